@@ -1,0 +1,2 @@
+//! Molecular dynamics on one controlling and four working nodes.
+fn main() {}

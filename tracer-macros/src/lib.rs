@@ -1,0 +1,1 @@
+//! The macros of `tracer-rt`, which re-exports them.

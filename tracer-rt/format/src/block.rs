@@ -1,0 +1,316 @@
+//! Blocks: the unit that is written at once, checked, skipped and found again after damage.
+
+use crate::checksum::crc32c;
+use crate::{BLOCK_ALIGN, BLOCK_MAGIC, HEADER_BYTES, MAX_PAYLOAD_BYTES};
+
+/// What a block holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum BlockKind {
+    /// Tagged fields of the process.
+    Process = 1,
+    /// The schema of one provider.
+    Schema = 2,
+    /// Tagged fields of a stream.
+    Stream = 3,
+    /// Interned strings.
+    Strings = 4,
+    /// Source positions.
+    Sites = 5,
+    /// Records of a stream.
+    Records = 6,
+    /// Sync samples.
+    Sync = 7,
+    /// Clock anchors.
+    Anchors = 8,
+    /// The process ended in order.
+    End = 9,
+}
+
+impl BlockKind {
+    /// The kind with this number in a file.
+    #[must_use]
+    pub const fn from_number(number: u8) -> Option<Self> {
+        Some(match number {
+            1 => Self::Process,
+            2 => Self::Schema,
+            3 => Self::Stream,
+            4 => Self::Strings,
+            5 => Self::Sites,
+            6 => Self::Records,
+            7 => Self::Sync,
+            8 => Self::Anchors,
+            9 => Self::End,
+            _ => return None,
+        })
+    }
+}
+
+/// How a payload is stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Codec {
+    /// As it is.
+    #[default]
+    Raw = 0,
+    /// One LZ4 block without a size prefix.
+    Lz4 = 1,
+}
+
+/// A damaged or foreign piece of a file. Offsets are the caller's to add.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FormatError {
+    /// The file magic is missing.
+    NotARun,
+    /// The format version is not one that this crate reads.
+    Version {
+        /// Version of the file.
+        found: u16,
+        /// Newest version that is read.
+        supported: u16,
+    },
+    /// The bytes end too early.
+    Truncated {
+        /// Bytes needed.
+        needed: usize,
+        /// Bytes there.
+        found: usize,
+    },
+    /// No block magic where a block should start.
+    NoBlock,
+    /// A size in the header is out of range.
+    BadSize {
+        /// The size found.
+        found: u64,
+    },
+    /// The checksum differs.
+    Checksum {
+        /// As stored.
+        stored: u32,
+        /// As computed.
+        computed: u32,
+    },
+    /// The payload's codec is unknown.
+    UnknownCodec(u8),
+    /// A record id without a record type.
+    UnknownRecord {
+        /// The id.
+        id: u16,
+        /// Where in the payload.
+        offset: usize,
+    },
+    /// A record or entry passes the end of its payload.
+    BadRecord {
+        /// Where in the payload.
+        offset: usize,
+    },
+    /// The schema's bytes cannot be decoded.
+    BadSchema(String),
+}
+
+impl std::fmt::Display for FormatError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NotARun => write!(f, "not a Tumit run file (its first bytes are not `±TUMIT`)"),
+            Self::Version { found, supported } => {
+                write!(f, "format version {found}, but this program reads versions 1 to {supported}")
+            }
+            Self::Truncated { needed, found } => write!(f, "cut short: {needed} bytes expected, {found} found"),
+            Self::NoBlock => write!(f, "no block starts here"),
+            Self::BadSize { found } => write!(f, "a block of {found} bytes is out of range"),
+            Self::Checksum { stored, computed } => {
+                write!(f, "checksum {computed:08x} where {stored:08x} was expected: the block is damaged")
+            }
+            Self::UnknownCodec(codec) => write!(f, "unknown codec {codec}"),
+            Self::UnknownRecord { id, offset } => write!(f, "record id {id} at byte {offset} is in no schema"),
+            Self::BadRecord { offset } => write!(f, "the record at byte {offset} passes the end of its block"),
+            Self::BadSchema(why) => write!(f, "the schema cannot be decoded: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for FormatError {}
+
+/// The header of a block, decoded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlockHeader {
+    /// Number of the kind; see [`BlockKind::from_number`].
+    pub kind: u8,
+    /// Number of the codec; see [`Codec`].
+    pub codec: u8,
+    /// Stream, or [`crate::PROCESS_STREAM`].
+    pub stream: u32,
+    /// Records or entries in the payload.
+    pub records: u32,
+    /// Position among the blocks of its stream.
+    pub sequence: u64,
+    /// Size of the payload once unpacked, in bytes.
+    pub raw_bytes: u32,
+    /// Size of the payload in the file, in bytes.
+    pub stored_bytes: u32,
+    /// Records dropped so far in this stream.
+    pub dropped: u64,
+    /// Date of the first record, local ticks.
+    pub first_ticks: u64,
+    /// Date of the last record, local ticks.
+    pub last_ticks: u64,
+}
+
+impl BlockHeader {
+    /// The 64 bytes that go in front of `payload` (as stored), checksum included.
+    #[must_use]
+    pub fn encode(&self, payload: &[u8]) -> [u8; HEADER_BYTES] {
+        let mut bytes = [0; HEADER_BYTES];
+        bytes[..8].copy_from_slice(&BLOCK_MAGIC);
+        bytes[12] = self.kind;
+        bytes[13] = self.codec;
+        bytes[16..20].copy_from_slice(&self.stream.to_le_bytes());
+        bytes[20..24].copy_from_slice(&self.records.to_le_bytes());
+        bytes[24..32].copy_from_slice(&self.sequence.to_le_bytes());
+        bytes[32..36].copy_from_slice(&self.raw_bytes.to_le_bytes());
+        bytes[36..40].copy_from_slice(&self.stored_bytes.to_le_bytes());
+        bytes[40..48].copy_from_slice(&self.dropped.to_le_bytes());
+        bytes[48..56].copy_from_slice(&self.first_ticks.to_le_bytes());
+        bytes[56..64].copy_from_slice(&self.last_ticks.to_le_bytes());
+        let crc = crc32c(crc32c(0, &bytes), payload);
+        bytes[8..12].copy_from_slice(&crc.to_le_bytes());
+        bytes
+    }
+
+    /// Reads a header and checks its magic and sizes, but not its checksum: for readers that index a file before they
+    /// read payloads.
+    ///
+    /// # Errors
+    /// When the magic is absent, the bytes too few, or a size out of range.
+    pub fn decode(bytes: &[u8]) -> Result<Self, FormatError> {
+        let Some(b) = bytes.first_chunk::<HEADER_BYTES>() else {
+            return Err(FormatError::Truncated { needed: HEADER_BYTES, found: bytes.len() });
+        };
+        if b[..8] != BLOCK_MAGIC {
+            return Err(FormatError::NoBlock);
+        }
+        let header = Self {
+            kind: b[12],
+            codec: b[13],
+            stream: u32_at(b, 16),
+            records: u32_at(b, 20),
+            sequence: u64_at(b, 24),
+            raw_bytes: u32_at(b, 32),
+            stored_bytes: u32_at(b, 36),
+            dropped: u64_at(b, 40),
+            first_ticks: u64_at(b, 48),
+            last_ticks: u64_at(b, 56),
+        };
+        for size in [header.raw_bytes, header.stored_bytes] {
+            if size as usize > MAX_PAYLOAD_BYTES {
+                return Err(FormatError::BadSize { found: u64::from(size) });
+            }
+        }
+        Ok(header)
+    }
+
+    /// Size of the whole block in the file, padding included.
+    #[must_use]
+    pub fn block_bytes(&self) -> usize {
+        (HEADER_BYTES + self.stored_bytes as usize).next_multiple_of(BLOCK_ALIGN)
+    }
+}
+
+/// A block whose checksum was found right.
+#[derive(Clone, Copy, Debug)]
+pub struct Block<'a> {
+    /// Its header.
+    pub header: BlockHeader,
+    /// Its payload as stored: unpack it by [`BlockHeader::codec`].
+    pub stored: &'a [u8],
+}
+
+/// Reads the block at the start of `bytes`.
+///
+/// # Errors
+/// Any [`FormatError`] of blocks; nothing is allocated.
+pub fn decode_block(bytes: &[u8]) -> Result<Block<'_>, FormatError> {
+    let header = BlockHeader::decode(bytes)?;
+    let needed = HEADER_BYTES + header.stored_bytes as usize;
+    let Some(stored) = bytes.get(HEADER_BYTES..needed) else {
+        return Err(FormatError::Truncated { needed, found: bytes.len() });
+    };
+    let mut head = [0; HEADER_BYTES];
+    head.copy_from_slice(&bytes[..HEADER_BYTES]);
+    head[8..12].fill(0);
+    let computed = crc32c(crc32c(0, &head), stored);
+    let expected = u32_at(bytes, 8);
+    if computed != expected {
+        return Err(FormatError::Checksum { stored: expected, computed });
+    }
+    Ok(Block { header, stored })
+}
+
+/// Appends a block with this header and stored payload, padded.
+pub fn append_block(out: &mut Vec<u8>, header: &BlockHeader, stored: &[u8]) {
+    out.extend_from_slice(&header.encode(stored));
+    out.extend_from_slice(stored);
+    out.resize(out.len().next_multiple_of(BLOCK_ALIGN), 0);
+}
+
+/// Offset of the next block magic at or after `from`, at any byte: padding may be missing after damage.
+#[must_use]
+pub fn find_block(bytes: &[u8], from: usize) -> Option<usize> {
+    let tail = bytes.get(from..)?;
+    tail.windows(BLOCK_MAGIC.len()).position(|window| window == BLOCK_MAGIC).map(|at| from + at)
+}
+
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    let mut word = [0; 4];
+    word.copy_from_slice(&bytes[at..at + 4]);
+    u32::from_le_bytes(word)
+}
+
+pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&bytes[at..at + 8]);
+    u64::from_le_bytes(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn round_trip_and_any_flip_is_seen(payload in proptest::collection::vec(any::<u8>(), 0..200), at in any::<prop::sample::Index>(), bit in 0u8..8) {
+            let header = BlockHeader {
+                kind: BlockKind::Records as u8,
+                stream: 3,
+                records: 7,
+                sequence: 9,
+                raw_bytes: u32::try_from(payload.len()).unwrap(),
+                stored_bytes: u32::try_from(payload.len()).unwrap(),
+                dropped: 2,
+                first_ticks: 10,
+                last_ticks: 20,
+                ..BlockHeader::default()
+            };
+            let mut bytes = Vec::new();
+            append_block(&mut bytes, &header, &payload);
+            let block = decode_block(&bytes).unwrap();
+            prop_assert_eq!(block.header, header);
+            prop_assert_eq!(block.stored, &payload[..]);
+            prop_assert_eq!(bytes.len(), header.block_bytes());
+            let checked = HEADER_BYTES + payload.len();
+            bytes[at.index(checked)] ^= 1 << bit;
+            prop_assert!(decode_block(&bytes).is_err());
+        }
+    }
+
+    #[test]
+    fn blocks_are_found_after_damage() {
+        let mut bytes = vec![1, 2, 3];
+        append_block(&mut bytes, &BlockHeader::default(), &[]);
+        assert_eq!(find_block(&bytes, 0), Some(3));
+        assert_eq!(find_block(&bytes, 4), None);
+        assert_eq!(find_block(&bytes, 1000), None);
+    }
+}

@@ -1,0 +1,310 @@
+//! Records: walking the payload of a `records` block, and the values of their fields.
+
+use crate::block::{FormatError, u32_at, u64_at};
+use crate::schema::{Field, FieldType, RecordType, Scalar};
+use crate::{ID_LOST, ID_WIDE_DATE, RECORD_HEAD_BYTES};
+
+/// A record, not yet looked into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RawRecord<'a> {
+    /// Record id in this file, or [`ID_LOST`].
+    pub id: u16,
+    /// Its date, local ticks.
+    pub ticks: u64,
+    /// Source position: an id of the `sites` blocks; 0 when unknown or not asked for.
+    pub site: u32,
+    /// The fields' bytes.
+    pub body: &'a [u8],
+}
+
+/// The content of a `lost` record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// Number of records missing.
+    pub count: u64,
+    /// Their size in bytes.
+    pub bytes: u64,
+    /// Date of the first, local ticks.
+    pub first_ticks: u64,
+    /// Date of the last, local ticks.
+    pub last_ticks: u64,
+    /// Bits of [`crate::cause`].
+    pub cause: u32,
+}
+
+impl Lost {
+    /// Size of its bytes.
+    pub const BYTES: usize = 36;
+
+    /// Its bytes, as the body of a record.
+    #[must_use]
+    pub fn encode(&self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        for (at, word) in [(0, self.count), (8, self.bytes), (16, self.first_ticks), (24, self.last_ticks)] {
+            bytes[at..at + 8].copy_from_slice(&word.to_le_bytes());
+        }
+        bytes[32..].copy_from_slice(&self.cause.to_le_bytes());
+        bytes
+    }
+
+    /// Reads a body of [`Lost::BYTES`].
+    #[must_use]
+    pub fn decode(body: &[u8]) -> Option<Self> {
+        let b = body.first_chunk::<{ Self::BYTES }>()?;
+        Some(Self {
+            count: u64_at(b, 0),
+            bytes: u64_at(b, 8),
+            first_ticks: u64_at(b, 16),
+            last_ticks: u64_at(b, 24),
+            cause: u32_at(b, 32),
+        })
+    }
+}
+
+/// Iterates over the records of an unpacked payload. After an error it is at its end.
+#[derive(Clone, Debug)]
+pub struct Records<'a, F> {
+    payload: &'a [u8],
+    at: usize,
+    ticks: u64,
+    record_type: F,
+}
+
+impl<'a, 't, F: Fn(u16) -> Option<&'t RecordType>> Records<'a, F> {
+    /// Walks `payload`, whose block began at `first_ticks`; `record_type` gives the type of an id.
+    pub const fn new(payload: &'a [u8], first_ticks: u64, record_type: F) -> Self {
+        Self { payload, at: 0, ticks: first_ticks, record_type }
+    }
+
+    /// Offset of the next record in the payload.
+    #[must_use]
+    pub const fn offset(&self) -> usize {
+        self.at
+    }
+
+    fn read(&mut self) -> Result<RawRecord<'a>, FormatError> {
+        loop {
+            let start = self.at;
+            let bad = FormatError::BadRecord { offset: start };
+            let rest = &self.payload[start..];
+            let Some(head) = rest.first_chunk::<RECORD_HEAD_BYTES>() else { return Err(bad) };
+            let id = u16::from_le_bytes([head[0], head[1]]);
+            let ticks = self.ticks.wrapping_add(u64::from(u32_at(head, 2)));
+            let body = &rest[RECORD_HEAD_BYTES..];
+            if id == ID_WIDE_DATE {
+                let Some(date) = body.first_chunk::<8>() else { return Err(bad) };
+                self.ticks = u64::from_le_bytes(*date);
+                self.at = start + RECORD_HEAD_BYTES + 8;
+                if self.at >= self.payload.len() {
+                    return Err(FormatError::BadRecord { offset: self.at });
+                }
+                continue;
+            }
+            let (site, length) = if id == ID_LOST {
+                (0, Lost::BYTES)
+            } else {
+                let Some(kind) = (self.record_type)(id) else {
+                    return Err(FormatError::UnknownRecord { id, offset: start });
+                };
+                let Some(length) = body_bytes(kind, body) else { return Err(bad) };
+                let site = if kind.located && body.len() >= 4 { u32_at(body, 0) } else { 0 };
+                (site, length)
+            };
+            let Some(body) = body.get(..length) else { return Err(bad) };
+            self.at = start + RECORD_HEAD_BYTES + length;
+            self.ticks = ticks;
+            let skip = if site_bytes(id, &self.record_type) { 4 } else { 0 };
+            return Ok(RawRecord { id, ticks, site, body: &body[skip..] });
+        }
+    }
+}
+
+fn site_bytes<'t>(id: u16, record_type: &impl Fn(u16) -> Option<&'t RecordType>) -> bool {
+    id != ID_LOST && record_type(id).is_some_and(|kind| kind.located)
+}
+
+impl<'a, 't, F: Fn(u16) -> Option<&'t RecordType>> Iterator for Records<'a, F> {
+    type Item = Result<RawRecord<'a>, FormatError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.at >= self.payload.len() {
+            return None;
+        }
+        let record = self.read();
+        if record.is_err() {
+            self.at = self.payload.len();
+        }
+        Some(record)
+    }
+}
+
+/// Size of everything after id and delta, or `None` when it passes the end of `body`.
+fn body_bytes(kind: &RecordType, body: &[u8]) -> Option<usize> {
+    let mut at = if kind.located { 4 } else { 0 };
+    for field in &kind.fields {
+        at += field_bytes(field.ty, body.get(at..)?)?;
+    }
+    (at <= body.len()).then_some(at)
+}
+
+fn field_bytes(ty: FieldType, bytes: &[u8]) -> Option<usize> {
+    if let Some(fixed) = ty.bytes() {
+        return Some(fixed);
+    }
+    let count = usize::from(u16::from_le_bytes(*bytes.first_chunk::<2>()?));
+    Some(match ty {
+        FieldType::Variable(scalar) => 2 + count * scalar.bytes()?,
+        FieldType::One(_) | FieldType::Fixed(..) => 2 + count,
+    })
+}
+
+/// The value of a field.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// Any unsigned integer.
+    Unsigned(u64),
+    /// Any signed integer.
+    Signed(i64),
+    /// A 32-bit float; kept apart so that it prints as it was given.
+    Single(f32),
+    /// A 64-bit float.
+    Double(f64),
+    /// True or false.
+    Bool(bool),
+    /// A date, local ticks.
+    Date(u64),
+    /// An address.
+    Pointer(u64),
+    /// A value of an enum of the schema.
+    Enum {
+        /// Which enum.
+        index: u32,
+        /// Which value.
+        value: u16,
+    },
+    /// An id of the process's strings.
+    Interned(u32),
+    /// Text, perhaps not valid UTF-8.
+    Text(&'a [u8]),
+    /// Bytes.
+    Bytes(&'a [u8]),
+    /// An array; read its elements with [`array_elements`].
+    Array(Scalar, &'a [u8]),
+}
+
+/// Iterates over the values of a record's body (without its source position).
+pub fn values<'a>(fields: &'a [Field], body: &'a [u8]) -> impl Iterator<Item = Value<'a>> + 'a {
+    let mut at = 0;
+    fields.iter().map_while(move |field| {
+        let rest = body.get(at..)?;
+        let length = field_bytes(field.ty, rest)?;
+        let bytes = rest.get(..length)?;
+        at += length;
+        value(field.ty, bytes)
+    })
+}
+
+/// Decodes the value of a field from exactly its bytes.
+#[must_use]
+pub fn value(ty: FieldType, bytes: &[u8]) -> Option<Value<'_>> {
+    match ty {
+        FieldType::One(scalar) => scalar_value(scalar, bytes),
+        FieldType::Fixed(scalar, _) => Some(Value::Array(scalar, bytes)),
+        FieldType::Variable(scalar) => Some(Value::Array(scalar, bytes.get(2..)?)),
+    }
+}
+
+/// The elements of an array.
+pub fn array_elements(scalar: Scalar, bytes: &[u8]) -> impl Iterator<Item = Value<'_>> {
+    bytes.chunks_exact(scalar.bytes().unwrap_or(1).max(1)).filter_map(move |chunk| scalar_value(scalar, chunk))
+}
+
+fn scalar_value(scalar: Scalar, b: &[u8]) -> Option<Value<'_>> {
+    let unsigned = || {
+        let mut word = [0; 8];
+        word.get_mut(..b.len())?.copy_from_slice(b);
+        Some(u64::from_le_bytes(word))
+    };
+    Some(match scalar {
+        Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64 => Value::Unsigned(unsigned()?),
+        Scalar::I8 => Value::Signed(i64::from(i8::from_le_bytes(*b.first_chunk()?))),
+        Scalar::I16 => Value::Signed(i64::from(i16::from_le_bytes(*b.first_chunk()?))),
+        Scalar::I32 => Value::Signed(i64::from(i32::from_le_bytes(*b.first_chunk()?))),
+        Scalar::I64 => Value::Signed(i64::from_le_bytes(*b.first_chunk()?)),
+        Scalar::F32 => Value::Single(f32::from_le_bytes(*b.first_chunk()?)),
+        Scalar::F64 => Value::Double(f64::from_le_bytes(*b.first_chunk()?)),
+        Scalar::Bool => Value::Bool(unsigned()? != 0),
+        Scalar::Date => Value::Date(unsigned()?),
+        Scalar::Pointer => Value::Pointer(unsigned()?),
+        Scalar::Enum { index, .. } => Value::Enum { index, value: u16::try_from(unsigned()?).ok()? },
+        Scalar::Interned => Value::Interned(u32::try_from(unsigned()?).ok()?),
+        Scalar::String => Value::Text(b.get(2..)?),
+        Scalar::Bytes => Value::Bytes(b.get(2..)?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::RecordKind;
+
+    fn kind() -> RecordType {
+        let field = |name: &str, ty| Field { name: name.into(), ty };
+        RecordType {
+            name: "all".into(),
+            level: 0,
+            kind: RecordKind::Event,
+            located: true,
+            fields: vec![
+                field("a", FieldType::One(Scalar::U16)),
+                field("b", FieldType::One(Scalar::String)),
+                field("c", FieldType::Variable(Scalar::I8)),
+                field("d", FieldType::Fixed(Scalar::U16, 2)),
+            ],
+        }
+    }
+
+    fn record(delta: u32) -> Vec<u8> {
+        let mut out = vec![5, 0];
+        out.extend(delta.to_le_bytes());
+        out.extend([9, 0, 0, 0]);
+        out.extend([1, 1, 2, 0, b'h', b'i', 1, 0, 0xFF, 3, 0, 4, 0]);
+        out
+    }
+
+    #[test]
+    fn records_are_walked_and_decoded() {
+        let kind = kind();
+        let mut payload = record(0);
+        payload.extend(ID_WIDE_DATE.to_le_bytes());
+        payload.extend([0; 4]);
+        payload.extend(1_000_000u64.to_le_bytes());
+        payload.extend(record(7));
+        let all: Vec<_> = Records::new(&payload, 100, |id| (id == 5).then_some(&kind)).map(Result::unwrap).collect();
+        assert_eq!((all[0].ticks, all[1].ticks, all[0].site), (100, 1_000_007, 9));
+        let values: Vec<_> = values(&kind.fields, all[0].body).collect();
+        assert_eq!(values[0], Value::Unsigned(257));
+        assert_eq!(values[1], Value::Text(b"hi"));
+        let Value::Array(scalar, bytes) = values[2] else { panic!("an array") };
+        assert_eq!(array_elements(scalar, bytes).next(), Some(Value::Signed(-1)));
+        let Value::Array(scalar, bytes) = values[3] else { panic!("an array") };
+        assert_eq!(array_elements(scalar, bytes).last(), Some(Value::Unsigned(4)));
+    }
+
+    #[test]
+    fn every_cut_is_an_error_or_the_end() {
+        let kind = kind();
+        let payload = [record(0), record(1)].concat();
+        for cut in 0..payload.len() {
+            let mut records = Records::new(&payload[..cut], 0, |_| Some(&kind));
+            let whole = records.by_ref().take_while(Result::is_ok).count();
+            assert_eq!(whole, usize::from(cut >= payload.len() / 2), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn lost_round_trip() {
+        let lost = Lost { count: 1, bytes: 2, first_ticks: 3, last_ticks: 4, cause: 5 };
+        assert_eq!(Lost::decode(&lost.encode()), Some(lost));
+    }
+}

@@ -1,0 +1,231 @@
+//! The schema: the part of a compiled spec that travels in every run file, so that the file explains itself.
+//!
+//! It is encoded once, by a generator, and decoded by readers; a traced program copies its bytes. With the layouts go the
+//! spec's own source texts: a later converter compiles the rules from them.
+
+#[cfg(feature = "schema")]
+use bincode::{Decode, Encode};
+
+/// Version of the [`Schema`] structure.
+pub const SCHEMA_VERSION: u32 = 1;
+/// Longest schema that is decoded, in bytes.
+pub const MAX_SCHEMA_BYTES: usize = 1 << 24;
+
+/// What a provider's records look like.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(Encode, Decode))]
+pub struct Schema {
+    /// [`SCHEMA_VERSION`] of the writer.
+    pub version: u32,
+    /// Name of the trace (`trace taktuk;`).
+    pub name: String,
+    /// Levels, in declared order.
+    pub levels: Vec<LevelInfo>,
+    /// Enums, in declared order.
+    pub enums: Vec<EnumInfo>,
+    /// Record types; the index is the record id less the provider's base.
+    pub records: Vec<RecordType>,
+    /// The spec's files: path as written, and text. The first is the root.
+    pub sources: Vec<SourceText>,
+}
+
+/// A level.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(Encode, Decode))]
+pub struct LevelInfo {
+    /// Its name.
+    pub name: String,
+    /// Recorded unless switched off.
+    pub enabled: bool,
+}
+
+/// An enum.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(Encode, Decode))]
+pub struct EnumInfo {
+    /// Its name.
+    pub name: String,
+    /// Its values; a record holds an index into them.
+    pub values: Vec<String>,
+}
+
+/// One file of the spec.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(Encode, Decode))]
+pub struct SourceText {
+    /// Path as the user or a `use` wrote it.
+    pub path: String,
+    /// The whole text.
+    pub text: String,
+}
+
+/// A kind of record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(Encode, Decode))]
+pub struct RecordType {
+    /// Name: `post`, or `iteration.begin` for one end of a span.
+    pub name: String,
+    /// Index of its level.
+    pub level: u32,
+    /// Event, or which end of a span.
+    pub kind: RecordKind,
+    /// The record holds its source position.
+    pub located: bool,
+    /// Fields in the order of their bytes.
+    pub fields: Vec<Field>,
+}
+
+/// Event, or which end of a span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(Encode, Decode))]
+pub enum RecordKind {
+    /// An event.
+    Event,
+    /// A span begins.
+    Begin,
+    /// A span ends.
+    End,
+}
+
+/// A field of a record type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(Encode, Decode))]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: FieldType,
+}
+
+/// The type of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "schema", derive(Encode, Decode))]
+pub enum FieldType {
+    /// One value.
+    One(Scalar),
+    /// Exactly so many.
+    Fixed(Scalar, u32),
+    /// A counted number of them.
+    Variable(Scalar),
+}
+
+/// The type of one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "schema", derive(Encode, Decode))]
+#[expect(missing_docs, reason = "named after what they are")]
+pub enum Scalar {
+    U8,
+    U16,
+    U32,
+    U64,
+    I8,
+    I16,
+    I32,
+    I64,
+    F32,
+    F64,
+    Bool,
+    /// A date in local ticks.
+    Date,
+    Pointer,
+    /// An index into this enum of the schema, of one byte (`wide` false) or two.
+    Enum {
+        index: u32,
+        wide: bool,
+    },
+    /// An id of the process's table of strings.
+    Interned,
+    /// UTF-8 text, counted. Not in arrays.
+    String,
+    /// Bytes, counted. Not in arrays.
+    Bytes,
+}
+
+impl Scalar {
+    /// Size in bytes, or `None` for counted types.
+    #[must_use]
+    pub const fn bytes(self) -> Option<usize> {
+        Some(match self {
+            Self::U8 | Self::I8 | Self::Bool | Self::Enum { wide: false, .. } => 1,
+            Self::U16 | Self::I16 | Self::Enum { wide: true, .. } => 2,
+            Self::U32 | Self::I32 | Self::F32 | Self::Interned => 4,
+            Self::U64 | Self::I64 | Self::F64 | Self::Date | Self::Pointer => 8,
+            Self::String | Self::Bytes => return None,
+        })
+    }
+}
+
+impl FieldType {
+    /// Size in bytes, or `None` when it varies from record to record.
+    #[must_use]
+    pub fn bytes(self) -> Option<usize> {
+        match self {
+            Self::One(scalar) => scalar.bytes(),
+            Self::Fixed(scalar, count) => scalar.bytes()?.checked_mul(count as usize),
+            Self::Variable(_) => None,
+        }
+    }
+}
+
+impl RecordType {
+    /// Size in bytes of the part after id and delta, or `None` when it varies.
+    #[must_use]
+    pub fn fixed_body_bytes(&self) -> Option<usize> {
+        let site = if self.located { 4 } else { 0 };
+        self.fields.iter().try_fold(site, |sum, field| Some(sum + field.ty.bytes()?))
+    }
+}
+
+#[cfg(feature = "schema")]
+impl Schema {
+    /// The bytes that a generator embeds.
+    ///
+    /// # Panics
+    /// Never: writing to memory cannot fail.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        bincode::encode_to_vec(self, config()).expect("a schema is plain data")
+    }
+
+    /// Reads what [`Schema::encode`] wrote.
+    ///
+    /// # Errors
+    /// When the bytes are damaged, of another version, or refer to levels or enums that are not there.
+    pub fn decode(bytes: &[u8]) -> Result<Self, crate::FormatError> {
+        let bad = |why: String| crate::FormatError::BadSchema(why);
+        let (schema, _): (Self, usize) =
+            bincode::decode_from_slice(bytes, config()).map_err(|error| bad(error.to_string()))?;
+        if schema.version != SCHEMA_VERSION {
+            return Err(bad(format!("its version is {}, not {SCHEMA_VERSION}", schema.version)));
+        }
+        for record in &schema.records {
+            if record.level as usize >= schema.levels.len() {
+                return Err(bad(format!("record `{}` is of no level", record.name)));
+            }
+            for field in &record.fields {
+                field.check(schema.enums.len()).map_err(|why| bad(format!("field `{}` {why}", field.name)))?;
+            }
+        }
+        Ok(schema)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl Field {
+    fn check(&self, enums: usize) -> Result<(), &'static str> {
+        let (FieldType::One(scalar) | FieldType::Fixed(scalar, _) | FieldType::Variable(scalar)) = self.ty;
+        match scalar {
+            Scalar::Enum { index, .. } if index as usize >= enums => Err("is of an unknown enum"),
+            Scalar::String | Scalar::Bytes if !matches!(self.ty, FieldType::One(_)) => {
+                Err("is an array of counted values")
+            }
+            _ if self.ty.bytes().is_some_and(|bytes| bytes > crate::MAX_PAYLOAD_BYTES) => Err("is too large"),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(feature = "schema")]
+fn config() -> impl bincode::config::Config {
+    bincode::config::standard().with_little_endian().with_fixed_int_encoding().with_limit::<MAX_SCHEMA_BYTES>()
+}

@@ -1,0 +1,76 @@
+//! Tagged fields of `process`, `stream` and `end` blocks.
+
+use crate::block::{u32_at, u64_at};
+
+/// Numbers of the tags; `FORMAT.md` says what they mean.
+#[expect(missing_docs, reason = "FORMAT.md has the table")]
+pub mod tag {
+    pub const PROCESS_ID: u16 = 1;
+    pub const PARENT_ID: u16 = 2;
+    pub const HOST: u16 = 3;
+    pub const PID: u16 = 4;
+    pub const RANK: u16 = 5;
+    pub const RANKS: u16 = 6;
+    pub const CLOCK_KIND: u16 = 7;
+    pub const CLOCK_HZ: u16 = 8;
+    pub const CLOCK_DOMAIN: u16 = 9;
+    pub const COMMAND: u16 = 10;
+    pub const WRITER: u16 = 11;
+    pub const JOB: u16 = 12;
+    pub const TID: u16 = 20;
+    pub const THREAD_NAME: u16 = 21;
+    pub const SIGNAL_STREAM: u16 = 22;
+    pub const RECORDS_WRITTEN: u16 = 30;
+    pub const RECORDS_DROPPED: u16 = 31;
+}
+
+/// Appends one field.
+pub fn append_tag(out: &mut Vec<u8>, tag: u16, bytes: &[u8]) {
+    let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+    out.extend_from_slice(&tag.to_le_bytes());
+    out.extend_from_slice(&length.to_le_bytes());
+    out.extend_from_slice(&bytes[..length as usize]);
+}
+
+/// Appends an integer field.
+pub fn append_integer(out: &mut Vec<u8>, tag: u16, value: u64) {
+    append_tag(out, tag, &value.to_le_bytes());
+}
+
+/// Iterates over tagged fields; stops at the first that passes the end.
+#[derive(Clone, Debug)]
+pub struct Tags<'a>(pub &'a [u8]);
+
+impl<'a> Iterator for Tags<'a> {
+    type Item = (u16, &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let tag = u16::from_le_bytes(*self.0.first_chunk::<2>()?);
+        let length = u32_at(self.0.get(..6)?, 2) as usize;
+        let bytes = self.0.get(6..6usize.checked_add(length)?)?;
+        self.0 = &self.0[6 + length..];
+        Some((tag, bytes))
+    }
+}
+
+/// The value of an integer field, if it has eight bytes.
+#[must_use]
+pub fn integer(bytes: &[u8]) -> Option<u64> {
+    (bytes.len() == 8).then(|| u64_at(bytes, 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn round_trip() {
+        let mut out = Vec::new();
+        append_integer(&mut out, tag::PID, 42);
+        append_tag(&mut out, tag::HOST, b"node7");
+        let all: Vec<_> = Tags(&out).collect();
+        assert_eq!(all, [(tag::PID, &42u64.to_le_bytes()[..]), (tag::HOST, b"node7")]);
+        assert_eq!(integer(all[0].1), Some(42));
+        assert_eq!(Tags(&out[..out.len() - 1]).count(), 1);
+    }
+}

@@ -1,0 +1,32 @@
+//! What can be typed; each subcommand's options live in its own file.
+
+use clap::{Parser, Subcommand};
+
+use crate::cmd;
+
+/// See what parallel programs do: describe events, record them, convert them, look at them.
+#[derive(Debug, Parser)]
+#[command(name = "tumit", version, about, long_about = None, max_term_width = 100, disable_help_subcommand = true)]
+#[command(after_help = "\
+A first run:
+  tumit check app.tumit                    is the description of the events right?
+  tumit gen c app.tumit -o app_trace.h     tracing functions for C (Rust: the events! macro)
+  TUMIT_TRACE=run.tmt ./app                records into the folder run.tmt/
+  tumit view run.tmt                       look at it in a browser
+
+Exit status: 0 done, 1 the input has mistakes or losses, 2 could not run.")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The subcommands, in the order in which a user meets them.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Check(cmd::check::Args),
+    Gen(cmd::generate::Args),
+    Info(cmd::info::Args),
+    Dump(cmd::dump::Args),
+    Convert(cmd::convert::Args),
+    View(cmd::view::Args),
+}

@@ -1,0 +1,45 @@
+//! The subcommands.
+
+pub(crate) mod check;
+pub(crate) mod convert;
+pub(crate) mod dump;
+pub(crate) mod generate;
+pub(crate) mod info;
+pub(crate) mod view;
+
+use std::process::ExitCode;
+
+use crate::args::Command;
+
+/// How a subcommand ended when it could run at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// Done.
+    Done,
+    /// The input has mistakes or losses; what was good was used.
+    InputHasMistakes,
+    /// Could not run.
+    CouldNotRun,
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        Self::from(match status {
+            Status::Done => 0,
+            Status::InputHasMistakes => 1,
+            Status::CouldNotRun => 2,
+        })
+    }
+}
+
+/// Runs one.
+pub(crate) fn run(command: Command) -> anyhow::Result<Status> {
+    match command {
+        Command::Check(args) => check::run(&args),
+        Command::Gen(args) => generate::run(&args),
+        Command::Info(args) => info::run(&args),
+        Command::Dump(args) => dump::run(&args),
+        Command::Convert(args) => convert::run(&args),
+        Command::View(args) => view::run(&args),
+    }
+}

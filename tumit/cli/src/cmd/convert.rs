@@ -1,0 +1,12 @@
+//! `tumit convert`.
+
+use super::Status;
+
+/// Converts a run to Pajé
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {}
+
+#[expect(clippy::unnecessary_wraps, reason = "the shape of every subcommand")]
+pub(crate) fn run(_args: &Args) -> anyhow::Result<Status> {
+    Ok(Status::CouldNotRun)
+}

@@ -1,0 +1,12 @@
+//! `tumit view`.
+
+use super::Status;
+
+/// Shows a run or Pajé file
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {}
+
+#[expect(clippy::unnecessary_wraps, reason = "the shape of every subcommand")]
+pub(crate) fn run(_args: &Args) -> anyhow::Result<Status> {
+    Ok(Status::CouldNotRun)
+}

@@ -1,0 +1,21 @@
+//! The `tumit` command: a thin file per subcommand, all real work in the libraries.
+
+mod args;
+mod cmd;
+mod term;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let args = args::Args::parse();
+    match cmd::run(args.command) {
+        Ok(status) => status.into(),
+        Err(error) if term::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            term::error(&error);
+            cmd::Status::CouldNotRun.into()
+        }
+    }
+}

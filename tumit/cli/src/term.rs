@@ -1,0 +1,32 @@
+//! The terminal: the only place that writes to standard output and standard error.
+
+use std::io::{self, IsTerminal, Write};
+
+/// Shows an error with its causes on one line each.
+pub(crate) fn error(error: &anyhow::Error) {
+    let mut err = io::stderr().lock();
+    let _ = writeln!(err, "tumit: {error}");
+    for cause in error.chain().skip(1) {
+        let _ = writeln!(err, "  because {cause}");
+    }
+}
+
+/// A message for the user on standard error.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Standard output, buffered. Flush it at the end: a full disk or a closed pipe is an error.
+pub(crate) fn stdout() -> io::BufWriter<io::StdoutLock<'static>> {
+    io::BufWriter::new(io::stdout().lock())
+}
+
+/// Whether progress may be drawn.
+pub(crate) fn is_interactive() -> bool {
+    io::stderr().is_terminal()
+}
+
+/// Whether the reader of our output went away (`tumit dump … | head`), which is no error.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe))
+}

@@ -1,0 +1,424 @@
+//! `Spec`: all that the language says, checked and resolved. Generators, the converter and the printer of documentation
+//! read this and nothing else; they never see syntax.
+//!
+//! Names have become typed indexes into the arenas of [`Spec`]. Rules for levels, spans and defaults have been lowered:
+//! every record type has its own list of actions.
+
+use tracer_format::schema::{RecordType, Schema};
+
+macro_rules! id {
+    ($($(#[$doc:meta])* $name:ident)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The position in its arena.
+            #[must_use]
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )*};
+}
+
+id! {
+    /// Index into [`Spec::levels`].
+    LevelId
+    /// Index into [`Spec::records`]: an event, or one end of a span.
+    RecordId
+    /// Index into [`Spec::containers`].
+    ContainerTypeId
+    /// Index into [`Spec::entities`].
+    EntityTypeId
+    /// Index into [`EntityType::values`] of its type.
+    ValueId
+}
+
+/// A compiled spec.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// `trace NAME;`
+    pub name: String,
+    /// The `//!` text.
+    pub doc: String,
+    /// Levels in declared order.
+    pub levels: Vec<Level>,
+    /// Named enums of integers with names.
+    pub enums: Vec<Enum>,
+    /// Record types. A span gives two, `NAME.begin` and `NAME.end`, next to each other.
+    pub records: Vec<Record>,
+    /// Spans, as pairs of record types.
+    pub spans: Vec<Span>,
+    /// Container types; a parent stands before its children.
+    pub containers: Vec<ContainerType>,
+    /// State, event, variable and link types, in declared order.
+    pub entities: Vec<EntityType>,
+    /// What each record does to the picture: `rules[r]` belongs to `records[r]`. Empty: nothing was said about it, and the
+    /// default holds (see [`Spec::has_rules`]).
+    pub rules: Vec<Vec<Action>>,
+    /// Text outputs made by template rules.
+    pub outputs: Vec<TextOutput>,
+    /// The files it was compiled from; the first is the root.
+    pub sources: Vec<SourceFile>,
+}
+
+/// A group of events that is switched on and off together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Level {
+    /// Name as declared.
+    pub name: String,
+    /// Its `///` text.
+    pub doc: String,
+    /// On at the start of a program unless its environment says otherwise.
+    pub enabled: bool,
+}
+
+/// An enum type of the spec.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Enum {
+    /// Name as declared.
+    pub name: String,
+    /// Its `///` text.
+    pub doc: String,
+    /// Names of the values.
+    pub values: Vec<String>,
+}
+
+/// An event, or one end of a span: what is recorded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// The name that users wrote: of the event, or of the span without `.begin`.
+    pub name: String,
+    /// Its `///` text.
+    pub doc: String,
+    /// Its level.
+    pub level: LevelId,
+    /// Layout of its bytes, with its full name (`iteration.begin`).
+    pub layout: RecordType,
+}
+
+/// A span: a begin and an end from one declaration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Span {
+    /// Name as declared.
+    pub name: String,
+    /// Holds the parameters.
+    pub begin: RecordId,
+    /// Holds none.
+    pub end: RecordId,
+}
+
+/// A type of container.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContainerType {
+    /// Name as declared.
+    pub name: String,
+    /// Its `///` text.
+    pub doc: String,
+    /// The type it is inside, if any.
+    pub parent: Option<ContainerTypeId>,
+    /// Names of its own keys (those of its parents come first in a path).
+    pub keys: Vec<String>,
+    /// How an instance is named on the screen.
+    pub pattern: Pattern,
+    /// `= stream`: spans without rules appear here; every key of the path is a stream built-in.
+    pub stream: Option<Vec<Expr>>,
+}
+
+/// What a container type or an entity is shown by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EntityType {
+    /// Name as declared.
+    pub name: String,
+    /// Label on the screen.
+    pub label: String,
+    /// Its `///` text.
+    pub doc: String,
+    /// State, event, variable or link.
+    pub nature: Nature,
+    /// The container type that holds it; for a link, the common ancestor.
+    pub container: ContainerTypeId,
+    /// Declared values (states, events, links).
+    pub values: Vec<Value>,
+    /// Colour of a variable, or of undeclared values.
+    pub color: Option<Color>,
+    /// Shape and size, when declared.
+    pub look: Look,
+}
+
+/// The four natures of Pajé's entities.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Nature {
+    /// A state that lasts.
+    State,
+    /// A point in time.
+    Event,
+    /// A number that varies.
+    Variable,
+    /// From one container to another.
+    Link {
+        /// Types of container where it may start.
+        from: Vec<ContainerTypeId>,
+        /// Types of container where it may end.
+        to: Vec<ContainerTypeId>,
+    },
+}
+
+/// A declared value of a state, event or link type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Value {
+    /// Name as declared.
+    pub name: String,
+    /// Label on the screen; the name unless said otherwise.
+    pub label: String,
+    /// Its colour, if declared.
+    pub color: Option<Color>,
+    /// Shape and size, when declared.
+    pub look: Look,
+}
+
+/// Shape and size on the screen (Pajé papers, S41).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Look {
+    /// Shape of a mark.
+    pub shape: Option<Shape>,
+    /// Size relative to the default 1.0.
+    pub size: Option<f64>,
+}
+
+/// Shapes that a spec can ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "named after what they are")]
+pub enum Shape {
+    Triangle,
+    Diamond,
+    Circle,
+    Square,
+    Line,
+}
+
+/// An sRGB colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "named after what they are")]
+pub struct Color {
+    pub red: u8,
+    pub green: u8,
+    pub blue: u8,
+}
+
+/// Text with holes: `"Node {node}"`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pattern(pub Vec<Piece>);
+
+/// A piece of a [`Pattern`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Piece {
+    /// Literal text.
+    Text(String),
+    /// In a container's pattern: a key of its path, or a field given by `create … with`.
+    Name(String),
+    /// In a rule's text: an expression over the record.
+    Expr(Expr),
+}
+
+/// One arrow of a rule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Action {
+    /// What it does.
+    pub verb: Verb,
+    /// Another date than the record's own.
+    pub at: Option<Expr>,
+    /// Only when this holds.
+    pub when: Option<Expr>,
+    /// Extra fields: name and value.
+    pub with: Vec<(String, Expr)>,
+    /// Related containers: how, and which (`waits for semaphore[s]` gives `("waits for", …)`).
+    pub related: Vec<(String, Instance)>,
+}
+
+/// What an action does.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub enum Verb {
+    /// A container begins.
+    Create { container: Instance },
+    /// A container ends.
+    Destroy { container: Instance },
+    /// The state becomes this one, whatever was stacked.
+    SetState { ty: EntityTypeId, value: ValueExpr, on: Instance },
+    /// A nested state begins.
+    PushState { ty: EntityTypeId, value: ValueExpr, on: Instance },
+    /// The innermost state ends; with a value, all down to the innermost one of that value.
+    PopState { ty: EntityTypeId, value: Option<ValueExpr>, on: Instance },
+    /// All states of the type end.
+    ResetState { ty: EntityTypeId, on: Instance },
+    /// A variable is set, increased or decreased.
+    Variable { op: VariableOp, ty: EntityTypeId, value: Expr, on: Instance },
+    /// A point event.
+    Mark { ty: EntityTypeId, value: ValueExpr, on: Instance },
+    /// A link starts. `value` is the default value of its type when not said.
+    StartLink { ty: EntityTypeId, value: Option<ValueExpr>, key: Vec<Expr>, from: Instance },
+    /// A link ends.
+    EndLink { ty: EntityTypeId, value: Option<ValueExpr>, key: Vec<Expr>, to: Instance },
+}
+
+/// What happens to a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "named after what they are")]
+pub enum VariableOp {
+    Set,
+    Add,
+    Subtract,
+}
+
+/// A container: its type and the keys of its whole path, outermost first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instance {
+    /// Its type.
+    pub ty: ContainerTypeId,
+    /// One expression per key of the path.
+    pub keys: Vec<Expr>,
+}
+
+/// The value of a state, event or link.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ValueExpr {
+    /// A declared value of its type.
+    Declared(ValueId),
+    /// Computed; its text is the value's name, declared or not.
+    Computed(Expr),
+}
+
+/// An expression over a record. Types were checked; [`Expr::Text`] gives text.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expr {
+    /// An integer.
+    Integer(i64),
+    /// A float.
+    Float(f64),
+    /// True or false.
+    Bool(bool),
+    /// Text, perhaps with holes.
+    Text(Pattern),
+    /// The record's field with this index.
+    Field(u32),
+    /// A fact about the record or its stream.
+    Builtin(Builtin),
+    /// `-x`, `not x`.
+    Unary(UnaryOp, Box<Expr>),
+    /// `x + y` and the like.
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+}
+
+/// Facts that every record's stream knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "named after what they are")]
+pub enum Builtin {
+    Date,
+    Pid,
+    Tid,
+    Rank,
+    Host,
+    ThreadName,
+    File,
+    Line,
+    /// Name of the event or span.
+    Event,
+    /// Name of the level.
+    Level,
+}
+
+/// Operators of one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "named after what they are")]
+pub enum UnaryOp {
+    Minus,
+    Not,
+}
+
+/// Operators of two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "named after what they are")]
+pub enum BinaryOp {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    And,
+    Or,
+}
+
+/// A text output, made by template rules.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TextOutput {
+    /// Its name.
+    pub name: String,
+    /// Written first.
+    pub prologue: String,
+    /// Lines of each record: `rules[r]` belongs to `records[r]`.
+    pub rules: Vec<Vec<TemplateLine>>,
+}
+
+/// One arrow of a template rule: one line of output.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TemplateLine {
+    /// Text between the `@`: always one piece more than there are arguments.
+    pub text: Vec<String>,
+    /// What replaces each `@`.
+    pub arguments: Vec<Expr>,
+    /// Index of the argument that dates the line; the record's own date if none.
+    pub date: Option<u32>,
+}
+
+/// One file of the spec.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    /// Path as given or as `use` wrote it.
+    pub path: String,
+    /// The whole text.
+    pub text: String,
+}
+
+impl Spec {
+    /// Whether anything was said about the picture of this record. If not, the default holds: a span is a state, and an
+    /// event a mark, on the thread that recorded it (an implicit tree `process` / `thread`, or the `= stream` container).
+    #[must_use]
+    pub fn has_rules(&self, record: RecordId) -> bool {
+        self.rules.get(record.index()).is_some_and(|actions| !actions.is_empty())
+    }
+
+    /// Types from the root to `ty`, itself included.
+    #[must_use]
+    pub fn path(&self, ty: ContainerTypeId) -> Vec<ContainerTypeId> {
+        let mut path = vec![ty];
+        let mut at = ty;
+        while let Some(parent) = self.containers.get(at.index()).and_then(|container| container.parent) {
+            path.push(parent);
+            at = parent;
+        }
+        path.reverse();
+        path
+    }
+
+    /// The schema that generators embed and files carry.
+    #[must_use]
+    pub fn schema(&self) -> Schema {
+        use tracer_format::schema::{EnumInfo, LevelInfo, SCHEMA_VERSION, SourceText};
+        Schema {
+            version: SCHEMA_VERSION,
+            name: self.name.clone(),
+            levels: self.levels.iter().map(|l| LevelInfo { name: l.name.clone(), enabled: l.enabled }).collect(),
+            enums: self.enums.iter().map(|e| EnumInfo { name: e.name.clone(), values: e.values.clone() }).collect(),
+            records: self.records.iter().map(|record| record.layout.clone()).collect(),
+            sources: self.sources.iter().map(|s| SourceText { path: s.path.clone(), text: s.text.clone() }).collect(),
+        }
+    }
+}

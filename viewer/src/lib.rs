@@ -1,0 +1,8 @@
+//! From the stream of Pajé events to pictures: simulate, store, query, lay out, draw, serve.
+//!
+//! Data flows one way: `sim` fills a store; [`query::TimelineSource`] is the one door to it; `layout` and `scene` turn
+//! answers into primitives without a toolkit; `export` and `server` show those. Only `server` and `ui` know of a page.
+
+#![forbid(unsafe_code)]
+
+pub mod query;

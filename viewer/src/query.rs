@@ -1,0 +1,316 @@
+//! [`TimelineSource`]: the one door between data and drawing (the queries of the Pajé thesis, §3.4.2.3).
+//!
+//! The store implements it; each filter will implement it around another one. Views cannot tell the difference. All dates
+//! are integer nanoseconds; intervals are half-open.
+
+use std::sync::Arc;
+
+pub use converter::paje::{Color, ContainerId, TypeId, TypeKind, ValueId};
+pub use converter::time::GlobalNanos;
+
+/// A half-open interval of time, `from <= t < to`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Interval {
+    pub from: GlobalNanos,
+    pub to: GlobalNanos,
+}
+
+/// What a trace is, as a whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// Name shown in titles: the file's or folder's.
+    pub name: String,
+    /// From the first date to the last.
+    pub extent: Interval,
+    /// Numbers of entities.
+    pub containers: u64,
+    /// Of states.
+    pub states: u64,
+    /// Of point events.
+    pub events: u64,
+    /// Of complete links.
+    pub links: u64,
+    /// Of values of variables.
+    pub samples: u64,
+    /// What was wrong with the trace, as sentences with counts; empty when all was well.
+    pub remarks: Vec<String>,
+    /// Changes whenever answers may change.
+    pub generation: u64,
+}
+
+/// A type of the type tree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TypeInfo {
+    /// Its id: the position in [`Model::types`].
+    pub id: TypeId,
+    /// Container, state, event, variable or link.
+    pub kind: TypeKind,
+    /// Its parent type; the root's is itself.
+    pub parent: TypeId,
+    /// Name to show.
+    pub name: String,
+    /// Colour given by the trace.
+    pub color: Option<Color>,
+}
+
+/// A value of a type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ValueInfo {
+    /// Its id: the position in [`Model::values`].
+    pub id: ValueId,
+    /// The type it belongs to.
+    pub ty: TypeId,
+    /// Name to show.
+    pub name: String,
+    /// Its colour: the trace's, or one that was chosen for it.
+    pub color: Color,
+}
+
+/// The type tree with its values.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Model {
+    /// Types by id; the root type first.
+    pub types: Vec<TypeInfo>,
+    /// Values by id.
+    pub values: Vec<ValueInfo>,
+}
+
+/// A container instance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContainerInfo {
+    /// Its id.
+    pub id: ContainerId,
+    /// Its type.
+    pub ty: TypeId,
+    /// Its parent; the root's is itself.
+    pub parent: ContainerId,
+    /// Levels below the root; the root has 0.
+    pub depth: u32,
+    /// Name to show.
+    pub name: String,
+    /// When it existed.
+    pub life: Interval,
+}
+
+/// A line of entities that never overlap each other: one nesting depth of one state type of one container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Lane {
+    /// The container.
+    pub container: ContainerId,
+    /// The state type.
+    pub ty: TypeId,
+    /// Nesting depth, from 0.
+    pub depth: u32,
+}
+
+/// An entity or container that can be pointed at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum EntityId {
+    /// A container.
+    Container(ContainerId),
+    /// A state, by its number in the store.
+    State(u32),
+    /// A point event.
+    Event(u32),
+    /// A link.
+    Link(u32),
+    /// A value of a variable, from its date to the next.
+    Sample(u32),
+}
+
+/// A state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct State {
+    pub id: EntityId,
+    pub value: ValueId,
+    pub life: Interval,
+    pub depth: u32,
+}
+
+/// A point event.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Mark {
+    pub id: EntityId,
+    pub value: ValueId,
+    pub time: GlobalNanos,
+}
+
+/// A link. Its end may come before its start when clocks were not corrected.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Link {
+    pub id: EntityId,
+    pub ty: TypeId,
+    pub value: ValueId,
+    pub start_time: GlobalNanos,
+    pub end_time: GlobalNanos,
+    pub start: ContainerId,
+    pub end: ContainerId,
+}
+
+/// A value of a variable over an interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Sample {
+    pub id: EntityId,
+    pub life: Interval,
+    pub value: f64,
+}
+
+/// A list that may have been cut at the asker's limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listed<T> {
+    /// How many there are.
+    pub total: u64,
+    /// The first of them, at most as many as asked for.
+    pub items: Vec<T>,
+}
+
+/// Exact shares of time: for one lane and one column of pixels, how much of the column each value takes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cell {
+    /// `(value, nanoseconds)`, largest first; only values that occur.
+    pub shares: Vec<(ValueId, i64)>,
+}
+
+/// Cells of several lanes, `columns` for each, lane by lane.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Cells {
+    pub columns: u32,
+    pub cells: Vec<Cell>,
+}
+
+/// A variable over one column of pixels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct SeriesColumn {
+    pub min: f64,
+    pub max: f64,
+    /// Time-weighted.
+    pub mean: f64,
+}
+
+/// All that is known of one entity.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Facts {
+    /// What was asked about.
+    pub id: EntityId,
+    /// Name of the value, or of the container; for a sample, its number.
+    pub name: String,
+    /// Names of the types from the root: `Program > Node > Thread > Activity`.
+    pub type_path: Vec<String>,
+    /// Names of the containers from the root.
+    pub container_path: Vec<String>,
+    /// The container that holds it.
+    pub container: ContainerId,
+    /// When it was. A point event has `from == to`.
+    pub life: Interval,
+    /// Extra fields, in order: name and text. For links also source, destination and key.
+    pub fields: Vec<(String, String)>,
+    /// Where in the source: file and line.
+    pub source: Option<(String, u32)>,
+}
+
+/// Why a query has no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum QueryError {
+    /// The id is not of this source.
+    #[error("there is no such {what} in this trace")]
+    Unknown {
+        /// What was asked for.
+        what: &'static str,
+    },
+    /// The interval is empty or reversed, or there are no columns.
+    #[error("the interval is empty")]
+    EmptyInterval,
+}
+
+/// The queries. Every answer is a pure function of the source's state, which [`Summary::generation`] stands for.
+pub trait TimelineSource: Send + Sync {
+    /// The trace as a whole.
+    fn summary(&self) -> Summary;
+
+    /// The type tree.
+    fn model(&self) -> Arc<Model>;
+
+    /// All containers, depth first; children in the order in which they should be drawn.
+    fn containers(&self) -> Arc<Vec<ContainerInfo>>;
+
+    /// Number of nesting depths that states of `ty` reach in `container`; 0 when it has none.
+    fn depths(&self, container: ContainerId, ty: TypeId) -> u32;
+
+    /// The exact mixture of values in each column of each lane.
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError>;
+
+    /// States of a lane that overlap the interval, by start.
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError>;
+
+    /// Point events in the interval, by date.
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    fn events(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        limit: usize,
+    ) -> Result<Listed<Mark>, QueryError>;
+
+    /// Links of a type that overlap the interval, by start.
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    fn links(&self, ty: TypeId, interval: Interval, limit: usize) -> Result<Listed<Link>, QueryError>;
+
+    /// Values of a variable that overlap the interval.
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    fn samples(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        limit: usize,
+    ) -> Result<Listed<Sample>, QueryError>;
+
+    /// A variable column by column; `None` where it has no value.
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    fn series(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        columns: u32,
+    ) -> Result<Vec<Option<SeriesColumn>>, QueryError>;
+
+    /// Smallest and largest value of a variable type over the whole trace, all containers together.
+    fn range(&self, ty: TypeId) -> Option<(f64, f64)>;
+
+    /// Everything about one entity.
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    fn facts(&self, id: EntityId) -> Result<Facts, QueryError>;
+
+    /// Entities related to this one: the states that a reference field names at that date, and the other way round; the
+    /// links that end or start in a state; the states at both ends of a link (thesis P79, papers S22).
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError>;
+}
