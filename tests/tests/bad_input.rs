@@ -68,7 +68,7 @@ fn a_truncated_run_gives_what_was_good_and_says_what_is_lost() {
 }
 
 #[test]
-fn a_pajé_file_with_a_bad_line_is_shown_all_the_same() {
+fn a_paje_file_with_a_bad_line_is_shown_all_the_same() {
     let dir = tempfile::tempdir().unwrap();
     let text = "%EventDef PajeDefineContainerType 0\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
         %EventDef PajeDefineStateType 2\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
