@@ -5,4 +5,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod export;
+pub mod layout;
 pub mod query;
+pub mod scene;
+pub mod theme;
