@@ -5,8 +5,11 @@
 
 #![forbid(unsafe_code)]
 
+mod color;
 pub mod export;
 pub mod layout;
 pub mod query;
 pub mod scene;
+pub mod sim;
+pub mod store;
 pub mod theme;

@@ -61,7 +61,7 @@ impl TimeScale {
         let largest = from.unsigned_abs().max(to.unsigned_abs()) as f64;
         // Labels of more than six digits count from a base instead.
         let base = if largest / step as f64 > 1e6 { Some(base_of(from, step)) } else { None };
-        let zero = base.unwrap_or(0);
+        let zero = base.map_or(0, |base| base.0);
         let unit = unit_of(if base.is_some() { step } else { (largest as i64).max(1) });
         let digits = decimals(step, unit.0);
         let first = from.div_euclid(step) + i64::from(from.rem_euclid(step) != 0);
@@ -72,7 +72,7 @@ impl TimeScale {
                 Tick { x: self.x(GlobalNanos(at)), label: format!("{sign}{}", in_unit(at - zero, unit, digits)) }
             })
             .collect();
-        Ruler { base: base.map(|at| date(GlobalNanos(at), step)), ticks }
+        Ruler { base: base.map(|(at, round)| date(GlobalNanos(at), round)), ticks }
     }
 }
 
@@ -90,14 +90,14 @@ fn step_of_at_least(nanos: i64) -> i64 {
     }
 }
 
-/// A round date at or before `from`, much coarser than the step.
-fn base_of(from: i64, step: i64) -> i64 {
+/// A round date at or before `from`, and how round it is: much coarser than the step.
+fn base_of(from: i64, step: i64) -> (i64, i64) {
     let coarse = step.saturating_mul(1000);
     let mut round = 1_i64;
     while round < coarse {
         round = round.saturating_mul(10);
     }
-    from.div_euclid(round).saturating_mul(round)
+    (from.div_euclid(round).saturating_mul(round), round)
 }
 
 /// The unit in which a length is written.
@@ -191,8 +191,8 @@ mod tests {
     #[test]
     fn deep_zooms_count_from_a_base() {
         let ruler = scale(12_345_678_000, 12_345_679_000, 600.0).ruler(100.0);
-        assert_eq!(ruler.base.as_deref(), Some("12.3456000 s"));
-        assert_eq!(ruler.ticks[0].label, "+78.0 µs");
+        assert_eq!(ruler.base.as_deref(), Some("12.345 s"));
+        assert_eq!(ruler.ticks[0].label, "+678.0 µs");
     }
 
     #[test]

@@ -15,7 +15,7 @@ impl Dice {
 }
 
 /// `nodes` nodes with `threads` threads each, for `steps` steps of about a millisecond.
-pub fn program(nodes: u32, threads: u32, steps: u32) -> Tables {
+pub(crate) fn program(nodes: u32, threads: u32, steps: u32) -> Tables {
     let mut dice = Dice(7);
     let mut tables = Tables::new("particles.tmt");
     let node_ty = tables.ty(TypeKind::Container, TypeId::ROOT, "Node", None);

@@ -7,30 +7,30 @@ use std::sync::Arc;
 use viewer::query::*;
 
 #[path = "program.rs"]
-pub mod program;
+pub(crate) mod program;
 
 #[derive(Default)]
-pub struct Tables {
-    pub name: String,
-    pub model: Model,
-    pub containers: Vec<ContainerInfo>,
-    pub states: Vec<(ContainerId, TypeId, State)>,
-    pub events: Vec<(ContainerId, TypeId, Mark)>,
-    pub links: Vec<Link>,
-    pub samples: Vec<(ContainerId, TypeId, Sample)>,
-    pub end: i64,
+pub(crate) struct Tables {
+    pub(crate) name: String,
+    pub(crate) model: Model,
+    pub(crate) containers: Vec<ContainerInfo>,
+    pub(crate) states: Vec<(ContainerId, TypeId, State)>,
+    pub(crate) events: Vec<(ContainerId, TypeId, Mark)>,
+    pub(crate) links: Vec<Link>,
+    pub(crate) samples: Vec<(ContainerId, TypeId, Sample)>,
+    pub(crate) end: i64,
 }
 
-pub fn at(nanos: i64) -> GlobalNanos {
+pub(crate) fn at(nanos: i64) -> GlobalNanos {
     GlobalNanos(nanos)
 }
 
-pub fn interval(from: i64, to: i64) -> Interval {
+pub(crate) fn interval(from: i64, to: i64) -> Interval {
     Interval { from: at(from), to: at(to) }
 }
 
 impl Tables {
-    pub fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let root = TypeInfo { id: TypeId::ROOT, kind: TypeKind::Container, parent: TypeId::ROOT, name: "Root".into(), color: None };
         let mut tables = Self { name: name.into(), ..Self::default() };
         tables.model.types.push(root);
@@ -45,43 +45,43 @@ impl Tables {
         tables
     }
 
-    pub fn ty(&mut self, kind: TypeKind, parent: TypeId, name: &str, color: Option<u32>) -> TypeId {
+    pub(crate) fn ty(&mut self, kind: TypeKind, parent: TypeId, name: &str, color: Option<u32>) -> TypeId {
         let id = TypeId(self.model.types.len() as u32);
         self.model.types.push(TypeInfo { id, kind, parent, name: name.into(), color: color.map(viewer::theme::rgb) });
         id
     }
 
-    pub fn value(&mut self, ty: TypeId, name: &str, color: u32) -> ValueId {
+    pub(crate) fn value(&mut self, ty: TypeId, name: &str, color: u32) -> ValueId {
         let id = ValueId(self.model.values.len() as u32);
         self.model.values.push(ValueInfo { id, ty, name: name.into(), color: viewer::theme::rgb(color) });
         id
     }
 
     /// Must be called in depth-first order.
-    pub fn container(&mut self, ty: TypeId, parent: ContainerId, name: &str) -> ContainerId {
+    pub(crate) fn container(&mut self, ty: TypeId, parent: ContainerId, name: &str) -> ContainerId {
         let id = ContainerId(self.containers.len() as u32);
         let depth = self.containers[parent.index()].depth + 1;
         self.containers.push(ContainerInfo { id, ty, parent, depth, name: name.into(), life: interval(0, 0) });
         id
     }
 
-    pub fn state(&mut self, container: ContainerId, ty: TypeId, value: ValueId, depth: u32, from: i64, to: i64) {
+    pub(crate) fn state(&mut self, container: ContainerId, ty: TypeId, value: ValueId, depth: u32, from: i64, to: i64) {
         let id = EntityId::State(self.states.len() as u32);
         self.end = self.end.max(to);
         self.states.push((container, ty, State { id, value, life: interval(from, to), depth }));
     }
 
-    pub fn event(&mut self, container: ContainerId, ty: TypeId, value: ValueId, time: i64) {
+    pub(crate) fn event(&mut self, container: ContainerId, ty: TypeId, value: ValueId, time: i64) {
         let id = EntityId::Event(self.events.len() as u32);
         self.events.push((container, ty, Mark { id, value, time: at(time) }));
     }
 
-    pub fn link(&mut self, ty: TypeId, value: ValueId, from: (ContainerId, i64), to: (ContainerId, i64)) {
+    pub(crate) fn link(&mut self, ty: TypeId, value: ValueId, from: (ContainerId, i64), to: (ContainerId, i64)) {
         let id = EntityId::Link(self.links.len() as u32);
         self.links.push(Link { id, ty, value, start_time: at(from.1), end_time: at(to.1), start: from.0, end: to.0 });
     }
 
-    pub fn curve(&mut self, container: ContainerId, ty: TypeId, values: &[(i64, f64)]) {
+    pub(crate) fn curve(&mut self, container: ContainerId, ty: TypeId, values: &[(i64, f64)]) {
         for (place, &(from, value)) in values.iter().enumerate() {
             let to = values.get(place + 1).map_or(self.end, |next| next.0);
             let id = EntityId::Sample(self.samples.len() as u32);
