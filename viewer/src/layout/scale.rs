@@ -62,7 +62,7 @@ impl TimeScale {
         // Labels of more than six digits count from a base instead.
         let base = if largest / step as f64 > 1e6 { Some(base_of(from, step)) } else { None };
         let zero = base.map_or(0, |base| base.0);
-        let unit = unit_of(if base.is_some() { step } else { (largest as i64).max(1) });
+        let unit = unit_of(if base.is_some() { step.saturating_mul(100) } else { (largest as i64).max(1) });
         let digits = decimals(step, unit.0);
         let first = from.div_euclid(step) + i64::from(from.rem_euclid(step) != 0);
         let ticks = (first..)
