@@ -146,6 +146,7 @@ const SUMMARY_HEIGHT: f32 = 28.0;
 const HEADING_HEIGHT: f32 = 24.0;
 const MARGIN: f32 = 2.0;
 const GAP: f32 = 2.0;
+const GROUP_GAP: f32 = 8.0;
 
 /// Nestings up to this many depths are drawn as boxes in boxes; deeper ones as one line below the other.
 const BOXED_DEPTHS: u32 = 4;
@@ -252,8 +253,7 @@ impl Layout {
             let expandable = node.end > position + 1;
             let folded = expandable && options.folds.contains(node.info.id, depth);
             let kinds = if folded { summary_of(outline, node, options) } else { strips_of(node, |ty| shown(&options.hidden, ty)) };
-            let row = layout.push(node, depth, kinds, options.row_scale);
-            (row.expandable, row.folded) = (expandable, folded);
+            layout.push(node, depth, (expandable, folded), kinds, options.row_scale);
             let end = if folded { node.end } else { position + 1 };
             let index = u32::try_from(layout.rows.len() - 1).ok();
             for member in &outline.nodes[position..end] {
@@ -287,8 +287,9 @@ impl Layout {
         (*self.row_of.get(container.index())?).map(|index| index as usize)
     }
 
-    fn push(&mut self, node: &Node, depth: u32, kinds: Vec<(StripKind, TypeId)>, scale: f32) -> &mut Row {
-        let top = self.height;
+    fn push(&mut self, node: &Node, depth: u32, (expandable, folded): (bool, bool), kinds: Vec<(StripKind, TypeId)>, scale: f32) {
+        let apart = expandable && self.rows.last().is_some_and(|last| last.depth > depth);
+        let top = self.height + if apart { GROUP_GAP * scale.min(1.0) } else { 0.0 };
         let mut y = top + MARGIN * scale.min(1.0);
         let mut strips = Vec::with_capacity(kinds.len());
         for (kind, ty) in kinds {
@@ -303,14 +304,12 @@ impl Layout {
             name: node.info.name.clone(),
             ty: node.info.ty,
             depth,
-            expandable: false,
-            folded: false,
+            expandable,
+            folded,
             y: top,
             height,
             strips,
         });
-        let last = self.rows.len() - 1;
-        &mut self.rows[last]
     }
 }
 

@@ -10,6 +10,7 @@ pub mod export;
 pub mod layout;
 pub mod query;
 pub mod scene;
+pub mod server;
 pub mod sim;
 pub mod store;
 pub mod theme;

@@ -12,7 +12,7 @@ mod states;
 mod variables;
 pub mod wire;
 
-pub use chart::{View, chart};
+pub use chart::{View, chart, overview};
 pub use document::{DocumentOptions, document};
 pub use legend::{LegendEntry, LegendGroup, legend};
 

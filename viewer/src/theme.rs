@@ -107,6 +107,12 @@ impl Theme {
         }
     }
 
+    /// A colour for thin shapes: itself where it can be told from the ground, ink elsewhere.
+    #[must_use]
+    pub fn legible(&self, color: Color) -> Color {
+        if contrast(color, self.panel) >= 1.8 { color } else { self.link }
+    }
+
     /// The colour for text on a fill: of near-black and white, the one that contrasts more.
     #[must_use]
     pub fn text_on(fill: Color) -> Color {

@@ -145,6 +145,9 @@ pub fn grouped(count: u64) -> String {
 /// A date, precise to about `resolution` nanoseconds.
 #[must_use]
 pub fn date(time: GlobalNanos, resolution: i64) -> String {
+    if time.0 == 0 {
+        return "0 s".to_owned();
+    }
     let unit = unit_of(time.0);
     in_unit(time.0, unit, decimals_to(resolution, unit.0))
 }

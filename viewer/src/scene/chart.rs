@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{Cells, Frame, Item, Rect, Scene, links, marks, states, variables};
 use crate::layout::scale::{TimeScale, date, duration};
-use crate::layout::{Layout, Options, StripKind};
-use crate::query::{GlobalNanos, Interval, Model, QueryError, TimelineSource, ValueId};
+use crate::layout::{Layout, Options, Outline, Strip, StripKind};
+use crate::query::{ContainerId, GlobalNanos, Interval, Model, QueryError, TimelineSource, ValueId};
 use crate::theme::{Paint, Theme};
 use converter::paje::Color;
 
@@ -72,6 +72,29 @@ pub fn chart(
     items.append(&mut over);
     items.extend(links::arrows(&context)?);
     Ok(Scene { width: view.width, height: layout.height, items, ..Scene::default() })
+}
+
+/// Draws the mean mixture of all states over the whole width: a trace at a glance.
+///
+/// # Errors
+/// When the source cannot answer.
+pub fn overview(
+    source: &dyn TimelineSource,
+    outline: &Outline,
+    options: &Options,
+    view: View,
+) -> Result<Scene, QueryError> {
+    let layout = Layout::new(outline, options);
+    let context = Context::new(source, &layout, options, view);
+    let members = |ty| outline.states_within(ContainerId::ROOT, ty);
+    let types = outline.state_types_within(ContainerId::ROOT);
+    let mut items = Vec::new();
+    if let Some(ty) = types.into_iter().filter(|ty| !options.hidden.contains(ty)).max_by_key(|&ty| members(ty).len()) {
+        let kind = StripKind::Summary { members: Vec::new() };
+        let strip = Strip { kind, ty, y: 0.0, height: view.bottom };
+        states::summary(&context, &strip, &members(ty), &mut items)?;
+    }
+    Ok(Scene { width: view.width, height: view.bottom, items, ..Scene::default() })
 }
 
 impl<'a> Context<'a> {

@@ -63,11 +63,11 @@ fn label(context: &Context<'_>, state: &Placed, from: f32, to: f32) -> Option<It
     let size = LARGEST_TEXT.min(state.frame.height * 0.72);
     let room = to - from - 2.0 * PADDING;
     let name = context.name(state.value);
-    let text = if room >= 34.0 || font::width(name, size, Weight::Regular) <= room {
-        font::fit(name, size, Weight::Regular, room)?
-    } else {
+    // Most of a name, or nothing: a row of stumps is noise.
+    if room < 0.75 * font::width(name, size, Weight::Regular).min(160.0) {
         return None;
-    };
+    }
+    let text = font::fit(name, size, Weight::Regular, room)?;
     let at = (f32::midpoint(from, to), state.frame.y + state.frame.height / 2.0 + size * 0.355);
     let ink = Theme::text_on(context.color(state.value));
     let mut item = Text::new(at, text, size, ink).anchored(Anchor::Middle);

@@ -51,17 +51,16 @@ fn place(context: &Context<'_>, link: &Link, color: Option<Color>) -> Option<Pla
     let to = (context.scale.x(link.end_time), end.anchor());
     let hidden = from.1.max(to.1) < context.view.top || from.1.min(to.1) > context.view.bottom;
     let reversed = link.end_time < link.start_time;
-    let color = if reversed { context.theme.alert } else { color.unwrap_or(context.theme.link) };
+    let color = if reversed { context.theme.alert } else { color.map_or(context.theme.link, |color| context.theme.legible(color)) };
     (!hidden).then_some(PlacedLink { link: *link, from, to, rows, color })
 }
 
 fn single(context: &Context<'_>, placed: &[PlacedLink]) -> Vec<Item> {
-    let (width, head, alpha) = match placed.len() {
-        0..=150 => (1.4, 8.0, 0.95),
-        151..=500 => (1.0, 6.5, 0.8),
-        501..=1200 => (0.8, 5.0, 0.6),
-        _ => (0.6, 4.0, 0.4),
-    };
+    // The more there are, the finer and fainter, so that what is below stays visible.
+    #[expect(clippy::cast_precision_loss, reason = "a number of arrows")]
+    let room = context.view.width / placed.len().max(1) as f32;
+    let (width, head) = ((room * 0.25).clamp(0.6, 1.4), (room * 1.2).clamp(4.0, 8.0));
+    let alpha = (room * 0.24).clamp(0.06, 0.95);
     let arrow = |placed: &PlacedLink| {
         let link = &placed.link;
         let life = Interval { from: link.start_time.min(link.end_time), to: link.start_time.max(link.end_time) };
@@ -74,17 +73,12 @@ fn single(context: &Context<'_>, placed: &[PlacedLink]) -> Vec<Item> {
             width,
             head,
             paint: Paint::with_alpha(placed.color, alpha),
-            halo: (placed.rows.0 != placed.rows.1 && placed_few(width)).then(|| Paint::with_alpha(context.theme.paper, 0.55)),
+            halo: (placed.rows.0 != placed.rows.1 && width >= 1.0).then(|| Paint::with_alpha(context.theme.paper, 0.55)),
             id: Some(link.id),
             title,
         })
     };
     placed.iter().map(arrow).collect()
-}
-
-/// Halos help while arrows are drawn with full lines.
-fn placed_few(width: f32) -> bool {
-    width >= 1.0
 }
 
 /// Arrows that stand for all links with the same rows and nearly the same dates; wider and darker when more.

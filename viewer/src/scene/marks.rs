@@ -28,7 +28,7 @@ pub(super) fn band(
         for mark in &listed.items {
             let at = (context.scale.x(mark.time), strip.y + strip.height);
             let title = context.title(context.name(mark.value), Interval { from: mark.time, to: mark.time }, row);
-            let (size, fill) = ((strip.height - 1.5).clamp(3.0, 9.0), context.fill(mark.value));
+            let (size, fill) = ((strip.height - 1.5).clamp(3.0, 9.0), Paint::solid(context.theme.legible(context.color(mark.value))));
             out.push(Item::Mark(Mark { at, size, fill, id: Some(mark.id), title }));
         }
     }
@@ -44,12 +44,12 @@ fn density(context: &Context<'_>, strip: &Strip, dates: impl Iterator<Item = (f3
         let bar = bars.entry((x / BAR).floor() as i32).or_insert((0_u32, value));
         bar.0 += 1;
     }
-    let most = bars.values().map(|bar| bar.0).max().unwrap_or(1);
+    let most = bars.values().map(|bar| bar.0).max().unwrap_or(1).max(8);
     #[expect(clippy::cast_precision_loss, reason = "counts as heights")]
     let rect = |(place, (count, value)): (i32, (u32, crate::query::ValueId))| {
         let height = (strip.height * (count as f32 / most as f32).sqrt()).max(1.0);
         let frame = Frame::new(place as f32 * BAR, strip.y + strip.height - height, BAR, height);
-        let fill = Paint::with_alpha(context.color(value), 0.85);
+        let fill = Paint::with_alpha(context.theme.legible(context.color(value)), 0.6);
         Item::Rect(Rect { frame, fill, radius: 0.0, id: None, title: None })
     };
     bars.into_iter().map(rect).collect()

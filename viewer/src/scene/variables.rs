@@ -22,7 +22,7 @@ pub(super) fn strip(context: &Context<'_>, container: ContainerId, strip: &Strip
     };
     let axis = Axis::new(least, largest, strip);
     let ty = context.model.types.get(strip.ty.index());
-    let color = ty.and_then(|ty| ty.color).unwrap_or(context.theme.curve);
+    let color = ty.and_then(|ty| ty.color).map_or(context.theme.curve, |color| context.theme.legible(color));
     let most = context.pixels() / 2;
     let listed = context.source.samples(container, strip.ty, context.view.interval, most + 1)?;
     let stroke = Some((Paint::solid(color), 1.5));
