@@ -195,9 +195,6 @@ fn half_spans(choices: &[Choice], rules: &[&Rule], model: &Model, diagnostics: &
 
 fn pushes_or_pops(rule: &Rule) -> bool {
     rule.arrows.iter().any(|arrow| {
-        matches!(
-            arrow.kind,
-            ActionKind::Pop { .. } | ActionKind::Assign { verb: ast::AssignVerb::Push | ast::AssignVerb::Set, .. }
-        )
+        matches!(arrow.kind, ActionKind::Pop { .. } | ActionKind::Assign { verb: ast::AssignVerb::Push, .. })
     })
 }
