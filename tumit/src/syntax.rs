@@ -39,9 +39,7 @@ struct Builder<'d> {
 /// Parses a file; complaints go to `diagnostics`. What could be read is in the tree.
 pub(crate) fn parse(file: FileId, diagnostics: &mut Diagnostics) -> ast::File {
     let text = diagnostics.sources.get(file).map(|source| source.text.clone()).unwrap_or_default();
-    if !scan::check(file, &text, diagnostics) {
-        return ast::File::default();
-    }
+    let Some(text) = scan::check(file, &text, diagnostics) else { return ast::File::default() };
     match Grammar::parse(Rule::file, &text) {
         Ok(mut pairs) => {
             let mut builder = Builder { file, offset: 0, diagnostics, broken: Vec::new(), unclosed: Vec::new() };

@@ -94,7 +94,6 @@ fn describe(rule: Rule) -> Option<&'static str> {
         Rule::comma => "`,`",
         Rule::colon => "`:`",
         Rule::semicolon => "`;`",
-        Rule::dot => "`.`",
         Rule::equals | Rule::stream_mark => "`=`",
         Rule::arrow => "`->`",
         Rule::string => "a text in quotes",
