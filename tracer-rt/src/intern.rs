@@ -57,6 +57,11 @@ impl Intern for &str {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Site(pub(crate) u32);
 
+impl Site {
+    /// No position is known.
+    pub const UNKNOWN: Self = Self(0);
+}
+
 /// The number of a source position.
 #[inline]
 #[must_use]

@@ -42,4 +42,5 @@ pub use intern::{Intern, Interned};
 pub use level::set_level;
 pub use session::{Config, Counts, Session, StartError, counts, finish, flush, start};
 pub use thread::set_thread_name;
-// MACROS
+pub use private::Span;
+pub use tracer_macros::{events, traced};
