@@ -21,6 +21,7 @@ pub(crate) struct File {
     pub schemas: Vec<(u32, Schema)>,
     pub streams: BTreeMap<u32, Stream>,
     pub anchors: Vec<Anchor>,
+    pub ended: bool,
     pub end_written: Option<u64>,
     pub end_dropped: Option<u64>,
     strings: HashMap<u32, String>,
