@@ -1,0 +1,94 @@
+//! A look at the brackets and quotes of a text before it is parsed: nesting is bounded here, so that nothing downstream
+//! needs to fear for its stack, and a missing quote is named for what it is.
+
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::source::{FileId, Span};
+
+/// Deepest nesting of brackets.
+const MAX_DEPTH: usize = 64;
+
+/// The text to parse: with missing quotes put in, so that the rest of the file can still be understood. `None` when it
+/// cannot be parsed at all.
+pub(super) fn check(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Option<String> {
+    let bytes = text.as_bytes();
+    let mut repaired = text.to_owned();
+    let (mut at, mut depth) = (0, 0usize);
+    while at < bytes.len() {
+        match bytes[at] {
+            b'/' if bytes[at..].starts_with(b"//") => at = line_end(bytes, at),
+            b'"' => {
+                let (end, closed) = text_end(bytes, at);
+                if !closed {
+                    let is_long = bytes[at..].starts_with(b"\"\"\"");
+                    diagnostics.push(unterminated(file, at, end, is_long));
+                    if is_long {
+                        return None;
+                    }
+                    close(&mut repaired, at, end);
+                }
+                at = end;
+                continue;
+            }
+            b'(' | b'[' | b'{' => {
+                depth += 1;
+                if depth > MAX_DEPTH {
+                    let what = format!("this is the {depth}th bracket that is open");
+                    diagnostics.push(
+                        Diagnostic::error(Code::TooDeep, "brackets are nested too deeply")
+                            .at(Span::new(file, at..at + 1), what)
+                            .note(format!("at most {MAX_DEPTH} are accepted; the rest of the file was not read")),
+                    );
+                    return None;
+                }
+            }
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        at += 1;
+    }
+    Some(repaired)
+}
+
+/// Puts a quote where the text from `at` to `end` of its line probably should end, in place of a letter of it: offsets stay.
+fn close(repaired: &mut String, at: usize, end: usize) {
+    let line = &repaired[at..end];
+    let signs = [" {", " [", ",", ";", "}", " #", " from ", " on ", " with ", " at "];
+    let cut = signs.iter().filter_map(|sign| line.find(sign)).min().unwrap_or(line.len());
+    let cut = if line[cut..].starts_with(' ') { cut + 1 } else { cut };
+    let Some((last, letter)) = line[..cut].char_indices().next_back().filter(|(last, _)| *last > 0) else { return };
+    let quote = format!("{:>1$}", '"', letter.len_utf8());
+    repaired.replace_range(at + last..at + last + letter.len_utf8(), &quote);
+}
+
+fn line_end(bytes: &[u8], at: usize) -> usize {
+    bytes[at..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |length| at + length)
+}
+
+/// Where the text that starts at `at` ends, and whether it is closed there.
+fn text_end(bytes: &[u8], at: usize) -> (usize, bool) {
+    if bytes[at..].starts_with(b"\"\"\"") {
+        let rest = &bytes[at + 3..];
+        return match rest.windows(3).position(|window| window == b"\"\"\"") {
+            Some(length) => (at + 3 + length + 3, true),
+            None => (bytes.len(), false),
+        };
+    }
+    let mut end = at + 1;
+    while end < bytes.len() {
+        match bytes[end] {
+            b'"' => return (end + 1, true),
+            b'\n' => break,
+            b'\\' if bytes.get(end + 1).is_some_and(|next| *next != b'\n') => end += 2,
+            _ => end += 1,
+        }
+    }
+    (end.min(bytes.len()), false)
+}
+
+fn unterminated(file: FileId, at: usize, end: usize, is_long: bool) -> Diagnostic {
+    let what = if is_long { "no `\"\"\"` follows" } else { "no `\"` follows on its line" };
+    let shown = if is_long { at..at + 3 } else { at..end };
+    Diagnostic::error(Code::UnterminatedText, "a text has no end")
+        .at(Span::new(file, shown), format!("it starts here, and {what}"))
+        .help("close it with `\"`; a text of several lines stands between `\"\"\"` and `\"\"\"`")
+}
