@@ -1,6 +1,8 @@
 //! What a process records is what it called. Each case runs in a process of its own: this test binary, started again for
 //! its test `child` with the case's name in the environment.
 
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "programs and readers of tests, outside test functions")]
+
 mod recording {
     pub(crate) mod cases;
     pub(crate) mod read;
