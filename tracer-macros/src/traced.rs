@@ -19,13 +19,13 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<T
     let ItemFn { attrs, vis, sig, block, .. } = function;
     if let Some(keyword) = sig.asyncness.as_ref() {
         return Err(syn::Error::new(
-            keyword.span(),
+            keyword.span,
             "`#[traced]` on an async function is not supported yet: the function may be moved between threads while a \
              span belongs to one; put the span around the parts without `.await`",
         ));
     }
     if let Some(keyword) = sig.constness.as_ref() {
-        return Err(syn::Error::new(keyword.span(), "a `const` function cannot record"));
+        return Err(syn::Error::new(keyword.span, "a `const` function cannot record"));
     }
     let statements = &block.stmts;
     Ok(quote! {
