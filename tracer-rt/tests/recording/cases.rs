@@ -30,6 +30,7 @@ pub(crate) fn run(case: &str) {
         "user clock" => user_clock(),
         "flush" => flush(),
         "signals" => signals(),
+        "exit in a handler" => exit_in_handler(),
         "unwritable" => unwritable(),
         "full disk" => full_disk(),
         "start" => start(),
@@ -223,24 +224,52 @@ extern "C" fn on_signal(_: libc::c_int) {
     IN_HANDLER.fetch_add(1, Ordering::Relaxed);
 }
 
-/// A timer interrupts the recording thread, and its handler records too.
-fn signals() {
+extern "C" fn exit_on_signal(_: libc::c_int) {
+    // SAFETY: the interrupted thread does nothing but record, which holds no lock of the C library.
+    unsafe { libc::exit(0) };
+}
+
+fn on_alarm(handler: extern "C" fn(libc::c_int)) {
+    // SAFETY: the handlers only record and count, or end the process.
+    unsafe { libc::signal(libc::SIGALRM, handler as *const () as libc::sighandler_t) };
+}
+
+fn exit_in_handler() {
     com::tick(0, 0);
-    // SAFETY: the handler only records and counts.
-    unsafe { libc::signal(libc::SIGALRM, on_signal as *const () as libc::sighandler_t) };
-    let every = libc::timeval { tv_sec: 0, tv_usec: 100 };
-    let timer = libc::itimerval { it_interval: every, it_value: every };
+    on_alarm(exit_on_signal);
+    let after = |tv_usec| libc::timeval { tv_sec: 0, tv_usec };
+    let timer = libc::itimerval { it_interval: after(0), it_value: after(100) };
     // SAFETY: the pointer is to a live local.
     unsafe { libc::setitimer(libc::ITIMER_REAL, &raw const timer, std::ptr::null_mut()) };
+    // Less than a slot: a thread that is interrupted while it changes slots holds a lock, and its trace has no end.
+    for n in 1..2_500 {
+        com::tick(n, 0);
+    }
+    loop {
+        std::hint::spin_loop();
+    }
+}
+
+/// Another thread interrupts the recording one, whose handler records too.
+fn signals() {
+    com::tick(0, 0);
+    on_alarm(on_signal);
+    // SAFETY: takes nothing.
+    let target = unsafe { libc::pthread_self() };
+    let sender = std::thread::spawn(move || {
+        for _ in 0..300 {
+            // SAFETY: the thread waits for this one.
+            unsafe { libc::pthread_kill(target, libc::SIGALRM) };
+            std::thread::sleep(std::time::Duration::from_micros(100));
+        }
+    });
     let mut own = 1;
-    while IN_HANDLER.load(Ordering::Relaxed) < 200 {
+    while !sender.is_finished() {
         com::tick(own, 1);
         own += 1;
     }
-    let zero = libc::timeval { tv_sec: 0, tv_usec: 0 };
-    let off = libc::itimerval { it_interval: zero, it_value: zero };
-    // SAFETY: the pointer is to a live local.
-    unsafe { libc::setitimer(libc::ITIMER_REAL, &raw const off, std::ptr::null_mut()) };
+    // Waiting is a system call: no signal is pending after it.
+    sender.join().unwrap();
     com::tick(own + IN_HANDLER.load(Ordering::Relaxed), 2);
 }
 
