@@ -94,6 +94,8 @@ pub(crate) struct Cursor {
     pub(crate) stream: Cell<*const Stream>,
     /// A name given before the stream existed.
     pub(crate) name: Cell<Option<&'static str>>,
+    /// The thread was retired once: what it records from now on comes from late destructors.
+    pub(crate) ending: Cell<bool>,
 }
 
 thread_local! {
@@ -103,6 +105,7 @@ thread_local! {
             busy: AtomicBool::new(false),
             stream: Cell::new(std::ptr::null()),
             name: Cell::new(None),
+            ending: Cell::new(false),
         }
     };
 }

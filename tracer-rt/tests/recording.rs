@@ -119,9 +119,17 @@ fn the_last_moments_are_recorded() {
     let file = run("exits");
     let texts: Vec<String> =
         file.records().filter(|record| record.name == "text").map(|record| record.get("text").to_string()).collect();
-    for expected in ["destructor of a thread", "destructor of the thread that exits", "at exit", "before exit"] {
+    for expected in [
+        "destructor of a thread",
+        "thread with a key",
+        "destructor of a key",
+        "destructor of the thread that exits",
+        "at exit",
+        "before exit",
+    ] {
         assert!(texts.iter().any(|text| text == expected), "{expected} is missing of {texts:?}");
     }
+    assert!(file.streams.values().any(|stream| stream.name.as_deref() == Some("a name longer than the system's")));
     // The detached thread never stopped: all that it had recorded when another thread told the process to exit is there.
     let detached = file.streams.values().find(|stream| stream.name.as_deref() == Some("detached")).unwrap();
     let known = file.records().find(|record| record.name == "tick" && record.get("m").number() == 99).unwrap();

@@ -80,10 +80,28 @@ extern "C" fn at_exit() {
     com::text("at exit");
 }
 
+extern "C" fn in_key_destructor(_: *mut libc::c_void) {
+    com::text("destructor of a key");
+}
+
+/// A record after the recorder has retired the thread: the keys of the C library come in the order of their making.
+fn late_destructor() {
+    let mut key = 0;
+    // SAFETY: the pointer is to a live local.
+    unsafe { libc::pthread_key_create(&raw mut key, Some(in_key_destructor)) };
+    let work = move || {
+        com::text("thread with a key");
+        // SAFETY: the key was just made; its value is not used.
+        unsafe { libc::pthread_setspecific(key, std::ptr::without_provenance(1)) };
+    };
+    std::thread::Builder::new().name("a name longer than the system's".into()).spawn(work).unwrap().join().unwrap();
+}
+
 /// A thread that ends, one that never does, and the exit by a third one.
 fn exits() {
     static TOLD: AtomicU64 = AtomicU64::new(0);
     std::thread::spawn(|| AT_END.set(Some(AtEnd("destructor of a thread")))).join().unwrap();
+    late_destructor();
     // Registered after the recorder's own handler, so it runs before it.
     // SAFETY: the handler is a plain function.
     unsafe { libc::atexit(at_exit) };
