@@ -243,3 +243,15 @@ fn odd_files() {
         assert_eq!(ours(&text).0, pj_dump(&text), "{case}");
     }
 }
+
+/// Recorded with SimGrid 3.32: a ring of messages between four ranks and a reduction, three times
+/// (`smpirun -np 4 -trace`).
+#[test]
+fn a_trace_of_simgrid() {
+    let text = include_str!("data/simgrid-smpi.trace");
+    let (rows, remarks) = ours(text);
+    assert_eq!(rows, pj_dump(text));
+    assert_eq!(remarks, Vec::<String>::new());
+    let count = |kind: &str| rows.iter().filter(|row| row.starts_with(kind)).count();
+    assert_eq!(["Container", "State", "Link"].map(count), [5, 48, 12]);
+}
