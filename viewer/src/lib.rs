@@ -6,6 +6,11 @@
 #![forbid(unsafe_code)]
 
 mod color;
+mod open;
 pub mod query;
+pub mod rows;
 pub mod sim;
+pub mod stats;
 pub mod store;
+
+pub use open::{OpenError, OpenOptions, Progress, open};
