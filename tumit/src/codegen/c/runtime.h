@@ -1,11 +1,12 @@
 /* The runtime of traced C and C++ programs: the order of its parts. `tumit gen c` copies each part in place of its
- * include line, so that what a program includes is one file. Every name begins with `tumit1_`; functions and data are
+ * include line (`format.h` is made from the constants of tracer-format), so that what a program includes is one file. Every name begins with `tumit1_`; functions and data are
  * weak symbols, so that all translation units of a program, and the libraries it is linked with, share one recorder. */
 
 #ifndef TUMIT1_RUNTIME
 #define TUMIT1_RUNTIME
 
 #include "runtime/platform.h"
+#include "runtime/format.h"
 
 #ifdef TUMIT_OFF
 #include "runtime/off.h"

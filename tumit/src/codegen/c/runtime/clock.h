@@ -59,9 +59,9 @@ TUMIT1_SLOW void tumit1_clock_choose(void) {
 TUMIT1_SLOW uint64_t tumit1_now_slow(void) {
     uint32_t kind = __atomic_load_n(&tumit1_clock_kind, __ATOMIC_ACQUIRE);
     if (kind == 0) {
-        pthread_mutex_lock(&tumit1_lock);
+        uint32_t busy = tumit1_lock_all();
         tumit1_clock_choose();
-        pthread_mutex_unlock(&tumit1_lock);
+        tumit1_unlock(busy);
         kind = __atomic_load_n(&tumit1_clock_kind, __ATOMIC_ACQUIRE);
     }
     switch (kind) {
@@ -104,7 +104,7 @@ TUMIT1_HOT tumit1_date tumit1_now(void) {
  * TUMIT_CLOCK_DOMAIN, defined alike in all of them. */
 TUMIT1_SLOW int tumit1_set_clock(uint64_t (*ticks)(void), uint64_t hz, const char *domain) {
     int result = -1;
-    pthread_mutex_lock(&tumit1_lock);
+    uint32_t busy = tumit1_lock_all();
     if (tumit1_session.state == TUMIT1_CLOSED) {
         tumit1_clock.user = ticks;
         tumit1_clock.hz = hz;
@@ -112,6 +112,6 @@ TUMIT1_SLOW int tumit1_set_clock(uint64_t (*ticks)(void), uint64_t hz, const cha
         __atomic_store_n(&tumit1_clock_kind, (uint32_t)TUMIT1_CLOCK_USER, __ATOMIC_RELEASE);
         result = 0;
     }
-    pthread_mutex_unlock(&tumit1_lock);
+    tumit1_unlock(busy);
     return result;
 }

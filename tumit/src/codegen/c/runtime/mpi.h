@@ -59,13 +59,13 @@ TUMIT1_SLOW void tumit1_mpi_exchange(int peer, int initiator, uint64_t peer_id) 
         p = tumit1_put_u64(p, last);
     }
     if (initiator) {
-        pthread_mutex_lock(&tumit1_lock);
+        uint32_t busy = tumit1_lock_all();
         if (tumit1_session.state == TUMIT1_OPEN) {
             (void)tumit1_append_plain(TUMIT1_KIND_SYNC, TUMIT1_PROCESS_STREAM, TUMIT_SYNC_EXCHANGES, block,
                                       (size_t)(p - (block + TUMIT1_HEADER_BYTES)), first, last);
             tumit1_append_anchor();
         }
-        pthread_mutex_unlock(&tumit1_lock);
+        tumit1_unlock(busy);
     }
 }
 
@@ -116,17 +116,18 @@ TUMIT1_SLOW void tumit1_mpi_start(void) {
     struct tumit1_mpi *m = &tumit1_mpi;
     struct tumit1_session *s = &tumit1_session;
     char folder[PATH_MAX];
+    uint32_t busy;
     if (m->started) {
         return;
     }
     m->started = 1;
     MPI_Comm_dup(MPI_COMM_WORLD, &m->comm);
-    pthread_mutex_lock(&tumit1_lock);
+    busy = tumit1_lock_all();
     tumit1_name_folder();
     memcpy(folder, s->folder, sizeof folder);
-    pthread_mutex_unlock(&tumit1_lock);
+    tumit1_unlock(busy);
     MPI_Bcast(folder, (int)sizeof folder, MPI_CHAR, 0, m->comm);
-    pthread_mutex_lock(&tumit1_lock);
+    busy = tumit1_lock_all();
     if (s->state == TUMIT1_CLOSED) {
         MPI_Comm_rank(m->comm, &s->rank);
         MPI_Comm_size(m->comm, &s->ranks);
@@ -134,7 +135,7 @@ TUMIT1_SLOW void tumit1_mpi_start(void) {
         memcpy(s->folder, folder, sizeof folder);
         tumit1_open();
     }
-    pthread_mutex_unlock(&tumit1_lock);
+    tumit1_unlock(busy);
     tumit1_mpi_sync();
 }
 

@@ -144,7 +144,7 @@ TUMIT1_SLOW uint32_t tumit1_intern(const char *text) {
     struct tumit1_names *names = &tumit1_session.strings;
     struct tumit1_thread *t = tumit1_cursor.thread;
     size_t length = text == NULL ? 0 : strlen(text);
-    uint32_t hash, id;
+    uint32_t hash, id, busy;
     if (length == 0) {
         return 0;
     }
@@ -156,9 +156,9 @@ TUMIT1_SLOW uint32_t tumit1_intern(const char *text) {
             return id;
         }
     }
-    pthread_mutex_lock(&tumit1_lock);
+    busy = tumit1_lock_all();
     id = tumit1_name_id(names, text, length, 0);
-    pthread_mutex_unlock(&tumit1_lock);
+    tumit1_unlock(busy);
     if (t != NULL) {
         t->recent[hash % TUMIT1_RECENT] = id;
     }
@@ -166,10 +166,9 @@ TUMIT1_SLOW uint32_t tumit1_intern(const char *text) {
 }
 
 TUMIT1_SLOW uint32_t tumit1_site_new(struct tumit1_site *site) {
-    uint32_t id;
-    pthread_mutex_lock(&tumit1_lock);
-    id = tumit1_name_id(&tumit1_session.sites, site->file, strlen(site->file), site->line);
-    pthread_mutex_unlock(&tumit1_lock);
+    uint32_t busy = tumit1_lock_all();
+    uint32_t id = tumit1_name_id(&tumit1_session.sites, site->file, strlen(site->file), site->line);
+    tumit1_unlock(busy);
     __atomic_store_n(&site->id, id, __ATOMIC_RELAXED);
     return id;
 }

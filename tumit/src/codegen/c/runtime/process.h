@@ -9,12 +9,11 @@ TUMIT1_SLOW void tumit1_close(void) {
     struct tumit1_session *s = &tumit1_session;
     struct tumit1_cursor *c = &tumit1_cursor;
     struct tumit1_thread *t;
+    uint32_t busy;
     if (c->busy) {
         return; /* `exit` from a signal handler that interrupted us: what is sealed is readable */
     }
-    c->busy = 1;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    pthread_mutex_lock(&tumit1_lock);
+    busy = tumit1_lock_all();
     if (s->state == TUMIT1_OPEN) {
         unsigned char block[TUMIT1_HEADER_BYTES + 64];
         unsigned char *p = block + TUMIT1_HEADER_BYTES;
@@ -32,19 +31,18 @@ TUMIT1_SLOW void tumit1_close(void) {
         (void)tumit1_append_plain(TUMIT1_KIND_END, TUMIT1_PROCESS_STREAM, 1, block,
                                   (size_t)(p - (block + TUMIT1_HEADER_BYTES)), 0, 0);
         close(s->file);
-        if (dropped != 0) {
-            fprintf(stderr, "tumit: %llu records are missing from %s\n", (unsigned long long)dropped, s->path);
+        s->dropped = dropped;
+    }
+    if (s->state != TUMIT1_CLOSED && s->state != TUMIT1_ENDED) {
+        s->state = TUMIT1_ENDED;
+        if (s->dropped != 0) {
+            fprintf(stderr, "tumit: %llu records are missing from %s\n", (unsigned long long)s->dropped, s->folder);
         }
     }
-    if (s->state != TUMIT1_CLOSED) {
-        s->state = TUMIT1_ENDED;
-    }
-    pthread_mutex_unlock(&tumit1_lock);
     if (c->thread != NULL) {
-        c->at = c->end = NULL; /* full: the slow path sees that it has ended */
+        c->end = c->at; /* full: the slow path sees that it has ended */
     }
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    c->busy = 0;
+    tumit1_unlock(busy);
 }
 
 /* Around fork: no other thread may hold the lock when the child gets its copy of it. */
@@ -138,8 +136,9 @@ TUMIT1_SLOW void tumit1_switch(const struct tumit1_level *level, uint32_t base, 
 TUMIT1_SLOW void tumit1_register(struct tumit1_spec *spec, const void *home) {
     struct tumit1_session *s = &tumit1_session;
     struct tumit1_provider *provider;
+    uint32_t busy;
     uint32_t i;
-    pthread_mutex_lock(&tumit1_lock);
+    busy = tumit1_lock_all();
     if (s->next_base == 0) {
         s->next_base = 1;
     }
@@ -170,31 +169,33 @@ TUMIT1_SLOW void tumit1_register(struct tumit1_spec *spec, const void *home) {
             }
         }
     }
-    pthread_mutex_unlock(&tumit1_lock);
+    tumit1_unlock(busy);
 }
 
 /* A shared object is unloaded, or the program ends: its levels can be reached no more; with the recorder goes the trace. */
 TUMIT1_SLOW void tumit1_unregister(const void *home) {
     struct tumit1_provider *provider;
+    uint32_t busy;
     if (home == tumit1_home()) {
         tumit1_close();
         return;
     }
-    pthread_mutex_lock(&tumit1_lock);
+    busy = tumit1_lock_all();
     for (provider = tumit1_session.providers; provider != NULL; provider = provider->next) {
         if (provider->home == home) {
             provider->levels_count = 0;
         }
     }
-    pthread_mutex_unlock(&tumit1_lock);
+    tumit1_unlock(busy);
 }
 
 /* Switches a level (`APP`, or `TRACE.APP`) while the program runs. Returns how many levels of that name there are. */
 TUMIT1_SLOW int tumit1_set_level(const char *name, int on) {
     const struct tumit1_provider *provider;
+    uint32_t busy;
     uint32_t i;
     int found = 0;
-    pthread_mutex_lock(&tumit1_lock);
+    busy = tumit1_lock_all();
     for (provider = tumit1_session.providers; provider != NULL; provider = provider->next) {
         for (i = 0; i < provider->levels_count; i++) {
             if (tumit1_names_level(name, strlen(name), provider->name, provider->levels[i].name)) {
@@ -203,7 +204,7 @@ TUMIT1_SLOW int tumit1_set_level(const char *name, int on) {
             }
         }
     }
-    pthread_mutex_unlock(&tumit1_lock);
+    tumit1_unlock(busy);
     return found;
 }
 

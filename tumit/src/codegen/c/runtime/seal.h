@@ -2,8 +2,10 @@
 
 /* What a walk over records found. */
 struct tumit1_walk {
-    uint32_t records;
+    uint32_t records;       /* those of the program, and accounts of losses */
     uint64_t first, last;
+    struct tumit1_lost lost; /* sum of the accounts */
+    uint32_t accounts;
 };
 
 /* Size of the record at `p` after id and delta, by the shape that its spec gave. Under no lock: providers are only ever
@@ -23,12 +25,21 @@ TUMIT1_SLOW size_t tumit1_body_bytes(uint16_t id, const unsigned char *p) {
     return 0;
 }
 
+TUMIT1_SLOW void tumit1_add_account(struct tumit1_walk *walk, const unsigned char *p) {
+    walk->lost.count += tumit1_get_u64(p);
+    walk->lost.bytes += tumit1_get_u64(p + 8);
+    walk->lost.first = walk->accounts == 0 ? tumit1_get_u64(p + 16) : walk->lost.first;
+    walk->lost.last = tumit1_get_u64(p + 24);
+    walk->lost.cause |= tumit1_get_u32(p + 32);
+    walk->accounts++;
+}
+
 /* Counts and dates the records from `p` to `end`; `ticks` is the date before them. The first delta becomes zero: a block's
  * first date is that of its first record. */
 TUMIT1_SLOW struct tumit1_walk tumit1_walk(unsigned char *p, const unsigned char *end, uint64_t ticks) {
     struct tumit1_walk walk;
     int first = 1;
-    walk.records = 0;
+    memset(&walk, 0, sizeof walk);
     walk.first = ticks;
     while (p < end) {
         uint16_t id = tumit1_get_u16(p);
@@ -40,9 +51,14 @@ TUMIT1_SLOW struct tumit1_walk tumit1_walk(unsigned char *p, const unsigned char
             if (first) {
                 tumit1_put_u32(p + 2, 0);
             }
-            p += id == TUMIT1_ID_LOST ? TUMIT1_LOST_BYTES
-                                      : TUMIT1_RECORD_HEAD_BYTES + tumit1_body_bytes(id, p + TUMIT1_RECORD_HEAD_BYTES);
+            p += TUMIT1_RECORD_HEAD_BYTES;
             walk.records++;
+            if (id == TUMIT1_ID_LOST) {
+                tumit1_add_account(&walk, p);
+                p += TUMIT1_LOST_BYTES - TUMIT1_RECORD_HEAD_BYTES;
+            } else {
+                p += tumit1_body_bytes(id, p);
+            }
         }
         if (first) {
             walk.first = ticks;
@@ -112,14 +128,23 @@ TUMIT1_SLOW void tumit1_append_records(struct tumit1_thread *t, unsigned char *b
         error = error == 0 ? tumit1_append_block(&h, block) : error;
     }
     if (error != 0) {
-        if (s->state != TUMIT1_FAILED) {
+        struct tumit1_lost later = t->lost;
+        if (s->state == TUMIT1_OPEN) {
             tumit1_warn("cannot write", s->path, error);
         }
-        tumit1_lose(t, walk->records, raw, walk->first, walk->last, TUMIT1_CAUSE_WRITE_FAILED);
+        t->lost = walk->lost; /* accounts in the block are told again; `dropped` has them already */
+        if (later.count != 0) {
+            t->lost.first = walk->accounts != 0 ? walk->lost.first : later.first;
+            t->lost.last = later.last;
+            t->lost.count += later.count;
+            t->lost.bytes += later.bytes;
+            t->lost.cause |= later.cause;
+        }
+        tumit1_lose(t, walk->records - walk->accounts, raw, walk->first, walk->last, TUMIT1_CAUSE_WRITE_FAILED);
         return;
     }
     t->sequence++;
-    s->written += walk->records;
+    s->written += walk->records - walk->accounts;
     monotonic = tumit1_nanos(CLOCK_MONOTONIC);
     if (monotonic - s->anchored >= 1000000000u) {
         tumit1_append_anchor();
@@ -161,7 +186,9 @@ TUMIT1_SLOW void tumit1_seal_lost(struct tumit1_thread *t) {
     unsigned char block[TUMIT1_HEADER_BYTES + TUMIT1_LOST_BYTES + 8];
     struct tumit1_walk walk;
     if (t->lost.count != 0) {
-        walk.records = 1;
+        memset(&walk, 0, sizeof walk);
+        walk.records = walk.accounts = 1;
+        walk.lost = t->lost;
         walk.first = walk.last = t->lost.last;
         tumit1_put_lost(t, block + TUMIT1_HEADER_BYTES);
         tumit1_append_records(t, block, TUMIT1_LOST_BYTES, TUMIT1_LOST_BYTES, &walk);

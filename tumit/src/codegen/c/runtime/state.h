@@ -173,6 +173,21 @@ uint32_t tumit1_clock_kind;
 pthread_mutex_t tumit1_lock = PTHREAD_MUTEX_INITIALIZER;
 uint32_t tumit1_crc_tables[8][256];
 
+/* The lock, for calls that are not records. A record that a signal handler tries meanwhile sees `busy` and does not wait
+ * for the lock that its own thread holds. Returns what tumit1_unlock() needs. */
+TUMIT1_SLOW uint32_t tumit1_lock_all(void) {
+    uint32_t busy = tumit1_cursor.busy;
+    tumit1_cursor.busy = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    pthread_mutex_lock(&tumit1_lock);
+    return busy;
+}
+TUMIT1_SLOW void tumit1_unlock(uint32_t busy) {
+    pthread_mutex_unlock(&tumit1_lock);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    tumit1_cursor.busy = busy;
+}
+
 /* Anonymous memory from the system: the recorder may be called from inside an allocator. NULL when there is none. */
 TUMIT1_SLOW void *tumit1_map(size_t bytes) {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -37,20 +37,17 @@ TUMIT1_SLOW void tumit1_release(struct tumit1_thread *t) {
 TUMIT1_SLOW void tumit1_retire(void *thread) {
     struct tumit1_thread *t = (struct tumit1_thread *)thread;
     struct tumit1_cursor *c = &tumit1_cursor;
+    uint32_t busy;
     if (t == NULL || c->thread != t || c->busy) {
         return;
     }
-    c->busy = 1;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    pthread_mutex_lock(&tumit1_lock);
+    busy = tumit1_lock_all();
     tumit1_seal(t, 1);
     tumit1_seal_lost(t);
     tumit1_release(t);
-    pthread_mutex_unlock(&tumit1_lock);
     c->at = c->end = NULL;
     c->thread = NULL;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    c->busy = 0;
+    tumit1_unlock(busy);
 }
 
 /* A buffer of the size that the number of threads allows: a spare one, or new memory. Under the lock. */
@@ -97,10 +94,12 @@ TUMIT1_SLOW struct tumit1_thread *tumit1_attach(struct tumit1_cursor *c) {
     t->stream = s->streams++;
     t->tid = (uint64_t)syscall(SYS_gettid);
     if (c->name[0] == '\0') {
+        char program[48];
+        tumit1_read_line("/proc/self/comm", program, sizeof program);
         if (t->tid == (uint64_t)getpid()) {
             memcpy(c->name, "main", 5);
-        } else if (prctl(PR_GET_NAME, c->name) != 0) {
-            c->name[0] = '\0';
+        } else if (prctl(PR_GET_NAME, c->name) != 0 || strcmp(c->name, program) == 0) {
+            c->name[0] = '\0'; /* the program's name is no name of a thread */
         }
     }
     memcpy(t->name, c->name, sizeof t->name);
@@ -157,26 +156,20 @@ TUMIT1_SLOW unsigned char *tumit1_wide_date(unsigned char *p, uint64_t now) {
 /* Names the calling thread in the trace. */
 TUMIT1_SLOW void tumit1_set_thread_name(const char *name) {
     struct tumit1_cursor *c = &tumit1_cursor;
+    uint32_t busy = tumit1_lock_all();
     snprintf(c->name, sizeof c->name, "%s", name);
-    pthread_mutex_lock(&tumit1_lock);
     if (c->thread != NULL) {
         memcpy(c->thread->name, c->name, sizeof c->thread->name);
         c->thread->described = 0; /* told again before its next block */
     }
-    pthread_mutex_unlock(&tumit1_lock);
+    tumit1_unlock(busy);
 }
 
 /* Writes what all threads recorded until now. The end of the program does so by itself. */
 TUMIT1_SLOW void tumit1_flush(void) {
-    struct tumit1_cursor *c = &tumit1_cursor;
-    if (c->busy) {
-        return;
+    if (!tumit1_cursor.busy) {
+        uint32_t busy = tumit1_lock_all();
+        tumit1_seal_all();
+        tumit1_unlock(busy);
     }
-    c->busy = 1;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    pthread_mutex_lock(&tumit1_lock);
-    tumit1_seal_all();
-    pthread_mutex_unlock(&tumit1_lock);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    c->busy = 0;
 }
