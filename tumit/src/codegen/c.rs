@@ -25,6 +25,7 @@ impl Backend for C {
         let header =
             Header { spec, options, names: &names, tag: format!("{}_{:08x}", names.trace, crc32c(0, &schema)) };
         let mut out = header.banner();
+        out.push_str(QUIET);
         out.push_str(&runtime::text());
         let guard = format!("TUMIT_TRACE_{}", names.trace);
         let _ = write!(out, "\n#ifndef {guard}\n#define {guard}\n");
@@ -34,7 +35,7 @@ impl Backend for C {
         for record in 0..spec.records.len() {
             function::write(&mut out, &header, record)?;
         }
-        let _ = write!(out, "\n#endif /* {guard} */\n");
+        let _ = write!(out, "\n#endif /* {guard} */\n#pragma GCC diagnostic pop\n");
         Ok(Files(vec![File { name: format!("{}_trace.h", names.trace), text: out }]))
     }
 }
@@ -187,6 +188,13 @@ TUMIT1_END_DECLS
         (shapes, starts)
     }
 }
+
+/// A program may have declared anything before it includes a header.
+const QUIET: &str = "/* Names in here may be those of globals of the program. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored \"-Wshadow\"
+
+";
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 

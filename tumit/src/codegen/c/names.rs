@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::{Unsupported, suffix};
 use crate::Spec;
+use crate::names::c_name;
 
 /// The C name of everything in a spec.
 pub(super) struct Names {
@@ -61,139 +62,16 @@ pub(super) fn raw(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
 
-/// A name that may stand alone in C and C++: not a keyword, nor a macro that systems define.
+/// A name that may stand alone in C and C++: not a keyword, nor a macro or type that every system defines.
 pub(super) fn word(name: &str) -> String {
-    let mut name = raw(name);
-    if RESERVED.contains(&name.as_str()) || name.starts_with(|c: char| c.is_ascii_digit()) {
-        name.push('_');
-    }
-    if name.starts_with(|c: char| c.is_ascii_digit()) {
-        name.insert(0, '_');
-    }
-    name
+    let name = c_name(&raw(name));
+    if MACROS.contains(&name.as_str()) { name + "_" } else { name }
 }
 
-/// Keywords of C23 and C++23, and macros of hosts.
-const RESERVED: [&str; 119] = [
-    "alignas",
-    "alignof",
-    "and",
-    "and_eq",
-    "asm",
-    "auto",
-    "bitand",
-    "bitor",
-    "bool",
-    "break",
-    "case",
-    "catch",
-    "char",
-    "char16_t",
-    "char32_t",
-    "char8_t",
-    "class",
-    "co_await",
-    "co_return",
-    "co_yield",
-    "compl",
-    "concept",
-    "const",
-    "const_cast",
-    "consteval",
-    "constexpr",
-    "constinit",
-    "continue",
-    "decltype",
-    "default",
-    "delete",
-    "do",
-    "double",
-    "dynamic_cast",
-    "else",
-    "enum",
-    "errno",
-    "explicit",
-    "export",
-    "extern",
-    "false",
-    "float",
-    "for",
-    "friend",
-    "goto",
-    "i386",
-    "if",
-    "inline",
-    "int",
-    "linux",
-    "long",
-    "mutable",
-    "namespace",
-    "new",
-    "noexcept",
-    "not",
-    "not_eq",
-    "nullptr",
-    "operator",
-    "or",
-    "or_eq",
-    "private",
-    "protected",
-    "public",
-    "register",
-    "reinterpret_cast",
-    "requires",
-    "restrict",
-    "return",
-    "short",
-    "signed",
-    "sizeof",
-    "static",
-    "static_assert",
-    "static_cast",
-    "stderr",
-    "stdin",
-    "stdout",
-    "struct",
-    "switch",
-    "template",
-    "this",
-    "thread_local",
-    "throw",
-    "true",
-    "try",
-    "typedef",
-    "typeid",
-    "typename",
-    "typeof",
-    "typeof_unqual",
-    "union",
-    "unix",
-    "unsigned",
-    "using",
-    "virtual",
-    "void",
-    "volatile",
-    "wchar_t",
-    "while",
-    "xor",
-    "xor_eq",
-    "assert",
-    "NULL",
-    "EOF",
-    "main",
-    "int8_t",
-    "int16_t",
-    "int32_t",
-    "int64_t",
-    "uint8_t",
-    "uint16_t",
-    "uint32_t",
-    "uint64_t",
-    "size_t",
-    "ssize_t",
-    "uintptr_t",
-    "memcpy",
-    "strlen",
+/// What compilers and the headers that the runtime includes define beyond the keywords.
+const MACROS: [&str; 19] = [
+    "EOF", "NULL", "assert", "errno", "i386", "int16_t", "int32_t", "int64_t", "int8_t", "linux", "size_t", "stderr",
+    "stdin", "stdout", "uint16_t", "uint32_t", "uint64_t", "uint8_t", "unix",
 ];
 
 #[cfg(test)]

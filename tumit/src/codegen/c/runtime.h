@@ -19,6 +19,7 @@
 #include "runtime/session.h"
 #include "runtime/names.h"
 #include "runtime/seal.h"
+#include "runtime/fork.h"
 #include "runtime/thread.h"
 #include "runtime/process.h"
 #include "runtime/record.h"

@@ -8,7 +8,7 @@ use tracer_format::{BlockKind, ClockKind, Codec, cause};
 const RUNTIME: &str = include_str!("runtime.h");
 
 /// The parts, by the name in their include line.
-const PARTS: [(&str, &str); 13] = [
+const PARTS: [(&str, &str); 14] = [
     ("platform", include_str!("runtime/platform.h")),
     ("off", include_str!("runtime/off.h")),
     ("state", include_str!("runtime/state.h")),
@@ -19,6 +19,7 @@ const PARTS: [(&str, &str); 13] = [
     ("session", include_str!("runtime/session.h")),
     ("names", include_str!("runtime/names.h")),
     ("seal", include_str!("runtime/seal.h")),
+    ("fork", include_str!("runtime/fork.h")),
     ("thread", include_str!("runtime/thread.h")),
     ("process", include_str!("runtime/process.h")),
     ("record", include_str!("runtime/record.h")),

@@ -17,6 +17,7 @@
 
 #if defined __STRICT_ANSI__ && defined __GLIBC__ && !defined __USE_MISC
 #error "tumit: with -std=c99, compile with -D_GNU_SOURCE, or include this header before any other (or use -std=gnu99)"
+#define TUMIT_OFF /* spares a flood of errors that follow from this one */
 #endif
 
 #if defined __cplusplus

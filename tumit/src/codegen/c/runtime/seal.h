@@ -36,7 +36,7 @@ TUMIT1_SLOW void tumit1_add_account(struct tumit1_walk *walk, const unsigned cha
 
 /* Counts and dates the records from `p` to `end`; `ticks` is the date before them. The first delta becomes zero: a block's
  * first date is that of its first record. */
-TUMIT1_SLOW struct tumit1_walk tumit1_walk(unsigned char *p, const unsigned char *end, uint64_t ticks) {
+TUMIT1_SLOW struct tumit1_walk tumit1_walk_records(unsigned char *p, const unsigned char *end, uint64_t ticks) {
     struct tumit1_walk walk;
     int first = 1;
     memset(&walk, 0, sizeof walk);
@@ -114,7 +114,7 @@ TUMIT1_SLOW void tumit1_append_records(struct tumit1_thread *t, unsigned char *b
     int error = EBADF;
     memset(&h, 0, sizeof h);
     h.kind = TUMIT1_KIND_RECORDS;
-    h.codec = stored == raw ? TUMIT1_CODEC_RAW : TUMIT1_CODEC_LZ4;
+    h.codec = (uint8_t)(stored == raw ? TUMIT1_CODEC_RAW : TUMIT1_CODEC_LZ4);
     h.stream = t->stream;
     h.records = walk->records;
     h.sequence = t->sequence;
@@ -164,7 +164,7 @@ TUMIT1_SLOW void tumit1_seal(struct tumit1_thread *t, int owner) {
         if (owner) {
             pthread_mutex_unlock(&tumit1_lock);
         }
-        walk = tumit1_walk(t->done, at, t->ticks);
+        walk = tumit1_walk_records(t->done, at, t->ticks);
         stored = tumit1_lz4(t->done, raw, block + TUMIT1_HEADER_BYTES, raw - raw / 16, t->table);
         if (stored == 0) {
             stored = raw;

@@ -198,8 +198,11 @@ TUMIT1_SLOW void tumit1_open(void) {
         snprintf(rank, sizeof rank, "r%05d-", s->rank);
     }
     tumit1_clean(host);
-    snprintf(s->path, sizeof s->path, "%s/%s%s-%ld-%02x%02x.tmt", s->folder, rank, host, (long)getpid(), s->id[0],
-             s->id[1]);
+    if (snprintf(s->path, sizeof s->path, "%s/%s%s-%ld-%02x%02x.tmt", s->folder, rank, host, (long)getpid(), s->id[0],
+                 s->id[1]) >= (int)sizeof s->path) {
+        tumit1_warn("cannot use the run folder", s->folder, ENAMETOOLONG);
+        return;
+    }
     s->file = open(s->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (s->file < 0) {
         tumit1_warn("cannot create", s->path, errno);

@@ -50,6 +50,15 @@ TUMIT1_SLOW void tumit1_retire(void *thread) {
     tumit1_unlock(busy);
 }
 
+/* Once per process, with the first record. */
+TUMIT1_SLOW void tumit1_install_hooks(void) {
+    if (!tumit1_session.hooks) {
+        tumit1_session.hooks = 1;
+        pthread_key_create(&tumit1_session.key, tumit1_retire);
+        pthread_atfork(tumit1_before_fork, tumit1_after_fork, tumit1_in_child);
+    }
+}
+
 /* A buffer of the size that the number of threads allows: a spare one, or new memory. Under the lock. */
 TUMIT1_SLOW struct tumit1_thread *tumit1_new_buffer(void) {
     struct tumit1_session *s = &tumit1_session;
