@@ -2,6 +2,7 @@
 
 mod args;
 mod cmd;
+mod spec_files;
 mod term;
 
 use std::process::ExitCode;
