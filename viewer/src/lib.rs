@@ -5,4 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod color;
 pub mod query;
+pub mod sim;
+pub mod store;
