@@ -8,7 +8,7 @@ use anyhow::{Context, anyhow};
 use tumit::codegen::{Backend, Options, c::C, rust::Rust};
 
 use super::Status;
-use crate::term;
+use crate::{spec_files, term};
 
 /// Generates tracing code from a spec
 ///
@@ -44,12 +44,7 @@ enum Language {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
-    let (spec, diagnostics) = tumit::compile(&args.spec, &mut DiskLoader);
-    let drawn = diagnostics.render(term::is_interactive());
-    if !drawn.is_empty() {
-        term::note(drawn.trim_end());
-    }
-    let Some(spec) = spec else { return Ok(Status::InputHasMistakes) };
+    let Some(spec) = spec_files::compile(&args.spec)? else { return Ok(Status::InputHasMistakes) };
     if let Some(unknown) = args.off.iter().find(|name| !spec.levels.iter().any(|level| level.name == **name)) {
         let known: Vec<_> = spec.levels.iter().map(|level| level.name.as_str()).collect();
         return Err(anyhow!("--off {unknown}: no such level; {} has {}", args.spec, known.join(", ")));
