@@ -1,10 +1,29 @@
 //! The Tumit language: from the text of a spec to a [`Spec`], and from a [`Spec`] to tracing code.
 //!
-//! The library does no I/O: `compile` asks a `Loader` for the files that a spec uses.
+//! The library does no I/O: [`compile`] asks a [`Loader`] for the files that a spec uses.
+//!
+//! ```
+//! let text = "trace hello;\nlevel APP { event greeting { whom: string } }\n";
+//! let (spec, diagnostics) = tumit::compile_text("hello.tumit", text);
+//! assert!(diagnostics.is_empty());
+//! assert_eq!(spec.expect("it is right").records[0].name, "greeting");
+//! ```
 
 #![forbid(unsafe_code)]
 
+mod check;
 pub mod codegen;
+mod compile;
+pub mod diag;
+mod layout;
+pub mod load;
+pub mod names;
+mod resolve;
+pub mod source;
 pub mod spec;
+mod syntax;
 
+pub use compile::{compile, compile_sources, compile_text};
+pub use diag::{Code, Diagnostic, Diagnostics};
+pub use load::{LoadError, Loader};
 pub use spec::Spec;

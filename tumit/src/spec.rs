@@ -392,7 +392,10 @@ impl Spec {
     /// event a mark, on the thread that recorded it (an implicit tree `process` / `thread`, or the `= stream` container).
     #[must_use]
     pub fn has_rules(&self, record: RecordId) -> bool {
-        self.rules.get(record.index()).is_some_and(|actions| !actions.is_empty())
+        let acts = |record: RecordId| self.rules.get(record.index()).is_some_and(|actions| !actions.is_empty());
+        // The default needs both ends of a span: a rule for one of them switches it off for both.
+        let span = self.spans.iter().find(|span| span.begin == record || span.end == record);
+        span.map_or_else(|| acts(record), |span| acts(span.begin) || acts(span.end))
     }
 
     /// Types from the root to `ty`, itself included.

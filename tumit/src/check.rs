@@ -1,0 +1,32 @@
+//! What names and types alone do not say: rules against the type tree, labels, links, outputs.
+
+mod action;
+mod collision;
+mod expr;
+mod label;
+mod output;
+mod rules;
+
+use crate::diag::Diagnostics;
+use crate::load::Loaded;
+use crate::resolve::Model;
+use crate::syntax::ast::{self, Item};
+
+/// Checks everything that rules say, and lowers them into the spec.
+pub(crate) fn check(files: &[Loaded], model: &mut Model, diagnostics: &mut Diagnostics) {
+    let items = || files.iter().flat_map(|loaded| &loaded.tree.items);
+    let rules: Vec<&ast::Rule> = items()
+        .filter_map(|item| match item {
+            Item::Rule(rule) => Some(rule),
+            _ => None,
+        })
+        .collect();
+    let mut usage = action::Usage::default();
+    let lowered = rules::lower(&rules, model, &mut usage, diagnostics);
+    usage.check(model, diagnostics);
+    label::check(model, &usage, diagnostics);
+    let outputs = output::lower(items(), model, diagnostics);
+    collision::check(model, diagnostics);
+    model.spec.rules = lowered;
+    model.spec.outputs = outputs;
+}

@@ -1,0 +1,399 @@
+//! The arrows of a rule: verbs against natures, containers against the tree, keys, values and clauses.
+
+mod link;
+mod usage;
+
+use super::expr::Scope;
+use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::resolve::{Key, Model, Type, index, listed};
+use crate::source::Span;
+use crate::spec::{
+    Action, ContainerTypeId, EntityTypeId, Expr, Instance, Nature, Pattern, Piece, ValueExpr, ValueId, VariableOp, Verb,
+};
+use crate::syntax::ast::{self, ActionKind, AssignVerb, ClauseKind, ExprKind, Ident};
+use tracer_format::schema::Scalar;
+pub(super) use usage::Usage;
+
+/// Lowers one arrow; `None` after a complaint without which it means nothing.
+pub(super) fn lower_action(
+    scope: &Scope<'_>,
+    action: &ast::Action,
+    usage: &mut Usage,
+    diagnostics: &mut Diagnostics,
+) -> Option<Action> {
+    let verb = match &action.kind {
+        ActionKind::Create(container) => instance(scope, container, diagnostics).map(|on| {
+            usage.create(on.ty, action, container.span);
+            Verb::Create { container: on }
+        }),
+        ActionKind::Destroy(container) => {
+            instance(scope, container, diagnostics).map(|container| Verb::Destroy { container })
+        }
+        ActionKind::Assign { verb, ty, value, on } => assign(scope, action, (*verb, ty, value, on), diagnostics),
+        ActionKind::Pop { ty, value, on } => state(scope, "pop", action, (ty, on), diagnostics).map(|(id, on)| {
+            let value = value.as_ref().map(|value| value_of(scope, id, value, diagnostics));
+            Verb::PopState { ty: id, value, on }
+        }),
+        ActionKind::Reset { ty, on } => {
+            state(scope, "reset", action, (ty, on), diagnostics).map(|(ty, on)| Verb::ResetState { ty, on })
+        }
+        ActionKind::Start { ty, value, key, at } => link::lower(
+            scope,
+            link::Part { is_start: true, action, ty, value: value.as_ref(), key, at },
+            usage,
+            diagnostics,
+        ),
+        ActionKind::End { ty, value, key, at } => link::lower(
+            scope,
+            link::Part { is_start: false, action, ty, value: value.as_ref(), key, at },
+            usage,
+            diagnostics,
+        ),
+        ActionKind::Template { span, .. } => {
+            diagnostics.push(
+                Diagnostic::error(Code::TemplateOutside, "a template line stands outside of an output")
+                    .at(*span, "not an action")
+                    .help("put the rule into `output text \"NAME\" { … }`"),
+            );
+            None
+        }
+    };
+    usage.incomplete |= verb.is_none();
+    let mut lowered = Action { verb: verb?, at: None, when: None, with: Vec::new(), related: Vec::new() };
+    clauses(scope, action, &mut lowered, diagnostics);
+    Some(lowered)
+}
+
+/// `set`, `push`, `add`, `subtract`, `mark`.
+fn assign(
+    scope: &Scope<'_>,
+    action: &ast::Action,
+    (verb, ty, value, on): (AssignVerb, &Ident, &ast::Expr, &ast::Instance),
+    diagnostics: &mut Diagnostics,
+) -> Option<Verb> {
+    let model = scope.model;
+    let on_instance = instance(scope, on, diagnostics);
+    let id = entity(model, ty, on_instance.as_ref().map(|on| on.ty), diagnostics)?;
+    let nature = &model.spec.entities[id.index()].nature;
+    let fits = match verb {
+        AssignVerb::Set => matches!(nature, Nature::State | Nature::Variable),
+        AssignVerb::Push => *nature == Nature::State,
+        AssignVerb::Add | AssignVerb::Subtract => *nature == Nature::Variable,
+        AssignVerb::Mark => *nature == Nature::Event,
+    };
+    if !fits {
+        wrong_verb(model, verb_name(verb), action.verb, (ty, id), diagnostics);
+        return None;
+    }
+    let on = held_by(model, (ty, id), (on_instance?, on.span), diagnostics)?;
+    if *nature == Nature::Variable {
+        let (lowered, found) = scope.expr(value, diagnostics);
+        if !found.is_number() {
+            diagnostics.push(
+                Diagnostic::error(Code::WrongType, format!("variable `{}` takes a number", ty.text))
+                    .at(value.span, format!("this is {}", found.name())),
+            );
+        }
+        let op = match verb {
+            AssignVerb::Add => VariableOp::Add,
+            AssignVerb::Subtract => VariableOp::Subtract,
+            _ => VariableOp::Set,
+        };
+        return Some(Verb::Variable { op, ty: id, value: lowered, on });
+    }
+    let value = value_of(scope, id, value, diagnostics);
+    Some(match verb {
+        AssignVerb::Mark => Verb::Mark { ty: id, value, on },
+        AssignVerb::Push => Verb::PushState { ty: id, value, on },
+        _ => Verb::SetState { ty: id, value, on },
+    })
+}
+
+/// `pop` and `reset`.
+fn state(
+    scope: &Scope<'_>,
+    verb: &str,
+    action: &ast::Action,
+    (ty, on): (&Ident, &ast::Instance),
+    diagnostics: &mut Diagnostics,
+) -> Option<(EntityTypeId, Instance)> {
+    let on_instance = instance(scope, on, diagnostics);
+    let id = entity(scope.model, ty, on_instance.as_ref().map(|on| on.ty), diagnostics)?;
+    if scope.model.spec.entities[id.index()].nature != Nature::State {
+        wrong_verb(scope.model, verb, action.verb, (ty, id), diagnostics);
+        return None;
+    }
+    Some((id, held_by(scope.model, (ty, id), (on_instance?, on.span), diagnostics)?))
+}
+
+fn verb_name(verb: AssignVerb) -> &'static str {
+    match verb {
+        AssignVerb::Set => "set",
+        AssignVerb::Push => "push",
+        AssignVerb::Add => "add",
+        AssignVerb::Subtract => "subtract",
+        AssignVerb::Mark => "mark",
+    }
+}
+
+/// The entity of this name; where several containers have one, that of `holder`.
+fn entity(
+    model: &Model,
+    name: &Ident,
+    holder: Option<ContainerTypeId>,
+    diagnostics: &mut Diagnostics,
+) -> Option<EntityTypeId> {
+    let named = model.entities_named(&name.text);
+    let of_holder = named.iter().find(|id| Some(model.spec.entities[id.index()].container) == holder);
+    if let Some(id) = of_holder.or(named.first()) {
+        return Some(*id);
+    }
+    if model.containers.contains_key(&name.text) {
+        diagnostics.push(
+            Diagnostic::error(Code::UnknownEntity, format!("`{}` is a container", name.text))
+                .at(name.span, "a state, event, variable or link is meant here"),
+        );
+        return None;
+    }
+    let all = model.spec.entities.iter().map(|entity| entity.name.as_str());
+    model.unknown(Code::UnknownEntity, "state, event, variable or link", name, all, diagnostics);
+    None
+}
+
+fn wrong_verb(model: &Model, verb: &str, at: Span, (name, id): (&Ident, EntityTypeId), diagnostics: &mut Diagnostics) {
+    let name = &name.text;
+    let (nature, help) = match model.spec.entities[id.index()].nature {
+        Nature::State => (
+            "a state",
+            format!("states are changed by `set {name} = …`, `push {name} = …`, `pop {name}` and `reset {name}`"),
+        ),
+        Nature::Event => ("an event", format!("write `mark {name} = …`")),
+        Nature::Variable => {
+            ("a variable", format!("write `set {name} = …`, `add {name} = …` or `subtract {name} = …`"))
+        }
+        Nature::Link { .. } => ("a link", format!("write `start {name} key (…) from …` and `end {name} key (…) to …`")),
+    };
+    diagnostics.push(
+        Diagnostic::error(Code::WrongVerb, format!("`{verb}` does not go with {nature}"))
+            .at(at, format!("`{name}` is {nature}"))
+            .also(model.entity_spans[id.index()], "declared here")
+            .help(help),
+    );
+}
+
+/// The instance, if the entity lives in containers of its type.
+fn held_by(
+    model: &Model,
+    (name, id): (&Ident, EntityTypeId),
+    (on, span): (Instance, Span),
+    diagnostics: &mut Diagnostics,
+) -> Option<Instance> {
+    let holder = model.spec.entities[id.index()].container;
+    if holder == on.ty {
+        return Some(on);
+    }
+    diagnostics.push(
+        Diagnostic::error(
+            Code::WrongContainer,
+            format!(
+                "`{}` belongs to `{}`, not to `{}`",
+                name.text,
+                model.container_name(holder),
+                model.container_name(on.ty)
+            ),
+        )
+        .at(span, format!("has no `{}`", name.text))
+        .also(model.entity_spans[id.index()], "declared here")
+        .help(format!("write `on {}`", model.pattern_of(holder))),
+    );
+    None
+}
+
+/// A container and its keys.
+pub(super) fn instance(scope: &Scope<'_>, written: &ast::Instance, diagnostics: &mut Diagnostics) -> Option<Instance> {
+    let model = scope.model;
+    let name = &written.name;
+    let Some(ty) = model.containers.get(&name.text).copied() else {
+        let containers = model.containers.keys().map(String::as_str);
+        model.unknown(Code::UnknownContainer, "container", name, containers, diagnostics);
+        return None;
+    };
+    let keys = model.path_keys(ty);
+    if keys.len() != written.keys.len() {
+        let needs = match keys.len() {
+            0 => "no key".to_owned(),
+            1 => "1 key".to_owned(),
+            n => format!("{n} keys, those of its whole path"),
+        };
+        diagnostics.push(
+            Diagnostic::error(Code::KeyCount, format!("`{}` needs {needs}", name.text))
+                .at(written.span, format!("{} given", written.keys.len()))
+                .also(model.container_spans[ty.index()], "declared here")
+                .help(format!("write `{}`", model.pattern_of(ty))),
+        );
+        return None;
+    }
+    let lowered = keys.iter().zip(&written.keys).map(|(key, expr)| key_value(scope, key, expr, diagnostics));
+    Some(Instance { ty, keys: lowered.collect() })
+}
+
+fn key_value(scope: &Scope<'_>, key: &Key, expr: &ast::Expr, diagnostics: &mut Diagnostics) -> Expr {
+    let (value, ty) = scope.expr(expr, diagnostics);
+    let fits = match key.ty {
+        Scalar::Interned | Scalar::String => matches!(ty, Type::Text | Type::Enum(_) | Type::Any),
+        Scalar::Enum { index, .. } => matches!(ty, Type::Any | Type::Text) || ty == Type::Enum(index),
+        _ => matches!(ty, Type::Integer | Type::Pointer | Type::Any),
+    };
+    if !fits {
+        let needs = if integer_range(key.ty).is_some() { "an integer" } else { "text" };
+        diagnostics.push(
+            Diagnostic::error(Code::WrongType, format!("key `{}` is {needs}", key.name))
+                .at(expr.span, format!("this is {}", ty.name()))
+                .also(key.span, "declared here"),
+        );
+    }
+    if let (Expr::Integer(value), Some((least, most))) = (&value, integer_range(key.ty))
+        && !(least..=most).contains(&i128::from(*value))
+    {
+        diagnostics.push(
+            Diagnostic::error(Code::OutOfRange, format!("{value} is no value of key `{}`", key.name))
+                .at(expr.span, format!("not from {least} to {most}"))
+                .also(key.span, "declared here"),
+        );
+    }
+    value
+}
+
+fn integer_range(ty: Scalar) -> Option<(i128, i128)> {
+    Some(match ty {
+        Scalar::U8 => (0, u8::MAX.into()),
+        Scalar::U16 => (0, u16::MAX.into()),
+        Scalar::U32 => (0, u32::MAX.into()),
+        Scalar::U64 => (0, u64::MAX.into()),
+        Scalar::I8 => (i8::MIN.into(), i8::MAX.into()),
+        Scalar::I16 => (i16::MIN.into(), i16::MAX.into()),
+        Scalar::I32 => (i32::MIN.into(), i32::MAX.into()),
+        Scalar::I64 => (i64::MIN.into(), i64::MAX.into()),
+        _ => return None,
+    })
+}
+
+/// The value of a state, event or link: a declared one by its name, or computed.
+fn value_of(scope: &Scope<'_>, id: EntityTypeId, expr: &ast::Expr, diagnostics: &mut Diagnostics) -> ValueExpr {
+    let entity = &scope.model.spec.entities[id.index()];
+    let declared = |name: &str| entity.values.iter().position(|value| value.name == name).map(|at| ValueId(index(at)));
+    if let ExprKind::Path(ast::Path { name, part: None }) = &expr.kind {
+        if let Some(value) = declared(&name.text) {
+            return ValueExpr::Declared(value);
+        }
+        let known = scope.parameters().contains(&name.text.as_str())
+            || scope.model.constants.contains_key(&name.text)
+            || super::expr::is_builtin(&name.text);
+        if !known {
+            if !scope.model.broken.contains(&name.text) {
+                diagnostics.push(unknown_value(scope, id, name));
+            }
+            return ValueExpr::Computed(Expr::Integer(0));
+        }
+    }
+    let (lowered, _) = scope.expr(expr, diagnostics);
+    if let Expr::Text(Pattern(pieces)) = &lowered
+        && let [Piece::Text(text)] = pieces.as_slice()
+        && let Some(value) = declared(text)
+    {
+        return ValueExpr::Declared(value);
+    }
+    ValueExpr::Computed(lowered)
+}
+
+fn unknown_value(scope: &Scope<'_>, id: EntityTypeId, name: &Ident) -> Diagnostic {
+    let model = scope.model;
+    let entity = &model.spec.entities[id.index()];
+    let values: Vec<&str> = entity.values.iter().map(|value| value.name.as_str()).collect();
+    let parameters = scope.parameters();
+    let help = did_you_mean(&name.text, values.iter().chain(&parameters).copied())
+        .or_else(|| listed(&values))
+        .unwrap_or_else(|| {
+            format!(
+                "declare it: `{} \"{}\" {{ {} }}`, or write it as text, `\"{2}\"`",
+                entity.name, entity.label, name.text
+            )
+        });
+    Diagnostic::error(Code::UnknownValue, format!("`{}` has no value `{}`", entity.name, name.text))
+        .at(name.span, format!("neither a value nor a parameter of `{}`", model.record_name(scope.record)))
+        .also(model.entity_spans[id.index()], "declared here")
+        .help(help)
+}
+
+/// Lowers the clauses into `lowered`, and checks their order.
+fn clauses(scope: &Scope<'_>, action: &ast::Action, lowered: &mut Action, diagnostics: &mut Diagnostics) {
+    let mut place = 0;
+    for clause in &action.clauses {
+        let here = match clause.kind {
+            ClauseKind::Related(..) => 1,
+            ClauseKind::At(_) => 2,
+            ClauseKind::When(_) => 3,
+            ClauseKind::With(_) => 4,
+        };
+        if here < place || (here == place && here > 1) {
+            let what = if here == place { "a clause stands twice" } else { "clauses stand in the wrong order" };
+            diagnostics.push(
+                Diagnostic::error(Code::ClauseOrder, what)
+                    .at(clause.span, if here == place { "the second one" } else { "too late" })
+                    .help("write related containers, then `at DATE`, `when CONDITION`, `with { … }`"),
+            );
+        }
+        place = place.max(here);
+        match &clause.kind {
+            ClauseKind::Related(how, container) => {
+                useful(action, lowered, clause.span, diagnostics);
+                lowered.related.extend(instance(scope, container, diagnostics).map(|found| (how.clone(), found)));
+            }
+            ClauseKind::At(expr) => lowered.at = Some(scope.expect(expr, Type::Date, "what follows `at`", diagnostics)),
+            ClauseKind::When(expr) => {
+                lowered.when = Some(scope.expect(expr, Type::Bool, "what follows `when`", diagnostics));
+            }
+            ClauseKind::With(fields) => {
+                useful(action, lowered, clause.span, diagnostics);
+                with(scope, fields, lowered, diagnostics);
+            }
+        }
+    }
+}
+
+fn with(scope: &Scope<'_>, fields: &[ast::WithField], lowered: &mut Action, diagnostics: &mut Diagnostics) {
+    for field in fields {
+        if lowered.with.iter().any(|(name, _)| *name == field.name.text) {
+            diagnostics.push(
+                Diagnostic::error(Code::Duplicate, format!("field `{}` is given twice", field.name.text))
+                    .at(field.name.span, "given again"),
+            );
+            continue;
+        }
+        let (value, _) = match &field.value {
+            Some(value) => scope.expr(value, diagnostics),
+            None => {
+                let path = ast::Path { name: field.name.clone(), part: None };
+                scope.expr(&ast::Expr { kind: ExprKind::Path(path), span: field.name.span }, diagnostics)
+            }
+        };
+        lowered.with.push((field.name.text.clone(), value));
+    }
+}
+
+/// Complains about fields and relations of actions that make nothing that could hold them.
+fn useful(action: &ast::Action, lowered: &Action, clause: Span, diagnostics: &mut Diagnostics) {
+    let what = match lowered.verb {
+        Verb::Destroy { .. } => "`destroy`",
+        Verb::PopState { .. } => "`pop`",
+        Verb::ResetState { .. } => "`reset`",
+        Verb::Variable { .. } => "a change of a variable",
+        _ => return,
+    };
+    diagnostics.push(
+        Diagnostic::error(Code::UselessClause, format!("{what} makes nothing that could hold this"))
+            .at(clause, "nobody would see it")
+            .also(action.verb, "this action")
+            .help("give fields and relations where the state, event, link or container begins"),
+    );
+}

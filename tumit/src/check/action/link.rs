@@ -1,0 +1,87 @@
+//! `start` and `end` of links.
+
+use super::usage::{LinkEnd, Usage};
+use super::{Scope, entity, instance, value_of, wrong_verb};
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::resolve::Type;
+use crate::spec::{ContainerTypeId, EntityTypeId, Nature, Verb};
+use crate::syntax::ast::{self, Expr, Ident, Key};
+
+/// A `start` or an `end`, as written.
+pub(super) struct Part<'a> {
+    pub(super) is_start: bool,
+    pub(super) action: &'a ast::Action,
+    pub(super) ty: &'a Ident,
+    pub(super) value: Option<&'a Expr>,
+    pub(super) key: &'a Key,
+    pub(super) at: &'a ast::Instance,
+}
+
+pub(super) fn lower(
+    scope: &Scope<'_>,
+    part: Part<'_>,
+    usage: &mut Usage,
+    diagnostics: &mut Diagnostics,
+) -> Option<Verb> {
+    let model = scope.model;
+    let at = instance(scope, part.at, diagnostics);
+    let id = named(scope, part.ty, part.is_start, at.as_ref().map(|at| at.ty), diagnostics)?;
+    let Nature::Link { from, to } = &model.spec.entities[id.index()].nature else {
+        let verb = if part.is_start { "start" } else { "end" };
+        wrong_verb(model, verb, part.action.verb, (part.ty, id), diagnostics);
+        return None;
+    };
+    let mut kinds = Vec::new();
+    let mut key = Vec::new();
+    for expr in &part.key.values {
+        let (value, ty) = scope.expr(expr, diagnostics);
+        if matches!(ty, Type::Float | Type::Date) {
+            diagnostics.push(
+                Diagnostic::error(Code::WrongType, format!("{} cannot match links", ty.name()))
+                    .at(expr.span, format!("this is {}", ty.name()))
+                    .help("keys are integers, text, enums, pointers or bools that both sides know"),
+            );
+        }
+        kinds.push(if ty == Type::Pointer { Type::Integer } else { ty });
+        key.push(value);
+    }
+    let at = at?;
+    let (ends, word) = if part.is_start { (from, "from") } else { (to, "to") };
+    if !ends.contains(&at.ty) {
+        let names: Vec<String> = ends.iter().map(|end| format!("`{word} {}`", model.pattern_of(*end))).collect();
+        let verb = if part.is_start { "starts" } else { "ends" };
+        diagnostics.push(
+            Diagnostic::error(
+                Code::WrongContainer,
+                format!("link `{}` never {verb} in a `{}`", part.ty.text, model.container_name(at.ty)),
+            )
+            .at(part.at.span, format!("not where `{}` {verb}", part.ty.text))
+            .also(model.entity_spans[id.index()], "declared here")
+            .help(format!("write {}, or declare this end, too", names.join(" or "))),
+        );
+        return None;
+    }
+    usage.link(id, LinkEnd { is_start: part.is_start, verb: part.action.verb, key: part.key.span, kinds });
+    let value = part.value.map(|value| value_of(scope, id, value, diagnostics));
+    Some(if part.is_start {
+        Verb::StartLink { ty: id, value, key, from: at }
+    } else {
+        Verb::EndLink { ty: id, value, key, to: at }
+    })
+}
+
+/// The link type of this name; where several have it, the one that can have its end there.
+fn named(
+    scope: &Scope<'_>,
+    name: &Ident,
+    is_start: bool,
+    at: Option<ContainerTypeId>,
+    diagnostics: &mut Diagnostics,
+) -> Option<EntityTypeId> {
+    let model = scope.model;
+    let fitting = model.entities_named(&name.text).into_iter().find(|id| {
+        let Nature::Link { from, to } = &model.spec.entities[id.index()].nature else { return false };
+        at.is_some_and(|at| if is_start { from } else { to }.contains(&at))
+    });
+    fitting.or_else(|| entity(model, name, None, diagnostics))
+}

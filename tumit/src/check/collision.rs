@@ -1,0 +1,58 @@
+//! Names that differ in the spec but become one identifier in generated code.
+
+use std::collections::BTreeMap;
+
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::names::{rust_name, rust_type_name};
+use crate::resolve::Model;
+use crate::source::Span;
+use tracer_format::schema::RecordKind;
+
+/// Reports collisions of levels, of events, of parameters of an event, of enums and of their values.
+pub(super) fn check(model: &Model, diagnostics: &mut Diagnostics) {
+    let spec = &model.spec;
+    let levels = spec.levels.iter().zip(&model.level_spans).map(|(level, span)| (level.name.as_str(), *span));
+    report(levels.map(|(name, span)| (rust_name(name), name.to_owned(), span)), "levels", diagnostics);
+    let events = spec.records.iter().zip(&model.record_spans).flat_map(|(record, span)| {
+        let end = match record.layout.kind {
+            RecordKind::Event => "",
+            RecordKind::Begin => "_begin",
+            RecordKind::End => "_end",
+        };
+        let mut names = vec![(rust_name(&format!("{}{end}", record.name)), record.layout.name.clone(), *span)];
+        if record.layout.kind == RecordKind::Begin {
+            names.push((rust_name(&record.name), record.name.clone(), *span));
+        }
+        names
+    });
+    report(events, "events", diagnostics);
+    for (record, span) in spec.records.iter().zip(&model.record_spans) {
+        let fields = record.layout.fields.iter();
+        report(fields.map(|field| (rust_name(&field.name), field.name.clone(), *span)), "parameters", diagnostics);
+    }
+    let enums = spec.enums.iter().zip(&model.enum_spans);
+    report(enums.clone().map(|(e, span)| (rust_type_name(&e.name), e.name.clone(), *span)), "enums", diagnostics);
+    for (declared, span) in enums {
+        let values = declared.values.iter();
+        report(values.map(|value| (rust_type_name(value), value.clone(), *span)), "values", diagnostics);
+    }
+}
+
+fn report(names: impl Iterator<Item = (String, String, Span)>, what: &str, diagnostics: &mut Diagnostics) {
+    let mut seen: BTreeMap<String, (String, Span)> = BTreeMap::new();
+    for (identifier, name, span) in names {
+        let Some((other, first)) = seen.get(&identifier) else {
+            seen.insert(identifier, (name, span));
+            continue;
+        };
+        let mut diagnostic = Diagnostic::error(
+            Code::CollidingNames,
+            format!("{what} `{other}` and `{name}` become the same name in generated code"),
+        )
+        .at(span, format!("`{identifier}`"));
+        if *first != span {
+            diagnostic = diagnostic.also(*first, format!("`{identifier}`, too"));
+        }
+        diagnostics.push(diagnostic.help("rename one of them"));
+    }
+}

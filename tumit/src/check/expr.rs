@@ -1,0 +1,284 @@
+//! Expressions: what names mean, and whether the types fit.
+
+use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::resolve::{Model, Type, listed};
+use crate::source::Span;
+use crate::spec::{BinaryOp, Builtin, Expr, Pattern, Piece, RecordId, UnaryOp};
+use crate::syntax::ast::{self, ExprKind, Ident, Path, Text, TextPiece};
+
+const BUILTINS: [(&str, Builtin, Type); 10] = [
+    ("date", Builtin::Date, Type::Date),
+    ("pid", Builtin::Pid, Type::Integer),
+    ("tid", Builtin::Tid, Type::Integer),
+    ("rank", Builtin::Rank, Type::Integer),
+    ("host", Builtin::Host, Type::Text),
+    ("thread_name", Builtin::ThreadName, Type::Text),
+    ("file", Builtin::File, Type::Text),
+    ("line", Builtin::Line, Type::Integer),
+    ("event", Builtin::Event, Type::Text),
+    ("level", Builtin::Level, Type::Text),
+];
+
+/// Where an expression is evaluated: on a record of this type.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scope<'m> {
+    pub(super) model: &'m Model,
+    pub(super) record: RecordId,
+}
+
+impl Scope<'_> {
+    /// The expression with its type; after a complaint the type is [`Type::Any`].
+    pub(super) fn expr(&self, expr: &ast::Expr, diagnostics: &mut Diagnostics) -> (Expr, Type) {
+        match &expr.kind {
+            ExprKind::Integer(value) => (Expr::Integer(*value), Type::Integer),
+            ExprKind::Float(value) => (Expr::Float(*value), Type::Float),
+            ExprKind::Bool(value) => (Expr::Bool(*value), Type::Bool),
+            ExprKind::Text(text) => (Expr::Text(self.text(text, diagnostics)), Type::Text),
+            ExprKind::Path(path) => self.path(path, diagnostics),
+            ExprKind::Unary(operator, inner) => self.unary(*operator, inner, expr.span, diagnostics),
+            ExprKind::Binary(operator, left, right) => self.binary(*operator, left, right, diagnostics),
+            ExprKind::Bad => bad(),
+        }
+    }
+
+    /// The expression, which must have this type; `what` names its place.
+    pub(super) fn expect(&self, expr: &ast::Expr, expected: Type, what: &str, diagnostics: &mut Diagnostics) -> Expr {
+        let (lowered, ty) = self.expr(expr, diagnostics);
+        if ty != expected && ty != Type::Any {
+            let mut diagnostic = Diagnostic::error(Code::WrongType, format!("{what} must be {}", expected.name()))
+                .at(expr.span, format!("this is {}", ty.name()));
+            if expected == Type::Bool {
+                diagnostic = diagnostic.help("compare it, for example with `!= 0`");
+            }
+            diagnostics.push(diagnostic);
+        }
+        lowered
+    }
+
+    fn text(&self, text: &Text, diagnostics: &mut Diagnostics) -> Pattern {
+        let piece = |piece: &TextPiece, diagnostics: &mut Diagnostics| match piece {
+            TextPiece::Literal(literal) => Piece::Text(literal.clone()),
+            TextPiece::Hole(expr) => Piece::Expr(self.expr(expr, diagnostics).0),
+        };
+        Pattern(text.pieces.iter().map(|part| piece(part, diagnostics)).collect())
+    }
+
+    /// The parameter with this name.
+    pub(super) fn parameter(&self, name: &Ident, diagnostics: &mut Diagnostics) -> Option<(Expr, Type)> {
+        let record = self.model.spec.records.get(self.record.index())?;
+        let at = record.layout.fields.iter().position(|field| field.name == name.text)?;
+        let Some(ty) = Type::of_field(record.layout.fields[at].ty) else {
+            diagnostics.push(
+                Diagnostic::error(Code::NotSupported, "arrays and bytes in rules are not supported yet")
+                    .at(name.span, "a parameter of several values")
+                    .note("it is recorded all the same; `tumit dump` shows it"),
+            );
+            return Some(bad());
+        };
+        Some((Expr::Field(crate::resolve::index(at)), ty))
+    }
+
+    fn path(&self, path: &Path, diagnostics: &mut Diagnostics) -> (Expr, Type) {
+        if let Some(part) = &path.part {
+            return self.enum_value(&path.name, part, diagnostics);
+        }
+        let name = &path.name;
+        if let Some(found) = self.parameter(name, diagnostics) {
+            return found;
+        }
+        if let Some(found) = self.model.constants.get(&name.text) {
+            return found.clone();
+        }
+        if let Some((_, builtin, ty)) = BUILTINS.iter().find(|(builtin, ..)| *builtin == name.text) {
+            self.check_located(*builtin, name, diagnostics);
+            return (Expr::Builtin(*builtin), *ty);
+        }
+        if !self.model.broken.contains(&name.text) {
+            diagnostics.push(self.unknown(name));
+        }
+        bad()
+    }
+
+    fn check_located(&self, builtin: Builtin, name: &Ident, diagnostics: &mut Diagnostics) {
+        let Some(record) = self.model.spec.records.get(self.record.index()) else { return };
+        if matches!(builtin, Builtin::File | Builtin::Line) && !record.layout.located {
+            diagnostics.push(
+                Diagnostic::error(Code::NotLocated, format!("`{}` does not record its source position", record.name))
+                    .at(name.span, "not known")
+                    .also(self.model.record_spans[self.record.index()], "declared without `located`")
+                    .help(format!("declare it as `event {} located {{ … }}`", record.name)),
+            );
+        }
+    }
+
+    fn unknown(&self, name: &Ident) -> Diagnostic {
+        let model = self.model;
+        let record = model.record_name(self.record);
+        let parameters = self.parameters();
+        let diagnostic = Diagnostic::error(Code::UnknownName, format!("`{}` is unknown here", name.text))
+            .at(name.span, format!("neither a parameter of `{record}` nor a built-in"));
+        let span = model.spec.spans.iter().find(|span| span.end == self.record);
+        if let Some(span) = span
+            && model.spec.records[span.begin.index()].layout.fields.iter().any(|field| field.name == name.text)
+        {
+            return diagnostic
+                .note("the parameters of a span are recorded at its begin only")
+                .help(format!("use it in `rule {}.begin`", span.name));
+        }
+        let builtins = BUILTINS.iter().map(|(builtin, ..)| *builtin);
+        let help = did_you_mean(&name.text, parameters.iter().copied().chain(builtins)).or_else(|| {
+            let fields = listed(&parameters)?;
+            Some(format!("of parameters {fields}"))
+        });
+        diagnostic.also(model.record_spans[self.record.index()], "the event").maybe_help(help)
+    }
+
+    /// Names of the parameters of the record.
+    pub(super) fn parameters(&self) -> Vec<&str> {
+        let record = self.model.spec.records.get(self.record.index());
+        record.map_or(Vec::new(), |record| record.layout.fields.iter().map(|field| field.name.as_str()).collect())
+    }
+
+    fn enum_value(&self, name: &Ident, part: &Ident, diagnostics: &mut Diagnostics) -> (Expr, Type) {
+        let model = self.model;
+        let Some(index) = model.enums.get(&name.text).copied() else {
+            model.unknown(Code::UnknownType, "enum", name, model.enums.keys().map(String::as_str), diagnostics);
+            return bad();
+        };
+        let values = &model.spec.enums[index as usize].values;
+        if !values.contains(&part.text) {
+            let what = format!("value of enum `{}` called", name.text);
+            model.unknown(Code::UnknownValue, &what, part, values.iter().map(String::as_str), diagnostics);
+            return bad();
+        }
+        (Expr::Text(Pattern(vec![Piece::Text(part.text.clone())])), Type::Enum(index))
+    }
+
+    fn unary(&self, operator: UnaryOp, inner: &ast::Expr, span: Span, diagnostics: &mut Diagnostics) -> (Expr, Type) {
+        let (operand, ty) = self.expr(inner, diagnostics);
+        let (fits, result) = match operator {
+            UnaryOp::Minus => (ty.is_number(), ty),
+            UnaryOp::Not => (matches!(ty, Type::Bool | Type::Any), Type::Bool),
+        };
+        if !fits {
+            let (sign, needs) = if operator == UnaryOp::Minus { ("-", "a number") } else { ("not", "a bool") };
+            diagnostics.push(
+                Diagnostic::error(Code::WrongType, format!("`{sign}` needs {needs}"))
+                    .at(inner.span, format!("this is {}", ty.name()))
+                    .also(span, "in this expression"),
+            );
+            return bad();
+        }
+        match (operator, &operand) {
+            (UnaryOp::Minus, Expr::Integer(value)) => (Expr::Integer(value.wrapping_neg()), ty),
+            (UnaryOp::Minus, Expr::Float(value)) => (Expr::Float(-value), ty),
+            _ => (Expr::Unary(operator, Box::new(operand)), result),
+        }
+    }
+
+    fn binary(
+        &self,
+        operator: BinaryOp,
+        left: &ast::Expr,
+        right: &ast::Expr,
+        diagnostics: &mut Diagnostics,
+    ) -> (Expr, Type) {
+        let (left_value, left_type) = self.expr(left, diagnostics);
+        let (right_value, right_type) = self.expr(right, diagnostics);
+        let Some(result) = result_type(operator, left_type, right_type) else {
+            diagnostics.push(misfit(operator, (left.span, left_type), (right.span, right_type)));
+            return bad();
+        };
+        if matches!(operator, BinaryOp::Divide | BinaryOp::Remainder) && is_zero(&right_value) {
+            diagnostics.push(
+                Diagnostic::error(Code::DivisionByZero, "division by zero")
+                    .at(right.span, "this is zero")
+                    .help("divide by something else"),
+            );
+        }
+        (Expr::Binary(operator, Box::new(left_value), Box::new(right_value)), result)
+    }
+}
+
+fn bad() -> (Expr, Type) {
+    (Expr::Integer(0), Type::Any)
+}
+
+fn is_zero(expr: &Expr) -> bool {
+    matches!(expr, Expr::Integer(0)) || matches!(expr, Expr::Float(value) if *value == 0.0)
+}
+
+/// The type of `left operator right`, or `None` when they do not go together.
+fn result_type(operator: BinaryOp, left: Type, right: Type) -> Option<Type> {
+    use BinaryOp::{
+        Add, And, Divide, Equal, Greater, GreaterEqual, Less, LessEqual, Multiply, NotEqual, Or, Remainder, Subtract,
+    };
+    let both = |a: Type| [left, right].iter().all(|ty| *ty == a || *ty == Type::Any);
+    let any = left == Type::Any || right == Type::Any;
+    match operator {
+        And | Or => both(Type::Bool).then_some(Type::Bool),
+        Equal | NotEqual => (any || comparable(left, right)).then_some(Type::Bool),
+        Less | LessEqual | Greater | GreaterEqual => {
+            let ordered = !matches!(left, Type::Bool | Type::Enum(_) | Type::Pointer);
+            (any || (ordered && comparable(left, right))).then_some(Type::Bool)
+        }
+        Add | Subtract if left == Type::Date && right == Type::Integer => Some(Type::Date),
+        Add if left == Type::Integer && right == Type::Date => Some(Type::Date),
+        Subtract if left == Type::Date && right == Type::Date => Some(Type::Integer),
+        Add | Subtract | Multiply | Divide | Remainder => {
+            if any {
+                Some(Type::Any)
+            } else if both(Type::Integer) {
+                Some(Type::Integer)
+            } else {
+                (left.is_number() && right.is_number()).then_some(Type::Float)
+            }
+        }
+    }
+}
+
+fn comparable(left: Type, right: Type) -> bool {
+    left == right
+        || left.is_number() && right.is_number()
+        || matches!((left, right), (Type::Enum(_), Type::Text) | (Type::Text, Type::Enum(_)))
+        || matches!((left, right), (Type::Pointer, Type::Integer) | (Type::Integer, Type::Pointer))
+}
+
+fn misfit(operator: BinaryOp, left: (Span, Type), right: (Span, Type)) -> Diagnostic {
+    let sign = sign(operator);
+    let diagnostic = Diagnostic::error(
+        Code::WrongType,
+        format!("`{sign}` does not work on {} and {}", left.1.name(), right.1.name()),
+    )
+    .at(left.0, format!("this is {}", left.1.name()))
+    .also(right.0, format!("this is {}", right.1.name()));
+    let text = left.1 == Type::Text || right.1 == Type::Text;
+    match operator {
+        BinaryOp::Add if text => diagnostic.help("join texts by holes: `\"{a} and {b}\"`"),
+        BinaryOp::And | BinaryOp::Or => diagnostic.help("both sides must be bool, such as comparisons"),
+        _ => diagnostic,
+    }
+}
+
+fn sign(operator: BinaryOp) -> &'static str {
+    match operator {
+        BinaryOp::Add => "+",
+        BinaryOp::Subtract => "-",
+        BinaryOp::Multiply => "*",
+        BinaryOp::Divide => "/",
+        BinaryOp::Remainder => "%",
+        BinaryOp::Equal => "==",
+        BinaryOp::NotEqual => "!=",
+        BinaryOp::Less => "<",
+        BinaryOp::LessEqual => "<=",
+        BinaryOp::Greater => ">",
+        BinaryOp::GreaterEqual => ">=",
+        BinaryOp::And => "and",
+        BinaryOp::Or => "or",
+    }
+}
+
+/// Whether this is the name of a built-in.
+pub(super) fn is_builtin(name: &str) -> bool {
+    BUILTINS.iter().any(|(builtin, ..)| *builtin == name)
+}

@@ -1,0 +1,55 @@
+//! Labels of containers: each hole is a key of the path, or a field that every `create` of the container gives.
+
+use super::action::Usage;
+use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::resolve::Model;
+use crate::source::Span;
+use crate::spec::ContainerTypeId;
+
+/// Checks the holes of all labels.
+pub(super) fn check(model: &Model, usage: &Usage, diagnostics: &mut Diagnostics) {
+    for (at, holes) in model.holes.iter().enumerate() {
+        let id = ContainerTypeId(crate::resolve::index(at));
+        let keys: Vec<&str> = model.path_keys(id).into_iter().map(|key| key.name.as_str()).collect();
+        let is_stream = model.spec.containers[at].stream.is_some();
+        for (name, span) in holes {
+            let known = keys.contains(&name.as_str()) || is_stream && Model::is_stream_fact(name);
+            if !known {
+                check_hole(model, usage, (id, name, *span), &keys, diagnostics);
+            }
+        }
+    }
+}
+
+fn check_hole(
+    model: &Model,
+    usage: &Usage,
+    (id, name, span): (ContainerTypeId, &str, Span),
+    keys: &[&str],
+    diagnostics: &mut Diagnostics,
+) {
+    let creates: Vec<_> = usage.creates.iter().filter(|create| create.container == id).collect();
+    let container = model.container_name(id);
+    if creates.iter().any(|create| create.fields.iter().any(|field| field == name)) {
+        for create in creates.iter().filter(|create| !create.fields.iter().any(|field| field == name)) {
+            diagnostics.push(
+                Diagnostic::error(Code::MissingField, format!("`create {container}` does not give `{name}`"))
+                    .at(create.span, format!("`{name}` is missing"))
+                    .also(span, "the label needs it")
+                    .help(format!("add `with {{ {name} = … }}`")),
+            );
+        }
+        return;
+    }
+    if usage.incomplete || model.broken.contains(name) {
+        return;
+    }
+    let given = creates.iter().flat_map(|create| create.fields.iter().map(String::as_str));
+    let help = did_you_mean(name, keys.iter().copied().chain(given))
+        .unwrap_or_else(|| format!("write `create {container}… with {{ {name} = … }}`"));
+    diagnostics.push(
+        Diagnostic::error(Code::UnknownHole, format!("nothing gives `{name}` to the label of `{container}`"))
+            .at(span, "neither a key nor a field of a `create`")
+            .help(help),
+    );
+}

@@ -1,0 +1,104 @@
+//! Text outputs: template rules, their `@` and arguments.
+
+use std::collections::BTreeMap;
+
+use super::expr::Scope;
+use super::rules::{assign, lower_each};
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::resolve::{Model, Type, index};
+use crate::source::Span;
+use crate::spec::{TemplateLine, TextOutput};
+use crate::syntax::ast::{Action, ActionKind, Item, Rule};
+
+/// Lowers all outputs.
+pub(super) fn lower<'a>(
+    items: impl Iterator<Item = &'a Item>,
+    model: &Model,
+    diagnostics: &mut Diagnostics,
+) -> Vec<TextOutput> {
+    let mut names: BTreeMap<&str, Span> = BTreeMap::new();
+    let mut outputs = Vec::new();
+    for item in items {
+        let Item::Output(output) = item else { continue };
+        if let Some(first) = names.insert(&output.name, output.span) {
+            diagnostics.push(
+                Diagnostic::error(Code::Duplicate, format!("output `{}` is declared twice", output.name))
+                    .at(output.span, "declared again")
+                    .also(first, "first declared here"),
+            );
+        }
+        let rules: Vec<&Rule> = output.rules.iter().collect();
+        let per_record = assign(&rules, model, diagnostics);
+        let lowered = lower_each(&per_record, &rules, diagnostics, |rule, record, diagnostics| {
+            let scope = Scope { model, record };
+            rule.arrows.iter().filter_map(|arrow| line(&scope, arrow, diagnostics)).collect()
+        });
+        outputs.push(TextOutput { name: output.name.clone(), prologue: output.prologue.clone(), rules: lowered });
+    }
+    outputs
+}
+
+fn line(scope: &Scope<'_>, action: &Action, diagnostics: &mut Diagnostics) -> Option<TemplateLine> {
+    let ActionKind::Template { text, arguments, span } = &action.kind else {
+        diagnostics.push(
+            Diagnostic::error(Code::TemplateOutside, "an output is made of template lines, not of actions")
+                .at(action.verb, "an action")
+                .help("write `-> \"text with @\" parameters`, or move the rule out of the output"),
+        );
+        return None;
+    };
+    let pieces = pieces(text);
+    let holes = pieces.len() - 1;
+    let mut lowered = Vec::new();
+    let mut date = None;
+    for (at, argument) in arguments.iter().enumerate() {
+        let (value, ty) = scope.expr(argument, diagnostics);
+        if ty == Type::Date && date.is_none() {
+            date = Some(index(at));
+        }
+        lowered.push(value);
+    }
+    if holes != arguments.len() {
+        let count = |n: usize, what: &str| if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") };
+        let mut diagnostic = Diagnostic::error(
+            Code::TemplateCount,
+            format!("the template has {} but {}", count(holes, "`@`"), count(arguments.len(), "parameter")),
+        )
+        .at(*span, format!("{} here", count(holes, "`@`")));
+        if let (Some(first), Some(last)) = (arguments.first(), arguments.last()) {
+            diagnostic =
+                diagnostic.also(first.span.to(last.span), format!("{} here", count(arguments.len(), "parameter")));
+        }
+        diagnostics.push(diagnostic.help("each `@` is replaced by the next parameter; `@@` gives an `@`"));
+        return None;
+    }
+    Some(TemplateLine { text: pieces, arguments: lowered, date })
+}
+
+/// The text between the `@`; `@@` has become `@`.
+fn pieces(text: &str) -> Vec<String> {
+    let mut pieces = vec![String::new()];
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let doubled = letter == '@' && letters.next_if_eq(&'@').is_some();
+        if letter == '@' && !doubled {
+            pieces.push(String::new());
+        } else if let Some(piece) = pieces.last_mut() {
+            piece.push(letter);
+        }
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pieces;
+
+    #[test]
+    fn at_signs_cut_the_text() {
+        assert_eq!(pieces("12 @ T@.@ A"), ["12 ", " T", ".", " A"]);
+        assert_eq!(pieces("a@@b"), ["a@b"]);
+        assert_eq!(pieces("@@@"), ["@", ""]);
+        assert_eq!(pieces(""), [""]);
+    }
+}

@@ -1,0 +1,203 @@
+//! Which rules hold for which record: the most specific one, and all `also` rules.
+
+use super::action::{Usage, lower_action};
+use super::expr::Scope;
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::resolve::{EventRef, Model, index};
+use crate::spec::{Action, RecordId};
+use crate::syntax::ast::{self, ActionKind, Path, Rule, Target};
+
+/// The rules of one record, as positions in the list of rules.
+#[derive(Clone, Debug, Default)]
+struct Choice {
+    event: Option<usize>,
+    level: Option<usize>,
+    default: Option<usize>,
+    also: Vec<usize>,
+}
+
+impl Choice {
+    /// In the order in which they act.
+    fn rules(&self) -> impl Iterator<Item = usize> + '_ {
+        self.event.or(self.level).or(self.default).into_iter().chain(self.also.iter().copied())
+    }
+}
+
+/// Lowers the rules of the picture: for every record its actions.
+pub(super) fn lower(
+    rules: &[&Rule],
+    model: &Model,
+    usage: &mut Usage,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Vec<Action>> {
+    let per_record = assign(rules, model, diagnostics);
+    lower_each(&per_record, rules, diagnostics, |rule, record, diagnostics| {
+        let scope = Scope { model, record };
+        rule.arrows.iter().filter_map(|arrow| lower_action(&scope, arrow, usage, diagnostics)).collect()
+    })
+}
+
+/// Lowers, for each record, its rules by `lower`. A rule for many records that has a mistake is looked at only once.
+pub(super) fn lower_each<T>(
+    per_record: &[Vec<usize>],
+    rules: &[&Rule],
+    diagnostics: &mut Diagnostics,
+    mut lower: impl FnMut(&Rule, RecordId, &mut Diagnostics) -> Vec<T>,
+) -> Vec<Vec<T>> {
+    let mut failed = vec![false; rules.len()];
+    let mut lowered = Vec::with_capacity(per_record.len());
+    for (record, chosen) in per_record.iter().enumerate() {
+        let mut actions = Vec::new();
+        for at in chosen {
+            if failed[*at] {
+                continue;
+            }
+            let before = diagnostics.error_count();
+            actions.extend(lower(rules[*at], RecordId(index(record)), diagnostics));
+            failed[*at] = diagnostics.error_count() > before;
+        }
+        lowered.push(actions);
+    }
+    lowered
+}
+
+/// For every record the rules that hold for it, in the order in which they act.
+pub(super) fn assign(rules: &[&Rule], model: &Model, diagnostics: &mut Diagnostics) -> Vec<Vec<usize>> {
+    let mut choices = vec![Choice::default(); model.spec.records.len()];
+    let is_event = |record: usize| model.spec.records[record].layout.kind == tracer_format::schema::RecordKind::Event;
+    for (at, rule) in rules.iter().enumerate() {
+        // The records that the rule speaks of, and which of their places it takes.
+        let (records, slot): (Vec<usize>, fn(&mut Choice) -> &mut Option<usize>) = match &rule.target {
+            Target::Event(path) => {
+                let record = event_of(path, model, diagnostics);
+                (record.into_iter().map(RecordId::index).collect(), |choice| &mut choice.event)
+            }
+            Target::Level(name) => {
+                let Some(level) = model.levels.get(&name.text).copied() else {
+                    let levels = model.levels.keys().map(String::as_str);
+                    model.unknown(Code::UnknownLevel, "level", name, levels, diagnostics);
+                    continue;
+                };
+                let records = 0..choices.len();
+                let own = records.filter(|record| is_event(*record) && model.spec.records[*record].level == level);
+                (own.collect(), |choice| &mut choice.level)
+            }
+            Target::Default(_) => {
+                ((0..choices.len()).filter(|record| is_event(*record)).collect(), |choice| &mut choice.default)
+            }
+        };
+        for record in records {
+            let choice = &mut choices[record];
+            if rule.also {
+                choice.also.push(at);
+            } else if let Some(first) = *slot(choice) {
+                diagnostics.push(second_rule(rule, rules[first]));
+                break;
+            } else {
+                *slot(choice) = Some(at);
+            }
+        }
+    }
+    half_spans(&choices, rules, model, diagnostics);
+    choices.iter().map(|choice| choice.rules().collect()).collect()
+}
+
+fn second_rule(second: &Rule, first: &Rule) -> Diagnostic {
+    let what = match &second.target {
+        Target::Event(path) => format!("`{}`", path.name.text),
+        Target::Level(name) => format!("level `{}`", name.text),
+        Target::Default(_) => "`default`".to_owned(),
+    };
+    Diagnostic::error(Code::SecondRule, format!("there are two rules for {what}"))
+        .at(target_span(&second.target), "the second rule")
+        .also(target_span(&first.target), "the first rule")
+        .help("write `also rule …` if it shall add to the first, or join their arrows")
+}
+
+fn target_span(target: &Target) -> crate::source::Span {
+    match target {
+        Target::Event(Path { name, part }) => part.as_ref().map_or(name.span, |part| name.span.to(part.span)),
+        Target::Level(name) => name.span,
+        Target::Default(span) => *span,
+    }
+}
+
+/// The record type that a rule names.
+fn event_of(path: &Path, model: &Model, diagnostics: &mut Diagnostics) -> Option<RecordId> {
+    let name = &path.name;
+    let Some(reference) = model.events.get(&name.text) else {
+        let events = model.events.keys().map(String::as_str);
+        if model.levels.contains_key(&name.text) {
+            diagnostics.push(
+                Diagnostic::error(Code::UnknownEvent, format!("`{}` is a level, not an event", name.text))
+                    .at(name.span, "a level")
+                    .help(match &path.part {
+                        Some(part) => format!("events are named without their level: `rule {}`", part.text),
+                        None => format!("write `rule level {}`", name.text),
+                    }),
+            );
+        } else {
+            model.unknown(Code::UnknownEvent, "event", name, events, diagnostics);
+        }
+        return None;
+    };
+    match (reference, path.part.as_ref()) {
+        (EventRef::Event(record), None) => Some(*record),
+        (EventRef::Span { begin, .. }, Some(part)) if part.text == "begin" => Some(*begin),
+        (EventRef::Span { end, .. }, Some(part)) if part.text == "end" => Some(*end),
+        (EventRef::Span { .. }, part) => {
+            let span = part.map_or(name.span, |part| part.span);
+            diagnostics.push(
+                Diagnostic::error(Code::WhichEnd, format!("`{}` is a span: it has a begin and an end", name.text))
+                    .at(span, "which end is meant?")
+                    .help(format!("write `rule {0}.begin` or `rule {0}.end`", name.text)),
+            );
+            None
+        }
+        (EventRef::Event(record), Some(part)) => {
+            diagnostics.push(
+                Diagnostic::error(Code::WhichEnd, format!("`{}` is an event, not a span", name.text))
+                    .at(part.span, "events have no parts")
+                    .also(model.record_spans[record.index()], "declared here")
+                    .help(format!("write `rule {}`", name.text)),
+            );
+            None
+        }
+    }
+}
+
+/// Warns about spans of which only one end has a rule.
+fn half_spans(choices: &[Choice], rules: &[&Rule], model: &Model, diagnostics: &mut Diagnostics) {
+    let is_output = rules.iter().any(|rule| rule.arrows.iter().any(|a| matches!(a.kind, ActionKind::Template { .. })));
+    if is_output {
+        return;
+    }
+    for span in &model.spec.spans {
+        let rule_of = |record: RecordId| choices[record.index()].event.map(|at| rules[at]);
+        let (rule, with, without) = match (rule_of(span.begin), rule_of(span.end)) {
+            (Some(rule), None) if choices[span.end.index()].also.is_empty() => (rule, "begin", "end"),
+            (None, Some(rule)) if choices[span.begin.index()].also.is_empty() => (rule, "end", "begin"),
+            _ => continue,
+        };
+        if !pushes_or_pops(rule) {
+            continue;
+        }
+        diagnostics.push(
+            Diagnostic::warning(
+                Code::HalfSpan,
+                format!("`{0}.{with}` has a rule, `{0}.{without}` has none", span.name),
+            )
+            .at(target_span(&rule.target), format!("nothing is done at the {without} of the span"))
+            .help(format!("add `rule {}.{without} -> …;`", span.name)),
+        );
+    }
+}
+
+fn pushes_or_pops(rule: &Rule) -> bool {
+    rule.arrows.iter().any(|arrow| {
+        matches!(
+            arrow.kind,
+            ActionKind::Pop { .. } | ActionKind::Assign { verb: ast::AssignVerb::Push | ast::AssignVerb::Set, .. }
+        )
+    })
+}

@@ -1,0 +1,160 @@
+//! Diagnostics: what is wrong with a spec, gathered over the whole run. Drawing them is a separate step.
+
+pub mod codes;
+mod render;
+mod similar;
+
+pub use codes::Code;
+pub(crate) use similar::did_you_mean;
+
+use crate::source::{SourceMap, Span};
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The spec cannot be used.
+    Error,
+    /// It can, but probably does not do what was meant.
+    Warning,
+}
+
+/// A place, and what is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// Where.
+    pub span: Span,
+    /// What is there.
+    pub text: String,
+}
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Which kind.
+    pub code: Code,
+    /// How bad.
+    pub severity: Severity,
+    /// One line: what is wrong.
+    pub title: String,
+    /// The place of the mistake. `None` when it is about no place in a text (a file that cannot be read).
+    pub primary: Option<Label>,
+    /// Other places that help to understand.
+    pub secondary: Vec<Label>,
+    /// Facts worth knowing.
+    pub notes: Vec<String>,
+    /// What to write instead.
+    pub help: Vec<String>,
+}
+
+impl Diagnostic {
+    pub(crate) fn error(code: Code, title: impl Into<String>) -> Self {
+        Self {
+            code,
+            severity: Severity::Error,
+            title: title.into(),
+            primary: None,
+            secondary: Vec::new(),
+            notes: Vec::new(),
+            help: Vec::new(),
+        }
+    }
+
+    pub(crate) fn warning(code: Code, title: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(code, title) }
+    }
+
+    /// Where it is, and what is wrong there.
+    pub(crate) fn at(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.primary = Some(Label { span, text: text.into() });
+        self
+    }
+
+    /// Another place.
+    pub(crate) fn also(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.secondary.push(Label { span, text: text.into() });
+        self
+    }
+
+    pub(crate) fn note(mut self, text: impl Into<String>) -> Self {
+        self.notes.push(text.into());
+        self
+    }
+
+    pub(crate) fn help(mut self, text: impl Into<String>) -> Self {
+        self.help.push(text.into());
+        self
+    }
+
+    /// Adds a help if there is one.
+    pub(crate) fn maybe_help(mut self, text: Option<String>) -> Self {
+        self.help.extend(text);
+        self
+    }
+}
+
+/// All findings of a compilation, with the texts that they point into.
+#[derive(Clone, Debug, Default)]
+pub struct Diagnostics {
+    pub(crate) sources: SourceMap,
+    list: Vec<Diagnostic>,
+}
+
+impl Diagnostics {
+    pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
+        if !self.list.contains(&diagnostic) {
+            self.list.push(diagnostic);
+        }
+    }
+
+    /// Whether any of them is an error: then there is no `Spec`.
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
+        self.error_count() > 0
+    }
+
+    /// Number of errors.
+    #[must_use]
+    pub fn error_count(&self) -> usize {
+        self.list.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count()
+    }
+
+    /// Number of warnings.
+    #[must_use]
+    pub fn warning_count(&self) -> usize {
+        self.list.len() - self.error_count()
+    }
+
+    /// Number of findings.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether nothing was found.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The findings, in the order of their places.
+    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.list.iter()
+    }
+
+    /// The texts that the findings point into.
+    #[must_use]
+    pub fn sources(&self) -> &SourceMap {
+        &self.sources
+    }
+
+    /// Draws the findings with the lines that they point at, and a last line that counts them. Empty when there are none.
+    #[must_use]
+    pub fn render(&self, color: bool) -> String {
+        render::render(self, color)
+    }
+
+    /// In the order of their places; what has no place comes first.
+    pub(crate) fn sort(&mut self) {
+        self.list.sort_by_key(|diagnostic| diagnostic.primary.as_ref().map(|label| label.span));
+    }
+}

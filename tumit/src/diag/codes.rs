@@ -1,0 +1,124 @@
+//! Every kind of diagnostic: its code, and an explanation for `tumit check --explain`.
+
+use std::fmt;
+
+macro_rules! codes {
+    ($($name:ident = $number:literal, $explanation:literal;)*) => {
+        /// The kind of a diagnostic. Its number never changes its meaning.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum Code {
+            $(#[doc = $explanation] $name,)*
+        }
+
+        impl Code {
+            /// All codes, in the order of their numbers.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// Its number.
+            #[must_use]
+            pub const fn number(self) -> u16 {
+                match self { $(Self::$name => $number,)* }
+            }
+
+            /// What it means and what to do, in a sentence or two.
+            #[must_use]
+            pub const fn explanation(self) -> &'static str {
+                match self { $(Self::$name => $explanation,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    // The text.
+    Syntax = 1, "The text does not follow the grammar at this place. LANGUAGE.md has the grammar.";
+    Unclosed = 2, "A block that starts with `{` has no `}` before the next declaration or the end of the file.";
+    UnterminatedText = 3, "A text that starts with `\"` must end on its line. Texts of several lines stand between `\"\"\"` and `\"\"\"`.";
+    TooDeep = 4, "Brackets are nested too deeply, or an expression has too many operators. Nothing that a person writes needs this.";
+    BadNumber = 5, "The number does not fit: integers have 64 bits, and floats must be finite.";
+    BadEscape = 6, "After a backslash stand `n`, `t`, `r`, `0`, `\\`, `\"` or `u{…}`. In texts with holes `{{` and `}}` give braces.";
+    BadColor = 7, "A colour is `#` and six hexadecimal digits: red, green, blue.";
+    NotSupported = 8, "The language has this construct, but this version of the compiler cannot translate it.";
+    // Files.
+    CannotRead = 10, "A file that is named by `use` could not be read. Its path counts from the file that says `use`.";
+    UseCycle = 11, "A file uses itself, perhaps through others.";
+    NoTrace = 12, "The root file says `trace NAME;` once. The name is used in generated functions.";
+    // Names.
+    Duplicate = 20, "A name is declared twice in the same name space.";
+    ReservedName = 21, "The name has a meaning in the language or in generated code.";
+    CollidingNames = 22, "Two names differ in the spec but become the same identifier in generated code.";
+    NameTooLong = 23, "Names have at most 63 characters, which is what Fortran compilers accept.";
+    UnknownEvent = 24, "No event or span of this name is declared.";
+    UnknownLevel = 25, "No level of this name is declared.";
+    UnknownType = 26, "There is neither a built-in type nor an enum of this name.";
+    UnknownContainer = 27, "The `paje` block declares no container of this name.";
+    UnknownEntity = 28, "The `paje` block declares no state, event, variable or link of this name.";
+    UnknownValue = 29, "The name is neither a declared value of the type nor a parameter of the event.";
+    UnknownName = 30, "The name is neither a parameter of the event nor a built-in.";
+    UnknownHole = 31, "A hole in a container's label names neither a key of its path nor a field that `create … with` gives.";
+    UnknownShape = 32, "Shapes are `triangle`, `diamond`, `circle`, `square` and `line`.";
+    // Events.
+    TooMany = 40, "There is a limit: 64 parameters for an event, 65519 events (a span counts twice), 65536 values of an enum.";
+    TooLarge = 41, "The part of a record whose size is fixed may not be larger than 32 KiB: it must fit into a block of the trace.";
+    BadArray = 42, "Arrays have elements of a fixed size, and `[T; N]` has at least one.";
+    EmptyEnum = 43, "An enum has at least one value.";
+    // The tree.
+    LinkEndOutside = 50, "Both ends of a link are inside the container that declares it, or that container itself.";
+    BadKeyType = 51, "A key is an integer or text: `u8` to `u64`, `i8` to `i64`, `string`, `interned` or an enum.";
+    BadStreamKey = 52, "A `= stream` container finds its keys in what a stream knows: `pid`, `tid`, `rank`, `host`, `thread_name`.";
+    SecondStream = 53, "Only one container can be marked `= stream`.";
+    BadSize = 54, "A size is a positive number; 1 is the usual one.";
+    // Rules.
+    WrongVerb = 60, "The verb does not go with the nature of the type: states are set, pushed, popped and reset; variables are set, added to and subtracted from; events are marked; links are started and ended.";
+    WrongContainer = 61, "The state, event or variable belongs to another type of container, or the link cannot have an end there.";
+    KeyCount = 62, "A container is named by the keys of its whole path, outermost first.";
+    WrongType = 63, "An expression has a type that does not fit here.";
+    OutOfRange = 64, "A constant does not fit into the type of the key.";
+    SecondRule = 65, "An event has one rule. `also rule` adds to it.";
+    WhichEnd = 66, "A span has a begin and an end, and each may have a rule: `rule NAME.begin`, `rule NAME.end`.";
+    ClauseOrder = 67, "Clauses stand in the order: related containers, `at`, `when`, `with`; the last three at most once.";
+    UselessClause = 68, "The action leaves nothing on the picture that could hold fields or relations.";
+    NotLocated = 69, "`file` and `line` are recorded only for events that are declared `located`.";
+    LinkKeyMismatch = 70, "Starts and ends of a link are matched by their keys, so all keys of a link type look alike.";
+    MissingField = 71, "The label of the container has a hole that this `create` does not fill.";
+    OpenLink = 72, "Rules start links of this type but never end one, or the other way round: no arrow will be drawn.";
+    HalfSpan = 73, "One end of a span has a rule and the other has none. As soon as one has, nothing is done by default for the other.";
+    DivisionByZero = 74, "The right side of `/` or `%` is zero.";
+    // Outputs.
+    TemplateCount = 80, "Each `@` of a template is replaced by the next parameter after it; `@@` gives an `@`.";
+    TemplateOutside = 81, "Template lines stand in `output text` blocks, actions outside.";
+}
+
+impl Code {
+    /// The code that is written so (`T0024`).
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let number: u16 = text.trim_start_matches(['T', 't']).parse().ok()?;
+        Self::ALL.iter().copied().find(|code| code.number() == number)
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "T{:04}", self.number())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_unique_and_ascend() {
+        assert!(Code::ALL.windows(2).all(|pair| pair[0].number() < pair[1].number()));
+    }
+
+    #[test]
+    fn codes_are_read_as_they_are_written() {
+        for code in Code::ALL {
+            assert_eq!(Code::parse(&code.to_string()), Some(*code));
+        }
+        assert_eq!(Code::parse("T9999"), None);
+    }
+}

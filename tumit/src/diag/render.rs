@@ -1,0 +1,98 @@
+//! Draws diagnostics as text, with the lines of the spec that they point at.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+
+use super::{Diagnostic, Diagnostics, Label, Severity};
+use crate::source::{FileId, SourceMap};
+
+/// More findings than this are counted, not drawn: nobody reads them.
+const MAX_DRAWN: usize = 50;
+
+pub(super) fn render(diagnostics: &Diagnostics, color: bool) -> String {
+    let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+    let mut out = String::new();
+    for diagnostic in diagnostics.list.iter().take(MAX_DRAWN) {
+        out.push_str(&renderer.render(&[group(&diagnostics.sources, diagnostic)]));
+        out.push_str("\n\n");
+    }
+    let hidden = diagnostics.len().saturating_sub(MAX_DRAWN);
+    if hidden > 0 {
+        out.push_str(&format!("… and {hidden} more\n\n"));
+    }
+    if !diagnostics.is_empty() {
+        out.push_str(&summary(diagnostics));
+        out.push('\n');
+    }
+    out
+}
+
+fn summary(diagnostics: &Diagnostics) -> String {
+    let count = |n: usize, what: &str| match n {
+        0 => None,
+        1 => Some(format!("1 {what}")),
+        _ => Some(format!("{n} {what}s")),
+    };
+    let parts = [count(diagnostics.error_count(), "error"), count(diagnostics.warning_count(), "warning")];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn group<'a>(sources: &'a SourceMap, diagnostic: &'a Diagnostic) -> Group<'a> {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let title = level.primary_title(diagnostic.title.as_str()).id(diagnostic.code.to_string());
+    let mut elements = Vec::new();
+    if let Some(primary) = &diagnostic.primary {
+        elements.push(snippet(sources, primary.span.file, Some(primary), &diagnostic.secondary));
+        let mut others: Vec<FileId> = diagnostic.secondary.iter().map(|label| label.span.file).collect();
+        others.sort_unstable();
+        others.dedup();
+        for file in others.into_iter().filter(|file| *file != primary.span.file) {
+            elements.push(snippet(sources, file, None, &diagnostic.secondary));
+        }
+    }
+    let mut group = Group::with_title(title).elements(elements);
+    for note in &diagnostic.notes {
+        group = group.element(Level::NOTE.message(note.as_str()));
+    }
+    for help in &diagnostic.help {
+        group = group.element(Level::HELP.message(help.as_str()));
+    }
+    group
+}
+
+/// The part of one file that the labels point into.
+fn snippet<'a>(
+    sources: &'a SourceMap,
+    file: FileId,
+    primary: Option<&'a Label>,
+    secondary: &'a [Label],
+) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
+    let (path, text) = sources.get(file).map_or(("", ""), |source| (source.path.as_str(), source.text.as_str()));
+    let annotation = |kind: AnnotationKind, label: &'a Label| {
+        kind.span(drawable(text, label.span.range())).label(label.text.as_str())
+    };
+    Snippet::source(text)
+        .path(path)
+        .annotations(primary.map(|label| annotation(AnnotationKind::Primary, label)))
+        .annotations(
+            secondary
+                .iter()
+                .filter(|label| label.span.file == file)
+                .map(|label| annotation(AnnotationKind::Context, label)),
+        )
+}
+
+/// The range, inside the text and on character boundaries.
+fn drawable(text: &str, range: std::ops::Range<usize>) -> std::ops::Range<usize> {
+    let clamp = |offset: usize| {
+        let mut offset = offset.min(text.len());
+        while !text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        offset
+    };
+    let start = clamp(range.start);
+    start..clamp(range.end).max(start)
+}

@@ -1,0 +1,50 @@
+//! "Did you mean": the candidate that a mistyped name is nearest to.
+
+/// A help text that names the candidate nearest to `wrong`, if one is near enough.
+pub(crate) fn did_you_mean<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    nearest(wrong, candidates).map(|name| format!("did you mean `{name}`?"))
+}
+
+fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = wrong.len().clamp(3, 9) / 3;
+    candidates
+        .into_iter()
+        .filter(|candidate| *candidate != wrong && wrong.len() <= 64 && candidate.len() <= 64)
+        .map(|candidate| (distance(&wrong.to_lowercase(), &candidate.to_lowercase()), candidate))
+        .filter(|(distance, _)| *distance <= limit)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Number of insertions, deletions, replacements and swaps of neighbours between two texts ("optimal string alignment").
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut before: Vec<usize> = Vec::new();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut next = vec![i; b.len() + 1];
+        for j in 1..=b.len() {
+            let replaced = row[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            next[j] = replaced.min(row[j] + 1).min(next[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                next[j] = next[j].min(before[j - 2] + 1);
+            }
+        }
+        before = std::mem::replace(&mut row, next);
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_names_are_found_and_far_ones_are_not() {
+        assert_eq!(nearest("thraed", ["node", "thread"]), Some("thread"));
+        assert_eq!(nearest("packin", ["working", "packing"]), Some("packing"));
+        assert_eq!(nearest("COM", ["com_layer", "com"]), Some("com"));
+        assert_eq!(nearest("zzz", ["working", "packing"]), None);
+        assert_eq!(distance("", "abc"), 3);
+    }
+}

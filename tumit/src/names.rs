@@ -1,0 +1,231 @@
+//! From the names of a spec to identifiers of the target languages: case, and words that a language keeps for itself.
+
+/// `snake_case`: `APP` gives `app`, `RecvDone` gives `recv_done`, `HTTPServer` gives `http_server`.
+#[must_use]
+pub fn snake_case(name: &str) -> String {
+    words(name).join("_")
+}
+
+/// `UPPER_CASE`.
+#[must_use]
+pub fn upper_case(name: &str) -> String {
+    snake_case(name).to_ascii_uppercase()
+}
+
+/// `PascalCase`: `waits for` gives `WaitsFor`, `APP` gives `App`.
+#[must_use]
+pub fn pascal_case(name: &str) -> String {
+    let mut out = String::new();
+    for word in words(name) {
+        let mut letters = word.chars();
+        out.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        out.push_str(letters.as_str());
+    }
+    out
+}
+
+/// The snake-case name for Rust (functions, modules, parameters); a keyword gets an underscore at its end.
+#[must_use]
+pub fn rust_name(name: &str) -> String {
+    escaped(snake_case(name), RUST_KEYWORDS)
+}
+
+/// The Pascal-case name for Rust (types, variants).
+#[must_use]
+pub fn rust_type_name(name: &str) -> String {
+    escaped(pascal_case(name), &["Self"])
+}
+
+/// The name as declared, for C (parameters, parts of names), also usable from C++; a keyword gets an underscore at its end.
+#[must_use]
+pub fn c_name(name: &str) -> String {
+    escaped(name.to_owned(), C_KEYWORDS)
+}
+
+fn escaped(mut name: String, keywords: &[&str]) -> String {
+    if keywords.contains(&name.as_str()) || name == "_" {
+        name.push('_');
+    }
+    if name.starts_with(|first: char| first.is_ascii_digit()) || name.is_empty() {
+        name.insert(0, '_');
+    }
+    name
+}
+
+/// Lower-case words of a name: cut at `_`, at other signs, and where the case says so.
+fn words(name: &str) -> Vec<String> {
+    let letters: Vec<char> = name.chars().collect();
+    let mut words = vec![String::new()];
+    for (at, letter) in letters.iter().enumerate() {
+        if !letter.is_ascii_alphanumeric() {
+            words.push(String::new());
+            continue;
+        }
+        let before = at.checked_sub(1).map(|before| letters[before]);
+        let after = letters.get(at + 1);
+        let hump = letter.is_ascii_uppercase()
+            && before.is_some_and(|before| {
+                before.is_ascii_lowercase()
+                    || before.is_ascii_digit()
+                    || before.is_ascii_uppercase() && after.is_some_and(char::is_ascii_lowercase)
+            });
+        if hump {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut() {
+            word.push(letter.to_ascii_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Strict and reserved words of all editions of Rust up to 2024.
+const RUST_KEYWORDS: &[&str] = &[
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else",
+    "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod",
+    "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super", "trait", "true",
+    "try", "type", "typeof", "union", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+];
+
+/// Keywords of C up to C23 and of C++ up to C++23, and names that the usual headers take.
+const C_KEYWORDS: &[&str] = &[
+    "alignas",
+    "alignof",
+    "and",
+    "and_eq",
+    "asm",
+    "auto",
+    "bitand",
+    "bitor",
+    "bool",
+    "break",
+    "case",
+    "catch",
+    "char",
+    "char16_t",
+    "char32_t",
+    "char8_t",
+    "class",
+    "co_await",
+    "co_return",
+    "co_yield",
+    "compl",
+    "concept",
+    "const",
+    "const_cast",
+    "consteval",
+    "constexpr",
+    "constinit",
+    "continue",
+    "decltype",
+    "default",
+    "delete",
+    "do",
+    "double",
+    "dynamic_cast",
+    "else",
+    "enum",
+    "errno",
+    "explicit",
+    "export",
+    "extern",
+    "false",
+    "float",
+    "for",
+    "friend",
+    "goto",
+    "if",
+    "inline",
+    "int",
+    "linux",
+    "long",
+    "mutable",
+    "namespace",
+    "new",
+    "noexcept",
+    "not",
+    "not_eq",
+    "nullptr",
+    "operator",
+    "or",
+    "or_eq",
+    "private",
+    "protected",
+    "public",
+    "register",
+    "reinterpret_cast",
+    "requires",
+    "restrict",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "static_assert",
+    "static_cast",
+    "stderr",
+    "stdin",
+    "stdout",
+    "struct",
+    "switch",
+    "template",
+    "this",
+    "thread_local",
+    "throw",
+    "true",
+    "try",
+    "typedef",
+    "typeid",
+    "typename",
+    "typeof",
+    "typeof_unqual",
+    "union",
+    "unix",
+    "unsigned",
+    "using",
+    "virtual",
+    "void",
+    "volatile",
+    "wchar_t",
+    "while",
+    "xor",
+    "xor_eq",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn case_is_changed() {
+        for (name, snake, pascal) in [
+            ("APP", "app", "App"),
+            ("recv", "recv", "Recv"),
+            ("RecvDone", "recv_done", "RecvDone"),
+            ("HTTPServer", "http_server", "HttpServer"),
+            ("u8x4Lane", "u8x4_lane", "U8x4Lane"),
+            ("_lead__in_", "lead_in", "LeadIn"),
+            ("waits for", "waits_for", "WaitsFor"),
+        ] {
+            assert_eq!((snake_case(name).as_str(), pascal_case(name).as_str()), (snake, pascal), "{name}");
+        }
+        assert_eq!(upper_case("RecvDone"), "RECV_DONE");
+    }
+
+    #[test]
+    fn keywords_get_an_underscore() {
+        assert_eq!(rust_name("type"), "type_");
+        assert_eq!(rust_name("Match"), "match_");
+        assert_eq!(rust_type_name("self"), "Self_");
+        assert_eq!(c_name("struct"), "struct_");
+        assert_eq!(c_name("class"), "class_");
+        assert_eq!(c_name("post"), "post");
+        assert_eq!(rust_name("__"), "_");
+    }
+
+    #[test]
+    fn keyword_lists_are_sorted() {
+        assert!(RUST_KEYWORDS.is_sorted() && C_KEYWORDS.is_sorted());
+    }
+}

@@ -1,0 +1,221 @@
+//! Names to ids: collects the declarations of all files into the arenas of a [`Spec`], and remembers where each was declared.
+
+mod events;
+mod tree;
+mod types;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::load::Loaded;
+use crate::source::Span;
+use crate::spec::{ContainerTypeId, EntityTypeId, Expr, LevelId, RecordId, Spec};
+use crate::syntax::ast::{self, Ident, Item};
+pub(crate) use types::Type;
+
+/// An event or a span, by name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum EventRef {
+    Event(RecordId),
+    Span { begin: RecordId, end: RecordId },
+}
+
+/// A key of a container.
+#[derive(Clone, Debug)]
+pub(crate) struct Key {
+    pub(crate) name: String,
+    /// The scalar type, as declared.
+    pub(crate) ty: tracer_format::schema::Scalar,
+    pub(crate) span: Span,
+}
+
+/// The spec under construction, with what only the checks need.
+#[derive(Debug, Default)]
+pub(crate) struct Model {
+    pub(crate) spec: Spec,
+    pub(crate) levels: BTreeMap<String, LevelId>,
+    pub(crate) events: BTreeMap<String, EventRef>,
+    pub(crate) enums: BTreeMap<String, u32>,
+    pub(crate) aliases: BTreeMap<String, ast::TypeRef>,
+    pub(crate) constants: BTreeMap<String, (Expr, Type)>,
+    pub(crate) containers: BTreeMap<String, ContainerTypeId>,
+    pub(crate) level_spans: Vec<Span>,
+    pub(crate) enum_spans: Vec<Span>,
+    /// Places of the names of records.
+    pub(crate) record_spans: Vec<Span>,
+    pub(crate) container_spans: Vec<Span>,
+    pub(crate) entity_spans: Vec<Span>,
+    /// Own keys of each container.
+    pub(crate) keys: Vec<Vec<Key>>,
+    /// Holes of the label of each container: name and place.
+    pub(crate) holes: Vec<Vec<(String, Span)>>,
+    /// Names declared in parts that could not be read.
+    pub(crate) broken: BTreeSet<String>,
+}
+
+/// Collects all declarations.
+pub(crate) fn resolve(files: &[Loaded], diagnostics: &mut Diagnostics) -> Model {
+    let mut model = Model::default();
+    for loaded in files {
+        model.broken.extend(loaded.tree.broken.iter().cloned());
+    }
+    model.trace_name(files, diagnostics);
+    let items = || files.iter().flat_map(|loaded| &loaded.tree.items);
+    for item in items() {
+        match item {
+            Item::Enum(declared) => model.enumeration(declared, diagnostics),
+            Item::Alias(alias) => model.alias(alias, diagnostics),
+            Item::Const(constant) => model.constant(constant, diagnostics),
+            _ => {}
+        }
+    }
+    for item in items() {
+        if let Item::Level(level) = item {
+            model.level(level, diagnostics);
+        }
+    }
+    for item in items() {
+        if let Item::Paje(members) = item {
+            model.containers_of(members, None, diagnostics);
+        }
+    }
+    for item in items() {
+        if let Item::Paje(members) = item {
+            model.entities_of(members, None, diagnostics);
+        }
+    }
+    model
+}
+
+impl Model {
+    fn trace_name(&mut self, files: &[Loaded], diagnostics: &mut Diagnostics) {
+        // The root is the last to be finished.
+        let Some(root) = files.last() else { return };
+        self.spec.doc.clone_from(&root.tree.doc);
+        let mut names = root.tree.items.iter().filter_map(|item| match item {
+            Item::Trace(name) => Some(name),
+            _ => None,
+        });
+        let Some(first) = names.next() else {
+            let unread = diagnostics.has_errors() && (root.tree.items.is_empty() || !root.tree.broken.is_empty());
+            if !unread {
+                diagnostics.push(
+                    Diagnostic::error(Code::NoTrace, "the spec has no name")
+                        .at(Span::new(root.file, 0..0), "no `trace NAME;` in this file")
+                        .help("write `trace my_program;` as the first declaration"),
+                );
+            }
+            return;
+        };
+        self.spec.name.clone_from(&first.text);
+        check_name(first, diagnostics);
+        for second in names {
+            diagnostics.push(
+                Diagnostic::error(Code::NoTrace, "the spec is named twice")
+                    .at(second.span, "a second name")
+                    .also(first.span, "the first one"),
+            );
+        }
+    }
+
+    /// The record types that `name` stands for.
+    pub(crate) fn record_name(&self, record: RecordId) -> &str {
+        self.spec.records.get(record.index()).map_or("", |record| record.layout.name.as_str())
+    }
+
+    /// Complains that no `what` has this name, unless its declaration could not be read.
+    pub(crate) fn unknown<'a>(
+        &self,
+        code: Code,
+        what: &str,
+        name: &Ident,
+        candidates: impl IntoIterator<Item = &'a str>,
+        diagnostics: &mut Diagnostics,
+    ) {
+        if self.broken.contains(&name.text) {
+            return;
+        }
+        let candidates: Vec<&str> = candidates.into_iter().collect();
+        let help = did_you_mean(&name.text, candidates.iter().copied()).or_else(|| listed(&candidates));
+        diagnostics.push(
+            Diagnostic::error(code, format!("there is no {what} `{}`", name.text))
+                .at(name.span, "not declared")
+                .maybe_help(help),
+        );
+    }
+
+    pub(crate) fn container_name(&self, id: ContainerTypeId) -> &str {
+        self.spec.containers.get(id.index()).map_or("", |container| container.name.as_str())
+    }
+
+    /// All keys of the path of a container, outermost first.
+    pub(crate) fn path_keys(&self, id: ContainerTypeId) -> Vec<&Key> {
+        let path = self.spec.path(id);
+        path.into_iter().filter_map(|container| self.keys.get(container.index())).flatten().collect()
+    }
+
+    /// How an instance of a container is written.
+    pub(crate) fn pattern_of(&self, id: ContainerTypeId) -> String {
+        let keys: Vec<&str> = self.path_keys(id).into_iter().map(|key| key.name.as_str()).collect();
+        let name = self.container_name(id);
+        if keys.is_empty() { name.to_owned() } else { format!("{name}[{}]", keys.join(", ")) }
+    }
+
+    /// Entities of this name: several when different containers have one.
+    pub(crate) fn entities_named(&self, name: &str) -> Vec<EntityTypeId> {
+        let all = self.spec.entities.iter().enumerate().filter(|(_, entity)| entity.name == name);
+        all.map(|(at, _)| EntityTypeId(index(at))).collect()
+    }
+}
+
+/// "there are `a`, `b`", when there are few.
+pub(crate) fn listed(candidates: &[&str]) -> Option<String> {
+    let quoted: Vec<String> = candidates.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.len() {
+        0 => None,
+        1 => Some(format!("there is only {}", quoted[0])),
+        2..=8 => Some(format!("there are {}", quoted.join(", "))),
+        _ => None,
+    }
+}
+
+/// As an index of an arena.
+pub(crate) fn index(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+/// Complains about names that cannot be used anywhere.
+pub(crate) fn check_name(name: &Ident, diagnostics: &mut Diagnostics) {
+    const MAX_NAME: usize = 63;
+    const OPERATORS: [&str; 5] = ["and", "or", "not", "true", "false"];
+    if name.text.len() > MAX_NAME {
+        diagnostics.push(
+            Diagnostic::error(Code::NameTooLong, format!("a name has {} characters", name.text.len()))
+                .at(name.span, format!("at most {MAX_NAME} are accepted")),
+        );
+    }
+    if OPERATORS.contains(&name.text.as_str()) && !name.raw {
+        diagnostics.push(
+            Diagnostic::error(Code::ReservedName, format!("`{}` is an operator of expressions", name.text))
+                .at(name.span, "cannot be a name")
+                .help(format!("put it in backquotes, `` `{}` ``, here and wherever it is used", name.text)),
+        );
+    }
+    let lower = name.text.to_ascii_lowercase();
+    if lower.starts_with("tumit") || name.text.starts_with("__") || name.text.chars().all(|c| c == '_') {
+        diagnostics.push(
+            Diagnostic::error(Code::ReservedName, format!("`{}` is kept for generated code", name.text))
+                .at(name.span, "reserved")
+                .note("names that start with `tumit` or `__`, and `_`, are reserved"),
+        );
+    }
+}
+
+/// Complains that a name is declared a second time.
+pub(crate) fn duplicate(what: &str, name: &Ident, first: Span, diagnostics: &mut Diagnostics) {
+    diagnostics.push(
+        Diagnostic::error(Code::Duplicate, format!("{what} `{}` is declared twice", name.text))
+            .at(name.span, "declared again")
+            .also(first, "first declared here"),
+    );
+}

@@ -1,0 +1,129 @@
+//! Levels, events and spans: one record type per event, two per span.
+
+use std::collections::BTreeMap;
+
+use tracer_format::FIRST_RESERVED_ID;
+use tracer_format::schema::{Field, RecordKind, RecordType};
+
+use super::{EventRef, Model, check_name, duplicate, index};
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::layout::{self, MAX_FIXED_BYTES};
+use crate::spec::{self, LevelId, Record, RecordId};
+use crate::syntax::ast;
+
+/// Most parameters of an event: C compilers must accept 127, and a call is still readable.
+const MAX_FIELDS: usize = 64;
+/// Most record types of a spec: ids are below the reserved ones, and start at 1.
+const MAX_RECORDS: usize = FIRST_RESERVED_ID as usize - 1;
+
+impl Model {
+    pub(super) fn level(&mut self, level: &ast::Level, diagnostics: &mut Diagnostics) {
+        check_name(&level.name, diagnostics);
+        let known = self.levels.get(&level.name.text).copied();
+        let id = known.unwrap_or_else(|| {
+            let id = LevelId(index(self.spec.levels.len()));
+            self.levels.insert(level.name.text.clone(), id);
+            self.level_spans.push(level.name.span);
+            self.spec.levels.push(spec::Level {
+                name: level.name.text.clone(),
+                doc: level.doc.clone(),
+                enabled: level.enabled,
+            });
+            id
+        });
+        if known.is_some() {
+            duplicate("level", &level.name, self.level_spans[id.index()], diagnostics);
+        }
+        for event in &level.events {
+            self.event(event, id, diagnostics);
+        }
+    }
+
+    fn event(&mut self, event: &ast::Event, level: LevelId, diagnostics: &mut Diagnostics) {
+        check_name(&event.name, diagnostics);
+        let fields = self.fields(event, diagnostics);
+        let what = if event.is_span { "span" } else { "event" };
+        if let Some(EventRef::Event(first) | EventRef::Span { begin: first, .. }) = self.events.get(&event.name.text) {
+            return duplicate(what, &event.name, self.record_spans[first.index()], diagnostics);
+        }
+        if self.spec.records.len() + 2 > MAX_RECORDS {
+            diagnostics.push(
+                Diagnostic::error(Code::TooMany, "the spec has too many events")
+                    .at(event.name.span, format!("at most {MAX_RECORDS} are accepted; a span counts twice")),
+            );
+            return;
+        }
+        let name = &event.name.text;
+        let reference = if event.is_span {
+            let begin = self.record(event, level, (format!("{name}.begin"), RecordKind::Begin), fields);
+            let end = self.record(event, level, (format!("{name}.end"), RecordKind::End), Vec::new());
+            self.spec.spans.push(spec::Span { name: name.clone(), begin, end });
+            EventRef::Span { begin, end }
+        } else {
+            EventRef::Event(self.record(event, level, (name.clone(), RecordKind::Event), fields))
+        };
+        let (EventRef::Event(first) | EventRef::Span { begin: first, .. }) = reference;
+        self.check_size(first, diagnostics);
+        self.events.insert(name.clone(), reference);
+    }
+
+    fn record(
+        &mut self,
+        event: &ast::Event,
+        level: LevelId,
+        (name, kind): (String, RecordKind),
+        fields: Vec<Field>,
+    ) -> RecordId {
+        let id = RecordId(index(self.spec.records.len()));
+        self.record_spans.push(event.name.span);
+        self.spec.records.push(Record {
+            name: event.name.text.clone(),
+            doc: event.doc.clone(),
+            level,
+            layout: RecordType { name, level: level.0, kind, located: event.located, fields },
+        });
+        id
+    }
+
+    fn fields(&self, event: &ast::Event, diagnostics: &mut Diagnostics) -> Vec<Field> {
+        let mut seen = BTreeMap::new();
+        let mut fields = Vec::new();
+        for field in &event.fields {
+            check_name(&field.name, diagnostics);
+            if let Some(first) = seen.insert(&field.name.text, field.name.span) {
+                duplicate("parameter", &field.name, first, diagnostics);
+                continue;
+            }
+            // A field of unknown type stays, so that rules that name it do not complain too.
+            let ty = self.field_type(&field.ty, diagnostics);
+            let ty = ty.unwrap_or(tracer_format::FieldType::One(tracer_format::schema::Scalar::U64));
+            fields.push(Field { name: field.name.text.clone(), ty });
+        }
+        if fields.len() > MAX_FIELDS {
+            diagnostics.push(
+                Diagnostic::error(Code::TooMany, format!("`{}` has {} parameters", event.name.text, fields.len()))
+                    .at(event.name.span, format!("at most {MAX_FIELDS} are accepted"))
+                    .help("record several values of one type as an array"),
+            );
+        }
+        fields
+    }
+
+    fn check_size(&self, record: RecordId, diagnostics: &mut Diagnostics) {
+        let layout = &self.spec.records[record.index()].layout;
+        let bytes = layout::fixed_bytes(layout);
+        if bytes <= MAX_FIXED_BYTES {
+            return;
+        }
+        let largest = layout.fields.iter().max_by_key(|field| layout::field_bytes(field.ty));
+        let largest = largest.map_or("", |field| field.name.as_str());
+        diagnostics.push(
+            Diagnostic::error(Code::TooLarge, format!("a record of `{}` has {bytes} bytes", layout.name))
+                .at(
+                    self.record_spans[record.index()],
+                    format!("at most {MAX_FIXED_BYTES} bytes of fixed size are accepted"),
+                )
+                .help(format!("make `{largest}` an array of variable length, `[T]`, or record less of it")),
+        );
+    }
+}

@@ -1,0 +1,339 @@
+//! The type tree: containers first, so that links may name those that come later, then what they hold.
+
+use std::collections::BTreeMap;
+
+use tracer_format::schema::{FieldType, Scalar};
+
+use super::{Key, Model, check_name, duplicate, index};
+use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::source::Span;
+use crate::spec::{
+    self, Builtin, ContainerType, ContainerTypeId, EntityType, Expr, Look, Nature, Pattern, Piece, Shape,
+};
+use crate::syntax::ast::{self, Container, EntityKind, ExprKind, Ident, TextPiece, TreeMember};
+
+/// What a stream knows about itself: the possible keys of a `= stream` container.
+const STREAM_FACTS: [(&str, Builtin); 5] = [
+    ("pid", Builtin::Pid),
+    ("tid", Builtin::Tid),
+    ("rank", Builtin::Rank),
+    ("host", Builtin::Host),
+    ("thread_name", Builtin::ThreadName),
+];
+
+const SHAPES: [(&str, Shape); 5] = [
+    ("triangle", Shape::Triangle),
+    ("diamond", Shape::Diamond),
+    ("circle", Shape::Circle),
+    ("square", Shape::Square),
+    ("line", Shape::Line),
+];
+
+impl Model {
+    /// First pass: containers.
+    pub(super) fn containers_of(
+        &mut self,
+        members: &[TreeMember],
+        parent: Option<ContainerTypeId>,
+        diagnostics: &mut Diagnostics,
+    ) {
+        for member in members {
+            if let TreeMember::Container(container) = member
+                && let Some(id) = self.container(container, parent, diagnostics)
+            {
+                self.containers_of(&container.members, Some(id), diagnostics);
+            }
+        }
+    }
+
+    fn container(
+        &mut self,
+        container: &Container,
+        parent: Option<ContainerTypeId>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<ContainerTypeId> {
+        if let Some(known) = self.containers.get(&container.name.text).copied() {
+            return self.reopened(container, known, parent, diagnostics);
+        }
+        check_name(&container.name, diagnostics);
+        let id = ContainerTypeId(index(self.spec.containers.len()));
+        let keys = self.own_keys(container, parent, diagnostics);
+        self.containers.insert(container.name.text.clone(), id);
+        self.container_spans.push(container.name.span);
+        self.spec.containers.push(ContainerType {
+            name: container.name.text.clone(),
+            doc: container.doc.clone(),
+            parent,
+            keys: keys.iter().map(|key| key.name.clone()).collect(),
+            pattern: Pattern::default(),
+            stream: None,
+        });
+        self.keys.push(keys);
+        let (pattern, holes) = self.label(container, id, diagnostics);
+        self.spec.containers[id.index()].pattern = pattern;
+        self.holes.push(holes);
+        if let Some(mark) = container.stream {
+            self.stream(id, mark, diagnostics);
+        }
+        Some(id)
+    }
+
+    /// A container that another file declared: its members are added.
+    fn reopened(
+        &self,
+        container: &Container,
+        known: ContainerTypeId,
+        parent: Option<ContainerTypeId>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<ContainerTypeId> {
+        let first = self.container_spans[known.index()];
+        let own: Vec<&str> = self.keys[known.index()].iter().map(|key| key.name.as_str()).collect();
+        let again: Vec<&str> = container.keys.iter().map(|key| key.name.text.as_str()).collect();
+        let same = self.spec.containers[known.index()].parent == parent && (again.is_empty() || again == own);
+        if first.file != container.name.span.file && same {
+            return Some(known);
+        }
+        duplicate("container", &container.name, first, diagnostics);
+        None
+    }
+
+    fn own_keys(
+        &self,
+        container: &Container,
+        parent: Option<ContainerTypeId>,
+        diagnostics: &mut Diagnostics,
+    ) -> Vec<Key> {
+        let mut keys: Vec<Key> = Vec::new();
+        for key in &container.keys {
+            check_name(&key.name, diagnostics);
+            let above = parent.map(|parent| self.path_keys(parent)).unwrap_or_default();
+            if let Some(first) = above.into_iter().chain(&keys).find(|other| other.name == key.name.text) {
+                duplicate("key", &key.name, first.span, diagnostics);
+                continue;
+            }
+            let ty = self.field_type(&key.ty, diagnostics).unwrap_or(FieldType::One(Scalar::U64));
+            let FieldType::One(
+                scalar @ (Scalar::U8
+                | Scalar::U16
+                | Scalar::U32
+                | Scalar::U64
+                | Scalar::I8
+                | Scalar::I16
+                | Scalar::I32
+                | Scalar::I64
+                | Scalar::Interned
+                | Scalar::String
+                | Scalar::Enum { .. }),
+            ) = ty
+            else {
+                diagnostics.push(
+                    Diagnostic::error(Code::BadKeyType, format!("`{}` cannot be a key", key.name.text))
+                        .at(key.ty.span, "keys are integers, text or enums")
+                        .help("use `u64` for addresses, `interned` for names"),
+                );
+                continue;
+            };
+            keys.push(Key { name: key.name.text.clone(), ty: scalar, span: key.name.span });
+        }
+        keys
+    }
+
+    /// The label of a container, and the names in its holes. Which names are known is decided when the rules have been seen.
+    fn label(
+        &self,
+        container: &Container,
+        id: ContainerTypeId,
+        diagnostics: &mut Diagnostics,
+    ) -> (Pattern, Vec<(String, Span)>) {
+        let Some(text) = &container.label else {
+            let mut pieces = vec![Piece::Text(container.name.text.clone())];
+            for key in &self.keys[id.index()] {
+                pieces.extend([Piece::Text(" ".to_owned()), Piece::Name(key.name.clone())]);
+            }
+            return (Pattern(pieces), Vec::new());
+        };
+        let mut pieces = Vec::new();
+        let mut holes = Vec::new();
+        for piece in &text.pieces {
+            match piece {
+                TextPiece::Literal(literal) => pieces.push(Piece::Text(literal.clone())),
+                TextPiece::Hole(expr) => match &expr.kind {
+                    ExprKind::Path(ast::Path { name, part: None }) => {
+                        pieces.push(Piece::Name(name.text.clone()));
+                        holes.push((name.text.clone(), expr.span));
+                    }
+                    ExprKind::Bad => {}
+                    _ => diagnostics.push(
+                        Diagnostic::error(Code::UnknownHole, "a label of a container holds no expressions")
+                            .at(expr.span, "not a name")
+                            .help("name a key, or a field that `create … with { NAME = EXPRESSION }` gives"),
+                    ),
+                },
+            }
+        }
+        (Pattern(pieces), holes)
+    }
+
+    fn stream(&mut self, id: ContainerTypeId, mark: Span, diagnostics: &mut Diagnostics) {
+        let other = self.spec.containers.iter().position(|container| container.stream.is_some());
+        if let Some(other) = other {
+            diagnostics.push(
+                Diagnostic::error(Code::SecondStream, "two containers are marked `= stream`")
+                    .at(mark, "the second one")
+                    .also(self.container_spans[other], "the first one"),
+            );
+            return;
+        }
+        let mut facts = Vec::new();
+        for key in self.path_keys(id) {
+            match STREAM_FACTS.iter().find(|(name, _)| *name == key.name) {
+                Some((_, builtin)) => facts.push(Expr::Builtin(*builtin)),
+                None => {
+                    let names = STREAM_FACTS.map(|(name, _)| name);
+                    diagnostics.push(
+                        Diagnostic::error(Code::BadStreamKey, format!("a stream does not know its `{}`", key.name))
+                            .at(key.span, format!("not one of {}", names.map(|name| format!("`{name}`")).join(", ")))
+                            .also(mark, "because of this, every key of the path is taken from the stream")
+                            .maybe_help(did_you_mean(&key.name, names)),
+                    );
+                }
+            }
+        }
+        self.spec.containers[id.index()].stream = Some(facts);
+    }
+
+    /// Whether the label of a `= stream` container may use this name.
+    pub(crate) fn is_stream_fact(name: &str) -> bool {
+        STREAM_FACTS.iter().any(|(fact, _)| *fact == name)
+    }
+
+    /// Second pass: states, events, variables and links.
+    pub(super) fn entities_of(
+        &mut self,
+        members: &[TreeMember],
+        holder: Option<ContainerTypeId>,
+        diagnostics: &mut Diagnostics,
+    ) {
+        for member in members {
+            match member {
+                TreeMember::Container(container) => {
+                    if let Some(id) = self.containers.get(&container.name.text).copied() {
+                        self.entities_of(&container.members, Some(id), diagnostics);
+                    }
+                }
+                TreeMember::Entity(entity) => match holder {
+                    Some(holder) => self.entity(entity, holder, diagnostics),
+                    None => diagnostics.push(
+                        Diagnostic::error(Code::WrongContainer, format!("`{}` is in no container", entity.name.text))
+                            .at(entity.name.span, "only containers stand directly in `paje`")
+                            .help("put it into a container, such as `container program \"Program\" { … }`"),
+                    ),
+                },
+            }
+        }
+    }
+
+    fn entity(&mut self, entity: &ast::Entity, holder: ContainerTypeId, diagnostics: &mut Diagnostics) {
+        check_name(&entity.name, diagnostics);
+        let same_name = self.entities_named(&entity.name.text);
+        if let Some(first) = same_name.into_iter().find(|id| self.spec.entities[id.index()].container == holder) {
+            return duplicate("type", &entity.name, self.entity_spans[first.index()], diagnostics);
+        }
+        let nature = match entity.kind {
+            EntityKind::State => Nature::State,
+            EntityKind::Event => Nature::Event,
+            EntityKind::Variable => Nature::Variable,
+            EntityKind::Link => Nature::Link {
+                from: self.link_ends(&entity.from, holder, diagnostics),
+                to: self.link_ends(&entity.to, holder, diagnostics),
+            },
+        };
+        let mut seen = BTreeMap::new();
+        let mut values = Vec::new();
+        for value in &entity.values {
+            check_name(&value.name, diagnostics);
+            if let Some(first) = seen.insert(&value.name.text, value.name.span) {
+                duplicate("value", &value.name, first, diagnostics);
+                continue;
+            }
+            values.push(spec::Value {
+                name: value.name.text.clone(),
+                label: value.label.clone().unwrap_or_else(|| value.name.text.clone()),
+                color: value.color,
+                look: look(&value.look, diagnostics),
+            });
+        }
+        self.entity_spans.push(entity.name.span);
+        self.spec.entities.push(EntityType {
+            name: entity.name.text.clone(),
+            label: entity.label.clone().unwrap_or_else(|| entity.name.text.clone()),
+            doc: entity.doc.clone(),
+            nature,
+            container: holder,
+            values,
+            color: entity.color,
+            look: look(&entity.look, diagnostics),
+        });
+    }
+
+    fn link_ends(
+        &self,
+        names: &[Ident],
+        holder: ContainerTypeId,
+        diagnostics: &mut Diagnostics,
+    ) -> Vec<ContainerTypeId> {
+        let mut ends = Vec::new();
+        for name in names {
+            let Some(end) = self.containers.get(&name.text).copied() else {
+                let containers = self.containers.keys().map(String::as_str);
+                self.unknown(Code::UnknownContainer, "container", name, containers, diagnostics);
+                continue;
+            };
+            if !self.spec.path(end).contains(&holder) {
+                let holder_name = self.container_name(holder);
+                diagnostics.push(
+                    Diagnostic::error(Code::LinkEndOutside, format!("`{}` is outside of `{holder_name}`", name.text))
+                        .at(name.span, format!("this end is not inside `{holder_name}`, which declares the link"))
+                        .also(self.container_spans[end.index()], "declared here")
+                        .help("move the link to a container that holds both ends"),
+                );
+            }
+            if ends.contains(&end) {
+                diagnostics.push(
+                    Diagnostic::error(Code::Duplicate, format!("`{}` is named twice", name.text))
+                        .at(name.span, "again"),
+                );
+            } else {
+                ends.push(end);
+            }
+        }
+        ends
+    }
+}
+
+fn look(parts: &[ast::Look], diagnostics: &mut Diagnostics) -> Look {
+    let mut look = Look::default();
+    for part in parts {
+        match part {
+            ast::Look::Shape(name) => match SHAPES.iter().find(|(shape, _)| *shape == name.text) {
+                Some((_, shape)) => look.shape = Some(*shape),
+                None => {
+                    let shapes = SHAPES.map(|(shape, _)| shape);
+                    let help = did_you_mean(&name.text, shapes).or_else(|| super::listed(&shapes));
+                    diagnostics.push(
+                        Diagnostic::error(Code::UnknownShape, format!("there is no shape `{}`", name.text))
+                            .at(name.span, "unknown shape")
+                            .maybe_help(help),
+                    );
+                }
+            },
+            ast::Look::Size(size, span) if *size <= 0.0 => diagnostics.push(
+                Diagnostic::error(Code::BadSize, "a size of nothing")
+                    .at(*span, "not positive")
+                    .help("1 is the usual size"),
+            ),
+            ast::Look::Size(size, _) => look.size = Some(*size),
+        }
+    }
+    look
+}

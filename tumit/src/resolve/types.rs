@@ -1,0 +1,330 @@
+//! Types: built-in ones, enums, other names for types, and constants.
+
+use tracer_format::schema::{FieldType, Scalar};
+
+use super::{Model, check_name, duplicate, index};
+use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::layout::MAX_ELEMENTS;
+use crate::source::Span;
+use crate::spec::{self, Expr, Pattern, Piece, UnaryOp};
+use crate::syntax::ast::{self, Count, ExprKind, Ident, TextPiece, TypeKind, TypeRef};
+
+/// The type of an expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Type {
+    Integer,
+    Float,
+    Bool,
+    Text,
+    Enum(u32),
+    Date,
+    Pointer,
+    /// Unknown, because of a mistake that was reported. Fits everywhere.
+    Any,
+}
+
+impl Type {
+    /// With an article, for messages.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Integer => "an integer",
+            Self::Float => "a float",
+            Self::Bool => "a bool",
+            Self::Text => "text",
+            Self::Enum(_) => "an enum value",
+            Self::Date => "a date",
+            Self::Pointer => "a pointer",
+            Self::Any => "unknown",
+        }
+    }
+
+    pub(crate) fn is_number(self) -> bool {
+        matches!(self, Self::Integer | Self::Float | Self::Any)
+    }
+
+    /// The type of a field's value in an expression; `None` for arrays and bytes.
+    pub(crate) fn of_field(ty: FieldType) -> Option<Self> {
+        let FieldType::One(scalar) = ty else { return None };
+        Some(match scalar {
+            Scalar::F32 | Scalar::F64 => Self::Float,
+            Scalar::Bool => Self::Bool,
+            Scalar::Date => Self::Date,
+            Scalar::Pointer => Self::Pointer,
+            Scalar::Enum { index, .. } => Self::Enum(index),
+            Scalar::Interned | Scalar::String => Self::Text,
+            Scalar::Bytes => return None,
+            _ => Self::Integer,
+        })
+    }
+}
+
+/// The built-in types.
+pub(crate) const BUILTIN_TYPES: [(&str, Scalar); 16] = [
+    ("u8", Scalar::U8),
+    ("u16", Scalar::U16),
+    ("u32", Scalar::U32),
+    ("u64", Scalar::U64),
+    ("i8", Scalar::I8),
+    ("i16", Scalar::I16),
+    ("i32", Scalar::I32),
+    ("i64", Scalar::I64),
+    ("f32", Scalar::F32),
+    ("f64", Scalar::F64),
+    ("bool", Scalar::Bool),
+    ("date", Scalar::Date),
+    ("pointer", Scalar::Pointer),
+    ("interned", Scalar::Interned),
+    ("string", Scalar::String),
+    ("bytes", Scalar::Bytes),
+];
+
+/// Spellings of other languages.
+const FOREIGN_TYPES: [(&str, &str); 16] = [
+    ("int", "i32"),
+    ("uint", "u32"),
+    ("long", "i64"),
+    ("short", "i16"),
+    ("char", "u8"),
+    ("byte", "u8"),
+    ("float", "f32"),
+    ("double", "f64"),
+    ("usize", "u64"),
+    ("isize", "i64"),
+    ("str", "string"),
+    ("String", "string"),
+    ("boolean", "bool"),
+    ("time", "date"),
+    ("uint64_t", "u64"),
+    ("uint32_t", "u32"),
+];
+
+/// Longest chain of `type` declarations.
+const MAX_ALIASES: usize = 32;
+const MAX_ENUM_VALUES: usize = 65_536;
+
+impl Model {
+    pub(super) fn enumeration(&mut self, declared: &ast::Enum, diagnostics: &mut Diagnostics) {
+        self.check_type_name(&declared.name, diagnostics);
+        let mut values: Vec<String> = Vec::new();
+        let mut seen = std::collections::BTreeMap::new();
+        for value in &declared.values {
+            check_name(value, diagnostics);
+            match seen.insert(value.text.clone(), value.span) {
+                Some(first) => duplicate("enum value", value, first, diagnostics),
+                None => values.push(value.text.clone()),
+            }
+        }
+        if values.is_empty() {
+            diagnostics.push(
+                Diagnostic::error(Code::EmptyEnum, format!("enum `{}` has no value", declared.name.text))
+                    .at(declared.name.span, "has no value")
+                    .help(format!("write `enum {} {{ first, second }}`", declared.name.text)),
+            );
+        }
+        if values.len() > MAX_ENUM_VALUES {
+            diagnostics.push(
+                Diagnostic::error(Code::TooMany, format!("enum `{}` has {} values", declared.name.text, values.len()))
+                    .at(declared.name.span, format!("at most {MAX_ENUM_VALUES} are accepted")),
+            );
+        }
+        if let Some(first) = self.enums.get(&declared.name.text) {
+            return duplicate("enum", &declared.name, self.enum_spans[*first as usize], diagnostics);
+        }
+        self.enums.insert(declared.name.text.clone(), index(self.spec.enums.len()));
+        self.enum_spans.push(declared.name.span);
+        self.spec.enums.push(spec::Enum { name: declared.name.text.clone(), doc: declared.doc.clone(), values });
+    }
+
+    fn check_type_name(&self, name: &Ident, diagnostics: &mut Diagnostics) {
+        check_name(name, diagnostics);
+        if BUILTIN_TYPES.iter().any(|(builtin, _)| *builtin == name.text) {
+            diagnostics.push(
+                Diagnostic::error(Code::ReservedName, format!("`{}` is a built-in type", name.text))
+                    .at(name.span, "cannot be declared again")
+                    .help("choose another name"),
+            );
+        }
+    }
+
+    pub(super) fn alias(&mut self, alias: &ast::Alias, diagnostics: &mut Diagnostics) {
+        self.check_type_name(&alias.name, diagnostics);
+        if let Some(first) = self.aliases.get(&alias.name.text) {
+            return duplicate("type", &alias.name, first.span, diagnostics);
+        }
+        if let Some(first) = self.enums.get(&alias.name.text) {
+            return duplicate("type", &alias.name, self.enum_spans[*first as usize], diagnostics);
+        }
+        self.aliases.insert(alias.name.text.clone(), alias.ty.clone());
+    }
+
+    pub(super) fn constant(&mut self, constant: &ast::Const, diagnostics: &mut Diagnostics) {
+        check_name(&constant.name, diagnostics);
+        let Some(value) = literal(&constant.value) else {
+            diagnostics.push(
+                Diagnostic::error(Code::NotSupported, "computed constants are not supported yet")
+                    .at(constant.value.span, "not a number, text, `true` or `false`")
+                    .help("write the value itself"),
+            );
+            self.broken.insert(constant.name.text.clone());
+            return;
+        };
+        if let Some(ty) = &constant.ty {
+            self.check_constant_type(ty, value.1, diagnostics);
+        }
+        if self.constants.contains_key(&constant.name.text) {
+            diagnostics.push(
+                Diagnostic::error(Code::Duplicate, format!("constant `{}` is declared twice", constant.name.text))
+                    .at(constant.name.span, "declared again"),
+            );
+            return;
+        }
+        self.constants.insert(constant.name.text.clone(), value);
+    }
+
+    fn check_constant_type(&self, ty: &TypeRef, found: Type, diagnostics: &mut Diagnostics) {
+        let Some(declared) = self.field_type(ty, diagnostics) else { return };
+        let expected = Type::of_field(declared);
+        if expected != Some(found) && !(expected == Some(Type::Float) && found == Type::Integer) {
+            diagnostics.push(
+                Diagnostic::error(Code::WrongType, "the constant is of another type")
+                    .at(ty.span, format!("the value is {}", found.name())),
+            );
+        }
+    }
+
+    /// The type of a field, or `None` after a complaint.
+    pub(crate) fn field_type(&self, ty: &TypeRef, diagnostics: &mut Diagnostics) -> Option<FieldType> {
+        let ty = self.unaliased(ty, diagnostics)?;
+        match &ty.kind {
+            TypeKind::Named(name) => self.scalar(name, diagnostics).map(FieldType::One),
+            TypeKind::Variable(element) => self.element(element, diagnostics).map(FieldType::Variable),
+            TypeKind::Fixed(element, count) => {
+                let element = self.element(element, diagnostics);
+                let count = self.count(count, diagnostics)?;
+                Some(FieldType::Fixed(element?, count))
+            }
+        }
+    }
+
+    /// Follows `type` declarations.
+    fn unaliased<'a>(&'a self, ty: &'a TypeRef, diagnostics: &mut Diagnostics) -> Option<&'a TypeRef> {
+        let mut at = ty;
+        for _ in 0..MAX_ALIASES {
+            match &at.kind {
+                TypeKind::Named(name) => match self.aliases.get(&name.text) {
+                    Some(next) => at = next,
+                    None => return Some(at),
+                },
+                _ => return Some(at),
+            }
+        }
+        diagnostics.push(
+            Diagnostic::error(Code::UnknownType, "the type is declared by itself")
+                .at(ty.span, "its `type` declarations lead in a circle"),
+        );
+        None
+    }
+
+    fn scalar(&self, name: &Ident, diagnostics: &mut Diagnostics) -> Option<Scalar> {
+        if let Some((_, scalar)) = BUILTIN_TYPES.iter().find(|(builtin, _)| *builtin == name.text) {
+            return Some(*scalar);
+        }
+        if let Some(index) = self.enums.get(&name.text) {
+            let wide = self.spec.enums[*index as usize].values.len() > 256;
+            return Some(Scalar::Enum { index: *index, wide });
+        }
+        if self.broken.contains(&name.text) {
+            return None;
+        }
+        let foreign = FOREIGN_TYPES.iter().find(|(foreign, _)| *foreign == name.text);
+        let help = match foreign {
+            Some((_, ours)) => Some(format!("write `{ours}`")),
+            None => {
+                let builtin = BUILTIN_TYPES.iter().map(|(builtin, _)| *builtin);
+                let declared = self.enums.keys().chain(self.aliases.keys()).map(String::as_str);
+                did_you_mean(&name.text, builtin.chain(declared))
+            }
+        };
+        let builtin: Vec<&str> = BUILTIN_TYPES.iter().map(|(builtin, _)| *builtin).collect();
+        let mut diagnostic = Diagnostic::error(Code::UnknownType, format!("there is no type `{}`", name.text))
+            .at(name.span, "neither a built-in type nor an enum");
+        if help.is_none() {
+            diagnostic = diagnostic.note(format!("the built-in types are {}", builtin.join(", ")));
+        }
+        diagnostics.push(diagnostic.maybe_help(help));
+        None
+    }
+
+    fn element(&self, element: &TypeRef, diagnostics: &mut Diagnostics) -> Option<Scalar> {
+        let resolved = self.unaliased(element, diagnostics)?;
+        let TypeKind::Named(name) = &resolved.kind else {
+            diagnostics.push(
+                Diagnostic::error(Code::NotSupported, "arrays of arrays are not supported yet")
+                    .at(element.span, "an array inside an array")
+                    .help("record one array, and its length as another parameter"),
+            );
+            return None;
+        };
+        let scalar = self.scalar(name, diagnostics)?;
+        if scalar.bytes().is_none() {
+            diagnostics.push(
+                Diagnostic::error(Code::BadArray, format!("an array cannot hold `{}`", name.text))
+                    .at(element.span, "its values differ in size")
+                    .help(if scalar == Scalar::String { "write `interned` instead" } else { "write `bytes` alone" }),
+            );
+            return None;
+        }
+        Some(scalar)
+    }
+
+    fn count(&self, count: &Count, diagnostics: &mut Diagnostics) -> Option<u32> {
+        let (value, span) = match count {
+            Count::Literal(value, span) => (*value, *span),
+            Count::Named(name) => match self.constants.get(&name.text) {
+                Some((Expr::Integer(value), _)) => (u64::try_from(*value).unwrap_or(0), name.span),
+                Some(_) => {
+                    diagnostics.push(
+                        Diagnostic::error(Code::WrongType, format!("`{}` is no integer", name.text))
+                            .at(name.span, "the length of an array is an integer"),
+                    );
+                    return None;
+                }
+                None => {
+                    let constants = self.constants.keys().map(String::as_str);
+                    self.unknown(Code::UnknownName, "constant", name, constants, diagnostics);
+                    return None;
+                }
+            },
+        };
+        if value == 0 || value > MAX_ELEMENTS {
+            diagnostics.push(bad_length(value, span));
+            return None;
+        }
+        u32::try_from(value).ok()
+    }
+}
+
+fn bad_length(value: u64, span: Span) -> Diagnostic {
+    Diagnostic::error(Code::BadArray, format!("an array cannot have {value} elements"))
+        .at(span, format!("a length is from 1 to {MAX_ELEMENTS}"))
+        .help("write `[T]` for an array whose length is known only when it is recorded")
+}
+
+/// The value of an expression that is a literal.
+fn literal(expr: &ast::Expr) -> Option<(Expr, Type)> {
+    Some(match &expr.kind {
+        ExprKind::Integer(value) => (Expr::Integer(*value), Type::Integer),
+        ExprKind::Float(value) => (Expr::Float(*value), Type::Float),
+        ExprKind::Bool(value) => (Expr::Bool(*value), Type::Bool),
+        ExprKind::Text(text) => match text.pieces.as_slice() {
+            [TextPiece::Literal(text)] => (Expr::Text(Pattern(vec![Piece::Text(text.clone())])), Type::Text),
+            _ => return None,
+        },
+        ExprKind::Unary(UnaryOp::Minus, inner) => match literal(inner)? {
+            (Expr::Integer(value), ty) => (Expr::Integer(value.checked_neg()?), ty),
+            (Expr::Float(value), ty) => (Expr::Float(-value), ty),
+            _ => return None,
+        },
+        _ => return None,
+    })
+}

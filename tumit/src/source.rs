@@ -1,0 +1,121 @@
+//! The texts that are being compiled, and places in them.
+
+use std::fmt;
+use std::ops::Range;
+
+/// A file of the spec, by its position in the [`SourceMap`]; 0 is the root.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId(pub u32);
+
+/// A place in a file: byte offsets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    /// Which file.
+    pub file: FileId,
+    /// Offset of the first byte.
+    pub start: u32,
+    /// Offset after the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// The place of these bytes.
+    #[must_use]
+    pub fn new(file: FileId, range: Range<usize>) -> Self {
+        let small = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
+        Self { file, start: small(range.start), end: small(range.end) }
+    }
+
+    /// From the start of this to the end of `other`.
+    #[must_use]
+    pub fn to(self, other: Self) -> Self {
+        Self { end: other.end.max(self.end), ..self }
+    }
+
+    /// As a range of byte offsets.
+    #[must_use]
+    pub fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// All texts of a compilation.
+#[derive(Clone, Debug, Default)]
+pub struct SourceMap {
+    files: Vec<Source>,
+}
+
+/// One text.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Path, for people.
+    pub path: String,
+    /// The whole text.
+    pub text: String,
+}
+
+/// Line and column, both from 1; columns count characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Position {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+impl SourceMap {
+    /// Adds a text.
+    pub fn add(&mut self, path: impl Into<String>, text: impl Into<String>) -> FileId {
+        let id = FileId(u32::try_from(self.files.len()).unwrap_or(u32::MAX));
+        self.files.push(Source { path: path.into(), text: text.into() });
+        id
+    }
+
+    /// The file with this id.
+    #[must_use]
+    pub fn get(&self, file: FileId) -> Option<&Source> {
+        self.files.get(file.0 as usize)
+    }
+
+    /// All files, the root first.
+    pub fn iter(&self) -> impl Iterator<Item = &Source> {
+        self.files.iter()
+    }
+
+    /// The text at a place; empty when there is none.
+    #[must_use]
+    pub fn text(&self, span: Span) -> &str {
+        self.get(span.file).and_then(|file| file.text.get(span.range())).unwrap_or_default()
+    }
+
+    /// Line and column of the start of a place.
+    #[must_use]
+    pub fn position(&self, span: Span) -> Position {
+        let Some(before) = self.get(span.file).and_then(|file| file.text.get(..span.start as usize)) else {
+            return Position { line: 1, column: 1 };
+        };
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        Position { line: before.matches('\n').count() + 1, column: before[line_start..].chars().count() + 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_lines_and_characters() {
+        let mut map = SourceMap::default();
+        let file = map.add("a", "é\nàb");
+        assert_eq!(map.position(Span::new(file, 0..1)), Position { line: 1, column: 1 });
+        assert_eq!(map.position(Span::new(file, 5..6)), Position { line: 2, column: 2 });
+        assert_eq!(map.text(Span::new(file, 5..6)), "b");
+        assert_eq!(map.text(Span::new(FileId(7), 5..6)), "");
+    }
+}

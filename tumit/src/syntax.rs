@@ -1,0 +1,113 @@
+//! From text to a tree: the grammar, and the builders of the tree, one file per construct.
+
+pub(crate) mod ast;
+mod literal;
+mod parse_event;
+mod parse_expr;
+mod parse_item;
+mod parse_paje;
+mod parse_rule;
+mod recover;
+mod scan;
+
+use pest::Parser as _;
+use pest::iterators::Pair;
+
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::source::{FileId, Span};
+
+mod grammar {
+    #[derive(pest_derive::Parser)]
+    #[grammar = "syntax/grammar.pest"]
+    pub(crate) struct Grammar;
+}
+use grammar::{Grammar, Rule};
+
+type Node<'i> = Pair<'i, Rule>;
+
+/// What the builders need: where they are, and where to complain.
+struct Builder<'d> {
+    file: FileId,
+    /// Offset of the parsed text in the file: holes of texts are parsed alone.
+    offset: usize,
+    diagnostics: &'d mut Diagnostics,
+    broken: Vec<String>,
+    /// Offsets of blocks already reported as unclosed: nested ones share the place.
+    unclosed: Vec<usize>,
+}
+
+/// Parses a file; complaints go to `diagnostics`. What could be read is in the tree.
+pub(crate) fn parse(file: FileId, diagnostics: &mut Diagnostics) -> ast::File {
+    let text = diagnostics.sources.get(file).map(|source| source.text.clone()).unwrap_or_default();
+    if !scan::check(file, &text, diagnostics) {
+        return ast::File::default();
+    }
+    match Grammar::parse(Rule::file, &text) {
+        Ok(mut pairs) => {
+            let mut builder = Builder { file, offset: 0, diagnostics, broken: Vec::new(), unclosed: Vec::new() };
+            pairs.next().map(|node| builder.file(node)).unwrap_or_default()
+        }
+        Err(error) => {
+            let at = recover::offset(&error);
+            diagnostics.push(
+                Diagnostic::error(Code::Syntax, "the file cannot be read as a spec")
+                    .at(Span::new(file, at..at), recover::expectation(&error, "")),
+            );
+            ast::File::default()
+        }
+    }
+}
+
+impl Builder<'_> {
+    fn span(&self, node: &Node<'_>) -> Span {
+        let span = node.as_span();
+        Span::new(self.file, self.offset + span.start()..self.offset + span.end())
+    }
+
+    fn push(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn ident(&self, node: &Node<'_>) -> ast::Ident {
+        let text = node.as_str();
+        let bare = text.trim_matches('`');
+        ast::Ident { text: bare.to_owned(), span: self.span(node), raw: bare.len() != text.len() }
+    }
+}
+
+/// The children of a node, without the punctuation.
+fn children<'i>(node: Node<'i>) -> impl Iterator<Item = Node<'i>> {
+    node.into_inner().filter(|child| !is_punctuation(child.as_rule()))
+}
+
+fn is_punctuation(rule: Rule) -> bool {
+    matches!(
+        rule,
+        Rule::open
+            | Rule::close
+            | Rule::open_bracket
+            | Rule::close_bracket
+            | Rule::open_paren
+            | Rule::close_paren
+            | Rule::comma
+            | Rule::colon
+            | Rule::semicolon
+            | Rule::dot
+            | Rule::equals
+            | Rule::arrow
+            | Rule::EOI
+    )
+}
+
+/// The text of a doc comment, without its mark and the one space after it.
+fn doc_line(node: &Node<'_>) -> String {
+    let text = node.as_str()[3..].trim_end();
+    text.strip_prefix(' ').unwrap_or(text).to_owned()
+}
+
+fn add_line(doc: &mut String, line: &str) {
+    if !doc.is_empty() {
+        doc.push('\n');
+    }
+    doc.push_str(line);
+}

@@ -1,0 +1,284 @@
+//! The tree of a file as it was written: nothing is resolved yet.
+
+use crate::source::Span;
+use crate::spec::{BinaryOp, Color, UnaryOp};
+
+/// A name, without backquotes.
+#[derive(Clone, Debug)]
+pub(crate) struct Ident {
+    pub(crate) text: String,
+    pub(crate) span: Span,
+    /// It was in backquotes.
+    pub(crate) raw: bool,
+}
+
+/// One file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct File {
+    pub(crate) doc: String,
+    pub(crate) items: Vec<Item>,
+    /// Names that a part which could not be read seems to declare. Nobody complains that they are unknown.
+    pub(crate) broken: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Item {
+    Trace(Ident),
+    Use(Use),
+    Level(Level),
+    Enum(Enum),
+    /// `type NAME = TYPE;`
+    Alias(Alias),
+    /// `const NAME = EXPR;`
+    Const(Const),
+    Paje(Vec<TreeMember>),
+    Rule(Rule),
+    Output(Output),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Use {
+    pub(crate) path: String,
+    pub(crate) span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Level {
+    pub(crate) doc: String,
+    pub(crate) name: Ident,
+    pub(crate) enabled: bool,
+    pub(crate) events: Vec<Event>,
+}
+
+/// An event or a span.
+#[derive(Clone, Debug)]
+pub(crate) struct Event {
+    pub(crate) doc: String,
+    pub(crate) is_span: bool,
+    pub(crate) name: Ident,
+    pub(crate) located: bool,
+    pub(crate) fields: Vec<Field>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Field {
+    pub(crate) name: Ident,
+    pub(crate) ty: TypeRef,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct TypeRef {
+    pub(crate) kind: TypeKind,
+    pub(crate) span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum TypeKind {
+    Named(Ident),
+    /// `[T; N]`
+    Fixed(Box<TypeRef>, Count),
+    /// `[T]`
+    Variable(Box<TypeRef>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Count {
+    Literal(u64, Span),
+    Named(Ident),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Enum {
+    pub(crate) doc: String,
+    pub(crate) name: Ident,
+    pub(crate) values: Vec<Ident>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Alias {
+    pub(crate) name: Ident,
+    pub(crate) ty: TypeRef,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Const {
+    pub(crate) name: Ident,
+    pub(crate) ty: Option<TypeRef>,
+    pub(crate) value: Expr,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum TreeMember {
+    Container(Container),
+    Entity(Entity),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Container {
+    pub(crate) doc: String,
+    pub(crate) name: Ident,
+    pub(crate) keys: Vec<Field>,
+    pub(crate) label: Option<Text>,
+    /// Place of `= stream`.
+    pub(crate) stream: Option<Span>,
+    pub(crate) members: Vec<TreeMember>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EntityKind {
+    State,
+    Event,
+    Variable,
+    Link,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Entity {
+    pub(crate) doc: String,
+    pub(crate) kind: EntityKind,
+    pub(crate) name: Ident,
+    pub(crate) label: Option<String>,
+    pub(crate) color: Option<Color>,
+    pub(crate) look: Vec<Look>,
+    pub(crate) from: Vec<Ident>,
+    pub(crate) to: Vec<Ident>,
+    pub(crate) values: Vec<Value>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Look {
+    Shape(Ident),
+    Size(f64, Span),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Value {
+    pub(crate) name: Ident,
+    pub(crate) label: Option<String>,
+    pub(crate) color: Option<Color>,
+    pub(crate) look: Vec<Look>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Rule {
+    /// `also`.
+    pub(crate) also: bool,
+    pub(crate) target: Target,
+    pub(crate) arrows: Vec<Action>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Target {
+    Level(Ident),
+    Default(Span),
+    Event(Path),
+}
+
+/// `name` or `name.part`.
+#[derive(Clone, Debug)]
+pub(crate) struct Path {
+    pub(crate) name: Ident,
+    pub(crate) part: Option<Ident>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Action {
+    pub(crate) kind: ActionKind,
+    pub(crate) clauses: Vec<Clause>,
+    /// Place of the verb.
+    pub(crate) verb: Span,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AssignVerb {
+    Set,
+    Push,
+    Add,
+    Subtract,
+    Mark,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum ActionKind {
+    Create(Instance),
+    Destroy(Instance),
+    Assign { verb: AssignVerb, ty: Ident, value: Expr, on: Instance },
+    Pop { ty: Ident, value: Option<Expr>, on: Instance },
+    Reset { ty: Ident, on: Instance },
+    Start { ty: Ident, value: Option<Expr>, key: Key, at: Instance },
+    End { ty: Ident, value: Option<Expr>, key: Key, at: Instance },
+    Template { text: String, arguments: Vec<Expr>, span: Span },
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Key {
+    pub(crate) values: Vec<Expr>,
+    pub(crate) span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Instance {
+    pub(crate) name: Ident,
+    pub(crate) keys: Vec<Expr>,
+    pub(crate) span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Clause {
+    pub(crate) kind: ClauseKind,
+    pub(crate) span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum ClauseKind {
+    /// `waits for C`
+    Related(String, Instance),
+    At(Expr),
+    When(Expr),
+    With(Vec<WithField>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct WithField {
+    pub(crate) name: Ident,
+    pub(crate) value: Option<Expr>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Output {
+    pub(crate) name: String,
+    pub(crate) span: Span,
+    pub(crate) prologue: String,
+    pub(crate) rules: Vec<Rule>,
+}
+
+/// Text with holes.
+#[derive(Clone, Debug)]
+pub(crate) struct Text {
+    pub(crate) pieces: Vec<TextPiece>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum TextPiece {
+    Literal(String),
+    Hole(Expr),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Expr {
+    pub(crate) kind: ExprKind,
+    pub(crate) span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum ExprKind {
+    Integer(i64),
+    Float(f64),
+    Bool(bool),
+    Text(Text),
+    Path(Path),
+    Unary(UnaryOp, Box<Expr>),
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// It was reported already.
+    Bad,
+}

@@ -1,0 +1,195 @@
+//! Numbers, colours and texts.
+
+use super::ast::{Text, TextPiece};
+use super::{Builder, Node};
+use crate::diag::{Code, Diagnostic};
+use crate::source::Span;
+use crate::spec::Color;
+
+impl Builder<'_> {
+    /// An unsigned integer; 0 after a complaint.
+    pub(super) fn unsigned(&mut self, node: &Node<'_>) -> u64 {
+        let text = node.as_str().replace('_', "");
+        let parsed = match (text.strip_prefix("0x"), text.strip_prefix("0b")) {
+            (Some(digits), _) => u64::from_str_radix(digits, 16),
+            (_, Some(digits)) => u64::from_str_radix(digits, 2),
+            _ => text.parse(),
+        };
+        parsed.unwrap_or_else(|_| {
+            let span = self.span(node);
+            self.push(
+                Diagnostic::error(Code::BadNumber, "the integer is too large")
+                    .at(span, "does not fit into 64 bits")
+                    .help(format!("the largest integer here is {}", u64::MAX)),
+            );
+            0
+        })
+    }
+
+    /// An integer of an expression; 0 after a complaint.
+    pub(super) fn integer(&mut self, node: &Node<'_>) -> i64 {
+        i64::try_from(self.unsigned(node)).unwrap_or_else(|_| {
+            let span = self.span(node);
+            self.push(
+                Diagnostic::error(Code::BadNumber, "the integer is too large")
+                    .at(span, "expressions count with signed integers of 64 bits")
+                    .help(format!("the largest integer here is {}", i64::MAX)),
+            );
+            0
+        })
+    }
+
+    /// A float, or an integer where a float is meant.
+    pub(super) fn float(&mut self, node: &Node<'_>) -> f64 {
+        let value: f64 = node.as_str().replace('_', "").parse().unwrap_or(f64::INFINITY);
+        if value.is_finite() {
+            return value;
+        }
+        let span = self.span(node);
+        self.push(Diagnostic::error(Code::BadNumber, "the number is too large").at(span, "not a finite 64-bit float"));
+        0.0
+    }
+
+    pub(super) fn color(&mut self, node: &Node<'_>) -> Option<Color> {
+        let digits = &node.as_str()[1..];
+        let part = |at: usize| digits.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
+        if let (6, Some(red), Some(green), Some(blue)) = (digits.len(), part(0), part(2), part(4)) {
+            return Some(Color { red, green, blue });
+        }
+        let span = self.span(node);
+        let doubled: String = digits.chars().flat_map(|digit| [digit, digit]).collect();
+        let help = if digits.len() == 3 && digits.chars().all(|digit| digit.is_ascii_hexdigit()) {
+            format!("write `#{doubled}`")
+        } else {
+            "write six hexadecimal digits, red, green and blue: `#d62728`".to_owned()
+        };
+        self.push(
+            Diagnostic::error(Code::BadColor, "this is no colour").at(span, "not six hexadecimal digits").help(help),
+        );
+        None
+    }
+
+    /// A text without holes.
+    pub(super) fn plain_text(&mut self, node: &Node<'_>) -> String {
+        let (content, start, escapes) = self.content(node);
+        if escapes { self.unescape(content, start) } else { content.to_owned() }
+    }
+
+    /// A text whose `{…}` are expressions.
+    pub(super) fn text_with_holes(&mut self, node: &Node<'_>) -> Text {
+        let (content, start, escapes) = self.content(node);
+        let mut pieces = Vec::new();
+        let mut literal = String::new();
+        let mut at = 0;
+        while at < content.len() {
+            let rest = &content[at..];
+            let brace = rest.find(['{', '}', '\\']).unwrap_or(rest.len());
+            literal.push_str(&rest[..brace]);
+            at += brace;
+            let rest = &content[at..];
+            if let Some(escaped) = rest.strip_prefix('\\').filter(|_| escapes) {
+                let length = 1 + escape_length(escaped);
+                literal.push_str(&self.unescape(&rest[..length], start + at));
+                at += length;
+            } else if rest.starts_with("{{") || rest.starts_with("}}") {
+                literal.push_str(&rest[..1]);
+                at += 2;
+            } else if rest.starts_with('{') {
+                let Some(length) = rest.find('}') else {
+                    self.bad_brace(start + at, "this `{` opens a hole that no `}` closes");
+                    break;
+                };
+                if !literal.is_empty() {
+                    pieces.push(TextPiece::Literal(std::mem::take(&mut literal)));
+                }
+                pieces.push(TextPiece::Hole(self.hole(&rest[1..length], start + at + 1)));
+                at += length + 1;
+            } else if rest.starts_with('}') {
+                self.bad_brace(start + at, "this `}` closes no hole");
+                at += 1;
+            } else if !rest.is_empty() {
+                literal.push('\\');
+                at += 1;
+            }
+        }
+        if !literal.is_empty() || pieces.is_empty() {
+            pieces.push(TextPiece::Literal(literal));
+        }
+        Text { pieces }
+    }
+
+    fn bad_brace(&mut self, at: usize, what: &str) {
+        let span = Span::new(self.file, at..at + 1);
+        self.push(
+            Diagnostic::error(Code::BadEscape, "braces of a text do not match")
+                .at(span, what)
+                .help("write `{{` and `}}` for braces that shall be seen"),
+        );
+    }
+
+    /// What is between the quotes, where it starts in the file, and whether a backslash means something.
+    fn content<'i>(&self, node: &Node<'i>) -> (&'i str, usize, bool) {
+        let text = node.as_str();
+        let start = self.offset + node.as_span().start();
+        match text.strip_prefix("\"\"\"").and_then(|rest| rest.strip_suffix("\"\"\"")) {
+            Some(long) => match long.strip_prefix('\n') {
+                Some(content) => (content, start + 4, false),
+                None => (long, start + 3, false),
+            },
+            None => (&text[1..text.len() - 1], start + 1, true),
+        }
+    }
+
+    fn unescape(&mut self, text: &str, start: usize) -> String {
+        let mut out = String::new();
+        let mut at = 0;
+        while let Some(character) = text[at..].chars().next() {
+            if character != '\\' {
+                out.push(character);
+                at += character.len_utf8();
+                continue;
+            }
+            let rest = &text[at + 1..];
+            let length = escape_length(rest);
+            match unescaped(&rest[..length]) {
+                Some(character) => out.push(character),
+                None => {
+                    let span = Span::new(self.file, start + at..start + at + 1 + length);
+                    self.push(
+                        Diagnostic::error(Code::BadEscape, "unknown escape in a text")
+                            .at(span, "not an escape")
+                            .help("write `\\\\` for a backslash; `\\n`, `\\t`, `\\r`, `\\0`, `\\\"` and `\\u{e9}` are the others"),
+                    );
+                }
+            }
+            at += 1 + length;
+        }
+        out
+    }
+}
+
+/// Length of an escape after its backslash.
+fn escape_length(rest: &str) -> usize {
+    if rest.starts_with("u{")
+        && let Some(end) = rest.find('}')
+    {
+        return end + 1;
+    }
+    rest.chars().next().map_or(0, char::len_utf8)
+}
+
+fn unescaped(escape: &str) -> Option<char> {
+    Some(match escape {
+        "n" => '\n',
+        "t" => '\t',
+        "r" => '\r',
+        "0" => '\0',
+        "\\" => '\\',
+        "\"" => '"',
+        "'" => '\'',
+        _ => {
+            let digits = escape.strip_prefix("u{")?.strip_suffix('}')?;
+            char::from_u32(u32::from_str_radix(digits, 16).ok()?)?
+        }
+    })
+}

@@ -1,0 +1,108 @@
+//! Levels, events, spans, fields, enums.
+
+use super::ast::{Count, Enum, Event, Field, Ident, Level, TypeKind, TypeRef};
+use super::{Builder, Node, Rule, add_line, children, doc_line};
+use crate::diag::{Code, Diagnostic};
+
+impl Builder<'_> {
+    pub(super) fn level(&mut self, node: Node<'_>) -> Option<Level> {
+        let opening = self.opening(&node);
+        let (mut doc, mut name, mut enabled, mut events) = (String::new(), None, true, Vec::new());
+        for child in children(node) {
+            match child.as_rule() {
+                Rule::doc => add_line(&mut doc, &doc_line(&child)),
+                Rule::name => name = Some(self.ident(&child)),
+                Rule::kw_off => enabled = false,
+                Rule::event_decl | Rule::span_decl => events.extend(self.event(child)),
+                Rule::bad_member => self.bad(&child, Rule::only_member, "in a level stand events and spans"),
+                Rule::missing_close => self.unclosed(opening, &child, "level"),
+                _ => {}
+            }
+        }
+        Some(Level { doc, name: name?, enabled, events })
+    }
+
+    fn event(&mut self, node: Node<'_>) -> Option<Event> {
+        let is_span = node.as_rule() == Rule::span_decl;
+        let (mut doc, mut name, mut located, mut fields) = (String::new(), None, false, Vec::new());
+        for child in children(node) {
+            match child.as_rule() {
+                Rule::doc => add_line(&mut doc, &doc_line(&child)),
+                Rule::name => name = Some(self.ident(&child)),
+                Rule::kw_located => located = true,
+                Rule::fields => fields = children(child).filter_map(|field| self.field(field)).collect(),
+                _ => {}
+            }
+        }
+        Some(Event { doc, is_span, name: name?, located, fields })
+    }
+
+    /// `name: type`, of a field or of a key.
+    pub(super) fn field(&mut self, node: Node<'_>) -> Option<Field> {
+        let (mut name, mut ty) = (None, None);
+        for child in children(node) {
+            match child.as_rule() {
+                Rule::name => name = Some(self.ident(&child)),
+                Rule::type_ref => ty = self.type_ref(child),
+                _ => {}
+            }
+        }
+        Some(Field { name: name?, ty: ty? })
+    }
+
+    pub(super) fn type_ref(&mut self, node: Node<'_>) -> Option<TypeRef> {
+        let span = self.span(&node);
+        let inner = node.into_inner().next()?;
+        if inner.as_rule() == Rule::name {
+            return Some(TypeRef { kind: TypeKind::Named(self.ident(&inner)), span });
+        }
+        let mut element = None;
+        let mut count = None;
+        for child in children(inner) {
+            match child.as_rule() {
+                Rule::type_ref => element = self.type_ref(child),
+                Rule::integer => count = Some(Count::Literal(self.unsigned(&child), self.span(&child))),
+                Rule::name => count = Some(Count::Named(self.ident(&child))),
+                _ => {}
+            }
+        }
+        let element = Box::new(element?);
+        let kind = match count {
+            Some(count) => TypeKind::Fixed(element, count),
+            None => TypeKind::Variable(element),
+        };
+        Some(TypeRef { kind, span })
+    }
+
+    pub(super) fn enumeration(&mut self, node: Node<'_>) -> Option<Enum> {
+        let (mut doc, mut name, mut values) = (String::new(), None, Vec::new());
+        for child in children(node) {
+            match child.as_rule() {
+                Rule::doc => add_line(&mut doc, &doc_line(&child)),
+                Rule::name => name = Some(self.ident(&child)),
+                Rule::enum_value => values.extend(self.enum_value(child)),
+                _ => {}
+            }
+        }
+        Some(Enum { doc, name: name?, values })
+    }
+
+    fn enum_value(&mut self, node: Node<'_>) -> Option<Ident> {
+        let mut name = None;
+        for child in children(node) {
+            match child.as_rule() {
+                Rule::name => name = Some(self.ident(&child)),
+                Rule::integer => {
+                    let span = self.span(&child);
+                    self.push(
+                        Diagnostic::error(Code::NotSupported, "numbers of enum values are not supported yet")
+                            .at(span, "values are numbered 0, 1, 2 … in declared order")
+                            .help("leave the number out"),
+                    );
+                }
+                _ => {}
+            }
+        }
+        name
+    }
+}

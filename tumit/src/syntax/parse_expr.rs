@@ -1,0 +1,177 @@
+//! Expressions.
+
+use pest::Parser as _;
+
+use super::ast::{Expr, ExprKind, Path};
+use super::{Builder, Grammar, Node, Rule, children, recover};
+use crate::diag::{Code, Diagnostic};
+use crate::source::Span;
+use crate::spec::{BinaryOp, UnaryOp};
+
+/// Most operators in one expression: trees of this height are walked by recursion.
+const MAX_OPERATORS: usize = 200;
+
+impl Builder<'_> {
+    pub(super) fn expr(&mut self, node: Node<'_>) -> Expr {
+        let span = self.span(&node);
+        let parts: Vec<Node<'_>> = node.into_inner().collect();
+        if parts.len() > 2 * MAX_OPERATORS {
+            return self.too_long(span);
+        }
+        let mut operators: Vec<(BinaryOp, u8)> = Vec::new();
+        let mut operands: Vec<Expr> = Vec::new();
+        for part in parts {
+            if part.as_rule() == Rule::unary {
+                let operand = self.unary(part);
+                operands.push(operand);
+                continue;
+            }
+            let (operator, strength) = self.binary_operator(&part);
+            while operators.last().is_some_and(|(_, before)| *before >= strength) {
+                reduce(&mut operators, &mut operands);
+            }
+            operators.push((operator, strength));
+        }
+        while !operators.is_empty() {
+            reduce(&mut operators, &mut operands);
+        }
+        operands.pop().unwrap_or(Expr { kind: ExprKind::Bad, span })
+    }
+
+    fn too_long(&mut self, span: Span) -> Expr {
+        self.push(
+            Diagnostic::error(Code::TooDeep, "the expression is too long")
+                .at(span, format!("more than {MAX_OPERATORS} operators")),
+        );
+        Expr { kind: ExprKind::Bad, span }
+    }
+
+    fn binary_operator(&mut self, node: &Node<'_>) -> (BinaryOp, u8) {
+        let instead = match node.as_str() {
+            "&&" => "and",
+            "||" => "or",
+            _ => "",
+        };
+        if !instead.is_empty() {
+            let span = self.span(node);
+            self.push(
+                Diagnostic::error(Code::Syntax, format!("`{}` is no operator", node.as_str()))
+                    .at(span, "unknown operator")
+                    .help(format!("write `{instead}`")),
+            );
+        }
+        operator(node.as_str())
+    }
+
+    fn unary(&mut self, node: Node<'_>) -> Expr {
+        let span = self.span(&node);
+        let mut prefixes: Vec<(UnaryOp, Span)> = Vec::new();
+        let mut operand = Expr { kind: ExprKind::Bad, span };
+        for child in children(node) {
+            if child.as_rule() == Rule::unary_op {
+                prefixes.push((self.unary_operator(&child), self.span(&child)));
+            } else {
+                operand = self.primary(child);
+            }
+        }
+        if prefixes.len() > MAX_OPERATORS {
+            return self.too_long(span);
+        }
+        for (operator, at) in prefixes.into_iter().rev() {
+            let span = at.to(operand.span);
+            operand = Expr { kind: ExprKind::Unary(operator, Box::new(operand)), span };
+        }
+        operand
+    }
+
+    fn unary_operator(&mut self, node: &Node<'_>) -> UnaryOp {
+        match node.as_str() {
+            "-" => UnaryOp::Minus,
+            "!" => {
+                let span = self.span(node);
+                self.push(
+                    Diagnostic::error(Code::Syntax, "`!` is no operator")
+                        .at(span, "unknown operator")
+                        .help("write `not`"),
+                );
+                UnaryOp::Not
+            }
+            _ => UnaryOp::Not,
+        }
+    }
+
+    fn primary(&mut self, node: Node<'_>) -> Expr {
+        let span = self.span(&node);
+        let kind = match node.as_rule() {
+            Rule::paren => {
+                let inner = children(node).next();
+                return inner.map_or(Expr { kind: ExprKind::Bad, span }, |inner| self.expr(inner));
+            }
+            Rule::string => ExprKind::Text(self.text_with_holes(&node)),
+            Rule::float => ExprKind::Float(self.float(&node)),
+            Rule::integer => ExprKind::Integer(self.integer(&node)),
+            Rule::boolean => ExprKind::Bool(node.as_str() == "true"),
+            _ => self.path(node).map_or(ExprKind::Bad, ExprKind::Path),
+        };
+        Expr { kind, span }
+    }
+
+    pub(super) fn path(&mut self, node: Node<'_>) -> Option<Path> {
+        let mut names = children(node).filter(|child| child.as_rule() == Rule::name).map(|child| self.ident(&child));
+        let name = names.next()?;
+        Some(Path { name, part: names.next() })
+    }
+
+    /// The expression in a hole of a text. `start` is its offset in the file.
+    pub(super) fn hole(&mut self, text: &str, start: usize) -> Expr {
+        let span = Span::new(self.file, start..start + text.len());
+        match Grammar::parse(Rule::only_expr, text) {
+            Ok(mut pairs) => {
+                let before = std::mem::replace(&mut self.offset, start);
+                let node = pairs.next().and_then(|only| only.into_inner().next());
+                let expr = node.map_or(Expr { kind: ExprKind::Bad, span }, |node| self.expr(node));
+                self.offset = before;
+                expr
+            }
+            Err(error) => {
+                let at = start + recover::offset(&error).min(text.len());
+                self.push(
+                    Diagnostic::error(Code::Syntax, "a hole of a text holds no expression")
+                        .at(
+                            Span::new(self.file, at..(at + 1).min(start + text.len()).max(at)),
+                            recover::expectation(&error, text),
+                        )
+                        .help("write `{{` and `}}` for braces that shall be seen"),
+                );
+                Expr { kind: ExprKind::Bad, span }
+            }
+        }
+    }
+}
+
+/// Joins the two last operands by the last operator.
+fn reduce(operators: &mut Vec<(BinaryOp, u8)>, operands: &mut Vec<Expr>) {
+    if let (Some((operator, _)), Some(right), Some(left)) = (operators.pop(), operands.pop(), operands.pop()) {
+        let span = left.span.to(right.span);
+        operands.push(Expr { kind: ExprKind::Binary(operator, Box::new(left), Box::new(right)), span });
+    }
+}
+
+/// An operator and how strongly it binds.
+fn operator(text: &str) -> (BinaryOp, u8) {
+    match text {
+        "or" | "||" => (BinaryOp::Or, 1),
+        "and" | "&&" => (BinaryOp::And, 2),
+        "==" => (BinaryOp::Equal, 3),
+        "!=" => (BinaryOp::NotEqual, 3),
+        "<" => (BinaryOp::Less, 3),
+        "<=" => (BinaryOp::LessEqual, 3),
+        ">" => (BinaryOp::Greater, 3),
+        ">=" => (BinaryOp::GreaterEqual, 3),
+        "-" => (BinaryOp::Subtract, 4),
+        "*" => (BinaryOp::Multiply, 5),
+        "/" => (BinaryOp::Divide, 5),
+        "%" => (BinaryOp::Remainder, 5),
+        _ => (BinaryOp::Add, 4),
+    }
+}

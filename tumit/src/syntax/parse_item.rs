@@ -1,0 +1,78 @@
+//! A file and its items.
+
+use super::ast::{Alias, Const, File, Item, Use};
+use super::{Builder, Node, Rule, add_line, children, doc_line};
+use crate::diag::{Code, Diagnostic};
+
+impl Builder<'_> {
+    pub(super) fn file(&mut self, node: Node<'_>) -> File {
+        let mut doc = String::new();
+        let mut items = Vec::new();
+        for child in children(node) {
+            match child.as_rule() {
+                Rule::inner_doc => add_line(&mut doc, &doc_line(&child)),
+                Rule::bad_item => self.bad(&child, Rule::only_item, "this starts no declaration"),
+                _ => items.extend(self.item(child)),
+            }
+        }
+        File { doc, items, broken: std::mem::take(&mut self.broken) }
+    }
+
+    fn item(&mut self, node: Node<'_>) -> Option<Item> {
+        Some(match node.as_rule() {
+            Rule::trace_decl => Item::Trace(self.first_name(node)?),
+            Rule::use_decl => Item::Use(self.use_decl(node)?),
+            Rule::level_decl => Item::Level(self.level(node)?),
+            Rule::enum_decl => Item::Enum(self.enumeration(node)?),
+            Rule::type_decl => Item::Alias(self.alias(node)?),
+            Rule::const_decl => Item::Const(self.constant(node)?),
+            Rule::paje_decl => Item::Paje(self.paje(node)),
+            Rule::rule_decl => Item::Rule(self.rule(node)?),
+            Rule::output_decl => Item::Output(self.output(node)?),
+            Rule::version_decl => {
+                let span = self.span(&node);
+                self.push(
+                    Diagnostic::error(Code::NotSupported, "`version` is not supported yet")
+                        .at(span, "no versions of specs are compared")
+                        .help("leave it out"),
+                );
+                return None;
+            }
+            _ => return None,
+        })
+    }
+
+    fn first_name(&self, node: Node<'_>) -> Option<super::ast::Ident> {
+        children(node).find(|child| child.as_rule() == Rule::name).map(|child| self.ident(&child))
+    }
+
+    fn use_decl(&mut self, node: Node<'_>) -> Option<Use> {
+        let child = children(node).find(|child| child.as_rule() == Rule::string)?;
+        Some(Use { path: self.plain_text(&child), span: self.span(&child) })
+    }
+
+    fn alias(&mut self, node: Node<'_>) -> Option<Alias> {
+        let (mut name, mut ty) = (None, None);
+        for child in children(node) {
+            match child.as_rule() {
+                Rule::name => name = Some(self.ident(&child)),
+                Rule::type_ref => ty = self.type_ref(child),
+                _ => {}
+            }
+        }
+        Some(Alias { name: name?, ty: ty? })
+    }
+
+    fn constant(&mut self, node: Node<'_>) -> Option<Const> {
+        let (mut name, mut ty, mut value) = (None, None, None);
+        for child in children(node) {
+            match child.as_rule() {
+                Rule::name => name = Some(self.ident(&child)),
+                Rule::type_ref => ty = self.type_ref(child),
+                Rule::expr => value = Some(self.expr(child)),
+                _ => {}
+            }
+        }
+        Some(Const { name: name?, ty, value: value? })
+    }
+}

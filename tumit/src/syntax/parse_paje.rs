@@ -1,0 +1,96 @@
+//! The `paje` block: containers and the types of what they hold.
+
+use super::ast::{Container, Entity, EntityKind, Ident, Look, TreeMember, Value};
+use super::{Builder, Node, Rule, add_line, children, doc_line};
+
+const MEMBERS: &str = "in the tree stand containers, states, events, variables and links";
+
+impl Builder<'_> {
+    pub(super) fn paje(&mut self, node: Node<'_>) -> Vec<TreeMember> {
+        let opening = self.opening(&node);
+        let mut members = Vec::new();
+        for child in children(node) {
+            match child.as_rule() {
+                Rule::bad_tree_member => self.bad(&child, Rule::only_tree_member, MEMBERS),
+                Rule::missing_close => self.unclosed(opening, &child, "paje"),
+                _ => members.extend(self.tree_member(child)),
+            }
+        }
+        members
+    }
+
+    fn tree_member(&mut self, node: Node<'_>) -> Option<TreeMember> {
+        match node.as_rule() {
+            Rule::container_decl => self.container(node).map(TreeMember::Container),
+            Rule::state_decl => self.entity(node, EntityKind::State).map(TreeMember::Entity),
+            Rule::mark_decl => self.entity(node, EntityKind::Event).map(TreeMember::Entity),
+            Rule::variable_decl => self.entity(node, EntityKind::Variable).map(TreeMember::Entity),
+            Rule::link_decl => self.entity(node, EntityKind::Link).map(TreeMember::Entity),
+            _ => None,
+        }
+    }
+
+    fn container(&mut self, node: Node<'_>) -> Option<Container> {
+        let opening = self.opening(&node);
+        let (mut doc, mut name, mut keys, mut label) = (String::new(), None, Vec::new(), None);
+        let (mut stream, mut members) = (None, Vec::new());
+        for child in children(node) {
+            match child.as_rule() {
+                Rule::doc => add_line(&mut doc, &doc_line(&child)),
+                Rule::name => name = Some(self.ident(&child)),
+                Rule::keys => keys = children(child).filter_map(|key| self.field(key)).collect(),
+                Rule::string => label = Some(self.text_with_holes(&child)),
+                Rule::stream_mark => stream = Some(self.span(&child)),
+                Rule::bad_tree_member => self.bad(&child, Rule::only_tree_member, MEMBERS),
+                Rule::missing_close => self.unclosed(opening, &child, "container"),
+                _ => members.extend(self.tree_member(child)),
+            }
+        }
+        Some(Container { doc, name: name?, keys, label, stream, members })
+    }
+
+    fn entity(&mut self, node: Node<'_>, kind: EntityKind) -> Option<Entity> {
+        let (mut doc, mut name, mut label, mut color) = (String::new(), None, None, None);
+        let (mut look, mut from, mut to, mut values) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for child in children(node) {
+            match child.as_rule() {
+                Rule::doc => add_line(&mut doc, &doc_line(&child)),
+                Rule::name => name = Some(self.ident(&child)),
+                Rule::string => label = Some(self.plain_text(&child)),
+                Rule::color => color = self.color(&child),
+                Rule::look => look.extend(self.look(child)),
+                Rule::link_from => from = self.names(child),
+                Rule::link_to => to = self.names(child),
+                Rule::values => values = children(child).filter_map(|value| self.value(value)).collect(),
+                _ => {}
+            }
+        }
+        Some(Entity { doc, kind, name: name?, label, color, look, from, to, values })
+    }
+
+    fn names(&self, node: Node<'_>) -> Vec<Ident> {
+        children(node).filter(|child| child.as_rule() == Rule::name).map(|child| self.ident(&child)).collect()
+    }
+
+    fn value(&mut self, node: Node<'_>) -> Option<Value> {
+        let (mut name, mut label, mut color, mut look) = (None, None, None, Vec::new());
+        for child in children(node) {
+            match child.as_rule() {
+                Rule::name => name = Some(self.ident(&child)),
+                Rule::string => label = Some(self.plain_text(&child)),
+                Rule::color => color = self.color(&child),
+                Rule::look => look.extend(self.look(child)),
+                _ => {}
+            }
+        }
+        Some(Value { name: name?, label, color, look })
+    }
+
+    fn look(&mut self, node: Node<'_>) -> Option<Look> {
+        children(node).find_map(|child| match child.as_rule() {
+            Rule::name => Some(Look::Shape(self.ident(&child))),
+            Rule::float | Rule::integer => Some(Look::Size(self.float(&child), self.span(&child))),
+            _ => None,
+        })
+    }
+}

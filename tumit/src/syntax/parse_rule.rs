@@ -1,0 +1,220 @@
+//! Rules, their actions and clauses, and text outputs.
+
+use super::ast::{
+    Action, ActionKind, AssignVerb, Clause, ClauseKind, Expr, Ident, Instance, Key, Output, Target, WithField,
+};
+use super::{Builder, Node, Rule, ast, children};
+use crate::diag::{Code, Diagnostic};
+use crate::source::Span;
+
+impl Builder<'_> {
+    pub(super) fn rule(&mut self, node: Node<'_>) -> Option<ast::Rule> {
+        let (mut also, mut target, mut arrows) = (false, None, Vec::new());
+        for child in children(node) {
+            match child.as_rule() {
+                Rule::kw_also => also = true,
+                Rule::rule_target => target = self.target(child),
+                Rule::action => arrows.extend(child.into_inner().next().and_then(|inner| self.action(inner))),
+                _ => {}
+            }
+        }
+        Some(ast::Rule { also, target: target?, arrows })
+    }
+
+    fn target(&mut self, node: Node<'_>) -> Option<Target> {
+        let inner = node.into_inner().next()?;
+        let span = self.span(&inner);
+        match inner.as_rule() {
+            Rule::level_target => {
+                let name = children(inner).find(|child| child.as_rule() == Rule::name)?;
+                Some(Target::Level(self.ident(&name)))
+            }
+            Rule::default_target => Some(Target::Default(span)),
+            _ => Some(Target::Event(self.path(inner)?)),
+        }
+    }
+
+    fn action(&mut self, node: Node<'_>) -> Option<Action> {
+        let rule = node.as_rule();
+        let whole = self.span(&node);
+        if rule == Rule::template {
+            return self.template(node, whole);
+        }
+        let mut parts = Parts::default();
+        for child in children(node) {
+            match child.as_rule() {
+                Rule::assign_verb => {
+                    parts.verb = Some(self.span(&child));
+                    parts.assign = Some(assign_verb(child.as_str()));
+                }
+                Rule::kw_create | Rule::kw_destroy | Rule::kw_pop | Rule::kw_reset | Rule::kw_start | Rule::kw_end => {
+                    parts.verb = Some(self.span(&child));
+                }
+                Rule::name => parts.ty = Some(self.ident(&child)),
+                Rule::expr => parts.value = Some(self.expr(child)),
+                Rule::popped | Rule::link_value => {
+                    let value = children(child).find(|inner| inner.as_rule() == Rule::expr);
+                    parts.value = value.map(|inner| self.expr(inner));
+                }
+                Rule::link_key => {
+                    let span = self.span(&child);
+                    parts.key = Some(Key { values: self.expressions(child), span });
+                }
+                Rule::instance => parts.instance = self.instance(child),
+                Rule::clause => parts.clauses.extend(self.clause(child)),
+                _ => {}
+            }
+        }
+        parts.action(rule)
+    }
+
+    fn template(&mut self, node: Node<'_>, span: Span) -> Option<Action> {
+        let mut text = String::new();
+        let mut arguments = Vec::new();
+        let mut verb = span;
+        for child in children(node) {
+            match child.as_rule() {
+                Rule::string => {
+                    verb = self.span(&child);
+                    text = self.plain_text(&child);
+                }
+                Rule::expr => arguments.push(self.expr(child)),
+                _ => {}
+            }
+        }
+        Some(Action { kind: ActionKind::Template { text, arguments, span: verb }, clauses: Vec::new(), verb })
+    }
+
+    fn expressions(&mut self, node: Node<'_>) -> Vec<Expr> {
+        children(node).filter(|child| child.as_rule() == Rule::expr).map(|child| self.expr(child)).collect()
+    }
+
+    fn instance(&mut self, node: Node<'_>) -> Option<Instance> {
+        let span = self.span(&node);
+        let mut name = None;
+        let mut keys = Vec::new();
+        for child in children(node) {
+            match child.as_rule() {
+                Rule::name => name = Some(self.ident(&child)),
+                Rule::expr => keys.push(self.expr(child)),
+                _ => {}
+            }
+        }
+        Some(Instance { name: name?, keys, span })
+    }
+
+    fn clause(&mut self, node: Node<'_>) -> Option<Clause> {
+        let span = self.span(&node);
+        let inner = node.into_inner().next()?;
+        let rule = inner.as_rule();
+        let kind = match rule {
+            Rule::related => {
+                let mut words = Vec::new();
+                let mut instance = None;
+                for child in children(inner) {
+                    match child.as_rule() {
+                        Rule::name => words.push(child.as_str().trim_matches('`').to_owned()),
+                        _ => instance = self.instance(child),
+                    }
+                }
+                ClauseKind::Related(words.join(" "), instance?)
+            }
+            Rule::with_clause => {
+                let fields = children(inner).filter(|child| child.as_rule() == Rule::with_field);
+                ClauseKind::With(fields.filter_map(|field| self.with_field(field)).collect())
+            }
+            _ => {
+                let expr = children(inner).find(|child| child.as_rule() == Rule::expr)?;
+                let expr = self.expr(expr);
+                if rule == Rule::at_clause { ClauseKind::At(expr) } else { ClauseKind::When(expr) }
+            }
+        };
+        Some(Clause { kind, span })
+    }
+
+    fn with_field(&mut self, node: Node<'_>) -> Option<WithField> {
+        let (mut name, mut value) = (None, None);
+        for child in children(node) {
+            match child.as_rule() {
+                Rule::name => name = Some(self.ident(&child)),
+                _ => value = Some(self.expr(child)),
+            }
+        }
+        Some(WithField { name: name?, value })
+    }
+
+    pub(super) fn output(&mut self, node: Node<'_>) -> Option<Output> {
+        let opening = self.opening(&node);
+        let mut format = None;
+        let mut name: Option<(String, Span)> = None;
+        let (mut prologue, mut rules) = (String::new(), Vec::new());
+        for child in children(node) {
+            let span = self.span(&child);
+            match child.as_rule() {
+                Rule::name if format.is_none() => format = Some(self.ident(&child)),
+                Rule::name => name = Some((self.ident(&child).text, span)),
+                Rule::string => name = Some((self.plain_text(&child), span)),
+                Rule::prologue => {
+                    for text in children(child).filter(|inner| inner.as_rule() == Rule::string) {
+                        prologue.push_str(&self.plain_text(&text));
+                    }
+                }
+                Rule::rule_decl => rules.extend(self.rule(child)),
+                Rule::bad_rule => self.bad(&child, Rule::only_rule, "in an output stand a prologue and rules"),
+                Rule::missing_close => self.unclosed(opening, &child, "output"),
+                _ => {}
+            }
+        }
+        let format = format?;
+        if format.text != "text" {
+            self.push(
+                Diagnostic::error(
+                    Code::NotSupported,
+                    format!("outputs of format `{}` are not supported yet", format.text),
+                )
+                .at(format.span, "unknown format")
+                .help("write `output text \"NAME\" { … }`"),
+            );
+        }
+        let (name, span) = name?;
+        Some(Output { name, span, prologue, rules })
+    }
+}
+
+fn assign_verb(text: &str) -> AssignVerb {
+    match text {
+        "push" => AssignVerb::Push,
+        "add" => AssignVerb::Add,
+        "subtract" => AssignVerb::Subtract,
+        "mark" => AssignVerb::Mark,
+        _ => AssignVerb::Set,
+    }
+}
+
+/// What was found in an action, before its verb decides what it means.
+#[derive(Default)]
+struct Parts {
+    verb: Option<Span>,
+    assign: Option<AssignVerb>,
+    ty: Option<Ident>,
+    value: Option<Expr>,
+    key: Option<Key>,
+    instance: Option<Instance>,
+    clauses: Vec<Clause>,
+}
+
+impl Parts {
+    fn action(self, rule: Rule) -> Option<Action> {
+        let instance = self.instance?;
+        let kind = match rule {
+            Rule::create => ActionKind::Create(instance),
+            Rule::destroy => ActionKind::Destroy(instance),
+            Rule::pop => ActionKind::Pop { ty: self.ty?, value: self.value, on: instance },
+            Rule::reset => ActionKind::Reset { ty: self.ty?, on: instance },
+            Rule::start_link => ActionKind::Start { ty: self.ty?, value: self.value, key: self.key?, at: instance },
+            Rule::end_link => ActionKind::End { ty: self.ty?, value: self.value, key: self.key?, at: instance },
+            _ => ActionKind::Assign { verb: self.assign?, ty: self.ty?, value: self.value?, on: instance },
+        };
+        Some(Action { kind, clauses: self.clauses, verb: self.verb? })
+    }
+}

@@ -1,0 +1,164 @@
+//! What to say about a part of a file that fits no rule: parse it again with the rule that was meant, and tell where that
+//! stopped and what it had expected.
+
+use pest::Parser as _;
+use pest::error::{Error, ErrorVariant, InputLocation};
+
+use super::{Builder, Grammar, Node, Rule};
+use crate::diag::{Code, Diagnostic};
+use crate::source::Span;
+
+impl Builder<'_> {
+    /// Reports a part that nothing could be made of. `only` parses one good part; `place` says what may stand here.
+    pub(super) fn bad(&mut self, node: &Node<'_>, only: Rule, place: &str) {
+        let text = node.as_str();
+        let start = self.offset + node.as_span().start();
+        self.broken.extend(declared_names(text));
+        let Err(error) = Grammar::parse(only, text) else { return };
+        let mut at = offset(&error).min(text.len());
+        // At the end of the part, the next thing of the file is what surprised the parser; point after the last word.
+        let found = token(&text[at..]);
+        if found.is_empty() {
+            at = text.trim_end().len();
+        }
+        let span = Span::new(self.file, start + at..start + at + found.len());
+        if self
+            .diagnostics
+            .iter()
+            .any(|d| d.code == Code::UnterminatedText && d.primary.as_ref().is_some_and(|l| touches(l.span, span)))
+        {
+            return;
+        }
+        let title =
+            if found.is_empty() { "something is missing here".to_owned() } else { format!("unexpected `{found}`") };
+        let label = if at == 0 { place.to_owned() } else { expectation(&error, text) };
+        let diagnostic = Diagnostic::error(Code::Syntax, title).at(span, label).maybe_help(hint(text, at, found));
+        self.push(diagnostic);
+    }
+
+    /// The place of the `{` of a block.
+    pub(super) fn opening(&self, node: &Node<'_>) -> Option<Span> {
+        node.clone().into_inner().find(|child| child.as_rule() == Rule::open).map(|child| self.span(&child))
+    }
+
+    /// Reports a block without an end, once per place.
+    pub(super) fn unclosed(&mut self, opening: Option<Span>, node: &Node<'_>, what: &str) {
+        let at = node.as_span().start();
+        let Some(opening) = opening.filter(|_| !self.unclosed.contains(&at)) else { return };
+        self.unclosed.push(at);
+        let here = self.span(node);
+        self.push(
+            Diagnostic::error(Code::Unclosed, format!("this `{what}` block has no end"))
+                .at(opening, "opened here")
+                .also(here, "`}` expected before this"),
+        );
+    }
+}
+
+fn touches(a: Span, b: Span) -> bool {
+    a.file == b.file && a.start <= b.end && b.start <= a.end
+}
+
+/// Where a parse stopped.
+pub(super) fn offset(error: &Error<Rule>) -> usize {
+    match error.location {
+        InputLocation::Pos(at) | InputLocation::Span((at, _)) => at,
+    }
+}
+
+/// What a parse had expected where it stopped.
+pub(super) fn expectation(error: &Error<Rule>, _text: &str) -> String {
+    let ErrorVariant::ParsingError { positives, .. } = &error.variant else { return "not expected here".to_owned() };
+    let mut names: Vec<&str> = positives.iter().filter_map(|rule| describe(*rule)).collect();
+    names.sort_unstable();
+    names.dedup();
+    match names.as_slice() {
+        [] => "not expected here".to_owned(),
+        [one] => format!("expected {one}"),
+        [most @ .., last] => format!("expected {} or {last}", most.join(", ")),
+    }
+}
+
+/// A rule of the grammar, as users call it. What would only lengthen a message has no name.
+fn describe(rule: Rule) -> Option<&'static str> {
+    Some(match rule {
+        Rule::name | Rule::word => "a name",
+        Rule::open => "`{`",
+        Rule::close => "`}`",
+        Rule::open_bracket | Rule::keys => "`[`",
+        Rule::close_bracket => "`]`",
+        Rule::open_paren => "`(`",
+        Rule::close_paren => "`)`",
+        Rule::comma => "`,`",
+        Rule::colon => "`:`",
+        Rule::semicolon => "`;`",
+        Rule::dot => "`.`",
+        Rule::equals | Rule::stream_mark => "`=`",
+        Rule::arrow => "`->`",
+        Rule::string => "a text in quotes",
+        Rule::integer | Rule::float => "a number",
+        Rule::color => "a colour",
+        Rule::look => "`shape` or `size`",
+        Rule::fields | Rule::values => "`{`",
+        Rule::field => "a parameter `name: type`",
+        Rule::type_ref => "a type",
+        Rule::expr | Rule::unary | Rule::path => "an expression",
+        Rule::action => {
+            "an action (`create`, `destroy`, `set`, `push`, `pop`, `reset`, `add`, `subtract`, `mark`, `start`, `end`)"
+        }
+        Rule::assign_verb => "a verb",
+        Rule::instance => "a container",
+        Rule::clause => "a clause (`at`, `when`, `with`)",
+        Rule::link_key | Rule::kw_key => "`key (…)`",
+        Rule::link_from | Rule::kw_from => "`from`",
+        Rule::link_to | Rule::kw_to => "`to`",
+        Rule::kw_on => "`on`",
+        Rule::rule_target => "the name of an event",
+        Rule::value | Rule::enum_value => "a value",
+        Rule::key => "a key `name: type`",
+        Rule::kw_stream => "`stream`",
+        Rule::kw_rule => "`rule`",
+        Rule::event_decl | Rule::kw_event => "`event`",
+        Rule::span_decl | Rule::kw_span => "`span`",
+        Rule::EOI => "the end of this declaration",
+        _ => return None,
+    })
+}
+
+/// The word or sign that a text starts with.
+fn token(text: &str) -> &str {
+    let text = &text[..text.find('\n').unwrap_or(text.len())];
+    let word = text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len());
+    if word > 0 {
+        return &text[..word];
+    }
+    if text.starts_with("->") {
+        return "->";
+    }
+    &text[..text.chars().next().filter(|c| !c.is_whitespace()).map_or(0, char::len_utf8)]
+}
+
+/// Advice for mistakes that are made often.
+fn hint(text: &str, at: usize, found: &str) -> Option<String> {
+    let before = text[..at].trim_end();
+    let hint = match found {
+        "/" if text[at..].starts_with("/*") => "comments start with `//`",
+        "/" if text[at..].starts_with("///") => "a `///` comment stands before what it documents; use `//` elsewhere",
+        "'" => "texts stand in double quotes",
+        ";" if before.contains('{') && !before.contains('}') => "parameters are separated by `,`",
+        "=>" | "=" if before.ends_with('-') => "write `->`",
+        _ if found.starts_with(|c: char| c.is_alphabetic() && !c.is_ascii()) => {
+            "names have ASCII letters, digits and `_`; a label in quotes may hold any text"
+        }
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}
+
+/// Names that a broken part seems to declare.
+fn declared_names(text: &str) -> Vec<String> {
+    const KEYWORDS: [&str; 9] = ["event", "span", "level", "enum", "container", "state", "variable", "link", "type"];
+    let words: Vec<&str> =
+        text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty()).collect();
+    words.windows(2).filter(|pair| KEYWORDS.contains(&pair[0])).map(|pair| pair[1].to_owned()).collect()
+}
