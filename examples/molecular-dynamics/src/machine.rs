@@ -9,6 +9,8 @@
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use tracer_rt::Date;
+
 use crate::trace::{self, Phase, Place};
 
 /// What a piece of work costs per item, in units. A unit is the test of one pair's distance.
@@ -85,12 +87,12 @@ impl Machine {
     /// Never wait for another thread inside: it may need the processor.
     #[track_caller]
     pub(crate) fn run<T>(&self, place: Place, phase: Phase, work: impl FnOnce() -> (T, u64)) -> T {
-        self.take_processor(place);
-        trace::begin(place, phase);
+        let queued = trace::now();
+        let since = self.take_processor(queued);
         let started = Instant::now();
         let (result, units) = work();
         let overrun = self.pass(started, units);
-        trace::finish(place, phase, units);
+        trace::worked(place, phase, queued, since, units);
         self.give_processor_back(overrun);
         result
     }
@@ -106,24 +108,20 @@ impl Machine {
         elapsed.saturating_sub(lasts)
     }
 
-    fn take_processor(&self, place: Place) {
+    /// Waits for a processor. Returns since when the thread has it: since it asked, if one was free.
+    fn take_processor(&self, asked: Date) -> Date {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let ticket = queue.tickets;
         queue.tickets += 1;
-        if ticket >= queue.back + self.processors {
-            let since = trace::now();
-            queue = self
-                .released
-                .wait_while(queue, |queue| ticket >= queue.back + self.processors)
-                .unwrap_or_else(PoisonError::into_inner);
-            trace::queued(place, since);
-        }
+        let busy = |queue: &mut Queue| ticket >= queue.back + self.processors;
+        let waits = busy(&mut queue);
+        let mut queue = self.released.wait_while(queue, busy).unwrap_or_else(PoisonError::into_inner);
         if queue.running == 0 {
-            let idle = queue.idle_since.elapsed();
-            queue.idle += idle;
+            queue.idle += queue.idle_since.elapsed();
         }
         queue.running += 1;
         queue.pieces += 1;
+        if waits { trace::now() } else { asked }
     }
 
     fn give_processor_back(&self, overrun: Duration) {

@@ -107,6 +107,6 @@ fn print(outcome: &Outcome, agreement: Option<&reference::Agreement>, wall: Dura
     let pieces: u64 = outcome.usage.iter().map(|usage| usage.pieces).sum();
     let overrun: Duration = outcome.usage.iter().map(|usage| usage.overrun).sum();
     writeln!(out, "pace: pieces={pieces} overrun={:.3} s", overrun.as_secs_f64())?;
-    writeln!(out, "counts: {}", trace::Counts::now())?;
+    writeln!(out, "counts: {}", trace::counts())?;
     writeln!(out, "wall: {:.3} s", wall.as_secs_f64())
 }

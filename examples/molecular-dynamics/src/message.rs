@@ -184,7 +184,7 @@ impl<T: Payload> Inbox<T> {
     pub(crate) fn receive(&self, place: Place) -> Option<T> {
         let since = trace::now();
         let Envelope { stamp, payload } = self.receiver.recv().ok()?;
-        trace::received(place, stamp, payload.kind(), payload.bytes(), since);
+        trace::received(place, stamp, payload.kind(), since);
         Some(payload)
     }
 }
