@@ -26,7 +26,7 @@ pub(crate) mod cost {
 }
 
 /// A thread gives its processor back after this many units, as under a time slice.
-pub(crate) const SLICE: u64 = 30_000;
+pub(crate) const SLICE: u64 = 20_000;
 
 /// The processors of one node.
 #[derive(Debug)]
@@ -117,7 +117,8 @@ impl Machine {
         let waits = busy(&mut queue);
         let mut queue = self.released.wait_while(queue, busy).unwrap_or_else(PoisonError::into_inner);
         if queue.running == 0 {
-            queue.idle += queue.idle_since.elapsed();
+            let idle = queue.idle_since.elapsed();
+            queue.idle += idle;
         }
         queue.running += 1;
         queue.pieces += 1;

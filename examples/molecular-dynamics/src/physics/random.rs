@@ -1,6 +1,6 @@
 //! A small generator of random numbers, so that a seed means the same on every machine and in every version.
 
-/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+/// `SplitMix64` (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 
