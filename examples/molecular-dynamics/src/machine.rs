@@ -1,9 +1,9 @@
-//! The machine that a working node pretends to be: a few processors of a given speed.
+//! The machine that a working node pretends to be: a processor or a few, of a given speed.
 //!
 //! All nodes of the demonstration share the cores of one computer, perhaps only two. Their real computing times would show
 //! the scheduler of that computer, not the placement of the atoms. So each node has processors of its own, for which its
 //! threads queue in order of arrival, and each piece of work lasts as long as it would there: the real computation is
-//! done first (it needs a few per cent of the time), then the thread sleeps until the piece's number of work units has
+//! done first (it needs a fraction of the time), then the thread sleeps until the piece's number of work units has
 //! passed. Waits, messages, locks and their order are real; durations of work are paced.
 
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -26,7 +26,7 @@ pub(crate) mod cost {
 }
 
 /// A thread gives its processor back after this many units, as under a time slice.
-pub(crate) const SLICE: u64 = 20_000;
+pub(crate) const SLICE: u64 = 30_000;
 
 /// The processors of one node.
 #[derive(Debug)]

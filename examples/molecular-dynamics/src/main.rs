@@ -8,9 +8,10 @@
 //! **What is real.** The physics: every force is computed, by the node that ought to, and `--check` compares positions and
 //! energies with an unpartitioned run ([`reference`]). The threads, messages, locks, waits and wake-ups too.
 //!
-//! **What is paced.** The *duration* of a piece of work: nodes pretend to be machines of two slow processors, and
-//! stretch each piece to the time that its amount of work would need there ([`machine`]). Thirty-seven threads on two
-//! cores would otherwise show the scheduler of this computer instead of the placement of the atoms.
+//! **What is paced.** The *duration* of a piece of work: each node pretends to be a machine with one slow processor (or
+//! `--processors`), for which its threads queue, and a piece of work is stretched to the time that its amount would need
+//! there ([`machine`]). Thirty-seven threads on two cores would otherwise show the scheduler of this computer instead of
+//! the placement of the atoms.
 //!
 //! **How it is traced.** `md.tumit` describes the events; [`trace`] has a function for each thing that happens. Nothing else
 //! in the program knows of the trace.

@@ -2,6 +2,7 @@
 //! coordinates travel.
 
 use crate::cells::Grid;
+use crate::machine::cost;
 use crate::physics::{Random, System, Vec3};
 
 /// Nodes that work. Node 0 only controls; these are nodes 1 to 4.
@@ -19,7 +20,10 @@ pub(crate) enum Placement {
 }
 
 /// Side of the blocks that are dealt at random, in cells.
-const BLOCK: usize = 3;
+const BLOCK: usize = 4;
+
+/// What a step costs for each atom besides its pairs: it is moved twice, and its force added up a dozen times or so.
+const PER_ATOM: f64 = 2.0 * cost::MOVE as f64 + 16.0 * cost::ADD as f64;
 
 /// The working node (0 to 3) of each cell.
 pub(crate) fn owners(placement: Placement, grid: &Grid, system: &System, seed: u64) -> Vec<usize> {
@@ -49,13 +53,14 @@ fn deal_blocks(grid: &Grid, seed: u64) -> Vec<usize> {
     (0..grid.len()).map(|cell| cards[block_of(cell)]).collect()
 }
 
-/// Pair tests that each cell will cost: those among its own atoms, and half of those shared with its neighbours.
+/// What each cell will cost, in tests of a pair: those among its own atoms, half of those shared with its neighbours, and
+/// what is done for each atom.
 fn expected_work(grid: &Grid, system: &System) -> Vec<f64> {
     let mut population = vec![0.0; grid.len()];
     for atom in &system.atoms {
         population[grid.cell_of(grid.wrap(atom.position))] += 1.0;
     }
-    let mut work: Vec<f64> = population.iter().map(|n| 0.5 * n * n).collect();
+    let mut work: Vec<f64> = population.iter().map(|n| 0.5 * n * n + PER_ATOM * n).collect();
     for cell in 0..grid.len() {
         for (other, _) in grid.forward_neighbours(cell) {
             let shared = population[cell] * population[other];
