@@ -5,4 +5,12 @@
 
 #![forbid(unsafe_code)]
 
+mod color;
+pub mod export;
+pub mod layout;
 pub mod query;
+pub mod scene;
+pub mod server;
+pub mod sim;
+pub mod store;
+pub mod theme;
