@@ -70,11 +70,7 @@ pub(crate) fn expand(input: &Input) -> syn::Result<TokenStream> {
 
 /// The path of a file for `include_bytes!`; not absolute, so that expansions are alike on all machines.
 fn watched(path: &str) -> TokenStream {
-    if Path::new(path).is_absolute() {
-        quote!(#path)
-    } else {
-        quote!(concat!(env!("CARGO_MANIFEST_DIR"), "/", #path))
-    }
+    if Path::new(path).is_absolute() { quote!(#path) } else { quote!(concat!(env!("CARGO_MANIFEST_DIR"), "/", #path)) }
 }
 
 /// Reads files below the package's folder, and remembers which.
@@ -85,9 +81,8 @@ struct Files {
 
 impl Loader for Files {
     fn load(&mut self, path: &str) -> Result<String, LoadError> {
-        let full = self.package.join(path);
-        let text = std::fs::read_to_string(&full)
-            .map_err(|error| LoadError::new(format!("cannot read `{}`: {error}", full.display())))?;
+        let text = std::fs::read_to_string(self.package.join(path))
+            .map_err(|error| LoadError::new(format!("{error}; paths count from the package's folder")))?;
         self.loaded.push(path.to_owned());
         Ok(text)
     }

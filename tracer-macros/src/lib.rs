@@ -24,12 +24,12 @@ use proc_macro::TokenStream;
 /// the spec builds the crate again.
 #[proc_macro]
 pub fn events(input: TokenStream) -> TokenStream {
-    syn::parse(input).and_then(|input| events::expand(&input)).unwrap_or_else(|error| error.into_compile_error()).into()
+    syn::parse(input).and_then(|input| events::expand(&input)).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Makes a function a span: `#[tracer_rt::traced(app::iteration(n))]`. The arguments are expressions over the function's
 /// parameters, `self` included; the span ends when the function returns or unwinds.
 #[proc_macro_attribute]
 pub fn traced(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    traced::expand(attribute.into(), item.into()).unwrap_or_else(|error| error.into_compile_error()).into()
+    traced::expand(attribute.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }

@@ -40,7 +40,7 @@ pub use clock::{Date, now, set_clock};
 pub use fields::Pointer;
 pub use intern::{Intern, Interned};
 pub use level::set_level;
+pub use private::Span;
 pub use session::{Config, Counts, Session, StartError, counts, finish, flush, start};
 pub use thread::set_thread_name;
-pub use private::Span;
 pub use tracer_macros::{events, traced};

@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::thread::Thread;
 use std::time::Duration;
 
+use tracer_format::entries::Anchor;
+
 use crate::buffer::{CURSOR, Cursor, Slot};
 use crate::intern::{TABLES, Tables};
 use crate::level::Levels;
@@ -14,7 +16,7 @@ use crate::pool::Pool;
 use crate::sink::{SINK, Sink};
 use crate::sync::{AcrossFork, Lock};
 use crate::thread::{self, Losses, STRAYS, Stream};
-use crate::{helper, process};
+use crate::{clock, helper, process};
 
 /// What [`start`] may be told. Everything has a default, from the environment where it names one.
 #[derive(Clone, Debug, Default)]
@@ -128,7 +130,7 @@ pub fn start(config: Config) -> Result<Session, StartError> {
     if !state.start() {
         return Err(StartError::Memory);
     }
-    let folder = state.folder.clone();
+    let folder = state.folder.clone().unwrap_or_default();
     drop(state);
     match SINK.lock().open() {
         Ok(()) => Ok(Session { folder }),
@@ -198,7 +200,10 @@ pub(crate) struct State {
     phase: Phase,
     config: Option<Config>,
     /// The run folder, absolute, once recording.
-    pub(crate) folder: PathBuf,
+    pub(crate) folder: Option<PathBuf>,
+    /// The process's id, and the first reading of its clocks, once recording.
+    pub(crate) process_id: [u8; 16],
+    pub(crate) first_anchor: Anchor,
     /// Process id of the parent that was forked.
     pub(crate) parent: Option<[u8; 16]>,
     pub(crate) pool: Pool,
@@ -234,7 +239,9 @@ pub(crate) struct Entry {
 pub(crate) static STATE: Lock<State> = Lock::new(State {
     phase: Phase::Idle,
     config: None,
-    folder: PathBuf::new(),
+    folder: None,
+    process_id: [0; 16],
+    first_anchor: Anchor { ticks: 0, monotonic_nanos: 0, real_nanos: 0, bracket: 0 },
     parent: None,
     pool: Pool::empty(),
     full: VecDeque::new(),
@@ -274,10 +281,12 @@ impl State {
             return false;
         }
         self.full.reserve(self.pool.slots());
-        if self.folder.as_os_str().is_empty() {
+        if self.folder.is_none() {
             let folder = asked.folder.or(environment.folder).unwrap_or_else(process::default_folder);
-            self.folder = std::path::absolute(&folder).unwrap_or(folder);
+            self.folder = Some(std::path::absolute(&folder).unwrap_or(folder));
         }
+        self.process_id = process::new_id();
+        self.first_anchor = clock::anchor();
         self.hook();
         self.phase = Phase::Recording;
         self.helper = helper::spawn();
@@ -382,7 +391,7 @@ extern "C" fn in_child() {
     let Some((mut sink, mut state, tables)) = (unsafe { FORK.take() }) else { return };
     if state.phase == Phase::Recording {
         state.phase = Phase::Idle;
-        state.parent = Some(sink.process_id());
+        state.parent = Some(state.process_id);
     }
     sink.forget();
     state.full.clear();

@@ -4,10 +4,11 @@
 use std::fs::File;
 use std::io::{self, Write};
 
-use tracer_format::entries::{append_site, append_string};
+use tracer_format::entries::{Anchor, append_site, append_string};
 use tracer_format::tags::{append_integer, append_tag, tag};
 use tracer_format::{BlockHeader, BlockKind, Codec, PROCESS_STREAM, block, cause, preamble};
 
+use crate::level::Registered;
 use crate::session::{self, STATE, State};
 use crate::sync::Lock;
 use crate::{clock, intern, process};
@@ -25,7 +26,6 @@ pub(crate) static SINK: Lock<Sink> = Lock::new(Sink::closed());
 #[derive(Debug)]
 pub(crate) struct Sink {
     file: Target,
-    process_id: [u8; 16],
     /// Length of the file up to its last whole block.
     length: u64,
     /// Sequence number of the next block of the process.
@@ -53,7 +53,6 @@ impl Sink {
     const fn closed() -> Self {
         Self {
             file: Target::None,
-            process_id: [0; 16],
             length: 0,
             sequence: 0,
             schemas: 0,
@@ -69,14 +68,6 @@ impl Sink {
     /// After a `fork`, in the child: the file is the parent's.
     pub(crate) fn forget(&mut self) {
         *self = Self::closed();
-    }
-
-    /// The process's id, also before the file is open.
-    pub(crate) fn process_id(&mut self) -> [u8; 16] {
-        if self.process_id == [0; 16] {
-            self.process_id = process::new_id();
-        }
-        self.process_id
     }
 
     pub(crate) const fn records_written(&self) -> u64 {
@@ -98,9 +89,9 @@ impl Sink {
     }
 
     fn open_now(&mut self) -> io::Result<()> {
-        let id = self.process_id();
         let state = STATE.lock();
-        let (folder, parent, domain) = (state.folder.clone(), state.parent, state.clock_domain());
+        let (folder, domain) = (state.folder.clone().unwrap_or_default(), state.clock_domain());
+        let (id, parent, anchor) = (state.process_id, state.parent, state.first_anchor);
         drop(state);
         std::fs::create_dir_all(&folder)?;
         let mut file = File::create_new(folder.join(process::file_name(&id)))?;
@@ -109,7 +100,7 @@ impl Sink {
         self.file = Target::Open(file);
         let tags = process::tags(&id, parent.as_ref(), domain);
         self.process_block(BlockKind::Process, 1, &tags, (0, 0))?;
-        self.anchor()
+        self.anchor(&anchor)
     }
 
     fn opened(&mut self) -> bool {
@@ -119,7 +110,7 @@ impl Sink {
             Target::None => match self.open() {
                 Ok(()) => true,
                 Err(error) => {
-                    let folder = STATE.lock().folder.clone();
+                    let folder = STATE.lock().folder.clone().unwrap_or_default();
                     self.complain(&format!("cannot record in `{}`: {error}", folder.display()));
                     false
                 }
@@ -165,7 +156,7 @@ impl Sink {
     pub(crate) fn tick(&mut self) {
         self.flush();
         if matches!(self.file, Target::Open(_))
-            && let Err(error) = self.anchor()
+            && let Err(error) = self.anchor(&clock::anchor())
         {
             self.complain(&format!("cannot write the trace: {error}"));
         }
@@ -185,7 +176,7 @@ impl Sink {
         append_integer(&mut tags, tag::RECORDS_DROPPED, dropped);
         let ended = self
             .definitions()
-            .and_then(|()| self.anchor())
+            .and_then(|()| self.anchor(&clock::anchor()))
             .and_then(|()| self.process_block(BlockKind::End, 2, &tags, (0, 0)));
         if let Err(error) = ended {
             self.complain(&format!("cannot write the end of the trace: {error}"));
@@ -249,7 +240,7 @@ impl Sink {
     /// was made known before they were sealed.
     fn definitions(&mut self) -> io::Result<()> {
         let state = STATE.lock();
-        let schemas: Vec<Vec<u8>> = state.levels.registered_from(self.schemas).iter().map(|r| r.payload()).collect();
+        let schemas: Vec<_> = state.levels.registered_from(self.schemas).iter().map(Registered::payload).collect();
         let streams = untold_streams(&state);
         drop(state);
         for schema in schemas {
@@ -309,8 +300,7 @@ impl Sink {
         }
     }
 
-    fn anchor(&mut self) -> io::Result<()> {
-        let anchor = clock::anchor();
+    fn anchor(&mut self, anchor: &Anchor) -> io::Result<()> {
         self.process_block(BlockKind::Anchors, 1, &anchor.encode(), (anchor.ticks, anchor.ticks))
     }
 

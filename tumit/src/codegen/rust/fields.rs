@@ -23,7 +23,7 @@ pub(super) fn parameters(spec: &Spec, record: &Record) -> TokenStream {
 pub(super) fn values(record: &Record) -> TokenStream {
     let site = record.layout.located.then(site);
     let fields = record.layout.fields.iter().map(|field| value(&names::function(&field.name), field.ty));
-    nest(site.into_iter().chain(fields).collect())
+    nest(&site.into_iter().chain(fields).collect::<Vec<_>>())
 }
 
 /// Uses the parameters of an event that is not compiled.
@@ -37,12 +37,12 @@ pub(super) fn site() -> TokenStream {
     quote!(::tracer_rt::private::site(::core::panic::Location::caller()))
 }
 
-fn nest(values: Vec<TokenStream>) -> TokenStream {
+fn nest(values: &[TokenStream]) -> TokenStream {
     if values.len() <= TUPLE {
         return quote!((#(#values,)*));
     }
     let chunk = values.len().div_ceil(TUPLE).max(TUPLE);
-    nest(values.chunks(chunk).map(|values| nest(values.to_vec())).collect())
+    nest(&values.chunks(chunk).map(nest).collect::<Vec<_>>())
 }
 
 fn parameter_type(spec: &Spec, ty: FieldType) -> TokenStream {
