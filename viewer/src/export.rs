@@ -42,7 +42,7 @@ pub enum ExportError {
         reason: String,
     },
     /// Writing failed.
-    #[error("cannot write `{path}`: {source}")]
+    #[error("cannot write `{path}`")]
     Write {
         /// The file.
         path: PathBuf,

@@ -162,8 +162,13 @@ impl Outline {
         let mut nodes = Vec::with_capacity(containers.len());
         for (position, info) in containers.iter().enumerate() {
             positions[info.id.index()] = position;
-            let mut node =
-                Node { info: info.clone(), end: position + 1, states: Vec::new(), events: Vec::new(), variables: Vec::new() };
+            let mut node = Node {
+                info: info.clone(),
+                end: position + 1,
+                states: Vec::new(),
+                events: Vec::new(),
+                variables: Vec::new(),
+            };
             for ty in model.types.iter().filter(|ty| ty.parent == info.ty && ty.id != TypeId::ROOT) {
                 match ty.kind {
                     TypeKind::State => {
@@ -198,18 +203,21 @@ impl Outline {
     /// The containers with states of a type within a container (itself included), with their numbers of depths.
     #[must_use]
     pub fn states_within(&self, container: ContainerId, ty: TypeId) -> Vec<(ContainerId, u32)> {
-        let Some(&start) = self.positions.get(container.index()).filter(|&&p| p != usize::MAX) else { return Vec::new() };
-        let nodes = &self.nodes[start..self.nodes[start].end];
-        let of_type = |node: &Node| {
-            node.states.iter().find(|state| state.0 == ty).map(|&(_, depths)| (node.info.id, depths))
+        let Some(&start) = self.positions.get(container.index()).filter(|&&p| p != usize::MAX) else {
+            return Vec::new();
         };
+        let nodes = &self.nodes[start..self.nodes[start].end];
+        let of_type =
+            |node: &Node| node.states.iter().find(|state| state.0 == ty).map(|&(_, depths)| (node.info.id, depths));
         nodes.iter().filter_map(of_type).collect()
     }
 
     /// The state types that occur within a container, in order of appearance.
     #[must_use]
     pub fn state_types_within(&self, container: ContainerId) -> Vec<TypeId> {
-        let Some(&start) = self.positions.get(container.index()).filter(|&&p| p != usize::MAX) else { return Vec::new() };
+        let Some(&start) = self.positions.get(container.index()).filter(|&&p| p != usize::MAX) else {
+            return Vec::new();
+        };
         let mut types = Vec::new();
         for (ty, _) in self.nodes[start..self.nodes[start].end].iter().flat_map(|node| &node.states) {
             if !types.contains(ty) {
@@ -252,7 +260,11 @@ impl Layout {
             let depth = node.info.depth.saturating_sub(top);
             let expandable = node.end > position + 1;
             let folded = expandable && options.folds.contains(node.info.id, depth);
-            let kinds = if folded { summary_of(outline, node, options) } else { strips_of(node, |ty| shown(&options.hidden, ty)) };
+            let kinds = if folded {
+                summary_of(outline, node, options)
+            } else {
+                strips_of(node, |ty| shown(&options.hidden, ty))
+            };
             layout.push(node, depth, (expandable, folded), kinds, options.row_scale);
             let end = if folded { node.end } else { position + 1 };
             let index = u32::try_from(layout.rows.len() - 1).ok();
@@ -287,7 +299,14 @@ impl Layout {
         (*self.row_of.get(container.index())?).map(|index| index as usize)
     }
 
-    fn push(&mut self, node: &Node, depth: u32, (expandable, folded): (bool, bool), kinds: Vec<(StripKind, TypeId)>, scale: f32) {
+    fn push(
+        &mut self,
+        node: &Node,
+        depth: u32,
+        (expandable, folded): (bool, bool),
+        kinds: Vec<(StripKind, TypeId)>,
+        scale: f32,
+    ) {
         let apart = expandable && self.rows.last().is_some_and(|last| last.depth > depth);
         let top = self.height + if apart { GROUP_GAP * scale.min(1.0) } else { 0.0 };
         let mut y = top + MARGIN * scale.min(1.0);

@@ -41,7 +41,7 @@ pub enum ServerError {
         port: u16,
     },
     /// The port cannot be had for another reason.
-    #[error("cannot listen on port {port}: {source}")]
+    #[error("cannot listen on port {port}")]
     Listen {
         /// The port.
         port: u16,
@@ -49,17 +49,17 @@ pub enum ServerError {
         source: io::Error,
     },
     /// No secret could be made.
-    #[error("the system gives no random numbers, without which the page would be open to everybody on this machine: {source}")]
+    #[error("the system gives no random numbers, without which the page would be open to everybody on this machine")]
     Random {
         /// Why.
         source: io::Error,
     },
     /// The trace contradicts itself.
-    #[error("the trace cannot be laid out: {0}")]
+    #[error("the trace cannot be laid out")]
     Query(#[from] QueryError),
     /// Serving failed later.
-    #[error("serving failed: {0}")]
-    Serve(io::Error),
+    #[error("serving failed")]
+    Serve(#[source] io::Error),
 }
 
 /// A server that listens and is ready to run.

@@ -3,8 +3,8 @@
 #[path = "support/tables.rs"]
 mod tables;
 
-use tables::program::program;
 use tables::interval;
+use tables::program::program;
 use viewer::export::{Format, encode};
 use viewer::layout::{Folds, Options, Outline};
 use viewer::query::TimelineSource;

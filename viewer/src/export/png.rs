@@ -34,7 +34,8 @@ pub fn encode(scene: &Scene, scale: f32) -> Result<Vec<u8>, ExportError> {
     let drawing = |reason: String| ExportError::Drawing { reason };
     let options = Options { fontdb: FONTS.clone(), font_family: font::FAMILY.to_owned(), ..Options::default() };
     let tree = Tree::from_str(&svg::untitled(scene), &options).map_err(|error| drawing(error.to_string()))?;
-    let mut pixels = Pixmap::new(columns, lines).ok_or(ExportError::TooLarge { width: columns.into(), height: lines.into() })?;
+    let mut pixels =
+        Pixmap::new(columns, lines).ok_or(ExportError::TooLarge { width: columns.into(), height: lines.into() })?;
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixels.as_mut());
     pixels.encode_png().map_err(|error| drawing(error.to_string()))
 }

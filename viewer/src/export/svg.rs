@@ -111,7 +111,10 @@ impl Writer {
             let number = self.windows;
             self.put(format_args!(
                 "<clipPath id=\"window{number}\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></clipPath>\n",
-                Num(x), Num(y), Num(width), Num(height)
+                Num(x),
+                Num(y),
+                Num(width),
+                Num(height)
             ));
             clip = format!(" clip-path=\"url(#window{number})\"");
         }
@@ -139,7 +142,13 @@ impl Writer {
 
     fn rect(&mut self, rect: &Rect) {
         let Frame { x, y, width, height } = rect.frame;
-        self.put(format_args!("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", Num(x), Num(y), Num(width), Num(height)));
+        self.put(format_args!(
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"",
+            Num(x),
+            Num(y),
+            Num(width),
+            Num(height)
+        ));
         if rect.radius > 0.0 {
             self.put(format_args!(" rx=\"{}\"", Num(rect.radius)));
         }
@@ -191,7 +200,12 @@ impl Writer {
         let ((a, b), (c, d)) = (line.from, line.to);
         self.put(format_args!(
             "<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke-width=\"{}\"{}/>\n",
-            Num(a), Num(b), Num(c), Num(d), Num(line.width), Ink("stroke", line.paint)
+            Num(a),
+            Num(b),
+            Num(c),
+            Num(d),
+            Num(line.width),
+            Ink("stroke", line.paint)
         ));
     }
 
@@ -207,7 +221,11 @@ impl Writer {
             None => self.text.push_str(" fill=\"none\""),
         }
         if let Some((paint, width)) = curve.stroke {
-            self.put(format_args!("{} stroke-width=\"{}\" stroke-linejoin=\"round\"", Ink("stroke", paint), Num(width)));
+            self.put(format_args!(
+                "{} stroke-width=\"{}\" stroke-linejoin=\"round\"",
+                Ink("stroke", paint),
+                Num(width)
+            ));
         }
         self.text.push_str("/>\n");
     }
@@ -217,15 +235,30 @@ impl Writer {
         if let Some(halo) = arrow.halo {
             self.put(format_args!(
                 "<path d=\"M{} {}L{} {}\"{} stroke-width=\"{}\" stroke-linecap=\"round\"/>\n",
-                Num(x), Num(y), Num(arrow.to.0), Num(arrow.to.1), Ink("stroke", halo), Num(arrow.width + 1.8)
+                Num(x),
+                Num(y),
+                Num(arrow.to.0),
+                Num(arrow.to.1),
+                Ink("stroke", halo),
+                Num(arrow.width + 1.8)
             ));
         }
         let [tip, left, right] = arrow.head();
         self.put(format_args!(
             "<path d=\"M{} {}L{} {}M{} {}L{} {}L{} {}Z\"{}{} stroke-width=\"{}\"",
-            Num(x), Num(y), Num(neck.0), Num(neck.1),
-            Num(tip.0), Num(tip.1), Num(left.0), Num(left.1), Num(right.0), Num(right.1),
-            Ink("fill", arrow.paint), Ink("stroke", arrow.paint), Num(arrow.width)
+            Num(x),
+            Num(y),
+            Num(neck.0),
+            Num(neck.1),
+            Num(tip.0),
+            Num(tip.1),
+            Num(left.0),
+            Num(left.1),
+            Num(right.0),
+            Num(right.1),
+            Ink("fill", arrow.paint),
+            Ink("stroke", arrow.paint),
+            Num(arrow.width)
         ));
         self.text.push_str(" stroke-linejoin=\"round\"");
         self.id(arrow.id);
@@ -237,7 +270,12 @@ impl Writer {
         let top = y - mark.size;
         self.put(format_args!(
             "<path d=\"M{} {}L{} {}H{}Z\"{}",
-            Num(x), Num(y), Num(x - half), Num(top), Num(x + half), Ink("fill", mark.fill)
+            Num(x),
+            Num(y),
+            Num(x - half),
+            Num(top),
+            Num(x + half),
+            Ink("fill", mark.fill)
         ));
         self.id(mark.id);
         self.end("path", mark.title.as_deref());
@@ -253,7 +291,9 @@ impl Writer {
         let (x, y) = (Num(text.at.0), Num(text.at.1));
         self.put(format_args!(
             "<text x=\"{x}\" y=\"{y}\" font-size=\"{}\"{weight}{anchor}{}>{}</text>\n",
-            Num(text.size), Ink("fill", text.fill), Escaped(&text.text)
+            Num(text.size),
+            Ink("fill", text.fill),
+            Escaped(&text.text)
         ));
     }
 }

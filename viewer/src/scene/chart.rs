@@ -43,12 +43,7 @@ pub(super) struct Context<'a> {
 ///
 /// # Errors
 /// When the source cannot answer.
-pub fn chart(
-    source: &dyn TimelineSource,
-    layout: &Layout,
-    options: &Options,
-    view: View,
-) -> Result<Scene, QueryError> {
+pub fn chart(source: &dyn TimelineSource, layout: &Layout, options: &Options, view: View) -> Result<Scene, QueryError> {
     let context = Context::new(source, layout, options, view);
     let mut items = Vec::new();
     let mut over = Vec::new();
@@ -100,7 +95,10 @@ pub fn overview(
 impl<'a> Context<'a> {
     fn new(source: &'a dyn TimelineSource, layout: &'a Layout, options: &'a Options, view: View) -> Self {
         // An empty interval is shown as its first nanosecond.
-        let interval = Interval { to: GlobalNanos(view.interval.to.0.max(view.interval.from.0.saturating_add(1))), ..view.interval };
+        let interval = Interval {
+            to: GlobalNanos(view.interval.to.0.max(view.interval.from.0.saturating_add(1))),
+            ..view.interval
+        };
         let view = View { interval, ..view };
         let mut paths = Vec::with_capacity(layout.rows.len());
         let mut names: Vec<&str> = Vec::new();

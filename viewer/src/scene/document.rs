@@ -72,7 +72,8 @@ pub fn document(
     let scale = TimeScale { interval: of.interval, width };
     let page = Page { theme, summary: source.summary(), model: &model, layout, options: of, names, left, top, scale };
     let rows = page.layout.height;
-    let view = View { interval: of.interval, width, top: 0.0, bottom: rows, resolution: of.resolution, titles: of.titles };
+    let view =
+        View { interval: of.interval, width, top: 0.0, bottom: rows, resolution: of.resolution, titles: of.titles };
     let picture = chart(source, &page.layout, options, view)?;
 
     let mut items = page.heading();
@@ -82,7 +83,13 @@ pub fn document(
     let window = Some(Frame::new(0.0, 0.0, width, rows));
     items.push(Item::Group(Group { name: "Rows".into(), x: left, y: top, window, items: picture.items }));
     let legend_top = top + rows + LEGEND_GAP;
-    items.push(Item::Group(Group { name: "Legend".into(), x: MARGIN, y: legend_top, window: None, items: legend_lines.items }));
+    items.push(Item::Group(Group {
+        name: "Legend".into(),
+        x: MARGIN,
+        y: legend_top,
+        window: None,
+        items: legend_lines.items,
+    }));
     let height = of.height.unwrap_or(0.0).max(around + rows).ceil();
     let summary = &page.summary;
     Ok(Scene {
@@ -90,7 +97,11 @@ pub fn document(
         height,
         background: Some(theme.paper),
         title: format!("Space-time diagram of {}", summary.name),
-        description: format!("{}; {} rows; time runs from left to right.", page.interval_text(), page.layout.rows.len()),
+        description: format!(
+            "{}; {} rows; time runs from left to right.",
+            page.interval_text(),
+            page.layout.rows.len()
+        ),
         items,
     })
 }
@@ -126,7 +137,9 @@ impl Page<'_> {
                     .strong()
                     .anchored(Anchor::End),
             ),
-            Item::Text(Text::new((right, MARGIN + 41.0), self.interval_text(), 12.5, self.theme.muted).anchored(Anchor::End)),
+            Item::Text(
+                Text::new((right, MARGIN + 41.0), self.interval_text(), 12.5, self.theme.muted).anchored(Anchor::End),
+            ),
         ]
     }
 
@@ -187,8 +200,10 @@ impl Page<'_> {
             let heading = is_group(&self.layout.rows, at) || row.strips.is_empty() || row.folded;
             let weight = if heading { Weight::SemiBold } else { Weight::Regular };
             let labels = strip_labels(row, self.model);
-            let taken = labels.iter().map(|label| font::width(label.1, 10.0, Weight::Regular) + 14.0).fold(0.0, f32::max);
-            let y = if row.strips.len() > 1 { row.strips[0].y + first_line(row) / 2.0 } else { row.y + row.height / 2.0 };
+            let taken =
+                labels.iter().map(|label| font::width(label.1, 10.0, Weight::Regular) + 14.0).fold(0.0, f32::max);
+            let y =
+                if row.strips.len() > 1 { row.strips[0].y + first_line(row) / 2.0 } else { row.y + row.height / 2.0 };
             if let Some(name) = font::fit(&row.name, size, weight, self.names - indent(row.depth) - taken - 10.0) {
                 let ink = if heading { self.theme.ink } else { self.theme.muted };
                 let text = Text::new((x, self.top + y + size * 0.36), name, size, ink);
@@ -209,7 +224,8 @@ fn is_group(rows: &[Row], at: usize) -> bool {
     if row.folded {
         return true;
     }
-    row.expandable && rows.get(at + 1).is_some_and(|next| next.depth > row.depth && (!next.expandable || !next.strips.is_empty()))
+    row.expandable
+        && rows.get(at + 1).is_some_and(|next| next.depth > row.depth && (!next.expandable || !next.strips.is_empty()))
 }
 
 fn indent(depth: u32) -> f32 {
@@ -231,7 +247,8 @@ fn first_line(row: &Row) -> f32 {
 
 /// What the strips of a row are, where its name alone does not say it: height of the middle, and text.
 fn strip_labels<'a>(row: &Row, model: &'a Model) -> Vec<(f32, &'a str)> {
-    let states = |strip: &crate::layout::Strip| matches!(strip.kind, StripKind::States { .. } | StripKind::Summary { .. });
+    let states =
+        |strip: &crate::layout::Strip| matches!(strip.kind, StripKind::States { .. } | StripKind::Summary { .. });
     let several = row.strips.iter().filter(|strip| states(strip)).count() > 1;
     row.strips
         .iter()
@@ -303,7 +320,10 @@ impl Legend {
         x = font::width(&group.name, 12.0, Weight::SemiBold) + 24.0;
         for entry in &used {
             let share = percent(entry.share.unwrap_or(0.0));
-            let needed = 18.0 + font::width(&entry.name, 12.0, Weight::Regular) + 6.0 + font::width(&share, 12.0, Weight::Regular);
+            let needed = 18.0
+                + font::width(&entry.name, 12.0, Weight::Regular)
+                + 6.0
+                + font::width(&share, 12.0, Weight::Regular);
             if x + needed > width && x > 0.0 {
                 (x, line) = (0.0, line + LEGEND_LINE);
             }
@@ -332,11 +352,24 @@ fn swatch(kind: &str, x: f32, y: f32, color: converter::paje::Color) -> Item {
         }),
         "event" => Item::Mark(super::Mark { at: (x + 8.0, y + 4.5), size: 9.0, fill: paint, id: None, title: None }),
         "variable" => Item::Curve(Curve {
-            points: vec![(x, y + 4.0), (x + 5.0, y + 4.0), (x + 5.0, y - 4.0), (x + 11.0, y - 4.0), (x + 11.0, y), (x + 16.0, y)],
+            points: vec![
+                (x, y + 4.0),
+                (x + 5.0, y + 4.0),
+                (x + 5.0, y - 4.0),
+                (x + 11.0, y - 4.0),
+                (x + 11.0, y),
+                (x + 16.0, y),
+            ],
             fill: None,
             stroke: Some((paint, 1.8)),
         }),
-        _ => Item::Rect(Rect { frame: Frame::new(x, y - 6.0, 12.0, 12.0), fill: paint, radius: 2.5, id: None, title: None }),
+        _ => Item::Rect(Rect {
+            frame: Frame::new(x, y - 6.0, 12.0, 12.0),
+            fill: paint,
+            radius: 2.5,
+            id: None,
+            title: None,
+        }),
     }
 }
 

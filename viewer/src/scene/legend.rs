@@ -42,7 +42,11 @@ pub struct LegendEntry {
 ///
 /// # Errors
 /// When the source cannot answer.
-pub fn legend(source: &dyn TimelineSource, outline: &Outline, interval: Interval) -> Result<Vec<LegendGroup>, QueryError> {
+pub fn legend(
+    source: &dyn TimelineSource,
+    outline: &Outline,
+    interval: Interval,
+) -> Result<Vec<LegendGroup>, QueryError> {
     let model = source.model();
     let interval = Interval { to: GlobalNanos(interval.to.0.max(interval.from.0.saturating_add(1))), ..interval };
     let mut groups: Vec<LegendGroup> = Vec::new();

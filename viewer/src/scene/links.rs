@@ -51,7 +51,11 @@ fn place(context: &Context<'_>, link: &Link, color: Option<Color>) -> Option<Pla
     let to = (context.scale.x(link.end_time), end.anchor());
     let hidden = from.1.max(to.1) < context.view.top || from.1.min(to.1) > context.view.bottom;
     let reversed = link.end_time < link.start_time;
-    let color = if reversed { context.theme.alert } else { color.map_or(context.theme.link, |color| context.theme.legible(color)) };
+    let color = if reversed {
+        context.theme.alert
+    } else {
+        color.map_or(context.theme.link, |color| context.theme.legible(color))
+    };
     (!hidden).then_some(PlacedLink { link: *link, from, to, rows, color })
 }
 
@@ -73,7 +77,8 @@ fn single(context: &Context<'_>, placed: &[PlacedLink]) -> Vec<Item> {
             width,
             head,
             paint: Paint::with_alpha(placed.color, alpha),
-            halo: (placed.rows.0 != placed.rows.1 && width >= 1.0).then(|| Paint::with_alpha(context.theme.paper, 0.55)),
+            halo: (placed.rows.0 != placed.rows.1 && width >= 1.0)
+                .then(|| Paint::with_alpha(context.theme.paper, 0.55)),
             id: Some(link.id),
             title,
         })

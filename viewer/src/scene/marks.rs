@@ -28,7 +28,8 @@ pub(super) fn band(
         for mark in &listed.items {
             let at = (context.scale.x(mark.time), strip.y + strip.height);
             let title = context.title(context.name(mark.value), Interval { from: mark.time, to: mark.time }, row);
-            let (size, fill) = ((strip.height - 1.5).clamp(3.0, 9.0), Paint::solid(context.theme.legible(context.color(mark.value))));
+            let (size, fill) =
+                ((strip.height - 1.5).clamp(3.0, 9.0), Paint::solid(context.theme.legible(context.color(mark.value))));
             out.push(Item::Mark(Mark { at, size, fill, id: Some(mark.id), title }));
         }
     }
@@ -36,7 +37,11 @@ pub(super) fn band(
 }
 
 /// One bar per two pixels, as high as the number of its events compares to the largest.
-fn density(context: &Context<'_>, strip: &Strip, dates: impl Iterator<Item = (f32, crate::query::ValueId)>) -> Vec<Item> {
+fn density(
+    context: &Context<'_>,
+    strip: &Strip,
+    dates: impl Iterator<Item = (f32, crate::query::ValueId)>,
+) -> Vec<Item> {
     const BAR: f32 = 2.0;
     let mut bars = std::collections::BTreeMap::new();
     for (x, value) in dates {

@@ -13,7 +13,13 @@ use crate::query::{ContainerId, Lane, QueryError, State, ValueId};
 const NARROW: f64 = 2.0;
 
 /// Draws the states of one container.
-pub(super) fn strip(context: &Context<'_>, row: usize, strip: &Strip, depths: u32, out: &mut Vec<Item>) -> Result<(), QueryError> {
+pub(super) fn strip(
+    context: &Context<'_>,
+    row: usize,
+    strip: &Strip,
+    depths: u32,
+    out: &mut Vec<Item>,
+) -> Result<(), QueryError> {
     let container = context.layout.rows[row].container;
     let mut placed = Vec::new();
     for depth in 0..depths {
@@ -49,7 +55,13 @@ pub(super) fn summary(
 }
 
 /// Draws the mean of the mixtures of some lanes, `of` being how many lanes would fill the height.
-fn dense(context: &Context<'_>, lanes: &[Lane], of: usize, (y, height): (f32, f32), out: &mut Vec<Item>) -> Result<(), QueryError> {
+fn dense(
+    context: &Context<'_>,
+    lanes: &[Lane],
+    of: usize,
+    (y, height): (f32, f32),
+    out: &mut Vec<Item>,
+) -> Result<(), QueryError> {
     let columns = context.columns();
     let cells = context.source.cells(lanes, context.view.interval, columns)?;
     #[expect(clippy::cast_precision_loss, reason = "the last step before pixels")]
@@ -63,14 +75,21 @@ fn dense(context: &Context<'_>, lanes: &[Lane], of: usize, (y, height): (f32, f3
         }
     }
     #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "the last step before pixels")]
-    let shares = |sum: Vec<(ValueId, i64)>| sum.into_iter().map(|(v, n)| (v, (n as f64 / whole).min(1.0) as f32)).collect();
+    let shares =
+        |sum: Vec<(ValueId, i64)>| sum.into_iter().map(|(v, n)| (v, (n as f64 / whole).min(1.0) as f32)).collect();
     let frame = Frame::new(0.0, y, context.view.width, height);
     out.extend(context.cells(frame, sums.into_iter().map(shares).collect()));
     Ok(())
 }
 
 /// Draws states of which there are few. Returns the rectangles, for labels.
-fn sparse(context: &Context<'_>, row: usize, states: &[State], (y, height): (f32, f32), out: &mut Vec<Item>) -> Vec<Placed> {
+fn sparse(
+    context: &Context<'_>,
+    row: usize,
+    states: &[State],
+    (y, height): (f32, f32),
+    out: &mut Vec<Item>,
+) -> Vec<Placed> {
     let pixels = context.pixels();
     let edges: Vec<(f64, f64)> = states.iter().map(|state| edges(context, state, pixels)).collect();
     let mut mixed = vec![false; pixels];
@@ -94,7 +113,13 @@ fn sparse(context: &Context<'_>, row: usize, states: &[State], (y, height): (f32
             let gap = if to - from >= 5.0 { 1.0 } else { 0.0 };
             let frame = Frame::new(from * unit, y, (to - from - gap) * unit, height);
             let title = context.title(context.name(state.value), state.life, row);
-            out.push(Item::Rect(Rect { frame, fill: context.fill(state.value), radius: 0.0, id: Some(state.id), title }));
+            out.push(Item::Rect(Rect {
+                frame,
+                fill: context.fill(state.value),
+                radius: 0.0,
+                id: Some(state.id),
+                title,
+            }));
             placed.push(Placed { frame, value: state.value });
         }
     }
@@ -129,7 +154,12 @@ fn columns_of(from: f64, to: f64, pixels: usize) -> (usize, usize) {
 }
 
 /// The pixels that a wide state has for itself, its edges rounded.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "clipped to the picture before")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "clipped to the picture before"
+)]
 fn solid(from: f64, to: f64, mixed: &[bool]) -> Option<(f32, f32)> {
     if to - from < NARROW {
         return None;

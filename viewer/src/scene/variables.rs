@@ -16,7 +16,12 @@ struct Axis {
 }
 
 /// Draws a variable of one container.
-pub(super) fn strip(context: &Context<'_>, container: ContainerId, strip: &Strip, out: &mut Vec<Item>) -> Result<(), QueryError> {
+pub(super) fn strip(
+    context: &Context<'_>,
+    container: ContainerId,
+    strip: &Strip,
+    out: &mut Vec<Item>,
+) -> Result<(), QueryError> {
     let Some((least, largest)) = context.source.range(strip.ty).filter(|(a, b)| a.is_finite() && b.is_finite()) else {
         return Ok(());
     };
@@ -94,7 +99,13 @@ fn runs(series: &[Option<SeriesColumn>]) -> Vec<(usize, Vec<SeriesColumn>)> {
 
 /// The band between least and largest, and the line of means.
 #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
-fn dense(context: &Context<'_>, axis: &Axis, start: usize, run: &[SeriesColumn], columns: u32) -> (Vec<(f32, f32)>, Vec<(f32, f32)>) {
+fn dense(
+    context: &Context<'_>,
+    axis: &Axis,
+    start: usize,
+    run: &[SeriesColumn],
+    columns: u32,
+) -> (Vec<(f32, f32)>, Vec<(f32, f32)>) {
     let width = context.view.width / columns as f32;
     let x = |place: usize| (start + place) as f32 * width + width / 2.0;
     let upper = run.iter().enumerate().map(|(place, column)| (x(place), axis.y(column.max)));
@@ -132,7 +143,15 @@ pub(super) fn number(value: f64) -> String {
     if !(1e-3..1e7).contains(&size) {
         return format!("{value:.2e}").replace('-', "−");
     }
-    let digits = if size >= 1000.0 { 0 } else if size >= 100.0 { 1 } else if size >= 1.0 { 2 } else { 4 };
+    let digits = if size >= 1000.0 {
+        0
+    } else if size >= 100.0 {
+        1
+    } else if size >= 1.0 {
+        2
+    } else {
+        4
+    };
     let text = format!("{value:.digits$}");
     let text = if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     text.replace('-', "−")
@@ -144,7 +163,8 @@ mod tests {
 
     #[test]
     fn numbers_are_short() {
-        let cases = [(0.0, "0"), (12.5, "12.5"), (1234.56, "1235"), (-0.25, "−0.25"), (1.5e-9, "1.50e−9"), (3e9, "3.00e9")];
+        let cases =
+            [(0.0, "0"), (12.5, "12.5"), (1234.56, "1235"), (-0.25, "−0.25"), (1.5e-9, "1.50e−9"), (3e9, "3.00e9")];
         for (value, text) in cases {
             assert_eq!(number(value), text);
         }

@@ -80,19 +80,42 @@ fn write(item: &Item, colors: &mut Colors, out: &mut Vec<Value>) {
             }
         }
         Item::Rect(Rect { frame: f, fill, radius, id: of, .. }) => out.push(json!([
-            "r", round(f.x), round(f.y), round(f.width), round(f.height), colors.paint(*fill), round(*radius), id(*of)
+            "r",
+            round(f.x),
+            round(f.y),
+            round(f.width),
+            round(f.height),
+            colors.paint(*fill),
+            round(*radius),
+            id(*of)
         ])),
         Item::Cells(cells) => {
             let palette: Vec<usize> = cells.palette.iter().map(|&color| colors.place(color)).collect();
             let values: Vec<u32> = cells.values.iter().map(|value| value.0).collect();
             let f = cells.frame;
             out.push(json!([
-                "x", round(f.x), round(f.y), round(f.width), round(f.height), palette, values, cells.columns.len(), pack(cells)
+                "x",
+                round(f.x),
+                round(f.y),
+                round(f.width),
+                round(f.height),
+                palette,
+                values,
+                cells.columns.len(),
+                pack(cells)
             ]));
         }
         Item::Line(line) => {
             let (a, b) = (line.from, line.to);
-            out.push(json!(["l", round(a.0), round(a.1), round(b.0), round(b.1), round(line.width), colors.paint(line.paint)]));
+            out.push(json!([
+                "l",
+                round(a.0),
+                round(a.1),
+                round(b.0),
+                round(b.1),
+                round(line.width),
+                colors.paint(line.paint)
+            ]));
         }
         Item::Curve(Curve { points, fill, stroke }) => {
             let points: Vec<f64> = points.iter().flat_map(|&(x, y)| [round(x), round(y)]).collect();
@@ -126,7 +149,11 @@ fn round(value: f32) -> f64 {
 
 /// Runs of equal columns: length (2 bytes), number of parts (2 bytes), then per part its place (2 bytes) and share (1 byte);
 /// all little-endian, written in hexadecimal.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "lengths are cut to fit; shares are 0 to 1")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "lengths are cut to fit; shares are 0 to 1"
+)]
 fn pack(cells: &Cells) -> String {
     type Packed = Vec<(u16, u8)>;
     let quantised: Vec<Packed> = cells

@@ -31,7 +31,8 @@ impl IntoResponse for Failure {
 
 impl From<QueryError> for Failure {
     fn from(error: QueryError) -> Self {
-        let status = if matches!(error, QueryError::Unknown { .. }) { StatusCode::NOT_FOUND } else { StatusCode::BAD_REQUEST };
+        let status =
+            if matches!(error, QueryError::Unknown { .. }) { StatusCode::NOT_FOUND } else { StatusCode::BAD_REQUEST };
         Self(status, error.to_string())
     }
 }
@@ -78,7 +79,10 @@ impl Ask {
             return Err(QueryError::EmptyInterval.into());
         }
         let origin = source.summary().extent.from.0;
-        Ok(Interval { from: GlobalNanos(origin.saturating_add(self.from)), to: GlobalNanos(origin.saturating_add(self.to)) })
+        Ok(Interval {
+            from: GlobalNanos(origin.saturating_add(self.from)),
+            to: GlobalNanos(origin.saturating_add(self.to)),
+        })
     }
 
     fn view(&self, source: &dyn TimelineSource) -> Result<View, Failure> {

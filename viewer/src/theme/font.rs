@@ -51,8 +51,7 @@ static ADVANCES: LazyLock<[Advances; 2]> = LazyLock::new(|| [Advances::read(REGU
 #[must_use]
 pub fn width(text: &str, size: f32, weight: Weight) -> f32 {
     let advances = &ADVANCES[usize::from(weight == Weight::SemiBold)];
-    let em: f32 =
-        text.chars().map(|c| advances.table.get(c as usize).copied().unwrap_or(advances.mean)).sum();
+    let em: f32 = text.chars().map(|c| advances.table.get(c as usize).copied().unwrap_or(advances.mean)).sum();
     em * size
 }
 

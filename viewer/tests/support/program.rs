@@ -71,7 +71,12 @@ pub(crate) fn program(nodes: u32, threads: u32, steps: u32) -> Tables {
         for node in 0..nodes as usize {
             let other = (node + 1 + (step as usize % 2)) % nodes as usize;
             let leave = now[node][1.min(threads as usize - 1)];
-            tables.link(message, sent, (all[node][1.min(threads as usize - 1)], leave), (all[other][0], barrier.min(leave + 180_000)));
+            tables.link(
+                message,
+                sent,
+                (all[node][1.min(threads as usize - 1)], leave),
+                (all[other][0], barrier.min(leave + 180_000)),
+            );
             for thread in 0..threads as usize {
                 tables.state(all[node][thread], activity, blocked, 0, now[node][thread], barrier);
                 now[node][thread] = barrier;

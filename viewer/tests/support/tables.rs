@@ -31,7 +31,13 @@ pub(crate) fn interval(from: i64, to: i64) -> Interval {
 
 impl Tables {
     pub(crate) fn new(name: &str) -> Self {
-        let root = TypeInfo { id: TypeId::ROOT, kind: TypeKind::Container, parent: TypeId::ROOT, name: "Root".into(), color: None };
+        let root = TypeInfo {
+            id: TypeId::ROOT,
+            kind: TypeKind::Container,
+            parent: TypeId::ROOT,
+            name: "Root".into(),
+            color: None,
+        };
         let mut tables = Self { name: name.into(), ..Self::default() };
         tables.model.types.push(root);
         tables.containers.push(ContainerInfo {
@@ -147,7 +153,8 @@ impl TimelineSource for Tables {
             for column in 0..columns {
                 let mut shares = BTreeMap::new();
                 for state in &states {
-                    *shares.entry(state.value).or_insert(0) += overlap(state.life, interval(edge(column), edge(column + 1)));
+                    *shares.entry(state.value).or_insert(0) +=
+                        overlap(state.life, interval(edge(column), edge(column + 1)));
                 }
                 let mut shares: Vec<_> = shares.into_iter().filter(|share| share.1 > 0).collect();
                 shares.sort_by_key(|share| -share.1);
@@ -158,20 +165,36 @@ impl TimelineSource for Tables {
     }
 
     fn states(&self, lane: Lane, of: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
-        let mine = |s: &&(ContainerId, TypeId, State)| s.0 == lane.container && s.1 == lane.ty && s.2.depth == lane.depth;
+        let mine =
+            |s: &&(ContainerId, TypeId, State)| s.0 == lane.container && s.1 == lane.ty && s.2.depth == lane.depth;
         listed(self.states.iter().filter(mine).map(|s| s.2).filter(|s| overlap(s.life, of) > 0), limit)
     }
 
-    fn events(&self, container: ContainerId, ty: TypeId, of: Interval, limit: usize) -> Result<Listed<Mark>, QueryError> {
+    fn events(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        of: Interval,
+        limit: usize,
+    ) -> Result<Listed<Mark>, QueryError> {
         let mine = self.events.iter().filter(|e| e.0 == container && e.1 == ty).map(|e| e.2);
         listed(mine.filter(|e| e.time >= of.from && e.time < of.to), limit)
     }
 
     fn links(&self, ty: TypeId, of: Interval, limit: usize) -> Result<Listed<Link>, QueryError> {
-        listed(self.links.iter().copied().filter(|l| l.ty == ty && l.start_time < of.to && l.end_time >= of.from), limit)
+        listed(
+            self.links.iter().copied().filter(|l| l.ty == ty && l.start_time < of.to && l.end_time >= of.from),
+            limit,
+        )
     }
 
-    fn samples(&self, container: ContainerId, ty: TypeId, of: Interval, limit: usize) -> Result<Listed<Sample>, QueryError> {
+    fn samples(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        of: Interval,
+        limit: usize,
+    ) -> Result<Listed<Sample>, QueryError> {
         let mine = self.samples.iter().filter(|s| s.0 == container && s.1 == ty).map(|s| s.2);
         listed(mine.filter(|s| overlap(s.life, of) > 0), limit)
     }

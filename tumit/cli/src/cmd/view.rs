@@ -79,7 +79,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     for remark in source.summary().remarks {
         term::note(&format!("note: {remark}"));
     }
-    if args.export.is_empty() { serve(args, source)? } else { draw(args, source.as_ref(), &formats)? }
+    if args.export.is_empty() {
+        serve(args, source)?
+    } else {
+        draw(args, source.as_ref(), &formats)?
+    }
     Ok(Status::Done)
 }
 
@@ -124,7 +128,8 @@ fn part(args: &Args, extent: Interval) -> anyhow::Result<Interval> {
 
 /// Serves the page until Ctrl-C.
 fn serve(args: &Args, source: Arc<dyn TimelineSource>) -> anyhow::Result<()> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the server")?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the server")?;
     runtime.block_on(async {
         let server = Server::bind(source, args.port.unwrap_or(0)).await?;
         let url = server.url();
@@ -158,8 +163,10 @@ fn announce(url: &str, port: u16) {
 /// Opens the desktop's browser where there is one; its absence is no error, for the address has been printed.
 fn open_browser(url: &str) {
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-    let has_display = cfg!(target_os = "macos") || ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
-    let found = std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|dir| Path::new(&dir).join(opener).is_file()));
+    let has_display =
+        cfg!(target_os = "macos") || ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
+    let found = std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|dir| Path::new(&dir).join(opener).is_file()));
     if has_display && found {
         let quiet = std::process::Stdio::null;
         // A browser that does not start is seen by the user, who has the address.
@@ -172,10 +179,8 @@ fn parse_time(text: &str) -> Result<i64, String> {
     let wrong = || format!("`{text}` is no date; write seconds such as 0.25, or a number with a unit such as 250ms");
     let text = text.trim();
     let units = [("ns", 0), ("us", 3), ("µs", 3), ("ms", 6), ("s", 9)];
-    let (number, power) = units
-        .iter()
-        .find_map(|(name, power)| Some((text.strip_suffix(name)?.trim_end(), *power)))
-        .unwrap_or((text, 9));
+    let (number, power) =
+        units.iter().find_map(|(name, power)| Some((text.strip_suffix(name)?.trim_end(), *power))).unwrap_or((text, 9));
     let (negative, number) = number.strip_prefix('-').map_or((false, number), |rest| (true, rest));
     let (whole, part) = number.split_once('.').unwrap_or((number, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -185,7 +190,8 @@ fn parse_time(text: &str) -> Result<i64, String> {
     // Digits beyond a nanosecond are dropped.
     let part = &part[..part.len().min(power)];
     let shift = 10_i64.pow(u32::try_from(power - part.len()).unwrap_or(0));
-    let nanos = format!("{whole}{part}").parse::<i64>().ok().and_then(|digits| digits.checked_mul(shift)).ok_or_else(wrong)?;
+    let nanos =
+        format!("{whole}{part}").parse::<i64>().ok().and_then(|digits| digits.checked_mul(shift)).ok_or_else(wrong)?;
     Ok(if negative { -nanos } else { nanos })
 }
 
