@@ -14,7 +14,14 @@ use tumit::spec::{
 pub(crate) fn with_default_picture(spec: &Spec, ranked: bool) -> Spec {
     let mut spec = spec.clone();
     spec.rules.resize(spec.records.len(), Vec::new());
-    let bare: Vec<usize> = (0..spec.records.len()).filter(|at| spec.rules[*at].is_empty()).collect();
+    let mut ruled: Vec<bool> = spec.rules.iter().map(|actions| !actions.is_empty()).collect();
+    // A rule for one end of a span takes over the whole span.
+    for span in &spec.spans {
+        let (begin, end) = (span.begin.index(), span.end.index());
+        let either = ruled[begin] || ruled[end];
+        (ruled[begin], ruled[end]) = (either, either);
+    }
+    let bare: Vec<usize> = (0..spec.records.len()).filter(|at| !ruled[*at]).collect();
     if bare.is_empty() {
         return spec;
     }

@@ -111,7 +111,10 @@ impl<'p> Picture<'p> {
 
     fn arrow(&mut self, scope: &Scope<'_>, arrow: &Arrow, place: ArrowPlace) -> io::Result<()> {
         match &arrow.op {
-            Op::Create { on } => self.locate(scope, on).map(|_| ()),
+            Op::Create { on } => {
+                let (_, related) = self.fields(scope, arrow)?;
+                self.locate_related(scope, on, &related).map(|_| ())
+            }
             Op::Destroy { on } => {
                 if let Some(instance) = self.existing(scope, on) {
                     self.destroy(instance)?;

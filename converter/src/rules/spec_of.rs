@@ -3,12 +3,23 @@
 use tracer_format::Schema;
 use tracer_format::schema::RecordKind;
 use tumit::Spec;
-use tumit::spec::{Enum, Level, LevelId, Record};
+use tumit::spec::{Enum, Level, LevelId, Record, SourceFile};
 
 /// The spec of a schema: its source texts compiled again, so that an old run follows the rules as they are understood
 /// today; its layouts alone where that is not possible.
-pub(crate) fn spec_of(schema: &Schema, _remarks: &mut Vec<String>) -> Spec {
-    layouts(schema)
+pub(crate) fn spec_of(schema: &Schema, remarks: &mut Vec<String>) -> Spec {
+    if schema.sources.is_empty() {
+        return layouts(schema);
+    }
+    let sources: Vec<SourceFile> =
+        schema.sources.iter().map(|s| SourceFile { path: s.path.clone(), text: s.text.clone() }).collect();
+    let (spec, diagnostics) = tumit::compile_sources(&sources);
+    spec.unwrap_or_else(|| {
+        let why = diagnostics.render(false);
+        let first = why.lines().next().unwrap_or("").trim().to_owned();
+        remarks.push(format!("the spec `{}` of this run does not compile, its rules are not used: {first}", schema.name));
+        layouts(schema)
+    })
 }
 
 /// A spec that knows records and no rules.

@@ -2,6 +2,7 @@
 
 mod args;
 mod cmd;
+mod output_file;
 mod spec_files;
 mod term;
 

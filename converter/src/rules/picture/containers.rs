@@ -10,7 +10,7 @@ use super::super::eval::Scope;
 use super::super::instances::Node;
 use super::super::value::{KeyPart, Val};
 use super::{Picture, extras};
-use crate::paje::{PajeEvent, VariableOp};
+use crate::paje::{ContainerId, PajeEvent, VariableOp};
 
 /// A step of a path: its node, its container type, and how many keys there are up to it.
 type Step = (Node, usize, usize);
@@ -18,16 +18,27 @@ type Step = (Node, usize, usize);
 impl Picture<'_> {
     /// The instance that a target stands for; created when it does not exist or has ended.
     pub(super) fn locate(&mut self, scope: &Scope<'_>, target: &Target) -> io::Result<usize> {
+        self.locate_related(scope, target, &[])
+    }
+
+    /// The same; when it is created, it refers to the related containers.
+    pub(super) fn locate_related(
+        &mut self,
+        scope: &Scope<'_>,
+        target: &Target,
+        related: &[(&str, ContainerId)],
+    ) -> io::Result<usize> {
         let (steps, keys) = self.steps(scope, target);
         let Some(&(node, _, _)) = steps.last() else { return Err(io::ErrorKind::InvalidInput.into()) };
         if let Some(instance) = self.living(node) {
             return Ok(instance);
         }
         let mut parent = None;
-        for &(node, container, count) in &steps {
+        for (at, &(node, container, count)) in steps.iter().enumerate() {
+            let related = if at + 1 == steps.len() { related } else { &[] };
             parent = Some(match self.living(node) {
                 Some(instance) => instance,
-                None => self.create(node, container, parent, &keys[..count], Some(scope))?,
+                None => self.create((node, container, parent), &keys[..count], Some(scope), related)?,
             });
         }
         parent.ok_or_else(|| io::ErrorKind::InvalidInput.into())
@@ -60,7 +71,7 @@ impl Picture<'_> {
             node = self.survey.paths.single(node, container);
             parent = Some(match self.living(node) {
                 Some(instance) => instance,
-                None => self.create(node, container, parent, &[], None)?,
+                None => self.create((node, container, parent), &[], None, &[])?,
             });
         }
         Ok(())
@@ -115,11 +126,10 @@ impl Picture<'_> {
 
     fn create(
         &mut self,
-        node: Node,
-        container: usize,
-        parent: Option<usize>,
+        (node, container, parent): (Node, usize, Option<usize>),
         keys: &[KeyPart],
         scope: Option<&Scope<'_>>,
+        related: &[(&str, ContainerId)],
     ) -> io::Result<usize> {
         let model = self.model;
         let kind = &model.containers[container];
@@ -128,13 +138,13 @@ impl Picture<'_> {
         self.counts.containers += 1;
         let time = self.now;
         let id = self.instances.get(number).id;
-        let above = parent.map_or(crate::paje::ContainerId::ROOT, |parent| self.instances.get(parent).id);
+        let above = parent.map_or(ContainerId::ROOT, |parent| self.instances.get(parent).id);
         {
             let given = self.survey.names.get(&node).map_or(&[][..], |given| given);
             let given: SmallVec<[(&str, Val); 8]> =
                 given.iter().map(|(name, key)| (name.as_str(), key.value())).collect();
             let mut scratch = String::new();
-            let extra = extras(&given, &[], &mut scratch, self.symbols);
+            let extra = extras(&given, related, &mut scratch, self.symbols);
             self.counts.paje_events += 1;
             self.sink.event(&PajeEvent::CreateContainer {
                 time,
