@@ -107,10 +107,32 @@ impl Theme {
         }
     }
 
+    /// The colour in which a value is drawn. In the dark theme pale tints, which recede on paper, become the same tints of the
+    /// dark ground; all other colours stay as the trace gave them.
+    #[must_use]
+    pub fn fill(&self, color: Color) -> Color {
+        const PALE: u8 = 170;
+        let white = color.red.min(color.green).min(color.blue);
+        if self.kind == ThemeKind::Light || white < PALE {
+            return color;
+        }
+        let channel = |of: u8, ground: u8| {
+            // The farther from white, the farther from the ground.
+            let part = u16::from(ground) * u16::from(white) / 255 + u16::from(of - white) + u16::from(255 - white) / 2;
+            u8::try_from(part).unwrap_or(u8::MAX)
+        };
+        let ground = self.track;
+        Color {
+            red: channel(color.red, ground.red),
+            green: channel(color.green, ground.green),
+            blue: channel(color.blue, ground.blue),
+        }
+    }
+
     /// A colour for small shapes: itself where it can be told from the ground, ink elsewhere.
     #[must_use]
     pub fn legible(&self, color: Color) -> Color {
-        if contrast(color, self.panel) >= 1.8 { color } else { self.link }
+        if contrast(color, self.panel) >= 2.2 { color } else { self.link }
     }
 
     /// A colour for arrows, which cross all others: its hue, half-way to ink.
@@ -181,6 +203,16 @@ mod tests {
         let red = rgb(0x00d6_2728);
         assert_eq!(mix([(red, 0.3), (red, 0.9)]), Some(red));
         assert_eq!(mix([(red, 0.0)]), None);
+    }
+
+    #[test]
+    fn pale_tints_recede_in_both_themes() {
+        let (light, dark) = (Theme::new(ThemeKind::Light), Theme::new(ThemeKind::Dark));
+        for hex in [0x00ff_ffff, 0x00f1_f1f1, 0x00fb_eec2] {
+            assert_eq!(light.fill(rgb(hex)), rgb(hex));
+            assert!(contrast(dark.fill(rgb(hex)), dark.track) < 3.0, "{hex:x}");
+        }
+        assert_eq!(dark.fill(rgb(0x002f_7d6b)), rgb(0x002f_7d6b));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::query::{
 };
 use crate::scene::wire::{self, entity};
 use crate::scene::{self, View};
-use crate::theme::ThemeKind;
+use crate::theme::{Theme, ThemeKind};
 
 /// An answer that went wrong, as the page shows it.
 #[derive(Debug)]
@@ -194,7 +194,12 @@ pub(super) async fn overview(State(app): State<Arc<App>>, Query(ask): Query<Ask>
 
 pub(super) async fn legend(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
     compute(app, move |app| {
-        let groups = scene::legend(app.source.as_ref(), &app.outline, ask.interval(app.source.as_ref())?)?;
+        let groups = scene::legend(
+            app.source.as_ref(),
+            &app.outline,
+            ask.interval(app.source.as_ref())?,
+            Theme::new(ask.theme),
+        )?;
         Ok(json!({ "groups": groups }))
     })
     .await
