@@ -76,6 +76,17 @@ impl Store {
         simulation.into_store()
     }
 
+    /// Reads and simulates a Pajé file that is in memory.
+    ///
+    /// # Errors
+    /// When it is no Pajé file at all.
+    pub fn from_paje(name: &str, text: &[u8]) -> Result<Self, converter::paje::read::ReadError> {
+        let mut simulation = Simulation::new(name);
+        let report = converter::paje::read::read(text, &mut simulation)?;
+        simulation.remark(report.remarks());
+        Ok(simulation.into_store())
+    }
+
     fn position(&self, container: ContainerId) -> Result<usize, QueryError> {
         match self.positions.get(container.index()) {
             Some(&position) if position != u32::MAX => Ok(position as usize),

@@ -113,7 +113,7 @@ impl Store {
                 related.add(self.ends.within(found.container, from, to));
             }
             EntityId::Link(link) => {
-                if let Some((table, index)) = locate(&self.links, link, |table| table.base, |table| table.rows.len()) {
+                if let Some((table, index)) = locate(&self.links, link) {
                     let row = &table.rows[index];
                     related.add(self.states_at(row.start, row.start_time));
                     related.add(self.states_at(row.end, row.end_time));
