@@ -2,6 +2,7 @@
 
 mod event;
 pub mod read;
+pub mod write;
 
 pub use event::{
     Color, ContainerId, Extra, ExtraValue, KeyId, PajeEvent, Sink, Source, TypeId, TypeKind, ValueId, VariableOp,

@@ -23,6 +23,7 @@ pub(crate) fn check(files: &[Loaded], model: &mut Model, diagnostics: &mut Diagn
         .collect();
     let mut usage = action::Usage::default();
     let lowered = rules::lower(&rules, model, &mut usage, diagnostics);
+    usage.incomplete |= diagnostics.has_errors();
     usage.check(model, diagnostics);
     label::check(model, &usage, diagnostics);
     let outputs = output::lower(items(), model, diagnostics);

@@ -49,6 +49,8 @@ pub(crate) struct Model {
     pub(crate) keys: Vec<Vec<Key>>,
     /// Holes of the label of each container: name and place.
     pub(crate) holes: Vec<Vec<(String, Span)>>,
+    /// Which containers were given a label.
+    pub(crate) labelled: Vec<bool>,
     /// Names declared in parts that could not be read.
     pub(crate) broken: BTreeSet<String>,
 }

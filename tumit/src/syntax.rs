@@ -39,9 +39,7 @@ struct Builder<'d> {
 /// Parses a file; complaints go to `diagnostics`. What could be read is in the tree.
 pub(crate) fn parse(file: FileId, diagnostics: &mut Diagnostics) -> ast::File {
     let text = diagnostics.sources.get(file).map(|source| source.text.clone()).unwrap_or_default();
-    if !scan::check(file, &text, diagnostics) {
-        return ast::File::default();
-    }
+    let Some(text) = scan::check(file, &text, diagnostics) else { return ast::File::default() };
     match Grammar::parse(Rule::file, &text) {
         Ok(mut pairs) => {
             let mut builder = Builder { file, offset: 0, diagnostics, broken: Vec::new(), unclosed: Vec::new() };
@@ -51,7 +49,7 @@ pub(crate) fn parse(file: FileId, diagnostics: &mut Diagnostics) -> ast::File {
             let at = recover::offset(&error);
             diagnostics.push(
                 Diagnostic::error(Code::Syntax, "the file cannot be read as a spec")
-                    .at(Span::new(file, at..at), recover::expectation(&error, "")),
+                    .at(Span::new(file, at..at), recover::expectation(&error)),
             );
             ast::File::default()
         }
@@ -59,9 +57,9 @@ pub(crate) fn parse(file: FileId, diagnostics: &mut Diagnostics) -> ast::File {
 }
 
 impl Builder<'_> {
+    /// The place of a node, without the blanks and comments that the parser skipped at its end.
     fn span(&self, node: &Node<'_>) -> Span {
-        let span = node.as_span();
-        Span::new(self.file, self.offset + span.start()..self.offset + span.end())
+        Span::new(self.file, self.offset + node.as_span().start()..self.offset + end(node.clone()))
     }
 
     fn push(&mut self, diagnostic: Diagnostic) {
@@ -73,6 +71,20 @@ impl Builder<'_> {
         let bare = text.trim_matches('`');
         ast::Ident { text: bare.to_owned(), span: self.span(node), raw: bare.len() != text.len() }
     }
+}
+
+/// Where the last token of a node ends.
+fn end(node: Node<'_>) -> usize {
+    let end = node.as_span().end();
+    let mut last = None;
+    let mut inner = node.into_inner();
+    while let Some(child) = inner.next_back() {
+        if child.as_rule() != Rule::EOI {
+            last = Some(child);
+            break;
+        }
+    }
+    last.map_or(end, self::end)
 }
 
 /// The children of a node, without the punctuation.

@@ -13,4 +13,4 @@ pub mod sim;
 pub mod stats;
 pub mod store;
 
-pub use open::{OpenError, OpenOptions, Progress, open};
+pub use open::{OpenError, OpenOptions, open};

@@ -2,6 +2,8 @@
 
 mod args;
 mod cmd;
+mod output_file;
+mod spec_files;
 mod term;
 
 use std::process::ExitCode;

@@ -64,17 +64,10 @@ impl Scope<'_> {
     }
 
     /// The parameter with this name.
-    pub(super) fn parameter(&self, name: &Ident, diagnostics: &mut Diagnostics) -> Option<(Expr, Type)> {
+    fn parameter(&self, name: &Ident) -> Option<(Expr, Type)> {
         let record = self.model.spec.records.get(self.record.index())?;
         let at = record.layout.fields.iter().position(|field| field.name == name.text)?;
-        let Some(ty) = Type::of_field(record.layout.fields[at].ty) else {
-            diagnostics.push(
-                Diagnostic::error(Code::NotSupported, "arrays and bytes in rules are not supported yet")
-                    .at(name.span, "a parameter of several values")
-                    .note("it is recorded all the same; `tumit dump` shows it"),
-            );
-            return Some(bad());
-        };
+        let ty = Type::of_field(record.layout.fields[at].ty);
         Some((Expr::Field(crate::resolve::index(at)), ty))
     }
 
@@ -83,7 +76,7 @@ impl Scope<'_> {
             return self.enum_value(&path.name, part, diagnostics);
         }
         let name = &path.name;
-        if let Some(found) = self.parameter(name, diagnostics) {
+        if let Some(found) = self.parameter(name) {
             return found;
         }
         if let Some(found) = self.model.constants.get(&name.text) {
@@ -186,6 +179,9 @@ impl Scope<'_> {
         let (left_value, left_type) = self.expr(left, diagnostics);
         let (right_value, right_type) = self.expr(right, diagnostics);
         let Some(result) = result_type(operator, left_type, right_type) else {
+            if left_type == Type::Any || right_type == Type::Any {
+                return bad();
+            }
             diagnostics.push(misfit(operator, (left.span, left_type), (right.span, right_type)));
             return bad();
         };
@@ -238,7 +234,7 @@ fn result_type(operator: BinaryOp, left: Type, right: Type) -> Option<Type> {
 }
 
 fn comparable(left: Type, right: Type) -> bool {
-    left == right
+    left == right && left != Type::List
         || left.is_number() && right.is_number()
         || matches!((left, right), (Type::Enum(_), Type::Text) | (Type::Text, Type::Enum(_)))
         || matches!((left, right), (Type::Pointer, Type::Integer) | (Type::Integer, Type::Pointer))

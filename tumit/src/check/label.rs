@@ -41,12 +41,13 @@ fn check_hole(
         }
         return;
     }
-    if usage.incomplete || model.broken.contains(name) {
+    let given = creates.iter().flat_map(|create| create.fields.iter().map(String::as_str));
+    let near = did_you_mean(name, keys.iter().copied().chain(given));
+    // A `create` may be in a rule that was not understood.
+    if usage.incomplete && near.is_none() {
         return;
     }
-    let given = creates.iter().flat_map(|create| create.fields.iter().map(String::as_str));
-    let help = did_you_mean(name, keys.iter().copied().chain(given))
-        .unwrap_or_else(|| format!("write `create {container}… with {{ {name} = … }}`"));
+    let help = near.unwrap_or_else(|| format!("write `create {container}… with {{ {name} = … }}`"));
     diagnostics.push(
         Diagnostic::error(Code::UnknownHole, format!("nothing gives `{name}` to the label of `{container}`"))
             .at(span, "neither a key nor a field of a `create`")

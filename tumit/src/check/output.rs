@@ -59,7 +59,12 @@ fn line(scope: &Scope<'_>, action: &Action, diagnostics: &mut Diagnostics) -> Op
         lowered.push(value);
     }
     if holes != arguments.len() {
-        let count = |n: usize, what: &str| if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") };
+        let count = |n: usize, what: &str| match n {
+            0 => format!("no {what}"),
+            1 => format!("1 {what}"),
+            _ if what == "`@`" => format!("{n} {what}"),
+            _ => format!("{n} {what}s"),
+        };
         let mut diagnostic = Diagnostic::error(
             Code::TemplateCount,
             format!("the template has {} but {}", count(holes, "`@`"), count(arguments.len(), "parameter")),

@@ -7,6 +7,9 @@ use crate::resolve::{EventRef, Model, index};
 use crate::spec::{Action, RecordId};
 use crate::syntax::ast::{self, ActionKind, Path, Rule, Target};
 
+/// One of the places of a [`Choice`].
+type Slot = fn(&mut Choice) -> &mut Option<usize>;
+
 /// The rules of one record, as positions in the list of rules.
 #[derive(Clone, Debug, Default)]
 struct Choice {
@@ -67,7 +70,7 @@ pub(super) fn assign(rules: &[&Rule], model: &Model, diagnostics: &mut Diagnosti
     let is_event = |record: usize| model.spec.records[record].layout.kind == tracer_format::schema::RecordKind::Event;
     for (at, rule) in rules.iter().enumerate() {
         // The records that the rule speaks of, and which of their places it takes.
-        let (records, slot): (Vec<usize>, fn(&mut Choice) -> &mut Option<usize>) = match &rule.target {
+        let (records, slot): (Vec<usize>, Slot) = match &rule.target {
             Target::Event(path) => {
                 let record = event_of(path, model, diagnostics);
                 (record.into_iter().map(RecordId::index).collect(), |choice| &mut choice.event)
@@ -195,9 +198,6 @@ fn half_spans(choices: &[Choice], rules: &[&Rule], model: &Model, diagnostics: &
 
 fn pushes_or_pops(rule: &Rule) -> bool {
     rule.arrows.iter().any(|arrow| {
-        matches!(
-            arrow.kind,
-            ActionKind::Pop { .. } | ActionKind::Assign { verb: ast::AssignVerb::Push | ast::AssignVerb::Set, .. }
-        )
+        matches!(arrow.kind, ActionKind::Pop { .. } | ActionKind::Assign { verb: ast::AssignVerb::Push, .. })
     })
 }

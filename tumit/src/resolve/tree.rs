@@ -72,6 +72,7 @@ impl Model {
         let (pattern, holes) = self.label(container, id, diagnostics);
         self.spec.containers[id.index()].pattern = pattern;
         self.holes.push(holes);
+        self.labelled.push(container.label.is_some());
         if let Some(mark) = container.stream {
             self.stream(id, mark, diagnostics);
         }
@@ -80,7 +81,7 @@ impl Model {
 
     /// A container that another file declared: its members are added.
     fn reopened(
-        &self,
+        &mut self,
         container: &Container,
         known: ContainerTypeId,
         parent: Option<ContainerTypeId>,
@@ -91,10 +92,31 @@ impl Model {
         let again: Vec<&str> = container.keys.iter().map(|key| key.name.text.as_str()).collect();
         let same = self.spec.containers[known.index()].parent == parent && (again.is_empty() || again == own);
         if first.file != container.name.span.file && same {
+            self.second_label(container, known, diagnostics);
             return Some(known);
         }
         duplicate("container", &container.name, first, diagnostics);
         None
+    }
+
+    /// The label of a container that was declared before: it must be the only one, or the same.
+    fn second_label(&mut self, container: &Container, known: ContainerTypeId, diagnostics: &mut Diagnostics) {
+        if container.label.is_none() {
+            return;
+        }
+        let (pattern, holes) = self.label(container, known, diagnostics);
+        if !self.labelled[known.index()] {
+            self.labelled[known.index()] = true;
+            self.spec.containers[known.index()].pattern = pattern;
+            self.holes[known.index()] = holes;
+        } else if pattern != self.spec.containers[known.index()].pattern {
+            diagnostics.push(
+                Diagnostic::error(Code::Duplicate, format!("container `{}` has two labels", container.name.text))
+                    .at(container.name.span, "another label than in the other file")
+                    .also(self.container_spans[known.index()], "first declared here")
+                    .help("leave the label out here"),
+            );
+        }
     }
 
     fn own_keys(

@@ -19,6 +19,8 @@ pub(crate) enum Type {
     Enum(u32),
     Date,
     Pointer,
+    /// An array or bytes: can be shown, not calculated with.
+    List,
     /// Unknown, because of a mistake that was reported. Fits everywhere.
     Any,
 }
@@ -34,6 +36,7 @@ impl Type {
             Self::Enum(_) => "an enum value",
             Self::Date => "a date",
             Self::Pointer => "a pointer",
+            Self::List => "an array",
             Self::Any => "unknown",
         }
     }
@@ -42,19 +45,19 @@ impl Type {
         matches!(self, Self::Integer | Self::Float | Self::Any)
     }
 
-    /// The type of a field's value in an expression; `None` for arrays and bytes.
-    pub(crate) fn of_field(ty: FieldType) -> Option<Self> {
-        let FieldType::One(scalar) = ty else { return None };
-        Some(match scalar {
+    /// The type of a field's value in an expression.
+    pub(crate) fn of_field(ty: FieldType) -> Self {
+        let FieldType::One(scalar) = ty else { return Self::List };
+        match scalar {
             Scalar::F32 | Scalar::F64 => Self::Float,
             Scalar::Bool => Self::Bool,
             Scalar::Date => Self::Date,
             Scalar::Pointer => Self::Pointer,
             Scalar::Enum { index, .. } => Self::Enum(index),
             Scalar::Interned | Scalar::String => Self::Text,
-            Scalar::Bytes => return None,
+            Scalar::Bytes => Self::List,
             _ => Self::Integer,
-        })
+        }
     }
 }
 
@@ -184,7 +187,7 @@ impl Model {
     fn check_constant_type(&self, ty: &TypeRef, found: Type, diagnostics: &mut Diagnostics) {
         let Some(declared) = self.field_type(ty, diagnostics) else { return };
         let expected = Type::of_field(declared);
-        if expected != Some(found) && !(expected == Some(Type::Float) && found == Type::Integer) {
+        if expected != found && !(expected == Type::Float && found == Type::Integer) {
             diagnostics.push(
                 Diagnostic::error(Code::WrongType, "the constant is of another type")
                     .at(ty.span, format!("the value is {}", found.name())),

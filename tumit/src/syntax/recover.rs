@@ -5,7 +5,7 @@ use pest::Parser as _;
 use pest::error::{Error, ErrorVariant, InputLocation};
 
 use super::{Builder, Grammar, Node, Rule};
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Code, Diagnostic, did_you_mean};
 use crate::source::Span;
 
 impl Builder<'_> {
@@ -31,8 +31,10 @@ impl Builder<'_> {
         }
         let title =
             if found.is_empty() { "something is missing here".to_owned() } else { format!("unexpected `{found}`") };
-        let label = if at == 0 { place.to_owned() } else { expectation(&error, text) };
-        let diagnostic = Diagnostic::error(Code::Syntax, title).at(span, label).maybe_help(hint(text, at, found));
+        let label = if at == 0 { place.to_owned() } else { expectation(&error) };
+        let diagnostic = Diagnostic::error(Code::Syntax, title)
+            .at(span, label)
+            .maybe_help(hint(text, at, found).or_else(|| did_you_mean(found, keywords(only, at).iter().copied())));
         self.push(diagnostic);
     }
 
@@ -67,7 +69,7 @@ pub(super) fn offset(error: &Error<Rule>) -> usize {
 }
 
 /// What a parse had expected where it stopped.
-pub(super) fn expectation(error: &Error<Rule>, _text: &str) -> String {
+pub(super) fn expectation(error: &Error<Rule>) -> String {
     let ErrorVariant::ParsingError { positives, .. } = &error.variant else { return "not expected here".to_owned() };
     let mut names: Vec<&str> = positives.iter().filter_map(|rule| describe(*rule)).collect();
     names.sort_unstable();
@@ -92,7 +94,6 @@ fn describe(rule: Rule) -> Option<&'static str> {
         Rule::comma => "`,`",
         Rule::colon => "`:`",
         Rule::semicolon => "`;`",
-        Rule::dot => "`.`",
         Rule::equals | Rule::stream_mark => "`=`",
         Rule::arrow => "`->`",
         Rule::string => "a text in quotes",
@@ -155,10 +156,30 @@ fn hint(text: &str, at: usize, found: &str) -> Option<String> {
     Some(hint.to_owned())
 }
 
+/// The keywords that may have been meant.
+fn keywords(only: Rule, at: usize) -> &'static [&'static str] {
+    match only {
+        Rule::only_item if at == 0 => {
+            &["trace", "use", "const", "type", "enum", "level", "paje", "rule", "also", "output", "version"]
+        }
+        Rule::only_member if at == 0 => &["event", "span"],
+        Rule::only_tree_member if at == 0 => &["container", "state", "event", "variable", "link"],
+        Rule::only_rule if at == 0 => &["prologue", "rule", "also"],
+        Rule::only_item | Rule::only_rule => &[
+            "create", "destroy", "set", "push", "pop", "reset", "add", "subtract", "mark", "start", "end", "on",
+            "from", "to", "key", "at", "when", "with", "level", "default", "off",
+        ],
+        Rule::only_member => &["located"],
+        _ => &["from", "to", "shape", "size", "stream"],
+    }
+}
+
 /// Names that a broken part seems to declare.
 fn declared_names(text: &str) -> Vec<String> {
     const KEYWORDS: [&str; 9] = ["event", "span", "level", "enum", "container", "state", "variable", "link", "type"];
-    let words: Vec<&str> =
-        text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty()).collect();
-    words.windows(2).filter(|pair| KEYWORDS.contains(&pair[0])).map(|pair| pair[1].to_owned()).collect()
+    let is_sign = |c: char| !(c.is_alphanumeric() || c == '_');
+    let words: Vec<&str> = text.split(is_sign).filter(|word| !word.is_empty()).collect();
+    let declared = words.windows(2).filter(|pair| KEYWORDS.contains(&pair[0])).map(|pair| pair[1]);
+    // A mistyped keyword at the start declares something, too.
+    declared.chain(words.get(1).copied()).map(str::to_owned).collect()
 }

@@ -7,9 +7,11 @@ use crate::source::{FileId, Span};
 /// Deepest nesting of brackets.
 const MAX_DEPTH: usize = 64;
 
-/// Whether the text can be parsed.
-pub(super) fn check(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> bool {
+/// The text to parse: with missing quotes put in, so that the rest of the file can still be understood. `None` when it
+/// cannot be parsed at all.
+pub(super) fn check(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Option<String> {
     let bytes = text.as_bytes();
+    let mut repaired = text.to_owned();
     let (mut at, mut depth) = (0, 0usize);
     while at < bytes.len() {
         match bytes[at] {
@@ -17,7 +19,12 @@ pub(super) fn check(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> 
             b'"' => {
                 let (end, closed) = text_end(bytes, at);
                 if !closed {
-                    diagnostics.push(unterminated(file, at, end));
+                    let is_long = bytes[at..].starts_with(b"\"\"\"");
+                    diagnostics.push(unterminated(file, at, end, is_long));
+                    if is_long {
+                        return None;
+                    }
+                    close(&mut repaired, at, end);
                 }
                 at = end;
                 continue;
@@ -31,7 +38,7 @@ pub(super) fn check(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> 
                             .at(Span::new(file, at..at + 1), what)
                             .note(format!("at most {MAX_DEPTH} are accepted; the rest of the file was not read")),
                     );
-                    return false;
+                    return None;
                 }
             }
             b')' | b']' | b'}' => depth = depth.saturating_sub(1),
@@ -39,7 +46,18 @@ pub(super) fn check(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> 
         }
         at += 1;
     }
-    true
+    Some(repaired)
+}
+
+/// Puts a quote where the text from `at` to `end` of its line probably should end, in place of a letter of it: offsets stay.
+fn close(repaired: &mut String, at: usize, end: usize) {
+    let line = &repaired[at..end];
+    let signs = [" {", " [", ",", ";", "}", " #", " from ", " on ", " with ", " at "];
+    let cut = signs.iter().filter_map(|sign| line.find(sign)).min().unwrap_or(line.len());
+    let cut = if line[cut..].starts_with(' ') { cut + 1 } else { cut };
+    let Some((last, letter)) = line[..cut].char_indices().next_back().filter(|(last, _)| *last > 0) else { return };
+    let quote = format!("{:>1$}", '"', letter.len_utf8());
+    repaired.replace_range(at + last..at + last + letter.len_utf8(), &quote);
 }
 
 fn line_end(bytes: &[u8], at: usize) -> usize {
@@ -67,8 +85,10 @@ fn text_end(bytes: &[u8], at: usize) -> (usize, bool) {
     (end.min(bytes.len()), false)
 }
 
-fn unterminated(file: FileId, at: usize, end: usize) -> Diagnostic {
+fn unterminated(file: FileId, at: usize, end: usize, is_long: bool) -> Diagnostic {
+    let what = if is_long { "no `\"\"\"` follows" } else { "no `\"` follows on its line" };
+    let shown = if is_long { at..at + 3 } else { at..end };
     Diagnostic::error(Code::UnterminatedText, "a text has no end")
-        .at(Span::new(file, at..end), "it starts here, and no `\"` follows on its line")
+        .at(Span::new(file, shown), format!("it starts here, and {what}"))
         .help("close it with `\"`; a text of several lines stands between `\"\"\"` and `\"\"\"`")
 }

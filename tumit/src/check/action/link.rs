@@ -8,6 +8,7 @@ use crate::spec::{ContainerTypeId, EntityTypeId, Nature, Verb};
 use crate::syntax::ast::{self, Expr, Ident, Key};
 
 /// A `start` or an `end`, as written.
+#[derive(Clone, Copy)]
 pub(super) struct Part<'a> {
     pub(super) is_start: bool,
     pub(super) action: &'a ast::Action,
@@ -35,14 +36,18 @@ pub(super) fn lower(
     let mut key = Vec::new();
     for expr in &part.key.values {
         let (value, ty) = scope.expr(expr, diagnostics);
-        if matches!(ty, Type::Float | Type::Date) {
+        if matches!(ty, Type::Float | Type::Date | Type::List) {
             diagnostics.push(
                 Diagnostic::error(Code::WrongType, format!("{} cannot match links", ty.name()))
                     .at(expr.span, format!("this is {}", ty.name()))
                     .help("keys are integers, text, enums, pointers or bools that both sides know"),
             );
         }
-        kinds.push(if ty == Type::Pointer { Type::Integer } else { ty });
+        kinds.push(match ty {
+            Type::Pointer => Type::Integer,
+            Type::Float | Type::Date | Type::List => Type::Any,
+            other => other,
+        });
         key.push(value);
     }
     let at = at?;

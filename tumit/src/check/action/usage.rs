@@ -60,7 +60,7 @@ impl Usage {
                         .note("a start is matched with the end that has an equal key"),
                 );
             }
-            if self.incomplete || !model.broken.is_empty() || ends().any(|end| end.is_start != first.is_start) {
+            if self.incomplete || ends().any(|end| end.is_start != first.is_start) {
                 continue;
             }
             let (does, never) = if first.is_start { ("started", "ended") } else { ("ended", "started") };

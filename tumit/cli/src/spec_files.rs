@@ -1,0 +1,67 @@
+//! Reads specs from disk for the compiler, which does no I/O of its own. Every subcommand that takes a spec reads it here.
+
+use std::fs;
+use std::io::{self, Read};
+
+use anyhow::{Context, bail};
+use tumit::{Diagnostics, LoadError, Loader, Spec};
+
+use crate::term;
+
+/// What standard input is called on the command line.
+const STANDARD_INPUT: &str = "-";
+
+/// Compiles the spec at `path`, `-` being standard input. Diagnostics are drawn on standard error; without a spec the input
+/// has mistakes.
+///
+/// # Errors
+/// When the root file itself cannot be read.
+pub(crate) fn compile(path: &str) -> anyhow::Result<Option<Spec>> {
+    let (spec, diagnostics) = compile_quietly(path)?;
+    if !diagnostics.is_empty() {
+        let color = term::is_interactive() && std::env::var_os("NO_COLOR").is_none();
+        term::note(diagnostics.render(color).trim_end());
+    }
+    Ok(spec)
+}
+
+fn compile_quietly(path: &str) -> anyhow::Result<(Option<Spec>, Diagnostics)> {
+    let (name, text) = if path == STANDARD_INPUT {
+        ("<standard input>", read_standard_input()?)
+    } else {
+        (path, read(path).with_context(|| format!("cannot read `{path}`"))?)
+    };
+    Ok(tumit::compile(name, &mut Files { root: name, text }))
+}
+
+fn read_standard_input() -> anyhow::Result<String> {
+    let mut bytes = Vec::new();
+    io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input")?;
+    as_text(bytes).context("cannot read standard input")
+}
+
+fn read(path: &str) -> anyhow::Result<String> {
+    as_text(fs::read(path)?)
+}
+
+fn as_text(bytes: Vec<u8>) -> anyhow::Result<String> {
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(text),
+        Err(error) => bail!("it is not UTF-8 text, from byte {} on", error.utf8_error().valid_up_to()),
+    }
+}
+
+/// The root, already read, and the files that it uses.
+struct Files<'a> {
+    root: &'a str,
+    text: String,
+}
+
+impl Loader for Files<'_> {
+    fn load(&mut self, path: &str) -> Result<String, LoadError> {
+        if path == self.root {
+            return Ok(self.text.clone());
+        }
+        read(path).map_err(|error| LoadError::new(error.to_string()))
+    }
+}

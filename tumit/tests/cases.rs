@@ -1,0 +1,93 @@
+//! Specs as data. `good/`: they compile, and `NAME.txt` says what came out. `bad/`: `NAME.txt` is what a user sees; each file
+//! name starts with a code that must be among the diagnostics, and every code has a file.
+//!
+//! `UPDATE_EXPECT=1 cargo test -p tumit --test cases` rewrites the expected texts; look at the difference before committing.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tumit::{Code, Diagnostics, LoadError, Loader, Spec};
+
+struct Folder(PathBuf);
+
+impl Loader for Folder {
+    fn load(&mut self, path: &str) -> Result<String, LoadError> {
+        fs::read_to_string(self.0.join(path)).map_err(|error| LoadError::new(error.kind().to_string()))
+    }
+}
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
+}
+
+/// Names of the specs of a folder, sorted.
+fn specs(name: &str) -> Vec<String> {
+    let entries = fs::read_dir(folder(name)).expect("the folder is part of the package");
+    let files = entries.map(|entry| entry.expect("readable").file_name().into_string().expect("UTF-8"));
+    let mut specs: Vec<String> = files.filter(|file| file.ends_with(".tumit")).collect();
+    specs.sort();
+    assert!(!specs.is_empty(), "no case in {name}");
+    specs
+}
+
+fn compile(kind: &str, file: &str) -> (Option<Spec>, Diagnostics) {
+    tumit::compile(file, &mut Folder(folder(kind)))
+}
+
+/// Compares with the expected text beside the spec; the differing cases are returned.
+fn differs(kind: &str, file: &str, found: &str) -> Option<String> {
+    let path = folder(kind).join(file).with_extension("txt");
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    if expected == found {
+        return None;
+    }
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(&path, found).expect("the package can be written");
+        return None;
+    }
+    Some(format!("---- {kind}/{file}: expected\n{expected}\n---- found\n{found}"))
+}
+
+#[test]
+fn mistakes_are_drawn_as_expected() {
+    let mut failures = Vec::new();
+    for file in specs("bad") {
+        let (_, diagnostics) = compile("bad", &file);
+        let code = Code::parse(&file[..5]).unwrap_or_else(|| panic!("{file} starts with no code"));
+        assert!(diagnostics.iter().any(|found| found.code == code), "{file} does not give {code}");
+        failures.extend(differs("bad", &file, &diagnostics.render(false)));
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn every_code_has_a_case() {
+    let covered: BTreeSet<Code> = specs("bad").iter().filter_map(|file| Code::parse(&file[..5])).collect();
+    let missing: Vec<String> = Code::ALL.iter().filter(|code| !covered.contains(code)).map(Code::to_string).collect();
+    assert!(missing.is_empty(), "no case for {}", missing.join(", "));
+}
+
+#[test]
+fn errors_and_specs_exclude_each_other() {
+    for file in specs("bad") {
+        let (spec, diagnostics) = compile("bad", &file);
+        assert_eq!(spec.is_none(), diagnostics.has_errors(), "{file}");
+        assert!(diagnostics.iter().all(|found| !found.title.ends_with('.')), "{file}: a title ends with a full stop");
+    }
+}
+
+#[test]
+fn good_specs_give_what_they_say() {
+    let mut failures = Vec::new();
+    for file in specs("good") {
+        let (spec, diagnostics) = compile("good", &file);
+        assert!(diagnostics.is_empty(), "{file}:\n{}", diagnostics.render(false));
+        let mut spec = spec.expect("no diagnostics");
+        let sources = std::mem::take(&mut spec.sources);
+        assert_eq!(tumit::compile_sources(&sources).0.map(|again| again.records), Some(spec.records.clone()), "{file}");
+        let paths: Vec<&str> = sources.iter().map(|source| source.path.as_str()).collect();
+        failures.extend(differs("good", &file, &format!("{paths:?}\n{spec:#?}\n")));
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
