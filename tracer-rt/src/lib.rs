@@ -1,1 +1,46 @@
 //! Records the events of a Rust program at hardly more than the cost of reading the clock.
+//!
+//! ```ignore
+//! tracer_rt::events!("taktuk.tumit");            // one module per level, one function per event
+//!
+//! com::post(node, thread, stamp, bytes);         // an event
+//! let _span = app::iteration(n);                 // a span: until the guard is dropped
+//!
+//! #[tracer_rt::traced(app::iteration(n))]        // a span around a function
+//! fn iterate(n: u32) {}
+//! ```
+//!
+//! Recording starts by itself at the first record, in the folder that `TUMIT_TRACE` names, else in
+//! `./PROGRAM-DATE-PID.tmt`; it ends when the process does. `TUMIT_LEVELS=COM=on,APP=off` switches levels at the start,
+//! [`set_level`] later; `TUMIT_MEMORY=64M` bounds the buffers. Nothing of it can fail or panic: what cannot be recorded
+//! is dropped and counted in the file.
+//!
+//! # How it works
+//!
+//! A thread writes packed records into a slot of its own ([`record`](private::record): no lock, no atomic
+//! read-modify-write, no system call, no allocation). Full slots go by pointer to a helper thread, which compresses,
+//! checksums and appends them to the process's file. When the helper cannot follow, the newest records are dropped, and
+//! the file says how many, and between which dates.
+
+mod buffer;
+mod clock;
+mod fields;
+mod helper;
+mod intern;
+mod level;
+mod pool;
+pub mod private;
+mod process;
+mod session;
+mod sink;
+mod sync;
+mod thread;
+
+pub use clock::{Date, now, set_clock};
+pub use fields::Pointer;
+pub use intern::{Intern, Interned};
+pub use level::set_level;
+pub use private::Span;
+pub use session::{Config, Counts, Session, StartError, counts, finish, flush, start};
+pub use thread::set_thread_name;
+pub use tracer_macros::{events, traced};

@@ -1,0 +1,89 @@
+//! `events!`: from the path of a spec to its tracing functions.
+
+use std::path::{Path, PathBuf};
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{Ident, LitStr, Token, Visibility, bracketed};
+use tumit::codegen::{Options, rust};
+use tumit::{LoadError, Loader};
+
+use crate::report;
+
+/// `[pub | pub(crate)] "PATH" [, off = [LEVEL, …]]`
+pub(crate) struct Input {
+    visibility: Visibility,
+    path: LitStr,
+    off: Vec<Ident>,
+}
+
+impl Parse for Input {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let visibility: Visibility = input.parse()?;
+        let plain = quote!(#visibility).to_string().replace(' ', "");
+        if !["", "pub", "pub(crate)"].contains(&plain.as_str()) {
+            return Err(syn::Error::new_spanned(visibility, "the functions are `pub` or `pub(crate)`, nothing else"));
+        }
+        let path = input.parse().map_err(|error| {
+            syn::Error::new(error.span(), "the path of a spec is expected: `events!(\"NAME.tumit\")`")
+        })?;
+        let mut off = Vec::new();
+        if input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
+            let option: Ident = input.parse()?;
+            if option != "off" {
+                return Err(syn::Error::new(option.span(), "no such option; there is `off = [LEVEL, …]`"));
+            }
+            input.parse::<Token![=]>()?;
+            let list;
+            bracketed!(list in input);
+            off = Punctuated::<Ident, Token![,]>::parse_terminated(&list)?.into_iter().collect();
+            input.parse::<Option<Token![,]>>()?;
+        }
+        if !input.is_empty() {
+            return Err(input.error("nothing more is expected here"));
+        }
+        Ok(Self { visibility, path, off })
+    }
+}
+
+pub(crate) fn expand(input: &Input) -> syn::Result<TokenStream> {
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
+    let mut files = Files { package, loaded: Vec::new() };
+    let (spec, diagnostics) = tumit::compile(&input.path.value(), &mut files);
+    let Some(spec) = spec.filter(|_| !diagnostics.has_errors()) else {
+        return Err(report::error(&input.path, &diagnostics));
+    };
+    let unknown = input.off.iter().find(|off| !spec.levels.iter().any(|level| **off == level.name));
+    let mut options = Options::default();
+    options.off = input.off.iter().map(ToString::to_string).collect();
+    let visibility = match &input.visibility {
+        Visibility::Inherited => quote!(pub(crate)),
+        given => quote!(#given),
+    };
+    let watched: Vec<TokenStream> = files.loaded.iter().map(|path| watched(path)).collect();
+    rust::tokens(&spec, &options, &rust::Surroundings { visibility, watched: &watched }).map_err(|unsupported| {
+        syn::Error::new(unknown.map_or_else(|| input.path.span(), Ident::span), unsupported.reason)
+    })
+}
+
+/// The path of a file for `include_bytes!`; not absolute, so that expansions are alike on all machines.
+fn watched(path: &str) -> TokenStream {
+    if Path::new(path).is_absolute() { quote!(#path) } else { quote!(concat!(env!("CARGO_MANIFEST_DIR"), "/", #path)) }
+}
+
+/// Reads files below the package's folder, and remembers which.
+struct Files {
+    package: PathBuf,
+    loaded: Vec<String>,
+}
+
+impl Loader for Files {
+    fn load(&mut self, path: &str) -> Result<String, LoadError> {
+        let text = std::fs::read_to_string(self.package.join(path))
+            .map_err(|error| LoadError::new(format!("{error}; paths count from the package's folder")))?;
+        self.loaded.push(path.to_owned());
+        Ok(text)
+    }
+}

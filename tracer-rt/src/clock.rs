@@ -1,0 +1,179 @@
+//! Reading the local clock, and relating it to the system's.
+//!
+//! The kernel decides: where it keeps time by the time-stamp counter, that counter is constant and the same on all cores,
+//! and we read it too. Where it does not, and where the program gave a clock of its own, the clock is read in the slow
+//! path, so that the usual case pays nothing for the choice.
+
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+
+use tracer_format::ClockKind;
+use tracer_format::entries::Anchor;
+
+/// A date in ticks of the local clock, for fields of type `date`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Date(pub(crate) u64);
+
+impl Date {
+    /// The ticks of the local clock. Ticks of different processes are comparable only after conversion.
+    #[must_use]
+    pub const fn ticks(self) -> u64 {
+        self.0
+    }
+
+    /// A date from ticks of the local clock.
+    #[must_use]
+    pub const fn from_ticks(ticks: u64) -> Self {
+        Self(ticks)
+    }
+}
+
+/// The date of this moment.
+#[inline]
+#[must_use]
+pub fn now() -> Date {
+    Date(read())
+}
+
+/// Records with another clock, which counts `hz` ticks a second and never goes back. Only before the first record (and
+/// the first [`now`]); later it changes nothing and returns `false`.
+pub fn set_clock(clock: fn() -> u64, hz: u64) -> bool {
+    if KIND.load(Ordering::Relaxed) != UNDECIDED {
+        return false;
+    }
+    USER_HZ.store(hz, Ordering::Relaxed);
+    USER.store(clock as *mut (), Ordering::Relaxed);
+    let user = ClockKind::User as usize;
+    KIND.compare_exchange(UNDECIDED, user, Ordering::Release, Ordering::Relaxed).is_ok()
+}
+
+const UNDECIDED: usize = 0;
+
+static KIND: AtomicUsize = AtomicUsize::new(UNDECIDED);
+static USER: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
+static USER_HZ: AtomicU64 = AtomicU64::new(0);
+
+/// The counter that is read inline; without meaning when the machine has none or the kernel does not trust it.
+#[inline(always)]
+pub(crate) fn native() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 processor has the instruction.
+    return unsafe { core::arch::x86_64::_rdtsc() };
+    #[cfg(target_arch = "aarch64")]
+    {
+        let ticks: u64;
+        // SAFETY: the virtual counter is readable at user level, and reading it touches no memory.
+        unsafe { core::arch::asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack, preserves_flags)) };
+        return ticks;
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    return 0;
+}
+
+/// Whether [`native`] is the clock of this process.
+pub(crate) fn is_native() -> bool {
+    matches!(kind(), ClockKind::Tsc | ClockKind::ArmCounter)
+}
+
+/// The clock of this process; decided at the first question.
+pub(crate) fn kind() -> ClockKind {
+    let number = KIND.load(Ordering::Acquire);
+    if let Some(kind) = ClockKind::from_number(number as u64) {
+        return kind;
+    }
+    let decided = decide();
+    match KIND.compare_exchange(UNDECIDED, decided as usize, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => decided,
+        Err(other) => ClockKind::from_number(other as u64).unwrap_or(decided),
+    }
+}
+
+fn decide() -> ClockKind {
+    if cfg!(target_arch = "aarch64") {
+        return ClockKind::ArmCounter;
+    }
+    let verdict = std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    match verdict {
+        Ok(name) if cfg!(target_arch = "x86_64") && name.trim() == "tsc" => ClockKind::Tsc,
+        _ => ClockKind::MonotonicRaw,
+    }
+}
+
+/// Reads the clock of this process, whichever it is.
+pub(crate) fn read() -> u64 {
+    match kind() {
+        ClockKind::Tsc | ClockKind::ArmCounter => native(),
+        ClockKind::User => user(),
+        ClockKind::MonotonicRaw => system_nanos(libc::CLOCK_MONOTONIC_RAW),
+        ClockKind::Monotonic => system_nanos(libc::CLOCK_MONOTONIC),
+    }
+}
+
+fn user() -> u64 {
+    let address = USER.load(Ordering::Relaxed);
+    // SAFETY: `set_clock` stored this function pointer before it set the kind.
+    let clock = unsafe { std::mem::transmute::<*mut (), fn() -> u64>(address) };
+    clock()
+}
+
+/// Nominal ticks per second, 0 when unknown.
+pub(crate) fn hz() -> u64 {
+    match kind() {
+        ClockKind::Tsc => 0,
+        ClockKind::ArmCounter => arm_hz(),
+        ClockKind::User => USER_HZ.load(Ordering::Relaxed),
+        ClockKind::MonotonicRaw | ClockKind::Monotonic => 1_000_000_000,
+    }
+}
+
+fn arm_hz() -> u64 {
+    #[cfg(target_arch = "aarch64")]
+    {
+        let hz: u64;
+        // SAFETY: the frequency register is readable at user level.
+        unsafe { core::arch::asm!("mrs {}, cntfrq_el0", out(reg) hz, options(nomem, nostack, preserves_flags)) };
+        return hz;
+    }
+    #[cfg(not(target_arch = "aarch64"))]
+    0
+}
+
+/// Three clocks read together: the narrowest of ten tries.
+pub(crate) fn anchor() -> Anchor {
+    let once = || {
+        let before = read();
+        let monotonic_nanos = system_nanos(libc::CLOCK_MONOTONIC);
+        let real_nanos = system_nanos(libc::CLOCK_REALTIME);
+        let bracket = read().saturating_sub(before);
+        Anchor { ticks: before + bracket / 2, monotonic_nanos, real_nanos, bracket }
+    };
+    let mut best = once();
+    for _ in 0..9 {
+        let next = once();
+        if next.bracket < best.bracket {
+            best = next;
+        }
+    }
+    best
+}
+
+fn system_nanos(clock: libc::clockid_t) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a local of the right type.
+    unsafe { libc::clock_gettime(clock, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_do_not_go_back_and_anchors_lie_between() {
+        let before = now();
+        let anchor = anchor();
+        let after = now();
+        assert!(before.ticks() <= anchor.ticks && anchor.ticks <= after.ticks());
+        assert!(anchor.real_nanos > 1_600_000_000_000_000_000, "nanoseconds since 1970");
+        assert!(!set_clock(|| 0, 1), "too late: the clock was read");
+    }
+}

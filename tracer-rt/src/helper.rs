@@ -1,0 +1,40 @@
+//! The helper thread: writes what the threads hand over, and about once a second reads the clocks together and writes out
+//! what quiet threads have in their slots.
+
+use std::thread::Thread;
+use std::time::{Duration, Instant};
+
+use crate::session::STATE;
+use crate::sink::SINK;
+
+const PERIOD: Duration = Duration::from_secs(1);
+const STACK_BYTES: usize = 256 << 10;
+
+/// Starts the helper. It takes no signals: they are the program's. `None` when the system gives no thread: then threads
+/// write their own slots.
+pub(crate) fn spawn() -> Option<Thread> {
+    let mut all = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
+    let mut before = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
+    // SAFETY: the pointer is to a local of the right type.
+    unsafe { libc::sigfillset(all.as_mut_ptr()) };
+    // SAFETY: both pointers are to locals of the right type, the first filled.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr()) };
+    let spawned = std::thread::Builder::new().name("tumit-helper".to_owned()).stack_size(STACK_BYTES).spawn(run);
+    // SAFETY: the mask was filled by the call above.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
+    spawned.ok().map(|handle| handle.thread().clone())
+}
+
+fn run() {
+    let mut next = Instant::now() + PERIOD;
+    while STATE.lock().is_recording() {
+        SINK.lock().write_full();
+        while STATE.lock().pool.warm_one() {}
+        let now = Instant::now();
+        if now >= next {
+            SINK.lock().tick();
+            next = now + PERIOD;
+        }
+        std::thread::park_timeout(next.saturating_duration_since(Instant::now()));
+    }
+}

@@ -1,0 +1,209 @@
+//! Strings and source positions are written once; records hold their numbers. Each thread remembers its latest ones, so
+//! that the lock of the tables is taken for new ones only.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::panic::Location;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::buffer::CURSOR;
+use crate::sync::Lock;
+
+/// A string that was interned: four bytes in a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Interned(pub(crate) u32);
+
+impl Interned {
+    /// Interns a string: to be kept by programs that record the same one very often. It is remembered until the process
+    /// ends.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        text.intern()
+    }
+}
+
+/// What an event with an `interned` field takes: text, or text that was interned before.
+pub trait Intern {
+    /// The string's number in this process.
+    fn intern(self) -> Interned;
+}
+
+impl Intern for Interned {
+    #[inline(always)]
+    fn intern(self) -> Interned {
+        self
+    }
+}
+
+impl Intern for &String {
+    fn intern(self) -> Interned {
+        self.as_str().intern()
+    }
+}
+
+impl Intern for &str {
+    #[inline]
+    fn intern(self) -> Interned {
+        if self.is_empty() {
+            return Interned(0);
+        }
+        let place = (self.as_ptr().addr() ^ self.len().wrapping_mul(0x9E37)) / 4 % CACHED;
+        let (text, id) = STRINGS_SEEN.with(|seen| seen[place].get());
+        if text == self { Interned(id) } else { intern_slowly(self, place) }
+    }
+}
+
+/// A source position that was interned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Site(pub(crate) u32);
+
+impl Site {
+    /// No position is known.
+    pub const UNKNOWN: Self = Self(0);
+}
+
+/// The number of a source position.
+#[inline]
+#[must_use]
+pub fn site(location: &'static Location<'static>) -> Site {
+    let address = std::ptr::from_ref(location).addr();
+    let place = address / 8 % CACHED;
+    let (known, id) = SITES_SEEN.with(|seen| seen[place].get());
+    if known == address { Site(id) } else { site_slowly(location, place) }
+}
+
+const CACHED: usize = 64;
+
+thread_local! {
+    static STRINGS_SEEN: [Cell<(&'static str, u32)>; CACHED] = const { [const { Cell::new(("", 0)) }; CACHED] };
+    static SITES_SEEN: [Cell<(usize, u32)>; CACHED] = const { [const { Cell::new((0, 0)) }; CACHED] };
+}
+
+/// All strings may take so many bytes together; what comes later is recorded as [`TOO_MANY`].
+const MAX_STRING_BYTES: usize = 64 << 20;
+const TOO_MANY: &str = "(too many different strings)";
+
+#[derive(Debug)]
+pub(crate) struct Tables {
+    strings: Vec<&'static str>,
+    string_ids: Option<HashMap<&'static str, u32>>,
+    string_bytes: usize,
+    sites: Vec<&'static Location<'static>>,
+    site_ids: Option<HashMap<(&'static str, u32, u32), u32>>,
+}
+
+pub(crate) static TABLES: Lock<Tables> =
+    Lock::new(Tables { strings: Vec::new(), string_ids: None, string_bytes: 0, sites: Vec::new(), site_ids: None });
+
+/// Numbers of strings and sites, to see without the lock whether there are new ones.
+static STRINGS: AtomicUsize = AtomicUsize::new(0);
+static SITES: AtomicUsize = AtomicUsize::new(0);
+
+impl Tables {
+    fn string(&mut self, text: &str) -> (&'static str, u32) {
+        let ids = self.string_ids.get_or_insert_default();
+        if let Some((text, id)) = ids.get_key_value(text) {
+            return (text, *id);
+        }
+        let text = if self.string_bytes + text.len() <= MAX_STRING_BYTES { text } else { TOO_MANY };
+        if let Some((text, id)) = ids.get_key_value(text) {
+            return (text, *id);
+        }
+        self.string_bytes += text.len();
+        let kept: &'static str = Box::leak(text.into());
+        self.strings.push(kept);
+        let id = self.strings.len() as u32;
+        ids.insert(kept, id);
+        STRINGS.store(self.strings.len(), Ordering::Release);
+        (kept, id)
+    }
+
+    fn site(&mut self, location: &'static Location<'static>) -> u32 {
+        let key = (location.file(), location.line(), location.column());
+        let sites = &mut self.sites;
+        *self.site_ids.get_or_insert_default().entry(key).or_insert_with(|| {
+            sites.push(location);
+            SITES.store(sites.len(), Ordering::Release);
+            sites.len() as u32
+        })
+    }
+
+    /// Strings from the given number on; the first has id `from + 1`.
+    pub(crate) fn strings_from(&self, from: usize) -> &[&'static str] {
+        self.strings.get(from..).unwrap_or(&[])
+    }
+
+    /// Sites from the given number on; the first has id `from + 1`.
+    pub(crate) fn sites_from(&self, from: usize) -> &[&'static Location<'static>] {
+        self.sites.get(from..).unwrap_or(&[])
+    }
+}
+
+/// Whether there are more strings or sites than so many.
+pub(crate) fn has_more(strings: usize, sites: usize) -> bool {
+    STRINGS.load(Ordering::Acquire) > strings || SITES.load(Ordering::Acquire) > sites
+}
+
+#[cold]
+#[inline(never)]
+fn intern_slowly(text: &str, place: usize) -> Interned {
+    unless_nested(|| {
+        let (kept, id) = TABLES.lock().string(text);
+        STRINGS_SEEN.with(|seen| seen[place].set((kept, id)));
+        id
+    })
+    .map_or(Interned(0), Interned)
+}
+
+#[cold]
+#[inline(never)]
+fn site_slowly(location: &'static Location<'static>, place: usize) -> Site {
+    unless_nested(|| {
+        let id = TABLES.lock().site(location);
+        SITES_SEEN.with(|seen| seen[place].set((std::ptr::from_ref(location).addr(), id)));
+        id
+    })
+    .map_or(Site(0), Site)
+}
+
+/// Nested (in a signal handler that interrupted a record) the lock may be the thread's own; the record that asks will
+/// be dropped anyway.
+fn unless_nested<T>(work: impl FnOnce() -> T) -> Option<T> {
+    CURSOR.with(|cursor| {
+        if cursor.busy.swap(true, Ordering::Relaxed) {
+            return None;
+        }
+        let result = work();
+        cursor.busy.store(false, Ordering::Release);
+        Some(result)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_texts_have_one_number() {
+        let mut buffer = String::from("one");
+        let one = (&buffer).intern();
+        assert_eq!(Interned::new("one"), one);
+        buffer.replace_range(.., "two");
+        let two = (&buffer).intern();
+        assert_ne!(one, two, "the same address with another text");
+        assert_eq!(std::thread::spawn(|| Interned::new("two")).join().unwrap(), two);
+        assert_eq!(Interned::new(""), Interned(0));
+        assert_eq!(TABLES.lock().strings_from(two.0 as usize - 1)[0], "two");
+    }
+
+    #[test]
+    fn sites_are_told_apart() {
+        #[track_caller]
+        fn here() -> Site {
+            site(Location::caller())
+        }
+        let twice: Vec<_> = (0..2).map(|_| here()).collect();
+        assert_eq!(twice[0], twice[1]);
+        assert_ne!(here(), here());
+    }
+}

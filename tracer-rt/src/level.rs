@@ -1,0 +1,238 @@
+//! Switches: one word per level tells whether it is on, and the base of its record ids.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use tracer_format::FIRST_RESERVED_ID;
+
+use crate::buffer::CURSOR;
+use crate::session::{self, STATE};
+
+/// A level of a spec. Its word is 0 when off, the provider's base id when on, and negative until the provider is known:
+/// off is one load and one branch, and on costs one branch more.
+#[derive(Debug)]
+pub struct Level {
+    word: AtomicU32,
+    provider: &'static Provider,
+}
+
+const UNKNOWN: u32 = u32::MAX;
+
+impl Level {
+    /// For generated code.
+    #[must_use]
+    pub const fn new(provider: &'static Provider) -> Self {
+        Self { word: AtomicU32::new(UNKNOWN), provider }
+    }
+
+    /// The provider's base id, or 0 when the level is off.
+    #[inline(always)]
+    pub fn base(&self) -> u16 {
+        let word = self.word.load(Ordering::Relaxed);
+        if word.cast_signed() < 0 {
+            return self.first_use();
+        }
+        word as u16
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn first_use(&self) -> u16 {
+        // A signal handler that interrupted the slow path of its own thread must not wait for its locks.
+        let nested = CURSOR.with(|cursor| cursor.busy.swap(true, Ordering::Relaxed));
+        if nested {
+            return 0;
+        }
+        STATE.lock().levels.register(self.provider);
+        CURSOR.with(|cursor| cursor.busy.store(false, Ordering::Release));
+        self.word.load(Ordering::Relaxed) as u16
+    }
+}
+
+/// A spec in this process: its name, its schema, its levels.
+#[derive(Debug)]
+pub struct Provider {
+    name: &'static str,
+    schema: &'static [u8],
+    ids: u16,
+    levels: &'static [(&'static str, bool, &'static Level)],
+}
+
+impl Provider {
+    /// For generated code: `ids` is the number of record types, and each level has its name, whether it is on by
+    /// default, and its switch.
+    #[must_use]
+    pub const fn new(
+        name: &'static str,
+        schema: &'static [u8],
+        ids: u16,
+        levels: &'static [(&'static str, bool, &'static Level)],
+    ) -> Self {
+        Self { name, schema, ids, levels }
+    }
+}
+
+/// Switches a level on or off from now on, by its name (`APP`), with the name of its trace (`taktuk.APP`), or all of
+/// them (`all`). Case does not matter. It holds for specs that are used only later, too.
+pub fn set_level(name: &str, on: bool) {
+    session::unnested(|| STATE.lock().levels.switch(name, on));
+}
+
+/// The specs of this process and the switches that were asked for.
+#[derive(Debug)]
+pub(crate) struct Levels {
+    providers: Vec<Registered>,
+    next_id: u16,
+    switches: Vec<(String, bool)>,
+    environment_read: bool,
+}
+
+/// A spec and its ids in this process.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Registered {
+    provider: &'static Provider,
+    base: u16,
+}
+
+impl Registered {
+    /// The payload of its `schema` block.
+    pub(crate) fn payload(&self) -> Vec<u8> {
+        let mut payload = Vec::with_capacity(8 + self.provider.schema.len());
+        payload.extend(u32::from(self.base).to_le_bytes());
+        payload.extend(u32::from(self.provider.ids).to_le_bytes());
+        payload.extend(self.provider.schema);
+        payload
+    }
+}
+
+impl Levels {
+    pub(crate) const fn new() -> Self {
+        Self { providers: Vec::new(), next_id: 1, switches: Vec::new(), environment_read: false }
+    }
+
+    /// Specs from the given one on, in the order of their registration.
+    pub(crate) fn registered_from(&self, from: usize) -> &[Registered] {
+        self.providers.get(from..).unwrap_or(&[])
+    }
+
+    fn register(&mut self, provider: &'static Provider) {
+        if self.providers.iter().any(|known| std::ptr::eq(known.provider, provider)) {
+            return;
+        }
+        self.read_environment();
+        let end = self.next_id.checked_add(provider.ids).filter(|end| *end <= FIRST_RESERVED_ID);
+        let Some(end) = end else {
+            session::report(&format!(
+                "no record ids are left for spec `{}`: its events are not recorded",
+                provider.name
+            ));
+            for (_, _, level) in provider.levels {
+                level.word.store(0, Ordering::Relaxed);
+            }
+            return;
+        };
+        let registered = Registered { provider, base: self.next_id };
+        self.next_id = end;
+        self.providers.push(registered);
+        self.apply(registered);
+    }
+
+    pub(crate) fn switch(&mut self, name: &str, on: bool) {
+        self.read_environment();
+        if name.eq_ignore_ascii_case("all") {
+            self.switches.clear();
+        }
+        self.switches.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        self.switches.push((name.to_owned(), on));
+        for registered in &self.providers {
+            self.apply(*registered);
+        }
+    }
+
+    fn apply(&self, registered: Registered) {
+        for (name, default, level) in registered.provider.levels {
+            let asked = self.switches.iter().rev().find(|(switch, _)| names(switch, registered.provider.name, name));
+            let on = asked.map_or(*default, |(_, on)| *on);
+            level.word.store(if on { u32::from(registered.base) } else { 0 }, Ordering::Relaxed);
+        }
+    }
+
+    /// Switches of `TUMIT_LEVELS` come first, so that those of the program win.
+    fn read_environment(&mut self) {
+        if self.environment_read {
+            return;
+        }
+        self.environment_read = true;
+        let Ok(text) = std::env::var("TUMIT_LEVELS") else { return };
+        for entry in text.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
+            match parse_switch(entry) {
+                Some((name, on)) => self.switches.push((name.to_owned(), on)),
+                None => session::report(&format!(
+                    "TUMIT_LEVELS: `{entry}` is not understood: write NAME=on or NAME=off, separated by commas"
+                )),
+            }
+        }
+    }
+}
+
+fn parse_switch(entry: &str) -> Option<(&str, bool)> {
+    let (name, value) = entry.split_once('=')?;
+    let on = match value.trim() {
+        "on" | "1" | "true" => true,
+        "off" | "0" | "false" => false,
+        _ => return None,
+    };
+    let name = name.trim();
+    (!name.is_empty()).then_some((name, on))
+}
+
+fn names(switch: &str, trace: &str, level: &str) -> bool {
+    match switch.split_once('.') {
+        Some((of, name)) => of.eq_ignore_ascii_case(trace) && name.eq_ignore_ascii_case(level),
+        None => switch.eq_ignore_ascii_case("all") || switch.eq_ignore_ascii_case(level),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static FIRST: Provider = Provider::new("first", b"", 10, &[("COM", true, &COM), ("APP", false, &APP)]);
+    static COM: Level = Level::new(&FIRST);
+    static APP: Level = Level::new(&FIRST);
+    static SECOND: Provider = Provider::new("second", b"", 5, &[("COM", true, &OTHER)]);
+    static OTHER: Level = Level::new(&SECOND);
+    static HUGE: Provider = Provider::new("huge", b"", 0xFFF0 - 10, &[("X", true, &TOO_MANY)]);
+    static TOO_MANY: Level = Level::new(&HUGE);
+
+    fn words() -> [u32; 3] {
+        [&COM, &APP, &OTHER].map(|level| level.word.load(Ordering::Relaxed))
+    }
+
+    #[test]
+    fn bases_are_disjoint_and_switches_hold() {
+        let mut levels = Levels { environment_read: true, ..Levels::new() };
+        levels.switch("second.com", false);
+        levels.register(&FIRST);
+        levels.register(&SECOND);
+        levels.register(&FIRST);
+        assert_eq!(words(), [1, 0, 0]);
+        levels.switch("app", true);
+        assert_eq!(words(), [1, 1, 0]);
+        levels.switch("all", true);
+        assert_eq!(words(), [1, 1, 11]);
+        levels.switch("COM", false);
+        assert_eq!(words(), [0, 1, 0]);
+        levels.register(&HUGE);
+        assert_eq!(TOO_MANY.word.load(Ordering::Relaxed), 0);
+        assert_eq!(levels.registered_from(1).len(), 1);
+    }
+
+    #[test]
+    fn switches_are_parsed() {
+        assert_eq!(parse_switch("COM = on"), Some(("COM", true)));
+        assert_eq!(parse_switch("a.b=0"), Some(("a.b", false)));
+        for bad in ["COM", "=on", "COM=maybe"] {
+            assert_eq!(parse_switch(bad), None);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Facts about this process that its file begins with.
+
+use std::path::PathBuf;
+
+use tracer_format::ClockKind;
+use tracer_format::tags::{append_integer, append_tag, tag};
+
+use crate::clock;
+
+/// What writes the file.
+const WRITER: &str = concat!("rust ", env!("CARGO_PKG_VERSION"));
+
+/// A random number for the process, unique over all runs.
+pub(crate) fn new_id() -> [u8; 16] {
+    let mut id = [0; 16];
+    // SAFETY: pointer and length are of one live array.
+    let got = unsafe { libc::getrandom(id.as_mut_ptr().cast(), id.len(), 0) };
+    if got != 16 {
+        let anchor = clock::anchor();
+        id[..8].copy_from_slice(&(anchor.real_nanos ^ anchor.ticks.rotate_left(32)).to_le_bytes());
+        id[8..].copy_from_slice(&(u64::from(std::process::id()) << 32 ^ anchor.ticks).to_le_bytes());
+    }
+    id
+}
+
+/// `./PROGRAM-DATE-PID.tmt`, the date in local time.
+pub(crate) fn default_folder() -> PathBuf {
+    let program = std::env::current_exe().ok();
+    let program = program.as_deref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned());
+    let program = program.unwrap_or_else(|| "program".to_owned());
+    PathBuf::from(format!("{program}-{}-{}.tmt", local_date(), std::process::id()))
+}
+
+/// `r00003-HOST-PID-xxxx.tmt`; without the rank where none is known.
+pub(crate) fn file_name(id: &[u8; 16]) -> String {
+    let rank = rank().map_or_else(String::new, |rank| format!("r{rank:05}-"));
+    let host: String =
+        host().chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '.' { c } else { '_' }).collect();
+    format!("{rank}{host}-{}-{:02x}{:02x}.tmt", std::process::id(), id[0], id[1])
+}
+
+/// The tagged fields of the `process` block.
+pub(crate) fn tags(id: &[u8; 16], parent: Option<&[u8; 16]>, user_domain: Option<String>) -> Vec<u8> {
+    let mut out = Vec::new();
+    append_tag(&mut out, tag::PROCESS_ID, id);
+    if let Some(parent) = parent {
+        append_tag(&mut out, tag::PARENT_ID, parent);
+    }
+    append_tag(&mut out, tag::HOST, host().as_bytes());
+    append_integer(&mut out, tag::PID, u64::from(std::process::id()));
+    if let Some(rank) = rank() {
+        append_integer(&mut out, tag::RANK, rank);
+    }
+    if let Some(ranks) = integer_of(&["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "SLURM_NTASKS"]) {
+        append_integer(&mut out, tag::RANKS, ranks);
+    }
+    append_integer(&mut out, tag::CLOCK_KIND, clock::kind() as u64);
+    append_integer(&mut out, tag::CLOCK_HZ, clock::hz());
+    append_tag(&mut out, tag::CLOCK_DOMAIN, clock_domain(id, user_domain).as_bytes());
+    append_tag(&mut out, tag::COMMAND, &command());
+    append_tag(&mut out, tag::WRITER, WRITER.as_bytes());
+    if let Some(job) = job() {
+        append_tag(&mut out, tag::JOB, job.as_bytes());
+    }
+    out
+}
+
+/// Processes with equal text read one clock. A user's clock is one process's own unless the user says otherwise.
+fn clock_domain(id: &[u8; 16], user_domain: Option<String>) -> String {
+    if let Some(domain) = user_domain {
+        return domain;
+    }
+    if clock::kind() == ClockKind::User {
+        let hex: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+        return format!("user-{hex}");
+    }
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_else(|_| host());
+    let name_space = std::fs::read_link("/proc/self/ns/time").unwrap_or_default();
+    format!("{} {}", boot.trim(), name_space.display()).trim_end().to_owned()
+}
+
+fn rank() -> Option<u64> {
+    integer_of(&["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"])
+}
+
+fn job() -> Option<String> {
+    if let Some(name_space) = text_of("PMIX_NAMESPACE") {
+        return Some(name_space);
+    }
+    let job = text_of("SLURM_JOB_ID").or_else(|| text_of("PBS_JOBID"))?;
+    Some(text_of("SLURM_STEP_ID").map_or(job.clone(), |step| format!("{job}.{step}")))
+}
+
+fn text_of(variable: &str) -> Option<String> {
+    std::env::var(variable).ok().filter(|text| !text.is_empty())
+}
+
+fn integer_of(variables: &[&str]) -> Option<u64> {
+    variables.iter().find_map(|variable| text_of(variable)?.trim().parse().ok())
+}
+
+fn host() -> String {
+    let mut name = [0u8; 256];
+    // SAFETY: pointer and length are of one live array; the last byte stays zero.
+    unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };
+    let name = String::from_utf8_lossy(name.split(|byte| *byte == 0).next().unwrap_or(&[])).into_owned();
+    if name.is_empty() { "host".to_owned() } else { name }
+}
+
+/// The command line, its arguments separated by spaces.
+fn command() -> Vec<u8> {
+    let mut line = std::fs::read("/proc/self/cmdline").unwrap_or_default();
+    while line.last() == Some(&0) {
+        line.pop();
+    }
+    for byte in &mut line {
+        if *byte == 0 {
+            *byte = b' ';
+        }
+    }
+    String::from_utf8_lossy(&line).into_owned().into_bytes()
+}
+
+fn local_date() -> String {
+    // SAFETY: a null argument asks for the value alone.
+    let now = unsafe { libc::time(std::ptr::null_mut()) };
+    let mut parts = std::mem::MaybeUninit::<libc::tm>::zeroed();
+    // SAFETY: both pointers are to live locals of the right types.
+    unsafe { libc::localtime_r(&raw const now, parts.as_mut_ptr()) };
+    // SAFETY: all of its fields may be zero, and the call filled them.
+    let tm = unsafe { parts.assume_init() };
+    format!(
+        "{:04}{:02}{:02}-{:02}{:02}{:02}",
+        tm.tm_year + 1900,
+        tm.tm_mon + 1,
+        tm.tm_mday,
+        tm.tm_hour,
+        tm.tm_min,
+        tm.tm_sec
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_differ_and_names_are_plain() {
+        let id = new_id();
+        assert_ne!(id, new_id());
+        let name = file_name(&id);
+        assert!(!name.contains('/') && name.ends_with(&format!("{:02x}{:02x}.tmt", id[0], id[1])), "{name}");
+        let folder = default_folder();
+        assert!(folder.to_string_lossy().contains("-20"), "{folder:?} holds a date");
+    }
+}

@@ -1,0 +1,370 @@
+//! The process's file: definitions first, then full slots, each checksummed, compressed where it pays, and appended by one
+//! write. Whatever cannot be written is counted as dropped; the file ends at its last whole block.
+
+use std::fs::File;
+use std::io::{self, Write};
+
+use tracer_format::entries::{Anchor, append_site, append_string};
+use tracer_format::tags::{append_integer, append_tag, tag};
+use tracer_format::{BlockHeader, BlockKind, Codec, PROCESS_STREAM, block, cause, preamble};
+
+use crate::level::Registered;
+use crate::session::{self, STATE, State};
+use crate::sync::Lock;
+use crate::{clock, intern, process};
+
+mod piece;
+
+use piece::Piece;
+
+/// Blocks are stored raw when compression would save less than a tenth.
+const WORTHWHILE: usize = 10;
+
+pub(crate) static SINK: Lock<Sink> = Lock::new(Sink::closed());
+
+/// The file and what it holds already.
+#[derive(Debug)]
+pub(crate) struct Sink {
+    file: Target,
+    /// Length of the file up to its last whole block.
+    length: u64,
+    /// Sequence number of the next block of the process.
+    sequence: u64,
+    schemas: usize,
+    strings: usize,
+    sites: usize,
+    records: u64,
+    complained: bool,
+    /// Buffers, kept from block to block.
+    packed: Vec<u8>,
+    block: Vec<u8>,
+}
+
+#[derive(Debug)]
+enum Target {
+    /// Not opened yet.
+    None,
+    Open(File),
+    /// Could not be opened.
+    Failed,
+}
+
+impl Sink {
+    const fn closed() -> Self {
+        Self {
+            file: Target::None,
+            length: 0,
+            sequence: 0,
+            schemas: 0,
+            strings: 0,
+            sites: 0,
+            records: 0,
+            complained: false,
+            packed: Vec::new(),
+            block: Vec::new(),
+        }
+    }
+
+    /// After a `fork`, in the child: the file is the parent's.
+    pub(crate) fn forget(&mut self) {
+        *self = Self::closed();
+    }
+
+    pub(crate) const fn records_written(&self) -> u64 {
+        self.records
+    }
+
+    /// Makes the folder and the file, unless it is open.
+    pub(crate) fn open(&mut self) -> io::Result<()> {
+        match self.file {
+            Target::Open(_) => return Ok(()),
+            Target::Failed => return Err(io::ErrorKind::Other.into()),
+            Target::None => {}
+        }
+        let opened = self.open_now();
+        if opened.is_err() {
+            self.file = Target::Failed;
+        }
+        opened
+    }
+
+    fn open_now(&mut self) -> io::Result<()> {
+        let state = STATE.lock();
+        let (folder, domain) = (state.folder.clone().unwrap_or_default(), state.clock_domain());
+        let (id, parent, anchor) = (state.process_id, state.parent, state.first_anchor);
+        drop(state);
+        std::fs::create_dir_all(&folder)?;
+        let mut file = File::create_new(folder.join(process::file_name(&id)))?;
+        file.write_all(&preamble())?;
+        self.length = preamble().len() as u64;
+        self.file = Target::Open(file);
+        let tags = process::tags(&id, parent.as_ref(), domain);
+        self.process_block(BlockKind::Process, 1, &tags, (0, 0))?;
+        self.anchor(&anchor)
+    }
+
+    fn opened(&mut self) -> bool {
+        match self.file {
+            Target::Open(_) => true,
+            Target::Failed => false,
+            Target::None => match self.open() {
+                Ok(()) => true,
+                Err(error) => {
+                    let folder = STATE.lock().folder.clone().unwrap_or_default();
+                    self.complain(&format!("cannot record in `{}`: {error}", folder.display()));
+                    false
+                }
+            },
+        }
+    }
+
+    fn complain(&mut self, what: &str) {
+        if !self.complained {
+            self.complained = true;
+            session::report(&format!(
+                "{what}; the program goes on, its events are dropped (TUMIT_TRACE names the run folder)"
+            ));
+        }
+    }
+
+    /// Writes all full slots.
+    pub(crate) fn write_full(&mut self) {
+        self.opened();
+        loop {
+            let mut state = STATE.lock();
+            let Some(slot) = state.full.pop_front() else {
+                state.forget_the_gone();
+                return;
+            };
+            // When half of the slots wait, speed counts for more than size.
+            let hurry = state.full.len() > state.pool.slots() / 2;
+            drop(state);
+            if let Some(piece) = Piece::of_sealed(slot) {
+                self.write_piece(&piece, hurry);
+            }
+            STATE.lock().pool.give(slot);
+        }
+    }
+
+    /// Writes full slots and what the threads have in theirs.
+    pub(crate) fn flush(&mut self) {
+        self.write_full();
+        self.write_live(false);
+    }
+
+    /// About once a second.
+    pub(crate) fn tick(&mut self) {
+        self.flush();
+        if matches!(self.file, Target::Open(_))
+            && let Err(error) = self.anchor(&clock::anchor())
+        {
+            self.complain(&format!("cannot write the trace: {error}"));
+        }
+    }
+
+    /// Writes everything and ends the file.
+    pub(crate) fn finish(&mut self) {
+        self.write_full();
+        self.write_live(true);
+        self.write_untold();
+        let dropped = STATE.lock().dropped();
+        if !self.opened() {
+            return;
+        }
+        let mut tags = Vec::new();
+        append_integer(&mut tags, tag::RECORDS_WRITTEN, self.records);
+        append_integer(&mut tags, tag::RECORDS_DROPPED, dropped);
+        let ended = self
+            .definitions()
+            .and_then(|()| self.anchor(&clock::anchor()))
+            .and_then(|()| self.process_block(BlockKind::End, 2, &tags, (0, 0)));
+        if let Err(error) = ended {
+            self.complain(&format!("cannot write the end of the trace: {error}"));
+        }
+        self.file = Target::Failed;
+    }
+
+    /// Writes what the slots of the threads hold and the file does not. At the end of the process, also of threads that
+    /// stand in the midst of a record.
+    fn write_live(&mut self, at_end: bool) {
+        let streams: Vec<u32> = STATE.lock().entries.iter().map(|entry| entry.stream.index).collect();
+        for stream in streams {
+            let piece = STATE.lock().entry(stream).and_then(|entry| Piece::of_live(entry, at_end));
+            if let Some(piece) = piece {
+                self.write_piece(&piece, false);
+            }
+        }
+    }
+
+    /// Tells of losses after which a stream wrote nothing more.
+    fn write_untold(&mut self) {
+        let mut state = STATE.lock();
+        let pieces: Vec<Piece> = state.entries.iter_mut().filter_map(Piece::of_losses).collect();
+        drop(state);
+        for piece in pieces {
+            self.write_piece(&piece, false);
+        }
+    }
+
+    fn write_piece(&mut self, piece: &Piece, hurry: bool) {
+        let written = if self.opened() { self.try_piece(piece, hurry) } else { Err(io::ErrorKind::Other.into()) };
+        match written {
+            Ok(()) => self.records += u64::from(piece.records),
+            Err(error) => {
+                self.complain(&format!("cannot write the trace: {error}"));
+                if let Some(entry) = STATE.lock().entry(piece.stream) {
+                    let (count, bytes) = (u64::from(piece.records), piece.payload().len() as u64);
+                    entry.stream.losses.add(count, bytes, piece.first, piece.last, cause::WRITE_FAILED);
+                }
+            }
+        }
+    }
+
+    fn try_piece(&mut self, piece: &Piece, hurry: bool) -> io::Result<()> {
+        self.definitions()?;
+        let header = BlockHeader {
+            kind: BlockKind::Records as u8,
+            stream: piece.stream,
+            records: piece.records,
+            sequence: piece.sequence,
+            dropped: piece.dropped,
+            first_ticks: piece.first,
+            last_ticks: piece.last,
+            ..BlockHeader::default()
+        };
+        let codec = if hurry { Codec::Raw } else { Codec::Lz4 };
+        self.append(header, piece.payload(), codec)
+    }
+
+    /// Writes the specs, strings, sites and thread names that are new. Called before each block of records: what these use
+    /// was made known before they were sealed.
+    fn definitions(&mut self) -> io::Result<()> {
+        let state = STATE.lock();
+        let schemas: Vec<_> = state.levels.registered_from(self.schemas).iter().map(Registered::payload).collect();
+        let streams = untold_streams(&state);
+        drop(state);
+        for schema in schemas {
+            self.process_block(BlockKind::Schema, 1, &schema, (0, 0))?;
+            self.schemas += 1;
+        }
+        for (stream, payload) in streams {
+            let header = BlockHeader {
+                kind: BlockKind::Stream as u8,
+                stream,
+                records: 1,
+                sequence: self.sequence,
+                ..BlockHeader::default()
+            };
+            self.append(header, &payload, Codec::Raw)?;
+            self.sequence += 1;
+            if let Some(entry) = STATE.lock().entry(stream) {
+                entry.told = true;
+            }
+        }
+        if intern::has_more(self.strings, self.sites) { self.names() } else { Ok(()) }
+    }
+
+    fn names(&mut self) -> io::Result<()> {
+        // A payload of a reasonable size; long tables take several blocks.
+        const PAYLOAD_BYTES: usize = 1 << 20;
+        loop {
+            let tables = intern::TABLES.lock();
+            let (mut strings, mut sites) = (Vec::new(), Vec::new());
+            let (mut string_count, mut site_count) = (0, 0);
+            for text in tables.strings_from(self.strings) {
+                if strings.len() >= PAYLOAD_BYTES {
+                    break;
+                }
+                string_count += 1;
+                append_string(&mut strings, (self.strings + string_count) as u32, text.as_bytes());
+            }
+            for site in tables.sites_from(self.sites) {
+                if sites.len() >= PAYLOAD_BYTES {
+                    break;
+                }
+                site_count += 1;
+                append_site(&mut sites, (self.sites + site_count) as u32, site.line(), site.file().as_bytes());
+            }
+            drop(tables);
+            if string_count == 0 && site_count == 0 {
+                return Ok(());
+            }
+            if string_count > 0 {
+                self.process_block(BlockKind::Strings, string_count as u32, &strings, (0, 0))?;
+                self.strings += string_count;
+            }
+            if site_count > 0 {
+                self.process_block(BlockKind::Sites, site_count as u32, &sites, (0, 0))?;
+                self.sites += site_count;
+            }
+        }
+    }
+
+    fn anchor(&mut self, anchor: &Anchor) -> io::Result<()> {
+        self.process_block(BlockKind::Anchors, 1, &anchor.encode(), (anchor.ticks, anchor.ticks))
+    }
+
+    fn process_block(&mut self, kind: BlockKind, entries: u32, payload: &[u8], dates: (u64, u64)) -> io::Result<()> {
+        let header = BlockHeader {
+            kind: kind as u8,
+            stream: PROCESS_STREAM,
+            records: entries,
+            sequence: self.sequence,
+            first_ticks: dates.0,
+            last_ticks: dates.1,
+            ..BlockHeader::default()
+        };
+        let codec = if payload.len() < 256 { Codec::Raw } else { Codec::Lz4 };
+        self.append(header, payload, codec)?;
+        self.sequence += 1;
+        Ok(())
+    }
+
+    /// Appends a block by one write. When that fails, the file ends where it did before.
+    fn append(&mut self, mut header: BlockHeader, payload: &[u8], codec: Codec) -> io::Result<()> {
+        let Target::Open(file) = &mut self.file else { return Err(io::ErrorKind::NotConnected.into()) };
+        let mut stored = payload;
+        if codec == Codec::Lz4 {
+            self.packed.resize(lz4_flex::block::get_maximum_output_size(payload.len()), 0);
+            // The buffer is large enough for anything; should it fail all the same, the payload stays as it is.
+            let packed = lz4_flex::block::compress_into(payload, &mut self.packed).unwrap_or(usize::MAX);
+            if packed < payload.len() - payload.len() / WORTHWHILE {
+                stored = &self.packed[..packed];
+                header.codec = Codec::Lz4 as u8;
+            }
+        }
+        header.raw_bytes = payload.len() as u32;
+        header.stored_bytes = stored.len() as u32;
+        self.block.clear();
+        block::append_block(&mut self.block, &header, stored);
+        if let Err(error) = file.write_all(&self.block) {
+            truncate(file, self.length);
+            return Err(error);
+        }
+        self.length += self.block.len() as u64;
+        Ok(())
+    }
+}
+
+/// Cuts off a block that was written in part; the next one then starts there.
+fn truncate(file: &mut File, length: u64) {
+    use std::io::Seek;
+    // Should this fail too, readers find the next block by its magic.
+    if file.set_len(length).is_ok() {
+        let _ = file.seek(io::SeekFrom::Start(length));
+    }
+}
+
+fn untold_streams(state: &State) -> Vec<(u32, Vec<u8>)> {
+    let untold = state.entries.iter().filter(|entry| !entry.told);
+    untold
+        .map(|entry| {
+            let mut payload = Vec::new();
+            append_integer(&mut payload, tag::TID, entry.tid);
+            if let Some(name) = &entry.name {
+                append_tag(&mut payload, tag::THREAD_NAME, name.as_bytes());
+            }
+            (entry.stream.index, payload)
+        })
+        .collect()
+}

@@ -1,0 +1,64 @@
+//! Locks. Only slow paths take them: a thread whose slot is full, the helper, and the calls of the API.
+//!
+//! Order, where several are held: the sink, the session, the tables of names. A `fork` holds all three, so that the child
+//! finds them whole.
+
+use std::cell::UnsafeCell;
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
+
+/// A mutex that does not care whether a holder panicked: nothing in here panics, and a lost block is better than a
+/// second panic.
+#[derive(Debug)]
+pub(crate) struct Lock<T>(Mutex<T>);
+
+impl<T> Lock<T> {
+    pub(crate) const fn new(value: T) -> Self {
+        Self(Mutex::new(value))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// For the end of the process, where a holder may be a thread that never runs again.
+    pub(crate) fn lock_within(&self, patience: Duration) -> Option<MutexGuard<'_, T>> {
+        let give_up = Instant::now() + patience;
+        loop {
+            match self.0.try_lock() {
+                Ok(guard) => return Some(guard),
+                Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) if Instant::now() >= give_up => return None,
+                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_micros(200)),
+            }
+        }
+    }
+}
+
+/// Guards that are taken before a `fork` and released after it, by the same thread, in both processes.
+#[derive(Debug)]
+pub(crate) struct AcrossFork<G>(UnsafeCell<Option<G>>);
+
+// SAFETY: only the handlers of `fork` touch it, and the guards inside keep other threads' forks out.
+unsafe impl<G> Sync for AcrossFork<G> {}
+
+impl<G> AcrossFork<G> {
+    pub(crate) const fn new() -> Self {
+        Self(UnsafeCell::new(None))
+    }
+
+    /// # Safety
+    /// Only while `guards` exclude every other caller.
+    pub(crate) unsafe fn hold(&self, guards: G) {
+        // SAFETY: the caller's promise.
+        unsafe { *self.0.get() = Some(guards) };
+    }
+
+    /// # Safety
+    /// Only by the thread that called [`Self::hold`].
+    pub(crate) unsafe fn take(&self) -> Option<G> {
+        // SAFETY: the caller's promise.
+        let place = unsafe { &mut *self.0.get() };
+        place.take()
+    }
+}

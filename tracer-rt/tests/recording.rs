@@ -1,0 +1,306 @@
+//! What a process records is what it called. Each case runs in a process of its own: this test binary, started again for
+//! its test `child` with the case's name in the environment.
+
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "programs and readers of tests, outside test functions")]
+
+mod recording {
+    pub(crate) mod cases;
+    pub(crate) mod read;
+}
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use recording::read::{File, Number as _, Record, Run, Value, read_run};
+use tracer_format::tags::tag;
+
+/// Runs a case and returns what its folder holds, and what it printed.
+fn run_with(case: &str, settings: &[(&str, &str)]) -> (Run, Output) {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run.tmt");
+    let output = run_child(case, &run, settings);
+    assert!(output.status.success(), "{case}: {}", String::from_utf8_lossy(&output.stderr));
+    (read_run(&run), output)
+}
+
+fn run(case: &str) -> File {
+    let (mut run, _) = run_with(case, &[]);
+    assert_eq!(run.files.len(), 1);
+    assert!(run.files[0].ended);
+    assert!(run.files[0].streams.values().all(|stream| stream.missing_blocks == 0));
+    run.files.remove(0)
+}
+
+fn run_child(case: &str, run: &Path, settings: &[(&str, &str)]) -> Output {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"]);
+    for variable in ["TUMIT_LEVELS", "TUMIT_MEMORY", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"] {
+        command.env_remove(variable);
+    }
+    command.env("TUMIT_TRACE", run).env("TUMIT_CASE", case).envs(settings.iter().copied());
+    command.output().unwrap()
+}
+
+#[test]
+#[ignore = "the other tests run it, in a process of its own"]
+fn child() {
+    if let Ok(case) = std::env::var("TUMIT_CASE") {
+        recording::cases::run(&case);
+    }
+}
+
+#[test]
+fn every_type_is_recorded_as_called() {
+    let file = run("types");
+    let records: Vec<_> = file.records().collect();
+    assert_eq!(records.len(), 4);
+    assert_eq!(
+        records[0].text(),
+        "numbers a=1 b=2 c=3 d=4 e=-1 f=-2 g=-3 h=-4 x=Single(0.5) y=Double(0.25) yes=Bool(true)"
+    );
+    let others = &records[1];
+    assert_eq!(others.get("place"), &Value::Number(0x1234));
+    assert_eq!(others.get("text"), &Value::Text("a text".into()));
+    assert_eq!(others.get("name"), &Value::Text("a name".into()));
+    assert_eq!(others.get("raw"), &Value::Bytes(vec![0, 255]));
+    assert_eq!(others.get("shade"), &Value::Text("dark_blue".into()));
+    let (line, source) = others.site.clone().unwrap();
+    assert!(source.ends_with("cases.rs") && line > 1, "{source}:{line}");
+    // The date field was read just before the record.
+    let when = others.get("when").number();
+    assert!(when <= others.ticks && when >= records[0].ticks);
+    assert_eq!(
+        records[2].text(),
+        "arrays three=[1, -1, 300] many=[Double(1.0), Double(2.0)] shades=[dark_blue, red] pair=[green, red] names=[\"a name\"]"
+    );
+    assert_eq!(records[3].text(), "arrays three=[0, 0, 0] many=[] shades=[] pair=[red, red] names=[]");
+}
+
+#[test]
+fn the_process_is_described() {
+    let (run, _) =
+        run_with("types", &[("OMPI_COMM_WORLD_RANK", "3"), ("OMPI_COMM_WORLD_SIZE", "8"), ("PMIX_NAMESPACE", "job7")]);
+    let file = &run.files[0];
+    assert!(file.name.starts_with("r00003-") && file.name.ends_with(".tmt"), "{}", file.name);
+    assert_eq!((file.integer(tag::RANK), file.integer(tag::RANKS)), (Some(3), Some(8)));
+    assert_eq!(file.text(tag::JOB).as_deref(), Some("job7"));
+    assert_eq!(file.text(tag::WRITER).as_deref(), Some(concat!("rust ", env!("CARGO_PKG_VERSION"))));
+    assert_eq!(file.tags[&tag::PROCESS_ID].len(), 16);
+    assert!(file.text(tag::COMMAND).unwrap().contains("--exact child"));
+    assert!(!file.text(tag::CLOCK_DOMAIN).unwrap().is_empty() && !file.text(tag::HOST).unwrap().is_empty());
+    assert!(file.integer(tag::CLOCK_KIND).is_some_and(|kind| kind > 0) && file.integer(tag::CLOCK_HZ).is_some());
+    assert!(file.anchors.len() >= 2, "at open and at close");
+    assert!(file.anchors.windows(2).all(|pair| pair[0].ticks < pair[1].ticks));
+    // The clocks are read while the first record waits for its slot.
+    for record in file.records().skip(1) {
+        assert!(file.anchors[0].ticks <= record.ticks && record.ticks <= file.anchors.last().unwrap().ticks);
+    }
+}
+
+#[test]
+fn threads_have_streams_and_names() {
+    let file = run("threads");
+    for worker in 0..4u64 {
+        let stream = file.streams.values().find(|stream| stream.name.as_deref() == Some(&format!("worker {worker}")));
+        let stream = stream.unwrap();
+        let numbers: Vec<u64> = stream.records.iter().map(|record| record.get("n").number()).collect();
+        assert_eq!(numbers, (0..10_000).collect::<Vec<_>>());
+        assert!(stream.records.iter().all(|record| record.get("m").number() == worker));
+        assert!(stream.records.windows(2).all(|pair| pair[0].ticks <= pair[1].ticks));
+        assert!(stream.blocks > 3, "220 KB take several blocks");
+        assert!(stream.tid > 0);
+    }
+    assert!(file.streams.values().any(|stream| stream.name.as_deref() == Some("renamed")));
+    assert_eq!(file.end_written, Some(file.records().count() as u64));
+}
+
+#[test]
+fn the_last_moments_are_recorded() {
+    let file = run("exits");
+    let texts: Vec<String> =
+        file.records().filter(|record| record.name == "text").map(|record| record.get("text").to_string()).collect();
+    for expected in [
+        "destructor of a thread",
+        "thread with a key",
+        "destructor of a key",
+        "destructor of the thread that exits",
+        "at exit",
+        "before exit",
+    ] {
+        assert!(texts.iter().any(|text| text == expected), "{expected} is missing of {texts:?}");
+    }
+    assert!(file.streams.values().any(|stream| stream.name.as_deref() == Some("a name longer than the system's")));
+    // The detached thread never stopped: all that it had recorded when another thread told the process to exit is there.
+    let detached = file.streams.values().find(|stream| stream.name.as_deref() == Some("detached")).unwrap();
+    let known = file.records().find(|record| record.name == "tick" && record.get("m").number() == 99).unwrap();
+    assert!(detached.records.len() as u64 >= known.get("n").number());
+    let numbers: Vec<u64> = detached.records.iter().map(|record| record.get("n").number()).collect();
+    assert_eq!(numbers, (0..detached.records.len() as u64).collect::<Vec<_>>());
+}
+
+#[test]
+fn losses_are_counted_exactly() {
+    let (run, output) = run_with("flood", &[("TUMIT_MEMORY", "128K")]);
+    let file = &run.files[0];
+    let emitted = 4 * 300_000;
+    let recorded = file.records().count() as u64;
+    let dropped: u64 = file.streams.values().map(|stream| stream.dropped).sum();
+    assert!(dropped > 0, "two slots for four threads that do nothing but record");
+    assert_eq!(recorded + dropped, emitted);
+    assert_eq!((file.end_written, file.end_dropped), (Some(recorded), Some(dropped)));
+    for stream in file.streams.values() {
+        let told: u64 = stream.losses.iter().map(|lost| lost.count).sum();
+        assert_eq!(told, stream.dropped, "every loss is told of in its place");
+        // Numbers that are missing lie where a `lost` record stands.
+        let mut next = 0;
+        let mut gaps = 0;
+        for record in &stream.records {
+            gaps += record.get("n").number() - next;
+            next = record.get("n").number() + 1;
+        }
+        assert_eq!(gaps + (300_000 - next), stream.dropped);
+        assert!(stream.losses.iter().all(|lost| lost.cause == 1 && lost.bytes == lost.count * 22));
+    }
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(printed.contains(&format!("dropped {dropped}")), "{printed}");
+}
+
+#[test]
+fn overlong_records_are_lost_and_told() {
+    let file = run("oversize");
+    let stream = file.streams.values().next().unwrap();
+    assert_eq!(stream.records.len(), 3);
+    assert_eq!(stream.records[1].get("data"), &Value::Bytes(vec![7; 60_000]));
+    assert_eq!(stream.dropped, 2);
+    assert_eq!(stream.losses.len(), 1);
+    assert_eq!((stream.losses[0].count, stream.losses[0].cause), (2, 2));
+}
+
+#[test]
+fn levels_are_switched() {
+    let names = |file: &File| file.records().map(Record::text).collect::<Vec<_>>().join(", ");
+    let case = |levels: &str| names(&run_with("levels", &[("TUMIT_LEVELS", levels)]).0.files[0]);
+    let plain = "tick n=1 m=0, detail n=3, step.begin n=4, step.end, tick n=2 m=0";
+    assert_eq!(names(&run("levels")), plain, "APP is off until the program switches it on");
+    assert_eq!(case("APP=on"), format!("tick n=1 m=0, detail n=1, detail n=3, step.begin n=4, step.end, tick n=2 m=0"));
+    assert_eq!(case("COM=off"), "detail n=3, step.begin n=4, step.end");
+    assert_eq!(case("all=off,all.COM=on"), plain);
+    let (_, output) = run_with("levels", &[("TUMIT_LEVELS", "COM:on")]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("TUMIT_LEVELS: `COM:on` is not understood"));
+}
+
+#[test]
+fn several_specs_share_a_process() {
+    let file = run("two specs");
+    let names: Vec<String> = file.records().map(|record| format!("{}.{}", record.trace, record.text())).collect();
+    assert_eq!(names, ["all.tick n=1 m=2", "other.tick n=3", "all.tick n=4 m=5"]);
+    assert_eq!(file.schemas.len(), 2);
+}
+
+#[test]
+fn a_forked_child_has_a_file_of_its_own() {
+    let (run, _) = run_with("fork", &[]);
+    assert_eq!(run.files.len(), 2, "parent and child");
+    let child = run.files.iter().find(|file| file.tags.contains_key(&tag::PARENT_ID)).unwrap();
+    let parent = run.files.iter().find(|file| !file.tags.contains_key(&tag::PARENT_ID)).unwrap();
+    assert_eq!(child.tags[&tag::PARENT_ID], parent.tags[&tag::PROCESS_ID]);
+    assert_ne!(child.integer(tag::PID), parent.integer(tag::PID));
+    let texts = |file: &File| file.records().map(|record| record.get("text").to_string()).collect::<Vec<_>>();
+    assert_eq!(texts(parent), ["before", "parent"]);
+    assert_eq!(texts(child), ["child", "before"]);
+}
+
+#[test]
+fn spans_end_where_their_guards_do() {
+    let file = run("spans");
+    let texts: Vec<String> = file.records().map(Record::text).collect();
+    assert_eq!(
+        texts,
+        ["work.begin n=1", "tick n=7 m=8", "work.end", "work.begin n=2", "work.end", "work.begin n=3", "work.end"]
+    );
+    assert!(file.records().all(|record| record.name == "tick" || record.site.is_some()));
+}
+
+#[test]
+fn rare_dates_are_right() {
+    let (run, _) = run_with("user clock", &[]);
+    let file = &run.files[0];
+    assert_eq!((file.integer(tag::CLOCK_KIND), file.integer(tag::CLOCK_HZ)), (Some(5), Some(1_000_000)));
+    let ticks: Vec<(u64, u64)> = file.records().map(|record| (record.get("n").number(), record.ticks)).collect();
+    // Far ahead, back (which repeats the date), ahead by the largest and the smallest step on either side of 32 bits.
+    for (asked, recorded) in ticks {
+        assert_eq!(recorded, asked.max(10_000_000_000 * u64::from(asked < 10_000_000_000 && asked > 1_000)));
+    }
+    assert_eq!(file.records().count(), 6);
+}
+
+#[test]
+fn quiet_threads_are_flushed_and_go_on() {
+    let file = run("flush");
+    let texts: Vec<u64> = file.records().map(|record| record.get("n").number()).collect();
+    assert_eq!(texts, (0..300).collect::<Vec<_>>());
+    assert!(file.streams.values().next().unwrap().blocks >= 3);
+    let dates: Vec<u64> = file.records().map(|record| record.ticks).collect();
+    let said: Vec<u64> = file.records().map(|record| record.get("m").number()).collect();
+    // Each record carries the clock as read just before it: the dates of all blocks must interleave with them.
+    for (at, date) in dates.iter().enumerate() {
+        assert!(said[at] <= *date && said.get(at + 1).is_none_or(|next| date <= next), "record {at}");
+    }
+}
+
+#[test]
+fn nested_records_are_dropped_and_counted() {
+    let file = run("signals");
+    let recorded = file.records().count() as u64;
+    let told = file.end_dropped.unwrap();
+    // One record, not counted here, says how many were asked for.
+    let asked = file.records().find(|record| record.get("m").number() == 2).unwrap().get("n").number();
+    assert_eq!(recorded - 1 + told, asked);
+    assert!(told > 0, "300 signals into a loop that does nothing but record");
+}
+
+#[test]
+fn a_signal_handler_may_end_the_process() {
+    // Wherever the signal strikes, in a record or between two: the trace ends in order.
+    for _ in 0..10 {
+        let file = run("exit in a handler");
+        let numbers: Vec<u64> = file.records().map(|record| record.get("n").number()).collect();
+        assert_eq!(numbers, (0..numbers.len() as u64).collect::<Vec<_>>());
+        assert_eq!(file.end_written, Some(numbers.len() as u64));
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_harms_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "not a folder").unwrap();
+    let output = run_child("unwritable", &file.join("run.tmt"), &[]);
+    assert!(output.status.success());
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    let lines: Vec<&str> = errors.lines().filter(|line| line.starts_with("tumit:")).collect();
+    assert_eq!(lines.len(), 1, "{errors}");
+    assert!(lines[0].contains("cannot record in") && lines[0].contains("run.tmt"), "{errors}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("all of 100000 dropped"), "{output:?}");
+}
+
+#[test]
+fn a_full_disk_leaves_whole_blocks() {
+    // A limit on the size of files stands in for a full disk: writes beyond it fail.
+    let (run, output) = run_with("full disk", &[("TUMIT_MEMORY", "1M")]);
+    let file = &run.files[0];
+    let recorded = file.records().count() as u64;
+    assert!(recorded > 0, "what came before is there");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(printed.contains(&format!("written {recorded} ")), "{printed}, in the file {recorded}");
+    assert!(printed.contains("sum 1000000"), "{printed}");
+    assert_eq!(String::from_utf8_lossy(&output.stderr).matches("tumit:").count(), 1);
+    assert!(file.streams.values().any(|stream| stream.missing_blocks > 0), "blocks after the limit are gaps");
+}
+
+#[test]
+fn start_tells_why_it_cannot() {
+    let (_, output) = run_with("start", &[]);
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(printed.contains("late: recording has begun already"), "{printed}");
+}

@@ -1,0 +1,327 @@
+//! The programs that are recorded.
+
+use std::cell::Cell;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tracer_rt::{Date, Interned};
+
+tracer_rt::events!("tests/all.tumit");
+
+mod second {
+    tracer_rt::events!("tests/other.tumit", off = []);
+}
+
+pub(crate) fn run(case: &str) {
+    match case {
+        "types" => types(),
+        "threads" => threads(),
+        "exits" => exits(),
+        "flood" => flood(),
+        "oversize" => oversize(),
+        "levels" => levels(),
+        "two specs" => {
+            com::tick(1, 2);
+            second::com::tick(3);
+            com::tick(4, 5);
+        }
+        "fork" => fork(),
+        "spans" => spans(),
+        "user clock" => user_clock(),
+        "flush" => flush(),
+        "signals" => signals(),
+        "exit in a handler" => exit_in_handler(),
+        "unwritable" => unwritable(),
+        "full disk" => full_disk(),
+        "start" => start(),
+        other => panic!("no case {other}"),
+    }
+}
+
+fn types() {
+    com::numbers(1, 2, 3, 4, -1, -2, -3, -4, 0.5, 0.25, true);
+    let place = std::ptr::without_provenance::<u8>(0x1234);
+    com::others(tracer_rt::now(), place, "a text", "a name", &[0, 255], Color::DarkBlue);
+    let names = [Interned::new("a name")];
+    com::arrays([1, -1, 300], &[1.0, 2.0], &[Color::DarkBlue, Color::Red], [Color::Green, Color::Red], &names);
+    com::arrays([0; 3], &[], &[], [Color::Red; 2], &[]);
+}
+
+fn threads() {
+    tracer_rt::set_thread_name("not yet recording");
+    tracer_rt::set_thread_name("renamed");
+    com::tick(0, 77);
+    let workers = (0..4).map(|worker| {
+        let work = move || {
+            for n in 0..10_000 {
+                com::tick(n, worker);
+            }
+        };
+        std::thread::Builder::new().name(format!("worker {worker}")).spawn(work).unwrap()
+    });
+    for worker in workers.collect::<Vec<_>>() {
+        worker.join().unwrap();
+    }
+}
+
+struct AtEnd(&'static str);
+
+impl Drop for AtEnd {
+    fn drop(&mut self) {
+        com::text(self.0);
+    }
+}
+
+thread_local! {
+    static AT_END: Cell<Option<AtEnd>> = const { Cell::new(None) };
+}
+
+extern "C" fn at_exit() {
+    com::text("at exit");
+}
+
+extern "C" fn in_key_destructor(_: *mut libc::c_void) {
+    com::text("destructor of a key");
+}
+
+/// A record after the recorder has retired the thread: the keys of the C library come in the order of their making.
+fn late_destructor() {
+    let mut key = 0;
+    // SAFETY: the pointer is to a live local.
+    unsafe { libc::pthread_key_create(&raw mut key, Some(in_key_destructor)) };
+    let work = move || {
+        com::text("thread with a key");
+        // SAFETY: the key was just made; its value is not used.
+        unsafe { libc::pthread_setspecific(key, std::ptr::without_provenance(1)) };
+    };
+    std::thread::Builder::new().name("a name longer than the system's".into()).spawn(work).unwrap().join().unwrap();
+}
+
+/// A thread that ends, one that never does, and the exit by a third one.
+fn exits() {
+    static TOLD: AtomicU64 = AtomicU64::new(0);
+    std::thread::spawn(|| AT_END.set(Some(AtEnd("destructor of a thread")))).join().unwrap();
+    late_destructor();
+    // Registered after the recorder's own handler, so it runs before it.
+    // SAFETY: the handler is a plain function.
+    unsafe { libc::atexit(at_exit) };
+    let detached = || {
+        for n in 0.. {
+            com::tick(n, 1);
+            TOLD.store(n + 1, Ordering::Release);
+            std::thread::sleep(std::time::Duration::from_micros(50));
+        }
+    };
+    std::thread::Builder::new().name("detached".into()).spawn(detached).unwrap();
+    while TOLD.load(Ordering::Acquire) < 100 {
+        std::thread::yield_now();
+    }
+    let exiting = std::thread::spawn(|| {
+        AT_END.set(Some(AtEnd("destructor of the thread that exits")));
+        com::text("before exit");
+        com::tick(TOLD.load(Ordering::Acquire), 99);
+        std::process::exit(0);
+    });
+    exiting.join().unwrap();
+}
+
+fn flood() {
+    let start = Barrier::new(4);
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let start = &start;
+            scope.spawn(move || {
+                start.wait();
+                for n in 0..300_000 {
+                    com::tick(n, thread);
+                }
+            });
+        }
+    });
+    tracer_rt::finish();
+    println!("dropped {}", tracer_rt::counts().dropped);
+}
+
+fn oversize() {
+    com::blob(b"small");
+    com::blob(&vec![1; 65_500]);
+    com::blob(&vec![1; 100_000]);
+    com::blob(&vec![7; 60_000]);
+    com::blob(b"last");
+}
+
+fn levels() {
+    com::tick(1, 0);
+    app::detail(1);
+    tracer_rt::set_level("APP", false);
+    app::detail(2);
+    let unseen = app::step(2);
+    tracer_rt::set_level("app", true);
+    drop(unseen);
+    app::detail(3);
+    let step = app::step(4);
+    tracer_rt::set_level("all.APP", false);
+    // Begun while the level was on: its end is recorded all the same.
+    drop(step);
+    com::tick(2, 0);
+}
+
+fn fork() {
+    com::text("before");
+    // SAFETY: the child does nothing but record and end.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        com::text("child");
+        com::text("before");
+        // SAFETY: ends the process in order.
+        unsafe { libc::exit(0) };
+    }
+    let mut status = -1;
+    // SAFETY: the pointer is to a local of the right type.
+    unsafe { libc::waitpid(child, &raw mut status, 0) };
+    assert_eq!(status, 0);
+    com::text("parent");
+}
+
+struct Worker {
+    number: u32,
+}
+
+impl Worker {
+    #[tracer_rt::traced(com::work(self.number))]
+    fn method(&self) -> Result<u32, std::num::ParseIntError> {
+        "not a number".parse::<u32>()?;
+        Ok(self.number)
+    }
+}
+
+#[tracer_rt::traced(com::work(n))]
+fn generic<T: Into<u64>>(n: u32, value: T) -> u64 {
+    value.into() + u64::from(n)
+}
+
+fn spans() {
+    {
+        let _work = com::work(1);
+        com::tick(7, 8);
+    }
+    assert!(Worker { number: 2 }.method().is_err());
+    assert_eq!(generic(3, 4u8), 7);
+}
+
+static TIME: AtomicU64 = AtomicU64::new(1_000);
+
+fn user_clock() {
+    assert!(tracer_rt::set_clock(|| TIME.load(Ordering::Relaxed), 1_000_000));
+    for date in
+        [1_000, 10_000_000_000, 5_000, 10_000_000_001, 10_000_000_001 + 0xFFFF_FFFF, 10_000_000_001 + 0x1_FFFF_FFFF]
+    {
+        TIME.store(date, Ordering::Relaxed);
+        com::tick(date, 0);
+    }
+    assert!(!tracer_rt::set_clock(|| 0, 1), "too late");
+    assert_eq!(tracer_rt::now(), Date::from_ticks(10_000_000_001 + 0x1_FFFF_FFFF));
+}
+
+fn flush() {
+    for n in 0..300 {
+        com::tick(n, tracer_rt::now().ticks());
+        if n % 100 == 50 {
+            tracer_rt::flush();
+        } else if n % 100 == 99 {
+            // Another thread flushes this one.
+            std::thread::spawn(tracer_rt::flush).join().unwrap();
+        }
+    }
+}
+
+static IN_HANDLER: AtomicU64 = AtomicU64::new(0);
+
+extern "C" fn on_signal(_: libc::c_int) {
+    com::tick(u64::MAX, 0);
+    IN_HANDLER.fetch_add(1, Ordering::Relaxed);
+}
+
+extern "C" fn exit_on_signal(_: libc::c_int) {
+    // SAFETY: the interrupted thread does nothing but record, which holds no lock of the C library.
+    unsafe { libc::exit(0) };
+}
+
+fn on_alarm(handler: extern "C" fn(libc::c_int)) {
+    // SAFETY: the handlers only record and count, or end the process.
+    unsafe { libc::signal(libc::SIGALRM, handler as *const () as libc::sighandler_t) };
+}
+
+fn exit_in_handler() {
+    com::tick(0, 0);
+    on_alarm(exit_on_signal);
+    let after = |tv_usec| libc::timeval { tv_sec: 0, tv_usec };
+    let timer = libc::itimerval { it_interval: after(0), it_value: after(100) };
+    // SAFETY: the pointer is to a live local.
+    unsafe { libc::setitimer(libc::ITIMER_REAL, &raw const timer, std::ptr::null_mut()) };
+    // Less than a slot: a thread that is interrupted while it changes slots holds a lock, and its trace has no end.
+    for n in 1..2_500 {
+        com::tick(n, 0);
+    }
+    loop {
+        std::hint::spin_loop();
+    }
+}
+
+/// Another thread interrupts the recording one, whose handler records too.
+fn signals() {
+    com::tick(0, 0);
+    on_alarm(on_signal);
+    // SAFETY: takes nothing.
+    let target = unsafe { libc::pthread_self() };
+    let sender = std::thread::spawn(move || {
+        for _ in 0..300 {
+            // SAFETY: the thread waits for this one.
+            unsafe { libc::pthread_kill(target, libc::SIGALRM) };
+            std::thread::sleep(std::time::Duration::from_micros(100));
+        }
+    });
+    let mut own = 1;
+    while !sender.is_finished() {
+        com::tick(own, 1);
+        own += 1;
+    }
+    // Waiting is a system call: no signal is pending after it.
+    sender.join().unwrap();
+    com::tick(own + IN_HANDLER.load(Ordering::Relaxed), 2);
+}
+
+fn unwritable() {
+    for n in 0..100_000 {
+        com::tick(n, 0);
+    }
+    tracer_rt::finish();
+    let counts = tracer_rt::counts();
+    assert_eq!(counts.written, 0);
+    println!("all of {} dropped", counts.dropped);
+}
+
+fn full_disk() {
+    let limit = libc::rlimit { rlim_cur: 1 << 20, rlim_max: 1 << 20 };
+    // SAFETY: ignoring a signal has no handler.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+    // SAFETY: the pointer is to a live local.
+    unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) };
+    let mut random = 1u64;
+    for n in 0..1_000_000 {
+        // Incompressible, so that a megabyte is soon full.
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(n);
+        com::tick(random, random.rotate_left(17));
+    }
+    tracer_rt::finish();
+    let counts = tracer_rt::counts();
+    println!("written {} dropped {} sum {}", counts.written, counts.dropped, counts.written + counts.dropped);
+}
+
+fn start() {
+    let session = tracer_rt::start(tracer_rt::Config::from_env()).unwrap();
+    assert!(session.folder().is_absolute() && session.folder().ends_with("run.tmt"));
+    com::tick(1, 1);
+    println!("late: {}", tracer_rt::start(tracer_rt::Config::default()).unwrap_err());
+    session.finish();
+}

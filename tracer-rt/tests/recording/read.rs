@@ -1,0 +1,257 @@
+//! Reads a run by `tracer-format` alone, checking all that the format promises.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::path::Path;
+
+use tracer_format::entries::{Anchor, anchors, sites, strings};
+use tracer_format::record::{Lost, Records, Value as Raw, array_elements, values};
+use tracer_format::schema::{RecordType, Schema};
+use tracer_format::tags::{Tags, integer, tag};
+use tracer_format::{BlockKind, ID_LOST, PREAMBLE_BYTES, PROCESS_STREAM, block::decode_block, check_preamble};
+
+pub(crate) struct Run {
+    pub files: Vec<File>,
+}
+
+#[derive(Default)]
+pub(crate) struct File {
+    pub name: String,
+    pub tags: HashMap<u16, Vec<u8>>,
+    pub schemas: Vec<(u32, Schema)>,
+    pub streams: BTreeMap<u32, Stream>,
+    pub anchors: Vec<Anchor>,
+    pub ended: bool,
+    pub end_written: Option<u64>,
+    pub end_dropped: Option<u64>,
+    strings: HashMap<u32, String>,
+    sites: HashMap<u32, (u32, String)>,
+}
+
+#[derive(Default)]
+pub(crate) struct Stream {
+    pub name: Option<String>,
+    pub tid: u64,
+    pub records: Vec<Record>,
+    pub losses: Vec<Lost>,
+    pub dropped: u64,
+    pub blocks: u64,
+    pub missing_blocks: u64,
+    next_sequence: u64,
+}
+
+#[derive(Debug)]
+pub(crate) struct Record {
+    pub trace: String,
+    pub name: String,
+    pub ticks: u64,
+    pub site: Option<(u32, String)>,
+    pub fields: Vec<(String, Value)>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    Number(u64),
+    Text(String),
+    Bytes(Vec<u8>),
+    /// As it prints.
+    Other(String),
+}
+
+pub(crate) trait Number {
+    fn number(&self) -> u64;
+}
+
+impl Number for Value {
+    fn number(&self) -> u64 {
+        let Self::Number(number) = self else { panic!("{self:?} is no number") };
+        *number
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Text(text) | Self::Other(text) => f.write_str(text),
+            Self::Bytes(bytes) => write!(f, "{bytes:?}"),
+        }
+    }
+}
+
+impl Record {
+    pub(crate) fn get(&self, name: &str) -> &Value {
+        &self.fields.iter().find(|(field, _)| field == name).unwrap_or_else(|| panic!("no {name} in {self:?}")).1
+    }
+
+    pub(crate) fn text(&self) -> String {
+        self.fields.iter().fold(self.name.clone(), |text, (name, value)| format!("{text} {name}={value}"))
+    }
+}
+
+impl File {
+    /// Records of all streams, stream by stream.
+    pub(crate) fn records(&self) -> impl Iterator<Item = &Record> {
+        self.streams.values().flat_map(|stream| &stream.records)
+    }
+
+    pub(crate) fn integer(&self, tag: u16) -> Option<u64> {
+        integer(self.tags.get(&tag)?)
+    }
+
+    pub(crate) fn text(&self, tag: u16) -> Option<String> {
+        Some(String::from_utf8(self.tags.get(&tag)?.clone()).unwrap())
+    }
+
+    fn record_type(&self, id: u16) -> Option<(&Schema, &RecordType)> {
+        self.schemas.iter().find_map(|(base, schema)| {
+            let at = u32::from(id).checked_sub(*base)?;
+            Some((schema, schema.records.get(at as usize)?))
+        })
+    }
+
+    fn value(&self, schema: &Schema, raw: Raw<'_>) -> Value {
+        match raw {
+            Raw::Unsigned(number) | Raw::Date(number) | Raw::Pointer(number) => Value::Number(number),
+            Raw::Signed(number) => Value::Other(number.to_string()),
+            Raw::Text(bytes) => Value::Text(String::from_utf8(bytes.to_vec()).unwrap()),
+            Raw::Bytes(bytes) => Value::Bytes(bytes.to_vec()),
+            Raw::Interned(0) => Value::Text(String::new()),
+            Raw::Interned(id) => Value::Text(self.strings[&id].clone()),
+            Raw::Enum { index, value } => Value::Text(schema.enums[index as usize].values[value as usize].clone()),
+            Raw::Array(scalar, bytes) => {
+                let all: Vec<String> = array_elements(scalar, bytes)
+                    .map(|element| match self.value(schema, element) {
+                        Value::Text(text) if matches!(element, Raw::Interned(_)) => format!("{text:?}"),
+                        value => value.to_string(),
+                    })
+                    .collect();
+                Value::Other(format!("[{}]", all.join(", ")))
+            }
+            other => Value::Other(format!("{other:?}")),
+        }
+    }
+}
+
+pub(crate) fn read_run(folder: &Path) -> Run {
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    Run { files: paths.iter().map(|path| read_file(path)).collect() }
+}
+
+fn read_file(path: &Path) -> File {
+    let bytes = std::fs::read(path).unwrap();
+    assert_eq!(check_preamble(&bytes), Ok(1));
+    let name = path.file_name().unwrap().to_string_lossy().into_owned();
+    let mut file = File { name, ..File::default() };
+    let (mut at, mut sequence, mut ended) = (PREAMBLE_BYTES, 0, false);
+    while at < bytes.len() {
+        assert!(!ended, "nothing follows the end");
+        assert_eq!(at % 8, 0);
+        let block = decode_block(&bytes[at..]).unwrap_or_else(|error| panic!("byte {at} of {}: {error}", file.name));
+        at += block.header.block_bytes();
+        let header = block.header;
+        let unpacked = match header.codec {
+            0 => block.stored.to_vec(),
+            1 => lz4_flex::block::decompress(block.stored, header.raw_bytes as usize).unwrap(),
+            other => panic!("codec {other}"),
+        };
+        assert_eq!(unpacked.len(), header.raw_bytes as usize);
+        let kind = BlockKind::from_number(header.kind).unwrap();
+        if kind == BlockKind::Records {
+            read_records(&mut file, &header, &unpacked);
+            continue;
+        }
+        assert_eq!(header.sequence, sequence, "blocks of the process count on");
+        sequence += 1;
+        if kind == BlockKind::Process {
+            assert_eq!(sequence, 1, "the process comes first");
+        }
+        assert_eq!(kind == BlockKind::Stream, header.stream != PROCESS_STREAM);
+        read_definitions(&mut file, kind, header.stream, &unpacked);
+        ended = kind == BlockKind::End;
+    }
+    file.ended = ended;
+    file
+}
+
+fn read_definitions(file: &mut File, kind: BlockKind, stream: u32, payload: &[u8]) {
+    match kind {
+        BlockKind::Process => file.tags = Tags(payload).map(|(tag, bytes)| (tag, bytes.to_vec())).collect(),
+        BlockKind::Schema => {
+            let word = |at: usize| u32::from_le_bytes(payload[at..at + 4].try_into().unwrap());
+            let schema = Schema::decode(&payload[8..]).unwrap();
+            assert_eq!(schema.records.len(), word(4) as usize);
+            file.schemas.push((word(0), schema));
+        }
+        BlockKind::Stream => {
+            let stream = file.streams.entry(stream).or_default();
+            for (tag, bytes) in Tags(payload) {
+                match tag {
+                    tag::TID => stream.tid = integer(bytes).unwrap(),
+                    tag::THREAD_NAME => stream.name = Some(String::from_utf8(bytes.to_vec()).unwrap()),
+                    other => panic!("tag {other}"),
+                }
+            }
+        }
+        BlockKind::Strings => {
+            let new = strings(payload).map(|(id, text)| (id, String::from_utf8(text.to_vec()).unwrap()));
+            file.strings.extend(new);
+        }
+        BlockKind::Sites => {
+            let new = sites(payload).map(|(id, line, text)| (id, (line, String::from_utf8(text.to_vec()).unwrap())));
+            file.sites.extend(new);
+        }
+        BlockKind::Anchors => file.anchors.extend(anchors(payload)),
+        BlockKind::End => {
+            for (tag, bytes) in Tags(payload) {
+                match tag {
+                    tag::RECORDS_WRITTEN => file.end_written = integer(bytes),
+                    tag::RECORDS_DROPPED => file.end_dropped = integer(bytes),
+                    other => panic!("tag {other}"),
+                }
+            }
+        }
+        BlockKind::Records | BlockKind::Sync => panic!("{kind:?}"),
+    }
+}
+
+fn read_records(file: &mut File, header: &tracer_format::BlockHeader, payload: &[u8]) {
+    let mut stream = file.streams.remove(&header.stream).expect("a stream is described before its records");
+    assert!(header.sequence >= stream.next_sequence);
+    stream.missing_blocks += header.sequence - stream.next_sequence;
+    stream.next_sequence = header.sequence + 1;
+    stream.blocks += 1;
+    assert!(header.dropped >= stream.dropped);
+    stream.dropped = header.dropped;
+    let raws: Vec<_> = Records::new(payload, header.first_ticks, |id| Some(file.record_type(id)?.1))
+        .map(|record| record.unwrap())
+        .collect();
+    let mut count = 0;
+    for (at, raw) in raws.iter().enumerate() {
+        if at == 0 {
+            assert_eq!(raw.ticks, header.first_ticks, "the first record has the block's first date");
+        }
+        assert!(raw.ticks <= header.last_ticks);
+        if raw.id == ID_LOST {
+            assert_eq!(at, 0, "losses are told first");
+            stream.losses.push(Lost::decode(raw.body).unwrap());
+            continue;
+        }
+        count += 1;
+        let (schema, kind) = file.record_type(raw.id).unwrap();
+        let names = kind.fields.iter().map(|field| field.name.clone());
+        let fields = names.zip(values(&kind.fields, raw.body).map(|value| file.value(schema, value))).collect();
+        let site = (raw.site != 0).then(|| file.sites[&raw.site].clone());
+        assert!(!kind.located || site.is_some());
+        stream.records.push(Record {
+            trace: schema.name.clone(),
+            name: kind.name.clone(),
+            ticks: raw.ticks,
+            site,
+            fields,
+        });
+    }
+    assert_eq!(count, header.records);
+    file.streams.insert(header.stream, stream);
+}

@@ -1,0 +1,103 @@
+//! Fields as parameters of functions, and as the values that the recorder packs.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+use tracer_format::schema::{FieldType, Scalar};
+
+use super::names;
+use crate::spec::{Record, Spec};
+
+/// The recorder packs tuples of at most so many values; longer ones are nested.
+const TUPLE: usize = 8;
+
+/// `node: u16, what: &str`.
+pub(super) fn parameters(spec: &Spec, record: &Record) -> TokenStream {
+    let parameters = record.layout.fields.iter().map(|field| {
+        let (name, ty) = (names::function(&field.name), parameter_type(spec, field.ty));
+        quote!(#name: #ty)
+    });
+    quote!(#(#parameters),*)
+}
+
+/// The tuple that holds the record's bytes, in their order.
+pub(super) fn values(record: &Record) -> TokenStream {
+    let site = record.layout.located.then(site);
+    let fields = record.layout.fields.iter().map(|field| value(&names::function(&field.name), field.ty));
+    nest(&site.into_iter().chain(fields).collect::<Vec<_>>())
+}
+
+/// Uses the parameters of an event that is not compiled.
+pub(super) fn ignored(record: &Record) -> TokenStream {
+    let parameters = record.layout.fields.iter().map(|field| names::function(&field.name));
+    quote!(#(let _ = #parameters;)*)
+}
+
+/// The caller's position.
+pub(super) fn site() -> TokenStream {
+    quote!(::tracer_rt::private::site(::core::panic::Location::caller()))
+}
+
+fn nest(values: &[TokenStream]) -> TokenStream {
+    if values.len() <= TUPLE {
+        return quote!((#(#values,)*));
+    }
+    let chunk = values.len().div_ceil(TUPLE).max(TUPLE);
+    nest(&values.chunks(chunk).map(nest).collect::<Vec<_>>())
+}
+
+fn parameter_type(spec: &Spec, ty: FieldType) -> TokenStream {
+    match ty {
+        FieldType::One(Scalar::Interned) => quote!(impl ::tracer_rt::Intern),
+        FieldType::One(Scalar::Pointer) => quote!(impl ::core::convert::Into<::tracer_rt::Pointer>),
+        FieldType::One(scalar) => scalar_type(spec, scalar),
+        FieldType::Fixed(scalar, count) => {
+            let (ty, count) = (scalar_type(spec, scalar), Literal::u32_unsuffixed(count));
+            quote!([#ty; #count])
+        }
+        FieldType::Variable(scalar) => {
+            let ty = scalar_type(spec, scalar);
+            quote!(&[#ty])
+        }
+    }
+}
+
+fn scalar_type(spec: &Spec, scalar: Scalar) -> TokenStream {
+    match scalar {
+        Scalar::U8 => quote!(u8),
+        Scalar::U16 => quote!(u16),
+        Scalar::U32 => quote!(u32),
+        Scalar::U64 => quote!(u64),
+        Scalar::I8 => quote!(i8),
+        Scalar::I16 => quote!(i16),
+        Scalar::I32 => quote!(i32),
+        Scalar::I64 => quote!(i64),
+        Scalar::F32 => quote!(f32),
+        Scalar::F64 => quote!(f64),
+        Scalar::Bool => quote!(bool),
+        Scalar::Date => quote!(::tracer_rt::Date),
+        Scalar::Pointer => quote!(::tracer_rt::Pointer),
+        Scalar::Enum { index, .. } => {
+            let name = spec.enums.get(index as usize).map_or("unknown", |item| item.name.as_str());
+            let ident = names::type_name(name);
+            quote!(super::#ident)
+        }
+        Scalar::Interned => quote!(::tracer_rt::Interned),
+        Scalar::String => quote!(&str),
+        Scalar::Bytes => quote!(&[u8]),
+    }
+}
+
+fn value(name: &proc_macro2::Ident, ty: FieldType) -> TokenStream {
+    match ty {
+        FieldType::One(Scalar::Enum { .. }) => quote!(::tracer_rt::private::Choice(#name)),
+        FieldType::One(Scalar::Interned) => quote!(::tracer_rt::Intern::intern(#name)),
+        FieldType::One(Scalar::Pointer) => quote!(::core::convert::Into::<::tracer_rt::Pointer>::into(#name)),
+        FieldType::One(Scalar::String) => quote!(::tracer_rt::private::Counted(#name.as_bytes())),
+        FieldType::One(Scalar::Bytes) => quote!(::tracer_rt::private::Counted(#name)),
+        FieldType::One(_) => quote!(#name),
+        FieldType::Fixed(Scalar::Enum { .. }, _) => quote!(#name.map(::tracer_rt::private::Choice)),
+        FieldType::Fixed(..) => quote!(#name),
+        FieldType::Variable(Scalar::Enum { .. }) => quote!(::tracer_rt::private::Choices(#name)),
+        FieldType::Variable(_) => quote!(::tracer_rt::private::Slice(#name)),
+    }
+}

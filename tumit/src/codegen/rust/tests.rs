@@ -1,0 +1,91 @@
+use tracer_format::schema::{Field, FieldType, RecordType, Scalar};
+
+use super::*;
+use crate::spec::{Enum, Level, RecordId, SourceFile, Span as SpecSpan};
+
+fn field(name: &str, ty: FieldType) -> Field {
+    Field { name: name.into(), ty }
+}
+
+fn record(name: &str, full: &str, level: u32, kind: RecordKind, located: bool, fields: Vec<Field>) -> Record {
+    let layout = RecordType { name: full.into(), level, kind, located, fields };
+    Record { name: name.into(), doc: format!("What `{name}` is."), level: LevelId(level), layout }
+}
+
+fn spec() -> Spec {
+    let one = FieldType::One;
+    Spec {
+        name: "demo".into(),
+        levels: vec![
+            Level { name: "COM".into(), doc: "Messages.".into(), enabled: true },
+            Level { name: "APP".into(), doc: String::new(), enabled: false },
+        ],
+        enums: vec![Enum { name: "color".into(), doc: String::new(), values: vec!["red".into(), "dark_green".into()] }],
+        records: vec![
+            record(
+                "post",
+                "post",
+                0,
+                RecordKind::Event,
+                true,
+                vec![
+                    field("node", one(Scalar::U16)),
+                    field("type", one(Scalar::Interned)),
+                    field("text", one(Scalar::String)),
+                    field("shade", one(Scalar::Enum { index: 0, wide: false })),
+                    field("at", FieldType::Fixed(Scalar::F64, 3)),
+                    field("shades", FieldType::Variable(Scalar::Enum { index: 0, wide: false })),
+                    field("ids", FieldType::Variable(Scalar::U32)),
+                    field("place", one(Scalar::Pointer)),
+                ],
+            ),
+            record("step", "step.begin", 1, RecordKind::Begin, false, vec![field("n", one(Scalar::U32))]),
+            record("step", "step.end", 1, RecordKind::End, false, vec![]),
+        ],
+        spans: vec![SpecSpan { name: "step".into(), begin: RecordId(1), end: RecordId(2) }],
+        sources: vec![SourceFile { path: "demo.tumit".into(), text: "trace demo;".into() }],
+        ..Spec::default()
+    }
+}
+
+fn text(spec: &Spec, off: &[&str]) -> String {
+    let options = Options { off: off.iter().map(|name| (*name).to_owned()).collect() };
+    let files = Rust.generate(spec, &options).unwrap();
+    assert_eq!(files.0[0].name, "demo.rs");
+    // The schema is bytes of another layer: not for a snapshot.
+    let mut lines: Vec<&str> = files.0[0].text.lines().collect();
+    lines.retain(|line| !line.contains("static SCHEMA"));
+    lines.join("\n")
+}
+
+#[test]
+fn printed_code() {
+    insta::assert_snapshot!(text(&spec(), &[]));
+}
+
+#[test]
+fn a_level_left_out_records_nothing() {
+    let text = text(&spec(), &["COM", "APP"]);
+    assert!(!text.contains("::record("), "{text}");
+    assert!(!text.contains("unsafe"));
+    assert!(text.contains("fn step(n: u32) -> ::tracer_rt::Span"));
+}
+
+#[test]
+fn mistakes_are_told() {
+    let unknown = Options { off: vec!["NET".into()] };
+    let reason = Rust.generate(&spec(), &unknown).unwrap_err().reason;
+    assert_eq!(reason, "no level `NET`; the spec has `COM`, `APP`");
+    let mut twice = spec();
+    twice.levels[1].name = "Com".into();
+    let reason = Rust.generate(&twice, &Options::default()).unwrap_err().reason;
+    assert_eq!(reason, "the levels `COM` and `Com` are both `com` in Rust: rename one of them");
+}
+
+#[test]
+fn many_fields_are_nested() {
+    let mut wide = spec();
+    wide.records[0].layout.fields = (0..100).map(|n| field(&format!("f{n}"), FieldType::One(Scalar::U8))).collect();
+    let text = text(&wide, &[]);
+    assert!(text.contains("f99"), "{text}");
+}
