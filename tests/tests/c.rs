@@ -87,7 +87,10 @@ fn levels_follow_the_environment() {
     let program = build(folder.path(), C99, TYPES, DRIVE_TYPES, &[]).unwrap_or_else(|error| panic!("{error}"));
     let levels = [("TUMIT_LEVELS", "ALL=off,types.QUIET=on,LOUD=off")];
     let texts = only(&record(&program, folder.path(), "run.tmt", &levels)).texts();
-    assert_eq!(texts, ["silent n=Unsigned(0)", "silent n=Unsigned(1)", "silent n=Unsigned(2)", "silent n=Unsigned(100)"]);
+    assert_eq!(
+        texts,
+        ["silent n=Unsigned(0)", "silent n=Unsigned(1)", "silent n=Unsigned(2)", "silent n=Unsigned(100)"]
+    );
 }
 
 #[test]
@@ -135,7 +138,8 @@ int main(void) {
             "main" => assert_eq!(records.len(), 1000),
             name => {
                 assert!(name == "zero" || name == "other", "{name}");
-                let number = |text: &str| text.trim_matches(|c: char| !c.is_ascii_digit()).parse::<u64>().expect("a number");
+                let number =
+                    |text: &str| text.trim_matches(|c: char| !c.is_ascii_digit()).parse::<u64>().expect("a number");
                 let all: Vec<_> = records.iter().map(|record| number(&record.text)).collect();
                 let expected: Vec<_> = (all[0]..all[0] + 20_000).collect();
                 assert_eq!(all, expected, "in order, none missing, none twice");
@@ -316,10 +320,16 @@ fn several_files_share_one_recorder() {
     header(folder.path(), "trace u;\nlevel L { event other {} }\n");
     let one = folder.path().join("one.c");
     let two = folder.path().join("two.c");
-    std::fs::write(&one, "#include \"t_trace.h\"\nvoid two(void);\nint main(void) { t_tick(1); two(); t_tick(3); return 0; }\n")
-        .expect("a writable folder");
-    std::fs::write(&two, "#include \"u_trace.h\"\n#include \"t_trace.h\"\nvoid two(void);\nvoid two(void) { t_tick(2); u_other(); }\n")
-        .expect("a writable folder");
+    std::fs::write(
+        &one,
+        "#include \"t_trace.h\"\nvoid two(void);\nint main(void) { t_tick(1); two(); t_tick(3); return 0; }\n",
+    )
+    .expect("a writable folder");
+    std::fs::write(
+        &two,
+        "#include \"u_trace.h\"\n#include \"t_trace.h\"\nvoid two(void);\nvoid two(void) { t_tick(2); u_other(); }\n",
+    )
+    .expect("a writable folder");
     let program = folder.path().join("both");
     C99.compile(&[&one, &two], &program, &[]).unwrap_or_else(|error| panic!("{error}"));
     let file = only(&record(&program, folder.path(), "run.tmt", &[]));
