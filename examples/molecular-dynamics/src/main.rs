@@ -106,8 +106,8 @@ fn print(outcome: &Outcome, agreement: Option<&reference::Agreement>, wall: Dura
     let mean = outcome.usage.iter().map(|usage| usage.idle).sum::<f64>() / outcome.usage.len() as f64;
     writeln!(out, " mean={mean:.3}")?;
     let pieces: u64 = outcome.usage.iter().map(|usage| usage.pieces).sum();
-    let overrun: Duration = outcome.usage.iter().map(|usage| usage.overrun).sum();
-    writeln!(out, "pace: pieces={pieces} overrun={:.3} s", overrun.as_secs_f64())?;
+    let delay = outcome.usage.iter().map(|usage| usage.delay).max().unwrap_or_default();
+    writeln!(out, "pace: pieces={pieces} longest_delay={:.1} ms", delay.as_secs_f64() * 1e3)?;
     writeln!(out, "counts: {}", trace::counts())?;
     writeln!(out, "wall: {:.3} s", wall.as_secs_f64())
 }
