@@ -2,5 +2,6 @@
 //!
 //! A missing tool fails the test with a sentence that says what to install; nothing is skipped.
 
+pub mod browser;
 pub mod pj_dump;
 pub mod programs;

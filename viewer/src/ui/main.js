@@ -98,7 +98,7 @@ function controls() {
     byId("to").classList.toggle("wrong", to === null || (from !== null && to <= from));
     if (from === null || to === null || to <= from) return;
     /** @type {HTMLElement} */ (document.activeElement).blur();
-    show(from, to);
+    show(from, to, true);
     interval();
   });
   for (const name of ["from", "to"]) {

@@ -164,7 +164,7 @@ async function visit(id) {
   const span = view.to - view.from;
   if (all.to < view.from || all.from > view.to) {
     const middle = (all.from + all.to) / 2;
-    show(middle - span / 2, middle + span / 2);
+    show(middle - span / 2, middle + span / 2, true);
   }
   const row = rowOf(all.container);
   const { height } = chart.size();
@@ -175,7 +175,7 @@ async function visit(id) {
 /** @param {any} all */
 function zoomTo(all) {
   const span = all.to - all.from;
-  show(all.from - span * 0.15, all.to + span * 0.15);
+  show(all.from - span * 0.15, all.to + span * 0.15, true);
 }
 
 export function close() {
