@@ -6,7 +6,7 @@
 //! the forces back, and `control` talks to node 0. They work by messages ([`message`]), a mutex and a semaphore ([`sync`]).
 //!
 //! **What is real.** The physics: every force is computed, by the node that ought to, and `--check` compares positions and
-//! energies with an unpartitioned run ([`reference`]). The threads, messages, locks, waits and wake-ups too.
+//! energies with an unpartitioned run ([`mod@reference`]). The threads, messages, locks, waits and wake-ups too.
 //!
 //! **What is paced.** The *duration* of a piece of work: each node pretends to be a machine with one slow processor (or
 //! `--processors`), for which its threads queue, and a piece of work is stretched to the time that its amount would need
