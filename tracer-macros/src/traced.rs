@@ -2,7 +2,6 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::spanned::Spanned;
 use syn::{Expr, ItemFn};
 
 pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
@@ -12,7 +11,7 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<T
     }
     let span: Expr = syn::parse2(attribute)?;
     if !matches!(span, Expr::Call(_)) {
-        return Err(syn::Error::new(span.span(), "a call is expected: `#[traced(level::span(arguments))]`"));
+        return Err(syn::Error::new_spanned(span, "a call is expected: `#[traced(level::span(arguments))]`"));
     }
     let function: ItemFn = syn::parse2(item).map_err(|error| {
         syn::Error::new(error.span(), format!("`#[traced]` stands on a function or method with a body ({error})"))
@@ -20,13 +19,13 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<T
     let ItemFn { attrs, vis, sig, block, .. } = function;
     if let Some(keyword) = sig.asyncness.as_ref() {
         return Err(syn::Error::new(
-            keyword.span(),
+            keyword.span,
             "`#[traced]` on an async function is not supported yet: the function may be moved between threads while a \
              span belongs to one; put the span around the parts without `.await`",
         ));
     }
     if let Some(keyword) = sig.constness.as_ref() {
-        return Err(syn::Error::new(keyword.span(), "a `const` function cannot record"));
+        return Err(syn::Error::new(keyword.span, "a `const` function cannot record"));
     }
     let statements = &block.stmts;
     Ok(quote! {

@@ -94,6 +94,8 @@ pub(crate) struct Cursor {
     pub(crate) stream: Cell<*const Stream>,
     /// A name given before the stream existed.
     pub(crate) name: Cell<Option<&'static str>>,
+    /// The thread was retired once: what it records from now on comes from late destructors.
+    pub(crate) ending: Cell<bool>,
 }
 
 thread_local! {
@@ -103,6 +105,7 @@ thread_local! {
             busy: AtomicBool::new(false),
             stream: Cell::new(std::ptr::null()),
             name: Cell::new(None),
+            ending: Cell::new(false),
         }
     };
 }
@@ -117,43 +120,45 @@ pub(crate) struct Room {
 /// Writes a record. Never fails: what finds no place is dropped and counted.
 #[inline(always)]
 pub fn record<F: Fields>(id: u16, fields: F) {
-    CURSOR.with(|cursor| {
-        let bytes = RECORD_HEAD_BYTES + fields.bytes();
-        if cursor.busy.load(Ordering::Relaxed) {
-            return thread::lose_nested(cursor, bytes);
-        }
-        cursor.busy.store(true, Ordering::Relaxed);
-        compiler_fence(Ordering::SeqCst);
-        let mut now = clock::native();
-        let mut slot = cursor.slot.get();
-        // SAFETY: a cursor's slot is `FULL` or a slot of the pool, which is never unmapped.
-        let mut head = unsafe { &*slot };
-        let mut state = head.state.load(Ordering::Relaxed);
-        if used(state) + bytes > ROOM_BYTES {
-            let Some(room) = thread::make_room(cursor, bytes, now) else {
-                return cursor.busy.store(false, Ordering::Release);
-            };
-            Room { slot, now } = room;
-            // SAFETY: `make_room` gives a slot of the pool.
-            head = unsafe { &*slot };
-            state = head.state.load(Ordering::Relaxed);
-        }
-        let mut delta = now.wrapping_sub(head.last.load(Ordering::Relaxed));
-        if delta > u64::from(u32::MAX) {
-            (now, state) = far(slot, now);
-            delta = 0;
-        }
-        let at = payload(slot, used(state));
-        // SAFETY: `used(state) + bytes` is within the slot's room, and this thread alone writes there.
-        unsafe { write_head(at, id, delta as u32) };
-        // SAFETY: as above; the head's six bytes are part of `bytes`.
-        let body = unsafe { at.add(RECORD_HEAD_BYTES) };
-        // SAFETY: the room behind the head is what `fields.bytes()` asked for.
-        unsafe { fields.store(body) };
-        head.last.store(now, Ordering::Relaxed);
-        head.state.store(state + (ONE_RECORD | bytes as u64), Ordering::Release);
-        cursor.busy.store(false, Ordering::Release);
-    });
+    // The address alone: a closure with all of the work in it would not always be inlined.
+    let cursor = CURSOR.with(std::ptr::from_ref);
+    // SAFETY: the variable has no destructor: it is there as long as the thread.
+    let cursor = unsafe { &*cursor };
+    let bytes = RECORD_HEAD_BYTES + fields.bytes();
+    if cursor.busy.load(Ordering::Relaxed) {
+        return thread::lose_nested(cursor, bytes);
+    }
+    cursor.busy.store(true, Ordering::Relaxed);
+    compiler_fence(Ordering::SeqCst);
+    let mut now = clock::native();
+    let mut slot = cursor.slot.get();
+    // SAFETY: a cursor's slot is `FULL` or a slot of the pool, which is never unmapped.
+    let mut head = unsafe { &*slot };
+    let mut state = head.state.load(Ordering::Relaxed);
+    if used(state) + bytes > ROOM_BYTES {
+        let Some(room) = thread::make_room(cursor, bytes, now) else {
+            return cursor.busy.store(false, Ordering::Release);
+        };
+        Room { slot, now } = room;
+        // SAFETY: `make_room` gives a slot of the pool.
+        head = unsafe { &*slot };
+        state = head.state.load(Ordering::Relaxed);
+    }
+    let mut delta = now.wrapping_sub(head.last.load(Ordering::Relaxed));
+    if delta > u64::from(u32::MAX) {
+        (now, state) = far(slot, now);
+        delta = 0;
+    }
+    let at = payload(slot, used(state));
+    // SAFETY: `used(state) + bytes` is within the slot's room, and this thread alone writes there.
+    unsafe { write_head(at, id, delta as u32) };
+    // SAFETY: as above; the head's six bytes are part of `bytes`.
+    let body = unsafe { at.add(RECORD_HEAD_BYTES) };
+    // SAFETY: the room behind the head is what `fields.bytes()` asked for.
+    unsafe { fields.store(body) };
+    head.last.store(now, Ordering::Relaxed);
+    head.state.store(state + (ONE_RECORD | bytes as u64), Ordering::Release);
+    cursor.busy.store(false, Ordering::Release);
 }
 
 /// The payload of a slot from byte `offset` on.

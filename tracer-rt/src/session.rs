@@ -361,12 +361,20 @@ fn finish_with(sink: &mut Sink) {
 }
 
 extern "C" fn at_exit() {
-    // The helper may be in the midst of a write; a thread that never runs again may hold the lock.
+    // The helper may be in the midst of a write; a thread that never runs again may hold a lock.
     const PATIENCE: Duration = Duration::from_secs(10);
-    unnested(|| {
+    const SHORT: Duration = Duration::from_millis(500);
+    CURSOR.with(|cursor| {
+        // A signal handler may end the process in the midst of a record of its own thread: that record alone is lost,
+        // unless it was in the slow path and holds a lock.
+        let nested = cursor.busy.swap(true, Ordering::Relaxed);
+        if nested && (STATE.lock_within(SHORT).is_none() || TABLES.lock_within(SHORT).is_none()) {
+            return;
+        }
         if let Some(mut sink) = SINK.lock_within(PATIENCE) {
             finish_with(&mut sink);
         }
+        cursor.busy.store(nested, Ordering::Release);
     });
 }
 

@@ -182,7 +182,7 @@ fn start_slot(slot: *const Slot, stream: &Stream, sequence: u64, now: u64) {
 
 /// Gives the thread a stream, and starts the session when this is the first one.
 fn attach(cursor: &Cursor) -> bool {
-    let name = cursor.name.get().map_or_else(default_name, |name| Some(name.to_owned()));
+    let name = cursor.name.get().map_or_else(|| default_name(cursor.ending.get()), |name| Some(name.to_owned()));
     let mut state = STATE.lock();
     if !state.start() {
         return false;
@@ -214,6 +214,7 @@ extern "C" fn retire(_: *mut libc::c_void) {
         }
         let stream = cursor.stream.replace(std::ptr::null());
         cursor.slot.set(&raw const FULL);
+        cursor.ending.set(true);
         // SAFETY: streams are freed only once they are marked as retired, below.
         if let Some(stream) = unsafe { stream.as_ref() } {
             let mut state = STATE.lock();
@@ -264,17 +265,25 @@ fn thread_id() -> u64 {
     tid.cast_unsigned()
 }
 
-/// The thread's name in Rust, else the one that the system knows, unless that is merely the program's.
-fn default_name() -> Option<String> {
-    if let Some(name) = std::thread::current().name() {
-        return Some(name.to_owned());
+/// The name that the system knows, at its full length where Rust knows it, unless it is merely the program's.
+fn default_name(ending: bool) -> Option<String> {
+    const LONGEST: usize = 15;
+    if thread_id() == u64::from(std::process::id()) {
+        return Some("main".to_owned());
     }
-    let mut bytes = [0u8; 16];
+    let mut bytes = [0u8; LONGEST + 1];
     // SAFETY: the call writes at most 16 bytes, with a zero at the end.
     unsafe { libc::prctl(libc::PR_GET_NAME, bytes.as_mut_ptr()) };
-    let name = String::from_utf8_lossy(bytes.split(|b| *b == 0).next().unwrap_or(&[])).into_owned();
-    let main = std::fs::read_to_string("/proc/self/comm").unwrap_or_default();
-    (!name.is_empty() && name != main.trim_end()).then_some(name)
+    let known = bytes.split(|byte| *byte == 0).next().unwrap_or(&[]);
+    // Late destructors must not ask for the current thread: that panics.
+    if known.len() == LONGEST && !ending {
+        let thread = std::thread::current();
+        if let Some(full) = thread.name().filter(|full| full.as_bytes().starts_with(known)) {
+            return Some(full.to_owned());
+        }
+    }
+    let program = std::fs::read("/proc/self/comm").unwrap_or_default();
+    (!known.is_empty() && known != program.trim_ascii_end()).then(|| String::from_utf8_lossy(known).into_owned())
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! What a process records is what it called. Each case runs in a process of its own: this test binary, started again for
 //! its test `child` with the case's name in the environment.
 
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "programs and readers of tests, outside test functions")]
+
 mod recording {
     pub(crate) mod cases;
     pub(crate) mod read;
@@ -9,7 +11,7 @@ mod recording {
 use std::path::Path;
 use std::process::{Command, Output};
 
-use recording::read::{File, Number as _, Run, Value, read_run};
+use recording::read::{File, Number as _, Record, Run, Value, read_run};
 use tracer_format::tags::tag;
 
 /// Runs a case and returns what its folder holds, and what it printed.
@@ -117,9 +119,17 @@ fn the_last_moments_are_recorded() {
     let file = run("exits");
     let texts: Vec<String> =
         file.records().filter(|record| record.name == "text").map(|record| record.get("text").to_string()).collect();
-    for expected in ["destructor of a thread", "destructor of the thread that exits", "at exit", "before exit"] {
+    for expected in [
+        "destructor of a thread",
+        "thread with a key",
+        "destructor of a key",
+        "destructor of the thread that exits",
+        "at exit",
+        "before exit",
+    ] {
         assert!(texts.iter().any(|text| text == expected), "{expected} is missing of {texts:?}");
     }
+    assert!(file.streams.values().any(|stream| stream.name.as_deref() == Some("a name longer than the system's")));
     // The detached thread never stopped: all that it had recorded when another thread told the process to exit is there.
     let detached = file.streams.values().find(|stream| stream.name.as_deref() == Some("detached")).unwrap();
     let known = file.records().find(|record| record.name == "tick" && record.get("m").number() == 99).unwrap();
@@ -168,7 +178,7 @@ fn overlong_records_are_lost_and_told() {
 
 #[test]
 fn levels_are_switched() {
-    let names = |file: &File| file.records().map(|record| record.text()).collect::<Vec<_>>().join(", ");
+    let names = |file: &File| file.records().map(Record::text).collect::<Vec<_>>().join(", ");
     let case = |levels: &str| names(&run_with("levels", &[("TUMIT_LEVELS", levels)]).0.files[0]);
     let plain = "tick n=1 m=0, detail n=3, step.begin n=4, step.end, tick n=2 m=0";
     assert_eq!(names(&run("levels")), plain, "APP is off until the program switches it on");
@@ -203,7 +213,7 @@ fn a_forked_child_has_a_file_of_its_own() {
 #[test]
 fn spans_end_where_their_guards_do() {
     let file = run("spans");
-    let texts: Vec<String> = file.records().map(|record| record.text()).collect();
+    let texts: Vec<String> = file.records().map(Record::text).collect();
     assert_eq!(
         texts,
         ["work.begin n=1", "tick n=7 m=8", "work.end", "work.begin n=2", "work.end", "work.begin n=3", "work.end"]
@@ -246,6 +256,18 @@ fn nested_records_are_dropped_and_counted() {
     // One record, not counted here, says how many were asked for.
     let asked = file.records().find(|record| record.get("m").number() == 2).unwrap().get("n").number();
     assert_eq!(recorded - 1 + told, asked);
+    assert!(told > 0, "300 signals into a loop that does nothing but record");
+}
+
+#[test]
+fn a_signal_handler_may_end_the_process() {
+    // Wherever the signal strikes, in a record or between two: the trace ends in order.
+    for _ in 0..10 {
+        let file = run("exit in a handler");
+        let numbers: Vec<u64> = file.records().map(|record| record.get("n").number()).collect();
+        assert_eq!(numbers, (0..numbers.len() as u64).collect::<Vec<_>>());
+        assert_eq!(file.end_written, Some(numbers.len() as u64));
+    }
 }
 
 #[test]

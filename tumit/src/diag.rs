@@ -100,8 +100,11 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
+    /// Adds a finding, unless it is there already. After very many, no more are kept: the text is no spec.
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
-        if !self.list.contains(&diagnostic) {
+        const MAX_KEPT: usize = 500;
+        let is_first_error = diagnostic.severity == Severity::Error && !self.has_errors();
+        if (self.list.len() < MAX_KEPT || is_first_error) && !self.list.contains(&diagnostic) {
             self.list.push(diagnostic);
         }
     }
@@ -156,5 +159,45 @@ impl Diagnostics {
     /// In the order of their places; what has no place comes first.
     pub(crate) fn sort(&mut self) {
         self.list.sort_by_key(|diagnostic| diagnostic.primary.as_ref().map(|label| label.span));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::FileId;
+
+    fn at(start: usize) -> Span {
+        Span::new(FileId(0), start..start + 1)
+    }
+
+    #[test]
+    fn findings_are_kept_once_and_sorted_by_place() {
+        let mut diagnostics = Diagnostics::default();
+        for start in [5, 2, 5] {
+            diagnostics.push(Diagnostic::warning(Code::OpenLink, "x").at(at(start), "here"));
+        }
+        diagnostics.sort();
+        let starts: Vec<u32> = diagnostics.iter().filter_map(|d| d.primary.as_ref().map(|l| l.span.start)).collect();
+        assert_eq!(starts, [2, 5]);
+        assert!(!diagnostics.has_errors() && diagnostics.warning_count() == 2);
+    }
+
+    #[test]
+    fn an_error_after_very_many_warnings_is_kept() {
+        let mut diagnostics = Diagnostics::default();
+        for start in 0..2_000 {
+            diagnostics.push(Diagnostic::warning(Code::OpenLink, "x").at(at(start), "here"));
+        }
+        diagnostics.push(Diagnostic::error(Code::Syntax, "y"));
+        assert!(diagnostics.has_errors() && diagnostics.len() < 1_000);
+        assert!(diagnostics.render(false).ends_with("1 error, 500 warnings\n"));
+    }
+
+    #[test]
+    fn colour_is_only_added_on_demand() {
+        let mut diagnostics = Diagnostics::default();
+        diagnostics.push(Diagnostic::error(Code::CannotRead, "no file"));
+        assert!(!diagnostics.render(false).contains('\u{1b}') && diagnostics.render(true).contains('\u{1b}'));
     }
 }

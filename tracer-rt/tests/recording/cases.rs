@@ -30,6 +30,7 @@ pub(crate) fn run(case: &str) {
         "user clock" => user_clock(),
         "flush" => flush(),
         "signals" => signals(),
+        "exit in a handler" => exit_in_handler(),
         "unwritable" => unwritable(),
         "full disk" => full_disk(),
         "start" => start(),
@@ -79,10 +80,28 @@ extern "C" fn at_exit() {
     com::text("at exit");
 }
 
+extern "C" fn in_key_destructor(_: *mut libc::c_void) {
+    com::text("destructor of a key");
+}
+
+/// A record after the recorder has retired the thread: the keys of the C library come in the order of their making.
+fn late_destructor() {
+    let mut key = 0;
+    // SAFETY: the pointer is to a live local.
+    unsafe { libc::pthread_key_create(&raw mut key, Some(in_key_destructor)) };
+    let work = move || {
+        com::text("thread with a key");
+        // SAFETY: the key was just made; its value is not used.
+        unsafe { libc::pthread_setspecific(key, std::ptr::without_provenance(1)) };
+    };
+    std::thread::Builder::new().name("a name longer than the system's".into()).spawn(work).unwrap().join().unwrap();
+}
+
 /// A thread that ends, one that never does, and the exit by a third one.
 fn exits() {
     static TOLD: AtomicU64 = AtomicU64::new(0);
     std::thread::spawn(|| AT_END.set(Some(AtEnd("destructor of a thread")))).join().unwrap();
+    late_destructor();
     // Registered after the recorder's own handler, so it runs before it.
     // SAFETY: the handler is a plain function.
     unsafe { libc::atexit(at_exit) };
@@ -223,24 +242,52 @@ extern "C" fn on_signal(_: libc::c_int) {
     IN_HANDLER.fetch_add(1, Ordering::Relaxed);
 }
 
-/// A timer interrupts the recording thread, and its handler records too.
-fn signals() {
+extern "C" fn exit_on_signal(_: libc::c_int) {
+    // SAFETY: the interrupted thread does nothing but record, which holds no lock of the C library.
+    unsafe { libc::exit(0) };
+}
+
+fn on_alarm(handler: extern "C" fn(libc::c_int)) {
+    // SAFETY: the handlers only record and count, or end the process.
+    unsafe { libc::signal(libc::SIGALRM, handler as *const () as libc::sighandler_t) };
+}
+
+fn exit_in_handler() {
     com::tick(0, 0);
-    // SAFETY: the handler only records and counts.
-    unsafe { libc::signal(libc::SIGALRM, on_signal as *const () as libc::sighandler_t) };
-    let every = libc::timeval { tv_sec: 0, tv_usec: 100 };
-    let timer = libc::itimerval { it_interval: every, it_value: every };
+    on_alarm(exit_on_signal);
+    let after = |tv_usec| libc::timeval { tv_sec: 0, tv_usec };
+    let timer = libc::itimerval { it_interval: after(0), it_value: after(100) };
     // SAFETY: the pointer is to a live local.
     unsafe { libc::setitimer(libc::ITIMER_REAL, &raw const timer, std::ptr::null_mut()) };
+    // Less than a slot: a thread that is interrupted while it changes slots holds a lock, and its trace has no end.
+    for n in 1..2_500 {
+        com::tick(n, 0);
+    }
+    loop {
+        std::hint::spin_loop();
+    }
+}
+
+/// Another thread interrupts the recording one, whose handler records too.
+fn signals() {
+    com::tick(0, 0);
+    on_alarm(on_signal);
+    // SAFETY: takes nothing.
+    let target = unsafe { libc::pthread_self() };
+    let sender = std::thread::spawn(move || {
+        for _ in 0..300 {
+            // SAFETY: the thread waits for this one.
+            unsafe { libc::pthread_kill(target, libc::SIGALRM) };
+            std::thread::sleep(std::time::Duration::from_micros(100));
+        }
+    });
     let mut own = 1;
-    while IN_HANDLER.load(Ordering::Relaxed) < 200 {
+    while !sender.is_finished() {
         com::tick(own, 1);
         own += 1;
     }
-    let zero = libc::timeval { tv_sec: 0, tv_usec: 0 };
-    let off = libc::itimerval { it_interval: zero, it_value: zero };
-    // SAFETY: the pointer is to a live local.
-    unsafe { libc::setitimer(libc::ITIMER_REAL, &raw const off, std::ptr::null_mut()) };
+    // Waiting is a system call: no signal is pending after it.
+    sender.join().unwrap();
     com::tick(own + IN_HANDLER.load(Ordering::Relaxed), 2);
 }
 

@@ -35,7 +35,7 @@ impl Scope<'_> {
             ExprKind::Bool(value) => (Expr::Bool(*value), Type::Bool),
             ExprKind::Text(text) => (Expr::Text(self.text(text, diagnostics)), Type::Text),
             ExprKind::Path(path) => self.path(path, diagnostics),
-            ExprKind::Unary(operator, inner) => self.unary(*operator, inner, expr.span, diagnostics),
+            ExprKind::Unary(operator, inner) => self.unary(*operator, inner, diagnostics),
             ExprKind::Binary(operator, left, right) => self.binary(*operator, left, right, diagnostics),
             ExprKind::Bad => bad(),
         }
@@ -147,7 +147,7 @@ impl Scope<'_> {
         (Expr::Text(Pattern(vec![Piece::Text(part.text.clone())])), Type::Enum(index))
     }
 
-    fn unary(&self, operator: UnaryOp, inner: &ast::Expr, span: Span, diagnostics: &mut Diagnostics) -> (Expr, Type) {
+    fn unary(&self, operator: UnaryOp, inner: &ast::Expr, diagnostics: &mut Diagnostics) -> (Expr, Type) {
         let (operand, ty) = self.expr(inner, diagnostics);
         let (fits, result) = match operator {
             UnaryOp::Minus => (ty.is_number(), ty),
@@ -157,8 +157,7 @@ impl Scope<'_> {
             let (sign, needs) = if operator == UnaryOp::Minus { ("-", "a number") } else { ("not", "a bool") };
             diagnostics.push(
                 Diagnostic::error(Code::WrongType, format!("`{sign}` needs {needs}"))
-                    .at(inner.span, format!("this is {}", ty.name()))
-                    .also(span, "in this expression"),
+                    .at(inner.span, format!("this is {}", ty.name())),
             );
             return bad();
         }
@@ -277,4 +276,34 @@ fn sign(operator: BinaryOp) -> &'static str {
 /// Whether this is the name of a built-in.
 pub(super) fn is_builtin(name: &str) -> bool {
     BUILTINS.iter().any(|(builtin, ..)| *builtin == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Type::{Any, Bool, Date, Enum, Float, Integer, List, Pointer, Text};
+
+    #[test]
+    fn types_of_results() {
+        for (operator, left, right, result) in [
+            (BinaryOp::Add, Integer, Integer, Some(Integer)),
+            (BinaryOp::Multiply, Integer, Float, Some(Float)),
+            (BinaryOp::Add, Text, Text, None),
+            (BinaryOp::Subtract, Date, Integer, Some(Date)),
+            (BinaryOp::Subtract, Integer, Date, None),
+            (BinaryOp::Subtract, Date, Date, Some(Integer)),
+            (BinaryOp::Add, Date, Date, None),
+            (BinaryOp::Less, Text, Text, Some(Bool)),
+            (BinaryOp::Less, Bool, Bool, None),
+            (BinaryOp::Equal, Enum(0), Text, Some(Bool)),
+            (BinaryOp::Equal, Enum(0), Enum(1), None),
+            (BinaryOp::Equal, Pointer, Integer, Some(Bool)),
+            (BinaryOp::Equal, List, List, None),
+            (BinaryOp::And, Bool, Integer, None),
+            (BinaryOp::And, Bool, Any, Some(Bool)),
+            (BinaryOp::Remainder, Any, Integer, Some(Any)),
+        ] {
+            assert_eq!(result_type(operator, left, right), result, "{left:?} {} {right:?}", sign(operator));
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use pest::Parser as _;
 
 use super::ast::{Expr, ExprKind, Path};
-use super::{Builder, Grammar, Node, Rule, children, recover};
+use super::{Builder, Grammar, Node, Rule, children, recover, scan};
 use crate::diag::{Code, Diagnostic};
 use crate::source::Span;
 use crate::spec::{BinaryOp, UnaryOp};
@@ -125,6 +125,14 @@ impl Builder<'_> {
     /// The expression in a hole of a text. `start` is its offset in the file.
     pub(super) fn hole(&mut self, text: &str, start: usize) -> Expr {
         let span = Span::new(self.file, start..start + text.len());
+        if scan::is_too_deep(text) {
+            self.push(
+                Diagnostic::error(Code::TooDeep, "brackets are nested too deeply")
+                    .at(span, "in this hole of a text")
+                    .help("compute less in one expression"),
+            );
+            return Expr { kind: ExprKind::Bad, span };
+        }
         match Grammar::parse(Rule::only_expr, text) {
             Ok(mut pairs) => {
                 let before = std::mem::replace(&mut self.offset, start);

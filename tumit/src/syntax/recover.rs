@@ -183,3 +183,23 @@ fn declared_names(text: &str) -> Vec<String> {
     // A mistyped keyword at the start declares something, too.
     declared.chain(words.get(1).copied()).map(str::to_owned).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_words_or_signs() {
+        assert_eq!(token("node: u16"), "node");
+        assert_eq!(token("-> set"), "->");
+        assert_eq!(token("é_1 x"), "é_1");
+        assert_eq!(token("; x"), ";");
+        assert_eq!((token("\nx"), token(" x"), token("")), ("", "", ""));
+    }
+
+    #[test]
+    fn broken_parts_still_declare_names() {
+        assert_eq!(declared_names("evnt post { a: u8 }"), ["post"]);
+        assert_eq!(declared_names("level L { event a span b"), ["L", "a", "b", "L"]);
+    }
+}

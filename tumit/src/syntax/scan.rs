@@ -60,6 +60,11 @@ fn close(repaired: &mut String, at: usize, end: usize) {
     repaired.replace_range(at + last..at + last + letter.len_utf8(), &quote);
 }
 
+/// Whether brackets of an expression are nested too deeply.
+pub(super) fn is_too_deep(expression: &str) -> bool {
+    expression.bytes().filter(|byte| matches!(byte, b'(' | b'[')).count() > MAX_DEPTH
+}
+
 fn line_end(bytes: &[u8], at: usize) -> usize {
     bytes[at..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |length| at + length)
 }
@@ -91,4 +96,32 @@ fn unterminated(file: FileId, at: usize, end: usize, is_long: bool) -> Diagnosti
     Diagnostic::error(Code::UnterminatedText, "a text has no end")
         .at(Span::new(file, shown), format!("it starts here, and {what}"))
         .help("close it with `\"`; a text of several lines stands between `\"\"\"` and `\"\"\"`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn closed(line: &str) -> String {
+        let mut text = line.to_owned();
+        let at = line.find('"').expect("a quote");
+        close(&mut text, at, line.len());
+        text
+    }
+
+    #[test]
+    fn missing_quotes_are_put_in_without_moving_anything() {
+        assert_eq!(closed(r#"container program "Program {"#), r#"container program "Program"{"#);
+        assert_eq!(closed(r#"-> "12 @ A é, node;"#), r#"-> "12 @ A  ", node;"#);
+        assert_eq!(closed(r#"use ""#), r#"use ""#);
+    }
+
+    #[test]
+    fn quotes_in_comments_and_escapes_are_no_texts() {
+        for text in ["// it's \"so\n", r#""a \" b""#, "\"\"\"a \" b\n\"\"\"", "/// \"\n"] {
+            let mut diagnostics = Diagnostics::default();
+            assert_eq!(check(FileId(0), text, &mut diagnostics).as_deref(), Some(text));
+            assert!(diagnostics.is_empty(), "{text}");
+        }
+    }
 }

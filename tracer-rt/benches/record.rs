@@ -1,0 +1,185 @@
+//! What a record costs, against the least that it could cost: reading the clock and storing its bytes.
+//!
+//! ```console
+//! $ cargo bench -p tracer-rt                       # ns per event, the ratio to the limit, bytes per event
+//! $ cargo bench -p tracer-rt -- --smoke            # the same, in a moment, to see that it runs
+//! $ cargo bench -p tracer-rt -- --only record --events 100000    # one of them alone, for callgrind
+//! ```
+//!
+//! All variants run in turns in one process, and the fastest round of each counts: on a shared machine the ratio tells,
+//! not the time. Instructions per event: the difference of two runs of one variant with different `--events` under
+//! `valgrind --tool=callgrind --separate-threads=yes`, in the file of thread 1 (thread 2 is the helper).
+
+#![expect(clippy::print_stdout, reason = "it is what a bench is for")]
+
+use std::cell::Cell;
+use std::hint::black_box;
+use std::path::Path;
+use std::time::Instant;
+
+tracer_rt::events!("benches/record.tumit");
+
+/// The least: a record of the same 22 bytes into a buffer of the thread, with one bounds check, and nothing else.
+mod limit {
+    use super::Cell;
+
+    const BYTES: usize = 1 << 16;
+
+    struct Buffer {
+        at: Cell<usize>,
+        last: Cell<u64>,
+        bytes: Cell<*mut u8>,
+    }
+
+    thread_local! {
+        static BUFFER: Buffer = const {
+            Buffer { at: Cell::new(BYTES), last: Cell::new(0), bytes: Cell::new(std::ptr::null_mut()) }
+        };
+    }
+
+    #[inline(always)]
+    pub(super) fn record(first: u64, second: u64) {
+        BUFFER.with(|buffer| {
+            let mut at = buffer.at.get();
+            if at + 22 > BYTES {
+                at = begin(buffer);
+            }
+            let now = clock();
+            let delta = now.wrapping_sub(buffer.last.get()) as u32;
+            let place = buffer.bytes.get().wrapping_add(at);
+            // SAFETY: 22 bytes are left in the buffer; byte arrays have no alignment.
+            unsafe { place.cast::<[u8; 2]>().write(7u16.to_le_bytes()) };
+            // SAFETY: as above.
+            unsafe { place.wrapping_add(2).cast::<[u8; 4]>().write(delta.to_le_bytes()) };
+            // SAFETY: as above.
+            unsafe { place.wrapping_add(6).cast::<[u8; 8]>().write(first.to_le_bytes()) };
+            // SAFETY: as above.
+            unsafe { place.wrapping_add(14).cast::<[u8; 8]>().write(second.to_le_bytes()) };
+            buffer.last.set(now);
+            buffer.at.set(at + 22);
+        });
+    }
+
+    #[cold]
+    fn begin(buffer: &Buffer) -> usize {
+        if buffer.bytes.get().is_null() {
+            buffer.bytes.set(Box::leak(vec![0u8; BYTES].into_boxed_slice()).as_mut_ptr());
+        }
+        0
+    }
+
+    #[inline(always)]
+    pub(super) fn clock() -> u64 {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: every x86-64 processor has the instruction.
+        return unsafe { core::arch::x86_64::_rdtsc() };
+        #[cfg(not(target_arch = "x86_64"))]
+        return tracer_rt::now().ticks();
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Variant {
+    Empty,
+    Clock,
+    Limit,
+    Record,
+    State,
+    Disabled,
+}
+
+const VARIANTS: [(Variant, &str); 6] = [
+    (Variant::Empty, "empty"),
+    (Variant::Clock, "clock"),
+    (Variant::Limit, "limit"),
+    (Variant::Record, "record"),
+    (Variant::State, "state"),
+    (Variant::Disabled, "disabled"),
+];
+
+fn run(variant: Variant, events: u64) {
+    match variant {
+        Variant::Empty => (0..events).for_each(|n| {
+            black_box(n);
+        }),
+        Variant::Clock => (0..events).for_each(|n| {
+            black_box(n);
+            black_box(limit::clock());
+        }),
+        Variant::Limit => (0..events).for_each(|n| limit::record(black_box(n), n)),
+        Variant::Record => (0..events).for_each(|n| on::pair(black_box(n), n)),
+        Variant::State => (0..events).for_each(|n| on::state((black_box(n) & 3) as u16)),
+        Variant::Disabled => (0..events).for_each(|n| off::pair_off(black_box(n), n)),
+    }
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let value = |name: &str| {
+        arguments.iter().position(|argument| argument == name).and_then(|at| arguments.get(at + 1)).map(String::as_str)
+    };
+    let smoke = arguments.iter().any(|argument| argument == "--smoke");
+    let folder = std::env::temp_dir().join(format!("tumit-bench-{}.tmt", std::process::id()));
+    let mut config = tracer_rt::Config::default();
+    config.folder = Some(folder.clone());
+    config.memory_bytes = Some(64 << 20);
+    if let Err(error) = tracer_rt::start(config) {
+        println!("cannot record: {error}");
+        std::process::exit(2);
+    }
+    let events = value("--events").and_then(|text| text.parse().ok()).unwrap_or(BURST);
+    match value("--only").and_then(|only| VARIANTS.iter().find(|(_, name)| *name == only)) {
+        Some((variant, _)) => {
+            run(*variant, events);
+            let _ = std::fs::remove_dir_all(&folder);
+            // At once, so that writing what is left does not count among the thread's instructions.
+            // SAFETY: ends the process without any handler.
+            unsafe { libc::_exit(0) };
+        }
+        None => compare(events, if smoke { 3 } else { 400 }, &folder),
+    }
+    tracer_rt::finish();
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+/// Events of one round: some slots full, so that all of the recorder's work on the thread counts, and few enough that a
+/// round mostly runs undisturbed.
+const BURST: u64 = 20_000;
+
+/// Runs all variants in turns and prints the fastest round of each.
+fn compare(events: u64, rounds: u32, folder: &Path) {
+    let mut best = [f64::INFINITY; VARIANTS.len()];
+    let mut file_bytes = 0;
+    for _ in 0..rounds {
+        for (at, (variant, _)) in VARIANTS.iter().enumerate() {
+            let before = bytes_in(folder);
+            let start = Instant::now();
+            run(*variant, events);
+            best[at] = best[at].min(start.elapsed().as_secs_f64() * 1e9 / events as f64);
+            // What the helper has still to write is not part of the next variant.
+            tracer_rt::flush();
+            if *variant == Variant::Record {
+                file_bytes = bytes_in(folder) - before;
+            }
+        }
+    }
+    let nanos = |wanted: Variant| {
+        let at = VARIANTS.iter().position(|(variant, _)| *variant == wanted).unwrap_or(0);
+        best[at]
+    };
+    let loop_alone = nanos(Variant::Empty);
+    for (variant, name) in VARIANTS {
+        println!("{name:<10} {:6.2} ns", nanos(variant) - if variant == Variant::Empty { 0.0 } else { loop_alone });
+    }
+    let net = |variant| nanos(variant) - loop_alone;
+    println!("record / limit      {:.2} (goal: at most 1.25)", net(Variant::Record) / net(Variant::Limit));
+    println!("disabled            {:.2} ns (goal: at most 0.5)", net(Variant::Disabled));
+    println!("bytes per event     22 in memory, {:.1} in the file", file_bytes as f64 / events as f64);
+    let counts = tracer_rt::counts();
+    println!("written {} dropped {}", counts.written, counts.dropped);
+}
+
+fn bytes_in(folder: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
+    entries.filter_map(|entry| entry.ok()?.metadata().ok()).map(|data| data.len()).sum()
+}

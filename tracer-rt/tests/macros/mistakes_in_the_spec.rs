@@ -1,0 +1,3 @@
+tracer_rt::events!("bad.tumit");
+
+fn main() {}

@@ -1,0 +1,3 @@
+tracer_rt::events!("nowhere.tumit");
+
+fn main() {}

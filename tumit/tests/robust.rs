@@ -1,0 +1,184 @@
+//! Whatever the text, the compiler neither panics nor overflows its stack nor takes forever, and its drawing works.
+
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+
+fn compiles_quietly(text: &str) {
+    let (spec, diagnostics) = tumit::compile_text("any.tumit", text);
+    assert_eq!(spec.is_none(), diagnostics.has_errors());
+    let drawn = diagnostics.render(false);
+    assert_eq!(drawn.is_empty(), diagnostics.is_empty());
+    for found in diagnostics.iter() {
+        for label in found.primary.iter().chain(&found.secondary) {
+            let (start, end) = (label.span.start as usize, label.span.end as usize);
+            assert!(start <= end && text.get(start..end).is_some(), "{found:?} points outside of the text");
+        }
+    }
+}
+
+fn good_specs() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/good");
+    let read = |name| fs::read_to_string(folder.join(name)).expect("part of the package");
+    ["everything.tumit", "taktuk-by-hand.tumit"].map(read).into()
+}
+
+/// What a slip of the editor may do.
+#[derive(Clone, Debug)]
+enum Slip {
+    Delete(usize, usize),
+    Insert(usize, String),
+    Repeat(usize, usize),
+    Move(usize, usize, usize),
+}
+
+fn slip() -> impl Strategy<Value = Slip> {
+    let at = || 0usize..4000;
+    let length = || 1usize..60;
+    let sign = prop::sample::select(vec![
+        "{",
+        "}",
+        "(",
+        ")",
+        "[",
+        "]",
+        "\"",
+        "\"\"\"",
+        ";",
+        "->",
+        ",",
+        ":",
+        "///",
+        "//!",
+        "event",
+        "rule x -> ",
+        "level",
+        "é",
+        "`",
+        "#",
+        "@",
+        "9e99",
+        "0x",
+        "\\",
+        "{{",
+        "not ",
+        "paje {",
+        "\n",
+        "use \"any.tumit\";",
+        "type a = a;",
+        "\u{feff}",
+    ]);
+    prop_oneof![
+        (at(), length()).prop_map(|(at, length)| Slip::Delete(at, length)),
+        (at(), sign).prop_map(|(at, sign)| Slip::Insert(at, sign.to_owned())),
+        (at(), length()).prop_map(|(at, length)| Slip::Repeat(at, length)),
+        (at(), length(), at()).prop_map(|(at, length, to)| Slip::Move(at, length, to)),
+    ]
+}
+
+fn apply(letters: &mut Vec<char>, slip: Slip) {
+    let place = |at: usize, letters: &[char]| at % (letters.len() + 1);
+    match slip {
+        Slip::Delete(at, length) => {
+            let at = place(at, letters);
+            let end = (at + length).min(letters.len());
+            letters.drain(at..end);
+        }
+        Slip::Insert(at, text) => {
+            let at = place(at, letters);
+            letters.splice(at..at, text.chars());
+        }
+        Slip::Repeat(at, length) => {
+            let at = place(at, letters);
+            let end = (at + length).min(letters.len());
+            let again: Vec<char> = letters[at..end].to_vec();
+            letters.splice(at..at, again);
+        }
+        Slip::Move(at, length, to) => {
+            let at = place(at, letters);
+            let end = (at + length).min(letters.len());
+            let moved: Vec<char> = letters.drain(at..end).collect();
+            let to = place(to, letters);
+            letters.splice(to..to, moved);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text(text in "\\PC{0,200}") {
+        compiles_quietly(&text);
+    }
+
+    #[test]
+    fn any_words(words in prop::collection::vec(prop::sample::select(vec![
+        "trace", "a", "b", ";", "level", "{", "}", "event", "span", ":", "u8", ",", "[", "]", "paje", "container", "state",
+        "variable", "link", "from", "to", "rule", "also", "default", "->", "set", "push", "pop", "on", "=", "key", "(", ")",
+        "start", "end", "create", "with", "when", "at", "1", "2.5", "\"x {a}\"", "\"", ".", "begin", "+", "not", "and",
+        "output", "text", "prologue", "use", "enum", "const", "type", "#abcdef", "shape", "size", "stream", "//", "///",
+    ]), 0..80)) {
+        compiles_quietly(&words.join(" "));
+    }
+
+    #[test]
+    fn good_specs_after_some_slips(which in 0usize..2, slips in prop::collection::vec(slip(), 1..6)) {
+        let mut letters: Vec<char> = good_specs()[which].chars().collect();
+        for slip in slips {
+            apply(&mut letters, slip);
+        }
+        compiles_quietly(&letters.into_iter().collect::<String>());
+    }
+}
+
+#[test]
+fn deep_nesting_is_reported() {
+    let inside = |expr: &str| {
+        format!(
+            "trace a;\nlevel L {{ event e {{ x: i64 }} }}\npaje {{ container p {{ variable v }} }}\nrule e -> set v = {expr} on p;\n"
+        )
+    };
+    let deep = 10_000;
+    for expr in [
+        format!("{}x{}", "(".repeat(deep), ")".repeat(deep)),
+        format!("{}x", "- ".repeat(deep)),
+        format!("{}true", "not ".repeat(deep)),
+        format!("x{}", " + x".repeat(deep)),
+        format!("\"{{{}x{}}}\"", "(".repeat(deep), ")".repeat(deep)),
+        "(".repeat(deep),
+    ] {
+        let (_, diagnostics) = tumit::compile_text("deep.tumit", &inside(&expr));
+        assert!(diagnostics.iter().any(|found| found.code == tumit::Code::TooDeep), "{}", diagnostics.render(false));
+    }
+    for text in ["[", "{", "paje { container a ", "level a { event b { c: "] {
+        compiles_quietly(&format!("trace a;\n{}", text.repeat(deep)));
+    }
+}
+
+#[test]
+fn long_broken_files_end() {
+    for part in [
+        "level a { event b { c: u8 ",
+        "} ",
+        "rule a -> set b = ",
+        "\"",
+        "event x ",
+        "; ",
+        "/// a\n",
+        "paje { x } ",
+        "{ } ",
+    ] {
+        compiles_quietly(&part.repeat(3_000));
+    }
+}
+
+#[test]
+fn large_good_files_compile() {
+    let events: String = (0..5_000).map(|n| format!("    event e{n} {{ a: u16, b: string }}\n")).collect();
+    let rules: String = (0..5_000).map(|n| format!("rule e{n} -> mark log = \"{{b}}\" on p[a];\n")).collect();
+    let text = format!("trace a;\nlevel L {{\n{events}}}\npaje {{ container p[k: u16] {{ event log }} }}\n{rules}");
+    let (spec, diagnostics) = tumit::compile_text("large.tumit", &text);
+    assert_eq!(spec.map(|spec| spec.records.len()), Some(5_000), "{}", diagnostics.render(false));
+}
