@@ -19,7 +19,7 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 12_000, value_parser = clap::value_parser!(u32).range(250..=2_000_000))]
     pub(crate) atoms: u32,
     /// Number of time steps
-    #[arg(long, default_value_t = 16)]
+    #[arg(long, default_value_t = 14)]
     pub(crate) steps: u32,
     /// Seed of the velocities and of the random placement
     #[arg(long, default_value_t = 1)]
