@@ -63,7 +63,9 @@ pub fn mpirun(ranks: u32) -> Command {
 pub fn output(command: &mut Command) -> Output {
     match command.output() {
         Ok(output) => output,
-        Err(error) => panic!("{:?} cannot be run ({error}): `make packages` installs what the tests need", command.get_program()),
+        Err(error) => {
+            panic!("{:?} cannot be run ({error}): `make packages` installs what the tests need", command.get_program())
+        }
     }
 }
 

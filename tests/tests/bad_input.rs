@@ -45,7 +45,11 @@ fn a_missing_file_is_one_message() {
 #[test]
 fn a_wrong_spec_is_shown_with_place_and_hint() {
     let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join("a.tumit"), "trace a;\nlevel COM {\n    event post { node: u17 }\n    event post { x: u8 }\n}\n").unwrap();
+    fs::write(
+        dir.path().join("a.tumit"),
+        "trace a;\nlevel COM {\n    event post { node: u17 }\n    event post { x: u8 }\n}\n",
+    )
+    .unwrap();
     let out = fails(dir.path(), &["check", "a.tumit"], 1, &["a.tumit:3", "a.tumit:4", "u17", "post"]);
     assert!(String::from_utf8_lossy(&out.stderr).matches("error").count() >= 2, "both mistakes in one run");
     fails(dir.path(), &["gen", "c", "a.tumit", "-o", "a.h"], 1, &["u17"]);

@@ -60,7 +60,11 @@ fn molecular_dynamics_is_seen_as_it_was() {
 fn idle_share(rows: &Rows) -> f64 {
     let main = |name: &str| name.contains("main");
     let waiting = rows.seconds_in("Activity", &["blocked", "waiting", "idle"], main);
-    let all: f64 = rows.of("State").filter(|row| row[2] == "Activity" && main(&row[1])).map(|row| row[5].parse::<f64>().unwrap()).sum();
+    let all: f64 = rows
+        .of("State")
+        .filter(|row| row[2] == "Activity" && main(&row[1]))
+        .map(|row| row[5].parse::<f64>().unwrap())
+        .sum();
     waiting / all
 }
 
@@ -84,8 +88,7 @@ fn skewed_clocks_reverse_links_and_correction_puts_them_right() {
     let dir = tempfile::tempdir().unwrap();
     let heat = build_c(dir.path(), "heat-mpi", "mpicc", &[]);
     let run = dir.path().join("skewed.tmt");
-    let said =
-        succeed(mpirun(4).arg(&heat).env("TUMIT_TRACE", &run).env("HEAT_SKEW", "1").current_dir(dir.path()));
+    let said = succeed(mpirun(4).arg(&heat).env("TUMIT_TRACE", &run).env("HEAT_SKEW", "1").current_dir(dir.path()));
     let raw = convert(&run, &["--clock", "none"]);
     assert!(raw.reversed_links() > 0, "with the clocks as they are, messages arrive before they leave");
     let corrected = convert(&run, &[]);

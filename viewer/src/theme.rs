@@ -107,10 +107,16 @@ impl Theme {
         }
     }
 
-    /// A colour for thin shapes: itself where it can be told from the ground, ink elsewhere.
+    /// A colour for small shapes: itself where it can be told from the ground, ink elsewhere.
     #[must_use]
     pub fn legible(&self, color: Color) -> Color {
         if contrast(color, self.panel) >= 1.8 { color } else { self.link }
+    }
+
+    /// A colour for arrows, which cross all others: its hue, half-way to ink.
+    #[must_use]
+    pub fn stroke(&self, color: Color) -> Color {
+        mix([(color, 0.4), (self.link, 0.6)]).unwrap_or(self.link)
     }
 
     /// The colour for text on a fill: of near-black and white, the one that contrasts more.

@@ -62,7 +62,7 @@ pub fn document(
     let legend_lines = Legend::new(&groups, inner, theme);
     let around = MARGIN + HEADING + RULER + LEGEND_GAP + legend_lines.height + MARGIN;
     let layout = match of.height {
-        Some(height) => Layout::filling(outline, options, (height - around).max(40.0)),
+        Some(height) => Layout::filling(outline, options, (height - around).max(40.0), 0.1..=4.0),
         None => Layout::new(outline, options),
     };
     let names = names_width(&layout, &model).min(of.width * 0.3);
@@ -288,7 +288,9 @@ impl Legend {
         for group in groups.iter().filter(|group| group.kind != "state") {
             let Some(entry) = group.entries.first() else { continue };
             let count = entry.count.map(grouped).unwrap_or_default();
-            let color = entry.color.as_deref().and_then(parse).map_or(theme.link, |color| theme.legible(color));
+            let color = entry.color.as_deref().and_then(parse).map_or(theme.link, |color| {
+                if group.kind == "link" { theme.stroke(color) } else { theme.legible(color) }
+            });
             legend.items.push(swatch(group.kind, x, y - 4.0, color));
             x = legend.text(x + 22.0, y, &entry.name, theme.ink);
             x = legend.text(x + 6.0, y, &count, theme.muted) + 26.0;

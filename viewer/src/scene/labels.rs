@@ -17,6 +17,8 @@ const PADDING: f32 = 5.0;
 /// Below this height a letter cannot be read.
 const LOWEST: f32 = 10.5;
 const LARGEST_TEXT: f32 = 11.0;
+/// Letters of a name that is never cut.
+const SHORT: usize = 12;
 
 /// Labels the states of a strip, given by depth; a depth that was drawn as mixtures is `None`.
 pub(super) fn states(context: &Context<'_>, depths: &[Option<Vec<Placed>>], out: &mut Vec<Item>) {
@@ -63,8 +65,9 @@ fn label(context: &Context<'_>, state: &Placed, from: f32, to: f32) -> Option<It
     let size = LARGEST_TEXT.min(state.frame.height * 0.72);
     let room = to - from - 2.0 * PADDING;
     let name = context.name(state.value);
-    // Most of a name, or nothing: a row of stumps is noise.
-    if room < 0.75 * font::width(name, size, Weight::Regular).min(160.0) {
+    // A short name whole or not at all, and most of a long one: a row of stumps is noise.
+    let whole = font::width(name, size, Weight::Regular);
+    if room < if name.chars().count() <= SHORT { whole } else { 0.75 * whole.min(160.0) } {
         return None;
     }
     let text = font::fit(name, size, Weight::Regular, room)?;

@@ -54,7 +54,7 @@ fn place(context: &Context<'_>, link: &Link, color: Option<Color>) -> Option<Pla
     let color = if reversed {
         context.theme.alert
     } else {
-        color.map_or(context.theme.link, |color| context.theme.legible(color))
+        color.map_or(context.theme.link, |color| context.theme.stroke(color))
     };
     (!hidden).then_some(PlacedLink { link: *link, from, to, rows, color })
 }
@@ -77,8 +77,7 @@ fn single(context: &Context<'_>, placed: &[PlacedLink]) -> Vec<Item> {
             width,
             head,
             paint: Paint::with_alpha(placed.color, alpha),
-            halo: (placed.rows.0 != placed.rows.1 && width >= 1.0)
-                .then(|| Paint::with_alpha(context.theme.paper, 0.55)),
+            halo: (placed.rows.0 != placed.rows.1 && width >= 1.0).then(|| Paint::with_alpha(context.theme.paper, 0.6)),
             id: Some(link.id),
             title,
         })

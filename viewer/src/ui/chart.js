@@ -37,6 +37,9 @@ export function setHeight(rows) {
 
 export function resize() {
   chart.style.height = `${scroller.clientHeight}px`;
+  // What stands above the diagram leaves room for its scroll bar.
+  const stage = /** @type {HTMLElement} */ (scroller.parentElement);
+  stage.style.setProperty("--scroll-bar", `${scroller.offsetWidth - scroller.clientWidth}px`);
 }
 
 /** Size of what is seen of the diagram. */
@@ -59,8 +62,8 @@ export function xOf(time) {
   return ((time - view.from) / (view.to - view.from)) * size().width;
 }
 
-/** Whether the exact picture of the view is shown: for tests, and for the eye that waits. */
-export function settled() {
+/** Whether the exact picture of the view is shown. */
+function settled() {
   return !asking && last !== null && last.key === wanted().key;
 }
 
@@ -78,6 +81,12 @@ function wanted() {
 export function refresh() {
   paint();
   fetchPicture();
+  tell();
+}
+
+/** Says on the element whether the picture is exact: for tests. */
+function tell() {
+  chart.dataset.settled = String(settled());
 }
 
 async function fetchPicture() {
@@ -110,6 +119,7 @@ async function fetchPicture() {
     again = false;
     if (last) fetchPicture();
   }
+  tell();
 }
 
 /** Draws the grid and the last picture, stretched to where it belongs now. */

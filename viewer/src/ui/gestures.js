@@ -79,7 +79,7 @@ function press(event, element, choosing) {
     diagram.classList.remove("moving", "choosing");
     const choice = state.choice;
     state.choice = null;
-    if (choice && now.type === "pointerup" && choice[1] - choice[0] > SLACK) show(chart.timeAt(choice[0]), chart.timeAt(choice[1]));
+    if (choice && now.type === "pointerup" && choice[1] - choice[0] > SLACK) show(chart.timeAt(choice[0]), chart.timeAt(choice[1]), true);
     else if (!moved && now.type === "pointerup" && element === diagram) choose(...local(now, element));
     repaint();
   };

@@ -45,8 +45,11 @@ export function start(duration) {
   });
 }
 
-/** Shows an interval; lengths and places are kept sane. @param {number} from @param {number} to */
-export function show(from, to) {
+/**
+ * Shows an interval; lengths and places are kept sane.
+ * @param {number} from @param {number} to @param {boolean} [step] a step of the history by itself, not part of a movement
+ */
+export function show(from, to, step = false) {
   const least = 20;
   const span = Math.min(Math.max(to - from, least), whole * 1.5);
   const middle = (from + to) / 2;
@@ -54,14 +57,16 @@ export function show(from, to) {
   const first = Math.min(Math.max(middle - span / 2, -span / 4), Math.max(whole - span * 0.75, -span / 4));
   const [a, b] = [Math.round(first), Math.round(first + span)];
   if (a === view.from && b === view.to) return;
+  if (step) keep();
   view.from = a;
   view.to = b;
-  remember();
+  if (step) keep();
+  else remember();
   changed("time");
 }
 
 export function fit() {
-  show(0, whole);
+  show(0, whole, true);
 }
 
 /** @param {number} factor below 1 zooms in @param {number} [at] the date that stays where it is */
@@ -83,10 +88,13 @@ export function toggle(set, member) {
 /** Puts the view into the address; a pause in the movement makes a step of the history. */
 export function remember() {
   if (timer) window.clearTimeout(timer);
-  timer = window.setTimeout(() => {
-    timer = 0;
-    if (location.hash !== write()) history.pushState(null, "", write());
-  }, 250);
+  timer = window.setTimeout(keep, 250);
+}
+
+function keep() {
+  window.clearTimeout(timer);
+  timer = 0;
+  if ((location.hash || "#") !== write()) history.pushState(null, "", write());
 }
 
 function write() {
@@ -114,6 +122,7 @@ function read() {
 /** The part of a question that says what is drawn and how. */
 export function looks() {
   return {
+    fill: document.querySelector(".scroller")?.clientHeight ?? 0,
     theme: document.documentElement.dataset.theme,
     level: view.level,
     toggled: [...view.toggled].join(","),
