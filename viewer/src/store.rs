@@ -1,7 +1,8 @@
 //! [`Store`]: a simulated trace in compact columns, and the answers to all queries.
 //!
 //! Everything is in memory: about 20 bytes a state (12 in lanes without gaps) and up to 12 more of sums, 12 an event, 16 a
-//! sample, 64 a link. An index in a file beside the trace, for traces larger than memory, is to take its place behind the same door.
+//! sample, 104 a link, and what extra fields take. An index in a file beside the trace, for traces larger than memory, is to
+//! take its place behind the same door.
 //!
 //! Entities are numbered lane by lane, so that a number leads to its lane by a binary search.
 
@@ -74,6 +75,17 @@ impl Store {
         }
         simulation.end(end);
         simulation.into_store()
+    }
+
+    /// Reads and simulates a Pajé file that is in memory.
+    ///
+    /// # Errors
+    /// When it is no Pajé file at all.
+    pub fn from_paje(name: &str, text: &[u8]) -> Result<Self, converter::paje::read::ReadError> {
+        let mut simulation = Simulation::new(name);
+        let report = converter::paje::read::read(text, &mut simulation)?;
+        simulation.remark(report.remarks());
+        Ok(simulation.into_store())
     }
 
     fn position(&self, container: ContainerId) -> Result<usize, QueryError> {
