@@ -17,10 +17,10 @@ mod value;
 
 pub(crate) use compile::{Program, compile_spec};
 pub(crate) use default::with_default_picture;
-pub(crate) use eval::{Facts, Scope, StreamFacts};
+pub(crate) use eval::{Facts, Scope, StreamFacts, append_value};
 pub(crate) use lines::write_lines;
 pub(crate) use model::Model;
 pub(crate) use picture::Picture;
-pub(crate) use spec_of::spec_of;
+pub(crate) use spec_of::{layouts, spec_of};
 pub(crate) use survey::{Survey, Surveyor};
-pub(crate) use value::Symbols;
+pub(crate) use value::{Symbols, Val};

@@ -155,7 +155,9 @@ fn everything(write: impl FnOnce(&mut Records)) -> (Vec<String>, Report) {
         records.record(2, 1000, &9u32.to_le_bytes());
     });
     let (rows, report) = paje_of(&run);
-    (rows.into_iter().filter(|row| !row.starts_with("Container")).collect(), report)
+    // Every thread has a counter, which begins at zero.
+    let first = |row: &String| row.starts_with("Variable") && row.ends_with(", 0.000000000");
+    (rows.into_iter().filter(|row| !row.starts_with("Container") && !first(row)).collect(), report)
 }
 
 #[test]
@@ -237,7 +239,6 @@ fn counters_begin_at_zero_and_marks_have_colours() {
         records.record(3, 300, &body(&[&0u32.to_le_bytes(), &1u32.to_le_bytes(), &[1]]));
     });
     assert!(report.is_clean(), "{:?}", report.lines());
-    let rows: Vec<String> = rows.into_iter().filter(|row| row.contains("T1")).collect();
     assert_eq!(
         rows,
         [

@@ -6,6 +6,7 @@
 pub mod scale;
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 use crate::query::{ContainerId, ContainerInfo, QueryError, TimelineSource, TypeId, TypeKind, ValueId};
 use crate::theme::ThemeKind;
@@ -276,15 +277,18 @@ impl Layout {
         layout
     }
 
-    /// The natural layout scaled so that it fills `height`, within what can be read.
+    /// The natural layout scaled so that it fills `height`, as far as `factors` allow.
     #[must_use]
-    pub fn filling(outline: &Outline, options: &Options, height: f32) -> Self {
+    pub fn filling(outline: &Outline, options: &Options, height: f32, factors: RangeInclusive<f32>) -> Self {
         let natural = Self::new(outline, options);
         if natural.height <= 0.0 {
             return natural;
         }
-        let row_scale = (options.row_scale * height / natural.height).clamp(0.1, 4.0);
-        Self::new(outline, &Options { row_scale, ..options.clone() })
+        let factor = (height / natural.height).clamp(*factors.start(), *factors.end());
+        if (factor - 1.0).abs() < 0.01 {
+            return natural;
+        }
+        Self::new(outline, &Options { row_scale: options.row_scale * factor, ..options.clone() })
     }
 
     /// The row in which a container is seen; `None` when it is not.

@@ -18,4 +18,4 @@ pub mod stats;
 pub mod store;
 pub mod theme;
 
-pub use open::{OpenError, OpenOptions, Progress, open};
+pub use open::{OpenError, OpenOptions, open};

@@ -24,10 +24,10 @@ pub fn write(source: &dyn TimelineSource, out: &mut dyn Write) -> io::Result<()>
     let (model, containers) = (source.model(), source.containers());
     let by_id = containers.iter().map(|container| (container.id, container)).collect();
     let rows = Rows { source, model: &model, by_id };
-    let by_parent = |ty: TypeId| model.types.iter().filter(move |info| info.parent == ty && info.id != TypeId::ROOT);
     for container in containers.iter() {
         rows.container(container, out)?;
-        for ty in by_parent(container.ty) {
+        // All types: a trace may break its own type tree.
+        for ty in &model.types {
             let text = rows.entities(container, ty.id, ty.kind).map_err(io::Error::other)?;
             out.write_all(text.as_bytes())?;
         }

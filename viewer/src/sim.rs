@@ -25,6 +25,8 @@ mod containers;
 mod faults;
 mod links;
 mod states;
+#[cfg(test)]
+mod tests;
 mod variables;
 
 use std::io;

@@ -94,3 +94,34 @@ pub fn counts(
 pub fn containers_of(source: &dyn TimelineSource, ty: TypeId) -> Vec<ContainerId> {
     source.containers().iter().filter(|info| info.ty == ty).map(|info| info.id).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{containers_of, counts, times};
+    use crate::query::{GlobalNanos, Interval, TimelineSource as _};
+    use crate::store::Store;
+
+    #[test]
+    fn shares_of_the_time_for_which_containers_lived() {
+        let text = format!(
+            "{}0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n5 i S idle \"1 0 0\"\n\
+             6 0 a 0 T a\n6 0 b 0 T b\n11 0 a S w\n11 2 b S i\n12 4 a S i\n13 5 a S\n7 8 T b\n7 10 T a\n",
+            include_str!("../tests/header.paje")
+        );
+        let store = Store::from_paje("trace", text.as_bytes()).expect("a Pajé file");
+        let model = store.model();
+        let ty = |name: &str| model.types.iter().find(|ty| ty.name == name).map(|ty| ty.id).expect("it is defined");
+        let value = |name: &str| model.values.iter().find(|value| value.name == name).expect("it is defined").id;
+        let threads = containers_of(&store, ty("Thread"));
+        let second = 1_000_000_000;
+        let interval = Interval { from: GlobalNanos(second), to: GlobalNanos(9 * second) };
+        let found = times(&store, &threads, ty("Activity"), interval).expect("all are there");
+        // `a` lives 8 s of the interval and works all the time, idle inside for 1 s; `b` lives 7 s and is idle for 6 s.
+        assert_eq!((found.lived, found.none), (15 * second, second));
+        let nanos: Vec<_> = found.values.iter().map(|time| (time.value, time.nanos)).collect();
+        assert_eq!(nanos, [(value("work"), 8 * second), (value("idle"), 7 * second)]);
+        assert!((found.share(value("idle")) - 7.0 / 15.0).abs() < 1e-12);
+        let counted = counts(&store, &threads, ty("Activity"), interval).expect("all are there");
+        assert_eq!((counted[&value("work")], counted[&value("idle")]), (1, 2));
+    }
+}

@@ -28,8 +28,8 @@ const TYPES: &str = "\
 
 /// Rows of the real tool. A message about a bad line is no row.
 fn pj_dump(text: &str) -> Vec<String> {
-    let file = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(file.path(), text).unwrap();
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    std::fs::write(file.path(), text).expect("room for it");
     let output = Command::new("pj_dump")
         .args(["-l", "9", "-e", "1e300"])
         .arg(file.path())
@@ -44,10 +44,10 @@ fn pj_dump(text: &str) -> Vec<String> {
 }
 
 fn ours(text: &str) -> (Vec<String>, Vec<String>) {
-    let store = Store::from_paje("trace", text.as_bytes()).unwrap();
+    let store = Store::from_paje("trace", text.as_bytes()).expect("a Pajé file");
     let mut rows = Vec::new();
-    viewer::rows::write(&store, &mut rows).unwrap();
-    (sorted(&String::from_utf8(rows).unwrap()), store.summary().remarks)
+    viewer::rows::write(&store, &mut rows).expect("memory to write to");
+    (sorted(&String::from_utf8(rows).expect("text")), store.summary().remarks)
 }
 
 fn sorted(rows: &str) -> Vec<String> {
@@ -242,4 +242,16 @@ fn odd_files() {
         let text = format!("{HEADER}{TYPES}{start}{case}");
         assert_eq!(ours(&text).0, pj_dump(&text), "{case}");
     }
+}
+
+/// Recorded with SimGrid 3.32: a ring of messages between four ranks and a reduction, three times
+/// (`smpirun -np 4 -trace`).
+#[test]
+fn a_trace_of_simgrid() {
+    let text = include_str!("data/simgrid-smpi.trace");
+    let (rows, remarks) = ours(text);
+    assert_eq!(rows, pj_dump(text));
+    assert_eq!(remarks, Vec::<String>::new());
+    let count = |kind: &str| rows.iter().filter(|row| row.starts_with(kind)).count();
+    assert_eq!(["Container", "State", "Link"].map(count), [5, 48, 12]);
 }

@@ -14,6 +14,8 @@ use crate::paje::{self, Color, TypeId, TypeKind, ValueId};
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub(crate) name: Sym,
+    /// With the end of the span that it is.
+    pub(crate) full_name: Sym,
     pub(crate) level: Sym,
     pub(crate) fields: Vec<Field>,
     /// Names of the values of the schema's enums.
@@ -174,6 +176,7 @@ pub(crate) fn compile_spec(
         let level = schema.levels.get(layout.level as usize).map_or("", |level| level.name.as_str());
         programs.push(Some(Program {
             name: symbols.intern(&declared.name),
+            full_name: symbols.intern(&layout.name),
             level: symbols.intern(level),
             fields: layout.fields.clone(),
             enums: enums.clone(),

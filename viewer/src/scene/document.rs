@@ -62,7 +62,7 @@ pub fn document(
     let legend_lines = Legend::new(&groups, inner, theme);
     let around = MARGIN + HEADING + RULER + LEGEND_GAP + legend_lines.height + MARGIN;
     let layout = match of.height {
-        Some(height) => Layout::filling(outline, options, (height - around).max(40.0)),
+        Some(height) => Layout::filling(outline, options, (height - around).max(40.0), 0.1..=4.0),
         None => Layout::new(outline, options),
     };
     let names = names_width(&layout, &model).min(of.width * 0.3);

@@ -56,6 +56,8 @@ pub(super) struct Ask {
     toggled: String,
     hidden: String,
     dimmed: String,
+    /// Height that the rows should fill, when they need less.
+    fill: f32,
     /// An entity, or for `at` a container.
     id: String,
 }
@@ -72,6 +74,12 @@ impl Ask {
             theme: self.theme,
             row_scale: 1.0,
         }
+    }
+
+    /// The rows; few of them grow a little, so that they can be seen well.
+    fn layout(&self, app: &App) -> Layout {
+        let fill = if self.fill.is_finite() { self.fill } else { 0.0 };
+        Layout::filling(&app.outline, &self.options(), fill, 1.0..=1.6)
     }
 
     fn interval(&self, source: &dyn TimelineSource) -> Result<Interval, Failure> {
@@ -130,7 +138,7 @@ pub(super) async fn summary(State(app): State<Arc<App>>) -> Answer {
 
 pub(super) async fn rows(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
     compute(app, move |app| {
-        let layout = Layout::new(&app.outline, &ask.options());
+        let layout = ask.layout(app);
         let model = app.source.model();
         let name = |ty: TypeId| model.types.get(ty.index()).map_or("", |ty| &ty.name);
         let rows: Vec<Value> = layout
@@ -168,7 +176,7 @@ pub(super) async fn scene(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -
     compute(app, move |app| {
         let options = ask.options();
         let view = ask.view(app.source.as_ref())?;
-        let layout = Layout::new(&app.outline, &options);
+        let layout = ask.layout(app);
         let scene = scene::chart(app.source.as_ref(), &layout, &options, view)?;
         Ok(wire::to_json(&scene))
     })

@@ -28,8 +28,8 @@ faults! {
         "operations were left out: their containers have ended or never existed";
     CreatedAgain: "creation was left out: that container exists already",
         "creations were left out: those containers exist already";
-    ForeignType: "container holds something whose type was declared for containers of another type; it is shown",
-        "times something stands in a container for whose type it was not declared; it is shown";
+    ForeignType: "container holds something whose type was declared for containers of another type; it is kept",
+        "times something stands in a container for whose type it was not declared; it is kept";
     StateOrder: "change of a state is dated before the one that precedes it, and was moved to that date",
         "changes of states are dated before the ones that precede them, and were moved to those dates";
     EmptyPop: "pop of a state found no state to end",

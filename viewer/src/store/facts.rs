@@ -3,6 +3,10 @@
 use converter::paje::{ContainerId, TypeId};
 
 use super::details::FieldValue;
+use super::links::LinkTable;
+use super::marks::MarkLane;
+use super::states::StateLane;
+use super::variables::VariableLane;
 use super::{Store, life};
 use crate::query::{EntityId, Facts, Interval, QueryError};
 
@@ -15,17 +19,36 @@ pub(super) struct Found {
     pub(super) detail: u32,
 }
 
+/// A list of entities with consecutive numbers.
+pub(super) trait Numbered {
+    /// The first number.
+    fn base(&self) -> u32;
+    /// How many.
+    fn len(&self) -> usize;
+}
+
+macro_rules! numbered {
+    ($($lane:ty),*) => {$(
+        impl Numbered for $lane {
+            fn base(&self) -> u32 {
+                self.base
+            }
+
+            fn len(&self) -> usize {
+                self.len()
+            }
+        }
+    )*};
+}
+
+numbered!(StateLane, MarkLane, LinkTable, VariableLane);
+
 /// The lane whose numbers include `number`, and the position in it. `lanes` are by base; empty ones share it.
-pub(super) fn locate<L>(
-    lanes: &[L],
-    number: u32,
-    base: impl Fn(&L) -> u32,
-    len: impl Fn(&L) -> usize,
-) -> Option<(&L, usize)> {
-    let after = lanes.partition_point(|lane| base(lane) <= number);
+pub(super) fn locate<L: Numbered>(lanes: &[L], number: u32) -> Option<(&L, usize)> {
+    let after = lanes.partition_point(|lane| lane.base() <= number);
     let lane = &lanes[after.checked_sub(1)?];
-    let index = (number - base(lane)) as usize;
-    (index < len(lane)).then_some((lane, index))
+    let index = (number - lane.base()) as usize;
+    (index < lane.len()).then_some((lane, index))
 }
 
 impl Store {
@@ -33,7 +56,7 @@ impl Store {
         let found = self.find(id)?;
         let mut fields = Vec::new();
         if let EntityId::Link(number) = id
-            && let Some((table, index)) = locate(&self.links, number, |table| table.base, |table| table.rows.len())
+            && let Some((table, index)) = locate(&self.links, number)
         {
             let row = &table.rows[index];
             fields.push(("from".to_owned(), self.name_of(row.start)));
@@ -69,8 +92,7 @@ impl Store {
                 Ok(Found { name: info.name.clone(), ty: info.ty, container, life: info.life, detail })
             }
             EntityId::State(number) => {
-                let (lane, index) = locate(&self.states, number, |lane| lane.base, |lane| lane.len())
-                    .ok_or(QueryError::Unknown { what: "state" })?;
+                let (lane, index) = locate(&self.states, number).ok_or(QueryError::Unknown { what: "state" })?;
                 Ok(Found {
                     name: self.value_name(lane.value(index)),
                     ty: lane.ty,
@@ -80,8 +102,7 @@ impl Store {
                 })
             }
             EntityId::Event(number) => {
-                let (lane, index) = locate(&self.marks, number, |lane| lane.base, |lane| lane.len())
-                    .ok_or(QueryError::Unknown { what: "event" })?;
+                let (lane, index) = locate(&self.marks, number).ok_or(QueryError::Unknown { what: "event" })?;
                 Ok(Found {
                     name: self.value_name(lane.value(index)),
                     ty: lane.ty,
@@ -91,8 +112,7 @@ impl Store {
                 })
             }
             EntityId::Link(number) => {
-                let (table, index) = locate(&self.links, number, |table| table.base, |table| table.rows.len())
-                    .ok_or(QueryError::Unknown { what: "link" })?;
+                let (table, index) = locate(&self.links, number).ok_or(QueryError::Unknown { what: "link" })?;
                 let row = &table.rows[index];
                 Ok(Found {
                     name: self.value_name(row.value),
@@ -103,8 +123,7 @@ impl Store {
                 })
             }
             EntityId::Sample(number) => {
-                let (lane, index) = locate(&self.variables, number, |lane| lane.base, |lane| lane.len())
-                    .ok_or(QueryError::Unknown { what: "sample" })?;
+                let (lane, index) = locate(&self.variables, number).ok_or(QueryError::Unknown { what: "sample" })?;
                 Ok(Found {
                     name: lane.value(index).to_string(),
                     ty: lane.ty,
@@ -121,7 +140,7 @@ impl Store {
     }
 
     pub(super) fn name_of(&self, container: ContainerId) -> String {
-        self.container(container).map(|info| info.name.clone()).unwrap_or_default()
+        self.container(container).map_or_else(|_| "a container that was left out".to_owned(), |info| info.name.clone())
     }
 
     /// Names from the root, which is left out unless it is all there is.

@@ -48,6 +48,10 @@ impl LinkTable {
         Self { ty, base, rows, spans }
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
     fn started(&self, interval: Interval) -> usize {
         self.rows.partition_point(|row| row.low() < interval.to.0)
     }

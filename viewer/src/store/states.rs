@@ -72,15 +72,31 @@ enum Sums {
 }
 
 /// Time per value of a lane's own table, filled and read by turns.
+///
+/// With thousands of values, few occur in one column: only those are touched, and cleared.
 #[derive(Debug, Default)]
 pub(crate) struct Accumulator {
     times: Vec<i64>,
+    touched: Vec<u32>,
 }
 
 impl Accumulator {
     fn reset(&mut self, values: usize) {
-        self.times.clear();
-        self.times.resize(values, 0);
+        for value in self.touched.drain(..) {
+            self.times[value as usize] = 0;
+        }
+        if self.times.len() < values {
+            self.times.resize(values, 0);
+        }
+    }
+
+    /// Durations are never negative, so that 0 means untouched.
+    fn add(&mut self, value: u32, time: i64) {
+        let sum = &mut self.times[value as usize];
+        if *sum == 0 && time != 0 {
+            self.touched.push(value);
+        }
+        *sum += time;
     }
 }
 
@@ -226,54 +242,49 @@ impl StateLane {
             return Vec::new();
         }
         scratch.reset(self.table.len());
-        self.sum(first..last, &mut scratch.times);
+        self.sum(first..last, scratch);
         // Only the first and the last state can stick out. A state without duration has nothing to take away.
         let before = from.min(self.end(first)).saturating_sub(self.start(first)).max(0);
         scratch.times[self.values[first] as usize] -= before;
         let after = self.end(last - 1).saturating_sub(to).max(0);
         scratch.times[self.values[last - 1] as usize] -= after;
-        let mut shares: Vec<(ValueId, i64)> = scratch
-            .times
-            .iter()
-            .zip(&self.table)
-            .filter(|&(&time, _)| time > 0)
-            .map(|(&time, &value)| (value, time))
-            .collect();
+        let nonzero = scratch.touched.iter().map(|&value| (self.table[value as usize], scratch.times[value as usize]));
+        let mut shares: Vec<(ValueId, i64)> = nonzero.filter(|share| share.1 > 0).collect();
         shares.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
         shares
     }
 
     /// Adds the whole durations of the states in a range.
-    fn sum(&self, range: std::ops::Range<usize>, times: &mut [i64]) {
+    fn sum(&self, range: std::ops::Range<usize>, times: &mut Accumulator) {
         let (low, high) = (range.start.div_ceil(BLOCK), range.end / BLOCK);
         if range.len() <= DIRECT || low >= high {
             return self.sum_directly(range, times);
         }
         self.sum_directly(range.start..low * BLOCK, times);
         self.sum_directly(high * BLOCK..range.end, times);
+        let width = self.table.len();
         match &self.sums {
             Sums::Dense(sums) => {
-                let width = self.table.len();
-                for (value, time) in times.iter_mut().enumerate() {
-                    *time += sums[high * width + value] - sums[low * width + value];
+                for value in 0..width {
+                    times.add(value as u32, sums[high * width + value] - sums[low * width + value]);
                 }
             }
             Sums::Sparse { offsets, blocks, times: sums } => {
-                for (value, time) in times.iter_mut().enumerate() {
+                for value in 0..width {
                     let list = offsets[value] as usize..offsets[value + 1] as usize;
                     let before = |block: usize| {
                         let passed = blocks[list.clone()].partition_point(|&at| (at as usize) < block);
                         if passed == 0 { 0 } else { sums[list.start + passed - 1] }
                     };
-                    *time += before(high) - before(low);
+                    times.add(value as u32, before(high) - before(low));
                 }
             }
         }
     }
 
-    fn sum_directly(&self, range: std::ops::Range<usize>, times: &mut [i64]) {
+    fn sum_directly(&self, range: std::ops::Range<usize>, times: &mut Accumulator) {
         for index in range {
-            times[self.values[index] as usize] += self.end(index) - self.start(index);
+            times.add(self.values[index], self.end(index) - self.start(index));
         }
     }
 }

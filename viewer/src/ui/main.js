@@ -114,11 +114,18 @@ function controls() {
   ];
   for (const [id, act] of buttons) byId(id).addEventListener("click", act);
   byId("scroller").addEventListener("scroll", () => { chart.refresh(); repaint(); });
-  new ResizeObserver(() => { chart.resize(); chart.refresh(); repaint(); paintOverview().catch(failed); }).observe(byId("scroller"));
+  new ResizeObserver(resized).observe(byId("scroller"));
   chart.watchErrors(failed);
   document.addEventListener("picture", () => { message(byId("message").dataset.kind === "empty" ? "empty" : null); repaint(); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { dress(); update("look"); });
   window.setInterval(() => { if (!document.hidden) fetch("api/ping").catch(failed); }, 4000);
+}
+
+/** Few rows grow with the window. */
+function resized() {
+  chart.resize();
+  repaint();
+  rows().then(paintOverview).catch(failed);
 }
 
 /** The deepest level that holds others: folding it leaves one row for each group. */

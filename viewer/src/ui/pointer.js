@@ -106,8 +106,8 @@ function describe(all, color, pointer) {
     make("h3", {}, make("span", { class: "chip", color }), make("span", { text: all.name }), long),
     make("p", { class: "path", text: all.containers.slice(all.containers.length > 2 ? 1 : 0).join(" › ") }),
     list,
-    more > 0 && make("p", { class: "hint", text: `${grouped(more)} related, lit` }),
   );
+  if (more > 0) tooltip.append(make("p", { class: "hint", text: `${grouped(more)} related, lit` }));
   place(pointer);
 }
 
@@ -121,7 +121,8 @@ function blend(mix, count, row, pointer) {
     list.append(make("i", { color: part.color }), make("span", { text: part.name }), make("span", { text: percent(part.share) }));
   }
   const what = count === null ? "" : `${grouped(count)} states in this column of pixels; zoom in to part them`;
-  tooltip.replaceChildren(make("h3", { text: row.name }), list, make("p", { class: "hint", text: what }));
+  tooltip.replaceChildren(make("h3", { text: row.name }), list);
+  if (what) tooltip.append(make("p", { class: "hint", text: what }));
   place(pointer);
 }
 

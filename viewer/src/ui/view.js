@@ -122,6 +122,7 @@ function read() {
 /** The part of a question that says what is drawn and how. */
 export function looks() {
   return {
+    fill: document.querySelector(".scroller")?.clientHeight ?? 0,
     theme: document.documentElement.dataset.theme,
     level: view.level,
     toggled: [...view.toggled].join(","),
