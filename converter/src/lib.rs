@@ -1,4 +1,14 @@
 //! Everything between a recorded run and the stream of [`paje::PajeEvent`]s that the viewer simulates.
 
+pub mod clock;
+pub mod input;
+pub mod listing;
+mod merge;
 pub mod paje;
+pub mod pipeline;
+mod plan;
+mod reorder;
+pub mod report;
+mod rules;
+pub mod run;
 pub mod time;

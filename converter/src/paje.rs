@@ -1,6 +1,8 @@
 //! The Pajé model as a stream of typed operations: the waist through which everything passes.
 
 mod event;
+pub mod read;
+pub mod write;
 
 pub use event::{
     Color, ContainerId, Extra, ExtraValue, KeyId, PajeEvent, Sink, Source, TypeId, TypeKind, ValueId, VariableOp,

@@ -1,1 +1,9 @@
-//! Harness of the end-to-end tests: builds and drives the real programs.
+//! Harness of the end-to-end tests: builds the real programs and drives them.
+//!
+//! A missing tool fails the test with a sentence that says what to install; nothing is skipped.
+
+pub mod browser;
+pub mod lang;
+pub mod pj_dump;
+pub mod programs;
+pub mod run;

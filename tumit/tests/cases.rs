@@ -87,7 +87,43 @@ fn good_specs_give_what_they_say() {
         let sources = std::mem::take(&mut spec.sources);
         assert_eq!(tumit::compile_sources(&sources).0.map(|again| again.records), Some(spec.records.clone()), "{file}");
         let paths: Vec<&str> = sources.iter().map(|source| source.path.as_str()).collect();
-        failures.extend(differs("good", &file, &format!("{paths:?}\n{spec:#?}\n")));
+        failures.extend(differs("good", &file, &describe(&spec, &paths)));
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// All that a spec says, a line for each thing.
+fn describe(spec: &Spec, paths: &[&str]) -> String {
+    fn list<T: std::fmt::Debug>(out: &mut String, what: &str, items: &[T]) {
+        for (at, item) in items.iter().enumerate() {
+            out.push_str(&format!("{what} {at}: {item:?}\n"));
+        }
+    }
+    let mut out = format!("{} {paths:?} {:?}\n", spec.name, spec.doc);
+    list(&mut out, "level", &spec.levels);
+    list(&mut out, "enum", &spec.enums);
+    list(&mut out, "record", &spec.records);
+    list(&mut out, "span", &spec.spans);
+    list(&mut out, "container", &spec.containers);
+    list(&mut out, "entity", &spec.entities);
+    for (record, actions) in spec.records.iter().zip(&spec.rules) {
+        list(&mut out, &format!("rule of {},", record.layout.name), actions);
+    }
+    for output in &spec.outputs {
+        out.push_str(&format!("output {} {:?}\n", output.name, output.prologue));
+        for (record, lines) in spec.records.iter().zip(&output.rules) {
+            list(&mut out, &format!("line of {},", record.layout.name), lines);
+        }
+    }
+    out
+}
+
+#[test]
+fn the_default_holds_only_when_nothing_was_said() {
+    let text = "trace a;\nlevel L { span bare {} span half {} event e {} event f {} }\npaje { container p { event log } }\n\
+                rule half.begin -> mark log = \"x\" on p;\nrule e -> mark log = \"x\" on p;\n";
+    let spec = tumit::compile_text("a.tumit", text).0.expect("it is right");
+    let ruled: Vec<bool> = (0..6).map(|record| spec.has_rules(tumit::spec::RecordId(record))).collect();
+    // bare.begin, bare.end, half.begin, half.end, e, f
+    assert_eq!(ruled, [false, false, true, true, true, false]);
 }

@@ -5,4 +5,17 @@
 
 #![forbid(unsafe_code)]
 
+mod color;
+pub mod export;
+pub mod layout;
+mod open;
 pub mod query;
+pub mod rows;
+pub mod scene;
+pub mod server;
+pub mod sim;
+pub mod stats;
+pub mod store;
+pub mod theme;
+
+pub use open::{OpenError, OpenOptions, open};

@@ -16,6 +16,21 @@ pub struct Interval {
     pub to: GlobalNanos,
 }
 
+impl Interval {
+    /// Column `index` of `columns` equal ones; never narrower than 1 ns, so that no column shows nothing where there is something.
+    /// All sources cut intervals this way.
+    #[must_use]
+    pub fn column(self, index: u32, columns: u32) -> Self {
+        let width = i128::from(self.to.0) - i128::from(self.from.0);
+        let edge = |at: u32| {
+            let edge = i128::from(self.from.0) + width * i128::from(at) / i128::from(columns.max(1));
+            i64::try_from(edge).unwrap_or(self.to.0)
+        };
+        let from = edge(index);
+        Self { from: GlobalNanos(from), to: GlobalNanos(edge(index.saturating_add(1)).max(from.saturating_add(1))) }
+    }
+}
+
 /// What a trace is, as a whole.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
@@ -50,7 +65,7 @@ pub struct TypeInfo {
     pub parent: TypeId,
     /// Name to show.
     pub name: String,
-    /// Colour given by the trace.
+    /// Colour given by the trace; else one that was chosen for types of events, variables and links.
     pub color: Option<Color>,
 }
 
@@ -268,7 +283,7 @@ pub trait TimelineSource: Send + Sync {
         limit: usize,
     ) -> Result<Listed<Mark>, QueryError>;
 
-    /// Links of a type that overlap the interval, by start.
+    /// Links of a type that overlap the interval, by the earlier of their two dates.
     ///
     /// # Errors
     /// See [`QueryError`].

@@ -237,6 +237,16 @@ pub trait Sink {
     /// When it cannot go on (a full disk). What is wrong with the event itself is the sink's to count and report.
     fn event(&mut self, event: &PajeEvent<'_>) -> std::io::Result<()>;
 
+    /// The text by which a file names a link's key: sent by readers of text before the first event with that key. Only whoever
+    /// shows keys needs it.
+    ///
+    /// # Errors
+    /// As [`Self::event`].
+    fn name_key(&mut self, key: KeyId, text: &str) -> std::io::Result<()> {
+        let _ = (key, text);
+        Ok(())
+    }
+
     /// The stream has ended: `end` is the largest date. Called once.
     ///
     /// # Errors

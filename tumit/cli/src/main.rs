@@ -2,7 +2,9 @@
 
 mod args;
 mod cmd;
+mod output_file;
 mod spec_files;
+mod table;
 mod term;
 
 use std::process::ExitCode;

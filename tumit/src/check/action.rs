@@ -58,10 +58,14 @@ pub(super) fn lower_action(
             None
         }
     };
-    usage.incomplete |= verb.is_none();
-    let mut lowered = Action { verb: verb?, at: None, when: None, with: Vec::new(), related: Vec::new() };
+    // Clauses are checked even when the rest was not understood.
+    let understood = verb.is_some();
+    usage.incomplete |= !understood;
+    let nothing = Verb::Create { container: Instance { ty: ContainerTypeId(0), keys: Vec::new() } };
+    let verb = verb.unwrap_or(nothing);
+    let mut lowered = Action { verb, at: None, when: None, with: Vec::new(), related: Vec::new() };
     clauses(scope, action, &mut lowered, diagnostics);
-    Some(lowered)
+    understood.then_some(lowered)
 }
 
 /// `set`, `push`, `add`, `subtract`, `mark`.

@@ -9,7 +9,7 @@ fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Op
     let limit = wrong.len().clamp(3, 9) / 3;
     candidates
         .into_iter()
-        .filter(|candidate| *candidate != wrong && wrong.len() <= 64 && candidate.len() <= 64)
+        .filter(|candidate| *candidate != wrong && (2..=64).contains(&wrong.len()) && candidate.len() <= 64)
         .map(|candidate| (distance(&wrong.to_lowercase(), &candidate.to_lowercase()), candidate))
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, _)| *distance)

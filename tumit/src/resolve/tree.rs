@@ -245,11 +245,17 @@ impl Model {
                 }
                 TreeMember::Entity(entity) => match holder {
                     Some(holder) => self.entity(entity, holder, diagnostics),
-                    None => diagnostics.push(
-                        Diagnostic::error(Code::WrongContainer, format!("`{}` is in no container", entity.name.text))
+                    None => {
+                        self.broken.insert(entity.name.text.clone());
+                        diagnostics.push(
+                            Diagnostic::error(
+                                Code::WrongContainer,
+                                format!("`{}` is in no container", entity.name.text),
+                            )
                             .at(entity.name.span, "only containers stand directly in `paje`")
                             .help("put it into a container, such as `container program \"Program\" { … }`"),
-                    ),
+                        );
+                    }
                 },
             }
         }

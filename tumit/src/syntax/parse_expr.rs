@@ -147,7 +147,7 @@ impl Builder<'_> {
                     Diagnostic::error(Code::Syntax, "a hole of a text holds no expression")
                         .at(
                             Span::new(self.file, at..(at + 1).min(start + text.len()).max(at)),
-                            recover::expectation(&error),
+                            recover::expectation(&error).replace(recover::END, "an operator or `}`"),
                         )
                         .help("write `{{` and `}}` for braces that shall be seen"),
                 );

@@ -31,10 +31,12 @@ impl Builder<'_> {
         }
         let title =
             if found.is_empty() { "something is missing here".to_owned() } else { format!("unexpected `{found}`") };
-        let label = if at == 0 { place.to_owned() } else { expectation(&error) };
-        let diagnostic = Diagnostic::error(Code::Syntax, title)
-            .at(span, label)
-            .maybe_help(hint(text, at, found).or_else(|| did_you_mean(found, keywords(only, at).iter().copied())));
+        let expected = expectation(&error);
+        let at_start = text[..at].lines().all(|line| line.trim().is_empty() || line.trim().starts_with("///"));
+        let label = if at_start { place.to_owned() } else { expected.clone() };
+        let diagnostic = Diagnostic::error(Code::Syntax, title).at(span, label).maybe_help(
+            hint(text, at, found, &expected).or_else(|| did_you_mean(found, keywords(only, at_start).iter().copied())),
+        );
         self.push(diagnostic);
     }
 
@@ -67,6 +69,9 @@ pub(super) fn offset(error: &Error<Rule>) -> usize {
         InputLocation::Pos(at) | InputLocation::Span((at, _)) => at,
     }
 }
+
+/// What is expected where a declaration has all that it needs.
+pub(super) const END: &str = "the end of this declaration";
 
 /// What a parse had expected where it stopped.
 pub(super) fn expectation(error: &Error<Rule>) -> String {
@@ -121,7 +126,7 @@ fn describe(rule: Rule) -> Option<&'static str> {
         Rule::kw_rule => "`rule`",
         Rule::event_decl | Rule::kw_event => "`event`",
         Rule::span_decl | Rule::kw_span => "`span`",
-        Rule::EOI => "the end of this declaration",
+        Rule::EOI => END,
         _ => return None,
     })
 }
@@ -140,11 +145,15 @@ fn token(text: &str) -> &str {
 }
 
 /// Advice for mistakes that are made often.
-fn hint(text: &str, at: usize, found: &str) -> Option<String> {
+fn hint(text: &str, at: usize, found: &str, expected: &str) -> Option<String> {
     let before = text[..at].trim_end();
     let hint = match found {
         "/" if text[at..].starts_with("/*") => "comments start with `//`",
         "/" if text[at..].starts_with("///") => "a `///` comment stands before what it documents; use `//` elsewhere",
+        "[" if expected == "expected a name" => {
+            "a related container is two words and the container: `waits for lock[…]`, `owned by thread[…]`"
+        }
+        "+" | "-" | "*" if text[at + 1..].starts_with('=') => "write `add VARIABLE = …` or `subtract VARIABLE = …`",
         "'" => "texts stand in double quotes",
         ";" if before.contains('{') && !before.contains('}') => "parameters are separated by `,`",
         "=>" | "=" if before.ends_with('-') => "write `->`",
@@ -157,14 +166,14 @@ fn hint(text: &str, at: usize, found: &str) -> Option<String> {
 }
 
 /// The keywords that may have been meant.
-fn keywords(only: Rule, at: usize) -> &'static [&'static str] {
+fn keywords(only: Rule, at_start: bool) -> &'static [&'static str] {
     match only {
-        Rule::only_item if at == 0 => {
+        Rule::only_item if at_start => {
             &["trace", "use", "const", "type", "enum", "level", "paje", "rule", "also", "output", "version"]
         }
-        Rule::only_member if at == 0 => &["event", "span"],
-        Rule::only_tree_member if at == 0 => &["container", "state", "event", "variable", "link"],
-        Rule::only_rule if at == 0 => &["prologue", "rule", "also"],
+        Rule::only_member if at_start => &["event", "span"],
+        Rule::only_tree_member if at_start => &["container", "state", "event", "variable", "link"],
+        Rule::only_rule if at_start => &["prologue", "rule", "also"],
         Rule::only_item | Rule::only_rule => &[
             "create", "destroy", "set", "push", "pop", "reset", "add", "subtract", "mark", "start", "end", "on",
             "from", "to", "key", "at", "when", "with", "level", "default", "off",

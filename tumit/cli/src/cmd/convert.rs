@@ -1,12 +1,150 @@
 //! `tumit convert`.
 
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::bail;
+use converter::clock::Method;
+use converter::paje::write::Writer;
+use converter::pipeline::{ConvertError, Options, convert, convert_to_text};
+use converter::report::Report;
+use converter::run::Run;
+
 use super::Status;
+use crate::output_file::OutputFile;
+use crate::{spec_files, term};
 
-/// Converts a run to Pajé
+/// Converts a run to Pajé text, or to a text format of your own
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+#[command(after_help = "\
+Examples:
+  tumit convert run.tmt -o run.paje                    the rules of the recorded spec, clocks corrected
+  tumit convert run.tmt -o - | pj_dump                 to standard output
+  tumit convert run.tmt --rules other.tumit -o x.paje  an old run seen in a new way
+  tumit convert run.tmt --output by-hand -o run.txt    the lines of `output text \"by-hand\"` of the spec
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of every subcommand")]
-pub(crate) fn run(_args: &Args) -> anyhow::Result<Status> {
-    Ok(Status::CouldNotRun)
+The file appears under its name only when it is complete. What was lost, damaged or repaired is told on standard error.
+Exit status: 0 done, 1 there were losses or damage (the rest was converted), 2 could not run.")]
+pub(crate) struct Args {
+    /// The run: a folder NAME.tmt, or one process file of it
+    #[arg(value_name = "RUN")]
+    input: PathBuf,
+
+    /// Where to write: a file that ends in .paje or .trace, or - for standard output
+    #[arg(short, long = "out", value_name = "FILE")]
+    out: PathBuf,
+
+    /// How clocks of different hosts are brought together
+    #[arg(long, value_enum, default_value_t)]
+    clock: Clock,
+
+    /// Uses the rules of this spec instead of those recorded with the run
+    #[arg(long, value_name = "SPEC")]
+    rules: Option<String>,
+
+    /// Writes this text output of the spec instead of Pajé
+    #[arg(long = "output", value_name = "NAME")]
+    output: Option<String>,
+}
+
+/// How clocks are corrected.
+#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
+pub(crate) enum Clock {
+    /// By the messages that processes exchanged for it: offset and drift
+    #[default]
+    Bursts,
+    /// Not at all: shows what each clock says
+    None,
+}
+
+impl From<Clock> for Method {
+    fn from(clock: Clock) -> Self {
+        match clock {
+            Clock::Bursts => Self::Bursts,
+            Clock::None => Self::None,
+        }
+    }
+}
+
+/// A text output that the user named and the spec lacks is a mistake of the input.
+fn is_mistake(error: &ConvertError) -> bool {
+    matches!(error, ConvertError::NoOutput { .. })
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+    let to_stdout = args.out.as_os_str() == "-";
+    if !to_stdout && args.output.is_none() {
+        check_ending(&args.out)?;
+    }
+    let mut options = Options::default();
+    options.clock = args.clock.into();
+    options.output.clone_from(&args.output);
+    if let Some(path) = &args.rules {
+        let Some(spec) = spec_files::compile(path)? else { return Ok(Status::InputHasMistakes) };
+        options.rules = Some(spec);
+    }
+    let recorded = Run::open(&args.input)?;
+    let progress = term::is_interactive().then(progress_bar);
+    if let Some(bar) = &progress {
+        let bar = bar.clone();
+        options.progress = Some(Arc::new(move |done, total| {
+            bar.set_length(total);
+            bar.set_position(done);
+        }));
+    }
+    let made = if to_stdout {
+        write(&recorded, &options, &mut term::stdout())
+    } else {
+        let file = OutputFile::create(&args.out)?;
+        let made = write(&recorded, &options, &mut &file);
+        match made {
+            Ok(report) => file.finish().map(|()| Ok(report))?,
+            Err(error) => Err(error),
+        }
+    };
+    if let Some(bar) = &progress {
+        bar.finish_and_clear();
+    }
+    let report = match made {
+        Ok(report) => report,
+        Err(error) if is_mistake(&error) => {
+            term::error(&error.into());
+            return Ok(Status::InputHasMistakes);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    for line in report.lines() {
+        term::note(&format!("tumit: {line}"));
+    }
+    Ok(if report.is_clean() { Status::Done } else { Status::InputHasMistakes })
+}
+
+fn write(run: &Run, options: &Options, out: &mut dyn Write) -> Result<Report, ConvertError> {
+    if options.output.is_some() {
+        let mut buffered = std::io::BufWriter::with_capacity(1 << 16, out);
+        let report = convert_to_text(run, options, &mut buffered)?;
+        buffered.flush()?;
+        return Ok(report);
+    }
+    let mut writer = Writer::new(out);
+    convert(run, options, &mut writer)
+}
+
+fn check_ending(path: &Path) -> anyhow::Result<()> {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("");
+    if !matches!(ending, "paje" | "trace") {
+        bail!(
+            "the format follows from the ending of the file: `{}` should end in .paje or .trace (or be - for standard output)",
+            path.display()
+        );
+    }
+    Ok(())
+}
+
+fn progress_bar() -> indicatif::ProgressBar {
+    let bar = indicatif::ProgressBar::new(0);
+    let style = indicatif::ProgressStyle::with_template("{bar:40} {percent}% of {human_len} records, {eta} left");
+    bar.set_style(style.unwrap_or_else(|_| indicatif::ProgressStyle::default_bar()));
+    bar
 }

@@ -1,12 +1,220 @@
 //! `tumit view`.
 
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use viewer::export::{self, Format};
+use viewer::layout::{Folds, Options, Outline};
+use viewer::query::{GlobalNanos, Interval, TimelineSource};
+use viewer::scene::{DocumentOptions, document};
+use viewer::server::Server;
+use viewer::theme::ThemeKind;
+
 use super::Status;
+use crate::term;
 
-/// Shows a run or Pajé file
+/// Shows a run or Pajé file in the browser, or draws it into a file
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+#[command(after_help = "\
+Examples:
+  tumit view run.tmt                                     a page on this machine; its address is printed
+  tumit view run.paje --export timeline.svg              a picture, without a browser
+  tumit view run.paje --export a.svg --export a.png --from 0.2 --to 0.4 --theme dark --fold 1
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of every subcommand")]
-pub(crate) fn run(_args: &Args) -> anyhow::Result<Status> {
-    Ok(Status::CouldNotRun)
+Over ssh, the page is reached through a tunnel; the line to type is printed.")]
+pub(crate) struct Args {
+    /// A run folder (NAME.tmt) or a Pajé file, also of other tools
+    path: PathBuf,
+
+    /// Draw into this file instead of serving a page; .svg or .png, may be repeated
+    #[arg(long, value_name = "FILE", help_heading = "Pictures")]
+    export: Vec<PathBuf>,
+    /// Start of the part to draw, as a date: seconds, or with a unit (ns, us, ms, s)
+    #[arg(long, value_name = "DATE", value_parser = parse_time, allow_hyphen_values = true, help_heading = "Pictures")]
+    from: Option<i64>,
+    /// End of the part to draw
+    #[arg(long, value_name = "DATE", value_parser = parse_time, allow_hyphen_values = true, help_heading = "Pictures")]
+    to: Option<i64>,
+    /// Width of the picture
+    #[arg(long, value_name = "PIXELS", default_value_t = 1600, value_parser = clap::value_parser!(u16).range(200..), help_heading = "Pictures")]
+    width: u16,
+    /// Height of the picture, which the rows are scaled to fill [default: what the rows need]
+    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u16).range(200..), help_heading = "Pictures")]
+    height: Option<u16>,
+    /// Pixels of a PNG per unit of width and height: 2 for screens of high density and for print
+    #[arg(long, value_name = "FACTOR", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=8), help_heading = "Pictures")]
+    scale: u8,
+    /// Light or dark
+    #[arg(long, value_enum, default_value_t = Theme::Light, help_heading = "Pictures")]
+    theme: Theme,
+    /// Fold the containers of this level (0 is the highest) into one row each, which shows the mean of what they hold
+    #[arg(long, value_name = "LEVEL", help_heading = "Pictures")]
+    fold: Option<u32>,
+
+    /// Serve on this port of the loopback interface [default: any free one]
+    #[arg(long, value_name = "PORT", conflicts_with = "export", help_heading = "Page")]
+    port: Option<u16>,
+    /// Print the address only; open no browser
+    #[arg(long, conflicts_with = "export", help_heading = "Page")]
+    no_open: bool,
+    /// End when no page has asked for anything for so long; for scripts. An open page asks every few seconds
+    #[arg(long, value_name = "SECONDS", conflicts_with = "export", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Page")]
+    until_idle: Option<u32>,
+}
+
+/// The themes as words.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Theme {
+    Light,
+    Dark,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+    // Wrong names are found before a long trace is read.
+    let formats = args.export.iter().map(|path| Format::of(path)).collect::<Result<Vec<_>, _>>()?;
+    let source = viewer::open(&args.path, &viewer::OpenOptions::default())?;
+    for remark in source.summary().remarks {
+        term::note(&format!("note: {remark}"));
+    }
+    if args.export.is_empty() {
+        serve(args, source)?
+    } else {
+        draw(args, source.as_ref(), &formats)?
+    }
+    Ok(Status::Done)
+}
+
+/// Draws the picture into each of the files.
+fn draw(args: &Args, source: &dyn TimelineSource, formats: &[Format]) -> anyhow::Result<()> {
+    let outline = Outline::new(source)?;
+    let theme = match args.theme {
+        Theme::Light => ThemeKind::Light,
+        Theme::Dark => ThemeKind::Dark,
+    };
+    let options = Options { folds: Folds { level: args.fold, ..Folds::default() }, theme, ..Options::default() };
+    let interval = part(args, source.summary().extent)?;
+    for (path, &format) in args.export.iter().zip(formats) {
+        let scale = f32::from(args.scale);
+        let of = DocumentOptions {
+            interval,
+            width: f32::from(args.width),
+            height: args.height.map(f32::from),
+            resolution: scale,
+            titles: format == Format::Svg,
+        };
+        let scene = document(source, &outline, &options, of)?;
+        let bytes = export::encode(&scene, format, scale)?;
+        export::write(path, &bytes)?;
+        term::note(&format!("drew {}", path.display()));
+    }
+    Ok(())
+}
+
+/// The part of time that was asked for.
+fn part(args: &Args, extent: Interval) -> anyhow::Result<Interval> {
+    let from = args.from.map_or(extent.from, GlobalNanos);
+    let to = args.to.map_or(extent.to, GlobalNanos);
+    let seconds = |time: GlobalNanos| viewer::layout::scale::date(time, 1000);
+    let all = format!("the trace runs from {} to {}", seconds(extent.from), seconds(extent.to));
+    ensure!(args.from.is_none() && args.to.is_none() || from < to, "--from must come before --to; {all}");
+    if args.from.is_some_and(|from| from >= extent.to.0) || args.to.is_some_and(|to| to <= extent.from.0) {
+        bail!("nothing happened between --from and --to; {all}");
+    }
+    Ok(Interval { from, to })
+}
+
+/// Serves the page until Ctrl-C.
+fn serve(args: &Args, source: Arc<dyn TimelineSource>) -> anyhow::Result<()> {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the server")?;
+    runtime.block_on(async {
+        let server = Server::bind(source, args.port.unwrap_or(0)).await?;
+        let url = server.url();
+        announce(&url, server.address().port());
+        if !args.no_open && term::is_interactive() && std::io::stdin().is_terminal() {
+            open_browser(&url);
+        }
+        let stop = async {
+            // Without the signal only the kernel can end us; then the wait is for ever.
+            if tokio::signal::ctrl_c().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
+        server.run(args.until_idle.map(|seconds| Duration::from_secs(seconds.into())), stop).await?;
+        term::note("The page is closed.");
+        Ok(())
+    })
+}
+
+fn announce(url: &str, port: u16) {
+    term::note(&format!("The page is at\n\n  {url}\n"));
+    if let Ok(connection) = std::env::var("SSH_CONNECTION") {
+        // "client-address client-port server-address server-port"
+        let host = connection.split_whitespace().nth(2).unwrap_or("HOST").to_owned();
+        let user = std::env::var("USER").map(|user| format!("{user}@")).unwrap_or_default();
+        term::note(&format!("From your own machine, first:\n\n  ssh -L {port}:127.0.0.1:{port} {user}{host}\n"));
+    }
+    term::note("Ctrl-C ends it.");
+}
+
+/// Opens the desktop's browser where there is one; its absence is no error, for the address has been printed.
+fn open_browser(url: &str) {
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let has_display =
+        cfg!(target_os = "macos") || ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
+    let found = std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|dir| Path::new(&dir).join(opener).is_file()));
+    if has_display && found {
+        let quiet = std::process::Stdio::null;
+        // A browser that does not start is seen by the user, who has the address.
+        let _ = std::process::Command::new(opener).arg(url).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn();
+    }
+}
+
+/// A date in seconds, or with a unit, as nanoseconds; exact, by digits.
+fn parse_time(text: &str) -> Result<i64, String> {
+    let wrong = || format!("`{text}` is no date; write seconds such as 0.25, or a number with a unit such as 250ms");
+    let text = text.trim();
+    let units = [("ns", 0), ("us", 3), ("µs", 3), ("ms", 6), ("s", 9)];
+    let (number, power) =
+        units.iter().find_map(|(name, power)| Some((text.strip_suffix(name)?.trim_end(), *power))).unwrap_or((text, 9));
+    let (negative, number) = number.strip_prefix('-').map_or((false, number), |rest| (true, rest));
+    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.len() + part.len() == 0 || !digits(whole) || !digits(part) {
+        return Err(wrong());
+    }
+    // Digits beyond a nanosecond are dropped.
+    let part = &part[..part.len().min(power)];
+    let shift = 10_i64.pow(u32::try_from(power - part.len()).unwrap_or(0));
+    let nanos =
+        format!("{whole}{part}").parse::<i64>().ok().and_then(|digits| digits.checked_mul(shift)).ok_or_else(wrong)?;
+    Ok(if negative { -nanos } else { nanos })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_read_exactly() {
+        let cases = [
+            ("0.2", 200_000_000),
+            ("1", 1_000_000_000),
+            ("250ms", 250_000_000),
+            ("1.5 us", 1_500),
+            ("12.345678901s", 12_345_678_901),
+            ("-3ns", -3),
+            (".5", 500_000_000),
+        ];
+        for (text, nanos) in cases {
+            assert_eq!(parse_time(text), Ok(nanos), "{text}");
+        }
+        for text in ["", "s", "1e3", "0.2.3", "1h", "99999999999999999999"] {
+            assert!(parse_time(text).unwrap_err().contains("seconds such as"), "{text}");
+        }
+    }
 }

@@ -1,0 +1,35 @@
+# Two commands do all: `make demo` records, converts and shows a program; `make test` checks everything.
+
+CARGO ?= cargo
+TUMIT = target/release/tumit
+MD = target/release/molecular-dynamics
+
+.PHONY: demo test packages clean
+
+demo:
+	$(CARGO) build --release --quiet -p tumit-cli -p molecular-dynamics
+	@mkdir -p demo
+	@for placement in random balanced; do \
+	    rm -rf demo/$$placement.tmt; \
+	    TUMIT_TRACE=demo/$$placement.tmt $(MD) --placement $$placement || exit; \
+	    $(TUMIT) info demo/$$placement.tmt || exit; \
+	    $(TUMIT) convert demo/$$placement.tmt -o demo/$$placement.paje || exit; \
+	    $(TUMIT) view demo/$$placement.paje --export demo/$$placement.svg --export demo/$$placement.png || exit; \
+	done
+	@echo; echo "Pictures: demo/random.png and demo/balanced.png. Do you see the waits in the first?"
+	@if [ -t 1 ]; then $(TUMIT) view demo/random.tmt; else echo "Look at it in a browser: $(TUMIT) view demo/random.tmt"; fi
+
+test: packages
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
+	$(CARGO) deny --log-level error check licenses sources bans
+	$(CARGO) test --workspace
+
+# What the tests need beside the Rust toolchain: compilers, MPI, the peers and a browser.
+packages:
+	@.ci/packages
+
+clean:
+	$(CARGO) clean
+	rm -rf demo

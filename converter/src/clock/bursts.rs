@@ -1,0 +1,206 @@
+//! Offsets between clocks from bursts of exchanged messages.
+//!
+//! Of the exchanges of a pair of domains in a burst, each direction keeps its smallest one-way difference; half of their
+//! difference is the offset, whatever the two latencies were, as long as the smallest ones are alike. Several pairs are
+//! reconciled by least squares. As clocks drift during a burst, the fit is repeated on dates that the first one corrected.
+
+use std::collections::BTreeMap;
+
+use super::map::Knot;
+use super::solve::{Edge, positions};
+use super::{Domain, NANOS_PER_SECOND};
+use crate::run::Run;
+
+/// How often the fit is repeated.
+const ROUNDS: usize = 3;
+
+/// All exchanges of one burst between different domains.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Burst {
+    exchanges: Vec<Exchange>,
+}
+
+/// One exchange: domain `a` asked at `t1` and got its answer at `t4`; `b` received at `t2` and answered at `t3`.
+#[derive(Clone, Copy, Debug)]
+struct Exchange {
+    a: usize,
+    b: usize,
+    t1: u64,
+    t2: u64,
+    t3: u64,
+    t4: u64,
+}
+
+/// What a domain's clock shows more than the reference's at some date of its own, in nanoseconds from its origin.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Offset {
+    pub(crate) local: f64,
+    pub(crate) offset: f64,
+}
+
+/// Offsets of all domains at all bursts. Dates are counted from an origin in each domain, so that `f64` holds them exactly
+/// enough.
+#[derive(Clone, Debug)]
+pub(crate) struct Fit {
+    origins: Vec<u64>,
+    hz: Vec<f64>,
+    nominal: Vec<i128>,
+    pub(crate) offsets: Vec<Vec<Offset>>,
+    /// Root mean square of what is left of each domain's pairs, nanoseconds.
+    pub(crate) residuals: Vec<f64>,
+}
+
+/// Sorts the run's sync samples into bursts.
+pub(crate) fn collect(run: &Run, domain_of: &[usize], domains: usize) -> Vec<Burst> {
+    let peers: BTreeMap<u64, usize> = run
+        .processes
+        .iter()
+        .enumerate()
+        .map(|(number, process)| (process.id.first_chunk().map_or(0, |id| u64::from_le_bytes(*id)), number))
+        .collect();
+    let mut bursts: BTreeMap<u32, Burst> = BTreeMap::new();
+    for (number, process) in run.processes.iter().enumerate() {
+        for sample in &process.sync {
+            let Some(&peer) = peers.get(&sample.peer) else { continue };
+            let (a, b) = (domain_of[number], domain_of[peer]);
+            if a == b || a >= domains || b >= domains || sample.t4 < sample.t1 || sample.t3 < sample.t2 {
+                continue;
+            }
+            let exchange = Exchange { a, b, t1: sample.t1, t2: sample.t2, t3: sample.t3, t4: sample.t4 };
+            bursts.entry(sample.burst).or_default().exchanges.push(exchange);
+        }
+    }
+    bursts.into_values().collect()
+}
+
+/// Finds the offsets.
+pub(crate) fn fit(domains: &[Domain], bursts: &[Burst]) -> Fit {
+    let count = domains.len();
+    let mut origins = vec![u64::MAX; count];
+    for exchange in bursts.iter().flat_map(|burst| &burst.exchanges) {
+        origins[exchange.a] = origins[exchange.a].min(exchange.t1);
+        origins[exchange.b] = origins[exchange.b].min(exchange.t2);
+    }
+    for origin in &mut origins {
+        if *origin == u64::MAX {
+            *origin = 0;
+        }
+    }
+    #[expect(clippy::cast_precision_loss, reason = "rates are far below 2^53")]
+    let hz = domains.iter().map(|domain| domain.hz as f64).collect();
+    let nominal = domains.iter().zip(&origins).map(|(d, &o)| i128::from(d.map.global_from_ticks(o))).collect();
+    let mut fit = Fit { origins, hz, nominal, offsets: vec![Vec::new(); count], residuals: vec![0.0; count] };
+    for round in 0..ROUNDS {
+        let mut next: Vec<Vec<Offset>> = vec![Vec::new(); count];
+        let mut squares = vec![(0.0, 0usize); count];
+        for burst in bursts {
+            fit.burst(burst, &mut next, &mut squares);
+        }
+        for offsets in &mut next {
+            offsets.sort_by(|a, b| a.local.total_cmp(&b.local));
+        }
+        // A single burst says nothing about drift: a second round would find what the first did.
+        let done = round + 1 == ROUNDS || next.iter().all(|offsets| offsets.len() < 2);
+        fit.offsets = next;
+        if done {
+            #[expect(clippy::cast_precision_loss, reason = "a number of pairs")]
+            let mean = |&(sum, count): &(f64, usize)| if count == 0 { 0.0 } else { (sum / count as f64).sqrt() };
+            fit.residuals = squares.iter().map(mean).collect();
+            break;
+        }
+    }
+    fit
+}
+
+/// The smallest one-way differences of a pair, and where its exchanges were.
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    forth: f64,
+    back: f64,
+}
+
+impl Fit {
+    fn burst(&self, burst: &Burst, next: &mut [Vec<Offset>], squares: &mut [(f64, usize)]) {
+        let count = self.origins.len();
+        let mut pairs: BTreeMap<(usize, usize), Pair> = BTreeMap::new();
+        let mut centres = vec![(0.0, 0.0); count];
+        for exchange in &burst.exchanges {
+            let &Exchange { a, b, t1, t2, t3, t4 } = exchange;
+            let forth = self.corrected(b, t2) - self.corrected(a, t1);
+            let back = self.corrected(a, t4) - self.corrected(b, t3);
+            let (key, forth, back) = if a < b { ((a, b), forth, back) } else { ((b, a), back, forth) };
+            let pair = pairs.entry(key).or_insert(Pair { forth, back });
+            pair.forth = pair.forth.min(forth);
+            pair.back = pair.back.min(back);
+            for (domain, from, to) in [(a, t1, t4), (b, t2, t3)] {
+                centres[domain].0 += f64::midpoint(self.local(domain, from), self.local(domain, to));
+                centres[domain].1 += 1.0;
+            }
+        }
+        let edges: Vec<Edge> = pairs
+            .iter()
+            .map(|(&(from, to), pair)| Edge { from, to, difference: (pair.forth - pair.back) / 2.0 })
+            .collect();
+        let found = positions(count, &edges);
+        for edge in &edges {
+            let (Some(from), Some(to)) = (found[edge.from], found[edge.to]) else { continue };
+            let left = edge.difference - (to - from);
+            for domain in [edge.from, edge.to] {
+                squares[domain].0 += left * left;
+                squares[domain].1 += 1;
+            }
+        }
+        for domain in 1..count {
+            let (Some(more), (sum, exchanges)) = (found[domain], centres[domain]) else { continue };
+            if exchanges > 0.0 {
+                let local = sum / exchanges;
+                next[domain].push(Offset { local, offset: self.offset(domain, local) + more });
+            }
+        }
+    }
+
+    /// Nanoseconds of the domain's own clock from its origin.
+    fn local(&self, domain: usize, ticks: u64) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "ticks within a run are far below 2^53")]
+        let ticks = (i128::from(ticks) - i128::from(self.origins[domain])) as f64;
+        ticks / self.hz[domain] * NANOS_PER_SECOND
+    }
+
+    fn corrected(&self, domain: usize, ticks: u64) -> f64 {
+        let local = self.local(domain, ticks);
+        local - self.offset(domain, local)
+    }
+
+    /// The offset found so far, linear between bursts and beyond them.
+    fn offset(&self, domain: usize, local: f64) -> f64 {
+        let offsets = &self.offsets[domain];
+        let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else { return 0.0 };
+        if offsets.len() == 1 {
+            return first.offset;
+        }
+        let at = offsets.partition_point(|offset| offset.local <= local).clamp(1, offsets.len() - 1);
+        let (a, b) = (offsets[at - 1], offsets[at]);
+        if b.local <= a.local {
+            return last.offset;
+        }
+        a.offset + (b.offset - a.offset) * (local - a.local) / (b.local - a.local)
+    }
+
+    /// A point of the domain's map: its own ticks, and the reference's nanoseconds.
+    pub(crate) fn knot(&self, domain: usize, offset: &Offset) -> Knot {
+        #[expect(clippy::cast_possible_truncation, reason = "rounded; within the run")]
+        let ticks = (offset.local * self.hz[domain] / NANOS_PER_SECOND).round() as i128;
+        let ticks = u64::try_from(i128::from(self.origins[domain]) + ticks).unwrap_or(0);
+        let local = self.local(domain, ticks);
+        #[expect(clippy::cast_possible_truncation, reason = "rounded; within the run")]
+        let nanos = (local - offset.offset).round() as i128;
+        Knot { ticks, nanos: self.nominal[0] + nanos }
+    }
+
+    /// What the domain's clock shows more than the reference's, both counted from their own zeros.
+    pub(crate) fn absolute_offset(&self, domain: usize, offset: &Offset) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "for display")]
+        let origins = (self.nominal[domain] - self.nominal[0]) as f64;
+        origins + offset.offset
+    }
+}

@@ -1,0 +1,160 @@
+//! The map from ticks to nanoseconds: integers only, and never decreasing.
+
+use crate::time::{GlobalNanos, LocalTicks};
+
+/// Fraction bits of a segment's slope.
+const SHIFT: u32 = 62;
+/// Nanoseconds in a second.
+const NANOS: i128 = 1_000_000_000;
+/// How far the slope outside the knots may be from the nominal one: 500 parts per million. A slope from two knots that
+/// are close together is noise.
+const MAX_DRIFT_DIVISOR: i128 = 2000;
+
+/// From the ticks of one clock to nanoseconds on the run's time line.
+///
+/// Piecewise linear. In the segment that begins at knot k the date is `G[k] + ((l - L[k]) * M[k] >> 62)`, where `M[k]` is
+/// rounded down: the floor of an increasing function that does not pass `G[k+1]` before its end. Hence it never decreases,
+/// across segments too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClockMap {
+    segments: Vec<Segment>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Segment {
+    ticks: u64,
+    nanos: i128,
+    slope: i128,
+}
+
+/// A point that a map goes through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Knot {
+    pub(crate) ticks: u64,
+    pub(crate) nanos: i128,
+}
+
+impl ClockMap {
+    /// The map of a clock with this rate that started at 0.
+    #[must_use]
+    pub fn linear(hz: u64) -> Self {
+        Self { segments: vec![Segment { ticks: 0, nanos: 0, slope: nominal(hz) }] }
+    }
+
+    /// The map through these knots, in order of ticks. Outside them it goes on with the slope of its first and last
+    /// segment. A knot that would turn time back is left out.
+    pub(crate) fn through(hz: u64, knots: &[Knot]) -> Self {
+        let mut good: Vec<Knot> = Vec::new();
+        for knot in knots {
+            if good.last().is_none_or(|last| knot.ticks > last.ticks && knot.nanos > last.nanos) {
+                good.push(*knot);
+            }
+        }
+        let Some((&first, &last)) = good.first().zip(good.last()) else { return Self::linear(hz) };
+        let nominal = nominal(hz);
+        let bounded =
+            |slope: i128| slope.clamp(nominal - nominal / MAX_DRIFT_DIVISOR, nominal + nominal / MAX_DRIFT_DIVISOR);
+        let between: Vec<Segment> = good
+            .windows(2)
+            .map(|pair| Segment { ticks: pair[0].ticks, nanos: pair[0].nanos, slope: slope(pair[0], pair[1]) })
+            .collect();
+        let before = between.first().map_or(nominal, |segment| bounded(segment.slope));
+        let after = between.last().map_or(nominal, |segment| bounded(segment.slope));
+        let mut segments = vec![Segment { ticks: first.ticks, nanos: first.nanos, slope: before }];
+        segments.extend(between);
+        segments.push(Segment { ticks: last.ticks, nanos: last.nanos, slope: after });
+        Self { segments }
+    }
+
+    /// Moves all dates.
+    pub(crate) fn shift(&mut self, nanos: i128) {
+        for segment in &mut self.segments {
+            segment.nanos += nanos;
+        }
+    }
+
+    /// The date of a tick.
+    #[must_use]
+    pub fn global_from_local(&self, ticks: LocalTicks) -> GlobalNanos {
+        GlobalNanos(self.global_from_ticks(ticks.0))
+    }
+
+    pub(crate) fn global_from_ticks(&self, ticks: u64) -> i64 {
+        // The first segment also serves all that lies before it.
+        let mut segment = &self.segments[0];
+        for next in &self.segments[1..] {
+            if ticks < next.ticks {
+                break;
+            }
+            segment = next;
+        }
+        let distance = i128::from(ticks) - i128::from(segment.ticks);
+        let nanos = match distance.checked_mul(segment.slope) {
+            Some(product) => segment.nanos.saturating_add(product >> SHIFT),
+            None if distance < 0 => i128::MIN,
+            None => i128::MAX,
+        };
+        i64::try_from(nanos.clamp(i64::MIN.into(), i64::MAX.into())).unwrap_or(0)
+    }
+}
+
+fn nominal(hz: u64) -> i128 {
+    (NANOS << SHIFT) / i128::from(hz.max(1))
+}
+
+fn slope(from: Knot, to: Knot) -> i128 {
+    let ticks = i128::from(to.ticks - from.ticks);
+    let nanos = to.nanos - from.nanos;
+    // 2^127 ns << 62 would not fit, but no run lasts 2^60 ns.
+    nanos.checked_shl(SHIFT).filter(|_| nanos < 1 << 62).map_or(i128::MAX >> 32, |wide| wide / ticks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn never_decreases(
+            hz in 1_000u64..5_000_000_000,
+            steps in prop::collection::vec((1u64..1 << 40, 1i64..1 << 40), 1..6),
+            mut ticks in prop::collection::vec(0u64..1 << 50, 2..50),
+        ) {
+            let mut knot = Knot { ticks: 1 << 20, nanos: -5 };
+            let mut knots = vec![knot];
+            for (l, g) in steps {
+                knot = Knot { ticks: knot.ticks + l, nanos: knot.nanos + i128::from(g) };
+                knots.push(knot);
+            }
+            let map = ClockMap::through(hz, &knots);
+            for knot in &knots {
+                prop_assert_eq!(i128::from(map.global_from_ticks(knot.ticks)), knot.nanos);
+                ticks.extend([knot.ticks - 1, knot.ticks, knot.ticks + 1]);
+            }
+            ticks.sort_unstable();
+            let dates: Vec<i64> = ticks.iter().map(|&t| map.global_from_ticks(t)).collect();
+            prop_assert!(dates.is_sorted(), "{dates:?}");
+        }
+
+        #[test]
+        fn any_tick_is_safe(hz in any::<u64>(), ticks in any::<u64>()) {
+            let _ = ClockMap::linear(hz).global_from_ticks(ticks);
+        }
+    }
+
+    #[test]
+    fn a_nanosecond_clock_is_exact() {
+        let map = ClockMap::linear(1_000_000_000);
+        for ticks in [0, 1, 999_999_999, 1_700_000_000_000_000_000] {
+            assert_eq!(map.global_from_ticks(ticks), i64::try_from(ticks).unwrap());
+        }
+    }
+
+    #[test]
+    fn knots_that_turn_back_are_left_out() {
+        let knots = [Knot { ticks: 0, nanos: 0 }, Knot { ticks: 10, nanos: -5 }, Knot { ticks: 20, nanos: 20 }];
+        let map = ClockMap::through(1_000_000_000, &knots);
+        assert_eq!(map.global_from_ticks(10), 10);
+    }
+}

@@ -1,0 +1,103 @@
+//! Least squares over differences: positions of nodes from measured differences between pairs of them.
+
+/// A measured difference `to - from`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Edge {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) difference: f64,
+}
+
+/// Positions that fit the edges best, node 0 being at 0; `None` for nodes that no path of edges joins to node 0.
+///
+/// Conjugate gradients on the graph's Laplacian; O(edges) a step, at most as many steps as nodes, times two.
+pub(crate) fn positions(nodes: usize, edges: &[Edge]) -> Vec<Option<f64>> {
+    let mut positions = along_a_tree(nodes, edges);
+    let known: Vec<bool> = positions.iter().map(Option::is_some).collect();
+    let used: Vec<Edge> = edges.iter().copied().filter(|edge| known[edge.from]).collect();
+    // The tree fits its own edges exactly; solve for what is left of all.
+    let at = |positions: &[Option<f64>], node: usize| positions[node].unwrap_or(0.0);
+    let mut rest = vec![0.0; nodes];
+    for edge in &used {
+        let missing = edge.difference - (at(&positions, edge.to) - at(&positions, edge.from));
+        rest[edge.to] += missing;
+        rest[edge.from] -= missing;
+    }
+    rest[0] = 0.0;
+    for (position, correction) in positions.iter_mut().zip(conjugate_gradients(nodes, &used, rest)) {
+        *position = position.map(|position| position + correction);
+    }
+    positions
+}
+
+fn along_a_tree(nodes: usize, edges: &[Edge]) -> Vec<Option<f64>> {
+    let mut positions = vec![None; nodes];
+    positions[0] = Some(0.0);
+    loop {
+        let mut grown = false;
+        for edge in edges {
+            match (positions[edge.from], positions[edge.to]) {
+                (Some(from), None) => positions[edge.to] = Some(from + edge.difference),
+                (None, Some(to)) => positions[edge.from] = Some(to - edge.difference),
+                _ => continue,
+            }
+            grown = true;
+        }
+        if !grown {
+            return positions;
+        }
+    }
+}
+
+fn conjugate_gradients(nodes: usize, edges: &[Edge], rest: Vec<f64>) -> Vec<f64> {
+    let mut solution = vec![0.0; nodes];
+    let mut residual = rest;
+    let mut direction = residual.clone();
+    let mut size = dot(&residual, &residual);
+    for _ in 0..2 * nodes {
+        if size < 1e-12 {
+            break;
+        }
+        let mut image = vec![0.0; nodes];
+        for edge in edges {
+            let difference = direction[edge.to] - direction[edge.from];
+            image[edge.to] += difference;
+            image[edge.from] -= difference;
+        }
+        image[0] = 0.0;
+        let step = size / dot(&direction, &image);
+        if !step.is_finite() {
+            break;
+        }
+        for node in 0..nodes {
+            solution[node] += step * direction[node];
+            residual[node] -= step * image[node];
+        }
+        let next = dot(&residual, &residual);
+        for node in 0..nodes {
+            direction[node] = residual[node] + next / size * direction[node];
+        }
+        size = next;
+    }
+    solution
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn redundant_pairs_are_averaged() {
+        let edge = |from, to, difference| Edge { from, to, difference };
+        let found = positions(4, &[edge(0, 1, 10.0), edge(1, 2, 10.0), edge(0, 2, 23.0)]);
+        let expected = [Some(0.0), Some(11.0), Some(22.0), None];
+        for (found, expected) in found.iter().zip(expected) {
+            assert_eq!(found.is_some(), expected.is_some());
+            assert!((found.unwrap_or(0.0) - expected.unwrap_or(0.0)).abs() < 1e-9, "{found:?}");
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! One pass over a file: every block is checked, and what lies between good blocks is damage.
+
+use std::fs::File;
+use std::io;
+
+use tracer_format::block::{Block, BlockHeader, decode_block, find_block};
+use tracer_format::{BLOCK_MAGIC, FormatError, HEADER_BYTES, PREAMBLE_BYTES};
+
+use super::read_at::read_at;
+
+const CHUNK_BYTES: usize = 1 << 20;
+
+/// What a scan comes across.
+pub(crate) enum Found<'a> {
+    /// A block whose checksum is right.
+    Block { offset: u64, block: Block<'a> },
+    /// Bytes that belong to no good block.
+    Damage { offset: u64, bytes: u64, why: FormatError },
+}
+
+/// Scans the blocks of a file of `length` bytes, after its preamble.
+///
+/// After damage it looks for the next block magic. The work that a hostile file can cause by magics without blocks is
+/// limited to a multiple of its length; what is left then counts as damage.
+pub(crate) fn scan(file: &File, length: u64, found: &mut dyn FnMut(Found<'_>)) -> io::Result<()> {
+    let mut window = Window { file, length, start: 0, bytes: Vec::new() };
+    let mut offset = PREAMBLE_BYTES as u64;
+    let mut damage: Option<(u64, FormatError)> = None;
+    let mut budget = length.saturating_mul(16).saturating_add(1 << 26);
+    while offset < length {
+        match block_at(&mut window, offset)? {
+            Ok(block) => {
+                if let Some((from, why)) = damage.take() {
+                    found(Found::Damage { offset: from, bytes: offset - from, why });
+                }
+                let next = offset + block.header.block_bytes() as u64;
+                found(Found::Block { offset, block });
+                offset = next;
+            }
+            Err((why, cost)) => {
+                let from = damage.get_or_insert((offset, why)).0;
+                budget = budget.saturating_sub(cost);
+                let next = if budget == 0 { None } else { next_magic(&mut window, offset + 1, length)? };
+                let Some(next) = next else {
+                    return end_in_damage(&mut window, from, length, damage, found);
+                };
+                offset = next;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The block at `offset`, or why there is none and how many bytes were looked at to know.
+fn block_at<'w>(window: &'w mut Window<'_>, offset: u64) -> io::Result<Result<Block<'w>, (FormatError, u64)>> {
+    let head = window.get(offset, HEADER_BYTES)?;
+    let header = match BlockHeader::decode(head) {
+        Ok(header) => header,
+        Err(why) => return Ok(Err((why, HEADER_BYTES as u64))),
+    };
+    let whole = HEADER_BYTES + header.stored_bytes as usize;
+    Ok(decode_block(window.get(offset, whole)?).map_err(|why| (why, whole as u64)))
+}
+
+fn next_magic(window: &mut Window<'_>, mut from: u64, length: u64) -> io::Result<Option<u64>> {
+    while from < length {
+        let bytes = window.get(from, CHUNK_BYTES)?;
+        if let Some(at) = find_block(bytes, 0) {
+            return Ok(Some(from + at as u64));
+        }
+        // A magic may lie across the end of what was looked at.
+        let step = bytes.len().saturating_sub(BLOCK_MAGIC.len() - 1).max(1);
+        from += step as u64;
+    }
+    Ok(None)
+}
+
+/// Zeros up to the end are space that was reserved and never used, not damage.
+fn end_in_damage(
+    window: &mut Window<'_>,
+    from: u64,
+    length: u64,
+    damage: Option<(u64, FormatError)>,
+    found: &mut dyn FnMut(Found<'_>),
+) -> io::Result<()> {
+    let mut at = from;
+    while at < length {
+        let bytes = window.get(at, CHUNK_BYTES)?;
+        if bytes.is_empty() {
+            break;
+        }
+        if bytes.iter().any(|&byte| byte != 0) {
+            if let Some((offset, why)) = damage {
+                found(Found::Damage { offset, bytes: length - offset, why });
+            }
+            return Ok(());
+        }
+        at += bytes.len() as u64;
+    }
+    Ok(())
+}
+
+/// The part of a file that was read last.
+struct Window<'f> {
+    file: &'f File,
+    /// Size of the file.
+    length: u64,
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl Window<'_> {
+    /// Up to `length` bytes from `offset`; fewer at the end of the file.
+    fn get(&mut self, offset: u64, length: usize) -> io::Result<&[u8]> {
+        let inside = offset.checked_sub(self.start).and_then(|at| usize::try_from(at).ok());
+        let at = match inside {
+            Some(at) if at + length <= self.bytes.len() => at,
+            _ => {
+                let mut buffer = std::mem::take(&mut self.bytes);
+                let left = usize::try_from(self.length.saturating_sub(offset)).unwrap_or(usize::MAX);
+                buffer.resize(length.max(CHUNK_BYTES).min(left), 0);
+                let filled = read_at(self.file, &mut buffer, offset)?;
+                buffer.truncate(filled);
+                self.bytes = buffer;
+                self.start = offset;
+                0
+            }
+        };
+        let end = self.bytes.len().min(at + length);
+        Ok(&self.bytes[at..end])
+    }
+}

@@ -1,0 +1,216 @@
+//! The records of one stream, block by block.
+
+use std::fs::File;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use tracer_format::record::Lost;
+use tracer_format::{FormatError, ID_LOST, Records};
+
+use super::ReadError;
+use super::process::{Damage, Process, Stream, unpack};
+use super::read_at::read_at;
+use crate::time::LocalTicks;
+
+/// Where records come from.
+pub trait RecordSource {
+    /// The next record, in the order in which they were written.
+    ///
+    /// # Errors
+    /// When the file cannot be read. Damage is no error: it is counted and skipped.
+    fn next(&mut self) -> Result<Option<Record<'_>>, ReadError>;
+}
+
+/// A record of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record<'a> {
+    /// Record id in its file.
+    pub id: u16,
+    /// Its date.
+    pub ticks: LocalTicks,
+    /// Id of its source position, 0 when unknown.
+    pub site: u32,
+    /// Position in the stream, from 0.
+    pub ordinal: u64,
+    /// The bytes of its fields.
+    pub body: &'a [u8],
+}
+
+/// A record whose bytes are in a block that can be kept.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) id: u16,
+    pub(crate) ticks: LocalTicks,
+    pub(crate) site: u32,
+    pub(crate) ordinal: u64,
+    start: u32,
+    length: u32,
+}
+
+/// Reads a stream; holds one unpacked block.
+#[derive(Debug)]
+pub struct StreamReader<'r> {
+    process: &'r Process,
+    stream: &'r Stream,
+    file: Arc<File>,
+    /// Position in the stream's blocks of the one after the current one.
+    next_block: usize,
+    payload: Rc<Vec<u8>>,
+    stored: Vec<u8>,
+    at: usize,
+    ticks: u64,
+    in_block: u32,
+    ordinal: u64,
+    lost: u64,
+    damage: Vec<Damage>,
+    damaged_records: u64,
+}
+
+impl<'r> StreamReader<'r> {
+    /// Reads `stream` of `process` from its file.
+    #[must_use]
+    pub fn new(process: &'r Process, stream: &'r Stream, file: Arc<File>) -> Self {
+        Self {
+            process,
+            stream,
+            file,
+            next_block: 0,
+            payload: Rc::default(),
+            stored: Vec::new(),
+            at: 0,
+            ticks: 0,
+            in_block: 0,
+            ordinal: 0,
+            lost: 0,
+            damage: Vec::new(),
+            damaged_records: 0,
+        }
+    }
+
+    /// Records that `lost` records stood for so far.
+    #[must_use]
+    pub const fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Blocks whose content could not be decoded although their checksum was right, and how many records they hid.
+    #[must_use]
+    pub fn damage(&self) -> (&[Damage], u64) {
+        (&self.damage, self.damaged_records)
+    }
+
+    /// How many of the stream's blocks were read.
+    #[must_use]
+    pub const fn blocks_read(&self) -> usize {
+        self.next_block
+    }
+
+    /// The next record's place in the current block.
+    pub(crate) fn advance(&mut self) -> Result<Option<Place>, ReadError> {
+        loop {
+            if self.at >= self.payload.len() {
+                if !self.load()? {
+                    return Ok(None);
+                }
+                continue;
+            }
+            let process = self.process;
+            let mut records = Records::new(&self.payload[self.at..], self.ticks, |id| process.record_type(id));
+            match records.next() {
+                Some(Ok(raw)) => {
+                    let length = raw.body.len();
+                    let (id, ticks, site) = (raw.id, raw.ticks, raw.site);
+                    let lost = if id == ID_LOST { Lost::decode(raw.body) } else { None };
+                    self.at += records.offset();
+                    self.ticks = ticks;
+                    self.in_block += 1;
+                    if let Some(lost) = lost {
+                        self.lost += lost.count;
+                        continue;
+                    }
+                    let ordinal = self.ordinal;
+                    self.ordinal += 1;
+                    let start = self.at - length;
+                    #[expect(clippy::cast_possible_truncation, reason = "payloads are at most 2^24 bytes")]
+                    let (start, length) = (start as u32, length as u32);
+                    return Ok(Some(Place { id, ticks: LocalTicks(ticks), site, ordinal, start, length }));
+                }
+                Some(Err(why)) => self.give_up_block(why),
+                None => self.at = self.payload.len(),
+            }
+        }
+    }
+
+    /// The bytes of a record of the current block.
+    pub(crate) fn body(&self, place: &Place) -> &[u8] {
+        place.body(&self.payload)
+    }
+
+    /// The current block, to be kept while its records wait.
+    pub(crate) fn block(&self) -> Rc<Vec<u8>> {
+        Rc::clone(&self.payload)
+    }
+
+    fn give_up_block(&mut self, why: FormatError) {
+        let block = &self.stream.blocks[self.next_block - 1];
+        let bytes = (self.payload.len() - self.at) as u64;
+        self.damaged_records += u64::from(block.header.records.saturating_sub(self.in_block));
+        self.damage.push(Damage { offset: block.payload_offset, bytes, why });
+        self.at = self.payload.len();
+    }
+
+    /// Loads the next block that can be unpacked.
+    fn load(&mut self) -> Result<bool, ReadError> {
+        let Some(block) = self.stream.blocks.get(self.next_block) else { return Ok(false) };
+        self.next_block += 1;
+        self.in_block = 0;
+        self.at = 0;
+        self.ticks = block.header.first_ticks;
+        self.stored.resize(block.header.stored_bytes as usize, 0);
+        let filled = read_at(&self.file, &mut self.stored, block.payload_offset).map_err(|source| ReadError {
+            file: self.process.path.clone(),
+            offset: block.payload_offset,
+            source,
+        })?;
+        // Waiting records may still refer to the last block: then this one gets memory of its own.
+        let mut payload = Rc::try_unwrap(std::mem::take(&mut self.payload)).unwrap_or_default();
+        let unpacked = match unpack(&block.header, &self.stored[..filled], &mut payload) {
+            Ok(unpacked) if block.header.codec == 0 => {
+                let copy = unpacked.to_vec();
+                Ok(copy)
+            }
+            Ok(_) => Ok(payload),
+            Err(why) => Err(why),
+        };
+        match unpacked {
+            Ok(payload) => self.payload = Rc::new(payload),
+            Err(why) => {
+                self.damage.push(Damage { offset: block.payload_offset, bytes: filled as u64, why });
+                self.damaged_records += u64::from(block.header.records);
+                self.payload = Rc::default();
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Place {
+    /// The bytes of the record in its block.
+    pub(crate) fn body<'b>(&self, block: &'b [u8]) -> &'b [u8] {
+        let start = self.start as usize;
+        &block[start..start + self.length as usize]
+    }
+}
+
+impl RecordSource for StreamReader<'_> {
+    fn next(&mut self) -> Result<Option<Record<'_>>, ReadError> {
+        let Some(place) = self.advance()? else { return Ok(None) };
+        Ok(Some(Record {
+            id: place.id,
+            ticks: place.ticks,
+            site: place.site,
+            ordinal: place.ordinal,
+            body: self.body(&place),
+        }))
+    }
+}

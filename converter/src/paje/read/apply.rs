@@ -1,0 +1,284 @@
+//! From the words of a line to a Pajé operation.
+
+use std::io;
+
+use super::fault::{FaultKind, Faults};
+use super::header::{Definition, Kind, Role};
+use super::names::{Containers, Declared, Keys, Types};
+use super::number;
+use super::words::Words;
+use crate::paje::{
+    Color, ContainerId, Extra, ExtraValue, PajeEvent, Sink, Source, TypeId, TypeKind, ValueId, VariableOp,
+};
+use crate::time::GlobalNanos;
+
+/// What is known of the file so far.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) types: Types,
+    pub(super) containers: Containers,
+    keys: Keys,
+    pub(super) faults: Faults,
+    /// The largest date.
+    pub(super) end: Option<i64>,
+    /// Operations sent.
+    pub(super) sent: u64,
+    /// Always empty between lines: lends its memory to each.
+    extras: Vec<Extra<'static>>,
+}
+
+/// A line of the file with its definition.
+#[derive(Clone, Copy)]
+pub(super) struct Input<'a> {
+    pub(super) definition: &'a Definition,
+    pub(super) words: &'a Words,
+    pub(super) text: &'a str,
+    pub(super) line: u64,
+}
+
+impl<'a> Input<'a> {
+    fn get(&self, role: Role) -> Option<&'a str> {
+        self.words.get(self.text, self.definition.word(role)?)
+    }
+
+    /// For a role that the definition is known to have.
+    fn word(&self, role: Role) -> &'a str {
+        self.get(role).unwrap_or("")
+    }
+
+    /// Alias, else name.
+    fn identifier(&self) -> &'a str {
+        self.get(Role::Alias).filter(|alias| !alias.is_empty()).unwrap_or_else(|| self.word(Role::Name))
+    }
+
+    fn source(&self) -> Option<Source<'a>> {
+        let file = self.get(Role::File).filter(|file| !file.is_empty())?;
+        Some(Source { file, line: self.get(Role::Line).and_then(|line| line.parse().ok()).unwrap_or(0) })
+    }
+}
+
+/// `None` when the line was at fault, which has been counted.
+type Understood<T> = Option<T>;
+
+impl State {
+    /// Takes a line. What is wrong with it is counted; only the sink's errors come out.
+    pub(super) fn line(&mut self, input: Input<'_>, sink: &mut dyn Sink) -> io::Result<()> {
+        let result = match input.definition.kind {
+            Kind::Idle => return Ok(()),
+            Kind::DefineContainerType => self.define_type(&input, TypeKind::Container, sink),
+            Kind::DefineStateType => self.define_type(&input, TypeKind::State, sink),
+            Kind::DefineEventType => self.define_type(&input, TypeKind::Event, sink),
+            Kind::DefineVariableType => self.define_type(&input, TypeKind::Variable, sink),
+            Kind::DefineLinkType => self.define_link_type(&input, sink),
+            Kind::DefineEntityValue => self.define_value(&input, sink),
+            Kind::CreateContainer => self.create(&input, sink),
+            Kind::DestroyContainer => self.destroy(&input, sink),
+            Kind::SetVariable => self.variable(&input, VariableOp::Set, sink),
+            Kind::AddVariable => self.variable(&input, VariableOp::Add, sink),
+            Kind::SubVariable => self.variable(&input, VariableOp::Subtract, sink),
+            Kind::PopState | Kind::ResetState => self.end_state(&input, sink),
+            Kind::SetState | Kind::PushState | Kind::NewEvent | Kind::StartLink | Kind::EndLink => {
+                self.entity(&input, sink)
+            }
+        };
+        result.unwrap_or(Ok(()))
+    }
+
+    fn send(&mut self, sink: &mut dyn Sink, event: &PajeEvent<'_>) -> Understood<io::Result<()>> {
+        self.sent += 1;
+        Some(sink.event(event))
+    }
+
+    fn fault<T>(&mut self, kind: FaultKind, input: &Input<'_>, found: &str) -> Understood<T> {
+        self.faults.count(kind, input.line, found);
+        None
+    }
+
+    fn time(&mut self, input: &Input<'_>) -> Understood<GlobalNanos> {
+        let word = input.word(Role::Time);
+        let Some(date) = number::nanos(word) else { return self.fault(FaultKind::Date, input, word) };
+        if date.comma {
+            self.faults.count(FaultKind::Comma, input.line, word);
+        }
+        self.end = Some(self.end.map_or(date.value, |end| end.max(date.value)));
+        Some(GlobalNanos(date.value))
+    }
+
+    fn find_type(&mut self, input: &Input<'_>, role: Role, fits: fn(TypeKind) -> bool) -> Understood<TypeId> {
+        let word = input.word(role);
+        match self.types.find(word) {
+            None => self.fault(FaultKind::UnknownType, input, word),
+            Some(ty) if !fits(self.types.kind(ty)) => self.fault(FaultKind::WrongKind, input, word),
+            found => found,
+        }
+    }
+
+    fn find_container(&mut self, input: &Input<'_>, role: Role) -> Understood<ContainerId> {
+        let word = input.word(role);
+        let found = self.containers.find(word);
+        if found.is_none() { self.fault(FaultKind::UnknownContainer, input, word) } else { found }
+    }
+
+    fn color(&mut self, input: &Input<'_>) -> Option<Color> {
+        let word = input.get(Role::Color)?;
+        number::color(word).unwrap_or_else(|()| self.fault(FaultKind::Color, input, word))
+    }
+
+    fn define_type(&mut self, input: &Input<'_>, kind: TypeKind, sink: &mut dyn Sink) -> Understood<io::Result<()>> {
+        let parent = self.find_type(input, Role::Type, |kind| kind == TypeKind::Container)?;
+        let (id, name) = (input.identifier(), input.word(Role::Name));
+        let color = self.color(input);
+        let Some(ty) = self.types.add(id, name, kind) else { return self.fault(FaultKind::TypeTwice, input, id) };
+        self.send(sink, &PajeEvent::DefineType { ty, kind, parent, name, color })
+    }
+
+    fn define_link_type(&mut self, input: &Input<'_>, sink: &mut dyn Sink) -> Understood<io::Result<()>> {
+        let start = self.find_type(input, Role::StartType, |kind| kind == TypeKind::Container)?;
+        let end = self.find_type(input, Role::EndType, |kind| kind == TypeKind::Container)?;
+        self.define_type(input, TypeKind::Link { start, end }, sink)
+    }
+
+    fn define_value(&mut self, input: &Input<'_>, sink: &mut dyn Sink) -> Understood<io::Result<()>> {
+        let ty = self.find_type(input, Role::Type, has_values)?;
+        let (id, name) = (input.identifier(), input.word(Role::Name));
+        let color = self.color(input);
+        let value = match self.types.declare(ty, id, name) {
+            Declared::New(value) => value,
+            Declared::Late(value) => {
+                self.faults.count(FaultKind::LateValue, input.line, id);
+                value
+            }
+            Declared::Again => return self.fault(FaultKind::ValueTwice, input, id),
+        };
+        self.send(sink, &PajeEvent::DefineValue { value, ty, name, color })
+    }
+
+    fn create(&mut self, input: &Input<'_>, sink: &mut dyn Sink) -> Understood<io::Result<()>> {
+        let time = self.time(input)?;
+        let ty = self.find_type(input, Role::Type, |kind| kind == TypeKind::Container)?;
+        let parent = self.find_container(input, Role::Container)?;
+        let (id, name) = (input.identifier(), input.word(Role::Name));
+        if ty == TypeId::ROOT {
+            return self.fault(FaultKind::Root, input, id);
+        }
+        let Some(container) = self.containers.create(id, name, parent) else {
+            return self.fault(FaultKind::ContainerTwice, input, id);
+        };
+        let extras = self.extras(input);
+        let result = self.send(sink, &PajeEvent::CreateContainer { time, container, ty, parent, name, extra: &extras });
+        self.extras = recycled(extras);
+        result
+    }
+
+    fn destroy(&mut self, input: &Input<'_>, sink: &mut dyn Sink) -> Understood<io::Result<()>> {
+        let time = self.time(input)?;
+        let container = self.find_container(input, Role::Name)?;
+        if container == ContainerId::ROOT {
+            return self.fault(FaultKind::Root, input, input.word(Role::Name));
+        }
+        self.containers.destroy(container);
+        self.send(sink, &PajeEvent::DestroyContainer { time, container })
+    }
+
+    fn variable(&mut self, input: &Input<'_>, op: VariableOp, sink: &mut dyn Sink) -> Understood<io::Result<()>> {
+        let time = self.time(input)?;
+        let ty = self.find_type(input, Role::Type, |kind| kind == TypeKind::Variable)?;
+        let container = self.find_container(input, Role::Container)?;
+        let word = input.word(Role::Value);
+        let Some(value) = number::float(word) else { return self.fault(FaultKind::Value, input, word) };
+        if value.comma {
+            self.faults.count(FaultKind::Comma, input.line, word);
+        }
+        self.send(sink, &PajeEvent::Variable { time, container, ty, op, value: value.value })
+    }
+
+    fn end_state(&mut self, input: &Input<'_>, sink: &mut dyn Sink) -> Understood<io::Result<()>> {
+        let time = self.time(input)?;
+        let ty = self.find_type(input, Role::Type, |kind| kind == TypeKind::State)?;
+        let container = self.find_container(input, Role::Container)?;
+        let event = if input.definition.kind == Kind::PopState {
+            PajeEvent::PopState { time, container, ty }
+        } else {
+            PajeEvent::ResetState { time, container, ty }
+        };
+        self.send(sink, &event)
+    }
+
+    /// The value of an entity. One that was not declared is defined now.
+    fn value(&mut self, input: &Input<'_>, ty: TypeId, sink: &mut dyn Sink) -> io::Result<ValueId> {
+        let name = input.word(Role::Value);
+        let (value, new) = self.types.value(ty, name);
+        if new {
+            self.sent += 1;
+            sink.event(&PajeEvent::DefineValue { value, ty, name, color: None })?;
+        }
+        Ok(value)
+    }
+
+    fn entity(&mut self, input: &Input<'_>, sink: &mut dyn Sink) -> Understood<io::Result<()>> {
+        let kind = input.definition.kind;
+        let time = self.time(input)?;
+        let fits: fn(TypeKind) -> bool = match kind {
+            Kind::NewEvent => |kind| kind == TypeKind::Event,
+            Kind::StartLink | Kind::EndLink => |kind| matches!(kind, TypeKind::Link { .. }),
+            _ => |kind| kind == TypeKind::State,
+        };
+        let ty = self.find_type(input, Role::Type, fits)?;
+        let container = self.find_container(input, Role::Container)?;
+        let other = match kind {
+            Kind::StartLink => self.find_container(input, Role::StartContainer)?,
+            Kind::EndLink => self.find_container(input, Role::EndContainer)?,
+            _ => container,
+        };
+        let value = match self.value(input, ty, sink) {
+            Ok(value) => value,
+            Err(error) => return Some(Err(error)),
+        };
+        let extras = self.extras(input);
+        let (extra, source) = (extras.as_slice(), input.source());
+        let event = match kind {
+            Kind::SetState => PajeEvent::SetState { time, container, ty, value, extra, source },
+            Kind::PushState => PajeEvent::PushState { time, container, ty, value, extra, source },
+            Kind::NewEvent => PajeEvent::NewEvent { time, container, ty, value, extra, source },
+            _ => {
+                let text = input.word(Role::Key);
+                let (key, new) = self.keys.find(container, ty, text, kind == Kind::StartLink);
+                if new && let Err(error) = sink.name_key(key, text) {
+                    return Some(Err(error));
+                }
+                if kind == Kind::StartLink {
+                    PajeEvent::StartLink { time, container, ty, value, start: other, key, extra, source }
+                } else {
+                    PajeEvent::EndLink { time, container, ty, value, end: other, key, extra, source }
+                }
+            }
+        };
+        let result = self.send(sink, &event);
+        self.extras = recycled(extras);
+        result
+    }
+
+    /// The user fields that have something in them. Give the list back with [`recycled`].
+    fn extras<'a>(&mut self, input: &Input<'a>) -> Vec<Extra<'a>> {
+        let mut extras: Vec<Extra<'a>> = recycled(std::mem::take(&mut self.extras));
+        for field in &input.definition.user {
+            let Some(text) = input.words.get(input.text, field.word).filter(|text| !text.is_empty()) else { continue };
+            let related = field.relation.as_deref().and_then(|name| Some((name, self.containers.find_id(text)?)));
+            extras.push(match related {
+                Some((name, container)) => Extra { name, value: ExtraValue::Container(container) },
+                None => Extra { name: &field.name, value: ExtraValue::Text(text) },
+            });
+        }
+        extras
+    }
+}
+
+fn has_values(kind: TypeKind) -> bool {
+    matches!(kind, TypeKind::State | TypeKind::Event | TypeKind::Link { .. })
+}
+
+/// An empty list for another lifetime, in the memory of this one: collecting a vector's own iterator reuses its allocation.
+fn recycled<'b>(mut list: Vec<Extra<'_>>) -> Vec<Extra<'b>> {
+    list.clear();
+    list.into_iter().map_while(|_| None).collect()
+}

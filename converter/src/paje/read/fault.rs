@@ -1,0 +1,146 @@
+//! What can be wrong with a Pajé file: counted by kind, the first of each kind kept.
+
+use std::fmt;
+
+macro_rules! faults {
+    ($($(#[$doc:meta])* $name:ident: $what:literal, $advice:literal;)*) => {
+        /// A kind of fault.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum FaultKind {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl FaultKind {
+            const COUNT: usize = [$(Self::$name),*].len();
+
+            /// What is wrong.
+            #[must_use]
+            pub const fn what(self) -> &'static str {
+                match self { $(Self::$name => $what,)* }
+            }
+
+            /// What the producer of the file should have done.
+            #[must_use]
+            pub const fn advice(self) -> &'static str {
+                match self { $(Self::$name => $advice,)* }
+            }
+        }
+    };
+}
+
+faults! {
+    /// A `%` line that makes no sense.
+    Header: "header line that cannot be understood", "write `%EventDef NAME ID`, one `% FIELD TYPE` a line, `%EndEventDef`";
+    /// No `%EndEventDef`.
+    Unclosed: "event definition that is not closed", "end each definition with `%EndEventDef`";
+    /// An event that Pajé does not have.
+    UnknownEvent: "definition of an event that Pajé does not have; lines with its id are left out", "use the event names of the Pajé format";
+    /// A field type that Pajé does not have.
+    FieldType: "field type that Pajé does not have, taken as text", "use date, double, int, hex, string or color";
+    /// The same field twice in a definition.
+    FieldTwice: "field defined twice, the second taken as a user field", "define each field once";
+    /// A mandatory field is missing.
+    MissingField: "event definition without a mandatory field; lines with its id are left out", "define all fields that the format asks for";
+    /// The same id with other fields.
+    IdTwice: "event id defined again with other fields; lines after it follow the new definition", "give each definition an id of its own";
+    /// A line with an id that no definition has.
+    UnknownId: "line whose id has no definition", "define each event with `%EventDef` before its first line";
+    /// Fewer words than fields.
+    TooFew: "line with fewer values than its definition has fields", "write all values, with quotes around those with blanks";
+    /// More words than fields.
+    TooMany: "line with more values than its definition has fields; the rest is left out", "put quotes around values with blanks";
+    /// A quote without its partner.
+    Quote: "quoted text that is not closed, taken to the end of the line", "close it, and leave quotes out of texts: Pajé has no escape for them";
+    /// More than a mebibyte in one line.
+    LongLine: "line longer than 1 MiB, cut there", "write one event a line";
+    /// Text that is not UTF-8.
+    Encoding: "line that is not UTF-8, read as Latin-1", "write UTF-8";
+    /// A date that is no number.
+    Date: "date that is no number of seconds, or beyond 292 years", "write seconds as a decimal number, such as 12.000345";
+    /// A comma as the decimal sign.
+    Comma: "number with a decimal comma", "write a decimal point whatever the locale";
+    /// A value of a variable that is no number.
+    Value: "value of a variable that is no finite number", "write a decimal number";
+    /// A colour that is none.
+    Color: "colour that cannot be understood", "write three numbers from 0 to 1 in quotes";
+    /// A type that is not defined.
+    UnknownType: "line whose type is not defined", "define each type before its first use, and name it by its alias";
+    /// A container that was not created.
+    UnknownContainer: "line whose container was not created", "create each container before its first use, and name it by its alias";
+    /// A type of another kind than the event needs.
+    WrongKind: "line whose type is of another kind than its event needs", "use each type for its own kind: container, state, event, variable or link";
+    /// A type defined twice.
+    TypeTwice: "type defined again; the first definition counts", "define each type once";
+    /// A value defined twice.
+    ValueTwice: "value defined again; the first definition counts", "define each value once per type";
+    /// A value defined after use.
+    LateValue: "value defined after its first use", "define values before they are used: other readers refuse this";
+    /// A container created twice.
+    ContainerTwice: "container created while another with its identifier exists; the first counts", "give each container an alias of its own";
+    /// The root container or root type, redefined or destroyed.
+    Root: "line that creates or destroys the root container `0`", "leave the root to the reader";
+}
+
+/// One kind of fault, as it was met.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Its kind.
+    pub kind: FaultKind,
+    /// How often.
+    pub count: u64,
+    /// Where first: a line number, from 1.
+    pub line: u64,
+    /// What was found there.
+    pub found: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (what, advice) = (self.kind.what(), self.kind.advice());
+        match self.count {
+            1 => write!(f, "line {}: {what}", self.line)?,
+            count => write!(f, "{count} times, first in line {}: {what}", self.line)?,
+        }
+        if !self.found.is_empty() {
+            write!(f, " (`{}`)", self.found)?;
+        }
+        write!(f, "; the producer of the file should {advice}")
+    }
+}
+
+/// Gathers them.
+#[derive(Debug)]
+pub(super) struct Faults([Option<Fault>; FaultKind::COUNT]);
+
+/// Characters of a line that a report quotes.
+const QUOTED: usize = 80;
+
+impl Default for Faults {
+    fn default() -> Self {
+        Self([const { None }; FaultKind::COUNT])
+    }
+}
+
+impl Faults {
+    pub(super) fn count(&mut self, kind: FaultKind, line: u64, found: &str) {
+        match &mut self.0[kind as usize] {
+            Some(fault) => fault.count += 1,
+            none => {
+                let mut short: String =
+                    found.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).take(QUOTED).collect();
+                if found.chars().nth(QUOTED).is_some() {
+                    short.push('…');
+                }
+                *none = Some(Fault { kind, count: 1, line, found: short });
+            }
+        }
+    }
+
+    /// By the line of the first of each kind.
+    pub(super) fn into_list(self) -> Vec<Fault> {
+        let mut list: Vec<Fault> = self.0.into_iter().flatten().collect();
+        list.sort_by_key(|fault| fault.line);
+        list
+    }
+}

@@ -1,0 +1,238 @@
+//! Identifiers of a file and the numbers that stand for them.
+//!
+//! An identifier is an alias, or the name of what has no alias. What has an alias is also found by its name, as long as the name
+//! is unique: some files do so, though the format forbids it. `0` and `/` are the root unless the file defines them.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use crate::paje::{ContainerId, KeyId, TypeId, TypeKind, ValueId};
+
+/// Things by identifier, else by unique name.
+#[derive(Debug)]
+struct Index<T> {
+    by_id: HashMap<Box<str>, T>,
+    /// `None` for a name that several bear.
+    by_name: HashMap<Box<str>, Option<T>>,
+}
+
+impl<T: Copy> Default for Index<T> {
+    fn default() -> Self {
+        Self { by_id: HashMap::new(), by_name: HashMap::new() }
+    }
+}
+
+impl<T: Copy> Index<T> {
+    fn find(&self, text: &str) -> Option<T> {
+        self.by_id.get(text).copied().or_else(|| self.by_name.get(text).copied().flatten())
+    }
+
+    /// Adds one; with an alias it can be found by its name as well. `replaces` says which bearer of the name does not count.
+    fn add(&mut self, id: &str, name: &str, thing: T, replaces: impl Fn(T) -> bool) {
+        self.by_id.insert(id.into(), thing);
+        if id != name {
+            match self.by_name.entry(name.into()) {
+                Entry::Vacant(vacant) => _ = vacant.insert(Some(thing)),
+                Entry::Occupied(mut occupied) => {
+                    let alone = occupied.get().is_some_and(replaces);
+                    occupied.insert(alone.then_some(thing));
+                }
+            }
+        }
+    }
+}
+
+/// A type that the file defined.
+#[derive(Debug)]
+pub(super) struct Type {
+    pub(super) kind: TypeKind,
+    values: Index<ValueId>,
+}
+
+/// All types; the root first.
+#[derive(Debug)]
+pub(super) struct Types {
+    types: Vec<Type>,
+    index: Index<TypeId>,
+    /// Whether each value was declared, and not only used.
+    declared: Vec<bool>,
+}
+
+/// What became of a declared value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Declared {
+    New(ValueId),
+    /// It had been used before.
+    Late(ValueId),
+    Again,
+}
+
+impl Default for Types {
+    fn default() -> Self {
+        let root = Type { kind: TypeKind::Container, values: Index::default() };
+        Self { types: vec![root], index: Index::default(), declared: Vec::new() }
+    }
+}
+
+impl Types {
+    pub(super) fn find(&self, text: &str) -> Option<TypeId> {
+        let root = || matches!(text, "0" | "/").then_some(TypeId::ROOT);
+        self.index.by_id.get(text).copied().or_else(root).or_else(|| self.index.find(text))
+    }
+
+    pub(super) fn kind(&self, ty: TypeId) -> TypeKind {
+        self.types[ty.index()].kind
+    }
+
+    /// Adds a type; `None` when its identifier is taken.
+    pub(super) fn add(&mut self, id: &str, name: &str, kind: TypeKind) -> Option<TypeId> {
+        if self.index.by_id.contains_key(id) {
+            return None;
+        }
+        let ty = TypeId(u32::try_from(self.types.len()).ok()?);
+        self.types.push(Type { kind, values: Index::default() });
+        self.index.add(id, name, ty, |_| false);
+        Some(ty)
+    }
+
+    /// The value that a text stands for, and whether it was met for the first time: then it is a new value of that name.
+    pub(super) fn value(&mut self, ty: TypeId, text: &str) -> (ValueId, bool) {
+        let values = &mut self.types[ty.index()].values;
+        if let Some(value) = values.find(text) {
+            return (value, false);
+        }
+        let value = ValueId(self.declared.len() as u32);
+        self.declared.push(false);
+        values.add(text, text, value, |_| false);
+        (value, true)
+    }
+
+    /// Declares a value.
+    pub(super) fn declare(&mut self, ty: TypeId, id: &str, name: &str) -> Declared {
+        let values = &mut self.types[ty.index()].values;
+        // It may have been used by its alias, or by its name.
+        let used = [id, name].map(|text| values.by_id.get(text).copied());
+        if used[0].is_some_and(|value| self.declared[value.index()]) {
+            return Declared::Again;
+        }
+        if let Some(value) = used.into_iter().flatten().find(|value| !self.declared[value.index()]) {
+            self.declared[value.index()] = true;
+            values.by_id.insert(id.into(), value);
+            return Declared::Late(value);
+        }
+        let value = ValueId(self.declared.len() as u32);
+        self.declared.push(true);
+        values.add(id, name, value, |_| false);
+        Declared::New(value)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Container {
+    parent: ContainerId,
+    destroyed: bool,
+}
+
+/// All containers that were created; the root first.
+#[derive(Debug)]
+pub(super) struct Containers {
+    containers: Vec<Container>,
+    index: Index<ContainerId>,
+}
+
+impl Default for Containers {
+    fn default() -> Self {
+        let root = Container { parent: ContainerId::ROOT, destroyed: false };
+        Self { containers: vec![root], index: Index::default() }
+    }
+}
+
+impl Containers {
+    pub(super) fn find(&self, text: &str) -> Option<ContainerId> {
+        self.find_id(text).or_else(|| self.index.find(text))
+    }
+
+    /// By identifier only.
+    pub(super) fn find_id(&self, text: &str) -> Option<ContainerId> {
+        let root = || matches!(text, "0" | "/").then_some(ContainerId::ROOT);
+        self.index.by_id.get(text).copied().or_else(root)
+    }
+
+    /// Adds a container; `None` when one with its identifier exists. The identifier of a destroyed one is free.
+    pub(super) fn create(&mut self, id: &str, name: &str, parent: ContainerId) -> Option<ContainerId> {
+        if self.index.by_id.get(id).is_some_and(|&known| self.is_alive(known)) {
+            return None;
+        }
+        let container = ContainerId(u32::try_from(self.containers.len()).ok()?);
+        self.containers.push(Container { parent, destroyed: false });
+        let containers = &self.containers;
+        self.index.add(id, name, container, |earlier| !is_alive(containers, earlier));
+        Some(container)
+    }
+
+    pub(super) fn destroy(&mut self, container: ContainerId) {
+        self.containers[container.index()].destroyed = true;
+    }
+
+    fn is_alive(&self, container: ContainerId) -> bool {
+        is_alive(&self.containers, container)
+    }
+}
+
+/// A container lives as long as all around it do.
+fn is_alive(containers: &[Container], mut container: ContainerId) -> bool {
+    while !containers[container.index()].destroyed {
+        if container == ContainerId::ROOT {
+            return true;
+        }
+        container = containers[container.index()].parent;
+    }
+    false
+}
+
+#[derive(Clone, Copy, Debug)]
+struct UsedKey {
+    key: KeyId,
+    /// Starts less ends: at 0 the key is free again.
+    balance: i64,
+}
+
+/// Link keys in use, per holding container and type.
+#[derive(Debug, Default)]
+pub(super) struct Keys {
+    used: HashMap<String, UsedKey>,
+    /// Texts of freed keys, so that a steady stream of links does not allocate.
+    spare: Vec<String>,
+    scratch: String,
+    next: u64,
+}
+
+impl Keys {
+    /// The key that a text stands for, and whether it is a new one. A text whose starts and ends are all paired stands for a
+    /// new key when it comes again.
+    pub(super) fn find(&mut self, holder: ContainerId, ty: TypeId, text: &str, starts: bool) -> (KeyId, bool) {
+        self.scratch.clear();
+        for number in [holder.0, ty.0] {
+            self.scratch.extend(number.to_le_bytes().map(char::from));
+        }
+        self.scratch.push_str(text);
+        let change = if starts { 1 } else { -1 };
+        if let Some(used) = self.used.get_mut(&self.scratch) {
+            used.balance += change;
+            let key = used.key;
+            if used.balance == 0
+                && let Some((mut text, _)) = self.used.remove_entry(&self.scratch)
+            {
+                text.clear();
+                self.spare.push(text);
+            }
+            return (key, false);
+        }
+        let key = KeyId(self.next);
+        self.next += 1;
+        let mut owned = self.spare.pop().unwrap_or_default();
+        owned.push_str(&self.scratch);
+        self.used.insert(owned, UsedKey { key, balance: change });
+        (key, true)
+    }
+}

@@ -1,0 +1,197 @@
+//! Numbers and colours as Pajé files write them.
+
+use crate::paje::Color;
+
+/// A number that was understood; `comma` when its decimal sign was a comma.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Number<T> {
+    pub(super) value: T,
+    pub(super) comma: bool,
+}
+
+/// Digits that fit 128 bits for certain; further ones are below any nanosecond that can be told.
+const MAX_DIGITS: u32 = 36;
+
+/// A date in seconds to nanoseconds, exactly: no binary fraction on the way. Halves of a nanosecond are rounded away from zero.
+///
+/// `None` for what is no decimal number, and for dates beyond 292 years.
+pub(super) fn nanos(text: &str) -> Option<Number<i64>> {
+    let (negative, rest) = match text.as_bytes() {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        rest => (false, rest),
+    };
+    let (mut mantissa, mut digits, mut exponent) = (0_u128, 0_u32, 0_i32);
+    let (mut any, mut comma, mut fraction) = (false, false, false);
+    let mut at = 0;
+    while let Some(&byte) = rest.get(at) {
+        match byte {
+            b'0'..=b'9' => {
+                any = true;
+                if digits < MAX_DIGITS {
+                    mantissa = mantissa * 10 + u128::from(byte - b'0');
+                    digits += u32::from(mantissa > 0);
+                    exponent = exponent.saturating_sub(i32::from(fraction));
+                } else {
+                    exponent = exponent.saturating_add(i32::from(!fraction));
+                }
+            }
+            b'.' | b',' if !fraction => {
+                fraction = true;
+                comma |= byte == b',';
+            }
+            b'e' | b'E' if any => {
+                let written: i32 = std::str::from_utf8(&rest[at + 1..]).ok()?.parse().ok()?;
+                exponent = exponent.saturating_add(written);
+                at = rest.len();
+                continue;
+            }
+            _ => return None,
+        }
+        at += 1;
+    }
+    if !any {
+        return None;
+    }
+    let magnitude = scaled(mantissa, exponent.saturating_add(9))?;
+    let value = i64::try_from(magnitude).ok()?;
+    Some(Number { value: if negative { -value } else { value }, comma })
+}
+
+/// `mantissa` × 10^`exponent`, rounded.
+fn scaled(mantissa: u128, exponent: i32) -> Option<u128> {
+    if mantissa == 0 {
+        return Some(0);
+    }
+    let Some(factor) = 10_u128.checked_pow(exponent.unsigned_abs()) else {
+        return if exponent > 0 { None } else { Some(0) };
+    };
+    if exponent >= 0 {
+        return mantissa.checked_mul(factor);
+    }
+    let (quotient, remainder) = (mantissa / factor, mantissa % factor);
+    Some(quotient + u128::from(remainder >= factor - remainder))
+}
+
+/// A finite floating-point number, or an integer in hexadecimal.
+pub(super) fn float(text: &str) -> Option<Number<f64>> {
+    if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        let value = u64::from_str_radix(digits, 16).ok()?;
+        return Some(Number { value: value as f64, comma: false });
+    }
+    let plain = text.parse().ok().map(|value| Number { value, comma: false });
+    let number: Number<f64> = plain.or_else(|| {
+        let value = text.replacen(',', ".", 1).parse().ok()?;
+        Some(Number { value, comma: true })
+    })?;
+    number.value.is_finite().then_some(number)
+}
+
+/// A colour: three or four numbers from 0 to 1 (some write 0 to 255), or six hexadecimal digits. `Ok(None)` for an empty text.
+pub(super) fn color(text: &str) -> Result<Option<Color>, ()> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let hex = text.strip_prefix('#').unwrap_or(text);
+    if hex.len() == 6
+        && let Ok(packed) = u32::from_str_radix(hex, 16)
+    {
+        let [_, red, green, blue] = packed.to_be_bytes();
+        return Ok(Some(Color { red, green, blue }));
+    }
+    let mut channels = [0.0_f64; 4];
+    let mut count = 0;
+    for word in text.split([' ', '\t', ',']).filter(|word| !word.is_empty()) {
+        let channel = channels.get_mut(count).ok_or(())?;
+        *channel = word.parse().map_err(|_not_a_number| ())?;
+        if !(0.0..=255.0).contains(channel) {
+            return Err(());
+        }
+        count += 1;
+    }
+    if count < 3 {
+        return Err(());
+    }
+    let scale = if channels[..3].iter().any(|&channel| channel > 1.0) { 1.0 } else { 255.0 };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded, and from 0 to 255")]
+    let [red, green, blue] = [0, 1, 2].map(|at| (channels[at] * scale).round() as u8);
+    Ok(Some(Color { red, green, blue }))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{color, float, nanos};
+    use crate::paje::Color;
+
+    fn date(text: &str) -> Option<i64> {
+        nanos(text).map(|number| number.value)
+    }
+
+    #[test]
+    fn dates_in_all_written_forms() {
+        let cases = [
+            ("12", 12_000_000_000),
+            ("12.5", 12_500_000_000),
+            ("+2", 2_000_000_000),
+            ("1.", 1_000_000_000),
+            (".6", 600_000_000),
+            ("0.000000001", 1),
+            ("0.0000000005", 1),
+            ("0.00000000049999999999999999999999999999999999999999999", 0),
+            ("-1.5", -1_500_000_000),
+            ("1.5e-3", 1_500_000),
+            ("15E2", 1_500_000_000_000),
+            ("1e-400", 0),
+            ("0e999999", 0),
+            ("9007199.254740993", 9_007_199_254_740_993),
+            ("9223372036.854775807", i64::MAX),
+            ("00000000000000000000000000000000000000000000000001", 1_000_000_000),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(date(text), Some(expected), "{text}");
+        }
+        assert!(nanos("1,5").is_some_and(|number| number.value == 1_500_000_000 && number.comma));
+        for text in
+            ["", ".", "-", "abc", "0x4", "inf", "nan", "5..5", "1e", "1e5x", "9223372036.854775808", "1e99999999999"]
+        {
+            assert_eq!(date(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn values() {
+        assert_eq!(float("0x10").map(|number| number.value), Some(16.0));
+        assert_eq!(float("1,5").map(|number| (number.value, number.comma)), Some((1.5, true)));
+        assert_eq!(float("nan"), None);
+        assert_eq!(float("1e999"), None);
+    }
+
+    #[test]
+    fn colours() {
+        let expected = Ok(Some(Color { red: 255, green: 0, blue: 51 }));
+        for text in ["1 0 0.2", "1,0,0.2", "1.0 0.0 0.2 0.5", "ff0033", "#FF0033", " 255 0 51 "] {
+            assert_eq!(color(text), expected, "{text}");
+        }
+        assert_eq!(color(""), Ok(None));
+        for text in ["red", "1 0", "1 0 0 0 0", "-1 0 0", "nan 0 0", "300 0 0"] {
+            assert_eq!(color(text), Err(()), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn written_with_nine_decimals_they_come_back(value in i64::MIN + 1..=i64::MAX) {
+            let sign = if value < 0 { "-" } else { "" };
+            let (seconds, rest) = (value.unsigned_abs() / 1_000_000_000, value.unsigned_abs() % 1_000_000_000);
+            prop_assert_eq!(date(&format!("{sign}{seconds}.{rest:09}")), Some(value));
+        }
+
+        #[test]
+        fn any_text_is_refused_or_read(text in "[-+0-9.,eE]{0,40}") {
+            let _ = (nanos(&text), float(&text), color(&text));
+        }
+    }
+}

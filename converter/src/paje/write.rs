@@ -1,0 +1,377 @@
+//! Pajé text, in the subset that every known reader accepts.
+//!
+//! Definitions of events first, types and values next, then one stream in order of date. Identifiers are serial numbers
+//! with a letter; dates are seconds with nine decimals, written from integers.
+
+mod layout;
+
+use std::io::{self, Write};
+
+use super::{Color, ContainerId, Extra, ExtraValue, PajeEvent, Sink, Source, TypeId, TypeKind, VariableOp};
+use crate::time::GlobalNanos;
+use layout::{Layouts, Operation};
+
+/// How much is gathered before it is written, in bytes.
+const BUFFER_BYTES: usize = 1 << 16;
+/// Longest name that is written, in bytes: a line must stay below 4000.
+const MAX_NAME_BYTES: usize = 1000;
+/// Longest value of an extra field that is written, in bytes.
+const MAX_FIELD_BYTES: usize = 180;
+
+/// Writes Pajé text.
+#[derive(Debug)]
+pub struct Writer<W: Write> {
+    out: W,
+    line: Vec<u8>,
+    layouts: Layouts,
+    /// Type of each container, by its id.
+    container_types: Vec<TypeId>,
+    begun: bool,
+    last: GlobalNanos,
+    backward: u64,
+}
+
+impl<W: Write> Writer<W> {
+    /// Writes to `out`, which needs no buffer of its own.
+    pub fn new(out: W) -> Self {
+        Self {
+            out,
+            line: Vec::with_capacity(BUFFER_BYTES + 8192),
+            layouts: Layouts::default(),
+            container_types: vec![TypeId::ROOT],
+            begun: false,
+            last: GlobalNanos(0),
+            backward: 0,
+        }
+    }
+
+    /// What it wrote to.
+    pub fn into_inner(self) -> W {
+        self.out
+    }
+
+    /// Events that were dated before the one before them, which some readers refuse.
+    #[must_use]
+    pub const fn backward(&self) -> u64 {
+        self.backward
+    }
+
+    fn flush_line(&mut self) -> io::Result<()> {
+        if self.line.len() >= BUFFER_BYTES {
+            self.out.write_all(&self.line)?;
+            self.line.clear();
+        }
+        Ok(())
+    }
+
+    fn define_type(&mut self, event: &PajeEvent<'_>) {
+        let PajeEvent::DefineType { ty, kind, parent, name, color } = *event else { return };
+        let id = match kind {
+            TypeKind::Container => "0 ",
+            TypeKind::Variable => "1 ",
+            TypeKind::State => "2 ",
+            TypeKind::Event => "3 ",
+            TypeKind::Link { .. } => "4 ",
+        };
+        self.text(id);
+        self.type_id(ty);
+        self.text(" ");
+        self.type_id(parent);
+        if let TypeKind::Link { start, end } = kind {
+            self.text(" ");
+            self.type_id(start);
+            self.text(" ");
+            self.type_id(end);
+        }
+        self.text(" ");
+        self.name(name, MAX_NAME_BYTES);
+        if matches!(kind, TypeKind::Variable | TypeKind::Event) {
+            self.text(" ");
+            self.color(color.unwrap_or(NEUTRAL));
+        }
+        self.text("\n");
+    }
+
+    fn text(&mut self, text: &str) {
+        self.line.extend_from_slice(text.as_bytes());
+    }
+
+    fn type_id(&mut self, ty: TypeId) {
+        if ty == TypeId::ROOT { self.text("0") } else { self.serial(b't', ty.0.into()) }
+    }
+
+    fn container_id(&mut self, container: ContainerId) {
+        if container == ContainerId::ROOT { self.text("0") } else { self.serial(b'c', container.0.into()) }
+    }
+
+    fn serial(&mut self, letter: u8, number: u64) {
+        self.line.push(letter);
+        self.number(number);
+    }
+
+    fn number(&mut self, number: u64) {
+        self.line.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+    }
+
+    /// Seconds with nine decimals; never negative.
+    fn time(&mut self, time: GlobalNanos) {
+        self.backward += u64::from(time < self.last);
+        self.last = self.last.max(time);
+        let nanos = u64::try_from(time.0).unwrap_or(0);
+        self.number(nanos / 1_000_000_000);
+        let mut rest = nanos % 1_000_000_000;
+        let mut digits = *b".000000000";
+        for digit in digits[1..].iter_mut().rev() {
+            *digit += u8::try_from(rest % 10).unwrap_or(0);
+            rest /= 10;
+        }
+        self.line.extend_from_slice(&digits);
+    }
+
+    /// A text in quotes. It cannot hold quotes, control characters or, for the sake of lists, commas.
+    fn name(&mut self, name: &str, limit: usize) {
+        self.line.push(b'"');
+        let start = self.line.len();
+        for character in name.chars() {
+            let mut bytes = [0; 4];
+            let character = match character {
+                '"' => '\'',
+                ',' => ';',
+                character if character.is_control() => ' ',
+                character => character,
+            };
+            let bytes = character.encode_utf8(&mut bytes).as_bytes();
+            if self.line.len() - start + bytes.len() > limit {
+                break;
+            }
+            self.line.extend_from_slice(bytes);
+        }
+        // No reader takes an empty text everywhere.
+        if self.line.len() == start {
+            self.line.push(b' ');
+        }
+        self.line.push(b'"');
+    }
+
+    fn color(&mut self, color: Color) {
+        let part = |byte: u8| f64::from(byte) / 255.0;
+        let _ = write!(self.line, "\"{:.6} {:.6} {:.6}\"", part(color.red), part(color.green), part(color.blue));
+    }
+
+    /// The id of the event's definition and what all events have: date, container, type.
+    fn begin(&mut self, id: u32, time: GlobalNanos, container: ContainerId, ty: TypeId) {
+        self.number(id.into());
+        self.text(" ");
+        self.time(time);
+        self.text(" ");
+        self.container_id(container);
+        self.text(" ");
+        self.type_id(ty);
+    }
+
+    fn value(&mut self, value: super::ValueId) {
+        self.text(" ");
+        self.serial(b'v', value.0.into());
+    }
+
+    /// The definition for an event with these extra fields; written now if it is new.
+    fn definition(&mut self, operation: Operation, extra: &[Extra<'_>], source: bool) -> u32 {
+        if extra.is_empty() && !source {
+            return operation.plain_id();
+        }
+        let (id, text) = self.layouts.id(operation, extra, source);
+        if let Some(text) = text {
+            self.text(&text);
+        }
+        id
+    }
+
+    fn extras(&mut self, operation: Operation, extra: &[Extra<'_>], source: Option<Source<'_>>) {
+        for field in &extra[..extra.len().min(operation.room(source.is_some()))] {
+            self.text(" ");
+            match field.value {
+                ExtraValue::Integer(value) => {
+                    self.line.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+                }
+                ExtraValue::Float(value) => {
+                    let _ = write!(self.line, "{value}");
+                }
+                ExtraValue::Text(text) => self.name(text, MAX_FIELD_BYTES),
+                ExtraValue::Container(container) => self.container_id(container),
+            }
+        }
+        if let Some(source) = source {
+            self.text(" ");
+            self.name(source.file, MAX_FIELD_BYTES);
+            self.text(" ");
+            self.number(source.line.into());
+        }
+        self.text("\n");
+    }
+}
+
+const fn rgb(red: u8, green: u8, blue: u8) -> Color {
+    Color { red, green, blue }
+}
+
+/// Colours for values that have none: far apart from each other, those of neighbours too.
+const PALETTE: [Color; 12] = [
+    rgb(0x3b, 0x75, 0xaf),
+    rgb(0xef, 0x86, 0x36),
+    rgb(0x51, 0x9e, 0x3e),
+    rgb(0xc5, 0x3a, 0x32),
+    rgb(0x8d, 0x69, 0xb8),
+    rgb(0x84, 0x58, 0x4e),
+    rgb(0xd5, 0x7e, 0xbe),
+    rgb(0x6f, 0x6f, 0x6f),
+    rgb(0xb9, 0xb9, 0x3a),
+    rgb(0x56, 0xb9, 0xc9),
+    rgb(0x1f, 0x4e, 0x5f),
+    rgb(0xe0, 0xb8, 0x70),
+];
+
+/// The colour of what has none.
+const NEUTRAL: Color = Color { red: 128, green: 128, blue: 128 };
+
+impl<W: Write> Sink for Writer<W> {
+    fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
+        if !self.begun {
+            self.begun = true;
+            self.text(layout::HEADER);
+        }
+        match *event {
+            PajeEvent::DefineType { .. } => self.define_type(event),
+            PajeEvent::DefineValue { value, ty, name, color } => {
+                self.text("5 ");
+                self.serial(b'v', value.0.into());
+                self.text(" ");
+                self.type_id(ty);
+                self.text(" ");
+                self.name(name, MAX_NAME_BYTES);
+                self.text(" ");
+                self.color(color.unwrap_or_else(|| PALETTE[value.index() % PALETTE.len()]));
+                self.text("\n");
+            }
+            PajeEvent::CreateContainer { time, container, ty, parent, name, extra } => {
+                self.create(time, (container, ty, parent), name, extra);
+            }
+            PajeEvent::DestroyContainer { time, container } => {
+                let ty = self.container_types.get(container.index()).copied().unwrap_or(TypeId::ROOT);
+                self.text("7 ");
+                self.time(time);
+                self.text(" ");
+                self.type_id(ty);
+                self.text(" ");
+                self.container_id(container);
+                self.text("\n");
+            }
+            PajeEvent::SetState { time, container, ty, value, extra, source } => {
+                self.valued(Operation::Set, (time, container, ty, value), extra, source);
+            }
+            PajeEvent::PushState { time, container, ty, value, extra, source } => {
+                self.valued(Operation::Push, (time, container, ty, value), extra, source);
+            }
+            PajeEvent::NewEvent { time, container, ty, value, extra, source } => {
+                self.valued(Operation::Event, (time, container, ty, value), extra, source);
+            }
+            PajeEvent::PopState { time, container, ty } => {
+                self.begin(13, time, container, ty);
+                self.text("\n");
+            }
+            PajeEvent::ResetState { time, container, ty } => {
+                let id = self.definition(Operation::Reset, &[], true);
+                self.begin(id, time, container, ty);
+                self.text("\n");
+            }
+            PajeEvent::Variable { time, container, ty, op, value } => {
+                let id = match op {
+                    VariableOp::Set => 8,
+                    VariableOp::Add => 9,
+                    VariableOp::Subtract => 10,
+                };
+                self.begin(id, time, container, ty);
+                let value = if value.is_finite() { value } else { 0.0 };
+                let _ = write!(self.line, " {value}");
+                self.text("\n");
+            }
+            PajeEvent::StartLink { time, container, ty, value, start, key, extra, source } => {
+                self.link(Operation::StartLink, (time, container, ty, value), (start, key), extra, source);
+            }
+            PajeEvent::EndLink { time, container, ty, value, end, key, extra, source } => {
+                self.link(Operation::EndLink, (time, container, ty, value), (end, key), extra, source);
+            }
+        }
+        self.flush_line()
+    }
+
+    fn finish(&mut self, _end: GlobalNanos) -> io::Result<()> {
+        if !self.begun {
+            self.begun = true;
+            self.text(layout::HEADER);
+        }
+        self.out.write_all(&self.line)?;
+        self.line.clear();
+        self.out.flush()
+    }
+}
+
+/// Date, container, type and value: what most events have.
+type Main = (GlobalNanos, ContainerId, TypeId, super::ValueId);
+
+impl<W: Write> Writer<W> {
+    fn create(
+        &mut self,
+        time: GlobalNanos,
+        (container, ty, parent): (ContainerId, TypeId, ContainerId),
+        name: &str,
+        extra: &[Extra<'_>],
+    ) {
+        let index = container.index();
+        self.container_types.resize(self.container_types.len().max(index + 1), TypeId::ROOT);
+        self.container_types[index] = ty;
+        let id = self.definition(Operation::Create, extra, false);
+        self.number(id.into());
+        self.text(" ");
+        self.time(time);
+        self.text(" ");
+        self.container_id(container);
+        self.text(" ");
+        self.container_id(parent);
+        self.text(" ");
+        self.type_id(ty);
+        self.text(" ");
+        self.name(name, MAX_NAME_BYTES);
+        self.extras(Operation::Create, extra, None);
+    }
+
+    fn valued(
+        &mut self,
+        operation: Operation,
+        (time, container, ty, value): Main,
+        extra: &[Extra<'_>],
+        source: Option<Source<'_>>,
+    ) {
+        let id = self.definition(operation, extra, source.is_some());
+        self.begin(id, time, container, ty);
+        self.value(value);
+        self.extras(operation, extra, source);
+    }
+
+    fn link(
+        &mut self,
+        operation: Operation,
+        (time, container, ty, value): Main,
+        (end, key): (ContainerId, super::KeyId),
+        extra: &[Extra<'_>],
+        source: Option<Source<'_>>,
+    ) {
+        let id = self.definition(operation, extra, source.is_some());
+        self.begin(id, time, container, ty);
+        self.text(" ");
+        self.container_id(end);
+        self.value(value);
+        self.text(" ");
+        self.serial(b'k', key.0);
+        self.extras(operation, extra, source);
+    }
+}

@@ -1,0 +1,224 @@
+//! What a conversion knows before it reads a record: the programs of each process's record types, the facts of each
+//! stream, and the clocks.
+
+use std::io;
+
+use tracer_format::Schema;
+use tumit::Spec;
+
+use crate::clock::Clocks;
+use crate::input::{Process, ReadError, Stream, StreamReader, open_shared};
+use crate::pipeline::{ConvertError, Options};
+use crate::rules::{
+    Facts, Model, Program, Scope, StreamFacts, Symbols, compile_spec, layouts, spec_of, with_default_picture,
+};
+use crate::run::Run;
+
+/// The record type of an id has no program.
+const NO_PROGRAM: u32 = u32::MAX;
+
+/// What does not change while records are read.
+#[derive(Debug)]
+pub(crate) struct Plan<'r> {
+    pub(crate) programs: Vec<Program>,
+    /// What text outputs begin with.
+    pub(crate) prologues: Vec<String>,
+    /// By process and record id: the number of the program.
+    table: Vec<Vec<u32>>,
+    facts: Vec<Facts>,
+    pub(crate) streams: Vec<StreamFacts>,
+    sources: Vec<(&'r Process, &'r Stream)>,
+}
+
+/// Builds the plan, the type tree and the texts of a run.
+pub(crate) fn plan<'r>(
+    run: &'r Run,
+    options: &Options,
+    clocks: &mut Clocks,
+    remarks: &mut Vec<String>,
+) -> Result<(Plan<'r>, Model, Symbols), ConvertError> {
+    let ranked = run.processes.iter().all(|process| process.rank.is_some());
+    build(run, clocks, |schema, model, symbols| programs_of(schema, options, ranked, model, symbols, remarks))
+}
+
+/// Builds a plan in which every record type has one arrow with all its fields, whatever its spec says of it.
+pub(crate) fn plan_of_layouts<'r>(run: &'r Run, clocks: &mut Clocks) -> Result<(Plan<'r>, Symbols), ConvertError> {
+    let (plan, _, symbols) = build(run, clocks, |schema, model, symbols| {
+        let spec = with_default_picture(&layouts(schema), false);
+        Ok((compile_spec(&spec, schema, None, model, symbols, &mut Vec::new()), None))
+    })?;
+    Ok((plan, symbols))
+}
+
+/// Programs by record type, and what a text output begins with.
+type Programs = (Vec<Option<Program>>, Option<String>);
+
+fn build<'r>(
+    run: &'r Run,
+    clocks: &mut Clocks,
+    mut programs_of: impl FnMut(&Schema, &mut Model, &mut Symbols) -> Result<Programs, ConvertError>,
+) -> Result<(Plan<'r>, Model, Symbols), ConvertError> {
+    let mut symbols = Symbols::default();
+    let mut model = Model::default();
+    clocks.start_at(first_date(run, clocks));
+    let mut plan = Plan {
+        programs: Vec::new(),
+        prologues: Vec::new(),
+        table: Vec::new(),
+        facts: facts(run, clocks, &mut symbols),
+        streams: Vec::new(),
+        sources: Vec::new(),
+    };
+    let mut known: Vec<(&Schema, Vec<u32>)> = Vec::new();
+    for (number, process) in run.processes.iter().enumerate() {
+        let mut table = Vec::new();
+        for provider in &process.providers {
+            let at = match known.iter().position(|(schema, _)| **schema == provider.schema) {
+                Some(at) => at,
+                None => {
+                    let (programs, prologue) = programs_of(&provider.schema, &mut model, &mut symbols)?;
+                    plan.prologues.extend(prologue);
+                    known.push((&provider.schema, plan.add(programs)));
+                    known.len() - 1
+                }
+            };
+            let base = usize::from(provider.base);
+            table.resize(table.len().max(base + known[at].1.len()), NO_PROGRAM);
+            table[base..base + known[at].1.len()].copy_from_slice(&known[at].1);
+        }
+        plan.table.push(table);
+        plan.add_streams(number, process, &mut symbols);
+    }
+    Ok((plan, model, symbols))
+}
+
+impl<'r> Plan<'r> {
+    fn add(&mut self, programs: Vec<Option<Program>>) -> Vec<u32> {
+        let mut numbers = Vec::new();
+        for program in programs {
+            let Some(program) = program else {
+                numbers.push(NO_PROGRAM);
+                continue;
+            };
+            numbers.push(u32::try_from(self.programs.len()).unwrap_or(NO_PROGRAM));
+            self.programs.push(program);
+        }
+        numbers
+    }
+
+    fn add_streams(&mut self, number: usize, process: &'r Process, symbols: &mut Symbols) {
+        let host = symbols.intern(if process.host.is_empty() { "?" } else { &process.host });
+        for stream in &process.streams {
+            let tid = stream.tid.unwrap_or_else(|| u64::from(stream.number));
+            let name = if stream.name.is_empty() { format!("thread {tid}") } else { stream.name.clone() };
+            self.streams.push(StreamFacts {
+                process: number,
+                pid: process.pid,
+                tid,
+                // A process outside a job has no rank: its place in the run stands in.
+                rank: process.rank.unwrap_or(number as u64),
+                host,
+                thread_name: symbols.intern(&name),
+            });
+            self.sources.push((process, stream));
+        }
+    }
+
+    /// Opens the streams, file by file.
+    pub(crate) fn readers(&self) -> Result<Vec<StreamReader<'r>>, ReadError> {
+        let mut open: Option<(usize, _)> = None;
+        let mut readers = Vec::new();
+        for (facts, (process, stream)) in self.streams.iter().zip(&self.sources) {
+            let file = match &open {
+                Some((number, file)) if *number == facts.process => std::sync::Arc::clone(file),
+                _ => {
+                    let error = |source: io::Error| ReadError { file: process.path.clone(), offset: 0, source };
+                    let file = open_shared(&process.path).map_err(error)?;
+                    open = Some((facts.process, std::sync::Arc::clone(&file)));
+                    file
+                }
+            };
+            readers.push(StreamReader::new(process, stream, file));
+        }
+        Ok(readers)
+    }
+
+    /// The program of a record of a stream.
+    pub(crate) fn program(&self, stream: usize, id: u16) -> Option<&Program> {
+        let number = *self.table[self.streams[stream].process].get(usize::from(id))?;
+        self.programs.get(number as usize)
+    }
+
+    /// The surroundings of a record.
+    pub(crate) fn scope<'a>(
+        &'a self,
+        stream: usize,
+        program: &'a Program,
+        time: i64,
+        site: u32,
+        body: &'a [u8],
+    ) -> Scope<'a> {
+        let facts = &self.streams[stream];
+        Scope { program, facts: &self.facts[facts.process], stream: facts, time, site, body }
+    }
+
+    /// The date of a tick of a stream's process.
+    pub(crate) fn date(&self, stream: usize, ticks: u64) -> i64 {
+        self.facts[self.streams[stream].process].clock.global_from_ticks(ticks)
+    }
+
+    /// Number of records in the run's blocks.
+    pub(crate) fn records(&self) -> u64 {
+        self.sources.iter().map(|(_, stream)| stream.records()).sum()
+    }
+}
+
+fn programs_of(
+    schema: &Schema,
+    options: &Options,
+    ranked: bool,
+    model: &mut Model,
+    symbols: &mut Symbols,
+    remarks: &mut Vec<String>,
+) -> Result<Programs, ConvertError> {
+    let own;
+    let spec: &Spec = match &options.rules {
+        Some(rules) => rules,
+        None => {
+            own = spec_of(schema, remarks);
+            &own
+        }
+    };
+    if let Some(name) = &options.output {
+        let output = spec.outputs.iter().position(|output| output.name == *name);
+        let Some(output) = output else {
+            let known: Vec<String> = spec.outputs.iter().map(|output| format!("`{}`", output.name)).collect();
+            return Err(ConvertError::NoOutput { name: name.clone(), known: known.join(", ") });
+        };
+        let prologue = spec.outputs[output].prologue.clone();
+        return Ok((compile_spec(spec, schema, Some(output), model, symbols, remarks), Some(prologue)));
+    }
+    let spec = with_default_picture(spec, ranked);
+    Ok((compile_spec(&spec, schema, None, model, symbols, remarks), None))
+}
+
+/// The earliest date of a record in the run.
+fn first_date(run: &Run, clocks: &Clocks) -> i64 {
+    let first = run.processes.iter().enumerate().flat_map(|(number, process)| {
+        let blocks = process.streams.iter().filter_map(|stream| stream.blocks.first());
+        blocks.map(move |block| clocks.map(number).global_from_ticks(block.header.first_ticks))
+    });
+    first.min().unwrap_or(0)
+}
+
+fn facts(run: &Run, clocks: &Clocks, symbols: &mut Symbols) -> Vec<Facts> {
+    let mut facts = Vec::new();
+    for (number, process) in run.processes.iter().enumerate() {
+        let strings = process.strings.iter().map(|text| text.as_ref().map(|text| symbols.intern(text)));
+        let strings = strings.collect();
+        let sites = process.sites.iter().map(|site| site.as_ref().map(|(file, line)| (symbols.intern(file), *line)));
+        let sites = sites.collect();
+        facts.push(Facts { strings, sites, clock: clocks.map(number).clone() });
+    }
+    facts
+}

@@ -1,0 +1,208 @@
+//! One stream in order of date, although rules give some arrows other dates than their record's.
+//!
+//! A record and its arrows wait in a heap until nothing that is still to be read from the stream can be earlier. What that
+//! is, the first pass has noted for each block: so no more than the blocks that overlap in date are held.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::rc::Rc;
+
+use crate::input::{Place, ReadError, StreamReader};
+use crate::merge::Dated;
+use crate::plan::Plan;
+use crate::rules::Symbols;
+
+/// A stream being read in order of date.
+#[derive(Debug)]
+pub(crate) struct Feed<'r> {
+    plan: &'r Plan<'r>,
+    pub(crate) stream: usize,
+    reader: StreamReader<'r>,
+    current: Option<Item>,
+    waiting: Option<Waiting>,
+    last: i64,
+    scratch: String,
+    symbols: Symbols,
+    /// Records dated before the one before them.
+    pub(crate) backward: u64,
+    /// Dates before the start of the run.
+    pub(crate) early: u64,
+}
+
+/// The records that wait.
+#[derive(Debug)]
+struct Waiting {
+    heap: BinaryHeap<Reverse<Item>>,
+    /// The smallest date in this block or a later one.
+    floors: Vec<i64>,
+    at_end: bool,
+}
+
+/// A record, or one arrow of it that has a date of its own.
+#[derive(Debug)]
+pub(crate) struct Item {
+    /// When it is due.
+    pub(crate) date: i64,
+    /// The record's own date.
+    pub(crate) time: i64,
+    /// The arrow; `None` for all that have no date of their own.
+    pub(crate) only: Option<u16>,
+    /// Order among items of one record.
+    rank: u16,
+    pub(crate) place: Place,
+    /// Its block, when it is not the reader's current one.
+    block: Option<Rc<Vec<u8>>>,
+}
+
+impl<'r> Feed<'r> {
+    /// Reads a stream; `floors` are needed where arrows have dates of their own.
+    pub(crate) fn new(
+        plan: &'r Plan<'r>,
+        stream: usize,
+        reader: StreamReader<'r>,
+        floors: Option<Vec<i64>>,
+    ) -> Result<Self, ReadError> {
+        let waiting = floors.map(|floors| Waiting { heap: BinaryHeap::new(), floors, at_end: false });
+        let mut feed = Self {
+            plan,
+            stream,
+            reader,
+            current: None,
+            waiting,
+            last: 0,
+            scratch: String::new(),
+            symbols: Symbols::default(),
+            backward: 0,
+            early: 0,
+        };
+        feed.advance()?;
+        Ok(feed)
+    }
+
+    /// The current item and the bytes of its record.
+    pub(crate) fn item(&self) -> Option<(&Item, &[u8])> {
+        let item = self.current.as_ref()?;
+        let body = match &item.block {
+            Some(block) => item.place.body(block),
+            None => self.reader.body(&item.place),
+        };
+        Some((item, body))
+    }
+
+    /// The reader, for its account of losses.
+    pub(crate) fn reader(&self) -> &StreamReader<'r> {
+        &self.reader
+    }
+
+    /// Reads a record; its date is made not to decrease in the stream.
+    fn read(&mut self) -> Result<Option<(i64, Place)>, ReadError> {
+        let Some(place) = self.reader.advance()? else { return Ok(None) };
+        let date = self.plan.date(self.stream, place.ticks.0);
+        if date < self.last {
+            self.backward += 1;
+        }
+        self.last = self.last.max(date);
+        Ok(Some((self.last, place)))
+    }
+
+    /// Reads a record into the heap, arrow by arrow where they have dates of their own.
+    fn read_ahead(&mut self) -> Result<bool, ReadError> {
+        let Some((time, place)) = self.read()? else { return Ok(false) };
+        let block = self.reader.block();
+        let Some(waiting) = &mut self.waiting else { return Ok(false) };
+        let program = self.plan.program(self.stream, place.id).filter(|program| program.dated);
+        let Some(program) = program else {
+            let item = Item { date: time, time, only: None, rank: 0, place, block: Some(block) };
+            waiting.heap.push(Reverse(item));
+            return Ok(true);
+        };
+        let scope = self.plan.scope(self.stream, program, time, place.site, place.body(&block));
+        let mut plain = false;
+        for (number, arrow) in program.arrows.iter().enumerate() {
+            let number = u16::try_from(number).unwrap_or(u16::MAX);
+            let item = |date, only| {
+                let (place, block) = (place.clone(), Some(Rc::clone(&block)));
+                Reverse(Item { date, time, only, rank: number, place, block })
+            };
+            if let Some(at) = &arrow.at {
+                self.scratch.clear();
+                let date = scope.eval(at, &mut self.scratch, &self.symbols).integer();
+                let date = date.and_then(|date| i64::try_from(date).ok()).unwrap_or(time);
+                self.early += u64::from(date < 0);
+                waiting.heap.push(item(date.max(0), Some(number)));
+            } else if !plain {
+                plain = true;
+                waiting.heap.push(item(time, None));
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Waiting {
+    /// The next item, when nothing earlier can come any more.
+    fn take(&mut self, blocks_read: usize) -> Option<Item> {
+        let Reverse(next) = self.heap.peek()?;
+        let floor = self.floors.get(blocks_read.wrapping_sub(1)).copied().unwrap_or(i64::MIN);
+        if !self.at_end && next.date > floor {
+            return None;
+        }
+        self.heap.pop().map(|Reverse(item)| item)
+    }
+}
+
+impl Dated for Feed<'_> {
+    type Error = ReadError;
+
+    fn date(&self) -> Option<i64> {
+        self.current.as_ref().map(|item| item.date)
+    }
+
+    fn advance(&mut self) -> Result<(), ReadError> {
+        if self.waiting.is_none() {
+            self.current =
+                self.read()?.map(|(time, place)| Item { date: time, time, only: None, rank: 0, place, block: None });
+            return Ok(());
+        }
+        loop {
+            let blocks = self.reader.blocks_read();
+            let Some(waiting) = &mut self.waiting else { return Ok(()) };
+            let next = waiting.take(blocks);
+            if next.is_some() || waiting.at_end {
+                self.current = next;
+                return Ok(());
+            }
+            if !self.read_ahead()?
+                && let Some(waiting) = &mut self.waiting
+            {
+                waiting.at_end = true;
+            }
+        }
+    }
+}
+
+impl Item {
+    fn key(&self) -> (i64, u64, u16) {
+        (self.date, self.place.ordinal, self.rank)
+    }
+}
+
+impl PartialEq for Item {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Item {}
+
+impl PartialOrd for Item {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Item {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}

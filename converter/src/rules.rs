@@ -1,0 +1,26 @@
+//! Rules: from the records of a run to Pajé operations.
+//!
+//! A [`tumit::Spec`] is compiled to one small program per record type, in which every name has become a number, and the
+//! programs are then run over the records in the order of time.
+
+mod compile;
+mod default;
+mod eval;
+mod instances;
+mod lines;
+mod links;
+mod model;
+mod picture;
+mod spec_of;
+mod survey;
+mod value;
+
+pub(crate) use compile::{Program, compile_spec};
+pub(crate) use default::with_default_picture;
+pub(crate) use eval::{Facts, Scope, StreamFacts, append_value};
+pub(crate) use lines::write_lines;
+pub(crate) use model::Model;
+pub(crate) use picture::Picture;
+pub(crate) use spec_of::{layouts, spec_of};
+pub(crate) use survey::{Survey, Surveyor};
+pub(crate) use value::{Symbols, Val};

@@ -1,0 +1,477 @@
+//! From a [`Spec`] to the programs of its record types and their part of the [`Model`].
+
+use tracer_format::Schema;
+use tracer_format::schema::Field;
+use tumit::Spec;
+use tumit::spec::{self, Expr, Instance, Nature, Piece, ValueExpr, VariableOp, Verb};
+
+use super::eval::{Code, FieldRead, TextPiece};
+use super::model::{ContainerModel, LinkModel, LinkVariant, Model};
+use super::value::{KeyPart, Sym, Symbols, Val};
+use crate::paje::{self, Color, TypeId, TypeKind, ValueId};
+
+/// What a record type does.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    pub(crate) name: Sym,
+    /// With the end of the span that it is.
+    pub(crate) full_name: Sym,
+    pub(crate) level: Sym,
+    pub(crate) fields: Vec<Field>,
+    /// Names of the values of the schema's enums.
+    pub(crate) enums: Vec<Vec<Sym>>,
+    pub(crate) arrows: Vec<Arrow>,
+    /// Some arrow has a date of its own.
+    pub(crate) dated: bool,
+    /// Some arrow is of interest to the first pass.
+    pub(crate) surveyed: bool,
+}
+
+/// One arrow of a rule.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrow {
+    pub(crate) op: Op,
+    pub(crate) at: Option<Code>,
+    pub(crate) when: Option<Code>,
+    pub(crate) with: Vec<(String, Code)>,
+    pub(crate) related: Vec<(String, Target)>,
+}
+
+/// What an arrow does.
+#[derive(Clone, Debug)]
+pub(crate) enum Op {
+    Create {
+        on: Target,
+    },
+    Destroy {
+        on: Target,
+    },
+    SetState {
+        slot: usize,
+        ty: TypeId,
+        value: ValueCode,
+        on: Target,
+    },
+    PushState {
+        slot: usize,
+        ty: TypeId,
+        value: ValueCode,
+        on: Target,
+    },
+    PopState {
+        slot: usize,
+        ty: TypeId,
+        value: Option<ValueCode>,
+        on: Target,
+    },
+    ResetState {
+        slot: usize,
+        ty: TypeId,
+        on: Target,
+    },
+    Variable {
+        op: paje::VariableOp,
+        ty: TypeId,
+        value: Code,
+        on: Target,
+    },
+    Mark {
+        ty: TypeId,
+        value: ValueCode,
+        on: Target,
+    },
+    Link {
+        end: End,
+        link: usize,
+        value: Option<LinkValue>,
+        key: Vec<Code>,
+        on: Target,
+    },
+    /// A line of a text output.
+    Line {
+        text: Vec<String>,
+        arguments: Vec<Code>,
+    },
+}
+
+/// Which end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Start,
+    Finish,
+}
+
+/// The value of a state or event.
+#[derive(Clone, Debug)]
+pub(crate) enum ValueCode {
+    Declared(ValueId),
+    Computed(Code),
+}
+
+/// The value of a link, whose Pajé type is known only when both ends are.
+#[derive(Clone, Debug)]
+pub(crate) enum LinkValue {
+    Declared(usize),
+    Computed(Code),
+}
+
+/// A container: for each type from the root, the keys of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    pub(crate) steps: Vec<(usize, Vec<Code>)>,
+}
+
+impl Target {
+    /// Its container type.
+    pub(crate) fn container(&self) -> usize {
+        self.steps.last().map_or(0, |(container, _)| *container)
+    }
+}
+
+/// Adds the types of `spec` to `model` and compiles its rules for the records of `schema`: one program per record type of
+/// the schema, `None` for those that have no rule.
+///
+/// Records and fields are matched by name, so that the rules may come from another spec than the schema. What a rule asks
+/// for and the schema lacks is told in `remarks`, and its arrow left out.
+pub(crate) fn compile_spec(
+    spec: &Spec,
+    schema: &Schema,
+    output: Option<usize>,
+    model: &mut Model,
+    symbols: &mut Symbols,
+    remarks: &mut Vec<String>,
+) -> Vec<Option<Program>> {
+    let tree = if output.is_some() { Tree::default() } else { add_tree(spec, model, symbols) };
+    let enums: Vec<Vec<Sym>> =
+        schema.enums.iter().map(|e| e.values.iter().map(|value| symbols.intern(value)).collect()).collect();
+    let mut programs = Vec::new();
+    for layout in &schema.records {
+        let Some(record) = spec.records.iter().position(|record| record.layout.name == layout.name) else {
+            programs.push(None);
+            continue;
+        };
+        let declared = &spec.records[record];
+        let mut compiler =
+            Compiler { spec, tree: &tree, model, symbols, fields: &layout.fields, record: &declared.layout.fields };
+        let compiled: Vec<Result<Arrow, Missing>> = match output {
+            Some(output) => {
+                spec.outputs[output].rules.get(record).into_iter().flatten().map(|line| compiler.line(line)).collect()
+            }
+            None => spec.rules.get(record).into_iter().flatten().map(|action| compiler.arrow(action)).collect(),
+        };
+        let mut arrows = Vec::new();
+        for arrow in compiled {
+            match arrow {
+                Ok(arrow) => arrows.push(arrow),
+                Err(Missing(field)) => remarks.push(format!(
+                    "a rule of `{}` needs its field `{field}`, which this run did not record: left out",
+                    layout.name
+                )),
+            }
+        }
+        if arrows.is_empty() {
+            programs.push(None);
+            continue;
+        }
+        let level = schema.levels.get(layout.level as usize).map_or("", |level| level.name.as_str());
+        programs.push(Some(Program {
+            name: symbols.intern(&declared.name),
+            full_name: symbols.intern(&layout.name),
+            level: symbols.intern(level),
+            fields: layout.fields.clone(),
+            enums: enums.clone(),
+            dated: arrows.iter().any(|arrow| arrow.at.is_some()),
+            surveyed: arrows.iter().any(Arrow::is_surveyed),
+            arrows,
+        }));
+    }
+    programs
+}
+
+impl Arrow {
+    /// The first pass has to look at it: it may be left out, names a container, computes a value or has a date of its own.
+    fn is_surveyed(&self) -> bool {
+        self.at.is_some()
+            || match &self.op {
+                Op::Link { .. } => true,
+                Op::Create { .. } => !self.with.is_empty(),
+                Op::SetState { value, .. } | Op::PushState { value, .. } | Op::Mark { value, .. } => {
+                    matches!(value, ValueCode::Computed(_))
+                }
+                _ => false,
+            }
+    }
+}
+
+/// Where the types of one spec are in the model.
+#[derive(Debug, Default)]
+struct Tree {
+    containers: Vec<usize>,
+    entities: Vec<Entity>,
+}
+
+#[derive(Debug)]
+enum Entity {
+    State { slot: usize, ty: TypeId, values: Vec<ValueId> },
+    Event { ty: TypeId, values: Vec<ValueId> },
+    Variable { ty: TypeId },
+    Link { link: usize },
+}
+
+fn add_tree(spec: &Spec, model: &mut Model, symbols: &mut Symbols) -> Tree {
+    let mut tree = Tree::default();
+    for container in &spec.containers {
+        let parent = container.parent.map(|parent| tree.containers[parent.index()]);
+        let parent_type = parent.map_or(TypeId::ROOT, |parent| model.containers[parent].ty);
+        let ty = model.add_type(TypeKind::Container, parent_type, &container.name, None);
+        let single = container.keys.is_empty() && parent.is_none_or(|parent| model.containers[parent].single);
+        tree.containers.push(model.containers.len());
+        model.containers.push(ContainerModel {
+            ty,
+            parent,
+            name: container.name.clone(),
+            keys: container.keys.clone(),
+            pattern: container.pattern.0.clone(),
+            states: Vec::new(),
+            counters: Vec::new(),
+            single,
+        });
+    }
+    for entity in &spec.entities {
+        let entity = add_entity(entity, &tree, model, symbols);
+        tree.entities.push(entity);
+    }
+    for action in spec.rules.iter().flatten() {
+        if let Verb::Variable { op: VariableOp::Add | VariableOp::Subtract, ty, .. } = &action.verb
+            && let Entity::Variable { ty: paje } = tree.entities[ty.index()]
+        {
+            let holder = tree.containers[spec.entities[ty.index()].container.index()];
+            let counters = &mut model.containers[holder].counters;
+            if !counters.contains(&paje) {
+                counters.push(paje);
+            }
+        }
+    }
+    tree
+}
+
+fn add_entity(entity: &spec::EntityType, tree: &Tree, model: &mut Model, symbols: &mut Symbols) -> Entity {
+    let holder = tree.containers[entity.container.index()];
+    let parent = model.containers[holder].ty;
+    let color = entity.color.map(color_of);
+    let simple = |kind, model: &mut Model, symbols: &mut Symbols| {
+        let ty = model.add_type(kind, parent, &entity.label, color);
+        (ty, add_values(entity, ty, model, symbols))
+    };
+    match &entity.nature {
+        Nature::State => {
+            let (ty, values) = simple(TypeKind::State, model, symbols);
+            let states = &mut model.containers[holder].states;
+            states.push(ty);
+            Entity::State { slot: states.len() - 1, ty, values }
+        }
+        Nature::Event => {
+            let (ty, values) = simple(TypeKind::Event, model, symbols);
+            Entity::Event { ty, values }
+        }
+        Nature::Variable => Entity::Variable { ty: simple(TypeKind::Variable, model, symbols).0 },
+        Nature::Link { from, to } => {
+            let mut variants = Vec::new();
+            for (from, to) in from.iter().flat_map(|from| to.iter().map(move |to| (from, to))) {
+                let (from, to) = (tree.containers[from.index()], tree.containers[to.index()]);
+                let kind = TypeKind::Link { start: model.containers[from].ty, end: model.containers[to].ty };
+                let (ty, mut values) = simple(kind, model, symbols);
+                let name = KeyPart::Sym(symbols.intern(&entity.label));
+                let default = model.value(ty, name).unwrap_or_else(|| model.add_value(ty, name, &entity.label, color));
+                values.push(default);
+                variants.push(LinkVariant { from, to, ty, values });
+            }
+            model.links.push(LinkModel { holder, variants });
+            Entity::Link { link: model.links.len() - 1 }
+        }
+    }
+}
+
+fn add_values(entity: &spec::EntityType, ty: TypeId, model: &mut Model, symbols: &mut Symbols) -> Vec<ValueId> {
+    let add = |value: &spec::Value| {
+        let name = KeyPart::Sym(symbols.intern(&value.name));
+        model.add_value(ty, name, &value.label, value.color.or(entity.color).map(color_of))
+    };
+    entity.values.iter().map(add).collect()
+}
+
+fn color_of(color: spec::Color) -> Color {
+    Color { red: color.red, green: color.green, blue: color.blue }
+}
+
+/// The name of a field that a rule asks for and the run does not have.
+struct Missing(String);
+
+struct Compiler<'c> {
+    spec: &'c Spec,
+    tree: &'c Tree,
+    model: &'c mut Model,
+    symbols: &'c mut Symbols,
+    /// As recorded.
+    fields: &'c [Field],
+    /// As the rules know them.
+    record: &'c [Field],
+}
+
+impl Compiler<'_> {
+    fn arrow(&mut self, action: &spec::Action) -> Result<Arrow, Missing> {
+        let op = match &action.verb {
+            Verb::Create { container } => Op::Create { on: self.target(container)? },
+            Verb::Destroy { container } => Op::Destroy { on: self.target(container)? },
+            Verb::SetState { ty, value, on } => {
+                let (slot, ty, value) = self.state(*ty, value)?;
+                Op::SetState { slot, ty, value, on: self.target(on)? }
+            }
+            Verb::PushState { ty, value, on } => {
+                let (slot, ty, value) = self.state(*ty, value)?;
+                Op::PushState { slot, ty, value, on: self.target(on)? }
+            }
+            Verb::PopState { ty, value, on } => {
+                let (slot, paje) = self.slot(*ty);
+                let value = value.as_ref().map(|value| self.state(*ty, value)).transpose()?.map(|(_, _, value)| value);
+                Op::PopState { slot, ty: paje, value, on: self.target(on)? }
+            }
+            Verb::ResetState { ty, on } => {
+                let (slot, ty) = self.slot(*ty);
+                Op::ResetState { slot, ty, on: self.target(on)? }
+            }
+            Verb::Variable { op, ty, value, on } => {
+                let Entity::Variable { ty } = self.tree.entities[ty.index()] else {
+                    unreachable!("the language checks natures")
+                };
+                let op = match op {
+                    VariableOp::Set => paje::VariableOp::Set,
+                    VariableOp::Add => paje::VariableOp::Add,
+                    VariableOp::Subtract => paje::VariableOp::Subtract,
+                };
+                Op::Variable { op, ty, value: self.code(value)?, on: self.target(on)? }
+            }
+            Verb::Mark { ty, value, on } => {
+                let Entity::Event { ty, values } = &self.tree.entities[ty.index()] else {
+                    unreachable!("the language checks natures")
+                };
+                let value = match value {
+                    ValueExpr::Declared(id) => ValueCode::Declared(values[id.index()]),
+                    ValueExpr::Computed(expr) => ValueCode::Computed(self.code(expr)?),
+                };
+                Op::Mark { ty: *ty, value, on: self.target(on)? }
+            }
+            Verb::StartLink { ty, value, key, from } => self.link(End::Start, *ty, value.as_ref(), key, from)?,
+            Verb::EndLink { ty, value, key, to } => self.link(End::Finish, *ty, value.as_ref(), key, to)?,
+        };
+        let with =
+            action.with.iter().map(|(name, expr)| Ok((name.clone(), self.code(expr)?))).collect::<Result<_, _>>()?;
+        let related =
+            action.related.iter().map(|(how, whom)| Ok((how.clone(), self.target(whom)?))).collect::<Result<_, _>>()?;
+        Ok(Arrow { op, at: self.option(action.at.as_ref())?, when: self.option(action.when.as_ref())?, with, related })
+    }
+
+    fn line(&mut self, line: &spec::TemplateLine) -> Result<Arrow, Missing> {
+        let arguments: Vec<Code> = line.arguments.iter().map(|expr| self.code(expr)).collect::<Result<_, _>>()?;
+        let at = line.date.and_then(|date| line.arguments.get(date as usize));
+        // The record's own date needs no evaluation.
+        let at = at.filter(|expr| !matches!(expr, Expr::Builtin(spec::Builtin::Date)));
+        let at = self.option(at)?;
+        Ok(Arrow {
+            op: Op::Line { text: line.text.clone(), arguments },
+            at,
+            when: None,
+            with: Vec::new(),
+            related: Vec::new(),
+        })
+    }
+
+    fn link(
+        &mut self,
+        end: End,
+        ty: spec::EntityTypeId,
+        value: Option<&ValueExpr>,
+        key: &[Expr],
+        on: &Instance,
+    ) -> Result<Op, Missing> {
+        let Entity::Link { link } = self.tree.entities[ty.index()] else { unreachable!("the language checks natures") };
+        let value = match value {
+            None => None,
+            Some(ValueExpr::Declared(id)) => Some(LinkValue::Declared(id.index())),
+            Some(ValueExpr::Computed(expr)) => Some(LinkValue::Computed(self.code(expr)?)),
+        };
+        let key = key.iter().map(|expr| self.code(expr)).collect::<Result<_, _>>()?;
+        Ok(Op::Link { end, link, value, key, on: self.target(on)? })
+    }
+
+    fn slot(&self, ty: spec::EntityTypeId) -> (usize, TypeId) {
+        match &self.tree.entities[ty.index()] {
+            Entity::State { slot, ty, .. } => (*slot, *ty),
+            _ => unreachable!("the language checks natures"),
+        }
+    }
+
+    fn state(&mut self, ty: spec::EntityTypeId, value: &ValueExpr) -> Result<(usize, TypeId, ValueCode), Missing> {
+        let (slot, paje) = self.slot(ty);
+        let value = match (value, &self.tree.entities[ty.index()]) {
+            (ValueExpr::Declared(id), Entity::State { values, .. }) => ValueCode::Declared(values[id.index()]),
+            (ValueExpr::Declared(_), _) => unreachable!("the language checks natures"),
+            (ValueExpr::Computed(expr), _) => ValueCode::Computed(self.code(expr)?),
+        };
+        Ok((slot, paje, value))
+    }
+
+    /// Gives each type of the path its part of the keys.
+    fn target(&mut self, instance: &Instance) -> Result<Target, Missing> {
+        let mut keys = instance.keys.iter();
+        let mut steps = Vec::new();
+        for ty in self.spec.path(instance.ty) {
+            let container = self.tree.containers[ty.index()];
+            let count = self.model.containers[container].keys.len();
+            let own = keys.by_ref().take(count).map(|key| self.code(key)).collect::<Result<_, _>>()?;
+            steps.push((container, own));
+        }
+        Ok(Target { steps })
+    }
+
+    fn option(&mut self, expr: Option<&Expr>) -> Result<Option<Code>, Missing> {
+        expr.map(|expr| self.code(expr)).transpose()
+    }
+
+    fn code(&mut self, expr: &Expr) -> Result<Code, Missing> {
+        Ok(match expr {
+            Expr::Integer(value) => Code::Const(Val::Int(*value)),
+            Expr::Float(value) => Code::Const(Val::Float(*value)),
+            Expr::Bool(value) => Code::Const(Val::Bool(*value)),
+            Expr::Text(pattern) => self.text(&pattern.0)?,
+            Expr::Field(index) => {
+                let name = &self.record[*index as usize].name;
+                let Some(index) = self.fields.iter().position(|field| field.name == *name) else {
+                    return Err(Missing(name.clone()));
+                };
+                Code::Field(FieldRead::new(self.fields, index))
+            }
+            Expr::Builtin(builtin) => Code::Builtin(*builtin),
+            Expr::Unary(op, operand) => Code::Unary(*op, Box::new(self.code(operand)?)),
+            Expr::Binary(op, left, right) => Code::Binary(*op, Box::new((self.code(left)?, self.code(right)?))),
+        })
+    }
+
+    fn text(&mut self, pieces: &[Piece]) -> Result<Code, Missing> {
+        if let [] | [Piece::Text(_)] = pieces {
+            let text = if let [Piece::Text(text)] = pieces { text } else { "" };
+            return Ok(Code::Const(Val::Sym(self.symbols.intern(text))));
+        }
+        let pieces: Vec<TextPiece> = pieces
+            .iter()
+            .map(|piece| {
+                Ok(match piece {
+                    Piece::Text(text) => TextPiece::Text(text.clone()),
+                    Piece::Name(name) => TextPiece::Text(format!("{{{name}}}")),
+                    Piece::Expr(expr) => TextPiece::Hole(self.code(expr)?),
+                })
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Code::Text(pieces.into()))
+    }
+}

@@ -1,0 +1,111 @@
+//! The picture of records that no rule speaks of: a span is a state, an event a mark, on the thread that recorded it.
+//!
+//! It is written as rules of the spec itself, so that only one machine runs rules.
+
+use tracer_format::schema::RecordKind;
+use tumit::Spec;
+use tumit::spec::{
+    Action, Builtin, ContainerType, ContainerTypeId, EntityType, EntityTypeId, Expr, Instance, Look, Nature, Pattern,
+    Piece, Value, ValueExpr, ValueId, Verb,
+};
+
+/// Adds rules for the records of `spec` that have none. They appear in the container marked `= stream`, else in an
+/// implicit tree of processes and threads; processes are shown by rank where the job has ranks.
+pub(crate) fn with_default_picture(spec: &Spec, ranked: bool) -> Spec {
+    let mut spec = spec.clone();
+    spec.rules.resize(spec.records.len(), Vec::new());
+    let mut ruled: Vec<bool> = spec.rules.iter().map(|actions| !actions.is_empty()).collect();
+    // A rule for one end of a span takes over the whole span.
+    for span in &spec.spans {
+        let (begin, end) = (span.begin.index(), span.end.index());
+        let either = ruled[begin] || ruled[end];
+        (ruled[begin], ruled[end]) = (either, either);
+    }
+    let bare: Vec<usize> = (0..spec.records.len()).filter(|at| !ruled[*at]).collect();
+    if bare.is_empty() {
+        return spec;
+    }
+    let on = stream_container(&mut spec, ranked);
+    let state = entity(on.ty, "span", "Span", Nature::State);
+    let event = entity(on.ty, "event", "Event", Nature::Event);
+    let mut entities = [state, event];
+    let types = [0, 1].map(|number| EntityTypeId(id(spec.entities.len() + number)));
+    for at in bare {
+        let record = &spec.records[at];
+        let span = record.layout.kind != RecordKind::Event;
+        let which = usize::from(!span);
+        let value = value_named(&mut entities[which], &record.name);
+        let with = record.layout.fields.iter().enumerate().map(|(at, field)| (field.name.clone(), Expr::Field(id(at))));
+        let with = with.collect();
+        let (ty, value) = (types[which], ValueExpr::Declared(value));
+        let on = on.clone();
+        let verb = match record.layout.kind {
+            RecordKind::Event => Verb::Mark { ty, value, on },
+            RecordKind::Begin => Verb::PushState { ty, value, on },
+            RecordKind::End => Verb::PopState { ty, value: Some(value), on },
+        };
+        spec.rules[at] = vec![Action { verb, at: None, when: None, with, related: Vec::new() }];
+    }
+    spec.entities.extend(entities);
+    spec
+}
+
+fn stream_container(spec: &mut Spec, ranked: bool) -> Instance {
+    let marked = spec.containers.iter().position(|container| container.stream.is_some());
+    if let Some(at) = marked {
+        let keys = spec.containers[at].stream.clone().unwrap_or_default();
+        return Instance { ty: ContainerTypeId(id(at)), keys };
+    }
+    let text = |text: &str| Piece::Text(text.to_owned());
+    let name = |name: &str| Piece::Name(name.to_owned());
+    let (keys, pattern, values) = if ranked {
+        (vec!["rank"], vec![text("Rank "), name("rank")], vec![Builtin::Rank])
+    } else {
+        (vec!["host", "pid"], vec![text("Process "), name("pid")], vec![Builtin::Host, Builtin::Pid])
+    };
+    let process = ContainerTypeId(id(spec.containers.len()));
+    spec.containers.push(container("Process", None, keys, pattern));
+    let thread = container("Thread", Some(process), vec!["tid"], vec![name("thread_name")]);
+    let ty = ContainerTypeId(id(spec.containers.len()));
+    spec.containers.push(thread);
+    let keys = values.into_iter().chain([Builtin::Tid]).map(Expr::Builtin).collect();
+    Instance { ty, keys }
+}
+
+fn container(name: &str, parent: Option<ContainerTypeId>, keys: Vec<&str>, pattern: Vec<Piece>) -> ContainerType {
+    ContainerType {
+        name: name.to_owned(),
+        doc: String::new(),
+        parent,
+        keys: keys.into_iter().map(str::to_owned).collect(),
+        pattern: Pattern(pattern),
+        stream: None,
+    }
+}
+
+fn entity(container: ContainerTypeId, name: &str, label: &str, nature: Nature) -> EntityType {
+    EntityType {
+        name: name.to_owned(),
+        label: label.to_owned(),
+        doc: String::new(),
+        nature,
+        container,
+        values: Vec::new(),
+        color: None,
+        look: Look::default(),
+    }
+}
+
+/// The value with this name, added when it is new: both ends of a span have one.
+fn value_named(entity: &mut EntityType, name: &str) -> ValueId {
+    let at = entity.values.iter().position(|value| value.name == name).unwrap_or_else(|| {
+        let (name, label) = (name.to_owned(), name.to_owned());
+        entity.values.push(Value { name, label, color: None, look: Look::default() });
+        entity.values.len() - 1
+    });
+    ValueId(id(at))
+}
+
+fn id(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,290 @@
+//! Evaluating expressions over a record.
+
+use std::cmp::Ordering;
+use std::fmt::Write as _;
+
+use tracer_format::Value;
+use tracer_format::record::{array_elements, value, values};
+use tracer_format::schema::{Field, FieldType};
+use tumit::spec::{BinaryOp, Builtin, UnaryOp};
+
+use super::compile::Program;
+use super::value::{Sym, Symbols, Val, append_seconds};
+use crate::clock::ClockMap;
+
+/// An expression in which names have become numbers.
+#[derive(Clone, Debug)]
+pub(crate) enum Code {
+    Const(Val),
+    Field(FieldRead),
+    Builtin(Builtin),
+    Unary(UnaryOp, Box<Code>),
+    Binary(BinaryOp, Box<(Code, Code)>),
+    Text(Box<[TextPiece]>),
+}
+
+/// A piece of text with holes.
+#[derive(Clone, Debug)]
+pub(crate) enum TextPiece {
+    Text(String),
+    Hole(Code),
+}
+
+/// How a field is found: at a constant place when all before it have constant sizes.
+#[derive(Clone, Debug)]
+pub(crate) struct FieldRead {
+    pub(crate) index: usize,
+    pub(crate) ty: FieldType,
+    pub(crate) place: Option<(usize, usize)>,
+}
+
+impl FieldRead {
+    pub(crate) fn new(fields: &[Field], index: usize) -> Self {
+        let ty = fields[index].ty;
+        let start = fields[..index].iter().try_fold(0usize, |sum, field| Some(sum + field.ty.bytes()?));
+        let place = start.and_then(|start| Some((start, start + ty.bytes()?)));
+        Self { index, ty, place }
+    }
+}
+
+/// What the records of one process have in common.
+#[derive(Debug)]
+pub(crate) struct Facts {
+    /// Interned strings by their id in the file.
+    pub(crate) strings: Vec<Option<Sym>>,
+    /// Source positions by their id in the file.
+    pub(crate) sites: Vec<Option<(Sym, u32)>>,
+    /// From its clock to the run's time line.
+    pub(crate) clock: ClockMap,
+}
+
+/// What the records of one stream have in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StreamFacts {
+    pub(crate) process: usize,
+    pub(crate) pid: u64,
+    pub(crate) tid: u64,
+    pub(crate) rank: u64,
+    pub(crate) host: Sym,
+    pub(crate) thread_name: Sym,
+}
+
+/// A record in its surroundings.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scope<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) facts: &'a Facts,
+    pub(crate) stream: &'a StreamFacts,
+    /// Nanoseconds from the start of the run.
+    pub(crate) time: i64,
+    pub(crate) site: u32,
+    pub(crate) body: &'a [u8],
+}
+
+impl Scope<'_> {
+    /// Evaluates; text that has to be put together is appended to `scratch`.
+    pub(crate) fn eval(&self, code: &Code, scratch: &mut String, symbols: &Symbols) -> Val {
+        match code {
+            Code::Const(val) => *val,
+            Code::Field(read) => self.field(read, scratch, symbols),
+            Code::Builtin(builtin) => self.builtin(*builtin),
+            Code::Unary(op, operand) => unary(*op, self.eval(operand, scratch, symbols)),
+            Code::Binary(op, operands) => self.binary(*op, operands, scratch, symbols),
+            Code::Text(pieces) => {
+                let mut text = String::new();
+                for piece in pieces {
+                    match piece {
+                        TextPiece::Text(literal) => text.push_str(literal),
+                        TextPiece::Hole(hole) => match self.eval(hole, scratch, symbols) {
+                            Val::Scratch { start, end } => text.push_str(&scratch[start as usize..end as usize]),
+                            val => val.append(&mut text, symbols),
+                        },
+                    }
+                }
+                in_scratch(scratch, |out| out.push_str(&text))
+            }
+        }
+    }
+
+    /// Whether a condition holds; one that cannot be computed does not.
+    pub(crate) fn holds(&self, condition: &Code, scratch: &mut String, symbols: &Symbols) -> bool {
+        self.eval(condition, scratch, symbols) == Val::Bool(true)
+    }
+
+    /// File and line of the record, if they are known.
+    pub(crate) fn source(&self) -> Option<(Sym, u32)> {
+        *self.facts.sites.get(self.site as usize)?
+    }
+
+    pub(crate) fn builtin(&self, builtin: Builtin) -> Val {
+        match builtin {
+            Builtin::Date => Val::Date(self.time),
+            Builtin::Pid => Val::from_unsigned(self.stream.pid),
+            Builtin::Tid => Val::from_unsigned(self.stream.tid),
+            Builtin::Rank => Val::from_unsigned(self.stream.rank),
+            Builtin::Host => Val::Sym(self.stream.host),
+            Builtin::ThreadName => Val::Sym(self.stream.thread_name),
+            Builtin::File => self.source().map_or(Val::None, |(file, _)| Val::Sym(file)),
+            Builtin::Line => self.source().map_or(Val::None, |(_, line)| Val::Int(line.into())),
+            Builtin::Event => Val::Sym(self.program.name),
+            Builtin::Level => Val::Sym(self.program.level),
+        }
+    }
+
+    fn field(&self, read: &FieldRead, scratch: &mut String, symbols: &Symbols) -> Val {
+        let found = match read.place {
+            Some((start, end)) => self.body.get(start..end).and_then(|bytes| value(read.ty, bytes)),
+            None => values(&self.program.fields, self.body).nth(read.index),
+        };
+        found.map_or(Val::None, |found| self.convert(found, scratch, symbols))
+    }
+
+    fn convert(&self, found: Value<'_>, scratch: &mut String, symbols: &Symbols) -> Val {
+        match found {
+            Value::Unsigned(value) => Val::from_unsigned(value),
+            Value::Signed(value) => Val::Int(value),
+            Value::Single(value) => Val::Single(value),
+            Value::Double(value) => Val::Float(value),
+            Value::Bool(value) => Val::Bool(value),
+            Value::Date(ticks) => Val::Date(self.facts.clock.global_from_ticks(ticks)),
+            Value::Pointer(value) => Val::Pointer(value),
+            Value::Enum { index, value } => {
+                let name = self.program.enums.get(index as usize).and_then(|names| names.get(usize::from(value)));
+                name.map_or(Val::Int(value.into()), |name| Val::Sym(*name))
+            }
+            Value::Interned(id) => match self.facts.strings.get(id as usize).copied().flatten() {
+                Some(sym) => Val::Sym(sym),
+                None if id == 0 => in_scratch(scratch, |_| {}),
+                None => in_scratch(scratch, |out| {
+                    let _ = write!(out, "string {id} (lost)");
+                }),
+            },
+            Value::Text(bytes) => in_scratch(scratch, |out| out.push_str(&String::from_utf8_lossy(bytes))),
+            Value::Bytes(bytes) => in_scratch(scratch, |out| {
+                for byte in bytes {
+                    let _ = write!(out, "{byte:02x}");
+                }
+            }),
+            Value::Array(scalar, bytes) => {
+                let mut text = String::from("[");
+                for (number, element) in array_elements(scalar, bytes).enumerate() {
+                    if number > 0 {
+                        text.push_str(", ");
+                    }
+                    let mut inner = String::new();
+                    match self.convert(element, &mut inner, symbols) {
+                        Val::Scratch { .. } => text.push_str(&inner),
+                        val => val.append(&mut text, symbols),
+                    }
+                }
+                text.push(']');
+                in_scratch(scratch, |out| out.push_str(&text))
+            }
+        }
+    }
+
+    fn binary(&self, op: BinaryOp, operands: &(Code, Code), scratch: &mut String, symbols: &Symbols) -> Val {
+        let left = self.eval(&operands.0, scratch, symbols);
+        match (op, left) {
+            (BinaryOp::And, Val::Bool(false)) | (BinaryOp::Or, Val::Bool(true)) => return left,
+            _ => {}
+        }
+        let right = self.eval(&operands.1, scratch, symbols);
+        match op {
+            BinaryOp::And | BinaryOp::Or => right,
+            BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Remainder => {
+                arithmetic(op, left, right)
+            }
+            BinaryOp::Equal
+            | BinaryOp::NotEqual
+            | BinaryOp::Less
+            | BinaryOp::LessEqual
+            | BinaryOp::Greater
+            | BinaryOp::GreaterEqual => {
+                compare(left, right, scratch, symbols).map_or(Val::Bool(op == BinaryOp::NotEqual), |ordering| {
+                    Val::Bool(match op {
+                        BinaryOp::Equal => ordering.is_eq(),
+                        BinaryOp::NotEqual => ordering.is_ne(),
+                        BinaryOp::Less => ordering.is_lt(),
+                        BinaryOp::LessEqual => ordering.is_le(),
+                        BinaryOp::Greater => ordering.is_gt(),
+                        _ => ordering.is_ge(),
+                    })
+                })
+            }
+        }
+    }
+}
+
+/// Appends to the scratch text and gives the range.
+fn in_scratch(scratch: &mut String, append: impl FnOnce(&mut String)) -> Val {
+    let start = u32::try_from(scratch.len()).unwrap_or(u32::MAX);
+    append(scratch);
+    Val::Scratch { start, end: u32::try_from(scratch.len()).unwrap_or(u32::MAX) }
+}
+
+fn unary(op: UnaryOp, operand: Val) -> Val {
+    match (op, operand) {
+        (UnaryOp::Not, Val::Bool(value)) => Val::Bool(!value),
+        (UnaryOp::Minus, Val::Float(value)) => Val::Float(-value),
+        (UnaryOp::Minus, Val::Single(value)) => Val::Single(-value),
+        (UnaryOp::Minus, other) => other.integer().map_or(Val::None, |value| from_wide(-value)),
+        (UnaryOp::Not, _) => Val::None,
+    }
+}
+
+/// Integers stay integers while they fit 64 bits; a float on one side makes a float.
+fn arithmetic(op: BinaryOp, left: Val, right: Val) -> Val {
+    let is_date = matches!(left, Val::Date(_)) || matches!(right, Val::Date(_));
+    if let (Some(a), Some(b)) = (left.integer(), right.integer()) {
+        let result = match op {
+            BinaryOp::Add => a.checked_add(b),
+            BinaryOp::Subtract => a.checked_sub(b),
+            BinaryOp::Multiply => a.checked_mul(b),
+            BinaryOp::Divide => a.checked_div(b),
+            _ => a.checked_rem(b),
+        };
+        let val = result.map_or(Val::None, from_wide);
+        let both = matches!(left, Val::Date(_)) && matches!(right, Val::Date(_));
+        return match val {
+            Val::Int(nanos) if is_date && !(both && op == BinaryOp::Subtract) => Val::Date(nanos),
+            val => val,
+        };
+    }
+    let (Some(a), Some(b)) = (left.number(), right.number()) else { return Val::None };
+    Val::Float(match op {
+        BinaryOp::Add => a + b,
+        BinaryOp::Subtract => a - b,
+        BinaryOp::Multiply => a * b,
+        BinaryOp::Divide => a / b,
+        _ => a % b,
+    })
+}
+
+fn from_wide(value: i128) -> Val {
+    i64::try_from(value).map(Val::Int).or_else(|_| u64::try_from(value).map(Val::Unsigned)).unwrap_or(Val::None)
+}
+
+fn compare(left: Val, right: Val, scratch: &str, symbols: &Symbols) -> Option<Ordering> {
+    if let (Some(a), Some(b)) = (left.integer(), right.integer()) {
+        return Some(a.cmp(&b));
+    }
+    if let (Val::Sym(a), Val::Sym(b)) = (left, right)
+        && a == b
+    {
+        return Some(Ordering::Equal);
+    }
+    if let (Some(a), Some(b)) = (left.text(scratch, symbols), right.text(scratch, symbols)) {
+        return Some(a.cmp(b));
+    }
+    left.number()?.partial_cmp(&right.number()?)
+}
+
+/// A value as users read it, for listings; text of `scratch` ranges must be in `scratch`.
+pub(crate) fn append_value(val: Val, scratch: &str, symbols: &Symbols, out: &mut String) {
+    match val {
+        Val::Scratch { start, end } => out.push_str(&scratch[start as usize..end as usize]),
+        Val::Date(nanos) => append_seconds(out, nanos),
+        val => val.append(out, symbols),
+    }
+}

@@ -1,0 +1,137 @@
+//! Which containers exist: a trie over the keys of their paths, and the state of each.
+
+use rustc_hash::FxHashMap;
+
+use super::compile::Target;
+use super::eval::Scope;
+use super::value::{KeyPart, Symbols};
+use crate::paje::{ContainerId, ValueId};
+
+/// A node of the trie: a path of keys. 0 is the root.
+pub(crate) type Node = u32;
+
+/// The paths that were met, with their numbers; shared by both passes.
+#[derive(Clone, Debug)]
+pub(crate) struct Paths {
+    children: FxHashMap<(Node, u32, KeyPart), Node>,
+    count: Node,
+}
+
+impl Default for Paths {
+    fn default() -> Self {
+        Self { children: FxHashMap::default(), count: 1 }
+    }
+}
+
+impl Paths {
+    fn child(&mut self, node: Node, container: usize, key: KeyPart) -> Node {
+        let count = &mut self.count;
+        let container = u32::try_from(container).unwrap_or(u32::MAX);
+        *self.children.entry((node, container, key)).or_insert_with(|| {
+            *count += 1;
+            *count - 1
+        })
+    }
+
+    /// The child of a type without keys.
+    pub(crate) fn single(&mut self, node: Node, container: usize) -> Node {
+        self.child(node, container, KeyPart::None)
+    }
+
+    /// Follows a target; `each` sees the node, container type and own keys at each step.
+    pub(crate) fn follow(
+        &mut self,
+        target: &Target,
+        scope: &Scope<'_>,
+        scratch: &mut String,
+        symbols: &mut Symbols,
+        mut each: impl FnMut(Node, usize, &[KeyPart]),
+    ) -> Node {
+        let mut node = 0;
+        let mut parts: smallvec::SmallVec<[KeyPart; 4]> = smallvec::SmallVec::new();
+        for (container, keys) in &target.steps {
+            parts.clear();
+            if keys.is_empty() {
+                node = self.child(node, *container, KeyPart::None);
+            }
+            for code in keys {
+                let key = scope.eval(code, scratch, symbols).key(scratch, symbols);
+                parts.push(key);
+                node = self.child(node, *container, key);
+            }
+            each(node, *container, &parts);
+        }
+        node
+    }
+}
+
+/// A container that exists or existed.
+#[derive(Clone, Debug)]
+pub(crate) struct Instance {
+    pub(crate) id: ContainerId,
+    /// Its container type in the model.
+    pub(crate) container: usize,
+    /// Its parent's number; `None` below the root.
+    pub(crate) parent: Option<usize>,
+    /// Open states by slot, outermost first.
+    pub(crate) stacks: Vec<Vec<ValueId>>,
+    pub(crate) children: Vec<usize>,
+    pub(crate) alive: bool,
+    /// Links that it holds and that have only one end yet.
+    pub(crate) open_links: u32,
+    /// To be destroyed when its last link is complete.
+    pub(crate) doomed: bool,
+}
+
+/// All instances, by number, and which one a path stands for now.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Instances {
+    all: Vec<Instance>,
+    current: Vec<Option<u32>>,
+}
+
+impl Instances {
+    /// The instance that a path stands for, if one was ever created.
+    pub(crate) fn at(&self, node: Node) -> Option<usize> {
+        self.current.get(node as usize).copied().flatten().map(|number| number as usize)
+    }
+
+    /// Adds a living instance for a path.
+    pub(crate) fn add(&mut self, node: Node, container: usize, parent: Option<usize>, slots: usize) -> usize {
+        let number = self.all.len();
+        let id = ContainerId(u32::try_from(number + 1).unwrap_or(u32::MAX));
+        self.all.push(Instance {
+            id,
+            container,
+            parent,
+            stacks: vec![Vec::new(); slots],
+            children: Vec::new(),
+            alive: true,
+            open_links: 0,
+            doomed: false,
+        });
+        if let Some(parent) = parent {
+            self.all[parent].children.push(number);
+        }
+        let node = node as usize;
+        if self.current.len() <= node {
+            self.current.resize(node + 1, None);
+        }
+        self.current[node] = u32::try_from(number).ok();
+        number
+    }
+
+    pub(crate) fn get(&self, number: usize) -> &Instance {
+        &self.all[number]
+    }
+
+    pub(crate) fn get_mut(&mut self, number: usize) -> &mut Instance {
+        &mut self.all[number]
+    }
+
+    /// Numbers of the living instances directly below the root.
+    pub(crate) fn tops(&self) -> Vec<usize> {
+        let top = |number: &usize| self.all[*number].parent.is_none() && self.all[*number].alive;
+        (0..self.all.len()).filter(top).collect()
+    }
+}

@@ -1,0 +1,138 @@
+//! The type tree of a conversion: all specs of the run together, in the numbers of the Pajé stream.
+
+use std::io;
+
+use rustc_hash::FxHashMap;
+use tumit::spec::Piece;
+
+use super::value::{KeyPart, Symbols};
+use crate::paje::{Color, PajeEvent, Sink, TypeId, TypeKind, ValueId};
+
+/// Types and values. Container types have their own dense numbers, `usize` here, over all specs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Model {
+    pub(crate) containers: Vec<ContainerModel>,
+    pub(crate) links: Vec<LinkModel>,
+    types: Vec<TypeDefinition>,
+    values: Vec<ValueDefinition>,
+    by_name: FxHashMap<(TypeId, KeyPart), ValueId>,
+}
+
+/// A container type.
+#[derive(Clone, Debug)]
+pub(crate) struct ContainerModel {
+    pub(crate) ty: TypeId,
+    pub(crate) parent: Option<usize>,
+    pub(crate) name: String,
+    pub(crate) keys: Vec<String>,
+    pub(crate) pattern: Vec<Piece>,
+    /// The state types that it holds; a position here is a *slot*.
+    pub(crate) states: Vec<TypeId>,
+    /// Variables that rules add to, which therefore need a first value.
+    pub(crate) counters: Vec<TypeId>,
+    /// No key on the whole path: there is exactly one.
+    pub(crate) single: bool,
+}
+
+/// A link type: one Pajé type for each pair of container types that it may connect.
+#[derive(Clone, Debug)]
+pub(crate) struct LinkModel {
+    /// Container type that holds it.
+    pub(crate) holder: usize,
+    pub(crate) variants: Vec<LinkVariant>,
+}
+
+/// A link type between two certain container types.
+#[derive(Clone, Debug)]
+pub(crate) struct LinkVariant {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) ty: TypeId,
+    /// Its values by declared number; the last is the one used when none is said.
+    pub(crate) values: Vec<ValueId>,
+}
+
+#[derive(Clone, Debug)]
+struct TypeDefinition {
+    ty: TypeId,
+    kind: TypeKind,
+    parent: TypeId,
+    name: String,
+    color: Option<Color>,
+}
+
+#[derive(Clone, Debug)]
+struct ValueDefinition {
+    ty: TypeId,
+    name: String,
+    color: Option<Color>,
+}
+
+impl Model {
+    /// Adds a type.
+    pub(crate) fn add_type(&mut self, kind: TypeKind, parent: TypeId, name: &str, color: Option<Color>) -> TypeId {
+        let ty = TypeId(u32::try_from(self.types.len() + 1).unwrap_or(u32::MAX));
+        self.types.push(TypeDefinition { ty, kind, parent, name: name.to_owned(), color });
+        ty
+    }
+
+    /// Adds a value that expressions reach by `name` and that is shown as `label`.
+    pub(crate) fn add_value(&mut self, ty: TypeId, name: KeyPart, label: &str, color: Option<Color>) -> ValueId {
+        let value = ValueId(u32::try_from(self.values.len()).unwrap_or(u32::MAX));
+        self.values.push(ValueDefinition { ty, name: label.to_owned(), color });
+        self.by_name.entry((ty, name)).or_insert(value);
+        value
+    }
+
+    /// The value of a type that was declared or met as `name`.
+    pub(crate) fn value(&self, ty: TypeId, name: KeyPart) -> Option<ValueId> {
+        self.by_name.get(&(ty, name)).copied()
+    }
+
+    /// Makes sure that a computed value exists.
+    pub(crate) fn ensure_value(&mut self, ty: TypeId, name: KeyPart, symbols: &mut Symbols) {
+        if self.by_name.contains_key(&(ty, name)) {
+            return;
+        }
+        let mut text = String::new();
+        name.value().append(&mut text, symbols);
+        // A number may be the name of a declared value.
+        let named = KeyPart::Sym(symbols.intern(&text));
+        if let Some(value) = self.value(ty, named) {
+            self.by_name.insert((ty, name), value);
+        } else {
+            let value = self.add_value(ty, name, &text, None);
+            self.by_name.insert((ty, named), value);
+        }
+    }
+
+    /// Sends all definitions: container types, entity types, values.
+    pub(crate) fn define(&self, sink: &mut dyn Sink) -> io::Result<u64> {
+        let is_container = |definition: &&TypeDefinition| definition.kind == TypeKind::Container;
+        let containers = self.types.iter().filter(is_container);
+        let entities = self.types.iter().filter(|definition| !is_container(definition));
+        for definition in containers.chain(entities) {
+            sink.event(&PajeEvent::DefineType {
+                ty: definition.ty,
+                kind: definition.kind,
+                parent: definition.parent,
+                name: &definition.name,
+                color: definition.color,
+            })?;
+        }
+        for (number, definition) in self.values.iter().enumerate() {
+            sink.event(&PajeEvent::DefineValue {
+                value: ValueId(u32::try_from(number).unwrap_or(u32::MAX)),
+                ty: definition.ty,
+                name: &definition.name,
+                color: definition.color,
+            })?;
+        }
+        Ok((self.types.len() + self.values.len()) as u64)
+    }
+
+    /// The variant of a link type between two container types.
+    pub(crate) fn variant(&self, link: usize, from: usize, to: usize) -> Option<usize> {
+        self.links[link].variants.iter().position(|variant| variant.from == from && variant.to == to)
+    }
+}

@@ -1,0 +1,209 @@
+//! Containers: created at their first use with all their parents, named by their pattern, ended children first.
+
+use std::io;
+
+use smallvec::SmallVec;
+use tumit::spec::{Builtin, Piece};
+
+use super::super::compile::Target;
+use super::super::eval::Scope;
+use super::super::instances::Node;
+use super::super::value::{KeyPart, Val};
+use super::{Picture, extras};
+use crate::paje::{ContainerId, PajeEvent, VariableOp};
+
+/// A step of a path: its node, its container type, and how many keys there are up to it.
+type Step = (Node, usize, usize);
+
+impl Picture<'_> {
+    /// The instance that a target stands for; created when it does not exist or has ended.
+    pub(super) fn locate(&mut self, scope: &Scope<'_>, target: &Target) -> io::Result<usize> {
+        self.locate_related(scope, target, &[])
+    }
+
+    /// The same; when it is created, it refers to the related containers.
+    pub(super) fn locate_related(
+        &mut self,
+        scope: &Scope<'_>,
+        target: &Target,
+        related: &[(&str, ContainerId)],
+    ) -> io::Result<usize> {
+        let (steps, keys) = self.steps(scope, target);
+        let Some(&(node, _, _)) = steps.last() else { return Err(io::ErrorKind::InvalidInput.into()) };
+        if let Some(instance) = self.living(node) {
+            return Ok(instance);
+        }
+        let mut parent = None;
+        for (at, &(node, container, count)) in steps.iter().enumerate() {
+            let related = if at + 1 == steps.len() { related } else { &[] };
+            parent = Some(match self.living(node) {
+                Some(instance) => instance,
+                None => self.create((node, container, parent), &keys[..count], Some(scope), related)?,
+            });
+        }
+        parent.ok_or_else(|| io::ErrorKind::InvalidInput.into())
+    }
+
+    /// The living instance that a target stands for.
+    pub(super) fn existing(&mut self, scope: &Scope<'_>, target: &Target) -> Option<usize> {
+        let (steps, _) = self.steps(scope, target);
+        self.living(steps.last()?.0)
+    }
+
+    /// The instance itself or the one above it that is of this container type.
+    pub(super) fn ancestor(&self, mut instance: usize, container: usize) -> Option<usize> {
+        while self.instances.get(instance).container != container {
+            instance = self.instances.get(instance).parent?;
+        }
+        Some(instance)
+    }
+
+    /// Creates the only container of a type without keys.
+    pub(super) fn single(&mut self, container: usize) -> io::Result<()> {
+        let mut path = vec![container];
+        while let Some(parent) = self.model.containers[path[path.len() - 1]].parent {
+            path.push(parent);
+        }
+        path.reverse();
+        let mut parent = None;
+        let mut node = 0;
+        for container in path {
+            node = self.survey.paths.single(node, container);
+            parent = Some(match self.living(node) {
+                Some(instance) => instance,
+                None => self.create((node, container, parent), &[], None, &[])?,
+            });
+        }
+        Ok(())
+    }
+
+    /// Ends a container: its children, its states, and itself; later, if it holds links that are not complete.
+    pub(super) fn destroy(&mut self, number: usize) -> io::Result<()> {
+        let instance = self.instances.get_mut(number);
+        if !instance.alive {
+            return Ok(());
+        }
+        if instance.open_links > 0 {
+            instance.doomed = true;
+            return Ok(());
+        }
+        let children = instance.children.clone();
+        let mut waits = false;
+        for child in children.into_iter().rev() {
+            self.destroy(child)?;
+            waits |= self.instances.get(child).alive;
+        }
+        if waits {
+            // Its own end comes with that of the child that still holds a link, or at the end of the run.
+            return Ok(());
+        }
+        let slots = self.model.containers[self.instances.get(number).container].states.clone();
+        for (slot, ty) in slots.into_iter().enumerate() {
+            while !self.instances.get(number).stacks[slot].is_empty() {
+                self.pop(number, slot, ty)?;
+            }
+        }
+        let instance = self.instances.get_mut(number);
+        instance.alive = false;
+        let container = instance.id;
+        self.emit(&PajeEvent::DestroyContainer { time: self.now, container })
+    }
+
+    fn living(&self, node: Node) -> Option<usize> {
+        let instance = self.instances.at(node)?;
+        self.instances.get(instance).alive.then_some(instance)
+    }
+
+    fn steps(&mut self, scope: &Scope<'_>, target: &Target) -> (SmallVec<[Step; 4]>, SmallVec<[KeyPart; 4]>) {
+        let mut steps = SmallVec::new();
+        let mut keys = SmallVec::new();
+        self.survey.paths.follow(target, scope, &mut self.scratch, self.symbols, |node, container, parts| {
+            keys.extend_from_slice(parts);
+            steps.push((node, container, keys.len()));
+        });
+        (steps, keys)
+    }
+
+    fn create(
+        &mut self,
+        (node, container, parent): (Node, usize, Option<usize>),
+        keys: &[KeyPart],
+        scope: Option<&Scope<'_>>,
+        related: &[(&str, ContainerId)],
+    ) -> io::Result<usize> {
+        let model = self.model;
+        let kind = &model.containers[container];
+        let name = self.name(node, container, keys, scope);
+        let number = self.instances.add(node, container, parent, kind.states.len());
+        self.counts.containers += 1;
+        let time = self.now;
+        let id = self.instances.get(number).id;
+        let above = parent.map_or(ContainerId::ROOT, |parent| self.instances.get(parent).id);
+        {
+            let given = self.survey.names.get(&node).map_or(&[][..], |given| given);
+            let given: SmallVec<[(&str, Val); 8]> =
+                given.iter().map(|(name, key)| (name.as_str(), key.value())).collect();
+            let mut scratch = String::new();
+            let extra = extras(&given, related, &mut scratch, self.symbols);
+            self.counts.paje_events += 1;
+            self.sink.event(&PajeEvent::CreateContainer {
+                time,
+                container: id,
+                ty: kind.ty,
+                parent: above,
+                name: &name,
+                extra: &extra,
+            })?;
+        }
+        for ty in &kind.counters {
+            let event = PajeEvent::Variable { time, container: id, ty: *ty, op: VariableOp::Set, value: 0.0 };
+            self.emit(&event)?;
+        }
+        Ok(number)
+    }
+
+    /// Fills the holes of a container's pattern: keys of its path, fields given by `create … with`, facts of the stream.
+    fn name(&self, node: Node, container: usize, keys: &[KeyPart], scope: Option<&Scope<'_>>) -> String {
+        let kind = &self.model.containers[container];
+        let mut names: Vec<&str> = Vec::new();
+        let mut at = Some(container);
+        while let Some(container) = at {
+            let kind = &self.model.containers[container];
+            names.splice(0..0, kind.keys.iter().map(String::as_str));
+            at = kind.parent;
+        }
+        let given = self.survey.names.get(&node).map_or(&[][..], |given| given);
+        let mut text = String::new();
+        for piece in &kind.pattern {
+            let hole = match piece {
+                Piece::Text(literal) => {
+                    text.push_str(literal);
+                    continue;
+                }
+                Piece::Name(hole) => hole,
+                Piece::Expr(_) => continue,
+            };
+            // The innermost key of that name counts.
+            let key = names.iter().rposition(|name| name == hole).and_then(|at| keys.get(at));
+            let key = key.or_else(|| given.iter().find(|(name, _)| name == hole).map(|(_, key)| key));
+            let val = match (key, builtin(hole), scope) {
+                (Some(key), _, _) => key.value(),
+                (None, Some(builtin), Some(scope)) => scope.builtin(builtin),
+                _ => Val::None,
+            };
+            val.append(&mut text, self.symbols);
+        }
+        if text.is_empty() { kind.name.clone() } else { text }
+    }
+}
+
+fn builtin(name: &str) -> Option<Builtin> {
+    Some(match name {
+        "pid" => Builtin::Pid,
+        "tid" => Builtin::Tid,
+        "rank" => Builtin::Rank,
+        "host" => Builtin::Host,
+        "thread_name" => Builtin::ThreadName,
+        _ => return None,
+    })
+}

@@ -1,0 +1,43 @@
+//! The spec that a schema carries.
+
+use tracer_format::Schema;
+use tracer_format::schema::RecordKind;
+use tumit::Spec;
+use tumit::spec::{Enum, Level, LevelId, Record, SourceFile};
+
+/// The spec of a schema: its source texts compiled again, so that an old run follows the rules as they are understood
+/// today; its layouts alone where that is not possible.
+pub(crate) fn spec_of(schema: &Schema, remarks: &mut Vec<String>) -> Spec {
+    if schema.sources.is_empty() {
+        return layouts(schema);
+    }
+    let sources: Vec<SourceFile> =
+        schema.sources.iter().map(|s| SourceFile { path: s.path.clone(), text: s.text.clone() }).collect();
+    let (spec, diagnostics) = tumit::compile_sources(&sources);
+    spec.unwrap_or_else(|| {
+        let why = diagnostics.render(false);
+        let first = why.lines().next().unwrap_or("").trim().to_owned();
+        remarks
+            .push(format!("the spec `{}` of this run does not compile, its rules are not used: {first}", schema.name));
+        layouts(schema)
+    })
+}
+
+/// A spec that knows records and no rules.
+pub(crate) fn layouts(schema: &Schema) -> Spec {
+    let text = String::new;
+    let levels = schema.levels.iter();
+    let levels = levels.map(|l| Level { name: l.name.clone(), doc: text(), enabled: l.enabled }).collect();
+    let enums = schema.enums.iter();
+    let enums = enums.map(|e| Enum { name: e.name.clone(), doc: text(), values: e.values.clone() }).collect();
+    let records = schema.records.iter().map(|layout| {
+        let ending = match layout.kind {
+            RecordKind::Event => "",
+            RecordKind::Begin => ".begin",
+            RecordKind::End => ".end",
+        };
+        let name = layout.name.strip_suffix(ending).unwrap_or(&layout.name).to_owned();
+        Record { name, doc: text(), level: LevelId(layout.level), layout: layout.clone() }
+    });
+    Spec { name: schema.name.clone(), levels, enums, records: records.collect(), ..Spec::default() }
+}

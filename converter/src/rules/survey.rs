@@ -1,0 +1,175 @@
+//! The first pass: what must be known before the first line is written.
+//!
+//! Which ends of links have no other end; which values are computed; how containers are named that are used before they
+//! are created; and which dates of their own the arrows have, block by block.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::compile::{Arrow, End, Op, ValueCode};
+use super::eval::Scope;
+use super::instances::{Node, Paths};
+use super::links::{LinkKey, Waiting};
+use super::model::Model;
+use super::value::{KeyPart, Symbols};
+use crate::paje::TypeId;
+
+/// An arrow of a record: stream, position of the record in it, arrow.
+pub(crate) type ArrowPlace = (u32, u64, u16);
+
+/// What the first pass found.
+#[derive(Debug, Default)]
+pub(crate) struct Survey {
+    /// Ends of links without other end, which are left out.
+    pub(crate) unmatched: FxHashSet<ArrowPlace>,
+    /// Container type at the other end, for links whose type depends on both.
+    pub(crate) other_end: FxHashMap<ArrowPlace, u16>,
+    /// Fields given by `create … with`, by path.
+    pub(crate) names: FxHashMap<Node, Vec<(String, KeyPart)>>,
+    pub(crate) paths: Paths,
+    pub(crate) unmatched_starts: u64,
+    pub(crate) unmatched_ends: u64,
+    pub(crate) links: u64,
+    /// Links whose end is dated before their start.
+    pub(crate) reversed: u64,
+}
+
+/// The first pass at work.
+#[derive(Debug, Default)]
+pub(crate) struct Surveyor {
+    survey: Survey,
+    waiting: Waiting<Seen>,
+    scratch: String,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    place: ArrowPlace,
+    time: i64,
+    container: u16,
+}
+
+impl Surveyor {
+    /// Looks at a record; `time` gives the date of each arrow.
+    pub(crate) fn record(
+        &mut self,
+        scope: &Scope<'_>,
+        place: (u32, u64),
+        model: &mut Model,
+        symbols: &mut Symbols,
+        mut dated: impl FnMut(i64),
+    ) {
+        for (number, arrow) in scope.program.arrows.iter().enumerate() {
+            self.scratch.clear();
+            let mut time = scope.time;
+            if let Some(at) = &arrow.at
+                && let Some(date) = scope.eval(at, &mut self.scratch, symbols).integer()
+            {
+                time = i64::try_from(date).unwrap_or(time).max(0);
+                dated(time);
+            }
+            if arrow.when.as_ref().is_some_and(|when| !scope.holds(when, &mut self.scratch, symbols)) {
+                continue;
+            }
+            let arrow_number = u16::try_from(number).unwrap_or(u16::MAX);
+            self.arrow(scope, arrow, (place.0, place.1, arrow_number), time, model, symbols);
+        }
+    }
+
+    fn arrow(
+        &mut self,
+        scope: &Scope<'_>,
+        arrow: &Arrow,
+        place: ArrowPlace,
+        time: i64,
+        model: &mut Model,
+        symbols: &mut Symbols,
+    ) {
+        match &arrow.op {
+            Op::SetState { ty, value: ValueCode::Computed(code), .. }
+            | Op::PushState { ty, value: ValueCode::Computed(code), .. }
+            | Op::Mark { ty, value: ValueCode::Computed(code), .. } => {
+                self.value(scope, *ty, code, model, symbols);
+            }
+            Op::Create { on } if !arrow.with.is_empty() => {
+                let node = self.survey.paths.follow(on, scope, &mut self.scratch, symbols, |_, _, _| {});
+                let given = arrow.with.iter().map(|(name, code)| {
+                    let key = scope.eval(code, &mut self.scratch, symbols).key(&self.scratch, symbols);
+                    (name.clone(), key)
+                });
+                let given = given.collect();
+                self.survey.names.entry(node).or_insert(given);
+            }
+            Op::Link { end, link, value, key, on } => {
+                if let Some(super::compile::LinkValue::Computed(code)) = value {
+                    for variant in 0..model.links[*link].variants.len() {
+                        let ty = model.links[*link].variants[variant].ty;
+                        self.value(scope, ty, code, model, symbols);
+                    }
+                }
+                let link_key = link_key(scope, *link, key, on, model, &mut self.scratch, symbols);
+                let container = u16::try_from(on.container()).unwrap_or(u16::MAX);
+                let several = model.links[*link].variants.len() > 1;
+                self.link(link_key, *end, Seen { place, time, container }, several);
+            }
+            _ => {}
+        }
+    }
+
+    fn value(
+        &mut self,
+        scope: &Scope<'_>,
+        ty: TypeId,
+        code: &super::eval::Code,
+        model: &mut Model,
+        symbols: &mut Symbols,
+    ) {
+        let key = scope.eval(code, &mut self.scratch, symbols).key(&self.scratch, symbols);
+        model.ensure_value(ty, key, symbols);
+    }
+
+    fn link(&mut self, key: LinkKey, end: End, seen: Seen, several: bool) {
+        let Some(other) = self.waiting.take(&key, end) else {
+            self.waiting.wait(key, end, seen);
+            return;
+        };
+        self.survey.links += 1;
+        let (start, finish) = if end == End::Start { (seen, other) } else { (other, seen) };
+        self.survey.reversed += u64::from(finish.time < start.time);
+        if several {
+            self.survey.other_end.insert(start.place, finish.container);
+            self.survey.other_end.insert(finish.place, start.container);
+        }
+    }
+
+    /// What was found, once all records were seen.
+    pub(crate) fn finish(self) -> Survey {
+        let Self { mut survey, waiting, .. } = self;
+        for (end, seen) in waiting.into_rest() {
+            match end {
+                End::Start => survey.unmatched_starts += 1,
+                End::Finish => survey.unmatched_ends += 1,
+            }
+            survey.unmatched.insert(seen.place);
+        }
+        survey
+    }
+}
+
+/// The key that pairs a link's ends: its type, the keys of the container that holds it, and its own keys.
+pub(crate) fn link_key(
+    scope: &Scope<'_>,
+    link: usize,
+    key: &[super::eval::Code],
+    on: &super::compile::Target,
+    model: &Model,
+    scratch: &mut String,
+    symbols: &mut Symbols,
+) -> LinkKey {
+    let mut parts = smallvec::SmallVec::new();
+    let holder = model.links[link].holder;
+    let length = on.steps.iter().position(|(container, _)| *container == holder).map_or(0, |at| at + 1);
+    for code in on.steps[..length].iter().flat_map(|(_, keys)| keys).chain(key) {
+        parts.push(scope.eval(code, scratch, symbols).key(scratch, symbols));
+    }
+    (u32::try_from(link).unwrap_or(u32::MAX), parts)
+}

@@ -1,0 +1,178 @@
+//! Values of expressions, and texts as small numbers.
+
+use std::fmt::Write as _;
+
+use rustc_hash::FxHashMap;
+
+/// A text, by its number in [`Symbols`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Sym(pub(crate) u32);
+
+/// Texts, each once.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Symbols {
+    texts: Vec<Box<str>>,
+    numbers: FxHashMap<Box<str>, Sym>,
+}
+
+impl Symbols {
+    /// The number of a text; O(its length).
+    pub(crate) fn intern(&mut self, text: &str) -> Sym {
+        if let Some(&sym) = self.numbers.get(text) {
+            return sym;
+        }
+        let sym = Sym(u32::try_from(self.texts.len()).unwrap_or(u32::MAX));
+        self.texts.push(text.into());
+        self.numbers.insert(text.into(), sym);
+        sym
+    }
+
+    /// The text of a number.
+    pub(crate) fn text(&self, sym: Sym) -> &str {
+        self.texts.get(sym.0 as usize).map_or("", |text| text)
+    }
+}
+
+/// The value of an expression. Text that was put together is a range of the caller's scratch text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Val {
+    /// Cannot be computed (division by zero, a damaged field).
+    None,
+    Int(i64),
+    /// Above the largest [`Val::Int`].
+    Unsigned(u64),
+    Float(f64),
+    Single(f32),
+    Bool(bool),
+    Sym(Sym),
+    Scratch {
+        start: u32,
+        end: u32,
+    },
+    Pointer(u64),
+    /// Nanoseconds from the start of the run.
+    Date(i64),
+}
+
+/// A value that can be compared and hashed: a key of a container or link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum KeyPart {
+    None,
+    Int(i64),
+    Unsigned(u64),
+    Float(u64),
+    Bool(bool),
+    Sym(Sym),
+}
+
+impl Val {
+    pub(crate) fn from_unsigned(value: u64) -> Self {
+        i64::try_from(value).map_or(Self::Unsigned(value), Self::Int)
+    }
+
+    /// As a number.
+    #[expect(clippy::cast_precision_loss, reason = "variables are floats; that is their precision")]
+    pub(crate) fn number(self) -> Option<f64> {
+        Some(match self {
+            Self::Int(value) | Self::Date(value) => value as f64,
+            Self::Unsigned(value) | Self::Pointer(value) => value as f64,
+            Self::Float(value) => value,
+            Self::Single(value) => f64::from(value),
+            Self::Bool(value) => f64::from(u8::from(value)),
+            Self::None | Self::Sym(_) | Self::Scratch { .. } => return None,
+        })
+    }
+
+    /// As an integer without loss.
+    pub(crate) fn integer(self) -> Option<i128> {
+        match self {
+            Self::Int(value) | Self::Date(value) => Some(value.into()),
+            Self::Unsigned(value) | Self::Pointer(value) => Some(value.into()),
+            Self::Bool(value) => Some(value.into()),
+            _ => None,
+        }
+    }
+
+    /// As a key; text is interned.
+    pub(crate) fn key(self, scratch: &str, symbols: &mut Symbols) -> KeyPart {
+        match self {
+            Self::None => KeyPart::None,
+            Self::Int(value) | Self::Date(value) => KeyPart::Int(value),
+            Self::Unsigned(value) => KeyPart::Unsigned(value),
+            Self::Pointer(value) => i64::try_from(value).map_or(KeyPart::Unsigned(value), KeyPart::Int),
+            Self::Float(value) => KeyPart::Float(value.to_bits()),
+            Self::Single(value) => KeyPart::Float(f64::from(value).to_bits()),
+            Self::Bool(value) => KeyPart::Bool(value),
+            Self::Sym(sym) => KeyPart::Sym(sym),
+            Self::Scratch { start, end } => KeyPart::Sym(symbols.intern(slice(scratch, start, end))),
+        }
+    }
+
+    /// Its text, where it is text.
+    pub(crate) fn text<'t>(self, scratch: &'t str, symbols: &'t Symbols) -> Option<&'t str> {
+        match self {
+            Self::Sym(sym) => Some(symbols.text(sym)),
+            Self::Scratch { start, end } => Some(slice(scratch, start, end)),
+            _ => None,
+        }
+    }
+
+    /// The same, but everything that is neither text nor a 64-bit number made into text.
+    pub(crate) fn in_scratch(self, scratch: &mut String, symbols: &Symbols) -> Self {
+        if matches!(self, Self::Int(_) | Self::Float(_) | Self::Sym(_) | Self::Scratch { .. }) {
+            return self;
+        }
+        let start = u32::try_from(scratch.len()).unwrap_or(u32::MAX);
+        self.append(scratch, symbols);
+        Self::Scratch { start, end: u32::try_from(scratch.len()).unwrap_or(u32::MAX) }
+    }
+
+    /// Appends its text to `out`. `scratch` is where its own text is, if it is a range.
+    pub(crate) fn append(self, out: &mut String, symbols: &Symbols) {
+        let done = match self {
+            Self::None => out.write_char('?'),
+            Self::Int(value) => write!(out, "{value}"),
+            Self::Unsigned(value) => write!(out, "{value}"),
+            Self::Float(value) => write!(out, "{value}"),
+            Self::Single(value) => write!(out, "{value}"),
+            Self::Bool(value) => write!(out, "{value}"),
+            Self::Sym(sym) => out.write_str(symbols.text(sym)),
+            Self::Scratch { start, end } => {
+                let text = slice(out, start, end).to_owned();
+                out.write_str(&text)
+            }
+            Self::Pointer(value) => write!(out, "{value:#x}"),
+            Self::Date(nanos) => {
+                append_seconds(out, nanos);
+                Ok(())
+            }
+        };
+        // Writing to a text cannot fail.
+        let _ = done;
+    }
+}
+
+impl KeyPart {
+    /// As a value again.
+    pub(crate) const fn value(self) -> Val {
+        match self {
+            Self::None => Val::None,
+            Self::Int(value) => Val::Int(value),
+            Self::Unsigned(value) => Val::Unsigned(value),
+            Self::Float(bits) => Val::Float(f64::from_bits(bits)),
+            Self::Bool(value) => Val::Bool(value),
+            Self::Sym(sym) => Val::Sym(sym),
+        }
+    }
+}
+
+/// Appends nanoseconds as seconds with nine decimals.
+pub(crate) fn append_seconds(out: &mut String, nanos: i64) {
+    let sign = if nanos < 0 { "-" } else { "" };
+    let nanos = nanos.unsigned_abs();
+    let _ = write!(out, "{sign}{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000);
+}
+
+fn slice(text: &str, start: u32, end: u32) -> &str {
+    text.get(start as usize..end as usize).unwrap_or("")
+}

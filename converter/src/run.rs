@@ -1,0 +1,191 @@
+//! A recorded run: a folder with one file per process.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::input::{Process, ReadError};
+
+/// A run, opened: what its files say about themselves, and where their records are. Records stay in the files.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Run {
+    /// The folder, or the one file that was opened.
+    pub path: PathBuf,
+    /// Its processes: by rank, those without one by file name.
+    pub processes: Vec<Process>,
+    /// Files that are no part of it, and why: one sentence each.
+    pub unreadable: Vec<String>,
+}
+
+/// Why a run could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The system could not read something.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The folder holds no process files.
+    #[error("{}: no process files (`*.tmt`) in this folder; is it the folder that `TUMIT_TRACE` named?", path.display())]
+    NoFiles {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// None of the files is usable.
+    #[error("{first}{}", others(*count))]
+    NothingUsable {
+        /// What is wrong with the first.
+        first: String,
+        /// How many there are.
+        count: usize,
+    },
+}
+
+fn others(count: usize) -> String {
+    if count > 1 { format!(" (and {} more files like it)", count - 1) } else { String::new() }
+}
+
+/// One thing that is missing from a run or damaged in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Loss {
+    /// A file could not be used at all.
+    Unreadable {
+        /// Names the file and says why.
+        message: String,
+    },
+    /// A piece of a file is damaged.
+    Damage {
+        /// The file.
+        file: PathBuf,
+        /// Where the first damage begins.
+        offset: u64,
+        /// Bytes damaged in this file.
+        bytes: u64,
+        /// Number of pieces.
+        pieces: usize,
+        /// What is wrong with the first piece.
+        why: String,
+    },
+    /// Blocks of a stream are missing.
+    MissingBlocks {
+        /// The file.
+        file: PathBuf,
+        /// The stream.
+        stream: u32,
+        /// How many blocks.
+        blocks: u64,
+    },
+    /// The recorder dropped records.
+    Dropped {
+        /// The file.
+        file: PathBuf,
+        /// How many.
+        records: u64,
+    },
+    /// The process did not end in order: it was killed, or still runs.
+    NotEnded {
+        /// The file.
+        file: PathBuf,
+    },
+}
+
+impl Run {
+    /// Opens a run folder, or one file of it: checks every block and collects the tables. The records are not kept.
+    ///
+    /// # Errors
+    /// When there is nothing usable. Damage is no error; see [`Run::losses`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        let path = path.as_ref();
+        let files = process_files(path)?;
+        if files.is_empty() {
+            return Err(OpenError::NoFiles { path: path.to_path_buf() });
+        }
+        let mut run = Self { path: path.to_path_buf(), ..Self::default() };
+        for file in &files {
+            match Process::open(file) {
+                Ok(process) => run.processes.push(process),
+                Err(error) => run.unreadable.push(error.to_string()),
+            }
+        }
+        if run.processes.is_empty() {
+            let count = run.unreadable.len();
+            return Err(OpenError::NothingUsable { first: run.unreadable.swap_remove(0), count });
+        }
+        run.processes.sort_by(|a, b| {
+            let key = |process: &Process| (process.rank.is_none(), process.rank);
+            key(a).cmp(&key(b)).then_with(|| a.path.cmp(&b.path))
+        });
+        Ok(run)
+    }
+
+    /// Its name: the folder's, without ending.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.path.file_stem().map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned())
+    }
+
+    /// What is missing or damaged, file by file; empty when all is well.
+    #[must_use]
+    pub fn losses(&self) -> Vec<Loss> {
+        let mut losses: Vec<Loss> =
+            self.unreadable.iter().map(|message| Loss::Unreadable { message: message.clone() }).collect();
+        for process in &self.processes {
+            let file = || process.path.clone();
+            if let Some(first) = process.damage.first() {
+                losses.push(Loss::Damage {
+                    file: file(),
+                    offset: first.offset,
+                    bytes: process.damaged_bytes(),
+                    pieces: process.damage.len(),
+                    why: first.why.to_string(),
+                });
+            }
+            for stream in process.streams.iter().filter(|stream| stream.missing_blocks > 0) {
+                let blocks = stream.missing_blocks;
+                losses.push(Loss::MissingBlocks { file: file(), stream: stream.number, blocks });
+            }
+            if process.dropped() > 0 {
+                losses.push(Loss::Dropped { file: file(), records: process.dropped() });
+            }
+            if !process.ended {
+                losses.push(Loss::NotEnded { file: file() });
+            }
+        }
+        losses
+    }
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable { message } => f.write_str(message),
+            Self::Damage { file, offset, bytes, pieces, why } => {
+                write!(f, "{}: {bytes} damaged bytes, from byte {offset}: {why}", file.display())?;
+                if *pieces > 1 { write!(f, " ({pieces} pieces)") } else { Ok(()) }
+            }
+            Self::MissingBlocks { file, stream, blocks } => {
+                write!(f, "{}: {blocks} blocks of stream {stream} are missing", file.display())
+            }
+            Self::Dropped { file, records } => write!(f, "{}: {records} records were dropped", file.display()),
+            Self::NotEnded { file } => {
+                write!(f, "{}: the process did not end in order (killed, or still running)", file.display())
+            }
+        }
+    }
+}
+
+fn process_files(path: &Path) -> Result<Vec<PathBuf>, ReadError> {
+    let error = |source| ReadError { file: path.to_path_buf(), offset: 0, source };
+    if !std::fs::metadata(path).map_err(error)?.is_dir() {
+        return Ok(vec![path.to_path_buf()]);
+    }
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(error)? {
+        let file = entry.map_err(error)?.path();
+        if file.extension().is_some_and(|ending| ending == "tmt") && file.is_file() {
+            files.push(file);
+        }
+    }
+    files.sort();
+    Ok(files)
+}

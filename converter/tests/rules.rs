@@ -1,0 +1,281 @@
+//! Rules of real specs over synthetic runs, against rows that were worked out by hand and read back by `pj_dump`.
+
+#[path = "support/pj_dump.rs"]
+mod pj_dump;
+#[path = "support/synthetic.rs"]
+mod synthetic;
+
+use converter::paje::write::Writer;
+use converter::pipeline::{Options, convert, convert_to_text};
+use converter::report::Report;
+use converter::run::Run;
+use synthetic::{About, File, Records};
+
+/// A run of one process and one thread whose spec is `text`; `write` gets its file and its records.
+fn run_of(text: &str, write: impl FnOnce(&mut File, &mut Records)) -> (tempfile::TempDir, Run) {
+    let (spec, diagnostics) = tumit::compile_text("test.tumit", text);
+    let spec = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
+    let folder = tempfile::tempdir().unwrap();
+    let mut file = File::new(&About::new(42), &spec.schema());
+    file.thread(0, 43, "main");
+    let mut records = Records::default();
+    write(&mut file, &mut records);
+    file.records(0, 0, &records);
+    file.end();
+    file.save(folder.path(), "a.tmt");
+    let run = Run::open(folder.path()).unwrap();
+    (folder, run)
+}
+
+fn paje_of(run: &Run) -> (Vec<String>, Report) {
+    let mut writer = Writer::new(Vec::new());
+    let report = convert(run, &Options::default(), &mut writer).unwrap();
+    assert_eq!(writer.backward(), 0);
+    let text = writer.into_inner();
+    (pj_dump::rows(&text), report)
+}
+
+/// Packs values one after the other.
+fn body(parts: &[&[u8]]) -> Vec<u8> {
+    parts.concat()
+}
+
+const TAKTUK: &str = include_str!("../../tumit/tests/good/taktuk.tumit");
+const BY_HAND: &str = include_str!("../../tumit/tests/good/taktuk-by-hand.tumit");
+
+fn node_thread(node: u16, thread: u16) -> Vec<u8> {
+    [node.to_le_bytes(), thread.to_le_bytes()].concat()
+}
+
+/// Node 1 packs and posts a message, which node 2 received after it had waited since before.
+fn taktuk(file: &mut File, records: &mut Records) {
+    let master = file.string("Master").to_le_bytes();
+    let slave = file.string("Slave").to_le_bytes();
+    let stamp = 7u64.to_le_bytes();
+    let (one, two) = (node_thread(1, 10), node_thread(2, 20));
+    records.record(0, 1_000_000_000, &body(&[&one, &master]));
+    records.record(0, 1_000_000_100, &body(&[&two, &slave]));
+    records.record(1, 1_000_000_200, &one);
+    records.record(2, 1_000_000_300, &body(&[&one, &stamp, &64u32.to_le_bytes()]));
+    records.record(3, 1_000_000_400, &body(&[&two, &stamp, &1_000_000_150u64.to_le_bytes()]));
+    records.record(6, 1_000_000_500, &body(&[&1u16.to_le_bytes(), &0.5f64.to_le_bytes(), &[2, 0, b'o', b'k']]));
+    records.record(6, 1_000_000_600, &body(&[&1u16.to_le_bytes(), &(-1f64).to_le_bytes(), &[0, 0]]));
+}
+
+#[test]
+fn the_tour() {
+    let (_folder, run) = run_of(TAKTUK, taktuk);
+    let (rows, report) = paje_of(&run);
+    assert!(report.is_clean(), "{:?}", report.lines());
+    assert_eq!(report.counts.links, 1);
+    let expected = [
+        "Container, 0, 0, 0, 6e-07, 6e-07, 0",
+        "Container, 0, program, 0, 6e-07, 6e-07, Program",
+        "Container, Node 1, thread, 0, 6e-07, 6e-07, Master 10, Master",
+        "Container, Node 2, thread, 1e-07, 6e-07, 5e-07, Slave 20, Slave",
+        "Container, Program, node, 0, 6e-07, 6e-07, Node 1",
+        "Container, Program, node, 1e-07, 6e-07, 5e-07, Node 2",
+        "Link, Program, Message, 0.000000300, 0.000000400, 0.000000100, Message, Master 10, Slave 20, k0, 64",
+        "State, Master 10, Activity, 0.000000000, 0.000000600, 0.000000600, 0.000000000, working",
+        "State, Master 10, Activity, 0.000000200, 0.000000300, 0.000000100, 1.000000000, packing",
+        "State, Slave 20, Activity, 0.000000100, 0.000000600, 0.000000500, 0.000000000, working",
+        "State, Slave 20, Activity, 0.000000150, 0.000000400, 0.000000250, 1.000000000, receiving",
+        "Variable, Node 1, Residual, 0.000000500, 0.000000600, 0.000000100, 0.500000000",
+    ];
+    assert_eq!(rows, expected);
+}
+
+#[test]
+fn a_text_output_is_in_order_of_date() {
+    let (_folder, run) = run_of(BY_HAND, taktuk);
+    let mut options = Options::default();
+    options.output = Some("by-hand".to_owned());
+    let mut out = Vec::new();
+    let report = convert_to_text(&run, &options, &mut out).unwrap();
+    assert_eq!(report.counts.lines, 2);
+    let out = String::from_utf8(out).unwrap();
+    let lines = out.strip_prefix("%EventDef PajePushState 12\n…").unwrap();
+    assert_eq!(lines, "12 0.000000150 T2.20 A R\n13 0.000000400 T2.20 A\n");
+
+    options.output = Some("other".to_owned());
+    let error = convert_to_text(&run, &options, &mut Vec::new()).unwrap_err();
+    assert_eq!(error.to_string(), "the spec has no text output `other`; it has `by-hand`");
+}
+
+const EVERYTHING: &str = r#"
+trace all;
+enum color { red, green }
+level L {
+    event begin { thread: u32, what: string, n: i64 }
+    event end { thread: u32, what: string }
+    event all { thread: u32 }
+    event look located { thread: u32, color: color }
+    event add { thread: u32, by: i32 }
+    event send { thread: u32, key: u64 }
+    event receive { thread: u32, key: u64 }
+    event hand { thread: u32, key: u64 }
+    event take { key: u64 }
+    event wait { thread: u32 }
+    event quit { thread: u32 }
+}
+paje {
+    container program "Program" {
+        container thread[thread: u32] "T{thread}" {
+            state doing "Doing" { idle #101010 }
+            event seen "Seen" { red #ff0000, green "Green!" }
+            variable count "Count"
+            container part[name: string] "{name}" { state inner "Inner" }
+        }
+        container lock "Lock";
+        link message "Message" from thread to thread
+        link grant "Grant" from thread, lock to thread, lock
+    }
+}
+rule begin -> push doing = what on thread[thread] with { n, twice = n * 2, text = "n is {n}" };
+rule end -> pop doing what on thread[thread];
+rule all -> reset doing on thread[thread];
+rule look -> mark seen = color on thread[thread];
+rule add -> add count = by on thread[thread];
+rule send -> start message key (key) from thread[thread];
+rule receive -> end message key (key) to thread[thread];
+rule hand -> start grant key (key) from thread[thread];
+rule take -> end grant key (key) to lock;
+rule wait -> push doing = "waiting" on thread[thread] waits for lock owned by thread[thread + 1];
+rule quit -> destroy thread[thread];
+"#;
+
+fn text(text: &str) -> Vec<u8> {
+    [&u16::try_from(text.len()).unwrap().to_le_bytes(), text.as_bytes()].concat()
+}
+
+fn everything(write: impl FnOnce(&mut Records)) -> (Vec<String>, Report) {
+    let (_folder, run) = run_of(EVERYTHING, |_, records| {
+        records.record(2, 0, &9u32.to_le_bytes());
+        write(records);
+        records.record(2, 1000, &9u32.to_le_bytes());
+    });
+    let (rows, report) = paje_of(&run);
+    // Every thread has a counter, which begins at zero.
+    let first = |row: &String| row.starts_with("Variable") && row.ends_with(", 0.000000000");
+    (rows.into_iter().filter(|row| !row.starts_with("Container") && !first(row)).collect(), report)
+}
+
+#[test]
+fn computed_values_and_unwinding() {
+    let one = 1u32.to_le_bytes();
+    let (rows, report) = everything(|records| {
+        records.record(0, 100, &body(&[&one, &text("a"), &5i64.to_le_bytes()]));
+        records.record(0, 200, &body(&[&one, &text("b"), &(-5i64).to_le_bytes()]));
+        records.record(0, 300, &body(&[&one, &text("idle"), &0i64.to_le_bytes()]));
+        records.record(1, 400, &body(&[&one, &text("nothing")]));
+        records.record(1, 500, &body(&[&one, &text("a")]));
+        records.record(1, 600, &body(&[&one, &text("a")]));
+    });
+    assert_eq!(report.counts.pops_of_nothing, 2);
+    assert!(!report.is_clean());
+    assert_eq!(
+        rows,
+        [
+            "State, T1, Doing, 0.000000100, 0.000000500, 0.000000400, 0.000000000, a, 5, 10, n is 5",
+            "State, T1, Doing, 0.000000200, 0.000000500, 0.000000300, 1.000000000, b, -5, -10, n is -5",
+            "State, T1, Doing, 0.000000300, 0.000000500, 0.000000200, 2.000000000, idle, 0, 0, n is 0",
+        ]
+    );
+}
+
+#[test]
+fn reset_and_states_left_open() {
+    let one = 1u32.to_le_bytes();
+    let (rows, report) = everything(|records| {
+        records.record(0, 100, &body(&[&one, &text("a"), &[0; 8]]));
+        records.record(0, 200, &body(&[&one, &text("b"), &[0; 8]]));
+        records.record(2, 300, &one);
+        records.record(0, 400, &body(&[&one, &text("c"), &[0; 8]]));
+    });
+    assert!(report.is_clean(), "{:?}", report.lines());
+    let ends: Vec<&str> = rows.iter().map(|row| row.split(", ").nth(4).unwrap()).collect();
+    assert_eq!(ends, ["0.000000300", "0.000000300", "0.000001000"]);
+}
+
+#[test]
+fn unmatched_links_are_left_out_and_keys_may_return() {
+    let key = |thread: u32, key: u64| body(&[&thread.to_le_bytes(), &key.to_le_bytes()]);
+    let (rows, report) = everything(|records| {
+        records.record(5, 100, &key(1, 7));
+        records.record(6, 200, &key(2, 7));
+        records.record(5, 300, &key(1, 7));
+        records.record(6, 400, &key(3, 7));
+        records.record(5, 500, &key(1, 8));
+        records.record(6, 600, &key(2, 9));
+        records.record(6, 700, &key(2, 10));
+    });
+    assert_eq!((report.counts.unmatched_starts, report.counts.unmatched_ends), (1, 2));
+    assert_eq!(
+        rows,
+        [
+            "Link, Program, Message, 0.000000100, 0.000000200, 0.000000100, Message, T1, T2, k0",
+            "Link, Program, Message, 0.000000300, 0.000000400, 0.000000100, Message, T1, T3, k1",
+        ]
+    );
+}
+
+#[test]
+fn links_between_several_types_of_container() {
+    let (rows, report) = everything(|records| {
+        records.record(7, 100, &body(&[&1u32.to_le_bytes(), &5u64.to_le_bytes()]));
+        records.record(8, 200, &5u64.to_le_bytes());
+    });
+    assert!(report.is_clean(), "{:?}", report.lines());
+    assert_eq!(rows, ["Link, Program, Grant, 0.000000100, 0.000000200, 0.000000100, Grant, T1, Lock, k0"]);
+}
+
+#[test]
+fn counters_begin_at_zero_and_marks_have_colours() {
+    let add = |by: i32| body(&[&1u32.to_le_bytes(), &by.to_le_bytes()]);
+    let (rows, report) = everything(|records| {
+        records.record(4, 100, &add(3));
+        records.record(4, 200, &add(-1));
+        // A source position stands before the fields.
+        records.record(3, 300, &body(&[&0u32.to_le_bytes(), &1u32.to_le_bytes(), &[1]]));
+    });
+    assert!(report.is_clean(), "{:?}", report.lines());
+    assert_eq!(
+        rows,
+        [
+            "Event, T1, Seen, 0.000000300, Green!",
+            "Variable, T1, Count, 0.000000100, 0.000000200, 0.000000100, 3.000000000",
+            "Variable, T1, Count, 0.000000200, 0.000001000, 0.000000800, 2.000000000",
+        ]
+    );
+}
+
+#[test]
+fn relations_name_containers() {
+    let (_folder, run) = run_of(EVERYTHING, |_, records| records.record(9, 5, &1u32.to_le_bytes()));
+    let mut writer = Writer::new(Vec::new());
+    convert(&run, &Options::default(), &mut writer).unwrap();
+    let text = String::from_utf8(writer.into_inner()).unwrap();
+    assert!(text.contains("% WaitsForContainer string\n% OwnedByContainer string\n"), "{text}");
+    let id_of = |name: &str| {
+        let line = text.lines().find(|line| line.starts_with("6 ") && line.ends_with(name)).unwrap();
+        line.split(' ').nth(2).unwrap()
+    };
+    let (lock, owner) = (id_of("\"Lock\""), id_of("\"T2\""));
+    assert!(text.lines().any(|line| line.starts_with("20 ") && line.ends_with(&format!(" {lock} {owner}"))), "{text}");
+}
+
+#[test]
+fn a_container_may_end_early_and_begin_again() {
+    let one = 1u32.to_le_bytes();
+    let (_folder, run) = run_of(EVERYTHING, |_, records| {
+        records.record(0, 100, &body(&[&one, &text("a"), &[0; 8]]));
+        records.record(10, 200, &one);
+        records.record(0, 300, &body(&[&one, &text("b"), &[0; 8]]));
+    });
+    let (rows, _) = paje_of(&run);
+    let threads: Vec<&String> = rows.iter().filter(|row| row.contains(", thread, ")).collect();
+    assert_eq!(
+        threads,
+        ["Container, Program, thread, 0, 1e-07, 1e-07, T1", "Container, Program, thread, 2e-07, 2e-07, 0, T1"]
+    );
+}

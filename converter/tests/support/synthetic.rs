@@ -1,0 +1,193 @@
+//! Writes runs as recorders do, from known facts.
+
+#![allow(
+    clippy::unwrap_used,
+    dead_code,
+    unreachable_pub,
+    missing_debug_implementations,
+    reason = "part of each test, which uses some of it"
+)]
+
+use std::path::Path;
+
+use tracer_format::block::append_block;
+use tracer_format::entries::{Anchor, SyncSample, append_string};
+use tracer_format::schema::Schema;
+use tracer_format::tags::{append_integer, append_tag, tag};
+use tracer_format::{BlockHeader, BlockKind, Codec, ID_WIDE_DATE, PROCESS_STREAM, preamble};
+
+/// A file of a process, being written.
+pub struct File {
+    pub bytes: Vec<u8>,
+    pub id: [u8; 16],
+    sequence: u64,
+    written: u64,
+    strings: u32,
+    pub codec: Codec,
+}
+
+/// What a process says about itself.
+#[derive(Clone, Debug)]
+pub struct About {
+    pub pid: u64,
+    pub rank: Option<u64>,
+    pub host: &'static str,
+    pub hz: u64,
+    pub domain: String,
+}
+
+impl About {
+    pub fn new(pid: u64) -> Self {
+        Self { pid, rank: None, host: "host", hz: 1_000_000_000, domain: "one".to_owned() }
+    }
+
+    pub fn rank(rank: u64) -> Self {
+        Self { rank: Some(rank), domain: format!("clock {rank}"), ..Self::new(100 + rank) }
+    }
+}
+
+/// The process id that the process with this number has.
+pub fn process_id(pid: u64) -> [u8; 16] {
+    let mut id = [7; 16];
+    id[..8].copy_from_slice(&pid.to_le_bytes());
+    id
+}
+
+pub fn peer(pid: u64) -> u64 {
+    u64::from_le_bytes(*process_id(pid).first_chunk().unwrap())
+}
+
+impl File {
+    pub fn new(about: &About, schema: &Schema) -> Self {
+        let id = process_id(about.pid);
+        let mut file = Self { bytes: preamble().to_vec(), id, sequence: 0, written: 0, strings: 0, codec: Codec::Raw };
+        let mut tags = Vec::new();
+        append_tag(&mut tags, tag::PROCESS_ID, &id);
+        append_tag(&mut tags, tag::HOST, about.host.as_bytes());
+        append_integer(&mut tags, tag::PID, about.pid);
+        if let Some(rank) = about.rank {
+            append_integer(&mut tags, tag::RANK, rank);
+        }
+        append_integer(&mut tags, tag::CLOCK_KIND, 5);
+        append_integer(&mut tags, tag::CLOCK_HZ, about.hz);
+        append_tag(&mut tags, tag::CLOCK_DOMAIN, about.domain.as_bytes());
+        append_tag(&mut tags, tag::WRITER, b"test 1");
+        file.process_block(BlockKind::Process, 1, &tags);
+        let mut payload = Vec::new();
+        payload.extend_from_slice(&1u32.to_le_bytes());
+        payload.extend_from_slice(&u32::try_from(schema.records.len()).unwrap().to_le_bytes());
+        payload.extend_from_slice(&schema.encode());
+        file.process_block(BlockKind::Schema, 1, &payload);
+        file
+    }
+
+    pub fn process_block(&mut self, kind: BlockKind, entries: u32, payload: &[u8]) {
+        let header = BlockHeader {
+            kind: kind as u8,
+            stream: PROCESS_STREAM,
+            records: entries,
+            sequence: self.sequence,
+            ..BlockHeader::default()
+        };
+        self.sequence += 1;
+        self.append(header, payload);
+    }
+
+    fn append(&mut self, header: BlockHeader, payload: &[u8]) {
+        let packed;
+        let stored = match self.codec {
+            Codec::Raw => payload,
+            Codec::Lz4 => {
+                packed = lz4_flex::block::compress(payload);
+                &packed
+            }
+        };
+        let header = BlockHeader {
+            codec: self.codec as u8,
+            raw_bytes: u32::try_from(payload.len()).unwrap(),
+            stored_bytes: u32::try_from(stored.len()).unwrap(),
+            ..header
+        };
+        append_block(&mut self.bytes, &header, stored);
+    }
+
+    pub fn thread(&mut self, stream: u32, tid: u64, name: &str) {
+        let mut tags = Vec::new();
+        append_integer(&mut tags, tag::TID, tid);
+        append_tag(&mut tags, tag::THREAD_NAME, name.as_bytes());
+        self.append(BlockHeader { kind: BlockKind::Stream as u8, stream, records: 1, ..BlockHeader::default() }, &tags);
+    }
+
+    pub fn string(&mut self, text: &str) -> u32 {
+        self.strings += 1;
+        let mut entry = Vec::new();
+        append_string(&mut entry, self.strings, text.as_bytes());
+        self.process_block(BlockKind::Strings, 1, &entry);
+        self.strings
+    }
+
+    pub fn sync(&mut self, samples: &[SyncSample]) {
+        let bytes: Vec<u8> = samples.iter().flat_map(SyncSample::encode).collect();
+        self.process_block(BlockKind::Sync, u32::try_from(samples.len()).unwrap(), &bytes);
+    }
+
+    pub fn anchor(&mut self, anchor: Anchor) {
+        self.process_block(BlockKind::Anchors, 1, &anchor.encode());
+    }
+
+    pub fn records(&mut self, stream: u32, sequence: u64, records: &Records) {
+        let header = BlockHeader {
+            kind: BlockKind::Records as u8,
+            stream,
+            records: records.count,
+            sequence,
+            first_ticks: records.first,
+            last_ticks: records.last,
+            ..BlockHeader::default()
+        };
+        self.written += u64::from(records.count);
+        self.append(header, &records.payload);
+    }
+
+    pub fn end(&mut self) {
+        let mut tags = Vec::new();
+        append_integer(&mut tags, tag::RECORDS_WRITTEN, self.written);
+        append_integer(&mut tags, tag::RECORDS_DROPPED, 0);
+        self.process_block(BlockKind::End, 1, &tags);
+    }
+
+    pub fn save(&self, folder: &Path, name: &str) {
+        std::fs::create_dir_all(folder).unwrap();
+        std::fs::write(folder.join(name), &self.bytes).unwrap();
+    }
+}
+
+/// The records of a block.
+#[derive(Clone, Debug, Default)]
+pub struct Records {
+    pub payload: Vec<u8>,
+    pub count: u32,
+    pub first: u64,
+    pub last: u64,
+}
+
+impl Records {
+    /// Record `number` of the schema (whose ids begin at 1).
+    pub fn record(&mut self, number: u16, ticks: u64, body: &[u8]) {
+        if self.count == 0 {
+            self.first = ticks;
+            self.last = ticks;
+        }
+        let delta = ticks.checked_sub(self.last).and_then(|delta| u32::try_from(delta).ok());
+        if delta.is_none() {
+            self.payload.extend_from_slice(&ID_WIDE_DATE.to_le_bytes());
+            self.payload.extend_from_slice(&[0; 4]);
+            self.payload.extend_from_slice(&ticks.to_le_bytes());
+        }
+        self.payload.extend_from_slice(&(number + 1).to_le_bytes());
+        self.payload.extend_from_slice(&delta.unwrap_or(0).to_le_bytes());
+        self.payload.extend_from_slice(body);
+        self.count += 1;
+        self.last = ticks;
+    }
+}

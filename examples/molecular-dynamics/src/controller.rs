@@ -1,0 +1,52 @@
+//! Node 0: it owns no atoms. It orders each step, adds up what the nodes report, and decides when atoms must move house.
+
+use crate::cells::SKIN;
+use crate::message::{Inbox, Order, Port, Report};
+use crate::physics::Balance;
+use crate::trace::{self, Place};
+
+/// Node 0 and its only thread.
+pub(crate) const PLACE: Place = Place { node: 0, thread: 0 };
+
+/// Atoms move house when one of them has used up half of what it may move before a pair could be missed.
+const REDISTRIBUTE_BEYOND: f64 = SKIN / 4.0;
+
+/// What node 0 saw.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Course {
+    /// Energies and momentum of the initial state and after each step.
+    pub(crate) balances: Vec<Balance>,
+    /// The largest displacement of an atom from where it was sorted.
+    pub(crate) displacement: f64,
+}
+
+impl Course {
+    /// Whether no atom ever moved so far that a pair could have been missed.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.displacement <= SKIN / 2.0
+    }
+}
+
+/// Leads all nodes through `steps` steps.
+pub(crate) fn run(mut orders: Vec<Port<Order>>, reports: &Inbox<Report>, steps: u32) -> Course {
+    let mut course = Course::default();
+    let mut order = Order::Begin;
+    for step in 0..=steps {
+        trace::ordered(step, order);
+        for port in &mut orders {
+            port.post(PLACE, order);
+        }
+        let mut balance = Balance::default();
+        let mut displacement: f64 = 0.0;
+        for _ in &orders {
+            let Some(report) = reports.receive(PLACE) else { return course };
+            balance += report.balance;
+            displacement = displacement.max(report.displacement);
+        }
+        trace::measured(step, &balance);
+        course.balances.push(balance);
+        course.displacement = course.displacement.max(displacement);
+        order = Order::Step { redistribute: displacement > REDISTRIBUTE_BEYOND };
+    }
+    course
+}

@@ -1,0 +1,49 @@
+//! The thread that computes the forces between its node's cells and those of one neighbour.
+
+use super::Shared;
+use crate::cells::forces_between;
+use crate::message::{Forces, Inbox, Parcel, Port, Work};
+use crate::physics::Vec3;
+use crate::trace::{Phase, Place};
+
+/// The neighbour, and the ways to it and to the main thread.
+#[derive(Debug)]
+pub(crate) struct Internode {
+    /// Which working node the neighbour is.
+    pub(crate) peer: usize,
+    /// What the neighbour sends.
+    pub(crate) parcels: Inbox<Parcel>,
+    /// The forces on its atoms, back to it.
+    pub(crate) forces: Port<Forces>,
+    /// This node's own positions.
+    pub(crate) work: Inbox<Work>,
+}
+
+impl Internode {
+    /// Serves until the neighbour's thread has ended.
+    pub(crate) fn run(mut self, place: Place, shared: &Shared) {
+        while let Some(parcel) = self.parcels.receive(place) {
+            match parcel {
+                Parcel::Atoms(atoms) => {
+                    shared.accumulate(place, atoms.len(), |sums| sums.arrivals.extend(atoms));
+                    shared.done.up(place);
+                }
+                Parcel::Coordinates(theirs) => {
+                    let Some(Work(own)) = self.work.receive(place) else { return };
+                    let mut back = vec![Vec3::default(); theirs.len()];
+                    let pairs = &shared.plan.neighbours[self.peer].pairs;
+                    shared.compute_forces(place, Phase::InternodeForces, &own, pairs, |pair, forces| {
+                        let (here, there) = (own.range(pair.own).start, theirs.range(pair.other).start);
+                        let (cell, other) = (own.cell(pair.own), theirs.cell(pair.other));
+                        forces_between(&shared.potential, cell, other, pair.shift, |i, j, force| {
+                            forces[here + i] += force;
+                            back[there + j] -= force;
+                        })
+                    });
+                    self.forces.post(place, Forces(back));
+                    shared.done.up(place);
+                }
+            }
+        }
+    }
+}

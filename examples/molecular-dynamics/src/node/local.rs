@@ -1,0 +1,26 @@
+//! The thread that computes the forces among its node's own cells.
+
+use super::Shared;
+use crate::cells::{forces_between, forces_within};
+use crate::message::{Inbox, Work};
+use crate::trace::{Phase, Place};
+
+/// Serves until the main thread has ended.
+pub(crate) fn run(place: Place, shared: &Shared, work: &Inbox<Work>) {
+    while let Some(Work(block)) = work.receive(place) {
+        shared.compute_forces(place, Phase::LocalForces, &block, &shared.plan.local, |pair, forces| {
+            let (own, other) = (block.range(pair.own).start, block.range(pair.other).start);
+            let add = |i: usize, j: usize, force| {
+                forces[own + i] += force;
+                forces[other + j] -= force;
+            };
+            let cell = block.cell(pair.own);
+            if pair.own == pair.other {
+                forces_within(&shared.potential, cell, add)
+            } else {
+                forces_between(&shared.potential, cell, block.cell(pair.other), pair.shift, add)
+            }
+        });
+        shared.done.up(place);
+    }
+}

@@ -1,0 +1,191 @@
+//! What is recorded, as functions in the program's own words, and a count of it that owes nothing to the recorder.
+//!
+//! Each function counts what `md.tumit` makes of its event, and records the event. It is the only place that knows both.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tracer_rt::Date;
+
+use crate::message::Order;
+use crate::physics::Balance;
+
+pub(crate) use events::{Gate, Kind, Phase};
+pub(crate) use tracer_rt::now;
+
+/// One safe function for each event of the spec. Unit tests leave no traces behind.
+mod events {
+    #[cfg(not(test))]
+    tracer_rt::events!("md.tumit");
+    #[cfg(test)]
+    tracer_rt::events!("md.tumit", off = [APP, COM, SYNC]);
+}
+
+use events::{app, com, sync};
+
+/// Who does something: a node and the number of a thread in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) node: u16,
+    pub(crate) thread: u16,
+}
+
+/// A mutex or semaphore of a node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SyncObject {
+    pub(crate) node: u16,
+    pub(crate) number: u16,
+}
+
+/// A node begins.
+pub(crate) fn node_made(node: u16) {
+    count(&[(&COUNTS.containers, 1), (&COUNTS.variables, 1)]);
+    app::node_made(node);
+}
+
+/// A thread begins its life.
+pub(crate) fn thread_made(Place { node, thread }: Place, role: &str) {
+    count(&[(&COUNTS.containers, 1), (&COUNTS.threads, 1)]);
+    app::thread_made(node, thread, role);
+}
+
+/// A thread has nothing left to do.
+pub(crate) fn thread_ended(Place { node, thread }: Place) {
+    count(&[]);
+    app::thread_ended(node, thread);
+}
+
+/// A piece of work is done, on a processor that was asked for at `queued` and got at `since`; the two are the same if one
+/// was free.
+#[track_caller]
+pub(crate) fn worked(Place { node, thread }: Place, phase: Phase, queued: Date, since: Date, units: u64) {
+    count(&[(&COUNTS.states, 1 + u64::from(queued != since)), (&COUNTS.variables, 2)]);
+    app::worked(node, thread, phase, queued, since, units);
+}
+
+/// Node 0 orders a step.
+#[track_caller]
+pub(crate) fn ordered(step: u32, order: Order) {
+    count(&[(&COUNTS.events, 1)]);
+    app::ordered(step, order == Order::Step { redistribute: true });
+}
+
+/// Node 0 has added up the reports.
+pub(crate) fn measured(step: u32, balance: &Balance) {
+    count(&[(&COUNTS.variables, 2)]);
+    app::measured(step, balance.kinetic, balance.potential);
+}
+
+/// A message leaves.
+#[track_caller]
+pub(crate) fn post(Place { node, thread }: Place, stamp: u64, kind: Kind, bytes: usize) {
+    count(&[]);
+    com::post(node, thread, stamp, kind, bytes.try_into().unwrap_or(u32::MAX));
+}
+
+/// A message was received.
+pub(crate) fn received(Place { node, thread }: Place, stamp: u64, kind: Kind, since: Date) {
+    count(&[(&COUNTS.states, 1), (&COUNTS.links, 1)]);
+    com::received(node, thread, stamp, kind, since);
+}
+
+/// There is a mutex.
+pub(crate) fn mutex_made(SyncObject { node, number }: SyncObject) {
+    count(&[(&COUNTS.containers, 1), (&COUNTS.states, 1)]);
+    sync::mutex_made(node, number);
+}
+
+/// A thread waits for a mutex.
+pub(crate) fn mutex_blocks(Place { node, thread }: Place, object: SyncObject, owner: u16) {
+    count(&[(&COUNTS.states, 1)]);
+    sync::mutex_blocks(node, thread, object.number, owner);
+}
+
+/// A thread owns a mutex.
+pub(crate) fn mutex_locked(Place { node, thread }: Place, object: SyncObject, ticket: u64, woken: bool) {
+    count(&[(&COUNTS.states, 1), (&COUNTS.links, u64::from(woken))]);
+    sync::mutex_locked(node, thread, object.number, ticket, woken);
+}
+
+/// A thread lets go of a mutex; `ticket` is the next to own it.
+pub(crate) fn mutex_unlocked(Place { node, thread }: Place, object: SyncObject, ticket: u64, wakes: bool) {
+    count(&[(&COUNTS.states, 1)]);
+    sync::mutex_unlocked(node, thread, object.number, ticket, wakes);
+}
+
+/// There is a semaphore.
+pub(crate) fn semaphore_made(SyncObject { node, number }: SyncObject) {
+    count(&[(&COUNTS.containers, 1), (&COUNTS.states, 1)]);
+    sync::semaphore_made(node, number);
+}
+
+/// A thread waits in P.
+pub(crate) fn semaphore_blocks(Place { node, thread }: Place, object: SyncObject) {
+    count(&[(&COUNTS.states, 2)]);
+    sync::semaphore_blocks(node, thread, object.number);
+}
+
+/// P is done.
+pub(crate) fn semaphore_down(Place { node, thread }: Place, object: SyncObject, ticket: u64, woken: bool, gate: Gate) {
+    count(&[(&COUNTS.states, 1), (&COUNTS.links, u64::from(woken))]);
+    sync::semaphore_down(node, thread, object.number, ticket, woken, gate);
+}
+
+/// V is done.
+pub(crate) fn semaphore_up(Place { node, thread }: Place, object: SyncObject, ticket: u64, wakes: bool, gate: Gate) {
+    count(&[(&COUNTS.states, 1)]);
+    sync::semaphore_up(node, thread, object.number, ticket, wakes, gate);
+}
+
+/// How many things of each kind the trace should show. An arrow is counted where it ends.
+#[derive(Debug)]
+pub(crate) struct Counts {
+    records: AtomicU64,
+    containers: AtomicU64,
+    threads: AtomicU64,
+    states: AtomicU64,
+    links: AtomicU64,
+    events: AtomicU64,
+    variables: AtomicU64,
+}
+
+/// Counts of this run. The program itself is a container too.
+static COUNTS: Counts = Counts {
+    records: AtomicU64::new(0),
+    containers: AtomicU64::new(1),
+    threads: AtomicU64::new(0),
+    states: AtomicU64::new(0),
+    links: AtomicU64::new(0),
+    events: AtomicU64::new(0),
+    variables: AtomicU64::new(0),
+};
+
+/// Counts a record, and what it shows.
+fn count(shows: &[(&AtomicU64, u64)]) {
+    COUNTS.records.fetch_add(1, Ordering::Relaxed);
+    for (counter, number) in shows {
+        counter.fetch_add(*number, Ordering::Relaxed);
+    }
+}
+
+/// What was counted so far.
+pub(crate) fn counts() -> &'static Counts {
+    &COUNTS
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        write!(
+            f,
+            "containers={} threads={} states={} links={} events={} variables={} records={}",
+            get(&self.containers),
+            get(&self.threads),
+            get(&self.states),
+            get(&self.links),
+            get(&self.events),
+            get(&self.variables),
+            get(&self.records)
+        )
+    }
+}

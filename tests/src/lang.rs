@@ -1,0 +1,3 @@
+//! Driving the languages that record.
+
+pub mod c;

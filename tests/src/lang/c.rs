@@ -1,0 +1,92 @@
+//! C and C++: from a generated header and a driver to a program.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tumit::codegen::{Backend, Options, c::C};
+
+/// The warnings under which a generated header must be clean.
+pub const WARNINGS: [&str; 6] = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"];
+
+/// A compiler and the standard it is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Compiler {
+    /// Its command.
+    pub command: &'static str,
+    /// Standard, and what it needs.
+    pub flags: &'static [&'static str],
+}
+
+/// Strict C99.
+pub const C99: Compiler = Compiler { command: "gcc", flags: &["-std=c99", "-D_GNU_SOURCE"] };
+/// C99 with GNU's extensions.
+pub const GNU99: Compiler = Compiler { command: "gcc", flags: &["-std=gnu99"] };
+/// C++11.
+pub const CXX11: Compiler = Compiler { command: "g++", flags: &["-std=c++11", "-x", "c++"] };
+
+impl Compiler {
+    /// Compiles sources into a program; returns what the compiler said when it refused.
+    ///
+    /// # Errors
+    /// The compiler's messages.
+    ///
+    /// # Panics
+    /// When the compiler is not installed.
+    pub fn compile(&self, sources: &[&Path], program: &Path, extra: &[&str]) -> Result<(), String> {
+        let mut command = Command::new(self.command);
+        command.args(self.flags).args(WARNINGS).args(["-O2", "-g"]).args(extra).args(sources);
+        command.arg("-o").arg(program).arg("-pthread");
+        let output = command.output().unwrap_or_else(|error| panic!("{} cannot be started: {error}", self.command));
+        if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+    }
+}
+
+/// Runs a recorded program in `folder`; its run goes to `folder/name`.
+///
+/// # Panics
+/// When it cannot be started or fails.
+#[must_use]
+pub fn record(program: &Path, folder: &Path, name: &str, environment: &[(&str, &str)]) -> PathBuf {
+    let run = folder.join(name);
+    let mut command = Command::new(program);
+    command.current_dir(folder).env_remove("TUMIT_LEVELS").env("TUMIT_TRACE", &run);
+    let output = command.envs(environment.iter().copied()).output().expect("the compiled program starts");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{} failed: {errors}", program.display());
+    run
+}
+
+/// Writes the header of a spec's text into `folder`.
+///
+/// # Panics
+/// When the spec has mistakes.
+pub fn header(folder: &Path, text: &str) {
+    let (spec, diagnostics) = tumit::compile_text("spec.tumit", text);
+    let spec = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
+    let files = C.generate(&spec, &Options::default()).expect("a header");
+    std::fs::write(folder.join(&files.0[0].name), &files.0[0].text).expect("a writable folder");
+}
+
+/// Builds `source` against the header of `spec`, and gives the program.
+///
+/// # Errors
+/// The compiler's messages.
+///
+/// # Panics
+/// When the spec has mistakes or the folder cannot be written.
+pub fn build(folder: &Path, compiler: Compiler, spec: &str, source: &str, extra: &[&str]) -> Result<PathBuf, String> {
+    header(folder, spec);
+    let path = folder.join("drive.c");
+    std::fs::write(&path, source).expect("a writable folder");
+    let program = folder.join("drive");
+    compiler.compile(&[&path], &program, extra).map(|()| program)
+}
+
+/// A folder that goes when the test is over.
+///
+/// # Panics
+/// When there is no room for one.
+#[must_use]
+pub fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}

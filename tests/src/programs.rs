@@ -1,0 +1,100 @@
+//! The programs under test: built once per test process, run with their output at hand.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// The root of the workspace.
+#[must_use]
+pub fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests package lies in the workspace").to_owned()
+}
+
+/// A binary of the workspace, built as the tests are.
+///
+/// # Panics
+/// When it does not build.
+fn build(package: &str, binary: &str) -> PathBuf {
+    let output = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--message-format=json-render-diagnostics", "-p", package])
+        .current_dir(workspace())
+        .output()
+        .expect("cargo can be run");
+    assert!(output.status.success(), "{package} does not build:\n{}", String::from_utf8_lossy(&output.stderr));
+    // The path is in the message of the artifact: `"executable":"…/target/debug/tumit"`.
+    let text = String::from_utf8(output.stdout).expect("cargo writes UTF-8");
+    text.split("\"executable\":\"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .map(PathBuf::from)
+        .find(|path| path.file_name().is_some_and(|name| name == binary))
+        .expect("the package has that binary")
+}
+
+/// The `tumit` command.
+#[must_use]
+pub fn tumit() -> Command {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    Command::new(PATH.get_or_init(|| build("tumit-cli", "tumit")))
+}
+
+/// The molecular-dynamics example.
+#[must_use]
+pub fn molecular_dynamics() -> Command {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    Command::new(PATH.get_or_init(|| build("molecular-dynamics", "molecular-dynamics")))
+}
+
+/// `mpirun` with so many ranks, allowed to run as root on few cores as test machines need.
+#[must_use]
+pub fn mpirun(ranks: u32) -> Command {
+    let mut command = Command::new("mpirun");
+    command.args(["--allow-run-as-root", "--oversubscribe", "--mca", "btl_base_warn_component_unused", "0"]);
+    command.args(["-n", &ranks.to_string()]);
+    // Ranks outnumber cores: waiting must give way.
+    command.env("OMPI_MCA_mpi_yield_when_idle", "1").env("OMPI_MCA_rmaps_base_oversubscribe", "1");
+    command
+}
+
+/// Runs a command and returns its output.
+///
+/// # Panics
+/// When it cannot be started: then a tool is missing (`make packages` installs all).
+pub fn output(command: &mut Command) -> Output {
+    match command.output() {
+        Ok(output) => output,
+        Err(error) => {
+            panic!("{:?} cannot be run ({error}): `make packages` installs what the tests need", command.get_program())
+        }
+    }
+}
+
+/// Runs a command that must succeed and returns its standard output.
+///
+/// # Panics
+/// When it fails.
+pub fn succeed(command: &mut Command) -> String {
+    let output = output(command);
+    assert!(
+        output.status.success(),
+        "{command:?} ended with {}\n{}\n{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The number after `name=` in a program's `counts:` line.
+///
+/// # Panics
+/// When the line or the name is not there.
+#[must_use]
+pub fn count(program_output: &str, name: &str) -> u64 {
+    let line = program_output.lines().find(|line| line.starts_with("counts:")).expect("the program prints its counts");
+    let number = line
+        .split_whitespace()
+        .find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
+        .unwrap_or_else(|| panic!("no `{name}=` in: {line}"));
+    number.parse().expect("a count is a number")
+}

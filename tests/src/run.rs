@@ -1,0 +1,254 @@
+//! A run folder read with nothing but `tracer-format`: the oracle of the recorders. Everything that is not as `FORMAT.md`
+//! says is a panic that tells where.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use tracer_format::block::{BlockHeader, decode_block};
+use tracer_format::entries::{Anchor, SyncSample, anchors, sites, strings, sync_samples};
+use tracer_format::record::{Lost, Records, values};
+use tracer_format::tags::{Tags, integer, tag};
+use tracer_format::{BlockKind, FieldType, PREAMBLE_BYTES, PROCESS_STREAM, RecordType, Schema, Value, check_preamble};
+
+/// One file.
+#[derive(Debug, Default)]
+pub struct ProcessFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Tagged fields of the process.
+    pub process: BTreeMap<u16, Vec<u8>>,
+    /// Tagged fields of each stream.
+    pub streams: BTreeMap<u32, BTreeMap<u16, Vec<u8>>>,
+    /// Providers: base and schema.
+    pub schemas: Vec<(u32, Schema)>,
+    /// The table of strings.
+    pub strings: BTreeMap<u32, String>,
+    /// The table of source positions: file and line.
+    pub sites: BTreeMap<u32, (String, u32)>,
+    /// Headers of all blocks, in file order.
+    pub blocks: Vec<BlockHeader>,
+    /// Records of each stream.
+    pub records: BTreeMap<u32, Vec<TextRecord>>,
+    /// Losses as the records say.
+    pub lost: Vec<Lost>,
+    /// Sync samples.
+    pub sync: Vec<SyncSample>,
+    /// Clock anchors.
+    pub anchors: Vec<Anchor>,
+    /// Tagged fields of the end, if the process ended in order.
+    pub end: Option<BTreeMap<u16, Vec<u8>>>,
+}
+
+/// A record as text, and its date.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextRecord {
+    /// Local ticks.
+    pub ticks: u64,
+    /// `name field=value …`; dates within are `<date>`, strings and positions are looked up.
+    pub text: String,
+    /// The bytes after id and delta, without dates and positions.
+    pub bytes: Vec<u8>,
+}
+
+/// Reads all files of a run folder, by name.
+///
+/// # Panics
+/// When anything is not as the format says.
+#[must_use]
+pub fn read(run: &Path) -> Vec<ProcessFile> {
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(run)
+        .unwrap_or_else(|error| panic!("{}: {error}", run.display()))
+        .map(|entry| entry.expect("a readable folder").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "tmt"))
+        .collect();
+    paths.sort();
+    paths.iter().map(|path| read_file(path)).collect()
+}
+
+/// Reads one file.
+///
+/// # Panics
+/// When anything is not as the format says.
+#[must_use]
+pub fn read_file(path: &Path) -> ProcessFile {
+    let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    check_preamble(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut file = ProcessFile { path: path.to_owned(), ..ProcessFile::default() };
+    let mut at = PREAMBLE_BYTES;
+    let mut payloads = Vec::new();
+    while at < bytes.len() {
+        let block = decode_block(&bytes[at..]).unwrap_or_else(|error| panic!("{} byte {at}: {error}", path.display()));
+        let payload = unpack(&block.header, block.stored);
+        at += block.header.block_bytes();
+        file.blocks.push(block.header);
+        payloads.push(payload);
+    }
+    assert_eq!(at, bytes.len(), "{}: the last block is padded", path.display());
+    let headers = file.blocks.clone();
+    for (header, payload) in headers.iter().zip(&payloads) {
+        file.add(header, payload);
+    }
+    file.check_sequences();
+    file
+}
+
+fn unpack(header: &BlockHeader, stored: &[u8]) -> Vec<u8> {
+    match header.codec {
+        0 => stored.to_vec(),
+        1 => lz4_flex::block::decompress(stored, header.raw_bytes as usize).expect("a good LZ4 block"),
+        other => panic!("codec {other}"),
+    }
+}
+
+fn tags(payload: &[u8]) -> BTreeMap<u16, Vec<u8>> {
+    Tags(payload).map(|(tag, bytes)| (tag, bytes.to_vec())).collect()
+}
+
+impl ProcessFile {
+    fn add(&mut self, header: &BlockHeader, payload: &[u8]) {
+        assert_eq!(payload.len(), header.raw_bytes as usize, "raw size of {header:?}");
+        match BlockKind::from_number(header.kind).expect("a known kind") {
+            BlockKind::Process => self.process = tags(payload),
+            BlockKind::Stream => self.streams.entry(header.stream).or_default().extend(tags(payload)),
+            BlockKind::End => self.end = Some(tags(payload)),
+            BlockKind::Schema => {
+                let base = u32::from_le_bytes(*payload.first_chunk().expect("a base"));
+                self.schemas.push((base, Schema::decode(&payload[8..]).expect("a good schema")));
+            }
+            BlockKind::Strings => {
+                let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
+                self.strings.extend(strings(payload).map(|(id, bytes)| (id, text(bytes))));
+            }
+            BlockKind::Sites => {
+                let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
+                self.sites.extend(sites(payload).map(|(id, line, bytes)| (id, (text(bytes), line))));
+            }
+            BlockKind::Sync => self.sync.extend(sync_samples(payload)),
+            BlockKind::Anchors => self.anchors.extend(anchors(payload)),
+            BlockKind::Records => self.add_records(header, payload),
+        }
+    }
+
+    /// The record type with this id of the file.
+    fn record_type(&self, id: u16) -> Option<(&Schema, &RecordType)> {
+        self.schemas.iter().find_map(|(base, schema)| {
+            let index = u32::from(id).checked_sub(*base)?;
+            Some((schema, schema.records.get(index as usize)?))
+        })
+    }
+
+    fn add_records(&mut self, header: &BlockHeader, payload: &[u8]) {
+        assert!(self.streams.contains_key(&header.stream), "stream {} is described before it is used", header.stream);
+        let (mut found, mut lost) = (Vec::new(), Vec::new());
+        let mut last = header.first_ticks;
+        let all: Vec<_> =
+            Records::new(payload, header.first_ticks, |id| self.record_type(id).map(|(_, ty)| ty)).collect();
+        assert_eq!(all.len(), header.records as usize, "number of records of {header:?}");
+        for (number, record) in all.into_iter().enumerate() {
+            let record = record.unwrap_or_else(|error| panic!("{}: {header:?}: {error}", self.path.display()));
+            assert!(number > 0 || record.ticks == header.first_ticks, "first date of {header:?}");
+            assert!(record.ticks >= last, "dates of a stream never run backwards");
+            last = record.ticks;
+            if record.id == tracer_format::ID_LOST {
+                lost.push(Lost::decode(record.body).expect("a whole account"));
+                continue;
+            }
+            let (schema, ty) = self.record_type(record.id).expect("it was decoded");
+            found.push(self.text(schema, ty, record.ticks, record.site, record.body));
+        }
+        assert_eq!(last, header.last_ticks, "last date of {header:?}");
+        self.lost.extend(lost);
+        self.records.entry(header.stream).or_default().extend(found);
+    }
+
+    fn text(&self, schema: &Schema, ty: &RecordType, ticks: u64, site: u32, body: &[u8]) -> TextRecord {
+        let mut text = ty.name.clone();
+        let mut bytes = Vec::new();
+        if ty.located {
+            let (file, line) = self.sites.get(&site).unwrap_or_else(|| panic!("position {site} is in no table"));
+            let name = Path::new(file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            assert!(*line > 0, "lines count from 1");
+            text += &format!(" @{name}");
+        }
+        for (field, value) in ty.fields.iter().zip(values(&ty.fields, body)) {
+            let shown = match value {
+                Value::Date(date) => {
+                    assert!(date <= ticks, "`{}` was taken before its record", field.name);
+                    "<date>".into()
+                }
+                Value::Interned(id) => {
+                    bytes.extend(id.to_le_bytes());
+                    if id == 0 {
+                        "\"\"".into()
+                    } else {
+                        format!("{:?}", self.strings.get(&id).expect("a known string"))
+                    }
+                }
+                Value::Text(text) => {
+                    bytes.extend(text);
+                    format!("{:?}", String::from_utf8_lossy(text))
+                }
+                Value::Enum { index, value } => {
+                    bytes.extend(value.to_le_bytes());
+                    schema.enums[index as usize].values[usize::from(value)].clone()
+                }
+                Value::Array(tracer_format::schema::Scalar::Date, dates) => format!("{} dates", dates.len() / 8),
+                Value::Array(_, elements) => {
+                    bytes.extend(elements);
+                    format!("{elements:?}")
+                }
+                other => {
+                    bytes.extend(format!("{other:?}").into_bytes());
+                    format!("{other:?}")
+                }
+            };
+            text += &format!(" {}={shown}", field.name);
+        }
+        let dates = |ty: &FieldType| matches!(ty, FieldType::One(tracer_format::schema::Scalar::Date));
+        if !ty.located && !ty.fields.iter().any(|field| dates(&field.ty)) {
+            bytes = body.to_vec();
+        }
+        TextRecord { ticks, text, bytes }
+    }
+
+    /// Sequence numbers have no gap.
+    fn check_sequences(&self) {
+        let mut next: BTreeMap<u32, u64> = BTreeMap::new();
+        for header in &self.blocks {
+            let counter = if header.kind == BlockKind::Records as u8 { header.stream } else { PROCESS_STREAM };
+            let expected = next.entry(counter).or_default();
+            assert_eq!(header.sequence, *expected, "sequence of {header:?}");
+            *expected += 1;
+        }
+    }
+
+    /// An integer of the process.
+    #[must_use]
+    pub fn process_integer(&self, tag: u16) -> Option<u64> {
+        integer(self.process.get(&tag)?)
+    }
+
+    /// Name of a stream's thread.
+    #[must_use]
+    pub fn thread_name(&self, stream: u32) -> String {
+        let bytes = self.streams.get(&stream).and_then(|tags| tags.get(&tag::THREAD_NAME));
+        bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
+    }
+
+    /// Records written and dropped, as the end says.
+    ///
+    /// # Panics
+    /// When the process did not end in order.
+    #[must_use]
+    pub fn totals(&self) -> (u64, u64) {
+        let end = self.end.as_ref().expect("the process ended in order");
+        let number = |tag| end.get(&tag).and_then(|bytes| integer(bytes)).expect("a number");
+        (number(tag::RECORDS_WRITTEN), number(tag::RECORDS_DROPPED))
+    }
+
+    /// The records of all streams as text, stream by stream.
+    #[must_use]
+    pub fn texts(&self) -> Vec<String> {
+        self.records.values().flatten().map(|record| record.text.clone()).collect()
+    }
+}

@@ -1,0 +1,106 @@
+//! Wrong input: one clear message, a non-zero exit, nothing half-written under the final name.
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use tests::programs::{molecular_dynamics, output, succeed, tumit};
+
+/// Runs `tumit` in an empty folder and checks that it fails with `status` and says all of `words`.
+fn fails(folder: &Path, args: &[&str], status: i32, words: &[&str]) -> Output {
+    let out = output(tumit().args(args).current_dir(folder));
+    let said = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert_eq!(out.status.code(), Some(status), "tumit {args:?} said: {said}");
+    for word in words {
+        assert!(said.contains(word), "tumit {args:?} did not say `{word}`:\n{said}");
+    }
+    assert!(!said.contains("panicked"), "{said}");
+    out
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_missing_file_is_one_message() {
+    let dir = tempfile::tempdir().unwrap();
+    for args in [
+        &["check", "none.tumit"][..],
+        &["gen", "c", "none.tumit", "-o", "x.h"],
+        &["info", "none.tmt"],
+        &["dump", "none.tmt"],
+        &["convert", "none.tmt", "-o", "x.paje"],
+        &["view", "none.paje", "--export", "x.svg"],
+    ] {
+        let out = fails(dir.path(), args, 2, &[args[1].split('.').next().unwrap_or("none")]);
+        assert!(out.stdout.is_empty());
+    }
+    assert!(names(dir.path()).is_empty(), "left behind: {:?}", names(dir.path()));
+}
+
+#[test]
+fn a_wrong_spec_is_shown_with_place_and_hint() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(
+        dir.path().join("a.tumit"),
+        "trace a;\nlevel COM {\n    event post { node: u17 }\n    event post { x: u8 }\n}\n",
+    )
+    .unwrap();
+    let out = fails(dir.path(), &["check", "a.tumit"], 1, &["a.tumit:3", "a.tumit:4", "u17", "post"]);
+    assert!(String::from_utf8_lossy(&out.stderr).matches("error").count() >= 2, "both mistakes in one run");
+    fails(dir.path(), &["gen", "c", "a.tumit", "-o", "a.h"], 1, &["u17"]);
+    assert_eq!(names(dir.path()), ["a.tumit"]);
+}
+
+#[test]
+fn a_truncated_run_gives_what_was_good_and_says_what_is_lost() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run.tmt");
+    succeed(molecular_dynamics().args(["--steps", "4"]).env("TUMIT_TRACE", &run).current_dir(dir.path()));
+    let file = fs::read_dir(&run).unwrap().next().unwrap().unwrap().path();
+    let bytes = fs::read(&file).unwrap();
+    fs::write(&file, &bytes[..bytes.len() * 2 / 3]).unwrap();
+    let out = fails(dir.path(), &["convert", "run.tmt", "-o", "run.paje"], 1, &[".tmt"]);
+    assert!(out.stdout.is_empty());
+    tests::pj_dump::accept(&dir.path().join("run.paje"));
+    let rows = tests::pj_dump::Rows::read(&dir.path().join("run.paje"));
+    assert!(rows.count("State") > 100, "what was good is there");
+}
+
+#[test]
+fn a_paje_file_with_a_bad_line_is_shown_all_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "%EventDef PajeDefineContainerType 0\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
+        %EventDef PajeDefineStateType 2\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
+        %EventDef PajeCreateContainer 6\n% Time date\n% Alias string\n% Container string\n% Type string\n% Name string\n%EndEventDef\n\
+        %EventDef PajeSetState 11\n% Time date\n% Container string\n% Type string\n% Value string\n%EndEventDef\n\
+        0 t1 0 \"Node\"\n2 t2 t1 \"Activity\"\n6 0.0 c1 0 t1 \"node 1\"\n11 0.5 c1 t2 working\n99 no such event\n11 1.5 c1 t2 idle\n11 2.5 c1 t2 working\n";
+    fs::write(dir.path().join("bad.paje"), text).unwrap();
+    let out = fails(dir.path(), &["view", "bad.paje", "--export", "bad.svg"], 1, &["line 25", "99"]);
+    assert!(out.stdout.is_empty());
+    let svg = fs::read_to_string(dir.path().join("bad.svg")).unwrap();
+    assert!(svg.contains("node 1") && svg.contains("working"), "the good part is drawn");
+}
+
+#[test]
+fn something_else_than_a_trace_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("picture.paje"), b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR").unwrap();
+    fails(dir.path(), &["view", "picture.paje", "--export", "x.svg"], 2, &["picture.paje"]);
+    fs::create_dir(dir.path().join("empty.tmt")).unwrap();
+    fails(dir.path(), &["convert", "empty.tmt", "-o", "x.paje"], 2, &["empty.tmt"]);
+    assert_eq!(names(dir.path()), ["empty.tmt", "picture.paje"]);
+}
+
+#[test]
+fn a_port_in_use_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    fs::write(dir.path().join("a.paje"), "%EventDef PajeDefineContainerType 0\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n0 t1 0 \"Node\"\n").unwrap();
+    fails(dir.path(), &["view", "a.paje", "--no-open", "--port", &port], 2, &[&port]);
+}

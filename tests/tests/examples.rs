@@ -1,0 +1,144 @@
+//! The whole way with the three examples: recorded, converted, accepted by `pj_dump`, and equal in number to what the
+//! programs know that they did.
+
+use std::path::{Path, PathBuf};
+
+use tests::pj_dump::{Rows, accept};
+use tests::programs::{count, molecular_dynamics, mpirun, output, succeed, tumit, workspace};
+
+/// Converts a run and returns the rows that `pj_dump` sees.
+fn convert(run: &Path, options: &[&str]) -> Rows {
+    let paje = run.with_extension("paje");
+    succeed(tumit().arg("convert").args(options).arg(run).arg("-o").arg(&paje));
+    accept(&paje);
+    Rows::read(&paje)
+}
+
+/// Generates the header of a C example and compiles it as strictly as its users may.
+fn build_c(folder: &Path, example: &str, compiler: &str, extra: &[&str]) -> PathBuf {
+    let source = workspace().join("examples").join(example);
+    let spec = std::fs::read_dir(&source)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.extension().is_some_and(|e| e == "tumit"))
+        .expect("the example has a spec");
+    let header = spec.file_stem().unwrap().to_str().unwrap().to_owned() + "_trace.h";
+    succeed(tumit().args(["gen", "c"]).arg(&spec).arg("-o").arg(folder.join(header)));
+    let binary = folder.join(example);
+    let mut command = std::process::Command::new(compiler);
+    command.args(["-std=gnu99", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-I"]);
+    command.arg(folder).arg("-o").arg(&binary);
+    for entry in std::fs::read_dir(&source).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|e| e == "c") {
+            command.arg(path);
+        }
+    }
+    succeed(command.args(extra).args(["-lm", "-pthread"]));
+    binary
+}
+
+#[test]
+fn molecular_dynamics_is_seen_as_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut idle = Vec::new();
+    for placement in ["random", "balanced"] {
+        let run = dir.path().join(format!("{placement}.tmt"));
+        let said = succeed(molecular_dynamics().args(["--placement", placement]).env("TUMIT_TRACE", &run));
+        let rows = convert(&run, &[]);
+        for (kind, name) in [("Container", "containers"), ("State", "states"), ("Link", "links")] {
+            assert_eq!(rows.count(kind), count(&said, name), "{name} of the {placement} run");
+        }
+        assert_eq!(rows.reversed_links(), 0);
+        idle.push(idle_share(&rows));
+    }
+    let (random, balanced) = (idle[0], idle[1]);
+    assert!(random >= 2.0 * balanced, "idle shares: random {random:.3}, balanced {balanced:.3}");
+}
+
+/// Mean share of time during which no thread of a working node had a processor.
+fn idle_share(rows: &Rows) -> f64 {
+    let share = |node: &str| {
+        let counts = rows.of("Variable").filter(|row| row[1] == node && row[2] == "Active threads");
+        let (mut idle, mut all) = (0.0, 0.0);
+        for row in counts {
+            let (seconds, threads): (f64, f64) = (row[5].parse().unwrap(), row[6].parse().unwrap());
+            all += seconds;
+            idle += if threads == 0.0 { seconds } else { 0.0 };
+        }
+        assert!(0.0 < idle && idle < all, "{node}: idle for {idle} s of {all} s");
+        idle / all
+    };
+    ["Node 1", "Node 2", "Node 3", "Node 4"].map(share).iter().sum::<f64>() / 4.0
+}
+
+#[test]
+fn heat_on_four_ranks_is_seen_as_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let heat = build_c(dir.path(), "heat-mpi", "mpicc", &[]);
+    let run = dir.path().join("heat.tmt");
+    let said = succeed(mpirun(4).arg(&heat).env("TUMIT_TRACE", &run).current_dir(dir.path()));
+    let rows = convert(&run, &[]);
+    for (kind, name) in [("State", "states"), ("Link", "links"), ("Variable", "samples")] {
+        assert_eq!(rows.count(kind), count(&said, name), "{name}");
+    }
+    assert_eq!(rows.reversed_links(), 0);
+    let info = succeed(tumit().arg("info").arg(&run));
+    assert!(["heat", "APP", "MPI"].iter().all(|word| info.contains(word)), "{info}");
+}
+
+#[test]
+fn skewed_clocks_reverse_links_and_correction_puts_them_right() {
+    let dir = tempfile::tempdir().unwrap();
+    let heat = build_c(dir.path(), "heat-mpi", "mpicc", &[]);
+    let run = dir.path().join("skewed.tmt");
+    let said = succeed(mpirun(4).arg(&heat).env("TUMIT_TRACE", &run).env("HEAT_SKEW", "1").current_dir(dir.path()));
+    let raw = convert(&run, &["--clock", "none"]);
+    assert!(raw.reversed_links() > 0, "with the clocks as they are, messages arrive before they leave");
+    let corrected = convert(&run, &[]);
+    assert_eq!(corrected.count("Link"), count(&said, "links"));
+    assert_eq!(corrected.reversed_links(), 0);
+}
+
+#[test]
+fn taktuk_launches_a_binomial_tree() {
+    let dir = tempfile::tempdir().unwrap();
+    let taktuk = build_c(dir.path(), "taktuk", "gcc", &[]);
+    let run = dir.path().join("taktuk.tmt");
+    let said = succeed(std::process::Command::new(&taktuk).env("TUMIT_TRACE", &run).current_dir(dir.path()));
+    let rows = convert(&run, &[]);
+    for (kind, name) in [("Container", "containers"), ("State", "states"), ("Link", "links")] {
+        assert_eq!(rows.count(kind), count(&said, name), "{name}");
+    }
+    assert_eq!(rows.reversed_links(), 0);
+}
+
+#[test]
+fn runs_and_paje_files_are_drawn_alike() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("md.tmt");
+    succeed(molecular_dynamics().args(["--steps", "4"]).env("TUMIT_TRACE", &run));
+    convert(&run, &[]);
+    for input in ["md.tmt", "md.paje"] {
+        succeed(tumit().args(["view", input, "--export", "a.svg", "--export", "a.png"]).current_dir(dir.path()));
+        let svg = std::fs::read_to_string(dir.path().join("a.svg")).unwrap();
+        assert!(svg.contains("<svg") && svg.contains("Node 1"), "{input}");
+        let png = std::fs::read(dir.path().join("a.png")).unwrap();
+        assert!(png.starts_with(b"\x89PNG") && png.len() > 10_000, "{input}: {} bytes", png.len());
+    }
+}
+
+#[test]
+fn dump_shows_every_record() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("md.tmt");
+    succeed(molecular_dynamics().args(["--steps", "2"]).env("TUMIT_TRACE", &run));
+    let json = succeed(tumit().arg("info").arg("--json").arg(&run));
+    let info: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let lines = succeed(tumit().args(["dump", "--json"]).arg(&run));
+    let records = lines.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()).count();
+    assert_eq!(info["records"].as_u64(), Some(records as u64));
+    let text = output(tumit().arg("dump").arg(&run));
+    assert!(text.status.success());
+    assert_eq!(String::from_utf8_lossy(&text.stdout).lines().count(), records);
+}

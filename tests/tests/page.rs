@@ -1,0 +1,218 @@
+//! The page in a real browser: found by roles and names, moved by real wheel, drag and key events, read as a user reads it.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Stdio};
+
+use tests::browser::{Browser, Element};
+use tests::programs::tumit;
+
+/// A program of two nodes with two threads each: everybody works until 0.5 s and waits until 1 s, and each second a
+/// message goes from node 0 to node 1.
+const TRACE: &str = include_str!("../paje/two-nodes.paje");
+
+/// `tumit view`, ended with the test.
+struct Viewer {
+    process: Child,
+    url: String,
+    // Keeps the pipe open: a viewer that cannot write ends.
+    _stderr: BufReader<ChildStderr>,
+    folder: tempfile::TempDir,
+}
+
+impl Viewer {
+    fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("two-nodes.paje");
+        std::fs::write(&path, TRACE).unwrap();
+        let mut process =
+            tumit().args(["view", "--no-open"]).arg(&path).stderr(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
+        let mut stderr = BufReader::new(process.stderr.take().unwrap());
+        let mut line = String::new();
+        while !line.trim().starts_with("http://") {
+            line.clear();
+            assert!(stderr.read_line(&mut line).unwrap() > 0, "`tumit view` ended before it printed its address");
+        }
+        Self { process, url: line.trim().to_owned(), _stderr: stderr, folder }
+    }
+}
+
+impl Drop for Viewer {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Where screenshots go, for people to look at.
+fn picture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+const SETTLED: &str = "document.querySelector('#chart').dataset.settled === 'true'";
+
+/// The page, open, with its diagram drawn.
+fn open(viewer: &Viewer) -> (Browser, Element) {
+    let mut browser = Browser::start(1280, 720);
+    browser.open(&viewer.url);
+    browser.wait(SETTLED);
+    let chart = browser.find_all("application", None).remove(0);
+    (browser, chart)
+}
+
+/// The interval as its fields say it.
+fn interval(browser: &mut Browser) -> (String, String) {
+    let (from, to) = (browser.find("textbox", Some("From")), browser.find("textbox", Some("To")));
+    (browser.text(&from), browser.text(&to))
+}
+
+/// A point of the diagram: a share of the interval, in the row of a container.
+fn spot(browser: &mut Browser, chart: &Element, share: f64, row: &str) -> (f64, f64) {
+    let (chart, row) = (browser.place(chart), browser.find_all("row", Some(row)).remove(0));
+    (chart.x + chart.width * share, browser.place(&row).center().1)
+}
+
+#[test]
+fn a_state_that_is_pointed_at_says_what_it_is() {
+    let viewer = Viewer::start();
+    let (mut browser, chart) = open(&viewer);
+    assert!(chart.name.contains("two-nodes") && chart.name.contains("8 states"), "{}", chart.name);
+    let names: Vec<String> = browser.find_all("row", None).into_iter().map(|row| row.name).collect();
+    assert_eq!(names, ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"]);
+
+    let at = spot(&mut browser, &chart, 0.25, "thread 0.1");
+    browser.point(at);
+    let tooltip = browser.find("tooltip", None);
+    let said = browser.text(&tooltip);
+    for word in ["working", "500.0 ms", "Node 0", "thread 0.1", "From", "To"] {
+        assert!(said.contains(word), "`{word}` in: {said}");
+    }
+    let readout = browser.find("status", Some("Under the pointer"));
+    let line = browser.text(&readout);
+    assert!(line.contains("working") && line.starts_with("25") || line.starts_with("24"), "{line}");
+
+    browser.click(at);
+    let inspector = browser.find("region", Some("Inspector"));
+    let told = browser.text(&inspector);
+    assert!(["working", "Duration", "500.0 ms", "Activity"].iter().all(|word| told.contains(word)), "{told}");
+    browser.screenshot(&picture("page-inspector.png"));
+    browser.key("Escape");
+    browser.wait("document.querySelector('#inspector').hidden");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn wheel_keys_and_drags_move_through_time() {
+    let viewer = Viewer::start();
+    let (mut browser, chart) = open(&viewer);
+    let whole = interval(&mut browser);
+    assert_eq!(whole.0, "0 s");
+    let at = spot(&mut browser, &chart, 0.5, "thread 0.0");
+
+    browser.wheel(at, -240.0);
+    browser.wait("document.querySelector('#from').value !== '0 s'");
+    browser.wait(SETTLED);
+    let zoomed = interval(&mut browser);
+    assert_ne!(zoomed, whole);
+
+    // The wheel keeps the date under the pointer, here the middle.
+    let duration = browser.find("status", Some("Duration shown"));
+    assert!(browser.text(&duration).contains("ms"), "less than a second");
+    browser.key("ArrowRight");
+    browser.wait(SETTLED);
+    assert_ne!(interval(&mut browser), zoomed);
+    browser.key("f");
+    browser.wait(SETTLED);
+    assert_eq!(interval(&mut browser), whole);
+
+    // A part chosen on the ruler: from 20 % to 40 %.
+    let place = browser.place(&chart);
+    let ruler = place.y - 10.0;
+    browser.drag((place.x + place.width * 0.2, ruler), (place.x + place.width * 0.4, ruler));
+    browser.wait(SETTLED);
+    let part = interval(&mut browser);
+    assert!(part.0.starts_with("20") || part.0.starts_with("19"), "{part:?}");
+    assert!(part.1.starts_with("40") || part.1.starts_with("39"), "{part:?}");
+
+    // Typed, and back by the browser's own history.
+    let field = browser.find("textbox", Some("From"));
+    let middle = browser.place(&field).center();
+    browser.click(middle);
+    browser.type_text("100ms");
+    browser.key("Enter");
+    browser.wait("document.querySelector('#from').value.startsWith('100')");
+    browser.wait("location.hash.includes('t=100000000-')");
+    let back = browser.find("button", Some("Back"));
+    let button = browser.place(&back).center();
+    browser.click(button);
+    browser.wait(SETTLED);
+    browser.wait("!document.querySelector('#from').value.startsWith('100')");
+    assert_eq!(interval(&mut browser), part);
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn containers_fold_and_the_view_is_in_the_address() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    let node = browser.find("row", Some("Node 0"));
+    let at = browser.place(&node).center();
+    browser.click(at);
+    browser.wait("document.querySelectorAll('[role=row]').length === 4");
+    browser.key("ArrowRight");
+    browser.wait("document.querySelectorAll('[role=row]').length === 6");
+    browser.key("ArrowLeft");
+    browser.wait("document.querySelectorAll('[role=row]').length === 4");
+    browser.wait("location.hash.includes('toggled=')");
+    let address = browser.evaluate("location.href").as_str().unwrap().to_owned();
+    browser.open("about:blank#away");
+    browser.open(&address);
+    browser.wait(SETTLED);
+    assert_eq!(browser.find_all("row", None).len(), 4, "the address remembers the fold");
+    browser.screenshot(&picture("page-folded.png"));
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn the_theme_follows_the_system_and_can_be_turned() {
+    let viewer = Viewer::start();
+    let mut browser = Browser::start(1280, 720);
+    browser.prefer("dark");
+    browser.open(&viewer.url);
+    browser.wait(SETTLED);
+    let background = "getComputedStyle(document.body).backgroundColor";
+    assert_eq!(browser.evaluate(background), "rgb(14, 17, 22)");
+    browser.screenshot(&picture("page-dark.png"));
+    let turn = browser.find("button", Some("Light or dark"));
+    let at = browser.place(&turn).center();
+    browser.click(at);
+    browser.wait(&format!("{background} === 'rgb(255, 255, 255)'"));
+    browser.wait(SETTLED);
+    browser.screenshot(&picture("page-light.png"));
+    browser.key("?");
+    let sheet = browser.find("dialog", Some("Keys and gestures"));
+    assert!(browser.text(&sheet).contains("zoom at the pointer"));
+    browser.screenshot(&picture("page-help.png"));
+}
+
+#[test]
+fn names_are_text_and_the_end_of_the_server_is_told() {
+    let viewer = Viewer::start();
+    let hostile = viewer.folder.path().join("hostile.paje");
+    std::fs::write(&hostile, TRACE.replace("\"thread 0.0\"", "\"<img src=x onerror=boom()>\"")).unwrap();
+    let mut process =
+        tumit().args(["view", "--no-open"]).arg(&hostile).stderr(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
+    let url =
+        BufReader::new(process.stderr.take().unwrap()).lines().map(Result::unwrap).find(|l| l.contains("http://"));
+    let mut browser = Browser::start(1280, 720);
+    browser.open(url.unwrap().trim());
+    browser.wait(SETTLED);
+    browser.find("row", Some("<img src=x onerror=boom()>"));
+    assert_eq!(browser.evaluate("document.images.length"), 0);
+    process.kill().unwrap();
+    process.wait().unwrap();
+    browser.key("+");
+    browser.wait("document.querySelector('#message').innerText.includes('does not answer')");
+    browser.screenshot(&picture("page-ended.png"));
+}

@@ -1,0 +1,29 @@
+/* The runtime of traced C and C++ programs: the order of its parts. `tumit gen c` copies each part in place of its
+ * include line (`format.h` is made from the constants of tracer-format), so that what a program includes is one file. Every name begins with `tumit1_`; functions and data are
+ * weak symbols, so that all translation units of a program, and the libraries it is linked with, share one recorder. */
+
+#ifndef TUMIT1_RUNTIME
+#define TUMIT1_RUNTIME
+
+#include "runtime/platform.h"
+#include "runtime/format.h"
+
+#ifdef TUMIT_OFF
+#include "runtime/off.h"
+#else
+#include "runtime/state.h"
+#include "runtime/bytes.h"
+#include "runtime/lz4.h"
+#include "runtime/clock.h"
+#include "runtime/file.h"
+#include "runtime/session.h"
+#include "runtime/names.h"
+#include "runtime/seal.h"
+#include "runtime/fork.h"
+#include "runtime/thread.h"
+#include "runtime/process.h"
+#include "runtime/record.h"
+#include "runtime/mpi.h"
+#endif
+
+#endif /* TUMIT1_RUNTIME */

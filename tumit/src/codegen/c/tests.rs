@@ -1,0 +1,72 @@
+//! What can be said of a header without a compiler; `tests/tests/c.rs` compiles and runs them.
+
+use tracer_format::schema::{Field, FieldType, RecordKind, RecordType, Scalar};
+
+use super::*;
+use crate::spec::{Level, LevelId, Record};
+
+fn event(name: &str, kind: RecordKind, fields: &[(&str, FieldType)]) -> Record {
+    let layout = RecordType {
+        name: name.into(),
+        level: 0,
+        kind,
+        located: false,
+        fields: fields.iter().map(|(name, ty)| Field { name: (*name).into(), ty: *ty }).collect(),
+    };
+    Record { name: name.into(), doc: String::new(), level: LevelId(0), layout }
+}
+
+fn spec(records: Vec<Record>) -> Spec {
+    Spec {
+        name: "demo".into(),
+        levels: vec![Level { name: "APP".into(), doc: String::new(), enabled: true }],
+        records,
+        ..Spec::default()
+    }
+}
+
+fn generate(spec: &Spec) -> Result<String, Unsupported> {
+    C.generate(spec, &Options::default()).map(|files| files.0[0].text.clone())
+}
+
+#[test]
+fn the_header_is_one_file_and_always_the_same() {
+    let spec = spec(vec![event("post", RecordKind::Event, &[("int", FieldType::One(Scalar::U16))])]);
+    let text = generate(&spec).unwrap();
+    assert!(!text.contains("#include \"runtime"));
+    assert!(text.contains("TUMIT1_HOT void demo_post(uint16_t int_) {"));
+    assert!(text.contains("#define TUMIT1_FILE_MAGIC \"\\261\\124\\125"));
+    assert_eq!(generate(&spec).unwrap(), text);
+}
+
+#[test]
+fn names_that_meet_are_refused() {
+    let spec = spec(vec![event("a_begin", RecordKind::Event, &[]), event("a", RecordKind::Begin, &[])]);
+    let error = generate(&spec).unwrap_err();
+    assert_eq!(error.reason, "`a_begin` and `a` would both be `demo_a_begin` in C: rename one");
+}
+
+#[test]
+fn shapes_tell_the_size_of_any_record() {
+    let records = vec![
+        event(
+            "fixed",
+            RecordKind::Event,
+            &[("a", FieldType::One(Scalar::U16)), ("b", FieldType::Fixed(Scalar::F64, 3))],
+        ),
+        event(
+            "mixed",
+            RecordKind::Event,
+            &[
+                ("a", FieldType::One(Scalar::U16)),
+                ("b", FieldType::One(Scalar::String)),
+                ("c", FieldType::Variable(Scalar::I32)),
+                ("d", FieldType::One(Scalar::Bool)),
+            ],
+        ),
+    ];
+    let spec = spec(records);
+    let names = Names::new(&spec).unwrap();
+    let header = Header { spec: &spec, options: &Options::default(), names: &names, tag: String::new() };
+    assert_eq!(header.shapes(), (vec![26, 0, 2, 1, 0, 4, 1, 0], vec![0, 2]));
+}

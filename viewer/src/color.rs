@@ -1,0 +1,113 @@
+//! Colours for what a trace leaves without: from a palette that people with any colour vision can tell apart, and chosen by
+//! name alone, so that a value looks the same in every run of a program.
+//!
+//! The palette starts from the eight colours of Okabe and Ito (2002) without black, then repeats them lighter and darker.
+
+use converter::paje::{Color, TypeId};
+
+use crate::query::TypeInfo;
+use crate::store::RawValue;
+
+const fn rgb(red: u8, green: u8, blue: u8) -> Color {
+    Color { red, green, blue }
+}
+
+/// Sky blue, orange, bluish green, vermilion, blue, reddish purple, yellow, grey.
+const BASE: [Color; 8] = [
+    rgb(86, 180, 233),
+    rgb(230, 159, 0),
+    rgb(0, 158, 115),
+    rgb(213, 94, 0),
+    rgb(0, 114, 178),
+    rgb(204, 121, 167),
+    rgb(240, 228, 66),
+    rgb(150, 150, 150),
+];
+
+/// Shades of each base colour: as it is, lighter, darker, lightest.
+const SHADES: [i32; 4] = [0, 45, -30, 70];
+
+/// Number of different colours.
+const COLORS: usize = BASE.len() * SHADES.len();
+
+/// Colour number `at` of the palette; the first eight differ most.
+fn palette(at: usize) -> Color {
+    let base = BASE[at % BASE.len()];
+    let shade = SHADES[at / BASE.len() % SHADES.len()];
+    let mix = |channel: u8| {
+        let target = if shade > 0 { 255 } else { 0 };
+        let mixed = i32::from(channel) + (target - i32::from(channel)) * shade.abs() / 100;
+        u8::try_from(mixed).unwrap_or(channel)
+    };
+    rgb(mix(base.red), mix(base.green), mix(base.blue))
+}
+
+/// Colours of values: the trace's, else those of the type (for links and events), else chosen.
+pub(crate) fn assign(types: &[TypeInfo], values: &[RawValue]) -> Vec<Color> {
+    let names: Vec<(TypeId, &str)> = values.iter().map(|value| (value.ty, value.name.as_str())).collect();
+    let given: Vec<Option<Color>> = values
+        .iter()
+        .map(|value| value.color.or_else(|| types.get(value.ty.index()).and_then(|ty| ty.color)))
+        .collect();
+    distinct(&names, &given)
+}
+
+/// A colour for each name: the given one, else by a hash of the name. Names of one group get different colours as long
+/// as there are enough; who gives way is decided by name, not by order.
+pub(crate) fn distinct(names: &[(TypeId, &str)], given: &[Option<Color>]) -> Vec<Color> {
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    order.sort_by_key(|&at| names[at]);
+    let mut colors = vec![BASE[0]; names.len()];
+    for group in order.chunk_by(|&a, &b| names[a].0 == names[b].0) {
+        let mut used = [false; COLORS];
+        for color in group.iter().filter_map(|&at| given[at]) {
+            if let Some(at) = (0..COLORS).find(|&at| palette(at) == color) {
+                used[at] = true;
+            }
+        }
+        for &at in group {
+            colors[at] = given[at].unwrap_or_else(|| {
+                let first = hash(names[at].1) as usize % BASE.len();
+                // First the free colours of the same shade, round from the hashed one, then the next shade.
+                let tries = (0..COLORS).map(|step| step / BASE.len() * BASE.len() + (first + step) % BASE.len());
+                let found = tries.clone().find(|&candidate| !used[candidate]).unwrap_or(first);
+                used[found] = true;
+                palette(found)
+            });
+        }
+    }
+    colors
+}
+
+/// FNV-1a: the same on every machine and in every version.
+fn hash(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_a_type_get_different_colours_whatever_their_order() {
+        let texts: Vec<String> = (0..COLORS).map(|at| format!("value {at}")).collect();
+        let forward: Vec<(TypeId, &str)> = texts.iter().map(|text| (TypeId(1), text.as_str())).collect();
+        let backward: Vec<(TypeId, &str)> = forward.iter().rev().copied().collect();
+        let given = vec![None; COLORS];
+        let colors = distinct(&forward, &given);
+        let mut reversed = distinct(&backward, &given);
+        reversed.reverse();
+        assert_eq!(colors, reversed);
+        let different: std::collections::HashSet<Color> = colors.into_iter().collect();
+        assert_eq!(different.len(), COLORS);
+    }
+
+    #[test]
+    fn the_colour_of_the_trace_wins_and_is_not_used_again() {
+        let names = [(TypeId(1), "a"), (TypeId(1), "b")];
+        let alone = distinct(&names[1..], &[None])[0];
+        let colors = distinct(&names, &[Some(alone), None]);
+        assert_eq!(colors[0], alone);
+        assert_ne!(colors[1], alone);
+    }
+}

@@ -1,0 +1,330 @@
+//! A scene as SVG: groups with names, one element per entity with its `<title>`, numbers with two decimals at most.
+
+use std::fmt::Write;
+
+use crate::scene::wire::entity;
+use crate::scene::{Anchor, Arrow, Cells, Curve, Frame, Group, Item, Line, Mark, Rect, Scene, Text};
+use crate::theme::Paint;
+use crate::theme::font::{FAMILY, Weight};
+
+/// The whole document.
+#[must_use]
+pub fn to_string(scene: &Scene) -> String {
+    Writer { text: String::new(), titles: true, windows: 0 }.document(scene)
+}
+
+/// The same without the sentences on entities, for drawing.
+pub(super) fn untitled(scene: &Scene) -> String {
+    Writer { text: String::new(), titles: false, windows: 0 }.document(scene)
+}
+
+struct Writer {
+    text: String,
+    titles: bool,
+    /// Clip paths so far.
+    windows: u32,
+}
+
+/// A number, short.
+struct Num(f32);
+
+impl std::fmt::Display for Num {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let rounded = (f64::from(self.0) * 100.0).round() / 100.0;
+        // No negative zero.
+        write!(f, "{}", if rounded == 0.0 { 0.0 } else { rounded })
+    }
+}
+
+/// Text with the characters that XML reserves, or forbids, replaced.
+struct Escaped<'a>(&'a str);
+
+impl std::fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for c in self.0.chars() {
+            match c {
+                '&' => f.write_str("&amp;")?,
+                '<' => f.write_str("&lt;")?,
+                '>' => f.write_str("&gt;")?,
+                '"' => f.write_str("&quot;")?,
+                '\u{fffe}' | '\u{ffff}' => f.write_char('\u{fffd}')?,
+                c if c.is_control() => f.write_char('\u{fffd}')?,
+                c => f.write_char(c)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A fill or stroke with its opacity.
+struct Ink<'a>(&'a str, Paint);
+
+impl std::fmt::Display for Ink<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self(name, paint) = self;
+        write!(f, " {name}=\"{}\"", paint.color)?;
+        if paint.alpha < 1.0 { write!(f, " {name}-opacity=\"{}\"", Num(paint.alpha)) } else { Ok(()) }
+    }
+}
+
+impl Writer {
+    /// Writing to a string cannot fail.
+    fn put(&mut self, text: std::fmt::Arguments<'_>) {
+        let _ = self.text.write_fmt(text);
+    }
+
+    fn document(mut self, scene: &Scene) -> String {
+        let (w, h) = (Num(scene.width), Num(scene.height));
+        self.put(format_args!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" role=\"img\" \
+             aria-labelledby=\"title description\" font-family=\"{FAMILY}, 'Helvetica Neue', Arial, sans-serif\">\n"
+        ));
+        self.put(format_args!("<title id=\"title\">{}</title>\n", Escaped(&scene.title)));
+        self.put(format_args!("<desc id=\"description\">{}</desc>\n", Escaped(&scene.description)));
+        if let Some(paper) = scene.background {
+            self.put(format_args!("<rect width=\"{w}\" height=\"{h}\" fill=\"{paper}\"/>\n"));
+        }
+        for item in &scene.items {
+            self.item(item);
+        }
+        self.text.push_str("</svg>\n");
+        self.text
+    }
+
+    fn item(&mut self, item: &Item) {
+        match item {
+            Item::Group(group) => self.group(group),
+            Item::Rect(rect) => self.rect(rect),
+            Item::Cells(cells) => self.cells(cells),
+            Item::Line(line) => self.line(line),
+            Item::Curve(curve) => self.curve(curve),
+            Item::Arrow(arrow) => self.arrow(arrow),
+            Item::Mark(mark) => self.mark(mark),
+            Item::Text(text) => self.words(text),
+        }
+    }
+
+    fn group(&mut self, group: &Group) {
+        let mut clip = String::new();
+        if let Some(Frame { x, y, width, height }) = group.window {
+            self.windows += 1;
+            let number = self.windows;
+            self.put(format_args!(
+                "<clipPath id=\"window{number}\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></clipPath>\n",
+                Num(x),
+                Num(y),
+                Num(width),
+                Num(height)
+            ));
+            clip = format!(" clip-path=\"url(#window{number})\"");
+        }
+        let (x, y) = (Num(group.x), Num(group.y));
+        self.put(format_args!("<g aria-label=\"{}\" transform=\"translate({x} {y})\"{clip}>\n", Escaped(&group.name)));
+        for item in &group.items {
+            self.item(item);
+        }
+        self.text.push_str("</g>\n");
+    }
+
+    /// Ends an element that may carry a sentence.
+    fn end(&mut self, name: &str, title: Option<&str>) {
+        match title.filter(|_| self.titles) {
+            Some(title) => self.put(format_args!("><title>{}</title></{name}>\n", Escaped(title))),
+            None => self.text.push_str("/>\n"),
+        }
+    }
+
+    fn id(&mut self, id: Option<crate::query::EntityId>) {
+        if let Some(id) = id.filter(|_| self.titles) {
+            self.put(format_args!(" data-entity=\"{}\"", entity(id)));
+        }
+    }
+
+    fn rect(&mut self, rect: &Rect) {
+        let Frame { x, y, width, height } = rect.frame;
+        self.put(format_args!(
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"",
+            Num(x),
+            Num(y),
+            Num(width),
+            Num(height)
+        ));
+        if rect.radius > 0.0 {
+            self.put(format_args!(" rx=\"{}\"", Num(rect.radius)));
+        }
+        self.put(format_args!("{}", Ink("fill", rect.fill)));
+        self.id(rect.id);
+        self.end("rect", rect.title.as_deref());
+    }
+
+    /// One stepped area per value, the uppermost first, each reaching down to the floor.
+    fn cells(&mut self, cells: &Cells) {
+        let Frame { x, y, width, height } = cells.frame;
+        #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
+        let step = width / cells.columns.len().max(1) as f32;
+        let floor = y + height;
+        self.text.push_str("<g shape-rendering=\"crispEdges\">");
+        for (place, color) in cells.palette.iter().enumerate().rev() {
+            let tops: Vec<f32> = cells
+                .columns
+                .iter()
+                .map(|column| {
+                    let has = column.iter().any(|part| usize::from(part.0) == place);
+                    let below: f32 = column.iter().filter(|part| usize::from(part.0) <= place).map(|part| part.1).sum();
+                    if has { floor - height * below.min(1.0) } else { floor }
+                })
+                .collect();
+            let mut path = String::new();
+            let mut column = 0;
+            for run in tops.chunk_by(|a, b| (a - b).abs() < 0.02) {
+                #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
+                let (from, to) = (x + column as f32 * step, x + (column + run.len()) as f32 * step);
+                column += run.len();
+                if floor - run[0] > 0.01 {
+                    if path.is_empty() || !path.ends_with(&format!("H{}", Num(from))) {
+                        close(&mut path, floor);
+                        let _ = write!(path, "M{} {}", Num(from), Num(floor));
+                    }
+                    let _ = write!(path, "V{}H{}", Num(run[0]), Num(to));
+                }
+            }
+            close(&mut path, floor);
+            if !path.is_empty() {
+                self.put(format_args!("<path d=\"{path}\" fill=\"{color}\"/>"));
+            }
+        }
+        self.text.push_str("</g>\n");
+    }
+
+    fn line(&mut self, line: &Line) {
+        let ((a, b), (c, d)) = (line.from, line.to);
+        self.put(format_args!(
+            "<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke-width=\"{}\"{}/>\n",
+            Num(a),
+            Num(b),
+            Num(c),
+            Num(d),
+            Num(line.width),
+            Ink("stroke", line.paint)
+        ));
+    }
+
+    fn curve(&mut self, curve: &Curve) {
+        let mut points = String::new();
+        for (x, y) in &curve.points {
+            let _ = write!(points, "{}{},{}", if points.is_empty() { "" } else { " " }, Num(*x), Num(*y));
+        }
+        let name = if curve.fill.is_some() { "polygon" } else { "polyline" };
+        self.put(format_args!("<{name} points=\"{points}\""));
+        match curve.fill {
+            Some(fill) => self.put(format_args!("{}", Ink("fill", fill))),
+            None => self.text.push_str(" fill=\"none\""),
+        }
+        if let Some((paint, width)) = curve.stroke {
+            self.put(format_args!(
+                "{} stroke-width=\"{}\" stroke-linejoin=\"round\"",
+                Ink("stroke", paint),
+                Num(width)
+            ));
+        }
+        self.text.push_str("/>\n");
+    }
+
+    fn arrow(&mut self, arrow: &Arrow) {
+        let ((x, y), neck) = (arrow.from, arrow.neck());
+        if let Some(halo) = arrow.halo {
+            self.put(format_args!(
+                "<path d=\"M{} {}L{} {}\"{} stroke-width=\"{}\" stroke-linecap=\"round\"/>\n",
+                Num(x),
+                Num(y),
+                Num(arrow.to.0),
+                Num(arrow.to.1),
+                Ink("stroke", halo),
+                Num(arrow.width + 1.8)
+            ));
+        }
+        let [tip, left, right] = arrow.head();
+        self.put(format_args!(
+            "<path d=\"M{} {}L{} {}M{} {}L{} {}L{} {}Z\"{}{} stroke-width=\"{}\"",
+            Num(x),
+            Num(y),
+            Num(neck.0),
+            Num(neck.1),
+            Num(tip.0),
+            Num(tip.1),
+            Num(left.0),
+            Num(left.1),
+            Num(right.0),
+            Num(right.1),
+            Ink("fill", arrow.paint),
+            Ink("stroke", arrow.paint),
+            Num(arrow.width)
+        ));
+        self.text.push_str(" stroke-linejoin=\"round\"");
+        self.id(arrow.id);
+        self.end("path", arrow.title.as_deref());
+    }
+
+    fn mark(&mut self, mark: &Mark) {
+        let ((x, y), half) = (mark.at, mark.size * 0.55);
+        let top = y - mark.size;
+        self.put(format_args!(
+            "<path d=\"M{} {}L{} {}H{}Z\"{}",
+            Num(x),
+            Num(y),
+            Num(x - half),
+            Num(top),
+            Num(x + half),
+            Ink("fill", mark.fill)
+        ));
+        self.id(mark.id);
+        self.end("path", mark.title.as_deref());
+    }
+
+    fn words(&mut self, text: &Text) {
+        let anchor = match text.anchor {
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
+        };
+        let weight = if text.weight == Weight::SemiBold { " font-weight=\"600\"" } else { "" };
+        let (x, y) = (Num(text.at.0), Num(text.at.1));
+        self.put(format_args!(
+            "<text x=\"{x}\" y=\"{y}\" font-size=\"{}\"{weight}{anchor}{}>{}</text>\n",
+            Num(text.size),
+            Ink("fill", text.fill),
+            Escaped(&text.text)
+        ));
+    }
+}
+
+fn close(path: &mut String, floor: f32) {
+    if !path.is_empty() && !path.ends_with('Z') {
+        let _ = write!(path, "V{}Z", Num(floor));
+    }
+}
+
+impl Arrow {
+    /// Where the line ends and the head begins.
+    #[must_use]
+    pub fn neck(&self) -> (f32, f32) {
+        let (ux, uy, length) = self.direction();
+        let back = self.head.min(length) * 0.9;
+        (self.to.0 - ux * back, self.to.1 - uy * back)
+    }
+
+    /// The corners of the head, the tip first.
+    #[must_use]
+    pub fn head(&self) -> [(f32, f32); 3] {
+        let (ux, uy, length) = self.direction();
+        let (long, half) = (self.head.min(length.max(1.0)), self.head * 0.34);
+        let base = (self.to.0 - ux * long, self.to.1 - uy * long);
+        [self.to, (base.0 - uy * half, base.1 + ux * half), (base.0 + uy * half, base.1 - ux * half)]
+    }
+
+    fn direction(&self) -> (f32, f32, f32) {
+        let (dx, dy) = (self.to.0 - self.from.0, self.to.1 - self.from.1);
+        let length = dx.hypot(dy);
+        if length > 0.0 { (dx / length, dy / length, length) } else { (1.0, 0.0, 0.0) }
+    }
+}

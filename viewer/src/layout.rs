@@ -1,0 +1,412 @@
+//! From the container tree to rows: which container stands where, and what is drawn in its row.
+//!
+//! An [`Outline`] says what each container holds; it depends on the trace alone and is made once. A [`Layout`] is a pure
+//! function of an outline and [`Options`]; it does not depend on time, so that zooming never moves a row.
+
+pub mod scale;
+
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+
+use crate::query::{ContainerId, ContainerInfo, QueryError, TimelineSource, TypeId, TypeKind, ValueId};
+use crate::theme::ThemeKind;
+
+/// What the containers of a trace hold, and which lie within which.
+#[derive(Debug)]
+pub struct Outline {
+    /// By depth-first position.
+    nodes: Vec<Node>,
+    /// Depth-first position of each container.
+    positions: Vec<usize>,
+}
+
+/// A container with what is drawn in it.
+#[derive(Debug)]
+struct Node {
+    info: ContainerInfo,
+    /// First position after the subtree.
+    end: usize,
+    /// State types with the number of nesting depths.
+    states: Vec<(TypeId, u32)>,
+    events: Vec<TypeId>,
+    variables: Vec<TypeId>,
+}
+
+/// Which containers are folded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Folds {
+    /// Containers at this depth of the drawn tree are folded, unless toggled; `None` folds nothing.
+    pub level: Option<u32>,
+    /// Containers that differ from what `level` says.
+    pub toggled: BTreeSet<ContainerId>,
+}
+
+/// What a user can choose about a picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Which containers are folded.
+    pub folds: Folds,
+    /// Types that are not drawn.
+    pub hidden: BTreeSet<TypeId>,
+    /// Values that are drawn in grey, so that the others stand out.
+    pub dimmed: BTreeSet<ValueId>,
+    /// Light or dark.
+    pub theme: ThemeKind,
+    /// Factor on the heights of all rows.
+    pub row_scale: f32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            folds: Folds::default(),
+            hidden: BTreeSet::new(),
+            dimmed: BTreeSet::new(),
+            theme: ThemeKind::Light,
+            row_scale: 1.0,
+        }
+    }
+}
+
+/// The rows of a picture, from top to bottom.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layout {
+    /// The rows, by `y`.
+    pub rows: Vec<Row>,
+    /// Height of them all.
+    pub height: f32,
+    /// For each container, the row in which it is seen: its own, or that of a folded ancestor.
+    row_of: Vec<Option<u32>>,
+}
+
+/// A container's row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The container.
+    pub container: ContainerId,
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: TypeId,
+    /// Levels below the first that is drawn.
+    pub depth: u32,
+    /// Whether it has rows below it, or would have.
+    pub expandable: bool,
+    /// Whether those are folded into it.
+    pub folded: bool,
+    /// Top of the row.
+    pub y: f32,
+    /// Height of the row, with its margins.
+    pub height: f32,
+    /// What is drawn, from top to bottom.
+    pub strips: Vec<Strip>,
+}
+
+/// A horizontal band of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Strip {
+    /// What is drawn.
+    pub kind: StripKind,
+    /// Its type, or the first of several.
+    pub ty: TypeId,
+    /// Top, in the coordinates of the rows.
+    pub y: f32,
+    /// Height.
+    pub height: f32,
+}
+
+/// What a strip shows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StripKind {
+    /// States of one type in one container, nested so deep.
+    States {
+        /// Number of nesting depths.
+        depths: u32,
+    },
+    /// Mean mixture of the states of one type over the containers folded into the row.
+    Summary {
+        /// Containers with such states, each with its number of depths.
+        members: Vec<(ContainerId, u32)>,
+    },
+    /// Point events of these types.
+    Events {
+        /// The types.
+        types: Vec<TypeId>,
+    },
+    /// A variable.
+    Variable,
+}
+
+/// Natural heights.
+const STATE_HEIGHT: f32 = 19.0;
+const NESTING_HEIGHT: f32 = 5.0;
+const DEEP_HEIGHT: f32 = 13.0;
+const EVENT_HEIGHT: f32 = 10.0;
+const VARIABLE_HEIGHT: f32 = 40.0;
+const SUMMARY_HEIGHT: f32 = 28.0;
+const HEADING_HEIGHT: f32 = 24.0;
+const MARGIN: f32 = 2.0;
+const GAP: f32 = 2.0;
+const GROUP_GAP: f32 = 8.0;
+
+/// Nestings up to this many depths are drawn as boxes in boxes; deeper ones as one line below the other.
+const BOXED_DEPTHS: u32 = 4;
+
+impl Outline {
+    /// Looks through the containers of a source. Costs some queries per container.
+    ///
+    /// # Errors
+    /// When the source contradicts itself.
+    pub fn new(source: &dyn TimelineSource) -> Result<Self, QueryError> {
+        let (model, containers, extent) = (source.model(), source.containers(), source.summary().extent);
+        let mut positions = vec![usize::MAX; containers.iter().map(|c| c.id.index() + 1).max().unwrap_or(0)];
+        let mut nodes = Vec::with_capacity(containers.len());
+        for (position, info) in containers.iter().enumerate() {
+            positions[info.id.index()] = position;
+            let mut node = Node {
+                info: info.clone(),
+                end: position + 1,
+                states: Vec::new(),
+                events: Vec::new(),
+                variables: Vec::new(),
+            };
+            for ty in model.types.iter().filter(|ty| ty.parent == info.ty && ty.id != TypeId::ROOT) {
+                match ty.kind {
+                    TypeKind::State => {
+                        let depths = source.depths(info.id, ty.id);
+                        node.states.extend((depths > 0).then_some((ty.id, depths)));
+                    }
+                    // An event on the last date would lie outside of the half-open extent.
+                    TypeKind::Event => {
+                        let whole = crate::query::Interval {
+                            from: extent.from,
+                            to: crate::query::GlobalNanos(extent.to.0.saturating_add(1)),
+                        };
+                        node.events.extend((source.events(info.id, ty.id, whole, 1)?.total > 0).then_some(ty.id));
+                    }
+                    TypeKind::Variable => {
+                        let any = extent.from < extent.to && source.samples(info.id, ty.id, extent, 1)?.total > 0;
+                        node.variables.extend(any.then_some(ty.id));
+                    }
+                    TypeKind::Container | TypeKind::Link { .. } => {}
+                }
+            }
+            nodes.push(node);
+        }
+        let depths: Vec<u32> = nodes.iter().map(|node| node.info.depth).collect();
+        for (position, node) in nodes.iter_mut().enumerate() {
+            let below = depths[position + 1..].iter().take_while(|&&depth| depth > node.info.depth).count();
+            node.end = position + 1 + below;
+        }
+        Ok(Self { nodes, positions })
+    }
+
+    /// The containers with states of a type within a container (itself included), with their numbers of depths.
+    #[must_use]
+    pub fn states_within(&self, container: ContainerId, ty: TypeId) -> Vec<(ContainerId, u32)> {
+        let Some(&start) = self.positions.get(container.index()).filter(|&&p| p != usize::MAX) else {
+            return Vec::new();
+        };
+        let nodes = &self.nodes[start..self.nodes[start].end];
+        let of_type =
+            |node: &Node| node.states.iter().find(|state| state.0 == ty).map(|&(_, depths)| (node.info.id, depths));
+        nodes.iter().filter_map(of_type).collect()
+    }
+
+    /// The state types that occur within a container, in order of appearance.
+    #[must_use]
+    pub fn state_types_within(&self, container: ContainerId) -> Vec<TypeId> {
+        let Some(&start) = self.positions.get(container.index()).filter(|&&p| p != usize::MAX) else {
+            return Vec::new();
+        };
+        let mut types = Vec::new();
+        for (ty, _) in self.nodes[start..self.nodes[start].end].iter().flat_map(|node| &node.states) {
+            if !types.contains(ty) {
+                types.push(*ty);
+            }
+        }
+        types
+    }
+
+    /// The containers with events of a type.
+    pub fn with_events(&self, ty: TypeId) -> impl Iterator<Item = ContainerId> + '_ {
+        self.nodes.iter().filter(move |node| node.events.contains(&ty)).map(|node| node.info.id)
+    }
+
+    /// Whether a variable type occurs anywhere.
+    #[must_use]
+    pub fn has_variable(&self, ty: TypeId) -> bool {
+        self.nodes.iter().any(|node| node.variables.contains(&ty))
+    }
+}
+
+impl Folds {
+    /// Whether a container at this depth of the drawn tree is folded.
+    #[must_use]
+    pub fn contains(&self, container: ContainerId, depth: u32) -> bool {
+        (self.level == Some(depth)) != self.toggled.contains(&container)
+    }
+}
+
+impl Layout {
+    /// Lays out the rows of all containers.
+    #[must_use]
+    pub fn new(outline: &Outline, options: &Options) -> Self {
+        let mut layout = Self { rows: Vec::new(), height: 0.0, row_of: vec![None; outline.positions.len()] };
+        let shown = |types: &BTreeSet<TypeId>, ty: TypeId| !types.contains(&ty);
+        let root_is_silent = outline.nodes.first().is_some_and(|root| !root.draws_anything() && root.end > 1);
+        let top = u32::from(root_is_silent);
+        let mut position = usize::from(root_is_silent);
+        while let Some(node) = outline.nodes.get(position) {
+            let depth = node.info.depth.saturating_sub(top);
+            let expandable = node.end > position + 1;
+            let folded = expandable && options.folds.contains(node.info.id, depth);
+            let kinds = if folded {
+                summary_of(outline, node, options)
+            } else {
+                strips_of(node, |ty| shown(&options.hidden, ty))
+            };
+            layout.push(node, depth, (expandable, folded), kinds, options.row_scale);
+            let end = if folded { node.end } else { position + 1 };
+            let index = u32::try_from(layout.rows.len() - 1).ok();
+            for member in &outline.nodes[position..end] {
+                layout.row_of[member.info.id.index()] = index;
+            }
+            position = end;
+        }
+        layout
+    }
+
+    /// The natural layout scaled so that it fills `height`, as far as `factors` allow.
+    #[must_use]
+    pub fn filling(outline: &Outline, options: &Options, height: f32, factors: RangeInclusive<f32>) -> Self {
+        let natural = Self::new(outline, options);
+        if natural.height <= 0.0 {
+            return natural;
+        }
+        let factor = (height / natural.height).clamp(*factors.start(), *factors.end());
+        if (factor - 1.0).abs() < 0.01 {
+            return natural;
+        }
+        Self::new(outline, &Options { row_scale: options.row_scale * factor, ..options.clone() })
+    }
+
+    /// The row in which a container is seen; `None` when it is not.
+    #[must_use]
+    pub fn row_of(&self, container: ContainerId) -> Option<&Row> {
+        self.rows.get(self.index_of(container)?)
+    }
+
+    /// The place of that row.
+    #[must_use]
+    pub fn index_of(&self, container: ContainerId) -> Option<usize> {
+        (*self.row_of.get(container.index())?).map(|index| index as usize)
+    }
+
+    fn push(
+        &mut self,
+        node: &Node,
+        depth: u32,
+        (expandable, folded): (bool, bool),
+        kinds: Vec<(StripKind, TypeId)>,
+        scale: f32,
+    ) {
+        let apart = expandable && self.rows.last().is_some_and(|last| last.depth > depth);
+        let top = self.height + if apart { GROUP_GAP * scale.min(1.0) } else { 0.0 };
+        let mut y = top + MARGIN * scale.min(1.0);
+        let mut strips = Vec::with_capacity(kinds.len());
+        for (kind, ty) in kinds {
+            let height = natural_height(&kind) * scale;
+            strips.push(Strip { kind, ty, y, height });
+            y += height + GAP * scale.min(1.0);
+        }
+        let height = if strips.is_empty() { HEADING_HEIGHT * scale } else { y - top };
+        self.height = top + height;
+        self.rows.push(Row {
+            container: node.info.id,
+            name: node.info.name.clone(),
+            ty: node.info.ty,
+            depth,
+            expandable,
+            folded,
+            y: top,
+            height,
+            strips,
+        });
+    }
+}
+
+impl Node {
+    fn draws_anything(&self) -> bool {
+        !(self.states.is_empty() && self.events.is_empty() && self.variables.is_empty())
+    }
+}
+
+impl Row {
+    /// The height at which arrows reach the row.
+    #[must_use]
+    pub fn anchor(&self) -> f32 {
+        let states = |strip: &&Strip| matches!(strip.kind, StripKind::States { .. } | StripKind::Summary { .. });
+        match self.strips.iter().find(states).or(self.strips.first()) {
+            Some(strip) => strip.y + strip.height / 2.0,
+            None => self.y + self.height / 2.0,
+        }
+    }
+}
+
+impl Strip {
+    /// Top and height of the box of a nesting depth.
+    #[must_use]
+    pub fn lane(&self, depth: u32, depths: u32) -> (f32, f32) {
+        #[expect(clippy::cast_precision_loss, reason = "a nesting depth")]
+        let (depth, depths) = (depth as f32, depths.max(1) as f32);
+        if depths <= BOXED_DEPTHS as f32 {
+            let natural = STATE_HEIGHT + NESTING_HEIGHT * (depths - 1.0);
+            let inset = depth * NESTING_HEIGHT * self.height / natural;
+            (self.y + inset, self.height - inset)
+        } else {
+            let each = self.height / depths;
+            (self.y + each * depth, each)
+        }
+    }
+}
+
+fn natural_height(kind: &StripKind) -> f32 {
+    #[expect(clippy::cast_precision_loss, reason = "a nesting depth")]
+    match kind {
+        StripKind::States { depths } if *depths <= BOXED_DEPTHS => {
+            STATE_HEIGHT + NESTING_HEIGHT * (depths.saturating_sub(1)) as f32
+        }
+        StripKind::States { depths } => DEEP_HEIGHT * *depths as f32,
+        StripKind::Summary { .. } => SUMMARY_HEIGHT,
+        StripKind::Events { .. } => EVENT_HEIGHT,
+        StripKind::Variable => VARIABLE_HEIGHT,
+    }
+}
+
+/// What a container's own row shows.
+fn strips_of(node: &Node, shown: impl Fn(TypeId) -> bool) -> Vec<(StripKind, TypeId)> {
+    let mut kinds = Vec::new();
+    let types: Vec<TypeId> = node.events.iter().copied().filter(|&ty| shown(ty)).collect();
+    if let Some(&first) = types.first() {
+        kinds.push((StripKind::Events { types }, first));
+    }
+    kinds.extend(node.states.iter().filter(|s| shown(s.0)).map(|&(ty, depths)| (StripKind::States { depths }, ty)));
+    kinds.extend(node.variables.iter().filter(|&&ty| shown(ty)).map(|&ty| (StripKind::Variable, ty)));
+    kinds
+}
+
+/// What the row of a folded container shows.
+fn summary_of(outline: &Outline, node: &Node, options: &Options) -> Vec<(StripKind, TypeId)> {
+    let types = outline.state_types_within(node.info.id);
+    let mut kinds: Vec<_> = types
+        .into_iter()
+        .filter(|ty| !options.hidden.contains(ty))
+        .map(|ty| (StripKind::Summary { members: outline.states_within(node.info.id, ty) }, ty))
+        .collect();
+    kinds.extend(node.variables.iter().filter(|ty| !options.hidden.contains(ty)).map(|&ty| (StripKind::Variable, ty)));
+    kinds
+}
+
+#[cfg(test)]
+mod tests;

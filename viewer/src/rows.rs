@@ -1,0 +1,169 @@
+//! The rows of `pj_dump -l 9 -e 1e300`: every container and entity as a line of text, to compare with other tools and for scripts.
+//!
+//! Dates are written from integers and are exact. As in `pj_dump`, names are not quoted, and containers' dates have six significant
+//! digits. The order is depth first by container; compare sorted.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use converter::paje::TypeKind;
+
+use crate::query::{
+    ContainerId, ContainerInfo, GlobalNanos, Interval, Lane, Model, QueryError, TimelineSource, TypeId, ValueId,
+};
+
+/// All time there is.
+const EVER: Interval = Interval { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
+
+/// Writes all rows of a source.
+///
+/// # Errors
+/// When `out` fails.
+pub fn write(source: &dyn TimelineSource, out: &mut dyn Write) -> io::Result<()> {
+    let (model, containers) = (source.model(), source.containers());
+    let by_id = containers.iter().map(|container| (container.id, container)).collect();
+    let rows = Rows { source, model: &model, by_id };
+    for container in containers.iter() {
+        rows.container(container, out)?;
+        // All types: a trace may break its own type tree.
+        for ty in &model.types {
+            let text = rows.entities(container, ty.id, ty.kind).map_err(io::Error::other)?;
+            out.write_all(text.as_bytes())?;
+        }
+    }
+    for ty in model.types.iter().filter(|ty| matches!(ty.kind, TypeKind::Link { .. })) {
+        let text = rows.links(ty.id).map_err(io::Error::other)?;
+        out.write_all(text.as_bytes())?;
+    }
+    Ok(())
+}
+
+struct Rows<'a> {
+    source: &'a dyn TimelineSource,
+    model: &'a Model,
+    by_id: BTreeMap<ContainerId, &'a ContainerInfo>,
+}
+
+impl Rows<'_> {
+    fn value(&self, value: ValueId) -> &str {
+        self.model.values.get(value.index()).map_or("", |value| &value.name)
+    }
+
+    /// The root is `0`, whatever it is called in titles.
+    fn name(&self, id: ContainerId) -> &str {
+        if id == ContainerId::ROOT {
+            return "0";
+        }
+        self.by_id.get(&id).map_or("", |container| &container.name)
+    }
+
+    fn type_name(&self, ty: TypeId) -> &str {
+        if ty == TypeId::ROOT { "0" } else { &self.model.types[ty.index()].name }
+    }
+
+    fn container(&self, container: &ContainerInfo, out: &mut dyn Write) -> io::Result<()> {
+        let from = if container.id == ContainerId::ROOT { 0 } else { container.life.from.0 };
+        let to = container.life.to.0;
+        let (from, to) = (from as f64 / 1e9, to as f64 / 1e9);
+        let [from, to, duration] = [from, to, to - from].map(general);
+        let (parent, ty) = (self.name(container.parent), self.type_name(container.ty));
+        writeln!(out, "Container, {parent}, {ty}, {from}, {to}, {duration}, {}", self.name(container.id))
+    }
+
+    fn entities(&self, container: &ContainerInfo, ty: TypeId, kind: TypeKind) -> Result<String, QueryError> {
+        let head = format!("{}, {}", self.name(container.id), self.type_name(ty));
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        match kind {
+            TypeKind::State => {
+                for depth in 0..self.source.depths(container.id, ty) {
+                    let lane = Lane { container: container.id, ty, depth };
+                    for state in self.source.states(lane, EVER, usize::MAX)?.items {
+                        let (span, value) = (dates(state.life), self.value(state.value));
+                        let _ = writeln!(text, "State, {head}, {span}, {depth}.000000000, {value}");
+                    }
+                }
+            }
+            TypeKind::Variable => {
+                for sample in self.source.samples(container.id, ty, EVER, usize::MAX)?.items {
+                    let _ = writeln!(text, "Variable, {head}, {}, {:.9}", dates(sample.life), sample.value);
+                }
+            }
+            TypeKind::Event => {
+                for mark in self.source.events(container.id, ty, EVER, usize::MAX)?.items {
+                    let _ = writeln!(text, "Event, {head}, {}, {}", seconds(mark.time.0), self.value(mark.value));
+                }
+            }
+            TypeKind::Container | TypeKind::Link { .. } => {}
+        }
+        Ok(text)
+    }
+
+    fn links(&self, ty: TypeId) -> Result<String, QueryError> {
+        let mut text = String::new();
+        for link in self.source.links(ty, EVER, usize::MAX)?.items {
+            let facts = self.source.facts(link.id)?;
+            let key = facts.fields.iter().find(|(name, _)| name == "key").map_or("", |(_, key)| key);
+            let span = dates(Interval { from: link.start_time, to: link.end_time });
+            let (holder, ty, value) = (self.name(facts.container), self.type_name(ty), self.value(link.value));
+            let (start, end) = (self.name(link.start), self.name(link.end));
+            let _ = writeln!(text, "Link, {holder}, {ty}, {span}, {value}, {start}, {end}, {key}");
+        }
+        Ok(text)
+    }
+}
+
+/// Start, end and duration in seconds.
+fn dates(life: Interval) -> String {
+    format!("{}, {}, {}", seconds(life.from.0), seconds(life.to.0), seconds(life.to.0 - life.from.0))
+}
+
+/// Nanoseconds as seconds with nine decimals.
+fn seconds(nanos: i64) -> String {
+    let (sign, nanos) = (if nanos < 0 { "-" } else { "" }, nanos.unsigned_abs());
+    format!("{sign}{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000)
+}
+
+/// A number as C's `%g` writes it: six significant digits, without trailing zeros.
+fn general(value: f64) -> String {
+    let scientific = format!("{value:.5e}");
+    let Some((mantissa, exponent)) = scientific.split_once('e') else { return scientific };
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let strip = |text: &str| match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text.to_owned(),
+    };
+    if (-4..6).contains(&exponent) {
+        let decimals = usize::try_from(5 - exponent).unwrap_or(0);
+        return strip(&format!("{value:.decimals$}"));
+    }
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{}e{sign}{:02}", strip(mantissa), exponent.abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{general, seconds};
+
+    #[test]
+    fn numbers_as_c_writes_them() {
+        let cases = [
+            (0.0, "0"),
+            (1e20, "1e+20"),
+            (1.0 / 3.0, "0.333333"),
+            (98.9755, "98.9755"),
+            (123_456.7, "123457"),
+            (1_234_567.0, "1.23457e+06"),
+            (999_999.5, "1e+06"),
+            (0.000_1, "0.0001"),
+            (0.000_012_5, "1.25e-05"),
+            (-2.5, "-2.5"),
+            (100.0, "100"),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(general(value), expected);
+        }
+        assert_eq!(seconds(-1_500_000_000), "-1.500000000");
+    }
+}

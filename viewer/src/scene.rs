@@ -1,0 +1,234 @@
+//! A picture as a list of primitives, without a toolkit: what SVG, PNG, the page and the tests all draw from.
+//!
+//! [`chart`] draws the rows of an interval; [`document`] surrounds them with a heading, names, a ruler and a legend.
+
+mod chart;
+mod document;
+mod labels;
+mod legend;
+mod links;
+mod marks;
+mod states;
+mod variables;
+pub mod wire;
+
+pub use chart::{View, chart, overview};
+pub use document::{DocumentOptions, document};
+pub use legend::{LegendEntry, LegendGroup, legend};
+
+use converter::paje::Color;
+
+use crate::query::{EntityId, ValueId};
+use crate::theme::Paint;
+use crate::theme::font::Weight;
+
+/// A picture.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scene {
+    /// Width in units; at scale 1 a unit is a pixel.
+    pub width: f32,
+    /// Height in units.
+    pub height: f32,
+    /// What is behind everything; none is transparent.
+    pub background: Option<Color>,
+    /// Read aloud in place of the picture: a name and a sentence.
+    pub title: String,
+    /// The sentence.
+    pub description: String,
+    /// From back to front.
+    pub items: Vec<Item>,
+}
+
+/// A rectangle.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Frame {
+    pub x: f32,
+    pub y: f32,
+    pub width: f32,
+    pub height: f32,
+}
+
+/// A primitive.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Item {
+    /// Several, moved together, perhaps seen through a window.
+    Group(Group),
+    /// A filled rectangle.
+    Rect(Rect),
+    /// Exact mixtures, one per column of pixels.
+    Cells(Cells),
+    /// A straight line.
+    Line(Line),
+    /// A line or area through points.
+    Curve(Curve),
+    /// An arrow from one row to another.
+    Arrow(Arrow),
+    /// A small shape at a point.
+    Mark(Mark),
+    /// A line of text.
+    Text(Text),
+}
+
+/// Several primitives in coordinates of their own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Group {
+    /// What it is, for readers of the SVG.
+    pub name: String,
+    /// Where its origin lies.
+    pub x: f32,
+    /// Where its origin lies.
+    pub y: f32,
+    /// Only this part of it is seen, in its own coordinates.
+    pub window: Option<Frame>,
+    /// From back to front.
+    pub items: Vec<Item>,
+}
+
+/// A filled rectangle.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Rect {
+    pub frame: Frame,
+    pub fill: Paint,
+    pub radius: f32,
+    /// What is pointed at.
+    pub id: Option<EntityId>,
+    /// Said of it when pointed at in an SVG.
+    pub title: Option<String>,
+}
+
+/// Exact mixtures: in each column the values stand on each other, each as high as its share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cells {
+    /// Where they are; columns have equal widths.
+    pub frame: Frame,
+    /// Colours of the values, in the order in which they stand on each other.
+    pub palette: Vec<Color>,
+    /// The values themselves, in the same order.
+    pub values: Vec<ValueId>,
+    /// For each column `(place in the palette, share)`; shares of a column sum to at most 1.
+    pub columns: Vec<Vec<(u16, f32)>>,
+}
+
+/// A straight line.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Line {
+    pub from: (f32, f32),
+    pub to: (f32, f32),
+    pub width: f32,
+    pub paint: Paint,
+}
+
+/// A line through points, or the area enclosed by them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// The points.
+    pub points: Vec<(f32, f32)>,
+    /// Filled as a polygon.
+    pub fill: Option<Paint>,
+    /// Drawn as a line of this width.
+    pub stroke: Option<(Paint, f32)>,
+}
+
+/// An arrow.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Arrow {
+    pub from: (f32, f32),
+    pub to: (f32, f32),
+    pub width: f32,
+    /// Length of its head.
+    pub head: f32,
+    pub paint: Paint,
+    /// Drawn around it, so that it stands out from what it crosses.
+    pub halo: Option<Paint>,
+    /// What is pointed at; none when it stands for several.
+    pub id: Option<EntityId>,
+    /// Said of it when pointed at in an SVG.
+    pub title: Option<String>,
+}
+
+/// A small triangle that points down to its date.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Mark {
+    /// Its tip.
+    pub at: (f32, f32),
+    pub size: f32,
+    pub fill: Paint,
+    pub id: Option<EntityId>,
+    pub title: Option<String>,
+}
+
+/// Where a text stands relative to its point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "named after what they are")]
+pub enum Anchor {
+    #[default]
+    Start,
+    Middle,
+    End,
+}
+
+/// A line of text. It has been cut to fit already.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Text {
+    /// On the baseline.
+    pub at: (f32, f32),
+    pub text: String,
+    pub size: f32,
+    pub weight: Weight,
+    pub anchor: Anchor,
+    pub fill: Paint,
+}
+
+impl Frame {
+    /// A rectangle from its top left corner and size.
+    #[must_use]
+    pub const fn new(x: f32, y: f32, width: f32, height: f32) -> Self {
+        Self { x, y, width, height }
+    }
+
+    /// Its right edge.
+    #[must_use]
+    pub fn right(&self) -> f32 {
+        self.x + self.width
+    }
+
+    /// Its lower edge.
+    #[must_use]
+    pub fn bottom(&self) -> f32 {
+        self.y + self.height
+    }
+}
+
+impl Rect {
+    /// Decoration: a rectangle that stands for nothing.
+    #[must_use]
+    pub const fn plain(frame: Frame, fill: Color, radius: f32) -> Self {
+        Self { frame, fill: Paint::solid(fill), radius, id: None, title: None }
+    }
+}
+
+impl Text {
+    /// A text that starts at a point.
+    #[must_use]
+    pub fn new(at: (f32, f32), text: impl Into<String>, size: f32, fill: Color) -> Self {
+        Self { at, text: text.into(), size, weight: Weight::Regular, anchor: Anchor::Start, fill: Paint::solid(fill) }
+    }
+
+    /// The same, semi-bold.
+    #[must_use]
+    pub fn strong(self) -> Self {
+        Self { weight: Weight::SemiBold, ..self }
+    }
+
+    /// The same, standing elsewhere relative to its point.
+    #[must_use]
+    pub fn anchored(self, anchor: Anchor) -> Self {
+        Self { anchor, ..self }
+    }
+}

@@ -1,0 +1,186 @@
+//! The rows of an interval as primitives: tracks, states, curves, events, and arrows above them all.
+
+use std::sync::Arc;
+
+use super::{Cells, Frame, Item, Rect, Scene, links, marks, states, variables};
+use crate::layout::scale::{TimeScale, date, duration};
+use crate::layout::{Layout, Options, Outline, Strip, StripKind};
+use crate::query::{ContainerId, GlobalNanos, Interval, Model, QueryError, TimelineSource, ValueId};
+use crate::theme::{Paint, Theme};
+use converter::paje::Color;
+
+/// What part of the rows is drawn, and how finely.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct View {
+    /// The part of time.
+    pub interval: Interval,
+    /// Its width in units.
+    pub width: f32,
+    /// The part of the rows: from this height …
+    pub top: f32,
+    /// … to this one.
+    pub bottom: f32,
+    /// Pixels per unit: edges lie on pixels, and mixtures are exact for each.
+    pub resolution: f32,
+    /// Whether entities carry sentences for an SVG's `<title>`.
+    pub titles: bool,
+}
+
+/// All that drawing needs.
+pub(super) struct Context<'a> {
+    pub(super) source: &'a dyn TimelineSource,
+    pub(super) model: Arc<Model>,
+    pub(super) layout: &'a Layout,
+    pub(super) options: &'a Options,
+    pub(super) theme: Theme,
+    pub(super) view: View,
+    pub(super) scale: TimeScale,
+    /// Names of the containers of each row, from the first that is drawn.
+    paths: Vec<String>,
+}
+
+/// Draws the rows. The origin is the top left corner of the first row at the interval's start; rows outside of the view are left out.
+///
+/// # Errors
+/// When the source cannot answer.
+pub fn chart(source: &dyn TimelineSource, layout: &Layout, options: &Options, view: View) -> Result<Scene, QueryError> {
+    let context = Context::new(source, layout, options, view);
+    let mut items = Vec::new();
+    let mut over = Vec::new();
+    for (index, row) in layout.rows.iter().enumerate() {
+        if row.y > view.bottom || row.y + row.height < view.top {
+            continue;
+        }
+        for strip in &row.strips {
+            let frame = Frame::new(0.0, strip.y, view.width, strip.height);
+            if !matches!(strip.kind, StripKind::Events { .. }) {
+                items.push(Item::Rect(Rect::plain(frame, context.theme.track, 0.0)));
+            }
+            match &strip.kind {
+                StripKind::States { depths } => states::strip(&context, index, strip, *depths, &mut items)?,
+                StripKind::Summary { members } => states::summary(&context, strip, members, &mut items)?,
+                StripKind::Events { types } => marks::band(&context, index, strip, types, &mut over)?,
+                StripKind::Variable => variables::strip(&context, row.container, strip, &mut items)?,
+            }
+        }
+    }
+    items.append(&mut over);
+    items.extend(links::arrows(&context)?);
+    Ok(Scene { width: view.width, height: layout.height, items, ..Scene::default() })
+}
+
+/// Draws the mean mixture of all states over the whole width: a trace at a glance.
+///
+/// # Errors
+/// When the source cannot answer.
+pub fn overview(
+    source: &dyn TimelineSource,
+    outline: &Outline,
+    options: &Options,
+    view: View,
+) -> Result<Scene, QueryError> {
+    let layout = Layout::new(outline, options);
+    let context = Context::new(source, &layout, options, view);
+    let members = |ty| outline.states_within(ContainerId::ROOT, ty);
+    let types = outline.state_types_within(ContainerId::ROOT);
+    let mut items = Vec::new();
+    if let Some(ty) = types.into_iter().filter(|ty| !options.hidden.contains(ty)).max_by_key(|&ty| members(ty).len()) {
+        let kind = StripKind::Summary { members: Vec::new() };
+        let strip = Strip { kind, ty, y: 0.0, height: view.bottom };
+        states::summary(&context, &strip, &members(ty), &mut items)?;
+    }
+    Ok(Scene { width: view.width, height: view.bottom, items, ..Scene::default() })
+}
+
+impl<'a> Context<'a> {
+    fn new(source: &'a dyn TimelineSource, layout: &'a Layout, options: &'a Options, view: View) -> Self {
+        // An empty interval is shown as its first nanosecond.
+        let interval = Interval {
+            to: GlobalNanos(view.interval.to.0.max(view.interval.from.0.saturating_add(1))),
+            ..view.interval
+        };
+        let view = View { interval, ..view };
+        let mut paths = Vec::with_capacity(layout.rows.len());
+        let mut names: Vec<&str> = Vec::new();
+        for row in &layout.rows {
+            names.truncate(row.depth as usize);
+            names.push(&row.name);
+            paths.push(names.join(" › "));
+        }
+        Self {
+            source,
+            model: source.model(),
+            layout,
+            options,
+            theme: Theme::new(options.theme),
+            view,
+            scale: TimeScale { interval, width: view.width },
+            paths,
+        }
+    }
+
+    /// Columns of pixels in the picture.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of pixels")]
+    pub(super) fn pixels(&self) -> usize {
+        (self.view.width * self.view.resolution).round().clamp(1.0, 65_536.0) as usize
+    }
+
+    /// Columns to ask for: one per pixel, but none shorter than a nanosecond.
+    pub(super) fn columns(&self) -> u32 {
+        let most = u32::try_from(self.scale.nanos()).unwrap_or(u32::MAX);
+        u32::try_from(self.pixels()).unwrap_or(u32::MAX).min(most)
+    }
+
+    /// The colour of a value, grey when it is dimmed.
+    pub(super) fn color(&self, value: ValueId) -> Color {
+        if self.options.dimmed.contains(&value) {
+            return self.theme.grid;
+        }
+        self.model.values.get(value.index()).map_or(self.theme.faint, |value| value.color)
+    }
+
+    /// The name of a value.
+    pub(super) fn name(&self, value: ValueId) -> &str {
+        self.model.values.get(value.index()).map_or("?", |value| &value.name)
+    }
+
+    /// A fill in the colour of a value.
+    pub(super) fn fill(&self, value: ValueId) -> Paint {
+        Paint::solid(self.color(value))
+    }
+
+    /// What an SVG says of an entity, when it should.
+    pub(super) fn title(&self, name: &str, life: Interval, row: usize) -> Option<String> {
+        self.view.titles.then(|| {
+            let nanos = life.to.0.saturating_sub(life.from.0);
+            let path = self.paths.get(row).map_or("", String::as_str);
+            if nanos == 0 {
+                return format!("{name}, {path}, at {}", date(life.from, 1));
+            }
+            let resolution = (nanos / 1000).max(1);
+            let (from, to) = (date(life.from, resolution), date(life.to, resolution));
+            format!("{name}, {path}, {from} to {to} ({})", duration(nanos))
+        })
+    }
+
+    /// Cells from columns of `(value, share)`, as primitive; nothing where all are empty.
+    pub(super) fn cells(&self, frame: Frame, columns: Vec<Vec<(ValueId, f32)>>) -> Option<Item> {
+        let mut values: Vec<ValueId> = columns.iter().flatten().map(|&(value, _)| value).collect();
+        values.sort_unstable();
+        values.dedup();
+        if values.is_empty() {
+            return None;
+        }
+        let place = |value: &ValueId| u16::try_from(values.binary_search(value).unwrap_or(0)).unwrap_or(u16::MAX);
+        let columns = columns
+            .into_iter()
+            .map(|column| {
+                let mut shares: Vec<(u16, f32)> = column.iter().map(|(value, share)| (place(value), *share)).collect();
+                shares.sort_unstable_by_key(|share| share.0);
+                shares
+            })
+            .collect();
+        let palette = values.iter().map(|&value| self.color(value)).collect();
+        Some(Item::Cells(Cells { frame, palette, values, columns }))
+    }
+}

@@ -1,0 +1,386 @@
+//! A whole page: heading, names, ruler, rows, legend. What `--export` draws.
+
+use super::chart::{View, chart};
+use super::{Anchor, Curve, Frame, Group, Item, LegendGroup, Line, Rect, Scene, Text, legend};
+use crate::layout::scale::{TimeScale, date, duration, grouped};
+use crate::layout::{Layout, Options, Outline, Row, StripKind};
+use crate::query::{Interval, Model, QueryError, Summary, TimelineSource};
+use crate::theme::font::{self, Weight};
+use crate::theme::{Paint, Theme, rgb};
+
+/// Size and part of a document.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DocumentOptions {
+    /// The part of time.
+    pub interval: Interval,
+    /// Width in units.
+    pub width: f32,
+    /// Height in units; as high as its rows when not given.
+    pub height: Option<f32>,
+    /// Pixels per unit.
+    pub resolution: f32,
+    /// Whether entities carry sentences for an SVG's `<title>`.
+    pub titles: bool,
+}
+
+const MARGIN: f32 = 36.0;
+const HEADING: f32 = 58.0;
+const RULER: f32 = 26.0;
+const LEGEND_GAP: f32 = 26.0;
+const LEGEND_LINE: f32 = 24.0;
+const BAR: f32 = 8.0;
+
+/// Everything that the parts of the page share.
+struct Page<'a> {
+    theme: Theme,
+    summary: Summary,
+    model: &'a Model,
+    layout: Layout,
+    options: DocumentOptions,
+    /// Width of the column of names.
+    names: f32,
+    /// Left edge of the rows.
+    left: f32,
+    /// Top edge of the rows.
+    top: f32,
+    scale: TimeScale,
+}
+
+/// Draws a page.
+///
+/// # Errors
+/// When the source cannot answer.
+pub fn document(
+    source: &dyn TimelineSource,
+    outline: &Outline,
+    options: &Options,
+    of: DocumentOptions,
+) -> Result<Scene, QueryError> {
+    let (model, theme) = (source.model(), Theme::new(options.theme));
+    let groups = legend(source, outline, of.interval)?;
+    let inner = of.width - 2.0 * MARGIN;
+    let legend_lines = Legend::new(&groups, inner, theme);
+    let around = MARGIN + HEADING + RULER + LEGEND_GAP + legend_lines.height + MARGIN;
+    let layout = match of.height {
+        Some(height) => Layout::filling(outline, options, (height - around).max(40.0), 0.1..=4.0),
+        None => Layout::new(outline, options),
+    };
+    let names = names_width(&layout, &model).min(of.width * 0.3);
+    let left = MARGIN + names;
+    let top = MARGIN + HEADING + RULER;
+    let width = (of.width - left - MARGIN).max(40.0);
+    let scale = TimeScale { interval: of.interval, width };
+    let page = Page { theme, summary: source.summary(), model: &model, layout, options: of, names, left, top, scale };
+    let rows = page.layout.height;
+    let view =
+        View { interval: of.interval, width, top: 0.0, bottom: rows, resolution: of.resolution, titles: of.titles };
+    let picture = chart(source, &page.layout, options, view)?;
+
+    let mut items = page.heading();
+    items.extend(page.panels());
+    items.extend(page.ruler());
+    items.extend(page.names());
+    let window = Some(Frame::new(0.0, 0.0, width, rows));
+    items.push(Item::Group(Group { name: "Rows".into(), x: left, y: top, window, items: picture.items }));
+    let legend_top = top + rows + LEGEND_GAP;
+    items.push(Item::Group(Group {
+        name: "Legend".into(),
+        x: MARGIN,
+        y: legend_top,
+        window: None,
+        items: legend_lines.items,
+    }));
+    let height = of.height.unwrap_or(0.0).max(around + rows).ceil();
+    let summary = &page.summary;
+    Ok(Scene {
+        width: of.width,
+        height,
+        background: Some(theme.paper),
+        title: format!("Space-time diagram of {}", summary.name),
+        description: format!(
+            "{}; {} rows; time runs from left to right.",
+            page.interval_text(),
+            page.layout.rows.len()
+        ),
+        items,
+    })
+}
+
+impl Page<'_> {
+    fn interval_text(&self) -> String {
+        let interval = self.options.interval;
+        let resolution = (self.scale.nanos() / 1000).max(1);
+        format!("{} – {}", date(interval.from, resolution), date(interval.to, resolution))
+    }
+
+    fn heading(&self) -> Vec<Item> {
+        let summary = &self.summary;
+        let right = self.options.width - MARGIN;
+        let counts = [
+            (summary.containers, "container"),
+            (summary.states, "state"),
+            (summary.links, "link"),
+            (summary.events, "event"),
+            (summary.samples, "sample"),
+        ];
+        let parts: Vec<String> = counts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, name)| format!("{} {name}{}", grouped(*count), if *count == 1 { "" } else { "s" }))
+            .collect();
+        let name = font::fit(&summary.name, 24.0, Weight::SemiBold, right - MARGIN - 260.0).unwrap_or_default();
+        vec![
+            Item::Text(Text::new((MARGIN, MARGIN + 20.0), name, 24.0, self.theme.ink).strong()),
+            Item::Text(Text::new((MARGIN, MARGIN + 41.0), parts.join("  ·  "), 12.5, self.theme.muted)),
+            Item::Text(
+                Text::new((right, MARGIN + 20.0), duration(self.scale.nanos()), 18.0, self.theme.ink)
+                    .strong()
+                    .anchored(Anchor::End),
+            ),
+            Item::Text(
+                Text::new((right, MARGIN + 41.0), self.interval_text(), 12.5, self.theme.muted).anchored(Anchor::End),
+            ),
+        ]
+    }
+
+    /// A quiet ground behind each group of rows.
+    fn panels(&self) -> Vec<Item> {
+        let mut items = Vec::new();
+        let rows = &self.layout.rows;
+        let top_groups: Vec<usize> = (0..rows.len()).filter(|&at| is_group(rows, at)).collect();
+        for (place, &start) in top_groups.iter().enumerate() {
+            let next = top_groups.get(place + 1).copied().unwrap_or(rows.len());
+            let end = (start + 1..next).find(|&at| rows[at].depth <= rows[start].depth).unwrap_or(next);
+            let bottom = rows[end - 1].y + rows[end - 1].height;
+            let frame = Frame::new(
+                MARGIN - 12.0,
+                self.top + rows[start].y + 1.0,
+                self.options.width - 2.0 * MARGIN + 24.0,
+                bottom - rows[start].y + 1.0,
+            );
+            items.push(Item::Rect(Rect::plain(frame, self.theme.panel, 6.0)));
+        }
+        items
+    }
+
+    fn ruler(&self) -> Vec<Item> {
+        let ruler = self.scale.ruler(92.0);
+        let (top, bottom) = (self.top - 6.0, self.top + self.layout.height);
+        let mut items = Vec::new();
+        for tick in &ruler.ticks {
+            let x = self.left + tick.x;
+            let paint = Paint::solid(self.theme.grid);
+            items.push(Item::Line(Line { from: (x, top), to: (x, bottom), width: 1.0, paint }));
+            let half = font::width(&tick.label, 11.0, Weight::Regular) / 2.0;
+            let anchor = if tick.x < half {
+                Anchor::Start
+            } else if tick.x > self.scale.width - half {
+                Anchor::End
+            } else {
+                Anchor::Middle
+            };
+            let at = (x, self.top - 12.0);
+            items.push(Item::Text(Text::new(at, tick.label.clone(), 11.0, self.theme.muted).anchored(anchor)));
+        }
+        if let Some(base) = ruler.base {
+            let at = (self.left - 12.0, self.top - 12.0);
+            items.push(Item::Text(Text::new(at, base, 11.0, self.theme.muted).anchored(Anchor::End)));
+        }
+        items
+    }
+
+    fn names(&self) -> Vec<Item> {
+        let mut items = Vec::new();
+        for (at, row) in self.layout.rows.iter().enumerate() {
+            let size = 12.0_f32.min(row.height * 0.78);
+            if size < 4.0 {
+                continue;
+            }
+            let x = MARGIN + indent(row.depth);
+            let heading = is_group(&self.layout.rows, at) || row.strips.is_empty() || row.folded;
+            let weight = if heading { Weight::SemiBold } else { Weight::Regular };
+            let labels = strip_labels(row, self.model);
+            let taken =
+                labels.iter().map(|label| font::width(label.1, 10.0, Weight::Regular) + 14.0).fold(0.0, f32::max);
+            let y =
+                if row.strips.len() > 1 { row.strips[0].y + first_line(row) / 2.0 } else { row.y + row.height / 2.0 };
+            if let Some(name) = font::fit(&row.name, size, weight, self.names - indent(row.depth) - taken - 10.0) {
+                let ink = if heading { self.theme.ink } else { self.theme.muted };
+                let text = Text::new((x, self.top + y + size * 0.36), name, size, ink);
+                items.push(Item::Text(Text { weight, ..text }));
+            }
+            for (y, label) in labels {
+                let at = (self.left - 10.0, self.top + y + 3.6);
+                items.push(Item::Text(Text::new(at, label, 10.0, self.theme.faint).anchored(Anchor::End)));
+            }
+        }
+        items
+    }
+}
+
+/// Whether a row starts a group: it has no strips of its own, or is folded, and the next is deeper; the deepest such level groups.
+fn is_group(rows: &[Row], at: usize) -> bool {
+    let row = &rows[at];
+    if row.folded {
+        return true;
+    }
+    row.expandable
+        && rows.get(at + 1).is_some_and(|next| next.depth > row.depth && (!next.expandable || !next.strips.is_empty()))
+}
+
+fn indent(depth: u32) -> f32 {
+    #[expect(clippy::cast_precision_loss, reason = "a depth")]
+    let depth = depth as f32;
+    depth * 14.0
+}
+
+/// Height of the strip that a row's name stands beside.
+fn first_line(row: &Row) -> f32 {
+    match row.strips.as_slice() {
+        [events, states, ..] if matches!(events.kind, StripKind::Events { .. }) => {
+            2.0 * (states.y - events.y) + states.height
+        }
+        [first, ..] => first.height,
+        [] => row.height,
+    }
+}
+
+/// What the strips of a row are, where its name alone does not say it: height of the middle, and text.
+fn strip_labels<'a>(row: &Row, model: &'a Model) -> Vec<(f32, &'a str)> {
+    let states =
+        |strip: &crate::layout::Strip| matches!(strip.kind, StripKind::States { .. } | StripKind::Summary { .. });
+    let several = row.strips.iter().filter(|strip| states(strip)).count() > 1;
+    row.strips
+        .iter()
+        .filter(|strip| match strip.kind {
+            StripKind::Variable => true,
+            StripKind::Events { .. } => false,
+            _ => several,
+        })
+        .filter(|strip| strip.height >= 10.0)
+        .filter_map(|strip| Some((strip.y + strip.height / 2.0, model.types.get(strip.ty.index())?.name.as_str())))
+        .collect()
+}
+
+fn names_width(layout: &Layout, model: &Model) -> f32 {
+    let width = |row: &Row| {
+        let labels = strip_labels(row, model);
+        let label = labels.iter().map(|label| font::width(label.1, 10.0, Weight::Regular) + 16.0).fold(0.0, f32::max);
+        indent(row.depth) + font::width(&row.name, 12.0, Weight::SemiBold) + label
+    };
+    layout.rows.iter().map(width).fold(60.0, f32::max) + 18.0
+}
+
+/// The legend, laid out in lines.
+struct Legend {
+    items: Vec<Item>,
+    height: f32,
+}
+
+impl Legend {
+    fn new(groups: &[LegendGroup], width: f32, theme: Theme) -> Self {
+        let mut legend = Self { items: Vec::new(), height: 0.0 };
+        for group in groups.iter().filter(|group| group.kind == "state") {
+            legend.states(group, width, theme);
+        }
+        let mut x = 0.0;
+        let y = legend.height + 12.0;
+        for group in groups.iter().filter(|group| group.kind != "state") {
+            let Some(entry) = group.entries.first() else { continue };
+            let count = entry.count.map(grouped).unwrap_or_default();
+            let color = entry.color.as_deref().and_then(parse).map_or(theme.link, |color| {
+                if group.kind == "link" { theme.stroke(color) } else { theme.legible(color) }
+            });
+            legend.items.push(swatch(group.kind, x, y - 4.0, color));
+            x = legend.text(x + 22.0, y, &entry.name, theme.ink);
+            x = legend.text(x + 6.0, y, &count, theme.muted) + 26.0;
+            legend.height = y + 8.0;
+        }
+        legend
+    }
+
+    fn text(&mut self, x: f32, y: f32, text: &str, color: converter::paje::Color) -> f32 {
+        self.items.push(Item::Text(Text::new((x, y), text, 12.0, color)));
+        x + font::width(text, 12.0, Weight::Regular)
+    }
+
+    /// A bar of shares over the names of the values.
+    fn states(&mut self, group: &LegendGroup, width: f32, theme: Theme) {
+        let used: Vec<_> = group.entries.iter().filter(|entry| entry.share.is_some_and(|share| share > 0.0)).collect();
+        let sum: f64 = used.iter().filter_map(|entry| entry.share).sum();
+        let (mut x, y) = (0.0, self.height);
+        self.items.push(Item::Rect(Rect::plain(Frame::new(0.0, y, width, BAR), theme.track, 0.0)));
+        for entry in &used {
+            #[expect(clippy::cast_possible_truncation, reason = "a share")]
+            let part = (entry.share.unwrap_or(0.0) / sum.max(1.0)) as f32 * width;
+            let color = entry.color.as_deref().and_then(parse).unwrap_or(theme.faint);
+            self.items.push(Item::Rect(Rect::plain(Frame::new(x, y, part, BAR), color, 0.0)));
+            x += part;
+        }
+        let mut line = y + BAR + 20.0;
+        self.items.push(Item::Text(Text::new((0.0, line), group.name.clone(), 12.0, theme.ink).strong()));
+        x = font::width(&group.name, 12.0, Weight::SemiBold) + 24.0;
+        for entry in &used {
+            let share = percent(entry.share.unwrap_or(0.0));
+            let needed = 18.0
+                + font::width(&entry.name, 12.0, Weight::Regular)
+                + 6.0
+                + font::width(&share, 12.0, Weight::Regular);
+            if x + needed > width && x > 0.0 {
+                (x, line) = (0.0, line + LEGEND_LINE);
+            }
+            let color = entry.color.as_deref().and_then(parse).unwrap_or(theme.faint);
+            self.items.push(swatch("state", x, line - 4.0, color));
+            x = self.text(x + 18.0, line, &entry.name, theme.ink);
+            x = self.text(x + 6.0, line, &share, theme.muted) + 24.0;
+        }
+        self.height = line + 20.0;
+    }
+}
+
+/// A sample of how something is drawn, centred on `y`.
+fn swatch(kind: &str, x: f32, y: f32, color: converter::paje::Color) -> Item {
+    let paint = Paint::solid(color);
+    match kind {
+        "link" => Item::Arrow(super::Arrow {
+            from: (x, y + 4.0),
+            to: (x + 16.0, y - 4.0),
+            width: 1.4,
+            head: 7.0,
+            paint,
+            halo: None,
+            id: None,
+            title: None,
+        }),
+        "event" => Item::Mark(super::Mark { at: (x + 8.0, y + 4.5), size: 9.0, fill: paint, id: None, title: None }),
+        "variable" => Item::Curve(Curve {
+            points: vec![
+                (x, y + 4.0),
+                (x + 5.0, y + 4.0),
+                (x + 5.0, y - 4.0),
+                (x + 11.0, y - 4.0),
+                (x + 11.0, y),
+                (x + 16.0, y),
+            ],
+            fill: None,
+            stroke: Some((paint, 1.8)),
+        }),
+        _ => Item::Rect(Rect {
+            frame: Frame::new(x, y - 6.0, 12.0, 12.0),
+            fill: paint,
+            radius: 2.5,
+            id: None,
+            title: None,
+        }),
+    }
+}
+
+/// A share as people read it.
+fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent > 0.0 && percent < 0.1 { "< 0.1 %".to_owned() } else { format!("{percent:.1} %") }
+}
+
+fn parse(text: &str) -> Option<converter::paje::Color> {
+    u32::from_str_radix(text.strip_prefix('#')?, 16).ok().map(rgb)
+}

@@ -1,0 +1,98 @@
+//! Names inside of states, where they fit and nothing covers them.
+
+use super::chart::Context;
+use super::{Anchor, Frame, Item, Text};
+use crate::query::ValueId;
+use crate::theme::font::{self, Weight};
+use crate::theme::{Paint, Theme, contrast};
+
+/// A state that was drawn as a rectangle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Placed {
+    pub(super) frame: Frame,
+    pub(super) value: ValueId,
+}
+
+const PADDING: f32 = 5.0;
+/// Below this height a letter cannot be read.
+const LOWEST: f32 = 10.5;
+const LARGEST_TEXT: f32 = 11.0;
+/// Letters of a name that is never cut.
+const SHORT: usize = 12;
+
+/// Labels the states of a strip, given by depth; a depth that was drawn as mixtures is `None`.
+pub(super) fn states(context: &Context<'_>, depths: &[Option<Vec<Placed>>], out: &mut Vec<Item>) {
+    for (depth, placed) in depths.iter().enumerate() {
+        let deeper = depths.get(depth + 1);
+        for state in placed.iter().flatten() {
+            let free = match deeper {
+                None => Some((state.frame.x, state.frame.right())),
+                Some(None) => None,
+                Some(Some(above)) if above.first().is_some_and(|a| a.frame.y >= state.frame.bottom() - 0.5) => {
+                    Some((state.frame.x, state.frame.right()))
+                }
+                Some(Some(above)) => widest_gap(state.frame, above),
+            };
+            if let Some((from, to)) = free {
+                out.extend(label(context, state, from, to));
+            }
+        }
+    }
+}
+
+/// The widest part of a frame that no frame above it covers; those are sorted by `x`.
+fn widest_gap(frame: Frame, above: &[Placed]) -> Option<(f32, f32)> {
+    let mut widest: Option<(f32, f32)> = None;
+    let mut from = frame.x;
+    let mut offer = |from: f32, to: f32| {
+        if to > from && widest.is_none_or(|(a, b)| to - from > b - a) {
+            widest = Some((from, to));
+        }
+    };
+    let first = above.partition_point(|a| a.frame.right() <= frame.x);
+    for cover in above[first..].iter().take_while(|a| a.frame.x < frame.right()) {
+        offer(from, cover.frame.x);
+        from = from.max(cover.frame.right());
+    }
+    offer(from, frame.right());
+    widest
+}
+
+fn label(context: &Context<'_>, state: &Placed, from: f32, to: f32) -> Option<Item> {
+    if state.frame.height < LOWEST {
+        return None;
+    }
+    let size = LARGEST_TEXT.min(state.frame.height * 0.72);
+    let room = to - from - 2.0 * PADDING;
+    let name = context.name(state.value);
+    // A short name whole or not at all, and most of a long one: a row of stumps is noise.
+    let whole = font::width(name, size, Weight::Regular);
+    if room < if name.chars().count() <= SHORT { whole } else { 0.75 * whole.min(160.0) } {
+        return None;
+    }
+    let text = font::fit(name, size, Weight::Regular, room)?;
+    let at = (f32::midpoint(from, to), state.frame.y + state.frame.height / 2.0 + size * 0.355);
+    let ink = Theme::text_on(context.color(state.value));
+    let mut item = Text::new(at, text, size, ink).anchored(Anchor::Middle);
+    // A state that hardly stands out from empty time is idle: its name stays in the background too.
+    let quiet = contrast(context.color(state.value), context.theme.track) < 1.3;
+    item.fill = Paint::with_alpha(ink, if quiet { 0.45 } else { 0.92 });
+    Some(Item::Text(item))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn placed(x: f32, width: f32) -> Placed {
+        Placed { frame: Frame::new(x, 0.0, width, 10.0), value: ValueId(0) }
+    }
+
+    #[test]
+    fn the_widest_gap_is_found() {
+        let frame = Frame::new(10.0, 0.0, 100.0, 10.0);
+        assert_eq!(widest_gap(frame, &[]), Some((10.0, 110.0)));
+        assert_eq!(widest_gap(frame, &[placed(0.0, 20.0), placed(50.0, 10.0)]), Some((60.0, 110.0)));
+        assert_eq!(widest_gap(frame, &[placed(0.0, 200.0)]), None);
+    }
+}

@@ -1,0 +1,183 @@
+//! States: rectangles where they can be told apart, exact mixtures where they cannot.
+//!
+//! Nothing is ever left out, widened or sampled: a pixel column that holds a state narrower than two pixels is drawn as the
+//! mixture of all that it holds, and only the rest as rectangles.
+
+use super::chart::Context;
+use super::labels::{self, Placed};
+use super::{Frame, Item, Rect};
+use crate::layout::Strip;
+use crate::query::{ContainerId, Lane, QueryError, State, ValueId};
+
+/// States narrower than this many pixels are drawn as mixtures.
+const NARROW: f64 = 2.0;
+
+/// Draws the states of one container.
+pub(super) fn strip(
+    context: &Context<'_>,
+    row: usize,
+    strip: &Strip,
+    depths: u32,
+    out: &mut Vec<Item>,
+) -> Result<(), QueryError> {
+    let container = context.layout.rows[row].container;
+    let mut placed = Vec::new();
+    for depth in 0..depths {
+        let (y, height) = strip.lane(depth, depths);
+        let lane = Lane { container, ty: strip.ty, depth };
+        let most = context.pixels() / 3;
+        let listed = context.source.states(lane, context.view.interval, most + 1)?;
+        if listed.total > most as u64 {
+            dense(context, &[lane], 1, (y, height), out)?;
+            placed.push(None);
+        } else {
+            placed.push(Some(sparse(context, row, &listed.items, (y, height), out)));
+        }
+    }
+    labels::states(context, &placed, out);
+    Ok(())
+}
+
+/// Draws the mean mixture of the states of several containers.
+pub(super) fn summary(
+    context: &Context<'_>,
+    strip: &Strip,
+    members: &[(ContainerId, u32)],
+    out: &mut Vec<Item>,
+) -> Result<(), QueryError> {
+    let depths = members.iter().map(|member| member.1).max().unwrap_or(0);
+    for depth in 0..depths {
+        let deep = members.iter().filter(|member| member.1 > depth);
+        let lanes: Vec<Lane> = deep.map(|&(container, _)| Lane { container, ty: strip.ty, depth }).collect();
+        dense(context, &lanes, members.len(), strip.lane(depth, depths), out)?;
+    }
+    Ok(())
+}
+
+/// Draws the mean of the mixtures of some lanes, `of` being how many lanes would fill the height.
+fn dense(
+    context: &Context<'_>,
+    lanes: &[Lane],
+    of: usize,
+    (y, height): (f32, f32),
+    out: &mut Vec<Item>,
+) -> Result<(), QueryError> {
+    let columns = context.columns();
+    let cells = context.source.cells(lanes, context.view.interval, columns)?;
+    #[expect(clippy::cast_precision_loss, reason = "the last step before pixels")]
+    let whole = context.scale.nanos() as f64 / f64::from(columns) * of as f64;
+    let mut sums: Vec<Vec<(ValueId, i64)>> = vec![Vec::new(); columns as usize];
+    for lane in cells.cells.chunks(columns as usize) {
+        for (sum, cell) in sums.iter_mut().zip(lane) {
+            for &(value, nanos) in &cell.shares {
+                add(sum, value, nanos);
+            }
+        }
+    }
+    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "the last step before pixels")]
+    let shares =
+        |sum: Vec<(ValueId, i64)>| sum.into_iter().map(|(v, n)| (v, (n as f64 / whole).min(1.0) as f32)).collect();
+    let frame = Frame::new(0.0, y, context.view.width, height);
+    out.extend(context.cells(frame, sums.into_iter().map(shares).collect()));
+    Ok(())
+}
+
+/// Draws states of which there are few. Returns the rectangles, for labels.
+fn sparse(
+    context: &Context<'_>,
+    row: usize,
+    states: &[State],
+    (y, height): (f32, f32),
+    out: &mut Vec<Item>,
+) -> Vec<Placed> {
+    let pixels = context.pixels();
+    let edges: Vec<(f64, f64)> = states.iter().map(|state| edges(context, state, pixels)).collect();
+    let mut mixed = vec![false; pixels];
+    for &(from, to) in edges.iter().filter(|(from, to)| to - from < NARROW) {
+        let (first, last) = columns_of(from, to, pixels);
+        mixed[first..last].fill(true);
+    }
+    let unit = 1.0 / context.view.resolution;
+    let mut placed = Vec::new();
+    let mut mixtures: Vec<Vec<(ValueId, f64)>> = vec![Vec::new(); if mixed.contains(&true) { pixels } else { 0 }];
+    for (state, &(from, to)) in states.iter().zip(&edges) {
+        if !mixtures.is_empty() {
+            let (first, last) = columns_of(from, to, pixels);
+            for column in (first..last).filter(|&column| mixed[column]) {
+                #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
+                let left = column as f64;
+                add(&mut mixtures[column], state.value, to.min(left + 1.0) - from.max(left));
+            }
+        }
+        if let Some((from, to)) = solid(from, to, &mixed) {
+            let gap = if to - from >= 5.0 { 1.0 } else { 0.0 };
+            let frame = Frame::new(from * unit, y, (to - from - gap) * unit, height);
+            let title = context.title(context.name(state.value), state.life, row);
+            out.push(Item::Rect(Rect {
+                frame,
+                fill: context.fill(state.value),
+                radius: 0.0,
+                id: Some(state.id),
+                title,
+            }));
+            placed.push(Placed { frame, value: state.value });
+        }
+    }
+    let mut start = 0;
+    for run in mixed.chunk_by(|a, b| a == b) {
+        if run[0] {
+            #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
+            let frame = Frame::new(start as f32 * unit, y, run.len() as f32 * unit, height);
+            #[expect(clippy::cast_possible_truncation, reason = "the last step before pixels")]
+            let share = |column: &Vec<(ValueId, f64)>| column.iter().map(|&(v, s)| (v, s.min(1.0) as f32)).collect();
+            out.extend(context.cells(frame, mixtures[start..start + run.len()].iter().map(share).collect()));
+        }
+        start += run.len();
+    }
+    placed
+}
+
+/// Where a state starts and ends, in pixels, within the picture.
+#[expect(clippy::cast_precision_loss, reason = "the last step before pixels")]
+fn edges(context: &Context<'_>, state: &State, pixels: usize) -> (f64, f64) {
+    let interval = context.view.interval;
+    let per_nano = pixels as f64 / context.scale.nanos() as f64;
+    let x = |time: i64| (time.clamp(interval.from.0, interval.to.0) - interval.from.0) as f64 * per_nano;
+    (x(state.life.from.0), x(state.life.to.0))
+}
+
+/// The columns that something touches.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clipped to the picture before")]
+fn columns_of(from: f64, to: f64, pixels: usize) -> (usize, usize) {
+    let first = (from.floor() as usize).min(pixels);
+    (first, (to.ceil() as usize).clamp(first, pixels))
+}
+
+/// The pixels that a wide state has for itself, its edges rounded.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "clipped to the picture before"
+)]
+fn solid(from: f64, to: f64, mixed: &[bool]) -> Option<(f32, f32)> {
+    if to - from < NARROW {
+        return None;
+    }
+    let (mut first, mut last) = (from.round() as usize, (to.round() as usize).min(mixed.len()));
+    while first < last && mixed[first] {
+        first += 1;
+    }
+    while first < last && mixed[last - 1] {
+        last -= 1;
+    }
+    (first < last).then_some((first as f32, last as f32))
+}
+
+/// Adds to a value's part of a column.
+fn add<T: std::ops::AddAssign>(column: &mut Vec<(ValueId, T)>, value: ValueId, amount: T) {
+    match column.iter_mut().find(|part| part.0 == value) {
+        Some(part) => part.1 += amount,
+        None => column.push((value, amount)),
+    }
+}

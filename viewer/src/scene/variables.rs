@@ -1,0 +1,169 @@
+//! Variables: steps where the values can be told apart, the band between least and largest with the mean where they cannot.
+
+use super::chart::Context;
+use super::{Curve, Frame, Item, Rect, Text};
+use crate::layout::Strip;
+use crate::query::{ContainerId, QueryError, Sample, SeriesColumn};
+use crate::theme::Paint;
+use crate::theme::font::{self, Weight};
+
+/// Corners of a line.
+type Points = Vec<(f32, f32)>;
+
+/// Maps values to heights.
+struct Axis {
+    low: f64,
+    high: f64,
+    top: f32,
+    height: f32,
+}
+
+/// Draws a variable of one container.
+pub(super) fn strip(
+    context: &Context<'_>,
+    container: ContainerId,
+    strip: &Strip,
+    out: &mut Vec<Item>,
+) -> Result<(), QueryError> {
+    let Some((least, largest)) = context.source.range(strip.ty).filter(|(a, b)| a.is_finite() && b.is_finite()) else {
+        return Ok(());
+    };
+    let axis = Axis::new(least, largest, strip);
+    let ty = context.model.types.get(strip.ty.index());
+    let color = ty.and_then(|ty| ty.color).map_or(context.theme.curve, |color| context.theme.legible(color));
+    let most = context.pixels() / 2;
+    let listed = context.source.samples(container, strip.ty, context.view.interval, most + 1)?;
+    let stroke = Some((Paint::solid(color), 1.5));
+    if listed.total > most as u64 {
+        let columns = context.columns();
+        let series = context.source.series(container, strip.ty, context.view.interval, columns)?;
+        for (start, run) in runs(&series) {
+            let (band, mean) = dense(context, &axis, start, &run, columns);
+            out.push(Item::Curve(Curve { points: band, fill: Some(Paint::with_alpha(color, 0.28)), stroke: None }));
+            out.push(Item::Curve(Curve { points: mean, fill: None, stroke }));
+        }
+    } else {
+        for run in listed.items.chunk_by(|a, b| a.life.to == b.life.from) {
+            let line = steps(context, &axis, run);
+            let floor = axis.top + axis.height;
+            let (Some(first), Some(last)) = (line.first(), line.last()) else { continue };
+            let mut area = vec![(first.0, floor)];
+            area.extend(&line);
+            area.push((last.0, floor));
+            out.push(Item::Curve(Curve { points: area, fill: Some(Paint::with_alpha(color, 0.22)), stroke: None }));
+            out.push(Item::Curve(Curve { points: line, fill: None, stroke }));
+        }
+    }
+    out.extend(bounds(context, &axis, strip));
+    Ok(())
+}
+
+impl Axis {
+    fn new(least: f64, largest: f64, strip: &Strip) -> Self {
+        // Zero belongs to the picture unless that would flatten the curve.
+        let low = if least > 0.0 && least <= 0.5 * largest { 0.0 } else { least };
+        let high = if largest > low { largest } else { low + 1.0 };
+        Self { low, high, top: strip.y + 3.0, height: (strip.height - 4.0).max(1.0) }
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "the last step before pixels")]
+    fn y(&self, value: f64) -> f32 {
+        let share = ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0) as f32;
+        self.top + self.height * (1.0 - share)
+    }
+}
+
+/// The corners of the steps of some values that follow each other.
+fn steps(context: &Context<'_>, axis: &Axis, samples: &[Sample]) -> Vec<(f32, f32)> {
+    let clip = |x: f32| x.clamp(-2.0, context.view.width + 2.0);
+    samples
+        .iter()
+        .flat_map(|sample| {
+            let y = axis.y(sample.value);
+            [(clip(context.scale.x(sample.life.from)), y), (clip(context.scale.x(sample.life.to)), y)]
+        })
+        .collect()
+}
+
+/// Columns with values that follow each other, each run with its first place.
+fn runs(series: &[Option<SeriesColumn>]) -> Vec<(usize, Vec<SeriesColumn>)> {
+    let mut runs: Vec<(usize, Vec<SeriesColumn>)> = Vec::new();
+    let mut open = false;
+    for (place, column) in series.iter().enumerate() {
+        match (column, runs.last_mut()) {
+            (Some(column), Some(run)) if open => run.1.push(*column),
+            (Some(column), _) => runs.push((place, vec![*column])),
+            (None, _) => {}
+        }
+        open = column.is_some();
+    }
+    runs
+}
+
+/// The band between least and largest, and the line of means.
+#[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
+fn dense(context: &Context<'_>, axis: &Axis, start: usize, run: &[SeriesColumn], columns: u32) -> (Points, Points) {
+    let width = context.view.width / columns as f32;
+    let x = |place: usize| (start + place) as f32 * width + width / 2.0;
+    let upper = run.iter().enumerate().map(|(place, column)| (x(place), axis.y(column.max)));
+    let lower = run.iter().enumerate().rev().map(|(place, column)| (x(place), axis.y(column.min)));
+    let mean = run.iter().enumerate().map(|(place, column)| (x(place), axis.y(column.mean)));
+    (upper.chain(lower).collect(), mean.collect())
+}
+
+/// The largest and least value, at the left edge.
+fn bounds(context: &Context<'_>, axis: &Axis, strip: &Strip) -> Vec<Item> {
+    const SIZE: f32 = 9.0;
+    if strip.height < 3.0 * SIZE {
+        return Vec::new();
+    }
+    let text = |value: f64, y: f32| {
+        let text = number(value);
+        let frame = Frame::new(2.0, y - SIZE + 0.5, font::width(&text, SIZE, Weight::Regular) + 6.0, SIZE + 2.5);
+        let fill = Paint::with_alpha(context.theme.track, 0.8);
+        [
+            Item::Rect(Rect { frame, fill, radius: 2.0, id: None, title: None }),
+            Item::Text(Text::new((5.0, y), text, SIZE, context.theme.muted)),
+        ]
+    };
+    let mut items = Vec::from(text(axis.high, strip.y + SIZE + 2.0));
+    items.extend(text(axis.low, strip.y + strip.height - 3.5));
+    items
+}
+
+/// A value with about four significant digits.
+pub(super) fn number(value: f64) -> String {
+    let size = value.abs();
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    if !(1e-3..1e7).contains(&size) {
+        return format!("{value:.2e}").replace('-', "−");
+    }
+    let digits = if size >= 1000.0 {
+        0
+    } else if size >= 100.0 {
+        1
+    } else if size >= 1.0 {
+        2
+    } else {
+        4
+    };
+    let text = format!("{value:.digits$}");
+    let text = if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    text.replace('-', "−")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        let cases =
+            [(0.0, "0"), (12.5, "12.5"), (1234.56, "1235"), (-0.25, "−0.25"), (1.5e-9, "1.50e−9"), (3e9, "3.00e9")];
+        for (value, text) in cases {
+            assert_eq!(number(value), text);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The page's server: loopback only, one trace, a secret path.
+//!
+//! Everything computed comes from [`crate::scene`] and [`crate::layout`]; here are only routes, limits and guards.
+
+mod api;
+mod assets;
+mod guard;
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::get;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+
+use crate::layout::Outline;
+use crate::query::{QueryError, TimelineSource};
+
+/// How to serve.
+#[derive(Clone, Debug, Default)]
+pub struct ServerOptions {
+    /// Port on the loopback interface; any free one when 0.
+    pub port: u16,
+    /// End when no page has asked for anything for so long.
+    pub until_idle: Option<Duration>,
+}
+
+/// Why the page cannot be served.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerError {
+    /// Someone else listens there.
+    #[error("port {port} is in use; choose another with --port, or leave the option away to take any free one")]
+    PortInUse {
+        /// The port.
+        port: u16,
+    },
+    /// The port cannot be had for another reason.
+    #[error("cannot listen on port {port}")]
+    Listen {
+        /// The port.
+        port: u16,
+        /// Why.
+        source: io::Error,
+    },
+    /// No secret could be made.
+    #[error("the system gives no random numbers, without which the page would be open to everybody on this machine")]
+    Random {
+        /// Why.
+        source: io::Error,
+    },
+    /// The trace contradicts itself.
+    #[error("the trace cannot be laid out")]
+    Query(#[from] QueryError),
+    /// Serving failed later.
+    #[error("serving failed")]
+    Serve(#[source] io::Error),
+}
+
+/// A server that listens and is ready to run.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    app: Arc<App>,
+    address: SocketAddr,
+}
+
+/// What the routes share.
+pub(crate) struct App {
+    source: Arc<dyn TimelineSource>,
+    outline: Outline,
+    token: String,
+    /// Pictures computed at the same time; the rest waits.
+    permits: Semaphore,
+    started: Instant,
+    /// Milliseconds after `started` of the last request.
+    last_request: AtomicU64,
+}
+
+impl std::fmt::Debug for App {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The token stays out of logs.
+        f.debug_struct("App").field("trace", &self.source.summary().name).finish_non_exhaustive()
+    }
+}
+
+impl Server {
+    /// Starts to listen.
+    ///
+    /// # Errors
+    /// When the port is taken, or the trace cannot be laid out.
+    pub async fn bind(source: Arc<dyn TimelineSource>, port: u16) -> Result<Self, ServerError> {
+        let outline = Outline::new(source.as_ref())?;
+        let token = guard::token().map_err(|source| ServerError::Random { source })?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(|source| match source.kind() {
+            io::ErrorKind::AddrInUse => ServerError::PortInUse { port },
+            _ => ServerError::Listen { port, source },
+        })?;
+        let address = listener.local_addr().map_err(|source| ServerError::Listen { port, source })?;
+        let permits = Semaphore::new(4);
+        let (started, last_request) = (Instant::now(), AtomicU64::new(0));
+        Ok(Self { listener, app: Arc::new(App { source, outline, token, permits, started, last_request }), address })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The address of the page, with its secret.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/t/{}/", self.address.port(), self.app.token)
+    }
+
+    /// Serves until `stop` is done, or nobody has asked for anything for `until_idle`.
+    ///
+    /// # Errors
+    /// When the system takes the listening socket away.
+    pub async fn run(self, until_idle: Option<Duration>, stop: impl Future<Output = ()>) -> Result<(), ServerError> {
+        let app = Arc::clone(&self.app);
+        let router = router(Arc::clone(&app));
+        let serving = axum::serve(self.listener, router).into_future();
+        tokio::select! {
+            done = serving => done.map_err(ServerError::Serve),
+            // What is under way may be cut off: the page will find nobody anyway.
+            () = stop => Ok(()),
+            () = idle(&app, until_idle) => Ok(()),
+        }
+    }
+}
+
+/// Done when nobody has asked for anything for so long; never without a limit.
+async fn idle(app: &App, limit: Option<Duration>) {
+    let Some(limit) = limit else { return std::future::pending().await };
+    loop {
+        let last = Duration::from_millis(app.last_request.load(Ordering::Relaxed));
+        let quiet = app.started.elapsed().saturating_sub(last);
+        let Some(rest) = limit.checked_sub(quiet).filter(|rest| !rest.is_zero()) else { return };
+        tokio::time::sleep(rest).await;
+    }
+}
+
+fn router(app: Arc<App>) -> Router {
+    let inside = Router::new()
+        .route("/", get(assets::index))
+        .route("/api/summary", get(api::summary))
+        .route("/api/rows", get(api::rows))
+        .route("/api/scene", get(api::scene))
+        .route("/api/overview", get(api::overview))
+        .route("/api/legend", get(api::legend))
+        .route("/api/facts", get(api::facts))
+        .route("/api/at", get(api::at))
+        .route("/api/ping", get(api::ping))
+        .route("/{*path}", get(assets::file));
+    Router::new()
+        .nest("/t/{token}", inside.clone())
+        // Axum's nesting leaves the slash at the end to us.
+        .route("/t/{token}/", get(assets::index))
+        .layer(from_fn_with_state(Arc::clone(&app), guard::guard))
+        .with_state(app)
+}

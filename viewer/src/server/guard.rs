@@ -1,0 +1,126 @@
+//! Who may ask: other users of a login node can reach loopback too, and so can any page open in the user's browser.
+//!
+//! The path holds a secret, compared in constant time; `Host` must be this machine (a foreign name would be DNS rebinding);
+//! `Origin`, when sent, must be the host itself.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use axum::extract::{Request, State};
+use axum::http::header::{self, HeaderName, HeaderValue};
+use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::App;
+
+/// Sent with every answer.
+const HEADERS: [(HeaderName, &str); 6] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; connect-src 'self'; \
+         base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::CACHE_CONTROL, "no-store"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+];
+
+/// A new secret: 128 random bits in hexadecimal.
+pub(super) fn token() -> io::Result<String> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Lets a request through, or answers it.
+pub(super) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let mut response = match check(&app.token, request.uri().path(), request.headers()) {
+        Ok(()) => {
+            let now = u64::try_from(app.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+            app.last_request.store(now, Ordering::Relaxed);
+            next.run(request).await
+        }
+        Err((status, reason)) => (status, reason).into_response(),
+    };
+    for (name, value) in HEADERS {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+fn check(token: &str, path: &str, headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let host = text(header::HOST).unwrap_or_default();
+    if !is_this_machine(host) {
+        return Err((StatusCode::FORBIDDEN, "This server answers only under the name of this machine.\n"));
+    }
+    if headers.contains_key(header::ORIGIN) && text(header::ORIGIN) != Some(&format!("http://{host}")) {
+        return Err((StatusCode::FORBIDDEN, "This server answers only its own page.\n"));
+    }
+    let given = path.strip_prefix("/t/").and_then(|rest| rest.split('/').next()).unwrap_or_default();
+    if !equal(given.as_bytes(), token.as_bytes()) {
+        return Err((StatusCode::NOT_FOUND, "Use the whole address that `tumit view` printed.\n"));
+    }
+    Ok(())
+}
+
+/// Whether a `Host` is loopback, under any port: `ssh -L` may change it.
+fn is_this_machine(host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        Some(_) if !host.ends_with(']') => return false,
+        _ => host,
+    };
+    matches!(name, "127.0.0.1" | "localhost" | "[::1]")
+}
+
+/// Compares in a time that depends only on the lengths.
+fn equal(a: &[u8], b: &[u8]) -> bool {
+    let difference = a.iter().zip(b).fold(0_u8, |sum, (a, b)| sum | (a ^ b));
+    std::hint::black_box(difference) == 0 && a.len() == b.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(path: &str, host: &str, origin: Option<&str>) -> Option<StatusCode> {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, host.parse().unwrap());
+        if let Some(origin) = origin {
+            headers.insert(header::ORIGIN, origin.parse().unwrap());
+        }
+        check("0123abcd", path, &headers).err().map(|error| error.0)
+    }
+
+    #[test]
+    fn the_page_itself_may_ask() {
+        assert_eq!(answer("/t/0123abcd/", "127.0.0.1:4000", None), None);
+        assert_eq!(answer("/t/0123abcd/api/scene", "localhost:1", Some("http://localhost:1")), None);
+        assert_eq!(answer("/t/0123abcd/", "[::1]:4000", None), None);
+    }
+
+    #[test]
+    fn nobody_else_may() {
+        for path in ["/", "/t/", "/t/0123abc/", "/t/0123abcde/", "/t/x/0123abcd/", "/0123abcd/"] {
+            assert_eq!(answer(path, "127.0.0.1:4000", None), Some(StatusCode::NOT_FOUND), "{path}");
+        }
+        for host in ["evil.example", "127.0.0.1.evil.example:80", "", "localhost:", "localhost:80x"] {
+            assert_eq!(answer("/t/0123abcd/", host, None), Some(StatusCode::FORBIDDEN), "{host}");
+        }
+        for origin in ["http://evil.example", "null", "http://127.0.0.1:4001", "https://127.0.0.1:4000"] {
+            assert_eq!(answer("/t/0123abcd/", "127.0.0.1:4000", Some(origin)), Some(StatusCode::FORBIDDEN), "{origin}");
+        }
+    }
+
+    #[test]
+    fn secrets_differ_and_have_128_bits() {
+        let (a, b) = (token().unwrap(), token().unwrap());
+        assert_ne!(a, b);
+        assert_eq!(a.len(), 32);
+    }
+}

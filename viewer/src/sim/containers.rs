@@ -1,0 +1,141 @@
+//! Which containers exist, and since when.
+
+use converter::paje::{ContainerId, TypeId};
+use converter::time::GlobalNanos;
+
+use super::Slot;
+use super::faults::{Fault, Faults};
+use crate::query::{ContainerInfo, Interval};
+
+/// How far ids may run ahead of the containers that are there. They are dense; this bounds what a wrong one costs.
+const MAX_GAP: usize = 1 << 20;
+
+#[derive(Debug)]
+struct Entry {
+    info: ContainerInfo,
+    alive: bool,
+    slots: Vec<(TypeId, Slot)>,
+    children: Vec<ContainerId>,
+    detail: u32,
+}
+
+/// All containers by id.
+#[derive(Debug)]
+pub(super) struct Containers(Vec<Option<Entry>>);
+
+impl Containers {
+    /// Only the root.
+    pub(super) fn new(root: &str) -> Self {
+        let mut containers = Self(Vec::new());
+        containers.insert(
+            ContainerInfo {
+                id: ContainerId::ROOT,
+                ty: TypeId::ROOT,
+                parent: ContainerId::ROOT,
+                depth: 0,
+                name: root.to_owned(),
+                life: Interval { from: GlobalNanos(0), to: GlobalNanos(0) },
+            },
+            0,
+        );
+        containers
+    }
+
+    fn insert(&mut self, info: ContainerInfo, detail: u32) {
+        let at = info.id.index();
+        if self.0.len() <= at {
+            self.0.resize_with(at + 1, || None);
+        }
+        self.0[at] = Some(Entry { info, alive: true, slots: Vec::new(), children: Vec::new(), detail });
+    }
+
+    fn get(&self, id: ContainerId) -> Option<&Entry> {
+        self.0.get(id.index())?.as_ref()
+    }
+
+    fn get_mut(&mut self, id: ContainerId) -> Option<&mut Entry> {
+        self.0.get_mut(id.index())?.as_mut()
+    }
+
+    /// Takes a new one; `parent_type` is what its type was declared under.
+    pub(super) fn create(&mut self, info: ContainerInfo, parent_type: TypeId, detail: u32, faults: &mut Faults) {
+        if self.is_known(info.id) {
+            return faults.count(Fault::CreatedAgain);
+        }
+        if info.parent >= info.id || !self.is_alive(info.parent) || info.id.index() > self.0.len() + MAX_GAP {
+            return faults.count(Fault::DeadContainer);
+        }
+        if self.type_of(info.parent) != parent_type {
+            faults.count(Fault::ForeignType);
+        }
+        if let Some(parent) = self.get_mut(info.parent) {
+            parent.children.push(info.id);
+        }
+        self.insert(info, detail);
+    }
+
+    pub(super) fn is_alive(&self, id: ContainerId) -> bool {
+        self.get(id).is_some_and(|entry| entry.alive)
+    }
+
+    pub(super) fn is_known(&self, id: ContainerId) -> bool {
+        self.get(id).is_some()
+    }
+
+    pub(super) fn type_of(&self, id: ContainerId) -> TypeId {
+        self.get(id).map_or(TypeId::ROOT, |entry| entry.info.ty)
+    }
+
+    pub(super) fn from(&self, id: ContainerId) -> i64 {
+        self.get(id).map_or(0, |entry| entry.info.life.from.0)
+    }
+
+    pub(super) fn slots(&self, id: ContainerId) -> &[(TypeId, Slot)] {
+        self.get(id).map_or(&[], |entry| &entry.slots)
+    }
+
+    /// For a container that is known.
+    pub(super) fn slots_mut(&mut self, id: ContainerId) -> &mut Vec<(TypeId, Slot)> {
+        &mut self.get_mut(id).expect("the caller has seen it alive").slots
+    }
+
+    /// The container and all that is alive inside, innermost first.
+    pub(super) fn with_descendants(&self, id: ContainerId) -> Vec<ContainerId> {
+        let (mut order, mut stack) = (Vec::new(), vec![id]);
+        while let Some(at) = stack.pop() {
+            if let Some(entry) = self.get(at).filter(|entry| entry.alive) {
+                order.push(at);
+                stack.extend(&entry.children);
+            }
+        }
+        order.reverse();
+        order
+    }
+
+    /// All that are alive.
+    pub(super) fn alive(&self) -> Vec<ContainerId> {
+        self.0.iter().flatten().filter(|entry| entry.alive).map(|entry| entry.info.id).collect()
+    }
+
+    pub(super) fn begin(&mut self, id: ContainerId, from: i64) {
+        if let Some(entry) = self.get_mut(id) {
+            entry.info.life.from = GlobalNanos(from);
+        }
+    }
+
+    pub(super) fn end(&mut self, id: ContainerId, to: i64) {
+        if let Some(entry) = self.get_mut(id) {
+            entry.info.life.to = GlobalNanos(to);
+            entry.alive = false;
+            // What ended needs no more room than what was kept.
+            entry.slots = Vec::new();
+            entry.children = Vec::new();
+        }
+    }
+
+    /// What is known of each, and the rows of their extra fields by id.
+    pub(super) fn into_parts(self) -> (Vec<ContainerInfo>, Vec<u32>) {
+        let details = self.0.iter().map(|entry| entry.as_ref().map_or(0, |entry| entry.detail)).collect();
+        (self.0.into_iter().flatten().map(|entry| entry.info).collect(), details)
+    }
+}

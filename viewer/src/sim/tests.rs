@@ -1,0 +1,165 @@
+//! What the format leaves open, case by case: the rows that come out, and the remark that is made.
+
+use converter::paje::{ContainerId, PajeEvent, TypeId, TypeKind, ValueId, VariableOp};
+use converter::time::GlobalNanos;
+
+use crate::query::TimelineSource as _;
+use crate::store::Store;
+
+const HEADER: &str = include_str!("../../tests/header.paje");
+const TREE: &str = "\
+0 P 0 Process
+0 T P Thread
+2 S T Activity
+1 V T Load \"0.5 0.5 0.5\"
+3 E T Mark \"0.1 0.2 0.3\"
+4 L 0 T T Message
+5 a S A \"0 1 0\"
+5 b S B \"1 0 0\"
+5 l L M \"1 1 1\"
+5 m L N \"1 1 1\"
+6 0 p 0 P p
+6 0 t p T t
+";
+
+/// Rows of entities without the decimals that are always zero here, and the remarks.
+fn run(body: &str) -> (Vec<String>, Vec<String>) {
+    let store = Store::from_paje("trace", format!("{HEADER}{TREE}{body}").as_bytes()).unwrap();
+    let mut rows = Vec::new();
+    crate::rows::write(&store, &mut rows).unwrap();
+    let rows = String::from_utf8(rows).unwrap().replace(".000000000", "");
+    (rows.lines().filter(|row| !row.starts_with("Container")).map(str::to_owned).collect(), store.summary().remarks)
+}
+
+fn check(body: &str, rows: &[&str], remarks: &[&str]) {
+    let found = run(body);
+    assert_eq!(found.0, rows, "{body}");
+    assert_eq!(found.1.len(), remarks.len(), "{body}: {:?}", found.1);
+    for (found, expected) in found.1.iter().zip(remarks) {
+        assert!(found.contains(expected), "{found}");
+    }
+}
+
+#[test]
+fn states() {
+    check("13 1 t S\n13 2 t S\n14 3 t S\n", &[], &["2 pops of states found no state"]);
+    check(
+        "11 5 t S a\n11 3 t S b\n7 9 T t\n",
+        &["State, t, Activity, 5, 5, 0, 0, A", "State, t, Activity, 5, 9, 4, 0, B"],
+        &["1 change of a state is dated before"],
+    );
+    check(
+        "12 1 t S a\n12 2 t S b\n11 3 t S b\n11 4 t S a\n",
+        &[
+            "State, t, Activity, 1, 3, 2, 0, A",
+            "State, t, Activity, 3, 4, 1, 0, B",
+            "State, t, Activity, 4, 4, 0, 0, A",
+            "State, t, Activity, 2, 3, 1, 1, B",
+        ],
+        &[],
+    );
+}
+
+#[test]
+fn nesting_without_end() {
+    let pushes = "12 1 t S a\n".repeat(5000);
+    let (rows, remarks) = run(&format!("{pushes}{}7 9 P p\n", "13 2 t S\n".repeat(5000)));
+    assert_eq!(rows.len(), 4096);
+    assert!(rows.iter().all(|row| row.contains(", 1, 2, 1, ")));
+    assert!(remarks[0].starts_with("904 states are nested deeper"), "{remarks:?}");
+    assert_eq!(remarks.len(), 1);
+}
+
+#[test]
+fn variables() {
+    check(
+        "9 1 t V 2\n8 3 t V 5\n10 2 t V 1\n7 4 P p\n",
+        &["Variable, t, Load, 1, 3, 2, 2", "Variable, t, Load, 3, 4, 1, 4"],
+        &["1 value of a variable is dated before", "1 variable was changed before it was set"],
+    );
+    check(
+        "8 1 t V 1e308\n9 2 t V 1e308\n7 4 P p\n",
+        &[&format!("Variable, t, Load, 1, 4, 3, {:.0}", 1e308)],
+        &["not a finite number"],
+    );
+}
+
+#[test]
+fn point_events_are_sorted() {
+    check(
+        "17 2 t E x\n17 1 t E y\n",
+        &["Event, t, Mark, 1, y", "Event, t, Mark, 2, x"],
+        &["1 point event is dated before"],
+    );
+}
+
+#[test]
+fn links() {
+    check(
+        "15 1 0 L t l k\n15 2 0 L t l k\n16 3 0 L t m k\n16 4 0 L t l k\n15 5 0 L t l other\n",
+        &["Link, 0, Message, 1, 3, 2, M, t, t, k", "Link, 0, Message, 2, 4, 2, M, t, t, k"],
+        &["1 link uses a key that is still in use", "1 link has another value at its end", "1 link has only a start"],
+    );
+    // The end first, in the file and in time; the key again.
+    check(
+        "16 1 0 L t l k\n15 2 0 L t l k\n15 3 0 L t l k\n16 4 0 L t l k\n",
+        &["Link, 0, Message, 2, 1, -1, M, t, t, k", "Link, 0, Message, 3, 4, 1, M, t, t, k"],
+        &[],
+    );
+}
+
+#[test]
+fn destruction() {
+    check(
+        "11 5 t S a\n8 7 t V 1\n7 3 P p\n11 8 t S b\n7 9 P p\n",
+        &["State, t, Activity, 5, 7, 2, 0, A", "Variable, t, Load, 7, 7, 0, 1"],
+        &["2 operations were left out: their containers have ended", "1 container ends before the last date in it"],
+    );
+}
+
+#[test]
+fn a_type_in_a_container_of_another_type_is_kept() {
+    check("11 1 p S a\n7 2 P p\n", &["State, p, Activity, 1, 2, 1, 0, A"], &["1 container holds something"]);
+}
+
+#[test]
+fn operations_that_make_no_sense_are_left_out() {
+    let (root, time) = (ContainerId::ROOT, GlobalNanos(1));
+    let define = |ty, kind, parent| PajeEvent::DefineType { ty: TypeId(ty), kind, parent, name: "t", color: None };
+    let set = |ty, value| PajeEvent::SetState { time, container: root, ty, value, extra: &[], source: None };
+    let create = |id, ty, parent| PajeEvent::CreateContainer {
+        time,
+        container: ContainerId(id),
+        ty: TypeId(ty),
+        parent: ContainerId(parent),
+        name: "c",
+        extra: &[],
+    };
+    let value = |value, ty| PajeEvent::DefineValue { value: ValueId(value), ty, name: "v", color: None };
+    let store = Store::from_events(
+        "trace",
+        [
+            define(1, TypeKind::State, TypeId::ROOT),
+            define(7, TypeKind::State, TypeId::ROOT),
+            define(2, TypeKind::Link { start: TypeId(9), end: TypeId::ROOT }, TypeId::ROOT),
+            define(2, TypeKind::State, TypeId(1)),
+            value(0, TypeId(1)),
+            value(5, TypeId(1)),
+            value(0, TypeId::ROOT),
+            set(TypeId(1), ValueId(3)),
+            set(TypeId(8), ValueId(0)),
+            set(TypeId::ROOT, ValueId(0)),
+            create(1, 1, 0),
+            create(u32::MAX, 0, 0),
+            create(1, 0, 4),
+            create(0, 0, 0),
+            PajeEvent::DestroyContainer { time, container: root },
+            PajeEvent::Variable { time, container: root, ty: TypeId(1), op: VariableOp::Set, value: 1.0 },
+            PajeEvent::PopState { time, container: ContainerId(77), ty: TypeId(1) },
+        ],
+    );
+    let summary = store.summary();
+    assert_eq!((summary.containers, summary.states, summary.samples), (0, 0, 0));
+    let counts: Vec<&str> = summary.remarks.iter().filter_map(|remark| remark.split(' ').next()).collect();
+    assert_eq!(counts, ["3", "2", "2", "3", "4", "1"], "{:?}", summary.remarks);
+}

@@ -1,0 +1,127 @@
+//! Numbers over an interval: how long, and how often, containers were in each state.
+
+use std::collections::BTreeMap;
+
+use crate::query::{ContainerId, Interval, Lane, QueryError, TimelineSource, TypeId, ValueId};
+
+/// What one value of a state type comes to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ValueTime {
+    /// The value.
+    pub value: ValueId,
+    /// Nanoseconds spent in it, all containers together. A state counts with all that is nested in it.
+    pub nanos: i64,
+    /// [`Self::nanos`] as a share of the time for which the containers existed.
+    pub share: f64,
+}
+
+/// Time per value of a state type.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StateTimes {
+    /// Longest first; only values that occur.
+    pub values: Vec<ValueTime>,
+    /// Nanoseconds for which the containers existed in the interval, added up.
+    pub lived: i64,
+    /// Nanoseconds of those without any state of the type.
+    pub none: i64,
+}
+
+impl StateTimes {
+    /// The share of a value; 0 when it does not occur.
+    #[must_use]
+    pub fn share(&self, value: ValueId) -> f64 {
+        self.values.iter().find(|time| time.value == value).map_or(0.0, |time| time.share)
+    }
+}
+
+/// Time per value of a state type in some containers. Exact; the cost does not depend on the number of states.
+///
+/// Nested states count at each depth: with a state pushed inside another of the same value, that time counts twice.
+///
+/// # Errors
+/// As [`TimelineSource::cells`].
+pub fn times(
+    source: &dyn TimelineSource,
+    containers: &[ContainerId],
+    ty: TypeId,
+    interval: Interval,
+) -> Result<StateTimes, QueryError> {
+    let lives = source.containers();
+    let lives: BTreeMap<ContainerId, Interval> = lives.iter().map(|info| (info.id, info.life)).collect();
+    let mut sums: BTreeMap<ValueId, i64> = BTreeMap::new();
+    let (mut lived, mut covered) = (0_i64, 0_i64);
+    for &container in containers {
+        let life = lives.get(&container).ok_or(QueryError::Unknown { what: "container" })?;
+        lived += (life.to.0.min(interval.to.0) - life.from.0.max(interval.from.0)).max(0);
+        let depths = source.depths(container, ty).max(1);
+        let lanes: Vec<Lane> = (0..depths).map(|depth| Lane { container, ty, depth }).collect();
+        let cells = source.cells(&lanes, interval, 1)?.cells;
+        covered += cells.first().map_or(0, |outermost| outermost.shares.iter().map(|share| share.1).sum());
+        for (value, nanos) in cells.into_iter().flat_map(|cell| cell.shares) {
+            *sums.entry(value).or_default() += nanos;
+        }
+    }
+    let share = |nanos: i64| if lived > 0 { nanos as f64 / lived as f64 } else { 0.0 };
+    let mut values: Vec<ValueTime> =
+        sums.into_iter().map(|(value, nanos)| ValueTime { value, nanos, share: share(nanos) }).collect();
+    values.sort_by(|a, b| b.nanos.cmp(&a.nanos).then(a.value.cmp(&b.value)));
+    Ok(StateTimes { values, lived, none: (lived - covered).max(0) })
+}
+
+/// How many states of each value overlap an interval, all depths and containers together. The cost grows with their number.
+///
+/// # Errors
+/// As [`TimelineSource::states`].
+pub fn counts(
+    source: &dyn TimelineSource,
+    containers: &[ContainerId],
+    ty: TypeId,
+    interval: Interval,
+) -> Result<BTreeMap<ValueId, u64>, QueryError> {
+    let mut counts = BTreeMap::new();
+    for &container in containers {
+        for depth in 0..source.depths(container, ty) {
+            for state in source.states(Lane { container, ty, depth }, interval, usize::MAX)?.items {
+                *counts.entry(state.value).or_default() += 1;
+            }
+        }
+    }
+    Ok(counts)
+}
+
+/// All containers of a type, whatever their depth.
+#[must_use]
+pub fn containers_of(source: &dyn TimelineSource, ty: TypeId) -> Vec<ContainerId> {
+    source.containers().iter().filter(|info| info.ty == ty).map(|info| info.id).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{containers_of, counts, times};
+    use crate::query::{GlobalNanos, Interval, TimelineSource as _};
+    use crate::store::Store;
+
+    #[test]
+    fn shares_of_the_time_for_which_containers_lived() {
+        let text = format!(
+            "{}0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n5 i S idle \"1 0 0\"\n\
+             6 0 a 0 T a\n6 0 b 0 T b\n11 0 a S w\n11 2 b S i\n12 4 a S i\n13 5 a S\n7 8 T b\n7 10 T a\n",
+            include_str!("../tests/header.paje")
+        );
+        let store = Store::from_paje("trace", text.as_bytes()).expect("a Pajé file");
+        let model = store.model();
+        let ty = |name: &str| model.types.iter().find(|ty| ty.name == name).map(|ty| ty.id).expect("it is defined");
+        let value = |name: &str| model.values.iter().find(|value| value.name == name).expect("it is defined").id;
+        let threads = containers_of(&store, ty("Thread"));
+        let second = 1_000_000_000;
+        let interval = Interval { from: GlobalNanos(second), to: GlobalNanos(9 * second) };
+        let found = times(&store, &threads, ty("Activity"), interval).expect("all are there");
+        // `a` lives 8 s of the interval and works all the time, idle inside for 1 s; `b` lives 7 s and is idle for 6 s.
+        assert_eq!((found.lived, found.none), (15 * second, second));
+        let nanos: Vec<_> = found.values.iter().map(|time| (time.value, time.nanos)).collect();
+        assert_eq!(nanos, [(value("work"), 8 * second), (value("idle"), 7 * second)]);
+        assert!((found.share(value("idle")) - 7.0 / 15.0).abs() < 1e-12);
+        let counted = counts(&store, &threads, ty("Activity"), interval).expect("all are there");
+        assert_eq!((counted[&value("work")], counted[&value("idle")]), (1, 2));
+    }
+}

@@ -1,0 +1,244 @@
+//! Side tables for what few entities have: extra fields and source positions.
+//!
+//! An entity refers to its row by number; row 0 is "nothing". Texts are kept once; equal source positions share a row.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
+
+use converter::paje::{ContainerId, Extra, ExtraValue, Source};
+
+/// Texts kept once, in one buffer.
+#[derive(Debug, Default)]
+pub(crate) struct Texts {
+    buffer: String,
+    ends: Vec<u64>,
+    /// Hash of a text to its number. Of two texts with one hash the second is kept each time it comes.
+    known: HashMap<u64, u32>,
+    hasher: RandomState,
+}
+
+impl Texts {
+    /// The number of a text, which is kept if it is new.
+    pub(crate) fn intern(&mut self, text: &str) -> u32 {
+        let hash = self.hasher.hash_one(text);
+        if let Some(&number) = self.known.get(&hash)
+            && self.get(number) == text
+        {
+            return number;
+        }
+        let number = self.push(text);
+        self.known.insert(hash, number);
+        number
+    }
+
+    fn push(&mut self, text: &str) -> u32 {
+        let number = u32::try_from(self.ends.len()).unwrap_or(u32::MAX);
+        self.buffer.push_str(text);
+        self.ends.push(self.buffer.len() as u64);
+        number
+    }
+
+    /// The text of a number.
+    pub(crate) fn get(&self, number: u32) -> &str {
+        let index = number as usize;
+        let from = index.checked_sub(1).map_or(0, |before| self.ends[before]) as usize;
+        self.ends.get(index).map_or("", |&to| &self.buffer[from..to as usize])
+    }
+
+    /// Forgets what is needed only while texts are added.
+    fn seal(&mut self) {
+        self.known = HashMap::new();
+        self.buffer.shrink_to_fit();
+        self.ends.shrink_to_fit();
+    }
+}
+
+/// Value of an extra field, as kept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum FieldValue {
+    Text(u32),
+    Integer(i64),
+    Float(f64),
+    Container(ContainerId),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Field {
+    name: u32,
+    value: FieldValue,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    fields_end: u64,
+    file: u32,
+    line: u32,
+}
+
+/// No source position.
+const NO_FILE: u32 = u32::MAX;
+
+/// The table of rows.
+#[derive(Debug)]
+pub(crate) struct Details {
+    rows: Vec<Row>,
+    fields: Vec<Field>,
+    texts: Texts,
+    /// Rows that hold only a source position.
+    places: HashMap<(u32, u32), u32>,
+    /// Keys of links and their texts, where the file had some; readers number them upwards.
+    keys: Vec<(u64, u32)>,
+}
+
+impl Default for Details {
+    fn default() -> Self {
+        let nothing = Row { fields_end: 0, file: NO_FILE, line: 0 };
+        Self {
+            rows: vec![nothing],
+            fields: Vec::new(),
+            texts: Texts::default(),
+            places: HashMap::new(),
+            keys: Vec::new(),
+        }
+    }
+}
+
+impl Details {
+    /// The row of an entity with these extra fields and this source position.
+    pub(crate) fn add(&mut self, extra: &[Extra<'_>], source: Option<Source<'_>>) -> u32 {
+        let (file, line) = source.map_or((NO_FILE, 0), |place| (self.texts.intern(place.file), place.line));
+        if extra.is_empty() {
+            if file == NO_FILE {
+                return 0;
+            }
+            if let Some(&row) = self.places.get(&(file, line)) {
+                return row;
+            }
+        }
+        for field in extra {
+            let name = self.texts.intern(field.name);
+            let value = match field.value {
+                ExtraValue::Text(text) => FieldValue::Text(self.texts.intern(text)),
+                ExtraValue::Integer(number) => FieldValue::Integer(number),
+                ExtraValue::Float(number) => FieldValue::Float(number),
+                ExtraValue::Container(container) => FieldValue::Container(container),
+            };
+            self.fields.push(Field { name, value });
+        }
+        let row = u32::try_from(self.rows.len()).unwrap_or(0);
+        if row != 0 {
+            self.rows.push(Row { fields_end: self.fields.len() as u64, file, line });
+            if extra.is_empty() {
+                self.places.insert((file, line), row);
+            }
+        }
+        row
+    }
+
+    /// A row with the fields of two others, and the source of the first that has one.
+    pub(crate) fn join(&mut self, first: u32, second: u32) -> u32 {
+        if second == 0 || first == second {
+            return first;
+        }
+        if first == 0 {
+            return second;
+        }
+        let both: Vec<Field> = self.fields_of(first).iter().chain(self.fields_of(second)).copied().collect();
+        let place = [first, second].map(|row| self.rows[row as usize]).into_iter().find(|row| row.file != NO_FILE);
+        self.fields.extend(both);
+        let row = u32::try_from(self.rows.len()).unwrap_or(0);
+        if row != 0 {
+            let (file, line) = place.map_or((NO_FILE, 0), |place| (place.file, place.line));
+            self.rows.push(Row { fields_end: self.fields.len() as u64, file, line });
+        }
+        row
+    }
+
+    fn fields_of(&self, row: u32) -> &[Field] {
+        let index = row as usize;
+        let Some(before) = index.checked_sub(1) else { return &[] };
+        self.rows
+            .get(index)
+            .map_or(&[], |row| &self.fields[self.rows[before].fields_end as usize..row.fields_end as usize])
+    }
+
+    /// Extra fields of a row: name and value.
+    pub(crate) fn fields(&self, row: u32) -> impl Iterator<Item = (&str, FieldValue)> {
+        self.fields_of(row).iter().map(|field| (self.texts.get(field.name), field.value))
+    }
+
+    /// Containers that a row refers to.
+    pub(crate) fn references(&self, row: u32) -> impl Iterator<Item = ContainerId> {
+        self.fields_of(row).iter().filter_map(|field| match field.value {
+            FieldValue::Container(container) => Some(container),
+            _ => None,
+        })
+    }
+
+    /// Where in the source: file and line.
+    pub(crate) fn source(&self, row: u32) -> Option<(String, u32)> {
+        let row = self.rows.get(row as usize)?;
+        (row.file != NO_FILE).then(|| (self.texts.get(row.file).to_owned(), row.line))
+    }
+
+    pub(crate) fn text(&self, number: u32) -> &str {
+        self.texts.get(number)
+    }
+
+    /// Keeps the text that a file uses for a link key.
+    pub(crate) fn name_key(&mut self, key: u64, text: &str) {
+        let number = self.texts.push(text);
+        self.keys.push((key, number));
+    }
+
+    /// The text of a link key; `k` and its number where the trace had no text.
+    pub(crate) fn key(&self, key: u64) -> String {
+        match self.keys.binary_search_by_key(&key, |named| named.0) {
+            Ok(at) => self.texts.get(self.keys[at].1).to_owned(),
+            Err(_) => format!("k{key}"),
+        }
+    }
+
+    /// No more rows will come.
+    pub(crate) fn seal(&mut self) {
+        self.texts.seal();
+        self.places = HashMap::new();
+        self.keys.sort_unstable();
+        self.keys.shrink_to_fit();
+        self.rows.shrink_to_fit();
+        self.fields.shrink_to_fit();
+    }
+}
+
+/// A column of row numbers that costs nothing while all are 0.
+#[derive(Debug, Default)]
+pub(crate) struct DetailColumn(Vec<u32>);
+
+impl DetailColumn {
+    /// Sets the number of the entity at `index`, which is past all earlier ones.
+    pub(crate) fn push(&mut self, index: usize, row: u32) {
+        if row != 0 {
+            self.0.resize(index, 0);
+            self.0.push(row);
+        }
+    }
+
+    /// The row of the entity at `index`.
+    pub(crate) fn get(&self, index: usize) -> u32 {
+        self.0.get(index).copied().unwrap_or(0)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn permute(&mut self, order: &[u32]) {
+        if !self.0.is_empty() {
+            self.0 = order.iter().map(|&from| self.get(from as usize)).collect();
+        }
+    }
+
+    pub(crate) fn seal(&mut self) {
+        self.0.shrink_to_fit();
+    }
+}

@@ -1,0 +1,68 @@
+//! Links of one type, sorted by the earlier of their two dates.
+
+use converter::paje::{ContainerId, TypeId, ValueId};
+
+use super::spans::{Spans, effective_end};
+use crate::query::Interval;
+
+/// One complete link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LinkRow {
+    pub(crate) start_time: i64,
+    pub(crate) end_time: i64,
+    pub(crate) key: u64,
+    pub(crate) value: ValueId,
+    pub(crate) holder: ContainerId,
+    pub(crate) start: ContainerId,
+    pub(crate) end: ContainerId,
+    pub(crate) detail: u32,
+}
+
+impl LinkRow {
+    /// The earlier date.
+    pub(crate) fn low(&self) -> i64 {
+        self.start_time.min(self.end_time)
+    }
+
+    fn effective_end(&self) -> i64 {
+        effective_end(self.low(), self.start_time.max(self.end_time))
+    }
+}
+
+/// All links of a type.
+#[derive(Debug)]
+pub(crate) struct LinkTable {
+    pub(crate) ty: TypeId,
+    /// Number in the store of the first link.
+    pub(crate) base: u32,
+    pub(crate) rows: Vec<LinkRow>,
+    spans: Spans,
+}
+
+impl LinkTable {
+    /// Sorts and seals. Links of one date stay in the order of completion.
+    pub(crate) fn new(ty: TypeId, base: u32, mut rows: Vec<LinkRow>) -> Self {
+        rows.sort_by_key(LinkRow::low);
+        rows.shrink_to_fit();
+        let spans = Spans::new(rows.iter().map(LinkRow::effective_end).collect());
+        Self { ty, base, rows, spans }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn started(&self, interval: Interval) -> usize {
+        self.rows.partition_point(|row| row.low() < interval.to.0)
+    }
+
+    /// How many overlap an interval. O(log n).
+    pub(crate) fn count(&self, interval: Interval) -> u64 {
+        self.spans.count(self.started(interval), interval)
+    }
+
+    /// Positions of those that overlap an interval, by their earlier date.
+    pub(crate) fn overlapping(&self, interval: Interval) -> impl Iterator<Item = usize> {
+        self.spans.overlapping(self.started(interval), interval, |index| self.rows[index].effective_end())
+    }
+}

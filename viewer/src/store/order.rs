@@ -1,0 +1,102 @@
+//! The order of containers: depth first, children by type, then by name as people count ("Node 2" before "Node 10").
+
+use std::cmp::Ordering;
+
+use crate::query::ContainerInfo;
+
+/// Sorts containers and fills in their depths. Gives positions by id, `u32::MAX` for ids that are not there.
+///
+/// A parent that is not there, or a circle, makes a container a child of the root.
+pub(crate) fn depth_first(mut containers: Vec<ContainerInfo>) -> (Vec<ContainerInfo>, Vec<u32>) {
+    let ids = containers.iter().map(|container| container.id.index() + 1).max().unwrap_or(0);
+    containers.sort_unstable_by(|a, b| a.ty.cmp(&b.ty).then_with(|| natural(&a.name, &b.name)).then(a.id.cmp(&b.id)));
+    let mut children: Vec<Vec<u32>> = vec![Vec::new(); ids];
+    let mut stack = Vec::new();
+    for (position, container) in containers.iter().enumerate() {
+        // Parents are created first, so that their ids are smaller: no circles.
+        if container.parent < container.id {
+            children[container.parent.index()].push(position as u32);
+        } else {
+            stack.push((position as u32, 0));
+        }
+    }
+    stack.reverse();
+    let mut positions = vec![u32::MAX; ids];
+    let mut order = Vec::with_capacity(containers.len());
+    while let Some((at, depth)) = stack.pop() {
+        let container = &mut containers[at as usize];
+        container.depth = depth;
+        positions[container.id.index()] = order.len() as u32;
+        order.push(at);
+        stack.extend(children[container.id.index()].iter().rev().map(|&child| (child, depth + 1)));
+    }
+    let mut taken: Vec<Option<ContainerInfo>> = containers.into_iter().map(Some).collect();
+    let sorted = order.into_iter().filter_map(|at| taken[at as usize].take()).collect();
+    (sorted, positions)
+}
+
+/// Compares names with runs of digits as numbers.
+pub(crate) fn natural(a: &str, b: &str) -> Ordering {
+    let (mut a_rest, mut b_rest) = (a, b);
+    loop {
+        let (a_text, b_text) = (take(&mut a_rest, false), take(&mut b_rest, false));
+        let (a_digits, b_digits) = (take(&mut a_rest, true), take(&mut b_rest, true));
+        let (a_number, b_number) = (a_digits.trim_start_matches('0'), b_digits.trim_start_matches('0'));
+        let order = a_text
+            .cmp(b_text)
+            .then(a_digits.is_empty().cmp(&b_digits.is_empty()).reverse())
+            .then(a_number.len().cmp(&b_number.len()))
+            .then(a_number.cmp(b_number));
+        if order != Ordering::Equal {
+            return order;
+        }
+        if a_rest.is_empty() || b_rest.is_empty() {
+            return a_rest.len().cmp(&b_rest.len()).then(a.cmp(b));
+        }
+    }
+}
+
+/// Splits off the leading run of digits, or of other characters.
+fn take<'a>(rest: &mut &'a str, digits: bool) -> &'a str {
+    let end = rest.find(|c: char| c.is_ascii_digit() != digits).unwrap_or(rest.len());
+    let (run, after) = rest.split_at(end);
+    *rest = after;
+    run
+}
+
+#[cfg(test)]
+mod tests {
+    use super::natural;
+
+    #[test]
+    fn numbers_in_names_count() {
+        let mut names = [
+            "Node 10",
+            "Node 2",
+            "Node",
+            "node 1",
+            "Node 02",
+            "2",
+            "10",
+            "Node 2b",
+            "Node 2 thread 11",
+            "Node 2 thread 3",
+        ];
+        names.sort_by(|a, b| natural(a, b));
+        assert_eq!(
+            names,
+            [
+                "2",
+                "10",
+                "Node",
+                "Node 02",
+                "Node 2",
+                "Node 2 thread 3",
+                "Node 2 thread 11",
+                "Node 2b",
+                "Node 10",
+                "node 1"
+            ]
+        );
+    }
+}

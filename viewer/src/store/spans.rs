@@ -1,0 +1,85 @@
+//! Which spans of a list sorted by start overlap an interval: a tree of largest ends, and the ends sorted.
+//!
+//! Counting costs two binary searches; each span found costs O(log n), however many are passed over.
+//! A span without duration counts as one nanosecond long, so that it is found at its own date: callers give *effective*
+//! ends, see [`effective_end`].
+
+use crate::query::Interval;
+
+/// Children per node of the tree.
+const FAN: usize = 16;
+
+/// The end that overlap tests use: at least 1 ns after the start.
+pub(crate) fn effective_end(start: i64, end: i64) -> i64 {
+    end.max(start.saturating_add(1))
+}
+
+/// The tree over one list. The list itself stays with its owner.
+#[derive(Debug, Default)]
+pub(crate) struct Spans {
+    /// `levels[0][i]` is the largest end of spans `16 i .. 16 (i + 1)`; each level groups 16 of the one below.
+    levels: Vec<Vec<i64>>,
+    sorted_ends: Vec<i64>,
+}
+
+impl Spans {
+    /// Builds it from the effective ends, in the order of the list. O(n log n).
+    pub(crate) fn new(mut ends: Vec<i64>) -> Self {
+        let mut levels = Vec::new();
+        let mut level = group(&ends);
+        while !level.is_empty() {
+            let next = if level.len() > 1 { group(&level) } else { Vec::new() };
+            levels.push(level);
+            level = next;
+        }
+        ends.sort_unstable();
+        Self { levels, sorted_ends: ends }
+    }
+
+    /// How many overlap, given how many of the list start before the interval's end.
+    pub(crate) fn count(&self, started: usize, interval: Interval) -> u64 {
+        // Whatever ended by `from` also started before `to`.
+        (started - self.sorted_ends.partition_point(|&end| end <= interval.from.0)) as u64
+    }
+
+    /// Positions of those that overlap, in order. `end` gives the effective end of a position.
+    pub(crate) fn overlapping<'a>(
+        &'a self,
+        started: usize,
+        interval: Interval,
+        end: impl Fn(usize) -> i64 + 'a,
+    ) -> impl Iterator<Item = usize> + 'a {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            while at < started {
+                let passed = self.passed_over(at, interval.from.0);
+                if passed > 0 {
+                    at += passed;
+                } else {
+                    at += 1;
+                    if end(at - 1) > interval.from.0 {
+                        return Some(at - 1);
+                    }
+                }
+            }
+            None
+        })
+    }
+
+    /// Size of the largest group that begins at `at` and has ended by `from`; 0 when there is none.
+    fn passed_over(&self, at: usize, from: i64) -> usize {
+        let (mut passed, mut size) = (0, FAN);
+        for level in &self.levels {
+            if !at.is_multiple_of(size) || level[at / size] > from {
+                break;
+            }
+            passed = size;
+            size *= FAN;
+        }
+        passed
+    }
+}
+
+fn group(ends: &[i64]) -> Vec<i64> {
+    ends.chunks(FAN).map(|chunk| chunk.iter().copied().max().unwrap_or(i64::MIN)).collect()
+}

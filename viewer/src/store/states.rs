@@ -1,0 +1,309 @@
+//! Lanes of states: columns sorted by start, and the time that each value takes before each block of 64.
+//!
+//! The sums answer exactly what any interval holds at a cost of two blocks and the number of values, not of entities. Lanes
+//! with few values keep them dense (8 bytes × values per 64 states); others keep, per value, only the blocks where it occurs
+//! (12 bytes × occurrences in blocks, at most 12 bytes per state).
+
+use converter::paje::{ContainerId, TypeId, ValueId};
+
+use super::details::DetailColumn;
+use super::spans::effective_end;
+use crate::query::Interval;
+
+/// States per block.
+const BLOCK: usize = 64;
+/// Up to this many values the sums are dense.
+const DENSE_VALUES: usize = 16;
+/// Up to this many states an interval is summed state by state.
+const DIRECT: usize = 2 * BLOCK;
+
+/// A lane while it is filled; states come in order and do not overlap.
+#[derive(Debug, Default)]
+pub(crate) struct RawLane {
+    pub(crate) starts: Vec<i64>,
+    pub(crate) ends: Vec<i64>,
+    pub(crate) values: Vec<u32>,
+    pub(crate) details: DetailColumn,
+}
+
+impl RawLane {
+    /// Adds the next state.
+    pub(crate) fn push(&mut self, start: i64, end: i64, value: ValueId, detail: u32) {
+        self.details.push(self.starts.len(), detail);
+        self.starts.push(start);
+        self.ends.push(end);
+        self.values.push(value.0);
+    }
+}
+
+/// One nesting depth of one state type of one container.
+#[derive(Debug)]
+pub(crate) struct StateLane {
+    pub(crate) container: ContainerId,
+    pub(crate) ty: TypeId,
+    pub(crate) depth: u32,
+    /// Number in the store of the first state.
+    pub(crate) base: u32,
+    starts: Vec<i64>,
+    ends: Ends,
+    /// Indices into `table`.
+    values: Vec<u32>,
+    /// The values that occur.
+    table: Vec<ValueId>,
+    sums: Sums,
+    details: DetailColumn,
+}
+
+/// Where states end.
+#[derive(Debug)]
+enum Ends {
+    /// Each where the next one starts; the last one here.
+    Gapless(i64),
+    Column(Vec<i64>),
+}
+
+/// Time per value in all blocks before a block.
+#[derive(Debug)]
+enum Sums {
+    /// `[block * values + value]`, for block = 0 ..= number of whole blocks.
+    Dense(Vec<i64>),
+    /// Per value, at `offsets[value] .. offsets[value + 1]`: blocks where it occurs, and its time up to their ends.
+    Sparse { offsets: Vec<u32>, blocks: Vec<u32>, times: Vec<i64> },
+}
+
+/// Time per value of a lane's own table, filled and read by turns.
+///
+/// With thousands of values, few occur in one column: only those are touched, and cleared.
+#[derive(Debug, Default)]
+pub(crate) struct Accumulator {
+    times: Vec<i64>,
+    touched: Vec<u32>,
+}
+
+impl Accumulator {
+    fn reset(&mut self, values: usize) {
+        for value in self.touched.drain(..) {
+            self.times[value as usize] = 0;
+        }
+        if self.times.len() < values {
+            self.times.resize(values, 0);
+        }
+    }
+
+    /// Durations are never negative, so that 0 means untouched.
+    fn add(&mut self, value: u32, time: i64) {
+        let sum = &mut self.times[value as usize];
+        if *sum == 0 && time != 0 {
+            self.touched.push(value);
+        }
+        *sum += time;
+    }
+}
+
+impl StateLane {
+    /// Seals a lane.
+    pub(crate) fn new(container: ContainerId, ty: TypeId, depth: u32, base: u32, raw: RawLane) -> Self {
+        let RawLane { mut starts, mut ends, mut values, mut details } = raw;
+        starts.shrink_to_fit();
+        values.shrink_to_fit();
+        details.seal();
+        let mut table: Vec<u32> = Vec::new();
+        let mut place = std::collections::HashMap::new();
+        for value in &mut values {
+            let next = table.len() as u32;
+            *value = *place.entry(*value).or_insert_with_key(|&global| {
+                table.push(global);
+                next
+            });
+        }
+        let gapless = ends.iter().zip(starts.iter().skip(1)).all(|(end, start)| end == start);
+        let ends = match ends.last() {
+            Some(&last) if gapless => Ends::Gapless(last),
+            _ => {
+                ends.shrink_to_fit();
+                Ends::Column(ends)
+            }
+        };
+        let table = table.into_iter().map(ValueId).collect();
+        let mut lane =
+            Self { container, ty, depth, base, starts, ends, values, table, sums: Sums::Dense(Vec::new()), details };
+        lane.sums = if lane.table.len() <= DENSE_VALUES { lane.dense_sums() } else { lane.sparse_sums() };
+        lane
+    }
+
+    fn dense_sums(&self) -> Sums {
+        let width = self.table.len();
+        let mut sums = Vec::with_capacity((self.len() / BLOCK + 1) * width);
+        let mut total = vec![0_i64; width];
+        sums.extend_from_slice(&total);
+        for index in 0..self.len() / BLOCK * BLOCK {
+            total[self.values[index] as usize] += self.end(index) - self.start(index);
+            if (index + 1).is_multiple_of(BLOCK) {
+                sums.extend_from_slice(&total);
+            }
+        }
+        Sums::Dense(sums)
+    }
+
+    fn sparse_sums(&self) -> Sums {
+        let width = self.table.len();
+        let whole = self.len() / BLOCK * BLOCK;
+        // Counting first keeps the lists in one allocation.
+        let mut last_block = vec![usize::MAX; width];
+        let mut offsets = vec![0_u32; width + 1];
+        for index in 0..whole {
+            let value = self.values[index] as usize;
+            if last_block[value] != index / BLOCK {
+                last_block[value] = index / BLOCK;
+                offsets[value + 1] += 1;
+            }
+        }
+        for value in 0..width {
+            offsets[value + 1] += offsets[value];
+        }
+        let entries = offsets[width] as usize;
+        let (mut blocks, mut times) = (vec![0_u32; entries], vec![0_i64; entries]);
+        let mut filled: Vec<usize> = offsets[..width].iter().map(|&offset| offset as usize).collect();
+        let mut total = vec![0_i64; width];
+        for index in 0..whole {
+            let value = self.values[index] as usize;
+            total[value] += self.end(index) - self.start(index);
+            let first = offsets[value] as usize;
+            let block = (index / BLOCK) as u32;
+            if filled[value] == first || blocks[filled[value] - 1] != block {
+                blocks[filled[value]] = block;
+                filled[value] += 1;
+            }
+            times[filled[value] - 1] = total[value];
+        }
+        Sums::Sparse { offsets, blocks, times }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    pub(crate) fn start(&self, index: usize) -> i64 {
+        self.starts[index]
+    }
+
+    pub(crate) fn end(&self, index: usize) -> i64 {
+        match &self.ends {
+            Ends::Gapless(last) => self.starts.get(index + 1).copied().unwrap_or(*last),
+            Ends::Column(ends) => ends[index],
+        }
+    }
+
+    pub(crate) fn value(&self, index: usize) -> ValueId {
+        self.table[self.values[index] as usize]
+    }
+
+    pub(crate) fn detail(&self, index: usize) -> u32 {
+        self.details.get(index)
+    }
+
+    pub(crate) fn has_details(&self) -> bool {
+        !self.details.is_empty()
+    }
+
+    /// Positions of the states that overlap an interval.
+    pub(crate) fn overlapping(&self, interval: Interval) -> std::ops::Range<usize> {
+        let first = self.first_ending_after(0, interval.from.0);
+        first..self.first_starting_from(first, interval.to.0)
+    }
+
+    /// Positions of the states that touch a closed interval: `start <= to` and `end >= from`.
+    pub(crate) fn touching(&self, from: i64, to: i64) -> std::ops::Range<usize> {
+        let first = gallop(0, self.len(), |index| self.end(index) < from);
+        first..gallop(first, self.len(), |index| self.start(index) <= to)
+    }
+
+    fn first_ending_after(&self, near: usize, time: i64) -> usize {
+        gallop(near, self.len(), |index| effective_end(self.start(index), self.end(index)) <= time)
+    }
+
+    fn first_starting_from(&self, near: usize, time: i64) -> usize {
+        gallop(near, self.len(), |index| self.start(index) < time)
+    }
+
+    /// Time per value in `interval`, largest first. `near` is a position at or before the first state concerned, and is moved
+    /// on: a walk over columns from left to right costs what one search costs.
+    pub(crate) fn shares(
+        &self,
+        interval: Interval,
+        near: &mut usize,
+        scratch: &mut Accumulator,
+    ) -> Vec<(ValueId, i64)> {
+        let (from, to) = (interval.from.0, interval.to.0);
+        let first = self.first_ending_after(*near, from);
+        *near = first;
+        let last = self.first_starting_from(first, to);
+        if first == last {
+            return Vec::new();
+        }
+        scratch.reset(self.table.len());
+        self.sum(first..last, scratch);
+        // Only the first and the last state can stick out. A state without duration has nothing to take away.
+        let before = from.min(self.end(first)).saturating_sub(self.start(first)).max(0);
+        scratch.times[self.values[first] as usize] -= before;
+        let after = self.end(last - 1).saturating_sub(to).max(0);
+        scratch.times[self.values[last - 1] as usize] -= after;
+        let nonzero = scratch.touched.iter().map(|&value| (self.table[value as usize], scratch.times[value as usize]));
+        let mut shares: Vec<(ValueId, i64)> = nonzero.filter(|share| share.1 > 0).collect();
+        shares.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+        shares
+    }
+
+    /// Adds the whole durations of the states in a range.
+    fn sum(&self, range: std::ops::Range<usize>, times: &mut Accumulator) {
+        let (low, high) = (range.start.div_ceil(BLOCK), range.end / BLOCK);
+        if range.len() <= DIRECT || low >= high {
+            return self.sum_directly(range, times);
+        }
+        self.sum_directly(range.start..low * BLOCK, times);
+        self.sum_directly(high * BLOCK..range.end, times);
+        let width = self.table.len();
+        match &self.sums {
+            Sums::Dense(sums) => {
+                for value in 0..width {
+                    times.add(value as u32, sums[high * width + value] - sums[low * width + value]);
+                }
+            }
+            Sums::Sparse { offsets, blocks, times: sums } => {
+                for value in 0..width {
+                    let list = offsets[value] as usize..offsets[value + 1] as usize;
+                    let before = |block: usize| {
+                        let passed = blocks[list.clone()].partition_point(|&at| (at as usize) < block);
+                        if passed == 0 { 0 } else { sums[list.start + passed - 1] }
+                    };
+                    times.add(value as u32, before(high) - before(low));
+                }
+            }
+        }
+    }
+
+    fn sum_directly(&self, range: std::ops::Range<usize>, times: &mut Accumulator) {
+        for index in range {
+            times.add(self.values[index], self.end(index) - self.start(index));
+        }
+    }
+}
+
+/// First position in `near..len` for which `before` no longer holds, found by doubling steps, then halving.
+fn gallop(near: usize, len: usize, before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut step) = (near, 1);
+    while low + step <= len && before(low + step - 1) {
+        low += step;
+        step *= 2;
+    }
+    let mut high = len.min(low + step);
+    while low < high {
+        let middle = low.midpoint(high);
+        if before(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}

@@ -1,0 +1,170 @@
+//! The store against a plain reading of the definitions.
+
+use converter::paje::{ContainerId, Extra, ExtraValue, KeyId, PajeEvent, TypeId, TypeKind, ValueId, VariableOp};
+use converter::time::GlobalNanos;
+
+use super::Store;
+use crate::query::{EntityId, Interval, Lane, TimelineSource as _};
+
+const THREAD: TypeId = TypeId(1);
+const ACTIVITY: TypeId = TypeId(2);
+const LOAD: TypeId = TypeId(3);
+const MESSAGE: TypeId = TypeId(4);
+const FAULT: TypeId = TypeId(5);
+
+fn at(time: i64) -> GlobalNanos {
+    GlobalNanos(time)
+}
+
+fn span(from: i64, to: i64) -> Interval {
+    Interval { from: at(from), to: at(to) }
+}
+
+fn define(ty: TypeId, kind: TypeKind, parent: TypeId, name: &str) -> PajeEvent<'_> {
+    PajeEvent::DefineType { ty, kind, parent, name, color: None }
+}
+
+fn model() -> Vec<PajeEvent<'static>> {
+    let mut events = vec![
+        define(THREAD, TypeKind::Container, TypeId::ROOT, "Thread"),
+        define(ACTIVITY, TypeKind::State, THREAD, "Activity"),
+        define(LOAD, TypeKind::Variable, THREAD, "Load"),
+        define(MESSAGE, TypeKind::Link { start: THREAD, end: THREAD }, TypeId::ROOT, "Message"),
+        define(FAULT, TypeKind::Event, THREAD, "Fault"),
+    ];
+    let values = [(0, ACTIVITY, "work"), (1, ACTIVITY, "wait"), (2, MESSAGE, "data"), (3, FAULT, "page")];
+    events.extend(values.map(|(value, ty, name)| PajeEvent::DefineValue {
+        value: ValueId(value),
+        ty,
+        name,
+        color: None,
+    }));
+    events.extend([("thread 10", 1), ("thread 2", 2)].map(|(name, id)| PajeEvent::CreateContainer {
+        time: at(0),
+        container: ContainerId(id),
+        ty: THREAD,
+        parent: ContainerId::ROOT,
+        name,
+        extra: &[],
+    }));
+    events
+}
+
+fn push(time: i64, container: u32, value: u32, extra: &'static [Extra<'static>]) -> PajeEvent<'static> {
+    PajeEvent::PushState {
+        time: at(time),
+        container: ContainerId(container),
+        ty: ACTIVITY,
+        value: ValueId(value),
+        extra,
+        source: None,
+    }
+}
+
+fn pop(time: i64, container: u32) -> PajeEvent<'static> {
+    PajeEvent::PopState { time: at(time), container: ContainerId(container), ty: ACTIVITY }
+}
+
+fn small() -> Store {
+    const WAITS: &[Extra<'static>] = &[Extra { name: "waits for", value: ExtraValue::Container(ContainerId(2)) }];
+    let mut events = model();
+    let link = (ContainerId::ROOT, MESSAGE, ValueId(2), KeyId(7));
+    events.extend([
+        push(10, 1, 0, &[]),
+        push(20, 1, 1, WAITS),
+        push(22, 2, 0, &[]),
+        PajeEvent::StartLink {
+            time: at(25),
+            container: link.0,
+            ty: link.1,
+            value: link.2,
+            start: ContainerId(2),
+            key: link.3,
+            extra: &[Extra { name: "size", value: ExtraValue::Integer(64) }],
+            source: None,
+        },
+        pop(30, 2),
+        PajeEvent::EndLink {
+            time: at(40),
+            container: link.0,
+            ty: link.1,
+            value: link.2,
+            end: ContainerId(1),
+            key: link.3,
+            extra: &[],
+            source: None,
+        },
+        pop(40, 1),
+        pop(60, 1),
+        PajeEvent::Variable { time: at(60), container: ContainerId(2), ty: LOAD, op: VariableOp::Set, value: 2.0 },
+        PajeEvent::Variable { time: at(80), container: ContainerId(2), ty: LOAD, op: VariableOp::Add, value: 4.0 },
+        PajeEvent::NewEvent {
+            time: at(100),
+            container: ContainerId(1),
+            ty: FAULT,
+            value: ValueId(3),
+            extra: &[],
+            source: None,
+        },
+    ]);
+    Store::from_events("small", events)
+}
+
+#[test]
+fn counts_and_order() {
+    let store = small();
+    let summary = store.summary();
+    assert_eq!((summary.containers, summary.states, summary.events, summary.links, summary.samples), (2, 3, 1, 1, 2));
+    assert_eq!(summary.remarks, Vec::<String>::new());
+    // The event at the last date is inside the extent.
+    assert_eq!(summary.extent, span(0, 101));
+    assert_eq!(store.events(ContainerId(1), FAULT, summary.extent, 9).unwrap().total, 1);
+    let names: Vec<(String, u32)> = store.containers().iter().map(|c| (c.name.clone(), c.depth)).collect();
+    assert_eq!(names, [("small".to_owned(), 0), ("thread 2".to_owned(), 1), ("thread 10".to_owned(), 1)]);
+}
+
+#[test]
+fn cells_are_shares_of_time() {
+    let store = small();
+    let lane = |depth| Lane { container: ContainerId(1), ty: ACTIVITY, depth };
+    let cells = store.cells(&[lane(0), lane(1), lane(2)], span(0, 80), 4).unwrap().cells;
+    let shares: Vec<Vec<(u32, i64)>> =
+        cells.iter().map(|cell| cell.shares.iter().map(|&(value, time)| (value.0, time)).collect()).collect();
+    let (work, wait) = (|time| vec![(0, time)], |time| vec![(1, time)]);
+    assert_eq!(shares[..4], [work(10), work(20), work(20), vec![]]);
+    assert_eq!(shares[4..8], [vec![], wait(20), vec![], vec![]]);
+    assert!(shares[8..].iter().all(Vec::is_empty));
+    assert_eq!(store.depths(ContainerId(1), ACTIVITY), 2);
+}
+
+#[test]
+fn relations() {
+    let store = small();
+    let states = |container, depth| {
+        let lane = Lane { container: ContainerId(container), ty: ACTIVITY, depth };
+        store.states(lane, span(0, 100), 9).unwrap().items
+    };
+    let (work, wait, owner) = (states(1, 0)[0].id, states(1, 1)[0].id, states(2, 0)[0].id);
+    let link = store.links(MESSAGE, span(0, 100), 9).unwrap().items[0].id;
+    assert_eq!(store.related(wait, 9).unwrap(), [EntityId::Container(ContainerId(2)), owner, link]);
+    assert_eq!(store.related(owner, 9).unwrap(), [wait, link]);
+    assert_eq!(store.related(link, 9).unwrap(), [owner, work, wait]);
+    let facts = store.facts(wait).unwrap();
+    assert_eq!(facts.fields, [("waits for".to_owned(), "thread 2".to_owned())]);
+    assert_eq!(facts.type_path, ["Thread", "Activity"]);
+    assert_eq!(facts.container_path, ["thread 10"]);
+    let facts = store.facts(link).unwrap();
+    let fields = [("from", "thread 2"), ("to", "thread 10"), ("key", "k7"), ("size", "64")];
+    assert_eq!(facts.fields, fields.map(|(name, text)| (name.to_owned(), text.to_owned())));
+}
+
+#[test]
+fn variables_are_steps() {
+    let store = small();
+    let columns = store.series(ContainerId(2), LOAD, span(40, 100), 3).unwrap();
+    assert_eq!(columns[0], None);
+    assert_eq!(columns[1].map(|column| column.mean), Some(2.0));
+    assert_eq!(columns[2].map(|column| (column.min, column.max)), Some((6.0, 6.0)));
+    assert_eq!(store.range(LOAD), Some((2.0, 6.0)));
+    assert_eq!(store.samples(ContainerId(2), LOAD, span(60, 61), 9).unwrap().total, 1);
+}

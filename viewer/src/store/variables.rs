@@ -1,0 +1,147 @@
+//! Variables: dates and values, and a tree of minimum, maximum and integral over blocks of samples.
+
+use converter::paje::{ContainerId, TypeId};
+
+use crate::query::{Interval, SeriesColumn};
+
+/// Samples per leaf, and children per node, of the tree.
+const FAN: usize = 16;
+
+/// A variable while it is filled.
+#[derive(Debug, Default)]
+pub(crate) struct RawVariable {
+    pub(crate) dates: Vec<i64>,
+    pub(crate) values: Vec<f64>,
+}
+
+/// A variable of a container. Each sample lasts until the next; the last one until `end`.
+#[derive(Debug)]
+pub(crate) struct VariableLane {
+    pub(crate) container: ContainerId,
+    pub(crate) ty: TypeId,
+    /// Number in the store of the first sample.
+    pub(crate) base: u32,
+    dates: Vec<i64>,
+    values: Vec<f64>,
+    end: i64,
+    /// `levels[0]` summarises 16 samples each, every further level 16 nodes of the one below.
+    levels: Vec<Vec<Node>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    min: f64,
+    max: f64,
+    /// Value × nanoseconds.
+    integral: f64,
+}
+
+impl Node {
+    const EMPTY: Self = Self { min: f64::INFINITY, max: f64::NEG_INFINITY, integral: 0.0 };
+
+    fn join(self, other: Self) -> Self {
+        Self { min: self.min.min(other.min), max: self.max.max(other.max), integral: self.integral + other.integral }
+    }
+}
+
+impl VariableLane {
+    /// Seals a variable that ends at `end`.
+    pub(crate) fn new(container: ContainerId, ty: TypeId, base: u32, end: i64, raw: RawVariable) -> Self {
+        let RawVariable { mut dates, mut values } = raw;
+        dates.shrink_to_fit();
+        values.shrink_to_fit();
+        let end = dates.last().map_or(end, |&last| end.max(last));
+        let mut lane = Self { container, ty, base, dates, values, end, levels: Vec::new() };
+        let mut level: Vec<Node> = (0..lane.len().div_ceil(FAN))
+            .map(|block| lane.direct(block * FAN..lane.len().min((block + 1) * FAN)))
+            .collect();
+        while !level.is_empty() {
+            let next = if level.len() > 1 {
+                level.chunks(FAN).map(|chunk| chunk.iter().fold(Node::EMPTY, |all, &node| all.join(node))).collect()
+            } else {
+                Vec::new()
+            };
+            lane.levels.push(level);
+            level = next;
+        }
+        lane
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.dates.len()
+    }
+
+    pub(crate) fn start(&self, index: usize) -> i64 {
+        self.dates[index]
+    }
+
+    pub(crate) fn end(&self, index: usize) -> i64 {
+        self.dates.get(index + 1).copied().unwrap_or(self.end)
+    }
+
+    pub(crate) fn value(&self, index: usize) -> f64 {
+        self.values[index]
+    }
+
+    /// Smallest and largest value.
+    pub(crate) fn range(&self) -> Option<(f64, f64)> {
+        self.levels.last().and_then(|level| level.first()).map(|node| (node.min, node.max))
+    }
+
+    /// Positions of the samples that overlap an interval. One without duration, at the very end, counts at its date.
+    pub(crate) fn overlapping(&self, interval: Interval) -> std::ops::Range<usize> {
+        let started = self.dates.partition_point(|&date| date <= interval.from.0);
+        let mut first = started.saturating_sub(1);
+        if started > 0 && self.end(first) <= interval.from.0 && self.start(first) < interval.from.0 {
+            first = started;
+        }
+        first..self.dates.partition_point(|&date| date < interval.to.0).max(first)
+    }
+
+    /// Minimum, maximum and mean over an interval; `None` where there is no value. O(log n).
+    pub(crate) fn column(&self, interval: Interval) -> Option<SeriesColumn> {
+        let range = self.overlapping(interval);
+        let last = range.clone().next_back()?;
+        let clipped = |index: usize| {
+            let value = self.value(index);
+            let time = self.end(index).min(interval.to.0) - self.start(index).max(interval.from.0);
+            Node { min: value, max: value, integral: value * time.max(0) as f64 }
+        };
+        let mut all = clipped(range.start);
+        if last > range.start {
+            all = all.join(clipped(last)).join(self.whole(range.start + 1..last));
+        }
+        let covered = self.end(last).min(interval.to.0) - self.start(range.start).max(interval.from.0);
+        let mean = if covered > 0 { all.integral / covered as f64 } else { self.value(last) };
+        // Rounding must not push the mean out of the range.
+        Some(SeriesColumn { min: all.min, max: all.max, mean: mean.clamp(all.min, all.max) })
+    }
+
+    /// Whole samples of a range, by the largest nodes that fit.
+    fn whole(&self, range: std::ops::Range<usize>) -> Node {
+        let (mut low, mut high) = (range.start.div_ceil(FAN), range.end / FAN);
+        if low >= high {
+            return self.direct(range);
+        }
+        let mut all = self.direct(range.start..low * FAN).join(self.direct(high * FAN..range.end));
+        for level in &self.levels {
+            let (inner_low, inner_high) = (low.div_ceil(FAN), high / FAN);
+            let nodes =
+                |range: std::ops::Range<usize>| level[range].iter().fold(Node::EMPTY, |sum, &node| sum.join(node));
+            if inner_low >= inner_high {
+                return all.join(nodes(low..high));
+            }
+            all = all.join(nodes(low..inner_low * FAN)).join(nodes(inner_high * FAN..high));
+            (low, high) = (inner_low, inner_high);
+        }
+        all
+    }
+
+    fn direct(&self, range: std::ops::Range<usize>) -> Node {
+        range.fold(Node::EMPTY, |all, index| {
+            let value = self.value(index);
+            let integral = value * (self.end(index) - self.start(index)) as f64;
+            all.join(Node { min: value, max: value, integral })
+        })
+    }
+}

@@ -1,0 +1,194 @@
+//! Colours and type sizes of pictures, light and dark, shared by every way of drawing.
+
+pub mod font;
+
+use converter::paje::Color;
+use serde::{Deserialize, Serialize};
+
+/// Which of the themes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ThemeKind {
+    /// Dark ink on paper.
+    #[default]
+    Light,
+    /// Light ink on night.
+    Dark,
+}
+
+/// A colour with its opacity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Paint {
+    /// The colour.
+    pub color: Color,
+    /// From 0, invisible, to 1.
+    pub alpha: f32,
+}
+
+/// The colours of a picture that do not come from the trace.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Theme {
+    /// Its name.
+    pub kind: ThemeKind,
+    /// Behind everything.
+    pub paper: Color,
+    /// Behind a group of rows.
+    pub panel: Color,
+    /// Behind the states of a row: time without a state.
+    pub track: Color,
+    /// Text.
+    pub ink: Color,
+    /// Text of second rank.
+    pub muted: Color,
+    /// Text of third rank, ticks.
+    pub faint: Color,
+    /// Lines of the grid.
+    pub grid: Color,
+    /// Links without a colour of their own.
+    pub link: Color,
+    /// Curves without a colour of their own.
+    pub curve: Color,
+    /// What should not be: links that arrive before they leave.
+    pub alert: Color,
+}
+
+/// `0xRRGGBB` as a colour.
+#[must_use]
+pub const fn rgb(hex: u32) -> Color {
+    let [_, red, green, blue] = hex.to_be_bytes();
+    Color { red, green, blue }
+}
+
+impl Paint {
+    /// An opaque colour.
+    #[must_use]
+    pub const fn solid(color: Color) -> Self {
+        Self { color, alpha: 1.0 }
+    }
+
+    /// A colour that lets what is behind it shine through.
+    #[must_use]
+    pub const fn with_alpha(color: Color, alpha: f32) -> Self {
+        Self { color, alpha }
+    }
+}
+
+impl Theme {
+    /// The theme of that name.
+    #[must_use]
+    pub const fn new(kind: ThemeKind) -> Self {
+        match kind {
+            ThemeKind::Light => Self {
+                kind,
+                paper: rgb(0x00ff_ffff),
+                panel: rgb(0x00f6_f7f9),
+                track: rgb(0x00e9_ecf0),
+                ink: rgb(0x0017_1b22),
+                muted: rgb(0x0055_5e6b),
+                faint: rgb(0x008b_94a1),
+                grid: rgb(0x00dd_e1e7),
+                link: rgb(0x0020_2630),
+                curve: rgb(0x003b_6fd4),
+                alert: rgb(0x00d4_1c4a),
+            },
+            ThemeKind::Dark => Self {
+                kind,
+                paper: rgb(0x000e_1116),
+                panel: rgb(0x0014_1920),
+                track: rgb(0x001d_242d),
+                ink: rgb(0x00ec_eff3),
+                muted: rgb(0x00a5_afbc),
+                faint: rgb(0x0071_7c8a),
+                grid: rgb(0x002a_323d),
+                link: rgb(0x00f2_f4f7),
+                curve: rgb(0x006f_a2ff),
+                alert: rgb(0x00ff_5a7d),
+            },
+        }
+    }
+
+    /// A colour for small shapes: itself where it can be told from the ground, ink elsewhere.
+    #[must_use]
+    pub fn legible(&self, color: Color) -> Color {
+        if contrast(color, self.panel) >= 1.8 { color } else { self.link }
+    }
+
+    /// A colour for arrows, which cross all others: its hue, half-way to ink.
+    #[must_use]
+    pub fn stroke(&self, color: Color) -> Color {
+        mix([(color, 0.4), (self.link, 0.6)]).unwrap_or(self.link)
+    }
+
+    /// The colour for text on a fill: of near-black and white, the one that contrasts more.
+    #[must_use]
+    pub fn text_on(fill: Color) -> Color {
+        let (dark, light) = (rgb(0x0014_171c), rgb(0x00ff_ffff));
+        // White is preferred a little: on saturated middle tones it reads better than the formula says.
+        if contrast(fill, light) * 1.6 >= contrast(fill, dark) { light } else { dark }
+    }
+}
+
+/// Relative luminance, after WCAG 2.
+fn luminance(color: Color) -> f32 {
+    let linear = |channel: u8| {
+        let c = f32::from(channel) / 255.0;
+        if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+    };
+    0.2126 * linear(color.red) + 0.7152 * linear(color.green) + 0.0722 * linear(color.blue)
+}
+
+/// Contrast ratio of two colours, from 1 to 21, after WCAG 2.
+#[must_use]
+pub fn contrast(a: Color, b: Color) -> f32 {
+    let (a, b) = (luminance(a), luminance(b));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+/// The mean of colours by weight, in linear light, so that a mixture looks as bright as its parts from afar.
+#[must_use]
+pub fn mix(parts: impl IntoIterator<Item = (Color, f32)>) -> Option<Color> {
+    let (mut sum, mut total) = ([0.0_f32; 3], 0.0_f32);
+    for (color, weight) in parts {
+        for (slot, channel) in sum.iter_mut().zip([color.red, color.green, color.blue]) {
+            *slot += (f32::from(channel) / 255.0).powf(2.2) * weight;
+        }
+        total += weight;
+    }
+    if total <= 0.0 {
+        return None;
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within 0 to 255 by construction")]
+    let channel = |value: f32| ((value / total).powf(1.0 / 2.2) * 255.0).round() as u8;
+    Some(Color { red: channel(sum[0]), green: channel(sum[1]), blue: channel(sum[2]) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_readable_on_every_fill() {
+        for hex in
+            [0x0000_0000, 0x00ff_ffff, 0x00ff_bf00, 0x00d6_2728, 0x002c_a02c, 0x001f_77b4, 0x0080_8080, 0x00ff_ff00]
+        {
+            let fill = rgb(hex);
+            assert!(contrast(Theme::text_on(fill), fill) >= 3.0, "{fill}");
+        }
+    }
+
+    #[test]
+    fn a_mixture_of_one_colour_is_that_colour() {
+        let red = rgb(0x00d6_2728);
+        assert_eq!(mix([(red, 0.3), (red, 0.9)]), Some(red));
+        assert_eq!(mix([(red, 0.0)]), None);
+    }
+
+    #[test]
+    fn ink_contrasts_with_paper_in_both_themes() {
+        for kind in [ThemeKind::Light, ThemeKind::Dark] {
+            let theme = Theme::new(kind);
+            assert!(contrast(theme.ink, theme.panel) >= 7.0);
+            assert!(contrast(theme.muted, theme.panel) >= 4.5);
+        }
+    }
+}

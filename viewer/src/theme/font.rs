@@ -1,0 +1,97 @@
+//! The embedded typeface and its metrics: bare machines have no fonts, and labels must be cut to fit before they are drawn.
+
+use std::sync::LazyLock;
+
+use skrifa::instance::{LocationRef, Size};
+use skrifa::{FontRef, MetadataProvider};
+
+/// Family name under which the typeface is known.
+pub const FAMILY: &str = "Inter";
+
+/// Regular, as OpenType.
+pub const REGULAR: &[u8] = include_bytes!("../../assets/font/Inter-Regular.otf");
+/// Semi-bold, as OpenType.
+pub const SEMI_BOLD: &[u8] = include_bytes!("../../assets/font/Inter-SemiBold.otf");
+
+/// The two weights in use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Weight {
+    /// 400.
+    #[default]
+    Regular,
+    /// 600.
+    SemiBold,
+}
+
+/// Advances of the first characters of Unicode, in em; others take the mean.
+struct Advances {
+    table: Vec<f32>,
+    mean: f32,
+}
+
+/// Up to here advances are tabulated: Latin, Greek, Cyrillic, general punctuation.
+const TABULATED: u32 = 0x2100;
+
+impl Advances {
+    fn read(bytes: &[u8]) -> Self {
+        const MEAN: f32 = 0.6;
+        let Ok(font) = FontRef::new(bytes) else { return Self { table: Vec::new(), mean: MEAN } };
+        let metrics = font.glyph_metrics(Size::new(1.0), LocationRef::default());
+        let charmap = font.charmap();
+        let table = (0..TABULATED)
+            .map(|code| charmap.map(code).and_then(|glyph| metrics.advance_width(glyph)).unwrap_or(MEAN))
+            .collect();
+        Self { table, mean: MEAN }
+    }
+}
+
+static ADVANCES: LazyLock<[Advances; 2]> = LazyLock::new(|| [Advances::read(REGULAR), Advances::read(SEMI_BOLD)]);
+
+/// Width of a text at a size, in the unit of the size; kerning is not counted.
+#[must_use]
+pub fn width(text: &str, size: f32, weight: Weight) -> f32 {
+    let advances = &ADVANCES[usize::from(weight == Weight::SemiBold)];
+    let em: f32 = text.chars().map(|c| advances.table.get(c as usize).copied().unwrap_or(advances.mean)).sum();
+    em * size
+}
+
+/// The text cut to `available`, with an ellipsis; `None` when not even two letters and the ellipsis fit.
+#[must_use]
+pub fn fit(text: &str, size: f32, weight: Weight, available: f32) -> Option<String> {
+    if width(text, size, weight) <= available {
+        return (!text.is_empty()).then(|| text.to_owned());
+    }
+    let room = available - width("…", size, weight);
+    let (mut used, mut end, mut letters) = (0.0, 0, 0);
+    for (at, c) in text.char_indices() {
+        let mut buffer = [0; 4];
+        used += width(c.encode_utf8(&mut buffer), size, weight);
+        if used > room {
+            break;
+        }
+        end = at + c.len_utf8();
+        letters += 1;
+    }
+    (letters >= 2).then(|| format!("{}…", text[..end].trim_end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_tabular_and_letters_are_not() {
+        assert!((width("1", 10.0, Weight::Regular) - width("8", 10.0, Weight::Regular)).abs() < 1e-4);
+        assert!(width("i", 10.0, Weight::Regular) < width("m", 10.0, Weight::Regular));
+        assert!(width("computing", 10.0, Weight::Regular) > 40.0);
+    }
+
+    #[test]
+    fn a_text_is_cut_to_fit() {
+        let full = width("receiving", 11.0, Weight::Regular);
+        assert_eq!(fit("receiving", 11.0, Weight::Regular, full).as_deref(), Some("receiving"));
+        let cut = fit("receiving", 11.0, Weight::Regular, full - 1.0).unwrap();
+        assert!(cut.ends_with('…') && width(&cut, 11.0, Weight::Regular) <= full - 1.0, "{cut}");
+        assert_eq!(fit("receiving", 11.0, Weight::Regular, 10.0), None);
+    }
+}

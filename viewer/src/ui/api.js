@@ -1,0 +1,43 @@
+// Questions to the server. Of each kind only the newest matters: asking again drops the one before.
+
+/** @type {Map<string, AbortController>} */
+const running = new Map();
+let busy = 0;
+/** @type {(busy: boolean) => void} */
+let onBusy = () => {};
+
+/** @param {(busy: boolean) => void} handler */
+export function watchBusy(handler) {
+  onBusy = handler;
+}
+
+/** An answer that says what is wrong. */
+export class Refused extends Error {}
+
+/**
+ * @param {string} what the route @param {Record<string, string | number | null | undefined>} [ask]
+ * @returns {Promise<any>} `undefined` when a newer question of the kind was asked
+ */
+export async function ask(what, ask = {}) {
+  running.get(what)?.abort();
+  const control = new AbortController();
+  running.set(what, control);
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(ask)) {
+    if (value !== null && value !== undefined && value !== "") query.set(name, String(value));
+  }
+  busy += 1;
+  onBusy(busy > 0);
+  try {
+    const response = await fetch(`api/${what}?${query}`, { signal: control.signal });
+    const answer = await response.json().catch(() => ({ error: `the server answered ${response.status}` }));
+    if (!response.ok) throw new Refused(answer.error);
+    return running.get(what) === control ? answer : undefined;
+  } catch (error) {
+    if (control.signal.aborted) return undefined;
+    throw error;
+  } finally {
+    busy -= 1;
+    onBusy(busy > 0);
+  }
+}

@@ -1,0 +1,186 @@
+// Pointing at the diagram: what is under the pointer, said in the tooltip and at the top, and lit with all that is related.
+
+import { ask } from "./api.js";
+import * as chart from "./chart.js";
+import { byId, make } from "./dom.js";
+import { date, duration, grouped, percent } from "./format.js";
+import { inspect, pairs, values } from "./panel.js";
+import { paintRuler } from "./timeline.js";
+import { light, rowAt, rowOf } from "./tree.js";
+import { show, view } from "./view.js";
+
+/** @type {HTMLElement} */ const tooltip = byId("tooltip");
+
+/** What is pointed at and chosen. */
+export const state = {
+  /** @type {number | null} */ x: null,
+  /** @type {[number, number] | null} */ choice: null,
+  /** @type {string[]} */ lit: [],
+  /** @type {string | null} */ main: null,
+  /** @type {string | null} */ chosen: null,
+};
+
+/** @type {Map<string, any>} what has been asked before */
+const known = new Map();
+/** Counts movements, so that a late answer does not speak of an old place. */
+let turn = 0;
+
+export function repaint() {
+  chart.paintOver(state);
+  paintRuler(state.x, state.choice);
+}
+
+/** @param {string} id */
+async function facts(id) {
+  if (!known.has(id)) {
+    if (known.size > 2000) known.clear();
+    const answer = await ask("facts", { id });
+    if (!answer) return undefined;
+    known.set(id, answer);
+  }
+  return known.get(id);
+}
+
+export function leave() {
+  turn += 1;
+  Object.assign(state, { x: null, lit: [], main: null });
+  tooltip.hidden = true;
+  byId("readout").replaceChildren();
+  light(null);
+  repaint();
+}
+
+/** @param {number} x @param {number} y in the diagram's window @param {{ clientX: number, clientY: number }} pointer */
+export async function point(x, y, pointer) {
+  const mine = ++turn;
+  state.x = x;
+  const row = rowAt(y + chart.top());
+  light(row?.id ?? null);
+  const found = chart.under(x, y);
+  const id = found?.hit?.id ?? null;
+  if (id !== state.main) {
+    state.main = id;
+    state.lit = [];
+  }
+  repaint();
+  const resolution = (view.to - view.from) / chart.size().width;
+  const now = date(chart.timeAt(x), resolution);
+  say(now, row ? row.name : "");
+  if (id) {
+    const all = await facts(id).catch(() => undefined);
+    if (mine !== turn || !all) return;
+    state.lit = all.related.map((/** @type {any} */ one) => one.id);
+    repaint();
+    say(now, all.name, all.containers.slice(-2).join(" › "));
+    describe(all, found?.hit?.color ?? "", pointer);
+  } else if (found?.mixture && row) {
+    const { cells, column, parts } = found.mixture;
+    const mix = parts.map(([place, share]) => ({ name: values.get(cells.values[place])?.name ?? "?", color: cells.colors[place], share }));
+    mix.sort((a, b) => b.share - a.share);
+    say(now, mix.map((part) => `${part.name} ${percent(part.share)}`).join(", "), row.name);
+    blend(mix, null, row, pointer);
+    const from = Math.floor(view.from + (cells.x + column * cells.step) * resolution);
+    const to = Math.max(from + 1, Math.ceil(from + cells.step * resolution));
+    const at = await ask("at", { id: `c${row.id}`, from, to }).catch(() => undefined);
+    if (mine !== turn || !at) return;
+    if (at.facts) describe(at.facts, mix[0].color, pointer);
+    else blend(mix, at.states, row, pointer);
+  } else {
+    tooltip.hidden = true;
+  }
+}
+
+/** The line at the top. @param {string} now @param {string} name @param {string} [where] */
+function say(now, name, where = "") {
+  byId("readout").replaceChildren(make("b", { text: now }), name ? `   ${name}` : "", where ? ` · ${where}` : "");
+}
+
+/** @param {any} all @param {string} color @param {{ clientX: number, clientY: number }} pointer */
+function describe(all, color, pointer) {
+  const list = make("dl");
+  const fields = pairs(all);
+  for (const [name, text] of fields.slice(0, 9)) list.append(make("dt", { text: name }), make("dd", { text }));
+  const long = all.to > all.from && make("span", { class: "long", text: duration(all.to - all.from) });
+  const more = all.related.length;
+  tooltip.replaceChildren(
+    make("h3", {}, make("span", { class: "chip", color }), make("span", { text: all.name }), long),
+    make("p", { class: "path", text: all.containers.slice(all.containers.length > 2 ? 1 : 0).join(" › ") }),
+    list,
+  );
+  if (more > 0) tooltip.append(make("p", { class: "hint", text: `${grouped(more)} related, lit` }));
+  place(pointer);
+}
+
+/**
+ * @param {{ name: string, color: string, share: number }[]} mix @param {number | null} count
+ * @param {import("./tree.js").Row} row @param {{ clientX: number, clientY: number }} pointer
+ */
+function blend(mix, count, row, pointer) {
+  const list = make("div", { class: "mix" });
+  for (const part of mix.slice(0, 8)) {
+    list.append(make("i", { color: part.color }), make("span", { text: part.name }), make("span", { text: percent(part.share) }));
+  }
+  const what = count === null ? "" : `${grouped(count)} states in this column of pixels; zoom in to part them`;
+  tooltip.replaceChildren(make("h3", { text: row.name }), list);
+  if (what) tooltip.append(make("p", { class: "hint", text: what }));
+  place(pointer);
+}
+
+/** @param {{ clientX: number, clientY: number }} pointer */
+function place({ clientX, clientY }) {
+  tooltip.hidden = false;
+  const { offsetWidth: wide, offsetHeight: tall } = tooltip;
+  const left = clientX + 16 + wide > innerWidth ? clientX - wide - 12 : clientX + 16;
+  const above = clientY + 18 + tall > innerHeight ? clientY - tall - 12 : clientY + 18;
+  tooltip.style.left = `${Math.max(4, left)}px`;
+  tooltip.style.top = `${Math.max(4, above)}px`;
+}
+
+export function hideTooltip() {
+  tooltip.hidden = true;
+}
+
+/** Opens the inspector on what is at a point, or closes it. @param {number} x @param {number} y */
+export async function choose(x, y) {
+  const found = chart.under(x, y);
+  const row = rowAt(y + chart.top());
+  if (found?.hit) await open(found.hit.id);
+  else if (found?.mixture || !row) close();
+  else await open(`c${row.id}`);
+}
+
+/** @param {string} id */
+async function open(id) {
+  const all = await facts(id).catch(() => undefined);
+  if (!all) return;
+  state.chosen = id;
+  inspect(all, { close, go: visit, zoom: zoomTo });
+  repaint();
+}
+
+/** Shows another entity, where it is. @param {string} id */
+async function visit(id) {
+  const all = await facts(id).catch(() => undefined);
+  if (!all) return;
+  const span = view.to - view.from;
+  if (all.to < view.from || all.from > view.to) {
+    const middle = (all.from + all.to) / 2;
+    show(middle - span / 2, middle + span / 2, true);
+  }
+  const row = rowOf(all.container);
+  const { height } = chart.size();
+  if (row && (row.y < chart.top() || row.y + row.height > chart.top() + height)) byId("scroller").scrollTo({ top: row.y - height / 2 });
+  await open(id);
+}
+
+/** @param {any} all */
+function zoomTo(all) {
+  const span = all.to - all.from;
+  show(all.from - span * 0.15, all.to + span * 0.15, true);
+}
+
+export function close() {
+  state.chosen = null;
+  byId("inspector").hidden = true;
+  repaint();
+}

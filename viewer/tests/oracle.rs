@@ -1,0 +1,249 @@
+//! The store's answers against a plain reading of their definitions, over lists small enough to be searched one by one.
+
+use std::collections::BTreeMap;
+
+use converter::paje::{ContainerId, KeyId, PajeEvent, TypeId, TypeKind, ValueId, VariableOp};
+use proptest::prelude::*;
+use viewer::query::{EntityId, GlobalNanos, Interval, Lane, TimelineSource as _};
+use viewer::store::Store;
+
+const THREAD: TypeId = TypeId(1);
+const ACTIVITY: TypeId = TypeId(2);
+const LOAD: TypeId = TypeId(3);
+const MESSAGE: TypeId = TypeId(4);
+const MARK: TypeId = TypeId(5);
+const HERE: ContainerId = ContainerId(1);
+const LANE: Lane = Lane { container: HERE, ty: ACTIVITY, depth: 0 };
+
+fn at(time: i64) -> GlobalNanos {
+    GlobalNanos(time)
+}
+
+fn interval(from: i64, length: i64) -> Interval {
+    Interval { from: at(from), to: at(from + length) }
+}
+
+/// A store with one thread, `values` values of its state type (and one for links and events each), and these events.
+fn store(values: u32, events: Vec<PajeEvent<'_>>) -> Store {
+    let types = [
+        (THREAD, TypeKind::Container, TypeId::ROOT),
+        (ACTIVITY, TypeKind::State, THREAD),
+        (LOAD, TypeKind::Variable, THREAD),
+        (MESSAGE, TypeKind::Link { start: THREAD, end: THREAD }, THREAD),
+        (MARK, TypeKind::Event, THREAD),
+    ];
+    let mut all: Vec<PajeEvent<'_>> = types
+        .map(|(ty, kind, parent)| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None })
+        .into_iter()
+        .collect();
+    let state_values = (0..values).map(|value| (value, ACTIVITY));
+    all.extend(state_values.chain([(values, MESSAGE), (values + 1, MARK)]).map(|(value, ty)| PajeEvent::DefineValue {
+        value: ValueId(value),
+        ty,
+        name: "value",
+        color: None,
+    }));
+    all.push(PajeEvent::CreateContainer {
+        time: at(0),
+        container: HERE,
+        ty: THREAD,
+        parent: ContainerId::ROOT,
+        name: "thread",
+        extra: &[],
+    });
+    all.extend(events);
+    Store::from_events("oracle", all)
+}
+
+/// Gap before, duration and value of each state.
+type Plan = Vec<(i64, i64, u32)>;
+
+fn states(plan: &Plan) -> Vec<(i64, i64, u32)> {
+    let mut time = 0;
+    let place = |&(gap, duration, value): &(i64, i64, u32)| {
+        let start = time + gap;
+        time = start + duration;
+        (start, time, value)
+    };
+    plan.iter().map(place).collect()
+}
+
+fn state_store(states: &[(i64, i64, u32)], values: u32) -> Store {
+    let (container, ty) = (HERE, ACTIVITY);
+    let events = states.iter().flat_map(|&(start, end, value)| {
+        let value = ValueId(value);
+        let push = PajeEvent::PushState { time: at(start), container, ty, value, extra: &[], source: None };
+        [push, PajeEvent::PopState { time: at(end), container, ty }]
+    });
+    store(values, events.collect())
+}
+
+fn plan(values: u32) -> impl Strategy<Value = Plan> {
+    // Often without gaps, so that both ways of keeping ends are met; sometimes without duration.
+    let gap = prop_oneof![8 => Just(0_i64), 1 => 0_i64..50];
+    prop::collection::vec((gap, prop_oneof![1 => Just(0_i64), 9 => 0_i64..100], 0..values), 0..900)
+}
+
+/// Overlap as the door defines it; what has no duration is found at its own date.
+fn overlaps(start: i64, end: i64, interval: Interval) -> bool {
+    start < interval.to.0 && (end > interval.from.0 || (start == end && start == interval.from.0))
+}
+
+fn check_cells(plan: &Plan, values: u32, window: Interval, columns: u32) -> Result<(), TestCaseError> {
+    let states = states(plan);
+    let store = state_store(&states, values);
+    let cells = store.cells(&[LANE], window, columns).expect("the lane is there").cells;
+    prop_assert_eq!(cells.len(), columns as usize);
+    let width = i128::from(window.to.0 - window.from.0);
+    for (column, cell) in cells.iter().enumerate() {
+        let edge = |column: usize| window.from.0 + (width * column as i128 / i128::from(columns)) as i64;
+        let (from, to) = (edge(column), edge(column + 1).max(edge(column) + 1));
+        let mut expected: BTreeMap<ValueId, i64> = BTreeMap::new();
+        for &(start, end, value) in &states {
+            let time = end.min(to) - start.max(from);
+            if time > 0 {
+                *expected.entry(ValueId(value)).or_default() += time;
+            }
+        }
+        let found: BTreeMap<ValueId, i64> = cell.shares.iter().copied().collect();
+        prop_assert_eq!(found, expected, "column {}", column);
+        prop_assert!(cell.shares.is_sorted_by(|a, b| a.1 >= b.1));
+    }
+    let listed = store.states(LANE, window, 7).expect("the lane is there");
+    let expected: Vec<_> = states.iter().filter(|state| overlaps(state.0, state.1, window)).collect();
+    prop_assert_eq!(listed.total, expected.len() as u64);
+    for (state, &&(start, end, value)) in listed.items.iter().zip(&expected) {
+        prop_assert_eq!((state.life.from.0, state.life.to.0, state.value.0), (start, end, value));
+        let facts = store.facts(state.id).expect("it was listed");
+        prop_assert_eq!(facts.life, state.life);
+    }
+    prop_assert_eq!(listed.items.len(), expected.len().min(7));
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn cells_and_states_of_few_values(
+        plan in plan(3), from in -100_i64..30_000, length in 1_i64..60_000, columns in 1_u32..70,
+    ) {
+        check_cells(&plan, 3, interval(from, length), columns)?;
+    }
+
+    #[test]
+    fn cells_and_states_of_many_values(
+        plan in plan(40), from in -100_i64..30_000, length in 1_i64..60_000, columns in 1_u32..7,
+    ) {
+        check_cells(&plan, 40, interval(from, length), columns)?;
+    }
+
+    #[test]
+    fn columns_narrower_than_a_nanosecond(plan in plan(3), from in 0_i64..2_000, length in 1_i64..20) {
+        check_cells(&plan, 3, interval(from, length), 64)?;
+    }
+
+    #[test]
+    fn links(
+        rows in prop::collection::vec((0_i64..3_000, prop_oneof![Just(0_i64), -50_i64..60, 0_i64..3_000]), 0..600),
+        from in -10_i64..3_000, length in 1_i64..3_000,
+    ) {
+        let events = rows.iter().enumerate().flat_map(|(at_row, &(start, duration))| {
+            let (container, ty, value, key) = (HERE, MESSAGE, ValueId(1), KeyId(at_row as u64));
+            let (extra, source): (&[_], _) = (&[], None);
+            [
+                PajeEvent::StartLink { time: at(start), container, ty, value, start: HERE, key, extra, source },
+                PajeEvent::EndLink { time: at(start + duration), container, ty, value, end: HERE, key, extra, source },
+            ]
+        });
+        let store = store(1, events.collect());
+        let window = interval(from, length);
+        let mut expected: Vec<(i64, i64)> = rows.iter().map(|&(start, duration)| (start, start + duration)).collect();
+        expected.retain(|&(start, end)| overlaps(start.min(end), start.max(end), window));
+        expected.sort_by_key(|&(start, end)| start.min(end));
+        let all = store.links(MESSAGE, window, usize::MAX).expect("the type is there");
+        prop_assert_eq!(all.total, expected.len() as u64);
+        let found: Vec<(i64, i64)> = all.items.iter().map(|link| (link.start_time.0, link.end_time.0)).collect();
+        prop_assert_eq!(found, expected);
+        let first = store.links(MESSAGE, window, 3).expect("the type is there");
+        prop_assert_eq!(first.items, &all.items[..all.items.len().min(3)]);
+    }
+
+    #[test]
+    fn variables(
+        steps in prop::collection::vec((0_i64..40, -1000_i32..1000), 0..900),
+        from in -100_i64..20_000, length in 1_i64..20_000, columns in 1_u32..40,
+    ) {
+        let mut time = 0;
+        let mut samples: Vec<(i64, f64)> = Vec::new();
+        let mut events = Vec::new();
+        for &(step, value) in &steps {
+            time += step;
+            let value = f64::from(value);
+            samples.retain(|&(date, _)| date != time);
+            samples.push((time, value));
+            events.push(PajeEvent::Variable { time: at(time), container: HERE, ty: LOAD, op: VariableOp::Set, value });
+        }
+        // The last value lasts a while.
+        let end = time + 25;
+        events.push(PajeEvent::DestroyContainer { time: at(end), container: HERE });
+        let store = store(1, events);
+        let lives: Vec<(i64, i64, f64)> = samples
+            .iter()
+            .enumerate()
+            .map(|(at, &(date, value))| (date, samples.get(at + 1).map_or(end, |next| next.0), value))
+            .collect();
+        let window = interval(from, length);
+        let listed = store.samples(HERE, LOAD, window, usize::MAX).expect("the variable is there").items;
+        let found: Vec<(i64, i64, f64)> =
+            listed.iter().map(|sample| (sample.life.from.0, sample.life.to.0, sample.value)).collect();
+        let expected: Vec<(i64, i64, f64)> =
+            lives.iter().copied().filter(|life| overlaps(life.0, life.1, window)).collect();
+        prop_assert_eq!(found, expected);
+        let series = store.series(HERE, LOAD, window, columns).expect("the variable is there");
+        for (column, found) in series.iter().enumerate() {
+            let edge = |column: i64| from + length * column / i64::from(columns);
+            let (left, right) = (edge(column as i64), edge(column as i64 + 1).max(edge(column as i64) + 1));
+            let inside: Vec<(f64, i64)> = lives
+                .iter()
+                .filter(|life| life.0 < right && life.1 > left)
+                .map(|life| (life.2, life.1.min(right) - life.0.max(left)))
+                .collect();
+            let Some(found) = found else {
+                prop_assert!(inside.is_empty());
+                continue;
+            };
+            let values = || inside.iter().map(|part| part.0);
+            prop_assert_eq!(found.min, values().fold(f64::INFINITY, f64::min));
+            prop_assert_eq!(found.max, values().fold(f64::NEG_INFINITY, f64::max));
+            let covered: i64 = inside.iter().map(|part| part.1).sum();
+            let mean = inside.iter().map(|part| part.0 * part.1 as f64).sum::<f64>() / covered as f64;
+            prop_assert!((found.mean - mean).abs() < 1e-6, "{} {}", found.mean, mean);
+        }
+        let whole = samples.iter().map(|sample| sample.1);
+        let range = (!samples.is_empty())
+            .then(|| (whole.clone().fold(f64::INFINITY, f64::min), whole.fold(f64::NEG_INFINITY, f64::max)));
+        prop_assert_eq!(store.range(LOAD), range);
+    }
+
+    #[test]
+    fn events(dates in prop::collection::vec(0_i64..500, 0..300), from in -10_i64..500, length in 1_i64..300) {
+        let value = ValueId(2);
+        let events = dates.iter().map(|&date| PajeEvent::NewEvent {
+            time: at(date), container: HERE, ty: MARK, value, extra: &[], source: None,
+        });
+        let store = store(1, events.collect());
+        let mut expected = dates.clone();
+        expected.sort_unstable();
+        expected.retain(|&date| date >= from && date < from + length);
+        let listed = store.events(HERE, MARK, interval(from, length), usize::MAX).expect("the type is there");
+        prop_assert_eq!(listed.total, expected.len() as u64);
+        let found: Vec<i64> = listed.items.iter().map(|mark| mark.time.0).collect();
+        prop_assert_eq!(found, expected);
+        let whole = store.summary().extent;
+        prop_assert_eq!(store.events(HERE, MARK, whole, 0).expect("the type is there").total, dates.len() as u64);
+        for mark in listed.items {
+            prop_assert!(matches!(mark.id, EntityId::Event(_)) && store.facts(mark.id).is_ok());
+        }
+    }
+}
