@@ -16,7 +16,7 @@ use crate::paje::Sink;
 use crate::plan::{Plan, plan};
 use crate::reorder::Feed;
 use crate::report::{Counts, Report};
-use crate::rules::{Model, Picture, Survey, Surveyor, Symbols, write_lines};
+use crate::rules::{Model, Picture, Survey, Surveyor, Symbols, announce, write_lines};
 use crate::run::Run;
 use crate::time::GlobalNanos;
 
@@ -75,6 +75,7 @@ pub fn convert(run: &Run, options: &Options, sink: &mut dyn Sink) -> Result<Repo
     let (plan, mut model, mut symbols) = plan(run, &options, &mut job.clocks, &mut job.remarks)?;
     let (mut survey, floors) = job.survey(&plan, &mut model, &mut symbols)?;
     job.note(&survey);
+    announce(&plan.programs, &survey, sink)?;
     let mut picture = Picture::begin(&model, &mut survey, &mut symbols, sink)?;
     let mut end = 0;
     job.pass(&plan, floors, |feed, job| {

@@ -1,5 +1,7 @@
 //! Clock correction on runs whose true dates are known.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 #[path = "support/synthetic.rs"]
 mod synthetic;
 

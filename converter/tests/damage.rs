@@ -1,5 +1,7 @@
 //! Damaged runs: every cut and every flipped byte is survived, and told.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 #[path = "support/synthetic.rs"]
 mod synthetic;
 

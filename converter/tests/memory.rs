@@ -1,5 +1,7 @@
 //! A million records take less than 200 MB.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 #[path = "support/synthetic.rs"]
 mod synthetic;
 

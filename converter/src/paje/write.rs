@@ -7,9 +7,12 @@ mod layout;
 
 use std::io::{self, Write};
 
-use super::{Color, ContainerId, Extra, ExtraValue, PajeEvent, Sink, Source, TypeId, TypeKind, VariableOp};
+use super::{
+    Color, ContainerId, Extra, ExtraValue, FieldKind, Operation, PajeEvent, Shape, Sink, Source, TypeId, TypeKind,
+    VariableOp,
+};
 use crate::time::GlobalNanos;
-use layout::{Layouts, Operation};
+use layout::Layouts;
 
 /// How much is gathered before it is written, in bytes.
 const BUFFER_BYTES: usize = 1 << 16;
@@ -266,20 +269,20 @@ impl<W: Write> Sink for Writer<W> {
                 self.text("\n");
             }
             PajeEvent::SetState { time, container, ty, value, extra, source } => {
-                self.valued(Operation::Set, (time, container, ty, value), extra, source);
+                self.valued(Operation::SetState, (time, container, ty, value), extra, source);
             }
             PajeEvent::PushState { time, container, ty, value, extra, source } => {
-                self.valued(Operation::Push, (time, container, ty, value), extra, source);
+                self.valued(Operation::PushState, (time, container, ty, value), extra, source);
             }
             PajeEvent::NewEvent { time, container, ty, value, extra, source } => {
-                self.valued(Operation::Event, (time, container, ty, value), extra, source);
+                self.valued(Operation::NewEvent, (time, container, ty, value), extra, source);
             }
             PajeEvent::PopState { time, container, ty } => {
                 self.begin(13, time, container, ty);
                 self.text("\n");
             }
             PajeEvent::ResetState { time, container, ty } => {
-                let id = self.definition(Operation::Reset, &[], true);
+                let id = self.definition(Operation::ResetState, &[], true);
                 self.begin(id, time, container, ty);
                 self.text("\n");
             }
@@ -302,6 +305,25 @@ impl<W: Write> Sink for Writer<W> {
             }
         }
         self.flush_line()
+    }
+
+    fn announce(&mut self, shape: &Shape<'_>) -> io::Result<()> {
+        if !self.begun {
+            self.begun = true;
+            self.text(layout::HEADER);
+        }
+        let fields = shape.fields.iter().map(|(name, kind)| {
+            let value = match kind {
+                FieldKind::Text => ExtraValue::Text(""),
+                FieldKind::Integer => ExtraValue::Integer(0),
+                FieldKind::Float => ExtraValue::Float(0.0),
+                FieldKind::Container => ExtraValue::Container(ContainerId::ROOT),
+            };
+            Extra { name, value }
+        });
+        let fields: Vec<Extra<'_>> = fields.collect();
+        self.definition(shape.operation, &fields, shape.source);
+        Ok(())
     }
 
     fn finish(&mut self, _end: GlobalNanos) -> io::Result<()> {
@@ -329,7 +351,7 @@ impl<W: Write> Writer<W> {
         let index = container.index();
         self.container_types.resize(self.container_types.len().max(index + 1), TypeId::ROOT);
         self.container_types[index] = ty;
-        let id = self.definition(Operation::Create, extra, false);
+        let id = self.definition(Operation::CreateContainer, extra, false);
         self.number(id.into());
         self.text(" ");
         self.time(time);
@@ -341,7 +363,7 @@ impl<W: Write> Writer<W> {
         self.type_id(ty);
         self.text(" ");
         self.name(name, MAX_NAME_BYTES);
-        self.extras(Operation::Create, extra, None);
+        self.extras(Operation::CreateContainer, extra, None);
     }
 
     fn valued(

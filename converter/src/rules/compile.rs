@@ -21,6 +21,8 @@ pub(crate) struct Program {
     /// Names of the values of the schema's enums.
     pub(crate) enums: Vec<Vec<Sym>>,
     pub(crate) arrows: Vec<Arrow>,
+    /// Its records hold their source position.
+    pub(crate) located: bool,
     /// Some arrow has a date of its own.
     pub(crate) dated: bool,
     /// Some arrow is of interest to the first pass.
@@ -180,6 +182,7 @@ pub(crate) fn compile_spec(
             level: symbols.intern(level),
             fields: layout.fields.clone(),
             enums: enums.clone(),
+            located: layout.located,
             dated: arrows.iter().any(|arrow| arrow.at.is_some()),
             surveyed: arrows.iter().any(Arrow::is_surveyed),
             arrows,

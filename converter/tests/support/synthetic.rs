@@ -1,7 +1,6 @@
 //! Writes runs as recorders do, from known facts.
 
 #![allow(
-    clippy::unwrap_used,
     dead_code,
     unreachable_pub,
     missing_debug_implementations,

@@ -129,7 +129,7 @@ fn gather(run: &Run) -> anyhow::Result<Info> {
     }
     events.sort_by_key(|event| std::cmp::Reverse(event.records));
     let file_bytes: u64 = run.processes.iter().map(|process| process.file_bytes).sum();
-    let stored: u64 = run.processes.iter().flat_map(|p| &p.streams).map(|stream| stream.stored_bytes()).sum();
+    let stored: u64 = run.processes.iter().flat_map(|p| &p.streams).map(converter::input::Stream::stored_bytes).sum();
     #[expect(clippy::cast_precision_loss, reason = "for display")]
     let bytes_per_record = if records > 0 { stored as f64 / records as f64 } else { 0.0 };
     Ok(Info {
