@@ -1,5 +1,7 @@
 //! What is drawn: scenes as text, and PNGs that hold a picture.
 
+#![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
+
 #[path = "support/tables.rs"]
 mod tables;
 

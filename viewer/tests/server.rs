@@ -1,5 +1,7 @@
 //! The server over real sockets: who may ask, what is answered, and how it ends.
 
+#![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
+
 #[path = "support/tables.rs"]
 mod tables;
 

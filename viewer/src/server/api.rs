@@ -86,11 +86,11 @@ impl Ask {
         if self.from >= self.to {
             return Err(QueryError::EmptyInterval.into());
         }
+        // Thirty years on either side are enough, and differences stay within 64 bits.
+        const FARTHEST: i64 = 1 << 60;
         let origin = source.summary().extent.from.0;
-        Ok(Interval {
-            from: GlobalNanos(origin.saturating_add(self.from)),
-            to: GlobalNanos(origin.saturating_add(self.to)),
-        })
+        let date = |time: i64| GlobalNanos(origin.saturating_add(time.clamp(-FARTHEST, FARTHEST)));
+        Ok(Interval { from: date(self.from), to: date(self.to) })
     }
 
     fn view(&self, source: &dyn TimelineSource) -> Result<View, Failure> {
