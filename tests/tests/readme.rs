@@ -20,7 +20,8 @@ fn the_spec_and_the_code_of_the_readme_are_those_tested_here() {
     let spec = std::fs::read_to_string(workspace().join("tests/readme/hello.tumit")).unwrap();
     assert_eq!(block("tumit"), spec);
     let source = std::fs::read_to_string(workspace().join("tests/tests/readme.rs")).unwrap();
-    let lines = block("rust").lines().map(|line| line.split("   //").next().unwrap().trim().to_owned()).collect::<Vec<_>>();
+    let lines =
+        block("rust").lines().map(|line| line.split("   //").next().unwrap().trim().to_owned()).collect::<Vec<_>>();
     for line in lines.iter().filter(|line| !line.is_empty() && !line.starts_with("tracer_rt::events!")) {
         assert!(source.contains(line.as_str()), "`{line}` is not in this test");
     }

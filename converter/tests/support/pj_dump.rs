@@ -1,6 +1,6 @@
 //! The oracle: `pj_dump` of PajeNG. A test that needs it fails where it is missing.
 
-#![allow(unreachable_pub, reason = "part of each test")]
+#![allow(clippy::unwrap_used, unreachable_pub, reason = "part of each test")]
 
 use std::io::Write;
 use std::process::Command;

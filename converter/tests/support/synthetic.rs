@@ -1,6 +1,7 @@
 //! Writes runs as recorders do, from known facts.
 
 #![allow(
+    clippy::unwrap_used,
     dead_code,
     unreachable_pub,
     missing_debug_implementations,

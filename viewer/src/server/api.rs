@@ -204,7 +204,7 @@ pub(super) async fn facts(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -
     compute(app, move |app| {
         let id = wire::parse_entity(&ask.id).ok_or(QueryError::Unknown { what: "entity" })?;
         let facts = app.source.facts(id)?;
-        Ok(facts_json(app.source.as_ref(), facts))
+        Ok(facts_json(app.source.as_ref(), &facts))
     })
     .await
 }
@@ -227,12 +227,12 @@ pub(super) async fn at(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> A
             }
         }
         let facts = only.filter(|_| total == 1).map(|state| source.facts(state.id)).transpose()?;
-        Ok(json!({ "states": total, "facts": facts.map(|facts| facts_json(source, facts)) }))
+        Ok(json!({ "states": total, "facts": facts.map(|facts| facts_json(source, &facts)) }))
     })
     .await
 }
 
-fn facts_json(source: &dyn TimelineSource, facts: Facts) -> Value {
+fn facts_json(source: &dyn TimelineSource, facts: &Facts) -> Value {
     const RELATED: usize = 500;
     let origin = source.summary().extent.from.0;
     let related = source.related(facts.id, RELATED).unwrap_or_default();
