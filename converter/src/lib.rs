@@ -2,6 +2,7 @@
 
 pub mod clock;
 pub mod input;
+pub mod listing;
 mod merge;
 pub mod paje;
 pub mod pipeline;

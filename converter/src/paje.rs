@@ -2,8 +2,10 @@
 
 mod event;
 pub mod read;
+mod shape;
 pub mod write;
 
 pub use event::{
     Color, ContainerId, Extra, ExtraValue, KeyId, PajeEvent, Sink, Source, TypeId, TypeKind, ValueId, VariableOp,
 };
+pub use shape::{FieldKind, Operation, Shape};

@@ -16,7 +16,7 @@ use crate::paje::Sink;
 use crate::plan::{Plan, plan};
 use crate::reorder::Feed;
 use crate::report::{Counts, Report};
-use crate::rules::{Model, Picture, Survey, Surveyor, Symbols, write_lines};
+use crate::rules::{Model, Picture, Survey, Surveyor, Symbols, announce, write_lines};
 use crate::run::Run;
 use crate::time::GlobalNanos;
 
@@ -71,10 +71,11 @@ pub enum ConvertError {
 /// When the run cannot be read or the sink cannot go on. Damage and losses are in the report.
 pub fn convert(run: &Run, options: &Options, sink: &mut dyn Sink) -> Result<Report, ConvertError> {
     let options = Options { output: None, ..options.clone() };
-    let mut job = Job::new(run, &options)?;
+    let mut job = Job::new(run, &options);
     let (plan, mut model, mut symbols) = plan(run, &options, &mut job.clocks, &mut job.remarks)?;
     let (mut survey, floors) = job.survey(&plan, &mut model, &mut symbols)?;
     job.note(&survey);
+    announce(&plan.programs, &survey, sink)?;
     let mut picture = Picture::begin(&model, &mut survey, &mut symbols, sink)?;
     let mut end = 0;
     job.pass(&plan, floors, |feed, job| {
@@ -95,7 +96,7 @@ pub fn convert(run: &Run, options: &Options, sink: &mut dyn Sink) -> Result<Repo
 /// # Errors
 /// When there is no such output, the run cannot be read, or the text cannot be written.
 pub fn convert_to_text(run: &Run, options: &Options, out: &mut dyn Write) -> Result<Report, ConvertError> {
-    let mut job = Job::new(run, options)?;
+    let mut job = Job::new(run, options);
     let (plan, mut model, mut symbols) = plan(run, options, &mut job.clocks, &mut job.remarks)?;
     let (_, floors) = job.survey(&plan, &mut model, &mut symbols)?;
     for prologue in &plan.prologues {
@@ -118,6 +119,9 @@ pub fn convert_to_text(run: &Run, options: &Options, out: &mut dyn Write) -> Res
     Ok(job.report(run, counts, end))
 }
 
+/// By stream: the smallest date in each block or a later one, where arrows have dates of their own.
+type Floors = Vec<Option<Vec<i64>>>;
+
 /// A conversion at work: what it counts and tells.
 struct Job<'o> {
     options: &'o Options,
@@ -132,11 +136,10 @@ struct Job<'o> {
 const PROGRESS_RECORDS: u64 = 1 << 14;
 
 impl<'o> Job<'o> {
-    #[expect(clippy::unnecessary_wraps, reason = "kept for options that will be checked against the run")]
-    fn new(run: &Run, options: &'o Options) -> Result<Self, ConvertError> {
+    fn new(run: &Run, options: &'o Options) -> Self {
         let clocks = Clocks::new(run, options.clock);
         let remarks = clocks.remarks.clone();
-        Ok(Self { options, clocks, remarks, counts: Counts::default(), done: 0, total: 0 })
+        Self { options, clocks, remarks, counts: Counts::default(), done: 0, total: 0 }
     }
 
     /// The first pass, if any rule asks for it. Returns the floors of each stream whose arrows have dates of their own.
@@ -145,8 +148,8 @@ impl<'o> Job<'o> {
         plan: &Plan<'_>,
         model: &mut Model,
         symbols: &mut Symbols,
-    ) -> Result<(Survey, Vec<Option<Vec<i64>>>), ConvertError> {
-        let mut floors: Vec<Option<Vec<i64>>> = vec![None; plan.streams.len()];
+    ) -> Result<(Survey, Floors), ConvertError> {
+        let mut floors: Floors = vec![None; plan.streams.len()];
         self.total = plan.records();
         if !plan.programs.iter().any(|program| program.surveyed) {
             return Ok((Survey::default(), floors));
@@ -201,7 +204,7 @@ impl<'o> Job<'o> {
     fn pass(
         &mut self,
         plan: &Plan<'_>,
-        floors: Vec<Option<Vec<i64>>>,
+        floors: Floors,
         visit: impl FnMut(&Feed<'_>, &mut Self) -> Result<(), ConvertError>,
     ) -> Result<(), ConvertError> {
         for feed in self.pass_quietly(plan, floors, visit)? {
@@ -215,7 +218,7 @@ impl<'o> Job<'o> {
     fn pass_quietly(
         &mut self,
         plan: &Plan<'_>,
-        floors: Vec<Option<Vec<i64>>>,
+        floors: Floors,
         mut visit: impl FnMut(&Feed<'_>, &mut Self) -> Result<(), ConvertError>,
     ) -> Result<Vec<Tally>, ConvertError> {
         let mut feeds = Vec::new();
@@ -224,7 +227,7 @@ impl<'o> Job<'o> {
         }
         merge::<_, ConvertError>(&mut feeds, |_, feed| {
             self.done += 1;
-            if self.done % PROGRESS_RECORDS == 0
+            if self.done.is_multiple_of(PROGRESS_RECORDS)
                 && let Some(progress) = &self.options.progress
             {
                 progress(self.done.min(self.total), self.total);

@@ -9,7 +9,9 @@ use tumit::Spec;
 use crate::clock::Clocks;
 use crate::input::{Process, ReadError, Stream, StreamReader, open_shared};
 use crate::pipeline::{ConvertError, Options};
-use crate::rules::{Facts, Model, Program, Scope, StreamFacts, Symbols, compile_spec, spec_of, with_default_picture};
+use crate::rules::{
+    Facts, Model, Program, Scope, StreamFacts, Symbols, compile_spec, layouts, spec_of, with_default_picture,
+};
 use crate::run::Run;
 
 /// The record type of an id has no program.
@@ -35,6 +37,27 @@ pub(crate) fn plan<'r>(
     clocks: &mut Clocks,
     remarks: &mut Vec<String>,
 ) -> Result<(Plan<'r>, Model, Symbols), ConvertError> {
+    let ranked = run.processes.iter().all(|process| process.rank.is_some());
+    build(run, clocks, |schema, model, symbols| programs_of(schema, options, ranked, model, symbols, remarks))
+}
+
+/// Builds a plan in which every record type has one arrow with all its fields, whatever its spec says of it.
+pub(crate) fn plan_of_layouts<'r>(run: &'r Run, clocks: &mut Clocks) -> Result<(Plan<'r>, Symbols), ConvertError> {
+    let (plan, _, symbols) = build(run, clocks, |schema, model, symbols| {
+        let spec = with_default_picture(&layouts(schema), false);
+        Ok((compile_spec(&spec, schema, None, model, symbols, &mut Vec::new()), None))
+    })?;
+    Ok((plan, symbols))
+}
+
+/// Programs by record type, and what a text output begins with.
+type Programs = (Vec<Option<Program>>, Option<String>);
+
+fn build<'r>(
+    run: &'r Run,
+    clocks: &mut Clocks,
+    mut programs_of: impl FnMut(&Schema, &mut Model, &mut Symbols) -> Result<Programs, ConvertError>,
+) -> Result<(Plan<'r>, Model, Symbols), ConvertError> {
     let mut symbols = Symbols::default();
     let mut model = Model::default();
     clocks.start_at(first_date(run, clocks));
@@ -46,7 +69,6 @@ pub(crate) fn plan<'r>(
         streams: Vec::new(),
         sources: Vec::new(),
     };
-    let ranked = run.processes.iter().all(|process| process.rank.is_some());
     let mut known: Vec<(&Schema, Vec<u32>)> = Vec::new();
     for (number, process) in run.processes.iter().enumerate() {
         let mut table = Vec::new();
@@ -54,8 +76,7 @@ pub(crate) fn plan<'r>(
             let at = match known.iter().position(|(schema, _)| **schema == provider.schema) {
                 Some(at) => at,
                 None => {
-                    let programs = programs_of(&provider.schema, options, ranked, &mut model, &mut symbols, remarks)?;
-                    let (programs, prologue) = programs;
+                    let (programs, prologue) = programs_of(&provider.schema, &mut model, &mut symbols)?;
                     plan.prologues.extend(prologue);
                     known.push((&provider.schema, plan.add(programs)));
                     known.len() - 1
@@ -159,7 +180,7 @@ fn programs_of(
     model: &mut Model,
     symbols: &mut Symbols,
     remarks: &mut Vec<String>,
-) -> Result<(Vec<Option<Program>>, Option<String>), ConvertError> {
+) -> Result<Programs, ConvertError> {
     let own;
     let spec: &Spec = match &options.rules {
         Some(rules) => rules,

@@ -1,5 +1,7 @@
 //! Records without rules become states and marks of their threads.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 #[path = "support/pj_dump.rs"]
 mod pj_dump;
 #[path = "support/synthetic.rs"]

@@ -1,5 +1,7 @@
 //! Rules of real specs over synthetic runs, against rows that were worked out by hand and read back by `pj_dump`.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 #[path = "support/pj_dump.rs"]
 mod pj_dump;
 #[path = "support/synthetic.rs"]
@@ -32,7 +34,15 @@ fn paje_of(run: &Run) -> (Vec<String>, Report) {
     let report = convert(run, &Options::default(), &mut writer).unwrap();
     assert_eq!(writer.backward(), 0);
     let text = writer.into_inner();
-    (pj_dump::rows(&text), report)
+    // Definitions of events come before everything else.
+    let definitions = text.split(|byte| *byte == b'\n').map(|line| line.starts_with(b"%")).collect::<Vec<_>>();
+    assert!(definitions.is_sorted_by(|a, b| a >= b));
+    let rows = pj_dump::rows(&text);
+    // Our own reader takes it, too, and loses nothing.
+    let mut again = Writer::new(Vec::new());
+    converter::paje::read::read(&text[..], &mut again).unwrap();
+    assert_eq!(pj_dump::rows(&again.into_inner()), rows);
+    (rows, report)
 }
 
 /// Packs values one after the other.
@@ -155,7 +165,9 @@ fn everything(write: impl FnOnce(&mut Records)) -> (Vec<String>, Report) {
         records.record(2, 1000, &9u32.to_le_bytes());
     });
     let (rows, report) = paje_of(&run);
-    (rows.into_iter().filter(|row| !row.starts_with("Container")).collect(), report)
+    // Every thread has a counter, which begins at zero.
+    let first = |row: &String| row.starts_with("Variable") && row.ends_with(", 0.000000000");
+    (rows.into_iter().filter(|row| !row.starts_with("Container") && !first(row)).collect(), report)
 }
 
 #[test]
@@ -237,7 +249,6 @@ fn counters_begin_at_zero_and_marks_have_colours() {
         records.record(3, 300, &body(&[&0u32.to_le_bytes(), &1u32.to_le_bytes(), &[1]]));
     });
     assert!(report.is_clean(), "{:?}", report.lines());
-    let rows: Vec<String> = rows.into_iter().filter(|row| row.contains("T1")).collect();
     assert_eq!(
         rows,
         [
@@ -260,7 +271,7 @@ fn relations_name_containers() {
         line.split(' ').nth(2).unwrap()
     };
     let (lock, owner) = (id_of("\"Lock\""), id_of("\"T2\""));
-    assert!(text.lines().any(|line| line.starts_with("20 ") && line.ends_with(&format!(" {lock} {owner}"))), "{text}");
+    assert!(text.lines().any(|line| line.ends_with(&format!(" {lock} {owner}"))), "{text}");
 }
 
 #[test]

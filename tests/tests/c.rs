@@ -1,32 +1,10 @@
 //! The C header, compiled and run: every standard that it promises, and records that decode.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use tests::lang::c::{C99, CXX11, Compiler, GNU99, record};
+use tests::lang::c::{C99, CXX11, Compiler, GNU99, build, folder, header, record};
 use tests::run::{ProcessFile, read};
 use tracer_format::tags::tag;
-use tumit::codegen::{Backend, Options, c::C};
-
-/// Writes the header of a spec's text into `folder`.
-fn header(folder: &Path, text: &str) {
-    let (spec, diagnostics) = tumit::compile_text("spec.tumit", text);
-    let spec = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
-    let files = C.generate(&spec, &Options::default()).expect("a header");
-    std::fs::write(folder.join(&files.0[0].name), &files.0[0].text).expect("a writable folder");
-}
-
-/// Builds `source` against the header of `spec`, and gives the program.
-fn build(folder: &Path, compiler: Compiler, spec: &str, source: &str, extra: &[&str]) -> Result<PathBuf, String> {
-    header(folder, spec);
-    let path = folder.join("drive.c");
-    std::fs::write(&path, source).expect("a writable folder");
-    let program = folder.join("drive");
-    compiler.compile(&[&path], &program, extra).map(|()| program)
-}
-
-fn folder() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a temporary folder")
-}
 
 const TYPES: &str = include_str!("../cases/types/spec.tumit");
 const DRIVE_TYPES: &str = include_str!("../cases/types/drive.c");

@@ -1,7 +1,8 @@
 //! [`Store`]: a simulated trace in compact columns, and the answers to all queries.
 //!
 //! Everything is in memory: about 20 bytes a state (12 in lanes without gaps) and up to 12 more of sums, 12 an event, 16 a
-//! sample, 64 a link. An index in a file beside the trace, for traces larger than memory, is to take its place behind the same door.
+//! sample, 104 a link, and what extra fields take. An index in a file beside the trace, for traces larger than memory, is to
+//! take its place behind the same door.
 //!
 //! Entities are numbered lane by lane, so that a number leads to its lane by a binary search.
 

@@ -23,7 +23,7 @@ pub(crate) enum Found<'a> {
 /// After damage it looks for the next block magic. The work that a hostile file can cause by magics without blocks is
 /// limited to a multiple of its length; what is left then counts as damage.
 pub(crate) fn scan(file: &File, length: u64, found: &mut dyn FnMut(Found<'_>)) -> io::Result<()> {
-    let mut window = Window { file, start: 0, bytes: Vec::new() };
+    let mut window = Window { file, length, start: 0, bytes: Vec::new() };
     let mut offset = PREAMBLE_BYTES as u64;
     let mut damage: Option<(u64, FormatError)> = None;
     let mut budget = length.saturating_mul(16).saturating_add(1 << 26);
@@ -103,6 +103,8 @@ fn end_in_damage(
 /// The part of a file that was read last.
 struct Window<'f> {
     file: &'f File,
+    /// Size of the file.
+    length: u64,
     start: u64,
     bytes: Vec<u8>,
 }
@@ -115,7 +117,8 @@ impl Window<'_> {
             Some(at) if at + length <= self.bytes.len() => at,
             _ => {
                 let mut buffer = std::mem::take(&mut self.bytes);
-                buffer.resize(length.max(CHUNK_BYTES), 0);
+                let left = usize::try_from(self.length.saturating_sub(offset)).unwrap_or(usize::MAX);
+                buffer.resize(length.max(CHUNK_BYTES).min(left), 0);
                 let filled = read_at(self.file, &mut buffer, offset)?;
                 buffer.truncate(filled);
                 self.bytes = buffer;

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use super::shape::Shape;
 use crate::time::GlobalNanos;
 
 macro_rules! id {
@@ -244,6 +245,16 @@ pub trait Sink {
     /// As [`Self::event`].
     fn name_key(&mut self, key: KeyId, text: &str) -> std::io::Result<()> {
         let _ = (key, text);
+        Ok(())
+    }
+
+    /// Events of this shape will come. Said before the first event, so that formats with a header can put it there; a shape
+    /// may also come unannounced.
+    ///
+    /// # Errors
+    /// As [`Self::event`].
+    fn announce(&mut self, shape: &Shape<'_>) -> std::io::Result<()> {
+        let _ = shape;
         Ok(())
     }
 

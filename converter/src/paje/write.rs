@@ -7,9 +7,12 @@ mod layout;
 
 use std::io::{self, Write};
 
-use super::{Color, ContainerId, Extra, ExtraValue, PajeEvent, Sink, Source, TypeId, TypeKind, VariableOp};
+use super::{
+    Color, ContainerId, Extra, ExtraValue, FieldKind, Operation, PajeEvent, Shape, Sink, Source, TypeId, TypeKind,
+    VariableOp,
+};
 use crate::time::GlobalNanos;
-use layout::{Layouts, Operation};
+use layout::Layouts;
 
 /// How much is gathered before it is written, in bytes.
 const BUFFER_BYTES: usize = 1 << 16;
@@ -210,25 +213,24 @@ impl<W: Write> Writer<W> {
     }
 }
 
-const fn color(rgb: u32) -> Color {
-    let [_, red, green, blue] = rgb.to_be_bytes();
+const fn rgb(red: u8, green: u8, blue: u8) -> Color {
     Color { red, green, blue }
 }
 
 /// Colours for values that have none: far apart from each other, those of neighbours too.
 const PALETTE: [Color; 12] = [
-    color(0x00_3b_75_af),
-    color(0x00_ef_86_36),
-    color(0x00_51_9e_3e),
-    color(0x00_c5_3a_32),
-    color(0x00_8d_69_b8),
-    color(0x00_84_58_4e),
-    color(0x00_d5_7e_be),
-    color(0x00_6f_6f_6f),
-    color(0x00_b9_b9_3a),
-    color(0x00_56_b9_c9),
-    color(0x00_1f_4e_5f),
-    color(0x00_e0_b8_70),
+    rgb(0x3b, 0x75, 0xaf),
+    rgb(0xef, 0x86, 0x36),
+    rgb(0x51, 0x9e, 0x3e),
+    rgb(0xc5, 0x3a, 0x32),
+    rgb(0x8d, 0x69, 0xb8),
+    rgb(0x84, 0x58, 0x4e),
+    rgb(0xd5, 0x7e, 0xbe),
+    rgb(0x6f, 0x6f, 0x6f),
+    rgb(0xb9, 0xb9, 0x3a),
+    rgb(0x56, 0xb9, 0xc9),
+    rgb(0x1f, 0x4e, 0x5f),
+    rgb(0xe0, 0xb8, 0x70),
 ];
 
 /// The colour of what has none.
@@ -254,22 +256,7 @@ impl<W: Write> Sink for Writer<W> {
                 self.text("\n");
             }
             PajeEvent::CreateContainer { time, container, ty, parent, name, extra } => {
-                let index = container.index();
-                self.container_types.resize(self.container_types.len().max(index + 1), TypeId::ROOT);
-                self.container_types[index] = ty;
-                let id = self.definition(Operation::Create, extra, false);
-                self.number(id.into());
-                self.text(" ");
-                self.time(time);
-                self.text(" ");
-                self.container_id(container);
-                self.text(" ");
-                self.container_id(parent);
-                self.text(" ");
-                self.type_id(ty);
-                self.text(" ");
-                self.name(name, MAX_NAME_BYTES);
-                self.extras(Operation::Create, extra, None);
+                self.create(time, (container, ty, parent), name, extra);
             }
             PajeEvent::DestroyContainer { time, container } => {
                 let ty = self.container_types.get(container.index()).copied().unwrap_or(TypeId::ROOT);
@@ -282,20 +269,20 @@ impl<W: Write> Sink for Writer<W> {
                 self.text("\n");
             }
             PajeEvent::SetState { time, container, ty, value, extra, source } => {
-                self.valued(Operation::Set, (time, container, ty, value), extra, source);
+                self.valued(Operation::SetState, (time, container, ty, value), extra, source);
             }
             PajeEvent::PushState { time, container, ty, value, extra, source } => {
-                self.valued(Operation::Push, (time, container, ty, value), extra, source);
+                self.valued(Operation::PushState, (time, container, ty, value), extra, source);
             }
             PajeEvent::NewEvent { time, container, ty, value, extra, source } => {
-                self.valued(Operation::Event, (time, container, ty, value), extra, source);
+                self.valued(Operation::NewEvent, (time, container, ty, value), extra, source);
             }
             PajeEvent::PopState { time, container, ty } => {
                 self.begin(13, time, container, ty);
                 self.text("\n");
             }
             PajeEvent::ResetState { time, container, ty } => {
-                let id = self.definition(Operation::Reset, &[], true);
+                let id = self.definition(Operation::ResetState, &[], true);
                 self.begin(id, time, container, ty);
                 self.text("\n");
             }
@@ -320,6 +307,25 @@ impl<W: Write> Sink for Writer<W> {
         self.flush_line()
     }
 
+    fn announce(&mut self, shape: &Shape<'_>) -> io::Result<()> {
+        if !self.begun {
+            self.begun = true;
+            self.text(layout::HEADER);
+        }
+        let fields = shape.fields.iter().map(|(name, kind)| {
+            let value = match kind {
+                FieldKind::Text => ExtraValue::Text(""),
+                FieldKind::Integer => ExtraValue::Integer(0),
+                FieldKind::Float => ExtraValue::Float(0.0),
+                FieldKind::Container => ExtraValue::Container(ContainerId::ROOT),
+            };
+            Extra { name, value }
+        });
+        let fields: Vec<Extra<'_>> = fields.collect();
+        self.definition(shape.operation, &fields, shape.source);
+        Ok(())
+    }
+
     fn finish(&mut self, _end: GlobalNanos) -> io::Result<()> {
         if !self.begun {
             self.begun = true;
@@ -335,6 +341,31 @@ impl<W: Write> Sink for Writer<W> {
 type Main = (GlobalNanos, ContainerId, TypeId, super::ValueId);
 
 impl<W: Write> Writer<W> {
+    fn create(
+        &mut self,
+        time: GlobalNanos,
+        (container, ty, parent): (ContainerId, TypeId, ContainerId),
+        name: &str,
+        extra: &[Extra<'_>],
+    ) {
+        let index = container.index();
+        self.container_types.resize(self.container_types.len().max(index + 1), TypeId::ROOT);
+        self.container_types[index] = ty;
+        let id = self.definition(Operation::CreateContainer, extra, false);
+        self.number(id.into());
+        self.text(" ");
+        self.time(time);
+        self.text(" ");
+        self.container_id(container);
+        self.text(" ");
+        self.container_id(parent);
+        self.text(" ");
+        self.type_id(ty);
+        self.text(" ");
+        self.name(name, MAX_NAME_BYTES);
+        self.extras(Operation::CreateContainer, extra, None);
+    }
+
     fn valued(
         &mut self,
         operation: Operation,

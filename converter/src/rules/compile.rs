@@ -14,11 +14,15 @@ use crate::paje::{self, Color, TypeId, TypeKind, ValueId};
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub(crate) name: Sym,
+    /// With the end of the span that it is.
+    pub(crate) full_name: Sym,
     pub(crate) level: Sym,
     pub(crate) fields: Vec<Field>,
     /// Names of the values of the schema's enums.
     pub(crate) enums: Vec<Vec<Sym>>,
     pub(crate) arrows: Vec<Arrow>,
+    /// Its records hold their source position.
+    pub(crate) located: bool,
     /// Some arrow has a date of its own.
     pub(crate) dated: bool,
     /// Some arrow is of interest to the first pass.
@@ -174,9 +178,11 @@ pub(crate) fn compile_spec(
         let level = schema.levels.get(layout.level as usize).map_or("", |level| level.name.as_str());
         programs.push(Some(Program {
             name: symbols.intern(&declared.name),
+            full_name: symbols.intern(&layout.name),
             level: symbols.intern(level),
             fields: layout.fields.clone(),
             enums: enums.clone(),
+            located: layout.located,
             dated: arrows.iter().any(|arrow| arrow.at.is_some()),
             surveyed: arrows.iter().any(Arrow::is_surveyed),
             arrows,

@@ -17,13 +17,14 @@ pub(crate) fn spec_of(schema: &Schema, remarks: &mut Vec<String>) -> Spec {
     spec.unwrap_or_else(|| {
         let why = diagnostics.render(false);
         let first = why.lines().next().unwrap_or("").trim().to_owned();
-        remarks.push(format!("the spec `{}` of this run does not compile, its rules are not used: {first}", schema.name));
+        remarks
+            .push(format!("the spec `{}` of this run does not compile, its rules are not used: {first}", schema.name));
         layouts(schema)
     })
 }
 
 /// A spec that knows records and no rules.
-fn layouts(schema: &Schema) -> Spec {
+pub(crate) fn layouts(schema: &Schema) -> Spec {
     let text = String::new;
     let levels = schema.levels.iter();
     let levels = levels.map(|l| Level { name: l.name.clone(), doc: text(), enabled: l.enabled }).collect();

@@ -33,6 +33,15 @@ pub(crate) struct Survey {
     pub(crate) reversed: u64,
 }
 
+impl Survey {
+    /// What `create` was given, each set of names once, in a fixed order.
+    pub(crate) fn names_in_order(&self) -> Vec<&[(String, KeyPart)]> {
+        let mut nodes: Vec<Node> = self.names.keys().copied().collect();
+        nodes.sort_unstable();
+        nodes.into_iter().map(|node| self.names[&node].as_slice()).collect()
+    }
+}
+
 /// The first pass at work.
 #[derive(Debug, Default)]
 pub(crate) struct Surveyor {

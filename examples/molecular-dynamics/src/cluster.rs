@@ -57,7 +57,6 @@ pub(crate) fn run(setup: Setup) -> io::Result<Outcome> {
     }
     let (owners, slots): (Arc<[usize]>, Arc<[usize]>) = (owners.into(), slots.into());
     let mut homes = vec![Vec::new(); WORKERS];
-    let population = system.atoms.len() as u32;
     for atom in system.atoms {
         homes[owners[grid.cell_of(atom.position)]].push(atom);
     }
@@ -83,7 +82,7 @@ pub(crate) fn run(setup: Setup) -> io::Result<Outcome> {
         })?);
     }
 
-    let course = controller::run(orders, &reports, population, steps);
+    let course = controller::run(orders, &reports, steps);
     let usage = nodes.iter().map(|node| node.shared.machine.usage()).collect();
     trace::thread_ended(controller::PLACE);
     let mut atoms: Vec<Atom> = nodes.into_iter().flat_map(Node::join).collect();

@@ -27,8 +27,8 @@ impl Course {
     }
 }
 
-/// Leads the nodes, which hold so many atoms, through `steps` steps.
-pub(crate) fn run(mut orders: Vec<Port<Order>>, reports: &Inbox<Report>, atoms: u32, steps: u32) -> Course {
+/// Leads all nodes through `steps` steps.
+pub(crate) fn run(mut orders: Vec<Port<Order>>, reports: &Inbox<Report>, steps: u32) -> Course {
     let mut course = Course::default();
     let mut order = Order::Begin;
     for step in 0..=steps {
@@ -43,7 +43,7 @@ pub(crate) fn run(mut orders: Vec<Port<Order>>, reports: &Inbox<Report>, atoms: 
             balance += report.balance;
             displacement = displacement.max(report.displacement);
         }
-        trace::measured(step, atoms, &balance);
+        trace::measured(step, &balance);
         course.balances.push(balance);
         course.displacement = course.displacement.max(displacement);
         order = Order::Step { redistribute: displacement > REDISTRIBUTE_BEYOND };

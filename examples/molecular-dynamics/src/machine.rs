@@ -4,7 +4,8 @@
 //! the scheduler of that computer, not the placement of the atoms. So each node has processors of its own, for which its
 //! threads queue in order of arrival, and each piece of work lasts as long as it would there: the real computation is
 //! done first (it needs a fraction of the time), then the thread sleeps until the piece's number of work units has
-//! passed. Waits, messages, locks and their order are real; durations of work are paced.
+//! passed. A piece that this computer let sleep too long is made up for by the next ones. Waits, messages, locks and
+//! their order are real; durations of work are paced.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -43,25 +44,35 @@ struct Queue {
     /// Tickets given out, and tickets given back: a ticket may run when fewer than `processors` before it are out.
     tickets: u64,
     back: u64,
-    running: u64,
-    /// Since when nothing runs, and how long nothing ran before.
+    free: Vec<Processor>,
+    started: Instant,
+    /// Since when no thread has or wants a processor, and how long that was so before.
     idle_since: Instant,
     idle: Duration,
-    started: Instant,
-    /// Pieces of work, and by how much their real computation took longer than it should pretend to.
+    /// Pieces of work, and the longest delay at the end of one.
     pieces: u64,
-    overrun: Duration,
+    delay: Duration,
+}
+
+/// A processor that no thread has.
+#[derive(Clone, Copy, Debug)]
+struct Processor {
+    /// When its last piece of work was to end. The next one may begin then, even if that was some time ago because this
+    /// computer was late.
+    until: Instant,
+    /// When it was given back.
+    back: Date,
 }
 
 /// How a node's processors were used.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Usage {
-    /// Part of the time during which no thread of the node worked.
+    /// Part of the time during which no thread of the node had work.
     pub(crate) idle: f64,
     /// Pieces of work done.
     pub(crate) pieces: u64,
-    /// By how much pieces took longer than they should, because this computer was too slow.
-    pub(crate) overrun: Duration,
+    /// The longest delay of the end of a piece behind when it was to end.
+    pub(crate) delay: Duration,
 }
 
 impl Machine {
@@ -71,12 +82,12 @@ impl Machine {
         let queue = Queue {
             tickets: 0,
             back: 0,
-            running: 0,
+            free: vec![Processor { until: now, back: trace::now() }; processors as usize],
+            started: now,
             idle_since: now,
             idle: Duration::ZERO,
-            started: now,
             pieces: 0,
-            overrun: Duration::ZERO,
+            delay: Duration::ZERO,
         };
         Self { processors: processors.into(), unit, queue: Mutex::new(queue), released: Condvar::new() }
     }
@@ -88,50 +99,47 @@ impl Machine {
     #[track_caller]
     pub(crate) fn run<T>(&self, place: Place, phase: Phase, work: impl FnOnce() -> (T, u64)) -> T {
         let queued = trace::now();
-        let since = self.take_processor(queued);
-        let started = Instant::now();
+        let (begins, since) = self.take_processor(queued);
         let (result, units) = work();
-        let overrun = self.pass(started, units);
+        let ends = begins + self.unit.saturating_mul(units.try_into().unwrap_or(u32::MAX));
+        std::thread::sleep(ends.saturating_duration_since(Instant::now()));
         trace::worked(place, phase, queued, since, units);
-        self.give_processor_back(overrun);
+        self.give_processor_back(ends);
         result
     }
 
-    /// Sleeps until `units` have passed since `started`; returns by how much it was too late for that.
-    fn pass(&self, started: Instant, units: u64) -> Duration {
-        if self.unit.is_zero() {
-            return Duration::ZERO;
-        }
-        let lasts = self.unit.saturating_mul(units.try_into().unwrap_or(u32::MAX));
-        let elapsed = started.elapsed();
-        std::thread::sleep(lasts.saturating_sub(elapsed));
-        elapsed.saturating_sub(lasts)
-    }
-
-    /// Waits for a processor. Returns since when the thread has it: since it asked, if one was free.
-    fn take_processor(&self, asked: Date) -> Date {
+    /// Waits for a processor. Returns when work begins there, and since when the thread has it: since it asked, if one was
+    /// free, else since another thread gave it back.
+    fn take_processor(&self, asked: Date) -> (Instant, Date) {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
         let ticket = queue.tickets;
-        queue.tickets += 1;
-        let busy = |queue: &mut Queue| ticket >= queue.back + self.processors;
-        let waits = busy(&mut queue);
-        let mut queue = self.released.wait_while(queue, busy).unwrap_or_else(PoisonError::into_inner);
-        if queue.running == 0 {
-            let idle = queue.idle_since.elapsed();
+        if ticket == queue.back {
+            let idle = now - queue.idle_since;
             queue.idle += idle;
         }
-        queue.running += 1;
+        queue.tickets += 1;
+        let mut queue = self
+            .released
+            .wait_while(queue, |queue| ticket >= queue.back + self.processors)
+            .unwrap_or_else(PoisonError::into_inner);
+        let longest_free = (0..queue.free.len()).min_by_key(|&at| queue.free[at].until);
+        let processor =
+            queue.free.swap_remove(longest_free.expect("the queue lets in no more threads than processors"));
         queue.pieces += 1;
-        if waits { trace::now() } else { asked }
+        (processor.until.max(now), processor.back.max(asked))
     }
 
-    fn give_processor_back(&self, overrun: Duration) {
+    fn give_processor_back(&self, ends: Instant) {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        // Without pacing there is no time to keep to.
+        let until = if self.unit.is_zero() { now } else { ends };
+        queue.free.push(Processor { until, back: trace::now() });
         queue.back += 1;
-        queue.running -= 1;
-        queue.overrun += overrun;
-        if queue.running == 0 {
-            queue.idle_since = Instant::now();
+        queue.delay = queue.delay.max(now - until);
+        if queue.tickets == queue.back {
+            queue.idle_since = now;
         }
         self.released.notify_all();
     }
@@ -139,9 +147,9 @@ impl Machine {
     /// How it was used so far.
     pub(crate) fn usage(&self) -> Usage {
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        let pending = if queue.running == 0 { queue.idle_since.elapsed() } else { Duration::ZERO };
+        let pending = if queue.tickets == queue.back { queue.idle_since.elapsed() } else { Duration::ZERO };
         let idle = (queue.idle + pending).as_secs_f64() / queue.started.elapsed().as_secs_f64();
-        Usage { idle, pieces: queue.pieces, overrun: queue.overrun }
+        Usage { idle, pieces: queue.pieces, delay: queue.delay }
     }
 }
 

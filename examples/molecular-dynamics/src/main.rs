@@ -6,7 +6,7 @@
 //! the forces back, and `control` talks to node 0. They work by messages ([`message`]), a mutex and a semaphore ([`sync`]).
 //!
 //! **What is real.** The physics: every force is computed, by the node that ought to, and `--check` compares positions and
-//! energies with an unpartitioned run ([`reference`]). The threads, messages, locks, waits and wake-ups too.
+//! energies with an unpartitioned run ([`mod@reference`]). The threads, messages, locks, waits and wake-ups too.
 //!
 //! **What is paced.** The *duration* of a piece of work: each node pretends to be a machine with one slow processor (or
 //! `--processors`), for which its threads queue, and a piece of work is stretched to the time that its amount would need
@@ -106,8 +106,8 @@ fn print(outcome: &Outcome, agreement: Option<&reference::Agreement>, wall: Dura
     let mean = outcome.usage.iter().map(|usage| usage.idle).sum::<f64>() / outcome.usage.len() as f64;
     writeln!(out, " mean={mean:.3}")?;
     let pieces: u64 = outcome.usage.iter().map(|usage| usage.pieces).sum();
-    let overrun: Duration = outcome.usage.iter().map(|usage| usage.overrun).sum();
-    writeln!(out, "pace: pieces={pieces} overrun={:.3} s", overrun.as_secs_f64())?;
+    let delay = outcome.usage.iter().map(|usage| usage.delay).max().unwrap_or_default();
+    writeln!(out, "pace: pieces={pieces} longest_delay={:.1} ms", delay.as_secs_f64() * 1e3)?;
     writeln!(out, "counts: {}", trace::counts())?;
     writeln!(out, "wall: {:.3} s", wall.as_secs_f64())
 }

@@ -71,9 +71,9 @@ pub(crate) fn ordered(step: u32, order: Order) {
 }
 
 /// Node 0 has added up the reports.
-pub(crate) fn measured(step: u32, atoms: u32, balance: &Balance) {
+pub(crate) fn measured(step: u32, balance: &Balance) {
     count(&[(&COUNTS.variables, 2)]);
-    app::measured(step, atoms, balance.kinetic, balance.potential);
+    app::measured(step, balance.kinetic, balance.potential);
 }
 
 /// A message leaves.

@@ -27,6 +27,7 @@ pub(crate) enum Command {
     Gen(cmd::generate::Args),
     Info(cmd::info::Args),
     Dump(cmd::dump::Args),
+    Sync(cmd::sync::Args),
     Convert(cmd::convert::Args),
     View(cmd::view::Args),
 }

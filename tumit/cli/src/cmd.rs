@@ -5,6 +5,7 @@ pub(crate) mod convert;
 pub(crate) mod dump;
 pub(crate) mod generate;
 pub(crate) mod info;
+pub(crate) mod sync;
 pub(crate) mod view;
 
 use std::process::ExitCode;
@@ -39,6 +40,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Status> {
         Command::Gen(args) => generate::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Dump(args) => dump::run(&args),
+        Command::Sync(args) => sync::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::View(args) => view::run(&args),
     }

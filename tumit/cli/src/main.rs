@@ -4,6 +4,7 @@ mod args;
 mod cmd;
 mod output_file;
 mod spec_files;
+mod table;
 mod term;
 
 use std::process::ExitCode;

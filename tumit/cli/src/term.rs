@@ -2,12 +2,16 @@
 
 use std::io::{self, IsTerminal, Write};
 
-/// Shows an error with its causes on one line each.
+/// Shows an error with its causes on one line each; a cause that the line before it has told already is left out.
 pub(crate) fn error(error: &anyhow::Error) {
     let mut err = io::stderr().lock();
-    let _ = writeln!(err, "tumit: {error}");
-    for cause in error.chain().skip(1) {
-        let _ = writeln!(err, "  because {cause}");
+    let mut told = error.to_string();
+    let _ = writeln!(err, "tumit: {told}");
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !told.contains(&cause) {
+            let _ = writeln!(err, "  because {cause}");
+            told = cause;
+        }
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) fn arrows(context: &Context<'_>) -> Result<Vec<Item>, QueryError> {
             continue;
         }
         for link in context.source.links(ty.id, context.view.interval, MOST)?.items {
-            let color = ty.color.or_else(|| context.model.values.get(link.value.index()).map(|value| value.color));
+            let color = context.model.values.get(link.value.index()).map(|value| value.color).or(ty.color);
             placed.extend(place(context, &link, color));
         }
     }

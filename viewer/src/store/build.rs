@@ -76,7 +76,7 @@ impl Parts {
         self.details.seal();
         let references = References::new(&states, &self.details);
         let ends = LinkEnds::new(&links);
-        let extent = self.visible_extent(&states, &marks, &variables);
+        let extent = self.visible_extent(&states, &marks, &variables, &links);
         let summary = Summary {
             name: self.name,
             extent: life(extent.0, extent.1),
@@ -106,7 +106,13 @@ impl Parts {
 
     /// The extent, 1 ns longer when something without duration is at its very end: an interval is half-open, and nothing
     /// must fall out of the whole.
-    fn visible_extent(&self, states: &[StateLane], marks: &[MarkLane], variables: &[VariableLane]) -> (i64, i64) {
+    fn visible_extent(
+        &self,
+        states: &[StateLane],
+        marks: &[MarkLane],
+        variables: &[VariableLane],
+        links: &[LinkTable],
+    ) -> (i64, i64) {
         let (from, to) = self.extent;
         let last_state =
             states.iter().filter_map(|lane| lane.len().checked_sub(1).map(|at| (lane.start(at), lane.end(at))));
@@ -114,7 +120,12 @@ impl Parts {
             marks.iter().filter_map(|lane| lane.len().checked_sub(1).map(|at| (lane.date(at), lane.date(at))));
         let last_sample =
             variables.iter().filter_map(|lane| lane.len().checked_sub(1).map(|at| (lane.start(at), lane.end(at))));
-        let ends = last_state.chain(last_mark).chain(last_sample).map(|(start, end)| effective_end(start, end));
+        let last_link = links.iter().filter_map(|table| table.rows.last().map(|row| (row.low(), row.low())));
+        let ends = last_state
+            .chain(last_mark)
+            .chain(last_sample)
+            .chain(last_link)
+            .map(|(start, end)| effective_end(start, end));
         (from, ends.fold(effective_end(from, to), i64::max))
     }
 }

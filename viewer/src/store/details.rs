@@ -86,8 +86,8 @@ pub(crate) struct Details {
     texts: Texts,
     /// Rows that hold only a source position.
     places: HashMap<(u32, u32), u32>,
-    /// Texts of link keys, where the file had some.
-    keys: HashMap<u64, u32>,
+    /// Keys of links and their texts, where the file had some; readers number them upwards.
+    keys: Vec<(u64, u32)>,
 }
 
 impl Default for Details {
@@ -98,7 +98,7 @@ impl Default for Details {
             fields: Vec::new(),
             texts: Texts::default(),
             places: HashMap::new(),
-            keys: HashMap::new(),
+            keys: Vec::new(),
         }
     }
 }
@@ -188,18 +188,23 @@ impl Details {
     /// Keeps the text that a file uses for a link key.
     pub(crate) fn name_key(&mut self, key: u64, text: &str) {
         let number = self.texts.push(text);
-        self.keys.insert(key, number);
+        self.keys.push((key, number));
     }
 
     /// The text of a link key; `k` and its number where the trace had no text.
     pub(crate) fn key(&self, key: u64) -> String {
-        self.keys.get(&key).map_or_else(|| format!("k{key}"), |&number| self.texts.get(number).to_owned())
+        match self.keys.binary_search_by_key(&key, |named| named.0) {
+            Ok(at) => self.texts.get(self.keys[at].1).to_owned(),
+            Err(_) => format!("k{key}"),
+        }
     }
 
     /// No more rows will come.
     pub(crate) fn seal(&mut self) {
         self.texts.seal();
         self.places = HashMap::new();
+        self.keys.sort_unstable();
+        self.keys.shrink_to_fit();
         self.rows.shrink_to_fit();
         self.fields.shrink_to_fit();
     }

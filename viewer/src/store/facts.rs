@@ -140,7 +140,7 @@ impl Store {
     }
 
     pub(super) fn name_of(&self, container: ContainerId) -> String {
-        self.container(container).map(|info| info.name.clone()).unwrap_or_default()
+        self.container(container).map_or_else(|_| "a container that was left out".to_owned(), |info| info.name.clone())
     }
 
     /// Names from the root, which is left out unless it is all there is.

@@ -102,7 +102,8 @@ impl Store {
         let (from, to) = (found.life.from.0, found.life.to.0);
         let during = life(from.min(to), effective_end(from.min(to), from.max(to)));
         let mut related = Collector { entities: Vec::new(), limit, asked: id };
-        for container in self.details.references(found.detail) {
+        // A reference may be to a container that the simulation left out.
+        for container in self.details.references(found.detail).filter(|&container| self.position(container).is_ok()) {
             related.add(std::iter::once(EntityId::Container(container)));
             related.add(self.states_during(container, during));
         }

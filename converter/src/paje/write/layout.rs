@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
 
-use super::super::{Extra, ExtraValue};
+use super::super::{Extra, ExtraValue, FieldKind as Kind, Operation};
 
 /// The reference header, without what is never used.
 pub(super) const HEADER: &str = "\
@@ -35,48 +35,38 @@ const FIRST_ID: u32 = 20;
 /// Most fields that every reader takes.
 const MAX_FIELDS: usize = 19;
 
-/// An event that may have extra fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Operation {
-    Create,
-    Set,
-    Push,
-    Reset,
-    StartLink,
-    EndLink,
-    Event,
-}
-
 impl Operation {
     pub(super) const fn plain_id(self) -> u32 {
         match self {
-            Self::Create => 6,
-            Self::Set => 11,
-            Self::Push => 12,
-            Self::Reset => 14,
+            Self::CreateContainer => 6,
+            Self::SetState => 11,
+            Self::PushState => 12,
+            Self::ResetState => 14,
             Self::StartLink => 15,
             Self::EndLink => 16,
-            Self::Event => 17,
+            Self::NewEvent => 17,
         }
     }
 
     const fn name(self) -> &'static str {
         match self {
-            Self::Create => "PajeCreateContainer",
-            Self::Set => "PajeSetState",
-            Self::Push => "PajePushState",
-            Self::Reset => "PajeResetState",
+            Self::CreateContainer => "PajeCreateContainer",
+            Self::SetState => "PajeSetState",
+            Self::PushState => "PajePushState",
+            Self::ResetState => "PajeResetState",
             Self::StartLink => "PajeStartLink",
             Self::EndLink => "PajeEndLink",
-            Self::Event => "PajeNewEvent",
+            Self::NewEvent => "PajeNewEvent",
         }
     }
 
     const fn fields(self) -> &'static [&'static str] {
         match self {
-            Self::Create => &["Time date", "Alias string", "Container string", "Type string", "Name string"],
-            Self::Set | Self::Push | Self::Event => &["Time date", "Container string", "Type string", "Value string"],
-            Self::Reset => &["Time date", "Container string", "Type string"],
+            Self::CreateContainer => &["Time date", "Alias string", "Container string", "Type string", "Name string"],
+            Self::SetState | Self::PushState | Self::NewEvent => {
+                &["Time date", "Container string", "Type string", "Value string"]
+            }
+            Self::ResetState => &["Time date", "Container string", "Type string"],
             Self::StartLink => {
                 &["Time date", "Container string", "Type string", "StartContainer string", "Value string", "Key string"]
             }
@@ -90,15 +80,6 @@ impl Operation {
     pub(super) const fn room(self, source: bool) -> usize {
         MAX_FIELDS - self.fields().len() - if source { 2 } else { 0 }
     }
-}
-
-/// The type of an extra field in a definition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Kind {
-    Text,
-    Integer,
-    Float,
-    Container,
 }
 
 /// The further definitions given out so far. Looking one up hashes the names of the fields: a few nanoseconds each.
@@ -189,7 +170,7 @@ fn definition(operation: Operation, id: u32, fields: &[(String, Kind)], source: 
         taken.push(name);
     }
     if source {
-        if operation == Operation::Reset {
+        if operation == Operation::ResetState {
             text.push_str("%EndEventDef\n");
             return text;
         }
@@ -280,12 +261,12 @@ mod tests {
         let mut layouts = Layouts::default();
         let field = |name, value| Extra { name, value };
         let extra = [field("n", ExtraValue::Integer(1)), field("n", ExtraValue::Text("x"))];
-        let (id, text) = layouts.id(Operation::Push, &extra, true);
+        let (id, text) = layouts.id(Operation::PushState, &extra, true);
         assert_eq!(id, 20);
         let text = text.unwrap();
         assert!(text.contains("% n int\n% n_2 string\n% File string\n% Line int\n%EndEventDef"), "{text}");
-        let (again, text) = layouts.id(Operation::Push, &extra, true);
+        let (again, text) = layouts.id(Operation::PushState, &extra, true);
         assert_eq!((again, text), (20, None));
-        assert_eq!(layouts.id(Operation::Push, &extra[..1], true).0, 21);
+        assert_eq!(layouts.id(Operation::PushState, &extra[..1], true).0, 21);
     }
 }

@@ -1,12 +1,162 @@
 //! `tumit dump`.
 
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use converter::listing::{FieldValue, Listed, list};
+use converter::pipeline::Options;
+use converter::run::Run;
+use serde_json::{Map, Value, json};
+
 use super::Status;
+use super::convert::Clock;
+use crate::term;
 
-/// Prints the records of a run
+/// Prints the records of a run, in order of time
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+#[command(after_help = "\
+Examples:
+  tumit dump run.tmt | head
+  tumit dump run.tmt --event post --process 2     one kind of event of one process (rank, or pid without ranks)
+  tumit dump run.tmt --json | jq .fields           one JSON object per line
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of every subcommand")]
-pub(crate) fn run(_args: &Args) -> anyhow::Result<Status> {
-    Ok(Status::CouldNotRun)
+The columns are: date in seconds from the start, process, thread, event, fields.
+Exit status: 0 done, 1 the run has losses or damage, 2 could not run.")]
+pub(crate) struct Args {
+    /// The run: a folder NAME.tmt, or one process file of it
+    #[arg(value_name = "RUN")]
+    input: PathBuf,
+
+    /// One JSON object per record and line
+    #[arg(long)]
+    json: bool,
+
+    /// Only records of this event or span (several times: any of them)
+    #[arg(long, value_name = "NAME")]
+    event: Vec<String>,
+
+    /// Only records of threads with this name or thread id
+    #[arg(long, value_name = "NAME")]
+    thread: Vec<String>,
+
+    /// Only records of the process with this rank (or pid, when processes have no ranks)
+    #[arg(long, value_name = "RANK")]
+    process: Vec<u64>,
+
+    /// How clocks of different hosts are brought together
+    #[arg(long, value_enum, default_value_t)]
+    clock: Clock,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+    let recorded = Run::open(&args.input)?;
+    let mut options = Options::default();
+    options.clock = args.clock.into();
+    let mut out = term::stdout();
+    let ranked = recorded.processes.iter().all(|process| process.rank.is_some());
+    let width = recorded.processes.iter().flat_map(|p| &p.streams).map(|s| s.name.chars().count()).max();
+    let columns = Columns { ranked, thread: width.unwrap_or(0).clamp(6, 24), event: event_width(&recorded) };
+    let clocks = list::<anyhow::Error>(&recorded, &options, |record| {
+        if !wanted(args, record, ranked) {
+            return Ok(());
+        }
+        let line = if args.json { json_line(record, &recorded) } else { columns.line(record) };
+        writeln!(out, "{line}").context("cannot write")
+    })?;
+    out.flush().context("cannot write")?;
+    let losses = recorded.losses();
+    for loss in &losses {
+        term::note(&format!("tumit: {loss}"));
+    }
+    for remark in &clocks.remarks {
+        term::note(&format!("tumit: {remark}"));
+    }
+    Ok(if losses.is_empty() { Status::Done } else { Status::InputHasMistakes })
+}
+
+fn wanted(args: &Args, record: &Listed<'_>, ranked: bool) -> bool {
+    let name = record.event.split('.').next().unwrap_or("");
+    let process = if ranked { record.rank } else { record.pid };
+    (args.event.is_empty() || args.event.iter().any(|event| event == name || event == record.event))
+        && (args.process.is_empty() || args.process.contains(&process))
+        && (args.thread.is_empty()
+            || args.thread.iter().any(|thread| thread == record.thread || *thread == record.tid.to_string()))
+}
+
+fn event_width(run: &Run) -> usize {
+    let schemas = run.processes.iter().flat_map(|process| &process.providers).map(|provider| &provider.schema);
+    schemas.flat_map(|schema| &schema.records).map(|record| record.name.chars().count()).max().unwrap_or(0)
+}
+
+/// Widths of the columns.
+struct Columns {
+    ranked: bool,
+    thread: usize,
+    event: usize,
+}
+
+impl Columns {
+    fn line(&self, record: &Listed<'_>) -> String {
+        let process = if self.ranked { format!("rank {}", record.rank) } else { format!("pid {}", record.pid) };
+        let mut line = format!(
+            "{:>15}  {process:<11}  {:<thread$}  {:<event$} ",
+            FieldValue::Date(record.time).to_string(),
+            record.thread,
+            record.event,
+            thread = self.thread,
+            event = self.event,
+        );
+        for (name, value) in record.fields {
+            line.push(' ');
+            line.push_str(name);
+            line.push('=');
+            match value {
+                FieldValue::Text(text) => line.push_str(&format!("{text:?}")),
+                value => line.push_str(&value.to_string()),
+            }
+        }
+        if let Some((file, number)) = record.source {
+            line.push_str(&format!("  ({file}:{number})"));
+        }
+        line.truncate(line.trim_end().len());
+        line
+    }
+}
+
+fn json_line(record: &Listed<'_>, run: &Run) -> String {
+    let fields: Map<String, Value> =
+        record.fields.iter().map(|(name, value)| ((*name).to_owned(), json_value(*value))).collect();
+    let mut object = json!({
+        "time_ns": record.time.0,
+        "pid": record.pid,
+        "tid": record.tid,
+        "host": record.host,
+        "thread": record.thread,
+        "level": record.level,
+        "event": record.event,
+        "fields": fields,
+    });
+    if run.processes[record.process].rank.is_some() {
+        object["rank"] = json!(record.rank);
+    }
+    if let Some((file, line)) = record.source {
+        object["file"] = json!(file);
+        object["line"] = json!(line);
+    }
+    object.to_string()
+}
+
+fn json_value(value: FieldValue<'_>) -> Value {
+    match value {
+        FieldValue::Integer(value) => i64::try_from(value)
+            .map(Value::from)
+            .or_else(|_| u64::try_from(value).map(Value::from))
+            .unwrap_or(Value::Null),
+        FieldValue::Float(value) => json!(value),
+        FieldValue::Single(value) => json!(value),
+        FieldValue::Bool(value) => json!(value),
+        FieldValue::Date(time) => json!(time.0),
+        other => Value::from(other.to_string()),
+    }
 }

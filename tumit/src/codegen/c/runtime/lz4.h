@@ -20,7 +20,12 @@ TUMIT1_HOT unsigned char *tumit1_lz4_emit(unsigned char *out, const unsigned cha
     if (count >= 15) {
         out = tumit1_lz4_length(out, count - 15);
     }
-    out = tumit1_put_bytes(out, literals, count);
+    if (length != 0 && count <= 12 && end - out >= 12) {
+        memcpy(out, literals, 12); /* a match begins twelve bytes before the end: they are there, and no loop is needed */
+        out += count;
+    } else {
+        out = tumit1_put_bytes(out, literals, count);
+    }
     if (length != 0) {
         out = tumit1_put_u16(out, (uint16_t)offset);
         if (match >= 15) {
@@ -32,6 +37,24 @@ TUMIT1_HOT unsigned char *tumit1_lz4_emit(unsigned char *out, const unsigned cha
 
 TUMIT1_HOT uint32_t tumit1_lz4_hash(const unsigned char *p) {
     return (tumit1_get_u32(p) * 2654435761u) >> (32 - TUMIT1_LZ4_BITS);
+}
+
+/* How many bytes are the same at `p` and before it at `q`, up to `end`. */
+TUMIT1_HOT uint32_t tumit1_lz4_same(const unsigned char *p, const unsigned char *q, const unsigned char *end) {
+    const unsigned char *start = p;
+    while (end - p >= 8) {
+        uint64_t differ = tumit1_get_u64(p) ^ tumit1_get_u64(q);
+        if (differ != 0) {
+            return (uint32_t)(p - start) + (uint32_t)__builtin_ctzll(differ) / 8;
+        }
+        p += 8;
+        q += 8;
+    }
+    while (p < end && *p == *q) {
+        p++;
+        q++;
+    }
+    return (uint32_t)(p - start);
 }
 
 /* Compresses `bytes` (at most TUMIT1_BLOCK) into `room` bytes at `to`. Returns the compressed size, 0 when it would not
@@ -56,13 +79,7 @@ TUMIT1_SLOW uint32_t tumit1_lz4(const unsigned char *from, uint32_t bytes, unsig
             before--;
             length++;
         }
-        while (at + length + 8 <= bytes - 5 &&
-               tumit1_get_u64(from + at + length) == tumit1_get_u64(from + before + length)) {
-            length += 8;
-        }
-        while (at + length < bytes - 5 && from[at + length] == from[before + length]) {
-            length++;
-        }
+        length += tumit1_lz4_same(from + at + length, from + before + length, from + bytes - 5);
         out = tumit1_lz4_emit(out, end, from + anchor, at - anchor, at - before, length);
         if (out == NULL) {
             return 0;

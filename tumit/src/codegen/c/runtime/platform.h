@@ -32,7 +32,7 @@
 
 /* One copy per program: the linker keeps the first and drops the others. */
 #define TUMIT1_WEAK __attribute__((weak))
-#define TUMIT1_SLOW __attribute__((weak, cold, noinline))
+#define TUMIT1_SLOW __attribute__((weak, noinline)) /* not `cold`: compilers would take its callers for cold, too */
 #define TUMIT1_HOT __attribute__((always_inline, unused)) static inline
 #define TUMIT1_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define TUMIT1_UNLIKELY(condition) __builtin_expect(!!(condition), 0)

@@ -39,34 +39,55 @@ TUMIT1_SLOW void tumit1_close(void) {
             fprintf(stderr, "tumit: %llu records are missing from %s\n", (unsigned long long)s->dropped, s->folder);
         }
     }
+    if (s->keyed) {
+        s->keyed = 0;
+        pthread_key_delete(s->key); /* our code may be gone when the next thread ends */
+    }
     if (c->thread != NULL) {
         c->end = c->at; /* full: the slow path sees that it has ended */
     }
     tumit1_unlock(busy);
 }
 
-/* Whether `NAME` or `TRACE.NAME`, of `length` bytes, names this level; `all` names every one. */
-TUMIT1_SLOW bool tumit1_names_level(const char *text, size_t length, const char *trace, const char *level) {
-    size_t prefix = strlen(trace);
-    if (length > prefix + 1 && memcmp(text, trace, prefix) == 0 && text[prefix] == '.') {
-        text += prefix + 1;
-        length -= prefix + 1;
+/* Cuts blanks at both ends of a piece of text; returns where it begins. */
+TUMIT1_SLOW const char *tumit1_trim(const char *text, size_t *length) {
+    while (*length > 0 && (*text == ' ' || *text == '\t')) {
+        text++;
+        --*length;
     }
-    return strlen(level) == length && memcmp(text, level, length) == 0;
+    while (*length > 0 && (text[*length - 1] == ' ' || text[*length - 1] == '\t')) {
+        --*length;
+    }
+    return text;
+}
+
+TUMIT1_SLOW bool tumit1_is(const char *text, size_t length, const char *word) {
+    return strlen(word) == length && strncasecmp(text, word, length) == 0;
+}
+
+/* Whether `LEVEL`, `TRACE.LEVEL` or `all`, in any case, names this level. */
+TUMIT1_SLOW bool tumit1_names_level(const char *text, size_t length, const char *trace, const char *level) {
+    const char *dot = (const char *)memchr(text, '.', length);
+    if (dot != NULL) {
+        return tumit1_is(text, (size_t)(dot - text), trace) && tumit1_is(dot + 1, (size_t)(text + length - dot) - 1, level);
+    }
+    return tumit1_is(text, length, "all") || tumit1_is(text, length, level);
 }
 
 /* What TUMIT_LEVELS (`COM=on,taktuk.APP=off`) says about a level; `enabled` when nothing. The last word counts. */
 TUMIT1_SLOW int tumit1_env_level(const char *trace, const char *level, int enabled) {
     const char *text = getenv("TUMIT_LEVELS");
     while (text != NULL && *text != '\0') {
-        size_t length = strcspn(text, ",");
-        size_t name = strcspn(text, "=,");
-        if (tumit1_names_level(text, name, trace, level)) {
-            const char *value = text + name + 1;
-            size_t bytes = length > name ? length - name - 1 : 0;
-            if (bytes == 0 || (bytes == 2 && memcmp(value, "on", 2) == 0) || (bytes == 1 && *value == '1')) {
+        size_t length = strcspn(text, ","), sign = strcspn(text, "=,");
+        size_t name_length = sign, value_length = length > sign ? length - sign - 1 : 0;
+        const char *name = tumit1_trim(text, &name_length);
+        const char *value = tumit1_trim(text + (length > sign ? sign + 1 : sign), &value_length);
+        if (tumit1_names_level(name, name_length, trace, level)) {
+            if (tumit1_is(value, value_length, "on") || tumit1_is(value, value_length, "1") ||
+                tumit1_is(value, value_length, "true")) {
                 enabled = 1;
-            } else if ((bytes == 3 && memcmp(value, "off", 3) == 0) || (bytes == 1 && *value == '0')) {
+            } else if (tumit1_is(value, value_length, "off") || tumit1_is(value, value_length, "0") ||
+                       tumit1_is(value, value_length, "false")) {
                 enabled = 0;
             }
         }

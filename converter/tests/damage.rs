@@ -1,0 +1,214 @@
+//! Damaged runs: every cut and every flipped byte is survived, and told.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "support/synthetic.rs"]
+mod synthetic;
+
+use converter::paje::{PajeEvent, Sink};
+use converter::pipeline::{Options, convert};
+use converter::report::Report;
+use converter::run::{Loss, OpenError, Run};
+use converter::time::GlobalNanos;
+use synthetic::{About, File, Records};
+use tracer_format::{BLOCK_MAGIC, BlockHeader, Codec, HEADER_BYTES, PREAMBLE_BYTES};
+
+const SPEC: &str = r#"
+trace small;
+level L {
+    event begin { thread: u32, what: string }
+    event end { thread: u32, since: date }
+    event send { key: u64 }
+    event receive { key: u64 }
+    span step { n: u32 }
+}
+paje {
+    container program "Program" {
+        container thread[thread: u32] "Thread {thread}" { state doing "Doing" }
+        link message "Message" from program to program
+    }
+}
+rule begin -> push doing = what on thread[thread];
+rule end -> pop doing on thread[thread] -> push doing = "ended" on thread[thread] at since;
+rule send -> start message key (key) from program;
+rule receive -> end message key (key) to program;
+"#;
+
+fn spec() -> tumit::Spec {
+    tumit::compile_text("small.tumit", SPEC).0.unwrap()
+}
+
+/// A small run of two blocks of records in one file; `packed` as LZ4.
+fn small(packed: bool) -> Vec<u8> {
+    let mut schema = spec().schema();
+    // The rules are given to the conversion: compiling them again thousands of times would take minutes.
+    schema.sources.clear();
+    let mut file = File::new(&About::new(1), &schema);
+    if packed {
+        file.codec = Codec::Lz4;
+    }
+    file.thread(0, 2, "main");
+    let begin = [&3u32.to_le_bytes()[..], &2u16.to_le_bytes(), b"go"].concat();
+    let end = [&3u32.to_le_bytes()[..], &1050u64.to_le_bytes()].concat();
+    for block in 0..2u64 {
+        let mut records = Records::default();
+        let at = 1000 + block * 100;
+        records.record(0, at, &begin);
+        records.record(2, at + 10, &block.to_le_bytes());
+        records.record(4, at + 20, &7u32.to_le_bytes());
+        records.record(3, at + 30, &block.to_le_bytes());
+        records.record(1, at + 60, &end);
+        records.record(5, at + 70, &[]);
+        file.records(0, block, &records);
+    }
+    file.end();
+    file.bytes
+}
+
+/// Checks the rules that a stream of operations has to keep, whatever its run was.
+#[derive(Default)]
+struct Strict {
+    now: i64,
+    depth: i64,
+    alive: i64,
+    links: i64,
+}
+
+impl Sink for Strict {
+    fn event(&mut self, event: &PajeEvent<'_>) -> std::io::Result<()> {
+        if let Some(GlobalNanos(time)) = event.time() {
+            assert!(time >= self.now, "{time} after {}", self.now);
+            self.now = time;
+        }
+        match event {
+            PajeEvent::PushState { .. } => self.depth += 1,
+            PajeEvent::PopState { .. } => self.depth -= 1,
+            PajeEvent::CreateContainer { .. } => self.alive += 1,
+            PajeEvent::DestroyContainer { .. } => self.alive -= 1,
+            PajeEvent::StartLink { .. } => self.links += 1,
+            PajeEvent::EndLink { .. } => self.links -= 1,
+            _ => {}
+        }
+        assert!(self.depth >= 0);
+        Ok(())
+    }
+
+    fn finish(&mut self, end: GlobalNanos) -> std::io::Result<()> {
+        assert_eq!(end.0, self.now);
+        assert_eq!((self.depth, self.alive, self.links), (0, 0, 0));
+        Ok(())
+    }
+}
+
+/// Opens and converts; `None` when nothing was usable.
+fn convert_bytes(folder: &std::path::Path, options: &Options, bytes: &[u8]) -> Option<Report> {
+    let path = folder.join("a.tmt");
+    std::fs::write(&path, bytes).unwrap();
+    let run = match Run::open(folder) {
+        Ok(run) => run,
+        Err(OpenError::NothingUsable { first, .. }) => {
+            assert!(first.contains("a.tmt"), "{first}");
+            return None;
+        }
+        Err(error) => panic!("{error}"),
+    };
+    Some(convert(&run, options, &mut Strict::default()).unwrap())
+}
+
+fn options() -> Options {
+    let mut options = Options::default();
+    options.rules = Some(spec());
+    options
+}
+
+#[test]
+fn a_whole_run_is_clean() {
+    for packed in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let report = convert_bytes(folder.path(), &options(), &small(packed)).unwrap();
+        assert!(report.is_clean(), "{:?}", report.lines());
+        assert_eq!((report.counts.records, report.counts.links), (12, 2));
+    }
+}
+
+#[test]
+fn every_cut_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = options();
+    let bytes = small(false);
+    let last = (0..bytes.len()).rfind(|at| bytes[*at..].starts_with(&BLOCK_MAGIC)).unwrap();
+    let end = last + HEADER_BYTES + BlockHeader::decode(&bytes[last..]).unwrap().stored_bytes as usize;
+    for cut in 0..bytes.len() {
+        let report = convert_bytes(folder.path(), &options, &bytes[..cut]);
+        assert_eq!(report.is_some(), cut >= PREAMBLE_BYTES, "cut at {cut}");
+        let Some(report) = report else { continue };
+        let unended = report.losses.iter().any(|loss| matches!(loss, Loss::NotEnded { .. }));
+        // The padding after the last block says nothing.
+        assert_eq!(unended, cut < end, "cut at {cut}: {:?}", report.lines());
+    }
+}
+
+#[test]
+fn every_flipped_byte_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = options();
+    for packed in [false, true] {
+        let bytes = small(packed);
+        let mut silent = Vec::new();
+        for at in 0..bytes.len() {
+            let mut bytes = bytes.clone();
+            bytes[at] ^= 0x41;
+            if convert_bytes(folder.path(), &options, &bytes).is_some_and(|report| report.is_clean()) {
+                silent.push(at);
+            }
+        }
+        // Only bytes without meaning: the preamble's zeros and the padding between blocks.
+        assert!(silent.iter().all(|at| *at < PREAMBLE_BYTES || bytes[*at] == 0), "{silent:?}");
+        assert!(silent.len() < 80, "{silent:?}");
+    }
+}
+
+#[test]
+fn a_lost_block_is_counted_and_the_rest_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bytes = small(false);
+    let magics: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(&BLOCK_MAGIC)).collect();
+    // Process, schema, stream, records, records, end.
+    assert_eq!(magics.len(), 6);
+    bytes[magics[3] + 100] ^= 1;
+    let report = convert_bytes(folder.path(), &options(), &bytes).unwrap();
+    assert_eq!(report.counts.records, 6);
+    let (first, second) = (&report.losses[0], &report.losses[1]);
+    let length = (magics[4] - magics[3]) as u64;
+    assert!(
+        matches!(first, Loss::Damage { offset, bytes, pieces: 1, .. } if *offset == magics[3] as u64 && *bytes == length),
+        "{first:?}"
+    );
+    assert!(matches!(second, Loss::MissingBlocks { stream: 0, blocks: 1, .. }), "{second:?}");
+    assert!(first.to_string().contains(&format!("from byte {}", magics[3])), "{first}");
+}
+
+#[test]
+fn garbage_between_blocks_is_skipped() {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes = small(false);
+    let at = (PREAMBLE_BYTES..bytes.len()).rfind(|at| bytes[*at..].starts_with(&BLOCK_MAGIC)).unwrap();
+    let mut damaged = bytes[..at].to_vec();
+    damaged.extend(std::iter::repeat_n(0xB1, 1001));
+    damaged.extend(&bytes[at..]);
+    let report = convert_bytes(folder.path(), &options(), &damaged).unwrap();
+    assert_eq!(report.counts.records, 12);
+    assert_eq!(report.losses.len(), 1, "{:?}", report.losses);
+}
+
+#[test]
+fn what_is_no_run_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = Run::open(folder.path()).unwrap_err();
+    assert!(matches!(error, OpenError::NoFiles { .. }), "{error}");
+    let error = Run::open(folder.path().join("missing.tmt")).unwrap_err();
+    assert!(error.to_string().contains("missing.tmt"), "{error}");
+    std::fs::write(folder.path().join("x.tmt"), b"%EventDef PajeDefineContainerType 0\n").unwrap();
+    let error = Run::open(folder.path()).unwrap_err();
+    assert!(error.to_string().contains("not a Tumit run file"), "{error}");
+}

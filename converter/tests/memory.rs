@@ -1,0 +1,93 @@
+//! A million records take less than 200 MB.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "support/synthetic.rs"]
+mod synthetic;
+
+use converter::paje::write::Writer;
+use converter::pipeline::{Options, convert};
+use converter::run::Run;
+use synthetic::{About, File, Records};
+
+const SPEC: &str = r#"
+trace load;
+level L {
+    event enter { thread: u32, what: string }
+    event leave { thread: u32, since: date }
+    event send { thread: u32, key: u64 }
+    event receive { thread: u32, key: u64 }
+}
+paje {
+    container program "Program" {
+        container thread[thread: u32] "Thread {thread}" { state doing "Doing" }
+        link message "Message" from thread to thread
+    }
+}
+rule enter -> push doing = what on thread[thread];
+rule leave -> pop doing on thread[thread] -> push doing = "waiting" on thread[thread] at since -> pop doing on thread[thread];
+rule send -> start message key (key) from thread[thread];
+rule receive -> end message key (key) to thread[thread];
+"#;
+
+/// Set in the process whose memory is measured.
+const CHILD: &str = "TUMIT_TEST_MEMORY_RUN";
+const RECORDS: u64 = 1_000_000;
+const STREAMS: u32 = 16;
+const LIMIT_KILOBYTES: u64 = 200_000;
+
+fn write_run(folder: &std::path::Path) {
+    let schema = tumit::compile_text("load.tumit", SPEC).0.unwrap().schema();
+    let mut file = File::new(&About::new(1), &schema);
+    for stream in 0..STREAMS {
+        file.thread(stream, u64::from(stream), "worker");
+    }
+    let per_stream = RECORDS / u64::from(STREAMS);
+    for block in 0..per_stream / 2500 {
+        for stream in 0..STREAMS {
+            let mut records = Records::default();
+            let thread = stream.to_le_bytes();
+            for at in (block * 2500..(block + 1) * 2500).step_by(4) {
+                let ticks = 1_000_000 + at * 100 + u64::from(stream);
+                // Stream s sends to stream s + 1.
+                let key = at * u64::from(STREAMS) + u64::from(stream);
+                let from = at * u64::from(STREAMS) + u64::from((stream + STREAMS - 1) % STREAMS);
+                records.record(0, ticks, &[&thread[..], &2u16.to_le_bytes(), b"ok"].concat());
+                records.record(2, ticks + 100, &[&thread[..], &key.to_le_bytes()].concat());
+                records.record(3, ticks + 200, &[&thread[..], &from.to_le_bytes()].concat());
+                records.record(1, ticks + 300, &[&thread[..], &(ticks + 250).to_le_bytes()].concat());
+            }
+            file.records(stream, block, &records);
+        }
+    }
+    file.end();
+    file.save(folder, "a.tmt");
+}
+
+#[test]
+fn a_million_records_in_bounded_memory() {
+    if let Some(folder) = std::env::var_os(CHILD) {
+        let run = Run::open(std::path::Path::new(&folder)).unwrap();
+        let mut writer = Writer::new(std::io::sink());
+        let report = convert(&run, &Options::default(), &mut writer).unwrap();
+        assert_eq!((report.counts.records, report.counts.links), (RECORDS, RECORDS / 4));
+        assert!(report.is_clean(), "{:?}", report.lines());
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        let kilobytes: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+        assert!(kilobytes < LIMIT_KILOBYTES, "{kilobytes} kB");
+        println!("peak {kilobytes} kB");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    write_run(folder.path());
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "a_million_records_in_bounded_memory", "--nocapture"])
+        .env(CHILD, folder.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("peak "), "{text}");
+    println!("{text}");
+}
