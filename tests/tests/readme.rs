@@ -10,9 +10,9 @@ fn step(n: u32) {
 }
 
 fn block(language: &str) -> String {
-    let readme = std::fs::read_to_string(workspace().join("README.md")).unwrap();
-    let (_, rest) = readme.split_once(&format!("```{language}\n")).unwrap();
-    rest.split_once("```").unwrap().0.to_owned()
+    let readme = std::fs::read_to_string(workspace().join("README.md")).expect("there is a README");
+    let (_, rest) = readme.split_once(&format!("```{language}\n")).expect("the README has such a block");
+    rest.split_once("```").expect("the block ends").0.to_owned()
 }
 
 #[test]
