@@ -129,6 +129,7 @@ fn the_last_moments_are_recorded() {
     ] {
         assert!(texts.iter().any(|text| text == expected), "{expected} is missing of {texts:?}");
     }
+    assert_eq!(texts.iter().filter(|text| *text == "destructor of a key").count(), 2);
     assert!(file.streams.values().any(|stream| stream.name.as_deref() == Some("a name longer than the system's")));
     // The detached thread never stopped: all that it had recorded when another thread told the process to exit is there.
     let detached = file.streams.values().find(|stream| stream.name.as_deref() == Some("detached")).unwrap();
