@@ -220,8 +220,9 @@ fn forks_among_recording_threads_are_safe() {
         let recorded = file.records().count() as u64;
         assert_eq!(file.end_written, Some(recorded));
         let asked = recorded + file.end_dropped.unwrap();
-        if file.tags.contains_key(&tag::PARENT_ID) {
-            assert_eq!((asked, file.streams.len()), (5_000, 1));
+        // The first forks may come before the parent's first record: such children have no recorded parent.
+        if file.streams.len() == 1 {
+            assert_eq!(asked, 5_000);
         } else {
             let printed = String::from_utf8_lossy(&output.stdout).into_owned();
             assert!(printed.contains(&format!("asked {asked} ")), "{asked}: {printed}");
