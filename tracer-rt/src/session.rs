@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::MutexGuard;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::thread::Thread;
 use std::time::Duration;
 
@@ -338,9 +338,8 @@ impl State {
         }
         self.hooked = true;
         self.thread_key = thread::thread_key();
-        // SAFETY: the handlers are functions of this library, which is never unloaded before the process ends.
-        unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(in_child)) };
-        // SAFETY: as above.
+        watch_forks();
+        // SAFETY: the handler is a function of this library, which is never unloaded before the process ends.
         unsafe { libc::atexit(at_exit) };
     }
 }
@@ -376,6 +375,20 @@ extern "C" fn at_exit() {
         }
         cursor.busy.store(nested, Ordering::Release);
     });
+}
+
+/// Handlers of `fork` are there before `main`: a `fork` that had begun before the first record of another thread would not
+/// know of handlers made by it, and its child would find the locks held for ever.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_LOAD: extern "C" fn() = watch_forks;
+
+extern "C" fn watch_forks() {
+    static WATCHED: AtomicBool = AtomicBool::new(false);
+    if !WATCHED.swap(true, Ordering::Relaxed) {
+        // SAFETY: the handlers are functions of this library, which is never unloaded before the process ends.
+        unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(in_child)) };
+    }
 }
 
 type Guards = (MutexGuard<'static, Sink>, MutexGuard<'static, State>, MutexGuard<'static, Tables>);

@@ -265,25 +265,13 @@ fn thread_id() -> u64 {
     tid.cast_unsigned()
 }
 
-/// The name that the system knows, at its full length where Rust knows it, unless it is merely the program's.
+/// The thread's name in Rust. Asking for it in a destructor that runs after Rust's own makes `std` panic: avoided where the
+/// recorder knows that it is late, and caught where a thread records for the very first time there.
 fn default_name(ending: bool) -> Option<String> {
-    const LONGEST: usize = 15;
-    if thread_id() == u64::from(std::process::id()) {
-        return Some("main".to_owned());
+    if ending {
+        return None;
     }
-    let mut bytes = [0u8; LONGEST + 1];
-    // SAFETY: the call writes at most 16 bytes, with a zero at the end.
-    unsafe { libc::prctl(libc::PR_GET_NAME, bytes.as_mut_ptr()) };
-    let known = bytes.split(|byte| *byte == 0).next().unwrap_or(&[]);
-    // Late destructors must not ask for the current thread: that panics.
-    if known.len() == LONGEST && !ending {
-        let thread = std::thread::current();
-        if let Some(full) = thread.name().filter(|full| full.as_bytes().starts_with(known)) {
-            return Some(full.to_owned());
-        }
-    }
-    let program = std::fs::read("/proc/self/comm").unwrap_or_default();
-    (!known.is_empty() && known != program.trim_ascii_end()).then(|| String::from_utf8_lossy(known).into_owned())
+    std::panic::catch_unwind(|| std::thread::current().name().map(str::to_owned)).ok().flatten()
 }
 
 #[cfg(test)]

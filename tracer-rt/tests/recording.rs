@@ -129,6 +129,7 @@ fn the_last_moments_are_recorded() {
     ] {
         assert!(texts.iter().any(|text| text == expected), "{expected} is missing of {texts:?}");
     }
+    assert_eq!(texts.iter().filter(|text| *text == "destructor of a key").count(), 2);
     assert!(file.streams.values().any(|stream| stream.name.as_deref() == Some("a name longer than the system's")));
     // The detached thread never stopped: all that it had recorded when another thread told the process to exit is there.
     let detached = file.streams.values().find(|stream| stream.name.as_deref() == Some("detached")).unwrap();
@@ -219,8 +220,9 @@ fn forks_among_recording_threads_are_safe() {
         let recorded = file.records().count() as u64;
         assert_eq!(file.end_written, Some(recorded));
         let asked = recorded + file.end_dropped.unwrap();
-        if file.tags.contains_key(&tag::PARENT_ID) {
-            assert_eq!((asked, file.streams.len()), (5_000, 1));
+        // The first forks may come before the parent's first record: such children have no recorded parent.
+        if file.streams.len() == 1 {
+            assert_eq!(asked, 5_000);
         } else {
             let printed = String::from_utf8_lossy(&output.stdout).into_owned();
             assert!(printed.contains(&format!("asked {asked} ")), "{asked}: {printed}");

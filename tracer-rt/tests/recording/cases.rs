@@ -90,10 +90,14 @@ fn late_destructor() {
     let mut key = 0;
     // SAFETY: the pointer is to a live local.
     unsafe { libc::pthread_key_create(&raw mut key, Some(in_key_destructor)) };
-    let work = move || {
-        com::text("thread with a key");
+    let quiet = move || {
         // SAFETY: the key was just made; its value is not used.
         unsafe { libc::pthread_setspecific(key, std::ptr::without_provenance(1)) };
+    };
+    std::thread::spawn(quiet).join().unwrap();
+    let work = move || {
+        com::text("thread with a key");
+        quiet();
     };
     std::thread::Builder::new().name("a name longer than the system's".into()).spawn(work).unwrap().join().unwrap();
 }
