@@ -1,7 +1,7 @@
 /* Heat diffusion on a square plate by Jacobi's method: the plate is shared out over a grid of MPI ranks, which exchange
  * the rims of their parts in each step and now and then agree on how far the solution still moves.
  *
- *   heat [CELLS [STEPS]]      cells along an edge (240), steps (40)
+ *   heat [CELLS [STEPS]]      cells along an edge (600), steps (24)
  *
  * Small plates (up to 600 cells) are also solved by rank 0 alone; both solutions must be equal to the last bit. At the
  * end it prints what it did, for those who compare it with the trace.
@@ -354,9 +354,10 @@ int main(int argc, char **argv) {
         return 1;
     }
     MPI_Init(&argc, &argv);
-    cells = number(argc, argv, 1, 240);
-    steps = number(argc, argv, 2, 40);
+    cells = number(argc, argv, 1, 600);
+    steps = number(argc, argv, 2, 24);
     place(&part, cells);
+    MPI_Barrier(MPI_COMM_WORLD);
     for (n = 0; n < (uint32_t)steps; n++) {
         iterate(&part, n);
     }

@@ -196,9 +196,9 @@ int main(int argc, char **argv) {
     root.to_parent = -1;
     launch(&root);
     expected = (uint64_t)nodes * (uint64_t)(nodes - 1) / 2;
-    /* Containers: the threads, the nodes, the program, and the root that Pajé puts above. */
+    /* Containers: the threads, the nodes and the program. */
     printf("taktuk: %d nodes launched, sum of their numbers %lu\n", nodes, (unsigned long)root.result.sum);
     printf("counts: nodes=%d threads=%u containers=%u states=%u links=%u\n", nodes, root.result.threads,
-           root.result.threads + (unsigned)nodes + 2u, root.result.states, root.result.links);
+           root.result.threads + (unsigned)nodes + 1u, root.result.states, root.result.links);
     return root.result.sum == expected ? 0 : 1;
 }

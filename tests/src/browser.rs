@@ -1,4 +1,4 @@
-//! A real browser: headless Chromium, driven over the DevTools protocol with real pointer and key events.
+//! A real browser: headless Chromium, driven over the `DevTools` protocol with real pointer and key events.
 //!
 //! Elements are found as a screen reader finds them, by role and name.
 
@@ -86,20 +86,20 @@ impl Browser {
         let tools = DevTools::connect(&profile.path().join("DevToolsActivePort"), PATIENCE);
         let mut browser = Self { process, tools, _profile: profile };
         let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
-        browser.tools.call("Emulation.setDeviceMetricsOverride", size);
+        browser.tools.call("Emulation.setDeviceMetricsOverride", &size);
         browser
     }
 
     /// Opens an address and waits for the page's `load`.
     pub fn open(&mut self, url: &str) {
-        self.tools.call("Page.navigate", json!({ "url": url }));
+        self.tools.call("Page.navigate", &json!({ "url": url }));
         self.wait("document.readyState === 'complete' && location.href !== 'about:blank'");
     }
 
     /// The system's preference, as the page sees it.
     pub fn prefer(&mut self, scheme: &str) {
         let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
-        self.tools.call("Emulation.setEmulatedMedia", features);
+        self.tools.call("Emulation.setEmulatedMedia", &features);
     }
 
     /// The value of an expression in the page.
@@ -108,7 +108,7 @@ impl Browser {
     /// When it throws.
     pub fn evaluate(&mut self, expression: &str) -> Value {
         let ask = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
-        let answer = self.tools.call("Runtime.evaluate", ask);
+        let answer = self.tools.call("Runtime.evaluate", &ask);
         assert!(answer.get("exceptionDetails").is_none(), "{expression}: {answer}");
         answer["result"]["value"].clone()
     }
@@ -127,12 +127,12 @@ impl Browser {
 
     /// Everything on the page with a role and a name.
     pub fn find_all(&mut self, role: &str, name: Option<&str>) -> Vec<Element> {
-        let document = self.tools.call("DOM.getDocument", json!({ "depth": 0 }));
+        let document = self.tools.call("DOM.getDocument", &json!({ "depth": 0 }));
         let mut ask = json!({ "nodeId": document["root"]["nodeId"], "role": role });
         if let Some(name) = name {
             ask["accessibleName"] = json!(name);
         }
-        let found = self.tools.call("Accessibility.queryAXTree", ask);
+        let found = self.tools.call("Accessibility.queryAXTree", &ask);
         let nodes = found["nodes"].as_array().cloned().unwrap_or_default();
         nodes
             .iter()
@@ -165,7 +165,7 @@ impl Browser {
     /// # Panics
     /// When it is not shown.
     pub fn place(&mut self, element: &Element) -> Place {
-        let model = self.tools.call("DOM.getBoxModel", json!({ "backendNodeId": element.node }));
+        let model = self.tools.call("DOM.getBoxModel", &json!({ "backendNodeId": element.node }));
         let corner: Vec<f64> =
             model["model"]["border"].as_array().expect("a box").iter().filter_map(Value::as_f64).collect();
         Place { x: corner[0], y: corner[1], width: corner[4] - corner[0], height: corner[5] - corner[1] }
@@ -176,13 +176,13 @@ impl Browser {
     /// # Panics
     /// When it has gone.
     pub fn text(&mut self, element: &Element) -> String {
-        let object = self.tools.call("DOM.resolveNode", json!({ "backendNodeId": element.node }));
+        let object = self.tools.call("DOM.resolveNode", &json!({ "backendNodeId": element.node }));
         let ask = json!({
             "objectId": object["object"]["objectId"],
             "functionDeclaration": "function () { return this.value ?? this.innerText; }",
             "returnByValue": true,
         });
-        let answer = self.tools.call("Runtime.callFunctionOn", ask);
+        let answer = self.tools.call("Runtime.callFunctionOn", &ask);
         answer["result"]["value"].as_str().expect("elements have text").to_owned()
     }
 
@@ -238,14 +238,14 @@ impl Browser {
         if !text.is_empty() {
             ask["text"] = json!(text);
         }
-        self.tools.call("Input.dispatchKeyEvent", ask);
+        self.tools.call("Input.dispatchKeyEvent", &ask);
         self.tools
-            .call("Input.dispatchKeyEvent", json!({ "type": "keyUp", "key": key, "windowsVirtualKeyCode": code }));
+            .call("Input.dispatchKeyEvent", &json!({ "type": "keyUp", "key": key, "windowsVirtualKeyCode": code }));
     }
 
     /// Types a text.
     pub fn type_text(&mut self, text: &str) {
-        self.tools.call("Input.insertText", json!({ "text": text }));
+        self.tools.call("Input.insertText", &json!({ "text": text }));
     }
 
     /// Writes what is seen into a PNG.
@@ -253,7 +253,7 @@ impl Browser {
     /// # Panics
     /// When the file cannot be written.
     pub fn screenshot(&mut self, path: &Path) {
-        let answer = self.tools.call("Page.captureScreenshot", json!({ "format": "png" }));
+        let answer = self.tools.call("Page.captureScreenshot", &json!({ "format": "png" }));
         let bytes = devtools::decode_base64(answer["data"].as_str().expect("a screenshot"));
         std::fs::File::create(path).and_then(|mut file| file.write_all(&bytes)).expect("the screenshot can be written");
     }
@@ -269,7 +269,7 @@ impl Browser {
         if let (Some(all), Value::Object(more)) = (ask.as_object_mut(), more) {
             all.extend(more);
         }
-        self.tools.call("Input.dispatchMouseEvent", ask);
+        self.tools.call("Input.dispatchMouseEvent", &ask);
     }
 }
 

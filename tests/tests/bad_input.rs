@@ -19,8 +19,9 @@ fn fails(folder: &Path, args: &[&str], status: i32, words: &[&str]) -> Output {
 }
 
 fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<_> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let name =
+        |entry: std::io::Result<fs::DirEntry>| entry.expect("an entry").file_name().to_string_lossy().into_owned();
+    let mut names: Vec<_> = fs::read_dir(folder).expect("the folder is there").map(name).collect();
     names.sort();
     names
 }

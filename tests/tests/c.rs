@@ -1,32 +1,10 @@
 //! The C header, compiled and run: every standard that it promises, and records that decode.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use tests::lang::c::{C99, CXX11, Compiler, GNU99, record};
+use tests::lang::c::{C99, CXX11, Compiler, GNU99, build, folder, header, record};
 use tests::run::{ProcessFile, read};
 use tracer_format::tags::tag;
-use tumit::codegen::{Backend, Options, c::C};
-
-/// Writes the header of a spec's text into `folder`.
-fn header(folder: &Path, text: &str) {
-    let (spec, diagnostics) = tumit::compile_text("spec.tumit", text);
-    let spec = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
-    let files = C.generate(&spec, &Options::default()).expect("a header");
-    std::fs::write(folder.join(&files.0[0].name), &files.0[0].text).expect("a writable folder");
-}
-
-/// Builds `source` against the header of `spec`, and gives the program.
-fn build(folder: &Path, compiler: Compiler, spec: &str, source: &str, extra: &[&str]) -> Result<PathBuf, String> {
-    header(folder, spec);
-    let path = folder.join("drive.c");
-    std::fs::write(&path, source).expect("a writable folder");
-    let program = folder.join("drive");
-    compiler.compile(&[&path], &program, extra).map(|()| program)
-}
-
-fn folder() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a temporary folder")
-}
 
 const TYPES: &str = include_str!("../cases/types/spec.tumit");
 const DRIVE_TYPES: &str = include_str!("../cases/types/drive.c");
@@ -335,113 +313,4 @@ fn several_files_share_one_recorder() {
     let file = only(&record(&program, folder.path(), "run.tmt", &[]));
     assert_eq!(file.texts(), ["tick n=Unsigned(1)", "tick n=Unsigned(2)", "other", "tick n=Unsigned(3)"]);
     assert_eq!(file.schemas.len(), 2);
-}
-
-/// What a run of `threads.c` must hold: 8 threads, each of 6000 rounds.
-fn check_threads(run: &Path) {
-    let mut files = read(run);
-    files.sort_by_key(|file| file.process.contains_key(&tag::PARENT_ID));
-    assert_eq!(files.len(), 2, "parent and child");
-    assert_eq!(files[0].totals(), (8 * (3 * 6000 + 600) + 40, 0));
-    assert_eq!(files[1].totals(), (2, 0));
-}
-
-#[test]
-fn sanitizers_have_nothing_to_say() {
-    let source = include_str!("../cases/types/threads.c");
-    for sanitizer in ["-fsanitize=address,undefined", "-fsanitize=thread"] {
-        let folder = folder();
-        let extra = [sanitizer, "-fno-sanitize-recover=all", "-O1"];
-        let program = build(folder.path(), GNU99, TYPES, source, &extra).unwrap_or_else(|error| panic!("{error}"));
-        check_threads(&record(&program, folder.path(), "run.tmt", &[("TSAN_OPTIONS", "halt_on_error=1")]));
-    }
-}
-
-#[test]
-fn valgrind_has_nothing_to_say() {
-    let folder = folder();
-    let source = include_str!("../cases/types/threads.c");
-    let program = build(folder.path(), GNU99, TYPES, source, &[]).unwrap_or_else(|error| panic!("{error}"));
-    let run = folder.path().join("run.tmt");
-    let mut valgrind = std::process::Command::new("valgrind");
-    valgrind.args(["--quiet", "--leak-check=full", "--errors-for-leak-kinds=definite", "--error-exitcode=9"]);
-    let output = valgrind.arg(&program).env("TUMIT_TRACE", &run).output().expect("valgrind is installed");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    check_threads(&run);
-}
-
-const MPI: &str = r#"
-#define TUMIT_MPI
-#define TUMIT_CLOCK_HZ 1000000000u
-#include "t_trace.h"
-static uint64_t ticks(void) { return tumit1_nanos(CLOCK_MONOTONIC_RAW); }
-int main(int argc, char **argv) {
-    int rank;
-    char domain[16];
-    if (getenv("OWN_CLOCK") != NULL) {
-        snprintf(domain, sizeof domain, "clock %s", getenv("OMPI_COMM_WORLD_RANK"));
-        if (tumit1_set_clock(ticks, 1000000000u, domain) != 0) { return 1; }
-    }
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    t_tick((uint64_t)rank);
-    MPI_Finalize();
-    return 0;
-}
-"#;
-
-#[test]
-fn ranks_share_a_folder_and_compare_clocks() {
-    for (command, flags) in
-        [("mpicc", &["-std=c99", "-D_GNU_SOURCE"][..]), ("mpicxx", &["-std=c++11", "-x", "c++"][..])]
-    {
-        let folder = folder();
-        let program =
-            build(folder.path(), Compiler { command, flags }, TICK, MPI, &[]).unwrap_or_else(|e| panic!("{e}"));
-        for (own_clock, leaders) in [(false, 1), (true, 5)] {
-            let name = format!("{leaders}.tmt");
-            let mut mpirun = tests::programs::mpirun(5);
-            mpirun.arg(&program).current_dir(folder.path()).env("TUMIT_TRACE", folder.path().join(&name));
-            if own_clock {
-                mpirun.env("OWN_CLOCK", "1");
-            }
-            tests::programs::succeed(&mut mpirun);
-            let files = read(&folder.path().join(&name));
-            assert_eq!(files.len(), 5);
-            for (rank, file) in files.iter().enumerate() {
-                assert_eq!(file.process_integer(tag::RANK), Some(rank as u64));
-                assert_eq!(file.process_integer(tag::RANKS), Some(5));
-                assert_eq!(file.texts(), [format!("tick n=Unsigned({rank})")]);
-                assert!(file.sync.iter().all(|s| s.t1 <= s.t4 && s.t2 <= s.t3), "time runs forward");
-            }
-            check_hypercube(&files, leaders);
-        }
-    }
-}
-
-/// Of `leaders` clocks, the lower of each pair `i`, `i XOR 2^k` holds 30 samples of each of two bursts.
-fn check_hypercube(files: &[ProcessFile], leaders: usize) {
-    let id = |file: &ProcessFile| u64::from_le_bytes(*file.process[&tag::PROCESS_ID].first_chunk().expect("16 bytes"));
-    for (rank, file) in files.iter().enumerate() {
-        let peers: Vec<usize> =
-            (0..3).map(|k| rank ^ (1 << k)).filter(|&peer| rank < peer && peer < leaders && rank < leaders).collect();
-        assert_eq!(file.sync.len(), peers.len() * 2 * 30, "rank {rank} of {leaders} clocks");
-        for peer in peers {
-            let with = |burst| file.sync.iter().filter(move |s| s.burst == burst && s.peer == id(&files[peer])).count();
-            assert_eq!((with(0), with(1)), (30, 30), "ranks {rank} and {peer}");
-        }
-    }
-}
-
-#[test]
-fn ranks_agree_on_a_folder_by_themselves() {
-    let folder = folder();
-    let mpicc = Compiler { command: "mpicc", flags: &["-std=gnu99"] };
-    let program = build(folder.path(), mpicc, TICK, MPI, &[]).unwrap_or_else(|error| panic!("{error}"));
-    let mut mpirun = tests::programs::mpirun(3);
-    tests::programs::succeed(mpirun.arg(&program).current_dir(folder.path()).env_remove("TUMIT_TRACE"));
-    let entries = std::fs::read_dir(folder.path()).expect("a folder").map(|entry| entry.expect("an entry").path());
-    let runs: Vec<_> = entries.filter(|path| path.extension().is_some_and(|e| e == "tmt")).collect();
-    assert_eq!(runs.len(), 1, "{runs:?}");
-    assert_eq!(read(&runs[0]).len(), 3);
 }

@@ -56,16 +56,20 @@ fn molecular_dynamics_is_seen_as_it_was() {
     assert!(random >= 2.0 * balanced, "idle shares: random {random:.3}, balanced {balanced:.3}");
 }
 
-/// Share of time that the main threads of the working nodes wait for the others.
+/// Mean share of time during which no thread of a working node had a processor.
 fn idle_share(rows: &Rows) -> f64 {
-    let main = |name: &str| name.contains("main");
-    let waiting = rows.seconds_in("Activity", &["blocked", "waiting", "idle"], main);
-    let all: f64 = rows
-        .of("State")
-        .filter(|row| row[2] == "Activity" && main(&row[1]))
-        .map(|row| row[5].parse::<f64>().unwrap())
-        .sum();
-    waiting / all
+    let share = |node: &str| {
+        let counts = rows.of("Variable").filter(|row| row[1] == node && row[2] == "Active threads");
+        let (mut idle, mut all) = (0.0, 0.0);
+        for row in counts {
+            let (seconds, threads): (f64, f64) = (row[5].parse().unwrap(), row[6].parse().unwrap());
+            all += seconds;
+            idle += if threads == 0.0 { seconds } else { 0.0 };
+        }
+        assert!(0.0 < idle && idle < all, "{node}: idle for {idle} s of {all} s");
+        idle / all
+    };
+    ["Node 1", "Node 2", "Node 3", "Node 4"].map(share).iter().sum::<f64>() / 4.0
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The page in a real browser: found by roles and names, moved by real wheel, drag and key events, read as a user reads it.
 
+#![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
+
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Stdio};

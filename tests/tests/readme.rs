@@ -10,9 +10,9 @@ fn step(n: u32) {
 }
 
 fn block(language: &str) -> String {
-    let readme = std::fs::read_to_string(workspace().join("README.md")).unwrap();
-    let (_, rest) = readme.split_once(&format!("```{language}\n")).unwrap();
-    rest.split_once("```").unwrap().0.to_owned()
+    let readme = std::fs::read_to_string(workspace().join("README.md")).expect("there is a README");
+    let (_, rest) = readme.split_once(&format!("```{language}\n")).expect("the README has such a block");
+    rest.split_once("```").expect("the block ends").0.to_owned()
 }
 
 #[test]
@@ -20,7 +20,8 @@ fn the_spec_and_the_code_of_the_readme_are_those_tested_here() {
     let spec = std::fs::read_to_string(workspace().join("tests/readme/hello.tumit")).unwrap();
     assert_eq!(block("tumit"), spec);
     let source = std::fs::read_to_string(workspace().join("tests/tests/readme.rs")).unwrap();
-    let lines = block("rust").lines().map(|line| line.split("   //").next().unwrap().trim().to_owned()).collect::<Vec<_>>();
+    let lines =
+        block("rust").lines().map(|line| line.split("   //").next().unwrap().trim().to_owned()).collect::<Vec<_>>();
     for line in lines.iter().filter(|line| !line.is_empty() && !line.starts_with("tracer_rt::events!")) {
         assert!(source.contains(line.as_str()), "`{line}` is not in this test");
     }

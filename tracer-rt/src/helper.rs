@@ -28,13 +28,17 @@ pub(crate) fn spawn() -> Option<Thread> {
 fn run() {
     let mut next = Instant::now() + PERIOD;
     while STATE.lock().is_recording() {
-        SINK.lock().write_full();
+        // Block by block, so that a `fork` or a flush waits for one write at most.
+        let more = SINK.lock().write_next();
+        SINK.give_way();
         while STATE.lock().pool.warm_one() {}
         let now = Instant::now();
         if now >= next {
             SINK.lock().tick();
             next = now + PERIOD;
         }
-        std::thread::park_timeout(next.saturating_duration_since(Instant::now()));
+        if !more {
+            std::thread::park_timeout(next.saturating_duration_since(Instant::now()));
+        }
     }
 }

@@ -411,6 +411,9 @@ extern "C" fn in_child() {
     STRAYS.store(0, Ordering::Relaxed);
     thread::forget_stream();
     drop((tables, state, sink));
+    SINK.forget_waiting();
+    STATE.forget_waiting();
+    TABLES.forget_waiting();
 }
 
 #[cfg(test)]

@@ -3,11 +3,13 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::sync::atomic::Ordering;
 
 use tracer_format::entries::{Anchor, append_site, append_string};
 use tracer_format::tags::{append_integer, append_tag, tag};
 use tracer_format::{BlockHeader, BlockKind, Codec, PROCESS_STREAM, block, cause, preamble};
 
+use crate::buffer::Slot;
 use crate::level::Registered;
 use crate::session::{self, STATE, State};
 use crate::sync::Lock;
@@ -47,6 +49,17 @@ enum Target {
     Open(File),
     /// Could not be opened.
     Failed,
+}
+
+/// Which threads' slots are written out before they are full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Live {
+    /// Those of threads that filled none since the helper last looked: the others will be written soon anyway.
+    Quiet,
+    /// All that was recorded before the call.
+    SinceTheCall,
+    /// All, also of threads that stand in the midst of a record.
+    AtEnd,
 }
 
 impl Sink {
@@ -127,34 +140,43 @@ impl Sink {
         }
     }
 
-    /// Writes all full slots.
+    /// Writes all full slots, unless threads fill them faster than that: then at most as many as wait now.
     pub(crate) fn write_full(&mut self) {
-        self.opened();
-        loop {
-            let mut state = STATE.lock();
-            let Some(slot) = state.full.pop_front() else {
-                state.forget_the_gone();
+        let waiting = STATE.lock().full.len();
+        for _ in 0..waiting.max(1) {
+            if !self.write_next() {
                 return;
-            };
-            // When half of the slots wait, speed counts for more than size.
-            let hurry = state.full.len() > state.pool.slots() / 2;
-            drop(state);
-            if let Some(piece) = Piece::of_sealed(slot) {
-                self.write_piece(&piece, hurry);
             }
-            STATE.lock().pool.give(slot);
         }
     }
 
-    /// Writes full slots and what the threads have in theirs.
+    /// Writes the oldest full slot; false when there is none.
+    pub(crate) fn write_next(&mut self) -> bool {
+        self.opened();
+        let mut state = STATE.lock();
+        let Some(slot) = state.full.pop_front() else {
+            state.forget_the_gone();
+            return false;
+        };
+        // When half of the slots wait, speed counts for more than size.
+        let hurry = state.full.len() > state.pool.slots() / 2;
+        drop(state);
+        if let Some(piece) = Piece::of_sealed(slot) {
+            self.write_piece(&piece, hurry);
+        }
+        STATE.lock().pool.give(slot);
+        true
+    }
+
+    /// Writes what was recorded before the call: full slots, and what the threads have in theirs.
     pub(crate) fn flush(&mut self) {
         self.write_full();
-        self.write_live(false);
+        self.write_live(Live::SinceTheCall);
     }
 
     /// About once a second.
     pub(crate) fn tick(&mut self) {
-        self.flush();
+        self.write_live(Live::Quiet);
         if matches!(self.file, Target::Open(_))
             && let Err(error) = self.anchor(&clock::anchor())
         {
@@ -164,8 +186,10 @@ impl Sink {
 
     /// Writes everything and ends the file.
     pub(crate) fn finish(&mut self) {
-        self.write_full();
-        self.write_live(true);
+        // No thread gets a new slot any more: what is full is finite.
+        while self.write_next() {}
+        self.write_live(Live::AtEnd);
+        while self.write_next() {}
         self.write_untold();
         let dropped = STATE.lock().dropped();
         if !self.opened() {
@@ -184,12 +208,22 @@ impl Sink {
         self.file = Target::Failed;
     }
 
-    /// Writes what the slots of the threads hold and the file does not. At the end of the process, also of threads that
-    /// stand in the midst of a record.
-    fn write_live(&mut self, at_end: bool) {
+    /// Writes what the slots of the threads hold and the file does not.
+    fn write_live(&mut self, which: Live) {
         let streams: Vec<u32> = STATE.lock().entries.iter().map(|entry| entry.stream.index).collect();
         for stream in streams {
-            let piece = STATE.lock().entry(stream).and_then(|entry| Piece::of_live(entry, at_end));
+            let mut state = STATE.lock();
+            // A slot that was filled since the call waits behind others; blocks of one stream stay in their order.
+            if let Some(before) = state.full.iter().position(|slot| stream_of(*slot) == stream) {
+                drop(state);
+                let next = if which == Live::Quiet { 0 } else { before + 1 };
+                for _ in 0..next {
+                    self.write_next();
+                }
+                continue;
+            }
+            let piece = state.entry(stream).and_then(|entry| Piece::of_live(entry, which == Live::AtEnd));
+            drop(state);
             if let Some(piece) = piece {
                 self.write_piece(&piece, false);
             }
@@ -353,6 +387,11 @@ fn truncate(file: &mut File, length: u64) {
     if file.set_len(length).is_ok() {
         let _ = file.seek(io::SeekFrom::Start(length));
     }
+}
+
+fn stream_of(slot: *const Slot) -> u32 {
+    // SAFETY: slots are never unmapped.
+    unsafe { &*slot }.stream.load(Ordering::Relaxed)
 }
 
 fn untold_streams(state: &State) -> Vec<(u32, Vec<u8>)> {

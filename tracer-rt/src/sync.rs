@@ -4,28 +4,53 @@
 //! finds them whole.
 
 use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 /// A mutex that does not care whether a holder panicked: nothing in here panics, and a lost block is better than a
 /// second panic.
 #[derive(Debug)]
-pub(crate) struct Lock<T>(Mutex<T>);
+pub(crate) struct Lock<T> {
+    mutex: Mutex<T>,
+    /// Threads that wait for it.
+    waiting: AtomicUsize,
+}
 
 impl<T> Lock<T> {
     pub(crate) const fn new(value: T) -> Self {
-        Self(Mutex::new(value))
+        Self { mutex: Mutex::new(value), waiting: AtomicUsize::new(0) }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let guard = self.mutex.lock().unwrap_or_else(PoisonError::into_inner);
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        guard
+    }
+
+    /// For a thread that takes the lock again and again, between two times: lets those go first that wait for it. The
+    /// mutex alone would let them starve.
+    pub(crate) fn give_way(&self) {
+        const TURNS: usize = 1000;
+        for _ in 0..TURNS {
+            if self.waiting.load(Ordering::Relaxed) == 0 {
+                return;
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    /// After a `fork`, in the child: those who waited are not there.
+    pub(crate) fn forget_waiting(&self) {
+        self.waiting.store(0, Ordering::Relaxed);
     }
 
     /// For the end of the process, where a holder may be a thread that never runs again.
     pub(crate) fn lock_within(&self, patience: Duration) -> Option<MutexGuard<'_, T>> {
         let give_up = Instant::now() + patience;
         loop {
-            match self.0.try_lock() {
+            match self.mutex.try_lock() {
                 Ok(guard) => return Some(guard),
                 Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
                 Err(TryLockError::WouldBlock) if Instant::now() >= give_up => return None,

@@ -211,6 +211,24 @@ fn a_forked_child_has_a_file_of_its_own() {
 }
 
 #[test]
+fn forks_among_recording_threads_are_safe() {
+    let (run, output) = run_with("many forks", &[]);
+    assert_eq!(run.files.len(), 7);
+    assert!(run.files.iter().all(|file| file.ended));
+    for file in &run.files {
+        let recorded = file.records().count() as u64;
+        assert_eq!(file.end_written, Some(recorded));
+        let asked = recorded + file.end_dropped.unwrap();
+        if file.tags.contains_key(&tag::PARENT_ID) {
+            assert_eq!((asked, file.streams.len()), (5_000, 1));
+        } else {
+            let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(printed.contains(&format!("asked {asked} ")), "{asked}: {printed}");
+        }
+    }
+}
+
+#[test]
 fn spans_end_where_their_guards_do() {
     let file = run("spans");
     let texts: Vec<String> = file.records().map(Record::text).collect();

@@ -407,3 +407,6 @@ fn summary_of(outline: &Outline, node: &Node, options: &Options) -> Vec<(StripKi
     kinds.extend(node.variables.iter().filter(|ty| !options.hidden.contains(ty)).map(|&ty| (StripKind::Variable, ty)));
     kinds
 }
+
+#[cfg(test)]
+mod tests;

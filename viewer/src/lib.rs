@@ -1,7 +1,7 @@
 //! From the stream of Pajé events to pictures: simulate, store, query, lay out, draw, serve.
 //!
-//! Data flows one way: `sim` fills a store; [`query::TimelineSource`] is the one door to it; `layout` and `scene` turn
-//! answers into primitives without a toolkit; `export` and `server` show those. Only `server` and `ui` know of a page.
+//! Data flows one way: [`open`](open()) reads a trace through `sim` into a store; [`query::TimelineSource`] is the one door to it;
+//! `stats` and `rows` count and list what is behind it; `layout` and `scene` turn answers into primitives without a toolkit; `export` and `server` show those. Only `server` and `ui` know of a page.
 
 #![forbid(unsafe_code)]
 

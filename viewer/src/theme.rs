@@ -80,37 +80,59 @@ impl Theme {
         match kind {
             ThemeKind::Light => Self {
                 kind,
-                paper: rgb(0xff_ff_ff),
-                panel: rgb(0xf6_f7_f9),
-                track: rgb(0xe9_ec_f0),
-                ink: rgb(0x17_1b_22),
-                muted: rgb(0x55_5e_6b),
-                faint: rgb(0x8b_94_a1),
-                grid: rgb(0xdd_e1_e7),
-                link: rgb(0x20_26_30),
-                curve: rgb(0x3b_6f_d4),
-                alert: rgb(0xd4_1c_4a),
+                paper: rgb(0x00ff_ffff),
+                panel: rgb(0x00f6_f7f9),
+                track: rgb(0x00e9_ecf0),
+                ink: rgb(0x0017_1b22),
+                muted: rgb(0x0055_5e6b),
+                faint: rgb(0x008b_94a1),
+                grid: rgb(0x00dd_e1e7),
+                link: rgb(0x0020_2630),
+                curve: rgb(0x003b_6fd4),
+                alert: rgb(0x00d4_1c4a),
             },
             ThemeKind::Dark => Self {
                 kind,
-                paper: rgb(0x0e_11_16),
-                panel: rgb(0x14_19_20),
-                track: rgb(0x1d_24_2d),
-                ink: rgb(0xec_ef_f3),
-                muted: rgb(0xa5_af_bc),
-                faint: rgb(0x71_7c_8a),
-                grid: rgb(0x2a_32_3d),
-                link: rgb(0xf2_f4_f7),
-                curve: rgb(0x6f_a2_ff),
-                alert: rgb(0xff_5a_7d),
+                paper: rgb(0x000e_1116),
+                panel: rgb(0x0014_1920),
+                track: rgb(0x001d_242d),
+                ink: rgb(0x00ec_eff3),
+                muted: rgb(0x00a5_afbc),
+                faint: rgb(0x0071_7c8a),
+                grid: rgb(0x002a_323d),
+                link: rgb(0x00f2_f4f7),
+                curve: rgb(0x006f_a2ff),
+                alert: rgb(0x00ff_5a7d),
             },
+        }
+    }
+
+    /// The colour in which a value is drawn. In the dark theme pale tints, which recede on paper, become the same tints of the
+    /// dark ground; all other colours stay as the trace gave them.
+    #[must_use]
+    pub fn fill(&self, color: Color) -> Color {
+        const PALE: u8 = 170;
+        let white = color.red.min(color.green).min(color.blue);
+        if self.kind == ThemeKind::Light || white < PALE {
+            return color;
+        }
+        let channel = |of: u8, ground: u8| {
+            // The farther from white, the farther from the ground.
+            let part = u16::from(ground) * u16::from(white) / 255 + u16::from(of - white) + u16::from(255 - white) / 2;
+            u8::try_from(part).unwrap_or(u8::MAX)
+        };
+        let ground = self.track;
+        Color {
+            red: channel(color.red, ground.red),
+            green: channel(color.green, ground.green),
+            blue: channel(color.blue, ground.blue),
         }
     }
 
     /// A colour for small shapes: itself where it can be told from the ground, ink elsewhere.
     #[must_use]
     pub fn legible(&self, color: Color) -> Color {
-        if contrast(color, self.panel) >= 1.8 { color } else { self.link }
+        if contrast(color, self.panel) >= 2.2 { color } else { self.link }
     }
 
     /// A colour for arrows, which cross all others: its hue, half-way to ink.
@@ -122,7 +144,7 @@ impl Theme {
     /// The colour for text on a fill: of near-black and white, the one that contrasts more.
     #[must_use]
     pub fn text_on(fill: Color) -> Color {
-        let (dark, light) = (rgb(0x14_17_1c), rgb(0xff_ff_ff));
+        let (dark, light) = (rgb(0x0014_171c), rgb(0x00ff_ffff));
         // White is preferred a little: on saturated middle tones it reads better than the formula says.
         if contrast(fill, light) * 1.6 >= contrast(fill, dark) { light } else { dark }
     }
@@ -168,7 +190,9 @@ mod tests {
 
     #[test]
     fn text_is_readable_on_every_fill() {
-        for hex in [0x00_00_00, 0xff_ff_ff, 0xff_bf_00, 0xd6_27_28, 0x2c_a0_2c, 0x1f_77_b4, 0x80_80_80, 0xff_ff_00] {
+        for hex in
+            [0x0000_0000, 0x00ff_ffff, 0x00ff_bf00, 0x00d6_2728, 0x002c_a02c, 0x001f_77b4, 0x0080_8080, 0x00ff_ff00]
+        {
             let fill = rgb(hex);
             assert!(contrast(Theme::text_on(fill), fill) >= 3.0, "{fill}");
         }
@@ -176,9 +200,19 @@ mod tests {
 
     #[test]
     fn a_mixture_of_one_colour_is_that_colour() {
-        let red = rgb(0xd6_27_28);
+        let red = rgb(0x00d6_2728);
         assert_eq!(mix([(red, 0.3), (red, 0.9)]), Some(red));
         assert_eq!(mix([(red, 0.0)]), None);
+    }
+
+    #[test]
+    fn pale_tints_recede_in_both_themes() {
+        let (light, dark) = (Theme::new(ThemeKind::Light), Theme::new(ThemeKind::Dark));
+        for hex in [0x00ff_ffff, 0x00f1_f1f1, 0x00fb_eec2] {
+            assert_eq!(light.fill(rgb(hex)), rgb(hex));
+            assert!(contrast(dark.fill(rgb(hex)), dark.track) < 3.0, "{hex:x}");
+        }
+        assert_eq!(dark.fill(rgb(0x002f_7d6b)), rgb(0x002f_7d6b));
     }
 
     #[test]

@@ -1,14 +1,16 @@
 //! What is drawn: scenes as text, and PNGs that hold a picture.
 
+#![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
+
 #[path = "support/tables.rs"]
 mod tables;
 
-use tables::interval;
 use tables::program::program;
+use tables::{Tables, interval};
 use viewer::export::{Format, encode};
-use viewer::layout::{Folds, Options, Outline};
-use viewer::query::TimelineSource;
-use viewer::scene::{DocumentOptions, Scene, document};
+use viewer::layout::{Folds, Layout, Options, Outline};
+use viewer::query::{ContainerId, TimelineSource, TypeId, TypeKind};
+use viewer::scene::{DocumentOptions, Item, Rect, Scene, View, chart, document};
 use viewer::theme::ThemeKind;
 
 fn picture(source: &dyn TimelineSource, options: &Options, width: f32, part: (i64, i64)) -> Scene {
@@ -39,5 +41,103 @@ fn pngs_hold_a_picture() {
         std::fs::write(folder.join(format!("{name}.png")), &png).unwrap();
         std::fs::write(folder.join(format!("{name}.svg")), encode(&scene, Format::Svg, 1.0).unwrap()).unwrap();
         assert!(png.starts_with(b"\x89PNG") && png.len() > 20_000, "{name}: {} bytes", png.len());
+    }
+}
+
+/// A scene as lines of text, one per primitive that stands for something, coordinates rounded.
+fn lines(scene: &Scene) -> String {
+    fn write(items: &[Item], out: &mut Vec<String>) {
+        for item in items {
+            match item {
+                Item::Group(group) => write(&group.items, out),
+                Item::Rect(Rect { frame: f, fill, title: Some(title), .. }) => {
+                    out.push(format!(
+                        "rect {:.0}+{:.0} y {:.0}+{:.0} {} {title}",
+                        f.x, f.width, f.y, f.height, fill.color
+                    ));
+                }
+                Item::Cells(cells) => {
+                    let sum: f32 = cells.columns.iter().flatten().map(|part| part.1).sum();
+                    let f = cells.frame;
+                    out.push(format!("cells {:.0}+{:.0} columns {} sum {sum:.2}", f.x, f.width, cells.columns.len()));
+                }
+                Item::Arrow(arrow) if arrow.title.is_some() => {
+                    let ((a, b), (c, d)) = (arrow.from, arrow.to);
+                    out.push(format!("arrow {a:.0},{b:.0} to {c:.0},{d:.0} {}", arrow.title.as_deref().unwrap_or("")));
+                }
+                Item::Mark(mark) if mark.title.is_some() => {
+                    out.push(format!("mark {:.0},{:.0} {}", mark.at.0, mark.at.1, mark.title.as_deref().unwrap_or("")));
+                }
+                Item::Text(text) => out.push(format!("text {:.0},{:.0} {}", text.at.0, text.at.1, text.text)),
+                _ => {}
+            }
+        }
+    }
+    let mut out = Vec::new();
+    write(&scene.items, &mut out);
+    out.join("\n")
+}
+
+#[test]
+fn a_small_program_is_drawn_as_it_was() {
+    let source = program(2, 2, 2);
+    insta::assert_snapshot!(lines(&picture(&source, &Options::default(), 900.0, (0, source.end))));
+}
+
+#[test]
+fn shares_of_narrow_states_are_exact() {
+    // A hundred states of 3 ns and gaps of 7 ns on 100 pixels of 100 ns: each column is filled by 30 %.
+    let mut source = Tables::new("narrow");
+    let thread = source.ty(TypeKind::Container, TypeId::ROOT, "Thread", None);
+    let state = source.ty(TypeKind::State, thread, "State", None);
+    let value = source.value(state, "busy", 0x0033_6699);
+    let container = source.container(thread, ContainerId::ROOT, "thread");
+    for n in 0..1000 {
+        source.state(container, state, value, 0, n * 10, n * 10 + 3);
+    }
+    source.end = 10_000;
+    let outline = Outline::new(&source).unwrap();
+    let options = Options::default();
+    let layout = Layout::new(&outline, &options);
+    for (width, of) in [(100.0, interval(0, 10_000)), (400.0, interval(0, 1_000)), (50.0, interval(0, 10_000))] {
+        let view = View { interval: of, width, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false };
+        let scene = chart(&source, &layout, &options, view).unwrap();
+        let mut filled = 0.0;
+        for item in &scene.items {
+            match item {
+                Item::Cells(cells) => {
+                    let column = cells.frame.width / cells.columns.len() as f32;
+                    filled += cells.columns.iter().flatten().map(|part| part.1 * column).sum::<f32>();
+                }
+                Item::Rect(rect) if rect.id.is_some() => filled += rect.frame.width,
+                _ => {}
+            }
+        }
+        assert!((filled / width - 0.3).abs() < 0.002, "{filled} of {width} pixels");
+    }
+}
+
+#[test]
+fn svg_is_well_formed_whatever_the_names() {
+    let mut source = program(1, 2, 2);
+    source.name = "a <b> & \"c\" \u{1}".into();
+    source.containers[1].name = "<script>alert(1)</script>".into();
+    let svg = encode(&picture(&source, &Options::default(), 900.0, (0, source.end)), Format::Svg, 1.0).unwrap();
+    let text = String::from_utf8(svg).unwrap();
+    assert!(!text.contains("<script>") && text.contains("&lt;script&gt;"));
+    let tree = resvg::usvg::roxmltree::Document::parse(&text).unwrap();
+    let titles = tree.descendants().filter(|node| node.has_tag_name("title")).count();
+    assert!(titles > source.states.len(), "one title per entity and one for all");
+    assert_eq!(tree.root_element().attribute("role"), Some("img"));
+}
+
+#[test]
+fn nothing_and_extremes_can_be_drawn() {
+    let empty = Tables::new("empty");
+    picture(&empty, &Options::default(), 900.0, (0, 0));
+    let source = program(1, 2, 2);
+    for part in [(0, 1), (-5_000_000, -4_000_000), (i64::MIN / 4, i64::MAX / 4), (source.end, source.end)] {
+        let scene = picture(&source, &Options::default(), 900.0, part);
+        assert!(!encode(&scene, Format::Png, 1.0).unwrap().is_empty(), "{part:?}");
     }
 }

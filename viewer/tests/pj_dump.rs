@@ -244,14 +244,20 @@ fn odd_files() {
     }
 }
 
-/// Recorded with SimGrid 3.32: a ring of messages between four ranks and a reduction, three times
-/// (`smpirun -np 4 -trace`).
+/// Recorded with SimGrid 3.32.
 #[test]
-fn a_trace_of_simgrid() {
-    let text = include_str!("data/simgrid-smpi.trace");
-    let (rows, remarks) = ours(text);
-    assert_eq!(rows, pj_dump(text));
-    assert_eq!(remarks, Vec::<String>::new());
-    let count = |kind: &str| rows.iter().filter(|row| row.starts_with(kind)).count();
-    assert_eq!(["Container", "State", "Link"].map(count), [5, 48, 12]);
+fn traces_of_simgrid() {
+    // A ring of messages between four ranks and a reduction, three times (`smpirun -np 4 -trace`); and two actors on two hosts
+    // with the use of hosts and link as variables (`tracing/platform`, `tracing/uncategorized`, `tracing/actor`).
+    let traces = [
+        (include_str!("data/simgrid-smpi.trace"), [5, 48, 12, 0]),
+        (include_str!("data/simgrid-platform.trace"), [6, 12, 2, 24]),
+    ];
+    for (text, counts) in traces {
+        let (rows, remarks) = ours(text);
+        assert_eq!(rows, pj_dump(text));
+        assert_eq!(remarks, Vec::<String>::new());
+        let count = |kind: &str| rows.iter().filter(|row| row.starts_with(kind)).count();
+        assert_eq!(["Container", "State", "Link", "Variable"].map(count), counts);
+    }
 }

@@ -16,13 +16,13 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value = "random")]
     pub(crate) placement: Placement,
     /// Number of atoms
-    #[arg(long, default_value_t = 12_000, value_parser = clap::value_parser!(u32).range(250..=2_000_000))]
+    #[arg(long, default_value_t = 14_000, value_parser = clap::value_parser!(u32).range(250..=2_000_000))]
     pub(crate) atoms: u32,
     /// Number of time steps
     #[arg(long, default_value_t = 14)]
     pub(crate) steps: u32,
     /// Seed of the velocities and of the random placement
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 2)]
     pub(crate) seed: u64,
     /// Distance beyond which atoms do not act on each other, in units of their diameter
     #[arg(long, default_value_t = 2.5, value_parser = cutoff)]
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) processors: u32,
     /// Nanoseconds that a node's processor takes to test a pair of atoms; 0: as fast as this computer can
-    #[arg(long, default_value_t = 60)]
+    #[arg(long, default_value_t = 50)]
     pub(crate) pace: u32,
     /// Compare with the same system computed on one thread, and fail if they differ
     #[arg(long)]

@@ -1,4 +1,4 @@
-//! The DevTools protocol: questions and answers as JSON over a web socket.
+//! The `DevTools` protocol: questions and answers as JSON over a web socket.
 
 use std::net::TcpStream;
 use std::path::Path;
@@ -41,18 +41,18 @@ impl DevTools {
             stream.set_read_timeout(Some(patience)).expect("a time-out can be set");
         }
         let mut tools = Self { socket, session: None, next: 0, complaints: Vec::new() };
-        let page = tools.call("Target.createTarget", json!({ "url": "about:blank" }));
+        let page = tools.call("Target.createTarget", &json!({ "url": "about:blank" }));
         let ask = json!({ "targetId": page["targetId"], "flatten": true });
-        let session = tools.call("Target.attachToTarget", ask);
+        let session = tools.call("Target.attachToTarget", &ask);
         tools.session = session["sessionId"].as_str().map(str::to_owned);
         for domain in ["Page", "Runtime", "DOM", "Accessibility", "Log"] {
-            tools.call(&format!("{domain}.enable"), json!({}));
+            tools.call(&format!("{domain}.enable"), &json!({}));
         }
         tools
     }
 
     /// Asks, and waits for the answer.
-    pub(super) fn call(&mut self, method: &str, params: Value) -> Value {
+    pub(super) fn call(&mut self, method: &str, params: &Value) -> Value {
         self.next += 1;
         let id = self.next;
         let mut ask = json!({ "id": id, "method": method, "params": params });
@@ -95,7 +95,7 @@ impl DevTools {
     }
 }
 
-/// The bytes of a text in base64, as DevTools sends pictures.
+/// The bytes of a text in base64, as `DevTools` sends pictures.
 pub(super) fn decode_base64(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut bits, mut count) = (0_u32, 0);

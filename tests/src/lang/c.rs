@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use tumit::codegen::{Backend, Options, c::C};
+
 /// The warnings under which a generated header must be clean.
 pub const WARNINGS: [&str; 6] = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"];
 
@@ -52,4 +54,39 @@ pub fn record(program: &Path, folder: &Path, name: &str, environment: &[(&str, &
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{} failed: {errors}", program.display());
     run
+}
+
+/// Writes the header of a spec's text into `folder`.
+///
+/// # Panics
+/// When the spec has mistakes.
+pub fn header(folder: &Path, text: &str) {
+    let (spec, diagnostics) = tumit::compile_text("spec.tumit", text);
+    let spec = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
+    let files = C.generate(&spec, &Options::default()).expect("a header");
+    std::fs::write(folder.join(&files.0[0].name), &files.0[0].text).expect("a writable folder");
+}
+
+/// Builds `source` against the header of `spec`, and gives the program.
+///
+/// # Errors
+/// The compiler's messages.
+///
+/// # Panics
+/// When the spec has mistakes or the folder cannot be written.
+pub fn build(folder: &Path, compiler: Compiler, spec: &str, source: &str, extra: &[&str]) -> Result<PathBuf, String> {
+    header(folder, spec);
+    let path = folder.join("drive.c");
+    std::fs::write(&path, source).expect("a writable folder");
+    let program = folder.join("drive");
+    compiler.compile(&[&path], &program, extra).map(|()| program)
+}
+
+/// A folder that goes when the test is over.
+///
+/// # Panics
+/// When there is no room for one.
+#[must_use]
+pub fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a temporary folder")
 }

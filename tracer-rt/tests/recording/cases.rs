@@ -26,6 +26,7 @@ pub(crate) fn run(case: &str) {
             com::tick(4, 5);
         }
         "fork" => fork(),
+        "many forks" => many_forks(),
         "spans" => spans(),
         "user clock" => user_clock(),
         "flush" => flush(),
@@ -181,6 +182,40 @@ fn fork() {
     unsafe { libc::waitpid(child, &raw mut status, 0) };
     assert_eq!(status, 0);
     com::text("parent");
+}
+
+/// Forks in the midst of other threads' records.
+fn many_forks() {
+    static STOP: AtomicU64 = AtomicU64::new(0);
+    let workers = (0..3).map(|worker| {
+        std::thread::spawn(move || {
+            let mut n = 0;
+            while STOP.load(Ordering::Relaxed) == 0 {
+                com::tick(n, worker);
+                n += 1;
+            }
+            n
+        })
+    });
+    let workers: Vec<_> = workers.collect();
+    for child in 0..6 {
+        // SAFETY: the child does nothing but record and end.
+        let pid = unsafe { libc::fork() };
+        if pid == 0 {
+            for n in 0..5_000 {
+                com::tick(n, 100 + child);
+            }
+            // SAFETY: ends the process in order.
+            unsafe { libc::exit(0) };
+        }
+        let mut status = -1;
+        // SAFETY: the pointer is to a local of the right type.
+        unsafe { libc::waitpid(pid, &raw mut status, 0) };
+        assert_eq!(status, 0);
+    }
+    STOP.store(1, Ordering::Relaxed);
+    let asked: u64 = workers.into_iter().map(|worker| worker.join().unwrap()).sum();
+    println!("asked {asked} ");
 }
 
 struct Worker {

@@ -136,7 +136,7 @@ impl<'a> Context<'a> {
         if self.options.dimmed.contains(&value) {
             return self.theme.grid;
         }
-        self.model.values.get(value.index()).map_or(self.theme.faint, |value| value.color)
+        self.model.values.get(value.index()).map_or(self.theme.faint, |value| self.theme.fill(value.color))
     }
 
     /// The name of a value.

@@ -57,7 +57,7 @@ pub fn document(
     of: DocumentOptions,
 ) -> Result<Scene, QueryError> {
     let (model, theme) = (source.model(), Theme::new(options.theme));
-    let groups = legend(source, outline, of.interval)?;
+    let groups = legend(source, outline, of.interval, theme)?;
     let inner = of.width - 2.0 * MARGIN;
     let legend_lines = Legend::new(&groups, inner, theme);
     let around = MARGIN + HEADING + RULER + LEGEND_GAP + legend_lines.height + MARGIN;

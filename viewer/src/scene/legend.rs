@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::layout::Outline;
 use crate::query::{ContainerId, GlobalNanos, Interval, Lane, Model, QueryError, TimelineSource, TypeId, TypeKind};
+use crate::theme::Theme;
 use converter::paje::Color;
 
 /// A type, or several link types of one name.
@@ -46,6 +47,7 @@ pub fn legend(
     source: &dyn TimelineSource,
     outline: &Outline,
     interval: Interval,
+    theme: Theme,
 ) -> Result<Vec<LegendGroup>, QueryError> {
     let model = source.model();
     let interval = Interval { to: GlobalNanos(interval.to.0.max(interval.from.0.saturating_add(1))), ..interval };
@@ -77,6 +79,10 @@ pub fn legend(
             }
             TypeKind::Variable | TypeKind::Container => {}
         }
+    }
+    for entry in groups.iter_mut().filter(|group| group.kind == "state").flat_map(|group| &mut group.entries) {
+        let value = entry.value.and_then(|value| model.values.get(value as usize));
+        entry.color = value.map(|value| theme.fill(value.color).to_string());
     }
     Ok(groups)
 }

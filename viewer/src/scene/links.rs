@@ -12,7 +12,7 @@ use converter::paje::Color;
 /// At most so many links of a type are looked at.
 const MOST: usize = 500_000;
 /// Above this number links with nearby ends become one.
-const BUNDLED: usize = 2_500;
+const BUNDLED: usize = 900;
 /// Ends this near are one bundle.
 const NEAR: f32 = 6.0;
 
@@ -101,9 +101,9 @@ fn bundles(context: &Context<'_>, placed: &[PlacedLink]) -> Vec<Item> {
         Item::Arrow(Arrow {
             from: first.from,
             to: first.to,
-            width: 0.5 + 1.5 * weight,
+            width: 0.5 + 1.1 * weight,
             head: 3.0 + 3.0 * weight,
-            paint: Paint::with_alpha(first.color, 0.12 + 0.5 * weight),
+            paint: Paint::with_alpha(first.color, 0.08 + 0.4 * weight),
             halo: None,
             id: (count == 1).then_some(first.link.id),
             title,

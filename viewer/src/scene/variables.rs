@@ -7,6 +7,9 @@ use crate::query::{ContainerId, QueryError, Sample, SeriesColumn};
 use crate::theme::Paint;
 use crate::theme::font::{self, Weight};
 
+/// Corners of a line.
+type Points = Vec<(f32, f32)>;
+
 /// Maps values to heights.
 struct Axis {
     low: f64,
@@ -99,13 +102,7 @@ fn runs(series: &[Option<SeriesColumn>]) -> Vec<(usize, Vec<SeriesColumn>)> {
 
 /// The band between least and largest, and the line of means.
 #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
-fn dense(
-    context: &Context<'_>,
-    axis: &Axis,
-    start: usize,
-    run: &[SeriesColumn],
-    columns: u32,
-) -> (Vec<(f32, f32)>, Vec<(f32, f32)>) {
+fn dense(context: &Context<'_>, axis: &Axis, start: usize, run: &[SeriesColumn], columns: u32) -> (Points, Points) {
     let width = context.view.width / columns as f32;
     let x = |place: usize| (start + place) as f32 * width + width / 2.0;
     let upper = run.iter().enumerate().map(|(place, column)| (x(place), axis.y(column.max)));

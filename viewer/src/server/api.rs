@@ -17,7 +17,7 @@ use crate::query::{
 };
 use crate::scene::wire::{self, entity};
 use crate::scene::{self, View};
-use crate::theme::ThemeKind;
+use crate::theme::{Theme, ThemeKind};
 
 /// An answer that went wrong, as the page shows it.
 #[derive(Debug)]
@@ -86,11 +86,11 @@ impl Ask {
         if self.from >= self.to {
             return Err(QueryError::EmptyInterval.into());
         }
+        // Thirty years on either side are enough, and differences stay within 64 bits.
+        const FARTHEST: i64 = 1 << 60;
         let origin = source.summary().extent.from.0;
-        Ok(Interval {
-            from: GlobalNanos(origin.saturating_add(self.from)),
-            to: GlobalNanos(origin.saturating_add(self.to)),
-        })
+        let date = |time: i64| GlobalNanos(origin.saturating_add(time.clamp(-FARTHEST, FARTHEST)));
+        Ok(Interval { from: date(self.from), to: date(self.to) })
     }
 
     fn view(&self, source: &dyn TimelineSource) -> Result<View, Failure> {
@@ -194,7 +194,12 @@ pub(super) async fn overview(State(app): State<Arc<App>>, Query(ask): Query<Ask>
 
 pub(super) async fn legend(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
     compute(app, move |app| {
-        let groups = scene::legend(app.source.as_ref(), &app.outline, ask.interval(app.source.as_ref())?)?;
+        let groups = scene::legend(
+            app.source.as_ref(),
+            &app.outline,
+            ask.interval(app.source.as_ref())?,
+            Theme::new(ask.theme),
+        )?;
         Ok(json!({ "groups": groups }))
     })
     .await
@@ -204,7 +209,7 @@ pub(super) async fn facts(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -
     compute(app, move |app| {
         let id = wire::parse_entity(&ask.id).ok_or(QueryError::Unknown { what: "entity" })?;
         let facts = app.source.facts(id)?;
-        Ok(facts_json(app.source.as_ref(), facts))
+        Ok(facts_json(app.source.as_ref(), &facts))
     })
     .await
 }
@@ -227,12 +232,12 @@ pub(super) async fn at(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> A
             }
         }
         let facts = only.filter(|_| total == 1).map(|state| source.facts(state.id)).transpose()?;
-        Ok(json!({ "states": total, "facts": facts.map(|facts| facts_json(source, facts)) }))
+        Ok(json!({ "states": total, "facts": facts.map(|facts| facts_json(source, &facts)) }))
     })
     .await
 }
 
-fn facts_json(source: &dyn TimelineSource, facts: Facts) -> Value {
+fn facts_json(source: &dyn TimelineSource, facts: &Facts) -> Value {
     const RELATED: usize = 500;
     let origin = source.summary().extent.from.0;
     let related = source.related(facts.id, RELATED).unwrap_or_default();

@@ -8,7 +8,7 @@ import { listen } from "./gestures.js";
 import { showLegend } from "./panel.js";
 import { repaint } from "./pointer.js";
 import { listenToMinimap, paintOverview, paintWindow } from "./timeline.js";
-import { foldAll, showRows } from "./tree.js";
+import { foldAll, labelled, showRows } from "./tree.js";
 import { fit, looks, onChange, show, start, view, zoom } from "./view.js";
 
 let legendTimer = 0;
@@ -70,13 +70,16 @@ async function rows() {
 /** Gives the names the width that they need. @param {import("./tree.js").Row[]} all */
 function names(all) {
   const pen = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
-  pen.font = "600 12px Inter, sans-serif";
+  const measure = (/** @type {string} */ font, /** @type {string} */ text) => {
+    pen.font = `${font} Inter, sans-serif`;
+    return pen.measureText(text).width;
+  };
   const wide = all.map((row) => {
-    const what = row.strips.some((strip) => strip.kind === "variable") ? 56 : 0;
-    return pen.measureText(row.name).width + row.depth * 12 + what;
+    const what = labelled(row).map((strip) => measure("10px", strip.name) + 12);
+    return measure("600 12px", row.name) + row.depth * 12 + Math.max(0, ...what) + 48;
   });
   const stage = /** @type {HTMLElement} */ (document.querySelector(".stage"));
-  stage.style.setProperty("--names", `${Math.round(Math.min(Math.max(150, ...wide.map((w) => w + 48)), 300))}px`);
+  stage.style.setProperty("--names", `${Math.round(Math.min(Math.max(150, ...wide), 320))}px`);
 }
 
 /** Writes the interval into its fields. */
@@ -124,6 +127,7 @@ function controls() {
 /** Few rows grow with the window. */
 function resized() {
   chart.resize();
+  chart.refresh();
   repaint();
   rows().then(paintOverview).catch(failed);
 }

@@ -16,7 +16,7 @@ const SHAPES = {
 
 /** The legend of what is shown. */
 export async function showLegend() {
-  const answer = await ask("legend", { from: view.from, to: view.to });
+  const answer = await ask("legend", { from: view.from, to: view.to, theme: document.documentElement.dataset.theme });
   if (!answer) return;
   const groups = [];
   /** @type {HTMLElement[]} */

@@ -42,16 +42,19 @@ export function light(id) {
   if (id !== null) tree().querySelector(`[data-id="${id}"]`)?.classList.add("lit");
 }
 
+/** The strips of a row that its name alone does not explain. @param {Row} row */
+export function labelled(row) {
+  const several = row.strips.filter((strip) => strip.kind === "states" || strip.kind === "summary").length > 1;
+  return row.strips.filter((strip) => strip.kind === "variable" || (several && strip.kind !== "events"));
+}
+
 /** @param {Row} row @param {number} place */
 function element(row, place) {
-  const several = row.strips.filter((strip) => strip.kind === "states" || strip.kind === "summary").length > 1;
-  const labels = row.strips
-    .filter((strip) => strip.kind === "variable" || (several && strip.kind !== "events"))
-    .map((strip) => {
-      const label = make("span", { class: "what", text: strip.name });
-      label.style.top = `${strip.y - row.y + strip.height / 2 - 7}px`;
-      return label;
-    });
+  const labels = labelled(row).map((strip) => {
+    const label = make("span", { class: "what", text: strip.name });
+    label.style.top = `${strip.y - row.y + strip.height / 2 - 7}px`;
+    return label;
+  });
   const turn = make("span", { class: "turn", "aria-hidden": "true" });
   if (row.expandable) turn.append(triangle());
   const box = make(

@@ -80,9 +80,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         term::note(&format!("note: {remark}"));
     }
     if args.export.is_empty() {
-        serve(args, source)?
+        serve(args, source)?;
     } else {
-        draw(args, source.as_ref(), &formats)?
+        draw(args, source.as_ref(), &formats)?;
     }
     Ok(Status::Done)
 }

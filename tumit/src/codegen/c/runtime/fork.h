@@ -39,7 +39,7 @@ TUMIT1_SLOW void tumit1_in_child(void) {
         provider->written = 0;
     }
     memset(c, 0, sizeof *c);
-    if (s->hooks) {
+    if (s->keyed) {
         pthread_setspecific(s->key, NULL);
     }
 }

@@ -39,6 +39,10 @@ TUMIT1_SLOW void tumit1_close(void) {
             fprintf(stderr, "tumit: %llu records are missing from %s\n", (unsigned long long)s->dropped, s->folder);
         }
     }
+    if (s->keyed) {
+        s->keyed = 0;
+        pthread_key_delete(s->key); /* our code may be gone when the next thread ends */
+    }
     if (c->thread != NULL) {
         c->end = c->at; /* full: the slow path sees that it has ended */
     }

@@ -126,7 +126,8 @@ enum { TUMIT1_CLOSED = 0, TUMIT1_OPEN = 1, TUMIT1_FAILED = 2, TUMIT1_ENDED = 3 }
 struct tumit1_session {
     int state;
     int file;
-    int hooks;              /* fork and thread-exit handlers are installed */
+    int hooks;              /* the fork handlers are installed */
+    int keyed;              /* `key` is there: its destructor retires the buffers of threads that end */
     int warned;
     pthread_key_t key;
     uint64_t offset;        /* end of the last whole block in the file */

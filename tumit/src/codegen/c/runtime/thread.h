@@ -50,12 +50,14 @@ TUMIT1_SLOW void tumit1_retire(void *thread) {
     tumit1_unlock(busy);
 }
 
-/* Once per process, with the first record. */
+/* With the first record of a process. */
 TUMIT1_SLOW void tumit1_install_hooks(void) {
-    if (!tumit1_session.hooks) {
-        tumit1_session.hooks = 1;
-        pthread_key_create(&tumit1_session.key, tumit1_retire);
-        pthread_atfork(tumit1_before_fork, tumit1_after_fork, tumit1_in_child);
+    struct tumit1_session *s = &tumit1_session;
+    if (!s->hooks) {
+        s->hooks = pthread_atfork(tumit1_before_fork, tumit1_after_fork, tumit1_in_child) == 0;
+    }
+    if (!s->keyed) {
+        s->keyed = pthread_key_create(&s->key, tumit1_retire) == 0;
     }
 }
 
@@ -93,9 +95,15 @@ TUMIT1_SLOW struct tumit1_thread *tumit1_attach(struct tumit1_cursor *c) {
     struct tumit1_thread *t;
     if (s->state == TUMIT1_CLOSED) {
         tumit1_open();
+        if (s->state == TUMIT1_OPEN) {
+            (void)tumit1_append_schemas(); /* what comes later explains itself even if the program is killed */
+        }
     }
-    tumit1_install_hooks();
-    t = s->state == TUMIT1_OPEN ? tumit1_new_buffer() : NULL;
+    t = NULL;
+    if (s->state == TUMIT1_OPEN) {
+        tumit1_install_hooks();
+        t = tumit1_new_buffer();
+    }
     if (t == NULL) {
         s->dropped++;
         return NULL;
@@ -117,7 +125,9 @@ TUMIT1_SLOW struct tumit1_thread *tumit1_attach(struct tumit1_cursor *c) {
     s->live = t;
     s->threads++;
     c->thread = t;
-    pthread_setspecific(s->key, t);
+    if (s->keyed) {
+        pthread_setspecific(s->key, t);
+    }
     return t;
 }
 

@@ -1,0 +1,228 @@
+//! The C runtime under tools that watch it: sanitizers, valgrind, MPI, the dynamic linker, another LZ4.
+
+use std::path::Path;
+
+use tests::lang::c::{Compiler, GNU99, build, folder, header, record};
+use tests::run::{ProcessFile, read};
+use tracer_format::tags::tag;
+
+const TYPES: &str = include_str!("../cases/types/spec.tumit");
+const TICK: &str = "trace t;\nlevel L { event tick { n: u64 } event say { text: string } }\n";
+
+/// What a run of `threads.c` must hold: 8 threads, each of 6000 rounds.
+fn check_threads(run: &Path) {
+    let mut files = read(run);
+    files.sort_by_key(|file| file.process.contains_key(&tag::PARENT_ID));
+    assert_eq!(files.len(), 2, "parent and child");
+    assert_eq!(files[0].totals(), (8 * (3 * 6000 + 600) + 40, 0));
+    assert_eq!(files[1].totals(), (2, 0));
+}
+
+#[test]
+fn sanitizers_have_nothing_to_say() {
+    let source = include_str!("../cases/types/threads.c");
+    for sanitizer in ["-fsanitize=address,undefined", "-fsanitize=thread"] {
+        let folder = folder();
+        let extra = [sanitizer, "-fno-sanitize-recover=all", "-O1"];
+        let program = build(folder.path(), GNU99, TYPES, source, &extra).unwrap_or_else(|error| panic!("{error}"));
+        check_threads(&record(&program, folder.path(), "run.tmt", &[("TSAN_OPTIONS", "halt_on_error=1")]));
+    }
+}
+
+#[test]
+fn valgrind_has_nothing_to_say() {
+    let folder = folder();
+    let source = include_str!("../cases/types/threads.c");
+    let program = build(folder.path(), GNU99, TYPES, source, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let run = folder.path().join("run.tmt");
+    let mut valgrind = std::process::Command::new("valgrind");
+    valgrind.args(["--quiet", "--leak-check=full", "--errors-for-leak-kinds=definite", "--error-exitcode=9"]);
+    let output = valgrind.arg(&program).env("TUMIT_TRACE", &run).output().expect("valgrind is installed");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    check_threads(&run);
+}
+
+const MPI: &str = r#"
+#define TUMIT_MPI
+#define TUMIT_CLOCK_HZ 1000000000u
+#include "t_trace.h"
+static uint64_t ticks(void) { return tumit1_nanos(CLOCK_MONOTONIC_RAW); }
+int main(int argc, char **argv) {
+    int rank;
+    char domain[16];
+    if (getenv("OWN_CLOCK") != NULL) {
+        snprintf(domain, sizeof domain, "clock %s", getenv("OMPI_COMM_WORLD_RANK"));
+        if (tumit1_set_clock(ticks, 1000000000u, domain) != 0) { return 1; }
+    }
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    t_tick((uint64_t)rank);
+    MPI_Finalize();
+    return 0;
+}
+"#;
+
+#[test]
+fn ranks_share_a_folder_and_compare_clocks() {
+    for (command, flags) in
+        [("mpicc", &["-std=c99", "-D_GNU_SOURCE"][..]), ("mpicxx", &["-std=c++11", "-x", "c++"][..])]
+    {
+        let folder = folder();
+        let program =
+            build(folder.path(), Compiler { command, flags }, TICK, MPI, &[]).unwrap_or_else(|e| panic!("{e}"));
+        for (own_clock, leaders) in [(false, 1), (true, 5)] {
+            let name = format!("{leaders}.tmt");
+            let mut mpirun = tests::programs::mpirun(5);
+            mpirun.arg(&program).current_dir(folder.path()).env("TUMIT_TRACE", folder.path().join(&name));
+            if own_clock {
+                mpirun.env("OWN_CLOCK", "1");
+            }
+            tests::programs::succeed(&mut mpirun);
+            let files = read(&folder.path().join(&name));
+            assert_eq!(files.len(), 5);
+            for (rank, file) in files.iter().enumerate() {
+                assert_eq!(file.process_integer(tag::RANK), Some(rank as u64));
+                assert_eq!(file.process_integer(tag::RANKS), Some(5));
+                assert_eq!(file.texts(), [format!("tick n=Unsigned({rank})")]);
+                assert!(file.sync.iter().all(|s| s.t1 <= s.t4 && s.t2 <= s.t3), "time runs forward");
+            }
+            check_hypercube(&files, leaders);
+        }
+    }
+}
+
+/// Of `leaders` clocks, the lower of each pair `i`, `i XOR 2^k` holds 30 samples of each of two bursts.
+fn check_hypercube(files: &[ProcessFile], leaders: usize) {
+    let id = |file: &ProcessFile| u64::from_le_bytes(*file.process[&tag::PROCESS_ID].first_chunk().expect("16 bytes"));
+    for (rank, file) in files.iter().enumerate() {
+        let peers: Vec<usize> =
+            (0..3).map(|k| rank ^ (1 << k)).filter(|&peer| rank < peer && peer < leaders && rank < leaders).collect();
+        assert_eq!(file.sync.len(), peers.len() * 2 * 30, "rank {rank} of {leaders} clocks");
+        for peer in peers {
+            let with = |burst| file.sync.iter().filter(move |s| s.burst == burst && s.peer == id(&files[peer])).count();
+            assert_eq!((with(0), with(1)), (30, 30), "ranks {rank} and {peer}");
+        }
+    }
+}
+
+#[test]
+fn ranks_agree_on_a_folder_by_themselves() {
+    let folder = folder();
+    let mpicc = Compiler { command: "mpicc", flags: &["-std=gnu99"] };
+    let program = build(folder.path(), mpicc, TICK, MPI, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let mut mpirun = tests::programs::mpirun(3);
+    tests::programs::succeed(mpirun.arg(&program).current_dir(folder.path()).env_remove("TUMIT_TRACE"));
+    let entries = std::fs::read_dir(folder.path()).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let runs: Vec<_> = entries.filter(|path| path.extension().is_some_and(|e| e == "tmt")).collect();
+    assert_eq!(runs.len(), 1, "{runs:?}");
+    assert_eq!(read(&runs[0]).len(), 3);
+}
+
+#[test]
+fn what_the_compressor_makes_unpacks_to_what_it_got() {
+    let folder = folder();
+    let source = r#"
+#include "t_trace.h"
+static uint16_t table[1u << TUMIT1_LZ4_BITS];
+static unsigned char from[TUMIT1_BLOCK], to[TUMIT1_BLOCK];
+int main(void) {
+    uint32_t round, i, random = 1;
+    FILE *file = fopen("pairs", "wb");
+    if (file == NULL) { return 1; }
+    for (round = 0; round < 3000; round++) {
+        uint32_t bytes, packed, room, letters = 1 + round % 7 * 40, kind = round % 4;
+        random = random * 1664525u + 1013904223u;
+        bytes = round < 100 ? round : (round % 50 == 0 ? TUMIT1_BLOCK - round % 3 : (random >> 8) % 3000);
+        for (i = 0; i < bytes; i++) {
+            random = random * 1664525u + 1013904223u;
+            from[i] = (unsigned char)(kind == 0 ? 0 : kind == 1 || i < 22 ? (random >> 24) % letters
+                                                : kind == 2 ? from[i - 22] + (i % 22 == 2 ? 1u : 0u) : i / (letters * 3));
+        }
+        room = round % 3 == 0 ? bytes : round % 3 == 1 ? bytes / 2 : TUMIT1_BLOCK;
+        packed = tumit1_lz4(from, bytes, to, room, table);
+        if (packed > room) { return 2; }
+        fwrite(&bytes, 4, 1, file);
+        fwrite(&packed, 4, 1, file);
+        fwrite(from, 1, bytes, file);
+        fwrite(to, 1, packed, file);
+    }
+    return fclose(file);
+}
+"#;
+    let extra = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-Wno-conversion"];
+    let program = build(folder.path(), GNU99, TICK, source, &extra).unwrap_or_else(|error| panic!("{error}"));
+    let _ = record(&program, folder.path(), "run.tmt", &[]);
+    let pairs = std::fs::read(folder.path().join("pairs")).expect("pairs");
+    let (mut rest, mut packed, mut all) = (&pairs[..], 0, 0);
+    while let Some((sizes, bytes)) = rest.split_first_chunk::<8>() {
+        let size = |at: usize| u32::from_le_bytes(*sizes[at..].first_chunk().expect("four bytes")) as usize;
+        let (raw, bytes) = bytes.split_at(size(0));
+        let (small, bytes) = bytes.split_at(size(4));
+        if !small.is_empty() {
+            assert_eq!(lz4_flex::block::decompress(small, raw.len()).expect("a good block"), raw);
+            packed += 1;
+        }
+        all += 1;
+        rest = bytes;
+    }
+    assert!(all == 3000 && packed > 1500, "{packed} of {all} were compressed");
+}
+
+#[test]
+fn libraries_share_the_recorder_and_can_be_unloaded() {
+    let folder = folder();
+    header(folder.path(), TICK);
+    header(folder.path(), "trace u;\nlevel L { event other { n: u32 } }\n");
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("a writable folder");
+        path
+    };
+    let library =
+        write("lib.c", "#include \"u_trace.h\"\nvoid work(unsigned n);\nvoid work(unsigned n) { u_other(n); }\n");
+    let linked = write(
+        "linked.c",
+        "#include \"t_trace.h\"\nvoid work(unsigned n);\nint main(void) { t_tick(1); work(2); t_tick(3); return 0; }\n",
+    );
+    let loaded = write(
+        "loaded.c",
+        r#"
+#include "t_trace.h"
+#include <dlfcn.h>
+static void *thread(void *unused) {
+    void *library = dlopen("./lib.so", RTLD_NOW);
+    void (*work)(unsigned);
+    if (library == NULL) { return unused; }
+    *(void **)(void *)&work = dlsym(library, "work");
+    work(2);
+    dlclose(library);
+    t_tick(3);
+    return unused;
+}
+int main(void) {
+    pthread_t other;
+    t_tick(1);
+    if (pthread_create(&other, NULL, thread, NULL) != 0) { return 1; }
+    return pthread_join(other, NULL);
+}
+"#,
+    );
+    let lib = folder.path().join("lib.so");
+    GNU99.compile(&[&library], &lib, &["-fPIC", "-shared"]).unwrap_or_else(|error| panic!("{error}"));
+    for (source, extra, files) in [
+        (&linked, vec!["-Wl,--no-as-needed", lib.to_str().expect("UTF-8"), "-Wl,-rpath,$ORIGIN"], 1),
+        (&loaded, vec!["-rdynamic"], 1), // the library finds the program's recorder
+        (&loaded, vec![], 2),            // it does not, and is a recorder of its own
+    ] {
+        let program = folder.path().join("program");
+        GNU99.compile(&[source], &program, &extra).unwrap_or_else(|error| panic!("{error}"));
+        let run = record(&program, folder.path(), "run.tmt", &[]);
+        let found = read(&run);
+        std::fs::remove_dir_all(&run).expect("the run can go");
+        let mut texts: Vec<_> = found.iter().flat_map(ProcessFile::texts).collect();
+        texts.sort();
+        assert_eq!(texts, ["other n=Unsigned(2)", "tick n=Unsigned(1)", "tick n=Unsigned(3)"]);
+        assert_eq!(found.len(), files);
+        assert!(found.iter().all(|file| file.end.is_some()));
+    }
+}

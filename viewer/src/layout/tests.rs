@@ -1,0 +1,108 @@
+//! Layouts of small trees.
+
+use super::*;
+use crate::query::{GlobalNanos, Interval};
+
+fn container(id: u32, depth: u32, states: &[(u32, u32)]) -> Node {
+    let life = Interval { from: GlobalNanos(0), to: GlobalNanos(1) };
+    let (id, ty, parent) = (ContainerId(id), TypeId(depth), ContainerId(0));
+    let info = ContainerInfo { id, ty, parent, depth, name: format!("c{}", id.0), life };
+    let states = states.iter().map(|&(ty, depths)| (TypeId(ty), depths)).collect();
+    Node { info, end: 0, states, events: Vec::new(), variables: Vec::new() }
+}
+
+/// The root, two nodes, the first with two threads (one of them nested three deep) and the second with one.
+fn outline() -> Outline {
+    let mut nodes = vec![
+        container(0, 0, &[]),
+        container(1, 1, &[]),
+        container(2, 2, &[(9, 1)]),
+        container(3, 2, &[(9, 3)]),
+        container(4, 1, &[]),
+        container(5, 2, &[(9, 1)]),
+    ];
+    for (node, end) in nodes.iter_mut().zip([6, 4, 3, 4, 6, 6]) {
+        node.end = end;
+    }
+    Outline { nodes, positions: (0..6).collect() }
+}
+
+fn names(layout: &Layout) -> Vec<&str> {
+    layout.rows.iter().map(|row| row.name.as_str()).collect()
+}
+
+#[test]
+fn a_root_that_draws_nothing_has_no_row() {
+    let layout = Layout::new(&outline(), &Options::default());
+    assert_eq!(names(&layout), ["c1", "c2", "c3", "c4", "c5"]);
+    assert_eq!(layout.rows.iter().map(|row| row.depth).collect::<Vec<_>>(), [0, 1, 1, 0, 1]);
+    assert_eq!(layout.index_of(ContainerId(0)), None);
+}
+
+#[test]
+fn rows_follow_each_other_without_overlap() {
+    let layout = Layout::new(&outline(), &Options::default());
+    for pair in layout.rows.windows(2) {
+        assert!(pair[0].y + pair[0].height <= pair[1].y, "{pair:?}");
+    }
+    for row in &layout.rows {
+        for strip in &row.strips {
+            assert!(strip.y >= row.y && strip.y + strip.height <= row.y + row.height, "{row:?}");
+        }
+    }
+    let last = layout.rows.last().unwrap();
+    assert!((last.y + last.height - layout.height).abs() < 1e-3);
+}
+
+#[test]
+fn deeper_nesting_is_higher_and_its_boxes_lie_inside() {
+    let layout = Layout::new(&outline(), &Options::default());
+    let (flat, nested) = (&layout.rows[1].strips[0], &layout.rows[2].strips[0]);
+    assert!(nested.height > flat.height);
+    let boxes: Vec<(f32, f32)> = (0..3).map(|depth| nested.lane(depth, 3)).collect();
+    for pair in boxes.windows(2) {
+        assert!(pair[1].0 > pair[0].0, "the inner box starts lower");
+        assert!((pair[1].0 + pair[1].1 - pair[0].0 - pair[0].1).abs() < 1e-3, "and both stand on the floor");
+    }
+}
+
+#[test]
+fn deep_nesting_is_drawn_line_by_line() {
+    let strip = Strip { kind: StripKind::States { depths: 8 }, ty: TypeId(0), y: 10.0, height: 80.0 };
+    assert_eq!(strip.lane(0, 8), (10.0, 10.0));
+    assert_eq!(strip.lane(7, 8), (80.0, 10.0));
+}
+
+#[test]
+fn what_is_folded_is_seen_in_its_ancestor() {
+    let folds = Folds { level: Some(0), toggled: [ContainerId(4)].into() };
+    let layout = Layout::new(&outline(), &Options { folds, ..Options::default() });
+    assert_eq!(names(&layout), ["c1", "c4", "c5"], "the second node was toggled");
+    assert!(layout.rows[0].folded && layout.rows[0].expandable);
+    assert_eq!(layout.row_of(ContainerId(3)).unwrap().container, ContainerId(1));
+    let StripKind::Summary { members } = &layout.rows[0].strips[0].kind else { panic!("{:?}", layout.rows[0]) };
+    assert_eq!(members, &[(ContainerId(2), 1), (ContainerId(3), 3)]);
+}
+
+#[test]
+fn hidden_types_take_no_space() {
+    let layout = Layout::new(&outline(), &Options { hidden: [TypeId(9)].into(), ..Options::default() });
+    assert!(layout.rows.iter().all(|row| row.strips.is_empty()));
+}
+
+#[test]
+fn a_layout_fills_a_height_within_its_factors() {
+    let (outline, options) = (outline(), Options::default());
+    let natural = Layout::new(&outline, &options).height;
+    let half = Layout::filling(&outline, &options, natural / 2.0, 0.1..=4.0);
+    assert!(half.height < natural * 0.6 && half.height > natural * 0.4, "{} of {natural}", half.height);
+    let grown = Layout::filling(&outline, &options, natural * 10.0, 1.0..=1.5);
+    assert!(grown.height > natural && grown.height <= natural * 1.5);
+}
+
+#[test]
+fn nothing_at_all_has_no_rows() {
+    let empty = Outline { nodes: Vec::new(), positions: Vec::new() };
+    let layout = Layout::filling(&empty, &Options::default(), 100.0, 0.1..=4.0);
+    assert!(layout.rows.is_empty() && layout.row_of(ContainerId(0)).is_none());
+}

@@ -1,0 +1,117 @@
+//! The server over real sockets: who may ask, what is answered, and how it ends.
+
+#![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
+
+#[path = "support/tables.rs"]
+mod tables;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tables::program::program;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use viewer::server::{Server, ServerError};
+
+/// A server on a free port that runs until the test ends; its port, and the path of its page.
+async fn serve() -> (u16, String) {
+    let server = Server::bind(Arc::new(program(2, 3, 4)), 0).await.unwrap();
+    let port = server.address().port();
+    let path = server.url().split_once(&format!(":{port}")).unwrap().1.to_owned();
+    tokio::spawn(server.run(None, std::future::pending()));
+    (port, path)
+}
+
+/// Asks as a browser does, with more header lines; the status, the head and the body.
+async fn get(port: u16, path: &str, host: &str, more: &str) -> (u16, String, String) {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    let ask = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{more}\r\n");
+    stream.write_all(ask.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.unwrap();
+    let text = String::from_utf8_lossy(&answer).into_owned();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap();
+    (head[9..12].parse().unwrap(), head.to_ascii_lowercase(), body.to_owned())
+}
+
+#[tokio::test]
+async fn the_page_and_its_files_come_with_guards() {
+    let (port, path) = serve().await;
+    let host = format!("127.0.0.1:{port}");
+    for (file, kind) in [("", "text/html"), ("main.js", "text/javascript"), ("style.css", "text/css")] {
+        let (status, head, body) = get(port, &format!("{path}{file}"), &host, "").await;
+        assert_eq!(status, 200, "{file}");
+        assert!(head.contains(kind) && !body.is_empty());
+        for guard in ["content-security-policy: default-src 'none'", "x-content-type-options: nosniff", "no-referrer"] {
+            assert!(head.contains(guard), "{guard} in {head}");
+        }
+    }
+    assert_eq!(get(port, &format!("{path}nothing.js"), &host, "").await.0, 404);
+    assert_eq!(get(port, &format!("{path}../Cargo.toml"), &host, "").await.0, 404);
+}
+
+#[tokio::test]
+async fn only_the_page_of_this_machine_may_ask() {
+    let (port, path) = serve().await;
+    let host = format!("127.0.0.1:{port}");
+    let summary = format!("{path}api/summary");
+    assert_eq!(get(port, &summary, &host, "").await.0, 200);
+    assert_eq!(get(port, &summary, &host, &format!("Origin: http://{host}\r\n")).await.0, 200);
+    assert_eq!(get(port, "/api/summary", &host, "").await.0, 404);
+    assert_eq!(get(port, "/t/00000000000000000000000000000000/api/summary", &host, "").await.0, 404);
+    assert_eq!(get(port, &summary, "evil.example", "").await.0, 403);
+    assert_eq!(get(port, &summary, &host, "Origin: http://evil.example\r\n").await.0, 403);
+    let (_, head, _) = get(port, "/", &host, "").await;
+    assert!(head.contains("nosniff"), "refusals carry the guards too");
+}
+
+#[tokio::test]
+async fn questions_are_answered_and_wrong_ones_refused() {
+    let (port, path) = serve().await;
+    let host = format!("127.0.0.1:{port}");
+    let ask = async |what: &str| {
+        let (status, _, body) = get(port, &format!("{path}api/{what}"), &host, "").await;
+        (status, serde_json::from_str::<serde_json::Value>(&body).unwrap_or_default())
+    };
+    let (_, summary) = ask("summary").await;
+    assert_eq!(summary["name"], "particles.tmt");
+    let (_, rows) = ask("rows").await;
+    assert_eq!(rows["rows"].as_array().unwrap().len(), 10);
+    let (_, folded) = ask("rows?level=0").await;
+    assert_eq!(folded["rows"].as_array().unwrap().len(), 2);
+    let (status, scene) = ask("scene?from=0&to=3000000&width=600&bottom=400&resolution=1").await;
+    assert!(status == 200 && scene["items"].as_array().unwrap().len() > 50);
+    let (_, legend) = ask("legend?from=0&to=3000000").await;
+    assert_eq!(legend["groups"][0]["entries"][0]["name"], "computing forces");
+    let (_, facts) = ask("facts?id=s0").await;
+    assert_eq!(facts["kind"], "State");
+    for (wrong, expected) in [
+        ("scene?from=5&to=5&width=600", 400),
+        ("scene?from=x", 400),
+        ("facts?id=s99999999", 404),
+        ("facts?id=%00", 404),
+        ("facts", 404),
+        ("at?id=s0&from=0&to=1", 404),
+    ] {
+        assert_eq!(ask(wrong).await.0, expected, "{wrong}");
+    }
+    let (status, _) = ask("scene?from=-9223372036854775808&to=9223372036854775807&width=NaN&bottom=inf").await;
+    assert_eq!(status, 200, "extreme numbers are clamped");
+}
+
+#[tokio::test]
+async fn a_port_in_use_is_told() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let error = Server::bind(Arc::new(program(1, 1, 1)), port).await.unwrap_err();
+    assert!(matches!(error, ServerError::PortInUse { .. }));
+    assert!(error.to_string().contains(&format!("port {port} is in use")), "{error}");
+}
+
+#[tokio::test]
+async fn it_ends_when_told_or_when_nobody_asks() {
+    let server = Server::bind(Arc::new(program(1, 1, 1)), 0).await.unwrap();
+    server.run(None, async {}).await.unwrap();
+    let server = Server::bind(Arc::new(program(1, 1, 1)), 0).await.unwrap();
+    server.run(Some(Duration::from_millis(30)), std::future::pending()).await.unwrap();
+}
