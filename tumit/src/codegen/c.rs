@@ -83,7 +83,9 @@ impl Header<'_> {
  *   #define TUMIT_MPI       in the file that calls MPI_Init and MPI_Finalize
  *   #define TUMIT_CLOCK()   a clock of your own, with TUMIT_CLOCK_HZ and TUMIT_CLOCK_DOMAIN
  * At run time: tumit1_set_level(\"{level}\", 0), tumit1_set_thread_name(\"name\"), tumit1_now() for dates,
- * tumit1_set_clock(ticks, hz, domain) before the first record, tumit1_flush(). */
+ * tumit1_set_clock(ticks, hz, domain) before the first record, tumit1_flush().
+ * Records reach the file when a thread's buffer (64 KiB) is full, at tumit1_flush(), and when the thread or the program
+ * ends; a program that is killed leaves a readable file without the last of each thread. */
 
 "
         );

@@ -84,6 +84,6 @@ mod tests {
         assert_eq!(word("class"), "class_");
         assert_eq!(word("node"), "node");
         assert_eq!(word("x-y"), "x_y");
-        assert_eq!(word("3d"), "_3d_");
+        assert_eq!(word("3d"), "_3d");
     }
 }
