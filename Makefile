@@ -26,6 +26,7 @@ test: packages
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 	$(CARGO) deny --log-level error check licenses sources bans
 	$(CARGO) test --workspace
+	$(CARGO) bench --quiet -p tracer-rt --bench record -- --smoke
 
 # What the tests need beside the Rust toolchain: compilers, MPI, the peers and a browser.
 packages:
