@@ -307,3 +307,20 @@ fn a_rule_for_one_end_of_a_span_leaves_no_default_for_the_other() {
     assert!(said.iter().any(|row| row.starts_with("Event, Program, Log,") && row.ends_with("begun")), "{rows:?}");
     assert!(said.iter().any(|row| row.starts_with("State, main, Span,") && row.ends_with("bare")), "{rows:?}");
 }
+
+#[test]
+fn numbers_that_paje_cannot_hold_are_left_out_and_counted() {
+    let text = "trace a;\nlevel L { event measured { value: f64 } }\npaje { container program \"Program\" { variable v \"V\" } }\n\
+                rule measured -> set v = value on program;\n";
+    let (_folder, run) = run_of(text, |_, records| {
+        for (at, value) in [1.5, f64::NAN, f64::INFINITY, 2.5].into_iter().enumerate() {
+            records.record(0, 1000 + at as u64, &value.to_le_bytes());
+        }
+    });
+    let (rows, report) = paje_of(&run);
+    let values: Vec<&str> =
+        rows.iter().filter(|row| row.starts_with("Variable")).filter_map(|row| row.rsplit(", ").next()).collect();
+    assert_eq!(values, ["1.500000000", "2.500000000"], "{rows:?}");
+    assert_eq!(report.counts.not_computable, 2);
+    assert!(!report.is_clean());
+}
