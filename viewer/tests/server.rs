@@ -109,9 +109,8 @@ async fn a_dense_picture_is_sent_small() {
     tokio::spawn(server.run(None, std::future::pending()));
     let ask = format!("{path}api/scene?from=0&to=200000000&width=1600&bottom=4000&resolution=1");
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
-    let head = format!(
-        "GET {ask} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\nAccept-Encoding: gzip\r\n\r\n"
-    );
+    let head =
+        format!("GET {ask} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\nAccept-Encoding: gzip\r\n\r\n");
     stream.write_all(head.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).await.unwrap();

@@ -60,11 +60,13 @@ pub fn legend(
 ) -> Result<Vec<LegendGroup>, QueryError> {
     let model = source.model();
     let interval = Interval { to: GlobalNanos(interval.to.0.max(interval.from.0.saturating_add(1))), ..interval };
+    let extent = source.summary().extent;
+    let everything = Interval { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
     let mut groups: Vec<LegendGroup> = Vec::new();
     for ty in &model.types {
         match ty.kind {
             TypeKind::State => groups.extend(states(source, outline, &model, ty.id, interval)?),
-            TypeKind::Link { .. } => {
+            TypeKind::Link { .. } if source.links(ty.id, everything, 0)?.total > 0 => {
                 let listed = source.links(ty.id, interval, links::MOST)?;
                 let cut = listed.total > listed.items.len() as u64;
                 let counts =
@@ -84,7 +86,7 @@ pub fn legend(
                 let types = vec![ty.id.0];
                 groups.push(LegendGroup { name, kind: "variable", types, containers: None, entries: vec![entry] });
             }
-            TypeKind::Event => {
+            TypeKind::Event if outline.with_events(ty.id).next().is_some() => {
                 let mut counts = Counts::default();
                 for container in outline.with_events(ty.id) {
                     let listed = source.events(container, ty.id, interval, marks::MOST)?;
@@ -93,7 +95,7 @@ pub fn legend(
                 let paint = |color: Color| theme.legible(theme.fill(color));
                 groups.push(counted(&model, ty, "event", (theme.faint, &paint), &counts));
             }
-            TypeKind::Variable | TypeKind::Container => {}
+            TypeKind::Link { .. } | TypeKind::Event | TypeKind::Variable | TypeKind::Container => {}
         }
     }
     for entry in groups.iter_mut().filter(|group| group.kind == "state").flat_map(|group| &mut group.entries) {

@@ -1,6 +1,6 @@
 //! Links: crisp arrows while they can be followed, finer and fainter the more of them share a place, bundles when they are many.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::chart::{Context, Cut};
 use super::{Arrow, Item};
@@ -22,6 +22,8 @@ const CLEAR: f32 = 0.1;
 /// Heads nearer than this cannot be told apart.
 const HEADS: f32 = 8.0;
 
+/// A picture with so many arrows cannot be read arrow by arrow.
+const MANY: f32 = 600.0;
 /// An arrow this high is long, and one this wide shows how long it took.
 const LONG: f32 = 160.0;
 const SHORT: f32 = 8.0;
@@ -91,7 +93,7 @@ fn bundles(placed: &[PlacedLink]) -> Vec<(u32, &PlacedLink)> {
 #[derive(Default)]
 struct Crowd {
     lines: HashMap<(i32, i32), f32>,
-    heads: HashMap<(usize, i32), u32>,
+    heads: HashMap<(usize, i32), HashSet<i32>>,
 }
 
 impl Crowd {
@@ -102,7 +104,9 @@ impl Crowd {
             for tile in tiles {
                 *crowd.lines.entry(tile).or_default() += each;
             }
-            *crowd.heads.entry(head(one)).or_default() += 1;
+            // Heads on the very same place are one to the eye.
+            #[expect(clippy::cast_possible_truncation, reason = "within 10⁵ of the picture")]
+            crowd.heads.entry(head(one)).or_default().insert((one.to.0 * 2.0).round() as i32);
         }
         crowd
     }
@@ -142,17 +146,19 @@ fn head(one: &PlacedLink) -> (usize, i32) {
 
 fn draw(context: &Context<'_>, bundles: &[(u32, &PlacedLink)]) -> Vec<Item> {
     let crowd = Crowd::new(bundles, context.view.width);
+    #[expect(clippy::cast_precision_loss, reason = "a number of arrows")]
+    let many = (bundles.len() as f32 / MANY - 0.2).clamp(0.0, 1.0);
     #[expect(clippy::cast_precision_loss, reason = "a count as a width")]
     let arrow = |&(count, one): &(u32, &PlacedLink)| {
         // The more there are, the finer and fainter, so that what is below stays visible.
         let clear = (CLEAR / crowd.along(one, context.view.width).max(1e-6)).min(1.0);
-        // One that crosses many rows in no visible time tells little at this zoom: it stays in the background.
-        let steep =
-            ((one.to.1 - one.from.1).abs() / LONG).min(1.0) * (1.0 - (one.to.0 - one.from.0).abs() / SHORT).max(0.0);
+        // Of many, one that crosses many rows in no visible time tells little at this zoom: it stays in the background.
+        let (wide, high) = ((one.to.0 - one.from.0).abs(), (one.to.1 - one.from.1).abs());
+        let steep = many * (high / LONG).min(1.0) * (1.0 - wide / SHORT).max(0.0);
         let clear = clear * (1.0 - 0.6 * steep);
         let alpha = if one.dimmed { 0.06 } else { (0.95 * clear.powf(0.9)).max(0.07) };
         let width = 0.6 + 0.7 * clear + 0.25 * (count as f32).ln();
-        let beside = crowd.heads.get(&head(one)).copied().unwrap_or(1);
+        let beside = crowd.heads.get(&head(one)).map_or(1, HashSet::len);
         let head = match beside {
             _ if one.dimmed || alpha < 0.12 => 0.0,
             0 | 1 => 4.5 + 3.5 * clear,

@@ -109,7 +109,7 @@ export function pairs(facts, whole = true) {
   let when = span === 0 ? [["At", dates[0]]] : [["From", dates[0]], ["To", dates[1]]];
   if (facts.kind === "Link") {
     const [from, to, key, ...own] = fields;
-    const place = (/** @type {string} */ path) => path.split(" › ").slice(whole ? 0 : -2).join(" › ");
+    const place = (/** @type {string} */ path) => whole ? path : path.split(" › ").slice(path.split(" › ").length > 2 ? 1 : -1).join(" › ");
     when = [["From", `${place(from[1])}, ${dates[0]}`], ["To", `${place(to[1])}, ${dates[1]}`]];
     // A key that the trace does not spell out is a number of the viewer's own.
     fields = whole && !/^k\d+$/.test(key[1]) ? [...own, ["Key", key[1]]] : own;
