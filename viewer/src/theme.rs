@@ -137,10 +137,11 @@ impl Theme {
         nearer.into_iter().find(|&color| contrast(color, self.panel) >= ENOUGH).unwrap_or(self.link)
     }
 
-    /// A colour for arrows, which cross all others: its hue, half-way to ink.
+    /// A colour for arrows, which cross all others: its hue, half-way to ink. Light ink outweighs dark in a mixture.
     #[must_use]
     pub fn stroke(&self, color: Color) -> Color {
-        mix([(color, 0.4), (self.link, 0.6)]).unwrap_or(self.link)
+        let ink = if self.kind == ThemeKind::Dark { 0.28 } else { 0.6 };
+        mix([(color, 1.0 - ink), (self.link, ink)]).unwrap_or(self.link)
     }
 
     /// The colour for text on a fill: of near-black and white, the one that contrasts more.
