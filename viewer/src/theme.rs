@@ -118,7 +118,8 @@ impl Theme {
         }
         let channel = |of: u8, ground: u8| {
             // The farther from white, the farther from the ground.
-            let part = u16::from(ground) * u16::from(white) / 255 + u16::from(of - white) + u16::from(255 - white) / 2;
+            let tint = u16::from(of - white) * 7 / 10 + u16::from(255 - white) / 3;
+            let part = u16::from(ground) * u16::from(white) / 255 + tint;
             u8::try_from(part).unwrap_or(u8::MAX)
         };
         let ground = self.track;
@@ -127,6 +128,13 @@ impl Theme {
             green: channel(color.green, ground.green),
             blue: channel(color.blue, ground.blue),
         }
+    }
+
+    /// Whether a colour of a trace hardly stands out from empty time, in either theme: traces choose such tints for what is
+    /// idle.
+    #[must_use]
+    pub fn recedes(color: Color) -> bool {
+        contrast(color, Self::new(ThemeKind::Light).track) < 1.3
     }
 
     /// A colour for small shapes: itself where it can be told from the ground, elsewhere as near to ink as is needed.
