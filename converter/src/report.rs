@@ -58,14 +58,19 @@ impl Report {
     /// Whether nothing was lost, damaged or left out.
     #[must_use]
     pub fn is_clean(&self) -> bool {
-        self.losses.is_empty() && self.repairs().is_empty()
+        self.faults().is_empty()
+    }
+
+    /// What was lost, damaged, left out or moved, one line each.
+    #[must_use]
+    pub fn faults(&self) -> Vec<String> {
+        self.losses.iter().map(ToString::to_string).chain(self.repairs()).collect()
     }
 
     /// Everything to tell the user, one line each: losses, repairs, remarks.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
-        let losses = self.losses.iter().map(ToString::to_string);
-        losses.chain(self.repairs()).chain(self.remarks.iter().cloned()).collect()
+        self.faults().into_iter().chain(self.remarks.iter().cloned()).collect()
     }
 
     /// What was left out or moved.

@@ -1,9 +1,10 @@
 //! A recorded run: a folder with one file per process.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::input::{Process, ReadError};
+use crate::input::{Process, ReadError, Stream};
 
 /// A run, opened: what its files say about themselves, and where their records are. Records stay in the files.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +16,10 @@ pub struct Run {
     pub processes: Vec<Process>,
     /// Files that are no part of it, and why: one sentence each.
     pub unreadable: Vec<String>,
+    /// Files left out as copies of others, and those others.
+    pub copies: Vec<(PathBuf, PathBuf)>,
+    /// A whole folder was opened, not one file of it.
+    is_folder: bool,
 }
 
 /// Why a run could not be opened.
@@ -52,6 +57,29 @@ pub enum Loss {
     Unreadable {
         /// Names the file and says why.
         message: String,
+    },
+    /// A file is a copy of another, or of a part of it, and was left out.
+    Copy {
+        /// The copy.
+        file: PathBuf,
+        /// The file that is used.
+        of: PathBuf,
+    },
+    /// Ranks of the job left no file.
+    MissingRanks {
+        /// The first of them.
+        first: u64,
+        /// How many are missing.
+        missing: u64,
+        /// How many the job had.
+        ranks: u64,
+    },
+    /// Several processes say that they are the same rank.
+    SameRank {
+        /// The first such rank.
+        rank: u64,
+        /// How often it is there.
+        times: usize,
     },
     /// A piece of a file is damaged.
     Damage {
@@ -100,7 +128,7 @@ impl Run {
         if files.is_empty() {
             return Err(OpenError::NoFiles { path: path.to_path_buf() });
         }
-        let mut run = Self { path: path.to_path_buf(), ..Self::default() };
+        let mut run = Self { path: path.to_path_buf(), is_folder: path.is_dir(), ..Self::default() };
         for file in &files {
             match Process::open(file) {
                 Ok(process) => run.processes.push(process),
@@ -111,11 +139,49 @@ impl Run {
             let count = run.unreadable.len();
             return Err(OpenError::NothingUsable { first: run.unreadable.swap_remove(0), count });
         }
+        run.leave_out_copies();
         run.processes.sort_by(|a, b| {
             let key = |process: &Process| (process.rank.is_none(), process.rank);
             key(a).cmp(&key(b)).then_with(|| a.path.cmp(&b.path))
         });
         Ok(run)
+    }
+
+    /// Of the files of one process the one with the most records stays. A file whose process is unknown has id 0.
+    fn leave_out_copies(&mut self) {
+        let records = |process: &Process| process.streams.iter().map(Stream::records).sum::<u64>();
+        let mut kept: Vec<Process> = Vec::new();
+        for process in std::mem::take(&mut self.processes) {
+            let same = kept.iter_mut().find(|other| other.id == process.id && process.id != [0; 16]);
+            let Some(other) = same else {
+                kept.push(process);
+                continue;
+            };
+            let out = if records(&process) > records(other) { std::mem::replace(other, process) } else { process };
+            self.copies.push((out.path, other.path.clone()));
+        }
+        self.processes = kept;
+    }
+
+    /// Ranks that the job had and that left no file: the first, their number, and the size of the job.
+    fn missing_ranks(&self) -> Option<(u64, u64, u64)> {
+        let ranks = self.processes.iter().filter_map(|process| process.ranks).max()?;
+        // One file alone was opened: it says nothing about the others.
+        if !self.is_folder {
+            return None;
+        }
+        let there: BTreeSet<u64> = self.processes.iter().filter_map(|process| process.rank).collect();
+        let missing = ranks.saturating_sub(there.range(..ranks).count() as u64);
+        let first = there.iter().zip(0..).find(|(rank, at)| *rank != at).map_or(there.len() as u64, |(_, at)| at);
+        (missing > 0).then_some((first, missing, ranks))
+    }
+
+    /// The first rank that is there more than once, and how often. Children that a rank forked are not counted.
+    fn same_rank(&self) -> Option<(u64, usize)> {
+        let parents = self.processes.iter().filter(|process| process.parent_id.is_none());
+        let mut ranks: Vec<u64> = parents.filter_map(|process| process.rank).collect();
+        ranks.sort_unstable();
+        ranks.chunk_by(|a, b| a == b).find(|same| same.len() > 1).map(|same| (same[0], same.len()))
     }
 
     /// Its name: the folder's, without ending.
@@ -129,6 +195,13 @@ impl Run {
     pub fn losses(&self) -> Vec<Loss> {
         let mut losses: Vec<Loss> =
             self.unreadable.iter().map(|message| Loss::Unreadable { message: message.clone() }).collect();
+        losses.extend(self.copies.iter().map(|(file, of)| Loss::Copy { file: file.clone(), of: of.clone() }));
+        if let Some((first, missing, ranks)) = self.missing_ranks() {
+            losses.push(Loss::MissingRanks { first, missing, ranks });
+        }
+        if let Some((rank, times)) = self.same_rank() {
+            losses.push(Loss::SameRank { rank, times });
+        }
         for process in &self.processes {
             let file = || process.path.clone();
             if let Some(first) = process.damage.first() {
@@ -159,6 +232,22 @@ impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreadable { message } => f.write_str(message),
+            Self::Copy { file, of } => {
+                write!(f, "{}: holds the same process as {}; left out", file.display(), of.display())
+            }
+            Self::MissingRanks { first, missing: 1, ranks } => {
+                write!(f, "rank {first} of {ranks} left no file: was it killed, or is its file on another machine?")
+            }
+            Self::MissingRanks { first, missing, ranks } => {
+                write!(
+                    f,
+                    "{missing} of {ranks} ranks left no file, the first of them {first}: are theirs on other machines?"
+                )
+            }
+            Self::SameRank { rank, times } => write!(
+                f,
+                "rank {rank} is there {times} times: this folder seems to hold several runs, which are mixed; record each into a folder of its own"
+            ),
             Self::Damage { file, offset, bytes, pieces, why } => {
                 write!(f, "{}: {bytes} damaged bytes, from byte {offset}: {why}", file.display())?;
                 if *pieces > 1 { write!(f, " ({pieces} pieces)") } else { Ok(()) }

@@ -212,3 +212,45 @@ fn what_is_no_run_is_said() {
     let error = Run::open(folder.path()).unwrap_err();
     assert!(error.to_string().contains("not a Tumit run file"), "{error}");
 }
+
+/// The losses of a folder with these files, and the number of records that are used.
+fn losses_of(files: &[(&str, &[u8])]) -> (Vec<Loss>, u64) {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in files {
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    let run = Run::open(folder.path()).unwrap();
+    let report = convert(&run, &options(), &mut Strict::default()).unwrap();
+    assert_eq!(report.losses, run.losses());
+    (report.losses, report.counts.records)
+}
+
+#[test]
+fn a_copy_of_a_file_is_left_out_and_told() {
+    let bytes = small(false);
+    let last = (0..bytes.len()).rfind(|at| bytes[*at..].starts_with(&BLOCK_MAGIC)).unwrap();
+    for (first, second, copy) in [(&bytes[..], &bytes[..], "b.tmt"), (&bytes[..last - 300], &bytes[..], "a.tmt")] {
+        let (losses, records) = losses_of(&[("a.tmt", first), ("b.tmt", second)]);
+        assert_eq!(records, 12);
+        assert!(matches!(&losses[..], [Loss::Copy { file, .. }] if file.ends_with(copy)), "{losses:?}");
+    }
+}
+
+#[test]
+fn missing_and_repeated_ranks_are_told() {
+    let rank = |pid, rank| {
+        let about = About { rank: Some(rank), ranks: Some(4), ..About::new(pid) };
+        let mut schema = spec().schema();
+        schema.sources.clear();
+        let mut file = File::new(&about, &schema);
+        file.end();
+        file.bytes
+    };
+    let (one, other, another) = (rank(1, 1), rank(2, 3), rank(3, 3));
+    let (losses, _) = losses_of(&[("1.tmt", &one), ("2.tmt", &other)]);
+    assert_eq!(losses, [Loss::MissingRanks { first: 0, missing: 2, ranks: 4 }]);
+    let (losses, _) = losses_of(&[("1.tmt", &one), ("2.tmt", &other), ("3.tmt", &another)]);
+    assert!(losses.contains(&Loss::SameRank { rank: 3, times: 2 }), "{losses:?}");
+    let (losses, _) = losses_of(&[("0.tmt", &rank(7, 0)), ("1.tmt", &one), ("2.tmt", &rank(8, 2)), ("3.tmt", &other)]);
+    assert_eq!(losses, []);
+}

@@ -289,3 +289,38 @@ fn a_container_may_end_early_and_begin_again() {
         ["Container, Program, thread, 0, 1e-07, 1e-07, T1", "Container, Program, thread, 2e-07, 2e-07, 0, T1"]
     );
 }
+
+#[test]
+fn a_rule_for_one_end_of_a_span_leaves_no_default_for_the_other() {
+    let text = "trace a;\nlevel L { span half {} span bare {} }\npaje { container program \"Program\" { event log \"Log\" } }\n\
+                rule half.begin -> mark log = \"begun\" on program;\n";
+    // Records are half.begin, half.end, bare.begin, bare.end.
+    let (_folder, run) = run_of(text, |_, records| {
+        for (id, at) in [(0, 1000), (2, 1001), (3, 1003), (1, 1004)] {
+            records.record(id, at, &[]);
+        }
+    });
+    let (rows, report) = paje_of(&run);
+    assert!(report.is_clean(), "{:?}", report.lines());
+    let said: Vec<&String> = rows.iter().filter(|row| !row.starts_with("Container")).collect();
+    assert_eq!(said.len(), 2, "{rows:?}");
+    assert!(said.iter().any(|row| row.starts_with("Event, Program, Log,") && row.ends_with("begun")), "{rows:?}");
+    assert!(said.iter().any(|row| row.starts_with("State, main, Span,") && row.ends_with("bare")), "{rows:?}");
+}
+
+#[test]
+fn numbers_that_paje_cannot_hold_are_left_out_and_counted() {
+    let text = "trace a;\nlevel L { event measured { value: f64 } }\npaje { container program \"Program\" { variable v \"V\" } }\n\
+                rule measured -> set v = value on program;\n";
+    let (_folder, run) = run_of(text, |_, records| {
+        for (at, value) in [1.5, f64::NAN, f64::INFINITY, 2.5].into_iter().enumerate() {
+            records.record(0, 1000 + at as u64, &value.to_le_bytes());
+        }
+    });
+    let (rows, report) = paje_of(&run);
+    let values: Vec<&str> =
+        rows.iter().filter(|row| row.starts_with("Variable")).filter_map(|row| row.rsplit(", ").next()).collect();
+    assert_eq!(values, ["1.500000000", "2.500000000"], "{rows:?}");
+    assert_eq!(report.counts.not_computable, 2);
+    assert!(!report.is_clean());
+}

@@ -81,7 +81,7 @@ fn a_paje_file_with_a_bad_line_is_shown_all_the_same() {
         %EventDef PajeSetState 11\n% Time date\n% Container string\n% Type string\n% Value string\n%EndEventDef\n\
         0 t1 0 \"Node\"\n2 t2 t1 \"Activity\"\n6 0.0 c1 0 t1 \"node 1\"\n11 0.5 c1 t2 working\n99 no such event\n11 1.5 c1 t2 idle\n11 2.5 c1 t2 working\n";
     fs::write(dir.path().join("bad.paje"), text).unwrap();
-    let out = fails(dir.path(), &["view", "bad.paje", "--export", "bad.svg"], 1, &["line 25", "99"]);
+    let out = fails(dir.path(), &["view", "bad.paje", "--export", "bad.svg"], 1, &["line 28", "99"]);
     assert!(out.stdout.is_empty());
     let svg = fs::read_to_string(dir.path().join("bad.svg")).unwrap();
     assert!(svg.contains("node 1") && svg.contains("working"), "the good part is drawn");

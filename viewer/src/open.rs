@@ -55,6 +55,12 @@ pub enum OpenError {
         /// What is wrong.
         source: ReadError,
     },
+    /// Options that are for runs were given for a Pajé file.
+    #[error("{} is a Pajé file: clocks, rules and outputs can be chosen for a run only", path.display())]
+    NoRun {
+        /// The file.
+        path: PathBuf,
+    },
     /// It is a run, or should be one, but cannot be used.
     #[error(transparent)]
     Run(#[from] converter::run::OpenError),
@@ -96,9 +102,12 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn TimelineSource
     if input.fill_buf().map_err(io_error)?.starts_with(&tracer_format::FILE_MAGIC) {
         return open_run(path, options);
     }
+    if options.rules.is_some() || options.output.is_some() || options.clock != Method::default() {
+        return Err(OpenError::NoRun { path: path.to_owned() });
+    }
     let mut simulation = Simulation::new(&name(path));
     let report = read(input, &mut simulation).map_err(|source| OpenError::Read { path: path.to_owned(), source })?;
-    simulation.remark(report.remarks());
+    simulation.fault(report.remarks());
     Ok(Arc::new(simulation.into_store()))
 }
 
@@ -130,13 +139,14 @@ fn open_run(path: &Path, options: &OpenOptions) -> Result<Arc<dyn TimelineSource
                 }
                 (Err(error), _) => return Err(error.into()),
                 (Ok(report), Ok(read)) => {
-                    simulation.remark(read.remarks());
+                    simulation.fault(read.remarks());
                     report
                 }
             }
         }
     };
-    simulation.remark(report.lines());
+    simulation.fault(report.faults());
+    simulation.remark(report.remarks);
     Ok(Arc::new(simulation.into_store()))
 }
 

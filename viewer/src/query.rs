@@ -48,8 +48,10 @@ pub struct Summary {
     pub links: u64,
     /// Of values of variables.
     pub samples: u64,
-    /// What was wrong with the trace, as sentences with counts; empty when all was well.
+    /// What a user should know of the trace, above all what was wrong with it: sentences with counts.
     pub remarks: Vec<String>,
+    /// Whether nothing was lost, damaged, left out or mended: what the remarks then say is for information.
+    pub intact: bool,
     /// Changes whenever answers may change.
     pub generation: u64,
 }

@@ -60,6 +60,8 @@ pub struct Simulation {
     /// States, events, links and samples so far: their numbers have 32 bits each.
     taken: u64,
     remarks: Vec<String>,
+    /// Whether no fault was told from outside.
+    intact: bool,
 }
 
 /// The state, variable or events of one type in one container: an index into the list of its kind.
@@ -96,10 +98,18 @@ impl Simulation {
             last: i64::MIN,
             taken: 0,
             remarks: Vec::new(),
+            intact: true,
         }
     }
 
     /// Adds sentences about what was wrong with the trace before it came here.
+    pub fn fault(&mut self, faults: impl IntoIterator<Item = String>) {
+        let before = self.remarks.len();
+        self.remarks.extend(faults);
+        self.intact &= self.remarks.len() == before;
+    }
+
+    /// Adds sentences that a user should know, though nothing is wrong.
     pub fn remark(&mut self, remarks: impl IntoIterator<Item = String>) {
         self.remarks.extend(remarks);
     }
@@ -348,7 +358,9 @@ impl Simulation {
     #[must_use]
     pub fn into_store(self) -> Store {
         let mut remarks = self.remarks;
+        let told = remarks.len();
         remarks.extend(self.faults.sentences());
+        let intact = self.intact && remarks.len() == told;
         let (containers, container_details) = self.containers.into_parts();
         Parts {
             name: self.name,
@@ -363,6 +375,7 @@ impl Simulation {
             details: self.details,
             extent: if self.first > self.last { (0, 0) } else { (self.first, self.last) },
             remarks,
+            intact,
         }
         .seal()
     }

@@ -84,7 +84,7 @@ impl Store {
     pub fn from_paje(name: &str, text: &[u8]) -> Result<Self, converter::paje::read::ReadError> {
         let mut simulation = Simulation::new(name);
         let report = converter::paje::read::read(text, &mut simulation)?;
-        simulation.remark(report.remarks());
+        simulation.fault(report.remarks());
         Ok(simulation.into_store())
     }
 

@@ -6,7 +6,7 @@ use tracer_format::schema::RecordKind;
 use tumit::Spec;
 use tumit::spec::{
     Action, Builtin, ContainerType, ContainerTypeId, EntityType, EntityTypeId, Expr, Instance, Look, Nature, Pattern,
-    Piece, Value, ValueExpr, ValueId, Verb,
+    Piece, RecordId, Value, ValueExpr, ValueId, Verb,
 };
 
 /// Adds rules for the records of `spec` that have none. They appear in the container marked `= stream`, else in an
@@ -14,14 +14,7 @@ use tumit::spec::{
 pub(crate) fn with_default_picture(spec: &Spec, ranked: bool) -> Spec {
     let mut spec = spec.clone();
     spec.rules.resize(spec.records.len(), Vec::new());
-    let mut ruled: Vec<bool> = spec.rules.iter().map(|actions| !actions.is_empty()).collect();
-    // A rule for one end of a span takes over the whole span.
-    for span in &spec.spans {
-        let (begin, end) = (span.begin.index(), span.end.index());
-        let either = ruled[begin] || ruled[end];
-        (ruled[begin], ruled[end]) = (either, either);
-    }
-    let bare: Vec<usize> = (0..spec.records.len()).filter(|at| !ruled[*at]).collect();
+    let bare: Vec<usize> = (0..spec.records.len()).filter(|at| !spec.has_rules(RecordId(id(*at)))).collect();
     if bare.is_empty() {
         return spec;
     }

@@ -148,7 +148,9 @@ impl<'p> Picture<'p> {
             }
             Op::Variable { op, ty, value, on } => {
                 let instance = self.locate(scope, on)?;
-                let Some(value) = scope.eval(value, &mut self.scratch, self.symbols).number() else {
+                // Pajé has no text for infinities and what is no number.
+                let number = scope.eval(value, &mut self.scratch, self.symbols).number();
+                let Some(value) = number.filter(|value| value.is_finite()) else {
                     self.counts.not_computable += 1;
                     return Ok(());
                 };

@@ -30,6 +30,7 @@ pub struct File {
 pub struct About {
     pub pid: u64,
     pub rank: Option<u64>,
+    pub ranks: Option<u64>,
     pub host: &'static str,
     pub hz: u64,
     pub domain: String,
@@ -37,7 +38,7 @@ pub struct About {
 
 impl About {
     pub fn new(pid: u64) -> Self {
-        Self { pid, rank: None, host: "host", hz: 1_000_000_000, domain: "one".to_owned() }
+        Self { pid, rank: None, ranks: None, host: "host", hz: 1_000_000_000, domain: "one".to_owned() }
     }
 
     pub fn rank(rank: u64) -> Self {
@@ -66,6 +67,9 @@ impl File {
         append_integer(&mut tags, tag::PID, about.pid);
         if let Some(rank) = about.rank {
             append_integer(&mut tags, tag::RANK, rank);
+        }
+        if let Some(ranks) = about.ranks {
+            append_integer(&mut tags, tag::RANKS, ranks);
         }
         append_integer(&mut tags, tag::CLOCK_KIND, 5);
         append_integer(&mut tags, tag::CLOCK_HZ, about.hz);

@@ -3,6 +3,7 @@
 mod args;
 mod cmd;
 mod output_file;
+mod progress;
 mod spec_files;
 mod table;
 mod term;

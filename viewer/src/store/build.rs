@@ -50,6 +50,8 @@ pub(crate) struct Parts {
     /// First and last date of the trace.
     pub(crate) extent: (i64, i64),
     pub(crate) remarks: Vec<String>,
+    /// Whether none of them tells of a fault.
+    pub(crate) intact: bool,
 }
 
 /// Gives out numbers of one kind of entity, lane by lane.
@@ -86,6 +88,7 @@ impl Parts {
             links: links.iter().map(|table| table.rows.len() as u64).sum(),
             samples: variables.iter().map(|lane| lane.len() as u64).sum(),
             remarks: self.remarks,
+            intact: self.intact,
             generation: 1,
         };
         Store {

@@ -128,6 +128,7 @@ impl TimelineSource for Tables {
             links: self.links.len() as u64,
             samples: self.samples.len() as u64,
             remarks: Vec::new(),
+            intact: true,
             generation: 1,
         }
     }

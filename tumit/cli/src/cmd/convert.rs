@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::bail;
 use converter::clock::Method;
@@ -13,6 +12,7 @@ use converter::run::Run;
 
 use super::Status;
 use crate::output_file::OutputFile;
+use crate::progress::Bar;
 use crate::{spec_files, term};
 
 /// Converts a run to Pajé text, or to a text format of your own
@@ -68,7 +68,7 @@ impl From<Clock> for Method {
 }
 
 /// A text output that the user named and the spec lacks is a mistake of the input.
-fn is_mistake(error: &ConvertError) -> bool {
+pub(super) fn is_mistake(error: &ConvertError) -> bool {
     matches!(error, ConvertError::NoOutput { .. })
 }
 
@@ -85,14 +85,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         options.rules = Some(spec);
     }
     let recorded = Run::open(&args.input)?;
-    let progress = term::is_interactive().then(progress_bar);
-    if let Some(bar) = &progress {
-        let bar = bar.clone();
-        options.progress = Some(Arc::new(move |done, total| {
-            bar.set_length(total);
-            bar.set_position(done);
-        }));
-    }
+    let bar = Bar::new("{human_len} records");
+    options.progress = bar.teller();
     let made = if to_stdout {
         write(&recorded, &options, &mut term::stdout())
     } else {
@@ -103,9 +97,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
             Err(error) => Err(error),
         }
     };
-    if let Some(bar) = &progress {
-        bar.finish_and_clear();
-    }
+    drop(bar);
     let report = match made {
         Ok(report) => report,
         Err(error) if is_mistake(&error) => {
@@ -140,11 +132,4 @@ fn check_ending(path: &Path) -> anyhow::Result<()> {
         );
     }
     Ok(())
-}
-
-fn progress_bar() -> indicatif::ProgressBar {
-    let bar = indicatif::ProgressBar::new(0);
-    let style = indicatif::ProgressStyle::with_template("{bar:40} {percent}% of {human_len} records, {eta} left");
-    bar.set_style(style.unwrap_or_else(|_| indicatif::ProgressStyle::default_bar()));
-    bar
 }

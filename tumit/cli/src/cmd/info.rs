@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use converter::clock::Clocks;
-use converter::input::Process;
+use converter::input::{Process, Stream};
 use converter::listing::list;
 use converter::pipeline::Options;
 use converter::run::Run;
@@ -20,6 +20,7 @@ use crate::{table, term};
 #[command(after_help = "\
 Examples:
   tumit info run.tmt
+  tumit info run.tmt --all                     every thread and process, however many
   tumit info run.tmt --json | jq .events
 
 Exit status: 0 done, 1 the run has losses or damage, 2 could not run.")]
@@ -28,10 +29,17 @@ pub(crate) struct Args {
     #[arg(value_name = "RUN")]
     input: PathBuf,
 
-    /// As one JSON object
+    /// As one JSON object, which holds everything
     #[arg(long)]
     json: bool,
+
+    /// Shows all processes and threads, not only the first of each
+    #[arg(long)]
+    all: bool,
 }
+
+/// Rows of a table of processes or threads unless all are asked for.
+const ROWS: usize = 50;
 
 /// All that is shown.
 #[derive(Debug, Serialize)]
@@ -101,7 +109,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         serde_json::to_writer_pretty(&mut out, &info).context("cannot write")?;
         writeln!(out).context("cannot write")?;
     } else {
-        out.write_all(shown(&info).as_bytes()).context("cannot write")?;
+        out.write_all(shown(&info, if args.all { usize::MAX } else { ROWS }).as_bytes()).context("cannot write")?;
     }
     out.flush().context("cannot write")?;
     Ok(if info.losses.is_empty() { Status::Done } else { Status::InputHasMistakes })
@@ -129,7 +137,7 @@ fn gather(run: &Run) -> anyhow::Result<Info> {
     }
     events.sort_by_key(|event| std::cmp::Reverse(event.records));
     let file_bytes: u64 = run.processes.iter().map(|process| process.file_bytes).sum();
-    let stored: u64 = run.processes.iter().flat_map(|p| &p.streams).map(converter::input::Stream::stored_bytes).sum();
+    let stored: u64 = run.processes.iter().flat_map(|p| &p.streams).map(Stream::stored_bytes).sum();
     #[expect(clippy::cast_precision_loss, reason = "for display")]
     let bytes_per_record = if records > 0 { stored as f64 / records as f64 } else { 0.0 };
     Ok(Info {
@@ -148,7 +156,9 @@ fn gather(run: &Run) -> anyhow::Result<Info> {
 }
 
 fn process_info(process: &Process) -> ProcessInfo {
-    let threads = process.streams.iter().map(|stream| ThreadInfo {
+    let mut streams: Vec<&Stream> = process.streams.iter().collect();
+    streams.sort_by_cached_key(|stream| (natural(&stream.name), stream.tid, stream.number));
+    let threads = streams.into_iter().map(|stream| ThreadInfo {
         tid: stream.tid,
         name: stream.name.clone(),
         records: stream.records(),
@@ -162,13 +172,28 @@ fn process_info(process: &Process) -> ProcessInfo {
         command: process.command.clone(),
         writer: process.writer.clone(),
         specs: process.providers.iter().map(|provider| provider.schema.name.clone()).collect(),
-        records: process.streams.iter().map(converter::input::Stream::records).sum(),
+        records: process.streams.iter().map(Stream::records).sum(),
         dropped: process.dropped(),
         missing_blocks: process.streams.iter().map(|stream| stream.missing_blocks).sum(),
         damaged_bytes: process.damaged_bytes(),
         ended: process.ended,
         threads: threads.collect(),
     }
+}
+
+/// A name in pieces that compare as people sort: numbers by value, `worker 9` before `worker 10`.
+fn natural(name: &str) -> Vec<(u128, String)> {
+    let mut pieces = Vec::new();
+    let mut rest = name;
+    while !rest.is_empty() {
+        let text = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
+        let digits = rest[text..].find(|c: char| !c.is_ascii_digit()).map_or(rest.len(), |length| text + length);
+        // The text first decides; numbers too long to compare are equal, and the thread id decides.
+        pieces.push((0, rest[..text].to_owned()));
+        pieces.push((rest[text..digits].parse().unwrap_or(0), String::new()));
+        rest = &rest[digits..];
+    }
+    pieces
 }
 
 fn clock_infos(clocks: &Clocks) -> Vec<ClockInfo> {
@@ -184,8 +209,8 @@ fn clock_infos(clocks: &Clocks) -> Vec<ClockInfo> {
     clocks.domains.iter().map(info).collect()
 }
 
-/// The tables.
-fn shown(info: &Info) -> String {
+/// The tables, with at most so many processes and threads.
+fn shown(info: &Info, most: usize) -> String {
     #[expect(clippy::cast_precision_loss, reason = "for display")]
     let seconds = info.duration_ns as f64 * 1e-9;
     let mut text = format!(
@@ -197,7 +222,7 @@ fn shown(info: &Info) -> String {
         info.bytes_per_record,
     );
     let mut rows = vec![["process", "host", "threads", "records", "lost", "spec", "ended"].map(str::to_owned).to_vec()];
-    for process in &info.processes {
+    for process in info.processes.iter().take(most) {
         rows.push(vec![
             process.rank.map_or_else(|| format!("pid {}", process.pid), |rank| format!("rank {rank}")),
             process.host.clone(),
@@ -209,18 +234,19 @@ fn shown(info: &Info) -> String {
         ]);
     }
     table::append(&mut text, &rows, &[2, 3]);
+    more(&mut text, info.processes.len(), most);
     let mut rows = vec![["thread", "name", "records", "lost"].map(str::to_owned).to_vec()];
-    for process in &info.processes {
-        for thread in &process.threads {
-            rows.push(vec![
-                format!("{}/{}", process.rank.unwrap_or(process.pid), thread.tid.unwrap_or(0)),
-                thread.name.clone(),
-                thread.records.to_string(),
-                thread.dropped.to_string(),
-            ]);
-        }
+    let threads = || info.processes.iter().flat_map(|process| process.threads.iter().map(move |one| (process, one)));
+    for (process, thread) in threads().take(most) {
+        rows.push(vec![
+            format!("{}/{}", process.rank.unwrap_or(process.pid), thread.tid.unwrap_or(0)),
+            thread.name.clone(),
+            thread.records.to_string(),
+            thread.dropped.to_string(),
+        ]);
     }
     table::append(&mut text, &rows, &[2, 3]);
+    more(&mut text, threads().count(), most);
     let mut rows = vec![["event", "level", "records", "per second"].map(str::to_owned).to_vec()];
     for event in &info.events {
         let rate = rounded(event.records_per_second);
@@ -253,6 +279,13 @@ fn shown(info: &Info) -> String {
     text
 }
 
+/// Says how many rows of a table were left out.
+fn more(text: &mut String, count: usize, most: usize) {
+    if count > most {
+        text.push_str(&format!("… and {} more; --all shows them\n", count - most));
+    }
+}
+
 fn lost(process: &ProcessInfo) -> String {
     let mut parts = Vec::new();
     if process.dropped > 0 {
@@ -277,5 +310,26 @@ fn bytes(count: u64) -> String {
         0..10_000 => format!("{count} B"),
         10_000..10_000_000 => format!("{:.1} kB", count as f64 * 1e-3),
         _ => format!("{:.1} MB", count as f64 * 1e-6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{more, natural};
+
+    #[test]
+    fn names_are_sorted_as_people_do() {
+        let mut names = ["worker 10", "worker 9", "main", "worker", "node 2 x", "node 10 a", "node 2 a", "", "7"];
+        names.sort_by_cached_key(|name| natural(name));
+        assert_eq!(names, ["", "7", "main", "node 2 a", "node 2 x", "node 10 a", "worker", "worker 9", "worker 10"]);
+    }
+
+    #[test]
+    fn what_is_left_out_is_said() {
+        let mut text = String::new();
+        more(&mut text, 50, 50);
+        assert_eq!(text, "");
+        more(&mut text, 1000, 50);
+        assert_eq!(text, "… and 950 more; --all shows them\n");
     }
 }

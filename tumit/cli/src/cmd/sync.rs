@@ -22,7 +22,8 @@ The first line of the table is the reference; the others show, at the first exch
 they were ahead of it (offset), how much faster they ran (drift), and what the fit leaves unexplained (residual).
 Links are counted as reversed when they end before they start, with and without correction.
 
-Exit status: 0 done, 1 links are reversed although clocks were corrected, 2 could not run.")]
+Exit status: 0 done, 1 links are reversed although clocks were corrected, or the run has losses,
+2 could not run.")]
 pub(crate) struct Args {
     /// The run: a folder NAME.tmt
     #[arg(value_name = "RUN")]
@@ -62,11 +63,19 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         out.write_all(shown(&recorded, &raw, &corrected).as_bytes()).context("cannot write")?;
     }
     out.flush().context("cannot write")?;
-    Ok(if corrected.counts.reversed_links == 0 { Status::Done } else { Status::InputHasMistakes })
+    for loss in &corrected.losses {
+        term::note(&format!("tumit: {loss}"));
+    }
+    Ok(if corrected.counts.reversed_links == 0 && corrected.losses.is_empty() {
+        Status::Done
+    } else {
+        Status::InputHasMistakes
+    })
 }
 
 fn shown(run: &Run, raw: &Report, corrected: &Report) -> String {
-    let mut text = format!("{}: {} clocks\n", run.path.display(), corrected.clocks.domains.len());
+    let clocks = corrected.clocks.domains.len();
+    let mut text = format!("{}: {clocks} clock{}\n", run.path.display(), if clocks == 1 { "" } else { "s" });
     let head = ["process", "host", "clock", "dates from", "bursts", "offset", "drift", "residual"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for (process, &domain) in run.processes.iter().zip(&corrected.clocks.domain_of) {

@@ -8,13 +8,16 @@ use std::time::Duration;
 use anyhow::{Context, bail, ensure};
 use viewer::export::{self, Format};
 use viewer::layout::{Folds, Options, Outline};
-use viewer::query::{GlobalNanos, Interval, TimelineSource};
+use viewer::query::{GlobalNanos, Interval, Summary, TimelineSource};
 use viewer::scene::{DocumentOptions, document};
 use viewer::server::Server;
 use viewer::theme::ThemeKind;
+use viewer::{OpenError, OpenOptions};
 
 use super::Status;
-use crate::term;
+use super::convert::{Clock, is_mistake};
+use crate::progress::Bar;
+use crate::{spec_files, term};
 
 /// Shows a run or Pajé file in the browser, or draws it into a file
 #[derive(Debug, clap::Args)]
@@ -24,10 +27,22 @@ Examples:
   tumit view run.paje --export timeline.svg              a picture, without a browser
   tumit view run.paje --export a.svg --export a.png --from 0.2 --to 0.4 --theme dark --fold 1
 
+What is wrong with the trace is told on standard error; the rest is shown.
+Exit status: 0 done, 1 the trace has losses or faults (the rest was drawn), 2 could not run.
 Over ssh, the page is reached through a tunnel; the line to type is printed.")]
 pub(crate) struct Args {
     /// A run folder (NAME.tmt) or a Pajé file, also of other tools
     path: PathBuf,
+
+    /// How clocks of different hosts are brought together
+    #[arg(long, value_enum, default_value_t, help_heading = "Runs")]
+    clock: Clock,
+    /// Uses the rules of this spec instead of those recorded with the run
+    #[arg(long, value_name = "SPEC", help_heading = "Runs")]
+    rules: Option<String>,
+    /// Shows this text output of the spec, which must be Pajé text, instead of what the rules for Pajé make
+    #[arg(long = "output", value_name = "NAME", help_heading = "Runs")]
+    output: Option<String>,
 
     /// Draw into this file instead of serving a page; .svg or .png, may be repeated
     #[arg(long, value_name = "FILE", help_heading = "Pictures")]
@@ -75,16 +90,35 @@ enum Theme {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     // Wrong names are found before a long trace is read.
     let formats = args.export.iter().map(|path| Format::of(path)).collect::<Result<Vec<_>, _>>()?;
-    let source = viewer::open(&args.path, &viewer::OpenOptions::default())?;
-    for remark in source.summary().remarks {
-        term::note(&format!("note: {remark}"));
+    let mut options = OpenOptions::default();
+    options.clock = args.clock.into();
+    options.output.clone_from(&args.output);
+    if let Some(path) = &args.rules {
+        let Some(spec) = spec_files::compile(path)? else { return Ok(Status::InputHasMistakes) };
+        options.rules = Some(spec);
+    }
+    let bar = Bar::new(if args.path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
+    options.progress = bar.teller();
+    let opened = viewer::open(&args.path, &options);
+    drop(bar);
+    let source = match opened {
+        Ok(source) => source,
+        Err(OpenError::Convert(error)) if is_mistake(&error) => {
+            term::error(&error.into());
+            return Ok(Status::InputHasMistakes);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let Summary { remarks, intact, .. } = source.summary();
+    for remark in remarks {
+        term::note(&format!("tumit: {remark}"));
     }
     if args.export.is_empty() {
         serve(args, source)?;
-    } else {
-        draw(args, source.as_ref(), &formats)?;
+        return Ok(Status::Done);
     }
-    Ok(Status::Done)
+    draw(args, source.as_ref(), &formats)?;
+    Ok(if intact { Status::Done } else { Status::InputHasMistakes })
 }
 
 /// Draws the picture into each of the files.

@@ -1,0 +1,84 @@
+//! A run opened as it is and its Pajé file show the same: every row, every field, every relation.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use tests::programs::{molecular_dynamics, succeed, tumit};
+use viewer::OpenOptions;
+use viewer::query::{EntityId, GlobalNanos, Interval, Lane, TimelineSource, TypeKind};
+
+fn open(path: &Path) -> Arc<dyn TimelineSource> {
+    viewer::open(path, &OpenOptions::default()).expect("it is there and good")
+}
+
+fn rows(source: &dyn TimelineSource) -> Vec<String> {
+    let mut out = Vec::new();
+    viewer::rows::write(source, &mut out).expect("memory takes it");
+    let mut rows: Vec<String> = String::from_utf8(out).expect("rows are text").lines().map(str::to_owned).collect();
+    rows.sort();
+    rows
+}
+
+/// Every entity of a source.
+fn entities(source: &dyn TimelineSource) -> Vec<EntityId> {
+    let ever = Interval { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
+    let (model, containers) = (source.model(), source.containers());
+    let mut all: Vec<EntityId> = containers.iter().map(|container| EntityId::Container(container.id)).collect();
+    for ty in &model.types {
+        for container in containers.iter().map(|container| container.id) {
+            for depth in 0..source.depths(container, ty.id) {
+                let lane = Lane { container, ty: ty.id, depth };
+                all.extend(source.states(lane, ever, usize::MAX).unwrap().items.iter().map(|state| state.id));
+            }
+            if ty.kind == TypeKind::Event {
+                all.extend(source.events(container, ty.id, ever, usize::MAX).unwrap().items.iter().map(|mark| mark.id));
+            }
+        }
+        if matches!(ty.kind, TypeKind::Link { .. }) {
+            all.extend(source.links(ty.id, ever, usize::MAX).unwrap().items.iter().map(|link| link.id));
+        }
+    }
+    all
+}
+
+/// What is said of each entity, and how often: its place, dates, fields, and what it is related to.
+fn said(source: &dyn TimelineSource) -> BTreeMap<String, u32> {
+    let short = |id: EntityId| {
+        let facts = source.facts(id).expect("it is of this source");
+        format!("{} {} {:?} {:?}", facts.type_path.join("/"), facts.name, facts.container_path, facts.life)
+    };
+    let mut said = BTreeMap::new();
+    for id in entities(source) {
+        let facts = source.facts(id).expect("it is of this source");
+        let mut related: Vec<String> =
+            source.related(id, usize::MAX).expect("it is of this source").into_iter().map(short).collect();
+        related.sort();
+        let text = format!("{}: {:?} {:?} related to {related:?}", short(id), facts.fields, facts.source);
+        *said.entry(text).or_default() += 1;
+    }
+    said
+}
+
+#[test]
+fn a_run_and_its_paje_file_show_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run.tmt");
+    let paje = dir.path().join("run.paje");
+    succeed(molecular_dynamics().args(["--steps", "3", "--placement", "random"]).env("TUMIT_TRACE", &run));
+    succeed(tumit().arg("convert").arg(&run).arg("-o").arg(&paje));
+    let (recorded, written) = (open(&run), open(&paje));
+    assert!(recorded.summary().intact && written.summary().intact, "{:?}", written.summary().remarks);
+    let (a, b) = (rows(recorded.as_ref()), rows(written.as_ref()));
+    assert!(a.len() > 1000);
+    for (a, b) in a.iter().zip(&b) {
+        assert_eq!(a, b);
+    }
+    assert_eq!(a.len(), b.len());
+    let (a, b) = (said(recorded.as_ref()), said(written.as_ref()));
+    assert!(a.keys().any(|text| text.contains("waits for")), "relations are there");
+    for (a, b) in a.iter().zip(&b) {
+        assert_eq!(a, b);
+    }
+    assert_eq!(a.len(), b.len());
+}
