@@ -109,11 +109,11 @@ fn a_million_links_without_end_in_bounded_memory() {
         let report = convert(&run, &Options::default(), &mut Writer::new(std::io::sink())).unwrap();
         assert_eq!((report.counts.unmatched_starts, report.counts.links), (RECORDS, 0));
         check_peak();
-        return;
+    } else {
+        let folder = tempfile::tempdir().unwrap();
+        write_run_without_ends(folder.path());
+        in_a_process("a_million_links_without_end_in_bounded_memory", folder.path());
     }
-    let folder = tempfile::tempdir().unwrap();
-    write_run_without_ends(folder.path());
-    in_a_process("a_million_links_without_end_in_bounded_memory", folder.path());
 }
 
 #[test]
@@ -125,9 +125,9 @@ fn a_million_records_in_bounded_memory() {
         assert_eq!((report.counts.records, report.counts.links), (RECORDS, RECORDS / 4));
         assert!(report.is_clean(), "{:?}", report.lines());
         check_peak();
-        return;
+    } else {
+        let folder = tempfile::tempdir().unwrap();
+        write_run(folder.path());
+        in_a_process("a_million_records_in_bounded_memory", folder.path());
     }
-    let folder = tempfile::tempdir().unwrap();
-    write_run(folder.path());
-    in_a_process("a_million_records_in_bounded_memory", folder.path());
 }
