@@ -1,6 +1,6 @@
 //! A million records take less than 200 MB.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking and tells the peak")]
 
 #[path = "support/synthetic.rs"]
 mod synthetic;
