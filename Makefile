@@ -10,13 +10,14 @@ demo:
 	$(CARGO) build --release --quiet -p tumit-cli -p molecular-dynamics
 	@mkdir -p demo
 	@for placement in random balanced; do \
+	    echo; echo "== atoms placed: $$placement"; \
 	    rm -rf demo/$$placement.tmt; \
 	    TUMIT_TRACE=demo/$$placement.tmt $(MD) --placement $$placement || exit; \
-	    $(TUMIT) info demo/$$placement.tmt || exit; \
+	    $(TUMIT) info demo/$$placement.tmt > demo/$$placement.info || exit; head -n 4 demo/$$placement.info; \
 	    $(TUMIT) convert demo/$$placement.tmt -o demo/$$placement.paje || exit; \
-	    $(TUMIT) view demo/$$placement.paje --export demo/$$placement.svg --export demo/$$placement.png || exit; \
+	    $(TUMIT) view demo/$$placement.tmt --export demo/$$placement.svg --export demo/$$placement.png || exit; \
 	done
-	@echo; echo "Pictures: demo/random.png and demo/balanced.png. Do you see the waits in the first?"
+	@echo; echo "Pictures: demo/random.png and demo/balanced.png. Nodes wait for the slowest in the first, hardly in the second."
 	@if [ -t 1 ]; then $(TUMIT) view demo/random.tmt; else echo "Look at it in a browser: $(TUMIT) view demo/random.tmt"; fi
 
 test: packages
@@ -25,6 +26,7 @@ test: packages
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 	$(CARGO) deny --log-level error check licenses sources bans
 	$(CARGO) test --workspace
+	$(CARGO) bench --quiet -p tracer-rt --bench record -- --smoke
 
 # What the tests need beside the Rust toolchain: compilers, MPI, the peers and a browser.
 packages:

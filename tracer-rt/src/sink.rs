@@ -11,7 +11,7 @@ use tracer_format::{BlockHeader, BlockKind, Codec, PROCESS_STREAM, block, cause,
 
 use crate::buffer::Slot;
 use crate::level::Registered;
-use crate::session::{self, STATE, State};
+use crate::session::{self, Entry, STATE, State};
 use crate::sync::Lock;
 use crate::{clock, intern, process};
 
@@ -21,6 +21,9 @@ use piece::Piece;
 
 /// Blocks are stored raw when compression would save less than a tenth.
 const WORTHWHILE: usize = 10;
+/// What a thread has in a slot that is not full is stored raw below this size: to compress it would cost the program's
+/// processors more than the space is worth.
+const WORTHWHILE_BYTES: usize = 16 << 10;
 
 pub(crate) static SINK: Lock<Sink> = Lock::new(Sink::closed());
 
@@ -162,7 +165,7 @@ impl Sink {
         let hurry = state.full.len() > state.pool.slots() / 2;
         drop(state);
         if let Some(piece) = Piece::of_sealed(slot) {
-            self.write_piece(&piece, hurry);
+            self.write_piece(&piece, if hurry { Codec::Raw } else { Codec::Lz4 });
         }
         STATE.lock().pool.give(slot);
         true
@@ -210,7 +213,9 @@ impl Sink {
 
     /// Writes what the slots of the threads hold and the file does not.
     fn write_live(&mut self, which: Live) {
-        let streams: Vec<u32> = STATE.lock().entries.iter().map(|entry| entry.stream.index).collect();
+        // A stream whose slot has nothing new may have filled another one since the call; the tick need not ask.
+        let due = |entry: &&Entry| which != Live::Quiet || Piece::is_due(entry);
+        let streams: Vec<u32> = STATE.lock().entries.iter().filter(due).map(|entry| entry.stream.index).collect();
         for stream in streams {
             let mut state = STATE.lock();
             // A slot that was filled since the call waits behind others; blocks of one stream stay in their order.
@@ -225,7 +230,8 @@ impl Sink {
             let piece = state.entry(stream).and_then(|entry| Piece::of_live(entry, which == Live::AtEnd));
             drop(state);
             if let Some(piece) = piece {
-                self.write_piece(&piece, false);
+                let small = piece.payload().len() < WORTHWHILE_BYTES;
+                self.write_piece(&piece, if small { Codec::Raw } else { Codec::Lz4 });
             }
         }
     }
@@ -236,12 +242,12 @@ impl Sink {
         let pieces: Vec<Piece> = state.entries.iter_mut().filter_map(Piece::of_losses).collect();
         drop(state);
         for piece in pieces {
-            self.write_piece(&piece, false);
+            self.write_piece(&piece, Codec::Raw);
         }
     }
 
-    fn write_piece(&mut self, piece: &Piece, hurry: bool) {
-        let written = if self.opened() { self.try_piece(piece, hurry) } else { Err(io::ErrorKind::Other.into()) };
+    fn write_piece(&mut self, piece: &Piece, codec: Codec) {
+        let written = if self.opened() { self.try_piece(piece, codec) } else { Err(io::ErrorKind::Other.into()) };
         match written {
             Ok(()) => self.records += u64::from(piece.records),
             Err(error) => {
@@ -254,7 +260,7 @@ impl Sink {
         }
     }
 
-    fn try_piece(&mut self, piece: &Piece, hurry: bool) -> io::Result<()> {
+    fn try_piece(&mut self, piece: &Piece, codec: Codec) -> io::Result<()> {
         self.definitions()?;
         let header = BlockHeader {
             kind: BlockKind::Records as u8,
@@ -266,7 +272,6 @@ impl Sink {
             last_ticks: piece.last,
             ..BlockHeader::default()
         };
-        let codec = if hurry { Codec::Raw } else { Codec::Lz4 };
         self.append(header, piece.payload(), codec)
     }
 
@@ -359,7 +364,9 @@ impl Sink {
         let Target::Open(file) = &mut self.file else { return Err(io::ErrorKind::NotConnected.into()) };
         let mut stored = payload;
         if codec == Codec::Lz4 {
-            self.packed.resize(lz4_flex::block::get_maximum_output_size(payload.len()), 0);
+            // Only ever grows: what is there from before needs no zeros again.
+            let room = lz4_flex::block::get_maximum_output_size(payload.len()).max(self.packed.len());
+            self.packed.resize(room, 0);
             // The buffer is large enough for anything; should it fail all the same, the payload stays as it is.
             let packed = lz4_flex::block::compress_into(payload, &mut self.packed).unwrap_or(usize::MAX);
             if packed < payload.len() - payload.len() / WORTHWHILE {

@@ -48,15 +48,18 @@ impl<T> Lock<T> {
 
     /// For the end of the process, where a holder may be a thread that never runs again.
     pub(crate) fn lock_within(&self, patience: Duration) -> Option<MutexGuard<'_, T>> {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
         let give_up = Instant::now() + patience;
-        loop {
+        let guard = loop {
             match self.mutex.try_lock() {
-                Ok(guard) => return Some(guard),
-                Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
-                Err(TryLockError::WouldBlock) if Instant::now() >= give_up => return None,
+                Ok(guard) => break Some(guard),
+                Err(TryLockError::Poisoned(poisoned)) => break Some(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) if Instant::now() >= give_up => break None,
                 Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_micros(200)),
             }
-        }
+        };
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        guard
     }
 }
 
@@ -85,5 +88,31 @@ impl<G> AcrossFork<G> {
         // SAFETY: the caller's promise.
         let place = unsafe { &mut *self.0.get() };
         place.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn the_end_of_the_process_gets_its_turn() {
+        static BUSY: Lock<()> = Lock::new(());
+        static STOP: AtomicBool = AtomicBool::new(false);
+        let helper = std::thread::spawn(|| {
+            while !STOP.load(Ordering::Relaxed) {
+                let guard = BUSY.lock();
+                std::thread::sleep(Duration::from_millis(20));
+                drop(guard);
+                BUSY.give_way();
+            }
+        });
+        for _ in 0..3 {
+            std::thread::sleep(Duration::from_millis(10));
+            assert!(BUSY.lock_within(Duration::from_secs(5)).is_some(), "starved by a thread that always comes back");
+        }
+        STOP.store(true, Ordering::Relaxed);
+        helper.join().unwrap();
     }
 }

@@ -29,7 +29,8 @@ struct Node {
     /// State types with the number of nesting depths.
     states: Vec<(TypeId, u32)>,
     events: Vec<TypeId>,
-    variables: Vec<TypeId>,
+    /// Variable types with the least and largest value of their axes.
+    variables: Vec<(TypeId, Option<(f64, f64)>)>,
 }
 
 /// Which containers are folded.
@@ -134,7 +135,10 @@ pub enum StripKind {
         types: Vec<TypeId>,
     },
     /// A variable.
-    Variable,
+    Variable {
+        /// Least and largest value of its axis; none when it has no finite value.
+        bounds: Option<(f64, f64)>,
+    },
 }
 
 /// Natural heights.
@@ -143,6 +147,8 @@ const NESTING_HEIGHT: f32 = 5.0;
 const DEEP_HEIGHT: f32 = 13.0;
 const EVENT_HEIGHT: f32 = 10.0;
 const VARIABLE_HEIGHT: f32 = 40.0;
+/// A variable that counts to a few.
+const COUNT_HEIGHT: f32 = 22.0;
 const SUMMARY_HEIGHT: f32 = 28.0;
 const HEADING_HEIGHT: f32 = 24.0;
 const MARGIN: f32 = 2.0;
@@ -186,7 +192,7 @@ impl Outline {
                     }
                     TypeKind::Variable => {
                         let any = extent.from < extent.to && source.samples(info.id, ty.id, extent, 1)?.total > 0;
-                        node.variables.extend(any.then_some(ty.id));
+                        node.variables.extend(any.then(|| (ty.id, axis(source.range(ty.id)))));
                     }
                     TypeKind::Container | TypeKind::Link { .. } => {}
                 }
@@ -236,7 +242,7 @@ impl Outline {
     /// Whether a variable type occurs anywhere.
     #[must_use]
     pub fn has_variable(&self, ty: TypeId) -> bool {
-        self.nodes.iter().any(|node| node.variables.contains(&ty))
+        self.nodes.iter().any(|node| node.variables.iter().any(|variable| variable.0 == ty))
     }
 }
 
@@ -380,8 +386,21 @@ fn natural_height(kind: &StripKind) -> f32 {
         StripKind::States { depths } => DEEP_HEIGHT * *depths as f32,
         StripKind::Summary { .. } => SUMMARY_HEIGHT,
         StripKind::Events { .. } => EVENT_HEIGHT,
-        StripKind::Variable => VARIABLE_HEIGHT,
+        StripKind::Variable { bounds: Some((low, high)) } if is_count(*low, *high) => COUNT_HEIGHT,
+        StripKind::Variable { .. } => VARIABLE_HEIGHT,
     }
+}
+
+/// The axis of a variable of this range: zero belongs to the picture unless that would flatten the curve.
+fn axis(range: Option<(f64, f64)>) -> Option<(f64, f64)> {
+    let (least, largest) = range.filter(|(a, b)| a.is_finite() && b.is_finite())?;
+    let low = if least > 0.0 && least <= 0.5 * largest { 0.0 } else { least };
+    Some((low, if largest > low { largest } else { low + 1.0 }))
+}
+
+/// Whether an axis is that of a small count.
+fn is_count(low: f64, high: f64) -> bool {
+    low.fract() == 0.0 && high.fract() == 0.0 && high - low <= 16.0
 }
 
 /// What a container's own row shows.
@@ -392,7 +411,8 @@ fn strips_of(node: &Node, shown: impl Fn(TypeId) -> bool) -> Vec<(StripKind, Typ
         kinds.push((StripKind::Events { types }, first));
     }
     kinds.extend(node.states.iter().filter(|s| shown(s.0)).map(|&(ty, depths)| (StripKind::States { depths }, ty)));
-    kinds.extend(node.variables.iter().filter(|&&ty| shown(ty)).map(|&ty| (StripKind::Variable, ty)));
+    kinds
+        .extend(node.variables.iter().filter(|v| shown(v.0)).map(|&(ty, bounds)| (StripKind::Variable { bounds }, ty)));
     kinds
 }
 
@@ -404,7 +424,8 @@ fn summary_of(outline: &Outline, node: &Node, options: &Options) -> Vec<(StripKi
         .filter(|ty| !options.hidden.contains(ty))
         .map(|ty| (StripKind::Summary { members: outline.states_within(node.info.id, ty) }, ty))
         .collect();
-    kinds.extend(node.variables.iter().filter(|ty| !options.hidden.contains(ty)).map(|&ty| (StripKind::Variable, ty)));
+    let variables = node.variables.iter().filter(|variable| !options.hidden.contains(&variable.0));
+    kinds.extend(variables.map(|&(ty, bounds)| (StripKind::Variable { bounds }, ty)));
     kinds
 }
 

@@ -15,6 +15,7 @@ pub mod wire;
 pub use chart::{View, chart, overview};
 pub use document::{DocumentOptions, document};
 pub use legend::{LegendEntry, LegendGroup, legend};
+pub use variables::number;
 
 use converter::paje::Color;
 
@@ -37,6 +38,8 @@ pub struct Scene {
     pub description: String,
     /// From back to front.
     pub items: Vec<Item>,
+    /// What is missing from the picture because there is too much of it, as sentences.
+    pub notes: Vec<String>,
 }
 
 /// A rectangle.
@@ -121,12 +124,14 @@ pub struct Line {
     pub paint: Paint,
 }
 
-/// A line through points, or the area enclosed by them.
+/// A line through points, and the area between it and a floor, or enclosed by it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// The points.
     pub points: Vec<(f32, f32)>,
-    /// Filled as a polygon.
+    /// The area reaches down to this height; without one it is the polygon of the points.
+    pub floor: Option<f32>,
+    /// Colour of the area.
     pub fill: Option<Paint>,
     /// Drawn as a line of this width.
     pub stroke: Option<(Paint, f32)>,

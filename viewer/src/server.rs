@@ -17,6 +17,7 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+use tower_http::compression::{CompressionLayer, CompressionLevel};
 
 use crate::layout::Outline;
 use crate::query::{QueryError, TimelineSource};
@@ -164,5 +165,6 @@ fn router(app: Arc<App>) -> Router {
         // Axum's nesting leaves the slash at the end to us.
         .route("/t/{token}/", get(assets::index))
         .layer(from_fn_with_state(Arc::clone(&app), guard::guard))
+        .layer(CompressionLayer::new().quality(CompressionLevel::Best))
         .with_state(app)
 }

@@ -129,10 +129,12 @@ impl Theme {
         }
     }
 
-    /// A colour for small shapes: itself where it can be told from the ground, ink elsewhere.
+    /// A colour for small shapes: itself where it can be told from the ground, elsewhere as near to ink as is needed.
     #[must_use]
     pub fn legible(&self, color: Color) -> Color {
-        if contrast(color, self.panel) >= 2.2 { color } else { self.link }
+        const ENOUGH: f32 = 2.6;
+        let nearer = [0.0, 0.2, 0.4, 0.6].into_iter().filter_map(|ink| mix([(color, 1.0 - ink), (self.link, ink)]));
+        nearer.into_iter().find(|&color| contrast(color, self.panel) >= ENOUGH).unwrap_or(self.link)
     }
 
     /// A colour for arrows, which cross all others: its hue, half-way to ink.

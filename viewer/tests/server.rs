@@ -80,7 +80,8 @@ async fn questions_are_answered_and_wrong_ones_refused() {
     let (_, folded) = ask("rows?level=0").await;
     assert_eq!(folded["rows"].as_array().unwrap().len(), 2);
     let (status, scene) = ask("scene?from=0&to=3000000&width=600&bottom=400&resolution=1").await;
-    assert!(status == 200 && scene["items"].as_array().unwrap().len() > 50);
+    let items: u64 = scene["runs"].as_array().unwrap().iter().map(|run| run[1].as_u64().unwrap()).sum();
+    assert!(status == 200 && items > 50);
     let (_, legend) = ask("legend?from=0&to=3000000").await;
     assert_eq!(legend["groups"][0]["entries"][0]["name"], "computing forces");
     let (_, facts) = ask("facts?id=s0").await;
@@ -97,6 +98,26 @@ async fn questions_are_answered_and_wrong_ones_refused() {
     }
     let (status, _) = ask("scene?from=-9223372036854775808&to=9223372036854775807&width=NaN&bottom=inf").await;
     assert_eq!(status, 200, "extreme numbers are clamped");
+}
+
+/// Work counter: a dense picture of 64 rows and 1,600 columns is small on its way to the page.
+#[tokio::test]
+async fn a_dense_picture_is_sent_small() {
+    let server = Server::bind(Arc::new(program(16, 3, 700)), 0).await.unwrap();
+    let port = server.address().port();
+    let path = server.url().split_once(&format!(":{port}")).unwrap().1.to_owned();
+    tokio::spawn(server.run(None, std::future::pending()));
+    let ask = format!("{path}api/scene?from=0&to=200000000&width=1600&bottom=4000&resolution=1");
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    let head =
+        format!("GET {ask} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\nAccept-Encoding: gzip\r\n\r\n");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.unwrap();
+    let text = String::from_utf8_lossy(&answer).to_ascii_lowercase();
+    assert!(text.starts_with("http/1.1 200") && text.contains("content-encoding: gzip"), "{}", &text[..200]);
+    println!("{} bytes", answer.len());
+    assert!((5_000..100_000).contains(&answer.len()), "{} bytes", answer.len());
 }
 
 #[tokio::test]

@@ -3,7 +3,8 @@
 const POLYNOMIAL: u32 = 0x82F6_3B78;
 
 /// Tables of the slicing-by-8 method: `TABLES[k][b]` advances byte `b` over `k` zero bytes.
-pub const TABLES: [[u32; 256]; 8] = tables();
+/// Not a `const`: without optimisation, each use of one copies all of it.
+static TABLES: [[u32; 256]; 8] = tables();
 
 #[expect(clippy::cast_possible_truncation, reason = "n < 256")]
 const fn tables() -> [[u32; 256]; 8] {

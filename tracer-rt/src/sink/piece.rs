@@ -36,6 +36,16 @@ impl Piece {
         Self::between(slot, head.flushed.load(Ordering::Relaxed), state, last).map(|piece| Self { dropped, ..piece })
     }
 
+    /// Whether the stream's slot has something that is not in the file yet.
+    ///
+    /// Under the session's lock.
+    pub(crate) fn is_due(entry: &Entry) -> bool {
+        let slot = entry.stream.slot.load(Ordering::Relaxed).cast_const();
+        // SAFETY: a stream's slot is null or one of the pool.
+        let head = unsafe { slot.as_ref() };
+        head.is_some_and(|head| head.state.load(Ordering::Relaxed) != head.flushed.load(Ordering::Relaxed))
+    }
+
     /// What a thread has published in its slot so far. While the thread stands in the midst of a record its last date is
     /// uncertain: then `None`, unless this is the last chance (`at_end`).
     ///
@@ -147,7 +157,10 @@ fn is_own(entry: &Entry) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::AtomicPtr;
+
     use crate::pool::Pool;
+    use crate::thread::{Losses, Stream};
 
     #[test]
     fn a_continued_slot_dates_its_blocks_alone() {
@@ -168,5 +181,23 @@ mod tests {
         assert_eq!((rest.first, rest.last, rest.records), (1007, 1012, 2));
         assert_eq!(rest.payload(), [1, 0, 0, 0, 0, 0, 1, 0, 5, 0, 0, 0]);
         assert!(Piece::between(slot, 5, 5, 0).is_none());
+    }
+
+    #[test]
+    fn only_news_are_due() {
+        let mut pool = Pool::empty();
+        pool.map(0).unwrap();
+        let slot = pool.take().unwrap();
+        let stream = Stream { index: 0, slot: AtomicPtr::default(), losses: Losses::default() };
+        let (stream, cursor) = (Box::new(stream), std::ptr::null());
+        let mut entry = Entry { stream, cursor, tid: 1, name: None, told: true, next_sequence: 0 };
+        assert!(!Piece::is_due(&entry), "no slot");
+        entry.stream.slot.store(slot.cast_mut(), Ordering::Relaxed);
+        assert!(!Piece::is_due(&entry), "an empty slot");
+        // SAFETY: a slot just taken.
+        unsafe { &*slot }.state.store(1 << 32 | 6, Ordering::Relaxed);
+        assert!(Piece::is_due(&entry));
+        assert_eq!(Piece::of_live(&mut entry, false).map(|piece| piece.records), Some(1));
+        assert!(!Piece::is_due(&entry) && Piece::of_live(&mut entry, false).is_none());
     }
 }

@@ -36,6 +36,7 @@ pub(crate) struct Stream {
     pub losses: Vec<Lost>,
     pub dropped: u64,
     pub blocks: u64,
+    pub packed_blocks: u64,
     pub missing_blocks: u64,
     next_sequence: u64,
 }
@@ -222,6 +223,7 @@ fn read_records(file: &mut File, header: &tracer_format::BlockHeader, payload: &
     stream.missing_blocks += header.sequence - stream.next_sequence;
     stream.next_sequence = header.sequence + 1;
     stream.blocks += 1;
+    stream.packed_blocks += u64::from(header.codec == 1);
     assert!(header.dropped >= stream.dropped);
     stream.dropped = header.dropped;
     let raws: Vec<_> = Records::new(payload, header.first_ticks, |id| Some(file.record_type(id)?.1))

@@ -111,6 +111,14 @@ impl Builder<'_> {
             Rule::float => ExprKind::Float(self.float(&node)),
             Rule::integer => ExprKind::Integer(self.integer(&node)),
             Rule::boolean => ExprKind::Bool(node.as_str() == "true"),
+            Rule::element => {
+                self.push(
+                    Diagnostic::error(Code::NotSupported, "elements of lists are not supported yet")
+                        .at(span, "one element of a list")
+                        .help("record the element as a parameter of its own, or show the whole list"),
+                );
+                ExprKind::Bad
+            }
             _ => self.path(node).map_or(ExprKind::Bad, ExprKind::Path),
         };
         Expr { kind, span }

@@ -214,20 +214,22 @@ impl Writer {
         for (x, y) in &curve.points {
             let _ = write!(points, "{}{},{}", if points.is_empty() { "" } else { " " }, Num(*x), Num(*y));
         }
-        let name = if curve.fill.is_some() { "polygon" } else { "polyline" };
-        self.put(format_args!("<{name} points=\"{points}\""));
-        match curve.fill {
-            Some(fill) => self.put(format_args!("{}", Ink("fill", fill))),
-            None => self.text.push_str(" fill=\"none\""),
+        if let Some(fill) = curve.fill {
+            let ends = (curve.points.first(), curve.points.last(), curve.floor);
+            let floor = if let (Some(first), Some(last), Some(floor)) = ends {
+                format!(" {},{} {},{}", Num(last.0), Num(floor), Num(first.0), Num(floor))
+            } else {
+                String::new()
+            };
+            self.put(format_args!("<polygon points=\"{points}{floor}\"{}/>\n", Ink("fill", fill)));
         }
         if let Some((paint, width)) = curve.stroke {
             self.put(format_args!(
-                "{} stroke-width=\"{}\" stroke-linejoin=\"round\"",
+                "<polyline points=\"{points}\" fill=\"none\"{} stroke-width=\"{}\" stroke-linejoin=\"round\"/>\n",
                 Ink("stroke", paint),
                 Num(width)
             ));
         }
-        self.text.push_str("/>\n");
     }
 
     fn arrow(&mut self, arrow: &Arrow) {
@@ -243,19 +245,21 @@ impl Writer {
                 Num(arrow.width + 1.8)
             ));
         }
-        let [tip, left, right] = arrow.head();
+        self.put(format_args!("<path d=\"M{} {}L{} {}", Num(x), Num(y), Num(neck.0), Num(neck.1)));
+        if arrow.head > 0.0 {
+            let [tip, left, right] = arrow.head();
+            self.put(format_args!(
+                "M{} {}L{} {}L{} {}Z",
+                Num(tip.0),
+                Num(tip.1),
+                Num(left.0),
+                Num(left.1),
+                Num(right.0),
+                Num(right.1)
+            ));
+        }
         self.put(format_args!(
-            "<path d=\"M{} {}L{} {}M{} {}L{} {}L{} {}Z\"{}{} stroke-width=\"{}\"",
-            Num(x),
-            Num(y),
-            Num(neck.0),
-            Num(neck.1),
-            Num(tip.0),
-            Num(tip.1),
-            Num(left.0),
-            Num(left.1),
-            Num(right.0),
-            Num(right.1),
+            "\"{}{} stroke-width=\"{}\"",
             Ink("fill", arrow.paint),
             Ink("stroke", arrow.paint),
             Num(arrow.width)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Cells, Frame, Item, Rect, Scene, links, marks, states, variables};
-use crate::layout::scale::{TimeScale, date, duration};
+use crate::layout::scale::{TimeScale, date, duration, grouped};
 use crate::layout::{Layout, Options, Outline, Strip, StripKind};
 use crate::query::{ContainerId, GlobalNanos, Interval, Model, QueryError, TimelineSource, ValueId};
 use crate::theme::{Paint, Theme};
@@ -39,6 +39,32 @@ pub(super) struct Context<'a> {
     paths: Vec<String>,
 }
 
+/// What is too much to be drawn: how many links and events were looked at, of how many.
+#[derive(Debug, Default)]
+pub(super) struct Cut {
+    links: (u64, u64),
+    events: (u64, u64),
+}
+
+impl Cut {
+    pub(super) fn links(&mut self, drawn: usize, total: u64) {
+        self.links = (self.links.0 + drawn as u64, self.links.1 + total);
+    }
+
+    pub(super) fn events(&mut self, drawn: usize, total: u64) {
+        self.events = (self.events.0 + drawn as u64, self.events.1 + total);
+    }
+
+    /// Says what is missing from the picture.
+    fn notes(&self) -> Vec<String> {
+        let note = |(drawn, total): (u64, u64), what: &str| {
+            (drawn < total)
+                .then(|| format!("{} of {} {what} are drawn; zoom in for all", grouped(drawn), grouped(total)))
+        };
+        [note(self.links, "links"), note(self.events, "events")].into_iter().flatten().collect()
+    }
+}
+
 /// Draws the rows. The origin is the top left corner of the first row at the interval's start; rows outside of the view are left out.
 ///
 /// # Errors
@@ -47,6 +73,7 @@ pub fn chart(source: &dyn TimelineSource, layout: &Layout, options: &Options, vi
     let context = Context::new(source, layout, options, view);
     let mut items = Vec::new();
     let mut over = Vec::new();
+    let mut cut = Cut::default();
     for (index, row) in layout.rows.iter().enumerate() {
         if row.y > view.bottom || row.y + row.height < view.top {
             continue;
@@ -59,14 +86,16 @@ pub fn chart(source: &dyn TimelineSource, layout: &Layout, options: &Options, vi
             match &strip.kind {
                 StripKind::States { depths } => states::strip(&context, index, strip, *depths, &mut items)?,
                 StripKind::Summary { members } => states::summary(&context, strip, members, &mut items)?,
-                StripKind::Events { types } => marks::band(&context, index, strip, types, &mut over)?,
-                StripKind::Variable => variables::strip(&context, row.container, strip, &mut items)?,
+                StripKind::Events { types } => marks::band(&context, index, strip, types, (&mut over, &mut cut))?,
+                StripKind::Variable { bounds } => {
+                    variables::strip(&context, row.container, (strip, *bounds), &mut items)?;
+                }
             }
         }
     }
     items.append(&mut over);
-    items.extend(links::arrows(&context)?);
-    Ok(Scene { width: view.width, height: layout.height, items, ..Scene::default() })
+    items.extend(links::arrows(&context, &mut cut)?);
+    Ok(Scene { width: view.width, height: layout.height, items, notes: cut.notes(), ..Scene::default() })
 }
 
 /// Draws the mean mixture of all states over the whole width: a trace at a glance.

@@ -1,9 +1,9 @@
 //! A whole page: heading, names, ruler, rows, legend. What `--export` draws.
 
 use super::chart::{View, chart};
-use super::{Anchor, Curve, Frame, Group, Item, LegendGroup, Line, Rect, Scene, Text, legend};
+use super::{Anchor, Curve, Frame, Group, Item, LegendGroup, Line, Rect, Scene, Text, legend, number};
 use crate::layout::scale::{TimeScale, date, duration, grouped};
-use crate::layout::{Layout, Options, Outline, Row, StripKind};
+use crate::layout::{Layout, Options, Outline, Row, Strip, StripKind};
 use crate::query::{Interval, Model, QueryError, Summary, TimelineSource};
 use crate::theme::font::{self, Weight};
 use crate::theme::{Paint, Theme, rgb};
@@ -29,6 +29,7 @@ const RULER: f32 = 26.0;
 const LEGEND_GAP: f32 = 26.0;
 const LEGEND_LINE: f32 = 24.0;
 const BAR: f32 = 8.0;
+const BOUND_SIZE: f32 = 9.0;
 
 /// Everything that the parts of the page share.
 struct Page<'a> {
@@ -39,6 +40,8 @@ struct Page<'a> {
     options: DocumentOptions,
     /// Width of the column of names.
     names: f32,
+    /// Width of the column of the least and largest values of variables.
+    gutter: f32,
     /// Left edge of the rows.
     left: f32,
     /// Top edge of the rows.
@@ -66,11 +69,13 @@ pub fn document(
         None => Layout::new(outline, options),
     };
     let names = names_width(&layout, &model).min(of.width * 0.3);
-    let left = MARGIN + names;
+    let gutter = gutter(&layout);
+    let left = MARGIN + names + gutter;
     let top = MARGIN + HEADING + RULER;
     let width = (of.width - left - MARGIN).max(40.0);
     let scale = TimeScale { interval: of.interval, width };
-    let page = Page { theme, summary: source.summary(), model: &model, layout, options: of, names, left, top, scale };
+    let page =
+        Page { theme, summary: source.summary(), model: &model, layout, options: of, names, gutter, left, top, scale };
     let rows = page.layout.height;
     let view =
         View { interval: of.interval, width, top: 0.0, bottom: rows, resolution: of.resolution, titles: of.titles };
@@ -82,6 +87,8 @@ pub fn document(
     items.extend(page.names());
     let window = Some(Frame::new(0.0, 0.0, width, rows));
     items.push(Item::Group(Group { name: "Rows".into(), x: left, y: top, window, items: picture.items }));
+    let note = Text::new((of.width - MARGIN, top + rows + 16.0), picture.notes.join("; "), 11.0, theme.muted);
+    items.extend((!picture.notes.is_empty()).then(|| Item::Text(note.anchored(Anchor::End))));
     let legend_top = top + rows + LEGEND_GAP;
     items.push(Item::Group(Group {
         name: "Legend".into(),
@@ -98,11 +105,13 @@ pub fn document(
         background: Some(theme.paper),
         title: format!("Space-time diagram of {}", summary.name),
         description: format!(
-            "{}; {} rows; time runs from left to right.",
+            "{}; {} rows; time runs from left to right.{}",
             page.interval_text(),
-            page.layout.rows.len()
+            page.layout.rows.len(),
+            picture.notes.iter().map(|note| format!(" {note}.")).collect::<String>()
         ),
         items,
+        notes: picture.notes,
     })
 }
 
@@ -210,8 +219,12 @@ impl Page<'_> {
                 items.push(Item::Text(Text { weight, ..text }));
             }
             for (y, label) in labels {
-                let at = (self.left - 10.0, self.top + y + 3.6);
+                let at = (self.left - self.gutter - 10.0, self.top + y + 3.6);
                 items.push(Item::Text(Text::new(at, label, 10.0, self.theme.faint).anchored(Anchor::End)));
+            }
+            for (y, text) in row.strips.iter().flat_map(bounds) {
+                let at = (self.left - 7.0, self.top + y);
+                items.push(Item::Text(Text::new(at, text, BOUND_SIZE, self.theme.faint).anchored(Anchor::End)));
             }
         }
         items
@@ -247,19 +260,37 @@ fn first_line(row: &Row) -> f32 {
 
 /// What the strips of a row are, where its name alone does not say it: height of the middle, and text.
 fn strip_labels<'a>(row: &Row, model: &'a Model) -> Vec<(f32, &'a str)> {
-    let states =
-        |strip: &crate::layout::Strip| matches!(strip.kind, StripKind::States { .. } | StripKind::Summary { .. });
+    let states = |strip: &Strip| matches!(strip.kind, StripKind::States { .. } | StripKind::Summary { .. });
     let several = row.strips.iter().filter(|strip| states(strip)).count() > 1;
     row.strips
         .iter()
         .filter(|strip| match strip.kind {
-            StripKind::Variable => true,
+            StripKind::Variable { .. } => true,
             StripKind::Events { .. } => false,
             _ => several,
         })
         .filter(|strip| strip.height >= 10.0)
         .filter_map(|strip| Some((strip.y + strip.height / 2.0, model.types.get(strip.ty.index())?.name.as_str())))
         .collect()
+}
+
+/// The largest and least value of a variable's axis, beside its ends.
+fn bounds(strip: &Strip) -> Vec<(f32, String)> {
+    match strip.kind {
+        StripKind::Variable { bounds: Some((low, high)) } if strip.height >= 2.0 * BOUND_SIZE + 2.0 => {
+            let inset = ((strip.height - 2.0 * BOUND_SIZE) * 0.15).min(3.0);
+            let (high_at, low_at) = (BOUND_SIZE * 0.8 + inset, strip.height - 1.0 - inset);
+            vec![(strip.y + high_at, number(high)), (strip.y + low_at, number(low))]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Width that those values need.
+fn gutter(layout: &Layout) -> f32 {
+    let texts = layout.rows.iter().flat_map(|row| &row.strips).flat_map(bounds);
+    let widest = texts.map(|(_, text)| font::width(&text, BOUND_SIZE, Weight::Regular)).fold(0.0, f32::max);
+    if widest > 0.0 { widest + 6.0 } else { 0.0 }
 }
 
 fn names_width(layout: &Layout, model: &Model) -> f32 {
@@ -284,17 +315,34 @@ impl Legend {
             legend.states(group, width, theme);
         }
         let mut x = 0.0;
-        let y = legend.height + 12.0;
-        for group in groups.iter().filter(|group| group.kind != "state") {
-            let Some(entry) = group.entries.first() else { continue };
-            let count = entry.count.map(grouped).unwrap_or_default();
-            let color = entry.color.as_deref().and_then(parse).map_or(theme.link, |color| {
-                if group.kind == "link" { theme.stroke(color) } else { theme.legible(color) }
-            });
-            legend.items.push(swatch(group.kind, x, y - 4.0, color));
-            x = legend.text(x + 22.0, y, &entry.name, theme.ink);
-            x = legend.text(x + 6.0, y, &count, theme.muted) + 26.0;
-            legend.height = y + 8.0;
+        let mut y = legend.height + 12.0;
+        // Types with several values have lines of their own; the others share the last ones.
+        let mut others: Vec<_> = groups.iter().filter(|group| group.kind != "state").collect();
+        others.sort_by_key(|group| group.entries.len() < 2);
+        for group in others {
+            let several = group.entries.len() > 1;
+            if several {
+                if x > 0.0 {
+                    (x, y) = (0.0, y + LEGEND_LINE);
+                }
+                legend.items.push(Item::Text(Text::new((x, y), group.name.clone(), 12.0, theme.ink).strong()));
+                x += font::width(&group.name, 12.0, Weight::SemiBold) + 24.0;
+            }
+            for entry in &group.entries {
+                let count = entry.count.map(grouped).unwrap_or_default();
+                let wide = |text: &str| font::width(text, 12.0, Weight::Regular);
+                if x > 0.0 && x + 28.0 + wide(&entry.name) + wide(&count) > width {
+                    (x, y) = (0.0, y + LEGEND_LINE);
+                }
+                let color = entry.color.as_deref().and_then(parse).unwrap_or(theme.link);
+                legend.items.push(swatch(group.kind, x, y - 4.0, color));
+                x = legend.text(x + 22.0, y, &entry.name, theme.ink);
+                x = legend.text(x + 6.0, y, &count, theme.muted) + 24.0;
+            }
+            if several {
+                (x, y) = (0.0, y + LEGEND_LINE);
+            }
+            legend.height = if x > 0.0 { y + 8.0 } else { y - LEGEND_LINE + 8.0 };
         }
         legend
     }
@@ -362,6 +410,7 @@ fn swatch(kind: &str, x: f32, y: f32, color: converter::paje::Color) -> Item {
                 (x + 11.0, y),
                 (x + 16.0, y),
             ],
+            floor: None,
             fill: None,
             stroke: Some((paint, 1.8)),
         }),

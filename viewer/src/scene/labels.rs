@@ -17,8 +17,8 @@ const PADDING: f32 = 5.0;
 /// Below this height a letter cannot be read.
 const LOWEST: f32 = 10.5;
 const LARGEST_TEXT: f32 = 11.0;
-/// Letters of a name that is never cut.
-const SHORT: usize = 12;
+/// Letters, and share of a name, that tell what it is when the rest is cut off.
+const TELLING: (usize, f32) = (6, 0.6);
 
 /// Labels the states of a strip, given by depth; a depth that was drawn as mixtures is `None`.
 pub(super) fn states(context: &Context<'_>, depths: &[Option<Vec<Placed>>], out: &mut Vec<Item>) {
@@ -65,24 +65,40 @@ fn label(context: &Context<'_>, state: &Placed, from: f32, to: f32) -> Option<It
     let size = LARGEST_TEXT.min(state.frame.height * 0.72);
     let room = to - from - 2.0 * PADDING;
     let name = context.name(state.value);
-    // A short name whole or not at all, and most of a long one: a row of stumps is noise.
-    let whole = font::width(name, size, Weight::Regular);
-    if room < if name.chars().count() <= SHORT { whole } else { 0.75 * whole.min(160.0) } {
-        return None;
-    }
-    let text = font::fit(name, size, Weight::Regular, room)?;
+    // A state that hardly stands out from empty time is idle: its name stays in the background too.
+    let quiet = contrast(context.color(state.value), context.theme.track) < 1.3;
+    let text = font::fit(name, size, Weight::Regular, room).filter(|text| tells(text, name, quiet))?;
     let at = (f32::midpoint(from, to), state.frame.y + state.frame.height / 2.0 + size * 0.355);
     let ink = Theme::text_on(context.color(state.value));
     let mut item = Text::new(at, text, size, ink).anchored(Anchor::Middle);
-    // A state that hardly stands out from empty time is idle: its name stays in the background too.
-    let quiet = contrast(context.color(state.value), context.theme.track) < 1.3;
     item.fill = Paint::with_alpha(ink, if quiet { 0.45 } else { 0.92 });
     Some(Item::Text(item))
+}
+
+/// Whether a name that may have been cut still says what it stands for: a row of stumps is noise. A quiet one is never cut.
+#[expect(clippy::cast_precision_loss, reason = "lengths of names")]
+fn tells(text: &str, name: &str, quiet: bool) -> bool {
+    let Some(kept) = text.strip_suffix('…').filter(|_| text != name) else { return true };
+    let (kept, all) = (kept.chars().count(), name.chars().count());
+    !quiet && kept >= TELLING.0 && kept as f32 >= TELLING.1 * all as f32
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn most_of_a_name_is_shown_or_nothing() {
+        assert!(tells("working", "working", true));
+        assert!(tells("Inter-node fo…", "Inter-node forces", false));
+        for (text, name, quiet) in [
+            ("Inter-no…", "Inter-node forces", false),
+            ("recv…", "recvs", false),
+            ("Waits for a mess…", "Waits for a message", true),
+        ] {
+            assert!(!tells(text, name, quiet), "{text}");
+        }
+    }
 
     fn placed(x: f32, width: f32) -> Placed {
         Placed { frame: Frame::new(x, 0.0, width, 10.0), value: ValueId(0) }

@@ -1,11 +1,20 @@
 //! What the colours of an interval mean, and how much of each there is: exact, by the same queries as the picture.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
+use super::{links, marks, variables};
 use crate::layout::Outline;
-use crate::query::{ContainerId, GlobalNanos, Interval, Lane, Model, QueryError, TimelineSource, TypeId, TypeKind};
+use crate::query::{
+    ContainerId, GlobalNanos, Interval, Lane, Model, QueryError, TimelineSource, TypeId, TypeInfo, TypeKind, ValueId,
+    ValueInfo,
+};
 use crate::theme::Theme;
 use converter::paje::Color;
+
+/// Links and events of a type with more values than this are counted together.
+const MOST_VALUES: usize = 12;
 
 /// A type, or several link types of one name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -18,7 +27,7 @@ pub struct LegendGroup {
     pub types: Vec<u32>,
     /// For states: how many containers have them.
     pub containers: Option<u64>,
-    /// Its values, in order of declaration; for links and variables, the type itself.
+    /// Its values, in order of declaration; for variables, and for links and events of one value, the type itself.
     pub entries: Vec<LegendEntry>,
 }
 
@@ -29,7 +38,7 @@ pub struct LegendEntry {
     pub value: Option<u32>,
     /// Its name.
     pub name: String,
-    /// `#rrggbb`; none when the theme decides.
+    /// `#rrggbb`, as it is drawn.
     pub color: Option<String>,
     /// For states: share of the time of all containers, from 0 to 1.
     pub share: Option<f64>,
@@ -51,33 +60,42 @@ pub fn legend(
 ) -> Result<Vec<LegendGroup>, QueryError> {
     let model = source.model();
     let interval = Interval { to: GlobalNanos(interval.to.0.max(interval.from.0.saturating_add(1))), ..interval };
+    let extent = source.summary().extent;
+    let everything = Interval { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
     let mut groups: Vec<LegendGroup> = Vec::new();
     for ty in &model.types {
         match ty.kind {
             TypeKind::State => groups.extend(states(source, outline, &model, ty.id, interval)?),
-            TypeKind::Link { .. } => {
-                let count = source.links(ty.id, interval, 0)?.total;
-                let known = groups.iter_mut().find(|group| group.kind == "link" && group.name == ty.name);
-                if let Some(group) = known {
-                    group.types.push(ty.id.0);
-                    group.entries[0].count = group.entries[0].count.map(|before| before + count);
-                    continue;
+            TypeKind::Link { .. } if source.links(ty.id, everything, 0)?.total > 0 => {
+                let listed = source.links(ty.id, interval, links::MOST)?;
+                let cut = listed.total > listed.items.len() as u64;
+                let counts =
+                    if cut { Counts::unknown(listed.total) } else { listed.items.iter().map(|l| l.value).collect() };
+                let paint = |color: Color| theme.stroke(color);
+                let group = counted(&model, ty, "link", (theme.link, &paint), &counts);
+                match groups.iter_mut().find(|group| group.kind == "link" && group.name == ty.name) {
+                    Some(known) => join(known, group),
+                    None => groups.push(group),
                 }
-                let value = model.values.iter().find(|value| value.ty == ty.id).map(|value| value.color);
-                groups.push(of_type(ty.id, &ty.name, "link", ty.color.or(value), Some(count)));
             }
             TypeKind::Variable if outline.has_variable(ty.id) => {
-                groups.push(of_type(ty.id, &ty.name, "variable", ty.color, None));
+                let color = Some(variables::color(ty.color, theme).to_string());
+                let name = ty.name.clone();
+                let entry =
+                    LegendEntry { value: None, name: name.clone(), color, share: None, nanos: None, count: None };
+                let types = vec![ty.id.0];
+                groups.push(LegendGroup { name, kind: "variable", types, containers: None, entries: vec![entry] });
             }
-            TypeKind::Event => {
-                let color = model.values.iter().find(|value| value.ty == ty.id).map(|value| value.color);
-                let mut count = 0;
+            TypeKind::Event if outline.with_events(ty.id).next().is_some() => {
+                let mut counts = Counts::default();
                 for container in outline.with_events(ty.id) {
-                    count += source.events(container, ty.id, interval, 0)?.total;
+                    let listed = source.events(container, ty.id, interval, marks::MOST)?;
+                    counts.add(listed.items.iter().map(|mark| mark.value).collect(), listed.total);
                 }
-                groups.push(of_type(ty.id, &ty.name, "event", ty.color.or(color), Some(count)));
+                let paint = |color: Color| theme.legible(theme.fill(color));
+                groups.push(counted(&model, ty, "event", (theme.faint, &paint), &counts));
             }
-            TypeKind::Variable | TypeKind::Container => {}
+            TypeKind::Link { .. } | TypeKind::Event | TypeKind::Variable | TypeKind::Container => {}
         }
     }
     for entry in groups.iter_mut().filter(|group| group.kind == "state").flat_map(|group| &mut group.entries) {
@@ -87,10 +105,77 @@ pub fn legend(
     Ok(groups)
 }
 
-fn of_type(ty: TypeId, name: &str, kind: &'static str, color: Option<Color>, count: Option<u64>) -> LegendGroup {
-    let color = color.map(|color| color.to_string());
-    let entry = LegendEntry { value: None, name: name.to_owned(), color, share: None, nanos: None, count };
-    LegendGroup { name: name.to_owned(), kind, types: vec![ty.0], containers: None, entries: vec![entry] }
+/// How often each value occurs.
+#[derive(Debug, Default)]
+struct Counts {
+    of: BTreeMap<ValueId, u64>,
+    total: u64,
+    /// There were too many to look at each.
+    cut: bool,
+}
+
+impl FromIterator<ValueId> for Counts {
+    fn from_iter<I: IntoIterator<Item = ValueId>>(values: I) -> Self {
+        let mut counts = Self::default();
+        for value in values {
+            *counts.of.entry(value).or_default() += 1;
+            counts.total += 1;
+        }
+        counts
+    }
+}
+
+impl Counts {
+    fn unknown(total: u64) -> Self {
+        Self { total, cut: true, ..Self::default() }
+    }
+
+    /// Adds those that were looked at, of so many.
+    fn add(&mut self, some: Self, total: u64) {
+        self.cut |= some.total < total;
+        self.total += total;
+        for (value, count) in some.of {
+            *self.of.entry(value).or_default() += count;
+        }
+    }
+}
+
+/// A type of entities that are counted, with one entry per value when its values differ in colour or are several.
+/// `plain` is the colour of those without one, and what the theme makes of all others.
+fn counted(
+    model: &Model,
+    ty: &TypeInfo,
+    kind: &'static str,
+    (plain, paint): (Color, &dyn Fn(Color) -> Color),
+    counts: &Counts,
+) -> LegendGroup {
+    let values: Vec<_> = model.values.iter().filter(|value| value.ty == ty.id).collect();
+    let entry = |value: Option<u32>, name: &str, color: Option<Color>, count: u64| {
+        let color = Some(color.map_or(plain, paint).to_string());
+        LegendEntry { value, name: name.to_owned(), color, share: None, nanos: None, count: Some(count) }
+    };
+    let used: Vec<_> = values.iter().filter(|value| counts.of.contains_key(&value.id)).collect();
+    // Where each entity has a value of its own, as texts, a list of them tells nothing.
+    let entries = if counts.cut || used.len() < 2 || used.len() > MOST_VALUES {
+        let color = used.first().map(|value| value.color).or(ty.color).or(values.first().map(|value| value.color));
+        vec![entry(None, &ty.name, color, counts.total)]
+    } else {
+        let of = |value: &&&ValueInfo| entry(Some(value.id.0), &value.name, Some(value.color), counts.of[&value.id]);
+        used.iter().map(of).collect()
+    };
+    LegendGroup { name: ty.name.clone(), kind, types: vec![ty.id.0], containers: None, entries }
+}
+
+/// Adds a type of the same name: entries of one name and colour become one.
+fn join(known: &mut LegendGroup, other: LegendGroup) {
+    known.types.extend(other.types);
+    for entry in other.entries {
+        match known.entries.iter_mut().find(|e| e.name == entry.name && e.color == entry.color) {
+            Some(same) => same.count = same.count.zip(entry.count).map(|(a, b)| a + b),
+            None if entry.count == Some(0) => {}
+            None => known.entries.push(entry),
+        }
+    }
 }
 
 fn states(

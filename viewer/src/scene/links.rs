@@ -1,8 +1,8 @@
-//! Links: arrows one by one while they can be followed, bundles when they are many.
+//! Links: crisp arrows while they can be followed, finer and fainter the more of them share a place, bundles when they are many.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::chart::Context;
+use super::chart::{Context, Cut};
 use super::{Arrow, Item};
 use crate::layout::scale::grouped;
 use crate::query::{Interval, Link, QueryError, TypeKind};
@@ -10,25 +10,41 @@ use crate::theme::Paint;
 use converter::paje::Color;
 
 /// At most so many links of a type are looked at.
-const MOST: usize = 500_000;
+pub(super) const MOST: usize = 500_000;
 /// Above this number links with nearby ends become one.
 const BUNDLED: usize = 900;
 /// Ends this near are one bundle.
-const NEAR: f32 = 6.0;
+const NEAR: f32 = 4.0;
+/// Crowding is measured in tiles of this size.
+const TILE: (f32, f32) = (12.0, 48.0);
+/// Share of a tile that arrows may cover before they fade.
+const CLEAR: f32 = 0.1;
+/// Heads nearer than this cannot be told apart.
+const HEADS: f32 = 8.0;
+
+/// A picture with so many arrows cannot be read arrow by arrow.
+const MANY: f32 = 600.0;
+/// An arrow this high is long, and one this wide shows how long it took.
+const LONG: f32 = 160.0;
+const SHORT: f32 = 8.0;
 
 /// All arrows of the picture.
-pub(super) fn arrows(context: &Context<'_>) -> Result<Vec<Item>, QueryError> {
+pub(super) fn arrows(context: &Context<'_>, cut: &mut Cut) -> Result<Vec<Item>, QueryError> {
     let mut placed = Vec::new();
     for ty in &context.model.types {
         if !matches!(ty.kind, TypeKind::Link { .. }) || context.options.hidden.contains(&ty.id) {
             continue;
         }
-        for link in context.source.links(ty.id, context.view.interval, MOST)?.items {
+        let listed = context.source.links(ty.id, context.view.interval, MOST)?;
+        cut.links(listed.items.len(), listed.total);
+        for link in listed.items {
             let color = context.model.values.get(link.value.index()).map(|value| value.color).or(ty.color);
             placed.extend(place(context, &link, color));
         }
     }
-    Ok(if placed.len() > BUNDLED { bundles(context, &placed) } else { single(context, &placed) })
+    let bundles: Vec<(u32, &PlacedLink)> =
+        if placed.len() > BUNDLED { bundles(&placed) } else { placed.iter().map(|one| (1, one)).collect() };
+    Ok(draw(context, &bundles))
 }
 
 /// A link with the rows between which it is seen.
@@ -38,6 +54,7 @@ struct PlacedLink {
     to: (f32, f32),
     rows: (usize, usize),
     color: Color,
+    dimmed: bool,
 }
 
 /// Where a link is seen; nowhere when both ends are folded into one row, or it passes outside of the view.
@@ -56,58 +73,121 @@ fn place(context: &Context<'_>, link: &Link, color: Option<Color>) -> Option<Pla
     } else {
         color.map_or(context.theme.link, |color| context.theme.stroke(color))
     };
-    (!hidden).then_some(PlacedLink { link: *link, from, to, rows, color })
+    let dimmed = context.options.dimmed.contains(&link.value);
+    (!hidden).then_some(PlacedLink { link: *link, from, to, rows, color, dimmed })
 }
 
-fn single(context: &Context<'_>, placed: &[PlacedLink]) -> Vec<Item> {
-    // The more there are, the finer and fainter, so that what is below stays visible.
-    #[expect(clippy::cast_precision_loss, reason = "a number of arrows")]
-    let room = context.view.width / placed.len().max(1) as f32;
-    let (width, head) = ((room * 0.25).clamp(0.6, 1.4), (room * 1.2).clamp(4.0, 8.0));
-    let alpha = (room * 0.24).clamp(0.06, 0.95);
-    let arrow = |placed: &PlacedLink| {
-        let link = &placed.link;
-        let life = Interval { from: link.start_time.min(link.end_time), to: link.start_time.max(link.end_time) };
-        let names = (&context.layout.rows[placed.rows.0].name, &context.layout.rows[placed.rows.1].name);
-        let ty = context.model.types.get(link.ty.index()).map_or("", |ty| &ty.name);
-        let title = context.title(&format!("{ty} from {} to {}", names.0, names.1), life, placed.rows.0);
-        Item::Arrow(Arrow {
-            from: placed.from,
-            to: placed.to,
-            width,
-            head,
-            paint: Paint::with_alpha(placed.color, alpha),
-            halo: (placed.rows.0 != placed.rows.1 && width >= 1.0).then(|| Paint::with_alpha(context.theme.paper, 0.6)),
-            id: Some(link.id),
-            title,
-        })
-    };
-    placed.iter().map(arrow).collect()
-}
-
-/// Arrows that stand for all links with the same rows and nearly the same dates; wider and darker when more.
-fn bundles(context: &Context<'_>, placed: &[PlacedLink]) -> Vec<Item> {
-    let mut bundles: BTreeMap<(usize, usize, i32, i32), (u32, &PlacedLink)> = BTreeMap::new();
+/// Links with the same rows and nearly the same dates, each with their number and the first of them.
+fn bundles(placed: &[PlacedLink]) -> Vec<(u32, &PlacedLink)> {
+    #[expect(clippy::cast_possible_truncation, reason = "within 10⁵ of the picture")]
+    let bin = |x: f32| (x / NEAR).floor() as i32;
+    let mut bundles: BTreeMap<_, (u32, &PlacedLink)> = BTreeMap::new();
     for one in placed {
-        #[expect(clippy::cast_possible_truncation, reason = "within 10⁵ of the picture")]
-        let bin = |x: f32| (x / NEAR).floor() as i32;
-        bundles.entry((one.rows.0, one.rows.1, bin(one.from.0), bin(one.to.0))).or_insert((0, one)).0 += 1;
+        let key = (one.rows, bin(one.from.0), bin(one.to.0), one.color.red, one.color.green, one.color.blue);
+        bundles.entry(key).or_insert((0, one)).0 += 1;
     }
-    let most = bundles.values().map(|bundle| bundle.0).max().unwrap_or(1);
-    #[expect(clippy::cast_precision_loss, reason = "counts as widths")]
-    let arrow = |(count, first): (u32, &PlacedLink)| {
-        let weight = (count as f32).ln_1p() / (most as f32).ln_1p();
-        let title = context.view.titles.then(|| format!("{} links", grouped(u64::from(count))));
+    bundles.into_values().collect()
+}
+
+/// How many arrows are where: the length of line in each tile, and the heads in each stretch of a row.
+#[derive(Default)]
+struct Crowd {
+    lines: HashMap<(i32, i32), f32>,
+    heads: HashMap<(usize, i32), HashSet<i32>>,
+}
+
+impl Crowd {
+    fn new(bundles: &[(u32, &PlacedLink)], width: f32) -> Self {
+        let mut crowd = Self::default();
+        for (_, one) in bundles {
+            let (tiles, each) = tiles(one, width);
+            for tile in tiles {
+                *crowd.lines.entry(tile).or_default() += each;
+            }
+            // Heads on the very same place are one to the eye.
+            #[expect(clippy::cast_possible_truncation, reason = "within 10⁵ of the picture")]
+            crowd.heads.entry(head(one)).or_default().insert((one.to.0 * 2.0).round() as i32);
+        }
+        crowd
+    }
+
+    /// The share of its surroundings that lines cover, the mean along an arrow.
+    fn along(&self, one: &PlacedLink, width: f32) -> f32 {
+        let (mut sum, mut count) = (0.0, 0.0);
+        for tile in tiles(one, width).0 {
+            sum += self.lines.get(&tile).copied().unwrap_or(0.0);
+            count += 1.0;
+        }
+        sum / f32::max(count, 1.0) / (TILE.0 * TILE.1)
+    }
+}
+
+/// The tiles at equal steps along an arrow, as far as it is seen, and the length of a step.
+#[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "within 10⁵ of the picture")]
+fn tiles(one: &PlacedLink, width: f32) -> (impl Iterator<Item = (i32, i32)> + use<>, f32) {
+    const STEP: f32 = 24.0;
+    const STEPS: f32 = 160.0;
+    let (a, b) = ((one.from.0.clamp(0.0, width), one.from.1), (one.to.0.clamp(0.0, width), one.to.1));
+    let length = f32::hypot(b.0 - a.0, b.1 - a.1);
+    let steps = (length / STEP).ceil().clamp(1.0, STEPS);
+    let at = move |step: i32| {
+        let part = (step as f32 + 0.5) / steps;
+        let (x, y) = (a.0 + (b.0 - a.0) * part, a.1 + (b.1 - a.1) * part);
+        ((x / TILE.0).floor() as i32, (y / TILE.1).floor() as i32)
+    };
+    ((0..steps as i32).map(at), length / steps)
+}
+
+/// Where a head is, as far as heads can be told apart.
+#[expect(clippy::cast_possible_truncation, reason = "within 10⁵ of the picture")]
+fn head(one: &PlacedLink) -> (usize, i32) {
+    (one.rows.1, (one.to.0 / HEADS).floor() as i32)
+}
+
+fn draw(context: &Context<'_>, bundles: &[(u32, &PlacedLink)]) -> Vec<Item> {
+    let crowd = Crowd::new(bundles, context.view.width);
+    #[expect(clippy::cast_precision_loss, reason = "a number of arrows")]
+    let many = (bundles.len() as f32 / MANY - 0.2).clamp(0.0, 1.0);
+    #[expect(clippy::cast_precision_loss, reason = "a count as a width")]
+    let arrow = |&(count, one): &(u32, &PlacedLink)| {
+        // The more there are, the finer and fainter, so that what is below stays visible.
+        let clear = (CLEAR / crowd.along(one, context.view.width).max(1e-6)).min(1.0);
+        // Of many, one that crosses many rows in no visible time tells little at this zoom: it stays in the background.
+        let (wide, high) = ((one.to.0 - one.from.0).abs(), (one.to.1 - one.from.1).abs());
+        let steep = many * (high / LONG).min(1.0) * (1.0 - wide / SHORT).max(0.0);
+        let clear = clear * (1.0 - 0.6 * steep);
+        let alpha = if one.dimmed { 0.06 } else { (0.95 * clear.powf(0.9)).max(0.07) };
+        let width = 0.6 + 0.7 * clear + 0.25 * (count as f32).ln();
+        let beside = crowd.heads.get(&head(one)).map_or(1, HashSet::len);
+        let head = match beside {
+            _ if one.dimmed || alpha < 0.12 => 0.0,
+            0 | 1 => 4.5 + 3.5 * clear,
+            2 => 4.5,
+            _ => 0.0,
+        };
+        let halo = one.rows.0 != one.rows.1 && clear > 0.8 && !one.dimmed;
         Item::Arrow(Arrow {
-            from: first.from,
-            to: first.to,
-            width: 0.5 + 1.1 * weight,
-            head: 3.0 + 3.0 * weight,
-            paint: Paint::with_alpha(first.color, 0.08 + 0.4 * weight),
-            halo: None,
-            id: (count == 1).then_some(first.link.id),
-            title,
+            from: one.from,
+            to: one.to,
+            width: width.min(2.4),
+            head,
+            paint: Paint::with_alpha(one.color, alpha),
+            halo: halo.then(|| Paint::with_alpha(context.theme.paper, 0.6)),
+            id: (count == 1 && !one.dimmed).then_some(one.link.id),
+            title: title(context, one, count),
         })
     };
-    bundles.into_values().map(arrow).collect()
+    bundles.iter().map(arrow).collect()
+}
+
+/// What an SVG says of an arrow.
+fn title(context: &Context<'_>, one: &PlacedLink, count: u32) -> Option<String> {
+    let link = &one.link;
+    if count > 1 {
+        return context.view.titles.then(|| format!("{} links", grouped(u64::from(count))));
+    }
+    let life = Interval { from: link.start_time.min(link.end_time), to: link.start_time.max(link.end_time) };
+    let names = (&context.layout.rows[one.rows.0].name, &context.layout.rows[one.rows.1].name);
+    let ty = context.model.types.get(link.ty.index()).map_or("", |ty| &ty.name);
+    context.title(&format!("{ty} from {} to {}", names.0, names.1), life, one.rows.0)
 }

@@ -1,13 +1,13 @@
 //! Point events: small triangles, or their density where they would cover each other.
 
-use super::chart::Context;
+use super::chart::{Context, Cut};
 use super::{Frame, Item, Mark, Rect};
 use crate::layout::Strip;
 use crate::query::{Interval, QueryError, TypeId};
 use crate::theme::Paint;
 
 /// At most so many events of a row are looked at.
-const MOST: usize = 200_000;
+pub(super) const MOST: usize = 200_000;
 
 /// Draws the events of a row.
 pub(super) fn band(
@@ -15,11 +15,12 @@ pub(super) fn band(
     row: usize,
     strip: &Strip,
     types: &[TypeId],
-    out: &mut Vec<Item>,
+    (out, cut): (&mut Vec<Item>, &mut Cut),
 ) -> Result<(), QueryError> {
     let container = context.layout.rows[row].container;
     for &ty in types {
         let listed = context.source.events(container, ty, context.view.interval, MOST)?;
+        cut.events(listed.items.len(), listed.total);
         if listed.items.len() > context.pixels() / 6 {
             let dates = listed.items.iter().map(|mark| (context.scale.x(mark.time), mark.value));
             out.extend(density(context, strip, dates));

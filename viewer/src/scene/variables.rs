@@ -1,11 +1,12 @@
 //! Variables: steps where the values can be told apart, the band between least and largest with the mean where they cannot.
 
 use super::chart::Context;
-use super::{Curve, Frame, Item, Rect, Text};
+use super::{Curve, Item};
 use crate::layout::Strip;
+use crate::layout::scale::grouped;
 use crate::query::{ContainerId, QueryError, Sample, SeriesColumn};
-use crate::theme::Paint;
-use crate::theme::font::{self, Weight};
+use crate::theme::{Paint, Theme};
+use converter::paje::Color;
 
 /// Corners of a line.
 type Points = Vec<(f32, f32)>;
@@ -22,48 +23,44 @@ struct Axis {
 pub(super) fn strip(
     context: &Context<'_>,
     container: ContainerId,
-    strip: &Strip,
+    (strip, bounds): (&Strip, Option<(f64, f64)>),
     out: &mut Vec<Item>,
 ) -> Result<(), QueryError> {
-    let Some((least, largest)) = context.source.range(strip.ty).filter(|(a, b)| a.is_finite() && b.is_finite()) else {
-        return Ok(());
-    };
-    let axis = Axis::new(least, largest, strip);
-    let ty = context.model.types.get(strip.ty.index());
-    let color = ty.and_then(|ty| ty.color).map_or(context.theme.curve, |color| context.theme.legible(color));
+    let Some(bounds) = bounds else { return Ok(()) };
+    let axis = Axis::new(bounds, strip);
+    let floor = Some(axis.top + axis.height);
+    let color = color(context.model.types.get(strip.ty.index()).and_then(|ty| ty.color), context.theme);
+    let fill = Some(Paint::with_alpha(color, 0.3));
+    let stroke = Some((Paint::solid(color), 1.5));
     let most = context.pixels() / 2;
     let listed = context.source.samples(container, strip.ty, context.view.interval, most + 1)?;
-    let stroke = Some((Paint::solid(color), 1.5));
     if listed.total > most as u64 {
         let columns = context.columns();
         let series = context.source.series(container, strip.ty, context.view.interval, columns)?;
         for (start, run) in runs(&series) {
             let (band, mean) = dense(context, &axis, start, &run, columns);
-            out.push(Item::Curve(Curve { points: band, fill: Some(Paint::with_alpha(color, 0.28)), stroke: None }));
-            out.push(Item::Curve(Curve { points: mean, fill: None, stroke }));
+            let pale = Some(Paint::with_alpha(color, 0.16));
+            out.push(Item::Curve(Curve { points: band, floor: None, fill: pale, stroke: None }));
+            // The area under the means is the integral: what the eye compares.
+            out.push(Item::Curve(Curve { points: mean, floor, fill, stroke }));
         }
     } else {
         for run in listed.items.chunk_by(|a, b| a.life.to == b.life.from) {
-            let line = steps(context, &axis, run);
-            let floor = axis.top + axis.height;
-            let (Some(first), Some(last)) = (line.first(), line.last()) else { continue };
-            let mut area = vec![(first.0, floor)];
-            area.extend(&line);
-            area.push((last.0, floor));
-            out.push(Item::Curve(Curve { points: area, fill: Some(Paint::with_alpha(color, 0.22)), stroke: None }));
-            out.push(Item::Curve(Curve { points: line, fill: None, stroke }));
+            let points = steps(context, &axis, run);
+            out.push(Item::Curve(Curve { points, floor, fill, stroke }));
         }
     }
-    out.extend(bounds(context, &axis, strip));
     Ok(())
 }
 
+/// The colour of a variable's curve.
+pub(super) fn color(given: Option<Color>, theme: Theme) -> Color {
+    given.map_or(theme.curve, |color| theme.legible(color))
+}
+
 impl Axis {
-    fn new(least: f64, largest: f64, strip: &Strip) -> Self {
-        // Zero belongs to the picture unless that would flatten the curve.
-        let low = if least > 0.0 && least <= 0.5 * largest { 0.0 } else { least };
-        let high = if largest > low { largest } else { low + 1.0 };
-        Self { low, high, top: strip.y + 3.0, height: (strip.height - 4.0).max(1.0) }
+    fn new((low, high): (f64, f64), strip: &Strip) -> Self {
+        Self { low, high, top: strip.y + 2.0, height: (strip.height - 3.0).max(1.0) }
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "the last step before pixels")]
@@ -111,28 +108,9 @@ fn dense(context: &Context<'_>, axis: &Axis, start: usize, run: &[SeriesColumn],
     (upper.chain(lower).collect(), mean.collect())
 }
 
-/// The largest and least value, at the left edge.
-fn bounds(context: &Context<'_>, axis: &Axis, strip: &Strip) -> Vec<Item> {
-    const SIZE: f32 = 9.0;
-    if strip.height < 3.0 * SIZE {
-        return Vec::new();
-    }
-    let text = |value: f64, y: f32| {
-        let text = number(value);
-        let frame = Frame::new(2.0, y - SIZE + 0.5, font::width(&text, SIZE, Weight::Regular) + 6.0, SIZE + 2.5);
-        let fill = Paint::with_alpha(context.theme.track, 0.8);
-        [
-            Item::Rect(Rect { frame, fill, radius: 2.0, id: None, title: None }),
-            Item::Text(Text::new((5.0, y), text, SIZE, context.theme.muted)),
-        ]
-    };
-    let mut items = Vec::from(text(axis.high, strip.y + SIZE + 2.0));
-    items.extend(text(axis.low, strip.y + strip.height - 3.5));
-    items
-}
-
 /// A value with about four significant digits.
-pub(super) fn number(value: f64) -> String {
+#[must_use]
+pub fn number(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 {
         return "0".to_owned();
@@ -151,7 +129,11 @@ pub(super) fn number(value: f64) -> String {
     };
     let text = format!("{value:.digits$}");
     let text = if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    text.replace('-', "−")
+    let (sign, text) = text.strip_prefix('-').map_or(("", text), |text| ("−", text));
+    match text.parse() {
+        Ok(whole) => format!("{sign}{}", grouped(whole)),
+        Err(_) => format!("{sign}{text}"),
+    }
 }
 
 #[cfg(test)]
@@ -160,8 +142,15 @@ mod tests {
 
     #[test]
     fn numbers_are_short() {
-        let cases =
-            [(0.0, "0"), (12.5, "12.5"), (1234.56, "1235"), (-0.25, "−0.25"), (1.5e-9, "1.50e−9"), (3e9, "3.00e9")];
+        let cases = [
+            (0.0, "0"),
+            (12.5, "12.5"),
+            (1234.56, "1\u{202f}235"),
+            (-61_986.2, "−61\u{202f}986"),
+            (-0.25, "−0.25"),
+            (1.5e-9, "1.50e−9"),
+            (3e9, "3.00e9"),
+        ];
         for (value, text) in cases {
             assert_eq!(number(value), text);
         }

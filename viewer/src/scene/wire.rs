@@ -1,8 +1,9 @@
-//! A scene as compact JSON for the page: arrays in place of objects, colours in a table, mixtures as bytes.
+//! A scene as compact JSON for the page: numbers in columns, each as the difference to the one before, paints in a table,
+//! mixtures as bytes. Written like this, and compressed by the server, a dense picture has some tens of kilobytes.
 //!
 //! The page's `draw.js` reads it. Coordinates have two decimals; shares are quantised to 8 bits.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use converter::paje::Color;
 use serde_json::{Value, json};
@@ -12,28 +13,29 @@ use crate::query::EntityId;
 use crate::theme::Paint;
 use crate::theme::font::Weight;
 
-/// The scene as JSON: `{width, height, colors: ["#rrggbb"…], items: [[kind, …]…]}`.
+/// The scene as JSON: `{width, height, notes, paints: [["#rrggbb", alpha]…], runs: [[kind, rows, column…]…]}`.
+///
+/// A run is several items of one kind that follow each other, back to front, as a table: each column is a list of
+/// integers, of which all but the first are differences to the one before; a column of texts is a list of them. Lengths
+/// are in hundredths; a paint is its place in the table plus one, 0 being none; an entity is its number times 8 plus its
+/// kind, 0 being none.
 #[must_use]
 pub fn to_json(scene: &Scene) -> Value {
-    let mut colors = Colors::default();
-    let mut items = Vec::with_capacity(scene.items.len());
+    let mut writer = Writer::default();
     for item in &scene.items {
-        write(item, &mut colors, &mut items);
+        writer.item(item);
     }
-    let names: Vec<String> = colors.names.iter().map(ToString::to_string).collect();
-    json!({ "width": round(scene.width), "height": round(scene.height), "colors": names, "items": items })
+    let runs: Vec<Value> = writer.runs.into_iter().map(Run::finish).collect();
+    let paints: Vec<Value> =
+        writer.paints.list.iter().map(|(color, alpha)| json!([color.to_string(), alpha])).collect();
+    json!({ "width": scene.width, "height": scene.height, "notes": scene.notes, "paints": paints, "runs": runs })
 }
 
 /// An entity's name on the wire: a letter and a number.
 #[must_use]
 pub fn entity(id: EntityId) -> String {
-    match id {
-        EntityId::Container(id) => format!("c{}", id.0),
-        EntityId::State(id) => format!("s{id}"),
-        EntityId::Event(id) => format!("e{id}"),
-        EntityId::Link(id) => format!("l{id}"),
-        EntityId::Sample(id) => format!("v{id}"),
-    }
+    let (kind, number) = parts(id);
+    format!("{}{number}", char::from(KINDS[kind]))
 }
 
 /// The entity of a name on the wire.
@@ -51,109 +53,164 @@ pub fn parse_entity(text: &str) -> Option<EntityId> {
     })
 }
 
-/// Each colour once.
-#[derive(Default)]
-struct Colors {
-    places: BTreeMap<[u8; 3], usize>,
-    names: Vec<Color>,
+/// Letters of the kinds of entities; the page knows them in the same order.
+const KINDS: &[u8; 5] = b"cselv";
+
+fn parts(id: EntityId) -> (usize, u32) {
+    match id {
+        EntityId::Container(id) => (0, id.0),
+        EntityId::State(id) => (1, id),
+        EntityId::Event(id) => (2, id),
+        EntityId::Link(id) => (3, id),
+        EntityId::Sample(id) => (4, id),
+    }
 }
 
-impl Colors {
-    fn place(&mut self, color: Color) -> usize {
-        *self.places.entry([color.red, color.green, color.blue]).or_insert_with(|| {
-            self.names.push(color);
-            self.names.len() - 1
+/// Each paint once.
+#[derive(Default)]
+struct Paints {
+    places: HashMap<([u8; 3], i64), i64>,
+    list: Vec<(Color, f64)>,
+}
+
+impl Paints {
+    fn place(&mut self, paint: Option<Paint>) -> i64 {
+        let Some(Paint { color, alpha }) = paint else { return 0 };
+        let alpha = length(alpha);
+        *self.places.entry(([color.red, color.green, color.blue], alpha)).or_insert_with(|| {
+            #[expect(clippy::cast_precision_loss, reason = "0 to 100")]
+            self.list.push((color, alpha as f64 / 100.0));
+            i64::try_from(self.list.len()).unwrap_or(0)
         })
     }
+}
 
-    fn paint(&mut self, paint: Paint) -> Value {
-        json!([self.place(paint.color), round(paint.alpha)])
+/// Items of one kind that follow each other.
+struct Run {
+    kind: &'static str,
+    rows: usize,
+    columns: Vec<Vec<i64>>,
+    /// A last column that is not of numbers.
+    last: Vec<Value>,
+}
+
+impl Run {
+    fn finish(self) -> Value {
+        let mut run = vec![json!(self.kind), json!(self.rows)];
+        run.extend(self.columns.iter().map(|column| json!(differences(column))));
+        if !self.last.is_empty() {
+            run.push(Value::Array(self.last));
+        }
+        Value::Array(run)
     }
 }
 
-fn write(item: &Item, colors: &mut Colors, out: &mut Vec<Value>) {
-    let id = |id: Option<EntityId>| id.map(entity);
-    match item {
-        Item::Group(group) => {
-            for item in &group.items {
-                write(item, colors, out);
+/// The first number, and then the differences.
+fn differences(column: &[i64]) -> Vec<i64> {
+    let before = std::iter::once(0).chain(column.iter().copied());
+    column.iter().zip(before).map(|(now, before)| now - before).collect()
+}
+
+#[derive(Default)]
+struct Writer {
+    paints: Paints,
+    runs: Vec<Run>,
+}
+
+impl Writer {
+    /// Adds a row to the run of a kind.
+    fn row<const N: usize>(&mut self, kind: &'static str, numbers: [i64; N], last: Option<Value>) {
+        if self.runs.last().is_none_or(|run| run.kind != kind) {
+            self.runs.push(Run { kind, rows: 0, columns: vec![Vec::new(); N], last: Vec::new() });
+        }
+        let Some(run) = self.runs.last_mut() else { return };
+        run.rows += 1;
+        run.last.extend(last);
+        for (column, number) in run.columns.iter_mut().zip(numbers) {
+            column.push(number);
+        }
+    }
+
+    fn item(&mut self, item: &Item) {
+        let id = |id: Option<EntityId>| {
+            id.map_or(0, |id| {
+                let (kind, number) = parts(id);
+                i64::from(number) * 8 + i64::try_from(kind).unwrap_or(0) + 1
+            })
+        };
+        match item {
+            Item::Group(group) => group.items.iter().for_each(|item| self.item(item)),
+            Item::Rect(Rect { frame: f, fill, radius, id: of, .. }) => {
+                let fill = self.paints.place(Some(*fill));
+                // Edges, not sizes: an edge is often the next one's.
+                let numbers = [f.x, f.right(), f.y, f.height, *radius].map(length);
+                let [x, right, y, height, radius] = numbers;
+                self.row("r", [x, right - x, y, height, radius, fill, id(*of)], None);
+            }
+            Item::Cells(cells) => self.cells(cells),
+            Item::Line(line) => {
+                let paint = self.paints.place(Some(line.paint));
+                let [a, b, c, d, width] = [line.from.0, line.from.1, line.to.0, line.to.1, line.width].map(length);
+                self.row("l", [a, b, c, d, width, paint], None);
+            }
+            Item::Curve(Curve { points, floor, fill, stroke }) => {
+                let (fill, line) = (self.paints.place(*fill), self.paints.place(stroke.map(|stroke| stroke.0)));
+                let width = stroke.map_or(0, |stroke| length(stroke.1));
+                let axis =
+                    |of: fn(&(f32, f32)) -> f32| differences(&points.iter().map(of).map(tenth).collect::<Vec<_>>());
+                let last = json!([axis(|point| point.0), axis(|point| point.1)]);
+                self.row("p", [fill, line, width, floor.map_or(-1, length)], Some(last));
+            }
+            Item::Arrow(Arrow { from, to, width, head, paint, halo, id: of, .. }) => {
+                let (paint, halo) = (self.paints.place(Some(*paint)), self.paints.place(*halo));
+                let [a, b, c, d, width, head] = [from.0, from.1, to.0, to.1, *width, *head].map(length);
+                self.row("a", [a, b, c - a, d, width, head, paint, halo, id(*of)], None);
+            }
+            Item::Mark(Mark { at, size, fill, id: of, .. }) => {
+                let fill = self.paints.place(Some(*fill));
+                let [x, y, size] = [at.0, at.1, *size].map(length);
+                self.row("m", [x, y, size, fill, id(*of)], None);
+            }
+            Item::Text(Text { at, text, size, weight, anchor, fill }) => {
+                let fill = self.paints.place(Some(*fill));
+                let [x, y, size] = [at.0, at.1, *size].map(length);
+                let anchor = match anchor {
+                    Anchor::Start => 0,
+                    Anchor::Middle => 1,
+                    Anchor::End => 2,
+                };
+                let weight = if *weight == Weight::SemiBold { 600 } else { 400 };
+                self.row("t", [x, y, size, weight, anchor, fill], Some(json!(text)));
             }
         }
-        Item::Rect(Rect { frame: f, fill, radius, id: of, .. }) => out.push(json!([
-            "r",
-            round(f.x),
-            round(f.y),
-            round(f.width),
-            round(f.height),
-            colors.paint(*fill),
-            round(*radius),
-            id(*of)
-        ])),
-        Item::Cells(cells) => {
-            let palette: Vec<usize> = cells.palette.iter().map(|&color| colors.place(color)).collect();
-            let values: Vec<u32> = cells.values.iter().map(|value| value.0).collect();
-            let f = cells.frame;
-            out.push(json!([
-                "x",
-                round(f.x),
-                round(f.y),
-                round(f.width),
-                round(f.height),
-                palette,
-                values,
-                cells.columns.len(),
-                pack(cells)
-            ]));
-        }
-        Item::Line(line) => {
-            let (a, b) = (line.from, line.to);
-            out.push(json!([
-                "l",
-                round(a.0),
-                round(a.1),
-                round(b.0),
-                round(b.1),
-                round(line.width),
-                colors.paint(line.paint)
-            ]));
-        }
-        Item::Curve(Curve { points, fill, stroke }) => {
-            let points: Vec<f64> = points.iter().flat_map(|&(x, y)| [round(x), round(y)]).collect();
-            let fill = fill.map(|fill| colors.paint(fill));
-            let stroke = stroke.map(|(paint, width)| json!([colors.paint(paint), round(width)]));
-            out.push(json!(["p", points, fill, stroke]));
-        }
-        Item::Arrow(Arrow { from, to, width, head, paint, halo, id: of, .. }) => {
-            let halo = halo.map(|halo| colors.paint(halo));
-            let ends = (round(from.0), round(from.1), round(to.0), round(to.1));
-            out.push(json!(["a", ends, round(*width), round(*head), colors.paint(*paint), halo, id(*of)]));
-        }
-        Item::Mark(Mark { at, size, fill, id: of, .. }) => {
-            out.push(json!(["m", round(at.0), round(at.1), round(*size), colors.paint(*fill), id(*of)]));
-        }
-        Item::Text(Text { at, text, size, weight, anchor, fill }) => {
-            let anchor = match anchor {
-                Anchor::Start => "left",
-                Anchor::Middle => "center",
-                Anchor::End => "right",
-            };
-            let weight = if *weight == Weight::SemiBold { 600 } else { 400 };
-            out.push(json!(["t", round(at.0), round(at.1), text, round(*size), weight, anchor, colors.paint(*fill)]));
-        }
+    }
+
+    fn cells(&mut self, cells: &Cells) {
+        let colors = cells.palette.iter().map(|&color| self.paints.place(Some(Paint::solid(color))));
+        let palette: Vec<i64> = colors.collect();
+        let values: Vec<u32> = cells.values.iter().map(|value| value.0).collect();
+        let f = cells.frame;
+        let [x, y, width, height] = [f.x, f.y, f.width, f.height].map(length);
+        let count = i64::try_from(cells.columns.len()).unwrap_or(0);
+        self.row("x", [x, width, y, height, count], Some(json!([palette, values, pack(cells)])));
     }
 }
 
-fn round(value: f32) -> f64 {
-    (f64::from(value) * 100.0).round() / 100.0
+/// Hundredths of a unit.
+#[expect(clippy::cast_possible_truncation, reason = "a length within a picture; wild ones are cut")]
+fn length(value: f32) -> i64 {
+    (f64::from(value) * 100.0).round() as i64
 }
 
-/// Runs of equal columns: length (2 bytes), number of parts (2 bytes), then per part its place (2 bytes) and share (1 byte);
-/// all little-endian, written in hexadecimal.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "lengths are cut to fit; shares are 0 to 1"
-)]
+/// Tenths of a unit: enough for a curve.
+#[expect(clippy::cast_possible_truncation, reason = "a length within a picture; wild ones are cut")]
+fn tenth(value: f32) -> i64 {
+    (f64::from(value) * 10.0).round() as i64
+}
+
+/// Runs of equal columns: length, number of parts, then per part its place and its share of 255. Numbers are in hexadecimal,
+/// seven bits in a byte, the lowest first, the eighth bit saying that more follow.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "shares are 0 to 1")]
 fn pack(cells: &Cells) -> String {
     type Packed = Vec<(u16, u8)>;
     let quantised: Vec<Packed> = cells
@@ -162,21 +219,24 @@ fn pack(cells: &Cells) -> String {
         .map(|column| column.iter().map(|&(place, share)| (place, (share * 255.0).round() as u8)).collect())
         .collect();
     let mut text = String::new();
-    let mut push = |byte: u8| {
+    let mut push = |mut number: usize| {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
-        text.push(char::from(DIGITS[usize::from(byte & 15)]));
+        loop {
+            let byte = number & 127 | if number > 127 { 128 } else { 0 };
+            text.push(char::from(DIGITS[byte >> 4]));
+            text.push(char::from(DIGITS[byte & 15]));
+            number >>= 7;
+            if number == 0 {
+                break;
+            }
+        }
     };
     for run in quantised.chunk_by(|a, b| a == b) {
-        for part in run.chunks(usize::from(u16::MAX)) {
-            let parts = &run[0][..run[0].len().min(usize::from(u16::MAX))];
-            for byte in (part.len() as u16).to_le_bytes().into_iter().chain((parts.len() as u16).to_le_bytes()) {
-                push(byte);
-            }
-            for &(place, share) in parts {
-                place.to_le_bytes().into_iter().for_each(&mut push);
-                push(share);
-            }
+        push(run.len());
+        push(run[0].len());
+        for &(place, share) in &run[0] {
+            push(usize::from(place));
+            push(usize::from(share));
         }
     }
     text
@@ -206,6 +266,6 @@ mod tests {
             values: Vec::new(),
             columns: vec![column.clone(), column, Vec::new()],
         };
-        assert_eq!(pack(&cells), "0200020000008001004001000000");
+        assert_eq!(pack(&cells), "020200800101400100");
     }
 }

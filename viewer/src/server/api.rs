@@ -16,7 +16,7 @@ use crate::query::{
     ContainerId, EntityId, Facts, GlobalNanos, Interval, Lane, QueryError, TimelineSource, TypeId, ValueId,
 };
 use crate::scene::wire::{self, entity};
-use crate::scene::{self, View};
+use crate::scene::{self, View, number};
 use crate::theme::{Theme, ThemeKind};
 
 /// An answer that went wrong, as the page shows it.
@@ -150,9 +150,13 @@ pub(super) async fn rows(State(app): State<Arc<App>>, Query(ask): Query<Ask>) ->
                         StripKind::States { .. } => "states",
                         StripKind::Summary { .. } => "summary",
                         StripKind::Events { .. } => "events",
-                        StripKind::Variable => "variable",
+                        StripKind::Variable { .. } => "variable",
                     };
-                    json!({ "kind": kind, "name": name(strip.ty), "y": strip.y, "height": strip.height })
+                    let bounds = match strip.kind {
+                        StripKind::Variable { bounds: Some((low, high)) } => Some([number(high), number(low)]),
+                        _ => None,
+                    };
+                    json!({ "kind": kind, "name": name(strip.ty), "y": strip.y, "height": strip.height, "bounds": bounds })
                 });
                 json!({
                     "id": row.container.0,

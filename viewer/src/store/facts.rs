@@ -59,8 +59,8 @@ impl Store {
             && let Some((table, index)) = locate(&self.links, number)
         {
             let row = &table.rows[index];
-            fields.push(("from".to_owned(), self.name_of(row.start)));
-            fields.push(("to".to_owned(), self.name_of(row.end)));
+            fields.push(("from".to_owned(), self.container_path(row.start).join(" › ")));
+            fields.push(("to".to_owned(), self.container_path(row.end).join(" › ")));
             fields.push(("key".to_owned(), self.details.key(row.key)));
         }
         for (name, value) in self.details.fields(found.detail) {

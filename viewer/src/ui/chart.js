@@ -151,6 +151,11 @@ export function under(x, y) {
   return found ? { hit: found } : { mixture: mixture(last.drawn, x, at) };
 }
 
+/** What the picture leaves out. */
+export function notes() {
+  return last?.drawn.notes ?? [];
+}
+
 /** @param {string} id */
 export function find(id) {
   return last?.drawn.hits.find((one) => one.id === id) ?? null;

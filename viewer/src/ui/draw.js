@@ -3,8 +3,28 @@
 /**
  * @typedef {{ kind: "rect" | "arrow" | "mark", id: string, color: string, box: number[] }} Hit
  * @typedef {{ x: number, y: number, width: number, height: number, step: number, colors: string[], values: number[], columns: [number, number][][] }} Cells
- * @typedef {{ hits: Hit[], cells: Cells[] }} Drawn
+ * @typedef {{ hits: Hit[], cells: Cells[], notes: string[] }} Drawn
  */
+
+/** Kinds of entities, in the order of their numbers on the wire. */
+const KINDS = "cselv";
+/** @type {CanvasTextAlign[]} */
+const ANCHORS = ["left", "center", "right"];
+
+/** A column of differences as the numbers themselves. @param {number[]} column @param {number} unit */
+function numbers(column, unit) {
+  const all = new Array(column.length);
+  for (let i = 0, sum = 0; i < column.length; i += 1) {
+    sum += column[i];
+    all[i] = sum / unit;
+  }
+  return all;
+}
+
+/** @param {number} number @returns {string | null} */
+function entity(number) {
+  return number > 0 ? KINDS[(number - 1) % 8] + Math.floor((number - 1) / 8) : null;
+}
 
 /**
  * Draws a scene.
@@ -12,69 +32,112 @@
  */
 export function drawScene(context, scene) {
   /** @type {Drawn} */
-  const drawn = { hits: [], cells: [] };
-  const { colors } = scene;
-  /** @param {[number, number]} paint @param {"fillStyle" | "strokeStyle"} as */
-  const ink = ([place, alpha], as) => {
-    context[as] = colors[place];
+  const drawn = { hits: [], cells: [], notes: scene.notes };
+  /** @type {[string, number][]} */
+  const paints = [["", 0], ...scene.paints];
+  /** @param {number} paint @param {"fillStyle" | "strokeStyle"} as */
+  const ink = (paint, as) => {
+    const [name, alpha] = paints[paint];
+    context[as] = name;
     context.globalAlpha = alpha;
   };
-  for (const item of scene.items) {
-    switch (item[0]) {
+  /** Columns of a run; the last `whole` of them are not lengths. @param {any[]} run @param {number} count @param {number} whole */
+  const columns = (run, count, whole) => run.slice(2, 2 + count).map((column, at) => numbers(column, at < count - whole ? 100 : 1));
+  for (const run of scene.runs) {
+    const rows = run[1];
+    switch (run[0]) {
       case "r": {
-        const [, x, y, w, h, paint, radius, id] = item;
-        ink(paint, "fillStyle");
-        if (radius > 0) {
-          context.beginPath();
-          context.roundRect(x, y, w, h, radius);
-          context.fill();
-        } else context.fillRect(x, y, w, h);
-        if (id) drawn.hits.push({ kind: "rect", id, color: colors[paint[0]], box: [x, y, w, h] });
+        const [x, w, y, h, radius, fill, ids] = columns(run, 7, 2);
+        for (let i = 0; i < rows; i += 1) {
+          ink(fill[i], "fillStyle");
+          if (radius[i] > 0) {
+            context.beginPath();
+            context.roundRect(x[i], y[i], w[i], h[i], radius[i]);
+            context.fill();
+          } else context.fillRect(x[i], y[i], w[i], h[i]);
+          const id = entity(ids[i]);
+          if (id) drawn.hits.push({ kind: "rect", id, color: paints[fill[i]][0], box: [x[i], y[i], w[i], h[i]] });
+        }
         break;
       }
-      case "x": drawn.cells.push(drawCells(context, item, colors)); break;
+      case "x": {
+        const [x, w, y, h, count] = columns(run, 5, 1);
+        for (let i = 0; i < rows; i += 1) drawn.cells.push(drawCells(context, [x[i], y[i], w[i], h[i]], count[i], run[7][i], paints));
+        break;
+      }
       case "l": {
-        const [, x0, y0, x1, y1, width, paint] = item;
-        ink(paint, "strokeStyle");
-        stroke(context, [x0, y0, x1, y1], width);
+        const [x0, y0, x1, y1, width, paint] = columns(run, 6, 1);
+        for (let i = 0; i < rows; i += 1) {
+          ink(paint[i], "strokeStyle");
+          stroke(context, [x0[i], y0[i], x1[i], y1[i]], width[i]);
+        }
         break;
       }
       case "p": {
-        const [, points, fill, line] = item;
-        context.beginPath();
-        for (let i = 0; i < points.length; i += 2) context.lineTo(points[i], points[i + 1]);
-        if (fill) { ink(fill, "fillStyle"); context.fill(); }
-        if (line) { ink(line[0], "strokeStyle"); context.lineWidth = line[1]; context.lineJoin = "round"; context.stroke(); }
+        const [fill, line, width, floor] = columns(run, 4, 4);
+        for (let i = 0; i < rows; i += 1) {
+          const [x, y] = run[6][i].map((/** @type {number[]} */ axis) => numbers(axis, 10));
+          curve(context, x, y);
+          if (line[i]) {
+            ink(line[i], "strokeStyle");
+            context.lineWidth = width[i] / 100;
+            context.lineJoin = "round";
+            context.stroke();
+          }
+          if (fill[i] && x.length) {
+            ink(fill[i], "fillStyle");
+            if (floor[i] >= 0) {
+              context.lineTo(x[x.length - 1], floor[i] / 100);
+              context.lineTo(x[0], floor[i] / 100);
+            }
+            context.fill();
+          }
+        }
         break;
       }
       case "a": {
-        const [, ends, width, head, paint, halo, id] = item;
-        if (halo) { ink(halo, "strokeStyle"); stroke(context, ends, width + 1.8); }
-        ink(paint, "strokeStyle");
-        ink(paint, "fillStyle");
-        arrow(context, ends, width, head);
-        if (id) drawn.hits.push({ kind: "arrow", id, color: colors[paint[0]], box: ends });
+        const [x0, y0, dx, y1, width, head, paint, halo, ids] = columns(run, 9, 3);
+        for (let i = 0; i < rows; i += 1) {
+          const ends = [x0[i], y0[i], x0[i] + dx[i], y1[i]];
+          if (halo[i]) { ink(halo[i], "strokeStyle"); stroke(context, ends, width[i] + 1.8); }
+          ink(paint[i], "strokeStyle");
+          ink(paint[i], "fillStyle");
+          arrow(context, ends, width[i], head[i]);
+          const id = entity(ids[i]);
+          if (id) drawn.hits.push({ kind: "arrow", id, color: paints[paint[i]][0], box: ends });
+        }
         break;
       }
       case "m": {
-        const [, x, y, size, paint, id] = item;
-        ink(paint, "fillStyle");
-        mark(context, x, y, size);
-        if (id) drawn.hits.push({ kind: "mark", id, color: colors[paint[0]], box: [x, y, size] });
+        const [x, y, size, fill, ids] = columns(run, 5, 2);
+        for (let i = 0; i < rows; i += 1) {
+          ink(fill[i], "fillStyle");
+          mark(context, x[i], y[i], size[i]);
+          const id = entity(ids[i]);
+          if (id) drawn.hits.push({ kind: "mark", id, color: paints[fill[i]][0], box: [x[i], y[i], size[i]] });
+        }
         break;
       }
       case "t": {
-        const [, x, y, text, size, weight, anchor, paint] = item;
-        ink(paint, "fillStyle");
-        context.font = `${weight} ${size}px Inter, sans-serif`;
-        context.textAlign = anchor;
-        context.fillText(text, x, y);
+        const [x, y, size, weight, anchor, fill] = columns(run, 6, 3);
+        for (let i = 0; i < rows; i += 1) {
+          ink(fill[i], "fillStyle");
+          context.font = `${weight[i]} ${size[i]}px Inter, sans-serif`;
+          context.textAlign = ANCHORS[anchor[i]];
+          context.fillText(run[8][i], x[i], y[i]);
+        }
         break;
       }
     }
   }
   context.globalAlpha = 1;
   return drawn;
+}
+
+/** @param {CanvasRenderingContext2D} context @param {number[]} x @param {number[]} y */
+function curve(context, x, y) {
+  context.beginPath();
+  for (let i = 0; i < x.length; i += 1) context.lineTo(x[i], y[i]);
 }
 
 /** @param {CanvasRenderingContext2D} context @param {number[]} ends @param {number} width */
@@ -92,6 +155,7 @@ export function arrow(context, [x0, y0, x1, y1], width, head) {
   const [ux, uy] = long > 0 ? [(x1 - x0) / long, (y1 - y0) / long] : [1, 0];
   const back = Math.min(head, long);
   stroke(context, [x0, y0, x1 - ux * back * 0.9, y1 - uy * back * 0.9], width);
+  if (head <= 0) return;
   const [bx, by, half] = [x1 - ux * back, y1 - uy * back, head * 0.34];
   context.beginPath();
   context.moveTo(x1, y1);
@@ -111,24 +175,33 @@ function mark(context, x, y, size) {
 
 /**
  * Mixtures: in each column the values stand on each other.
- * @param {CanvasRenderingContext2D} context @param {any[]} item @param {string[]} table @returns {Cells}
+ * @param {CanvasRenderingContext2D} context @param {number[]} box @param {number} count of columns @param {any[]} what
+ * @param {[string, number][]} paints @returns {Cells}
  */
-function drawCells(context, [, x, y, width, height, palette, values, count, packed], table) {
-  const colors = palette.map((/** @type {number} */ place) => table[place]);
+function drawCells(context, [x, y, width, height], count, [palette, values, packed], paints) {
+  const colors = palette.map((/** @type {number} */ place) => paints[place][0]);
   const step = width / Math.max(count, 1);
   /** @type {[number, number][][]} */
   const columns = [];
   /** @type {number[][][]} rectangles of each colour, filled together */
   const shapes = colors.map(() => []);
-  const short = (/** @type {number} */ at) => parseInt(packed.slice(at + 2, at + 4) + packed.slice(at, at + 2), 16);
-  for (let at = 0; at < packed.length;) {
-    const [run, parts] = [short(at), short(at + 4)];
-    at += 8;
+  let at = 0;
+  /** The next number: seven bits in a byte, the lowest first. */
+  const next = () => {
+    for (let number = 0, factor = 1; ; factor *= 128) {
+      const byte = parseInt(packed.slice(at, at + 2), 16);
+      at += 2;
+      number += (byte & 127) * factor;
+      if (byte < 128 || Number.isNaN(byte)) return number;
+    }
+  };
+  while (at < packed.length) {
+    const [run, parts] = [next(), next()];
     /** @type {[number, number][]} */
     const column = [];
     let floor = y + height;
-    for (let part = 0; part < parts; part += 1, at += 6) {
-      const [place, share] = [short(at), parseInt(packed.slice(at + 4, at + 6), 16) / 255];
+    for (let part = 0; part < parts; part += 1) {
+      const [place, share] = [next(), next() / 255];
       column.push([place, share]);
       const tall = Math.min(share * height, floor - y);
       shapes[place].push([x + columns.length * step, floor - tall, run * step, tall]);

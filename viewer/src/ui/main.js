@@ -8,7 +8,7 @@ import { listen } from "./gestures.js";
 import { showLegend } from "./panel.js";
 import { repaint } from "./pointer.js";
 import { listenToMinimap, paintOverview, paintWindow } from "./timeline.js";
-import { foldAll, labelled, showRows } from "./tree.js";
+import { foldAll, labelled, measured, showRows } from "./tree.js";
 import { fit, looks, onChange, show, start, view, zoom } from "./view.js";
 
 let legendTimer = 0;
@@ -29,6 +29,7 @@ async function open() {
   onChange(update);
   listen();
   listenToMinimap();
+  edge();
   controls();
   await rows();
   message(summary.states + summary.events + summary.links + summary.samples === 0 ? "empty" : null);
@@ -74,12 +75,46 @@ function names(all) {
     pen.font = `${font} Inter, sans-serif`;
     return pen.measureText(text).width;
   };
-  const wide = all.map((row) => {
-    const what = labelled(row).map((strip) => measure("10px", strip.name) + 12);
-    return measure("600 12px", row.name) + row.depth * 12 + Math.max(0, ...what) + 48;
-  });
+  const widest = (/** @type {number[]} */ of) => Math.ceil(Math.max(0, ...of));
+  const bounds = widest(all.flatMap((row) => row.strips.filter(measured).flatMap((strip) => strip.bounds ?? []).map((text) => measure("9px", text) + 8)));
+  const what = Math.min(130, widest(all.flatMap((row) => labelled(row).map((strip) => measure("10px", strip.name)))));
+  const wide = widest(all.map((row) => measure("600 12px", row.name) + row.depth * 12 + 40 + (labelled(row).length ? what + bounds + 18 : 0)));
   const stage = /** @type {HTMLElement} */ (document.querySelector(".stage"));
-  stage.style.setProperty("--names", `${Math.round(Math.min(Math.max(150, ...wide), 320))}px`);
+  stage.style.setProperty("--bounds", `${bounds}px`);
+  stage.style.setProperty("--what", `${what}px`);
+  stage.style.setProperty("--names", `${chosenNames ?? Math.min(Math.max(150, wide), 360, innerWidth * 0.35)}px`);
+}
+
+/** The width of the names that was chosen by hand. @type {number | null} */
+let chosenNames = null;
+
+/** Lets the edge between names and diagram be dragged, or moved by keys. */
+function edge() {
+  const handle = byId("edge");
+  const stage = /** @type {HTMLElement} */ (document.querySelector(".stage"));
+  const set = (/** @type {number | null} */ width) => {
+    chosenNames = width === null ? null : Math.min(Math.max(width, 90), innerWidth * 0.6);
+    if (chosenNames === null) rows().catch(failed);
+    else stage.style.setProperty("--names", `${chosenNames}px`);
+    chart.refresh();
+    repaint();
+    paintOverview().catch(failed);
+  };
+  handle.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
+    event.preventDefault();
+    handle.setPointerCapture(event.pointerId);
+    const move = (/** @type {PointerEvent} */ now) => set(now.clientX - stage.getBoundingClientRect().left);
+    handle.addEventListener("pointermove", move);
+    handle.addEventListener("lostpointercapture", () => handle.removeEventListener("pointermove", move), { once: true });
+  });
+  handle.addEventListener("dblclick", () => set(null));
+  handle.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    const by = { ArrowLeft: -16, ArrowRight: 16 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    event.stopPropagation();
+    set(byId("tree").clientWidth + by);
+  });
 }
 
 /** Writes the interval into its fields. */
@@ -119,7 +154,7 @@ function controls() {
   byId("scroller").addEventListener("scroll", () => { chart.refresh(); repaint(); });
   new ResizeObserver(resized).observe(byId("scroller"));
   chart.watchErrors(failed);
-  document.addEventListener("picture", () => { message(byId("message").dataset.kind === "empty" ? "empty" : null); repaint(); });
+  document.addEventListener("picture", () => { missing(chart.notes()); message(byId("message").dataset.kind === "empty" ? "empty" : null); repaint(); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { dress(); update("look"); });
   window.setInterval(() => { if (!document.hidden) fetch("api/ping").catch(failed); }, 4000);
 }
@@ -154,6 +189,13 @@ function flip() {
   sessionStorage.setItem("theme", document.documentElement.dataset.theme === "dark" ? "light" : "dark");
   dress();
   update("look");
+}
+
+/** Says what the picture leaves out. @param {string[]} notes */
+function missing(notes) {
+  const line = byId("missing");
+  line.hidden = notes.length === 0;
+  line.textContent = notes.join("; ");
 }
 
 /** @param {string[]} all */

@@ -23,7 +23,8 @@ export async function showLegend() {
   const others = [];
   for (const group of answer.groups) {
     if (group.kind === "state") groups.push(states(group));
-    else others.push(type(group));
+    else if (group.entries.length > 1) groups.push(several(group));
+    else others.push(type(group, group.entries[0]));
   }
   if (others.length) groups.push(make("div", { class: "group" }, make("h2", {}, "Also shown"), ...others));
   const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.key;
@@ -49,25 +50,39 @@ function states(group) {
   return make("div", { class: "group" }, make("h2", {}, group.name, make("small", { text: many })), bar, ...entries);
 }
 
-/** @param {any} group */
-function type(group) {
-  const entry = group.entries[0];
+/** A type of links or events with its values. @param {any} group */
+function several(group) {
+  const total = { ...group.entries[0], name: "All", count: group.entries.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + one.count, 0) };
+  const values = group.entries.map((/** @type {any} */ entry) =>
+    button(`v${entry.value}`, view.dimmed, entry.value, sign(group.kind, entry.color), entry.name, grouped(entry.count), "click to dim"));
+  const all = type(group, total);
+  all.classList.add("total");
+  return make("div", { class: "group" }, make("h2", {}, group.name), ...values, all);
+}
+
+/** How a kind is drawn. @param {keyof typeof SHAPES} kind @param {string | null} ink */
+function sign(kind, ink) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("viewBox", "0 0 16 12");
   svg.setAttribute("aria-hidden", "true");
-  if (entry.color) svg.style.color = entry.color;
+  if (ink) svg.style.color = ink;
   const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  path.setAttribute("d", SHAPES[/** @type {keyof typeof SHAPES} */ (group.kind)]);
-  if (group.kind === "event") path.setAttribute("fill", "currentColor");
+  path.setAttribute("d", SHAPES[kind]);
+  if (kind === "event") path.setAttribute("fill", "currentColor");
   svg.append(path);
+  return svg;
+}
+
+/** A whole type, which can be hidden. @param {any} group @param {any} entry */
+function type(group, entry) {
   const amount = entry.count === null ? "" : grouped(entry.count);
   const hidden = new Set(group.types.filter((/** @type {number} */ ty) => view.hidden.has(ty)));
-  const box = button(`t${group.types[0]}`, hidden, group.types[0], svg, entry.name, amount, `${group.kind}s; click to hide`, () => {
+  const mark = group.entries.length > 1 ? make("span") : sign(group.kind, entry.color);
+  return button(`t${group.types[0]}`, hidden, group.types[0], mark, entry.name, amount, `${group.kind}s; click to hide`, () => {
     for (const ty of group.types) toggle(view.hidden, ty);
     remember();
     changed("rows");
   });
-  return box;
 }
 
 /**
@@ -81,18 +96,28 @@ function button(key, set, member, sign, name, amount, title, act) {
 }
 
 /**
- * What is known of an entity, as pairs.
- * @param {any} facts @returns {[string, string][]}
+ * What is known of an entity, as pairs: when, then from where to where, then its own fields. A link's dates stand beside its ends.
+ * @param {any} facts @param {boolean} [whole] also what matters to few: where in the source, and the key of a link
+ * @returns {[string, string][]}
  */
-export function pairs(facts) {
-  const span = facts.to - facts.from;
-  const resolution = Math.max(1, span / 1000);
+export function pairs(facts, whole = true) {
+  const span = Math.abs(facts.to - facts.from);
+  const dates = [facts.from, facts.to].map((time) => date(time, Math.max(1, span / 1000)));
   /** @type {[string, string][]} */
-  const when = span === 0
-    ? [["At", date(facts.from, 1)]]
-    : [["From", date(facts.from, resolution)], ["To", date(facts.to, resolution)]];
-  const source = facts.source ? [["Source", `${facts.source[0]}:${facts.source[1]}`]] : [];
-  return /** @type {[string, string][]} */ ([...when, ...facts.fields, ...source]);
+  let fields = facts.fields;
+  /** @type {[string, string][]} */
+  let when = span === 0 ? [["At", dates[0]]] : [["From", dates[0]], ["To", dates[1]]];
+  if (facts.kind === "Link") {
+    const [from, to, key, ...own] = fields;
+    const place = (/** @type {string} */ path) => whole ? path : path.split(" › ").slice(path.split(" › ").length > 2 ? 1 : -1).join(" › ");
+    when = [["From", `${place(from[1])}, ${dates[0]}`], ["To", `${place(to[1])}, ${dates[1]}`]];
+    // A key that the trace does not spell out is a number of the viewer's own.
+    fields = whole && !/^k\d+$/.test(key[1]) ? [...own, ["Key", key[1]]] : own;
+  }
+  /** @type {[string, string][]} */
+  const source = whole && facts.source ? [["Source", `${facts.source[0]}:${facts.source[1]}`]] : [];
+  const spaced = (/** @type {string} */ text) => /^\d{5,15}$/.test(text) ? grouped(Number(text)) : text;
+  return [...when, .../** @type {[string, string][]} */ (fields.map(([name, text]) => [name, spaced(text)])), ...source];
 }
 
 /**
@@ -100,8 +125,8 @@ export function pairs(facts) {
  */
 export function inspect(facts, act) {
   const list = make("dl");
-  const all = [["Kind", facts.types.join(" › ")], ["In", facts.containers.join(" › ")], ...pairs(facts)];
-  if (facts.to > facts.from) all.splice(4, 0, ["Duration", duration(facts.to - facts.from)]);
+  const all = [...pairs(facts), ["In", facts.containers.join(" › ")], ["Kind", facts.types.join(" › ")]];
+  if (facts.to > facts.from) all.unshift(["Duration", duration(facts.to - facts.from)]);
   for (const [name, text] of all) list.append(make("dt", { text: name }), make("dd", { text }));
   const related = make("div", { class: "related" });
   if (facts.related.length) related.append(make("h3", { text: `Related (${facts.related.length})` }));

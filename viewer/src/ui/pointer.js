@@ -98,13 +98,13 @@ function say(now, name, where = "") {
 /** @param {any} all @param {string} color @param {{ clientX: number, clientY: number }} pointer */
 function describe(all, color, pointer) {
   const list = make("dl");
-  const fields = pairs(all);
+  const fields = pairs(all, false);
   for (const [name, text] of fields.slice(0, 9)) list.append(make("dt", { text: name }), make("dd", { text }));
   const long = all.to > all.from && make("span", { class: "long", text: duration(all.to - all.from) });
   const more = all.related.length;
   tooltip.replaceChildren(
     make("h3", {}, make("span", { class: "chip", color }), make("span", { text: all.name }), long),
-    make("p", { class: "path", text: all.containers.slice(all.containers.length > 2 ? 1 : 0).join(" › ") }),
+    make("p", { class: "path", text: all.kind === "Link" ? all.types.slice(-1)[0] : all.containers.slice(all.containers.length > 2 ? 1 : 0).join(" › ") }),
     list,
   );
   if (more > 0) tooltip.append(make("p", { class: "hint", text: `${grouped(more)} related, lit` }));
@@ -126,14 +126,20 @@ function blend(mix, count, row, pointer) {
   place(pointer);
 }
 
-/** @param {{ clientX: number, clientY: number }} pointer */
+/** Puts the tooltip below what is pointed at, or above it: never over it. @param {{ clientX: number, clientY: number }} pointer */
 function place({ clientX, clientY }) {
+  const chartTop = byId("chart").getBoundingClientRect().top;
+  const row = rowAt(clientY - chartTop + chart.top());
+  const from = row ? row.y - chart.top() + chartTop : clientY;
+  const to = row ? Math.min(from + row.height, clientY + 90) : clientY;
   tooltip.hidden = false;
   const { offsetWidth: wide, offsetHeight: tall } = tooltip;
   const left = clientX + 16 + wide > innerWidth ? clientX - wide - 12 : clientX + 16;
-  const above = clientY + 18 + tall > innerHeight ? clientY - tall - 12 : clientY + 18;
+  const below = Math.max(to, clientY + 14) + 6;
+  const above = Math.min(Math.max(from, clientY - 90), clientY - 10) - tall - 6;
+  const y = below + tall <= innerHeight - 4 || above < 4 ? below : above;
   tooltip.style.left = `${Math.max(4, left)}px`;
-  tooltip.style.top = `${Math.max(4, above)}px`;
+  tooltip.style.top = `${Math.max(4, Math.min(y, innerHeight - tall - 4))}px`;
 }
 
 export function hideTooltip() {

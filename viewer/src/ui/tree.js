@@ -4,7 +4,7 @@ import { byId, make } from "./dom.js";
 import { changed, remember, toggle, view } from "./view.js";
 
 /**
- * @typedef {{ kind: string, name: string, y: number, height: number }} Strip
+ * @typedef {{ kind: string, name: string, y: number, height: number, bounds: [string, string] | null }} Strip with its largest and least value
  * @typedef {{ id: number, name: string, type: string, depth: number, y: number, height: number, expandable: boolean, folded: boolean, strips: Strip[] }} Row
  */
 
@@ -48,13 +48,24 @@ export function labelled(row) {
   return row.strips.filter((strip) => strip.kind === "variable" || (several && strip.kind !== "events"));
 }
 
+/** Whether a strip has room for its least and largest value. @param {Strip} strip */
+export function measured(strip) {
+  return strip.bounds !== null && strip.height >= 20;
+}
+
 /** @param {Row} row @param {number} place */
 function element(row, place) {
   const labels = labelled(row).map((strip) => {
-    const label = make("span", { class: "what", text: strip.name });
+    const label = make("span", { class: "what", text: strip.name, title: strip.name });
     label.style.top = `${strip.y - row.y + strip.height / 2 - 7}px`;
     return label;
   });
+  const bounds = row.strips.filter(measured).flatMap((strip) => /** @type {[string, string]} */ (strip.bounds).map((text, at) => {
+    const inset = strip.height > 30 ? 3 : 0;
+    const bound = make("span", { class: "bound", text, "aria-hidden": "true" });
+    bound.style.top = `${strip.y - row.y + (at === 0 ? inset : strip.height - 11 - inset)}px`;
+    return bound;
+  }));
   const turn = make("span", { class: "turn", "aria-hidden": "true" });
   if (row.expandable) turn.append(triangle());
   const box = make(
@@ -66,8 +77,10 @@ function element(row, place) {
     },
     turn,
     make("span", { class: "label", role: "gridcell", text: row.name }),
-    ...labels,
+    ...labels, ...bounds,
   );
+  // The name ends where the label beside it begins.
+  if (labels.length > 0) box.style.setProperty("--label", `calc(var(--what) + var(--bounds) + 18px)`);
   box.style.top = `${row.y}px`;
   box.style.height = `${row.height}px`;
   box.style.paddingLeft = `${4 + row.depth * 12}px`;

@@ -1,13 +1,13 @@
 //! `tumit gen`.
 
-use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, anyhow};
 use tumit::codegen::{Backend, Options, c::C, rust::Rust};
 
 use super::Status;
+use crate::output_file::OutputFile;
 use crate::{spec_files, term};
 
 /// Generates tracing code from a spec
@@ -58,7 +58,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let files = backend.generate(&spec, &options).with_context(|| format!("cannot generate from {}", args.spec))?;
     let text: String = files.0.iter().map(|file| file.text.as_str()).collect();
     match &args.output {
-        Some(path) => replace(path, &text).with_context(|| format!("cannot write {}", path.display()))?,
+        Some(path) => {
+            let file = OutputFile::create(path)?;
+            (&file).write_all(text.as_bytes()).with_context(|| format!("cannot write `{}`", path.display()))?;
+            file.finish()?;
+        }
         None => {
             let mut out = term::stdout();
             out.write_all(text.as_bytes())?;
@@ -66,16 +70,4 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         }
     }
     Ok(Status::Done)
-}
-
-/// Writes beside the file and then renames, so that nobody ever sees half of it.
-fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
-    let written = fs::write(&part, text).and_then(|()| fs::rename(&part, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&part);
-    }
-    written
 }
