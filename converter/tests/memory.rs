@@ -1,6 +1,6 @@
 //! A million records take less than 200 MB.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking and tells the peak")]
 
 #[path = "support/synthetic.rs"]
 mod synthetic;
@@ -64,6 +64,58 @@ fn write_run(folder: &std::path::Path) {
     file.save(folder, "a.tmt");
 }
 
+/// Every record is the start of a link that never ends, as when the files of all receivers are missing.
+fn write_run_without_ends(folder: &std::path::Path) {
+    let schema = tumit::compile_text("load.tumit", SPEC).0.unwrap().schema();
+    let mut file = File::new(&About::new(1), &schema);
+    file.thread(0, 1, "worker");
+    for block in 0..RECORDS / 2500 {
+        let mut records = Records::default();
+        for at in block * 2500..(block + 1) * 2500 {
+            records.record(2, 1_000_000 + at, &[&0u32.to_le_bytes()[..], &at.to_le_bytes()].concat());
+        }
+        file.records(0, block, &records);
+    }
+    file.end();
+    file.save(folder, "a.tmt");
+}
+
+/// Checks the memory of this process, which has converted a run.
+fn check_peak() {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let kilobytes: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(kilobytes < LIMIT_KILOBYTES, "{kilobytes} kB");
+    println!("peak {kilobytes} kB");
+}
+
+/// Runs the test of this name in a process of its own, on this run.
+fn in_a_process(test: &str, folder: &std::path::Path) {
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .env(CHILD, folder)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("peak "), "{text}");
+    println!("{text}");
+}
+
+#[test]
+fn a_million_links_without_end_in_bounded_memory() {
+    if let Some(folder) = std::env::var_os(CHILD) {
+        let run = Run::open(std::path::Path::new(&folder)).unwrap();
+        let report = convert(&run, &Options::default(), &mut Writer::new(std::io::sink())).unwrap();
+        assert_eq!((report.counts.unmatched_starts, report.counts.links), (RECORDS, 0));
+        check_peak();
+    } else {
+        let folder = tempfile::tempdir().unwrap();
+        write_run_without_ends(folder.path());
+        in_a_process("a_million_links_without_end_in_bounded_memory", folder.path());
+    }
+}
+
 #[test]
 fn a_million_records_in_bounded_memory() {
     if let Some(folder) = std::env::var_os(CHILD) {
@@ -72,22 +124,10 @@ fn a_million_records_in_bounded_memory() {
         let report = convert(&run, &Options::default(), &mut writer).unwrap();
         assert_eq!((report.counts.records, report.counts.links), (RECORDS, RECORDS / 4));
         assert!(report.is_clean(), "{:?}", report.lines());
-        let status = std::fs::read_to_string("/proc/self/status").unwrap();
-        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-        let kilobytes: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
-        assert!(kilobytes < LIMIT_KILOBYTES, "{kilobytes} kB");
-        println!("peak {kilobytes} kB");
-        return;
+        check_peak();
+    } else {
+        let folder = tempfile::tempdir().unwrap();
+        write_run(folder.path());
+        in_a_process("a_million_records_in_bounded_memory", folder.path());
     }
-    let folder = tempfile::tempdir().unwrap();
-    write_run(folder.path());
-    let output = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "a_million_records_in_bounded_memory", "--nocapture"])
-        .env(CHILD, folder.path())
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(text.contains("peak "), "{text}");
-    println!("{text}");
 }

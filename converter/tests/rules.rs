@@ -324,3 +324,19 @@ fn numbers_that_paje_cannot_hold_are_left_out_and_counted() {
     assert_eq!(report.counts.not_computable, 2);
     assert!(!report.is_clean());
 }
+
+#[test]
+fn a_state_whose_value_cannot_be_computed_is_left_out_and_counted() {
+    let text = "trace a;\nlevel L { event e { n: i32 } }\npaje { container program \"Program\" { state s \"S\" event m \"M\" } }\n\
+                rule e -> set s = 10 / n on program -> mark m = 10 / n on program;\n";
+    let (_folder, run) = run_of(text, |_, records| {
+        for (at, n) in [5_i32, 0].into_iter().enumerate() {
+            records.record(0, 1000 + at as u64, &n.to_le_bytes());
+        }
+    });
+    let (rows, report) = paje_of(&run);
+    let said: Vec<&str> =
+        rows.iter().filter(|row| !row.starts_with("Container")).filter_map(|row| row.rsplit(", ").next()).collect();
+    assert_eq!(said, ["2", "2"], "{rows:?}");
+    assert_eq!(report.counts.not_computable, 2);
+}

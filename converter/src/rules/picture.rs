@@ -163,7 +163,7 @@ impl<'p> Picture<'p> {
                 self.mark(scope, arrow, instance, *ty, value)
             }
             Op::Link { end, link, value, key, on } => {
-                if !self.survey.unmatched.is_empty() && self.survey.unmatched.contains(&place) {
+                if !self.survey.is_matched(place) {
                     return Ok(());
                 }
                 self.link(scope, arrow, (*end, *link), value.as_ref(), key, on, place)
@@ -315,6 +315,10 @@ impl Picture<'_> {
             ValueCode::Declared(value) => Some(*value),
             ValueCode::Computed(code) => {
                 let name = scope.eval(code, &mut self.scratch, self.symbols).key(&self.scratch, self.symbols);
+                if name == KeyPart::None {
+                    self.counts.not_computable += 1;
+                    return None;
+                }
                 self.model.value(ty, name)
             }
         }

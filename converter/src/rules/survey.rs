@@ -3,7 +3,7 @@
 //! Which ends of links have no other end; which values are computed; how containers are named that are used before they
 //! are created; and which dates of their own the arrows have, block by block.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::compile::{Arrow, End, Op, ValueCode};
 use super::eval::Scope;
@@ -19,8 +19,8 @@ pub(crate) type ArrowPlace = (u32, u64, u16);
 /// What the first pass found.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
-    /// Ends of links without other end, which are left out.
-    pub(crate) unmatched: FxHashSet<ArrowPlace>,
+    /// Ends of links without other end, which are left out; in order.
+    unmatched: Vec<ArrowPlace>,
     /// Container type at the other end, for links whose type depends on both.
     pub(crate) other_end: FxHashMap<ArrowPlace, u16>,
     /// Fields given by `create … with`, by path.
@@ -34,6 +34,11 @@ pub(crate) struct Survey {
 }
 
 impl Survey {
+    /// Whether the link at this arrow has its other end. O(log of the number that have not).
+    pub(crate) fn is_matched(&self, place: ArrowPlace) -> bool {
+        self.unmatched.binary_search(&place).is_err()
+    }
+
     /// What `create` was given, each set of names once, in a fixed order.
     pub(crate) fn names_in_order(&self) -> Vec<&[(String, KeyPart)]> {
         let mut nodes: Vec<Node> = self.names.keys().copied().collect();
@@ -133,7 +138,9 @@ impl Surveyor {
         symbols: &mut Symbols,
     ) {
         let key = scope.eval(code, &mut self.scratch, symbols).key(&self.scratch, symbols);
-        model.ensure_value(ty, key, symbols);
+        if key != KeyPart::None {
+            model.ensure_value(ty, key, symbols);
+        }
     }
 
     fn link(&mut self, key: LinkKey, end: End, seen: Seen, several: bool) {
@@ -158,8 +165,9 @@ impl Surveyor {
                 End::Start => survey.unmatched_starts += 1,
                 End::Finish => survey.unmatched_ends += 1,
             }
-            survey.unmatched.insert(seen.place);
+            survey.unmatched.push(seen.place);
         }
+        survey.unmatched.sort_unstable();
         survey
     }
 }
