@@ -69,6 +69,15 @@ fn levels_follow_the_environment() {
         texts,
         ["silent n=Unsigned(0)", "silent n=Unsigned(1)", "silent n=Unsigned(2)", "silent n=Unsigned(100)"]
     );
+    let (garbled, run) = ("ALL=off, LOUD,QUIET=maybe", folder.path().join("garbled.tmt"));
+    let output = std::process::Command::new(program)
+        .env("TUMIT_LEVELS", garbled)
+        .env("TUMIT_TRACE", run)
+        .output()
+        .expect("it runs");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(errors.matches("is not understood").count(), 2, "{errors}");
+    assert!(errors.contains("TUMIT_LEVELS: `LOUD` is not") && errors.contains("`QUIET=maybe` is not"), "{errors}");
 }
 
 #[test]

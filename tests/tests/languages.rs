@@ -69,7 +69,14 @@ fn every_type_is_recorded_alike() {
 
 #[test]
 fn levels_are_switched_alike() {
-    for levels in ["all=off", "ALL=off,QUIET=on", "types.loud=off, quiet = true", "other.LOUD=off", "all=off,all=1"] {
+    for levels in [
+        "all=off",
+        "ALL=off,QUIET=on",
+        "types.loud=off, quiet = true",
+        "other.LOUD=off",
+        "all=off,all=1",
+        "all=OFF,loud",
+    ] {
         let files = runs("types", env!("CARGO_BIN_EXE_drive-types"), &[("TUMIT_LEVELS", levels)]);
         assert_alike(&files);
     }

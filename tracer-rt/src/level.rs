@@ -176,7 +176,7 @@ impl Levels {
 
 fn parse_switch(entry: &str) -> Option<(&str, bool)> {
     let (name, value) = entry.split_once('=')?;
-    let on = match value.trim() {
+    let on = match value.trim().to_ascii_lowercase().as_str() {
         "on" | "1" | "true" => true,
         "off" | "0" | "false" => false,
         _ => return None,
@@ -231,6 +231,7 @@ mod tests {
     fn switches_are_parsed() {
         assert_eq!(parse_switch("COM = on"), Some(("COM", true)));
         assert_eq!(parse_switch("a.b=0"), Some(("a.b", false)));
+        assert_eq!(parse_switch("COM=OFF"), Some(("COM", false)));
         for bad in ["COM", "=on", "COM=maybe"] {
             assert_eq!(parse_switch(bad), None);
         }

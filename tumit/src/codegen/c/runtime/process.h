@@ -74,26 +74,55 @@ TUMIT1_SLOW bool tumit1_names_level(const char *text, size_t length, const char 
     return tumit1_is(text, length, "all") || tumit1_is(text, length, level);
 }
 
+/* The next entry of TUMIT_LEVELS from `text` on: its name, and 1 for on, 0 for off, -1 when it is not understood. Returns
+ * where the one after it begins. */
+TUMIT1_SLOW const char *tumit1_next_switch(const char *text, const char **name, size_t *name_length, int *on) {
+    size_t length = strcspn(text, ","), sign = strcspn(text, "=,");
+    size_t value_length = length > sign ? length - sign - 1 : 0;
+    const char *value = text + (length > sign ? sign + 1 : sign);
+    value = tumit1_trim(value, &value_length);
+    *name_length = sign;
+    *name = tumit1_trim(text, name_length);
+    *on = -1;
+    if (*name_length != 0 && (tumit1_is(value, value_length, "on") || tumit1_is(value, value_length, "1") ||
+                              tumit1_is(value, value_length, "true"))) {
+        *on = 1;
+    } else if (*name_length != 0 && (tumit1_is(value, value_length, "off") || tumit1_is(value, value_length, "0") ||
+                                     tumit1_is(value, value_length, "false"))) {
+        *on = 0;
+    }
+    return text + length + (text[length] == ',');
+}
+
 /* What TUMIT_LEVELS (`COM=on,taktuk.APP=off`) says about a level; `enabled` when nothing. The last word counts. */
 TUMIT1_SLOW int tumit1_env_level(const char *trace, const char *level, int enabled) {
-    const char *text = getenv("TUMIT_LEVELS");
+    const char *text = getenv("TUMIT_LEVELS"), *name;
+    size_t length;
+    int on;
     while (text != NULL && *text != '\0') {
-        size_t length = strcspn(text, ","), sign = strcspn(text, "=,");
-        size_t name_length = sign, value_length = length > sign ? length - sign - 1 : 0;
-        const char *name = tumit1_trim(text, &name_length);
-        const char *value = tumit1_trim(text + (length > sign ? sign + 1 : sign), &value_length);
-        if (tumit1_names_level(name, name_length, trace, level)) {
-            if (tumit1_is(value, value_length, "on") || tumit1_is(value, value_length, "1") ||
-                tumit1_is(value, value_length, "true")) {
-                enabled = 1;
-            } else if (tumit1_is(value, value_length, "off") || tumit1_is(value, value_length, "0") ||
-                       tumit1_is(value, value_length, "false")) {
-                enabled = 0;
-            }
+        text = tumit1_next_switch(text, &name, &length, &on);
+        if (on >= 0 && tumit1_names_level(name, length, trace, level)) {
+            enabled = on;
         }
-        text += length + (text[length] == ',');
     }
     return enabled;
+}
+
+/* Says which entries of TUMIT_LEVELS are not understood. */
+TUMIT1_SLOW void tumit1_check_levels(void) {
+    const char *text = getenv("TUMIT_LEVELS"), *name;
+    size_t length;
+    int on;
+    while (text != NULL && *text != '\0') {
+        const char *entry = text;
+        size_t entry_length = strcspn(text, ",");
+        text = tumit1_next_switch(text, &name, &length, &on);
+        entry = tumit1_trim(entry, &entry_length);
+        if (on < 0 && entry_length != 0) {
+            fprintf(stderr, "tumit: TUMIT_LEVELS: `%.*s` is not understood: write NAME=on or NAME=off, separated by commas\n",
+                    (int)entry_length, entry);
+        }
+    }
 }
 
 TUMIT1_SLOW void tumit1_switch(const struct tumit1_level *level, uint32_t base, int on) {
@@ -109,6 +138,7 @@ TUMIT1_SLOW void tumit1_register(struct tumit1_spec *spec, const void *home) {
     busy = tumit1_lock_all();
     if (s->next_base == 0) {
         s->next_base = 1;
+        tumit1_check_levels();
     }
     if (!spec->registered && spec->ids <= TUMIT1_FIRST_RESERVED_ID - s->next_base) {
         spec->registered = 1;
