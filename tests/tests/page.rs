@@ -24,9 +24,13 @@ struct Viewer {
 
 impl Viewer {
     fn start() -> Self {
+        Self::of(TRACE)
+    }
+
+    fn of(trace: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("two-nodes.paje");
-        std::fs::write(&path, TRACE).unwrap();
+        std::fs::write(&path, trace).unwrap();
         let mut process =
             tumit().args(["view", "--no-open"]).arg(&path).stderr(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
         let mut stderr = BufReader::new(process.stderr.take().unwrap());
@@ -151,6 +155,85 @@ fn wheel_keys_and_drags_move_through_time() {
     browser.wait(SETTLED);
     browser.wait("!document.querySelector('#from').value.startsWith('100')");
     assert_eq!(interval(&mut browser), part);
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn a_message_says_from_where_to_where() {
+    let viewer = Viewer::start();
+    let (mut browser, chart) = open(&viewer);
+    // It goes from thread 0.0 at 0.3 s to thread 1.1 at 0.4 s.
+    let from = spot(&mut browser, &chart, 0.3, "thread 0.0");
+    let to = spot(&mut browser, &chart, 0.4, "thread 1.1");
+    browser.point((f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1)));
+    let tooltip = browser.find("tooltip", None);
+    let said = browser.text(&tooltip);
+    let places =
+        ["Message", "100.0 ms", "From", "thread 0.0, 300", "To", "thread 1.1, 400"].map(|word| said.find(word));
+    assert!(places.iter().all(Option::is_some), "{said}");
+    let order: Vec<_> = places[2..].to_vec();
+    assert!(order.is_sorted(), "from comes before to: {said}");
+    assert!(!said.contains("k1"), "a key of the file is for the inspector: {said}");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn the_diagram_is_moved_by_keys_alone() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    let whole = interval(&mut browser);
+    let active = "document.activeElement.id";
+    for _ in 0..40 {
+        if browser.evaluate(active) == "chart" {
+            break;
+        }
+        browser.key("Tab");
+    }
+    assert_eq!(browser.evaluate(active), "chart", "reached by Tab");
+    assert_ne!(browser.evaluate("getComputedStyle(document.activeElement).outlineStyle"), "none", "and it shows");
+    browser.key("+");
+    browser.wait(SETTLED);
+    let near = interval(&mut browser);
+    assert_ne!(near, whole);
+    browser.key("ArrowRight");
+    browser.wait(SETTLED);
+    assert_ne!(interval(&mut browser), near);
+    browser.key("f");
+    browser.wait(SETTLED);
+    assert_eq!(interval(&mut browser), whole);
+}
+
+#[test]
+fn names_never_overlap_what_stands_beside_them() {
+    let long = "A node with a name that is far too long for any column of names in the world";
+    let trace = TRACE.replace("\"Node 0\"", &format!("\"{long}\"")).replace(
+        "0 N 0 Node\n",
+        "%EventDef PajeDefineVariableType 90\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
+         %EventDef PajeSetVariable 91\n% Time date\n% Type string\n% Container string\n% Value double\n%EndEventDef\n\
+         0 N 0 Node\n90 V N \"Threads that are active\"\n",
+    );
+    let trace = trace.replace("5 0.5 S t00 b\n", "91 0.2 V n0 -61986.5\n91 0.4 V n0 14691\n5 0.5 S t00 b\n");
+    let viewer = Viewer::of(&trace);
+    let (mut browser, _) = open(&viewer);
+    let overlaps = "[...document.querySelectorAll('.row')].flatMap(row => {
+        const boxes = ['.label', '.what', '.bound'].map(part => [...row.querySelectorAll(part)].map(e => e.getBoundingClientRect()));
+        const apart = (a, b) => a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+        return boxes.flatMap((of, at) => boxes.slice(at + 1).flat().flatMap(b => of.filter(a => !apart(a, b))));
+    }).length";
+    assert!(browser.evaluate("document.querySelectorAll('.row .bound').length").as_u64() >= Some(2));
+    assert_eq!(browser.evaluate(overlaps), 0);
+    let row = browser.find_all("row", None).remove(0);
+    assert_eq!(row.name, long, "the whole name is there for those who ask");
+    let edge = browser.find("separator", Some("Width of the names"));
+    let place = browser.place(&edge);
+    let before = browser.evaluate("document.querySelector('#tree').clientWidth").as_f64().unwrap();
+    let middle = place.center();
+    browser.drag(middle, (middle.0 - 80.0, middle.1));
+    browser.wait(SETTLED);
+    let after = browser.evaluate("document.querySelector('#tree').clientWidth").as_f64().unwrap();
+    assert!((before - after - 80.0).abs() < 6.0, "{before} {after}");
+    assert_eq!(browser.evaluate(overlaps), 0);
+    browser.screenshot(&picture("page-names.png"));
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 

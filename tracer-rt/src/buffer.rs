@@ -66,6 +66,11 @@ impl Slot {
             stream: AtomicU32::new(0),
         }
     }
+
+    /// Records that are not in the file.
+    pub(crate) fn unwritten(&self) -> u32 {
+        records(self.state.load(Ordering::Acquire)) - records(self.flushed.load(Ordering::Relaxed))
+    }
 }
 
 /// The slot of threads that have none.

@@ -165,7 +165,8 @@ pub fn counts() -> Counts {
     let mut counts = Counts::default();
     unnested(|| {
         counts.written = SINK.lock().records_written();
-        counts.dropped = STATE.lock().dropped();
+        let state = STATE.lock();
+        counts.dropped = state.dropped() + state.late();
     });
     counts
 }
@@ -329,6 +330,17 @@ impl State {
     pub(crate) fn dropped(&self) -> u64 {
         let alive: u64 = self.entries.iter().map(|entry| entry.stream.losses.total()).sum();
         alive + self.dropped_by_the_gone + STRAYS.load(Ordering::Relaxed)
+    }
+
+    /// Records made after the end of recording, in slots that nobody writes out any more.
+    fn late(&self) -> u64 {
+        if self.phase != Phase::Finished {
+            return 0;
+        }
+        let live = self.entries.iter().map(|entry| entry.stream.slot.load(Ordering::Relaxed).cast_const());
+        // SAFETY: a stream's slot is null or, as those of the queue, one of the pool, which is never unmapped.
+        let heads = live.chain(self.full.iter().copied()).filter_map(|slot| unsafe { slot.as_ref() });
+        heads.map(|head| u64::from(head.unwritten())).sum()
     }
 
     /// Asks the system to tell of the end of threads, of the process, and of forks. Once.

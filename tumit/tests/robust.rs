@@ -18,6 +18,15 @@ fn compiles_quietly(text: &str) {
     }
 }
 
+#[test]
+fn holes_with_letters_of_several_bytes() {
+    for hole in ["é", "a é", "é {", "a + é b", "é.é"] {
+        compiles_quietly(&format!(
+            "trace a; level A {{ event e; }} paje {{ container p {{ event m }} }} rule e -> mark m = \"{{{hole}}}\" on p;"
+        ));
+    }
+}
+
 fn good_specs() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/good");
     let read = |name| fs::read_to_string(folder.join(name)).expect("part of the package");

@@ -394,8 +394,14 @@ fn natural_height(kind: &StripKind) -> f32 {
 /// The axis of a variable of this range: zero belongs to the picture unless that would flatten the curve.
 fn axis(range: Option<(f64, f64)>) -> Option<(f64, f64)> {
     let (least, largest) = range.filter(|(a, b)| a.is_finite() && b.is_finite())?;
-    let low = if least > 0.0 && least <= 0.5 * largest { 0.0 } else { least };
-    Some((low, if largest > low { largest } else { low + 1.0 }))
+    Some(if least < largest {
+        (if least > 0.0 && least <= 0.5 * largest { 0.0 } else { least }, largest)
+    } else if least == 0.0 {
+        (0.0, 1.0)
+    } else {
+        // A value that never changes is seen against zero.
+        (least.min(0.0), least.max(0.0))
+    })
 }
 
 /// Whether an axis is that of a small count.

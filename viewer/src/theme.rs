@@ -111,14 +111,14 @@ impl Theme {
     /// dark ground; all other colours stay as the trace gave them.
     #[must_use]
     pub fn fill(&self, color: Color) -> Color {
-        const PALE: u8 = 170;
-        let white = color.red.min(color.green).min(color.blue);
+        let white = whiteness(color);
         if self.kind == ThemeKind::Light || white < PALE {
             return color;
         }
         let channel = |of: u8, ground: u8| {
             // The farther from white, the farther from the ground.
-            let part = u16::from(ground) * u16::from(white) / 255 + u16::from(of - white) + u16::from(255 - white) / 2;
+            let tint = u16::from(of - white) * 7 / 10 + u16::from(255 - white) / 3;
+            let part = u16::from(ground) * u16::from(white) / 255 + tint;
             u8::try_from(part).unwrap_or(u8::MAX)
         };
         let ground = self.track;
@@ -129,6 +129,13 @@ impl Theme {
         }
     }
 
+    /// Whether a colour of a trace hardly stands out from empty time, in either theme: traces choose such tints for what is
+    /// idle.
+    #[must_use]
+    pub fn recedes(color: Color) -> bool {
+        whiteness(color) >= PALE && contrast(color, Self::new(ThemeKind::Light).track) < 1.3
+    }
+
     /// A colour for small shapes: itself where it can be told from the ground, elsewhere as near to ink as is needed.
     #[must_use]
     pub fn legible(&self, color: Color) -> Color {
@@ -137,10 +144,11 @@ impl Theme {
         nearer.into_iter().find(|&color| contrast(color, self.panel) >= ENOUGH).unwrap_or(self.link)
     }
 
-    /// A colour for arrows, which cross all others: its hue, half-way to ink.
+    /// A colour for arrows, which cross all others: its hue, half-way to ink. Light ink outweighs dark in a mixture.
     #[must_use]
     pub fn stroke(&self, color: Color) -> Color {
-        mix([(color, 0.4), (self.link, 0.6)]).unwrap_or(self.link)
+        let ink = if self.kind == ThemeKind::Dark { 0.28 } else { 0.6 };
+        mix([(color, 1.0 - ink), (self.link, ink)]).unwrap_or(self.link)
     }
 
     /// The colour for text on a fill: of near-black and white, the one that contrasts more.
@@ -151,6 +159,14 @@ impl Theme {
         if contrast(fill, light) * 1.6 >= contrast(fill, dark) { light } else { dark }
     }
 }
+
+/// How much white a colour has in it; from [`PALE`] on it is a tint.
+fn whiteness(color: Color) -> u8 {
+    color.red.min(color.green).min(color.blue)
+}
+
+/// Whiteness of the darkest tint.
+const PALE: u8 = 170;
 
 /// Relative luminance, after WCAG 2.
 fn luminance(color: Color) -> f32 {
@@ -215,6 +231,21 @@ mod tests {
             assert!(contrast(dark.fill(rgb(hex)), dark.track) < 3.0, "{hex:x}");
         }
         assert_eq!(dark.fill(rgb(0x002f_7d6b)), rgb(0x002f_7d6b));
+    }
+
+    #[test]
+    fn idle_is_pale_and_never_vivid() {
+        assert!([0x00ed_f0f3, 0x00f6_ecc4, 0x00dd_e2e8].into_iter().all(|hex| Theme::recedes(rgb(hex))));
+        assert!([0x0000_ffff, 0x00ff_ff00, 0x0000_72b2].into_iter().all(|hex| !Theme::recedes(rgb(hex))));
+    }
+
+    #[test]
+    fn curves_can_be_told_from_the_ground_in_both_themes() {
+        for theme in [Theme::new(ThemeKind::Light), Theme::new(ThemeKind::Dark)] {
+            for hex in [0x004d_5660, 0x00f0_e442, 0x0000_72b2, 0x0000_0000, 0x00ff_ffff] {
+                assert!(contrast(theme.legible(rgb(hex)), theme.panel) >= 2.6, "{hex:x} {:?}", theme.kind);
+            }
+        }
     }
 
     #[test]

@@ -363,4 +363,8 @@ fn start() {
     com::tick(1, 1);
     println!("late: {}", tracer_rt::start(tracer_rt::Config::default()).unwrap_err());
     session.finish();
+    for n in 0..10_000 {
+        com::tick(n, 2);
+    }
+    println!("after the end: {:?}", tracer_rt::counts());
 }

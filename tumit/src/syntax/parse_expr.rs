@@ -150,11 +150,13 @@ impl Builder<'_> {
                 expr
             }
             Err(error) => {
-                let at = start + recover::offset(&error).min(text.len());
+                let offset = recover::offset(&error).min(text.len());
+                let at = start + offset;
+                let length = text[offset..].chars().next().map_or(0, char::len_utf8);
                 self.push(
                     Diagnostic::error(Code::Syntax, "a hole of a text holds no expression")
                         .at(
-                            Span::new(self.file, at..(at + 1).min(start + text.len()).max(at)),
+                            Span::new(self.file, at..at + length),
                             recover::expectation(&error).replace(recover::END, "an operator or `}`"),
                         )
                         .help("write `{{` and `}}` for braces that shall be seen"),

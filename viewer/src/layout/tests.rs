@@ -106,3 +106,19 @@ fn nothing_at_all_has_no_rows() {
     let layout = Layout::filling(&empty, &Options::default(), 100.0, 0.1..=4.0);
     assert!(layout.rows.is_empty() && layout.row_of(ContainerId(0)).is_none());
 }
+
+#[test]
+fn axes_have_two_ends_whatever_the_values() {
+    let cases = [
+        ((0.0, 0.0), (0.0, 1.0)),
+        ((1.25e8, 1.25e8), (0.0, 1.25e8)),
+        ((-3.0, -3.0), (-3.0, 0.0)),
+        ((10.0, 40.0), (0.0, 40.0)),
+        ((30.0, 40.0), (30.0, 40.0)),
+    ];
+    for (range, expected) in cases {
+        assert_eq!(axis(Some(range)), Some(expected));
+    }
+    assert_eq!(axis(Some((0.0, f64::INFINITY))), None);
+    assert_eq!(axis(None), None);
+}

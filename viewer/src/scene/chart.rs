@@ -213,3 +213,22 @@ impl<'a> Context<'a> {
         Some(Item::Cells(Cells { frame, palette, values, columns }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_is_said() {
+        let mut cut = Cut::default();
+        cut.links(500_000, 500_000);
+        assert!(cut.notes().is_empty());
+        cut.links(500_000, 1_234_567);
+        cut.events(1, 1);
+        let thin = '\u{202f}';
+        assert_eq!(
+            cut.notes(),
+            [format!("1{thin}000{thin}000 of 1{thin}734{thin}567 links are drawn; zoom in for all")]
+        );
+    }
+}

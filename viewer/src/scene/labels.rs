@@ -4,7 +4,7 @@ use super::chart::Context;
 use super::{Anchor, Frame, Item, Text};
 use crate::query::ValueId;
 use crate::theme::font::{self, Weight};
-use crate::theme::{Paint, Theme, contrast};
+use crate::theme::{Paint, Theme};
 
 /// A state that was drawn as a rectangle.
 #[derive(Clone, Copy, Debug)]
@@ -65,8 +65,9 @@ fn label(context: &Context<'_>, state: &Placed, from: f32, to: f32) -> Option<It
     let size = LARGEST_TEXT.min(state.frame.height * 0.72);
     let room = to - from - 2.0 * PADDING;
     let name = context.name(state.value);
-    // A state that hardly stands out from empty time is idle: its name stays in the background too.
-    let quiet = contrast(context.color(state.value), context.theme.track) < 1.3;
+    // The name of what is idle, or dimmed, stays in the background too.
+    let given = context.model.values.get(state.value.index()).map(|value| value.color);
+    let quiet = given.is_none_or(Theme::recedes) || context.options.dimmed.contains(&state.value);
     let text = font::fit(name, size, Weight::Regular, room).filter(|text| tells(text, name, quiet))?;
     let at = (f32::midpoint(from, to), state.frame.y + state.frame.height / 2.0 + size * 0.355);
     let ink = Theme::text_on(context.color(state.value));

@@ -1,5 +1,6 @@
 //! A scene as compact JSON for the page: numbers in columns, each as the difference to the one before, paints in a table,
-//! mixtures as bytes. Written like this, and compressed by the server, a dense picture has some tens of kilobytes.
+//! mixtures as bytes. Written like this, and compressed by the server, most pictures have some tens of kilobytes; one that is
+//! mixtures from edge to edge, on 64 rows of 1,600 columns, has about 250.
 //!
 //! The page's `draw.js` reads it. Coordinates have two decimals; shares are quantised to 8 bits.
 
@@ -255,6 +256,21 @@ mod tests {
         for wrong in ["", "s", "x1", "s-1", "é5", "s99999999999"] {
             assert_eq!(parse_entity(wrong), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn items_of_a_kind_are_a_table_of_differences() {
+        let fill = Paint::solid(Color { red: 1, green: 2, blue: 3 });
+        let rect = |x: f32, id: Option<u32>| {
+            let frame = Frame::new(x, 5.0, 2.5, 10.0);
+            Item::Rect(Rect { frame, fill, radius: 0.0, id: id.map(EntityId::State), title: None })
+        };
+        let items = vec![rect(1.0, Some(7)), rect(4.0, Some(8)), rect(9.25, None)];
+        let json = to_json(&Scene { items, ..Scene::default() });
+        assert_eq!(json["paints"], json!([["#010203", 1.0]]));
+        let (x, width, fixed) = (json!([100, 300, 525]), json!([250, 0, 0]), |first: i64| json!([first, 0, 0]));
+        let ids = json!([7 * 8 + 2, 8, -(8 * 8 + 2)]);
+        assert_eq!(json["runs"], json!([["r", 3, x, width, fixed(500), fixed(1000), fixed(0), fixed(1), ids]]));
     }
 
     #[test]

@@ -113,6 +113,8 @@ function key(event) {
   const act = acts[event.key];
   if (act) {
     event.preventDefault();
+    // What was pointed at moves away, or is to be left.
+    hideTooltip();
     act();
   }
 }

@@ -71,7 +71,8 @@ export async function point(x, y, pointer) {
     if (mine !== turn || !all) return;
     state.lit = all.related.map((/** @type {any} */ one) => one.id);
     repaint();
-    say(now, all.name, all.containers.slice(-2).join(" › "));
+    const short = (/** @type {string} */ path) => path.split(" › ").slice(-2).join(" › ");
+    say(now, all.name, all.kind === "Link" ? `${short(all.fields[0][1])} → ${short(all.fields[1][1])}` : all.containers.slice(-2).join(" › "));
     describe(all, found?.hit?.color ?? "", pointer);
   } else if (found?.mixture && row) {
     const { cells, column, parts } = found.mixture;

@@ -116,7 +116,7 @@ TUMIT1_SLOW void tumit1_append_records(struct tumit1_thread *t, unsigned char *b
     h.kind = TUMIT1_KIND_RECORDS;
     h.codec = (uint8_t)(stored == raw ? TUMIT1_CODEC_RAW : TUMIT1_CODEC_LZ4);
     h.stream = t->stream;
-    h.records = walk->records;
+    h.records = walk->records - walk->accounts;
     h.sequence = t->sequence;
     h.raw = raw;
     h.stored = stored;
