@@ -91,16 +91,19 @@ fn ranks_share_a_folder_and_compare_clocks() {
     }
 }
 
-/// Of `leaders` clocks, the lower of each pair `i`, `i XOR 2^k` holds 30 samples of each of two bursts.
+/// Exchanges of a pair in a burst, unless `TUMIT_SYNC_EXCHANGES` says otherwise.
+const EXCHANGES: usize = 300;
+
+/// Of `leaders` clocks, the lower of each pair `i`, `i XOR 2^k` holds [`EXCHANGES`] samples of each of two bursts.
 fn check_hypercube(files: &[ProcessFile], leaders: usize) {
     let id = |file: &ProcessFile| u64::from_le_bytes(*file.process[&tag::PROCESS_ID].first_chunk().expect("16 bytes"));
     for (rank, file) in files.iter().enumerate() {
         let peers: Vec<usize> =
             (0..3).map(|k| rank ^ (1 << k)).filter(|&peer| rank < peer && peer < leaders && rank < leaders).collect();
-        assert_eq!(file.sync.len(), peers.len() * 2 * 30, "rank {rank} of {leaders} clocks");
+        assert_eq!(file.sync.len(), peers.len() * 2 * EXCHANGES, "rank {rank} of {leaders} clocks");
         for peer in peers {
             let with = |burst| file.sync.iter().filter(move |s| s.burst == burst && s.peer == id(&files[peer])).count();
-            assert_eq!((with(0), with(1)), (30, 30), "ranks {rank} and {peer}");
+            assert_eq!((with(0), with(1)), (EXCHANGES, EXCHANGES), "ranks {rank} and {peer}");
         }
     }
 }
