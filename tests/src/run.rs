@@ -190,7 +190,7 @@ impl ProcessFile {
                 }
                 Value::Enum { index, value } => {
                     bytes.extend(value.to_le_bytes());
-                    schema.enums[index as usize].values[usize::from(value)].clone()
+                    schema.enums[index as usize].name_of(value).expect("a known value").to_owned()
                 }
                 Value::Array(tracer_format::schema::Scalar::Date, dates) => format!("{} dates", dates.len() / 8),
                 Value::Array(_, elements) => {

@@ -23,6 +23,8 @@ pub(crate) fn check(files: &[Loaded], model: &mut Model, diagnostics: &mut Diagn
         .collect();
     let mut usage = action::Usage::default();
     let lowered = rules::lower(&rules, model, &mut usage, diagnostics);
+    model.spec.rule_texts = rules::texts(&rules, &lowered.1, diagnostics);
+    let lowered = lowered.0;
     usage.incomplete |= diagnostics.has_errors();
     usage.check(model, diagnostics);
     label::check(model, &usage, diagnostics);

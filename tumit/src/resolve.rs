@@ -62,6 +62,7 @@ pub(crate) fn resolve(files: &[Loaded], diagnostics: &mut Diagnostics) -> Model 
         model.broken.extend(loaded.tree.broken.iter().cloned());
     }
     model.trace_name(files, diagnostics);
+    model.version(files, diagnostics);
     let items = || files.iter().flat_map(|loaded| &loaded.tree.items);
     for item in items() {
         match item {
@@ -116,6 +117,24 @@ impl Model {
                 Diagnostic::error(Code::NoTrace, "the spec is named twice")
                     .at(second.span, "a second name")
                     .also(first.span, "the first one"),
+            );
+        }
+    }
+
+    /// The root's version; that of used files is theirs.
+    fn version(&mut self, files: &[Loaded], diagnostics: &mut Diagnostics) {
+        let Some(root) = files.last() else { return };
+        let mut versions = root.tree.items.iter().filter_map(|item| match item {
+            Item::Version(number, span) => Some((*number, *span)),
+            _ => None,
+        });
+        let Some((number, first)) = versions.next() else { return };
+        self.spec.version = number;
+        for (_, second) in versions {
+            diagnostics.push(
+                Diagnostic::error(Code::BadVersion, "the spec has two versions")
+                    .at(second, "a second version")
+                    .also(first, "the first one"),
             );
         }
     }

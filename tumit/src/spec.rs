@@ -42,6 +42,12 @@ pub struct Spec {
     pub name: String,
     /// The `//!` text.
     pub doc: String,
+    /// `version NUMBER;` of the spec; 0 if it says none.
+    pub version: u32,
+    /// Constants in declared order.
+    pub constants: Vec<Constant>,
+    /// `type NAME = TYPE;` in declared order.
+    pub aliases: Vec<Alias>,
     /// Levels in declared order.
     pub levels: Vec<Level>,
     /// Named enums of integers with names.
@@ -57,6 +63,8 @@ pub struct Spec {
     /// What each record does to the picture: `rules[r]` belongs to `records[r]`. Empty: nothing was said about it, and the
     /// default holds (see [`Spec::has_rules`]).
     pub rules: Vec<Vec<Action>>,
+    /// Rules as they were written, in their order: for documentation.
+    pub rule_texts: Vec<RuleText>,
     /// Text outputs made by template rules.
     pub outputs: Vec<TextOutput>,
     /// The files it was compiled from; the first is the root.
@@ -81,8 +89,60 @@ pub struct Enum {
     pub name: String,
     /// Its `///` text.
     pub doc: String,
-    /// Names of the values.
-    pub values: Vec<String>,
+    /// Its values, in declared order.
+    pub values: Vec<EnumValue>,
+}
+
+impl Enum {
+    /// Some number needs two bytes in a record.
+    #[must_use]
+    pub fn is_wide(&self) -> bool {
+        self.values.iter().any(|value| value.number > 0xFF)
+    }
+}
+
+/// A value of an enum.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EnumValue {
+    /// Name as declared.
+    pub name: String,
+    /// Its `///` text.
+    pub doc: String,
+    /// Stands for it in records. Unique in its enum.
+    pub number: u16,
+}
+
+/// `const NAME = VALUE;`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Constant {
+    /// Name as declared.
+    pub name: String,
+    /// Its `///` text.
+    pub doc: String,
+    /// A literal: computed when the spec was compiled.
+    pub value: Expr,
+}
+
+/// `type NAME = TYPE;`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alias {
+    /// Name as declared.
+    pub name: String,
+    /// Its `///` text.
+    pub doc: String,
+    /// The type, as it was written.
+    pub text: String,
+}
+
+/// A rule as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleText {
+    /// Its `///` text.
+    pub doc: String,
+    /// From `rule` or `also` to its `;`.
+    pub text: String,
+    /// The records on which it acts; empty if it never does.
+    pub records: Vec<RecordId>,
 }
 
 /// An event, or one end of a span: what is recorded.
@@ -96,6 +156,17 @@ pub struct Record {
     pub level: LevelId,
     /// Layout of its bytes, with its full name (`iteration.begin`).
     pub layout: RecordType,
+    /// What was written about each field of the layout, in the same order.
+    pub fields: Vec<FieldText>,
+}
+
+/// What a spec says about a field beside its name and layout.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FieldText {
+    /// Its `///` text.
+    pub doc: String,
+    /// The type as it was written: `[rank; 4]`.
+    pub written: String,
 }
 
 /// A span: a begin and an end from one declaration.
@@ -105,8 +176,11 @@ pub struct Span {
     pub name: String,
     /// Holds the parameters.
     pub begin: RecordId,
-    /// Holds none.
+    /// Holds none, but for `task`.
     pub end: RecordId,
+    /// Declared `async`: it may leave its thread and go on elsewhere, in parts. Both ends have `task: u64` as their first
+    /// field, which says what belongs together.
+    pub is_async: bool,
 }
 
 /// A type of container.
@@ -170,6 +244,8 @@ pub enum Nature {
 pub struct Value {
     /// Name as declared.
     pub name: String,
+    /// Its `///` text.
+    pub doc: String,
     /// Label on the screen; the name unless said otherwise.
     pub label: String,
     /// Its colour, if declared.
@@ -414,14 +490,21 @@ impl Spec {
     /// The schema that generators embed and files carry.
     #[must_use]
     pub fn schema(&self) -> Schema {
-        use tracer_format::schema::{EnumInfo, LevelInfo, SCHEMA_VERSION, SourceText};
+        use tracer_format::schema::{LevelInfo, SCHEMA_VERSION, SourceText};
         Schema {
             version: SCHEMA_VERSION,
             name: self.name.clone(),
+            spec_version: self.version,
             levels: self.levels.iter().map(|l| LevelInfo { name: l.name.clone(), enabled: l.enabled }).collect(),
-            enums: self.enums.iter().map(|e| EnumInfo { name: e.name.clone(), values: e.values.clone() }).collect(),
+            enums: self.enums.iter().map(|e| enum_info(e)).collect(),
             records: self.records.iter().map(|record| record.layout.clone()).collect(),
             sources: self.sources.iter().map(|s| SourceText { path: s.path.clone(), text: s.text.clone() }).collect(),
         }
     }
+}
+
+fn enum_info(item: &Enum) -> tracer_format::schema::EnumInfo {
+    use tracer_format::schema::{EnumInfo, EnumValueInfo};
+    let values = item.values.iter().map(|value| EnumValueInfo { name: value.name.clone(), number: value.number });
+    EnumInfo { name: item.name.clone(), values: values.collect() }
 }

@@ -1,6 +1,7 @@
 //! From text to a tree: the grammar, and the builders of the tree, one file per construct.
 
 pub(crate) mod ast;
+mod css;
 mod literal;
 mod parse_event;
 mod parse_expr;
@@ -115,6 +116,15 @@ fn is_punctuation(rule: Rule) -> bool {
 fn doc_line(node: &Node<'_>) -> String {
     let text = node.as_str()[3..].trim_end();
     text.strip_prefix(' ').unwrap_or(text).to_owned()
+}
+
+/// The documentation before a declaration.
+fn docs(node: &Node<'_>) -> String {
+    let mut doc = String::new();
+    for line in node.clone().into_inner().take_while(|child| child.as_rule() == Rule::doc) {
+        add_line(&mut doc, &doc_line(&line));
+    }
+    doc
 }
 
 fn add_line(doc: &mut String, line: &str) {

@@ -1,7 +1,10 @@
 //! From a [`Spec`] to the programs of its record types and their part of the [`Model`].
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use tracer_format::Schema;
-use tracer_format::schema::Field;
+use tracer_format::schema::{EnumInfo, Field};
 use tumit::Spec;
 use tumit::spec::{self, Expr, Instance, Nature, Piece, ValueExpr, VariableOp, Verb};
 
@@ -18,8 +21,8 @@ pub(crate) struct Program {
     pub(crate) full_name: Sym,
     pub(crate) level: Sym,
     pub(crate) fields: Vec<Field>,
-    /// Names of the values of the schema's enums.
-    pub(crate) enums: Vec<Vec<Sym>>,
+    /// Names of the values of the schema's enums, by number.
+    pub(crate) enums: Arc<[BTreeMap<u16, Sym>]>,
     pub(crate) arrows: Vec<Arrow>,
     /// Its records hold their source position.
     pub(crate) located: bool,
@@ -144,8 +147,8 @@ pub(crate) fn compile_spec(
     remarks: &mut Vec<String>,
 ) -> Vec<Option<Program>> {
     let tree = if output.is_some() { Tree::default() } else { add_tree(spec, model, symbols) };
-    let enums: Vec<Vec<Sym>> =
-        schema.enums.iter().map(|e| e.values.iter().map(|value| symbols.intern(value)).collect()).collect();
+    let mut names = |e: &EnumInfo| e.values.iter().map(|value| (value.number, symbols.intern(&value.name))).collect();
+    let enums: Arc<[BTreeMap<u16, Sym>]> = schema.enums.iter().map(&mut names).collect();
     let mut programs = Vec::new();
     for layout in &schema.records {
         let Some(record) = spec.records.iter().position(|record| record.layout.name == layout.name) else {

@@ -93,7 +93,7 @@ fn entity(container: ContainerTypeId, name: &str, label: &str, nature: Nature) -
 fn value_named(entity: &mut EntityType, name: &str) -> ValueId {
     let at = entity.values.iter().position(|value| value.name == name).unwrap_or_else(|| {
         let (name, label) = (name.to_owned(), name.to_owned());
-        entity.values.push(Value { name, label, color: None, look: Look::default() });
+        entity.values.push(Value { name, doc: String::new(), label, color: None, look: Look::default() });
         entity.values.len() - 1
     });
     ValueId(id(at))

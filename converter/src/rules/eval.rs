@@ -149,7 +149,7 @@ impl Scope<'_> {
             Value::Date(ticks) => Val::Date(self.facts.clock.global_from_ticks(ticks)),
             Value::Pointer(value) => Val::Pointer(value),
             Value::Enum { index, value } => {
-                let name = self.program.enums.get(index as usize).and_then(|names| names.get(usize::from(value)));
+                let name = self.program.enums.get(index as usize).and_then(|names| names.get(&value));
                 name.map_or(Val::Int(value.into()), |name| Val::Sym(*name))
             }
             Value::Interned(id) => match self.facts.strings.get(id as usize).copied().flatten() {

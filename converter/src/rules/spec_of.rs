@@ -1,9 +1,9 @@
 //! The spec that a schema carries.
 
 use tracer_format::Schema;
-use tracer_format::schema::RecordKind;
+use tracer_format::schema::{EnumInfo, EnumValueInfo, RecordKind};
 use tumit::Spec;
-use tumit::spec::{Enum, Level, LevelId, Record, SourceFile};
+use tumit::spec::{Enum, EnumValue, FieldText, Level, LevelId, Record, SourceFile};
 
 /// The spec of a schema: its source texts compiled again, so that an old run follows the rules as they are understood
 /// today; its layouts alone where that is not possible.
@@ -29,7 +29,11 @@ pub(crate) fn layouts(schema: &Schema) -> Spec {
     let levels = schema.levels.iter();
     let levels = levels.map(|l| Level { name: l.name.clone(), doc: text(), enabled: l.enabled }).collect();
     let enums = schema.enums.iter();
-    let enums = enums.map(|e| Enum { name: e.name.clone(), doc: text(), values: e.values.clone() }).collect();
+    let values = |e: &EnumInfo| {
+        let value = |v: &EnumValueInfo| EnumValue { name: v.name.clone(), doc: String::new(), number: v.number };
+        e.values.iter().map(value).collect()
+    };
+    let enums = enums.map(|e| Enum { name: e.name.clone(), doc: text(), values: values(e) }).collect();
     let records = schema.records.iter().map(|layout| {
         let ending = match layout.kind {
             RecordKind::Event => "",
@@ -37,7 +41,8 @@ pub(crate) fn layouts(schema: &Schema) -> Spec {
             RecordKind::End => ".end",
         };
         let name = layout.name.strip_suffix(ending).unwrap_or(&layout.name).to_owned();
-        Record { name, doc: text(), level: LevelId(layout.level), layout: layout.clone() }
+        let fields = vec![FieldText::default(); layout.fields.len()];
+        Record { name, doc: text(), level: LevelId(layout.level), layout: layout.clone(), fields }
     });
     Spec { name: schema.name.clone(), levels, enums, records: records.collect(), ..Spec::default() }
 }

@@ -7,7 +7,7 @@
 use bincode::{Decode, Encode};
 
 /// Version of the [`Schema`] structure.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 /// Longest schema that is decoded, in bytes.
 pub const MAX_SCHEMA_BYTES: usize = 1 << 24;
 
@@ -19,6 +19,8 @@ pub struct Schema {
     pub version: u32,
     /// Name of the trace (`trace taktuk;`).
     pub name: String,
+    /// The spec's own version (`version 3;`); 0 if it says none.
+    pub spec_version: u32,
     /// Levels, in declared order.
     pub levels: Vec<LevelInfo>,
     /// Enums, in declared order.
@@ -45,8 +47,29 @@ pub struct LevelInfo {
 pub struct EnumInfo {
     /// Its name.
     pub name: String,
-    /// Its values; a record holds an index into them.
-    pub values: Vec<String>,
+    /// Its values, in declared order.
+    pub values: Vec<EnumValueInfo>,
+}
+
+impl EnumInfo {
+    /// The name of the value that has this number in records.
+    #[must_use]
+    pub fn name_of(&self, number: u16) -> Option<&str> {
+        // Nearly all enums are numbered 0, 1, 2 …
+        let guess = self.values.get(usize::from(number)).filter(|value| value.number == number);
+        let found = guess.or_else(|| self.values.iter().find(|value| value.number == number));
+        found.map(|value| value.name.as_str())
+    }
+}
+
+/// A value of an enum.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(Encode, Decode))]
+pub struct EnumValueInfo {
+    /// Its name.
+    pub name: String,
+    /// What stands for it in records.
+    pub number: u16,
 }
 
 /// One file of the spec.
@@ -128,7 +151,7 @@ pub enum Scalar {
     /// A date in local ticks.
     Date,
     Pointer,
-    /// An index into this enum of the schema, of one byte (`wide` false) or two.
+    /// The number of a value of this enum of the schema, in one byte (`wide` false) or two.
     Enum {
         index: u32,
         wide: bool,

@@ -119,7 +119,9 @@ impl File {
             Raw::Bytes(bytes) => Value::Bytes(bytes.to_vec()),
             Raw::Interned(0) => Value::Text(String::new()),
             Raw::Interned(id) => Value::Text(self.strings[&id].clone()),
-            Raw::Enum { index, value } => Value::Text(schema.enums[index as usize].values[value as usize].clone()),
+            Raw::Enum { index, value } => {
+                Value::Text(schema.enums[index as usize].name_of(value).expect("a known value").to_owned())
+            }
             Raw::Array(scalar, bytes) => {
                 let all: Vec<String> = array_elements(scalar, bytes)
                     .map(|element| match self.value(schema, element) {

@@ -34,7 +34,7 @@ pub(super) fn check(model: &Model, diagnostics: &mut Diagnostics) {
     report(enums.clone().map(|(e, span)| (rust_type_name(&e.name), e.name.clone(), *span)), "enums", diagnostics);
     for (declared, span) in enums {
         let values = declared.values.iter();
-        report(values.map(|value| (rust_type_name(value), value.clone(), *span)), "values", diagnostics);
+        report(values.map(|value| (rust_type_name(&value.name), value.name.clone(), *span)), "values", diagnostics);
     }
 }
 

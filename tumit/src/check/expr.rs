@@ -138,10 +138,10 @@ impl Scope<'_> {
             model.unknown(Code::UnknownType, "enum", name, model.enums.keys().map(String::as_str), diagnostics);
             return bad();
         };
-        let values = &model.spec.enums[index as usize].values;
-        if !values.contains(&part.text) {
+        let values = || model.spec.enums[index as usize].values.iter().map(|value| value.name.as_str());
+        if !values().any(|value| value == part.text) {
             let what = format!("value of enum `{}` called", name.text);
-            model.unknown(Code::UnknownValue, &what, part, values.iter().map(String::as_str), diagnostics);
+            model.unknown(Code::UnknownValue, &what, part, values(), diagnostics);
             return bad();
         }
         (Expr::Text(Pattern(vec![Piece::Text(part.text.clone())])), Type::Enum(index))

@@ -4,7 +4,7 @@ use super::action::{Usage, lower_action};
 use super::expr::Scope;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::resolve::{EventRef, Model, index};
-use crate::spec::{Action, RecordId};
+use crate::spec::{Action, RecordId, RuleText};
 use crate::syntax::ast::{self, ActionKind, Path, Rule, Target};
 
 /// One of the places of a [`Choice`].
@@ -26,18 +26,35 @@ impl Choice {
     }
 }
 
-/// Lowers the rules of the picture: for every record its actions.
+/// Lowers the rules of the picture: for every record its actions, and the rules that they come from.
 pub(super) fn lower(
     rules: &[&Rule],
     model: &Model,
     usage: &mut Usage,
     diagnostics: &mut Diagnostics,
-) -> Vec<Vec<Action>> {
+) -> (Vec<Vec<Action>>, Vec<Vec<usize>>) {
     let per_record = assign(rules, model, diagnostics);
-    lower_each(&per_record, rules, diagnostics, |rule, record, diagnostics| {
+    let lowered = lower_each(&per_record, rules, diagnostics, |rule, record, diagnostics| {
         let scope = Scope { model, record };
         rule.arrows.iter().filter_map(|arrow| lower_action(&scope, arrow, usage, diagnostics)).collect()
-    })
+    });
+    (lowered, per_record)
+}
+
+/// The rules as they were written, each with the records on which it acts.
+pub(super) fn texts(rules: &[&Rule], per_record: &[Vec<usize>], diagnostics: &Diagnostics) -> Vec<RuleText> {
+    let text = |rule: &&Rule| RuleText {
+        doc: rule.doc.clone(),
+        text: diagnostics.sources.text(rule.span).to_owned(),
+        records: Vec::new(),
+    };
+    let mut texts: Vec<RuleText> = rules.iter().map(text).collect();
+    for (record, chosen) in per_record.iter().enumerate() {
+        for at in chosen {
+            texts[*at].records.push(RecordId(index(record)));
+        }
+    }
+    texts
 }
 
 /// Lowers, for each record, its rules by `lower`. A rule for many records that has a mistake is looked at only once.

@@ -117,8 +117,7 @@ impl Header<'_> {
             let values: Vec<_> = item
                 .values
                 .iter()
-                .enumerate()
-                .map(|(number, value)| format!("    {name}_{} = {number}", names::raw(value)))
+                .map(|value| format!("    {name}_{} = {}", names::raw(&value.name), value.number))
                 .collect();
             let _ = write!(out, "enum {name} {{\n{}\n}};\n", values.join(",\n"));
         }

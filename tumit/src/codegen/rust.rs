@@ -107,24 +107,25 @@ fn switch(level: usize) -> Ident {
 fn enumeration(item: &Enum, visibility: &TokenStream) -> TokenStream {
     let name = names::type_name(&item.name);
     let doc = names::doc(&item.doc, || format!("Values of the spec's enum `{}`.", item.name));
-    let number = if item.values.len() <= 256 { quote!(u8) } else { quote!(u16) };
+    let repr = if item.is_wide() { quote!(u16) } else { quote!(u8) };
     let values = item.values.iter().map(|value| {
-        let (ident, doc) = (names::type_name(value), format!(" `{value}`"));
-        quote!(#[doc = #doc] #ident)
+        let doc = names::doc(&value.doc, || format!("`{}`", value.name));
+        let (ident, number) = (names::type_name(&value.name), Literal::u16_unsuffixed(value.number));
+        quote!(#doc #ident = #number)
     });
     quote! {
         #doc
         #[allow(dead_code, reason = "a program need not use all values")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[repr(#number)]
+        #[repr(#repr)]
         #visibility enum #name { #(#values),* }
 
         impl ::tracer_rt::private::Enumerated for #name {
-            type Number = #number;
+            type Number = #repr;
 
             #[inline(always)]
-            fn number(self) -> #number {
-                self as #number
+            fn number(self) -> #repr {
+                self as #repr
             }
         }
     }

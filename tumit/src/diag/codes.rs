@@ -38,8 +38,9 @@ codes! {
     TooDeep = 4, "Brackets are nested too deeply, or an expression has too many operators. Nothing that a person writes needs this.";
     BadNumber = 5, "The number does not fit: integers have 64 bits, and floats must be finite.";
     BadEscape = 6, "After a backslash stand `n`, `t`, `r`, `0`, `\\`, `\"` or `u{…}`. In texts with holes `{{` and `}}` give braces.";
-    BadColor = 7, "A colour is `#` and six hexadecimal digits: red, green, blue.";
+    BadColor = 7, "A colour is `#` and six hexadecimal digits, a name of CSS, or `rgb(…)` with three numbers from 0 to 255 or from 0.0 to 1.0.";
     NotSupported = 8, "The language has this construct, but this version of the compiler cannot translate it.";
+    BadVersion = 9, "The version of a spec is a positive integer, said once. It grows when traces of the new spec can no longer be read by the old rules.";
     // Files.
     CannotRead = 10, "A file that is named by `use` could not be read. Its path counts from the file that says `use`.";
     UseCycle = 11, "A file uses itself, perhaps through others.";
@@ -63,6 +64,8 @@ codes! {
     TooLarge = 41, "The part of a record whose size is fixed may not be larger than 32 KiB: it must fit into a block of the trace.";
     BadArray = 42, "Arrays have elements of a fixed size, and `[T; N]` has at least one.";
     EmptyEnum = 43, "An enum has at least one value.";
+    EnumNumber = 44, "Each value of an enum has a number of its own, from 0 to 65535: what stands after `=`, else one more than the value before.";
+    TaskTaken = 45, "An `async` span has a parameter `task` that says which parts of it belong together. It is added by itself.";
     // The tree.
     LinkEndOutside = 50, "Both ends of a link are inside the container that declares it, or that container itself.";
     BadKeyType = 51, "A key is an integer or text: `u8` to `u64`, `i8` to `i64`, `string`, `interned` or an enum.";

@@ -8,11 +8,13 @@ use tracer_format::schema::{Field, RecordKind, RecordType};
 use super::{EventRef, Model, check_name, duplicate, index};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::layout::{self, MAX_FIXED_BYTES};
-use crate::spec::{self, LevelId, Record, RecordId};
+use crate::spec::{self, FieldText, LevelId, Record, RecordId};
 use crate::syntax::ast;
 
 /// Most parameters of an event: C compilers must accept 127, and a call is still readable.
 const MAX_FIELDS: usize = 64;
+/// The parameter that `async` adds to both ends of a span.
+const TASK: &str = "task";
 /// Most record types of a spec: ids are below the reserved ones, and start at 1.
 const MAX_RECORDS: usize = FIRST_RESERVED_ID as usize - 1;
 
@@ -55,9 +57,10 @@ impl Model {
         }
         let name = &event.name.text;
         let reference = if event.is_span {
+            let at_end = fields.iter().take(usize::from(event.is_async.is_some())).cloned().collect();
             let begin = self.record(event, level, (format!("{name}.begin"), RecordKind::Begin), fields);
-            let end = self.record(event, level, (format!("{name}.end"), RecordKind::End), Vec::new());
-            self.spec.spans.push(spec::Span { name: name.clone(), begin, end });
+            let end = self.record(event, level, (format!("{name}.end"), RecordKind::End), at_end);
+            self.spec.spans.push(spec::Span { name: name.clone(), begin, end, is_async: event.is_async.is_some() });
             EventRef::Span { begin, end }
         } else {
             EventRef::Event(self.record(event, level, (name.clone(), RecordKind::Event), fields))
@@ -72,8 +75,9 @@ impl Model {
         event: &ast::Event,
         level: LevelId,
         (name, kind): (String, RecordKind),
-        fields: Vec<Field>,
+        fields: Vec<(Field, FieldText)>,
     ) -> RecordId {
+        let (fields, texts) = fields.into_iter().unzip();
         let id = RecordId(index(self.spec.records.len()));
         self.record_spans.push(event.name.span);
         self.spec.records.push(Record {
@@ -81,15 +85,32 @@ impl Model {
             doc: event.doc.clone(),
             level,
             layout: RecordType { name, level: level.0, kind, located: event.located, fields },
+            fields: texts,
         });
         id
     }
 
-    fn fields(&self, event: &ast::Event, diagnostics: &mut Diagnostics) -> Vec<Field> {
+    fn fields(&self, event: &ast::Event, diagnostics: &mut Diagnostics) -> Vec<(Field, FieldText)> {
         let mut seen = BTreeMap::new();
         let mut fields = Vec::new();
+        if event.is_async.is_some() {
+            let ty = tracer_format::FieldType::One(tracer_format::schema::Scalar::U64);
+            let doc = "Says which parts of the span belong together.".to_owned();
+            fields.push((Field { name: TASK.to_owned(), ty }, FieldText { doc, written: "u64".to_owned() }));
+        }
         for field in &event.fields {
             check_name(&field.name, diagnostics);
+            if let Some(mark) = event.is_async
+                && field.name.text == TASK
+            {
+                diagnostics.push(
+                    Diagnostic::error(Code::TaskTaken, format!("`{TASK}` is declared by itself"))
+                        .at(field.name.span, "a second parameter of this name")
+                        .also(mark, "`async` adds it")
+                        .help("leave it out, or name it otherwise"),
+                );
+                continue;
+            }
             if let Some(first) = seen.insert(&field.name.text, field.name.span) {
                 duplicate("parameter", &field.name, first, diagnostics);
                 continue;
@@ -97,7 +118,8 @@ impl Model {
             // A field of unknown type stays, so that rules that name it do not complain too.
             let ty = self.field_type(&field.ty, diagnostics);
             let ty = ty.unwrap_or(tracer_format::FieldType::One(tracer_format::schema::Scalar::U64));
-            fields.push(Field { name: field.name.text.clone(), ty });
+            let written = diagnostics.sources.text(field.ty.span).to_owned();
+            fields.push((Field { name: field.name.text.clone(), ty }, FieldText { doc: field.doc.clone(), written }));
         }
         if fields.len() > MAX_FIELDS {
             diagnostics.push(

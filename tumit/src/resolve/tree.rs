@@ -286,6 +286,7 @@ impl Model {
             }
             values.push(spec::Value {
                 name: value.name.text.clone(),
+                doc: value.doc.clone(),
                 label: value.label.clone().unwrap_or_else(|| value.name.text.clone()),
                 color: value.color,
                 look: look(&value.look, diagnostics),

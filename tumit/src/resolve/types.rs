@@ -1,5 +1,7 @@
 //! Types: built-in ones, enums, other names for types, and constants.
 
+use std::collections::BTreeMap;
+
 use tracer_format::schema::{FieldType, Scalar};
 
 use super::{Model, check_name, duplicate, index};
@@ -108,15 +110,7 @@ const MAX_ENUM_VALUES: usize = 65_536;
 impl Model {
     pub(super) fn enumeration(&mut self, declared: &ast::Enum, diagnostics: &mut Diagnostics) {
         self.check_type_name(&declared.name, diagnostics);
-        let mut values: Vec<String> = Vec::new();
-        let mut seen = std::collections::BTreeMap::new();
-        for value in &declared.values {
-            check_name(value, diagnostics);
-            match seen.insert(value.text.clone(), value.span) {
-                Some(first) => duplicate("enum value", value, first, diagnostics),
-                None => values.push(value.text.clone()),
-            }
-        }
+        let values = enum_values(&declared.values, diagnostics);
         if values.is_empty() {
             diagnostics.push(
                 Diagnostic::error(Code::EmptyEnum, format!("enum `{}` has no value", declared.name.text))
@@ -158,6 +152,8 @@ impl Model {
             return duplicate("type", &alias.name, self.enum_spans[*first as usize], diagnostics);
         }
         self.aliases.insert(alias.name.text.clone(), alias.ty.clone());
+        let text = diagnostics.sources.text(alias.ty.span).to_owned();
+        self.spec.aliases.push(spec::Alias { name: alias.name.text.clone(), doc: alias.doc.clone(), text });
     }
 
     pub(super) fn constant(&mut self, constant: &ast::Const, diagnostics: &mut Diagnostics) {
@@ -181,6 +177,8 @@ impl Model {
             );
             return;
         }
+        let (name, doc) = (constant.name.text.clone(), constant.doc.clone());
+        self.spec.constants.push(spec::Constant { name, doc, value: value.0.clone() });
         self.constants.insert(constant.name.text.clone(), value);
     }
 
@@ -233,7 +231,7 @@ impl Model {
             return Some(*scalar);
         }
         if let Some(index) = self.enums.get(&name.text) {
-            let wide = self.spec.enums[*index as usize].values.len() > 256;
+            let wide = self.spec.enums[*index as usize].is_wide();
             return Some(Scalar::Enum { index: *index, wide });
         }
         if self.broken.contains(&name.text) {
@@ -305,6 +303,53 @@ impl Model {
         }
         u32::try_from(value).ok()
     }
+}
+
+/// Values with their numbers: what is said, else one more than the value before.
+fn enum_values(declared: &[ast::EnumValue], diagnostics: &mut Diagnostics) -> Vec<spec::EnumValue> {
+    let mut values: Vec<spec::EnumValue> = Vec::new();
+    let mut names = BTreeMap::new();
+    let mut numbers = BTreeMap::new();
+    let mut next = 0;
+    for value in declared {
+        check_name(&value.name, diagnostics);
+        if let Some(first) = names.insert(&value.name.text, value.name.span) {
+            duplicate("enum value", &value.name, first, diagnostics);
+            continue;
+        }
+        let (number, span) = value.number.unwrap_or((next, value.name.span));
+        let Ok(small) = u16::try_from(number) else {
+            // Values past the last possible one are reported together, as too many.
+            if value.number.is_some()
+                || numbers.is_empty()
+                || next == u64::from(u16::MAX) + 1 && values.len() < MAX_ENUM_VALUES
+            {
+                diagnostics.push(
+                    Diagnostic::error(
+                        Code::EnumNumber,
+                        format!("`{}` cannot have the number {number}", value.name.text),
+                    )
+                    .at(span, format!("numbers of enum values go from 0 to {}", u16::MAX)),
+                );
+            }
+            next = number.saturating_add(1);
+            values.push(spec::EnumValue { name: value.name.text.clone(), doc: value.doc.clone(), number: u16::MAX });
+            continue;
+        };
+        if let Some((first, other)) = numbers.insert(small, (span, &value.name.text)) {
+            diagnostics.push(
+                Diagnostic::error(
+                    Code::EnumNumber,
+                    format!("`{other}` and `{}` have the same number", value.name.text),
+                )
+                .at(span, format!("{number} again"))
+                .also(first, format!("`{other}` has the number {number}")),
+            );
+        }
+        next = number + 1;
+        values.push(spec::EnumValue { name: value.name.text.clone(), doc: value.doc.clone(), number: small });
+    }
+    values
 }
 
 fn bad_length(value: u64, span: Span) -> Diagnostic {

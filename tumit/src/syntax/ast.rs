@@ -24,6 +24,8 @@ pub(crate) struct File {
 #[derive(Clone, Debug)]
 pub(crate) enum Item {
     Trace(Ident),
+    /// `version NUMBER;`
+    Version(u32, Span),
     Use(Use),
     Level(Level),
     Enum(Enum),
@@ -55,6 +57,8 @@ pub(crate) struct Level {
 pub(crate) struct Event {
     pub(crate) doc: String,
     pub(crate) is_span: bool,
+    /// Place of `async`.
+    pub(crate) is_async: Option<Span>,
     pub(crate) name: Ident,
     pub(crate) located: bool,
     pub(crate) fields: Vec<Field>,
@@ -62,6 +66,7 @@ pub(crate) struct Event {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Field {
+    pub(crate) doc: String,
     pub(crate) name: Ident,
     pub(crate) ty: TypeRef,
 }
@@ -91,17 +96,27 @@ pub(crate) enum Count {
 pub(crate) struct Enum {
     pub(crate) doc: String,
     pub(crate) name: Ident,
-    pub(crate) values: Vec<Ident>,
+    pub(crate) values: Vec<EnumValue>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct EnumValue {
+    pub(crate) doc: String,
+    pub(crate) name: Ident,
+    /// `= NUMBER`
+    pub(crate) number: Option<(u64, Span)>,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Alias {
+    pub(crate) doc: String,
     pub(crate) name: Ident,
     pub(crate) ty: TypeRef,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Const {
+    pub(crate) doc: String,
     pub(crate) name: Ident,
     pub(crate) ty: Option<TypeRef>,
     pub(crate) value: Expr,
@@ -153,6 +168,7 @@ pub(crate) enum Look {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Value {
+    pub(crate) doc: String,
     pub(crate) name: Ident,
     pub(crate) label: Option<String>,
     pub(crate) color: Option<Color>,
@@ -161,6 +177,9 @@ pub(crate) struct Value {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
+    pub(crate) doc: String,
+    /// All of it, without the documentation.
+    pub(crate) span: Span,
     /// `also`.
     pub(crate) also: bool,
     pub(crate) target: Target,

@@ -1,8 +1,8 @@
 //! Numbers, colours and texts.
 
 use super::ast::{Text, TextPiece};
-use super::{Builder, Node};
-use crate::diag::{Code, Diagnostic};
+use super::{Builder, Node, Rule, children, css};
+use crate::diag::{Code, Diagnostic, did_you_mean};
 use crate::source::Span;
 use crate::spec::Color;
 
@@ -50,22 +50,69 @@ impl Builder<'_> {
         0.0
     }
 
-    pub(super) fn color(&mut self, node: &Node<'_>) -> Option<Color> {
+    /// `#rrggbb`, a name of CSS, or `rgb(…)`.
+    pub(super) fn color(&mut self, node: Node<'_>) -> Option<Color> {
+        let inner = node.into_inner().next()?;
+        match inner.as_rule() {
+            Rule::hex => self.hexadecimal(&inner),
+            Rule::rgb => self.three_numbers(inner),
+            _ => self.named_color(&inner),
+        }
+    }
+
+    fn hexadecimal(&mut self, node: &Node<'_>) -> Option<Color> {
         let digits = &node.as_str()[1..];
         let part = |at: usize| digits.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
         if let (6, Some(red), Some(green), Some(blue)) = (digits.len(), part(0), part(2), part(4)) {
             return Some(Color { red, green, blue });
         }
-        let span = self.span(node);
         let doubled: String = digits.chars().flat_map(|digit| [digit, digit]).collect();
         let help = if digits.len() == 3 && digits.chars().all(|digit| digit.is_ascii_hexdigit()) {
             format!("write `#{doubled}`")
         } else {
             "write six hexadecimal digits, red, green and blue: `#d62728`".to_owned()
         };
-        self.push(
-            Diagnostic::error(Code::BadColor, "this is no colour").at(span, "not six hexadecimal digits").help(help),
-        );
+        self.bad_color(node, "not six hexadecimal digits", help)
+    }
+
+    /// Integers count to 255, as in CSS; with a decimal point they go from 0.0 to 1.0, as in Pajé.
+    fn three_numbers(&mut self, node: Node<'_>) -> Option<Color> {
+        let whole = node.clone();
+        let parts: Vec<_> =
+            children(node).filter(|child| matches!(child.as_rule(), Rule::float | Rule::integer)).collect();
+        let unit = parts.iter().any(|part| part.as_rule() == Rule::float);
+        let mut channels = [0u8; 3];
+        for (channel, part) in channels.iter_mut().zip(&parts) {
+            let value = self.float(part) * if unit { 255.0 } else { 1.0 };
+            if value > 255.0 {
+                let (label, help) = if unit {
+                    ("more than 1.0", "with a decimal point, the three numbers go from 0.0 to 1.0")
+                } else {
+                    ("more than 255", "without a decimal point, the three numbers go from 0 to 255")
+                };
+                return self.bad_color(part, label, help.to_owned());
+            }
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is from 0 to 255")]
+            let rounded = value.round() as u8;
+            *channel = rounded;
+        }
+        let [red, green, blue] = channels;
+        debug_assert!(parts.len() == 3, "{}", whole.as_str());
+        Some(Color { red, green, blue })
+    }
+
+    fn named_color(&mut self, node: &Node<'_>) -> Option<Color> {
+        let name = node.as_str().trim_matches('`');
+        css::named(name).or_else(|| {
+            let help = did_you_mean(name, css::names());
+            let help = help.unwrap_or_else(|| "write a name of CSS, `#d62728` or `rgb(214, 39, 40)`".to_owned());
+            self.bad_color(node, "not a colour of CSS", help)
+        })
+    }
+
+    fn bad_color(&mut self, node: &Node<'_>, label: &str, help: String) -> Option<Color> {
+        let span = self.span(node);
+        self.push(Diagnostic::error(Code::BadColor, "this is no colour").at(span, label).help(help));
         None
     }
 

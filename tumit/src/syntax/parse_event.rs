@@ -1,8 +1,7 @@
 //! Levels, events, spans, fields, enums.
 
-use super::ast::{Count, Enum, Event, Field, Ident, Level, TypeKind, TypeRef};
-use super::{Builder, Node, Rule, add_line, children, doc_line};
-use crate::diag::{Code, Diagnostic};
+use super::ast::{Count, Enum, EnumValue, Event, Field, Level, TypeKind, TypeRef};
+use super::{Builder, Node, Rule, add_line, children, doc_line, docs};
 
 impl Builder<'_> {
     pub(super) fn level(&mut self, node: Node<'_>) -> Option<Level> {
@@ -25,20 +24,26 @@ impl Builder<'_> {
     fn event(&mut self, node: Node<'_>) -> Option<Event> {
         let is_span = node.as_rule() == Rule::span_decl;
         let (mut doc, mut name, mut located, mut fields) = (String::new(), None, false, Vec::new());
+        let mut is_async = None;
         for child in children(node) {
             match child.as_rule() {
                 Rule::doc => add_line(&mut doc, &doc_line(&child)),
                 Rule::name => name = Some(self.ident(&child)),
                 Rule::kw_located => located = true,
+                Rule::span_mark => match child.as_str().starts_with("async") {
+                    true => is_async = Some(self.span(&child)),
+                    false => located = true,
+                },
                 Rule::fields => fields = children(child).filter_map(|field| self.field(field)).collect(),
                 _ => {}
             }
         }
-        Some(Event { doc, is_span, name: name?, located, fields })
+        Some(Event { doc, is_span, is_async, name: name?, located, fields })
     }
 
     /// `name: type`, of a field or of a key.
     pub(super) fn field(&mut self, node: Node<'_>) -> Option<Field> {
+        let doc = docs(&node);
         let (mut name, mut ty) = (None, None);
         for child in children(node) {
             match child.as_rule() {
@@ -47,7 +52,7 @@ impl Builder<'_> {
                 _ => {}
             }
         }
-        Some(Field { name: name?, ty: ty? })
+        Some(Field { doc, name: name?, ty: ty? })
     }
 
     pub(super) fn type_ref(&mut self, node: Node<'_>) -> Option<TypeRef> {
@@ -87,22 +92,15 @@ impl Builder<'_> {
         Some(Enum { doc, name: name?, values })
     }
 
-    fn enum_value(&mut self, node: Node<'_>) -> Option<Ident> {
-        let mut name = None;
+    fn enum_value(&mut self, node: Node<'_>) -> Option<EnumValue> {
+        let (doc, mut name, mut number) = (docs(&node), None, None);
         for child in children(node) {
             match child.as_rule() {
                 Rule::name => name = Some(self.ident(&child)),
-                Rule::integer => {
-                    let span = self.span(&child);
-                    self.push(
-                        Diagnostic::error(Code::NotSupported, "numbers of enum values are not supported yet")
-                            .at(span, "values are numbered 0, 1, 2 … in declared order")
-                            .help("leave the number out"),
-                    );
-                }
+                Rule::integer => number = Some((self.unsigned(&child), self.span(&child))),
                 _ => {}
             }
         }
-        name
+        Some(EnumValue { doc, name: name?, number })
     }
 }

@@ -1,7 +1,7 @@
 //! A file and its items.
 
 use super::ast::{Alias, Const, File, Item, Use};
-use super::{Builder, Node, Rule, add_line, children, doc_line};
+use super::{Builder, Node, Rule, add_line, children, doc_line, docs};
 use crate::diag::{Code, Diagnostic};
 
 impl Builder<'_> {
@@ -29,15 +29,7 @@ impl Builder<'_> {
             Rule::paje_decl => Item::Paje(self.paje(node)),
             Rule::rule_decl => Item::Rule(self.rule(node)?),
             Rule::output_decl => Item::Output(self.output(node)?),
-            Rule::version_decl => {
-                let span = self.span(&node);
-                self.push(
-                    Diagnostic::error(Code::NotSupported, "`version` is not supported yet")
-                        .at(span, "no versions of specs are compared")
-                        .help("leave it out"),
-                );
-                return None;
-            }
+            Rule::version_decl => self.version(node)?,
             _ => return None,
         })
     }
@@ -46,12 +38,30 @@ impl Builder<'_> {
         children(node).find(|child| child.as_rule() == Rule::name).map(|child| self.ident(&child))
     }
 
+    fn version(&mut self, node: Node<'_>) -> Option<Item> {
+        let number = children(node).find(|child| !matches!(child.as_rule(), Rule::doc | Rule::kw_version))?;
+        let span = self.span(&number);
+        let parsed = (number.as_rule() == Rule::integer).then(|| self.unsigned(&number));
+        match parsed.and_then(|number| u32::try_from(number).ok()).filter(|number| *number > 0) {
+            Some(number) => Some(Item::Version(number, span)),
+            None => {
+                self.push(
+                    Diagnostic::error(Code::BadVersion, "this is no version of a spec")
+                        .at(span, "not an integer from 1 to 4294967295")
+                        .help("count: `version 2;` follows `version 1;`"),
+                );
+                None
+            }
+        }
+    }
+
     fn use_decl(&mut self, node: Node<'_>) -> Option<Use> {
         let child = children(node).find(|child| child.as_rule() == Rule::string)?;
         Some(Use { path: self.plain_text(&child), span: self.span(&child) })
     }
 
     fn alias(&mut self, node: Node<'_>) -> Option<Alias> {
+        let doc = docs(&node);
         let (mut name, mut ty) = (None, None);
         for child in children(node) {
             match child.as_rule() {
@@ -60,10 +70,11 @@ impl Builder<'_> {
                 _ => {}
             }
         }
-        Some(Alias { name: name?, ty: ty? })
+        Some(Alias { doc, name: name?, ty: ty? })
     }
 
     fn constant(&mut self, node: Node<'_>) -> Option<Const> {
+        let doc = docs(&node);
         let (mut name, mut ty, mut value) = (None, None, None);
         for child in children(node) {
             match child.as_rule() {
@@ -73,6 +84,6 @@ impl Builder<'_> {
                 _ => {}
             }
         }
-        Some(Const { name: name?, ty, value: value? })
+        Some(Const { doc, name: name?, ty, value: value? })
     }
 }

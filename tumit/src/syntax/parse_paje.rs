@@ -1,7 +1,7 @@
 //! The `paje` block: containers and the types of what they hold.
 
 use super::ast::{Container, Entity, EntityKind, Ident, Look, TreeMember, Value};
-use super::{Builder, Node, Rule, add_line, children, doc_line};
+use super::{Builder, Node, Rule, add_line, children, doc_line, docs};
 
 const MEMBERS: &str = "in the tree stand containers, states, events, variables and links";
 
@@ -57,7 +57,7 @@ impl Builder<'_> {
                 Rule::doc => add_line(&mut doc, &doc_line(&child)),
                 Rule::name => name = Some(self.ident(&child)),
                 Rule::string => label = Some(self.plain_text(&child)),
-                Rule::color => color = self.color(&child),
+                Rule::color => color = self.color(child),
                 Rule::look => look.extend(self.look(child)),
                 Rule::link_from => from = self.names(child),
                 Rule::link_to => to = self.names(child),
@@ -73,17 +73,18 @@ impl Builder<'_> {
     }
 
     fn value(&mut self, node: Node<'_>) -> Option<Value> {
+        let doc = docs(&node);
         let (mut name, mut label, mut color, mut look) = (None, None, None, Vec::new());
         for child in children(node) {
             match child.as_rule() {
                 Rule::name => name = Some(self.ident(&child)),
                 Rule::string => label = Some(self.plain_text(&child)),
-                Rule::color => color = self.color(&child),
+                Rule::color => color = self.color(child),
                 Rule::look => look.extend(self.look(child)),
                 _ => {}
             }
         }
-        Some(Value { name: name?, label, color, look })
+        Some(Value { doc, name: name?, label, color, look })
     }
 
     fn look(&mut self, node: Node<'_>) -> Option<Look> {

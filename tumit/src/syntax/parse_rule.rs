@@ -3,12 +3,16 @@
 use super::ast::{
     Action, ActionKind, AssignVerb, Clause, ClauseKind, Expr, Ident, Instance, Key, Output, Target, WithField,
 };
-use super::{Builder, Node, Rule, ast, children};
+use super::{Builder, Node, Rule, ast, children, docs};
 use crate::diag::{Code, Diagnostic};
 use crate::source::Span;
 
 impl Builder<'_> {
     pub(super) fn rule(&mut self, node: Node<'_>) -> Option<ast::Rule> {
+        let doc = docs(&node);
+        let whole = self.span(&node);
+        let start = children(node.clone()).find(|child| child.as_rule() != Rule::doc)?;
+        let span = self.span(&start).to(whole);
         let (mut also, mut target, mut arrows) = (false, None, Vec::new());
         for child in children(node) {
             match child.as_rule() {
@@ -18,7 +22,7 @@ impl Builder<'_> {
                 _ => {}
             }
         }
-        Some(ast::Rule { also, target: target?, arrows })
+        Some(ast::Rule { doc, span, also, target: target?, arrows })
     }
 
     fn target(&mut self, node: Node<'_>) -> Option<Target> {

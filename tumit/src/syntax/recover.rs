@@ -103,7 +103,7 @@ fn describe(rule: Rule) -> Option<&'static str> {
         Rule::arrow => "`->`",
         Rule::string => "a text in quotes",
         Rule::integer | Rule::float => "a number",
-        Rule::color => "a colour",
+        Rule::color | Rule::hex | Rule::rgb => "a colour",
         Rule::look => "`shape` or `size`",
         Rule::fields | Rule::values => "`{`",
         Rule::field => "a parameter `name: type`",

@@ -38,7 +38,7 @@ impl Names {
         });
         let values = names.enums.iter().zip(&spec.enums).flat_map(|(name, item)| {
             item.values.iter().map(move |value| {
-                (format!("{name}_{}", raw(value)), format!("value `{value}` of enum `{}`", item.name))
+                (format!("{name}_{}", raw(&value.name)), format!("value `{}` of enum `{}`", value.name, item.name))
             })
         });
         for (name, owner) in levels.chain(functions).chain(values) {

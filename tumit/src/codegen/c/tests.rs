@@ -13,7 +13,7 @@ fn event(name: &str, kind: RecordKind, fields: &[(&str, FieldType)]) -> Record {
         located: false,
         fields: fields.iter().map(|(name, ty)| Field { name: (*name).into(), ty: *ty }).collect(),
     };
-    Record { name: name.into(), doc: String::new(), level: LevelId(0), layout }
+    Record { name: name.into(), doc: String::new(), level: LevelId(0), layout, fields: Vec::new() }
 }
 
 fn spec(records: Vec<Record>) -> Spec {

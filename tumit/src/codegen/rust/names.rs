@@ -33,7 +33,7 @@ pub(super) fn check(spec: &Spec) -> Result<(), Unsupported> {
     distinct("levels", spec.levels.iter().map(|level| (level.name.as_str(), rust_name(&level.name))))?;
     distinct("enums", spec.enums.iter().map(|item| (item.name.as_str(), rust_type_name(&item.name))))?;
     for item in &spec.enums {
-        let values = item.values.iter().map(|value| (value.as_str(), rust_type_name(value)));
+        let values = item.values.iter().map(|value| (value.name.as_str(), rust_type_name(&value.name)));
         distinct(&format!("values of enum `{}`", item.name), values)?;
     }
     for (index, level) in spec.levels.iter().enumerate() {

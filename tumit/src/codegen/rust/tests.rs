@@ -1,15 +1,19 @@
 use tracer_format::schema::{Field, FieldType, RecordType, Scalar};
 
 use super::*;
-use crate::spec::{Enum, Level, RecordId, SourceFile, Span as SpecSpan};
+use crate::spec::{Enum, EnumValue, Level, RecordId, SourceFile, Span as SpecSpan};
 
 fn field(name: &str, ty: FieldType) -> Field {
     Field { name: name.into(), ty }
 }
 
+fn value(name: &str, number: u16) -> EnumValue {
+    EnumValue { name: name.into(), doc: String::new(), number }
+}
+
 fn record(name: &str, full: &str, level: u32, kind: RecordKind, located: bool, fields: Vec<Field>) -> Record {
     let layout = RecordType { name: full.into(), level, kind, located, fields };
-    Record { name: name.into(), doc: format!("What `{name}` is."), level: LevelId(level), layout }
+    Record { name: name.into(), doc: format!("What `{name}` is."), level: LevelId(level), layout, fields: Vec::new() }
 }
 
 fn spec() -> Spec {
@@ -20,7 +24,11 @@ fn spec() -> Spec {
             Level { name: "COM".into(), doc: "Messages.".into(), enabled: true },
             Level { name: "APP".into(), doc: String::new(), enabled: false },
         ],
-        enums: vec![Enum { name: "color".into(), doc: String::new(), values: vec!["red".into(), "dark_green".into()] }],
+        enums: vec![Enum {
+            name: "color".into(),
+            doc: String::new(),
+            values: vec![value("red", 0), value("dark_green", 7)],
+        }],
         records: vec![
             record(
                 "post",
@@ -42,7 +50,7 @@ fn spec() -> Spec {
             record("step", "step.begin", 1, RecordKind::Begin, false, vec![field("n", one(Scalar::U32))]),
             record("step", "step.end", 1, RecordKind::End, false, vec![]),
         ],
-        spans: vec![SpecSpan { name: "step".into(), begin: RecordId(1), end: RecordId(2) }],
+        spans: vec![SpecSpan { name: "step".into(), begin: RecordId(1), end: RecordId(2), is_async: false }],
         sources: vec![SourceFile { path: "demo.tumit".into(), text: "trace demo;".into() }],
         ..Spec::default()
     }
