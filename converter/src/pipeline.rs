@@ -98,12 +98,16 @@ pub fn convert(run: &Run, options: &Options, sink: &mut dyn Sink) -> Result<Repo
 pub fn convert_to_text(run: &Run, options: &Options, out: &mut dyn Write) -> Result<Report, ConvertError> {
     let mut job = Job::new(run, options);
     let (plan, mut model, mut symbols) = plan(run, options, &mut job.clocks, &mut job.remarks)?;
-    let (_, floors) = job.survey(&plan, &mut model, &mut symbols)?;
+    let (survey, floors) = job.survey(&plan, &mut model, &mut symbols)?;
     for prologue in &plan.prologues {
         out.write_all(prologue.as_bytes())?;
     }
     let (mut end, mut line) = (0, String::new());
     let mut counts = Counts::default();
+    for once in &survey.once {
+        out.write_all(once.as_bytes())?;
+        counts.lines += 1;
+    }
     job.pass(&plan, floors, |feed, job| {
         let Some((item, body)) = feed.item() else { return Ok(()) };
         end = item.date;
@@ -245,6 +249,7 @@ impl<'o> Job<'o> {
             containers: made.containers,
             pops_of_nothing: made.pops_of_nothing,
             not_computable: made.not_computable,
+            without_container: made.without_container,
             dropped_records: dropped,
             ..self.counts
         };

@@ -5,8 +5,8 @@
 use tracer_format::schema::RecordKind;
 use tumit::Spec;
 use tumit::spec::{
-    Action, Builtin, ContainerType, ContainerTypeId, EntityType, EntityTypeId, Expr, Instance, Look, Nature, Pattern,
-    Piece, RecordId, Value, ValueExpr, ValueId, Verb,
+    Action, Builtin, ContainerType, ContainerTypeId, EntityType, EntityTypeId, Expr, Format, Instance, Look, Nature,
+    Pattern, Piece, RecordId, Value, ValueExpr, ValueId, Verb,
 };
 
 /// Adds rules for the records of `spec` that have none. They appear in the container marked `= stream`, else in an
@@ -47,10 +47,10 @@ fn stream_container(spec: &mut Spec, ranked: bool) -> Instance {
     let marked = spec.containers.iter().position(|container| container.stream.is_some());
     if let Some(at) = marked {
         let keys = spec.containers[at].stream.clone().unwrap_or_default();
-        return Instance { ty: ContainerTypeId(id(at)), keys };
+        return Instance { ty: ContainerTypeId(id(at)), keys, existing: false };
     }
     let text = |text: &str| Piece::Text(text.to_owned());
-    let name = |name: &str| Piece::Name(name.to_owned());
+    let name = |name: &str| Piece::Name(name.to_owned(), Format::default());
     let (keys, pattern, values) = if ranked {
         (vec!["rank"], vec![text("Rank "), name("rank")], vec![Builtin::Rank])
     } else {
@@ -62,7 +62,7 @@ fn stream_container(spec: &mut Spec, ranked: bool) -> Instance {
     let ty = ContainerTypeId(id(spec.containers.len()));
     spec.containers.push(thread);
     let keys = values.into_iter().chain([Builtin::Tid]).map(Expr::Builtin).collect();
-    Instance { ty, keys }
+    Instance { ty, keys, existing: false }
 }
 
 fn container(name: &str, parent: Option<ContainerTypeId>, keys: Vec<&str>, pattern: Vec<Piece>) -> ContainerType {

@@ -3,11 +3,13 @@
 //! Which ends of links have no other end; which values are computed; how containers are named that are used before they
 //! are created; and which dates of their own the arrows have, block by block.
 
-use rustc_hash::FxHashMap;
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::compile::{Arrow, End, Op, ValueCode};
 use super::eval::Scope;
 use super::instances::{Node, Paths};
+use super::lines::append_line;
 use super::links::{LinkKey, Waiting};
 use super::model::Model;
 use super::value::{KeyPart, Symbols};
@@ -26,6 +28,8 @@ pub(crate) struct Survey {
     /// Fields given by `create … with`, by path.
     pub(crate) names: FxHashMap<Node, Vec<(String, KeyPart)>>,
     pub(crate) paths: Paths,
+    /// Lines of a text output that are written once, in the order of the records that asked first.
+    pub(crate) once: IndexSet<String, FxBuildHasher>,
     pub(crate) unmatched_starts: u64,
     pub(crate) unmatched_ends: u64,
     pub(crate) links: u64,
@@ -124,6 +128,11 @@ impl Surveyor {
                 let container = u16::try_from(on.container()).unwrap_or(u16::MAX);
                 let several = model.links[*link].variants.len() > 1;
                 self.link(link_key, *end, Seen { place, time, container }, several);
+            }
+            Op::Line { once: true, text, arguments } => {
+                let mut line = String::new();
+                append_line(scope, text, arguments, &mut self.scratch, symbols, &mut line);
+                self.survey.once.insert(line);
             }
             _ => {}
         }
