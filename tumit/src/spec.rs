@@ -219,6 +219,8 @@ pub struct EntityType {
     pub color: Option<Color>,
     /// Shape and size, when declared.
     pub look: Look,
+    /// A link whose ends may stay alone: a pause of an `async` span that is its end.
+    pub is_partial: bool,
 }
 
 /// The four natures of Pajé's entities.
@@ -541,14 +543,21 @@ pub struct SourceFile {
 }
 
 impl Spec {
+    /// The span of which this record is an end. O(log spans).
+    #[must_use]
+    pub fn span_of(&self, record: RecordId) -> Option<&Span> {
+        // Spans and their records were numbered in one order.
+        let after = self.spans.partition_point(|span| span.begin <= record);
+        self.spans.get(after.checked_sub(1)?).filter(|span| span.begin == record || span.end == record)
+    }
+
     /// Whether anything was said about the picture of this record. If not, the default holds: a span is a state, and an
     /// event a mark, on the thread that recorded it (an implicit tree `process` / `thread`, or the `= stream` container).
     #[must_use]
     pub fn has_rules(&self, record: RecordId) -> bool {
         let acts = |record: RecordId| self.rules.get(record.index()).is_some_and(|actions| !actions.is_empty());
         // The default needs both ends of a span: a rule for one of them switches it off for both.
-        let span = self.spans.iter().find(|span| span.begin == record || span.end == record);
-        span.map_or_else(|| acts(record), |span| acts(span.begin) || acts(span.end))
+        self.span_of(record).map_or_else(|| acts(record), |span| acts(span.begin) || acts(span.end))
     }
 
     /// Types from the root to `ty`, itself included.

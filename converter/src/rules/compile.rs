@@ -313,7 +313,7 @@ fn add_entity(entity: &spec::EntityType, tree: &Tree, model: &mut Model, symbols
                 values.push(default);
                 variants.push(LinkVariant { from, to, ty, values });
             }
-            model.links.push(LinkModel { holder, variants });
+            model.links.push(LinkModel { holder, variants, is_partial: entity.is_partial });
             Entity::Link { link: model.links.len() - 1 }
         }
     }

@@ -11,7 +11,7 @@ use super::eval::Scope;
 use super::instances::{Node, Paths};
 use super::lines::append_line;
 use super::links::{LinkKey, Waiting};
-use super::model::Model;
+use super::model::{LinkModel, Model};
 use super::value::{KeyPart, Symbols};
 use crate::paje::TypeId;
 
@@ -64,6 +64,7 @@ struct Seen {
     place: ArrowPlace,
     time: i64,
     container: u16,
+    is_partial: bool,
 }
 
 impl Surveyor {
@@ -126,8 +127,9 @@ impl Surveyor {
                 }
                 let link_key = link_key(scope, *link, key, on, model, &mut self.scratch, symbols);
                 let container = u16::try_from(on.container()).unwrap_or(u16::MAX);
-                let several = model.links[*link].variants.len() > 1;
-                self.link(link_key, *end, Seen { place, time, container }, several);
+                let LinkModel { variants, is_partial, .. } = &model.links[*link];
+                let (several, is_partial) = (variants.len() > 1, *is_partial);
+                self.link(link_key, *end, Seen { place, time, container, is_partial }, several);
             }
             Op::Line { once: true, text, arguments } => {
                 let mut line = String::new();
@@ -154,6 +156,11 @@ impl Surveyor {
 
     fn link(&mut self, key: LinkKey, end: End, seen: Seen, several: bool) {
         let Some(other) = self.waiting.take(&key, end) else {
+            if seen.is_partial && end == End::Finish {
+                // The first part of a chain: nothing comes before it.
+                self.survey.unmatched.push(seen.place);
+                return;
+            }
             self.waiting.wait(key, end, seen);
             return;
         };
@@ -171,6 +178,7 @@ impl Surveyor {
         let Self { mut survey, waiting, .. } = self;
         for (end, seen) in waiting.into_rest() {
             match end {
+                _ if seen.is_partial => {}
                 End::Start => survey.unmatched_starts += 1,
                 End::Finish => survey.unmatched_ends += 1,
             }

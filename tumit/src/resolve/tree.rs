@@ -304,6 +304,7 @@ impl Model {
             values,
             color: entity.color,
             look: look(&entity.look, diagnostics),
+            is_partial: false,
         });
     }
 
