@@ -8,8 +8,9 @@ use std::fmt::Write as _;
 use tracer_format::schema::{FieldType, Scalar};
 
 use super::names::{self, Names};
-use super::{QUIET, VERSION, comment, doc, narrow};
+use super::{VERSION, comment, doc, narrow, types};
 use crate::Spec;
+use crate::names::c_name;
 use crate::codegen::{Backend, File, Files, Options, Unsupported};
 
 /// Generates C headers that read, write and print records.
@@ -25,7 +26,7 @@ impl Backend for CReader {
         out.push_str(&runtime::text());
         let guard = format!("TUMIT_READ_{}", recorder.trace);
         let _ = write!(out, "\n#ifndef {guard}\n#define {guard}\n");
-        super::enums(&mut out, spec, &recorder);
+        types::write(&mut out, spec, &recorder);
         header.structs(&mut out);
         header.record(&mut out);
         header.tables(&mut out);
@@ -61,10 +62,8 @@ struct EventNames {
 impl ReaderNames {
     fn new(spec: &Spec, names: &Names) -> Self {
         let trace = &names.trace;
-        let mut taken: HashSet<String> = names.functions.iter().chain(&names.enums).cloned().collect();
-        for (name, item) in names.enums.iter().zip(&spec.enums) {
-            taken.extend(item.values.iter().map(|value| format!("{name}_{}", names::raw(&value.name))));
-        }
+        let mut taken: HashSet<String> = names.all(spec).map(|(name, _)| name).collect();
+        taken.extend(names.enums.iter().cloned());
         let mut free = |mut name: String| {
             while !taken.insert(name.clone()) {
                 name.push('_');
@@ -78,7 +77,7 @@ impl ReaderNames {
         let mut members = HashSet::from(["head".to_owned()]);
         let events = names.functions.iter().map(|function| {
             let rest = function.strip_prefix(&format!("{trace}_")).unwrap_or(function);
-            let mut member = names::word(rest);
+            let mut member = c_name(rest);
             while !members.insert(member.clone()) {
                 member.push('_');
             }
@@ -163,7 +162,7 @@ impl Header<'_> {
         fields
             .map(|field| {
                 let (FieldType::One(scalar) | FieldType::Fixed(scalar, _) | FieldType::Variable(scalar)) = field.ty;
-                let name = free(names::word(&field.name));
+                let name = free(member(&field.name));
                 let (c, note) = self.element(scalar);
                 let space = if c.ends_with('*') { "" } else { " " };
                 let pointer = if c.ends_with('*') { format!("{c}const *") } else { format!("const {c} *") };
@@ -250,14 +249,14 @@ impl Header<'_> {
             array(out, "const char *const", &format!("tumit1r_names{number}_{trace}"), &names);
             array(out, "const uint16_t", &format!("tumit1r_numbers{number}_{trace}"), &numbers);
         }
-        let enums: Vec<_> = self.spec.enums.iter().enumerate().map(|(number, item)| {
+        let enums = self.spec.enums.iter().enumerate().map(|(number, item)| {
             format!("{{tumit1r_names{number}_{trace}, tumit1r_numbers{number}_{trace}, {}u}}", item.values.len())
         });
         array(out, "const struct tumit1r_own_enum", &format!("tumit1r_enums_{trace}"), &enums.collect::<Vec<_>>());
         let mut types = Vec::new();
         for (number, (record, own)) in self.spec.records.iter().zip(&self.own.events).enumerate() {
             let members = self.members(number);
-            let fields: Vec<_> = record.layout.fields.iter().zip(&members);
+            let fields = record.layout.fields.iter().zip(&members);
             let fields: Vec<_> = fields.map(|(field, member)| self.field(field, member, &own.structure)).collect();
             let table = format!("tumit1r_fields{number}_{trace}");
             array(out, "const struct tumit1r_own_field", &table, &fields);
@@ -350,6 +349,19 @@ TUMIT1R_FN bool {write}(struct tumit1r_writer *writer, const struct {structure} 
         }
     }
 }
+
+/// A member of a struct; no keyword, nor a macro that the usual headers define.
+fn member(name: &str) -> String {
+    let name = c_name(&names::raw(name));
+    if ["EOF", "NULL", "assert", "i386"].contains(&name.as_str()) { name + "_" } else { name }
+}
+
+/// A program may have declared anything before it includes a header.
+const QUIET: &str = "/* Names in here may be those of globals of the program. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored \"-Wshadow\"
+
+";
 
 /// A constant array; none where it would be empty, as C knows no empty array.
 fn array(out: &mut String, ty: &str, name: &str, items: &[String]) {

@@ -112,7 +112,7 @@ TUMIT1R_FN void tumit1r_place(struct tumit1r_head *head, uint32_t site) {
 }
 
 /* What stands at a cursor. */
-enum tumit1r_found { TUMIT1R_DAMAGE, TUMIT1R_DATE, TUMIT1R_RECORD };
+enum tumit1r_found { TUMIT1R_FOUND_DAMAGE, TUMIT1R_FOUND_DATE, TUMIT1R_FOUND_RECORD };
 
 /* Reads the head of the record at the cursor. Where it is damaged, all of the block is from here on. */
 TUMIT1R_FN enum tumit1r_found tumit1r_parse(struct tumit1r_cursor *c) {
@@ -126,21 +126,21 @@ TUMIT1R_FN enum tumit1r_found tumit1r_parse(struct tumit1r_cursor *c) {
     head->file = NULL;
     head->missing = 0;
     if (left < skip) {
-        return TUMIT1R_DAMAGE;
+        return TUMIT1R_FOUND_DAMAGE;
     }
     id = tumit1r_get_u16(p);
     ticks = c->ticks + tumit1r_get_u32(p + 2);
     if (id == TUMIT1R_ID_WIDE_DATE) {
         if (left < skip + 8) {
-            return TUMIT1R_DAMAGE;
+            return TUMIT1R_FOUND_DAMAGE;
         }
         c->ticks = tumit1r_get_u64(p + skip);
         c->at += skip + 8;
-        return c->at < c->bytes ? TUMIT1R_DATE : TUMIT1R_DAMAGE;
+        return c->at < c->bytes ? TUMIT1R_FOUND_DATE : TUMIT1R_FOUND_DAMAGE;
     }
     if (id == TUMIT1R_ID_LOST) {
         if (left < skip + TUMIT1R_LOST_BYTES) {
-            return TUMIT1R_DAMAGE;
+            return TUMIT1R_FOUND_DAMAGE;
         }
         p += skip;
         head->lost.count = tumit1r_get_u64(p);
@@ -154,18 +154,18 @@ TUMIT1R_FN enum tumit1r_found tumit1r_parse(struct tumit1r_cursor *c) {
     } else {
         const struct tumit1r_type *type = id < c->process->types_count ? c->process->types[id] : NULL;
         if (type == NULL) {
-            return TUMIT1R_DAMAGE;
+            return TUMIT1R_FOUND_DAMAGE;
         }
         if (type->located) {
             if (left < skip + 4) {
-                return TUMIT1R_DAMAGE;
+                return TUMIT1R_FOUND_DAMAGE;
             }
             tumit1r_place(head, tumit1r_get_u32(p + skip));
             skip += 4;
         }
         if (!tumit1r_room(&c->offsets, &c->offsets_room, (size_t)type->count + 1, sizeof *c->offsets) ||
             !tumit1r_walk(type, p + skip, left - skip, c->offsets)) {
-            return TUMIT1R_DAMAGE;
+            return TUMIT1R_FOUND_DAMAGE;
         }
         head->type = type;
         head->body = p + skip;
@@ -174,14 +174,14 @@ TUMIT1R_FN enum tumit1r_found tumit1r_parse(struct tumit1r_cursor *c) {
     }
     c->ticks = ticks;
     head->ticks = ticks;
-    return TUMIT1R_RECORD;
+    return TUMIT1R_FOUND_RECORD;
 }
 
 /* Goes to the next record of a stream; false at its end. */
 TUMIT1R_FN bool tumit1r_advance(struct tumit1r_cursor *c) {
-    enum tumit1r_found found = TUMIT1R_DATE;
+    enum tumit1r_found found = TUMIT1R_FOUND_DATE;
     int64_t nanos;
-    while (found != TUMIT1R_RECORD) {
+    while (found != TUMIT1R_FOUND_RECORD) {
         if (c->at >= c->bytes) {
             if (!tumit1r_load(c)) {
                 return false;
@@ -189,7 +189,7 @@ TUMIT1R_FN bool tumit1r_advance(struct tumit1r_cursor *c) {
             continue;
         }
         found = tumit1r_parse(c);
-        if (found == TUMIT1R_DAMAGE) {
+        if (found == TUMIT1R_FOUND_DAMAGE) {
             tumit1r_give_up(c);
         }
     }
