@@ -10,8 +10,8 @@ use tracer_format::schema::{FieldType, Scalar};
 use super::names::{self, Names};
 use super::{VERSION, comment, doc, narrow, types};
 use crate::Spec;
-use crate::names::c_name;
 use crate::codegen::{Backend, File, Files, Options, Unsupported};
+use crate::names::c_name;
 
 /// Generates C headers that read, write and print records.
 #[derive(Clone, Copy, Debug, Default)]

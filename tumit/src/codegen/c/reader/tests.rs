@@ -7,7 +7,8 @@ use super::*;
 /// Rust decides which characters `{:?}` shows; the table of the header says the same.
 #[test]
 fn shown_characters_are_rusts() {
-    let table = include_str!("shown.h").split_once("= {").and_then(|(_, rest)| rest.split_once('}')).expect("a table").0;
+    let table =
+        include_str!("shown.h").split_once("= {").and_then(|(_, rest)| rest.split_once('}')).expect("a table").0;
     let runs = table.split(',').filter_map(|run| run.trim().parse::<u32>().ok());
     let (mut at, mut shown) = (0, true);
     for run in runs {
@@ -45,13 +46,8 @@ fn scalars_have_the_numbers_of_the_schema() {
     for (number, scalar) in scalars.into_iter().enumerate() {
         assert_eq!(runtime::scalar_number(scalar), number);
         let field = Field { name: String::new(), ty: FieldType::One(scalar) };
-        let record = RecordType {
-            name: String::new(),
-            level: 0,
-            kind: RecordKind::Event,
-            located: false,
-            fields: vec![field],
-        };
+        let record =
+            RecordType { name: String::new(), level: 0, kind: RecordKind::Event, located: false, fields: vec![field] };
         let schema = Schema {
             levels: vec![LevelInfo::default()],
             enums: vec![EnumInfo::default()],
