@@ -150,7 +150,7 @@ fn switch(level: usize) -> Ident {
 /// Lints that generated code need not follow: programs may turn on any, and need not call all.
 fn lints() -> TokenStream {
     quote! {
-        #[allow(dead_code, unreachable_pub, clippy::all, clippy::pedantic, reason = "generated from a spec")]
+        #[allow(dead_code, unused_imports, unreachable_pub, clippy::all, clippy::pedantic, reason = "generated from a spec")]
     }
 }
 
@@ -169,7 +169,7 @@ fn level(
     }
     let (doc, lints) = (names::doc(&doc), lints());
     let visibility = &surroundings.visibility;
-    let shape = Shape { spec, level: index, compiled: !options.off.contains(&level.name), visibility };
+    let shape = Shape { spec, compiled: !options.off.contains(&level.name), visibility };
     let mut functions = Vec::new();
     for (position, record) in spec.records.iter().enumerate().filter(|(_, record)| record.level == id) {
         match record.layout.kind {
@@ -178,10 +178,16 @@ fn level(
             RecordKind::End => {}
         }
     }
+    let switch = shape.compiled.then(|| {
+        let (statics, switch) = (provider_module(spec), switch(index));
+        quote!(use super::#statics::#switch as LEVEL;)
+    });
+    let imports = (!functions.is_empty()).then(|| quote!(#switch use ::tracer_rt::private as __rt;));
     Ok(quote! {
         #doc
         #lints
         #visibility mod #module {
+            #imports
             #(#functions)*
         }
     })
@@ -190,7 +196,6 @@ fn level(
 /// What the functions of one level have in common.
 struct Shape<'a> {
     spec: &'a Spec,
-    level: usize,
     compiled: bool,
     visibility: &'a TokenStream,
 }
@@ -209,23 +214,18 @@ impl Shape<'_> {
                 #visibility fn #name(#parameters) { #ignored }
             };
         }
-        let (level, id, values) = (self.switch(), id(position), fields::values(record));
+        let (id, values) = (id(position), fields::values(record));
         quote! {
             #doc
             #[inline(always)]
             #caller
             #visibility fn #name(#parameters) {
-                let __base = #level.base();
+                let __base = LEVEL.base();
                 if __base != 0 {
-                    ::tracer_rt::private::record(__base + #id, #values);
+                    __rt::record(__base + #id, #values);
                 }
             }
         }
-    }
-
-    fn switch(&self) -> TokenStream {
-        let (module, switch) = (provider_module(self.spec), switch(self.level));
-        quote!(super::#module::#switch)
     }
 }
 

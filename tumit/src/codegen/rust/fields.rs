@@ -39,27 +39,22 @@ pub(super) fn values(record: &Record) -> TokenStream {
 
 /// The same in a form that borrows nothing, and its type.
 pub(super) fn kept(spec: &Spec, record: &Record) -> (TokenStream, TokenStream) {
-    let site = record.layout.located.then(|| (site(), quote!(::tracer_rt::private::Site)));
+    let site = record.layout.located.then(|| (site(), quote!(__rt::Site)));
     let fields = record.layout.fields.iter().map(|field| {
         let name = names::function(&field.name);
         let value = value(&name, field.ty);
         let one = |scalar| scalar_type(spec, scalar);
         match field.ty {
-            FieldType::One(Scalar::String) => (
-                quote!(::tracer_rt::private::KeptBytes::new(#name.as_bytes())),
-                quote!(::tracer_rt::private::KeptBytes),
-            ),
-            FieldType::One(Scalar::Bytes) => {
-                (quote!(::tracer_rt::private::KeptBytes::new(#name)), quote!(::tracer_rt::private::KeptBytes))
-            }
+            FieldType::One(Scalar::String) => (quote!(__rt::KeptBytes::new(#name.as_bytes())), quote!(__rt::KeptBytes)),
+            FieldType::One(Scalar::Bytes) => (quote!(__rt::KeptBytes::new(#name)), quote!(__rt::KeptBytes)),
             FieldType::One(scalar @ Scalar::Enum { .. }) => {
                 let ty = one(scalar);
-                (value, quote!(::tracer_rt::private::Choice<#ty>))
+                (value, quote!(__rt::Choice<#ty>))
             }
             FieldType::One(scalar) => (value, one(scalar)),
             FieldType::Fixed(scalar @ Scalar::Enum { .. }, count) => {
                 let (ty, count) = (one(scalar), Literal::u32_unsuffixed(count));
-                (value, quote!([::tracer_rt::private::Choice<#ty>; #count]))
+                (value, quote!([__rt::Choice<#ty>; #count]))
             }
             FieldType::Fixed(scalar, count) => {
                 let (ty, count) = (one(scalar), Literal::u32_unsuffixed(count));
@@ -77,8 +72,8 @@ pub(super) fn kept(spec: &Spec, record: &Record) -> (TokenStream, TokenStream) {
 
 fn kept_list(scalar: Scalar) -> TokenStream {
     match scalar {
-        Scalar::Enum { .. } => quote!(::tracer_rt::private::KeptChoices),
-        _ => quote!(::tracer_rt::private::KeptSlice),
+        Scalar::Enum { .. } => quote!(__rt::KeptChoices),
+        _ => quote!(__rt::KeptSlice),
     }
 }
 
@@ -91,7 +86,7 @@ pub(super) fn flat(record: &Record) -> TokenStream {
 
 /// The type of [`flat`]; empty for `()`.
 pub(super) fn flat_type(record: &Record) -> TokenStream {
-    let site = record.layout.located.then(|| quote!(::tracer_rt::private::Site));
+    let site = record.layout.located.then(|| quote!(__rt::Site));
     // The end of an `async` span has its task, and no span's end has more.
     let task = record.layout.fields.iter().map(|_| quote!(u64));
     let types: Vec<TokenStream> = site.into_iter().chain(task).collect();
@@ -100,7 +95,7 @@ pub(super) fn flat_type(record: &Record) -> TokenStream {
 
 /// What stands for [`flat`] in a guard that records nothing.
 pub(super) fn nowhere(record: &Record) -> TokenStream {
-    let site = record.layout.located.then(|| quote!(::tracer_rt::private::Site::UNKNOWN));
+    let site = record.layout.located.then(|| quote!(__rt::Site::UNKNOWN));
     let task = record.layout.fields.iter().map(|_| quote!(0));
     flattened(&site.into_iter().chain(task).collect::<Vec<_>>())
 }
@@ -120,7 +115,7 @@ pub(super) fn ignored(record: &Record) -> TokenStream {
 
 /// The caller's position.
 fn site() -> TokenStream {
-    quote!(::tracer_rt::private::site(::core::panic::Location::caller()))
+    quote!(__rt::site(::core::panic::Location::caller()))
 }
 
 fn nest(values: &[TokenStream]) -> TokenStream {
@@ -175,15 +170,15 @@ fn scalar_type(spec: &Spec, scalar: Scalar) -> TokenStream {
 
 fn value(name: &proc_macro2::Ident, ty: FieldType) -> TokenStream {
     match ty {
-        FieldType::One(Scalar::Enum { .. }) => quote!(::tracer_rt::private::Choice(#name)),
+        FieldType::One(Scalar::Enum { .. }) => quote!(__rt::Choice(#name)),
         FieldType::One(Scalar::Interned) => quote!(::tracer_rt::Intern::intern(#name)),
         FieldType::One(Scalar::Pointer) => quote!(::core::convert::Into::<::tracer_rt::Pointer>::into(#name)),
-        FieldType::One(Scalar::String) => quote!(::tracer_rt::private::Counted(#name.as_bytes())),
-        FieldType::One(Scalar::Bytes) => quote!(::tracer_rt::private::Counted(#name)),
+        FieldType::One(Scalar::String) => quote!(__rt::Counted(#name.as_bytes())),
+        FieldType::One(Scalar::Bytes) => quote!(__rt::Counted(#name)),
         FieldType::One(_) => quote!(#name),
-        FieldType::Fixed(Scalar::Enum { .. }, _) => quote!(#name.map(::tracer_rt::private::Choice)),
+        FieldType::Fixed(Scalar::Enum { .. }, _) => quote!(#name.map(__rt::Choice)),
         FieldType::Fixed(..) => quote!(#name),
-        FieldType::Variable(Scalar::Enum { .. }) => quote!(::tracer_rt::private::Choices(#name)),
-        FieldType::Variable(_) => quote!(::tracer_rt::private::Slice(#name)),
+        FieldType::Variable(Scalar::Enum { .. }) => quote!(__rt::Choices(#name)),
+        FieldType::Variable(_) => quote!(__rt::Slice(#name)),
     }
 }

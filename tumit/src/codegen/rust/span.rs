@@ -70,18 +70,18 @@ impl<'a> Both<'a> {
                 }
             };
         }
-        let (level, begin, end) = (self.shape.switch(), id(self.position), id(self.end_position));
+        let (begin, end) = (id(self.position), id(self.end_position));
         let (values, at_end) = (fields::values(self.begin), fields::flat(self.end));
         quote! {
             #doc
             #[inline(always)]
             #caller
             #visibility fn #name(#parameters) -> #guard {
-                let __base = #level.base();
+                let __base = LEVEL.base();
                 if __base == 0 {
                     return ::tracer_rt::Span::until_dropped(0, #nowhere);
                 }
-                ::tracer_rt::private::record(__base + #begin, #values);
+                __rt::record(__base + #begin, #values);
                 ::tracer_rt::Span::until_dropped(__base + #end, #at_end)
             }
         }
@@ -120,10 +120,10 @@ impl<'a> Both<'a> {
         let rest = fields::arguments(self.begin, 1);
         let nowhere = fields::nowhere(self.end);
         // What is not recorded takes no number.
-        let (compiled, level) = (self.shape.compiled, self.shape.switch());
-        let unless_on = |nothing| compiled.then(|| quote!(if #level.base() == 0 { return #nothing; }));
+        let compiled = self.shape.compiled;
+        let unless_on = |nothing| compiled.then(|| quote!(if LEVEL.base() == 0 { return #nothing; }));
         let no_span = unless_on(quote!(::tracer_rt::Span::until_dropped(0, #nowhere)));
-        let no_parts = unless_on(quote!(::tracer_rt::private::Parts::none(&#level, #nowhere)));
+        let no_parts = unless_on(quote!(__rt::Parts::none(&LEVEL, #nowhere)));
         let task = if compiled { quote!(::tracer_rt::new_task()) } else { quote!(0) };
         quote! {
             #[inline]
@@ -158,7 +158,7 @@ impl<'a> Both<'a> {
     fn kept(&self) -> (TokenStream, TokenStream) {
         if !self.shape.compiled {
             let ignored = fields::ignored(self.begin);
-            return (quote!(::tracer_rt::private::Unrecorded), quote!(#ignored ::tracer_rt::private::Unrecorded));
+            return (quote!(__rt::Unrecorded), quote!(#ignored __rt::Unrecorded));
         }
         let (values, value_type) = fields::kept(self.shape.spec, self.begin);
         let at_end_type = match fields::flat_type(self.end) {
@@ -166,13 +166,13 @@ impl<'a> Both<'a> {
             fields => fields,
         };
         let (at_end, nowhere) = (fields::flat(self.end), fields::nowhere(self.end));
-        let (level, begin, end) = (self.shape.switch(), id(self.position), id(self.end_position));
+        let (begin, end) = (id(self.position), id(self.end_position));
         let body = quote! {
-            if #level.base() == 0 {
-                return ::tracer_rt::private::Parts::none(&#level, #nowhere);
+            if LEVEL.base() == 0 {
+                return __rt::Parts::none(&LEVEL, #nowhere);
             }
-            ::tracer_rt::private::Parts::new(&#level, #begin, #end, #values, #at_end)
+            __rt::Parts::new(&LEVEL, #begin, #end, #values, #at_end)
         };
-        (quote!(::tracer_rt::private::Parts<#value_type, #at_end_type>), body)
+        (quote!(__rt::Parts<#value_type, #at_end_type>), body)
     }
 }
