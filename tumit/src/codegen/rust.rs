@@ -150,7 +150,7 @@ fn switch(level: usize) -> Ident {
 /// Lints that generated code need not follow: programs may turn on any, and need not call all.
 fn lints() -> TokenStream {
     quote! {
-        #[allow(dead_code, unused_imports, unreachable_pub, clippy::all, clippy::pedantic, reason = "generated from a spec")]
+        #[allow(dead_code, unused_imports, unreachable_pub, clippy::all, clippy::pedantic, rustdoc::all, reason = "generated")]
     }
 }
 
@@ -183,9 +183,11 @@ fn level(
         quote!(use super::#statics::#switch as LEVEL;)
     });
     let imports = (!functions.is_empty()).then(|| quote!(#switch use ::tracer_rt::private as __rt;));
+    let ignored = (!shape.compiled).then(|| quote!(#[allow(unused_variables, reason = "the level is left out")]));
     Ok(quote! {
         #doc
         #lints
+        #ignored
         #visibility mod #module {
             #imports
             #(#functions)*
@@ -207,11 +209,10 @@ impl Shape<'_> {
         let name = names::event(record);
         let parameters = fields::parameters(self.spec, record);
         if !self.compiled {
-            let ignored = fields::ignored(record);
             return quote! {
                 #doc
                 #[inline(always)]
-                #visibility fn #name(#parameters) { #ignored }
+                #visibility fn #name(#parameters) {}
             };
         }
         let (id, values) = (id(position), fields::values(record));

@@ -107,12 +107,6 @@ fn flattened(parts: &[TokenStream]) -> TokenStream {
     }
 }
 
-/// Uses the parameters of an event that is not compiled.
-pub(super) fn ignored(record: &Record) -> TokenStream {
-    let parameters = record.layout.fields.iter().map(|field| names::function(&field.name));
-    quote!(#(let _ = #parameters;)*)
-}
-
 /// The caller's position.
 fn site() -> TokenStream {
     quote!(__rt::site(::core::panic::Location::caller()))

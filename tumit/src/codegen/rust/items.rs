@@ -27,6 +27,7 @@ pub(super) fn enumeration(item: &Enum, visibility: &TokenStream) -> TokenStream 
         impl ::tracer_rt::private::Enumerated for #name {
             type Number = #repr;
 
+            #[allow(clippy::inline_always, reason = "a part of the hot path")]
             #[inline(always)]
             fn number(self) -> #repr {
                 self as #repr

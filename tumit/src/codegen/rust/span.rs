@@ -60,12 +60,10 @@ impl<'a> Both<'a> {
         let parameters = fields::parameters(self.shape.spec, self.begin);
         let (guard, nowhere) = (self.guard_type(), fields::nowhere(self.end));
         if !self.shape.compiled {
-            let ignored = fields::ignored(self.begin);
             return quote! {
                 #doc
                 #[inline(always)]
                 #visibility fn #name(#parameters) -> #guard {
-                    #ignored
                     ::tracer_rt::Span::until_dropped(0, #nowhere)
                 }
             };
@@ -157,8 +155,7 @@ impl<'a> Both<'a> {
     /// The type that keeps the arguments, and how they get there.
     fn kept(&self) -> (TokenStream, TokenStream) {
         if !self.shape.compiled {
-            let ignored = fields::ignored(self.begin);
-            return (quote!(__rt::Unrecorded), quote!(#ignored __rt::Unrecorded));
+            return (quote!(__rt::Unrecorded), quote!(__rt::Unrecorded));
         }
         let (values, value_type) = fields::kept(self.shape.spec, self.begin);
         let at_end_type = match fields::flat_type(self.end) {

@@ -29,7 +29,7 @@ macro_rules! program {
     ($name:ident, $trace:ident) => {
         mod $name {
             use super::$trace::net::fetch;
-            use super::$trace::{Color, LANES, PI, app, debug};
+            use super::$trace::{Color, LANES, RATIO, app, debug};
 
             #[tracer_rt::traced(app::iteration(n + 1, Color::DarkBlue))]
             fn iterate(n: u32) -> Option<u32> {
@@ -51,7 +51,7 @@ macro_rules! program {
             }
 
             pub(super) fn run() {
-                assert_eq!((LANES, PI.to_bits()), (4, 3.14159_f64.to_bits()));
+                assert_eq!((LANES, RATIO.to_bits()), (4, 0.625_f64.to_bits()));
                 assert_eq!(iterate(0), None);
                 assert_eq!(iterate(3), Some(2));
                 app::numbers(1, -2, 0.5, true, [1, 2, 3, 4], &[Color::Red, Color::DarkBlue], tracer_rt::Date::from_ticks(9));
@@ -70,8 +70,8 @@ program!(with_macro, by_macro);
 program!(with_script, by_script);
 
 /// The output of a future that waits for nothing.
-fn ready<T>(future: impl IntoFuture<Output = T>) -> T {
-    let mut future = std::pin::pin!(future.into_future());
+fn ready<T>(future: impl std::future::Future<Output = T>) -> T {
+    let mut future = std::pin::pin!(future);
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     loop {
         if let std::task::Poll::Ready(output) = std::future::Future::poll(future.as_mut(), &mut context) {
