@@ -190,9 +190,16 @@ fn narrow(size: usize) -> u32 {
     u32::try_from(size).unwrap_or(u32::MAX)
 }
 
-/// Text that may stand in a C comment.
+/// Text that may stand in a C comment, where compilers warn of beginnings of other comments, trigraphs and characters that
+/// change the direction of text.
 fn comment(text: &str) -> String {
-    text.replace("*/", "* /").replace("/*", "/ *")
+    let plain = |c: char| match c {
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        c if c.is_control() => ' ',
+        c => c,
+    };
+    let text: String = text.chars().map(plain).collect();
+    text.replace("*/", "* /").replace("/*", "/ *").replace("??/", "? ?/")
 }
 
 /// Items between `before` and `after`, on lines of 120 columns; `separator` follows each but the last, and `newline` ends a
