@@ -1,4 +1,8 @@
-/* Reads, prints and copies runs of the case `types`: tool lines|records|stats RUN..., tool copy RUN FOLDER. */
+/* Reads, prints and copies runs of the case `types`:
+ *   tool lines RUN           as `tumit dump --clock none`
+ *   tool records RUN         stream by stream, without date and thread
+ *   tool copy RUN FOLDER     record by record
+ *   tool all FOLDER RUN...   everything, with runs that may be damaged */
 #include "types_read.h"
 
 static void print(const struct types_record *record) {
@@ -16,20 +20,27 @@ static void print(const struct types_record *record) {
     putchar('\n');
 }
 
-static void lines(struct tumit1r_run *run, bool all) {
+static void lines(struct tumit1r_run *run) {
     struct tumit1r_reader *reader = tumit1r_read_by_date(run);
     struct types_record record;
     while (types_next_record(reader, &record)) {
-        if (record.kind == TUMIT1R_LOST) {
-            continue;
-        }
-        if (all) {
+        if (record.kind != TUMIT1R_LOST) {
             types_print_line(stdout, &record);
-        } else {
-            print(&record);
         }
     }
     tumit1r_end(reader);
+}
+
+static void records(struct tumit1r_run *run) {
+    size_t i;
+    for (i = 0; i < run->count; i++) {
+        struct tumit1r_reader *reader = tumit1r_read(run, i);
+        struct types_record record;
+        while (types_next_record(reader, &record)) {
+            print(&record);
+        }
+        tumit1r_end(reader);
+    }
 }
 
 static bool copy(struct tumit1r_run *run, const char *folder) {
@@ -49,22 +60,37 @@ static bool copy(struct tumit1r_run *run, const char *folder) {
 }
 
 int main(int argc, char **argv) {
+    struct tumit1r_run *run;
     int i;
-    for (i = 2; i < argc; i++) {
-        struct tumit1r_run *run = tumit1r_open(argv[i], argv[1][0] == 's' ? NULL : stderr);
-        bool good = run != NULL;
-        if (good && argv[1][0] == 'c') {
-            good = argc == 4 && copy(run, argv[++i]);
-        } else if (good) {
-            lines(run, argv[1][0] == 'l');
-            if (argv[1][0] == 's') {
-                printf("%u losses\n", tumit1r_losses(run, stdout));
-            }
-        }
-        tumit1r_close(run);
-        if (!good && argv[1][0] != 's') {
-            return 1;
-        }
+    bool good = true;
+    if (argc < 3) {
+        return 2;
     }
-    return 0;
+    if (strcmp(argv[1], "all") == 0) {
+        for (i = 3; i < argc; i++) {
+            run = tumit1r_open(argv[i], NULL);
+            if (run != NULL) {
+                lines(run);
+                records(run);
+                (void)copy(run, argv[2]);
+                (void)tumit1r_losses(run, stdout);
+            }
+            tumit1r_close(run);
+        }
+        return 0;
+    }
+    run = tumit1r_open(argv[2], stderr);
+    if (run == NULL) {
+        return 1;
+    }
+    if (strcmp(argv[1], "lines") == 0) {
+        lines(run);
+    } else if (strcmp(argv[1], "records") == 0) {
+        records(run);
+    } else {
+        good = argc == 4 && copy(run, argv[3]);
+    }
+    (void)tumit1r_losses(run, stderr);
+    tumit1r_close(run);
+    return good ? 0 : 1;
 }

@@ -1,0 +1,472 @@
+//! Generated functions that read, write and print records, in C and in Rust, against each other and against `tumit dump`.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests, outside test functions")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use converter::records::{Order, Reader, Writer};
+use converter::run::Run;
+use proptest::prelude::*;
+use tests::lang::c::{C99, Compiler, WARNINGS, folder, record};
+use tests::programs::{output, succeed, tumit};
+use tracer_format::block::{append_block, decode_block};
+use tracer_format::typed::{Address, Array, Choice, Date, Head, Name, Recorded, Text};
+use tracer_format::{BlockKind, PREAMBLE_BYTES};
+use tumit::codegen::c::{C, CReader};
+use tumit::codegen::{Backend, Options};
+
+tracer_rt::records!("cases/types/spec.tumit");
+tracer_rt::records!("readers/new.tumit");
+
+fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+/// Writes the header that records and the one that reads.
+fn headers(folder: &Path, spec: &str) {
+    let text = std::fs::read_to_string(file(spec)).unwrap();
+    let (spec, diagnostics) = tumit::compile_text("spec.tumit", &text);
+    let spec = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
+    for back_end in [&C as &dyn Backend, &CReader] {
+        for file in back_end.generate(&spec, &Options::default()).unwrap().0 {
+            std::fs::write(folder.join(file.name), file.text).unwrap();
+        }
+    }
+}
+
+fn compile(folder: &Path, compiler: Compiler, source: &Path, extra: &[&str]) -> PathBuf {
+    let program = folder.join(source.file_stem().unwrap());
+    let include = format!("-I{}", folder.display());
+    let extra: Vec<&str> = [&include[..]].into_iter().chain(extra.iter().copied()).collect();
+    compiler.compile(&[source], &program, &extra).unwrap_or_else(|error| panic!("{error}"));
+    program
+}
+
+/// A run of the case `types`: every type, or many threads and a fork.
+fn types_run(folder: &Path, driver: &str) -> PathBuf {
+    headers(folder, "cases/types/spec.tumit");
+    let program = compile(folder, C99, &file("cases/types").join(driver), &[]);
+    record(&program, folder, "run.tmt", &[])
+}
+
+fn dump(run: &Path) -> String {
+    let output = output(tumit().args(["dump", "--clock", "none"]).arg(run));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The records of a run as Rust prints them, process by process and stream by stream.
+fn rust_lines(path: &Path) -> Vec<String> {
+    let run = Run::open(path).unwrap();
+    let mut lines = Vec::new();
+    for process in 0..run.processes.len() {
+        let mut reader = Reader::<types::Trace>::new(&run, process).unwrap();
+        while let Some(recorded) = reader.next().unwrap() {
+            lines.push(recorded.to_string());
+        }
+    }
+    lines
+}
+
+fn rust_copy(path: &Path, folder: &Path, order: Order) {
+    let run = Run::open(path).unwrap();
+    for (number, process) in run.processes.iter().enumerate() {
+        let mut reader = Reader::<types::Trace>::with_order(&run, number, order).unwrap();
+        let mut writer = Writer::copy(process, folder).unwrap();
+        while let Some(recorded) = reader.next().unwrap() {
+            writer.write(&recorded).unwrap();
+        }
+        writer.finish().unwrap();
+    }
+}
+
+fn same_lines(ours: &str, theirs: &str, what: &str) {
+    for (number, (a, b)) in ours.lines().zip(theirs.lines()).enumerate() {
+        assert_eq!(a, b, "{what}: line {number}");
+    }
+    assert_eq!(ours.lines().count(), theirs.lines().count(), "{what}: number of lines");
+}
+
+fn all_agree(driver: &str, least: usize) {
+    let folder = folder();
+    let run = types_run(folder.path(), driver);
+    let tool = compile(folder.path(), C99, &file("readers/tool.c"), &[]);
+    let dumped = dump(&run);
+    assert!(dumped.lines().count() >= least, "{} records", dumped.lines().count());
+    same_lines(&succeed(Command::new(&tool).arg("lines").arg(&run)), &dumped, "C");
+    let c_lines = succeed(Command::new(&tool).arg("records").arg(&run));
+    same_lines(&c_lines, &(rust_lines(&run).join("\n") + "\n"), "C and Rust");
+    let copied = folder.path().join("c.tmt");
+    succeed(Command::new(&tool).arg("copy").arg(&run).arg(&copied));
+    same_lines(&dump(&copied), &dumped, "a copy by C");
+    for (order, name) in [(Order::Streams, "streams.tmt"), (Order::Dates, "dates.tmt")] {
+        let copied = folder.path().join(name);
+        rust_copy(&run, &copied, order);
+        same_lines(&dump(&copied), &dumped, "a copy by Rust");
+    }
+}
+
+#[test]
+fn every_type_reads_writes_and_prints_alike() {
+    all_agree("drive.c", 28);
+}
+
+#[test]
+fn threads_and_forks_read_alike() {
+    all_agree("threads.c", 10_000);
+}
+
+#[test]
+fn the_header_is_clean_for_every_compiler_alone_and_beside_the_recorder() {
+    let folder = folder();
+    headers(folder.path(), "cases/types/spec.tumit");
+    let both = folder.path().join("both.c");
+    let text = "#include \"types_read.h\"\n#include \"types_trace.h\"\n#include \"types_read.h\"\nint both(void);\n\
+                int both(void) { types_bare(); return (int)types_is_bare; }\n";
+    std::fs::write(&both, text).unwrap();
+    let reversed = folder.path().join("reversed.c");
+    std::fs::write(&reversed, text.replacen("types_read.h", "types_trace.h", 1)).unwrap();
+    let tool = file("readers/tool.c");
+    for (command, language, standards) in [
+        ("gcc", "c", ["-std=c99", "-std=c11"]),
+        ("clang", "c", ["-std=c99", "-std=c11"]),
+        ("g++", "c++", ["-std=c++11", "-std=c++17"]),
+        ("clang++", "c++", ["-std=c++11", "-std=c++17"]),
+    ] {
+        for standard in standards {
+            for (source, extra) in [(&tool, None), (&both, Some("-D_GNU_SOURCE")), (&reversed, Some("-D_GNU_SOURCE"))] {
+                let mut compiler = Command::new(command);
+                compiler.args(WARNINGS).args(["-O0", "-fsyntax-only", standard, "-x", language]);
+                compiler.arg("-I").arg(folder.path()).args(extra).arg(source);
+                succeed(&mut compiler);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_grown_spec_reads_old_runs_in_c() {
+    let folder = folder();
+    headers(folder.path(), "readers/old.tumit");
+    let program = compile(folder.path(), C99, &file("readers/old.c"), &[]);
+    let run = record(&program, folder.path(), "run.tmt", &[]);
+    headers(folder.path(), "readers/new.tumit");
+    let grown = compile(folder.path(), C99, &file("readers/grown.c"), &["-fsanitize=address,undefined"]);
+    let copied = folder.path().join("copy.tmt");
+    let said = succeed(Command::new(&grown).arg(&run).arg(&copied));
+    assert_eq!(
+        said.lines().collect::<Vec<_>>(),
+        [
+            r#"a  name="first" n=7 tint="green" few="[-1, 100]" | n 7 tint 0x1 more '' missing 2 few -1 many 0"#,
+            "old  x=1 | unknown",
+            r#"a  name="second" n=8 tint="red" few="[-1]" | n 8 tint 0x12c more '' missing 2 few -1 many 0"#,
+            r#"a  name="" n=65535 tint="violet" few="[]" | n 65535 tint 0x10002 more '' missing 2 few 0 many 0"#,
+            "work.begin  task=1 k=3",
+            "work.end  task=1",
+            "1 unknown",
+        ]
+        .map(|line| line.replace("task=1", &task_of(&said)))
+    );
+    let text = |run: &Path| dump(run).lines().map(after_thread).collect::<Vec<_>>();
+    let mut expected: Vec<String> = text(&run);
+    for (line, n) in expected.iter_mut().filter(|line| line.starts_with("a ")).zip(["6", "7", "65534"]) {
+        let from = line.split(" n=").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+        *line = line.replacen(&format!(" n={from} "), &format!(" n={n} "), 1);
+    }
+    expected.push("fresh".into());
+    assert_eq!(text(&copied), expected, "fields that the new spec does not have went over as they were");
+}
+
+/// `task=N` as the recorder numbered it.
+fn task_of(said: &str) -> String {
+    let line = said.lines().find(|line| line.starts_with("work.end")).unwrap();
+    line.split_whitespace().last().unwrap().to_owned()
+}
+
+/// A line of `tumit dump` from its event on, with single blanks.
+fn after_thread(line: &str) -> String {
+    let rest: Vec<&str> = line.split_whitespace().skip(4).collect();
+    rest.join(" ")
+}
+
+#[test]
+fn a_grown_spec_reads_old_runs_in_rust() {
+    let folder = folder();
+    headers(folder.path(), "readers/old.tumit");
+    let program = compile(folder.path(), C99, &file("readers/old.c"), &[]);
+    let run = Run::open(record(&program, folder.path(), "run.tmt", &[])).unwrap();
+    let mut reader = Reader::<grow::Trace>::new(&run, 0).unwrap();
+    let copied = folder.path().join("copy.tmt");
+    let mut writer = Writer::copy(&run.processes[0], &copied).unwrap();
+    let (mut seen, mut unknown, mut violet) = (Vec::new(), 0, false);
+    while let Some(mut recorded) = reader.next().unwrap() {
+        match &mut recorded.record {
+            grow::Record::A(a) => {
+                assert_eq!(a.missing, ["more", "many"]);
+                assert_eq!((a.more, a.many[1].known()), (Text(b""), None));
+                seen.push((a.n, a.tint.known(), a.name.to_string(), a.few.to_vec()));
+                violet |= a.tint == Choice::Unknown { number: 2, name: Some("violet") };
+                a.n += 1;
+            }
+            grow::Record::Unknown(raw) => {
+                unknown += 1;
+                assert_eq!(raw.to_string(), "old  x=1");
+            }
+            _ => {}
+        }
+        let too_large = matches!(&recorded.record, grow::Record::A(a) if a.n > 0xFFFF);
+        assert_eq!(writer.write(&recorded).is_err(), too_large, "65536 does not fit the old file's `n: u16`");
+    }
+    assert!(violet, "a value that the new enum does not have keeps its name and number");
+    assert_eq!(
+        seen,
+        [
+            (7, Some(grow::Tint::Green), "first".to_owned(), vec![-1, 100]),
+            (8, Some(grow::Tint::Red), "second".to_owned(), vec![-1]),
+            (65535, None, String::new(), vec![]),
+        ]
+    );
+    assert_eq!(unknown, 1);
+    let head = Head { ticks: u64::MAX / 4, ..Head::default() };
+    writer.write(&Recorded::new(head, grow::Record::from(grow::Fresh::default()))).unwrap();
+    writer.finish().unwrap();
+    let text: Vec<String> = dump(&copied).lines().map(after_thread).collect();
+    assert_eq!(text.len(), 6);
+    assert!(text[0].starts_with("a n=8 tint=\"green\" gone=9 name=\"first\""), "{text:?}");
+    assert_eq!(text[5], "fresh");
+}
+
+#[test]
+fn a_run_made_anew_is_a_run() {
+    let folder = folder();
+    headers(folder.path(), "cases/types/spec.tumit");
+    let anew = compile(folder.path(), C99, &file("readers/anew.c"), &["-fsanitize=address,undefined"]);
+    let tool = compile(folder.path(), C99, &file("readers/tool.c"), &["-fsanitize=address,undefined"]);
+    let run = folder.path().join("anew.tmt");
+    std::fs::create_dir(&run).unwrap();
+    succeed(Command::new(&anew).arg(run.join("one.tmt")));
+    let dumped = dump(&run);
+    let lines: Vec<String> = dumped.lines().map(after_thread).collect();
+    assert_eq!(
+        lines,
+        [
+            r#"texts name="north" what="héllo \"\u{301}\" �\n" data="""#,
+            r#"counted a="[]" b="[-9223372036854775808, -1]" c="[blue, red]" d="[north, south]""#,
+            "placed n=7 (there.c:12)",
+        ]
+    );
+    same_lines(&succeed(Command::new(&tool).arg("lines").arg(&run)), &dumped, "C");
+    succeed(tumit().arg("info").arg(&run));
+    succeed(tumit().arg("convert").arg(&run).arg("-o").arg(folder.path().join("anew.paje")));
+}
+
+/// Copies of a file with damage: cut, a bit turned, and payloads with a wrong byte under a right checksum.
+fn damaged(bytes: &[u8], folder: &Path) -> Vec<PathBuf> {
+    let mut state = 12345u64;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap() % below.max(1)
+    };
+    let mut paths = Vec::new();
+    for number in 0..240 {
+        let mut copy = bytes.to_vec();
+        match number % 4 {
+            0 => copy.truncate(random(bytes.len())),
+            1 => copy[random(bytes.len())] ^= 1 << random(8),
+            _ => copy = wrong_payload(bytes, number % 4 == 3, &mut random),
+        }
+        let path = folder.join(format!("{number}.tmt"));
+        std::fs::write(&path, copy).unwrap();
+        paths.push(path);
+    }
+    paths
+}
+
+/// One block of the file is changed, in its payload or the numbers of its header, and checksummed again.
+fn wrong_payload(bytes: &[u8], header: bool, random: &mut impl FnMut(usize) -> usize) -> Vec<u8> {
+    let mut out = bytes[..PREAMBLE_BYTES].to_vec();
+    let (mut blocks, mut at) = (Vec::new(), PREAMBLE_BYTES);
+    while at < bytes.len() {
+        let block = decode_block(&bytes[at..]).unwrap();
+        blocks.push((block.header, block.stored.to_vec()));
+        at += block.header.block_bytes();
+    }
+    let victim = random(blocks.len());
+    for (number, (mut head, mut payload)) in blocks.into_iter().enumerate() {
+        if number == victim && header {
+            match random(5) {
+                0 => head.raw_bytes = u32::try_from(random(1 << 25)).unwrap(),
+                1 => head.codec ^= 1,
+                2 => head.stream = u32::try_from(random(1 << 31)).unwrap(),
+                3 => head.first_ticks = u64::MAX - 5,
+                _ => head.kind = u8::try_from(random(12)).unwrap(),
+            }
+        } else if number == victim {
+            for _ in 0..=random(3) {
+                let at = random(payload.len());
+                if let Some(byte) = payload.get_mut(at) {
+                    *byte = [0, 1, 0x7F, 0xFE, 0xFF][random(5)];
+                }
+            }
+        }
+        append_block(&mut out, &head, &payload);
+    }
+    out
+}
+
+#[test]
+fn damaged_files_do_no_harm() {
+    let folder = folder();
+    let run = types_run(folder.path(), "drive.c");
+    let path = std::fs::read_dir(&run).unwrap().next().unwrap().unwrap().path();
+    let bytes = std::fs::read(&path).unwrap();
+    // Schemas and records lie open in a copy, which is not compressed.
+    let plain = folder.path().join("plain.tmt");
+    rust_copy(&run, &plain, Order::Streams);
+    let plain = std::fs::read(plain.join(path.file_name().unwrap())).unwrap();
+    let tool = compile(
+        folder.path(),
+        C99,
+        &file("readers/tool.c"),
+        &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
+    );
+    let mut shown = BTreeMap::new();
+    for (name, bytes) in [("packed", &bytes), ("plain", &plain)] {
+        let corrupt = folder.path().join(name);
+        std::fs::create_dir(&corrupt).unwrap();
+        let files = damaged(bytes, &corrupt);
+        let mut command = Command::new(&tool);
+        let ran = output(command.arg("all").arg(folder.path().join("copies.tmt")).args(&files));
+        let errors = String::from_utf8_lossy(&ran.stderr);
+        assert!(ran.status.success() && errors.is_empty(), "{name}: {}", errors.chars().take(3000).collect::<String>());
+        shown.insert(name, String::from_utf8_lossy(&ran.stdout).lines().count());
+        for file in &files {
+            let Ok(run) = Run::open(file) else { continue };
+            let mut reader = Reader::<types::Trace>::new(&run, 0).unwrap();
+            while let Some(recorded) = reader.next().unwrap() {
+                let _ = recorded.to_string();
+            }
+        }
+    }
+    assert!(shown.values().all(|lines| *lines > 240 * 10), "most records of most files are read: {shown:?}");
+}
+
+#[test]
+fn what_is_damaged_is_counted_and_the_rest_is_read() {
+    let folder = folder();
+    let run = types_run(folder.path(), "threads.c");
+    let path = std::fs::read_dir(&run).unwrap().map(|entry| entry.unwrap().path()).max_by_key(|path| {
+        std::fs::metadata(path).unwrap().len()
+    });
+    let path = path.unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let (mut at, mut hit) = (PREAMBLE_BYTES, 0);
+    while at < bytes.len() {
+        let block = decode_block(&bytes[at..]).unwrap();
+        let (kind, size, records) = (block.header.kind, block.header.block_bytes(), block.header.records);
+        if kind == BlockKind::Records as u8 && hit == 0 {
+            hit = usize::try_from(records).unwrap();
+            bytes[at + 80] ^= 0x10;
+        }
+        at += size;
+    }
+    let whole = rust_lines(&path).len();
+    std::fs::write(&path, &bytes).unwrap();
+    let tool = compile(folder.path(), C99, &file("readers/tool.c"), &[]);
+    let ran = output(Command::new(&tool).arg("records").arg(&path));
+    assert_eq!(String::from_utf8_lossy(&ran.stdout).lines().count(), whole - hit);
+    let errors = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert!(errors.contains(" damaged bytes") && errors.contains("1 blocks are missing"), "{errors}");
+    assert_eq!(rust_lines(&path).len(), whole - hit);
+}
+
+/// A file with these records, made anew, and read again.
+fn round_trip(records: Vec<types::Record<'_>>) {
+    let folder = folder();
+    let origin = types_origin();
+    let mut writer = Writer::copy(&origin.processes[0], folder.path()).unwrap();
+    let mut expected = Vec::new();
+    for (ticks, record) in (1_000_000..).zip(records) {
+        let head = Head { ticks, source: Some(("x.c", 3)), ..Head::default() };
+        let recorded = Recorded::new(head, record);
+        writer.write(&recorded).unwrap();
+        expected.push(recorded);
+    }
+    writer.finish().unwrap();
+    let run = Run::open(folder.path()).unwrap();
+    let mut reader = Reader::<types::Trace>::new(&run, 0).unwrap();
+    let mut read = 0;
+    while let Some(recorded) = reader.next().unwrap() {
+        assert_eq!(recorded.record, expected[read].record);
+        assert_eq!(recorded.head.ticks, expected[read].head.ticks);
+        read += 1;
+    }
+    assert_eq!(read, expected.len());
+}
+
+/// A run without records: the frame of those that are made anew.
+fn types_origin() -> Run {
+    let folder = folder();
+    let path = folder.path().join("empty.tmt");
+    let mut file = tracer_format::write::FileWriter::new(Vec::new()).unwrap();
+    file.block(BlockKind::Process, tracer_format::PROCESS_STREAM, 1, &[]).unwrap();
+    std::fs::write(&path, file.finish(Some(0)).unwrap()).unwrap();
+    Run::open(&path).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn what_is_written_is_read(
+        integers in any::<(u8, u16, u32, u64, i8, i16, i32, i64)>(),
+        single in any::<f32>().prop_filter("equal to itself", |x| !x.is_nan()),
+        double in any::<f64>().prop_filter("equal to itself", |x| !x.is_nan()),
+        text in any::<String>(),
+        name in any::<String>(),
+        data in prop::collection::vec(any::<u8>(), 0..300),
+        shorts in prop::collection::vec(any::<u16>(), 0..20),
+        address in any::<u64>(),
+        yes in any::<bool>(),
+    ) {
+        let (a, b, c, d, e, f, g, h) = integers;
+        let blue = Choice::Known(types::Color::Blue);
+        let names = [Name::Known(&name), Name::Known("")];
+        let colors = [blue, Choice::Known(types::Color::Red)];
+        let longs = [h, i64::from(g)];
+        round_trip(vec![
+            types::Numbers { a, b, c, d, e, f, g, h, ..Default::default() }.into(),
+            types::Floats { a: single, b: double, ..Default::default() }.into(),
+            types::Others { yes, where_: Address(address), tint: blue, ..Default::default() }.into(),
+            types::Texts { name: Name::Known(&name), what: Text::from(&*text), data: &data, ..Default::default() }.into(),
+            types::Fixed { a: [a; 3], b: [double; 2], c: colors, d: [yes; 2], ..Default::default() }.into(),
+            types::Counted {
+                a: Array::from(&shorts[..]), b: Array::from(&longs[..]), c: Array::from(&colors[..]),
+                d: Array::from(&names[..]), ..Default::default()
+            }.into(),
+            types::Bare::default().into(),
+            types::Placed { n: c, ..Default::default() }.into(),
+            types::StepBegin { n: c, ..Default::default() }.into(),
+            types::StepEnd::default().into(),
+        ]);
+    }
+}
+
+#[test]
+fn a_date_is_read_with_its_time() {
+    let folder = folder();
+    let run = types_run(folder.path(), "drive.c");
+    let run = Run::open(&run).unwrap();
+    let mut reader = Reader::<types::Trace>::new(&run, 0).unwrap();
+    let mut dates = 0;
+    while let Some(recorded) = reader.next().unwrap() {
+        if let types::Record::Dated(dated) = &recorded.record {
+            let Date { ticks, nanos } = dated.since;
+            assert!(ticks <= recorded.head.ticks && nanos.unwrap() <= recorded.head.nanos);
+            dates += 1;
+        }
+    }
+    assert_eq!(dates, 1);
+}
