@@ -45,6 +45,13 @@ pub fn molecular_dynamics() -> Command {
     Command::new(PATH.get_or_init(|| build("molecular-dynamics", "molecular-dynamics")))
 }
 
+/// The example that filters runs in Rust.
+#[must_use]
+pub fn filter_rust() -> Command {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    Command::new(PATH.get_or_init(|| build("filter-rust", "filter-rust")))
+}
+
 /// `mpirun` with so many ranks, allowed to run as root on few cores as test machines need.
 #[must_use]
 pub fn mpirun(ranks: u32) -> Command {

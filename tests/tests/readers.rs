@@ -10,7 +10,7 @@ use converter::records::{Order, Reader, Writer};
 use converter::run::Run;
 use proptest::prelude::*;
 use tests::lang::c::{C99, Compiler, WARNINGS, folder, record};
-use tests::programs::{output, succeed, tumit};
+use tests::programs::{filter_rust, output, succeed, tumit, workspace};
 use tracer_format::block::{append_block, decode_block};
 use tracer_format::typed::{Address, Array, Choice, Date, Head, Name, Recorded, Text};
 use tracer_format::{BlockKind, PREAMBLE_BYTES};
@@ -469,4 +469,32 @@ fn a_date_is_read_with_its_time() {
         }
     }
     assert_eq!(dates, 1);
+}
+
+#[test]
+fn the_examples_keep_the_long_messages() {
+    let folder = folder();
+    let examples = workspace().join("examples");
+    headers(folder.path(), "../examples/taktuk/taktuk.tumit");
+    let taktuk = Compiler { command: "gcc", flags: &["-std=gnu99"] };
+    let program = compile(folder.path(), taktuk, &examples.join("taktuk/taktuk.c"), &[]);
+    let run = record(&program, folder.path(), "run.tmt", &[]);
+    let filter = compile(folder.path(), C99, &examples.join("filter-c/filter.c"), &[]);
+    let bytes = |run: &Path| -> Vec<u64> {
+        let dumped = dump(run);
+        let sizes = dumped.lines().filter_map(|line| line.split(" bytes=").nth(1));
+        sizes.map(|rest| rest.split(' ').next().unwrap().parse().unwrap()).collect()
+    };
+    let mut sizes = bytes(&run);
+    sizes.sort_unstable();
+    let least = sizes[sizes.len() / 2];
+    let (c, rust) = (folder.path().join("c.tmt"), folder.path().join("rust.tmt"));
+    let said = succeed(Command::new(&filter).arg(&run).arg(&c).arg(least.to_string()));
+    succeed(filter_rust().arg(&run).arg(&rust).arg(least.to_string()));
+    let short = sizes.iter().filter(|size| **size < least).count();
+    assert_eq!(said.lines().count(), short);
+    let lines = dump(&run).lines().count();
+    assert_eq!(dump(&c).lines().count(), lines - short);
+    same_lines(&dump(&c), &dump(&rust), "C and Rust");
+    assert!(bytes(&c).iter().all(|size| *size >= least));
 }

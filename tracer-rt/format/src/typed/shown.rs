@@ -45,13 +45,20 @@ impl fmt::Display for Raw<'_> {
 
 impl<'a, R: AnyRecord<'a>> fmt::Display for Recorded<'a, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.record.content() {
-            Content::Event(known) => event(known, f)?,
-            Content::Unknown(raw) => write!(f, "{raw}")?,
-            Content::Lost(lost) => write!(f, "({} records lost)", lost.count)?,
-        }
+        let fields = match self.record.content() {
+            Content::Event(known) => {
+                event(known, f)?;
+                known.spec().types[known.kind()].fields.len() > known.missing().len()
+            }
+            Content::Unknown(raw) => {
+                write!(f, "{raw}")?;
+                !raw.file.fields.is_empty()
+            }
+            Content::Lost(lost) => return write!(f, "({} records lost)", lost.count),
+        };
         match self.head.source {
-            Some((file, line)) => write!(f, "  ({file}:{line})"),
+            // As in the columns of `tumit dump`: a blank ends that of the event.
+            Some((file, line)) => write!(f, "{}  ({file}:{line})", if fields { "" } else { " " }),
             None => Ok(()),
         }
     }

@@ -56,6 +56,9 @@ TUMIT1R_FN struct tumit1r_stream *tumit1r_stream_of(const struct tumit1r_process
 /* Gives the streams their blocks, without those that are there twice, and counts what is missing. */
 TUMIT1R_FN void tumit1r_give_blocks(struct tumit1r_process *p) {
     size_t i, kept = 0, first = 0;
+    if (p->blocks_count == 0) {
+        return;
+    }
     qsort(p->blocks, p->blocks_count, sizeof *p->blocks, tumit1r_by_sequence);
     for (i = 0; i < p->blocks_count; i++) {
         const struct tumit1r_block *last = kept > 0 ? &p->blocks[kept - 1] : NULL;
