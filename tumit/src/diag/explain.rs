@@ -137,7 +137,12 @@ pub fn markdown_page() -> String {
          | code | means |\n|---|---|\n",
     );
     for code in Code::ALL {
-        let _ = writeln!(out, "| [{code}](#{}) | {} |", code.to_string().to_lowercase(), headline(*code).replace('|', "\\|"));
+        let _ = writeln!(
+            out,
+            "| [{code}](#{}) | {} |",
+            code.to_string().to_lowercase(),
+            headline(*code).replace('|', "\\|")
+        );
     }
     for code in Code::ALL {
         let _ = write!(out, "\n{}", markdown(*code));
@@ -183,8 +188,10 @@ mod tests {
     #[test]
     fn a_code_is_explained_by_sentence_example_and_remedy() {
         let text = text(Code::KeyCount, false);
-        let parts = ["T0062: A container is named", "\nWrong:\n\n    trace", "error[T0062]", "^", "\nRight:\n\n    trace"];
-        let places: Vec<_> = parts.iter().map(|part| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"))).collect();
+        let parts =
+            ["T0062: A container is named", "\nWrong:\n\n    trace", "error[T0062]", "^", "\nRight:\n\n    trace"];
+        let places: Vec<_> =
+            parts.iter().map(|part| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"))).collect();
         assert!(places.is_sorted() && !text.contains('\u{1b}') && !text.contains("1 error"), "{text}");
     }
 

@@ -58,12 +58,7 @@ struct CodeParser;
 impl TypedValueParser for CodeParser {
     type Value = Code;
 
-    fn parse_ref(
-        &self,
-        command: &clap::Command,
-        arg: Option<&clap::Arg>,
-        value: &OsStr,
-    ) -> Result<Code, clap::Error> {
+    fn parse_ref(&self, command: &clap::Command, arg: Option<&clap::Arg>, value: &OsStr) -> Result<Code, clap::Error> {
         value.to_str().and_then(Code::parse).ok_or_else(|| {
             let mut error = clap::Error::new(ErrorKind::InvalidValue).with_cmd(command);
             let name = arg.map_or_else(|| "CODE".to_owned(), ToString::to_string);

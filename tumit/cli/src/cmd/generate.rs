@@ -71,7 +71,9 @@ impl Language {
         let first = files.first().and_then(|path| path.file_name()).unwrap_or_default().to_string_lossy();
         match self {
             Self::C => format!("#include \"{first}\" and build with: cc -O2 app.c -pthread"),
-            Self::Rust => format!("put `mod {};` into a crate that depends on tracer-rt", first.trim_end_matches(".rs")),
+            Self::Rust => {
+                format!("put `mod {};` into a crate that depends on tracer-rt", first.trim_end_matches(".rs"))
+            }
         }
     }
 }
@@ -96,7 +98,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
 fn print(files: &Files) -> anyhow::Result<()> {
     let [file] = files.0.as_slice() else {
         let names: Vec<_> = files.0.iter().map(|file| file.name.as_str()).collect();
-        bail!("there are {} files, {}: say where to put them, by -o FILE or -o FOLDER/", names.len(), names.join(" and "));
+        bail!(
+            "there are {} files, {}: say where to put them, by -o FILE or -o FOLDER/",
+            names.len(),
+            names.join(" and ")
+        );
     };
     let mut out = term::stdout();
     out.write_all(file.text.as_bytes()).context("cannot write")?;

@@ -87,7 +87,7 @@ fn render(man: &Man, command: &Command, out: &mut dyn Write) -> io::Result<()> {
 /// The text after the options: `Head:` and indented lines are an example, other lines are prose.
 fn sections(out: &mut String, help: &str) {
     let mut verbatim = false;
-    let mut head = "";
+    let (mut head, mut before) = ("", "");
     for line in help.lines() {
         let indented = line.starts_with("  ");
         if verbatim && !indented {
@@ -98,7 +98,7 @@ fn sections(out: &mut String, help: &str) {
             continue;
         }
         let (title, text) = match line {
-            _ if indented => (head, line.trim_start()),
+            _ if indented => (head, line.get(2..).unwrap_or_default()),
             _ if line.ends_with(':') => ("EXAMPLES", ""),
             _ if line.starts_with("Exit status:") => ("EXIT STATUS", line.trim_start_matches("Exit status:").trim()),
             _ if head == "EXIT STATUS" => (head, line),
@@ -107,7 +107,10 @@ fn sections(out: &mut String, help: &str) {
         if title != head {
             out.push_str(&format!(".SH \"{title}\"\n"));
             head = title;
+        } else if !indented && before.ends_with('.') {
+            out.push_str(".PP\n");
         }
+        before = line;
         if indented && !verbatim {
             out.push_str(".RS 4\n.nf\n");
             verbatim = true;
@@ -124,6 +127,16 @@ fn sections(out: &mut String, help: &str) {
 
 /// A line that groff shows as it is.
 fn escaped(line: &str) -> String {
-    let text = line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq").replace('`', "\\(ga");
+    let mut text = String::new();
+    for letter in line.chars() {
+        match letter {
+            '\\' => text.push_str("\\e"),
+            '-' => text.push_str("\\-"),
+            '\'' => text.push_str("\\(aq"),
+            '`' => text.push_str("\\(ga"),
+            _ if letter.is_ascii() => text.push(letter),
+            _ => text.push_str(&format!("\\[u{:04X}]", u32::from(letter))),
+        }
+    }
     if text.starts_with('.') { format!("\\&{text}") } else { text }
 }

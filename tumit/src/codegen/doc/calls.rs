@@ -80,8 +80,10 @@ fn rust_function(module: &syn::Ident, mut function: syn::ItemFn) -> Function {
     function.block.stmts.clear();
     let signature = unparse(function);
     let signature = signature.trim_end_matches("{}").trim().trim_start_matches("pub fn ");
-    let signature = ["::tracer_rt::", "::core::convert::", "super::"].iter().fold(signature.to_owned(), |text, path| text.replace(path, ""));
-    Function { signature: format!("{module}::{}", one_line(&signature)), code }
+    let signature = ["::tracer_rt::private::", "::tracer_rt::", "::core::convert::", "super::"]
+        .iter()
+        .fold(signature.to_owned(), |text, path| text.replace(path, ""));
+    Function { signature: format!("{module}::{}", wrapped(&signature)), code }
 }
 
 fn unparse(function: syn::ItemFn) -> String {
@@ -89,11 +91,22 @@ fn unparse(function: syn::ItemFn) -> String {
     prettyplease::unparse(&file).trim_end().to_owned()
 }
 
-/// A list over several lines, on one when it is not long.
-fn one_line(text: &str) -> String {
-    const LONG: usize = 100;
+/// A declaration on lines that are not long, broken between its parameters.
+fn wrapped(text: &str) -> String {
+    const LONG: usize = 92;
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ").replace("( ", "(").replace(", )", ")");
-    if joined.len() <= LONG { joined } else { text.to_owned() }
+    let mut out = String::new();
+    let mut column = 0;
+    for (at, part) in joined.split_inclusive(", ").enumerate() {
+        if at > 0 && column + part.trim_end().len() > LONG {
+            out.truncate(out.trim_end().len());
+            out.push_str("\n    ");
+            column = 4;
+        }
+        out.push_str(part);
+        column += part.len();
+    }
+    out
 }
 
 /// The functions that stand in a header: each starts at the margin and ends with a `}` there.
@@ -108,7 +121,7 @@ fn c_functions(spec: &Spec, options: &Options) -> HashMap<String, Function> {
             let length = lines[at..].iter().position(|line| *line == "}").map_or(1, |end| end + 1);
             let start = at - lines[..at].iter().rev().take_while(|line| is_comment(line)).count();
             let code = lines[start..at + length].join("\n");
-            functions.insert(name, Function { signature, code });
+            functions.insert(name, Function { signature: wrapped(&signature), code });
         }
     }
     functions
@@ -128,9 +141,35 @@ fn c_definition(line: &str, prefix: &str) -> Option<(String, String)> {
     match arguments.strip_prefix("(struct tumit1_site *tumit1_at") {
         Some(rest) => {
             let name = name.strip_suffix("_at")?;
-            Some((name.to_owned(), format!("{returns} {name}({}", rest.trim_start_matches(", "))))
+            let rest = if rest == ")" { "void)" } else { rest.trim_start_matches(", ") };
+            Some((name.to_owned(), format!("{returns} {name}({rest}")))
         }
         None => Some((name.to_owned(), format!("{returns} {name}{arguments}"))),
     }
 }
 
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_declarations_are_broken_between_parameters() {
+        let parameters: Vec<String> = (0..20).map(|at| format!("parameter_{at}: u8")).collect();
+        let text = wrapped(&format!("a::b(\n{},\n) -> Span", parameters.join(",\n")));
+        assert!(text.lines().count() == 5 && text.lines().all(|line| line.len() <= 92), "{text}");
+        assert!(text.ends_with("parameter_19: u8) -> Span"), "{text}");
+    }
+
+    #[test]
+    fn definitions_in_c_are_recognised() {
+        let found = |line| c_definition(line, "t_");
+        let plain = found("TUMIT1_HOT void t_post(uint16_t a) {");
+        assert_eq!(plain, Some(("t_post".into(), "void t_post(uint16_t a)".into())));
+        let located = found("TUMIT1_HOT void t_post_at(struct tumit1_site *tumit1_at, uint16_t a) {");
+        assert_eq!(located, Some(("t_post".into(), "void t_post(uint16_t a)".into())));
+        let alone = found("TUMIT1_HOT void t_post_at(struct tumit1_site *tumit1_at) {");
+        assert_eq!(alone, Some(("t_post".into(), "void t_post(void)".into())));
+        assert_eq!(found("static void other(void) {"), None);
+        assert_eq!(found("struct t_x {"), None);
+    }
+}

@@ -7,7 +7,9 @@ use tracer_format::schema::{FieldType, RecordKind, RecordType, Scalar};
 
 use super::calls::{Call, Calls};
 use crate::codegen::Options;
-use crate::spec::{ContainerTypeId, EntityType, Level, LevelId, Look, Nature, Pattern, Piece, RecordId, Shape, Span, Spec};
+use crate::spec::{
+    ContainerTypeId, EntityType, Level, LevelId, Look, Nature, Pattern, Piece, RecordId, Shape, Span, Spec,
+};
 
 /// All that a reference tells.
 pub(super) struct Facts<'a> {
@@ -82,7 +84,8 @@ impl<'a> Facts<'a> {
 
     /// Container types directly inside `parent`.
     pub(super) fn inside(&self, parent: Option<ContainerTypeId>) -> Vec<ContainerTypeId> {
-        let ids = (0..self.spec.containers.len()).map(|index| ContainerTypeId(u32::try_from(index).unwrap_or(u32::MAX)));
+        let ids =
+            (0..self.spec.containers.len()).map(|index| ContainerTypeId(u32::try_from(index).unwrap_or(u32::MAX)));
         ids.filter(|id| self.spec.containers[id.index()].parent == parent).collect()
     }
 
@@ -142,10 +145,12 @@ fn event<'a>(spec: &'a Spec, id: RecordId, index: &Index<'a>, calls: &Calls) -> 
             doc: text.map_or("", |text| text.doc.as_str()),
         }
     });
-    let mut rules: Vec<usize> = records.iter().filter_map(|record| index.rules.get(record)).flatten().copied().collect();
+    let mut rules: Vec<usize> =
+        records.iter().filter_map(|record| index.rules.get(record)).flatten().copied().collect();
     rules.sort_unstable();
     rules.dedup();
-    let has_rules = records.iter().any(|record| spec.rules.get(record.index()).is_some_and(|actions| !actions.is_empty()));
+    let has_rules =
+        records.iter().any(|record| spec.rules.get(record.index()).is_some_and(|actions| !actions.is_empty()));
     Event {
         name: &record.name,
         doc: &record.doc,
@@ -193,7 +198,9 @@ fn choices(ty: FieldType) -> Option<usize> {
 /// The type as the language spells it.
 fn written(spec: &Spec, ty: FieldType) -> String {
     let name = |scalar: Scalar| match scalar {
-        Scalar::Enum { index, .. } => spec.enums.get(index as usize).map_or("enum", |item| item.name.as_str()).to_owned(),
+        Scalar::Enum { index, .. } => {
+            spec.enums.get(index as usize).map_or("enum", |item| item.name.as_str()).to_owned()
+        }
         _ => format!("{scalar:?}").to_lowercase(),
     };
     match ty {
@@ -259,7 +266,8 @@ pub(super) fn rule_text(text: &str) -> String {
     // Arrows of a rule at the margin stand below each other; keep that, and take away the rest.
     let arrow = text.lines().next().and_then(|first| first.find("->")).unwrap_or(4);
     let extra = indent.saturating_sub(arrow);
-    let line = |line: &str| line.get(extra..).filter(|_| line.starts_with(&" ".repeat(extra))).unwrap_or(line).to_owned();
+    let line =
+        |line: &str| line.get(extra..).filter(|_| line.starts_with(&" ".repeat(extra))).unwrap_or(line).to_owned();
     let mut lines = text.lines();
     let first = lines.next().unwrap_or_default().to_owned();
     std::iter::once(first).chain(lines.map(line)).collect::<Vec<_>>().join("\n")

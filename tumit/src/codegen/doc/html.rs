@@ -79,9 +79,10 @@ fn contents(out: &mut String, facts: &Facts<'_>) {
     });
     list(out, "Tree", "tree", containers);
     if !spec.rule_texts.is_empty() {
-        out.push_str("<h2><a href=\"#rules\">Rules</a></h2>\n");
+        out.push_str("<p class=\"head\"><a href=\"#rules\">Rules</a></p>\n");
     }
-    let outputs = spec.outputs.iter().map(|output| (anchor("output", &output.name), output.name.as_str(), String::new()));
+    let outputs =
+        spec.outputs.iter().map(|output| (anchor("output", &output.name), output.name.as_str(), String::new()));
     list(out, "Text outputs", "outputs", outputs);
     out.push_str("</nav>\n</div>\n");
 }
@@ -92,7 +93,7 @@ fn list<'a>(out: &mut String, title: &str, target: &str, items: impl Iterator<It
     if items.peek().is_none() {
         return;
     }
-    let _ = write!(out, "<h2><a href=\"#{target}\">{}</a></h2>\n<ul>\n", Escaped(title));
+    let _ = write!(out, "<p class=\"head\"><a href=\"#{target}\">{}</a></p>\n<ul>\n", Escaped(title));
     for (target, name, words) in items {
         let _ = writeln!(
             out,
@@ -122,7 +123,8 @@ fn head(out: &mut String, facts: &Facts<'_>) {
             fact(format!("{count} {what}{}", if count == 1 { "" } else { "s" }));
         }
     }
-    let files: Vec<_> = spec.sources.iter().map(|file| code(file.path.rsplit('/').next().unwrap_or_default())).collect();
+    let files: Vec<_> =
+        spec.sources.iter().map(|file| code(file.path.rsplit('/').next().unwrap_or_default())).collect();
     fact(format!("from {}", files.join(", ")));
     out.push_str("</ul>\n");
     out.push_str(
@@ -144,8 +146,8 @@ fn types(out: &mut String, spec: &Spec) {
         out.push_str(&prose(&item.doc));
         let _ = write!(
             out,
-            "<table>\n<caption>Values of {}</caption>\n<thead><tr><th scope=\"col\">value</th><th scope=\"col\" class=\"n\">\
-             number</th><th scope=\"col\"></th></tr></thead>\n<tbody>\n",
+            "<table class=\"choices\">\n<caption>Values of {}</caption>\n<thead><tr><th scope=\"col\">value</th><th scope=\"col\" class=\"n\">\
+             number</th><th scope=\"col\"><span class=\"hidden\">meaning</span></th></tr></thead>\n<tbody>\n",
             Escaped(&item.name)
         );
         for value in &item.values {
@@ -160,13 +162,15 @@ fn types(out: &mut String, spec: &Spec) {
         out.push_str("</tbody>\n</table>\n</article>\n");
     }
     if !spec.aliases.is_empty() {
-        let rows = spec.aliases.iter().map(|item| (anchor("type", &item.name), &item.name, item.text.clone(), &item.doc));
+        let rows =
+            spec.aliases.iter().map(|item| (anchor("type", &item.name), &item.name, item.text.clone(), &item.doc));
         small_table(out, "Named types", "is", rows);
     }
     if !spec.constants.is_empty() {
-        let rows = spec.constants.iter().map(|item| {
-            (anchor("const", &item.name), &item.name, expr::text(&item.value, None), &item.doc)
-        });
+        let rows = spec
+            .constants
+            .iter()
+            .map(|item| (anchor("const", &item.name), &item.name, expr::text(&item.value, None), &item.doc));
         small_table(out, "Constants", "value", rows);
     }
     out.push_str("</section>\n");
@@ -180,8 +184,8 @@ fn small_table<'a>(
 ) {
     let _ = write!(
         out,
-        "<article class=\"card\">\n<h3>{title}</h3>\n<table>\n<caption>{title}</caption>\n<thead><tr><th scope=\"col\">name</th>\
-         <th scope=\"col\">{second}</th><th scope=\"col\"></th></tr></thead>\n<tbody>\n"
+        "<article class=\"card\">\n<h3>{title}</h3>\n<table class=\"small\">\n<caption>{title}</caption>\n<thead><tr><th scope=\"col\">name</th>\
+         <th scope=\"col\">{second}</th><th scope=\"col\"><span class=\"hidden\">meaning</span></th></tr></thead>\n<tbody>\n"
     );
     for (id, name, value, doc) in rows {
         let _ = writeln!(
@@ -199,7 +203,9 @@ fn rules(out: &mut String, spec: &Spec) {
     if spec.rule_texts.is_empty() {
         return;
     }
-    out.push_str("<section aria-labelledby=\"rules\">\n<h2 id=\"rules\">Rules</h2>\n<p>What records do to the picture.</p>\n");
+    out.push_str(
+        "<section aria-labelledby=\"rules\">\n<h2 id=\"rules\">Rules</h2>\n<p>What records do to the picture.</p>\n",
+    );
     for (at, rule) in spec.rule_texts.iter().enumerate() {
         let _ = writeln!(out, "<div class=\"rule\" id=\"rule-{}\">", at + 1);
         out.push_str(&prose(&rule.doc));
@@ -232,7 +238,8 @@ fn outputs(out: &mut String, spec: &Spec) {
         );
         for (record, lines) in spec.records.iter().zip(&output.rules) {
             for line in lines {
-                let arguments: Vec<_> = line.arguments.iter().map(|argument| expr::text(argument, Some(record))).collect();
+                let arguments: Vec<_> =
+                    line.arguments.iter().map(|argument| expr::text(argument, Some(record))).collect();
                 let _ = writeln!(
                     out,
                     "<tr><th scope=\"row\"><a href=\"#{}\">{}</a></th><td>{}</td><td>{}</td></tr>",

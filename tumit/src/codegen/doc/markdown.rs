@@ -29,8 +29,15 @@ fn head(out: &mut String, facts: &Facts<'_>) {
     }
     out.push_str("\n| level | at start | events and spans |\n|---|---|---|\n");
     for (level, events) in &facts.levels {
-        let links: Vec<_> = events.iter().map(|event| format!("[{}](#{})", code(event.name), slug(&heading(event)))).collect();
-        let _ = writeln!(out, "| {} | {} | {} |", code(&level.name), if level.enabled { "on" } else { "off" }, links.join(", "));
+        let links: Vec<_> =
+            events.iter().map(|event| format!("[{}](#{})", code(event.name), slug(&heading(event)))).collect();
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} |",
+            code(&level.name),
+            if level.enabled { "on" } else { "off" },
+            links.join(", ")
+        );
     }
     out.push_str(
         "\nEvery record also holds its date, and belongs to a thread of a process. Sizes are those of records before compression: \
@@ -194,7 +201,8 @@ fn entity(out: &mut String, facts: &Facts<'_>, entity: &EntityType) {
     for value in &entity.values {
         let looks: Vec<String> = value.color.map(hex).into_iter().chain(facts::look(&value.look)).collect();
         let doc = value.doc.split_whitespace().collect::<Vec<_>>().join(" ");
-        let _ = writeln!(out, "| {} | {} | {} | {} |", code(&value.name), cell(&value.label), looks.join(", "), cell(&doc));
+        let _ =
+            writeln!(out, "| {} | {} | {} | {} |", code(&value.name), cell(&value.label), looks.join(", "), cell(&doc));
     }
 }
 
@@ -222,7 +230,8 @@ fn outputs(out: &mut String, spec: &Spec) {
         out.push_str("\n| record | line | parameters |\n|---|---|---|\n");
         for (record, lines) in spec.records.iter().zip(&output.rules) {
             for line in lines {
-                let arguments: Vec<_> = line.arguments.iter().map(|argument| expr::text(argument, Some(record))).collect();
+                let arguments: Vec<_> =
+                    line.arguments.iter().map(|argument| expr::text(argument, Some(record))).collect();
                 let (text, arguments) = (line.text.join("@"), arguments.join(", "));
                 let _ = writeln!(out, "| {} | {} | {} |", code(&record.layout.name), code(&text), code(&arguments));
             }

@@ -13,7 +13,8 @@ rule work.end -> set load = 0 on node[0];\noutput text \"by hand\" { prologue \"
 fn made(backend: &dyn Backend, text: &str) -> String {
     let (spec, diagnostics) = crate::compile_text("folder/demo.tumit", text);
     assert!(diagnostics.is_empty(), "{}", diagnostics.render(false));
-    let files = backend.generate(&spec.expect("it is right"), &Options::default()).expect("everything can be described");
+    let files =
+        backend.generate(&spec.expect("it is right"), &Options::default()).expect("everything can be described");
     files.0.into_iter().map(|file| file.text).collect()
 }
 

@@ -50,7 +50,8 @@ fn event(out: &mut String, facts: &Facts<'_>, event: &Event<'_>) {
     if event.located {
         badges.push("source position");
     }
-    let sizes = event.sizes.iter().map(|(part, size)| if part.is_empty() { size.clone() } else { format!("{part} {size}") });
+    let sizes =
+        event.sizes.iter().map(|(part, size)| if part.is_empty() { size.clone() } else { format!("{part} {size}") });
     card_head(out, &anchor("event", event.name), event.name, &badges, &sizes.collect::<Vec<_>>().join(", "));
     out.push_str(&prose(event.doc));
     parameters(out, facts, event);
@@ -78,13 +79,12 @@ fn parameters(out: &mut String, facts: &Facts<'_>, event: &Event<'_>) {
     if event.parameters.is_empty() {
         return;
     }
-    let documented = event.parameters.iter().any(|parameter| !parameter.doc.is_empty());
     let _ = write!(
         out,
-        "<table>\n<caption>Parameters of {}</caption>\n<thead><tr><th scope=\"col\">parameter</th><th scope=\"col\">type</th>\
-         <th scope=\"col\" class=\"n\">bytes</th>{}</tr></thead>\n<tbody>\n",
+        "<table class=\"parameters\">\n<caption>Parameters of {}</caption>\n<thead><tr><th scope=\"col\">parameter</th>\
+         <th scope=\"col\">type</th><th scope=\"col\" class=\"n\">bytes</th><th scope=\"col\"><span class=\"hidden\">meaning\
+         </span></th></tr></thead>\n<tbody>\n",
         Escaped(event.name),
-        if documented { "<th scope=\"col\"></th>" } else { "" }
     );
     for parameter in &event.parameters {
         let choices = parameter.choices.and_then(|index| facts.spec.enums.get(index));
@@ -95,10 +95,10 @@ fn parameters(out: &mut String, facts: &Facts<'_>, event: &Event<'_>) {
         };
         let _ = writeln!(
             out,
-            "<tr><th scope=\"row\">{}</th><td>{ty}</td><td class=\"n\">{}</td>{}</tr>",
+            "<tr><th scope=\"row\">{}</th><td>{ty}</td><td class=\"n\">{}</td><td>{}</td></tr>",
             code(parameter.name),
             Escaped(&parameter.bytes),
-            if documented { format!("<td>{}</td>", prose(parameter.doc)) } else { String::new() }
+            prose(parameter.doc)
         );
     }
     out.push_str("</tbody>\n</table>\n");
@@ -116,7 +116,8 @@ fn picture(out: &mut String, facts: &Facts<'_>, event: &Event<'_>) {
     let links: Vec<String> = event.rules.iter().map(link).collect();
     let _ = writeln!(out, "<h4>On the picture <span class=\"quiet\">{}</span></h4>", links.join(", "));
     // A rule for a whole level stands with each of its events only as a link.
-    let own = event.rules.iter().filter_map(|rule| facts.spec.rule_texts.get(*rule)).filter(|rule| rule.records.len() <= 2);
+    let own =
+        event.rules.iter().filter_map(|rule| facts.spec.rule_texts.get(*rule)).filter(|rule| rule.records.len() <= 2);
     for rule in own.take(RULES_SHOWN) {
         let _ = writeln!(
             out,

@@ -6,8 +6,9 @@ use super::text::Escaped;
 
 /// Words that rules are made of. They are contextual: a parameter called `key` is coloured as well, which does no harm.
 const WORDS: [&str; 29] = [
-    "add", "also", "and", "at", "begin", "create", "default", "destroy", "end", "existing", "false", "from", "ignore", "key",
-    "level", "mark", "not", "on", "once", "or", "pop", "push", "reset", "rule", "set", "start", "subtract", "to", "true",
+    "add", "also", "and", "at", "begin", "create", "default", "destroy", "end", "existing", "false", "from", "ignore",
+    "key", "level", "mark", "not", "on", "once", "or", "pop", "push", "reset", "rule", "set", "start", "subtract",
+    "to", "true",
 ];
 const CLAUSES: [&str; 2] = ["when", "with"];
 

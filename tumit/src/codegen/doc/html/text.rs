@@ -43,7 +43,8 @@ pub(super) fn prose(doc: &str) -> String {
     let mut out = String::new();
     for block in doc.trim().split("\n\n").filter(|block| !block.trim().is_empty()) {
         let is_item = |line: &str| line.starts_with("- ") || line.starts_with("* ");
-        if block.lines().all(|line| is_item(line.trim_start()) || line.starts_with("  ")) && is_item(block.trim_start()) {
+        if block.lines().all(|line| is_item(line.trim_start()) || line.starts_with("  ")) && is_item(block.trim_start())
+        {
             let mut items: Vec<String> = Vec::new();
             for line in block.lines().map(str::trim) {
                 match (is_item(line), items.last_mut()) {

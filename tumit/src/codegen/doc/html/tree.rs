@@ -17,7 +17,9 @@ pub(super) fn section(out: &mut String, facts: &Facts<'_>) {
     if facts.spec.containers.is_empty() {
         out.push_str("<p>The spec declares no containers: everything is shown on the processes and threads that recorded it.</p>\n");
     } else {
-        out.push_str("<p>What has a row on the picture, and what is seen there. A box inside another is contained in it.</p>\n");
+        out.push_str(
+            "<p>What has a row on the picture, and what is seen there. A box inside another is contained in it.</p>\n",
+        );
     }
     for id in facts.inside(None) {
         container(out, facts, id);
@@ -98,7 +100,11 @@ fn value(out: &mut String, entity: &EntityType, value: &Value) {
         let _ = write!(out, " <span class=\"quiet\">{}</span>", Escaped(&own.join(", ")));
     }
     if !value.doc.trim().is_empty() {
-        let _ = write!(out, " <span class=\"say\">{}</span>", inline(&value.doc.split_whitespace().collect::<Vec<_>>().join(" ")));
+        let _ = write!(
+            out,
+            " <span class=\"say\">{}</span>",
+            inline(&value.doc.split_whitespace().collect::<Vec<_>>().join(" "))
+        );
     }
     out.push_str("</li>\n");
 }
@@ -131,5 +137,7 @@ fn swatch(nature: &Nature, color: Option<Color>, look: &Look) -> String {
         shape.to_owned()
     };
     let class = if color.is_some() { "swatch" } else { "swatch plain" };
-    format!("<svg class=\"{class}\" viewBox=\"0 0 20 16\" width=\"20\" height=\"16\" fill=\"{paint}\" aria-hidden=\"true\">{shape}</svg>")
+    format!(
+        "<svg class=\"{class}\" viewBox=\"0 0 20 16\" width=\"20\" height=\"16\" fill=\"{paint}\" aria-hidden=\"true\">{shape}</svg>"
+    )
 }
