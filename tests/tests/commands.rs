@@ -12,10 +12,10 @@ const SPEC: &str = "trace demo;\nuse \"parts/net.tumit\";\nlevel COM { event pos
 const PART: &str = "trace net;\nlevel NET off { event send {} }\n";
 
 fn folder() -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    fs::create_dir(dir.path().join("parts")).unwrap();
-    fs::write(dir.path().join("demo.tumit"), SPEC).unwrap();
-    fs::write(dir.path().join("parts/net.tumit"), PART).unwrap();
+    let dir = tempfile::tempdir().expect("a folder");
+    fs::create_dir(dir.path().join("parts")).expect("it is new");
+    fs::write(dir.path().join("demo.tumit"), SPEC).expect("it can be written");
+    fs::write(dir.path().join("parts/net.tumit"), PART).expect("it can be written");
     dir
 }
 
@@ -28,7 +28,7 @@ fn stderr(output: &Output) -> String {
 }
 
 fn lines(output: &Output) -> Vec<Value> {
-    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    let text = String::from_utf8(output.stdout.clone()).expect("UTF-8");
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
 }
 

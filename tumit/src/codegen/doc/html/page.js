@@ -49,8 +49,7 @@
   });
   // A place that the address names may lie in something folded.
   const unfold = () => {
-    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    target?.closest("details")?.setAttribute("open", "");
+    document.getElementById(decodeURIComponent(location.hash.slice(1)))?.closest("details")?.setAttribute("open", "");
   };
   addEventListener("hashchange", unfold);
   unfold();
