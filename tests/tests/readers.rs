@@ -357,9 +357,10 @@ fn damaged_files_do_no_harm() {
 fn what_is_damaged_is_counted_and_the_rest_is_read() {
     let folder = folder();
     let run = types_run(folder.path(), "threads.c");
-    let path = std::fs::read_dir(&run).unwrap().map(|entry| entry.unwrap().path()).max_by_key(|path| {
-        std::fs::metadata(path).unwrap().len()
-    });
+    let path = std::fs::read_dir(&run)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .max_by_key(|path| std::fs::metadata(path).unwrap().len());
     let path = path.unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
     let (mut at, mut hit) = (PREAMBLE_BYTES, 0);
@@ -497,4 +498,56 @@ fn the_examples_keep_the_long_messages() {
     assert_eq!(dump(&c).lines().count(), lines - short);
     same_lines(&dump(&c), &dump(&rust), "C and Rust");
     assert!(bytes(&c).iter().all(|size| *size >= least));
+}
+
+/// A schema as the first version of its structure has it.
+fn first_version() -> Vec<u8> {
+    fn number(out: &mut Vec<u8>, value: u32) {
+        out.extend_from_slice(&value.to_le_bytes());
+    }
+    fn length(out: &mut Vec<u8>, value: u64) {
+        out.extend_from_slice(&value.to_le_bytes());
+    }
+    fn text(out: &mut Vec<u8>, value: &str) {
+        length(out, value.len() as u64);
+        out.extend_from_slice(value.as_bytes());
+    }
+    let mut out = Vec::new();
+    number(&mut out, 1);
+    text(&mut out, "types");
+    length(&mut out, 1);
+    text(&mut out, "ALL");
+    out.push(1);
+    length(&mut out, 1);
+    text(&mut out, "color");
+    length(&mut out, 3);
+    ["violet", "green", "red"].iter().for_each(|value| text(&mut out, value));
+    length(&mut out, 1);
+    text(&mut out, "others");
+    [0, 0].iter().for_each(|value| number(&mut out, *value));
+    out.push(0);
+    length(&mut out, 1);
+    text(&mut out, "tint");
+    [0, 13, 0].iter().for_each(|value| number(&mut out, *value));
+    out.push(0);
+    length(&mut out, 0);
+    out
+}
+
+#[test]
+fn a_schema_of_the_first_version_is_read() {
+    let folder = folder();
+    headers(folder.path(), "cases/types/spec.tumit");
+    let path = folder.path().join("old.tmt");
+    let mut out = tracer_format::write::FileWriter::new(Vec::new()).unwrap();
+    out.block(BlockKind::Process, tracer_format::PROCESS_STREAM, 1, &[]).unwrap();
+    out.schema(1, 1, &first_version()).unwrap();
+    for tint in 0..3 {
+        out.record(0, 1, 5, &[tint]).unwrap();
+    }
+    std::fs::write(&path, out.finish(Some(0)).unwrap()).unwrap();
+    let tool = compile(folder.path(), C99, &file("readers/tool.c"), &["-fsanitize=address,undefined"]);
+    let expected = ["others  tint=\"violet\"", "others  tint=\"green\"", "others  tint=\"red\""];
+    assert_eq!(succeed(Command::new(&tool).arg("records").arg(&path)).lines().collect::<Vec<_>>(), expected);
+    assert_eq!(rust_lines(&path), expected);
 }

@@ -53,6 +53,7 @@ struct tumit1r_schema {
 struct tumit1r_input {
     const unsigned char *at, *end;
     char *texts;
+    uint64_t version; /* of the structure */
     bool bad;
 };
 
@@ -155,11 +156,12 @@ TUMIT1R_FN void tumit1r_in_enums(struct tumit1r_input *in, struct tumit1r_schema
     for (i = 0; i < schema->enums_count && !in->bad; i++) {
         struct tumit1r_enum *item = &schema->enums[i];
         item->name = tumit1r_in_text(in);
-        item->count = tumit1r_in_count(in, 10);
+        item->count = tumit1r_in_count(in, 8);
         item->values = (struct tumit1r_enum_value *)tumit1r_in_array(in, item->count, sizeof *item->values);
         for (k = 0; k < item->count && !in->bad; k++) {
             item->values[k].name = tumit1r_in_text(in);
-            item->values[k].number = (uint16_t)tumit1r_in(in, 2);
+            /* In the first version values were numbered 0, 1, 2 ... */
+            item->values[k].number = (uint16_t)(in->version == 1 ? k : tumit1r_in(in, 2));
         }
     }
 }
@@ -203,7 +205,7 @@ TUMIT1R_FN void tumit1r_free_schema(struct tumit1r_schema *schema) {
     free(schema);
 }
 
-/* Decodes the payload of a schema block; NULL when it is damaged, or of another version. */
+/* Decodes the payload of a schema block; NULL when it is damaged, or of a later version. */
 TUMIT1R_FN struct tumit1r_schema *tumit1r_decode_schema(const unsigned char *payload, size_t bytes) {
     struct tumit1r_schema *schema = (struct tumit1r_schema *)calloc(1, sizeof *schema);
     struct tumit1r_input in;
@@ -221,13 +223,14 @@ TUMIT1R_FN struct tumit1r_schema *tumit1r_decode_schema(const unsigned char *pay
     base = tumit1r_in(&in, 4);
     ids = tumit1r_in(&in, 4);
     in.bad = in.bad || base < 1 || base + ids > TUMIT1R_FIRST_RESERVED_ID;
-    in.bad = in.bad || tumit1r_in(&in, 4) != TUMIT1R_SCHEMA_VERSION;
+    in.version = tumit1r_in(&in, 4);
+    in.bad = in.bad || in.version < 1 || in.version > TUMIT1R_SCHEMA_VERSION;
     if (!in.bad) {
         memcpy(schema->bytes, payload, bytes);
         schema->bytes_count = bytes;
         schema->base = (uint16_t)base;
         schema->name = tumit1r_in_text(&in);
-        schema->version = (uint32_t)tumit1r_in(&in, 4);
+        schema->version = in.version == 1 ? 0 : (uint32_t)tumit1r_in(&in, 4);
         schema->levels_count = tumit1r_in_count(&in, 9);
         schema->levels = (const char **)tumit1r_in_array(&in, schema->levels_count, sizeof *schema->levels);
         for (i = 0; i < schema->levels_count && !in.bad; i++) {
