@@ -33,7 +33,6 @@ pub struct Reader<'r, F> {
     begun: bool,
     damage: Vec<Damage>,
     damaged_records: u64,
-    /// For records whose type the file does not describe: there are none.
     family: std::marker::PhantomData<fn() -> F>,
 }
 
