@@ -2,7 +2,7 @@
 
 use pest::Parser as _;
 
-use super::ast::{Expr, ExprKind, Path};
+use super::ast::{Expr, ExprKind, Ident, Path};
 use super::{Builder, Grammar, Node, Rule, children, recover, scan};
 use crate::diag::{Code, Diagnostic};
 use crate::source::Span;
@@ -112,16 +112,31 @@ impl Builder<'_> {
             Rule::integer => ExprKind::Integer(self.integer(&node)),
             Rule::boolean => ExprKind::Bool(node.as_str() == "true"),
             Rule::element => {
-                self.push(
-                    Diagnostic::error(Code::NotSupported, "elements of lists are not supported yet")
-                        .at(span, "one element of a list")
-                        .help("record the element as a parameter of its own, or show the whole list"),
-                );
-                ExprKind::Bad
+                let (name, mut index) = self.name_and_expressions(node);
+                match (name, index.pop()) {
+                    (Some(name), Some(index)) => ExprKind::Element(name, Box::new(index)),
+                    _ => ExprKind::Bad,
+                }
+            }
+            Rule::call => {
+                let (name, arguments) = self.name_and_expressions(node);
+                name.map_or(ExprKind::Bad, |name| ExprKind::Call(name, arguments))
             }
             _ => self.path(node).map_or(ExprKind::Bad, ExprKind::Path),
         };
         Expr { kind, span }
+    }
+
+    fn name_and_expressions(&mut self, node: Node<'_>) -> (Option<Ident>, Vec<Expr>) {
+        let (mut name, mut expressions) = (None, Vec::new());
+        for child in children(node) {
+            match child.as_rule() {
+                Rule::name => name = Some(self.ident(&child)),
+                Rule::expr => expressions.push(self.expr(child)),
+                _ => {}
+            }
+        }
+        (name, expressions)
     }
 
     pub(super) fn path(&mut self, node: Node<'_>) -> Option<Path> {
@@ -157,7 +172,7 @@ impl Builder<'_> {
                     Diagnostic::error(Code::Syntax, "a hole of a text holds no expression")
                         .at(
                             Span::new(self.file, at..at + length),
-                            recover::expectation(&error).replace(recover::END, "an operator or `}`"),
+                            recover::expectation(&error).replace(recover::END, "an operator, `:` or `}`"),
                         )
                         .help("write `{{` and `}}` for braces that shall be seen"),
                 );
