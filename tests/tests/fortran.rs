@@ -154,6 +154,41 @@ end program drive
 }
 
 #[test]
+fn constants_and_tasks_come_over() {
+    let spec = r#"trace t;
+const LIMIT = 5;
+const FAR = 5000000000;
+const LOW = -9223372036854775807 - 1;
+const HALF: f64 = -0.5;
+const NAME = "a \"quoted\" text,\nin two lines, of which the second one is so long that it is continued";
+const NONE = "";
+const YES = true;
+level L {
+    span fetch async { url: string }
+    event seen { far: i64, low: i64, half: f64, name: string, none: string, yes: bool }
+}
+"#;
+    let driver = "
+program drive
+  use, intrinsic :: iso_fortran_env, only: int64
+  use t_trace
+  implicit none
+  integer(int64) :: task
+  integer :: list(t_LIMIT)
+  list = 0
+  task = tumit_new_task()
+  call t_fetch_begin(task, 'here')
+  call t_seen(t_FAR, t_LOW, t_HALF, t_NAME, t_NONE, t_YES)
+  call t_fetch_end(task)
+  if (tumit_new_task() == task .or. size(list) /= 5) error stop 1
+end program drive
+";
+    let seen = "seen far=Signed(5000000000) low=Signed(-9223372036854775808) half=Double(-0.5) name=\"a \\\"quoted\\\" text,\\nin two lines, of which the second one is so long that it is continued\" none=\"\" yes=Bool(true)";
+    let expected = ["fetch.begin task=Unsigned(1) url=\"here\"", seen, "fetch.end task=Unsigned(1)"];
+    assert_eq!(texts(GFORTRAN, spec, driver), expected);
+}
+
+#[test]
 fn texts_end_where_fortran_says() {
     let driver = "
 program drive

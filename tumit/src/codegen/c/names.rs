@@ -87,7 +87,7 @@ impl Names {
     }
 
     /// The macro that says whether a level is on.
-    pub(super) fn on(&self, level: &str) -> String {
+    pub(in crate::codegen) fn on(&self, level: &str) -> String {
         format!("TUMIT1_ON_{}_{level}", self.trace)
     }
 
