@@ -2,7 +2,7 @@
 
 use pest::Parser as _;
 
-use super::ast::{Expr, ExprKind, Ident, Path};
+use super::ast::{Expr, ExprKind, Path};
 use super::{Builder, Grammar, Node, Rule, children, recover, scan};
 use crate::diag::{Code, Diagnostic};
 use crate::source::Span;
@@ -111,32 +111,21 @@ impl Builder<'_> {
             Rule::float => ExprKind::Float(self.float(&node)),
             Rule::integer => ExprKind::Integer(self.integer(&node)),
             Rule::boolean => ExprKind::Bool(node.as_str() == "true"),
-            Rule::element => {
-                let (name, mut index) = self.name_and_expressions(node);
-                match (name, index.pop()) {
-                    (Some(name), Some(index)) => ExprKind::Element(name, Box::new(index)),
-                    _ => ExprKind::Bad,
-                }
-            }
-            Rule::call => {
-                let (name, arguments) = self.name_and_expressions(node);
-                name.map_or(ExprKind::Bad, |name| ExprKind::Call(name, arguments))
-            }
-            _ => self.path(node).map_or(ExprKind::Bad, ExprKind::Path),
+            _ => self.named(node).unwrap_or(ExprKind::Bad),
         };
         Expr { kind, span }
     }
 
-    fn name_and_expressions(&mut self, node: Node<'_>) -> (Option<Ident>, Vec<Expr>) {
-        let (mut name, mut expressions) = (None, Vec::new());
-        for child in children(node) {
-            match child.as_rule() {
-                Rule::name => name = Some(self.ident(&child)),
-                Rule::expr => expressions.push(self.expr(child)),
-                _ => {}
-            }
-        }
-        (name, expressions)
+    /// A name, and what follows it: `name`, `enum.value`, `list[0]`, `function(x)`.
+    fn named(&mut self, node: Node<'_>) -> Option<ExprKind> {
+        let mut parts = children(node);
+        let name = self.ident(&parts.next()?);
+        let Some(next) = parts.next() else { return Some(ExprKind::Path(Path { name, part: None })) };
+        Some(match next.as_rule() {
+            Rule::call => ExprKind::Call(name, self.expressions(next)),
+            Rule::element => ExprKind::Element(name, Box::new(self.expressions(next).pop()?)),
+            _ => ExprKind::Path(Path { name, part: Some(self.ident(&next)) }),
+        })
     }
 
     pub(super) fn path(&mut self, node: Node<'_>) -> Option<Path> {

@@ -99,7 +99,7 @@ impl Builder<'_> {
         Some(Action { kind: ActionKind::Template { once, text, arguments, span: verb }, clauses, verb })
     }
 
-    fn expressions(&mut self, node: Node<'_>) -> Vec<Expr> {
+    pub(super) fn expressions(&mut self, node: Node<'_>) -> Vec<Expr> {
         children(node).filter(|child| child.as_rule() == Rule::expr).map(|child| self.expr(child)).collect()
     }
 

@@ -108,7 +108,7 @@ fn describe(rule: Rule) -> Option<&'static str> {
         Rule::fields | Rule::values => "`{`",
         Rule::field => "a parameter `name: type`",
         Rule::type_ref => "a type",
-        Rule::expr | Rule::unary | Rule::path | Rule::call | Rule::element => "an expression",
+        Rule::expr | Rule::unary | Rule::path | Rule::named => "an expression",
         Rule::action => {
             "an action (`create`, `destroy`, `set`, `push`, `pop`, `reset`, `add`, `subtract`, `mark`, `start`, `end`, `ignore`)"
         }

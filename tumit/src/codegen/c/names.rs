@@ -86,7 +86,7 @@ impl Names {
         Ok(())
     }
 
-    /// The macro that says whether a level is on.
+    /// The macro that says whether a level is on: not 0.
     pub(in crate::codegen) fn on(&self, level: &str) -> String {
         format!("TUMIT1_ON_{}_{level}", self.trace)
     }
