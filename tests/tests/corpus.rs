@@ -1,0 +1,160 @@
+//! The central promise of the recorders: the same calls in Rust, C, C++ and Fortran give the same records, byte for byte
+//! but for dates and ids, for every case in `cases/`.
+//!
+//! `CASE=spans cargo test -p tests --test corpus` looks at the cases whose name holds that. `UPDATE_EXPECT=1` rewrites
+//! their expected listings: look at the difference before committing.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use tests::corpus::compare::Recorded;
+use tests::corpus::{Case, cases};
+use tests::lang::c::{C99, CXX11, Compiler, record};
+use tests::lang::rust;
+use tumit::codegen::c::C;
+
+const C11: Compiler = Compiler { command: "clang", flags: &["-std=c11", "-D_GNU_SOURCE"] };
+const CXX17: Compiler = Compiler { command: "clang++", flags: &["-std=c++17", "-x", "c++"] };
+/// Compiling is most of the work, and what the optimiser does to generated code is the matter of other tests.
+const QUICK: [&str; 2] = ["-O1", "-pipe"];
+
+/// How long each language took, over all cases and threads.
+#[derive(Default)]
+struct Times(Mutex<BTreeMap<&'static str, Duration>>);
+
+impl Times {
+    fn of<T>(&self, language: &'static str, work: impl FnOnce() -> T) -> T {
+        let started = Instant::now();
+        let result = work();
+        *self.0.lock().expect("no panic inside").entry(language).or_default() += started.elapsed();
+        result
+    }
+}
+
+#[test]
+fn the_same_calls_give_the_same_records_in_every_language() {
+    let wanted = std::env::var("CASE").unwrap_or_default();
+    let cases: Vec<Case> = cases().into_iter().filter(|case| case.name.contains(&wanted)).collect();
+    assert!(!cases.is_empty(), "no case has `{wanted}` in its name");
+    let (next, times, failures) = (AtomicUsize::new(0), Times::default(), Mutex::new(BTreeMap::new()));
+    let work = || {
+        while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let result = catch_unwind(AssertUnwindSafe(|| check(case, &times)));
+            let failed = match result {
+                Ok(failed) => failed,
+                Err(panic) => vec![message(panic.as_ref())],
+            };
+            if !failed.is_empty() {
+                failures.lock().expect("no panic inside").insert(case.name.clone(), failed.join("\n"));
+            }
+        }
+    };
+    let started = Instant::now();
+    let threads = std::thread::available_parallelism().map_or(2, usize::from);
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    println!("{} cases in {:.1?} on {threads} threads", cases.len(), started.elapsed());
+    for (language, time) in times.0.into_inner().expect("no panic inside") {
+        println!("  {language}: {time:.1?}");
+    }
+    let failures = failures.into_inner().expect("no panic inside");
+    let report: Vec<String> = failures.iter().map(|(case, failed)| format!("---- {case}\n{failed}")).collect();
+    assert!(report.is_empty(), "{} of {} cases fail\n{}", report.len(), cases.len(), report.join("\n"));
+}
+
+fn message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
+    text.unwrap_or_else(|| "a panic without words".to_owned())
+}
+
+/// A program that makes the calls of a case.
+struct Program {
+    language: &'static str,
+    /// Language and compiler, for messages.
+    dialect: &'static str,
+    path: PathBuf,
+}
+
+impl Program {
+    /// The programs of a case in all its languages.
+    fn all(case: &Case, folder: &Path, times: &Times) -> Vec<Self> {
+        let mut programs = Vec::new();
+        if case.has("rust") {
+            programs.push(Self { language: "rust", dialect: "rust", path: env!("CARGO_BIN_EXE_drive").into() });
+        }
+        case.generate(&C, folder);
+        let include = format!("-I{}", folder.display());
+        for (language, dialect, compiler) in
+            [("c", "c99 gcc", C99), ("c", "c11 clang", C11), ("c++", "c++11 g++", CXX11), ("c++", "c++17 clang++", CXX17)]
+        {
+            if !case.has(language) {
+                continue;
+            }
+            let own = case.file("drive.cpp");
+            let source = if language == "c++" && own.exists() { own } else { case.file("drive.c") };
+            let path = folder.join(dialect.replace(' ', "-"));
+            let flags = [include.as_str(), QUICK[0], QUICK[1]];
+            times
+                .of(language, || compiler.compile(&[&source], &path, &flags))
+                .unwrap_or_else(|error| panic!("{dialect} refuses it:\n{error}"));
+            programs.push(Self { language, dialect, path });
+        }
+        programs
+    }
+
+    fn record(&self, case: &Case, folder: &Path, environment: &[(&str, &str)], times: &Times) -> Recorded {
+        let run = times.of(self.language, || match self.language {
+            "rust" => rust::record(&self.path, &case.name, folder, environment),
+            _ => record(&self.path, folder, "run.tmt", environment),
+        });
+        let recorded = Recorded::read(self.dialect, &run);
+        if run.exists() {
+            std::fs::remove_dir_all(run).expect("a writable folder");
+        }
+        recorded
+    }
+}
+
+/// Records a case in all its languages; returns what is not as it should be.
+fn check(case: &Case, times: &Times) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let programs = Program::all(case, folder.path(), times);
+    let (mut failed, mut listing) = (Vec::new(), String::new());
+    for environment in &case.environments {
+        let environment: Vec<_> = environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let record = |program: &Program| program.record(case, folder.path(), &environment, times);
+        let recorded: Vec<Recorded> = programs.iter().map(record).collect();
+        let (first, others) = recorded.split_first().expect("a language that can say it");
+        failed.extend(others.iter().filter_map(|other| first.difference(other)));
+        if case.environments.len() > 1 {
+            let set: Vec<String> = environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            listing.push_str(&format!("with {}\n", set.join(" ")));
+        }
+        listing.push_str(&first.listing);
+    }
+    failed.extend(expected(case, "expect.dump", &listing));
+    failed
+}
+
+/// Compares a text with a file of the case.
+fn expected(case: &Case, name: &str, found: &str) -> Option<String> {
+    let path = case.file(name);
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    if expected == found {
+        return None;
+    }
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(&path, found).expect("the package can be written");
+        return None;
+    }
+    let (line, (wanted, got)) = expected
+        .lines()
+        .chain(std::iter::repeat("(nothing)"))
+        .zip(found.lines().chain(std::iter::repeat("(nothing)")))
+        .enumerate()
+        .find(|(_, (wanted, got))| wanted != got)?;
+    Some(format!("line {} of {name}\n  expected: {wanted}\n  found:    {got}", line + 1))
+}
