@@ -51,23 +51,28 @@ impl Recorded {
     pub fn difference(&self, other: &Self) -> Option<String> {
         let length = self.essence.len().max(other.essence.len());
         let side = |recorded: &Self, line: usize| recorded.essence.get(line).map_or("(nothing)", String::as_str).to_owned();
-        (0..length).map(|line| (line, side(self, line), side(other, line))).find(|(_, ours, theirs)| ours != theirs).map(
-            |(line, ours, theirs)| {
-                format!(
-                    "line {line} of {length} differs\n  {:>14}: {}\n  {:>14}: {}",
-                    self.language,
-                    clipped(&ours),
-                    other.language,
-                    clipped(&theirs)
-                )
-            },
-        )
+        let (line, ours, theirs) = (0..length)
+            .map(|line| (line, side(self, line), side(other, line)))
+            .find(|(_, ours, theirs)| ours != theirs)?;
+        let same = ours.bytes().zip(theirs.bytes()).take_while(|(a, b)| a == b).count();
+        Some(format!(
+            "line {line} of {length} differs from byte {same} on\n  {:>14}: {}\n  {:>14}: {}",
+            self.language,
+            around(&ours, same),
+            other.language,
+            around(&theirs, same)
+        ))
     }
 }
 
-fn clipped(line: &str) -> String {
-    const MAX: usize = 2000;
-    if line.len() <= MAX { line.to_owned() } else { format!("{} … ({} bytes)", &line[..line.floor_char_boundary(MAX)], line.len()) }
+/// Long lines are shown from a little before the first difference.
+fn around(line: &str, at: usize) -> String {
+    const BEFORE: usize = 200;
+    const SHOWN: usize = 600;
+    let start = at.saturating_sub(BEFORE);
+    let shown = &line.as_bytes()[start.min(line.len())..(start + SHOWN).min(line.len())];
+    let (head, tail) = (if start > 0 { "… " } else { "" }, if start + SHOWN < line.len() { " …" } else { "" });
+    format!("{head}{}{tail}", String::from_utf8_lossy(shown))
 }
 
 fn add(file: &ProcessFile, essence: &mut Vec<String>, listing: &mut String) {
@@ -86,7 +91,7 @@ fn add(file: &ProcessFile, essence: &mut Vec<String>, listing: &mut String) {
     let mut schemas: Vec<_> = file.schemas.iter().map(|(_, schema)| format!("schema {schema:?}")).collect();
     schemas.sort();
     essence.extend(schemas);
-    essence.push(format!("strings {:?}", file.strings));
+    essence.extend(file.strings.iter().map(|(id, text)| format!("string {id} {text:?}")));
     let mut streams: Vec<(String, u32)> = file.records.keys().map(|stream| (file.thread_name(*stream), *stream)).collect();
     streams.sort();
     let mut places = BTreeMap::new();
