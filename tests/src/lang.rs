@@ -1,4 +1,5 @@
 //! Driving the languages that record.
 
 pub mod c;
+pub mod fortran;
 pub mod rust;

@@ -32,7 +32,10 @@ impl ProcessFile {
         let (mut text, mut listed) = (ty.name.clone(), ty.name.clone());
         let mut bytes = body.to_vec();
         let (mut at, mut place) = (0, None);
-        if ty.located {
+        if ty.located && site == 0 {
+            text += " @unknown";
+            place = Some(("unknown".to_owned(), None));
+        } else if ty.located {
             let (file, line) = self.sites.get(&site).unwrap_or_else(|| panic!("position {site} is in no table"));
             let name = Path::new(file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
             assert!(*line > 0, "lines count from 1");

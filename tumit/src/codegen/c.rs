@@ -12,7 +12,7 @@ use tracer_format::schema::{FieldType, RecordKind, Scalar};
 
 use super::{Backend, File, Files, Options, Unsupported};
 use crate::Spec;
-use names::Names;
+pub(super) use names::Names;
 
 /// Generates C headers.
 #[derive(Clone, Copy, Debug, Default)]

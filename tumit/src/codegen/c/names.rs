@@ -7,16 +7,16 @@ use crate::Spec;
 use crate::names::c_name;
 
 /// The C name of everything in a spec.
-pub(super) struct Names {
-    pub(super) trace: String,
-    pub(super) levels: Vec<String>,
-    pub(super) enums: Vec<String>,
+pub(in crate::codegen) struct Names {
+    pub(in crate::codegen) trace: String,
+    pub(in crate::codegen) levels: Vec<String>,
+    pub(in crate::codegen) enums: Vec<String>,
     /// Functions, one per record.
-    pub(super) functions: Vec<String>,
+    pub(in crate::codegen) functions: Vec<String>,
 }
 
 impl Names {
-    pub(super) fn new(spec: &Spec) -> Result<Self, Unsupported> {
+    pub(in crate::codegen) fn new(spec: &Spec) -> Result<Self, Unsupported> {
         let trace = word(&spec.name);
         let names = Self {
             levels: spec.levels.iter().map(|level| raw(&level.name)).collect(),

@@ -166,8 +166,12 @@ TUMIT1_SLOW uint32_t tumit1_intern(const char *text) {
 }
 
 TUMIT1_SLOW uint32_t tumit1_site_new(struct tumit1_site *site) {
-    uint32_t busy = tumit1_lock_all();
-    uint32_t id = tumit1_name_id(&tumit1_session.sites, site->file, strlen(site->file), site->line);
+    uint32_t busy, id;
+    if (site->file == NULL) {
+        return 0; /* unknown */
+    }
+    busy = tumit1_lock_all();
+    id = tumit1_name_id(&tumit1_session.sites, site->file, strlen(site->file), site->line);
     tumit1_unlock(busy);
     __atomic_store_n(&site->id, id, __ATOMIC_RELAXED);
     return id;
