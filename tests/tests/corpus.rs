@@ -1,8 +1,8 @@
 //! The central promise of the recorders: the same calls in Rust, C, C++ and Fortran give the same records, byte for byte
 //! but for dates and ids, for every case in `cases/`.
 //!
-//! `CASE=spans cargo test -p tests --test corpus` looks at the cases whose name holds that. `UPDATE_EXPECT=1` rewrites
-//! their expected listings: look at the difference before committing.
+//! `CASE=spans cargo test -p tests --test corpus` looks at the cases whose name holds that, and `LANGUAGE=fortran` compares
+//! that language alone with Rust. `UPDATE_EXPECT=1` rewrites expected listings: look at the difference before committing.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,8 +14,10 @@ use std::time::{Duration, Instant};
 use tests::corpus::compare::Recorded;
 use tests::corpus::{Case, cases};
 use tests::lang::c::{C99, CXX11, Compiler, record};
+use tests::lang::fortran::GFORTRAN;
 use tests::lang::rust;
 use tumit::codegen::c::C;
+use tumit::codegen::fortran::Fortran;
 
 const C11: Compiler = Compiler { command: "clang", flags: &["-std=c11", "-D_GNU_SOURCE"] };
 const CXX17: Compiler = Compiler { command: "clang++", flags: &["-std=c++17", "-x", "c++"] };
@@ -82,6 +84,8 @@ impl Program {
     /// The programs of a case in all its languages.
     fn all(case: &Case, folder: &Path, times: &Times) -> Vec<Self> {
         let mut programs = Vec::new();
+        let wanted = std::env::var("LANGUAGE").ok();
+        let has = |language: &str| case.has(language) && wanted.as_deref().is_none_or(|wanted| wanted == language);
         if case.has("rust") {
             programs.push(Self { language: "rust", dialect: "rust", path: env!("CARGO_BIN_EXE_drive").into() });
         }
@@ -90,7 +94,7 @@ impl Program {
         for (language, dialect, compiler) in
             [("c", "c99 gcc", C99), ("c", "c11 clang", C11), ("c++", "c++11 g++", CXX11), ("c++", "c++17 clang++", CXX17)]
         {
-            if !case.has(language) {
+            if !has(language) {
                 continue;
             }
             let own = case.file("drive.cpp");
@@ -101,6 +105,12 @@ impl Program {
                 .of(language, || compiler.compile(&[&source], &path, &flags))
                 .unwrap_or_else(|error| panic!("{dialect} refuses it:\n{error}"));
             programs.push(Self { language, dialect, path });
+        }
+        if has("fortran") {
+            let path = times
+                .of("fortran", || fortran(case, folder))
+                .unwrap_or_else(|error| panic!("Fortran refuses it:\n{error}"));
+            programs.push(Self { language: "fortran", dialect: "fortran", path });
         }
         programs
     }
@@ -137,6 +147,18 @@ fn check(case: &Case, times: &Times) -> Vec<String> {
     }
     failed.extend(expected(case, "expect.dump", &listing));
     failed
+}
+
+/// Modules, their C files and the driver, to one program.
+fn fortran(case: &Case, folder: &Path) -> Result<PathBuf, String> {
+    std::fs::copy(case.file("drive.f90"), folder.join("drive.f90")).map_err(|error| format!("drive.f90: {error}"))?;
+    let mut sources = case.generate(&Fortran, folder);
+    sources.push("drive.f90".to_owned());
+    for source in &sources {
+        GFORTRAN.object(folder, source)?;
+    }
+    let objects: Vec<String> = sources.iter().map(|source| format!("{source}.o")).collect();
+    GFORTRAN.link(folder, &objects.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// Compares a text with a file of the case.

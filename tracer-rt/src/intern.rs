@@ -143,7 +143,7 @@ impl Tables {
 }
 
 /// At most so many bytes, without a part of a character at the end.
-fn cut(text: &str, bytes: usize) -> &str {
+pub(crate) fn cut(text: &str, bytes: usize) -> &str {
     let end = (0..=bytes).rev().find(|end| text.is_char_boundary(*end));
     text.get(..end.unwrap_or(0)).filter(|_| text.len() > bytes).unwrap_or(text)
 }

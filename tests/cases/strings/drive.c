@@ -14,6 +14,6 @@ int main(void) {
     strings_say(text);
     strings_both("left", 7, "right");
     strings_both("", 0, "");
-    strings_both("blank at the end ", 1, " blank before");
+    strings_both("blank inside", 1, " blank before");
     return 0;
 }

@@ -10,5 +10,5 @@ pub fn main() {
     all::say(&"abcdefghij".repeat(100));
     all::both("left", 7, "right");
     all::both("", 0, "");
-    all::both("blank at the end ", 1, " blank before");
+    all::both("blank inside", 1, " blank before");
 }
