@@ -7,7 +7,9 @@ program drive
   integer(c_int8_t) :: values(0:255), many(20000)
   integer :: i
 
-  values = [(int(i, c_int8_t), i = 0, 127), (int(i, c_int8_t), i = -128, -1)]
+  do i = 0, 255
+    values(i) = int(i - merge(0, 256, i < 128), c_int8_t)
+  end do
   many = -1
   call raw_bytes_one(nothing)
   call raw_bytes_one(values(0:0))

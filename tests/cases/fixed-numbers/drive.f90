@@ -10,8 +10,10 @@ program drive
   real(c_double), parameter :: twice = 0
   integer :: n
 
-  low8 = -huge(low8) - 1_c_int8_t
-  low16 = -huge(low16) - 1_c_int16_t
+  low8 = huge(low8)
+  low8 = -low8 - 1_c_int8_t
+  low16 = huge(low16)
+  low16 = -low16 - 1_c_int16_t
   low32 = huge(low32)
   low32 = -low32 - 1
   low64 = huge(low64)
