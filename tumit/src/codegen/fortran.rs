@@ -37,12 +37,11 @@ const CONTROL_INTERFACES: &str = include_str!("fortran/control_interfaces.f90");
 const CONTROL_PROCEDURES: &str = include_str!("fortran/control_procedures.f90");
 const RUNTIME: &str = include_str!("fortran/runtime.c");
 /// What the fixed parts offer to programs.
-const CONTROL: [&str; 9] = [
+const CONTROL: [&str; 8] = [
     "tumit_now",
     "tumit_flush",
     "tumit_set_level",
     "tumit_set_thread_name",
-    "tumit_clock",
     "tumit_set_clock",
     "tumit_mpi_start",
     "tumit_mpi_sync",

@@ -1,6 +1,6 @@
 //! Lines of generated Fortran: indented, never longer than the language allows, continued where they would be.
 
-/// Longer lines are continued, and comments wrapped.
+/// Longer lines are continued, and comments wrapped. (Fortran's limit, 132, leaves room for a long name.)
 const WIDTH: usize = 100;
 
 /// Text under construction, line by line.
@@ -34,15 +34,20 @@ impl Writer {
         self.depth -= 1;
     }
 
-    /// `head`, the items with commas between them, `tail`; continued between items where the line would be too long. An
-    /// item, with its depth, fits a line.
+    /// A line with a short comment after it, where there is room for one.
+    pub(super) fn noted(&mut self, text: &str, note: &str) {
+        let fits = 2 * self.depth + text.chars().count() + 4 + note.chars().count() <= WIDTH;
+        if note.is_empty() || !fits { self.line(text) } else { self.line(&format!("{text}  ! {note}")) }
+    }
+
+    /// `head`, the items with commas between them, `tail`; continued before an item where the line would be too long. Each
+    /// by itself fits a line.
     pub(super) fn list(&mut self, head: &str, items: &[String], tail: &str) {
         let mut line = head.to_owned();
         for (number, item) in items.iter().enumerate() {
-            let last = number + 1 == items.len();
-            let item = if last { format!("{item}{tail}") } else { format!("{item}, ") };
-            if 2 * self.depth + line.chars().count() + item.chars().count() > WIDTH && number > 0 {
-                self.line(&format!("{}&", line.trim_end().to_owned() + " "));
+            let item = if number + 1 == items.len() { format!("{item}{tail}") } else { format!("{item}, ") };
+            if 2 * self.depth + line.chars().count() + item.chars().count() > WIDTH {
+                self.line(&format!("{} &", line.trim_end()));
                 line = "    ".to_owned();
             }
             line.push_str(&item);

@@ -65,7 +65,10 @@ impl<'a> Procedure<'a> {
             (arguments, place)
         } else {
             let specifics = converting.iter().map(|(name, _)| name.as_str());
-            build(&INTRINSICS.into_iter().chain([routine.as_str()]).chain(specifics).collect::<Vec<_>>())
+            let passed: Vec<_> = arguments.iter().flat_map(|a| a.forms.iter().flat_map(|form| &form.pass)).collect();
+            let placed = |name: &str| place.is_some() && ["len", "present"].contains(&name);
+            let used = |name: &&str| placed(name) || passed.iter().any(|text| text.contains(&format!("{name}(")));
+            build(&INTRINSICS.into_iter().filter(used).chain([routine.as_str()]).chain(specifics).collect::<Vec<_>>())
         };
         let level = c.levels.get(record.level.index()).map_or("", String::as_str);
         Self {
@@ -73,7 +76,7 @@ impl<'a> Procedure<'a> {
             name: public,
             label: format!("tumit1f_{public}"),
             function: &c.functions[index],
-            level: format!("{}_level_{level}", c.trace),
+            level: c.on(level),
             routine,
             arguments,
             converting,
@@ -152,17 +155,16 @@ impl<'a> Procedure<'a> {
                 out.list("import :: ", &kinds, "");
             }
             for (number, (ty, name)) in dummies.iter().enumerate() {
-                let field = if self.is_direct() { self.written(number) } else { String::new() };
-                out.line(&format!("{ty} :: {name}{field}"));
+                let written = if self.is_direct() { self.written(number) } else { "" };
+                out.noted(&format!("{ty} :: {name}"), written);
             }
         });
         out.line(&format!("end subroutine {}", self.routine));
     }
 
-    /// The field's type as the spec has it, as a comment, if it is short.
-    fn written(&self, field: usize) -> String {
-        let written = self.record.fields.get(field).map_or("", |field| field.written.as_str());
-        if written.is_empty() || written.len() > 24 { String::new() } else { format!("  ! {written}") }
+    /// The field's type as the spec has it.
+    fn written(&self, field: usize) -> &str {
+        self.record.fields.get(field).map_or("", |field| field.written.as_str())
     }
 
     /// Procedures of the module that convert arguments.
@@ -184,13 +186,8 @@ impl<'a> Procedure<'a> {
             let mut pass = Vec::new();
             for (number, (argument, &form)) in self.arguments.iter().zip(forms).enumerate() {
                 let form = &argument.forms[form];
-                out.line(&format!(
-                    "{}, intent(in) :: {}{}{}",
-                    form.ty,
-                    argument.name,
-                    form.shape,
-                    self.written(number)
-                ));
+                let declared = format!("{}, intent(in) :: {}{}", form.ty, argument.name, form.shape);
+                out.noted(&declared, self.written(number));
                 pass.extend(form.pass.iter().cloned());
             }
             let call = format!("call {}(", self.routine);
@@ -230,7 +227,7 @@ impl<'a> Procedure<'a> {
         if self.is_direct() {
             let _ = writeln!(out, "    {call}");
         } else {
-            let _ = writeln!(out, "    if (TUMIT1F_ON({})) {{", self.level);
+            let _ = writeln!(out, "    if ({} != 0) {{", self.level);
             let before = self.arguments.iter().flat_map(|argument| &argument.before);
             let after = self.arguments.iter().flat_map(|argument| &argument.after);
             for line in before.chain([&call]).chain(after) {

@@ -1,11 +1,6 @@
 
 /* ---- From Fortran: texts, places and control ---- */
 
-#ifdef TUMIT_OFF
-#define TUMIT1F_ON(level) 0
-#else
-#define TUMIT1F_ON(level) (tumit1_word(&(level)) != 0)
-#endif
 #define TUMIT1F_SHARED __attribute__((weak)) /* modules of several specs in one program have one copy */
 #define TUMIT1F_HELPER __attribute__((unused)) static
 
@@ -62,11 +57,11 @@ TUMIT1F_HELPER struct tumit1_site *tumit1f_place(const char *file, size_t length
     }
     slot = ((size_t)line + length) % (sizeof places / sizeof places[0]);
     site = &places[slot].site;
-    if (site->line != (uint32_t)line || places[slot].length != length ||
+    if (site->line_ != (uint32_t)line || places[slot].length != length ||
         memcmp(places[slot].file, file, length) != 0) {
-        site->file = tumit1f_text(places[slot].file, file, length);
-        site->line = (uint32_t)line;
-        site->id = 0;
+        site->file_ = tumit1f_text(places[slot].file, file, length);
+        site->line_ = (uint32_t)line;
+        site->id_ = 0;
         places[slot].length = length;
     }
     return site;
