@@ -7,6 +7,7 @@ use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
+use syn::token::Bracket;
 use syn::{Ident, LitStr, Token, Visibility, bracketed};
 use tumit::codegen::{Options, rust};
 use tumit::{LoadError, Loader};
@@ -37,6 +38,9 @@ impl Parse for Input {
                 return Err(syn::Error::new(option.span(), "no such option; there is `off = [LEVEL, …]`"));
             }
             input.parse::<Token![=]>()?;
+            if !input.peek(Bracket) {
+                return Err(input.error("a list of levels is expected: `off = [LEVEL, …]`"));
+            }
             let list;
             bracketed!(list in input);
             off = Punctuated::<Ident, Token![,]>::parse_terminated(&list)?.into_iter().collect();

@@ -115,9 +115,9 @@ fn function(item: TokenStream) -> syn::Result<ItemFn> {
         return Err(syn::Error::new_spanned(method.sig, what));
     }
     match syn::parse2::<Item>(item) {
-        Ok(Item::Impl(other)) => Err(misplaced(other.impl_token, "each of its functions that is to be traced")),
-        Ok(Item::Mod(other)) => Err(misplaced(other.mod_token, "each of its functions that is to be traced")),
-        Ok(Item::Trait(other)) => Err(misplaced(other.trait_token, "its functions that have bodies")),
+        Ok(Item::Impl(other)) => Err(misplaced(other.impl_token, "the functions in it")),
+        Ok(Item::Mod(other)) => Err(misplaced(other.mod_token, "the functions in it")),
+        Ok(Item::Trait(other)) => Err(misplaced(other.trait_token, "the functions in it that have bodies")),
         Ok(other) => Err(syn::Error::new_spanned(other, "`#[traced]` stands on a function or method with a body")),
         Err(_) => Err(error),
     }

@@ -155,8 +155,9 @@ impl Build {
     }
 
     fn name(&self) -> String {
-        let stem = || self.spec.file_stem().unwrap_or_default().to_string_lossy();
-        self.file_name.clone().unwrap_or_else(|| format!("{}.rs", stem()))
+        let stem = self.spec.file_stem().unwrap_or_default().to_string_lossy();
+        let stem = stem.strip_prefix(tumit::load::STANDARD).unwrap_or(&stem);
+        self.file_name.clone().unwrap_or_else(|| format!("{stem}.rs"))
     }
 
     fn text(&self, spec: &Spec) -> Result<String, tumit::codegen::Unsupported> {
@@ -214,6 +215,13 @@ mod tests {
         assert!(error.ends_with("app.tumit`: no level `COMM`; did you mean `COM`?"), "{error}");
         let error = build.out_dir(folder.path().join("nowhere")).try_compile().unwrap_err().to_string();
         assert!(error.starts_with("cannot write `") && error.contains("nowhere"), "{error}");
+    }
+
+    #[test]
+    fn standard_specs_are_at_hand() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = Build::new("std:paje").out_dir(folder.path()).try_compile().unwrap();
+        assert_eq!(path, folder.path().join("paje.rs"));
     }
 
     #[test]

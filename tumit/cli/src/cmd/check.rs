@@ -1,9 +1,12 @@
 //! `tumit check`.
 
+mod json;
+
 use std::io::Write as _;
 
 use anyhow::Context as _;
-use tumit::{Code, Spec};
+use clap::ValueHint;
+use tumit::Spec;
 
 use super::Status;
 use crate::{spec_files, term};
@@ -15,34 +18,27 @@ Examples:
   tumit check app.tumit            one line of summary, or the mistakes with their places
   tumit check specs/*.tumit        several at once
   tumit check -                    from standard input; `use` counts from the current folder
-  tumit check --explain T0062      what a code means
+  tumit check --json app.tumit     for editors: one JSON object per line; docs/check-json.md has their fields
+  tumit explain T0062              what a code means
 
 Exit status: 0 all specs are right (there may be warnings), 1 one has mistakes, 2 one could not be read.")]
 pub(crate) struct Args {
     /// Specs to check; `-` is standard input
-    #[arg(value_name = "FILE", required_unless_present = "explain")]
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     files: Vec<String>,
 
-    /// Explains a code such as T0062, instead of checking
-    #[arg(long, value_name = "CODE", conflicts_with = "files")]
-    explain: Option<String>,
+    /// Writes what was found as JSON to standard output: an object per finding, then one per file, each on its line
+    #[arg(long)]
+    json: bool,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
-    if let Some(code) = &args.explain {
-        return explain(code);
-    }
     let mut out = term::stdout();
     let (mut mistakes, mut unreadable) = (false, false);
     for file in &args.files {
-        match spec_files::compile(file) {
-            Ok(Some(spec)) => writeln!(out, "{file}: {}", summary(&spec)).context("cannot write")?,
-            Ok(None) => mistakes = true,
-            Err(error) => {
-                term::error(&error);
-                unreadable = true;
-            }
-        }
+        let found = if args.json { as_json(file, &mut out)? } else { as_text(file, &mut out)? };
+        mistakes |= found == Status::InputHasMistakes;
+        unreadable |= found == Status::CouldNotRun;
     }
     out.flush().context("cannot write")?;
     Ok(match (unreadable, mistakes) {
@@ -52,12 +48,30 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     })
 }
 
-fn explain(code: &str) -> anyhow::Result<Status> {
-    let found = Code::parse(code).with_context(|| format!("there is no code `{code}`; codes look like T0062"))?;
-    let mut out = term::stdout();
-    writeln!(out, "{found}: {}", found.explanation()).context("cannot write")?;
-    out.flush().context("cannot write")?;
-    Ok(Status::Done)
+fn as_text(file: &str, out: &mut impl std::io::Write) -> anyhow::Result<Status> {
+    match spec_files::compile(file) {
+        Ok(Some(spec)) => {
+            writeln!(out, "{file}: {}", summary(&spec)).context("cannot write")?;
+            Ok(Status::Done)
+        }
+        Ok(None) => Ok(Status::InputHasMistakes),
+        Err(error) => {
+            term::error(&error);
+            Ok(Status::CouldNotRun)
+        }
+    }
+}
+
+fn as_json(file: &str, out: &mut impl std::io::Write) -> anyhow::Result<Status> {
+    let (lines, status) = match spec_files::compile_quietly(file) {
+        Ok((spec, diagnostics)) => {
+            let status = if spec.is_some() { Status::Done } else { Status::InputHasMistakes };
+            (json::lines(file, spec.as_ref(), &diagnostics)?, status)
+        }
+        Err(error) => (json::unreadable(file, &format!("{error:#}"))?, Status::CouldNotRun),
+    };
+    out.write_all(lines.as_bytes()).context("cannot write")?;
+    Ok(status)
 }
 
 /// One line that says what a spec holds.
