@@ -1,11 +1,11 @@
 ! Keywords as the name of the trace, of levels, enums, their values, types and constants.
 program drive
-  use class__trace
+  use class_trace
   implicit none
 
-  call class__a(class__struct_enum, 1)
-  call class__a(class__struct_self, 2)
+  call class_a(class_struct_enum, 1)
+  call class_a(class_struct_self, 2)
   call tumit_set_level("match", .true.)
-  call class__b(class__type_float, [7, 8])
-  call class__c([class__struct_public, class__struct_virtual, class__struct_true_, class__struct_none])
+  call class_b(class_type_float, [7, 8])
+  call class_c([class_struct_public, class_struct_virtual, class_struct_true_, class_struct_none])
 end program drive
