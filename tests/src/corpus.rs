@@ -11,9 +11,12 @@
 //! - `without LANGUAGE: REASON`: a language that cannot say this,
 //! - `output NAME`: a text output of the spec, compared with `expect.NAME`.
 //!
-//! With an `expect.rows` the runs are also converted, and compared as `pj_dump` sees them.
+//! With an `expect.rows` the runs are also converted, and compared as `pj_dump` sees them: that needs a clock of the
+//! case's own.
 
 pub mod compare;
+pub mod coverage;
+pub mod picture;
 
 use std::path::{Path, PathBuf};
 

@@ -4,7 +4,7 @@
 //! `CASE=spans cargo test -p tests --test corpus` looks at the cases whose name holds that, and `LANGUAGE=fortran` compares
 //! that language alone with Rust. `UPDATE_EXPECT=1` rewrites expected listings: look at the difference before committing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -12,7 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tests::corpus::compare::Recorded;
-use tests::corpus::{Case, cases};
+use tests::corpus::coverage::{covered, wanted};
+use tests::corpus::{Case, cases, picture};
 use tests::lang::c::{C99, CXX11, Compiler, record};
 use tests::lang::fortran::GFORTRAN;
 use tests::lang::rust;
@@ -67,8 +68,34 @@ fn the_same_calls_give_the_same_records_in_every_language() {
     assert!(report.is_empty(), "{} of {} cases fail\n{}", report.len(), cases.len(), report.join("\n"));
 }
 
+#[test]
+fn everything_that_can_be_recorded_is_in_some_case() {
+    let covered: BTreeSet<String> = cases().iter().flat_map(covered).collect();
+    let missing: Vec<String> = wanted().difference(&covered).cloned().collect();
+    assert!(missing.is_empty(), "no case has {}", missing.join("; "));
+}
+
+#[test]
+fn cases_are_whole() {
+    let all = cases();
+    assert!(all.len() >= 40, "{} cases", all.len());
+    let mut lacking = Vec::new();
+    for case in &all {
+        let drivers = [("rust", "drive.rs"), ("c", "drive.c"), ("fortran", "drive.f90")];
+        let drivers = drivers.iter().filter(|(language, _)| case.has(language)).map(|(_, file)| *file);
+        let files = drivers.chain(["spec.tumit", "expect.dump"]).filter(|file| !case.file(file).is_file());
+        lacking.extend(files.map(|file| format!("{}/{file}", case.name)));
+        let spec = std::fs::read_to_string(case.file("spec.tumit")).unwrap_or_default();
+        if !spec.starts_with("//! ") {
+            lacking.push(format!("{}/spec.tumit: a first line `//!` that says what it is about", case.name));
+        }
+    }
+    assert!(lacking.is_empty(), "missing: {}", lacking.join(", "));
+}
+
 fn message(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
+    let text =
+        panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
     text.unwrap_or_else(|| "a panic without words".to_owned())
 }
 
@@ -91,9 +118,12 @@ impl Program {
         }
         case.generate(&C, folder);
         let include = format!("-I{}", folder.display());
-        for (language, dialect, compiler) in
-            [("c", "c99 gcc", C99), ("c", "c11 clang", C11), ("c++", "c++11 g++", CXX11), ("c++", "c++17 clang++", CXX17)]
-        {
+        for (language, dialect, compiler) in [
+            ("c", "c99 gcc", C99),
+            ("c", "c11 clang", C11),
+            ("c++", "c++11 g++", CXX11),
+            ("c++", "c++17 clang++", CXX17),
+        ] {
             if !has(language) {
                 continue;
             }
@@ -120,7 +150,12 @@ impl Program {
             "rust" => rust::record(&self.path, &case.name, folder, environment),
             _ => record(&self.path, folder, "run.tmt", environment),
         });
-        let recorded = Recorded::read(self.dialect, &run);
+        let mut recorded = Recorded::read(self.dialect, &run);
+        recorded.pictures = times.of("converter", || {
+            let rows = case.file("expect.rows").exists().then(|| ("expect.rows".to_owned(), picture::rows(&run)));
+            let outputs = case.outputs.iter().map(|name| (format!("expect.{name}"), picture::output(&run, name)));
+            rows.into_iter().chain(outputs).collect()
+        });
         if run.exists() {
             std::fs::remove_dir_all(run).expect("a writable folder");
         }
@@ -139,6 +174,9 @@ fn check(case: &Case, times: &Times) -> Vec<String> {
         let recorded: Vec<Recorded> = programs.iter().map(record).collect();
         let (first, others) = recorded.split_first().expect("a language that can say it");
         failed.extend(others.iter().filter_map(|other| first.difference(other)));
+        for (file, text) in recorded.iter().flat_map(|recorded| &recorded.pictures) {
+            failed.extend(expected(case, file, text));
+        }
         if case.environments.len() > 1 {
             let set: Vec<String> = environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
             listing.push_str(&format!("with {}\n", set.join(" ")));

@@ -1,4 +1,4 @@
-//! What TUMIT_LEVELS says about levels.
+//! What `TUMIT_LEVELS` says about levels.
 
 tracer_rt::events!("cases/levels-environment/spec.tumit");
 

@@ -22,6 +22,8 @@ pub struct Recorded {
     pub essence: Vec<String>,
     /// The same for people: no bytes, long streams shortened.
     pub listing: String,
+    /// What the converter makes of it: the file with what is expected, and the text.
+    pub pictures: Vec<(String, String)>,
 }
 
 impl Recorded {
@@ -43,14 +45,15 @@ impl Recorded {
         if files.is_empty() {
             listing.push_str("nothing was recorded\n");
         }
-        Self { language: language.to_owned(), essence, listing }
+        Self { language: language.to_owned(), essence, listing, pictures: Vec::new() }
     }
 
     /// The first line in which two runs differ, with both sides.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Option<String> {
         let length = self.essence.len().max(other.essence.len());
-        let side = |recorded: &Self, line: usize| recorded.essence.get(line).map_or("(nothing)", String::as_str).to_owned();
+        let side =
+            |recorded: &Self, line: usize| recorded.essence.get(line).map_or("(nothing)", String::as_str).to_owned();
         let (line, ours, theirs) = (0..length)
             .map(|line| (line, side(self, line), side(other, line)))
             .find(|(_, ours, theirs)| ours != theirs)?;
@@ -78,7 +81,10 @@ fn around(line: &str, at: usize) -> String {
 fn add(file: &ProcessFile, essence: &mut Vec<String>, listing: &mut String) {
     let child = file.process.contains_key(&tag::PARENT_ID);
     let rank = file.process_integer(tag::RANK).map_or_else(String::new, |rank| format!(" of rank {rank}"));
-    let title = format!("process{rank}{}", if child { ", forked" } else { "" });
+    let ranks = file.process_integer(tag::RANKS).map_or_else(String::new, |ranks| format!(" of {ranks}"));
+    let job = file.process.get(&tag::JOB);
+    let job = job.map_or_else(String::new, |job| format!(", job {:?}", String::from_utf8_lossy(job)));
+    let title = format!("process{rank}{ranks}{job}{}", if child { ", forked" } else { "" });
     listing.push_str(&title);
     listing.push('\n');
     essence.push(title);
@@ -92,7 +98,8 @@ fn add(file: &ProcessFile, essence: &mut Vec<String>, listing: &mut String) {
     schemas.sort();
     essence.extend(schemas);
     essence.extend(file.strings.iter().map(|(id, text)| format!("string {id} {text:?}")));
-    let mut streams: Vec<(String, u32)> = file.records.keys().map(|stream| (file.thread_name(*stream), *stream)).collect();
+    let mut streams: Vec<(String, u32)> =
+        file.records.keys().map(|stream| (file.thread_name(*stream), *stream)).collect();
     streams.sort();
     let mut places = BTreeMap::new();
     for (name, stream) in streams {
@@ -101,10 +108,12 @@ fn add(file: &ProcessFile, essence: &mut Vec<String>, listing: &mut String) {
         let lines: Vec<String> = records.iter().map(|record| line(record, &mut places)).collect();
         list(listing, &title, &lines);
         essence.push(title);
-        let bytes = records.iter().map(|record| record.bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+        let bytes =
+            records.iter().map(|record| record.bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
         essence.extend(lines.iter().zip(bytes).map(|(line, bytes)| format!("  {line} | {bytes}")));
     }
-    let lost = file.lost.iter().fold((0, 0, 0), |sum, lost| (sum.0 + lost.count, sum.1 + lost.bytes, sum.2 | lost.cause));
+    let lost =
+        file.lost.iter().fold((0, 0, 0), |sum, lost| (sum.0 + lost.count, sum.1 + lost.bytes, sum.2 | lost.cause));
     let (written, dropped) = file.totals();
     let end = format!("{written} records written, {dropped} dropped");
     let _ = writeln!(listing, "  {end}");
