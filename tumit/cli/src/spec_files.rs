@@ -19,18 +19,23 @@ const STANDARD_INPUT_NAME: &str = "<standard input>";
 /// # Errors
 /// When the root file itself cannot be read.
 pub(crate) fn compile(path: &str) -> anyhow::Result<Option<Spec>> {
-    let (spec, diagnostics) = compile_quietly(path)?;
+    let (spec, diagnostics) = compile_quietly(path, None)?;
+    tell(&diagnostics);
+    Ok(spec)
+}
+
+/// Draws diagnostics on standard error.
+pub(crate) fn tell(diagnostics: &Diagnostics) {
     if !diagnostics.is_empty() {
         term::note(diagnostics.render(term::is_colored()).trim_end());
     }
-    Ok(spec)
 }
 
 /// Compiles as [`compile`] does and leaves it to the caller to tell what was found.
 ///
 /// # Errors
 /// When the root file itself cannot be read.
-pub(crate) fn compile_quietly(path: &str) -> anyhow::Result<(Option<Spec>, Diagnostics)> {
+pub(crate) fn compile_quietly(path: &str, older: Option<&Spec>) -> anyhow::Result<(Option<Spec>, Diagnostics)> {
     let (name, text) = if path == STANDARD_INPUT {
         (STANDARD_INPUT_NAME, read_standard_input()?)
     } else if let Some(text) = tumit::load::standard(path) {
@@ -38,7 +43,11 @@ pub(crate) fn compile_quietly(path: &str) -> anyhow::Result<(Option<Spec>, Diagn
     } else {
         (path, read(path).with_context(|| format!("cannot read `{path}`"))?)
     };
-    Ok(tumit::compile(name, &mut Files { root: name, text }))
+    let mut files = Files { root: name, text };
+    Ok(match older {
+        Some(older) => tumit::compile_since(name, &mut files, older),
+        None => tumit::compile(name, &mut files),
+    })
 }
 
 /// Paths of the files that a spec was compiled from, without what is no file.

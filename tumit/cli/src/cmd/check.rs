@@ -1,12 +1,13 @@
 //! `tumit check`.
 
 mod json;
+mod since;
 
 use std::io::Write as _;
 
 use anyhow::Context as _;
 use clap::ValueHint;
-use tumit::Spec;
+use tumit::{Diagnostics, Spec};
 
 use super::Status;
 use crate::{spec_files, term};
@@ -19,6 +20,7 @@ Examples:
   tumit check specs/*.tumit        several at once
   tumit check -                    from standard input; `use` counts from the current folder
   tumit check --json app.tumit     for editors: one JSON object per line; docs/check-json.md has their fields
+  tumit check new.tumit --since run.tmt    are the traces of the older spec still shown?
   tumit explain T0062              what a code means
 
 Exit status: 0 all specs are right (there may be warnings), 1 one has mistakes, 2 one could not be read.")]
@@ -30,13 +32,18 @@ pub(crate) struct Args {
     /// Writes what was found as JSON to standard output: an object per finding, then one per file, each on its line
     #[arg(long)]
     json: bool,
+
+    /// Also says what of an older spec, or of a run recorded with one, the rules of this one no longer show
+    #[arg(long, value_name = "SPEC|RUN", value_hint = ValueHint::AnyPath)]
+    since: Option<String>,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let mut out = term::stdout();
     let (mut mistakes, mut unreadable) = (false, false);
     for file in &args.files {
-        let found = if args.json { as_json(file, &mut out)? } else { as_text(file, &mut out)? };
+        let compiled = compile(file, args.since.as_deref());
+        let found = if args.json { as_json(file, compiled, &mut out)? } else { as_text(file, compiled, &mut out)? };
         mistakes |= found == Status::InputHasMistakes;
         unreadable |= found == Status::CouldNotRun;
     }
@@ -48,13 +55,22 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     })
 }
 
-fn as_text(file: &str, out: &mut impl std::io::Write) -> anyhow::Result<Status> {
-    match spec_files::compile(file) {
-        Ok(Some(spec)) => {
+type Compiled = anyhow::Result<(Option<Spec>, Diagnostics)>;
+
+fn compile(file: &str, since: Option<&str>) -> Compiled {
+    let alone = spec_files::compile_quietly(file, None)?;
+    let (Some(since), Some(spec)) = (since, &alone.0) else { return Ok(alone) };
+    spec_files::compile_quietly(file, Some(&since::older(since, &spec.name)?))
+}
+
+fn as_text(file: &str, compiled: Compiled, out: &mut impl std::io::Write) -> anyhow::Result<Status> {
+    match compiled {
+        Ok((spec, diagnostics)) => {
+            spec_files::tell(&diagnostics);
+            let Some(spec) = spec else { return Ok(Status::InputHasMistakes) };
             writeln!(out, "{file}: {}", summary(&spec)).context("cannot write")?;
             Ok(Status::Done)
         }
-        Ok(None) => Ok(Status::InputHasMistakes),
         Err(error) => {
             term::error(&error);
             Ok(Status::CouldNotRun)
@@ -62,8 +78,8 @@ fn as_text(file: &str, out: &mut impl std::io::Write) -> anyhow::Result<Status> 
     }
 }
 
-fn as_json(file: &str, out: &mut impl std::io::Write) -> anyhow::Result<Status> {
-    let (lines, status) = match spec_files::compile_quietly(file) {
+fn as_json(file: &str, compiled: Compiled, out: &mut impl std::io::Write) -> anyhow::Result<Status> {
+    let (lines, status) = match compiled {
         Ok((spec, diagnostics)) => {
             let status = if spec.is_some() { Status::Done } else { Status::InputHasMistakes };
             (json::lines(file, spec.as_ref(), &diagnostics)?, status)
