@@ -2,3 +2,4 @@
 
 pub mod c;
 pub mod fortran;
+pub mod rust;

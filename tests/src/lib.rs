@@ -3,6 +3,7 @@
 //! A missing tool fails the test with a sentence that says what to install; nothing is skipped.
 
 pub mod browser;
+pub mod corpus;
 pub mod lang;
 pub mod pj_dump;
 pub mod programs;

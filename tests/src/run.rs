@@ -1,14 +1,16 @@
 //! A run folder read with nothing but `tracer-format`: the oracle of the recorders. Everything that is not as `FORMAT.md`
 //! says is a panic that tells where.
 
+mod show;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use tracer_format::block::{BlockHeader, decode_block};
 use tracer_format::entries::{Anchor, SyncSample, anchors, sites, strings, sync_samples};
-use tracer_format::record::{Lost, Records, values};
+use tracer_format::record::{Lost, Records};
 use tracer_format::tags::{Tags, integer, tag};
-use tracer_format::{BlockKind, FieldType, PREAMBLE_BYTES, PROCESS_STREAM, RecordType, Schema, Value, check_preamble};
+use tracer_format::{BlockKind, PREAMBLE_BYTES, PROCESS_STREAM, RecordType, Schema, check_preamble};
 
 /// One file.
 #[derive(Debug, Default)]
@@ -46,8 +48,13 @@ pub struct TextRecord {
     pub ticks: u64,
     /// `name field=value …`; dates within are `<date>`, strings and positions are looked up.
     pub text: String,
-    /// The bytes after id and delta, without dates and positions.
+    /// The same for people and expected listings: numbers as they are, long texts and arrays by their ends and a checksum;
+    /// with the dates where the clock is the program's own.
+    pub listed: String,
+    /// The bytes after id, delta and position; dates within are zero, unless the clock is the program's own.
     pub bytes: Vec<u8>,
+    /// File (without folder and ending) and id of its source position; no id at the end of a span.
+    pub place: Option<(String, Option<u32>)>,
 }
 
 /// Reads all files of a run folder, by name.
@@ -153,64 +160,12 @@ impl ProcessFile {
                 continue;
             }
             let (schema, ty) = self.record_type(record.id).expect("it was decoded");
-            found.push(self.text(schema, ty, record.ticks, record.site, record.body));
+            found.push(self.text_record(schema, ty, (record.ticks, record.site), record.body));
         }
         assert_eq!(found.len(), header.records as usize, "number of records of {header:?}, without the format's own");
         assert_eq!(last, header.last_ticks, "last date of {header:?}");
         self.lost.extend(lost);
         self.records.entry(header.stream).or_default().extend(found);
-    }
-
-    fn text(&self, schema: &Schema, ty: &RecordType, ticks: u64, site: u32, body: &[u8]) -> TextRecord {
-        let mut text = ty.name.clone();
-        let mut bytes = Vec::new();
-        if ty.located && site == 0 {
-            text += " @unknown";
-        } else if ty.located {
-            let (file, line) = self.sites.get(&site).unwrap_or_else(|| panic!("position {site} is in no table"));
-            let name = Path::new(file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            assert!(*line > 0, "lines count from 1");
-            text += &format!(" @{name}");
-        }
-        for (field, value) in ty.fields.iter().zip(values(&ty.fields, body)) {
-            let shown = match value {
-                Value::Date(date) => {
-                    assert!(date <= ticks, "`{}` was taken before its record", field.name);
-                    "<date>".into()
-                }
-                Value::Interned(id) => {
-                    bytes.extend(id.to_le_bytes());
-                    if id == 0 {
-                        "\"\"".into()
-                    } else {
-                        format!("{:?}", self.strings.get(&id).expect("a known string"))
-                    }
-                }
-                Value::Text(text) => {
-                    bytes.extend(text);
-                    format!("{:?}", String::from_utf8_lossy(text))
-                }
-                Value::Enum { index, value } => {
-                    bytes.extend(value.to_le_bytes());
-                    schema.enums[index as usize].name_of(value).expect("a known value").to_owned()
-                }
-                Value::Array(tracer_format::schema::Scalar::Date, dates) => format!("{} dates", dates.len() / 8),
-                Value::Array(_, elements) => {
-                    bytes.extend(elements);
-                    format!("{elements:?}")
-                }
-                other => {
-                    bytes.extend(format!("{other:?}").into_bytes());
-                    format!("{other:?}")
-                }
-            };
-            text += &format!(" {}={shown}", field.name);
-        }
-        let dates = |ty: &FieldType| matches!(ty, FieldType::One(tracer_format::schema::Scalar::Date));
-        if !ty.located && !ty.fields.iter().any(|field| dates(&field.ty)) {
-            bytes = body.to_vec();
-        }
-        TextRecord { ticks, text, bytes }
     }
 
     /// Sequence numbers have no gap.

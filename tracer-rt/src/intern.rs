@@ -79,6 +79,8 @@ thread_local! {
     static SITES_SEEN: [Cell<(usize, u32)>; CACHED] = const { [const { Cell::new((0, 0)) }; CACHED] };
 }
 
+/// Bytes of a string; the rest is cut, between characters.
+const MAX_TEXT_BYTES: usize = 4096;
 /// All strings may take so many bytes together; what comes later is recorded as [`TOO_MANY`].
 const MAX_STRING_BYTES: usize = 64 << 20;
 const TOO_MANY: &str = "(too many different strings)";
@@ -101,6 +103,7 @@ static SITES: AtomicUsize = AtomicUsize::new(0);
 
 impl Tables {
     fn string(&mut self, text: &str) -> (&'static str, u32) {
+        let text = cut(text, MAX_TEXT_BYTES);
         let ids = self.string_ids.get_or_insert_default();
         if let Some((text, id)) = ids.get_key_value(text) {
             return (text, *id);
@@ -137,6 +140,12 @@ impl Tables {
     pub(crate) fn sites_from(&self, from: usize) -> &[&'static Location<'static>] {
         self.sites.get(from..).unwrap_or(&[])
     }
+}
+
+/// At most so many bytes, without a part of a character at the end.
+pub(crate) fn cut(text: &str, bytes: usize) -> &str {
+    let end = (0..=bytes).rev().find(|end| text.is_char_boundary(*end));
+    text.get(..end.unwrap_or(0)).filter(|_| text.len() > bytes).unwrap_or(text)
 }
 
 /// Whether there are more strings or sites than so many.

@@ -33,7 +33,7 @@ pub(crate) fn default_folder() -> PathBuf {
 
 /// `r00003-HOST-PID-xxxx.tmt`; without the rank where none is known.
 pub(crate) fn file_name(id: &[u8; 16]) -> String {
-    let rank = rank().map_or_else(String::new, |rank| format!("r{rank:05}-"));
+    let rank = rank().map_or_else(String::new, |(rank, _)| format!("r{rank:05}-"));
     let host: String =
         host().chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '.' { c } else { '_' }).collect();
     format!("{rank}{host}-{}-{:02x}{:02x}.tmt", std::process::id(), id[0], id[1])
@@ -48,11 +48,11 @@ pub(crate) fn tags(id: &[u8; 16], parent: Option<&[u8; 16]>, user_domain: Option
     }
     append_tag(&mut out, tag::HOST, host().as_bytes());
     append_integer(&mut out, tag::PID, u64::from(std::process::id()));
-    if let Some(rank) = rank() {
+    if let Some((rank, ranks)) = rank() {
         append_integer(&mut out, tag::RANK, rank);
-    }
-    if let Some(ranks) = integer_of(&["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "SLURM_NTASKS"]) {
-        append_integer(&mut out, tag::RANKS, ranks);
+        if let Some(ranks) = ranks {
+            append_integer(&mut out, tag::RANKS, ranks);
+        }
     }
     append_integer(&mut out, tag::CLOCK_KIND, clock::kind() as u64);
     append_integer(&mut out, tag::CLOCK_HZ, clock::hz());
@@ -79,8 +79,16 @@ fn clock_domain(id: &[u8; 16], user_domain: Option<String>) -> String {
     format!("{} {}", boot.trim(), name_space.display()).trim_end().to_owned()
 }
 
-fn rank() -> Option<u64> {
-    integer_of(&["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"])
+/// Rank and number of ranks, as launchers tell them.
+fn rank() -> Option<(u64, Option<u64>)> {
+    const LAUNCHERS: [(&str, &str); 5] = [
+        ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+        ("PMIX_RANK", "PMIX_SIZE"),
+        ("PMI_RANK", "PMI_SIZE"),
+        ("MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"),
+        ("SLURM_PROCID", "SLURM_NTASKS"),
+    ];
+    LAUNCHERS.iter().find_map(|(rank, ranks)| Some((integer_of(rank)?, integer_of(ranks).filter(|ranks| *ranks > 0))))
 }
 
 fn job() -> Option<String> {
@@ -95,8 +103,8 @@ fn text_of(variable: &str) -> Option<String> {
     std::env::var(variable).ok().filter(|text| !text.is_empty())
 }
 
-fn integer_of(variables: &[&str]) -> Option<u64> {
-    variables.iter().find_map(|variable| text_of(variable)?.trim().parse().ok())
+fn integer_of(variable: &str) -> Option<u64> {
+    text_of(variable)?.trim().parse().ok()
 }
 
 fn host() -> String {

@@ -173,6 +173,10 @@ impl Sink {
 
     /// Writes what was recorded before the call: full slots, and what the threads have in theirs.
     pub(crate) fn flush(&mut self) {
+        // Before the first record no folder is known.
+        if !STATE.lock().is_recording() {
+            return;
+        }
         self.write_full();
         self.write_live(Live::SinceTheCall);
     }

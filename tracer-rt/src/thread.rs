@@ -240,8 +240,12 @@ pub(crate) fn forget_stream() {
     });
 }
 
-/// Names the calling thread in the trace; without it, the name is that of its `std::thread`.
+/// Bytes of a name that a program gives; the rest is cut, as the C recorder does.
+const MAX_NAME_BYTES: usize = 47;
+
+/// Names the calling thread in the trace; without it, the name is that of its `std::thread`. At most 47 bytes are kept.
 pub fn set_thread_name(name: &str) {
+    let name = crate::intern::cut(name, MAX_NAME_BYTES);
     session::unnested(|| {
         CURSOR.with(|cursor| {
             // SAFETY: a stream lives as long as its thread's cursor points to it.

@@ -4,7 +4,7 @@ use tracer_rt::Interned;
 
 tracer_rt::events!("cases/types/spec.tumit");
 
-fn main() {
+pub fn main() {
     let colors = [Color::Blue, Color::Red];
     let names = ["north", "", "south"];
     let before = tracer_rt::now();

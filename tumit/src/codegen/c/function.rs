@@ -55,12 +55,12 @@ impl Signature {
         let (FieldType::One(scalar) | FieldType::Fixed(scalar, _) | FieldType::Variable(scalar)) = ty;
         let element = Element::new(scalar, header.names);
         let count = format!("tumit1_n{number}");
-        let put_count = format!("tumit1_p = tumit1_put_u16(tumit1_p, {count});");
+        let put_count = format!("tumit1_p = tumit1_put_u16(tumit1_p, (uint16_t){count});");
         let field = match ty {
             FieldType::One(Scalar::String) => {
                 let text = self.declare("const char *", name);
                 Field {
-                    before: Some(format!("uint16_t {count} = tumit1_text_bytes({text});")),
+                    before: Some(format!("size_t {count} = tumit1_text_bytes({text});")),
                     bytes: Some(count.clone()),
                     put: vec![put_count, put_bytes(&text, &count)],
                 }
@@ -69,7 +69,7 @@ impl Signature {
                 let bytes = self.declare("const void *", name);
                 let size = self.declare("size_t", &format!("{name}_bytes"));
                 Field {
-                    before: Some(format!("uint16_t {count} = tumit1_count({size});")),
+                    before: Some(format!("size_t {count} = tumit1_count({size});")),
                     bytes: Some(count.clone()),
                     put: vec![put_count, put_bytes(&bytes, &count)],
                 }
@@ -88,7 +88,7 @@ impl Signature {
                 let mut put = put_all(&element, scalar, &array, &count);
                 put.insert(0, put_count);
                 Field {
-                    before: Some(format!("uint16_t {count} = tumit1_count({size});")),
+                    before: Some(format!("size_t {count} = tumit1_count({size});")),
                     bytes: Some(times(scalar, &count)),
                     put,
                 }

@@ -33,11 +33,11 @@ TUMIT1_HOT uint32_t tumit1_site_id(struct tumit1_site *site_) {
     (void)site_;
     return 0;
 }
-TUMIT1_HOT uint16_t tumit1_count(size_t count_) {
+TUMIT1_HOT size_t tumit1_count(size_t count_) {
     (void)count_;
     return 0;
 }
-TUMIT1_HOT uint16_t tumit1_text_bytes(const char *text_) {
+TUMIT1_HOT size_t tumit1_text_bytes(const char *text_) {
     (void)text_;
     return 0;
 }

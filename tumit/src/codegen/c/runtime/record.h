@@ -72,20 +72,12 @@ TUMIT1_HOT uint32_t tumit1_site_id(struct tumit1_site *site_) {
     return TUMIT1_LIKELY(id_ != 0) ? id_ : tumit1_site_new(site_);
 }
 
-/* A count that fits its 16 bits; what is beyond is cut. */
-TUMIT1_HOT uint16_t tumit1_count(size_t count_) { return (uint16_t)(count_ < 0xFFFFu ? count_ : 0xFFFFu); }
+/* A count, as far as sizes are computed from it. One that does not fit its 16 bits is larger than a block: the record is
+ * dropped, and its true size is told. */
+TUMIT1_HOT size_t tumit1_count(size_t count_) { return count_ < 0xFFFFFFFu ? count_ : 0xFFFFFFFu; }
 
-/* Bytes of a text in a record; longer ones are cut between characters. */
-TUMIT1_HOT uint16_t tumit1_text_bytes(const char *text_) {
-    size_t length_ = text_ == NULL ? 0 : strlen(text_);
-    if (TUMIT1_UNLIKELY(length_ > 0xFFFFu)) {
-        length_ = 0xFFFFu;
-        while (length_ > 0 && ((unsigned char)text_[length_] & 0xC0u) == 0x80u) {
-            length_--;
-        }
-    }
-    return (uint16_t)length_;
-}
+/* Bytes of a text. */
+TUMIT1_HOT size_t tumit1_text_bytes(const char *text_) { return text_ == NULL ? 0 : tumit1_count(strlen(text_)); }
 
 #ifdef TUMIT_CLOCK
 #ifndef TUMIT_CLOCK_HZ

@@ -14,6 +14,12 @@ TUMIT1_SLOW(void tumit1_random(unsigned char *to_, size_t bytes_)) {
     }
 }
 
+/* The text of an environment variable; NULL when it is not there, or empty. */
+TUMIT1_SLOW(const char *tumit1_env(const char *name_)) {
+    const char *text_ = getenv(name_);
+    return text_ != NULL && *text_ != '\0' ? text_ : NULL;
+}
+
 /* The integer in an environment variable, -1 without one. */
 TUMIT1_SLOW(int tumit1_env_number(const char *name_)) {
     const char *text_ = getenv(name_);
@@ -29,6 +35,7 @@ TUMIT1_SLOW(int tumit1_env_number(const char *name_)) {
 /* Rank and size as the launcher tells them, when MPI itself has not. */
 TUMIT1_SLOW(void tumit1_find_rank(void)) {
     static const char *const names_[][2] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                                           {"PMIX_RANK", "PMIX_SIZE"},
                                            {"PMI_RANK", "PMI_SIZE"},
                                            {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
                                            {"SLURM_PROCID", "SLURM_NTASKS"}};
@@ -46,14 +53,17 @@ TUMIT1_SLOW(void tumit1_find_rank(void)) {
 
 /* The job's own id, equal in all its processes. Empty when there is none. */
 TUMIT1_SLOW(void tumit1_job(char *text_, size_t room_)) {
-    const char *space_ = getenv("PMIX_NAMESPACE");
-    const char *job_ = getenv("SLURM_JOB_ID");
-    const char *step_ = getenv("SLURM_STEP_ID");
+    const char *space_ = tumit1_env("PMIX_NAMESPACE");
+    const char *job_ = tumit1_env("SLURM_JOB_ID");
+    const char *step_ = job_ == NULL ? NULL : tumit1_env("SLURM_STEP_ID");
+    if (job_ == NULL) {
+        job_ = tumit1_env("PBS_JOBID");
+    }
     text_[0] = '\0';
     if (space_ != NULL) {
         snprintf(text_, room_, "%s", space_);
     } else if (job_ != NULL) {
-        snprintf(text_, room_, "%s.%s", job_, step_ != NULL ? step_ : "0");
+        snprintf(text_, room_, "%s%s%s", job_, step_ != NULL ? "." : "", step_ != NULL ? step_ : "");
     }
 }
 

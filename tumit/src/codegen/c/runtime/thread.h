@@ -177,8 +177,16 @@ unsigned char *tumit1_wide_date(unsigned char *p_, uint64_t now_) {
 
 void tumit1_set_thread_name(const char *name_) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
+    size_t length_ = strlen(name_);
     uint32_t busy_ = tumit1_lock_all();
-    snprintf(c_->name_, sizeof c_->name_, "%s", name_);
+    if (length_ > sizeof c_->name_ - 1) {
+        length_ = sizeof c_->name_ - 1;
+        while (length_ > 0 && ((unsigned char)name_[length_] & 0xC0u) == 0x80u) {
+            length_--; /* not inside a character */
+        }
+    }
+    memcpy(c_->name_, name_, length_);
+    c_->name_[length_] = '\0';
     if (c_->thread_ != NULL) {
         memcpy(c_->thread_->name_, c_->name_, sizeof c_->thread_->name_);
         c_->thread_->described_ = 0; /* told again before its next block */

@@ -1,0 +1,13 @@
+//! Long variable arrays: what is larger than a block is dropped and counted.
+
+tracer_rt::events!("cases/counted-long/spec.tumit");
+
+pub fn main() {
+    for length in [255, 256, 65_000, 65_535, 65_536, 70_000] {
+        all::small(&vec![length as u8; length]);
+    }
+    for length in [8000, 8192, 70_000] {
+        all::wide(&vec![0.5; length]);
+    }
+    all::done();
+}

@@ -1,0 +1,150 @@
+//! The corpus: what the folders of `cases/` hold, and the programs that record them.
+//!
+//! A case is `spec.tumit` and a driver per language, which make the same calls: `drive.rs`, `drive.c` (compiled as C and as
+//! C++, unless there is a `drive.cpp`) and `drive.f90`. `expect.dump` lists what must be recorded. Optional: `case.txt`, a
+//! line for each thing:
+//!
+//! - `env NAME=VALUE`: in the environment of the drivers,
+//! - `again`: the drivers run once more, in the environment that the lines after it give,
+//! - `spec FILE`: a further spec of the program,
+//! - `off LEVEL`: a level that generators leave out,
+//! - `without LANGUAGE: REASON`: a language that cannot say this,
+//! - `output NAME`: a text output of the spec, compared with `expect.NAME`.
+//!
+//! With an `expect.rows` the runs are also converted, and compared as `pj_dump` sees them: that needs a clock of the
+//! case's own.
+
+pub mod compare;
+pub mod coverage;
+pub mod picture;
+
+use std::path::{Path, PathBuf};
+
+use tumit::codegen::{Backend, Files, Options};
+use tumit::{LoadError, Loader, Spec};
+
+/// A folder of `cases/`.
+#[derive(Clone, Debug, Default)]
+pub struct Case {
+    /// Its name.
+    pub name: String,
+    /// Where it is.
+    pub folder: PathBuf,
+    /// Names of its specs; the first is `spec.tumit`.
+    pub specs: Vec<String>,
+    /// Environments in which the drivers run, one after the other.
+    pub environments: Vec<Vec<(String, String)>>,
+    /// Levels that generators leave out.
+    pub off: Vec<String>,
+    /// Languages that cannot say it, and why.
+    pub without: Vec<(String, String)>,
+    /// Text outputs that are compared.
+    pub outputs: Vec<String>,
+}
+
+/// All cases, by name.
+///
+/// # Panics
+/// When the folder cannot be read, or a `case.txt` has a line that means nothing.
+#[must_use]
+pub fn cases() -> Vec<Case> {
+    let folder = package().join("cases");
+    let entries = std::fs::read_dir(&folder).expect("the package has a folder of cases");
+    let folders = entries.map(|entry| entry.expect("a readable folder").path()).filter(|path| path.is_dir());
+    let mut cases: Vec<Case> = folders.map(|folder| Case::open(&folder)).collect();
+    cases.sort_by(|a, b| a.name.cmp(&b.name));
+    cases
+}
+
+fn package() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Reads specs by paths that count from the package's folder, as the Rust drivers name them.
+struct Package;
+
+impl Loader for Package {
+    fn load(&mut self, path: &str) -> Result<String, LoadError> {
+        std::fs::read_to_string(package().join(path)).map_err(|error| LoadError::new(error.to_string()))
+    }
+}
+
+impl Case {
+    /// Reads `case.txt`, if there is one.
+    ///
+    /// # Panics
+    /// When a line means nothing.
+    #[must_use]
+    pub fn open(folder: &Path) -> Self {
+        let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
+        let mut case =
+            Self { name, folder: folder.to_owned(), specs: vec!["spec.tumit".to_owned()], ..Self::default() };
+        case.environments.push(Vec::new());
+        let text = std::fs::read_to_string(folder.join("case.txt")).unwrap_or_default();
+        for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+            let understood = case.option(word, rest.trim()).is_some();
+            assert!(understood, "{}/case.txt: `{line}` means nothing", case.name);
+        }
+        case
+    }
+
+    fn option(&mut self, word: &str, rest: &str) -> Option<()> {
+        let pair = |by: &str| rest.split_once(by).map(|(a, b)| (a.trim().to_owned(), b.trim().to_owned()));
+        match word {
+            "env" => self.environments.last_mut()?.push(pair("=")?),
+            "again" => self.environments.push(Vec::new()),
+            "spec" => self.specs.push(rest.to_owned()),
+            "off" => self.off.push(rest.to_owned()),
+            "without" => self.without.push(pair(":")?),
+            "output" => self.outputs.push(rest.to_owned()),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// Whether a language can say it.
+    #[must_use]
+    pub fn has(&self, language: &str) -> bool {
+        !self.without.iter().any(|(without, _)| without == language)
+    }
+
+    /// A file of the case.
+    #[must_use]
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Its specs, compiled.
+    ///
+    /// # Panics
+    /// When one has mistakes.
+    #[must_use]
+    pub fn compile(&self) -> Vec<Spec> {
+        let compile = |file: &String| {
+            let (spec, diagnostics) = tumit::compile(&format!("cases/{}/{file}", self.name), &mut Package);
+            spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)))
+        };
+        self.specs.iter().map(compile).collect()
+    }
+
+    /// Lets a generator write its files for all specs into `folder`; their names are returned.
+    ///
+    /// # Panics
+    /// When it refuses one, or the folder cannot be written.
+    pub fn generate(&self, backend: &dyn Backend, folder: &Path) -> Vec<String> {
+        let mut options = Options::default();
+        options.off.clone_from(&self.off);
+        let mut names = Vec::new();
+        for spec in self.compile() {
+            let Files(files) = backend
+                .generate(&spec, &options)
+                .unwrap_or_else(|error| panic!("{}: the generator refuses it: {error}", self.name));
+            for file in files {
+                std::fs::write(folder.join(&file.name), &file.text).expect("a writable folder");
+                names.push(file.name);
+            }
+        }
+        names
+    }
+}

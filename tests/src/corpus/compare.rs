@@ -1,0 +1,153 @@
+//! What must be equal in the runs of all languages, and the listing that people check.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::Path;
+
+use tracer_format::checksum::crc32c;
+use tracer_format::tags::tag;
+
+use crate::run::{ProcessFile, TextRecord, read};
+
+/// Tags of a process whose values are the machine's, the job's or the case's, not the process's own.
+const SHARED_TAGS: [u16; 7] =
+    [tag::HOST, tag::RANK, tag::RANKS, tag::CLOCK_KIND, tag::CLOCK_HZ, tag::CLOCK_DOMAIN, tag::JOB];
+
+/// A run of one language, ready to be compared.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// Which language and dialect.
+    pub language: String,
+    /// A line for each thing that must be equal. The bytes of a record stand at its end.
+    pub essence: Vec<String>,
+    /// The same for people: no bytes, long streams shortened.
+    pub listing: String,
+    /// What the converter makes of it: the file with what is expected, and the text.
+    pub pictures: Vec<(String, String)>,
+}
+
+impl Recorded {
+    /// Reads a run. A folder that is not there is a run without processes.
+    ///
+    /// # Panics
+    /// When a file is not as the format says.
+    #[must_use]
+    pub fn read(language: &str, run: &Path) -> Self {
+        let mut files = if run.exists() { read(run) } else { Vec::new() };
+        files.sort_by_key(|file| {
+            (file.process_integer(tag::RANK), file.process.contains_key(&tag::PARENT_ID), file.path.clone())
+        });
+        let mut essence = Vec::new();
+        let mut listing = String::new();
+        for file in &files {
+            add(file, &mut essence, &mut listing);
+        }
+        if files.is_empty() {
+            listing.push_str("nothing was recorded\n");
+        }
+        Self { language: language.to_owned(), essence, listing, pictures: Vec::new() }
+    }
+
+    /// The first line in which two runs differ, with both sides.
+    #[must_use]
+    pub fn difference(&self, other: &Self) -> Option<String> {
+        let length = self.essence.len().max(other.essence.len());
+        let side =
+            |recorded: &Self, line: usize| recorded.essence.get(line).map_or("(nothing)", String::as_str).to_owned();
+        let (line, ours, theirs) = (0..length)
+            .map(|line| (line, side(self, line), side(other, line)))
+            .find(|(_, ours, theirs)| ours != theirs)?;
+        let same = ours.bytes().zip(theirs.bytes()).take_while(|(a, b)| a == b).count();
+        Some(format!(
+            "line {line} of {length} differs from byte {same} on\n  {:>14}: {}\n  {:>14}: {}",
+            self.language,
+            around(&ours, same),
+            other.language,
+            around(&theirs, same)
+        ))
+    }
+}
+
+/// Long lines are shown from a little before the first difference.
+fn around(line: &str, at: usize) -> String {
+    const BEFORE: usize = 200;
+    const SHOWN: usize = 600;
+    let start = at.saturating_sub(BEFORE);
+    let shown = &line.as_bytes()[start.min(line.len())..(start + SHOWN).min(line.len())];
+    let (head, tail) = (if start > 0 { "… " } else { "" }, if start + SHOWN < line.len() { " …" } else { "" });
+    format!("{head}{}{tail}", String::from_utf8_lossy(shown))
+}
+
+fn add(file: &ProcessFile, essence: &mut Vec<String>, listing: &mut String) {
+    let child = file.process.contains_key(&tag::PARENT_ID);
+    let rank = file.process_integer(tag::RANK).map_or_else(String::new, |rank| format!(" of rank {rank}"));
+    let ranks = file.process_integer(tag::RANKS).map_or_else(String::new, |ranks| format!(" of {ranks}"));
+    let job = file.process.get(&tag::JOB);
+    let job = job.map_or_else(String::new, |job| format!(", job {:?}", String::from_utf8_lossy(job)));
+    let title = format!("process{rank}{ranks}{job}{}", if child { ", forked" } else { "" });
+    listing.push_str(&title);
+    listing.push('\n');
+    essence.push(title);
+    let tags: BTreeSet<u16> = file.process.keys().copied().collect();
+    essence.push(format!("tags of the process: {tags:?}"));
+    essence.extend(SHARED_TAGS.iter().filter_map(|tag| {
+        let bytes = file.process.get(tag)?;
+        Some(format!("tag {tag} of the process: {}", String::from_utf8_lossy(bytes).escape_default()))
+    }));
+    let mut schemas: Vec<_> = file.schemas.iter().map(|(_, schema)| format!("schema {schema:?}")).collect();
+    schemas.sort();
+    essence.extend(schemas);
+    essence.extend(file.strings.iter().map(|(id, text)| format!("string {id} {text:?}")));
+    let mut streams: Vec<(String, u32)> =
+        file.records.keys().map(|stream| (file.thread_name(*stream), *stream)).collect();
+    streams.sort();
+    let mut places = BTreeMap::new();
+    for (name, stream) in streams {
+        let records = &file.records[&stream];
+        let title = format!("stream {name:?}: {} records", records.len());
+        let lines: Vec<String> = records.iter().map(|record| line(record, &mut places)).collect();
+        list(listing, &title, &lines);
+        essence.push(title);
+        let bytes =
+            records.iter().map(|record| record.bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+        essence.extend(lines.iter().zip(bytes).map(|(line, bytes)| format!("  {line} | {bytes}")));
+    }
+    let lost =
+        file.lost.iter().fold((0, 0, 0), |sum, lost| (sum.0 + lost.count, sum.1 + lost.bytes, sum.2 | lost.cause));
+    let (written, dropped) = file.totals();
+    let end = format!("{written} records written, {dropped} dropped");
+    let _ = writeln!(listing, "  {end}");
+    essence.push(format!("{end}; told as lost: {} records, {} bytes, causes {:#x}", lost.0, lost.1, lost.2));
+}
+
+/// A record with the ordinal of its source position: equal for equal positions.
+fn line(record: &TextRecord, places: &mut BTreeMap<u32, usize>) -> String {
+    match &record.place {
+        None => record.listed.clone(),
+        Some((file, None)) => format!("{} @{file}", record.listed),
+        Some((file, Some(id))) => {
+            let next = places.len();
+            format!("{} @{file}#{}", record.listed, places.entry(*id).or_insert(next))
+        }
+    }
+}
+
+fn append(listing: &mut String, lines: &[String]) {
+    for line in lines {
+        let _ = writeln!(listing, "    {line}");
+    }
+}
+
+fn list(listing: &mut String, title: &str, lines: &[String]) {
+    const SHOWN: usize = 100;
+    let _ = writeln!(listing, "  {title}");
+    if lines.len() <= SHOWN {
+        append(listing, lines);
+        return;
+    }
+    let tail = lines.len() - 5;
+    append(listing, &lines[..10]);
+    let left_out = lines[10..tail].join("\n");
+    let _ = writeln!(listing, "    … {} records, {:08x}", tail - 10, crc32c(0, left_out.as_bytes()));
+    append(listing, &lines[tail..]);
+}

@@ -1,0 +1,140 @@
+//! A record as text: what two recorders must agree on, and what people read in expected listings.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use tracer_format::checksum::crc32c;
+use tracer_format::record::{array_elements, values};
+use tracer_format::schema::{Field, RecordKind, Scalar};
+use tracer_format::tags::tag;
+use tracer_format::{FieldType, RecordType, Schema, Value};
+
+use super::{ProcessFile, TextRecord};
+
+/// Longer texts and arrays are shown by their ends and a checksum.
+const SHOWN: usize = 48;
+
+impl ProcessFile {
+    /// The program's own clock was used: its dates say the same in every language.
+    #[must_use]
+    pub fn has_user_clock(&self) -> bool {
+        self.process_integer(tag::CLOCK_KIND) == Some(tracer_format::ClockKind::User as u64)
+    }
+
+    pub(super) fn text_record(
+        &self,
+        schema: &Schema,
+        ty: &RecordType,
+        (ticks, site): (u64, u32),
+        body: &[u8],
+    ) -> TextRecord {
+        let user = self.has_user_clock();
+        let (mut text, mut listed) = (ty.name.clone(), ty.name.clone());
+        let mut bytes = body.to_vec();
+        let (mut at, mut place) = (0, None);
+        if ty.located && site == 0 {
+            text += " @unknown";
+            place = Some(("unknown".to_owned(), None));
+        } else if ty.located {
+            let (file, line) = self.sites.get(&site).unwrap_or_else(|| panic!("position {site} is in no table"));
+            let name = Path::new(file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            assert!(*line > 0, "lines count from 1");
+            text += &format!(" @{name}");
+            // A guard remembers where it was made; in C the end is a call of its own.
+            place = Some((name, (ty.kind != RecordKind::End).then_some(site)));
+        }
+        for (field, value) in ty.fields.iter().zip(values(&ty.fields, body)) {
+            let size = size(field, &body[at..]);
+            if !user && is_date(field.ty) {
+                let start = at + if matches!(field.ty, FieldType::Variable(_)) { 2 } else { 0 };
+                bytes[start..at + size].fill(0);
+            }
+            at += size;
+            if let (Value::Date(date), false) = (value, user) {
+                assert!(date <= ticks, "`{}` was taken before its record", field.name);
+            }
+            let _ = write!(text, " {}={}", field.name, self.plain(schema, value));
+            let _ = write!(listed, " {}={}", field.name, self.shown(schema, value, user));
+        }
+        assert_eq!(at, body.len(), "the fields of `{}` are all of its bytes", ty.name);
+        if user {
+            let _ = write!(listed, " at {ticks}");
+        }
+        TextRecord { ticks, text, listed, bytes, place }
+    }
+
+    fn interned(&self, id: u32) -> &str {
+        if id == 0 { "" } else { self.strings.get(&id).expect("a known string") }
+    }
+
+    /// In the words of `tracer_format`.
+    fn plain(&self, schema: &Schema, value: Value<'_>) -> String {
+        match value {
+            Value::Date(_) => "<date>".into(),
+            Value::Interned(id) => format!("{:?}", self.interned(id)),
+            Value::Text(text) => format!("{:?}", String::from_utf8_lossy(text)),
+            Value::Enum { index, value } => {
+                schema.enums[index as usize].name_of(value).expect("a known value").to_owned()
+            }
+            Value::Array(Scalar::Date, dates) => format!("{} dates", dates.len() / 8),
+            Value::Array(_, elements) => format!("{elements:?}"),
+            other => format!("{other:?}"),
+        }
+    }
+
+    /// As a reader would write it.
+    fn shown(&self, schema: &Schema, value: Value<'_>, user: bool) -> String {
+        match value {
+            Value::Unsigned(number) => number.to_string(),
+            Value::Signed(number) => number.to_string(),
+            Value::Single(number) if number.is_nan() => format!("NaN:{:08x}", number.to_bits()),
+            Value::Single(number) => format!("{number:?}"),
+            Value::Double(number) if number.is_nan() => format!("NaN:{:016x}", number.to_bits()),
+            Value::Double(number) => format!("{number:?}"),
+            Value::Bool(yes) => yes.to_string(),
+            Value::Date(date) if user => date.to_string(),
+            Value::Pointer(address) => format!("{address:#x}"),
+            Value::Interned(id) => shortened(self.interned(id).as_bytes()),
+            Value::Text(text) => shortened(text),
+            Value::Bytes(bytes) => listing(bytes.iter().map(|byte| format!("{byte:02x}")), bytes),
+            Value::Array(scalar, bytes) => {
+                let elements = array_elements(scalar, bytes);
+                listing(elements.map(|element| self.shown(schema, element, user)), if user { bytes } else { &[] })
+            }
+            Value::Date(_) | Value::Enum { .. } => self.plain(schema, value),
+        }
+    }
+}
+
+fn is_date(ty: FieldType) -> bool {
+    let (FieldType::One(scalar) | FieldType::Fixed(scalar, _) | FieldType::Variable(scalar)) = ty;
+    scalar == Scalar::Date
+}
+
+/// Size of a field's bytes.
+fn size(field: &Field, rest: &[u8]) -> usize {
+    let counted = || usize::from(u16::from_le_bytes(*rest.first_chunk().expect("a count")));
+    match field.ty {
+        FieldType::Variable(scalar) => 2 + counted() * scalar.bytes().expect("elements have a size"),
+        ty => ty.bytes().unwrap_or_else(|| 2 + counted()),
+    }
+}
+
+fn shortened(text: &[u8]) -> String {
+    let whole = String::from_utf8_lossy(text);
+    if text.len() <= SHOWN {
+        return format!("{whole:?}");
+    }
+    let head: String = whole.chars().take(12).collect();
+    let tail: String = whole.chars().skip(whole.chars().count() - 12).collect();
+    format!("{head:?} … {tail:?} ({} bytes, {:08x})", text.len(), crc32c(0, text))
+}
+
+fn listing(items: impl Iterator<Item = String>, bytes: &[u8]) -> String {
+    let items: Vec<String> = items.collect();
+    if items.len() <= SHOWN {
+        return format!("[{}]", items.join(" "));
+    }
+    let tail = items[items.len() - 4..].join(" ");
+    format!("[{} … {tail}] ({} elements, {:08x})", items[..4].join(" "), items.len(), crc32c(0, bytes))
+}

@@ -1,0 +1,220 @@
+//! The central promise of the recorders: the same calls in Rust, C, C++ and Fortran give the same records, byte for byte
+//! but for dates and ids, for every case in `cases/`.
+//!
+//! `CASE=spans cargo test -p tests --test corpus` looks at the cases whose name holds that, and `LANGUAGE=fortran` compares
+//! that language alone with Rust. `UPDATE_EXPECT=1` rewrites expected listings: look at the difference before committing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use tests::corpus::compare::Recorded;
+use tests::corpus::coverage::{covered, wanted};
+use tests::corpus::{Case, cases, picture};
+use tests::lang::c::{C99, CXX11, Compiler, record};
+use tests::lang::fortran::GFORTRAN;
+use tests::lang::rust;
+use tumit::codegen::c::C;
+use tumit::codegen::fortran::Fortran;
+
+const C11: Compiler = Compiler { command: "clang", flags: &["-std=c11", "-D_GNU_SOURCE"] };
+const CXX17: Compiler = Compiler { command: "clang++", flags: &["-std=c++17", "-x", "c++"] };
+/// Compiling is most of the work, and what the optimiser does to generated code is the matter of other tests.
+const QUICK: [&str; 2] = ["-O1", "-pipe"];
+
+/// How long each language took, over all cases and threads.
+#[derive(Default)]
+struct Times(Mutex<BTreeMap<&'static str, Duration>>);
+
+impl Times {
+    fn of<T>(&self, language: &'static str, work: impl FnOnce() -> T) -> T {
+        let started = Instant::now();
+        let result = work();
+        *self.0.lock().expect("no panic inside").entry(language).or_default() += started.elapsed();
+        result
+    }
+}
+
+#[test]
+fn the_same_calls_give_the_same_records_in_every_language() {
+    let wanted = std::env::var("CASE").unwrap_or_default();
+    let cases: Vec<Case> = cases().into_iter().filter(|case| case.name.contains(&wanted)).collect();
+    assert!(!cases.is_empty(), "no case has `{wanted}` in its name");
+    let (next, times, failures) = (AtomicUsize::new(0), Times::default(), Mutex::new(BTreeMap::new()));
+    let work = || {
+        while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let result = catch_unwind(AssertUnwindSafe(|| check(case, &times)));
+            let failed = match result {
+                Ok(failed) => failed,
+                Err(panic) => vec![message(panic.as_ref())],
+            };
+            if !failed.is_empty() {
+                failures.lock().expect("no panic inside").insert(case.name.clone(), failed.join("\n"));
+            }
+        }
+    };
+    let started = Instant::now();
+    let threads = std::thread::available_parallelism().map_or(2, usize::from);
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    println!("{} cases in {:.1?} on {threads} threads", cases.len(), started.elapsed());
+    for (language, time) in times.0.into_inner().expect("no panic inside") {
+        println!("  {language}: {time:.1?}");
+    }
+    let failures = failures.into_inner().expect("no panic inside");
+    let report: Vec<String> = failures.iter().map(|(case, failed)| format!("---- {case}\n{failed}")).collect();
+    assert!(report.is_empty(), "{} of {} cases fail\n{}", report.len(), cases.len(), report.join("\n"));
+}
+
+#[test]
+fn everything_that_can_be_recorded_is_in_some_case() {
+    let covered: BTreeSet<String> = cases().iter().flat_map(covered).collect();
+    let missing: Vec<String> = wanted().difference(&covered).cloned().collect();
+    assert!(missing.is_empty(), "no case has {}", missing.join("; "));
+}
+
+#[test]
+fn cases_are_whole() {
+    let all = cases();
+    assert!(all.len() >= 40, "{} cases", all.len());
+    let mut lacking = Vec::new();
+    for case in &all {
+        let drivers = [("rust", "drive.rs"), ("c", "drive.c"), ("fortran", "drive.f90")];
+        let drivers = drivers.iter().filter(|(language, _)| case.has(language)).map(|(_, file)| *file);
+        let files = drivers.chain(["spec.tumit", "expect.dump"]).filter(|file| !case.file(file).is_file());
+        lacking.extend(files.map(|file| format!("{}/{file}", case.name)));
+        let spec = std::fs::read_to_string(case.file("spec.tumit")).unwrap_or_default();
+        if !spec.starts_with("//! ") {
+            lacking.push(format!("{}/spec.tumit: a first line `//!` that says what it is about", case.name));
+        }
+    }
+    assert!(lacking.is_empty(), "missing: {}", lacking.join(", "));
+}
+
+fn message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text =
+        panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
+    text.unwrap_or_else(|| "a panic without words".to_owned())
+}
+
+/// A program that makes the calls of a case.
+struct Program {
+    language: &'static str,
+    /// Language and compiler, for messages.
+    dialect: &'static str,
+    path: PathBuf,
+}
+
+impl Program {
+    /// The programs of a case in all its languages.
+    fn all(case: &Case, folder: &Path, times: &Times) -> Vec<Self> {
+        let mut programs = Vec::new();
+        let wanted = std::env::var("LANGUAGE").ok();
+        let has = |language: &str| case.has(language) && wanted.as_deref().is_none_or(|wanted| wanted == language);
+        if case.has("rust") {
+            programs.push(Self { language: "rust", dialect: "rust", path: env!("CARGO_BIN_EXE_drive").into() });
+        }
+        case.generate(&C, folder);
+        let include = format!("-I{}", folder.display());
+        for (language, dialect, compiler) in [
+            ("c", "c99 gcc", C99),
+            ("c", "c11 clang", C11),
+            ("c++", "c++11 g++", CXX11),
+            ("c++", "c++17 clang++", CXX17),
+        ] {
+            if !has(language) {
+                continue;
+            }
+            let own = case.file("drive.cpp");
+            let source = if language == "c++" && own.exists() { own } else { case.file("drive.c") };
+            let path = folder.join(dialect.replace(' ', "-"));
+            let flags = [include.as_str(), QUICK[0], QUICK[1]];
+            times
+                .of(language, || compiler.compile(&[&source], &path, &flags))
+                .unwrap_or_else(|error| panic!("{dialect} refuses it:\n{error}"));
+            programs.push(Self { language, dialect, path });
+        }
+        if has("fortran") {
+            let path = times
+                .of("fortran", || fortran(case, folder))
+                .unwrap_or_else(|error| panic!("Fortran refuses it:\n{error}"));
+            programs.push(Self { language: "fortran", dialect: "fortran", path });
+        }
+        programs
+    }
+
+    fn record(&self, case: &Case, folder: &Path, environment: &[(&str, &str)], times: &Times) -> Recorded {
+        let run = times.of(self.language, || match self.language {
+            "rust" => rust::record(&self.path, &case.name, folder, environment),
+            _ => record(&self.path, folder, "run.tmt", environment),
+        });
+        let mut recorded = Recorded::read(self.dialect, &run);
+        recorded.pictures = times.of("converter", || {
+            let rows = case.file("expect.rows").exists().then(|| ("expect.rows".to_owned(), picture::rows(&run)));
+            let outputs = case.outputs.iter().map(|name| (format!("expect.{name}"), picture::output(&run, name)));
+            rows.into_iter().chain(outputs).collect()
+        });
+        if run.exists() {
+            std::fs::remove_dir_all(run).expect("a writable folder");
+        }
+        recorded
+    }
+}
+
+/// Records a case in all its languages; returns what is not as it should be.
+fn check(case: &Case, times: &Times) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let programs = Program::all(case, folder.path(), times);
+    let (mut failed, mut listing) = (Vec::new(), String::new());
+    for environment in &case.environments {
+        let environment: Vec<_> = environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let record = |program: &Program| program.record(case, folder.path(), &environment, times);
+        let recorded: Vec<Recorded> = programs.iter().map(record).collect();
+        let (first, others) = recorded.split_first().expect("a language that can say it");
+        failed.extend(others.iter().filter_map(|other| first.difference(other)));
+        for (file, text) in recorded.iter().flat_map(|recorded| &recorded.pictures) {
+            failed.extend(expected(case, file, text));
+        }
+        if case.environments.len() > 1 {
+            let set: Vec<String> = environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            listing.push_str(&format!("with {}\n", set.join(" ")));
+        }
+        listing.push_str(&first.listing);
+    }
+    failed.extend(expected(case, "expect.dump", &listing));
+    failed
+}
+
+/// Modules, their C files and the driver, to one program.
+fn fortran(case: &Case, folder: &Path) -> Result<PathBuf, String> {
+    std::fs::copy(case.file("drive.f90"), folder.join("drive.f90")).map_err(|error| format!("drive.f90: {error}"))?;
+    let mut sources = case.generate(&Fortran, folder);
+    sources.push("drive.f90".to_owned());
+    for source in &sources {
+        GFORTRAN.object(folder, source)?;
+    }
+    let objects: Vec<String> = sources.iter().map(|source| format!("{source}.o")).collect();
+    GFORTRAN.link(folder, &objects.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// Compares a text with a file of the case.
+fn expected(case: &Case, name: &str, found: &str) -> Option<String> {
+    let path = case.file(name);
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    if expected == found {
+        return None;
+    }
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(&path, found).expect("the package can be written");
+        return None;
+    }
+    let (line, (wanted, got)) = expected
+        .lines()
+        .chain(std::iter::repeat("(nothing)"))
+        .zip(found.lines().chain(std::iter::repeat("(nothing)")))
+        .enumerate()
+        .find(|(_, (wanted, got))| wanted != got)?;
+    Some(format!("line {} of {name}\n  expected: {wanted}\n  found:    {got}", line + 1))
+}
