@@ -7,6 +7,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use tracer_format::Schema;
 use tumit::Spec;
 
 use crate::clock::{Clocks, Method};
@@ -16,7 +17,7 @@ use crate::paje::Sink;
 use crate::plan::{Plan, plan};
 use crate::reorder::Feed;
 use crate::report::{Counts, Report};
-use crate::rules::{Model, Picture, Survey, Surveyor, Symbols, announce, write_lines};
+use crate::rules::{Model, Picture, Survey, Surveyor, Symbols, announce, spec_of, write_lines};
 use crate::run::Run;
 use crate::time::GlobalNanos;
 
@@ -91,6 +92,28 @@ pub fn convert(run: &Run, options: &Options, sink: &mut dyn Sink) -> Result<Repo
     Ok(job.report(run, counts, end))
 }
 
+/// The text output that stands for the rules of a run whose spec has none, but writes Pajé itself: the specs of all its
+/// processes have no tree and no rules, and this output begins with Pajé's definitions.
+#[must_use]
+pub fn own_paje_output(run: &Run) -> Option<String> {
+    let mut found: Option<String> = None;
+    let mut known: Vec<&Schema> = Vec::new();
+    for provider in run.processes.iter().flat_map(|process| &process.providers) {
+        if known.contains(&&provider.schema) {
+            continue;
+        }
+        known.push(&provider.schema);
+        let spec = spec_of(&provider.schema, &mut Vec::new());
+        let is_bare = spec.containers.is_empty() && spec.rules.iter().all(Vec::is_empty);
+        let paje = spec.outputs.iter().find(|output| output.prologue.trim_start().starts_with("%EventDef"));
+        let name = paje.filter(|_| is_bare)?.name.clone();
+        if found.get_or_insert_with(|| name.clone()) != &name {
+            return None;
+        }
+    }
+    found
+}
+
 /// Writes the text output named by [`Options::output`]: its prologue, and its lines in order of date.
 ///
 /// # Errors
@@ -98,12 +121,16 @@ pub fn convert(run: &Run, options: &Options, sink: &mut dyn Sink) -> Result<Repo
 pub fn convert_to_text(run: &Run, options: &Options, out: &mut dyn Write) -> Result<Report, ConvertError> {
     let mut job = Job::new(run, options);
     let (plan, mut model, mut symbols) = plan(run, options, &mut job.clocks, &mut job.remarks)?;
-    let (_, floors) = job.survey(&plan, &mut model, &mut symbols)?;
+    let (survey, floors) = job.survey(&plan, &mut model, &mut symbols)?;
     for prologue in &plan.prologues {
         out.write_all(prologue.as_bytes())?;
     }
     let (mut end, mut line) = (0, String::new());
     let mut counts = Counts::default();
+    for once in &survey.once {
+        out.write_all(once.as_bytes())?;
+        counts.lines += 1;
+    }
     job.pass(&plan, floors, |feed, job| {
         let Some((item, body)) = feed.item() else { return Ok(()) };
         end = item.date;
@@ -245,6 +272,7 @@ impl<'o> Job<'o> {
             containers: made.containers,
             pops_of_nothing: made.pops_of_nothing,
             not_computable: made.not_computable,
+            without_container: made.without_container,
             dropped_records: dropped,
             ..self.counts
         };

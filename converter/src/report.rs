@@ -32,6 +32,8 @@ pub struct Counts {
     pub backward_records: u64,
     /// Values that could not be computed; their arrows were left out.
     pub not_computable: u64,
+    /// Arrows `on existing` containers that were not there, left out as the rules say.
+    pub without_container: u64,
     /// Records of which no schema speaks, or that could not be decoded.
     pub unknown_records: u64,
     /// Records that recorders dropped.

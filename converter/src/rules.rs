@@ -6,6 +6,7 @@
 mod compile;
 mod default;
 mod eval;
+mod format;
 mod instances;
 mod lines;
 mod links;

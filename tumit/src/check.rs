@@ -2,10 +2,12 @@
 
 mod action;
 mod collision;
-mod expr;
+pub(crate) mod expr;
+pub(crate) mod fold;
 mod label;
 mod output;
 mod rules;
+mod unused;
 
 use crate::diag::Diagnostics;
 use crate::load::Loaded;
@@ -28,6 +30,7 @@ pub(crate) fn check(files: &[Loaded], model: &mut Model, diagnostics: &mut Diagn
     usage.incomplete |= diagnostics.has_errors();
     usage.check(model, diagnostics);
     label::check(model, &usage, diagnostics);
+    unused::check(files, model, &lowered, &usage, diagnostics);
     let outputs = output::lower(items(), model, diagnostics);
     collision::check(model, diagnostics);
     model.spec.rules = lowered;

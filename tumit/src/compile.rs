@@ -3,16 +3,29 @@
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::load::{self, LoadError, Loader};
 use crate::spec::{SourceFile, Spec};
-use crate::{check, resolve};
+use crate::{check, growth, resolve};
 
 /// Compiles the spec whose root file is `root`; `loader` gives its text and those of the files that it uses.
 ///
 /// There is a `Spec` unless a diagnostic is an error; there may be warnings beside one.
 pub fn compile(root: &str, loader: &mut dyn Loader) -> (Option<Spec>, Diagnostics) {
+    compile_with(root, loader, None)
+}
+
+/// Compiles a spec and also says what of an older one it no longer understands: see [`crate::growth`]. What does not fit
+/// is an error, unless the new spec has a higher `version`.
+pub fn compile_since(root: &str, loader: &mut dyn Loader, older: &Spec) -> (Option<Spec>, Diagnostics) {
+    compile_with(root, loader, Some(older))
+}
+
+fn compile_with(root: &str, loader: &mut dyn Loader, older: Option<&Spec>) -> (Option<Spec>, Diagnostics) {
     let mut diagnostics = Diagnostics::default();
     let files = load::load(root, loader, &mut diagnostics);
     let mut model = resolve::resolve(&files, &mut diagnostics);
     check::check(&files, &mut model, &mut diagnostics);
+    if let Some(older) = older.filter(|_| !diagnostics.has_errors()) {
+        growth::check(older, &model, &model.spec.rules, &mut diagnostics);
+    }
     diagnostics.sort();
     let mut spec = model.spec;
     spec.sources = diagnostics

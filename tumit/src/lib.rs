@@ -15,6 +15,7 @@ mod check;
 pub mod codegen;
 mod compile;
 pub mod diag;
+pub mod growth;
 mod layout;
 pub mod load;
 pub mod names;
@@ -23,7 +24,7 @@ pub mod source;
 pub mod spec;
 mod syntax;
 
-pub use compile::{compile, compile_sources, compile_text};
+pub use compile::{compile, compile_since, compile_sources, compile_text};
 pub use diag::{Code, Diagnostic, Diagnostics};
 pub use load::{LoadError, Loader};
 pub use spec::Spec;

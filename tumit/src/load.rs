@@ -37,18 +37,35 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
+/// What paths of standard specs start with.
+pub const STANDARD: &str = "std:";
+
+/// The specs that come with the language, which `use "std:NAME";` takes in and which can be roots themselves.
+///
+/// `std:paje` has Pajé's own instructions, for programs that want no spec of their own.
+#[must_use]
+pub fn standard(path: &str) -> Option<&'static str> {
+    match path.strip_prefix(STANDARD)? {
+        "paje" => Some(include_str!("../std/paje.tumit")),
+        _ => None,
+    }
+}
+
 /// A parsed file.
 pub(crate) struct Loaded {
     pub(crate) file: FileId,
     pub(crate) tree: ast::File,
 }
 
+/// Most bytes of all files together: they travel in the schema of each run, which has a limit of its own.
+const MAX_BYTES: usize = 8 << 20;
 /// Deepest chain of files that use each other.
 const MAX_CHAIN: usize = 32;
 
 /// Loads and parses the root and all that it uses.
 pub(crate) fn load(root: &str, loader: &mut dyn Loader, diagnostics: &mut Diagnostics) -> Vec<Loaded> {
-    let mut walk = Walk { loader, diagnostics, known: BTreeMap::new(), chain: Vec::new(), done: Vec::new() };
+    let mut walk =
+        Walk { loader, diagnostics, known: BTreeMap::new(), chain: Vec::new(), too_large: false, done: Vec::new() };
     walk.visit(root, None);
     walk.done
 }
@@ -58,6 +75,7 @@ struct Walk<'a> {
     diagnostics: &'a mut Diagnostics,
     known: BTreeMap<String, ()>,
     chain: Vec<String>,
+    too_large: bool,
     done: Vec<Loaded>,
 }
 
@@ -70,19 +88,26 @@ impl Walk<'_> {
             return;
         }
         self.known.insert(path.to_owned(), ());
-        let text = match self.loader.load(path) {
+        // The caller comes first: a run carries the standard specs as they were when it was recorded.
+        let text = match self.loader.load(path).or_else(|error| standard(path).map(str::to_owned).ok_or(error)) {
             Ok(text) => text,
             Err(error) => {
                 let mut diagnostic = Diagnostic::error(Code::CannotRead, format!("cannot read `{path}`: {error}"));
                 if let Some(span) = from {
-                    diagnostic = diagnostic.at(span, "used here").note("the path counts from the file that uses it");
+                    diagnostic = diagnostic.at(span, "used here").note(if path.starts_with(STANDARD) {
+                        "the standard specs are `std:paje`"
+                    } else {
+                        "the path counts from the file that uses it"
+                    });
                 }
                 return self.diagnostics.push(diagnostic);
             }
         };
         let file = self.diagnostics.sources.add(path, text);
-        let tree = syntax::parse(file, self.diagnostics);
+        self.size(file, path);
+        let tree = if self.too_large { ast::File::default() } else { syntax::parse(file, self.diagnostics) };
         self.chain.push(path.to_owned());
+        let mut used_here: BTreeMap<String, Span> = BTreeMap::new();
         for item in &tree.items {
             if let ast::Item::Use(used) = item {
                 if self.chain.len() >= MAX_CHAIN {
@@ -95,11 +120,33 @@ impl Walk<'_> {
                     );
                     break;
                 }
-                self.visit(&joined(path, &used.path), Some(used.span));
+                let target = joined(path, &used.path);
+                if let Some(first) = used_here.insert(target.clone(), used.span) {
+                    self.diagnostics.push(
+                        Diagnostic::warning(Code::RepeatedUse, format!("`{}` is used twice", used.path))
+                            .at(used.span, "again")
+                            .also(first, "already used here")
+                            .help("leave one of them out"),
+                    );
+                }
+                self.visit(&target, Some(used.span));
             }
         }
         self.chain.pop();
         self.done.push(Loaded { file, tree });
+    }
+
+    /// Complains once when the texts together are larger than what a run can carry.
+    fn size(&mut self, file: FileId, path: &str) {
+        let bytes: usize = self.diagnostics.sources.iter().map(|source| source.text.len()).sum();
+        if bytes > MAX_BYTES && !self.too_large {
+            self.too_large = true;
+            self.diagnostics.push(
+                Diagnostic::error(Code::SpecTooLarge, format!("the files of the spec have {bytes} bytes"))
+                    .at(Span::new(file, 0..0), format!("`{path}` goes beyond the limit of {MAX_BYTES}"))
+                    .help("make several specs: a program can use more than one"),
+            );
+        }
     }
 
     fn cycle(&mut self, start: usize, path: &str, from: Option<Span>) {
@@ -119,7 +166,7 @@ impl Walk<'_> {
 
 /// The path of a used file, seen from where the root's path counts from.
 fn joined(user: &str, used: &str) -> String {
-    if used.starts_with('/') {
+    if used.starts_with('/') || used.starts_with(STANDARD) {
         return used.to_owned();
     }
     let folder = user.rfind('/').map_or("", |slash| &user[..=slash]);

@@ -1,5 +1,6 @@
 //! Names to ids: collects the declarations of all files into the arenas of a [`Spec`], and remembers where each was declared.
 
+pub(crate) mod constants;
 mod events;
 mod tree;
 mod types;
@@ -39,12 +40,16 @@ pub(crate) struct Model {
     pub(crate) aliases: BTreeMap<String, ast::TypeRef>,
     pub(crate) constants: BTreeMap<String, (Expr, Type)>,
     pub(crate) containers: BTreeMap<String, ContainerTypeId>,
+    /// Place of the version, else of the name of the trace.
+    pub(crate) version_span: Span,
     pub(crate) level_spans: Vec<Span>,
     pub(crate) enum_spans: Vec<Span>,
     /// Places of the names of records.
     pub(crate) record_spans: Vec<Span>,
     pub(crate) container_spans: Vec<Span>,
     pub(crate) entity_spans: Vec<Span>,
+    /// Places of the values of each entity.
+    pub(crate) value_spans: Vec<Vec<Span>>,
     /// Own keys of each container.
     pub(crate) keys: Vec<Vec<Key>>,
     /// Holes of the label of each container: name and place.
@@ -68,10 +73,10 @@ pub(crate) fn resolve(files: &[Loaded], diagnostics: &mut Diagnostics) -> Model 
         match item {
             Item::Enum(declared) => model.enumeration(declared, diagnostics),
             Item::Alias(alias) => model.alias(alias, diagnostics),
-            Item::Const(constant) => model.constant(constant, diagnostics),
             _ => {}
         }
     }
+    model.constants_of(items(), diagnostics);
     for item in items() {
         if let Item::Level(level) = item {
             model.level(level, diagnostics);
@@ -111,6 +116,7 @@ impl Model {
             return;
         };
         self.spec.name.clone_from(&first.text);
+        self.version_span = first.span;
         check_name(first, diagnostics);
         for second in names {
             diagnostics.push(
@@ -130,6 +136,7 @@ impl Model {
         });
         let Some((number, first)) = versions.next() else { return };
         self.spec.version = number;
+        self.version_span = first;
         for (_, second) in versions {
             diagnostics.push(
                 Diagnostic::error(Code::BadVersion, "the spec has two versions")
@@ -198,6 +205,22 @@ pub(crate) fn listed(candidates: &[&str]) -> Option<String> {
         2..=8 => Some(format!("there are {}", quoted.join(", "))),
         _ => None,
     }
+}
+
+/// What fits into an integer type.
+pub(crate) fn integer_range(ty: tracer_format::schema::Scalar) -> Option<(i128, i128)> {
+    use tracer_format::schema::Scalar;
+    Some(match ty {
+        Scalar::U8 => (0, u8::MAX.into()),
+        Scalar::U16 => (0, u16::MAX.into()),
+        Scalar::U32 => (0, u32::MAX.into()),
+        Scalar::U64 => (0, u64::MAX.into()),
+        Scalar::I8 => (i8::MIN.into(), i8::MAX.into()),
+        Scalar::I16 => (i16::MIN.into(), i16::MAX.into()),
+        Scalar::I32 => (i32::MIN.into(), i32::MAX.into()),
+        Scalar::I64 => (i64::MIN.into(), i64::MAX.into()),
+        _ => return None,
+    })
 }
 
 /// As an index of an arena.

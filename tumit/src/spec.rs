@@ -219,6 +219,8 @@ pub struct EntityType {
     pub color: Option<Color>,
     /// Shape and size, when declared.
     pub look: Look,
+    /// A link whose ends may stay alone: a pause of an `async` span that is its end.
+    pub is_partial: bool,
 }
 
 /// The four natures of Pajé's entities.
@@ -292,10 +294,50 @@ pub struct Pattern(pub Vec<Piece>);
 pub enum Piece {
     /// Literal text.
     Text(String),
-    /// In a container's pattern: a key of its path, or a field given by `create … with`.
-    Name(String),
-    /// In a rule's text: an expression over the record.
-    Expr(Expr),
+    /// In a container's pattern: a key of its path, or a field given by `create … with`, and how it is written.
+    Name(String, Format),
+    /// In a rule's text: an expression over the record, and how it is written.
+    Expr(Expr, Format),
+}
+
+/// How a value is written into a text: what stands after `:` in a hole, `{value:08.3}`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Format {
+    /// Which side is filled up to `width`; numbers stand right and all else left unless said otherwise.
+    pub align: Option<Align>,
+    /// Filled with zeros, after the sign, instead of blanks.
+    pub zeros: bool,
+    /// Least number of characters.
+    pub width: u16,
+    /// Digits after the point of a number or date; most characters of a text.
+    pub precision: Option<u16>,
+    /// Notation of numbers.
+    pub notation: Notation,
+}
+
+/// Where a value stands in its width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "named after what they are")]
+pub enum Align {
+    Left,
+    Right,
+    Center,
+}
+
+/// Notation of numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Notation {
+    /// As it is usual for the type.
+    #[default]
+    Usual,
+    /// Integers and pointers: `ff`.
+    Hexadecimal,
+    /// Integers and pointers: `FF`.
+    UpperHexadecimal,
+    /// Integers: `1010`.
+    Binary,
+    /// Numbers: `1.5e3`.
+    Exponent,
 }
 
 /// One arrow of a rule.
@@ -337,6 +379,8 @@ pub enum Verb {
     StartLink { ty: EntityTypeId, value: Option<ValueExpr>, key: Vec<Expr>, from: Instance },
     /// A link ends.
     EndLink { ty: EntityTypeId, value: Option<ValueExpr>, key: Vec<Expr>, to: Instance },
+    /// Nothing is shown, not even by default.
+    Ignore,
 }
 
 /// What happens to a variable.
@@ -355,6 +399,8 @@ pub struct Instance {
     pub ty: ContainerTypeId,
     /// One expression per key of the path.
     pub keys: Vec<Expr>,
+    /// `existing`: where there is no such container, the action is left out; otherwise it makes one.
+    pub existing: bool,
 }
 
 /// The value of a state, event or link.
@@ -381,10 +427,37 @@ pub enum Expr {
     Field(u32),
     /// A fact about the record or its stream.
     Builtin(Builtin),
+    /// An element of the record's field with this index, counted from 0; no value beyond its end.
+    Element(u32, Box<Expr>),
+    /// A function of the language.
+    Call(Function, Vec<Expr>),
     /// `-x`, `not x`.
     Unary(UnaryOp, Box<Expr>),
     /// `x + y` and the like.
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
+}
+
+/// Functions of the language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Function {
+    /// Elements of a list, bytes of `bytes`, characters of a text.
+    Len,
+    /// A number without its sign.
+    Abs,
+    /// The smaller of two numbers or dates.
+    Min,
+    /// The larger of two numbers or dates.
+    Max,
+    /// The next integer below.
+    Floor,
+    /// The next integer above.
+    Ceil,
+    /// The nearest integer; halves away from zero.
+    Round,
+    /// The number that stands for an enum value, a pointer's address, 1 or 0 for a bool.
+    Number,
+    /// The value of this enum (an index into [`Spec::enums`]) that has a number; the number where there is none.
+    Lookup(u32),
 }
 
 /// Facts that every record's stream knows.
@@ -437,6 +510,8 @@ pub enum BinaryOp {
 pub struct TextOutput {
     /// Its name.
     pub name: String,
+    /// Its `///` text.
+    pub doc: String,
     /// Written first.
     pub prologue: String,
     /// Lines of each record: `rules[r]` belongs to `records[r]`.
@@ -446,10 +521,14 @@ pub struct TextOutput {
 /// One arrow of a template rule: one line of output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TemplateLine {
+    /// Written once, however many records ask for the same line, before all lines that have a date.
+    pub once: bool,
     /// Text between the `@`: always one piece more than there are arguments.
     pub text: Vec<String>,
     /// What replaces each `@`.
     pub arguments: Vec<Expr>,
+    /// Only when this holds.
+    pub when: Option<Expr>,
     /// Index of the argument that dates the line; the record's own date if none.
     pub date: Option<u32>,
 }
@@ -464,14 +543,21 @@ pub struct SourceFile {
 }
 
 impl Spec {
+    /// The span of which this record is an end. O(log spans).
+    #[must_use]
+    pub fn span_of(&self, record: RecordId) -> Option<&Span> {
+        // Spans and their records were numbered in one order.
+        let after = self.spans.partition_point(|span| span.begin <= record);
+        self.spans.get(after.checked_sub(1)?).filter(|span| span.begin == record || span.end == record)
+    }
+
     /// Whether anything was said about the picture of this record. If not, the default holds: a span is a state, and an
     /// event a mark, on the thread that recorded it (an implicit tree `process` / `thread`, or the `= stream` container).
     #[must_use]
     pub fn has_rules(&self, record: RecordId) -> bool {
         let acts = |record: RecordId| self.rules.get(record.index()).is_some_and(|actions| !actions.is_empty());
         // The default needs both ends of a span: a rule for one of them switches it off for both.
-        let span = self.spans.iter().find(|span| span.begin == record || span.end == record);
-        span.map_or_else(|| acts(record), |span| acts(span.begin) || acts(span.end))
+        self.span_of(record).map_or_else(|| acts(record), |span| acts(span.begin) || acts(span.end))
     }
 
     /// Types from the root to `ty`, itself included.
@@ -496,7 +582,7 @@ impl Spec {
             name: self.name.clone(),
             spec_version: self.version,
             levels: self.levels.iter().map(|l| LevelInfo { name: l.name.clone(), enabled: l.enabled }).collect(),
-            enums: self.enums.iter().map(|e| enum_info(e)).collect(),
+            enums: self.enums.iter().map(enum_info).collect(),
             records: self.records.iter().map(|record| record.layout.clone()).collect(),
             sources: self.sources.iter().map(|s| SourceText { path: s.path.clone(), text: s.text.clone() }).collect(),
         }

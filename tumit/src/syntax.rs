@@ -101,6 +101,8 @@ fn is_punctuation(rule: Rule) -> bool {
             | Rule::open_bracket
             | Rule::close_bracket
             | Rule::open_paren
+            | Rule::call_open
+            | Rule::element_open
             | Rule::close_paren
             | Rule::comma
             | Rule::colon

@@ -1,5 +1,6 @@
 //! Specs as data. `good/`: they compile, and `NAME.txt` says what came out. `bad/`: `NAME.txt` is what a user sees; each file
-//! name starts with a code that must be among the diagnostics, and every code has a file.
+//! name starts with a code that must be among the diagnostics, and every code has a file. `grown/`: the same for a spec and
+//! the older one beside it, `NAME.old.tumit`.
 //!
 //! `UPDATE_EXPECT=1 cargo test -p tumit --test cases` rewrites the expected texts; look at the difference before committing.
 
@@ -62,8 +63,43 @@ fn mistakes_are_drawn_as_expected() {
 }
 
 #[test]
+fn growth_is_judged_as_expected() {
+    let mut failures = Vec::new();
+    for file in specs("grown").iter().filter(|file| !file.ends_with(".old.tumit")) {
+        let older = compile("grown", &file.replace(".tumit", ".old.tumit")).0.expect("the older spec is right");
+        assert!(compile("grown", file).0.is_some(), "{file} alone is right");
+        let (spec, diagnostics) = tumit::compile_since(file, &mut Folder(folder("grown")), &older);
+        assert_eq!(spec.is_none(), diagnostics.has_errors(), "{file}");
+        let code = Code::parse(&file[..5]).unwrap_or_else(|| panic!("{file} starts with no code"));
+        assert!(diagnostics.iter().any(|found| found.code == code), "{file} does not give {code}");
+        failures.extend(differs("grown", file, &diagnostics.render(false)));
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Too large to be a file of the package.
+#[test]
+fn a_spec_of_many_megabytes_is_refused() {
+    let text = format!("trace large;\n{}", "// a comment of forty-eight letters, over and over\n".repeat(200_000));
+    let (spec, diagnostics) = tumit::compile_text("large.tumit", &text);
+    assert!(spec.is_none());
+    let drawn = diagnostics.render(false);
+    assert!(
+        drawn.starts_with("error[T0015]: the files of the spec have 10200013 bytes\n --> large.tumit:1:1\n"),
+        "{drawn}"
+    );
+    assert!(
+        drawn.contains("goes beyond the limit of 8388608") && drawn.contains("help: make several specs"),
+        "{drawn}"
+    );
+}
+
+#[test]
 fn every_code_has_a_case() {
-    let covered: BTreeSet<Code> = specs("bad").iter().filter_map(|file| Code::parse(&file[..5])).collect();
+    let files = specs("bad").into_iter().chain(specs("grown"));
+    let mut covered: BTreeSet<Code> = files.filter_map(|file| Code::parse(&file[..5])).collect();
+    // By `a_spec_of_many_megabytes_is_refused`.
+    covered.insert(Code::SpecTooLarge);
     let missing: Vec<String> = Code::ALL.iter().filter(|code| !covered.contains(code)).map(Code::to_string).collect();
     assert!(missing.is_empty(), "no case for {}", missing.join(", "));
 }

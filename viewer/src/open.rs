@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use converter::clock::Method;
 use converter::paje::read::{ReadError, read};
-use converter::pipeline::{ConvertError, Options, Progress, convert, convert_to_text};
+use converter::pipeline::{ConvertError, Options, Progress, convert, convert_to_text, own_paje_output};
 use converter::run::Run;
 use tumit::Spec;
 
@@ -118,8 +118,9 @@ fn open_run(path: &Path, options: &OpenOptions) -> Result<Arc<dyn TimelineSource
     convert_options.clock = options.clock;
     convert_options.rules.clone_from(&options.rules);
     convert_options.progress.clone_from(&options.progress);
-    convert_options.output.clone_from(&options.output);
-    let report = match &options.output {
+    let own = if options.rules.is_none() { own_paje_output(&run) } else { None };
+    convert_options.output = options.output.clone().or(own);
+    let report = match &convert_options.output {
         None => convert(&run, &convert_options, &mut simulation)?,
         Some(output) => {
             // The text goes straight from one to the other; it is never whole anywhere.

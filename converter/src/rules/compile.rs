@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tracer_format::Schema;
 use tracer_format::schema::{EnumInfo, Field};
 use tumit::Spec;
-use tumit::spec::{self, Expr, Instance, Nature, Piece, ValueExpr, VariableOp, Verb};
+use tumit::spec::{self, Expr, Function, Instance, Nature, Piece, ValueExpr, VariableOp, Verb};
 
 use super::eval::{Code, FieldRead, TextPiece};
 use super::model::{ContainerModel, LinkModel, LinkVariant, Model};
@@ -92,8 +92,11 @@ pub(crate) enum Op {
         key: Vec<Code>,
         on: Target,
     },
+    /// Nothing is shown.
+    Nothing,
     /// A line of a text output.
     Line {
+        once: bool,
         text: Vec<String>,
         arguments: Vec<Code>,
     },
@@ -124,6 +127,8 @@ pub(crate) enum LinkValue {
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub(crate) steps: Vec<(usize, Vec<Code>)>,
+    /// Where there is none, the arrow is left out.
+    pub(crate) existing: bool,
 }
 
 impl Target {
@@ -194,12 +199,28 @@ pub(crate) fn compile_spec(
     programs
 }
 
+impl Op {
+    /// The container on which it acts, where it can be left out for want of it.
+    pub(crate) fn target(&self) -> Option<&Target> {
+        match self {
+            Self::Destroy { on }
+            | Self::SetState { on, .. }
+            | Self::PushState { on, .. }
+            | Self::PopState { on, .. }
+            | Self::ResetState { on, .. }
+            | Self::Variable { on, .. }
+            | Self::Mark { on, .. } => Some(on),
+            Self::Create { .. } | Self::Link { .. } | Self::Nothing | Self::Line { .. } => None,
+        }
+    }
+}
+
 impl Arrow {
     /// The first pass has to look at it: it may be left out, names a container, computes a value or has a date of its own.
     fn is_surveyed(&self) -> bool {
         self.at.is_some()
             || match &self.op {
-                Op::Link { .. } => true,
+                Op::Link { .. } | Op::Line { once: true, .. } => true,
                 Op::Create { .. } => !self.with.is_empty(),
                 Op::SetState { value, .. } | Op::PushState { value, .. } | Op::Mark { value, .. } => {
                     matches!(value, ValueCode::Computed(_))
@@ -292,7 +313,7 @@ fn add_entity(entity: &spec::EntityType, tree: &Tree, model: &mut Model, symbols
                 values.push(default);
                 variants.push(LinkVariant { from, to, ty, values });
             }
-            model.links.push(LinkModel { holder, variants });
+            model.links.push(LinkModel { holder, variants, is_partial: entity.is_partial });
             Entity::Link { link: model.links.len() - 1 }
         }
     }
@@ -368,6 +389,7 @@ impl Compiler<'_> {
                 Op::Mark { ty: *ty, value, on: self.target(on)? }
             }
             Verb::StartLink { ty, value, key, from } => self.link(End::Start, *ty, value.as_ref(), key, from)?,
+            Verb::Ignore => Op::Nothing,
             Verb::EndLink { ty, value, key, to } => self.link(End::Finish, *ty, value.as_ref(), key, to)?,
         };
         let with =
@@ -379,14 +401,14 @@ impl Compiler<'_> {
 
     fn line(&mut self, line: &spec::TemplateLine) -> Result<Arrow, Missing> {
         let arguments: Vec<Code> = line.arguments.iter().map(|expr| self.code(expr)).collect::<Result<_, _>>()?;
-        let at = line.date.and_then(|date| line.arguments.get(date as usize));
+        let at = line.date.filter(|_| !line.once).and_then(|date| line.arguments.get(date as usize));
         // The record's own date needs no evaluation.
         let at = at.filter(|expr| !matches!(expr, Expr::Builtin(spec::Builtin::Date)));
         let at = self.option(at)?;
         Ok(Arrow {
-            op: Op::Line { text: line.text.clone(), arguments },
+            op: Op::Line { once: line.once, text: line.text.clone(), arguments },
             at,
-            when: None,
+            when: self.option(line.when.as_ref())?,
             with: Vec::new(),
             related: Vec::new(),
         })
@@ -437,7 +459,7 @@ impl Compiler<'_> {
             let own = keys.by_ref().take(count).map(|key| self.code(key)).collect::<Result<_, _>>()?;
             steps.push((container, own));
         }
-        Ok(Target { steps })
+        Ok(Target { steps, existing: instance.existing })
     }
 
     fn option(&mut self, expr: Option<&Expr>) -> Result<Option<Code>, Missing> {
@@ -450,17 +472,30 @@ impl Compiler<'_> {
             Expr::Float(value) => Code::Const(Val::Float(*value)),
             Expr::Bool(value) => Code::Const(Val::Bool(*value)),
             Expr::Text(pattern) => self.text(&pattern.0)?,
-            Expr::Field(index) => {
-                let name = &self.record[*index as usize].name;
-                let Some(index) = self.fields.iter().position(|field| field.name == *name) else {
-                    return Err(Missing(name.clone()));
-                };
-                Code::Field(FieldRead::new(self.fields, index))
+            Expr::Field(index) => Code::Field(self.field(*index)?),
+            Expr::Element(index, place) => Code::Element(self.field(*index)?, Box::new(self.code(place)?)),
+            Expr::Call(Function::Lookup(index), arguments) => {
+                let values = self.spec.enums.get(*index as usize).map_or(&[][..], |item| &item.values);
+                let names = values.iter().map(|value| (value.number, self.symbols.intern(&value.name))).collect();
+                let number = arguments.first().map_or(Ok(Code::Const(Val::None)), |number| self.code(number))?;
+                Code::Lookup(Arc::new(names), Box::new(number))
+            }
+            Expr::Call(function, arguments) => {
+                let arguments: Vec<Code> =
+                    arguments.iter().map(|argument| self.code(argument)).collect::<Result<_, _>>()?;
+                Code::Call(*function, arguments.into())
             }
             Expr::Builtin(builtin) => Code::Builtin(*builtin),
             Expr::Unary(op, operand) => Code::Unary(*op, Box::new(self.code(operand)?)),
             Expr::Binary(op, left, right) => Code::Binary(*op, Box::new((self.code(left)?, self.code(right)?))),
         })
+    }
+
+    /// How the field of the rules' record is found in the run's.
+    fn field(&self, index: u32) -> Result<FieldRead, Missing> {
+        let name = &self.record[index as usize].name;
+        let found = self.fields.iter().position(|field| field.name == *name);
+        found.map(|index| FieldRead::new(self.fields, index)).ok_or_else(|| Missing(name.clone()))
     }
 
     fn text(&mut self, pieces: &[Piece]) -> Result<Code, Missing> {
@@ -473,8 +508,8 @@ impl Compiler<'_> {
             .map(|piece| {
                 Ok(match piece {
                     Piece::Text(text) => TextPiece::Text(text.clone()),
-                    Piece::Name(name) => TextPiece::Text(format!("{{{name}}}")),
-                    Piece::Expr(expr) => TextPiece::Hole(self.code(expr)?),
+                    Piece::Name(name, _) => TextPiece::Text(format!("{{{name}}}")),
+                    Piece::Expr(expr, format) => TextPiece::Hole(self.code(expr)?, *format),
                 })
             })
             .collect::<Result<_, _>>()?;

@@ -5,8 +5,8 @@
 use tracer_format::schema::RecordKind;
 use tumit::Spec;
 use tumit::spec::{
-    Action, Builtin, ContainerType, ContainerTypeId, EntityType, EntityTypeId, Expr, Instance, Look, Nature, Pattern,
-    Piece, RecordId, Value, ValueExpr, ValueId, Verb,
+    Action, Builtin, ContainerType, ContainerTypeId, EntityType, EntityTypeId, Expr, Format, Instance, Look, Nature,
+    Pattern, Piece, RecordId, Value, ValueExpr, ValueId, Verb,
 };
 
 /// Adds rules for the records of `spec` that have none. They appear in the container marked `= stream`, else in an
@@ -21,9 +21,14 @@ pub(crate) fn with_default_picture(spec: &Spec, ranked: bool) -> Spec {
     let on = stream_container(&mut spec, ranked);
     let state = entity(on.ty, "span", "Span", Nature::State);
     let event = entity(on.ty, "event", "Event", Nature::Event);
-    let mut entities = [state, event];
+    let mut entities = vec![state, event];
     let types = [0, 1].map(|number| EntityTypeId(id(spec.entities.len() + number)));
-    for at in bare {
+    let parts: Vec<bool> = bare.iter().map(|at| is_async(&spec, *at)).collect();
+    let link = parts.contains(&true).then(|| continuation(&spec, on.ty)).flatten();
+    let link_type = EntityTypeId(id(spec.entities.len() + entities.len()));
+    let has_link = link.is_some();
+    entities.extend(link);
+    for (at, is_part) in bare.into_iter().zip(parts) {
         let record = &spec.records[at];
         let span = record.layout.kind != RecordKind::Event;
         let which = usize::from(!span);
@@ -31,26 +36,56 @@ pub(crate) fn with_default_picture(spec: &Spec, ranked: bool) -> Spec {
         let with = record.layout.fields.iter().enumerate().map(|(at, field)| (field.name.clone(), Expr::Field(id(at))));
         let with = with.collect();
         let (ty, value) = (types[which], ValueExpr::Declared(value));
+        let instance = on.clone();
         let on = on.clone();
         let verb = match record.layout.kind {
             RecordKind::Event => Verb::Mark { ty, value, on },
             RecordKind::Begin => Verb::PushState { ty, value, on },
             RecordKind::End => Verb::PopState { ty, value: Some(value), on },
         };
-        spec.rules[at] = vec![Action { verb, at: None, when: None, with, related: Vec::new() }];
+        let mut actions = vec![Action { verb, at: None, when: None, with, related: Vec::new() }];
+        if is_part && has_link {
+            let verb = part(link_type, &record.name, record.layout.kind, &instance);
+            actions.push(Action { verb, at: None, when: None, with: Vec::new(), related: Vec::new() });
+        }
+        spec.rules[at] = actions;
     }
     spec.entities.extend(entities);
     spec
+}
+
+/// Whether a record is an end of an `async` span.
+fn is_async(spec: &Spec, record: usize) -> bool {
+    spec.span_of(RecordId(id(record))).is_some_and(|span| span.is_async)
+}
+
+/// The type of the links between the parts of `async` spans, held by what contains the threads.
+fn continuation(spec: &Spec, thread: ContainerTypeId) -> Option<EntityType> {
+    let holder = spec.containers.get(thread.index())?.parent?;
+    let ends = || vec![thread];
+    let mut link = entity(holder, "continuation", "Continuation", Nature::Link { from: ends(), to: ends() });
+    link.is_partial = true;
+    Some(link)
+}
+
+/// A part of an `async` span ends where a link to the next part starts. `task` is its first field.
+fn part(ty: EntityTypeId, name: &str, kind: RecordKind, on: &Instance) -> Verb {
+    let key =
+        vec![Expr::Text(Pattern(vec![Piece::Text(name.to_owned())])), Expr::Builtin(Builtin::Pid), Expr::Field(0)];
+    match kind {
+        RecordKind::End => Verb::StartLink { ty, value: None, key, from: on.clone() },
+        _ => Verb::EndLink { ty, value: None, key, to: on.clone() },
+    }
 }
 
 fn stream_container(spec: &mut Spec, ranked: bool) -> Instance {
     let marked = spec.containers.iter().position(|container| container.stream.is_some());
     if let Some(at) = marked {
         let keys = spec.containers[at].stream.clone().unwrap_or_default();
-        return Instance { ty: ContainerTypeId(id(at)), keys };
+        return Instance { ty: ContainerTypeId(id(at)), keys, existing: false };
     }
     let text = |text: &str| Piece::Text(text.to_owned());
-    let name = |name: &str| Piece::Name(name.to_owned());
+    let name = |name: &str| Piece::Name(name.to_owned(), Format::default());
     let (keys, pattern, values) = if ranked {
         (vec!["rank"], vec![text("Rank "), name("rank")], vec![Builtin::Rank])
     } else {
@@ -62,7 +97,7 @@ fn stream_container(spec: &mut Spec, ranked: bool) -> Instance {
     let ty = ContainerTypeId(id(spec.containers.len()));
     spec.containers.push(thread);
     let keys = values.into_iter().chain([Builtin::Tid]).map(Expr::Builtin).collect();
-    Instance { ty, keys }
+    Instance { ty, keys, existing: false }
 }
 
 fn container(name: &str, parent: Option<ContainerTypeId>, keys: Vec<&str>, pattern: Vec<Piece>) -> ContainerType {
@@ -86,6 +121,7 @@ fn entity(container: ContainerTypeId, name: &str, label: &str, nature: Nature) -
         values: Vec::new(),
         color: None,
         look: Look::default(),
+        is_partial: false,
     }
 }
 

@@ -1,14 +1,19 @@
 //! Evaluating expressions over a record.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use tracer_format::Value;
 use tracer_format::record::{array_elements, value, values};
 use tracer_format::schema::{Field, FieldType};
-use tumit::spec::{BinaryOp, Builtin, UnaryOp};
+use tumit::spec::{BinaryOp, Builtin, Format, Function, UnaryOp};
+
+mod call;
 
 use super::compile::Program;
+use super::format;
 use super::value::{Sym, Symbols, Val, append_seconds};
 use crate::clock::ClockMap;
 
@@ -20,6 +25,10 @@ pub(crate) enum Code {
     Builtin(Builtin),
     Unary(UnaryOp, Box<Code>),
     Binary(BinaryOp, Box<(Code, Code)>),
+    Element(FieldRead, Box<Code>),
+    Call(Function, Box<[Code]>),
+    /// The value of an enum that has a number.
+    Lookup(Arc<BTreeMap<u16, Sym>>, Box<Code>),
     Text(Box<[TextPiece]>),
 }
 
@@ -27,7 +36,7 @@ pub(crate) enum Code {
 #[derive(Clone, Debug)]
 pub(crate) enum TextPiece {
     Text(String),
-    Hole(Code),
+    Hole(Code, Format),
 }
 
 /// How a field is found: at a constant place when all before it have constant sizes.
@@ -90,15 +99,22 @@ impl Scope<'_> {
             Code::Builtin(builtin) => self.builtin(*builtin),
             Code::Unary(op, operand) => unary(*op, self.eval(operand, scratch, symbols)),
             Code::Binary(op, operands) => self.binary(*op, operands, scratch, symbols),
+            Code::Element(list, place) => self.element(list, place, scratch, symbols),
+            Code::Call(function, arguments) => self.call(*function, arguments, scratch, symbols),
+            Code::Lookup(names, number) => {
+                let number = self.eval(number, scratch, symbols);
+                let known = number.integer().and_then(|number| u16::try_from(number).ok());
+                known.and_then(|known| names.get(&known)).map_or(number, |name| Val::Sym(*name))
+            }
             Code::Text(pieces) => {
                 let mut text = String::new();
                 for piece in pieces {
                     match piece {
                         TextPiece::Text(literal) => text.push_str(literal),
-                        TextPiece::Hole(hole) => match self.eval(hole, scratch, symbols) {
-                            Val::Scratch { start, end } => text.push_str(&scratch[start as usize..end as usize]),
-                            val => val.append(&mut text, symbols),
-                        },
+                        TextPiece::Hole(hole, format) => {
+                            let val = self.eval(hole, scratch, symbols);
+                            format::append(val, *format, scratch, symbols, &mut text);
+                        }
                     }
                 }
                 in_scratch(scratch, |out| out.push_str(&text))
@@ -132,14 +148,18 @@ impl Scope<'_> {
     }
 
     fn field(&self, read: &FieldRead, scratch: &mut String, symbols: &Symbols) -> Val {
-        let found = match read.place {
-            Some((start, end)) => self.body.get(start..end).and_then(|bytes| value(read.ty, bytes)),
-            None => values(&self.program.fields, self.body).nth(read.index),
-        };
-        found.map_or(Val::None, |found| self.convert(found, scratch, symbols))
+        self.raw(read).map_or(Val::None, |found| self.convert(found, scratch, symbols))
     }
 
-    fn convert(&self, found: Value<'_>, scratch: &mut String, symbols: &Symbols) -> Val {
+    /// A field as it was recorded.
+    pub(super) fn raw(&self, read: &FieldRead) -> Option<Value<'_>> {
+        match read.place {
+            Some((start, end)) => self.body.get(start..end).and_then(|bytes| value(read.ty, bytes)),
+            None => values(&self.program.fields, self.body).nth(read.index),
+        }
+    }
+
+    pub(super) fn convert(&self, found: Value<'_>, scratch: &mut String, symbols: &Symbols) -> Val {
         match found {
             Value::Unsigned(value) => Val::from_unsigned(value),
             Value::Signed(value) => Val::Int(value),
@@ -261,7 +281,7 @@ fn arithmetic(op: BinaryOp, left: Val, right: Val) -> Val {
     })
 }
 
-fn from_wide(value: i128) -> Val {
+pub(super) fn from_wide(value: i128) -> Val {
     i64::try_from(value).map(Val::Int).or_else(|_| u64::try_from(value).map(Val::Unsigned)).unwrap_or(Val::None)
 }
 

@@ -1,7 +1,7 @@
 //! The lines of text outputs: template rules.
 
 use super::compile::Op;
-use super::eval::{Scope, append_value};
+use super::eval::{Code, Scope, append_value};
 use super::value::Symbols;
 
 /// Appends the lines of a record that have this date: those without a date of their own, or the one given. Returns how
@@ -10,19 +10,34 @@ pub(crate) fn write_lines(scope: &Scope<'_>, only: Option<u16>, symbols: &Symbol
     let mut lines = 0;
     let mut scratch = String::new();
     for (number, arrow) in scope.program.arrows.iter().enumerate() {
-        let Op::Line { text, arguments } = &arrow.op else { continue };
+        let Op::Line { once: false, text, arguments } = &arrow.op else { continue };
         if only.map_or(arrow.at.is_some(), |only| usize::from(only) != number) {
             continue;
         }
         scratch.clear();
-        for (number, piece) in text.iter().enumerate() {
-            out.push_str(piece);
-            if let Some(code) = arguments.get(number) {
-                append_value(scope.eval(code, &mut scratch, symbols), &scratch, symbols, out);
-            }
+        if arrow.when.as_ref().is_some_and(|when| !scope.holds(when, &mut scratch, symbols)) {
+            continue;
         }
-        out.push('\n');
+        append_line(scope, text, arguments, &mut scratch, symbols, out);
         lines += 1;
     }
     lines
+}
+
+/// Appends one line, its end included.
+pub(super) fn append_line(
+    scope: &Scope<'_>,
+    text: &[String],
+    arguments: &[Code],
+    scratch: &mut String,
+    symbols: &Symbols,
+    out: &mut String,
+) {
+    for (number, piece) in text.iter().enumerate() {
+        out.push_str(piece);
+        if let Some(code) = arguments.get(number) {
+            append_value(scope.eval(code, scratch, symbols), scratch, symbols, out);
+        }
+    }
+    out.push('\n');
 }

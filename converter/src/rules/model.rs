@@ -40,6 +40,8 @@ pub(crate) struct LinkModel {
     /// Container type that holds it.
     pub(crate) holder: usize,
     pub(crate) variants: Vec<LinkVariant>,
+    /// Its ends may stay alone without a word.
+    pub(crate) is_partial: bool,
 }
 
 /// A link type between two certain container types.

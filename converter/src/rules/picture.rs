@@ -110,6 +110,12 @@ impl<'p> Picture<'p> {
     }
 
     fn arrow(&mut self, scope: &Scope<'_>, arrow: &Arrow, place: ArrowPlace) -> io::Result<()> {
+        if let Some(on) = arrow.op.target().filter(|on| on.existing)
+            && self.existing(scope, on).is_none()
+        {
+            self.counts.without_container += 1;
+            return Ok(());
+        }
         match &arrow.op {
             Op::Create { on } => {
                 let (_, related) = self.fields(scope, arrow)?;
@@ -168,7 +174,7 @@ impl<'p> Picture<'p> {
                 }
                 self.link(scope, arrow, (*end, *link), value.as_ref(), key, on, place)
             }
-            Op::Line { .. } => Ok(()),
+            Op::Line { .. } | Op::Nothing => Ok(()),
         }
     }
 

@@ -5,7 +5,7 @@
 use std::io;
 
 use tracer_format::schema::{FieldType, Scalar};
-use tumit::spec::{BinaryOp, Builtin, UnaryOp};
+use tumit::spec::{BinaryOp, Builtin, Function, UnaryOp};
 
 use super::compile::{Arrow, End, Op, Program};
 use super::eval::Code;
@@ -58,18 +58,8 @@ fn kind(code: &Code) -> FieldKind {
         Code::Const(Val::Float(_)) => FieldKind::Float,
         Code::Const(_) | Code::Text(_) | Code::Unary(UnaryOp::Not, _) => FieldKind::Text,
         Code::Field(read) => match read.ty {
-            FieldType::One(
-                Scalar::U8
-                | Scalar::U16
-                | Scalar::U32
-                | Scalar::U64
-                | Scalar::I8
-                | Scalar::I16
-                | Scalar::I32
-                | Scalar::I64,
-            ) => FieldKind::Integer,
-            FieldType::One(Scalar::F64) => FieldKind::Float,
-            _ => FieldKind::Text,
+            FieldType::One(scalar) if scalar != Scalar::Bytes => kind_of_scalar(scalar),
+            FieldType::One(_) | FieldType::Fixed(..) | FieldType::Variable(_) => FieldKind::Text,
         },
         Code::Builtin(Builtin::Pid | Builtin::Tid | Builtin::Rank | Builtin::Line) => FieldKind::Integer,
         Code::Builtin(_) => FieldKind::Text,
@@ -82,7 +72,32 @@ fn kind(code: &Code) -> FieldKind {
             (FieldKind::Float, _) | (_, FieldKind::Float) => FieldKind::Float,
             _ => FieldKind::Text,
         },
-        Code::Binary(..) => FieldKind::Text,
+        Code::Call(Function::Abs | Function::Min | Function::Max, arguments) => {
+            arguments.first().map_or(FieldKind::Text, kind)
+        }
+        Code::Call(..) => FieldKind::Integer,
+        Code::Element(list, _) => match list.ty {
+            FieldType::Fixed(scalar, _) | FieldType::Variable(scalar) | FieldType::One(scalar) => {
+                kind_of_scalar(scalar)
+            }
+        },
+        Code::Lookup(..) | Code::Binary(..) => FieldKind::Text,
+    }
+}
+
+fn kind_of_scalar(scalar: Scalar) -> FieldKind {
+    match scalar {
+        Scalar::U8
+        | Scalar::U16
+        | Scalar::U32
+        | Scalar::U64
+        | Scalar::I8
+        | Scalar::I16
+        | Scalar::I32
+        | Scalar::I64
+        | Scalar::Bytes => FieldKind::Integer,
+        Scalar::F64 => FieldKind::Float,
+        _ => FieldKind::Text,
     }
 }
 

@@ -3,13 +3,15 @@
 //! Which ends of links have no other end; which values are computed; how containers are named that are used before they
 //! are created; and which dates of their own the arrows have, block by block.
 
-use rustc_hash::FxHashMap;
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::compile::{Arrow, End, Op, ValueCode};
 use super::eval::Scope;
 use super::instances::{Node, Paths};
+use super::lines::append_line;
 use super::links::{LinkKey, Waiting};
-use super::model::Model;
+use super::model::{LinkModel, Model};
 use super::value::{KeyPart, Symbols};
 use crate::paje::TypeId;
 
@@ -26,6 +28,8 @@ pub(crate) struct Survey {
     /// Fields given by `create … with`, by path.
     pub(crate) names: FxHashMap<Node, Vec<(String, KeyPart)>>,
     pub(crate) paths: Paths,
+    /// Lines of a text output that are written once, in the order of the records that asked first.
+    pub(crate) once: IndexSet<String, FxBuildHasher>,
     pub(crate) unmatched_starts: u64,
     pub(crate) unmatched_ends: u64,
     pub(crate) links: u64,
@@ -60,6 +64,7 @@ struct Seen {
     place: ArrowPlace,
     time: i64,
     container: u16,
+    is_partial: bool,
 }
 
 impl Surveyor {
@@ -122,8 +127,14 @@ impl Surveyor {
                 }
                 let link_key = link_key(scope, *link, key, on, model, &mut self.scratch, symbols);
                 let container = u16::try_from(on.container()).unwrap_or(u16::MAX);
-                let several = model.links[*link].variants.len() > 1;
-                self.link(link_key, *end, Seen { place, time, container }, several);
+                let LinkModel { variants, is_partial, .. } = &model.links[*link];
+                let (several, is_partial) = (variants.len() > 1, *is_partial);
+                self.link(link_key, *end, Seen { place, time, container, is_partial }, several);
+            }
+            Op::Line { once: true, text, arguments } => {
+                let mut line = String::new();
+                append_line(scope, text, arguments, &mut self.scratch, symbols, &mut line);
+                self.survey.once.insert(line);
             }
             _ => {}
         }
@@ -145,6 +156,11 @@ impl Surveyor {
 
     fn link(&mut self, key: LinkKey, end: End, seen: Seen, several: bool) {
         let Some(other) = self.waiting.take(&key, end) else {
+            if seen.is_partial && end == End::Finish {
+                // The first part of a chain: nothing comes before it.
+                self.survey.unmatched.push(seen.place);
+                return;
+            }
             self.waiting.wait(key, end, seen);
             return;
         };
@@ -162,6 +178,7 @@ impl Surveyor {
         let Self { mut survey, waiting, .. } = self;
         for (end, seen) in waiting.into_rest() {
             match end {
+                _ if seen.is_partial => {}
                 End::Start => survey.unmatched_starts += 1,
                 End::Finish => survey.unmatched_ends += 1,
             }

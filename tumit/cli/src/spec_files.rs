@@ -33,6 +33,8 @@ pub(crate) fn compile(path: &str) -> anyhow::Result<Option<Spec>> {
 pub(crate) fn compile_quietly(path: &str) -> anyhow::Result<(Option<Spec>, Diagnostics)> {
     let (name, text) = if path == STANDARD_INPUT {
         (STANDARD_INPUT_NAME, read_standard_input()?)
+    } else if let Some(text) = tumit::load::standard(path) {
+        (path, text.to_owned())
     } else {
         (path, read(path).with_context(|| format!("cannot read `{path}`"))?)
     };

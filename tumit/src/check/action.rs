@@ -4,8 +4,9 @@ mod link;
 mod usage;
 
 use super::expr::Scope;
+use super::fold::fold;
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::resolve::{Key, Model, Type, index, listed};
+use crate::resolve::{Key, Model, Type, index, integer_range, listed};
 use crate::source::Span;
 use crate::spec::{
     Action, ContainerTypeId, EntityTypeId, Expr, Instance, Nature, Pattern, Piece, ValueExpr, ValueId, VariableOp, Verb,
@@ -24,6 +25,16 @@ pub(super) fn lower_action(
     let verb = match &action.kind {
         ActionKind::Create(container) => instance(scope, container, diagnostics).map(|on| {
             usage.create(on.ty, action, container.span);
+            if let Some(span) = container.existing {
+                diagnostics.push(
+                    Diagnostic::error(
+                        Code::MisplacedExisting,
+                        "`create` makes a container, it takes no `existing` one",
+                    )
+                    .at(span, "not here")
+                    .help("leave `existing` out"),
+                );
+            }
             Verb::Create { container: on }
         }),
         ActionKind::Destroy(container) => {
@@ -49,6 +60,7 @@ pub(super) fn lower_action(
             usage,
             diagnostics,
         ),
+        ActionKind::Ignore => Some(Verb::Ignore),
         ActionKind::Template { span, .. } => {
             diagnostics.push(
                 Diagnostic::error(Code::TemplateOutside, "a template line stands outside of an output")
@@ -61,8 +73,7 @@ pub(super) fn lower_action(
     // Clauses are checked even when the rest was not understood.
     let understood = verb.is_some();
     usage.incomplete |= !understood;
-    let nothing = Verb::Create { container: Instance { ty: ContainerTypeId(0), keys: Vec::new() } };
-    let verb = verb.unwrap_or(nothing);
+    let verb = verb.unwrap_or(Verb::Ignore);
     let mut lowered = Action { verb, at: None, when: None, with: Vec::new(), related: Vec::new() };
     clauses(scope, action, &mut lowered, diagnostics);
     understood.then_some(lowered)
@@ -238,7 +249,7 @@ pub(super) fn instance(scope: &Scope<'_>, written: &ast::Instance, diagnostics: 
         return None;
     }
     let lowered = keys.iter().zip(&written.keys).map(|(key, expr)| key_value(scope, key, expr, diagnostics));
-    Some(Instance { ty, keys: lowered.collect() })
+    Some(Instance { ty, keys: lowered.collect(), existing: written.existing.is_some() })
 }
 
 fn key_value(scope: &Scope<'_>, key: &Key, expr: &ast::Expr, diagnostics: &mut Diagnostics) -> Expr {
@@ -266,20 +277,6 @@ fn key_value(scope: &Scope<'_>, key: &Key, expr: &ast::Expr, diagnostics: &mut D
         );
     }
     value
-}
-
-fn integer_range(ty: Scalar) -> Option<(i128, i128)> {
-    Some(match ty {
-        Scalar::U8 => (0, u8::MAX.into()),
-        Scalar::U16 => (0, u16::MAX.into()),
-        Scalar::U32 => (0, u32::MAX.into()),
-        Scalar::U64 => (0, u64::MAX.into()),
-        Scalar::I8 => (i8::MIN.into(), i8::MAX.into()),
-        Scalar::I16 => (i16::MIN.into(), i16::MAX.into()),
-        Scalar::I32 => (i32::MIN.into(), i32::MAX.into()),
-        Scalar::I64 => (i64::MIN.into(), i64::MAX.into()),
-        _ => return None,
-    })
 }
 
 /// The value of a state, event or link: a declared one by its name, or computed.
@@ -355,7 +352,7 @@ fn clauses(scope: &Scope<'_>, action: &ast::Action, lowered: &mut Action, diagno
             }
             ClauseKind::At(expr) => lowered.at = Some(scope.expect(expr, Type::Date, "what follows `at`", diagnostics)),
             ClauseKind::When(expr) => {
-                lowered.when = Some(scope.expect(expr, Type::Bool, "what follows `when`", diagnostics));
+                lowered.when = Some(condition(scope, expr, diagnostics));
             }
             ClauseKind::With(fields) => {
                 useful(action, lowered, clause.span, diagnostics);
@@ -363,6 +360,19 @@ fn clauses(scope: &Scope<'_>, action: &ast::Action, lowered: &mut Action, diagno
             }
         }
     }
+}
+
+/// What follows `when`.
+pub(super) fn condition(scope: &Scope<'_>, expr: &ast::Expr, diagnostics: &mut Diagnostics) -> Expr {
+    let condition = scope.expect(expr, Type::Bool, "what follows `when`", diagnostics);
+    if let Ok(Expr::Bool(value)) = fold(&condition, &scope.model.spec) {
+        diagnostics.push(
+            Diagnostic::warning(Code::ConstantCondition, format!("the condition is always {value}"))
+                .at(expr.span, "depends on nothing that is recorded")
+                .help(if value { "leave the condition out" } else { "leave the arrow out" }),
+        );
+    }
+    condition
 }
 
 fn with(scope: &Scope<'_>, fields: &[ast::WithField], lowered: &mut Action, diagnostics: &mut Diagnostics) {

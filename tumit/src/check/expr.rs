@@ -1,10 +1,15 @@
 //! Expressions: what names mean, and whether the types fit.
 
+mod function;
+
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::resolve::{Model, Type, listed};
 use crate::source::Span;
 use crate::spec::{BinaryOp, Builtin, Expr, Pattern, Piece, RecordId, UnaryOp};
 use crate::syntax::ast::{self, ExprKind, Ident, Path, Text, TextPiece};
+
+use function::check_format;
+pub(crate) use function::is_function;
 
 const BUILTINS: [(&str, Builtin, Type); 10] = [
     ("date", Builtin::Date, Type::Date),
@@ -21,20 +26,29 @@ const BUILTINS: [(&str, Builtin, Type); 10] = [
 
 /// Where an expression is evaluated: on a record of this type.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scope<'m> {
-    pub(super) model: &'m Model,
-    pub(super) record: RecordId,
+pub(crate) struct Scope<'m> {
+    pub(crate) model: &'m Model,
+    pub(crate) record: RecordId,
+}
+
+impl<'m> Scope<'m> {
+    /// Where a constant is declared: there is no record.
+    pub(crate) fn of_constants(model: &'m Model) -> Self {
+        Self { model, record: RecordId(u32::MAX) }
+    }
 }
 
 impl Scope<'_> {
     /// The expression with its type; after a complaint the type is [`Type::Any`].
-    pub(super) fn expr(&self, expr: &ast::Expr, diagnostics: &mut Diagnostics) -> (Expr, Type) {
+    pub(crate) fn expr(&self, expr: &ast::Expr, diagnostics: &mut Diagnostics) -> (Expr, Type) {
         match &expr.kind {
             ExprKind::Integer(value) => (Expr::Integer(*value), Type::Integer),
             ExprKind::Float(value) => (Expr::Float(*value), Type::Float),
             ExprKind::Bool(value) => (Expr::Bool(*value), Type::Bool),
             ExprKind::Text(text) => (Expr::Text(self.text(text, diagnostics)), Type::Text),
             ExprKind::Path(path) => self.path(path, diagnostics),
+            ExprKind::Element(name, index) => self.element(name, index, diagnostics),
+            ExprKind::Call(name, arguments) => self.call(name, arguments, expr.span, diagnostics),
             ExprKind::Unary(operator, inner) => self.unary(*operator, inner, diagnostics),
             ExprKind::Binary(operator, left, right) => self.binary(*operator, left, right, diagnostics),
             ExprKind::Bad => bad(),
@@ -58,7 +72,11 @@ impl Scope<'_> {
     fn text(&self, text: &Text, diagnostics: &mut Diagnostics) -> Pattern {
         let piece = |piece: &TextPiece, diagnostics: &mut Diagnostics| match piece {
             TextPiece::Literal(literal) => Piece::Text(literal.clone()),
-            TextPiece::Hole(expr) => Piece::Expr(self.expr(expr, diagnostics).0),
+            TextPiece::Hole(expr, format) => {
+                let (value, ty) = self.expr(expr, diagnostics);
+                check_format(*format, ty, expr.span, diagnostics);
+                Piece::Expr(value, *format)
+            }
         };
         Pattern(text.pieces.iter().map(|part| piece(part, diagnostics)).collect())
     }
@@ -83,6 +101,14 @@ impl Scope<'_> {
             return found.clone();
         }
         if let Some((_, builtin, ty)) = BUILTINS.iter().find(|(builtin, ..)| *builtin == name.text) {
+            if self.model.spec.records.get(self.record.index()).is_none() {
+                diagnostics.push(
+                    Diagnostic::error(Code::UnknownName, format!("`{}` is known for records only", name.text))
+                        .at(name.span, "not a constant")
+                        .help("write it in the rules themselves"),
+                );
+                return bad();
+            }
             self.check_located(*builtin, name, diagnostics);
             return (Expr::Builtin(*builtin), *ty);
         }
@@ -106,6 +132,17 @@ impl Scope<'_> {
 
     fn unknown(&self, name: &Ident) -> Diagnostic {
         let model = self.model;
+        let constants = || model.constants.keys().map(String::as_str);
+        if model.spec.records.get(self.record.index()).is_none() {
+            return Diagnostic::error(Code::UnknownName, format!("there is no constant `{}`", name.text))
+                .at(name.span, "not declared")
+                .maybe_help(did_you_mean(&name.text, constants()));
+        }
+        if is_function(&name.text) {
+            return Diagnostic::error(Code::UnknownName, format!("`{}` is a function", name.text))
+                .at(name.span, "without its arguments")
+                .help(format!("write `{}(…)`", name.text));
+        }
         let record = model.record_name(self.record);
         let parameters = self.parameters();
         let diagnostic = Diagnostic::error(Code::UnknownName, format!("`{}` is unknown here", name.text))
@@ -119,10 +156,11 @@ impl Scope<'_> {
                 .help(format!("use it in `rule {}.begin`", span.name));
         }
         let builtins = BUILTINS.iter().map(|(builtin, ..)| *builtin);
-        let help = did_you_mean(&name.text, parameters.iter().copied().chain(builtins)).or_else(|| {
-            let fields = listed(&parameters)?;
-            Some(format!("of parameters {fields}"))
-        });
+        let help =
+            did_you_mean(&name.text, parameters.iter().copied().chain(builtins).chain(constants())).or_else(|| {
+                let fields = listed(&parameters)?;
+                Some(format!("of parameters {fields}"))
+            });
         diagnostic.also(model.record_spans[self.record.index()], "the event").maybe_help(help)
     }
 

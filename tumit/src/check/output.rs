@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use super::action::condition;
 use super::expr::Scope;
 use super::rules::{assign, lower_each};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::resolve::{Model, Type, index};
 use crate::source::Span;
 use crate::spec::{TemplateLine, TextOutput};
-use crate::syntax::ast::{Action, ActionKind, Item, Rule};
+use crate::syntax::ast::{Action, ActionKind, ClauseKind, Item, Rule};
 
 /// Lowers all outputs.
 pub(super) fn lower<'a>(
@@ -33,13 +34,21 @@ pub(super) fn lower<'a>(
             let scope = Scope { model, record };
             rule.arrows.iter().filter_map(|arrow| line(&scope, arrow, diagnostics)).collect()
         });
-        outputs.push(TextOutput { name: output.name.clone(), prologue: output.prologue.clone(), rules: lowered });
+        if rules.is_empty() {
+            diagnostics.push(
+                Diagnostic::warning(Code::EmptyOutput, format!("output `{}` has no rules", output.name))
+                    .at(output.span, "no record writes a line")
+                    .help("add `rule EVENT -> \"text with @\" parameters;`"),
+            );
+        }
+        let (name, doc) = (output.name.clone(), output.doc.clone());
+        outputs.push(TextOutput { name, doc, prologue: output.prologue.clone(), rules: lowered });
     }
     outputs
 }
 
 fn line(scope: &Scope<'_>, action: &Action, diagnostics: &mut Diagnostics) -> Option<TemplateLine> {
-    let ActionKind::Template { text, arguments, span } = &action.kind else {
+    let ActionKind::Template { once, text, arguments, span } = &action.kind else {
         diagnostics.push(
             Diagnostic::error(Code::TemplateOutside, "an output is made of template lines, not of actions")
                 .at(action.verb, "an action")
@@ -77,7 +86,11 @@ fn line(scope: &Scope<'_>, action: &Action, diagnostics: &mut Diagnostics) -> Op
         diagnostics.push(diagnostic.help("each `@` is replaced by the next parameter; `@@` gives an `@`"));
         return None;
     }
-    Some(TemplateLine { text: pieces, arguments: lowered, date })
+    let when = action.clauses.iter().find_map(|clause| match &clause.kind {
+        ClauseKind::When(expr) => Some(condition(scope, expr, diagnostics)),
+        _ => None,
+    });
+    Some(TemplateLine { once: *once, when, text: pieces, arguments: lowered, date })
 }
 
 /// The text between the `@`; `@@` has become `@`.

@@ -34,6 +34,7 @@ pub(super) fn lower(
     diagnostics: &mut Diagnostics,
 ) -> (Vec<Vec<Action>>, Vec<Vec<usize>>) {
     let per_record = assign(rules, model, diagnostics);
+    rules.iter().for_each(|rule| lonely_ignore(rule, diagnostics));
     let lowered = lower_each(&per_record, rules, diagnostics, |rule, record, diagnostics| {
         let scope = Scope { model, record };
         rule.arrows.iter().filter_map(|arrow| lower_action(&scope, arrow, usage, diagnostics)).collect()
@@ -106,6 +107,9 @@ pub(super) fn assign(rules: &[&Rule], model: &Model, diagnostics: &mut Diagnosti
                 ((0..choices.len()).filter(|record| is_event(*record)).collect(), |choice| &mut choice.default)
             }
         };
+        if records.is_empty() {
+            empty(rule, diagnostics);
+        }
         for record in records {
             let choice = &mut choices[record];
             if rule.also {
@@ -118,8 +122,53 @@ pub(super) fn assign(rules: &[&Rule], model: &Model, diagnostics: &mut Diagnosti
             }
         }
     }
+    shadowed(&choices, rules, diagnostics);
     half_spans(&choices, rules, model, diagnostics);
     choices.iter().map(|choice| choice.rules().collect()).collect()
+}
+
+/// A rule for events of which there are none. An unknown name was reported.
+fn empty(rule: &Rule, diagnostics: &mut Diagnostics) {
+    let what = match &rule.target {
+        Target::Event(_) => return,
+        Target::Level(name) => format!("level `{}` has no events, only spans or nothing", name.text),
+        Target::Default(_) => "the spec has no events".to_owned(),
+    };
+    diagnostics.push(
+        Diagnostic::warning(Code::UselessRule, "the rule never acts")
+            .at(target_span(&rule.target), what)
+            .note("rules for levels and the default hold for events, not for spans"),
+    );
+}
+
+/// Rules for levels and defaults that give way to others for every event that they speak of.
+fn shadowed(choices: &[Choice], rules: &[&Rule], diagnostics: &mut Diagnostics) {
+    let mut acts = vec![false; rules.len()];
+    let mut speaks = vec![false; rules.len()];
+    for choice in choices {
+        choice.rules().for_each(|at| acts[at] = true);
+        choice.level.into_iter().chain(choice.default).for_each(|at| speaks[at] = true);
+    }
+    for (rule, _) in rules.iter().zip(speaks.iter().zip(&acts)).filter(|(_, (speaks, acts))| **speaks && !**acts) {
+        diagnostics.push(
+            Diagnostic::warning(Code::UselessRule, "the rule never acts")
+                .at(target_span(&rule.target), "every event that it speaks of has a more specific rule")
+                .help("write `also rule …` if it shall add to those"),
+        );
+    }
+}
+
+/// `ignore` beside other arrows.
+fn lonely_ignore(rule: &Rule, diagnostics: &mut Diagnostics) {
+    let ignore = rule.arrows.iter().find(|arrow| matches!(arrow.kind, ActionKind::Ignore));
+    if let Some(ignore) = ignore.filter(|_| rule.arrows.len() > 1 || rule.also) {
+        let label = if rule.also { "`also` adds something" } else { "not alone" };
+        diagnostics.push(
+            Diagnostic::error(Code::IgnoreAlone, "`ignore` is the only arrow of its rule")
+                .at(ignore.verb, label)
+                .help("leave it out, or the rest of the rule"),
+        );
+    }
 }
 
 fn second_rule(second: &Rule, first: &Rule) -> Diagnostic {

@@ -8,7 +8,7 @@ use super::{Key, Model, check_name, duplicate, index};
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::source::Span;
 use crate::spec::{
-    self, Builtin, ContainerType, ContainerTypeId, EntityType, Expr, Look, Nature, Pattern, Piece, Shape,
+    self, Builtin, ContainerType, ContainerTypeId, EntityType, Expr, Format, Look, Nature, Pattern, Piece, Shape,
 };
 use crate::syntax::ast::{self, Container, EntityKind, ExprKind, Ident, TextPiece, TreeMember};
 
@@ -170,7 +170,7 @@ impl Model {
         let Some(text) = &container.label else {
             let mut pieces = vec![Piece::Text(container.name.text.clone())];
             for key in &self.keys[id.index()] {
-                pieces.extend([Piece::Text(" ".to_owned()), Piece::Name(key.name.clone())]);
+                pieces.extend([Piece::Text(" ".to_owned()), Piece::Name(key.name.clone(), Format::default())]);
             }
             return (Pattern(pieces), Vec::new());
         };
@@ -179,9 +179,9 @@ impl Model {
         for piece in &text.pieces {
             match piece {
                 TextPiece::Literal(literal) => pieces.push(Piece::Text(literal.clone())),
-                TextPiece::Hole(expr) => match &expr.kind {
+                TextPiece::Hole(expr, format) => match &expr.kind {
                     ExprKind::Path(ast::Path { name, part: None }) => {
-                        pieces.push(Piece::Name(name.text.clone()));
+                        pieces.push(Piece::Name(name.text.clone(), *format));
                         holes.push((name.text.clone(), expr.span));
                     }
                     ExprKind::Bad => {}
@@ -277,13 +277,14 @@ impl Model {
             },
         };
         let mut seen = BTreeMap::new();
-        let mut values = Vec::new();
+        let (mut values, mut spans) = (Vec::new(), Vec::new());
         for value in &entity.values {
             check_name(&value.name, diagnostics);
             if let Some(first) = seen.insert(&value.name.text, value.name.span) {
                 duplicate("value", &value.name, first, diagnostics);
                 continue;
             }
+            spans.push(value.name.span);
             values.push(spec::Value {
                 name: value.name.text.clone(),
                 doc: value.doc.clone(),
@@ -293,6 +294,7 @@ impl Model {
             });
         }
         self.entity_spans.push(entity.name.span);
+        self.value_spans.push(spans);
         self.spec.entities.push(EntityType {
             name: entity.name.text.clone(),
             label: entity.label.clone().unwrap_or_else(|| entity.name.text.clone()),
@@ -302,6 +304,7 @@ impl Model {
             values,
             color: entity.color,
             look: look(&entity.look, diagnostics),
+            is_partial: false,
         });
     }
 

@@ -8,8 +8,8 @@ use super::{Model, check_name, duplicate, index};
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::layout::MAX_ELEMENTS;
 use crate::source::Span;
-use crate::spec::{self, Expr, Pattern, Piece, UnaryOp};
-use crate::syntax::ast::{self, Count, ExprKind, Ident, TextPiece, TypeKind, TypeRef};
+use crate::spec::{self, Expr};
+use crate::syntax::ast::{self, Count, Ident, TypeKind, TypeRef};
 
 /// The type of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,43 +156,6 @@ impl Model {
         self.spec.aliases.push(spec::Alias { name: alias.name.text.clone(), doc: alias.doc.clone(), text });
     }
 
-    pub(super) fn constant(&mut self, constant: &ast::Const, diagnostics: &mut Diagnostics) {
-        check_name(&constant.name, diagnostics);
-        let Some(value) = literal(&constant.value) else {
-            diagnostics.push(
-                Diagnostic::error(Code::NotSupported, "computed constants are not supported yet")
-                    .at(constant.value.span, "not a number, text, `true` or `false`")
-                    .help("write the value itself"),
-            );
-            self.broken.insert(constant.name.text.clone());
-            return;
-        };
-        if let Some(ty) = &constant.ty {
-            self.check_constant_type(ty, value.1, diagnostics);
-        }
-        if self.constants.contains_key(&constant.name.text) {
-            diagnostics.push(
-                Diagnostic::error(Code::Duplicate, format!("constant `{}` is declared twice", constant.name.text))
-                    .at(constant.name.span, "declared again"),
-            );
-            return;
-        }
-        let (name, doc) = (constant.name.text.clone(), constant.doc.clone());
-        self.spec.constants.push(spec::Constant { name, doc, value: value.0.clone() });
-        self.constants.insert(constant.name.text.clone(), value);
-    }
-
-    fn check_constant_type(&self, ty: &TypeRef, found: Type, diagnostics: &mut Diagnostics) {
-        let Some(declared) = self.field_type(ty, diagnostics) else { return };
-        let expected = Type::of_field(declared);
-        if expected != found && !(expected == Type::Float && found == Type::Integer) {
-            diagnostics.push(
-                Diagnostic::error(Code::WrongType, "the constant is of another type")
-                    .at(ty.span, format!("the value is {}", found.name())),
-            );
-        }
-    }
-
     /// The type of a field, or `None` after a complaint.
     pub(crate) fn field_type(&self, ty: &TypeRef, diagnostics: &mut Diagnostics) -> Option<FieldType> {
         let ty = self.unaliased(ty, diagnostics)?;
@@ -220,7 +183,7 @@ impl Model {
             }
         }
         diagnostics.push(
-            Diagnostic::error(Code::UnknownType, "the type is declared by itself")
+            Diagnostic::error(Code::Circular, "the type is declared by itself")
                 .at(ty.span, "its `type` declarations lead in a circle"),
         );
         None
@@ -260,9 +223,9 @@ impl Model {
         let resolved = self.unaliased(element, diagnostics)?;
         let TypeKind::Named(name) = &resolved.kind else {
             diagnostics.push(
-                Diagnostic::error(Code::NotSupported, "arrays of arrays are not supported yet")
+                Diagnostic::error(Code::BadArray, "an array cannot hold arrays")
                     .at(element.span, "an array inside an array")
-                    .help("record one array, and its length as another parameter"),
+                    .help("record one long array, and the length of its rows as another parameter"),
             );
             return None;
         };
@@ -356,23 +319,4 @@ fn bad_length(value: u64, span: Span) -> Diagnostic {
     Diagnostic::error(Code::BadArray, format!("an array cannot have {value} elements"))
         .at(span, format!("a length is from 1 to {MAX_ELEMENTS}"))
         .help("write `[T]` for an array whose length is known only when it is recorded")
-}
-
-/// The value of an expression that is a literal.
-fn literal(expr: &ast::Expr) -> Option<(Expr, Type)> {
-    Some(match &expr.kind {
-        ExprKind::Integer(value) => (Expr::Integer(*value), Type::Integer),
-        ExprKind::Float(value) => (Expr::Float(*value), Type::Float),
-        ExprKind::Bool(value) => (Expr::Bool(*value), Type::Bool),
-        ExprKind::Text(text) => match text.pieces.as_slice() {
-            [TextPiece::Literal(text)] => (Expr::Text(Pattern(vec![Piece::Text(text.clone())])), Type::Text),
-            _ => return None,
-        },
-        ExprKind::Unary(UnaryOp::Minus, inner) => match literal(inner)? {
-            (Expr::Integer(value), ty) => (Expr::Integer(value.checked_neg()?), ty),
-            (Expr::Float(value), ty) => (Expr::Float(-value), ty),
-            _ => return None,
-        },
-        _ => return None,
-    })
 }

@@ -1,7 +1,7 @@
 //! The tree of a file as it was written: nothing is resolved yet.
 
 use crate::source::Span;
-use crate::spec::{BinaryOp, Color, UnaryOp};
+use crate::spec::{BinaryOp, Color, Format, UnaryOp};
 
 /// A name, without backquotes.
 #[derive(Clone, Debug)]
@@ -221,12 +221,41 @@ pub(crate) enum AssignVerb {
 pub(crate) enum ActionKind {
     Create(Instance),
     Destroy(Instance),
-    Assign { verb: AssignVerb, ty: Ident, value: Expr, on: Instance },
-    Pop { ty: Ident, value: Option<Expr>, on: Instance },
-    Reset { ty: Ident, on: Instance },
-    Start { ty: Ident, value: Option<Expr>, key: Key, at: Instance },
-    End { ty: Ident, value: Option<Expr>, key: Key, at: Instance },
-    Template { text: String, arguments: Vec<Expr>, span: Span },
+    Assign {
+        verb: AssignVerb,
+        ty: Ident,
+        value: Expr,
+        on: Instance,
+    },
+    Pop {
+        ty: Ident,
+        value: Option<Expr>,
+        on: Instance,
+    },
+    Reset {
+        ty: Ident,
+        on: Instance,
+    },
+    Start {
+        ty: Ident,
+        value: Option<Expr>,
+        key: Key,
+        at: Instance,
+    },
+    End {
+        ty: Ident,
+        value: Option<Expr>,
+        key: Key,
+        at: Instance,
+    },
+    /// `ignore`: nothing is shown.
+    Ignore,
+    Template {
+        once: bool,
+        text: String,
+        arguments: Vec<Expr>,
+        span: Span,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -237,6 +266,8 @@ pub(crate) struct Key {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Instance {
+    /// Place of `existing`.
+    pub(crate) existing: Option<Span>,
     pub(crate) name: Ident,
     pub(crate) keys: Vec<Expr>,
     pub(crate) span: Span,
@@ -265,6 +296,7 @@ pub(crate) struct WithField {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Output {
+    pub(crate) doc: String,
     pub(crate) name: String,
     pub(crate) span: Span,
     pub(crate) prologue: String,
@@ -280,7 +312,7 @@ pub(crate) struct Text {
 #[derive(Clone, Debug)]
 pub(crate) enum TextPiece {
     Literal(String),
-    Hole(Expr),
+    Hole(Expr, Format),
 }
 
 #[derive(Clone, Debug)]
@@ -296,6 +328,10 @@ pub(crate) enum ExprKind {
     Bool(bool),
     Text(Text),
     Path(Path),
+    /// `values[0]`
+    Element(Ident, Box<Expr>),
+    /// `len(values)`, `color(2)`
+    Call(Ident, Vec<Expr>),
     Unary(UnaryOp, Box<Expr>),
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
     /// It was reported already.

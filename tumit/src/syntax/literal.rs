@@ -1,10 +1,10 @@
 //! Numbers, colours and texts.
 
-use super::ast::{Text, TextPiece};
+use super::ast::{Expr, Text, TextPiece};
 use super::{Builder, Node, Rule, children, css};
 use crate::diag::{Code, Diagnostic, did_you_mean};
 use crate::source::Span;
-use crate::spec::Color;
+use crate::spec::{Align, Color, Format, Notation};
 
 impl Builder<'_> {
     /// An unsigned integer; 0 after a complaint.
@@ -149,7 +149,8 @@ impl Builder<'_> {
                 if !literal.is_empty() {
                     pieces.push(TextPiece::Literal(std::mem::take(&mut literal)));
                 }
-                pieces.push(TextPiece::Hole(self.hole(&rest[1..length], start + at + 1)));
+                let (hole, format) = self.hole_with_format(&rest[1..length], start + at + 1);
+                pieces.push(TextPiece::Hole(hole, format));
                 at += length + 1;
             } else if rest.starts_with('}') {
                 self.bad_brace(start + at, "this `}` closes no hole");
@@ -163,6 +164,22 @@ impl Builder<'_> {
             pieces.push(TextPiece::Literal(literal));
         }
         Text { pieces }
+    }
+
+    /// `value:08.3`: an expression, and how it is written.
+    fn hole_with_format(&mut self, text: &str, start: usize) -> (Expr, Format) {
+        let Some(colon) = text.find(':') else { return (self.hole(text, start), Format::default()) };
+        let written = &text[colon + 1..];
+        let format = format(written).unwrap_or_else(|| {
+            let span = Span::new(self.file, start + colon + 1..start + text.len());
+            self.push(
+                Diagnostic::error(Code::BadFormat, format!("`{written}` is no format of a hole"))
+                    .at(span, "not `[<|>|^][0][WIDTH][.PRECISION][x|X|b|e]`")
+                    .help("`{x:8}` has at least 8 characters, `{x:.2}` two digits after the point, `{x:x}` is hexadecimal"),
+            );
+            Format::default()
+        });
+        (self.hole(&text[..colon], start), format)
     }
 
     fn bad_brace(&mut self, at: usize, what: &str) {
@@ -213,6 +230,45 @@ impl Builder<'_> {
         }
         out
     }
+}
+
+/// `[<|>|^][0][WIDTH][.PRECISION][x|X|b|e]`
+fn format(text: &str) -> Option<Format> {
+    let mut format = Format::default();
+    let mut rest = text.trim();
+    let strip = |rest: &mut &str, sign: &str| rest.strip_prefix(sign).map(|after| *rest = after).is_some();
+    for (sign, align) in [("<", Align::Left), (">", Align::Right), ("^", Align::Center)] {
+        if strip(&mut rest, sign) {
+            format.align = Some(align);
+            break;
+        }
+    }
+    format.zeros = strip(&mut rest, "0");
+    format.width = number(&mut rest)?.unwrap_or(0);
+    if strip(&mut rest, ".") {
+        format.precision = Some(number(&mut rest)??);
+    }
+    format.notation = match rest {
+        "" => Notation::Usual,
+        "x" => Notation::Hexadecimal,
+        "X" => Notation::UpperHexadecimal,
+        "b" => Notation::Binary,
+        "e" => Notation::Exponent,
+        _ => return None,
+    };
+    Some(format)
+}
+
+/// The number at the start, if there is one; `None` when it is too large: nobody reads that many characters.
+fn number(rest: &mut &str) -> Option<Option<u16>> {
+    const MOST: u16 = 100;
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let (digits, after) = rest.split_at(end);
+    *rest = after;
+    if digits.is_empty() {
+        return Some(None);
+    }
+    digits.parse().ok().filter(|number| *number <= MOST).map(Some)
 }
 
 /// Length of an escape after its backslash.

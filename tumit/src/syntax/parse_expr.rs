@@ -111,17 +111,21 @@ impl Builder<'_> {
             Rule::float => ExprKind::Float(self.float(&node)),
             Rule::integer => ExprKind::Integer(self.integer(&node)),
             Rule::boolean => ExprKind::Bool(node.as_str() == "true"),
-            Rule::element => {
-                self.push(
-                    Diagnostic::error(Code::NotSupported, "elements of lists are not supported yet")
-                        .at(span, "one element of a list")
-                        .help("record the element as a parameter of its own, or show the whole list"),
-                );
-                ExprKind::Bad
-            }
-            _ => self.path(node).map_or(ExprKind::Bad, ExprKind::Path),
+            _ => self.named(node).unwrap_or(ExprKind::Bad),
         };
         Expr { kind, span }
+    }
+
+    /// A name, and what follows it: `name`, `enum.value`, `list[0]`, `function(x)`.
+    fn named(&mut self, node: Node<'_>) -> Option<ExprKind> {
+        let mut parts = children(node);
+        let name = self.ident(&parts.next()?);
+        let Some(next) = parts.next() else { return Some(ExprKind::Path(Path { name, part: None })) };
+        Some(match next.as_rule() {
+            Rule::call => ExprKind::Call(name, self.expressions(next)),
+            Rule::element => ExprKind::Element(name, Box::new(self.expressions(next).pop()?)),
+            _ => ExprKind::Path(Path { name, part: Some(self.ident(&next)) }),
+        })
     }
 
     pub(super) fn path(&mut self, node: Node<'_>) -> Option<Path> {
@@ -157,7 +161,7 @@ impl Builder<'_> {
                     Diagnostic::error(Code::Syntax, "a hole of a text holds no expression")
                         .at(
                             Span::new(self.file, at..at + length),
-                            recover::expectation(&error).replace(recover::END, "an operator or `}`"),
+                            recover::expectation(&error).replace(recover::END, "an operator, `:` or `}`"),
                         )
                         .help("write `{{` and `}}` for braces that shall be seen"),
                 );

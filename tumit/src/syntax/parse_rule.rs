@@ -44,6 +44,9 @@ impl Builder<'_> {
         if rule == Rule::template {
             return self.template(node, whole);
         }
+        if rule == Rule::ignore {
+            return Some(Action { kind: ActionKind::Ignore, clauses: Vec::new(), verb: whole });
+        }
         let mut parts = Parts::default();
         for child in children(node) {
             match child.as_rule() {
@@ -76,35 +79,43 @@ impl Builder<'_> {
         let mut text = String::new();
         let mut arguments = Vec::new();
         let mut verb = span;
+        let (mut once, mut clauses) = (false, Vec::new());
         for child in children(node) {
             match child.as_rule() {
+                Rule::kw_once => once = true,
                 Rule::string => {
                     verb = self.span(&child);
                     text = self.plain_text(&child);
                 }
                 Rule::expr => arguments.push(self.expr(child)),
+                Rule::when_clause => {
+                    let span = self.span(&child);
+                    let expr = children(child).find(|inner| inner.as_rule() == Rule::expr);
+                    clauses.extend(expr.map(|expr| Clause { kind: ClauseKind::When(self.expr(expr)), span }));
+                }
                 _ => {}
             }
         }
-        Some(Action { kind: ActionKind::Template { text, arguments, span: verb }, clauses: Vec::new(), verb })
+        Some(Action { kind: ActionKind::Template { once, text, arguments, span: verb }, clauses, verb })
     }
 
-    fn expressions(&mut self, node: Node<'_>) -> Vec<Expr> {
+    pub(super) fn expressions(&mut self, node: Node<'_>) -> Vec<Expr> {
         children(node).filter(|child| child.as_rule() == Rule::expr).map(|child| self.expr(child)).collect()
     }
 
     fn instance(&mut self, node: Node<'_>) -> Option<Instance> {
         let span = self.span(&node);
-        let mut name = None;
+        let (mut existing, mut name) = (None, None);
         let mut keys = Vec::new();
         for child in children(node) {
             match child.as_rule() {
+                Rule::kw_existing => existing = Some(self.span(&child)),
                 Rule::name => name = Some(self.ident(&child)),
                 Rule::expr => keys.push(self.expr(child)),
                 _ => {}
             }
         }
-        Some(Instance { name: name?, keys, span })
+        Some(Instance { existing, name: name?, keys, span })
     }
 
     fn clause(&mut self, node: Node<'_>) -> Option<Clause> {
@@ -148,7 +159,7 @@ impl Builder<'_> {
     }
 
     pub(super) fn output(&mut self, node: Node<'_>) -> Option<Output> {
-        let opening = self.opening(&node);
+        let (doc, opening) = (docs(&node), self.opening(&node));
         let mut format = None;
         let mut name: Option<(String, Span)> = None;
         let (mut prologue, mut rules) = (String::new(), Vec::new());
@@ -172,16 +183,13 @@ impl Builder<'_> {
         let format = format?;
         if format.text != "text" {
             self.push(
-                Diagnostic::error(
-                    Code::NotSupported,
-                    format!("outputs of format `{}` are not supported yet", format.text),
-                )
-                .at(format.span, "unknown format")
-                .help("write `output text \"NAME\" { … }`"),
+                Diagnostic::error(Code::UnknownOutput, format!("there are no outputs of format `{}`", format.text))
+                    .at(format.span, "unknown format")
+                    .help("write `output text \"NAME\" { … }`: it can write any format made of lines"),
             );
         }
         let (name, span) = name?;
-        Some(Output { name, span, prologue, rules })
+        Some(Output { doc, name, span, prologue, rules })
     }
 }
 

@@ -108,9 +108,9 @@ fn describe(rule: Rule) -> Option<&'static str> {
         Rule::fields | Rule::values => "`{`",
         Rule::field => "a parameter `name: type`",
         Rule::type_ref => "a type",
-        Rule::expr | Rule::unary | Rule::path => "an expression",
+        Rule::expr | Rule::unary | Rule::path | Rule::named => "an expression",
         Rule::action => {
-            "an action (`create`, `destroy`, `set`, `push`, `pop`, `reset`, `add`, `subtract`, `mark`, `start`, `end`)"
+            "an action (`create`, `destroy`, `set`, `push`, `pop`, `reset`, `add`, `subtract`, `mark`, `start`, `end`, `ignore`)"
         }
         Rule::assign_verb => "a verb",
         Rule::instance => "a container",
@@ -150,7 +150,7 @@ fn hint(text: &str, at: usize, found: &str, expected: &str) -> Option<String> {
     let hint = match found {
         "/" if text[at..].starts_with("/*") => "comments start with `//`",
         "/" if text[at..].starts_with("///") => "a `///` comment stands before what it documents; use `//` elsewhere",
-        "[" if expected == "expected a name" => {
+        "[" if expected == "expected a name" || expected == "expected a container" => {
             "a related container is two words and the container: `waits for lock[…]`, `owned by thread[…]`"
         }
         "+" | "-" | "*" if text[at + 1..].starts_with('=') => "write `add VARIABLE = …` or `subtract VARIABLE = …`",
@@ -176,9 +176,9 @@ fn keywords(only: Rule, at_start: bool) -> &'static [&'static str] {
         Rule::only_rule if at_start => &["prologue", "rule", "also"],
         Rule::only_item | Rule::only_rule => &[
             "create", "destroy", "set", "push", "pop", "reset", "add", "subtract", "mark", "start", "end", "on",
-            "from", "to", "key", "at", "when", "with", "level", "default", "off",
+            "from", "to", "key", "at", "when", "with", "level", "default", "off", "ignore", "existing", "once",
         ],
-        Rule::only_member => &["located"],
+        Rule::only_member => &["located", "async"],
         _ => &["from", "to", "shape", "size", "stream"],
     }
 }

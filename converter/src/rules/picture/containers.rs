@@ -7,6 +7,7 @@ use tumit::spec::{Builtin, Piece};
 
 use super::super::compile::Target;
 use super::super::eval::Scope;
+use super::super::format;
 use super::super::instances::Node;
 use super::super::value::{KeyPart, Val};
 use super::{Picture, extras};
@@ -175,13 +176,13 @@ impl Picture<'_> {
         let given = self.survey.names.get(&node).map_or(&[][..], |given| given);
         let mut text = String::new();
         for piece in &kind.pattern {
-            let hole = match piece {
+            let (hole, format) = match piece {
                 Piece::Text(literal) => {
                     text.push_str(literal);
                     continue;
                 }
-                Piece::Name(hole) => hole,
-                Piece::Expr(_) => continue,
+                Piece::Name(hole, format) => (hole, *format),
+                Piece::Expr(..) => continue,
             };
             // The innermost key of that name counts.
             let key = names.iter().rposition(|name| name == hole).and_then(|at| keys.get(at));
@@ -191,7 +192,7 @@ impl Picture<'_> {
                 (None, Some(builtin), Some(scope)) => scope.builtin(builtin),
                 _ => Val::None,
             };
-            val.append(&mut text, self.symbols);
+            format::append(val, format, "", self.symbols, &mut text);
         }
         if text.is_empty() { kind.name.clone() } else { text }
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use converter::clock::Method;
 use converter::paje::write::Writer;
-use converter::pipeline::{ConvertError, Options, convert, convert_to_text};
+use converter::pipeline::{ConvertError, Options, convert, convert_to_text, own_paje_output};
 use converter::report::Report;
 use converter::run::Run;
 
@@ -85,6 +85,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         options.rules = Some(spec);
     }
     let recorded = Run::open(&args.input)?;
+    if options.output.is_none() && options.rules.is_none() {
+        options.output = own_paje_output(&recorded);
+    }
     let bar = Bar::new("{human_len} records");
     options.progress = bar.teller();
     let made = if to_stdout {

@@ -50,6 +50,14 @@ pub(super) fn lower(
         });
         key.push(value);
     }
+    if let Some(span) = part.at.existing {
+        diagnostics.push(
+            Diagnostic::error(Code::MisplacedExisting, "`existing` does not go with links")
+                .at(span, "not here")
+                .note("both ends of a link are paired before it is known which containers exist")
+                .help("leave `existing` out"),
+        );
+    }
     let at = at?;
     let (ends, word) = if part.is_start { (from, "from") } else { (to, "to") };
     if !ends.contains(&at.ty) {

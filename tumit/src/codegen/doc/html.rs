@@ -170,7 +170,7 @@ fn types(out: &mut String, spec: &Spec) {
         let rows = spec
             .constants
             .iter()
-            .map(|item| (anchor("const", &item.name), &item.name, expr::text(&item.value, None), &item.doc));
+            .map(|item| (anchor("const", &item.name), &item.name, expr::text(&item.value, spec, None), &item.doc));
         small_table(out, "Constants", "value", rows);
     }
     out.push_str("</section>\n");
@@ -238,15 +238,14 @@ fn outputs(out: &mut String, spec: &Spec) {
         );
         for (record, lines) in spec.records.iter().zip(&output.rules) {
             for line in lines {
-                let arguments: Vec<_> =
-                    line.arguments.iter().map(|argument| expr::text(argument, Some(record))).collect();
+                let [text, arguments] = facts::line(line, spec, record);
                 let _ = writeln!(
                     out,
                     "<tr><th scope=\"row\"><a href=\"#{}\">{}</a></th><td>{}</td><td>{}</td></tr>",
                     anchor("event", &record.name),
                     code(&record.layout.name),
-                    code(&line.text.join("@")),
-                    code(&arguments.join(", "))
+                    code(&text),
+                    code(&arguments)
                 );
             }
         }

@@ -1,0 +1,299 @@
+//! What a spec declares and does not use. Warnings, for the root file only: a file that several specs use is a library.
+
+use std::collections::BTreeSet;
+
+use super::action::Usage;
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::load::Loaded;
+use crate::resolve::constants::names_in;
+use crate::resolve::{EventRef, Model};
+use crate::source::FileId;
+use crate::spec::{Action, EntityTypeId, Nature, RecordId, ValueExpr, Verb};
+use crate::syntax::ast::{self, ActionKind, ClauseKind, Count, Item, TreeMember, TypeKind, TypeRef};
+
+/// Warns about all that the root declares in vain. `rules` are the actions of each record.
+pub(super) fn check(
+    files: &[Loaded],
+    model: &Model,
+    rules: &[Vec<Action>],
+    usage: &Usage,
+    diagnostics: &mut Diagnostics,
+) {
+    let Some(root) = files.last() else { return };
+    if usage.incomplete {
+        return;
+    }
+    let names = names_used(files);
+    for item in &root.tree.items {
+        let (what, name) = match item {
+            Item::Const(constant) => ("constant", &constant.name),
+            Item::Alias(alias) => ("type", &alias.name),
+            Item::Enum(item) => ("enum", &item.name),
+            Item::Level(level) if level.events.is_empty() => {
+                diagnostics.push(
+                    Diagnostic::warning(Code::EmptyLevel, format!("level `{}` has no events", level.name.text))
+                        .at(level.name.span, "switches nothing")
+                        .help("declare `event` or `span` in it, or leave it out"),
+                );
+                continue;
+            }
+            _ => continue,
+        };
+        if !names.contains(&name.text) {
+            diagnostics.push(
+                Diagnostic::warning(Code::Unused, format!("{what} `{}` is never used", name.text))
+                    .at(name.span, "declared in vain"),
+            );
+        }
+    }
+    entities(root.file, model, rules, diagnostics);
+    events(files, root.file, model, diagnostics);
+}
+
+/// Every name in a type or an expression.
+fn names_used(files: &[Loaded]) -> BTreeSet<String> {
+    let mut names = Vec::new();
+    for item in files.iter().flat_map(|loaded| &loaded.tree.items) {
+        match item {
+            Item::Const(constant) => {
+                names_in(&constant.value, &mut names);
+                constant.ty.iter().for_each(|ty| names_of_type(ty, &mut names));
+            }
+            Item::Alias(alias) => names_of_type(&alias.ty, &mut names),
+            Item::Level(level) => {
+                level.events.iter().flat_map(|event| &event.fields).for_each(|f| names_of_type(&f.ty, &mut names));
+            }
+            Item::Paje(members) => names_of_tree(members, &mut names),
+            Item::Rule(rule) => names_of_rule(rule, &mut names),
+            Item::Output(output) => output.rules.iter().for_each(|rule| names_of_rule(rule, &mut names)),
+            Item::Trace(_) | Item::Version(..) | Item::Use(_) | Item::Enum(_) => {}
+        }
+    }
+    names.into_iter().collect()
+}
+
+fn names_of_type(ty: &TypeRef, names: &mut Vec<String>) {
+    match &ty.kind {
+        TypeKind::Named(name) => names.push(name.text.clone()),
+        TypeKind::Variable(element) => names_of_type(element, names),
+        TypeKind::Fixed(element, count) => {
+            names_of_type(element, names);
+            if let Count::Named(name) = count {
+                names.push(name.text.clone());
+            }
+        }
+    }
+}
+
+fn names_of_tree(members: &[TreeMember], names: &mut Vec<String>) {
+    for member in members {
+        if let TreeMember::Container(container) = member {
+            container.keys.iter().for_each(|key| names_of_type(&key.ty, names));
+            names_of_tree(&container.members, names);
+        }
+    }
+}
+
+fn names_of_rule(rule: &ast::Rule, names: &mut Vec<String>) {
+    let mut all = |exprs: &[ast::Expr]| exprs.iter().for_each(|expr| names_in(expr, names));
+    for arrow in &rule.arrows {
+        match &arrow.kind {
+            ActionKind::Create(on) | ActionKind::Destroy(on) | ActionKind::Reset { on, .. } => all(&on.keys),
+            ActionKind::Assign { value, on, .. } => {
+                all(std::slice::from_ref(value));
+                all(&on.keys);
+            }
+            ActionKind::Pop { value, on, .. } => {
+                all(value.as_slice());
+                all(&on.keys);
+            }
+            ActionKind::Start { value, key, at, .. } | ActionKind::End { value, key, at, .. } => {
+                all(value.as_slice());
+                all(&key.values);
+                all(&at.keys);
+            }
+            ActionKind::Template { arguments, .. } => all(arguments),
+            ActionKind::Ignore => {}
+        }
+        for clause in &arrow.clauses {
+            match &clause.kind {
+                ClauseKind::Related(_, whom) => all(&whom.keys),
+                ClauseKind::At(expr) | ClauseKind::When(expr) => all(std::slice::from_ref(expr)),
+                ClauseKind::With(fields) => {
+                    for field in fields {
+                        match &field.value {
+                            Some(value) => all(std::slice::from_ref(value)),
+                            None => names_in_field(&field.name.text, &mut all),
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// `with { name }` stands for `name = name`.
+fn names_in_field(name: &str, all: &mut impl FnMut(&[ast::Expr])) {
+    let ident = ast::Ident { text: name.to_owned(), span: crate::source::Span::default(), raw: false };
+    let kind = ast::ExprKind::Path(ast::Path { name: ident, part: None });
+    all(&[ast::Expr { kind, span: crate::source::Span::default() }]);
+}
+
+/// What rules do with one type.
+#[derive(Clone, Debug, Default)]
+struct Uses {
+    used: bool,
+    set: bool,
+    pushed: bool,
+    /// Popped, reset or set.
+    ended: bool,
+    computed: bool,
+    values: BTreeSet<u32>,
+    popped: BTreeSet<u32>,
+}
+
+impl Uses {
+    fn value(&mut self, value: &ValueExpr) {
+        match value {
+            ValueExpr::Declared(id) => drop(self.values.insert(id.0)),
+            ValueExpr::Computed(_) => self.computed = true,
+        }
+    }
+}
+
+fn entities(root: FileId, model: &Model, rules: &[Vec<Action>], diagnostics: &mut Diagnostics) {
+    let mut uses = vec![Uses::default(); model.spec.entities.len()];
+    for action in rules.iter().flatten() {
+        count(&action.verb, &mut uses);
+    }
+    for (at, entity) in model.spec.entities.iter().enumerate() {
+        let (uses, span) = (&uses[at], model.entity_spans[at]);
+        if span.file != root {
+            continue;
+        }
+        let name = &entity.name;
+        if !uses.used {
+            diagnostics.push(
+                Diagnostic::warning(Code::UnusedType, format!("no rule makes a `{name}`"))
+                    .at(span, "nothing of this type will be seen")
+                    .help(match entity.nature {
+                        Nature::State => format!("write `set {name} = …` or `push {name} = …` in a rule"),
+                        Nature::Event => format!("write `mark {name} = …` in a rule"),
+                        Nature::Variable => format!("write `set {name} = …` in a rule"),
+                        Nature::Link { .. } => {
+                            format!("write `start {name} key (…) …` and `end {name} key (…) …` in rules")
+                        }
+                    }),
+            );
+            continue;
+        }
+        if entity.nature == Nature::State {
+            states(EntityTypeId(crate::resolve::index(at)), uses, model, diagnostics);
+        }
+        if uses.computed || matches!(entity.nature, Nature::Variable) {
+            continue;
+        }
+        for (value, declared) in entity.values.iter().enumerate() {
+            let value_id = crate::resolve::index(value);
+            if !uses.values.contains(&value_id) && !uses.popped.contains(&value_id) {
+                let place = model.value_spans[at].get(value).copied().unwrap_or(span);
+                diagnostics.push(
+                    Diagnostic::warning(
+                        Code::UnusedValue,
+                        format!("no rule gives `{name}` the value `{}`", declared.name),
+                    )
+                    .at(place, "will never be seen"),
+                );
+            }
+        }
+    }
+}
+
+fn states(id: EntityTypeId, uses: &Uses, model: &Model, diagnostics: &mut Diagnostics) {
+    let entity = &model.spec.entities[id.index()];
+    let (name, span) = (&entity.name, model.entity_spans[id.index()]);
+    if uses.pushed && !uses.ended {
+        diagnostics.push(
+            Diagnostic::warning(Code::PushedForever, format!("states of `{name}` are pushed and never end"))
+                .at(span, "nested deeper and deeper")
+                .help(format!("write `pop {name}` where such a state ends, or `set {name} = …` instead of `push`")),
+        );
+    }
+    if !uses.pushed && !uses.set {
+        diagnostics.push(
+            Diagnostic::warning(Code::NeverBegun, format!("states of `{name}` end and never begin"))
+                .at(span, "no rule sets or pushes one"),
+        );
+    } else if !uses.computed {
+        for value in uses.popped.difference(&uses.values) {
+            let declared = &entity.values[*value as usize].name;
+            let place = model.value_spans[id.index()].get(*value as usize).copied().unwrap_or(span);
+            diagnostics.push(
+                Diagnostic::warning(
+                    Code::NeverBegun,
+                    format!("`pop {name} {declared}` waits for a state that never begins"),
+                )
+                .at(place, "no rule sets or pushes it"),
+            );
+        }
+    }
+}
+
+fn count(verb: &Verb, uses: &mut [Uses]) {
+    let (ty, value) = match verb {
+        Verb::SetState { ty, value, .. } => {
+            uses[ty.index()].set = true;
+            uses[ty.index()].ended = true;
+            (ty, Some(value))
+        }
+        Verb::PushState { ty, value, .. } => {
+            uses[ty.index()].pushed = true;
+            (ty, Some(value))
+        }
+        Verb::PopState { ty, value, .. } => {
+            let uses = &mut uses[ty.index()];
+            uses.ended = true;
+            if let Some(ValueExpr::Declared(id)) = value {
+                uses.popped.insert(id.0);
+            }
+            (ty, None)
+        }
+        Verb::ResetState { ty, .. } => {
+            uses[ty.index()].ended = true;
+            (ty, None)
+        }
+        Verb::Variable { ty, .. } => (ty, None),
+        Verb::Mark { ty, value, .. } => (ty, Some(value)),
+        Verb::StartLink { ty, value, .. } | Verb::EndLink { ty, value, .. } => {
+            // Without a value a link has that of its type.
+            (ty, value.as_ref())
+        }
+        Verb::Create { .. } | Verb::Destroy { .. } | Verb::Ignore => return,
+    };
+    let uses = &mut uses[ty.index()];
+    uses.used = true;
+    value.into_iter().for_each(|value| uses.value(value));
+}
+
+/// Events that no rule speaks of although the spec has rules: they appear beside its tree.
+fn events(files: &[Loaded], root: FileId, model: &Model, diagnostics: &mut Diagnostics) {
+    let items = || files.iter().flat_map(|loaded| &loaded.tree.items);
+    let ruled = model.spec.rule_texts.iter().flat_map(|rule| &rule.records).copied().collect::<BTreeSet<RecordId>>();
+    let has_stream = model.spec.containers.iter().any(|container| container.stream.is_some());
+    if ruled.is_empty() || has_stream {
+        return;
+    }
+    let in_outputs = items().any(|item| matches!(item, Item::Output(_)));
+    for (name, reference) in &model.events {
+        let EventRef::Event(record) = reference else { continue };
+        let span = model.record_spans[record.index()];
+        if ruled.contains(record) || in_outputs || span.file != root {
+            continue;
+        }
+        diagnostics.push(
+            Diagnostic::warning(Code::NoRule, format!("event `{name}` has no rule"))
+                .at(span, "will be shown on its thread, apart from the tree of this spec")
+                .help(format!("write `rule {name} -> …;`, or `rule {name} -> ignore;`")),
+        );
+    }
+}

@@ -1,0 +1,211 @@
+//! Growth of a spec: whether the rules of a new one still show the traces of an older one.
+//!
+//! A run carries the spec that it was recorded with, so that it can always be read; the rules of a newer spec match its
+//! events and parameters by name (`tumit convert --rules`). What is only added does no harm, what is removed or means
+//! something else does: then the new spec has a higher `version`.
+
+use std::collections::BTreeSet;
+
+use tracer_format::schema::{FieldType, RecordKind, Scalar};
+
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::resolve::{EventRef, Model};
+use crate::source::Span;
+use crate::spec::{Action, Expr, Instance, Pattern, Piece, Record, RecordId, Spec, ValueExpr, Verb};
+
+/// Compares the new spec, which compiles, with the older one.
+pub(crate) fn check(old: &Spec, model: &Model, rules: &[Vec<Action>], diagnostics: &mut Diagnostics) {
+    let new = &model.spec;
+    let mut growth = Growth { old, model, raised: new.version > old.version, diagnostics };
+    growth.version();
+    for record in old.records.iter().filter(|record| record.layout.kind != RecordKind::End) {
+        growth.record(record, rules);
+    }
+    for item in &old.enums {
+        let Some(at) = new.enums.iter().position(|new| new.name == item.name) else { continue };
+        let kept: BTreeSet<&str> = new.enums[at].values.iter().map(|value| value.name.as_str()).collect();
+        for value in item.values.iter().filter(|value| !kept.contains(value.name.as_str())) {
+            let what = format!("value `{}` of enum `{}`", value.name, item.name);
+            growth.removed(&what, model.enum_spans[at], "no longer has it");
+        }
+    }
+}
+
+struct Growth<'g> {
+    old: &'g Spec,
+    model: &'g Model,
+    /// The new spec has a higher version: what does not fit is meant.
+    raised: bool,
+    diagnostics: &'g mut Diagnostics,
+}
+
+impl Growth<'_> {
+    fn version(&mut self) {
+        let (old, new) = (self.old.version, self.model.spec.version);
+        if new < old {
+            let said = if new == 0 { "says none".to_owned() } else { format!("is {new}") };
+            self.diagnostics.push(
+                Diagnostic::error(Code::VersionOrder, format!("the version was {old} and {said} now"))
+                    .at(self.model.version_span, "versions do not go down")
+                    .help(format!("write `version {};`, or `version {old};` if older traces are still shown", old + 1)),
+            );
+        }
+    }
+
+    fn record(&mut self, old: &Record, rules: &[Vec<Action>]) {
+        let is_span = old.layout.kind == RecordKind::Begin;
+        let what = if is_span { "span" } else { "event" };
+        let Some(new) = self.model.events.get(&old.name).copied() else {
+            let level = self.old.levels.get(old.level.index()).map_or("", |level| level.name.as_str());
+            let level = self.model.levels.get(level).and_then(|level| self.model.level_spans.get(level.index()));
+            let (place, label) = match level {
+                Some(span) => (*span, "no longer has it"),
+                None => (self.model.version_span, "no longer has its level either"),
+            };
+            return self.removed(&format!("{what} `{}`", old.name), place, label);
+        };
+        let (id, now) = match new {
+            EventRef::Event(id) => (id, "event"),
+            EventRef::Span { begin, .. } => (begin, "span"),
+        };
+        let span = self.model.record_spans[id.index()];
+        if what != now {
+            return self
+                .changed(&format!("`{}` was {} and is {} now", old.name, with_article(what), with_article(now)), span);
+        }
+        let record = &self.model.spec.records[id.index()];
+        for field in &old.layout.fields {
+            let Some(new) = record.layout.fields.iter().find(|new| new.name == field.name) else {
+                let what = format!("parameter `{}` of `{}`", field.name, old.name);
+                self.removed(&what, span, "no longer has it");
+                continue;
+            };
+            let (before, after) = (class(field.ty, self.old), class(new.ty, &self.model.spec));
+            if before != after {
+                self.changed(&format!("`{}` of `{}` was {before} and is {after} now", field.name, old.name), span);
+            }
+        }
+        self.added(old, id, span, rules);
+    }
+
+    fn added(&mut self, old: &Record, id: RecordId, span: Span, rules: &[Vec<Action>]) {
+        let mut used = BTreeSet::new();
+        rules.get(id.index()).into_iter().flatten().for_each(|action| fields_of(action, &mut used));
+        let fields = &self.model.spec.records[id.index()].layout.fields;
+        for field in used.iter().filter_map(|at| fields.get(*at as usize)) {
+            if old.layout.fields.iter().any(|before| before.name == field.name) {
+                continue;
+            }
+            self.diagnostics.push(
+                Diagnostic::warning(
+                    Code::Added,
+                    format!("older traces do not have `{}` of `{}`", field.name, old.name),
+                )
+                .at(span, "the arrows of its rule that need it are left out for them"),
+            );
+        }
+    }
+
+    fn removed(&mut self, what: &str, place: Span, label: &str) {
+        let diagnostic = self.severe(Code::Removed, format!("{what} is gone"));
+        self.diagnostics.push(diagnostic.at(place, label));
+    }
+
+    fn changed(&mut self, title: &str, place: Span) {
+        let diagnostic = self.severe(Code::Changed, title.to_owned());
+        self.diagnostics.push(diagnostic.at(place, "not what older traces hold"));
+    }
+
+    /// An error, unless the version was raised.
+    fn severe(&self, code: Code, title: String) -> Diagnostic {
+        if self.raised {
+            return Diagnostic::warning(code, title);
+        }
+        let next = self.old.version.max(self.model.spec.version) + 1;
+        Diagnostic::error(code, title).help(format!("keep it as it was, or write `version {next};`"))
+    }
+}
+
+fn with_article(what: &str) -> String {
+    format!("{} {what}", if what == "event" { "an" } else { "a" })
+}
+
+/// What a field means to rules: its width does not matter.
+fn class(ty: FieldType, spec: &Spec) -> String {
+    let scalar = |scalar: Scalar| match scalar {
+        Scalar::F32 | Scalar::F64 => "a float".to_owned(),
+        Scalar::Bool => "a bool".to_owned(),
+        Scalar::Date => "a date".to_owned(),
+        Scalar::Pointer => "a pointer".to_owned(),
+        Scalar::Enum { index, .. } => {
+            format!("of enum `{}`", spec.enums.get(index as usize).map_or("?", |item| item.name.as_str()))
+        }
+        Scalar::Interned | Scalar::String => "text".to_owned(),
+        Scalar::Bytes => "bytes".to_owned(),
+        _ => "an integer".to_owned(),
+    };
+    match ty {
+        FieldType::One(one) => scalar(one),
+        FieldType::Fixed(element, _) | FieldType::Variable(element) => format!("a list, each {}", scalar(element)),
+    }
+}
+
+/// The fields of the record that an action reads.
+fn fields_of(action: &Action, used: &mut BTreeSet<u32>) {
+    fn expr(of: &Expr, used: &mut BTreeSet<u32>) {
+        match of {
+            Expr::Field(at) => drop(used.insert(*at)),
+            Expr::Element(at, place) => {
+                used.insert(*at);
+                expr(place, used);
+            }
+            Expr::Call(_, arguments) => arguments.iter().for_each(|argument| expr(argument, used)),
+            Expr::Unary(_, operand) => expr(operand, used),
+            Expr::Binary(_, left, right) => {
+                expr(left, used);
+                expr(right, used);
+            }
+            Expr::Text(Pattern(pieces)) => {
+                for piece in pieces {
+                    if let Piece::Expr(hole, _) = piece {
+                        expr(hole, used);
+                    }
+                }
+            }
+            Expr::Integer(_) | Expr::Float(_) | Expr::Bool(_) | Expr::Builtin(_) => {}
+        }
+    }
+    let mut value = |value: &ValueExpr| {
+        if let ValueExpr::Computed(computed) = value {
+            expr(computed, used);
+        }
+    };
+    let on: Option<&Instance> = match &action.verb {
+        Verb::Create { container } | Verb::Destroy { container } => Some(container),
+        Verb::SetState { value: given, on, .. }
+        | Verb::PushState { value: given, on, .. }
+        | Verb::Mark { value: given, on, .. } => {
+            value(given);
+            Some(on)
+        }
+        Verb::PopState { value: given, on, .. } => {
+            given.iter().for_each(&mut value);
+            Some(on)
+        }
+        Verb::ResetState { on, .. } => Some(on),
+        Verb::Variable { value: given, on, .. } => {
+            expr(given, used);
+            Some(on)
+        }
+        Verb::StartLink { value: given, key, from: on, .. } | Verb::EndLink { value: given, key, to: on, .. } => {
+            given.iter().for_each(&mut value);
+            key.iter().for_each(|part| expr(part, used));
+            Some(on)
+        }
+        Verb::Ignore => None,
+    };
+    let related = action.related.iter().map(|(_, whom)| whom);
+    on.into_iter().chain(related).flat_map(|instance| &instance.keys).for_each(|key| expr(key, used));
+    action.at.iter().chain(&action.when).for_each(|clause| expr(clause, used));
+    action.with.iter().for_each(|(_, field)| expr(field, used));
+}

@@ -1,0 +1,185 @@
+//! Constants: computed when the spec is compiled, in an order in which each knows those that it needs.
+
+use std::collections::BTreeMap;
+
+use super::{Model, Type, check_name};
+use crate::check::expr::Scope;
+use crate::check::fold::{NoFold, fold};
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::spec::{self, Expr};
+use crate::syntax::ast::{self, Const, ExprKind, Item, TextPiece, TypeRef};
+
+impl Model {
+    /// Declares and computes all constants.
+    pub(super) fn constants_of<'a>(&mut self, items: impl Iterator<Item = &'a Item>, diagnostics: &mut Diagnostics) {
+        let mut declared: Vec<&Const> = Vec::new();
+        let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+        for item in items {
+            let Item::Const(constant) = item else { continue };
+            check_name(&constant.name, diagnostics);
+            if let Some(first) = places.get(constant.name.text.as_str()) {
+                super::duplicate("constant", &constant.name, declared[*first].name.span, diagnostics);
+                continue;
+            }
+            places.insert(&constant.name.text, declared.len());
+            declared.push(constant);
+        }
+        let needs: Vec<Vec<usize>> = declared
+            .iter()
+            .map(|constant| {
+                let mut names = Vec::new();
+                names_in(&constant.value, &mut names);
+                names.iter().filter_map(|name| places.get(name.as_str()).copied()).collect()
+            })
+            .collect();
+        for at in order(&needs, |at| self.circular(declared[at], diagnostics)) {
+            self.constant(declared[at], diagnostics);
+        }
+        for constant in declared {
+            let Some((value, _)) = self.constants.get(&constant.name.text) else { continue };
+            let (name, doc) = (constant.name.text.clone(), constant.doc.clone());
+            self.spec.constants.push(spec::Constant { name, doc, value: value.clone() });
+        }
+    }
+
+    fn circular(&mut self, constant: &Const, diagnostics: &mut Diagnostics) {
+        diagnostics.push(
+            Diagnostic::error(Code::Circular, format!("constant `{}` needs itself", constant.name.text))
+                .at(constant.value.span, "leads back to its own declaration")
+                .help("write the value itself into one constant of the circle"),
+        );
+        self.broken.insert(constant.name.text.clone());
+    }
+
+    fn constant(&mut self, constant: &Const, diagnostics: &mut Diagnostics) {
+        let name = &constant.name.text;
+        if self.broken.contains(name) {
+            return;
+        }
+        let (value, ty) = Scope::of_constants(self).expr(&constant.value, diagnostics);
+        let folded = if ty == Type::Any { Err(None) } else { fold(&value, &self.spec).map_err(Some) };
+        match folded {
+            Ok(value) => {
+                if let Some(declared) = &constant.ty {
+                    self.check_constant_type(declared, &value, ty, diagnostics);
+                }
+                self.constants.insert(name.clone(), (value, ty));
+            }
+            Err(why) => {
+                if let Some(why) = why {
+                    diagnostics.push(no_value(constant, why));
+                }
+                self.broken.insert(name.clone());
+            }
+        }
+    }
+
+    fn check_constant_type(&self, ty: &TypeRef, value: &Expr, found: Type, diagnostics: &mut Diagnostics) {
+        let Some(declared) = self.field_type(ty, diagnostics) else { return };
+        let expected = Type::of_field(declared);
+        if expected != found && !(expected == Type::Float && found == Type::Integer) {
+            diagnostics.push(
+                Diagnostic::error(Code::WrongType, "the constant is of another type")
+                    .at(ty.span, format!("the value is {}", found.name())),
+            );
+        }
+        let tracer_format::FieldType::One(scalar) = declared else { return };
+        if let (Expr::Integer(value), Some((least, most))) = (value, super::integer_range(scalar))
+            && !(least..=most).contains(&i128::from(*value))
+        {
+            diagnostics.push(
+                Diagnostic::error(Code::OutOfRange, format!("{value} does not fit into the type of the constant"))
+                    .at(ty.span, format!("from {least} to {most}")),
+            );
+        }
+    }
+}
+
+fn no_value(constant: &Const, why: NoFold) -> Diagnostic {
+    let label = match why {
+        NoFold::NoValue => "beyond 64 bits, not finite, a division by zero, or no value of the enum",
+        NoFold::Depends => "not known when the spec is compiled",
+    };
+    Diagnostic::error(Code::NoValue, format!("constant `{}` has no value", constant.name.text))
+        .at(constant.value.span, label)
+}
+
+/// All names in an expression. Its depth is bounded by the parser.
+pub(crate) fn names_in(expr: &ast::Expr, names: &mut Vec<String>) {
+    match &expr.kind {
+        ExprKind::Path(path) => names.push(path.name.text.clone()),
+        ExprKind::Element(name, index) => {
+            names.push(name.text.clone());
+            names_in(index, names);
+        }
+        ExprKind::Call(name, arguments) => {
+            names.push(name.text.clone());
+            arguments.iter().for_each(|argument| names_in(argument, names));
+        }
+        ExprKind::Unary(_, operand) => names_in(operand, names),
+        ExprKind::Binary(_, left, right) => {
+            names_in(left, names);
+            names_in(right, names);
+        }
+        ExprKind::Text(text) => {
+            for piece in &text.pieces {
+                if let TextPiece::Hole(hole, _) = piece {
+                    names_in(hole, names);
+                }
+            }
+        }
+        ExprKind::Integer(_) | ExprKind::Float(_) | ExprKind::Bool(_) | ExprKind::Bad => {}
+    }
+}
+
+/// An order in which everything comes after what it needs; depth first, without recursion. `circular` is told of those
+/// that close a circle. Linear in nodes and needs.
+fn order(needs: &[Vec<usize>], mut circular: impl FnMut(usize)) -> Vec<usize> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum State {
+        New,
+        Open,
+        Done,
+    }
+    let mut states = vec![State::New; needs.len()];
+    let mut out = Vec::new();
+    for root in 0..needs.len() {
+        let mut stack = vec![(root, 0)];
+        while let Some((node, next)) = stack.pop() {
+            if next == 0 && states[node] != State::New {
+                continue;
+            }
+            states[node] = State::Open;
+            match needs[node].get(next) {
+                Some(needed) => {
+                    stack.push((node, next + 1));
+                    match states[*needed] {
+                        State::New => stack.push((*needed, 0)),
+                        State::Open => circular(*needed),
+                        State::Done => {}
+                    }
+                }
+                None => {
+                    states[node] = State::Done;
+                    out.push(node);
+                }
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::order;
+
+    #[test]
+    fn what_is_needed_comes_first() {
+        assert_eq!(order(&[vec![1, 2], vec![2], vec![]], |_| panic!("no circle")), [2, 1, 0]);
+        let mut circles = Vec::new();
+        assert_eq!(order(&[vec![1], vec![0], vec![0]], |at| circles.push(at)).len(), 3);
+        assert_eq!(circles, [0]);
+        let chain: Vec<Vec<usize>> = (0..100_000).map(|at| if at == 0 { vec![] } else { vec![at - 1] }).rev().collect();
+        assert_eq!(chain.len(), 100_000);
+    }
+}
