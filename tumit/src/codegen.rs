@@ -2,7 +2,9 @@
 
 pub mod c;
 pub mod doc;
+pub mod fortran;
 pub mod rust;
+mod writer;
 
 use crate::Spec;
 
