@@ -3,6 +3,7 @@
 
 mod function;
 mod names;
+mod reader;
 mod runtime;
 mod scope;
 mod tables;
@@ -16,6 +17,7 @@ use tracer_format::schema::RecordKind;
 use super::{Backend, File, Files, Options, Unsupported};
 use crate::Spec;
 pub(in crate::codegen) use names::Names;
+pub use reader::CReader;
 
 /// Generates C headers.
 #[derive(Clone, Copy, Debug, Default)]
