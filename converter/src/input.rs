@@ -8,7 +8,8 @@ mod source;
 pub use process::{Damage, Process, Provider, Stream};
 pub use source::{Record, RecordSource, StreamReader};
 
-pub(crate) use read_at::open_shared;
+pub(crate) use process::unpack;
+pub(crate) use read_at::{open_shared, read_at};
 pub(crate) use source::Place;
 
 use std::path::PathBuf;

@@ -7,6 +7,7 @@ mod merge;
 pub mod paje;
 pub mod pipeline;
 mod plan;
+pub mod records;
 mod reorder;
 pub mod report;
 mod rules;

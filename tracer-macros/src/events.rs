@@ -78,7 +78,7 @@ pub(crate) fn expand(input: &Input) -> syn::Result<TokenStream> {
 }
 
 /// The path of a file for `include_bytes!`; not absolute, so that expansions are alike on all machines.
-fn watched(path: &str) -> TokenStream {
+pub(crate) fn watched(path: &str) -> TokenStream {
     if Path::new(path).is_absolute() { quote!(#path) } else { quote!(concat!(env!("CARGO_MANIFEST_DIR"), "/", #path)) }
 }
 
@@ -92,7 +92,7 @@ fn reason(full: &Path, error: &std::io::Error) -> String {
 
 /// Gives all tokens the place of the spec's path: there the compiler says "defined here", and editors lead there. Names are
 /// resolved as before.
-fn located(tokens: TokenStream, place: Span) -> TokenStream {
+pub(crate) fn located(tokens: TokenStream, place: Span) -> TokenStream {
     let located = tokens.into_iter().map(|mut token| {
         if let TokenTree::Group(group) = &token {
             let mut moved = Group::new(group.delimiter(), located(group.stream(), place));
@@ -106,9 +106,9 @@ fn located(tokens: TokenStream, place: Span) -> TokenStream {
 }
 
 /// Reads files below the package's folder, and remembers which.
-struct Files {
-    package: PathBuf,
-    loaded: Vec<String>,
+pub(crate) struct Files {
+    pub(crate) package: PathBuf,
+    pub(crate) loaded: Vec<String>,
 }
 
 impl Loader for Files {

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod events;
+mod records;
 mod report;
 mod traced;
 
@@ -58,4 +59,21 @@ pub fn traced(attribute: TokenStream, item: TokenStream) -> TokenStream {
         quote::quote!(#error #item)
     });
     result.into()
+}
+
+/// Makes the types of a spec's records, for programs that read, filter and write runs: a module named after the trace, with
+/// a struct per event, the enum `Record` of all, and the spec's enums.
+///
+/// ```ignore
+/// tracer_rt::records!("taktuk.tumit");                    // `mod taktuk`; the path is relative to the package's folder
+/// tracer_rt::records!(pub "taktuk.tumit");                // for other crates too; else pub(crate)
+///
+/// let mut reader = converter::records::Reader::<taktuk::Trace>::new(&run, 0)?;
+/// while let Some(recorded) = reader.next()? {
+///     if let taktuk::Record::Post(post) = &recorded.record { println!("{} {post}", recorded.head.ticks); }
+/// }
+/// ```
+#[proc_macro]
+pub fn records(input: TokenStream) -> TokenStream {
+    syn::parse(input).and_then(|input| records::expand(&input)).unwrap_or_else(syn::Error::into_compile_error).into()
 }

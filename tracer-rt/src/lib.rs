@@ -45,7 +45,8 @@ pub use level::set_level;
 pub use session::{Config, Counts, Session, StartError, counts, finish, flush, start};
 pub use span::{Span, new_task};
 pub use thread::set_thread_name;
-pub use tracer_macros::{events, traced};
+pub use tracer_format as format;
+pub use tracer_macros::{events, records, traced};
 
 /// Takes in the tracing functions that a build script made with the package `tumit-build`: `include_events!("app")` for
 /// `specs/app.tumit`. The macro [`events!`] does without a build script.

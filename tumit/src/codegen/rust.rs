@@ -15,7 +15,10 @@ use crate::spec::{LevelId, Record, Spec};
 mod fields;
 mod items;
 mod names;
+pub mod reader;
 mod span;
+
+pub use reader::RustReader;
 
 /// Generates Rust.
 #[derive(Clone, Copy, Debug, Default)]

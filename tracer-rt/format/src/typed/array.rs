@@ -101,8 +101,7 @@ impl<'a, T: Field<'a> + Clone> Encode for Array<'a, T> {
             FieldType::Fixed(scalar, count) if count as usize == length => scalar,
             _ => return false,
         };
-        (0..length)
-            .all(|index| self.get(index).is_some_and(|element| element.encode(FieldType::One(scalar), sink)))
+        (0..length).all(|index| self.get(index).is_some_and(|element| element.encode(FieldType::One(scalar), sink)))
     }
 
     fn show(&self, out: &mut String) -> bool {

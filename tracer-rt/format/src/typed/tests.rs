@@ -45,10 +45,7 @@ fn schema() -> Schema {
     let value = |name: &str, number| EnumValueInfo { name: name.into(), number };
     Schema {
         name: "t".into(),
-        enums: vec![EnumInfo {
-            name: "tint".into(),
-            values: vec![value("blue", 0), value("violet", 1)],
-        }],
+        enums: vec![EnumInfo { name: "tint".into(), values: vec![value("blue", 0), value("violet", 1)] }],
         records: vec![RecordType {
             name: "e".into(),
             level: 0,

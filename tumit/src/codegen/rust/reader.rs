@@ -36,10 +36,14 @@ impl Backend for RustReader {
 /// When two names of the spec become one in Rust.
 pub fn tokens(spec: &Spec, surroundings: &Surroundings<'_>) -> Result<TokenStream, Unsupported> {
     names::check(spec)?;
-    let watched = surroundings.watched.iter().map(|path| quote!(const _: &[u8] = include_bytes!(#path);));
+    let watched = surroundings.watched.iter().map(|path| {
+        quote!(
+            const _: &[u8] = include_bytes!(#path);
+        )
+    });
     let visibility = &surroundings.visibility;
     let module = names::function(&spec.name);
-    let doc = names::doc(&spec.doc, || format!("Records of the trace `{}`.", spec.name));
+    let doc = documented(&spec.doc, || format!("Records of the trace `{}`.", spec.name));
     let mut taken: HashSet<String> = ["Record", "Trace", "Unknown", "Lost"].map(str::to_owned).into();
     taken.extend(spec.enums.iter().map(|item| names::type_name(&item.name).to_string()));
     let mut types: Vec<Ident> = Vec::new();
@@ -68,6 +72,11 @@ pub fn tokens(spec: &Spec, surroundings: &Surroundings<'_>) -> Result<TokenStrea
             #any
         }
     })
+}
+
+/// The spec's own words, or what we say without them.
+fn documented(text: &str, otherwise: impl FnOnce() -> String) -> TokenStream {
+    if text.trim().is_empty() { names::doc(&otherwise()) } else { names::doc(text) }
 }
 
 fn typed() -> TokenStream {
@@ -130,12 +139,11 @@ fn layout(ty: FieldType) -> TokenStream {
 fn enumeration(item: &Enum) -> TokenStream {
     let typed = typed();
     let name = names::type_name(&item.name);
-    let doc = names::doc(&item.doc, || format!("Values of the spec's enum `{}`.", item.name));
+    let doc = documented(&item.doc, || format!("Values of the spec's enum `{}`.", item.name));
     let (mut values, mut rows) = (Vec::new(), Vec::new());
     for value in &item.values {
-        let doc = names::doc(&value.doc, || format!("`{}`", value.name));
-        let (ident, text, number) =
-            (names::type_name(&value.name), &value.name, Literal::u16_unsuffixed(value.number));
+        let doc = documented(&value.doc, || format!("`{}`", value.name));
+        let (ident, text, number) = (names::type_name(&value.name), &value.name, Literal::u16_unsuffixed(value.number));
         values.push(quote!(#doc #ident));
         rows.push(quote!((Self::#ident, #text, #number)));
     }
@@ -153,7 +161,7 @@ fn enumeration(item: &Enum) -> TokenStream {
 fn structure(spec: &Spec, kind: usize, record: &Record, name: &Ident) -> TokenStream {
     let typed = typed();
     let layout_name = &record.layout.name;
-    let doc = names::doc(&record.doc, || format!("`{layout_name}`"));
+    let doc = documented(&record.doc, || format!("`{layout_name}`"));
     let mut taken: HashSet<String> =
         record.layout.fields.iter().map(|field| names::function(&field.name).to_string()).collect();
     let mut missing = "missing".to_owned();
@@ -165,7 +173,7 @@ fn structure(spec: &Spec, kind: usize, record: &Record, name: &Ident) -> TokenSt
     for (index, field) in record.layout.fields.iter().enumerate() {
         let (ident, ty) = (names::function(&field.name), field_type(spec, field.ty));
         let text = record.fields.get(index).map_or("", |text| text.doc.as_str());
-        let doc = names::doc(text, || format!("`{}`", field.name));
+        let doc = documented(text, || format!("`{}`", field.name));
         members.push(quote!(#doc pub #ident: #ty));
         idents.push(ident);
     }

@@ -1,0 +1,25 @@
+//! Records of a run as values of generated types (`tracer_rt::records!`), read and written file by file: what tools that
+//! filter, sort or correct runs are made of.
+//!
+//! ```ignore
+//! tracer_rt::records!("taktuk.tumit");
+//!
+//! let run = Run::open("run.tmt")?;
+//! for process in 0..run.processes.len() {
+//!     let mut reader = Reader::<taktuk::Trace>::new(&run, process)?;
+//!     let mut writer = Writer::copy(&run.processes[process], Path::new("long.tmt"))?;
+//!     while let Some(recorded) = reader.next()? {
+//!         let short = matches!(&recorded.record, taktuk::Record::Post(post) if post.bytes < 1024);
+//!         if !short {
+//!             writer.write(&recorded)?;
+//!         }
+//!     }
+//!     writer.finish()?;
+//! }
+//! ```
+
+mod reader;
+mod writer;
+
+pub use reader::{Order, Reader};
+pub use writer::{WriteError, Writer};

@@ -1,0 +1,281 @@
+//! Reading the records of one process: stream by stream, or by date.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use tracer_format::record::{Lost, Records};
+use tracer_format::typed::{Binding, Bound, Context, Family, Head, Origin, Recorded, Tables, bind};
+use tracer_format::{FormatError, ID_LOST, RecordType};
+
+use crate::clock::{Clocks, Method};
+use crate::input::{Damage, Process, ReadError, Stream, open_shared, read_at, unpack};
+use crate::run::Run;
+
+/// In which order the records of a process are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// One stream after the other: holds one block.
+    #[default]
+    Streams,
+    /// All streams by date; of equal dates, the one of the earlier stream first. Holds one block of each stream.
+    Dates,
+}
+
+/// Reads the records of one process as values of the types of `F`.
+#[expect(missing_debug_implementations, reason = "holds a function")]
+pub struct Reader<'r, F> {
+    process: &'r Process,
+    bindings: Vec<Binding>,
+    nanos: Box<dyn Fn(u64) -> i64 + 'r>,
+    cursors: Vec<Cursor<'r>>,
+    order: Order,
+    current: usize,
+    begun: bool,
+    damage: Vec<Damage>,
+    damaged_records: u64,
+    /// For records whose type the file does not describe: there are none.
+    family: std::marker::PhantomData<fn() -> F>,
+}
+
+/// A stream being read.
+struct Cursor<'r> {
+    stream: &'r Stream,
+    file: Arc<File>,
+    next_block: usize,
+    payload: Vec<u8>,
+    stored: Vec<u8>,
+    at: usize,
+    ticks: u64,
+    in_block: u32,
+    dropped: u64,
+    /// The current record; its place in the payload.
+    found: Option<Found>,
+}
+
+#[derive(Clone, Copy)]
+struct Found {
+    id: u16,
+    ticks: u64,
+    nanos: i64,
+    site: u32,
+    start: usize,
+    length: usize,
+}
+
+impl<'r, F: Family> Reader<'r, F> {
+    /// Reads the records of a process of the run, stream by stream. Dates are on the run's time line, as `tumit dump` has
+    /// them.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    ///
+    /// # Panics
+    /// When the run has no such process.
+    pub fn new(run: &'r Run, process: usize) -> Result<Self, ReadError> {
+        Self::with_order(run, process, Order::Streams)
+    }
+
+    /// The same in an order of choice.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    ///
+    /// # Panics
+    /// When the run has no such process.
+    pub fn with_order(run: &'r Run, process: usize, order: Order) -> Result<Self, ReadError> {
+        let mut clocks = Clocks::new(run, Method::default());
+        clocks.start_at(crate::plan::first_date(run, &clocks));
+        let map = clocks.map(process).clone();
+        let process = &run.processes[process];
+        let error = |source| ReadError { file: process.path.clone(), offset: 0, source };
+        let file = open_shared(&process.path).map_err(error)?;
+        let cursors = process.streams.iter().map(|stream| Cursor::new(stream, Arc::clone(&file)));
+        Ok(Self {
+            process,
+            bindings: bind(F::SPEC, process.providers.iter().map(|provider| &provider.schema)),
+            nanos: Box::new(move |ticks| map.global_from_local(crate::time::LocalTicks(ticks)).0),
+            cursors: cursors.collect(),
+            order,
+            current: 0,
+            begun: false,
+            damage: Vec::new(),
+            damaged_records: 0,
+            family: std::marker::PhantomData,
+        })
+    }
+
+    /// The next record; it borrows from the reader.
+    ///
+    /// # Errors
+    /// When the file cannot be read. Damage is no error: see [`Reader::damage`].
+    #[expect(clippy::should_implement_trait, reason = "what it gives borrows from the reader")]
+    pub fn next(&mut self) -> Result<Option<Recorded<'_, F::Record<'_>>>, ReadError> {
+        if !self.advance()? {
+            return Ok(None);
+        }
+        let cursor = &self.cursors[self.current];
+        let Some(found) = cursor.found else { return Ok(None) };
+        let body = &cursor.payload[found.start..found.start + found.length];
+        Ok(Some(self.recorded(cursor, found, body)))
+    }
+
+    fn recorded<'s>(&'s self, cursor: &'s Cursor<'r>, found: Found, body: &'s [u8]) -> Recorded<'s, F::Record<'s>> {
+        let (process, stream) = (self.process, cursor.stream);
+        let site = process.sites.get(found.site as usize).and_then(Option::as_ref);
+        let head = Head {
+            ticks: found.ticks,
+            nanos: found.nanos,
+            stream: stream.number,
+            pid: process.pid,
+            rank: process.rank,
+            tid: stream.tid,
+            thread: &stream.name,
+            source: site.map(|(file, line)| (&**file, *line)),
+            dropped: cursor.dropped,
+        };
+        let Some((provider, position)) = process.kind(found.id) else {
+            let lost = Lost::decode(body).unwrap_or_default();
+            return Recorded::new(head, tracer_format::typed::AnyRecord::lost(lost));
+        };
+        let schema = &process.providers[provider].schema;
+        let file: &RecordType = &schema.records[position];
+        let bound: &Bound = &self.bindings[provider].types[position];
+        let nanos: &dyn Fn(u64) -> i64 = &*self.nanos;
+        let tables = Tables { strings: &process.strings, sites: &process.sites, nanos: Some(nanos) };
+        let origin = Origin { id: found.id, file, bound, enums: &schema.enums, body };
+        Recorded::read(head, origin, Context { tables, enums: &schema.enums })
+    }
+
+    /// Goes to the next record of the stream whose turn it is.
+    fn advance(&mut self) -> Result<bool, ReadError> {
+        if self.order == Order::Streams {
+            while self.current < self.cursors.len() {
+                self.step(self.current)?;
+                if self.cursors[self.current].found.is_some() {
+                    return Ok(true);
+                }
+                self.cursors[self.current].payload = Vec::new();
+                self.current += 1;
+            }
+            return Ok(false);
+        }
+        if self.begun {
+            self.step(self.current)?;
+        } else {
+            for cursor in 0..self.cursors.len() {
+                self.step(cursor)?;
+            }
+            self.begun = true;
+        }
+        let dates = self.cursors.iter().enumerate().filter_map(|(at, cursor)| Some((cursor.found?.nanos, at)));
+        let earliest = dates.min();
+        self.current = earliest.map_or(self.current, |(_, at)| at);
+        Ok(earliest.is_some())
+    }
+
+    fn step(&mut self, cursor: usize) -> Result<(), ReadError> {
+        let process = self.process;
+        let cursor = &mut self.cursors[cursor];
+        while let Some((damage, records)) = cursor.step(process, &*self.nanos)? {
+            self.damage.push(damage);
+            self.damaged_records += records;
+        }
+        Ok(())
+    }
+
+    /// Blocks whose content could not be decoded although their checksum was right, and how many records they hid.
+    #[must_use]
+    pub fn damage(&self) -> (&[Damage], u64) {
+        (&self.damage, self.damaged_records)
+    }
+}
+
+impl<'r> Cursor<'r> {
+    fn new(stream: &'r Stream, file: Arc<File>) -> Self {
+        Self {
+            stream,
+            file,
+            next_block: 0,
+            payload: Vec::new(),
+            stored: Vec::new(),
+            at: 0,
+            ticks: 0,
+            in_block: 0,
+            dropped: 0,
+            found: None,
+        }
+    }
+
+    /// Goes to the next record; gives damage that it comes across, and is to be called again then.
+    fn step(&mut self, process: &'r Process, nanos: &dyn Fn(u64) -> i64) -> Result<Option<(Damage, u64)>, ReadError> {
+        let last = self.found.take().map_or(i64::MIN, |found| found.nanos);
+        while self.at >= self.payload.len() {
+            match self.load(process)? {
+                Loaded::End => return Ok(None),
+                Loaded::Block => {}
+                Loaded::Damage(damage, records) => return Ok(Some((damage, records))),
+            }
+        }
+        let mut records = Records::new(&self.payload[self.at..], self.ticks, |id| process.record_type(id));
+        match records.next() {
+            Some(Ok(raw)) => {
+                let length = raw.body.len();
+                let date = nanos(raw.ticks).max(last);
+                let (id, ticks, site) = (raw.id, raw.ticks, raw.site);
+                self.at += records.offset();
+                self.ticks = ticks;
+                self.in_block += u32::from(id != ID_LOST);
+                self.found = Some(Found { id, ticks, nanos: date, site, start: self.at - length, length });
+                Ok(None)
+            }
+            Some(Err(why)) => {
+                let block = &self.stream.blocks[self.next_block - 1];
+                let bytes = (self.payload.len() - self.at) as u64;
+                self.at = self.payload.len();
+                let hidden = u64::from(block.header.records.saturating_sub(self.in_block));
+                Ok(Some((damage(block.payload_offset, bytes, why), hidden)))
+            }
+            None => Ok(None),
+        }
+    }
+
+    fn load(&mut self, process: &Process) -> Result<Loaded, ReadError> {
+        let Some(block) = self.stream.blocks.get(self.next_block) else { return Ok(Loaded::End) };
+        self.next_block += 1;
+        self.in_block = 0;
+        self.at = 0;
+        self.ticks = block.header.first_ticks;
+        self.dropped = block.header.dropped;
+        self.stored.resize(block.header.stored_bytes as usize, 0);
+        let error = |source| ReadError { file: process.path.clone(), offset: block.payload_offset, source };
+        let filled = read_at(&self.file, &mut self.stored, block.payload_offset).map_err(error)?;
+        let mut buffer = std::mem::take(&mut self.payload);
+        match unpack(&block.header, &self.stored[..filled], &mut buffer) {
+            Ok(_) if block.header.codec == 0 => {
+                buffer.clear();
+                buffer.extend_from_slice(&self.stored[..filled]);
+                self.payload = buffer;
+                Ok(Loaded::Block)
+            }
+            Ok(_) => {
+                self.payload = buffer;
+                Ok(Loaded::Block)
+            }
+            Err(why) => {
+                let records = u64::from(block.header.records);
+                Ok(Loaded::Damage(damage(block.payload_offset, filled as u64, why), records))
+            }
+        }
+    }
+}
+
+/// What came of loading a block.
+enum Loaded {
+    Block,
+    Damage(Damage, u64),
+    End,
+}
+
+fn damage(offset: u64, bytes: u64, why: FormatError) -> Damage {
+    Damage { offset, bytes, why }
+}

@@ -1,0 +1,193 @@
+//! Writing a process file: a copy of another's tables, and the records that a tool gives.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+
+use tracer_format::tags::{append_integer, append_tag, tag};
+use tracer_format::typed::{AnyRecord, Content, DoesNotFit, Recorded};
+use tracer_format::write::FileWriter;
+use tracer_format::{BlockKind, FIRST_RESERVED_ID, ID_LOST, PROCESS_STREAM};
+
+use crate::input::Process;
+
+/// Writes the file of one process.
+#[derive(Debug)]
+pub struct Writer {
+    path: PathBuf,
+    file: FileWriter<BufWriter<File>>,
+    /// Records that the process dropped, if it ended in order.
+    ended: Option<u64>,
+    /// Schemas that were added for records made anew: where they are in memory, and the id of their first type.
+    added: Vec<(&'static [u8], u16)>,
+    /// The id behind those of all schemas.
+    next_base: u16,
+    body: Vec<u8>,
+}
+
+/// Why a record or file could not be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// The system could not write.
+    #[error("{}: {source}", file.display())]
+    Write {
+        /// The file.
+        file: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file's layout cannot hold a value.
+    #[error(transparent)]
+    DoesNotFit(#[from] DoesNotFit),
+    /// Too many kinds of events in one file.
+    #[error("{}: no record ids are left for another spec", file.display())]
+    NoIds {
+        /// The file.
+        file: PathBuf,
+    },
+    /// The file to be written is the one that is read.
+    #[error("{}: it is being read; write to another folder", file.display())]
+    Same {
+        /// The file.
+        file: PathBuf,
+    },
+}
+
+impl Writer {
+    /// Begins a copy of a process in `folder`, which is made if it is not there: all but the records.
+    ///
+    /// # Errors
+    /// When the file cannot be made, or is the one that is read.
+    pub fn copy(process: &Process, folder: &Path) -> Result<Self, WriteError> {
+        let path = folder.join(process.path.file_name().unwrap_or_default());
+        let error = |source| WriteError::Write { file: path.clone(), source };
+        std::fs::create_dir_all(folder).map_err(error)?;
+        if let (Ok(read), Ok(made)) = (process.path.canonicalize(), path.canonicalize())
+            && read == made
+        {
+            return Err(WriteError::Same { file: path });
+        }
+        let file = FileWriter::new(BufWriter::new(File::create(&path).map_err(error)?)).map_err(error)?;
+        let ended = process.ended.then(|| process.dropped());
+        let ends = process.providers.iter().map(|provider| usize::from(provider.base) + provider.schema.records.len());
+        let next_base = ends.max().and_then(|end| u16::try_from(end).ok()).unwrap_or(1);
+        let mut writer = Self { path, file, ended, added: Vec::new(), next_base, body: Vec::new() };
+        writer.tables(process).map_err(|source| WriteError::Write { file: writer.path.clone(), source })?;
+        Ok(writer)
+    }
+
+    fn tables(&mut self, process: &Process) -> io::Result<()> {
+        let file = &mut self.file;
+        file.block(BlockKind::Process, PROCESS_STREAM, 1, &process_tags(process))?;
+        for provider in &process.providers {
+            let ids = u32::try_from(provider.schema.records.len()).unwrap_or(0);
+            file.schema(provider.base, ids, &provider.schema.encode())?;
+        }
+        for (id, text) in (0u32..).zip(&process.strings) {
+            if let Some(text) = text {
+                file.names().set_string(id, text);
+            }
+        }
+        for (id, site) in (0u32..).zip(&process.sites) {
+            if let Some((name, line)) = site {
+                file.names().set_site(id, name, *line);
+            }
+        }
+        let sync: Vec<u8> = process.sync.iter().flat_map(tracer_format::entries::SyncSample::encode).collect();
+        let anchors: Vec<u8> = process.anchors.iter().flat_map(tracer_format::entries::Anchor::encode).collect();
+        for (kind, count, bytes) in
+            [(BlockKind::Sync, process.sync.len(), sync), (BlockKind::Anchors, process.anchors.len(), anchors)]
+        {
+            if count > 0 {
+                file.block(kind, PROCESS_STREAM, u32::try_from(count).unwrap_or(u32::MAX), &bytes)?;
+            }
+        }
+        for stream in &process.streams {
+            file.stream(stream.number, stream.tid, &stream.name, stream.signal)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a record: one that was read, with the layout of its file; one made anew, with that of its spec.
+    ///
+    /// A record that was read belongs into a copy of its own process.
+    ///
+    /// # Errors
+    /// When the system cannot write, or the file's layout cannot hold a value; then the record is left out.
+    pub fn write<'a, R: AnyRecord<'a>>(&mut self, recorded: &Recorded<'a, R>) -> Result<(), WriteError> {
+        let head = &recorded.head;
+        let id = match (recorded.id(), recorded.record.content()) {
+            (_, Content::Lost(_)) => ID_LOST,
+            (Some(id), _) => id,
+            (None, Content::Event(event)) => {
+                let spec = event.spec();
+                let base = self.base(spec.schema, spec.types.len())?;
+                base + u16::try_from(event.kind()).unwrap_or(0)
+            }
+            (None, Content::Unknown(_)) => return Err(WriteError::NoIds { file: self.path.clone() }),
+        };
+        let mut body = std::mem::take(&mut self.body);
+        body.clear();
+        let encoded = recorded.encode(self.file.names(), &mut body);
+        let written = encoded.map_err(WriteError::from).and_then(|()| {
+            self.file.dropped(head.stream, head.dropped);
+            let written = self.file.record(head.stream, id, head.ticks, &body);
+            written.map_err(|source| WriteError::Write { file: self.path.clone(), source })
+        });
+        self.body = body;
+        written
+    }
+
+    /// The id of the first type of a spec, whose schema is written at its first use.
+    fn base(&mut self, schema: &'static [u8], types: usize) -> Result<u16, WriteError> {
+        if let Some((_, base)) = self.added.iter().find(|(added, _)| *added == schema) {
+            return Ok(*base);
+        }
+        let base = self.next_base;
+        let end = u16::try_from(usize::from(base) + types).ok().filter(|end| *end <= FIRST_RESERVED_ID);
+        let end = end.ok_or_else(|| WriteError::NoIds { file: self.path.clone() })?;
+        let written = self.file.schema(base, u32::from(end - base), schema);
+        written.map_err(|source| WriteError::Write { file: self.path.clone(), source })?;
+        self.next_base = end;
+        self.added.push((schema, base));
+        Ok(base)
+    }
+
+    /// Ends the file; without this its last blocks are missing.
+    ///
+    /// # Errors
+    /// When the system cannot write.
+    pub fn finish(self) -> Result<(), WriteError> {
+        let Self { path, file, ended, .. } = self;
+        file.finish(ended).map(drop).map_err(|source| WriteError::Write { file: path, source })
+    }
+}
+
+fn process_tags(process: &Process) -> Vec<u8> {
+    let mut tags = Vec::new();
+    append_tag(&mut tags, tag::PROCESS_ID, &process.id);
+    if let Some(parent) = &process.parent_id {
+        append_tag(&mut tags, tag::PARENT_ID, parent);
+    }
+    append_integer(&mut tags, tag::PID, process.pid);
+    let kind = process.clock_kind.map(|kind| kind as u64);
+    for (tag, number) in [(tag::RANK, process.rank), (tag::RANKS, process.ranks), (tag::CLOCK_KIND, kind)] {
+        if let Some(number) = number {
+            append_integer(&mut tags, tag, number);
+        }
+    }
+    append_integer(&mut tags, tag::CLOCK_HZ, process.clock_hz);
+    for (tag, text) in [
+        (tag::HOST, &process.host),
+        (tag::CLOCK_DOMAIN, &process.clock_domain),
+        (tag::COMMAND, &process.command),
+        (tag::WRITER, &process.writer),
+        (tag::JOB, &process.job),
+    ] {
+        if !text.is_empty() {
+            append_tag(&mut tags, tag, text.as_bytes());
+        }
+    }
+    tags
+}

@@ -1,0 +1,48 @@
+//! `records!`: from the path of a spec to the types of its records.
+
+use std::path::PathBuf;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::parse::{Parse, ParseStream};
+use syn::{LitStr, Visibility};
+use tumit::codegen::rust::{self, reader};
+
+use crate::events::{Files, located, watched};
+use crate::report;
+
+/// `[pub | pub(crate)] "PATH"`
+pub(crate) struct Input {
+    visibility: Visibility,
+    path: LitStr,
+}
+
+impl Parse for Input {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let visibility: Visibility = input.parse()?;
+        let path = input.parse().map_err(|error| {
+            syn::Error::new(error.span(), "the path of a spec is expected: `records!(\"NAME.tumit\")`")
+        })?;
+        if !input.is_empty() {
+            return Err(input.error("nothing more is expected here"));
+        }
+        Ok(Self { visibility, path })
+    }
+}
+
+pub(crate) fn expand(input: &Input) -> syn::Result<TokenStream> {
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
+    let mut files = Files { package, loaded: Vec::new() };
+    let (spec, diagnostics) = tumit::compile(&input.path.value(), &mut files);
+    let Some(spec) = spec.filter(|_| !diagnostics.has_errors()) else {
+        return Err(report::error(&input.path, &diagnostics));
+    };
+    let visibility = match &input.visibility {
+        Visibility::Inherited => quote!(pub(crate)),
+        given => quote!(#given),
+    };
+    let watched: Vec<TokenStream> = files.loaded.iter().map(|path| watched(path)).collect();
+    let tokens = reader::tokens(&spec, &rust::Surroundings { visibility, watched: &watched });
+    let tokens = tokens.map_err(|unsupported| syn::Error::new(input.path.span(), unsupported.reason))?;
+    Ok(located(tokens, input.path.span()))
+}
