@@ -2,8 +2,11 @@
 
 use std::fs;
 use std::io::{self, Read};
+use std::path::Path;
 
 use anyhow::{Context, bail};
+use converter::run::Run;
+use tumit::spec::SourceFile;
 use tumit::{Diagnostics, LoadError, Loader, Spec};
 
 use crate::term;
@@ -19,18 +22,24 @@ const STANDARD_INPUT_NAME: &str = "<standard input>";
 /// # Errors
 /// When the root file itself cannot be read.
 pub(crate) fn compile(path: &str) -> anyhow::Result<Option<Spec>> {
-    let (spec, diagnostics) = compile_quietly(path)?;
-    if !diagnostics.is_empty() {
-        term::note(diagnostics.render(term::is_colored()).trim_end());
-    }
+    let (spec, diagnostics) = compile_quietly(path, None)?;
+    draw(&diagnostics);
     Ok(spec)
 }
 
-/// Compiles as [`compile`] does and leaves it to the caller to tell what was found.
+/// Draws diagnostics on standard error.
+pub(crate) fn draw(diagnostics: &Diagnostics) {
+    if !diagnostics.is_empty() {
+        term::note(diagnostics.render(term::is_colored()).trim_end());
+    }
+}
+
+/// Compiles as [`compile`] does and leaves it to the caller to tell what was found. With `older`, also finds what no longer
+/// fits to that.
 ///
 /// # Errors
 /// When the root file itself cannot be read.
-pub(crate) fn compile_quietly(path: &str) -> anyhow::Result<(Option<Spec>, Diagnostics)> {
+pub(crate) fn compile_quietly(path: &str, older: Option<&Older>) -> anyhow::Result<(Option<Spec>, Diagnostics)> {
     let (name, text) = if path == STANDARD_INPUT {
         (STANDARD_INPUT_NAME, read_standard_input()?)
     } else if let Some(text) = tumit::load::standard(path) {
@@ -38,7 +47,57 @@ pub(crate) fn compile_quietly(path: &str) -> anyhow::Result<(Option<Spec>, Diagn
     } else {
         (path, read(path).with_context(|| format!("cannot read `{path}`"))?)
     };
-    Ok(tumit::compile(name, &mut Files { root: name, text }))
+    let mut files = Files { root: name, text };
+    let Some(older) = older else { return Ok(tumit::compile(name, &mut files)) };
+    let compiled = tumit::compile(name, &mut files);
+    let Some(spec) = &compiled.0 else { return Ok(compiled) };
+    Ok(tumit::compile_since(name, &mut files, older.spec(&spec.name)?))
+}
+
+/// Older specs that a new one is compared with: one from a file, or those of a run.
+#[derive(Debug)]
+pub(crate) struct Older {
+    path: String,
+    specs: Vec<Spec>,
+}
+
+impl Older {
+    /// Reads the spec at `path`, or those that the run at `path` was recorded with.
+    ///
+    /// # Errors
+    /// When it cannot be read, or has mistakes.
+    pub(crate) fn read(path: &str) -> anyhow::Result<Self> {
+        let specs = if Path::new(path).is_dir() || path.ends_with(".tmt") {
+            let run = Run::open(path)?;
+            let mut specs: Vec<Spec> = Vec::new();
+            for provider in run.processes.iter().flat_map(|process| &process.providers) {
+                if !specs.iter().any(|spec| spec.name == provider.schema.name) {
+                    let sources = provider.schema.sources.iter();
+                    let sources = sources.map(|s| SourceFile { path: s.path.clone(), text: s.text.clone() });
+                    specs.push(right(path, tumit::compile_sources(&sources.collect::<Vec<_>>()))?);
+                }
+            }
+            specs
+        } else {
+            vec![right(path, compile_quietly(path, None)?)?]
+        };
+        Ok(Self { path: path.to_owned(), specs })
+    }
+
+    /// The spec called `name`, or the only one.
+    fn spec(&self, name: &str) -> anyhow::Result<&Spec> {
+        match self.specs.as_slice() {
+            [only] => Ok(only),
+            all => all.iter().find(|spec| spec.name == name).with_context(|| {
+                let known: Vec<_> = all.iter().map(|spec| format!("`{}`", spec.name)).collect();
+                format!("`{}` was recorded with {}, not with a spec `{name}`", self.path, known.join(", "))
+            }),
+        }
+    }
+}
+
+fn right(path: &str, (spec, diagnostics): (Option<Spec>, Diagnostics)) -> anyhow::Result<Spec> {
+    spec.with_context(|| format!("the older spec `{path}` has mistakes:\n{}", diagnostics.render(false).trim_end()))
 }
 
 /// Paths of the files that a spec was compiled from, without what is no file.

@@ -6,9 +6,10 @@ use std::io::Write as _;
 
 use anyhow::Context as _;
 use clap::ValueHint;
-use tumit::Spec;
+use tumit::{Diagnostics, Spec};
 
 use super::Status;
+use crate::spec_files::Older;
 use crate::{spec_files, term};
 
 /// Checks specs and points at their mistakes
@@ -19,6 +20,8 @@ Examples:
   tumit check specs/*.tumit        several at once
   tumit check -                    from standard input; `use` counts from the current folder
   tumit check --json app.tumit     for editors: one JSON object per line; docs/check-json.md has their fields
+  tumit check app.tumit --since old.tumit
+                                   does it still show what was recorded with the older spec, or in a run?
   tumit explain T0062              what a code means
 
 Exit status: 0 all specs are right (there may be warnings), 1 one has mistakes, 2 one could not be read.")]
@@ -30,13 +33,19 @@ pub(crate) struct Args {
     /// Writes what was found as JSON to standard output: an object per finding, then one per file, each on its line
     #[arg(long)]
     json: bool,
+
+    /// Also tells what an older spec has, or the spec of a run, that these no longer understand
+    #[arg(long, value_name = "SPEC|RUN", value_hint = ValueHint::AnyPath)]
+    since: Option<String>,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let mut out = term::stdout();
     let (mut mistakes, mut unreadable) = (false, false);
+    let older = args.since.as_deref().map(Older::read).transpose()?;
     for file in &args.files {
-        let found = if args.json { as_json(file, &mut out)? } else { as_text(file, &mut out)? };
+        let compiled = spec_files::compile_quietly(file, older.as_ref());
+        let found = if args.json { as_json(file, compiled, &mut out)? } else { as_text(file, compiled, &mut out)? };
         mistakes |= found == Status::InputHasMistakes;
         unreadable |= found == Status::CouldNotRun;
     }
@@ -48,22 +57,24 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     })
 }
 
-fn as_text(file: &str, out: &mut impl std::io::Write) -> anyhow::Result<Status> {
-    match spec_files::compile(file) {
-        Ok(Some(spec)) => {
-            writeln!(out, "{file}: {}", summary(&spec)).context("cannot write")?;
-            Ok(Status::Done)
-        }
-        Ok(None) => Ok(Status::InputHasMistakes),
+type Compiled = anyhow::Result<(Option<Spec>, Diagnostics)>;
+
+fn as_text(file: &str, compiled: Compiled, out: &mut impl std::io::Write) -> anyhow::Result<Status> {
+    let (spec, diagnostics) = match compiled {
+        Ok(compiled) => compiled,
         Err(error) => {
             term::error(&error);
-            Ok(Status::CouldNotRun)
+            return Ok(Status::CouldNotRun);
         }
-    }
+    };
+    spec_files::draw(&diagnostics);
+    let Some(spec) = spec else { return Ok(Status::InputHasMistakes) };
+    writeln!(out, "{file}: {}", summary(&spec)).context("cannot write")?;
+    Ok(Status::Done)
 }
 
-fn as_json(file: &str, out: &mut impl std::io::Write) -> anyhow::Result<Status> {
-    let (lines, status) = match spec_files::compile_quietly(file) {
+fn as_json(file: &str, compiled: Compiled, out: &mut impl std::io::Write) -> anyhow::Result<Status> {
+    let (lines, status) = match compiled {
         Ok((spec, diagnostics)) => {
             let status = if spec.is_some() { Status::Done } else { Status::InputHasMistakes };
             (json::lines(file, spec.as_ref(), &diagnostics)?, status)
