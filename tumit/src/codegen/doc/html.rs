@@ -209,7 +209,12 @@ fn rules(out: &mut String, spec: &Spec) {
     for (at, rule) in spec.rule_texts.iter().enumerate() {
         let _ = writeln!(out, "<div class=\"rule\" id=\"rule-{}\">", at + 1);
         out.push_str(&prose(&rule.doc));
-        let _ = writeln!(out, "<pre><code>{}</code></pre>\n</div>", highlight::rule(&facts::rule_text(&rule.text)));
+        let _ = writeln!(
+            out,
+            "<pre tabindex=\"0\"><code>{}</code></pre>\n<a class=\"number\" href=\"#rule-{1}\" aria-label=\"rule {1}\">{1}</a>\n</div>",
+            highlight::rule(&facts::rule_text(&rule.text)),
+            at + 1
+        );
     }
     out.push_str("</section>\n");
 }
