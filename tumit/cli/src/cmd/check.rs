@@ -1,6 +1,7 @@
 //! `tumit check`.
 
 mod json;
+mod since;
 
 use std::io::Write as _;
 
@@ -9,7 +10,6 @@ use clap::ValueHint;
 use tumit::{Diagnostics, Spec};
 
 use super::Status;
-use crate::spec_files::Older;
 use crate::{spec_files, term};
 
 /// Checks specs and points at their mistakes
@@ -20,8 +20,7 @@ Examples:
   tumit check specs/*.tumit        several at once
   tumit check -                    from standard input; `use` counts from the current folder
   tumit check --json app.tumit     for editors: one JSON object per line; docs/check-json.md has their fields
-  tumit check app.tumit --since old.tumit
-                                   does it still show what was recorded with the older spec, or in a run?
+  tumit check new.tumit --since run.tmt    are the traces of the older spec still shown?
   tumit explain T0062              what a code means
 
 Exit status: 0 all specs are right (there may be warnings), 1 one has mistakes, 2 one could not be read.")]
@@ -34,7 +33,7 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 
-    /// Also tells what an older spec has, or the spec of a run, that these no longer understand
+    /// Also says what of an older spec, or of a run recorded with one, the rules of this one no longer show
     #[arg(long, value_name = "SPEC|RUN", value_hint = ValueHint::AnyPath)]
     since: Option<String>,
 }
@@ -42,9 +41,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let mut out = term::stdout();
     let (mut mistakes, mut unreadable) = (false, false);
-    let older = args.since.as_deref().map(Older::read).transpose()?;
     for file in &args.files {
-        let compiled = spec_files::compile_quietly(file, older.as_ref());
+        let compiled = compile(file, args.since.as_deref());
         let found = if args.json { as_json(file, compiled, &mut out)? } else { as_text(file, compiled, &mut out)? };
         mistakes |= found == Status::InputHasMistakes;
         unreadable |= found == Status::CouldNotRun;
@@ -59,18 +57,25 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
 
 type Compiled = anyhow::Result<(Option<Spec>, Diagnostics)>;
 
+fn compile(file: &str, since: Option<&str>) -> Compiled {
+    let alone = spec_files::compile_quietly(file, None)?;
+    let (Some(since), Some(spec)) = (since, &alone.0) else { return Ok(alone) };
+    spec_files::compile_quietly(file, Some(&since::older(since, &spec.name)?))
+}
+
 fn as_text(file: &str, compiled: Compiled, out: &mut impl std::io::Write) -> anyhow::Result<Status> {
-    let (spec, diagnostics) = match compiled {
-        Ok(compiled) => compiled,
+    match compiled {
+        Ok((spec, diagnostics)) => {
+            spec_files::tell(&diagnostics);
+            let Some(spec) = spec else { return Ok(Status::InputHasMistakes) };
+            writeln!(out, "{file}: {}", summary(&spec)).context("cannot write")?;
+            Ok(Status::Done)
+        }
         Err(error) => {
             term::error(&error);
-            return Ok(Status::CouldNotRun);
+            Ok(Status::CouldNotRun)
         }
-    };
-    spec_files::draw(&diagnostics);
-    let Some(spec) = spec else { return Ok(Status::InputHasMistakes) };
-    writeln!(out, "{file}: {}", summary(&spec)).context("cannot write")?;
-    Ok(Status::Done)
+    }
 }
 
 fn as_json(file: &str, compiled: Compiled, out: &mut impl std::io::Write) -> anyhow::Result<Status> {
