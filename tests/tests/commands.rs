@@ -212,6 +212,63 @@ fn files_go_where_they_are_wanted() {
     assert!(stderr(&out).contains("NET, COM"), "{}", stderr(&out));
 }
 
+#[test]
+fn fortran_gets_two_files_that_build_as_told() {
+    let dir = folder();
+    let out = run(dir.path(), &["gen", "fortran", "demo.tumit", "-o", "src/trace.f90"]);
+    assert!(!out.status.success() && stderr(&out).contains("src/trace.f90"), "there is no folder `src`");
+    let both = run(dir.path(), &["gen", "fortran", "demo.tumit"]);
+    assert_eq!((both.status.code(), both.stdout.is_empty()), (Some(2), true));
+    assert!(stderr(&both).contains("demo_trace.f90 and demo_trace_fortran.c"), "{}", stderr(&both));
+
+    let out = run(dir.path(), &["gen", "fortran", "demo.tumit", "-o", "trace.f90", "--depfile", "trace.d"]);
+    assert!(out.status.success(), "{}", stderr(&out));
+    assert!(dir.path().join("demo_trace_fortran.c").is_file(), "the second beside the first");
+    let list = fs::read_to_string(dir.path().join("trace.d")).unwrap();
+    assert!(list.starts_with("trace.f90 demo_trace_fortran.c: demo.tumit parts/net.tumit\n"), "{list}");
+    let program = "program app\n  use demo_trace\n  call demo_post(1)\nend program app\n";
+    fs::write(dir.path().join("app.f90"), program).unwrap();
+    let told = stderr(&out);
+    let line = told.lines().find_map(|line| line.split("build with: ").nth(1)).expect("it tells how to build");
+    succeed(Command::new("sh").args(["-c", &format!("{line} && TUMIT_TRACE=run.tmt ./a.out")]).current_dir(dir.path()));
+    let info = succeed(tumit().args(["info", "run.tmt"]).current_dir(dir.path()));
+    assert!(info.contains("post"), "{info}");
+}
+
+#[test]
+fn readers_are_made_for_c_and_rust() {
+    let dir = folder();
+    for (language, part) in [("c", "demo_"), ("rust", "pub ")] {
+        let reader = succeed(tumit().args(["gen", language, "demo.tumit", "--reader"]).current_dir(dir.path()));
+        let recorder = succeed(tumit().args(["gen", language, "demo.tumit"]).current_dir(dir.path()));
+        assert!(reader.contains(part) && reader != recorder, "{language}");
+    }
+    let out = run(dir.path(), &["gen", "fortran", "demo.tumit", "--reader", "-o", "x.f90"]);
+    assert!(out.status.code() == Some(2) && stderr(&out).contains("not for Fortran"), "{}", stderr(&out));
+}
+
+#[test]
+fn a_spec_is_compared_with_an_older_one_and_with_a_run() {
+    let dir = folder();
+    fs::write(dir.path().join("new.tumit"), "trace demo;\nlevel COM { event post { node: string } }\n").unwrap();
+    let out = run(dir.path(), &["check", "new.tumit", "--since", "demo.tumit"]);
+    assert_eq!(out.status.code(), Some(1), "{}", stderr(&out));
+    assert!(stderr(&out).contains("T0091") && stderr(&out).contains("T0090"), "{}", stderr(&out));
+    let json = run(dir.path(), &["check", "--json", "new.tumit", "--since", "demo.tumit"]);
+    assert!(lines(&json).iter().any(|line| line["code"] == "T0091"));
+
+    succeed(tumit().args(["gen", "c", "demo.tumit", "-o", "demo_trace.h"]).current_dir(dir.path()));
+    let program = "#include \"demo_trace.h\"\nint main(void) { demo_post(1); return 0; }\n";
+    fs::write(dir.path().join("app.c"), program).unwrap();
+    succeed(Command::new("gcc").args(["app.c", "-o", "app", "-pthread"]).current_dir(dir.path()));
+    succeed(Command::new("./app").env("TUMIT_TRACE", "run.tmt").current_dir(dir.path()));
+    let with_run = run(dir.path(), &["check", "new.tumit", "--since", "run.tmt"]);
+    assert_eq!(stderr(&with_run), stderr(&out), "the run holds the older spec");
+    assert_eq!(run(dir.path(), &["check", "demo.tumit", "--since", "run.tmt"]).status.code(), Some(0));
+    let none = run(dir.path(), &["check", "new.tumit", "--since", "none.tumit"]);
+    assert!(none.status.code() == Some(2) && stderr(&none).contains("none.tumit"));
+}
+
 /// What bash offers for the last of these words.
 fn completed(folder: &Path, words: &[&str]) -> Vec<String> {
     let script = succeed(tumit().args(["completions", "bash"]));

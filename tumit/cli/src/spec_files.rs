@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, Read};
+use std::sync::OnceLock;
 
 use anyhow::{Context, bail};
 use tumit::{Diagnostics, LoadError, Loader, Spec};
@@ -56,10 +57,16 @@ pub(crate) fn paths(spec: &Spec) -> impl Iterator<Item = &str> {
     paths.filter(|path| *path != STANDARD_INPUT_NAME && !path.starts_with("std:"))
 }
 
+/// Standard input, which can be read only once and may be compiled twice (`check - --since OLD`).
 fn read_standard_input() -> anyhow::Result<String> {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    if let Some(text) = TEXT.get() {
+        return Ok(text.clone());
+    }
     let mut bytes = Vec::new();
     io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input")?;
-    as_text(bytes).context("cannot read standard input")
+    let text = as_text(bytes).context("cannot read standard input")?;
+    Ok(TEXT.get_or_init(|| text).clone())
 }
 
 fn read(path: &str) -> anyhow::Result<String> {

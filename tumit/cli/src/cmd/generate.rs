@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 use clap::ValueHint;
 use tumit::Spec;
-use tumit::codegen::{Backend, Files, Options, c::C, rust::Rust};
+use tumit::codegen::c::{C, CReader};
+use tumit::codegen::fortran::Fortran;
+use tumit::codegen::rust::{Rust, RustReader};
+use tumit::codegen::{Backend, Files, Options};
 
 use super::Status;
 use crate::output_file::write_if_changed;
@@ -17,13 +20,16 @@ use crate::{spec_files, term};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tumit gen c app.tumit -o app_trace.h       then: cc -O2 app.c -pthread
-  tumit gen c app.tumit --off DEBUG          without the level DEBUG, to standard output
+  tumit gen c app.tumit -o app_trace.h            then: cc -O2 app.c -pthread
+  tumit gen fortran app.tumit -o app_trace.f90    and app_trace_fortran.c beside it; how to build is told
+  tumit gen rust app.tumit                        what the macro `events!` gives
+  tumit gen c app.tumit --off DEBUG               without the level DEBUG, to standard output
+  tumit gen c app.tumit --reader -o app_read.h    for a tool that reads the records of a run
   tumit gen c app.tumit -o app_trace.h --depfile app_trace.d
-                                             and `include app_trace.d` in the Makefile
-  tumit gen rust app.tumit                   what the macro `events!` gives
+                                                  with `-include app_trace.d` in the Makefile
 
-C and C++: one self-contained header. Copy it beside the program, include it, call TRACE_EVENT(…), link with -pthread.
+C and C++: one self-contained header. Copy it beside the program, include it, call TRACE_EVENT(...), link with -pthread.
+Fortran: a module and a C file that holds the recorder; call TRACE_EVENT(...) of the module.
 Rust: the macro `tracer_rt::events!(\"app.tumit\")` does the same while the program is compiled; no file is needed.
 
 A file is replaced only when all went well, and not touched when its text stays the same. What was written, and how to
@@ -42,6 +48,9 @@ pub(crate) struct Args {
     /// Levels to leave out: their functions do nothing
     #[arg(long, value_name = "LEVEL", value_delimiter = ',')]
     off: Vec<String>,
+    /// Functions that read, write and print records, for tools, instead of those that record them; C and Rust
+    #[arg(long, conflicts_with = "off")]
+    reader: bool,
     /// Also writes a Makefile dependency list: what was written depends on the spec and the files that it uses
     #[arg(long, value_name = "FILE", requires = "output", value_hint = ValueHint::FilePath)]
     depfile: Option<PathBuf>,
@@ -50,28 +59,43 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Language {
     /// A C99 header, also good as C++11
     C,
+    /// A module of Fortran 2008, and a C file that goes with it
+    Fortran,
     /// Rust functions
     Rust,
 }
 
 impl Language {
-    fn backend(self) -> &'static dyn Backend {
-        match self {
-            Self::C => &C,
-            Self::Rust => &Rust,
-        }
+    fn backend(self, reader: bool) -> anyhow::Result<&'static dyn Backend> {
+        Ok(match (self, reader) {
+            (Self::C, false) => &C,
+            (Self::C, true) => &CReader,
+            (Self::Fortran, false) => &Fortran,
+            (Self::Fortran, true) => bail!("--reader: readers are made for C and Rust, not for Fortran"),
+            (Self::Rust, false) => &Rust,
+            (Self::Rust, true) => &RustReader,
+        })
     }
 
-    /// How a program is built with the files, the first of which is `first`.
-    fn build_line(self, files: &[PathBuf]) -> String {
-        let first = files.first().and_then(|path| path.file_name()).unwrap_or_default().to_string_lossy();
-        match self {
-            Self::C => format!("#include \"{first}\" and build with: cc -O2 app.c -pthread"),
-            Self::Rust => {
+    /// How a program is built with these files.
+    fn build_line(self, reader: bool, files: &[PathBuf]) -> String {
+        let name = |at: usize| files.get(at).and_then(|path| path.file_name()).unwrap_or_default().to_string_lossy();
+        let (first, second) = (name(0), name(1));
+        match (self, reader) {
+            (Self::C, false) => format!("#include \"{first}\", and build with: cc -O2 app.c -pthread"),
+            (Self::C, true) => format!("#include \"{first}\", and build with: cc -O2 tool.c"),
+            (Self::Fortran, _) => {
+                let object = second.replace(".c", ".o");
+                format!(
+                    "build with: cc -O2 -c {second} && gfortran -O2 {first} app.f90 {object} -pthread\n\
+                     tumit: with MPI:    mpicc -O2 -DTUMIT_MPI -c {second} && mpifort -O2 {first} app.f90 {object} -pthread"
+                )
+            }
+            (Self::Rust, _) => {
                 format!("put `mod {};` into a crate that depends on tracer-rt", first.trim_end_matches(".rs"))
             }
         }
@@ -86,7 +110,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     }
     let mut options = Options::default();
     options.off.clone_from(&args.off);
-    let files = args.language.backend().generate(&spec, &options);
+    let files = args.language.backend(args.reader)?.generate(&spec, &options);
     let files = files.with_context(|| format!("cannot generate from {}", args.spec))?;
     match &args.output {
         Some(output) => write(args, output, &spec, &files)?,
@@ -122,7 +146,7 @@ fn write(args: &Args, output: &Path, spec: &Spec, files: &Files) -> anyhow::Resu
         write_if_changed(depfile, &dependencies(&paths, spec_files::paths(spec)))?;
     }
     if !args.quiet {
-        term::note(&format!("tumit: {}", args.language.build_line(&paths)));
+        term::note(&format!("tumit: {}", args.language.build_line(args.reader, &paths)));
     }
     Ok(())
 }

@@ -2,11 +2,11 @@
 //!
 //! The generators stay the only ones who know how names and types are spelled; here their output is only looked through.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use crate::codegen::{Backend, Options, c, rust};
-use crate::names::rust_name;
-use crate::spec::{RecordId, Spec};
+use crate::codegen::{Backend, Options, c, fortran::Fortran, rust};
+use crate::names::{fortran_name, rust_name};
+use crate::spec::{Record, RecordId, Spec};
 
 /// How one event is recorded in one language.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,10 +21,16 @@ pub(super) struct Call {
 /// What the generators made of a spec. A language that cannot express it has no calls.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
+    /// Names in C, one per record.
+    names: Vec<String>,
+    /// Names in Fortran.
+    procedures: HashSet<String>,
     /// By `module::function`.
     rust: HashMap<String, Function>,
     /// By function.
     c: HashMap<String, Function>,
+    /// By procedure.
+    fortran: HashMap<String, Function>,
 }
 
 #[derive(Clone, Debug)]
@@ -35,7 +41,18 @@ struct Function {
 
 impl Calls {
     pub(super) fn new(spec: &Spec, options: &Options) -> Self {
-        Self { rust: rust_functions(spec, options), c: c_functions(spec, options) }
+        let names = c::Names::new(spec).map(|names| names.functions).unwrap_or_default();
+        let text = |backend: &dyn Backend| {
+            let files = backend.generate(spec, options).map(|files| files.0).unwrap_or_default();
+            files.into_iter().next().map(|file| file.text).unwrap_or_default()
+        };
+        Self {
+            c: c_functions(&text(&c::C), &names),
+            fortran: fortran_procedures(&text(&Fortran)),
+            rust: rust_functions(spec, options),
+            procedures: names.iter().map(|name| fortran_name(name)).collect(),
+            names,
+        }
     }
 
     /// The calls of an event, or of a span with its two records.
@@ -43,19 +60,51 @@ impl Calls {
         let Some(record) = records.first().and_then(|id| spec.records.get(id.index())) else { return Vec::new() };
         let level = spec.levels.get(record.level.index()).map_or("", |level| level.name.as_str());
         let rust = format!("{}::{}", rust_name(level), rust_name(&record.name));
-        let base = format!("{}_{}", spec.name, record.name);
-        let c = if records.len() > 1 { vec![format!("{base}_begin"), format!("{base}_end")] } else { vec![base] };
-        let call = |language, functions: Vec<&Function>| {
-            let all = |part: fn(&Function) -> &str, between| {
-                functions.iter().map(|f| part(f)).collect::<Vec<_>>().join(between)
-            };
-            let (signature, code) = (all(|f| &f.signature, "\n"), all(|f| &f.code, "\n\n"));
-            (!functions.is_empty()).then_some(Call { language, signature, code })
-        };
-        let rust = call("Rust", self.rust.get(&rust).into_iter().collect());
-        let c = call("C", c.iter().filter_map(|name| self.c.get(name)).collect());
-        [rust, c].into_iter().flatten().collect()
+        let rust: Vec<Function> = self.rust.get(&rust).cloned().into_iter().collect();
+        let named = |id: &RecordId| Some((spec.records.get(id.index())?, self.names.get(id.index())?));
+        let c = records.iter().filter_map(named).filter_map(|(record, name)| {
+            let function = self.c.get(name)?;
+            Some(Function { signature: declared(&function.signature, record), code: function.code.clone() })
+        });
+        let fortran = records.iter().filter_map(named).filter_map(|(_, name)| self.fortran(&fortran_name(name)));
+        let all = [("Rust", rust), ("C", c.collect()), ("Fortran", fortran.collect())];
+        all.into_iter().filter_map(|(language, functions)| call(language, &functions)).collect()
     }
+
+    /// A procedure as programs call it, and all that stands behind the name: it may be generic over kinds of integers, or
+    /// convert its arguments for a C routine.
+    fn fortran(&self, name: &str) -> Option<Function> {
+        let own = name.to_owned();
+        let variants =
+            (1..).map(|number| format!("{name}_{number}")).take_while(|name| self.fortran.contains_key(name));
+        let parts = [own, format!("{name}_c")]
+            .into_iter()
+            .chain(variants)
+            .filter(|part| part == name || !self.procedures.contains(part));
+        let parts: Vec<&Function> = parts.filter_map(|part| self.fortran.get(&part)).collect();
+        let called = self.fortran.get(name).or_else(|| parts.get(1).or(parts.first()).copied())?;
+        let code = parts.iter().map(|part| part.code.as_str()).collect::<Vec<_>>().join("\n\n");
+        Some(Function { signature: wrapped(&format!("call {name}{}", called.signature)).replace("\n", " &\n"), code })
+    }
+}
+
+fn call(language: &'static str, functions: &[Function]) -> Option<Call> {
+    let all = |part: fn(&Function) -> &str, between| functions.iter().map(part).collect::<Vec<_>>().join(between);
+    let (signature, code) = (all(|f| &f.signature, "\n"), all(|f| &f.code, "\n\n"));
+    (!functions.is_empty()).then_some(Call { language, signature, code })
+}
+
+/// The parameters of a C function under the names that the spec gives them: in the function each ends with a `_`, so that
+/// it is no macro of the program's.
+fn declared(signature: &str, record: &Record) -> String {
+    let mut out = String::new();
+    for word in signature.split_inclusive(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
+        let (name, end) = word.split_at(word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric() && c != '_').len());
+        let plain = name.strip_suffix('_').unwrap_or(name);
+        out.push_str(if record.layout.fields.iter().any(|field| field.name == plain) { plain } else { name });
+        out.push_str(end);
+    }
+    wrapped(&out)
 }
 
 /// The functions of the modules of the levels.
@@ -109,43 +158,67 @@ fn wrapped(text: &str) -> String {
     out
 }
 
-/// The functions that stand in a header: each starts at the margin and ends with a `}` there.
-fn c_functions(spec: &Spec, options: &Options) -> HashMap<String, Function> {
-    let files = c::C.generate(spec, options).map(|files| files.0).unwrap_or_default();
+/// The functions of these names in a header: each starts at the margin and ends with a `}` there.
+fn c_functions(text: &str, names: &[String]) -> HashMap<String, Function> {
+    let names: HashSet<&str> = names.iter().map(String::as_str).collect();
+    let lines: Vec<&str> = text.lines().collect();
     let mut functions = HashMap::new();
-    let prefix = format!("{}_", spec.name);
-    for file in &files {
-        let lines: Vec<&str> = file.text.lines().collect();
-        for (at, line) in lines.iter().enumerate() {
-            let Some((name, signature)) = c_definition(line, &prefix) else { continue };
-            let length = lines[at..].iter().position(|line| *line == "}").map_or(1, |end| end + 1);
-            let start = at - lines[..at].iter().rev().take_while(|line| is_comment(line)).count();
-            let code = lines[start..at + length].join("\n");
-            functions.insert(name, Function { signature: wrapped(&signature), code });
+    for (at, line) in lines.iter().enumerate() {
+        if line.starts_with([' ', '#', '/', '}']) || !line.contains('(') {
+            continue;
         }
+        let head = lines[at..].iter().take(MAX_HEAD).position(|line| line.ends_with('{')).unwrap_or(0);
+        let Some((name, signature)) = c_definition(&lines[at..=at + head].join(" "), &names) else { continue };
+        let length = lines[at..].iter().position(|line| *line == "}").map_or(1, |end| end + 1);
+        let start = at - lines[..at].iter().rev().take_while(|line| is_comment(line)).count();
+        functions.insert(name, Function { signature, code: lines[start..at + length].join("\n") });
     }
     functions
 }
+
+/// Most lines of the declaration of a function: it has up to 64 parameters.
+const MAX_HEAD: usize = 80;
 
 fn is_comment(line: &str) -> bool {
     line.starts_with("/*") || line.starts_with(" *")
 }
 
-/// The name and the declaration that a line begins, when it defines a function whose name starts with `prefix`. A located
-/// function, `NAME_at`, is called through a macro that passes the place.
-fn c_definition(line: &str, prefix: &str) -> Option<(String, String)> {
-    let (declared, _) = line.strip_suffix('{')?.split_once('(')?;
-    let name = declared.rsplit([' ', '*']).next().filter(|name| name.starts_with(prefix))?;
+/// The name and the declaration of a function that is one of these. A located function, `NAME_at`, is called through a
+/// macro that passes the place.
+fn c_definition(head: &str, names: &HashSet<&str>) -> Option<(String, String)> {
+    let head = head.strip_suffix('{')?.trim_end();
+    let (declared, arguments) = head.split_at(head.find('(')?);
+    let name = declared.rsplit([' ', '*']).next()?;
     let returns = declared.split_whitespace().rev().nth(1)?;
-    let arguments = line.strip_suffix('{')?.trim_end().strip_prefix(declared)?;
-    match arguments.strip_prefix("(struct tumit1_site *tumit1_at") {
-        Some(rest) => {
-            let name = name.strip_suffix("_at")?;
-            let rest = if rest == ")" { "void)" } else { rest.trim_start_matches(", ") };
-            Some((name.to_owned(), format!("{returns} {name}({rest}")))
-        }
-        None => Some((name.to_owned(), format!("{returns} {name}{arguments}"))),
+    if let Some(rest) = arguments.strip_prefix("(struct tumit1_site *tumit1_at") {
+        let name = name.strip_suffix("_at").filter(|name| names.contains(name))?;
+        let rest = if rest == ")" { "void)" } else { rest.trim_start_matches(',').trim_start() };
+        return Some((name.to_owned(), format!("{returns} {name}({rest}")));
     }
+    names.contains(name).then(|| (name.to_owned(), format!("{returns} {name}{arguments}")))
+}
+
+/// The subroutines of a module; as signature, the list of their arguments.
+fn fortran_procedures(text: &str) -> HashMap<String, Function> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut procedures = HashMap::new();
+    for (at, line) in lines.iter().enumerate() {
+        let Some((name, _)) = line.trim_start().strip_prefix("subroutine ").and_then(|rest| rest.split_once('('))
+        else {
+            continue;
+        };
+        let end = format!("end subroutine {name}");
+        let Some(length) = lines[at..].iter().position(|line| line.trim() == end) else { continue };
+        let code = &lines[at..=at + length];
+        let head: Vec<&str> = code.iter().map(|line| line.trim().trim_end_matches('&').trim_end()).collect();
+        let head = head.join(" ");
+        let Some((arguments, _)) = head.split_once('(').and_then(|(_, rest)| rest.split_once(')')) else { continue };
+        let signature = format!("({arguments})");
+        let indent = line.len() - line.trim_start().len();
+        let code: Vec<&str> = code.iter().map(|line| line.get(indent..).unwrap_or_default()).collect();
+        procedures.insert(name.to_owned(), Function { signature, code: code.join("\n") });
+    }
+    procedures
 }
 
 #[cfg(test)]
@@ -162,7 +235,8 @@ mod tests {
 
     #[test]
     fn definitions_in_c_are_recognised() {
-        let found = |line| c_definition(line, "t_");
+        let names = HashSet::from(["t_post"]);
+        let found = |line| c_definition(line, &names);
         let plain = found("TUMIT1_HOT void t_post(uint16_t a) {");
         assert_eq!(plain, Some(("t_post".into(), "void t_post(uint16_t a)".into())));
         let located = found("TUMIT1_HOT void t_post_at(struct tumit1_site *tumit1_at, uint16_t a) {");
@@ -170,6 +244,35 @@ mod tests {
         let alone = found("TUMIT1_HOT void t_post_at(struct tumit1_site *tumit1_at) {");
         assert_eq!(alone, Some(("t_post".into(), "void t_post(void)".into())));
         assert_eq!(found("static void other(void) {"), None);
-        assert_eq!(found("struct t_x {"), None);
+        assert_eq!(found("struct t_post {"), None);
+    }
+
+    #[test]
+    fn every_event_of_every_good_spec_has_calls_in_all_languages() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/good");
+        for file in ["taktuk.tumit", "growth.tumit"] {
+            let text = std::fs::read_to_string(folder.join(file)).expect("a part of the package");
+            let spec = crate::compile_text(file, &text).0.expect("it is right");
+            let calls = Calls::new(&spec, &Options::default());
+            for (at, record) in spec.records.iter().enumerate() {
+                let id = RecordId(u32::try_from(at).expect("few"));
+                let mut records = vec![id];
+                match spec.span_of(id) {
+                    Some(span) if span.begin == id => records.push(span.end),
+                    Some(_) => continue,
+                    None => {}
+                }
+                let found = calls.of(&spec, &records);
+                let languages: Vec<_> = found.iter().map(|call| call.language).collect();
+                assert_eq!(languages, ["Rust", "C", "Fortran"], "{}", record.layout.name);
+                for call in found.iter().filter(|call| call.language != "Rust") {
+                    let name = format!("_{}", record.name);
+                    assert_eq!(call.signature.matches(&name).count(), records.len(), "{}", call.signature);
+                }
+                for field in &record.layout.fields {
+                    assert!(found.iter().all(|call| call.signature.contains(&field.name)), "{found:?}");
+                }
+            }
+        }
     }
 }

@@ -1,61 +1,97 @@
 //! Expressions as the language spells them.
 
-use crate::spec::{BinaryOp, Builtin, Expr, Function, Pattern, Piece, Record, Spec, UnaryOp};
+use crate::Spec;
+use crate::spec::{Align, BinaryOp, Builtin, Expr, Format, Function, Notation, Pattern, Piece, Record, UnaryOp};
 
 /// The text of an expression over `record`. Every part that has operators stands in parentheses.
-pub(super) fn text(expr: &Expr, record: Option<&Record>, spec: &Spec) -> String {
-    match expr {
-        Expr::Integer(value) => value.to_string(),
-        Expr::Float(value) => format!("{value:?}"),
-        Expr::Bool(value) => value.to_string(),
-        Expr::Text(pattern) => format!("\"{}\"", pattern_text(pattern, record, spec)),
-        Expr::Field(index) => {
-            let field = record.and_then(|record| record.layout.fields.get(*index as usize));
-            field.map_or_else(|| format!("parameter {index}"), |field| field.name.clone())
+pub(super) fn text(expr: &Expr, spec: &Spec, record: Option<&Record>) -> String {
+    Printer { spec, record }.text(expr)
+}
+
+/// What names in an expression refer to.
+#[derive(Clone, Copy)]
+struct Printer<'a> {
+    spec: &'a Spec,
+    record: Option<&'a Record>,
+}
+
+impl Printer<'_> {
+    fn text(self, expr: &Expr) -> String {
+        match expr {
+            Expr::Integer(value) => value.to_string(),
+            Expr::Float(value) => format!("{value:?}"),
+            Expr::Bool(value) => value.to_string(),
+            Expr::Text(pattern) => format!("\"{}\"", self.pattern(pattern)),
+            Expr::Field(index) => self.field(*index),
+            Expr::Builtin(builtin) => builtin_name(*builtin).to_owned(),
+            Expr::Element(index, at) => format!("{}[{}]", self.field(*index), self.text(at)),
+            Expr::Call(function, arguments) => {
+                let arguments: Vec<_> = arguments.iter().map(|argument| self.text(argument)).collect();
+                format!("{}({})", self.function(*function), arguments.join(", "))
+            }
+            Expr::Unary(UnaryOp::Minus, inner) => format!("-{}", self.inside(inner)),
+            Expr::Unary(UnaryOp::Not, inner) => format!("not {}", self.inside(inner)),
+            Expr::Binary(op, left, right) => {
+                format!("{} {} {}", self.inside(left), operator(*op), self.inside(right))
+            }
         }
-        Expr::Element(index, place) => {
-            let list = Expr::Field(*index);
-            format!("{}[{}]", text(&list, record, spec), text(place, record, spec))
-        }
-        Expr::Call(called, arguments) => {
-            let arguments: Vec<String> = arguments.iter().map(|argument| text(argument, record, spec)).collect();
-            format!("{}({})", function(*called, spec), arguments.join(", "))
-        }
-        Expr::Builtin(builtin) => builtin_name(*builtin).to_owned(),
-        Expr::Unary(UnaryOp::Minus, inner) => format!("-{}", inside(inner, record, spec)),
-        Expr::Unary(UnaryOp::Not, inner) => format!("not {}", inside(inner, record, spec)),
-        Expr::Binary(op, left, right) => {
-            format!("{} {} {}", inside(left, record, spec), operator(*op), inside(right, record, spec))
-        }
+    }
+
+    fn inside(self, expr: &Expr) -> String {
+        let text = self.text(expr);
+        if matches!(expr, Expr::Binary(..) | Expr::Unary(..)) { format!("({text})") } else { text }
+    }
+
+    fn field(self, index: u32) -> String {
+        let field = self.record.and_then(|record| record.layout.fields.get(index as usize));
+        field.map_or_else(|| format!("parameter {index}"), |field| field.name.clone())
+    }
+
+    fn function(self, function: Function) -> String {
+        let name = match function {
+            Function::Len => "len",
+            Function::Abs => "abs",
+            Function::Min => "min",
+            Function::Max => "max",
+            Function::Floor => "floor",
+            Function::Ceil => "ceil",
+            Function::Round => "round",
+            Function::Number => "number",
+            Function::Lookup(index) => self.spec.enums.get(index as usize).map_or("enum", |item| item.name.as_str()),
+        };
+        name.to_owned()
+    }
+
+    fn pattern(self, pattern: &Pattern) -> String {
+        let pieces = pattern.0.iter().map(|piece| match piece {
+            Piece::Text(piece) => piece.escape_debug().to_string().replace('{', "{{").replace('}', "}}"),
+            Piece::Name(name, format) => hole(name, format),
+            Piece::Expr(expr, format) => hole(&self.text(expr), format),
+        });
+        pieces.collect()
     }
 }
 
-fn inside(expr: &Expr, record: Option<&Record>, spec: &Spec) -> String {
-    let text = text(expr, record, spec);
-    if matches!(expr, Expr::Binary(..) | Expr::Unary(..)) { format!("({text})") } else { text }
-}
-
-fn pattern_text(pattern: &Pattern, record: Option<&Record>, spec: &Spec) -> String {
-    let pieces = pattern.0.iter().map(|piece| match piece {
-        Piece::Text(piece) => piece.escape_debug().to_string().replace('{', "{{").replace('}', "}}"),
-        Piece::Name(name, format) => format!("{{{name}{format}}}"),
-        Piece::Expr(expr, format) => format!("{{{}{format}}}", text(expr, record, spec)),
-    });
-    pieces.collect()
-}
-
-fn function(called: Function, spec: &Spec) -> &str {
-    match called {
-        Function::Len => "len",
-        Function::Abs => "abs",
-        Function::Min => "min",
-        Function::Max => "max",
-        Function::Floor => "floor",
-        Function::Ceil => "ceil",
-        Function::Round => "round",
-        Function::Number => "number",
-        Function::Lookup(index) => spec.enums.get(index as usize).map_or("enum", |item| item.name.as_str()),
-    }
+/// `{value:>08.3x}`
+pub(super) fn hole(value: &str, format: &Format) -> String {
+    let align = match format.align {
+        None => "",
+        Some(Align::Left) => "<",
+        Some(Align::Right) => ">",
+        Some(Align::Center) => "^",
+    };
+    let zeros = if format.zeros { "0" } else { "" };
+    let width = if format.width > 0 { format.width.to_string() } else { String::new() };
+    let precision = format.precision.map_or(String::new(), |digits| format!(".{digits}"));
+    let notation = match format.notation {
+        Notation::Usual => "",
+        Notation::Hexadecimal => "x",
+        Notation::UpperHexadecimal => "X",
+        Notation::Binary => "b",
+        Notation::Exponent => "e",
+    };
+    let format = [align, zeros, &width, &precision, notation].concat();
+    if format.is_empty() { format!("{{{value}}}") } else { format!("{{{value}:{format}}}") }
 }
 
 fn builtin_name(builtin: Builtin) -> &'static str {

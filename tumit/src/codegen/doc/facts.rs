@@ -6,9 +6,11 @@ use tracer_format::RECORD_HEAD_BYTES;
 use tracer_format::schema::{FieldType, RecordKind, RecordType, Scalar};
 
 use super::calls::{Call, Calls};
+use super::expr;
 use crate::codegen::Options;
 use crate::spec::{
-    ContainerTypeId, EntityType, Level, LevelId, Look, Nature, Pattern, Piece, RecordId, Shape, Span, Spec,
+    ContainerTypeId, EntityType, Level, LevelId, Look, Nature, Pattern, Piece, Record, RecordId, Shape, Spec,
+    TemplateLine,
 };
 
 /// All that a reference tells.
@@ -107,26 +109,25 @@ impl<'a> Facts<'a> {
 }
 
 /// What a record belongs to, found at once: specs have thousands of events.
-struct Index<'a> {
-    spans: HashMap<RecordId, &'a Span>,
+struct Index {
     rules: HashMap<RecordId, Vec<usize>>,
 }
 
-impl<'a> Index<'a> {
-    fn new(spec: &'a Spec) -> Self {
+impl Index {
+    fn new(spec: &Spec) -> Self {
         let mut rules: HashMap<RecordId, Vec<usize>> = HashMap::new();
         for (at, rule) in spec.rule_texts.iter().enumerate() {
             for record in &rule.records {
                 rules.entry(*record).or_default().push(at);
             }
         }
-        Self { spans: spec.spans.iter().map(|span| (span.begin, span)).collect(), rules }
+        Self { rules }
     }
 }
 
-fn event<'a>(spec: &'a Spec, id: RecordId, index: &Index<'a>, calls: &Calls) -> Event<'a> {
+fn event<'a>(spec: &'a Spec, id: RecordId, index: &Index, calls: &Calls) -> Event<'a> {
     let record = &spec.records[id.index()];
-    let span = index.spans.get(&id).copied();
+    let span = spec.span_of(id);
     let records: Vec<RecordId> = std::iter::once(id).chain(span.map(|span| span.end)).collect();
     let sizes = match span {
         None => vec![("", size(&record.layout))],
@@ -149,8 +150,6 @@ fn event<'a>(spec: &'a Spec, id: RecordId, index: &Index<'a>, calls: &Calls) -> 
         records.iter().filter_map(|record| index.rules.get(record)).flatten().copied().collect();
     rules.sort_unstable();
     rules.dedup();
-    let has_rules =
-        records.iter().any(|record| spec.rules.get(record.index()).is_some_and(|actions| !actions.is_empty()));
     Event {
         name: &record.name,
         doc: &record.doc,
@@ -163,7 +162,7 @@ fn event<'a>(spec: &'a Spec, id: RecordId, index: &Index<'a>, calls: &Calls) -> 
         parameters: parameters.collect(),
         sizes,
         rules,
-        has_rules,
+        has_rules: spec.has_rules(id),
         calls: calls.of(spec, &records),
     }
 }
@@ -219,7 +218,7 @@ pub(super) fn container_name(name: &str, keys: &[String]) -> String {
 pub(super) fn pattern(pattern: &Pattern) -> String {
     let pieces = pattern.0.iter().map(|piece| match piece {
         Piece::Text(text) => text.replace('{', "{{").replace('}', "}}"),
-        Piece::Name(name, format) => format!("{{{name}{format}}}"),
+        Piece::Name(name, format) => expr::hole(name, format),
         _ => "{…}".to_owned(),
     });
     pieces.collect()
@@ -271,4 +270,13 @@ pub(super) fn rule_text(text: &str) -> String {
     let mut lines = text.lines();
     let first = lines.next().unwrap_or_default().to_owned();
     std::iter::once(first).chain(lines.map(line)).collect::<Vec<_>>().join("\n")
+}
+
+/// A line of a text output: its template, and its parameters as they are written after it.
+pub(super) fn line(line: &TemplateLine, spec: &Spec, record: &Record) -> [String; 2] {
+    let arguments: Vec<_> = line.arguments.iter().map(|argument| expr::text(argument, spec, Some(record))).collect();
+    let when = line.when.as_ref().map(|when| format!("when {}", expr::text(when, spec, Some(record))));
+    let once = if line.once { "once " } else { "" };
+    let parts = std::iter::once(arguments.join(", ")).chain(when).filter(|part| !part.is_empty());
+    [format!("{once}\"{}\"", line.text.join("@").escape_debug()), parts.collect::<Vec<_>>().join(" ")]
 }

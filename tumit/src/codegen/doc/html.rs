@@ -170,7 +170,7 @@ fn types(out: &mut String, spec: &Spec) {
         let rows = spec
             .constants
             .iter()
-            .map(|item| (anchor("const", &item.name), &item.name, expr::text(&item.value, None, spec), &item.doc));
+            .map(|item| (anchor("const", &item.name), &item.name, expr::text(&item.value, spec, None), &item.doc));
         small_table(out, "Constants", "value", rows);
     }
     out.push_str("</section>\n");
@@ -209,7 +209,12 @@ fn rules(out: &mut String, spec: &Spec) {
     for (at, rule) in spec.rule_texts.iter().enumerate() {
         let _ = writeln!(out, "<div class=\"rule\" id=\"rule-{}\">", at + 1);
         out.push_str(&prose(&rule.doc));
-        let _ = writeln!(out, "<pre><code>{}</code></pre>\n</div>", highlight::rule(&facts::rule_text(&rule.text)));
+        let _ = writeln!(
+            out,
+            "<pre tabindex=\"0\"><code>{}</code></pre>\n<a class=\"number\" href=\"#rule-{1}\" aria-label=\"rule {1}\">{1}</a>\n</div>",
+            highlight::rule(&facts::rule_text(&rule.text)),
+            at + 1
+        );
     }
     out.push_str("</section>\n");
 }
@@ -238,15 +243,14 @@ fn outputs(out: &mut String, spec: &Spec) {
         );
         for (record, lines) in spec.records.iter().zip(&output.rules) {
             for line in lines {
-                let arguments: Vec<_> =
-                    line.arguments.iter().map(|argument| expr::text(argument, Some(record), spec)).collect();
+                let [text, arguments] = facts::line(line, spec, record);
                 let _ = writeln!(
                     out,
                     "<tr><th scope=\"row\"><a href=\"#{}\">{}</a></th><td>{}</td><td>{}</td></tr>",
                     anchor("event", &record.name),
                     code(&record.layout.name),
-                    code(&line.text.join("@")),
-                    code(&arguments.join(", "))
+                    code(&text),
+                    code(&arguments)
                 );
             }
         }

@@ -126,7 +126,7 @@ fn types(out: &mut String, spec: &Spec) {
     }
     let aliases = spec.aliases.iter().map(|item| ("type", &item.name, item.text.clone(), &item.doc));
     let constants =
-        spec.constants.iter().map(|item| ("const", &item.name, expr::text(&item.value, None, spec), &item.doc));
+        spec.constants.iter().map(|item| ("const", &item.name, expr::text(&item.value, spec, None), &item.doc));
     let rows: Vec<_> = aliases.chain(constants).collect();
     if !rows.is_empty() {
         out.push_str("\n| | name | is | |\n|---|---|---|---|\n");
@@ -231,9 +231,7 @@ fn outputs(out: &mut String, spec: &Spec) {
         out.push_str("\n| record | line | parameters |\n|---|---|---|\n");
         for (record, lines) in spec.records.iter().zip(&output.rules) {
             for line in lines {
-                let arguments: Vec<_> =
-                    line.arguments.iter().map(|argument| expr::text(argument, Some(record), spec)).collect();
-                let (text, arguments) = (line.text.join("@"), arguments.join(", "));
+                let [text, arguments] = facts::line(line, spec, record);
                 let _ = writeln!(out, "| {} | {} | {} |", code(&record.layout.name), code(&text), code(&arguments));
             }
         }

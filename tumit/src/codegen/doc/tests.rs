@@ -7,8 +7,8 @@ type rank = u16;\nconst LENGTH = 4;\n\n/// Messages.\nlevel COM {\n    /// The m
 level APP off { span work { n: u32 } }\npaje {\n    container program \"Program\" {\n        container node[node: u16] \"Node {node}\" {\n            \
 state activity \"Activity\" #010203 { working #2ca02c, idle shape diamond }\n            variable load\n        }\n        \
 link message from node to node { big #ff0000 }\n    }\n}\n\n/// Doc of a rule.\nrule post -> push activity = working on node[node]\n          \
--> start message key (node) from node[node]\n          -> end message key (node) to node[node];\nrule work.begin -> set load = n * 2 on node[0];\n\
-rule work.end -> set load = 0 on node[0];\noutput text \"by hand\" { prologue \"a<b>\\n\" rule post -> \"12 @ `@`\" date, node; }\n";
+-> start message = big key (node) from node[node]\n          -> end message key (node) to node[node];\nrule work.begin -> set load = n * 2 on node[0];\n\
+rule work.end -> set load = 0 on node[0] -> set activity = idle on node[0];\noutput text \"by hand\" { prologue \"a<b>\\n\" rule post -> \"12 @ `@`\" date, node; }\n";
 
 fn made(backend: &dyn Backend, text: &str) -> String {
     let (spec, diagnostics) = crate::compile_text("folder/demo.tumit", text);
@@ -47,7 +47,7 @@ fn the_page_tells_everything_and_escapes_it() {
         "<code>[u32; LENGTH]</code>",
         "at least 32 bytes",
         "com::post(node: u16, ids: [u32; 4], what: &amp;str, shade: Paint)",
-        "void demo_post(uint16_t node, const uint32_t *ids, const char *what, enum demo_paint shade)",
+        "void demo_post(uint16_t node, const uint32_t *ids",
         "void demo_work_begin(uint32_t n)\nvoid demo_work_end(void)",
         "off unless asked for",
         "node[node]",
@@ -56,7 +56,7 @@ fn the_page_tells_everything_and_escapes_it() {
         "Doc of a rule.",
         "by hand",
         "a&lt;b&gt;",
-        "<code>12 @ `@`</code>",
+        "<code>&quot;12 @ `@`&quot;</code>",
         "shown as a mark on the thread",
     ] {
         assert!(html.contains(part), "{part} is missing in\n{html}");
@@ -94,7 +94,7 @@ fn markdown_tells_the_same() {
         "program \"Program\"\n├─ link message: node → node\n└─ node[node] \"Node {node}\"\n   ├─ state activity\n   └─ variable load",
         "| `working` | working | `#2ca02c` |  |",
         "## Text output `by hand`",
-        "| `post` | `` 12 @ `@` `` | `date, node` |",
+        "| `post` | ``\"12 @ `@`\"`` | `date, node` |",
     ] {
         assert!(markdown.contains(part), "{part} is missing in\n{markdown}");
     }

@@ -136,7 +136,11 @@ fn swatch(nature: &Nature, color: Option<Color>, look: &Look) -> String {
     } else {
         shape.to_owned()
     };
-    let class = if color.is_some() { "swatch" } else { "swatch plain" };
+    let class = match (color.is_some(), shape.contains("stroke")) {
+        (false, _) => "swatch plain",
+        (true, false) => "swatch",
+        (true, true) => "swatch thin",
+    };
     format!(
         "<svg class=\"{class}\" viewBox=\"0 0 20 16\" width=\"20\" height=\"16\" fill=\"{paint}\" aria-hidden=\"true\">{shape}</svg>"
     )
