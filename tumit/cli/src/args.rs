@@ -24,6 +24,7 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Check(cmd::check::Args),
+    Fmt(cmd::fmt::Args),
     Gen(cmd::generate::Args),
     Info(cmd::info::Args),
     Dump(cmd::dump::Args),

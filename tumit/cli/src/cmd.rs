@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod convert;
 pub(crate) mod dump;
+pub(crate) mod fmt;
 pub(crate) mod generate;
 pub(crate) mod info;
 pub(crate) mod sync;
@@ -37,6 +38,7 @@ impl From<Status> for ExitCode {
 pub(crate) fn run(command: Command) -> anyhow::Result<Status> {
     match command {
         Command::Check(args) => check::run(&args),
+        Command::Fmt(args) => fmt::run(&args),
         Command::Gen(args) => generate::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Dump(args) => dump::run(&args),

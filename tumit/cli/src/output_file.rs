@@ -34,6 +34,13 @@ impl OutputFile {
         Ok(Self { file, temporary, target: target.to_path_buf(), finished: false })
     }
 
+    /// Gives the file the permissions of another.
+    pub(crate) fn set_permissions(&self, permissions: fs::Permissions) -> anyhow::Result<()> {
+        self.file
+            .set_permissions(permissions)
+            .with_context(|| format!("cannot give `{}` its permissions", self.target.display()))
+    }
+
     /// Gives the file its name.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         self.file.flush().with_context(|| format!("cannot write `{}`", self.target.display()))?;

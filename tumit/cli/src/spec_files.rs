@@ -36,6 +36,14 @@ fn compile_quietly(path: &str) -> anyhow::Result<(Option<Spec>, Diagnostics)> {
     Ok(tumit::compile(name, &mut Files { root: name, text }))
 }
 
+/// The text of a file, `-` being standard input.
+///
+/// # Errors
+/// When it cannot be read, or is not UTF-8.
+pub(crate) fn text(path: &str) -> anyhow::Result<String> {
+    if path == STANDARD_INPUT { read_standard_input() } else { read(path).with_context(|| format!("cannot read `{path}`")) }
+}
+
 fn read_standard_input() -> anyhow::Result<String> {
     let mut bytes = Vec::new();
     io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input")?;
