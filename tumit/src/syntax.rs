@@ -22,8 +22,8 @@ mod grammar {
     #[grammar = "syntax/grammar.pest"]
     pub(crate) struct Grammar;
 }
-pub(crate) use grammar::Rule;
 use grammar::Grammar;
+pub(crate) use grammar::Rule;
 
 /// A node of the grammar's tree.
 pub(crate) type Node<'i> = Pair<'i, Rule>;

@@ -41,7 +41,11 @@ fn compile_quietly(path: &str) -> anyhow::Result<(Option<Spec>, Diagnostics)> {
 /// # Errors
 /// When it cannot be read, or is not UTF-8.
 pub(crate) fn text(path: &str) -> anyhow::Result<String> {
-    if path == STANDARD_INPUT { read_standard_input() } else { read(path).with_context(|| format!("cannot read `{path}`")) }
+    if path == STANDARD_INPUT {
+        read_standard_input()
+    } else {
+        read(path).with_context(|| format!("cannot read `{path}`"))
+    }
 }
 
 fn read_standard_input() -> anyhow::Result<String> {

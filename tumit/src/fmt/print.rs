@@ -179,12 +179,14 @@ impl<'t> Printer<'t> {
             return self.token(first);
         }
         self.arrive(first);
+        if node.rule == Rule::prologue {
+            return self.prologue(node);
+        }
         if self.fits(node.tokens.clone(), tail) {
             return self.flat(node.tokens.clone());
         }
         match node.rule {
             Rule::expr => self.operands(&node.children, tail),
-            Rule::prologue => self.prologue(node),
             rule if is_block(rule) => self.sequence(&node.children, tail),
             _ if self.is_action(node) => self.action(node, tail),
             _ => match self.brackets(node) {
@@ -203,7 +205,8 @@ impl<'t> Printer<'t> {
     /// Nodes on one line; before some kinds it may end if they do not fit.
     pub(super) fn sequence(&mut self, nodes: &[Node], tail: usize) {
         for (place, node) in nodes.iter().enumerate() {
-            let tail = if node.is_leaf() && !may_start_line(node.rule) { 0 } else { self.lead(&nodes[place + 1..], tail) };
+            let tail =
+                if node.is_leaf() && !may_start_line(node.rule) { 0 } else { self.lead(&nodes[place + 1..], tail) };
             let starts = place > 0 && may_start_line(node.rule) && !self.fits(node.tokens.clone(), tail);
             let base = self.base;
             if starts {

@@ -70,7 +70,8 @@ impl Node {
 
 /// Reads the grammar's tree of a text. `None` when parts of it fit nowhere.
 pub(super) fn read<'i>(text: &'i str, root: Pair<'i>) -> Option<Tree<'i>> {
-    let mut reader = Reader { text, at: 0, gap: Gap::default(), newlines: 0, tokens: Vec::new(), after_sign: false, is_right: true };
+    let mut reader =
+        Reader { text, at: 0, gap: Gap::default(), newlines: 0, tokens: Vec::new(), after_sign: false, is_right: true };
     let mut items = Vec::new();
     for child in root.into_inner() {
         items.extend(reader.node(child, Rule::file));
@@ -142,8 +143,8 @@ impl<'i> Reader<'i> {
             }
         };
         self.at = start + text.len();
-        let space = self.tokens.last().is_some_and(|before| needs_space(&before.text, text, rule, parent))
-            && !self.after_sign;
+        let space =
+            self.tokens.last().is_some_and(|before| needs_space(&before.text, text, rule, parent)) && !self.after_sign;
         // What stands before these belongs to the line that they end.
         let gap = if matches!(text, "," | ";" | "{") {
             Gap::default()

@@ -62,7 +62,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     out.flush().context("cannot write")?;
     if changed > 0 {
         let (files, have) = if changed == 1 { ("file", "has") } else { ("files", "have") };
-        term::note(&format!("{changed} {files} of {} {have} not the usual form; `tumit fmt` gives it", args.files.len()));
+        term::note(&format!(
+            "{changed} {files} of {} {have} not the usual form; `tumit fmt` gives it",
+            args.files.len()
+        ));
     }
     Ok(match (unreadable, mistakes || changed > 0) {
         (true, _) => Status::CouldNotRun,
