@@ -1,3 +1,4 @@
 //! Driving the languages that record.
 
 pub mod c;
+pub mod fortran;

@@ -164,7 +164,9 @@ impl ProcessFile {
     fn text(&self, schema: &Schema, ty: &RecordType, ticks: u64, site: u32, body: &[u8]) -> TextRecord {
         let mut text = ty.name.clone();
         let mut bytes = Vec::new();
-        if ty.located {
+        if ty.located && site == 0 {
+            text += " @unknown";
+        } else if ty.located {
             let (file, line) = self.sites.get(&site).unwrap_or_else(|| panic!("position {site} is in no table"));
             let name = Path::new(file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
             assert!(*line > 0, "lines count from 1");

@@ -1,18 +1,19 @@
-//! The central promise of the recorders: the same calls in C, C++ and Rust give the same records, byte for byte but for
+//! The central promise of the recorders: the same calls in C, C++, Fortran and Rust give the same records, byte for byte but for
 //! dates, source positions and the ids of processes and threads.
 
 use std::path::Path;
 
 use tests::lang::c::{C99, CXX11, record};
+use tests::lang::fortran::GFORTRAN;
 use tests::run::{ProcessFile, read};
 use tracer_format::tags::tag;
 use tumit::codegen::{Backend, Options, c::C};
 
-/// The run of a driver in C or C++, and that of the same driver in Rust, for the spec in `tests/cases/NAME`.
+/// The runs of a driver in C, C++ and Fortran, and that of the same driver in Rust, for the spec in `tests/cases/NAME`.
 fn runs(name: &str, rust: &str, environment: &[(&str, &str)]) -> Vec<ProcessFile> {
     let case = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases").join(name);
-    let spec = std::fs::read_to_string(case.join("spec.tumit")).expect("the case has a spec");
-    let (spec, diagnostics) = tumit::compile_text("spec.tumit", &spec);
+    let text = std::fs::read_to_string(case.join("spec.tumit")).expect("the case has a spec");
+    let (spec, diagnostics) = tumit::compile_text("spec.tumit", &text);
     let spec = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
     let folder = tempfile::tempdir().expect("a temporary folder");
     let header = C.generate(&spec, &Options::default()).expect("a header").0.remove(0);
@@ -24,8 +25,11 @@ fn runs(name: &str, rust: &str, environment: &[(&str, &str)]) -> Vec<ProcessFile
         compiler.compile(&[&case.join("drive.c")], &program, &[&include]).unwrap_or_else(|error| panic!("{error}"));
         runs.push(record(&program, folder.path(), run, environment));
     }
+    let driver = std::fs::read_to_string(case.join("drive.f90")).expect("the case has a driver in Fortran");
+    let program = GFORTRAN.build(folder.path(), &text, &driver).unwrap_or_else(|error| panic!("{error}"));
+    runs.push(record(&program, folder.path(), "fortran.tmt", environment));
     let mut files: Vec<ProcessFile> = runs.iter().flat_map(|run| read(run)).collect();
-    assert_eq!(files.len(), 3, "one file for each language");
+    assert_eq!(files.len(), 4, "one file for each language");
     files.sort_by_key(|file| file.process[&tag::WRITER].clone());
     files
 }
@@ -37,7 +41,7 @@ fn essence(file: &ProcessFile) -> Vec<String> {
 }
 
 fn assert_alike(files: &[ProcessFile]) {
-    let (rust_file, others) = files.split_last().expect("three files");
+    let (rust_file, others) = files.split_last().expect("four files");
     assert!(rust_file.process[&tag::WRITER].starts_with(b"rust "));
     for other in others {
         assert!(other.process[&tag::WRITER].starts_with(b"c "));

@@ -1,11 +1,13 @@
 //! `events!`: from the path of a spec to its tracing functions.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
+use syn::token::Bracket;
 use syn::{Ident, LitStr, Token, Visibility, bracketed};
 use tumit::codegen::{Options, rust};
 use tumit::{LoadError, Loader};
@@ -36,6 +38,9 @@ impl Parse for Input {
                 return Err(syn::Error::new(option.span(), "no such option; there is `off = [LEVEL, …]`"));
             }
             input.parse::<Token![=]>()?;
+            if !input.peek(Bracket) {
+                return Err(input.error("a list of levels is expected: `off = [LEVEL, …]`"));
+            }
             let list;
             bracketed!(list in input);
             off = Punctuated::<Ident, Token![,]>::parse_terminated(&list)?.into_iter().collect();
@@ -63,14 +68,41 @@ pub(crate) fn expand(input: &Input) -> syn::Result<TokenStream> {
         given => quote!(#given),
     };
     let watched: Vec<TokenStream> = files.loaded.iter().map(|path| watched(path)).collect();
-    rust::tokens(&spec, &options, &rust::Surroundings { visibility, watched: &watched }).map_err(|unsupported| {
-        syn::Error::new(unknown.map_or_else(|| input.path.span(), Ident::span), unsupported.reason)
-    })
+    match rust::tokens(&spec, &options, &rust::Surroundings { visibility, watched: &watched }) {
+        Ok(tokens) => Ok(located(tokens, input.path.span())),
+        Err(unsupported) => {
+            let place = unknown.map_or_else(|| input.path.span(), Ident::span);
+            Err(syn::Error::new(place, unsupported.reason))
+        }
+    }
 }
 
 /// The path of a file for `include_bytes!`; not absolute, so that expansions are alike on all machines.
 fn watched(path: &str) -> TokenStream {
     if Path::new(path).is_absolute() { quote!(#path) } else { quote!(concat!(env!("CARGO_MANIFEST_DIR"), "/", #path)) }
+}
+
+fn reason(full: &Path, error: &std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => format!("there is no file `{}`; paths count from the package's folder", full.display()),
+        ErrorKind::InvalidData => format!("`{}` is not UTF-8 text", full.display()),
+        _ => format!("{error} (`{}`)", full.display()),
+    }
+}
+
+/// Gives all tokens the place of the spec's path: there the compiler says "defined here", and editors lead there. Names are
+/// resolved as before.
+fn located(tokens: TokenStream, place: Span) -> TokenStream {
+    let located = tokens.into_iter().map(|mut token| {
+        if let TokenTree::Group(group) = &token {
+            let mut moved = Group::new(group.delimiter(), located(group.stream(), place));
+            moved.set_span(group.span().located_at(place));
+            return TokenTree::Group(moved);
+        }
+        token.set_span(token.span().located_at(place));
+        token
+    });
+    located.collect()
 }
 
 /// Reads files below the package's folder, and remembers which.
@@ -81,8 +113,8 @@ struct Files {
 
 impl Loader for Files {
     fn load(&mut self, path: &str) -> Result<String, LoadError> {
-        let text = std::fs::read_to_string(self.package.join(path))
-            .map_err(|error| LoadError::new(format!("{error}; paths count from the package's folder")))?;
+        let full = self.package.join(path);
+        let text = std::fs::read_to_string(&full).map_err(|error| LoadError::new(reason(&full, &error)))?;
         self.loaded.push(path.to_owned());
         Ok(text)
     }

@@ -27,9 +27,35 @@ pub fn events(input: TokenStream) -> TokenStream {
     syn::parse(input).and_then(|input| events::expand(&input)).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Makes a function a span: `#[tracer_rt::traced(app::iteration(n))]`. The arguments are expressions over the function's
-/// parameters, `self` included; the span ends when the function returns or unwinds.
+/// Makes a function a span: `#[tracer_rt::traced(app::iteration(n))]`. The span ends when the function returns or unwinds.
+///
+/// The arguments are expressions over the function's parameters, `self` included, evaluated before the body. `app::iteration`
+/// is the path of the span's function as `events!` (or `tumit-build`) made it; without arguments it may stand alone. The
+/// attribute stands on functions and methods with a body: generic, `unsafe`, `extern` ones, in traits and `impl`s. A `const`
+/// function cannot record.
+///
+/// # Async functions
+///
+/// On an `async fn` each poll is a span: it says when the function really ran, and on which thread. The arguments are
+/// evaluated once, when the function begins to run, and kept without borrowing; that allocates only for texts and lists.
+/// A call that begins while the level is off is not recorded. The future may be moved between threads and dropped at any time.
+///
+/// The same holds for functions that end with an `async` block or `Box::pin(async …)`, and for those that are declared to
+/// return `impl Future`; there the arguments are evaluated at the call.
+///
+/// # Tasks
+///
+/// Parts of one call belong together when the span is declared `async`: each call takes a number from
+/// `tracer_rt::new_task()`, and all its parts record it as `task`. It is not among the arguments.
+/// `#[traced(net::fetch(url), task = self.task)]` gives a number of your own.
 #[proc_macro_attribute]
 pub fn traced(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    traced::expand(attribute.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+    let (given, item) = (attribute, proc_macro2::TokenStream::from(item));
+    let result = traced::expand(given.into(), item.clone());
+    // The function stays when the attribute is wrong: its users need not complain, too.
+    let result = result.unwrap_or_else(|error| {
+        let error = error.into_compile_error();
+        quote::quote!(#error #item)
+    });
+    result.into()
 }

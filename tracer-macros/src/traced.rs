@@ -1,38 +1,153 @@
-//! `#[traced(…)]`: a span around a function.
+//! `#[traced(…)]`: a span around a function, or around each poll of an async one.
+//!
+//! The attribute sees no spec: it calls the functions that `events!` has put beside the span for it (`span`, `parts`), by
+//! the path that the user wrote. What it adds has the user's spans where a mistake can be his, and names of its own
+//! elsewhere.
 
-use proc_macro2::TokenStream;
-use quote::quote;
-use syn::{Expr, ItemFn};
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{AttrStyle, Attribute, Expr, ExprPath, Ident, Item, ItemFn, Path, Token, TraitItemFn};
+
+mod returned;
+
+/// `level::span(arguments) [, task = EXPRESSION]`
+struct Traced {
+    span: Path,
+    arguments: Punctuated<Expr, Token![,]>,
+    task: Option<(Ident, Expr)>,
+}
+
+impl Parse for Traced {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        const EXPECTED: &str = "the path of a span is expected: `#[traced(level::span(arguments))]`";
+        if input.is_empty() {
+            return Err(syn::Error::new(Span::call_site(), EXPECTED));
+        }
+        let (span, arguments) = match input.parse()? {
+            Expr::Call(call) => match *call.func {
+                Expr::Path(ExprPath { path, qself: None, .. }) => (path, call.args),
+                other => return Err(syn::Error::new_spanned(other, EXPECTED)),
+            },
+            Expr::Path(ExprPath { path, qself: None, .. }) => (path, Punctuated::new()),
+            other => return Err(syn::Error::new_spanned(other, EXPECTED)),
+        };
+        let mut task = None;
+        if input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
+            let option: Ident = input.parse()?;
+            if option != "task" {
+                let what = "no such option; there is `task = NUMBER`, and arguments stand in the brackets of the span";
+                return Err(syn::Error::new(option.span(), what));
+            }
+            input.parse::<Token![=]>()?;
+            task = Some((option, input.parse()?));
+            input.parse::<Option<Token![,]>>()?;
+        }
+        if !input.is_empty() {
+            return Err(input.error("nothing more is expected here"));
+        }
+        Ok(Self { span, arguments, task })
+    }
+}
+
+impl Traced {
+    /// A call of one of the functions behind the span.
+    fn call(&self, entry: &str) -> TokenStream {
+        let (span, arguments) = (&self.span, &self.arguments);
+        let (entry, task) = match &self.task {
+            Some((option, task)) => (Ident::new(&format!("{entry}_of_task"), option.span()), Some(quote!(#task,))),
+            None => (Ident::new(entry, last(span).span()), None),
+        };
+        // With the place of the span, where the compiler shows arguments that are missing.
+        let call = quote_spanned!(span.span()=> (#task #arguments));
+        quote!(#span::#entry #call)
+    }
+}
+
+fn last(path: &Path) -> &Ident {
+    path.segments.last().map_or_else(|| unreachable!("a path has segments"), |segment| &segment.ident)
+}
 
 pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
-    if attribute.is_empty() {
-        let place = proc_macro2::Span::call_site();
-        return Err(syn::Error::new(place, "a span is expected: `#[traced(level::span(arguments))]`"));
-    }
-    let span: Expr = syn::parse2(attribute)?;
-    if !matches!(span, Expr::Call(_)) {
-        return Err(syn::Error::new_spanned(span, "a call is expected: `#[traced(level::span(arguments))]`"));
-    }
-    let function: ItemFn = syn::parse2(item).map_err(|error| {
-        syn::Error::new(error.span(), format!("`#[traced]` stands on a function or method with a body ({error})"))
-    })?;
-    let ItemFn { attrs, vis, sig, block, .. } = function;
-    if let Some(keyword) = sig.asyncness.as_ref() {
+    let traced: Traced = syn::parse2(attribute)?;
+    let mut function = function(item)?;
+    if let Some(keyword) = function.sig.constness.as_ref() {
         return Err(syn::Error::new(
-            keyword.span,
-            "`#[traced]` on an async function is not supported yet: the function may be moved between threads while a \
-             span belongs to one; put the span around the parts without `.await`",
+            keyword.span(),
+            "a `const` function cannot record: it may run in the compiler; trace the functions that call it",
         ));
     }
-    if let Some(keyword) = sig.constness.as_ref() {
-        return Err(syn::Error::new(keyword.span, "a `const` function cannot record"));
+    if let Some(naked) = function.attrs.iter().find(|attribute| attribute.path().is_ident("naked")) {
+        return Err(syn::Error::new_spanned(naked, "a naked function has no place for a span: trace its callers"));
     }
-    let statements = &block.stmts;
-    Ok(quote! {
-        #(#attrs)*
-        #vis #sig {
-            let __span: ::tracer_rt::Span<_> = #span;
-            #(#statements)*
+    let body = if function.sig.asyncness.is_some() {
+        async_body(&traced, &function)
+    } else {
+        let parts = Ident::new("parts", Span::mixed_site());
+        match returned::polled(&function.sig.output, &mut function.block, &parts) {
+            Some(future) => {
+                let call = traced.call("parts");
+                quote!(let #parts = #call; #future)
+            }
+            None => plain_body(&traced, &function),
         }
-    })
+    };
+    let ItemFn { attrs, vis, sig, block, .. } = &function;
+    let is_inner = |attribute: &&Attribute| matches!(attribute.style, AttrStyle::Inner(_));
+    let (inner, outer): (Vec<_>, Vec<_>) = attrs.iter().partition(is_inner);
+    let mut tokens = quote!(#(#outer)* #vis #sig);
+    block.brace_token.surround(&mut tokens, |inside| inside.extend(quote!(#(#inner)* #body)));
+    Ok(tokens)
+}
+
+/// The function below the attribute.
+fn function(item: TokenStream) -> syn::Result<ItemFn> {
+    let error = match syn::parse2(item.clone()) {
+        Ok(function) => return Ok(function),
+        Err(error) => error,
+    };
+    if let Ok(method) = syn::parse2::<TraitItemFn>(item.clone())
+        && method.default.is_none()
+    {
+        let what = "this function has no body to trace: put `#[traced]` on those that do, in the `impl`s";
+        return Err(syn::Error::new_spanned(method.sig, what));
+    }
+    match syn::parse2::<Item>(item) {
+        Ok(Item::Impl(other)) => Err(misplaced(other.impl_token, "the functions in it")),
+        Ok(Item::Mod(other)) => Err(misplaced(other.mod_token, "the functions in it")),
+        Ok(Item::Trait(other)) => Err(misplaced(other.trait_token, "the functions in it that have bodies")),
+        Ok(other) => Err(syn::Error::new_spanned(other, "`#[traced]` stands on a function or method with a body")),
+        Err(_) => Err(error),
+    }
+}
+
+fn misplaced(keyword: impl ToTokens, where_else: &str) -> syn::Error {
+    syn::Error::new_spanned(keyword, format!("`#[traced]` stands on a function: put it on {where_else}"))
+}
+
+/// The guard is the first local: it goes last.
+fn plain_body(traced: &Traced, function: &ItemFn) -> TokenStream {
+    let guard = Ident::new("_span", Span::mixed_site());
+    let (call, statements) = (traced.call("span"), &function.block.stmts);
+    quote! {
+        let #guard = #call;
+        #(#statements)*
+    }
+}
+
+/// The body becomes a future of its own, each poll of which is a part of the span.
+fn async_body(traced: &Traced, function: &ItemFn) -> TokenStream {
+    let parts = Ident::new("parts", Span::mixed_site());
+    let (call, statements) = (traced.call("parts"), &function.block.stmts);
+    let typed = returned::typed(&function.sig.output);
+    quote! {
+        let #parts = #call;
+        ::tracer_rt::private::Polled::new(#parts, async move {
+            #typed
+            #(#statements)*
+        })
+        .await
+    }
 }

@@ -28,11 +28,13 @@ mod fields;
 mod helper;
 mod intern;
 mod level;
+mod polled;
 mod pool;
 pub mod private;
 mod process;
 mod session;
 mod sink;
+mod span;
 mod sync;
 mod thread;
 
@@ -40,7 +42,16 @@ pub use clock::{Date, now, set_clock};
 pub use fields::Pointer;
 pub use intern::{Intern, Interned};
 pub use level::set_level;
-pub use private::Span;
 pub use session::{Config, Counts, Session, StartError, counts, finish, flush, start};
+pub use span::{Span, new_task};
 pub use thread::set_thread_name;
 pub use tracer_macros::{events, traced};
+
+/// Takes in the tracing functions that a build script made with the package `tumit-build`: `include_events!("app")` for
+/// `specs/app.tumit`. The macro [`events!`] does without a build script.
+#[macro_export]
+macro_rules! include_events {
+    ($name:literal) => {
+        ::core::include!(::core::concat!(::core::env!("OUT_DIR"), "/", $name, ".rs"));
+    };
+}

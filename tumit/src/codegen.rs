@@ -1,7 +1,10 @@
 //! Generators: from a [`Spec`] to the text of tracing functions. They see only `Spec`; output is deterministic.
 
 pub mod c;
+pub mod doc;
+pub mod fortran;
 pub mod rust;
+mod writer;
 
 use crate::Spec;
 

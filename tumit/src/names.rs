@@ -42,6 +42,26 @@ pub fn c_name(name: &str) -> String {
     escaped(name.to_owned(), C_KEYWORDS)
 }
 
+/// Most letters of a name in Fortran 2008.
+const FORTRAN_LETTERS: usize = 63;
+
+/// The name for Fortran: no underscore in front, 63 letters at most. A longer one keeps its first 54 and ends with a hash
+/// of the whole, in which upper and lower case are one, as they are in Fortran.
+#[must_use]
+pub fn fortran_name(name: &str) -> String {
+    let letters: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let mut short = letters.trim_start_matches('_').to_owned();
+    if !short.starts_with(|first: char| first.is_ascii_alphabetic()) {
+        short.insert(0, 'x');
+    }
+    if short.len() > FORTRAN_LETTERS {
+        let hash = tracer_format::checksum::crc32c(0, short.to_ascii_lowercase().as_bytes());
+        short.truncate(FORTRAN_LETTERS - 9);
+        short = format!("{short}_{hash:08x}");
+    }
+    short
+}
+
 fn escaped(mut name: String, keywords: &[&str]) -> String {
     if keywords.contains(&name.as_str()) || name == "_" {
         name.push('_');
@@ -222,6 +242,20 @@ mod tests {
         assert_eq!(c_name("class"), "class_");
         assert_eq!(c_name("post"), "post");
         assert_eq!(rust_name("__"), "_");
+    }
+
+    #[test]
+    fn fortran_names_are_short_and_differ() {
+        assert_eq!(fortran_name("taktuk_post"), "taktuk_post");
+        assert_eq!(fortran_name("__x"), "x");
+        assert_eq!(fortran_name("_3d"), "x3d");
+        let long = "a".repeat(63);
+        assert_eq!(fortran_name(&long), long);
+        let (one, two) = (fortran_name(&format!("{long}_begin")), fortran_name(&format!("{long}_end")));
+        assert_eq!((one.len(), two.len()), (63, 63));
+        assert_ne!(one, two);
+        let upper = fortran_name(&format!("{long}_BEGIN"));
+        assert_eq!(upper.to_lowercase(), one, "one name, whatever its case");
     }
 
     #[test]

@@ -315,6 +315,36 @@ pub struct Format {
     pub notation: Notation,
 }
 
+/// As the language spells it, with the `:`; empty for the usual form.
+impl std::fmt::Display for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if *self == Self::default() {
+            return Ok(());
+        }
+        f.write_str(":")?;
+        f.write_str(match self.align {
+            None => "",
+            Some(Align::Left) => "<",
+            Some(Align::Right) => ">",
+            Some(Align::Center) => "^",
+        })?;
+        f.write_str(if self.zeros { "0" } else { "" })?;
+        if self.width > 0 {
+            write!(f, "{}", self.width)?;
+        }
+        if let Some(precision) = self.precision {
+            write!(f, ".{precision}")?;
+        }
+        f.write_str(match self.notation {
+            Notation::Usual => "",
+            Notation::Hexadecimal => "x",
+            Notation::UpperHexadecimal => "X",
+            Notation::Binary => "b",
+            Notation::Exponent => "e",
+        })
+    }
+}
+
 /// Where a value stands in its width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named after what they are")]

@@ -7,6 +7,8 @@ pub mod entries;
 pub mod record;
 pub mod schema;
 pub mod tags;
+pub mod typed;
+pub mod write;
 
 pub use block::{Block, BlockHeader, BlockKind, Codec, FormatError};
 pub use record::{RawRecord, Records, Value};

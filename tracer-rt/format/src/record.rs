@@ -147,7 +147,7 @@ fn body_bytes(kind: &RecordType, body: &[u8]) -> Option<usize> {
     (at <= body.len()).then_some(at)
 }
 
-fn field_bytes(ty: FieldType, bytes: &[u8]) -> Option<usize> {
+pub(crate) fn field_bytes(ty: FieldType, bytes: &[u8]) -> Option<usize> {
     if let Some(fixed) = ty.bytes() {
         return Some(fixed);
     }
@@ -219,7 +219,7 @@ pub fn array_elements(scalar: Scalar, bytes: &[u8]) -> impl Iterator<Item = Valu
     bytes.chunks_exact(scalar.bytes().unwrap_or(1).max(1)).filter_map(move |chunk| scalar_value(scalar, chunk))
 }
 
-fn scalar_value(scalar: Scalar, b: &[u8]) -> Option<Value<'_>> {
+pub(crate) fn scalar_value(scalar: Scalar, b: &[u8]) -> Option<Value<'_>> {
     let unsigned = || {
         let mut word = [0; 8];
         word.get_mut(..b.len())?.copy_from_slice(b);

@@ -216,11 +216,14 @@ impl Schema {
     /// When the bytes are damaged, of another version, or refer to levels or enums that are not there.
     pub fn decode(bytes: &[u8]) -> Result<Self, crate::FormatError> {
         let bad = |why: String| crate::FormatError::BadSchema(why);
-        let (schema, _): (Self, usize) =
-            bincode::decode_from_slice(bytes, config()).map_err(|error| bad(error.to_string()))?;
-        if schema.version != SCHEMA_VERSION {
-            return Err(bad(format!("its version is {}, not {SCHEMA_VERSION}", schema.version)));
-        }
+        // The version is the first field in all versions.
+        let version = bytes.first_chunk().map_or(0, |first| u32::from_le_bytes(*first));
+        let schema = match version {
+            1 => decode_as::<SchemaV1>(bytes).map(Self::from),
+            SCHEMA_VERSION => decode_as(bytes),
+            _ => Err(format!("its version is {version}, and versions 1 to {SCHEMA_VERSION} are known")),
+        };
+        let schema: Self = schema.map_err(bad)?;
         for record in &schema.records {
             if record.level as usize >= schema.levels.len() {
                 return Err(bad(format!("record `{}` is of no level", record.name)));
@@ -230,6 +233,50 @@ impl Schema {
             }
         }
         Ok(schema)
+    }
+}
+
+#[cfg(feature = "schema")]
+fn decode_as<T: Decode<()>>(bytes: &[u8]) -> Result<T, String> {
+    bincode::decode_from_slice(bytes, config()).map(|(decoded, _)| decoded).map_err(|error| error.to_string())
+}
+
+/// The first version: enum values were numbered 0, 1, 2 …, and specs had no version.
+#[cfg(feature = "schema")]
+#[derive(Encode, Decode)]
+struct SchemaV1 {
+    version: u32,
+    name: String,
+    levels: Vec<LevelInfo>,
+    enums: Vec<EnumInfoV1>,
+    records: Vec<RecordType>,
+    sources: Vec<SourceText>,
+}
+
+#[cfg(feature = "schema")]
+#[derive(Encode, Decode)]
+struct EnumInfoV1 {
+    name: String,
+    values: Vec<String>,
+}
+
+#[cfg(feature = "schema")]
+impl From<SchemaV1> for Schema {
+    fn from(old: SchemaV1) -> Self {
+        let enums = old.enums.into_iter().map(|item| {
+            let numbered =
+                item.values.into_iter().zip(0..=u16::MAX).map(|(name, number)| EnumValueInfo { name, number });
+            EnumInfo { name: item.name, values: numbered.collect() }
+        });
+        Self {
+            version: SCHEMA_VERSION,
+            name: old.name,
+            spec_version: 0,
+            levels: old.levels,
+            enums: enums.collect(),
+            records: old.records,
+            sources: old.sources,
+        }
     }
 }
 
@@ -251,4 +298,36 @@ impl Field {
 #[cfg(feature = "schema")]
 fn config() -> impl bincode::config::Config {
     bincode::config::standard().with_little_endian().with_fixed_int_encoding().with_limit::<MAX_SCHEMA_BYTES>()
+}
+
+#[cfg(all(test, feature = "schema"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_version_is_still_read() {
+        let record =
+            RecordType { name: "e".into(), level: 0, kind: RecordKind::Event, located: true, fields: Vec::new() };
+        let old = SchemaV1 {
+            version: 1,
+            name: "t".into(),
+            levels: vec![LevelInfo { name: "L".into(), enabled: true }],
+            enums: vec![EnumInfoV1 { name: "color".into(), values: vec!["red".into(), "green".into()] }],
+            records: vec![record.clone()],
+            sources: vec![SourceText { path: "t.tumit".into(), text: "trace t;".into() }],
+        };
+        let bytes = bincode::encode_to_vec(&old, config()).expect("plain data");
+        let schema = Schema::decode(&bytes).expect("a version that is known");
+        assert_eq!((schema.version, schema.spec_version, schema.name.as_str()), (SCHEMA_VERSION, 0, "t"));
+        assert_eq!((schema.enums[0].name_of(1), schema.enums[0].name_of(2)), (Some("green"), None));
+        assert_eq!(schema.records, [record]);
+        assert_eq!(Schema::decode(&schema.encode()), Ok(schema));
+    }
+
+    #[test]
+    fn other_versions_are_named() {
+        let error = Schema::decode(&9u32.to_le_bytes()).expect_err("from the future");
+        assert!(error.to_string().contains("its version is 9"), "{error}");
+        assert!(Schema::decode(&[]).is_err());
+    }
 }

@@ -1,14 +1,26 @@
-mod first {
+mod unknown_level {
     tracer_rt::events!("good.tumit", off = [NET]);
 }
-mod second {
+mod mistyped_level {
+    tracer_rt::events!("good.tumit", off = [APP, COMM]);
+}
+mod unknown_option {
     tracer_rt::events!("good.tumit", on = [APP]);
 }
-mod third {
+mod no_list {
+    tracer_rt::events!("good.tumit", off = APP);
+}
+mod no_text {
     tracer_rt::events!(good);
 }
-mod fourth {
+mod nothing {
+    tracer_rt::events!();
+}
+mod visibility {
     tracer_rt::events!(pub(super) "good.tumit");
+}
+mod more {
+    tracer_rt::events!("good.tumit", off = [APP], "other.tumit");
 }
 
 fn main() {}

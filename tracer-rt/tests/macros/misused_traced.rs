@@ -1,21 +1,23 @@
 tracer_rt::events!("good.tumit");
 
-#[tracer_rt::traced(app::iteration(1))]
-async fn asynchronous() {}
-
-#[tracer_rt::traced]
-fn without() {}
-
 #[tracer_rt::traced(app::iteration)]
-fn no_call() {}
+fn no_arguments() {}
 
-#[tracer_rt::traced(com::post(1, 2))]
-fn no_span() {}
+#[tracer_rt::traced(app::iteration(1, 2))]
+fn too_many() {}
 
-#[tracer_rt::traced(app::iteration(1))]
-const fn constant() {}
+#[tracer_rt::traced(app::iteration("one"))]
+fn wrong_type() {}
 
-#[tracer_rt::traced(app::iteration(1))]
-struct NoFunction;
+#[tracer_rt::traced(app::iteration(1), task = 1)]
+fn no_async_span() {}
 
-fn main() {}
+#[tracer_rt::traced(app::fetch("u"), task = "one")]
+fn no_number() {}
+
+#[tracer_rt::traced(app::fetch(1, "u"))]
+fn task_among_the_arguments() {}
+
+fn main() {
+    no_arguments();
+}

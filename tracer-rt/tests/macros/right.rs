@@ -1,3 +1,4 @@
+#![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, unreachable_pub, unused)]
 //! Right uses make no warning, also with the lints that programs like to turn on.
 
@@ -8,13 +9,43 @@ pub mod without {
     tracer_rt::events!(pub "good.tumit", off = [APP, COM]);
 }
 
+/// A spec that comes with the language.
+pub mod standard {
+    tracer_rt::events!(pub "std:paje");
+}
+
+/// Names that mean something in Rust.
+pub mod odd {
+    ::tracer_rt::events!(pub "odd.tumit", off = [],);
+}
+
 #[tracer_rt::traced(app::iteration(n))]
 fn traced(n: u32) -> u32 {
     n + 1
+}
+
+#[tracer_rt::traced(app::iteration(n),)]
+async fn later(n: u32) -> u32 {
+    n + 1
+}
+
+#[tracer_rt::traced(odd::core::u32_(odd::Option::Clone))]
+fn odd_names() {
+    let _bool = odd::core::bool_();
+    odd::core::u8(odd::RESULT, &odd::RESULT);
+    odd::core::u16(1, 2, "", &[odd::Option::Self_]);
+}
+
+/// Used by other crates.
+#[tracer_rt::traced(app::fetch("text"))]
+pub fn public() -> impl Future<Output = u32> {
+    async { later(1).await }
 }
 
 fn main() {
     com::post(1, 2);
     without::com::post(1, 2);
     let _span = without::app::iteration(traced(3));
+    let _future = public();
+    odd_names();
 }

@@ -10,6 +10,7 @@ use crate::cmd;
 #[command(after_help = "\
 A first run:
   tumit check app.tumit                    is the description of the events right?
+  tumit doc app.tumit -o app.html          a reference of the events
   tumit gen c app.tumit -o app_trace.h     tracing functions for C (Rust: the events! macro)
   TUMIT_TRACE=run.tmt ./app                records into the folder run.tmt/
   tumit view run.tmt                       look at it in a browser
@@ -24,11 +25,15 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Check(cmd::check::Args),
+    Explain(cmd::explain::Args),
     Fmt(cmd::fmt::Args),
+    Doc(cmd::doc::Args),
     Gen(cmd::generate::Args),
     Info(cmd::info::Args),
     Dump(cmd::dump::Args),
     Sync(cmd::sync::Args),
     Convert(cmd::convert::Args),
     View(cmd::view::Args),
+    Completions(cmd::completions::Args),
+    Man(cmd::man::Args),
 }

@@ -1,11 +1,15 @@
 //! The subcommands.
 
 pub(crate) mod check;
+pub(crate) mod completions;
 pub(crate) mod convert;
+pub(crate) mod doc;
 pub(crate) mod dump;
+pub(crate) mod explain;
 pub(crate) mod fmt;
 pub(crate) mod generate;
 pub(crate) mod info;
+pub(crate) mod man;
 pub(crate) mod sync;
 pub(crate) mod view;
 
@@ -38,12 +42,16 @@ impl From<Status> for ExitCode {
 pub(crate) fn run(command: Command) -> anyhow::Result<Status> {
     match command {
         Command::Check(args) => check::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::Fmt(args) => fmt::run(&args),
+        Command::Doc(args) => doc::run(&args),
         Command::Gen(args) => generate::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Dump(args) => dump::run(&args),
         Command::Sync(args) => sync::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::View(args) => view::run(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
     }
 }

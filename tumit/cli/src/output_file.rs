@@ -52,6 +52,18 @@ impl OutputFile {
     }
 }
 
+/// Writes a whole file unless it holds this text already: what is built from it need not be built again then. Tells
+/// whether it was written.
+pub(crate) fn write_if_changed(path: &Path, text: &str) -> anyhow::Result<bool> {
+    if fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
+        return Ok(false);
+    }
+    let file = OutputFile::create(path)?;
+    (&file).write_all(text.as_bytes()).with_context(|| format!("cannot write `{}`", path.display()))?;
+    file.finish()?;
+    Ok(true)
+}
+
 impl Drop for OutputFile {
     fn drop(&mut self) {
         if !self.finished {

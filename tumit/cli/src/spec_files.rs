@@ -10,6 +10,8 @@ use crate::term;
 
 /// What standard input is called on the command line.
 const STANDARD_INPUT: &str = "-";
+/// What it is called in messages.
+const STANDARD_INPUT_NAME: &str = "<standard input>";
 
 /// Compiles the spec at `path`, `-` being standard input. Diagnostics are drawn on standard error; without a spec the input
 /// has mistakes.
@@ -17,23 +19,41 @@ const STANDARD_INPUT: &str = "-";
 /// # Errors
 /// When the root file itself cannot be read.
 pub(crate) fn compile(path: &str) -> anyhow::Result<Option<Spec>> {
-    let (spec, diagnostics) = compile_quietly(path)?;
-    if !diagnostics.is_empty() {
-        let color = term::is_interactive() && std::env::var_os("NO_COLOR").is_none();
-        term::note(diagnostics.render(color).trim_end());
-    }
+    let (spec, diagnostics) = compile_quietly(path, None)?;
+    tell(&diagnostics);
     Ok(spec)
 }
 
-fn compile_quietly(path: &str) -> anyhow::Result<(Option<Spec>, Diagnostics)> {
+/// Draws diagnostics on standard error.
+pub(crate) fn tell(diagnostics: &Diagnostics) {
+    if !diagnostics.is_empty() {
+        term::note(diagnostics.render(term::is_colored()).trim_end());
+    }
+}
+
+/// Compiles as [`compile`] does and leaves it to the caller to tell what was found.
+///
+/// # Errors
+/// When the root file itself cannot be read.
+pub(crate) fn compile_quietly(path: &str, older: Option<&Spec>) -> anyhow::Result<(Option<Spec>, Diagnostics)> {
     let (name, text) = if path == STANDARD_INPUT {
-        ("<standard input>", read_standard_input()?)
+        (STANDARD_INPUT_NAME, read_standard_input()?)
     } else if let Some(text) = tumit::load::standard(path) {
         (path, text.to_owned())
     } else {
         (path, read(path).with_context(|| format!("cannot read `{path}`"))?)
     };
-    Ok(tumit::compile(name, &mut Files { root: name, text }))
+    let mut files = Files { root: name, text };
+    Ok(match older {
+        Some(older) => tumit::compile_since(name, &mut files, older),
+        None => tumit::compile(name, &mut files),
+    })
+}
+
+/// Paths of the files that a spec was compiled from, without what is no file.
+pub(crate) fn paths(spec: &Spec) -> impl Iterator<Item = &str> {
+    let paths = spec.sources.iter().map(|source| source.path.as_str());
+    paths.filter(|path| *path != STANDARD_INPUT_NAME && !path.starts_with("std:"))
 }
 
 /// The text of a file, `-` being standard input.

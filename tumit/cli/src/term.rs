@@ -30,6 +30,16 @@ pub(crate) fn is_interactive() -> bool {
     io::stderr().is_terminal()
 }
 
+/// Whether standard error shows colours and its reader wants them.
+pub(crate) fn is_colored() -> bool {
+    is_interactive() && std::env::var_os("NO_COLOR").is_none()
+}
+
+/// Whether standard output shows colours and its reader wants them.
+pub(crate) fn is_stdout_colored() -> bool {
+    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+}
+
 /// Whether the reader of our output went away (`tumit dump … | head`), which is no error.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe))

@@ -57,12 +57,3 @@ fn unreadable_files_are_one_message_each() {
     assert!(err.contains(&format!("tumit: cannot read `{missing}`\n")), "{err}");
     assert!(err.contains(&format!("tumit: cannot read `{folder}`\n")), "{err}");
 }
-
-#[test]
-fn codes_are_explained() {
-    let output = tumit(&["check", "--explain", "T0062"], "");
-    assert!(texts(&output).0.starts_with("T0062: A container is named by the keys of its whole path"));
-    let output = tumit(&["check", "--explain", "T9999"], "");
-    assert_eq!(output.status.code(), Some(2));
-    assert!(texts(&output).1.contains("there is no code `T9999`"));
-}

@@ -3,16 +3,21 @@
 
 mod function;
 mod names;
+mod reader;
 mod runtime;
+mod scope;
+mod tables;
+mod types;
 
 use std::fmt::Write as _;
 
 use tracer_format::checksum::crc32c;
-use tracer_format::schema::{FieldType, RecordKind, Scalar};
+use tracer_format::schema::RecordKind;
 
 use super::{Backend, File, Files, Options, Unsupported};
 use crate::Spec;
-use names::Names;
+pub(in crate::codegen) use names::Names;
+pub use reader::CReader;
 
 /// Generates C headers.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,20 +27,19 @@ impl Backend for C {
     fn generate(&self, spec: &Spec, options: &Options) -> Result<Files, Unsupported> {
         let names = Names::new(spec)?;
         let schema = spec.schema().encode();
-        let header =
-            Header { spec, options, names: &names, tag: format!("{}_{:08x}", names.trace, crc32c(0, &schema)) };
+        let header = Header { spec, options, names: &names, hash: crc32c(0, &schema) };
         let mut out = header.banner();
-        out.push_str(QUIET);
         out.push_str(&runtime::text());
         let guard = format!("TUMIT_TRACE_{}", names.trace);
-        let _ = write!(out, "\n#ifndef {guard}\n#define {guard}\n");
+        header.guard(&mut out, &guard);
         header.switches(&mut out);
-        header.enums(&mut out);
-        header.tables(&mut out, &schema);
+        types::write(&mut out, spec, &names);
+        tables::write(&mut out, &header, &schema);
         for record in 0..spec.records.len() {
             function::write(&mut out, &header, record)?;
         }
-        let _ = write!(out, "\n#endif /* {guard} */\n#pragma GCC diagnostic pop\n");
+        header.scopes(&mut out);
+        let _ = write!(out, "\n#endif /* {guard} */\n");
         Ok(Files(vec![File { name: format!("{}_trace.h", names.trace), text: out }]))
     }
 }
@@ -45,12 +49,21 @@ struct Header<'a> {
     spec: &'a Spec,
     options: &'a Options,
     names: &'a Names,
-    /// Ends the names of data that programs share: the trace, and a hash of its schema, so that two versions of a spec
-    /// linked into one program stay two.
-    tag: String,
+    /// Of the schema: two versions of a spec linked into one program stay two.
+    hash: u32,
 }
 
 impl Header<'_> {
+    /// Ends the names of what is shared by all units that include the header of this very spec.
+    fn tag(&self) -> String {
+        format!("{}_{:08x}", self.names.trace, self.hash)
+    }
+
+    /// The word by which a level is switched.
+    fn word(&self, level: &str) -> String {
+        format!("tumit1_level_{}_{level}", self.tag())
+    }
+
     fn banner(&self) -> String {
         let trace = &self.names.trace;
         let root =
@@ -58,19 +71,18 @@ impl Header<'_> {
         let mut out = String::new();
         let _ = writeln!(
             out,
-            "/* Tracing functions of the trace `{trace}`, made from {} by tumit {}.",
-            comment(root),
-            VERSION
+            "/* Tracing functions of the trace `{trace}`, made from {} by tumit {VERSION}.",
+            comment(root)
         );
         out.push_str(
             " * This file belongs to whoever made it; copy it as you like. It needs nothing but a C99 or C++11 compiler on\n \
              * Linux; link with -pthread.\n *\n",
         );
         for line in self.spec.doc.lines() {
-            let _ = writeln!(out, " * {}", comment(line));
+            let _ = writeln!(out, "{}", format!(" * {}", comment(line)).trim_end());
         }
-        let upper = trace.to_uppercase();
         let level = self.spec.levels.first().map_or("LEVEL", |level| level.name.as_str());
+        let off = self.names.off(self.names.levels.first().map_or("LEVEL", String::as_str));
         let _ = write!(
             out,
             " *
@@ -79,11 +91,13 @@ impl Header<'_> {
  *   TUMIT_LEVELS={level}=off   switches levels when the program starts
  * Before including:
  *   #define TUMIT_OFF       removes all tracing
- *   #define {upper}_OFF_{level}   removes the level {level}
+ *   #define {off}   removes the level {level}
+ *   #define TUMIT_EXTERN    takes the recorder from another file of the program, which includes this header without
  *   #define TUMIT_MPI       in the file that calls MPI_Init and MPI_Finalize
+ *   #define TUMIT_LZ4       compresses with liblz4: link with -llz4
  *   #define TUMIT_CLOCK()   a clock of your own, with TUMIT_CLOCK_HZ and TUMIT_CLOCK_DOMAIN
  * At run time: tumit1_set_level(\"{level}\", 0), tumit1_set_thread_name(\"name\"), tumit1_now() for dates,
- * tumit1_set_clock(ticks, hz, domain) before the first record, tumit1_flush().
+ * tumit1_new_task() for numbers of tasks, tumit1_set_clock(ticks, hz, domain) before the first record, tumit1_flush().
  * Records reach the file when a thread's buffer (64 KiB) is full, at tumit1_flush(), and when the thread or the program
  * ends; a program that is killed leaves a readable file without the last of each thread. */
 
@@ -92,110 +106,82 @@ impl Header<'_> {
         out
     }
 
-    /// A macro per level: 1 unless its functions are removed.
-    fn switches(&self, out: &mut String) {
+    /// Opens the part that belongs to this spec. Another spec may have the same name, or names that make the same in C.
+    fn guard(&self, out: &mut String, guard: &str) {
         let trace = &self.names.trace;
-        out.push_str("\n/* Levels that are compiled in. */\n");
-        for (level, name) in self.spec.levels.iter().zip(&self.names.levels) {
-            let has = self.names.has(name);
-            if self.options.off.contains(&level.name) {
-                let _ = writeln!(out, "#define {has} 0");
-                continue;
-            }
-            let off = format!("{}_OFF_{name}", trace.to_uppercase());
-            let _ = write!(
-                out,
-                "#if defined TUMIT_OFF || defined {off}\n#define {has} 0\n#else\n#define {has} 1\n#endif\n"
-            );
-        }
-    }
-
-    fn enums(&self, out: &mut String) {
-        for (item, name) in self.spec.enums.iter().zip(&self.names.enums) {
-            out.push('\n');
-            doc(out, &item.doc);
-            let values: Vec<_> = item
-                .values
-                .iter()
-                .map(|value| format!("    {name}_{} = {}", names::raw(&value.name), value.number))
-                .collect();
-            let _ = write!(out, "enum {name} {{\n{}\n}};\n", values.join(",\n"));
-        }
-    }
-
-    /// Schema, shapes and level words, and the constructor that makes them known.
-    fn tables(&self, out: &mut String, schema: &[u8]) {
-        let tag = &self.tag;
-        let (shapes, starts) = self.shapes();
-        out.push_str("\n#ifndef TUMIT_OFF\nTUMIT1_BEGIN_DECLS\n");
-        out.push_str("/* The words of the levels: switched by tumit1_set_level() and TUMIT_LEVELS. */\n");
-        for name in &self.names.levels {
-            let word = self.word(name);
-            let _ = write!(
-                out,
-                "extern TUMIT1_WEAK uint32_t {word};\nuint32_t {word};\n#define {}_level_{name} {word}\n",
-                self.names.trace
-            );
-        }
-        out.push_str("/* The compiled spec, copied into each run. */\n");
-        array(out, "unsigned char", &format!("tumit1_schema_{tag}"), schema.iter().map(ToString::to_string));
-        array(out, "uint32_t", &format!("tumit1_shapes_{tag}"), shapes.iter().map(|word| format!("{word}u")));
-        array(out, "uint32_t", &format!("tumit1_shape_at_{tag}"), starts.iter().map(|word| format!("{word}u")));
-        let levels =
-            self.spec.levels.iter().zip(&self.names.levels).map(|(level, name)| {
-                format!("{{\"{}\", &{}, {}}}", level.name, self.word(name), u8::from(level.enabled))
-            });
-        array(out, "struct tumit1_level", &format!("tumit1_levels_{tag}"), levels);
+        let hash = self.hash;
         let _ = write!(
             out,
-            "extern TUMIT1_WEAK struct tumit1_spec tumit1_spec_{tag};
-struct tumit1_spec tumit1_spec_{tag} = {{\"{}\", tumit1_schema_{tag}, {}u, {}u, tumit1_shapes_{tag}, {}u,
-    tumit1_shape_at_{tag}, tumit1_levels_{tag}, {}u, 0u}};
-__attribute__((constructor(101), unused)) static void tumit1_enter_{tag}(void) {{
-    tumit1_register(&tumit1_spec_{tag}, &__dso_handle);
-}}
-TUMIT1_END_DECLS
+            "
+#if defined {guard} && {guard} != 0x{hash:08x}
+#error \"tumit: two different specs are both named `{trace}`: rename one, or include them in different files\"
+#endif
+#ifndef {guard}
+#define {guard} 0x{hash:08x}
+"
+        );
+        let names: Vec<_> =
+            self.names.all(self.spec).map(|(name, _)| name).filter(|name| self.names.may_meet(name)).collect();
+        if names.is_empty() {
+            return;
+        }
+        out.push_str("\n/* Another spec in the same file may not define these. */\n");
+        let taken: Vec<_> = names.iter().map(|name| format!("defined TUMIT_HAS_{name}")).collect();
+        out.push_str(&wrap("#if ", &taken, " ||", " \\\n    ", ""));
+        let _ = writeln!(
+            out,
+            "\n#error \"tumit: another spec in this file makes some of the names that `{trace}` makes, too: rename them in one, \
+             or include the headers in different files\"\n#endif"
+        );
+        for name in &names {
+            let _ = writeln!(out, "#define TUMIT_HAS_{name} 1");
+        }
+    }
+
+    /// A macro per level: its word, or 0 when its functions are removed.
+    fn switches(&self, out: &mut String) {
+        out.push_str("\n/* Levels: 0 when off. */\n");
+        for (level, name) in self.spec.levels.iter().zip(&self.names.levels) {
+            let on = self.names.on(name);
+            doc(out, &level.doc);
+            if self.options.off.contains(&level.name) {
+                let _ = writeln!(out, "#define {on} 0u");
+                continue;
+            }
+            let _ = write!(
+                out,
+                "#if defined TUMIT_OFF || defined {off}\n#define {on} 0u\n#else\n#define {on} tumit1_word(&{word})\n#endif\n",
+                off = self.names.off(name),
+                word = self.word(name)
+            );
+        }
+    }
+
+    /// The guards of C++. Their name space differs for units in which they do something else.
+    fn scopes(&self, out: &mut String) {
+        if self.spec.spans.is_empty() {
+            return;
+        }
+        let tag = self.tag();
+        let _ = write!(
+            out,
+            "
+#if defined __cplusplus && __cplusplus >= 201103L
+/* Guards: `{class} guard(...);`, `auto guard = {class}(...);` or TUMIT_SCOPE({class}(...)); */
+#ifdef TUMIT_OFF
+inline namespace tumit1_off_{tag} {{
+#else
+inline namespace tumit1_{tag} {{
 #endif
 ",
-            self.spec.name,
-            schema.len(),
-            self.spec.records.len(),
-            shapes.len(),
-            self.spec.levels.len(),
+            class = self.names.scopes[0]
         );
-    }
-
-    fn word(&self, level: &str) -> String {
-        format!("tumit1_level_{}_{level}", self.tag)
-    }
-
-    /// The shapes of all records, and where each begins (see `struct tumit1_spec` in the runtime).
-    fn shapes(&self) -> (Vec<u32>, Vec<u32>) {
-        let (mut shapes, mut starts) = (Vec::new(), Vec::new());
-        for record in &self.spec.records {
-            starts.push(narrow(shapes.len()));
-            let mut fixed = if record.layout.located { 4 } else { 0 };
-            for field in &record.layout.fields {
-                match (field.ty.bytes(), field.ty) {
-                    (Some(bytes), _) => fixed += narrow(bytes),
-                    (None, FieldType::One(scalar) | FieldType::Fixed(scalar, _) | FieldType::Variable(scalar)) => {
-                        shapes.extend([fixed, narrow(scalar.bytes().unwrap_or(1))]);
-                        fixed = 0;
-                    }
-                }
-            }
-            shapes.extend([fixed, 0]);
+        for (span, class) in self.spec.spans.iter().zip(&self.names.scopes) {
+            scope::write(out, self, span, class);
         }
-        (shapes, starts)
+        out.push_str("}\n#endif\n");
     }
 }
-
-/// A program may have declared anything before it includes a header.
-const QUIET: &str = "/* Names in here may be those of globals of the program. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored \"-Wshadow\"
-
-";
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -204,84 +190,46 @@ fn narrow(size: usize) -> u32 {
     u32::try_from(size).unwrap_or(u32::MAX)
 }
 
-/// Text that may stand in a C comment.
+/// Text that may stand in a C comment, where compilers warn of beginnings of other comments, trigraphs and characters that
+/// change the direction of text.
 fn comment(text: &str) -> String {
-    text.replace("*/", "* /").replace("/*", "/ *")
+    let plain = |c: char| match c {
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        c if c.is_control() => ' ',
+        c => c,
+    };
+    let text: String = text.chars().map(plain).collect();
+    text.replace("*/", "* /").replace("/*", "/ *").replace("??/", "? ?/")
+}
+
+/// Items between `before` and `after`, on lines of 120 columns; `separator` follows each but the last, and `newline` ends a
+/// line that goes on.
+fn wrap(before: &str, items: &[String], separator: &str, newline: &str, after: &str) -> String {
+    let mut out = String::from(before);
+    let mut column = before.len();
+    for (at, item) in items.iter().enumerate() {
+        let last = at + 1 == items.len();
+        let text = format!("{item}{}", if last { after } else { separator });
+        if at > 0 && column + 1 + text.len() > 118 {
+            out.push_str(newline);
+            column = newline.len();
+        } else if at > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        column += text.len();
+        out.push_str(&text);
+    }
+    if items.is_empty() {
+        out.push_str(after);
+    }
+    out
 }
 
 fn doc(out: &mut String, text: &str) {
     if !text.trim().is_empty() {
         let lines: Vec<_> = text.trim().lines().map(|line| comment(line.trim())).collect();
-        let _ = writeln!(out, "/* {} */", lines.join("\n * "));
-    }
-}
-
-/// A shared constant array; one zero where there would be none, as C knows no empty array.
-fn array(out: &mut String, ty: &str, name: &str, items: impl Iterator<Item = String>) {
-    let mut items: Vec<_> = items.collect();
-    if items.is_empty() {
-        items.push(if ty.starts_with("struct") { "{0, 0, 0}".into() } else { "0".into() });
-    }
-    let _ = write!(
-        out,
-        "extern TUMIT1_WEAK const {ty} {name}[{count}];\nconst {ty} {name}[{count}] = {{",
-        count = items.len()
-    );
-    let mut column = usize::MAX;
-    for item in items {
-        if column > 110 {
-            out.push_str("\n    ");
-            column = 4;
-        }
-        column += item.len() + 1;
-        out.push_str(&item);
-        out.push(',');
-    }
-    out.push_str("\n};\n");
-}
-
-/// What a scalar is in C, and how its bytes come from a value of that type.
-struct Element {
-    /// Type of a parameter.
-    c: String,
-    /// `tumit1_put_…`.
-    put: &'static str,
-    /// Around the value, when it is not put as it is.
-    convert: (&'static str, &'static str),
-}
-
-impl Element {
-    fn new(scalar: Scalar, names: &Names) -> Self {
-        let plain = |c: &str, put| Self { c: c.into(), put, convert: ("", "") };
-        let cast = |c: &str, put, before, after| Self { c: c.into(), put, convert: (before, after) };
-        match scalar {
-            Scalar::U8 => plain("uint8_t", "u8"),
-            Scalar::U16 => plain("uint16_t", "u16"),
-            Scalar::U32 => plain("uint32_t", "u32"),
-            Scalar::U64 => plain("uint64_t", "u64"),
-            Scalar::I8 => cast("int8_t", "u8", "(uint8_t)", ""),
-            Scalar::I16 => cast("int16_t", "u16", "(uint16_t)", ""),
-            Scalar::I32 => cast("int32_t", "u32", "(uint32_t)", ""),
-            Scalar::I64 => cast("int64_t", "u64", "(uint64_t)", ""),
-            Scalar::F32 => plain("float", "f32"),
-            Scalar::F64 => plain("double", "f64"),
-            Scalar::Bool => cast("bool", "u8", "(uint8_t)(", " ? 1 : 0)"),
-            Scalar::Date => plain("tumit1_date", "u64"),
-            Scalar::Pointer => cast("const void *", "u64", "(uint64_t)(uintptr_t)", ""),
-            Scalar::Enum { index, wide } => {
-                let name = names.enums.get(index as usize).map_or("int", String::as_str);
-                let ty = if name == "int" { "int".into() } else { format!("enum {name}") };
-                if wide { cast(&ty, "u16", "(uint16_t)", "") } else { cast(&ty, "u8", "(uint8_t)", "") }
-            }
-            Scalar::Interned => cast("const char *", "u32", "tumit1_intern(", ")"),
-            Scalar::String => plain("const char *", "bytes"),
-            Scalar::Bytes => plain("const void *", "bytes"),
-        }
-    }
-
-    /// Whether an array of it in memory is what stands in a record.
-    fn is_flat(scalar: Scalar) -> bool {
-        !matches!(scalar, Scalar::Enum { .. } | Scalar::Interned | Scalar::Pointer | Scalar::Bool)
+        let _ = writeln!(out, "/* {} */", lines.join("\n * ").replace(" * \n", " *\n"));
     }
 }
 

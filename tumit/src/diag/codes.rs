@@ -1,4 +1,4 @@
-//! Every kind of diagnostic: its code, and an explanation for `tumit check --explain`.
+//! Every kind of diagnostic: its code, and an explanation for `tumit explain`.
 
 use std::fmt;
 

@@ -1,9 +1,13 @@
 //! `tumit check`.
 
+mod json;
+mod since;
+
 use std::io::Write as _;
 
 use anyhow::Context as _;
-use tumit::{Code, Spec};
+use clap::ValueHint;
+use tumit::{Diagnostics, Spec};
 
 use super::Status;
 use crate::{spec_files, term};
@@ -15,34 +19,33 @@ Examples:
   tumit check app.tumit            one line of summary, or the mistakes with their places
   tumit check specs/*.tumit        several at once
   tumit check -                    from standard input; `use` counts from the current folder
-  tumit check --explain T0062      what a code means
+  tumit check --json app.tumit     for editors: one JSON object per line; docs/check-json.md has their fields
+  tumit check new.tumit --since run.tmt    are the traces of the older spec still shown?
+  tumit explain T0062              what a code means
 
 Exit status: 0 all specs are right (there may be warnings), 1 one has mistakes, 2 one could not be read.")]
 pub(crate) struct Args {
     /// Specs to check; `-` is standard input
-    #[arg(value_name = "FILE", required_unless_present = "explain")]
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     files: Vec<String>,
 
-    /// Explains a code such as T0062, instead of checking
-    #[arg(long, value_name = "CODE", conflicts_with = "files")]
-    explain: Option<String>,
+    /// Writes what was found as JSON to standard output: an object per finding, then one per file, each on its line
+    #[arg(long)]
+    json: bool,
+
+    /// Also says what of an older spec, or of a run recorded with one, the rules of this one no longer show
+    #[arg(long, value_name = "SPEC|RUN", value_hint = ValueHint::AnyPath)]
+    since: Option<String>,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
-    if let Some(code) = &args.explain {
-        return explain(code);
-    }
     let mut out = term::stdout();
     let (mut mistakes, mut unreadable) = (false, false);
     for file in &args.files {
-        match spec_files::compile(file) {
-            Ok(Some(spec)) => writeln!(out, "{file}: {}", summary(&spec)).context("cannot write")?,
-            Ok(None) => mistakes = true,
-            Err(error) => {
-                term::error(&error);
-                unreadable = true;
-            }
-        }
+        let compiled = compile(file, args.since.as_deref());
+        let found = if args.json { as_json(file, compiled, &mut out)? } else { as_text(file, compiled, &mut out)? };
+        mistakes |= found == Status::InputHasMistakes;
+        unreadable |= found == Status::CouldNotRun;
     }
     out.flush().context("cannot write")?;
     Ok(match (unreadable, mistakes) {
@@ -52,12 +55,39 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     })
 }
 
-fn explain(code: &str) -> anyhow::Result<Status> {
-    let found = Code::parse(code).with_context(|| format!("there is no code `{code}`; codes look like T0062"))?;
-    let mut out = term::stdout();
-    writeln!(out, "{found}: {}", found.explanation()).context("cannot write")?;
-    out.flush().context("cannot write")?;
-    Ok(Status::Done)
+type Compiled = anyhow::Result<(Option<Spec>, Diagnostics)>;
+
+fn compile(file: &str, since: Option<&str>) -> Compiled {
+    let alone = spec_files::compile_quietly(file, None)?;
+    let (Some(since), Some(spec)) = (since, &alone.0) else { return Ok(alone) };
+    spec_files::compile_quietly(file, Some(&since::older(since, &spec.name)?))
+}
+
+fn as_text(file: &str, compiled: Compiled, out: &mut impl std::io::Write) -> anyhow::Result<Status> {
+    match compiled {
+        Ok((spec, diagnostics)) => {
+            spec_files::tell(&diagnostics);
+            let Some(spec) = spec else { return Ok(Status::InputHasMistakes) };
+            writeln!(out, "{file}: {}", summary(&spec)).context("cannot write")?;
+            Ok(Status::Done)
+        }
+        Err(error) => {
+            term::error(&error);
+            Ok(Status::CouldNotRun)
+        }
+    }
+}
+
+fn as_json(file: &str, compiled: Compiled, out: &mut impl std::io::Write) -> anyhow::Result<Status> {
+    let (lines, status) = match compiled {
+        Ok((spec, diagnostics)) => {
+            let status = if spec.is_some() { Status::Done } else { Status::InputHasMistakes };
+            (json::lines(file, spec.as_ref(), &diagnostics)?, status)
+        }
+        Err(error) => (json::unreadable(file, &format!("{error:#}"))?, Status::CouldNotRun),
+    };
+    out.write_all(lines.as_bytes()).context("cannot write")?;
+    Ok(status)
 }
 
 /// One line that says what a spec holds.

@@ -5,8 +5,8 @@ use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
+use clap::ValueHint;
 use similar::{ChangeTag, TextDiff};
-use tumit::Diagnostics;
 
 use super::Status;
 use crate::output_file::OutputFile;
@@ -29,7 +29,7 @@ A file with syntax errors is left as it is. Names, types and rules need not be r
 Exit status: 0 done, 1 a file has syntax errors (or, with --check, not its usual form), 2 one could not be read or written.")]
 pub(crate) struct Args {
     /// Specs to format; `-` is standard input
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     files: Vec<String>,
 
     /// Changes nothing; shows as a unified diff what would change
@@ -84,7 +84,7 @@ fn format(file: &str, check: bool, out: &mut impl Write) -> anyhow::Result<Outco
     let formatted = match tumit::fmt::format(name, &text) {
         Ok(formatted) => formatted,
         Err(diagnostics) => {
-            draw(&diagnostics);
+            spec_files::tell(&diagnostics);
             return Ok(Outcome::HasMistakes);
         }
     };
@@ -100,11 +100,6 @@ fn format(file: &str, check: bool, out: &mut impl Write) -> anyhow::Result<Outco
         rewrite(Path::new(file), &formatted)?;
     }
     Ok(Outcome::Done)
-}
-
-fn draw(diagnostics: &Diagnostics) {
-    let color = term::is_interactive() && std::env::var_os("NO_COLOR").is_none();
-    term::note(diagnostics.render(color).trim_end());
 }
 
 /// Puts a text in the place of a file's, at once and with the file's permissions. A link stays one.

@@ -1,38 +1,53 @@
 //! `tumit gen`.
 
+use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow};
-use tumit::codegen::{Backend, Options, c::C, rust::Rust};
+use anyhow::{Context, anyhow, bail};
+use clap::ValueHint;
+use tumit::Spec;
+use tumit::codegen::{Backend, Files, Options, c::C, rust::Rust};
 
 use super::Status;
-use crate::output_file::OutputFile;
+use crate::output_file::write_if_changed;
 use crate::{spec_files, term};
 
 /// Generates tracing code from a spec
-///
-/// C and C++ get one self-contained header: copy it beside the program, include it, call its functions, link with
-/// -pthread. In Rust the macro `tracer_rt::events!("app.tumit")` does the same while the program is compiled; `gen rust`
-/// shows what it expands to.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   tumit gen c app.tumit -o app_trace.h       then: cc -O2 app.c -pthread
   tumit gen c app.tumit --off DEBUG          without the level DEBUG, to standard output
-  tumit gen rust app.tumit                   what the macro `events!` gives")]
+  tumit gen c app.tumit -o app_trace.h --depfile app_trace.d
+                                             and `include app_trace.d` in the Makefile
+  tumit gen rust app.tumit                   what the macro `events!` gives
+
+C and C++: one self-contained header. Copy it beside the program, include it, call TRACE_EVENT(…), link with -pthread.
+Rust: the macro `tracer_rt::events!(\"app.tumit\")` does the same while the program is compiled; no file is needed.
+
+A file is replaced only when all went well, and not touched when its text stays the same. What was written, and how to
+build it, is told on standard error.
+Exit status: 0 done, 1 the spec has mistakes, 2 could not run.")]
 pub(crate) struct Args {
     /// The language of the program
     language: Language,
-    /// The spec
-    #[arg(value_name = "SPEC.tumit")]
+    /// The spec; `-` is standard input
+    #[arg(value_name = "SPEC.tumit", value_hint = ValueHint::FilePath)]
     spec: String,
-    /// Where to write; standard output if absent. An old file is replaced only when all went well
-    #[arg(short, long, value_name = "FILE")]
+    /// Where to write: a file, or a folder (which ends in `/` unless it exists); standard output if absent. Where a language
+    /// needs several files, the others are put beside the first under their own names
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
     output: Option<PathBuf>,
     /// Levels to leave out: their functions do nothing
     #[arg(long, value_name = "LEVEL", value_delimiter = ',')]
     off: Vec<String>,
+    /// Also writes a Makefile dependency list: what was written depends on the spec and the files that it uses
+    #[arg(long, value_name = "FILE", requires = "output", value_hint = ValueHint::FilePath)]
+    depfile: Option<PathBuf>,
+    /// Tells nothing but mistakes
+    #[arg(short, long)]
+    quiet: bool,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -43,6 +58,26 @@ enum Language {
     Rust,
 }
 
+impl Language {
+    fn backend(self) -> &'static dyn Backend {
+        match self {
+            Self::C => &C,
+            Self::Rust => &Rust,
+        }
+    }
+
+    /// How a program is built with the files, the first of which is `first`.
+    fn build_line(self, files: &[PathBuf]) -> String {
+        let first = files.first().and_then(|path| path.file_name()).unwrap_or_default().to_string_lossy();
+        match self {
+            Self::C => format!("#include \"{first}\" and build with: cc -O2 app.c -pthread"),
+            Self::Rust => {
+                format!("put `mod {};` into a crate that depends on tracer-rt", first.trim_end_matches(".rs"))
+            }
+        }
+    }
+}
+
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let Some(spec) = spec_files::compile(&args.spec)? else { return Ok(Status::InputHasMistakes) };
     if let Some(unknown) = args.off.iter().find(|name| !spec.levels.iter().any(|level| level.name == **name)) {
@@ -51,23 +86,94 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     }
     let mut options = Options::default();
     options.off.clone_from(&args.off);
-    let backend: &dyn Backend = match args.language {
-        Language::C => &C,
-        Language::Rust => &Rust,
-    };
-    let files = backend.generate(&spec, &options).with_context(|| format!("cannot generate from {}", args.spec))?;
-    let text: String = files.0.iter().map(|file| file.text.as_str()).collect();
+    let files = args.language.backend().generate(&spec, &options);
+    let files = files.with_context(|| format!("cannot generate from {}", args.spec))?;
     match &args.output {
-        Some(path) => {
-            let file = OutputFile::create(path)?;
-            (&file).write_all(text.as_bytes()).with_context(|| format!("cannot write `{}`", path.display()))?;
-            file.finish()?;
-        }
-        None => {
-            let mut out = term::stdout();
-            out.write_all(text.as_bytes())?;
-            out.flush()?;
-        }
+        Some(output) => write(args, output, &spec, &files)?,
+        None => print(&files)?,
     }
     Ok(Status::Done)
+}
+
+fn print(files: &Files) -> anyhow::Result<()> {
+    let [file] = files.0.as_slice() else {
+        let names: Vec<_> = files.0.iter().map(|file| file.name.as_str()).collect();
+        bail!(
+            "there are {} files, {}: say where to put them, by -o FILE or -o FOLDER/",
+            names.len(),
+            names.join(" and ")
+        );
+    };
+    let mut out = term::stdout();
+    out.write_all(file.text.as_bytes()).context("cannot write")?;
+    out.flush().context("cannot write")
+}
+
+fn write(args: &Args, output: &Path, spec: &Spec, files: &Files) -> anyhow::Result<()> {
+    let paths = places(output, files)?;
+    for (path, file) in paths.iter().zip(&files.0) {
+        let written = write_if_changed(path, &file.text)?;
+        if !args.quiet {
+            let what = if written { "written" } else { "is up to date" };
+            term::note(&format!("tumit: `{}` {what}", path.display()));
+        }
+    }
+    if let Some(depfile) = &args.depfile {
+        write_if_changed(depfile, &dependencies(&paths, spec_files::paths(spec)))?;
+    }
+    if !args.quiet {
+        term::note(&format!("tumit: {}", args.language.build_line(&paths)));
+    }
+    Ok(())
+}
+
+/// Where each file goes.
+fn places(output: &Path, files: &Files) -> anyhow::Result<Vec<PathBuf>> {
+    let is_folder = output.is_dir() || output.as_os_str().to_string_lossy().ends_with('/');
+    if is_folder {
+        fs::create_dir_all(output).with_context(|| format!("cannot make the folder `{}`", output.display()))?;
+        return Ok(files.0.iter().map(|file| output.join(&file.name)).collect());
+    }
+    let mut paths = vec![output.to_path_buf()];
+    paths.extend(files.0.iter().skip(1).map(|file| output.with_file_name(&file.name)));
+    if paths.iter().skip(1).any(|path| path == output) {
+        bail!("`{}` is the name of another file that is made: choose another for -o", output.display());
+    }
+    Ok(paths)
+}
+
+/// A rule for `make`: `files` depend on the `sources`. A source without a rule of its own may vanish (as `cc -MP` has it).
+fn dependencies<'a>(files: &[PathBuf], sources: impl Iterator<Item = &'a str>) -> String {
+    let targets: Vec<_> = files.iter().map(|path| escaped(&path.to_string_lossy())).collect();
+    let sources: Vec<_> = sources.map(escaped).collect();
+    let mut out = format!("{}: {}\n", targets.join(" "), sources.join(" "));
+    for source in &sources {
+        out.push_str(&format!("\n{source}:\n"));
+    }
+    out
+}
+
+/// A path as `make` reads it.
+fn escaped(path: &str) -> String {
+    let mut out = String::new();
+    for letter in path.chars() {
+        match letter {
+            ' ' | '#' | '\\' | ':' => out.extend(['\\', letter]),
+            '$' => out.push_str("$$"),
+            _ => out.push(letter),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dependencies_are_what_make_reads() {
+        let files = [PathBuf::from("out/a b.h"), PathBuf::from("x$.c")];
+        let text = dependencies(&files, ["a.tumit", "p/b#.tumit"].into_iter());
+        assert_eq!(text, "out/a\\ b.h x$$.c: a.tumit p/b\\#.tumit\n\na.tumit:\n\np/b\\#.tumit:\n");
+    }
 }

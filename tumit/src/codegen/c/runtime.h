@@ -1,6 +1,9 @@
 /* The runtime of traced C and C++ programs: the order of its parts. `tumit gen c` copies each part in place of its
- * include line (`format.h` is made from the constants of tracer-format), so that what a program includes is one file. Every name begins with `tumit1_`; functions and data are
- * weak symbols, so that all translation units of a program, and the libraries it is linked with, share one recorder. */
+ * include line (`format.h` is made from the constants of tracer-format), so that what a program includes is one file.
+ *
+ * Every global name begins with `tumit1_` or `TUMIT`, and every other name ends with `_`: a program may have macros and
+ * globals of any name before it includes the header. Functions and data are weak symbols, so that all translation units
+ * of a program, and the libraries it is linked with, share one recorder. */
 
 #ifndef TUMIT1_RUNTIME
 #define TUMIT1_RUNTIME
@@ -9,10 +12,14 @@
 #include "runtime/format.h"
 
 #ifdef TUMIT_OFF
+#include "runtime/bytes.h"
 #include "runtime/off.h"
 #else
-#include "runtime/state.h"
+#include "runtime/hot.h"
 #include "runtime/bytes.h"
+#ifndef TUMIT_EXTERN
+#include "runtime/state.h"
+#include "runtime/checksum.h"
 #include "runtime/lz4.h"
 #include "runtime/clock.h"
 #include "runtime/file.h"
@@ -22,6 +29,7 @@
 #include "runtime/fork.h"
 #include "runtime/thread.h"
 #include "runtime/process.h"
+#endif
 #include "runtime/record.h"
 #include "runtime/mpi.h"
 #endif

@@ -2,17 +2,20 @@
 
 use std::fmt::Write as _;
 
+use tracer_format::checksum::crc32c;
 use tracer_format::tags::tag;
 use tracer_format::{BlockKind, ClockKind, Codec, cause};
 
 const RUNTIME: &str = include_str!("runtime.h");
 
 /// The parts, by the name in their include line.
-const PARTS: [(&str, &str); 14] = [
+const PARTS: [(&str, &str); 16] = [
     ("platform", include_str!("runtime/platform.h")),
     ("off", include_str!("runtime/off.h")),
+    ("hot", include_str!("runtime/hot.h")),
     ("state", include_str!("runtime/state.h")),
     ("bytes", include_str!("runtime/bytes.h")),
+    ("checksum", include_str!("runtime/checksum.h")),
     ("lz4", include_str!("runtime/lz4.h")),
     ("clock", include_str!("runtime/clock.h")),
     ("file", include_str!("runtime/file.h")),
@@ -43,7 +46,17 @@ pub(super) fn text() -> String {
             }
         }
     }
-    out
+    // Two headers in one file share the runtime of the first.
+    let hash = crc32c(0, out.as_bytes());
+    let other = "made by different versions of tumit: make all headers of a program with the same one";
+    out.replacen(
+        "#ifndef TUMIT1_RUNTIME\n#define TUMIT1_RUNTIME\n",
+        &format!(
+            "#if defined TUMIT1_RUNTIME && TUMIT1_RUNTIME != 0x{hash:08x}\n#error \"tumit: the headers in this file were {other}\"\n\
+             #endif\n#ifndef TUMIT1_RUNTIME\n#define TUMIT1_RUNTIME 0x{hash:08x}\n"
+        ),
+        1,
+    )
 }
 
 /// The numbers of the byte format, from the crate that defines it.

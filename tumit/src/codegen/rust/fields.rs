@@ -12,10 +12,21 @@ const TUPLE: usize = 8;
 
 /// `node: u16, what: &str`.
 pub(super) fn parameters(spec: &Spec, record: &Record) -> TokenStream {
-    let parameters = record.layout.fields.iter().map(|field| {
+    parameters_from(spec, record, 0)
+}
+
+/// Parameters without the first ones.
+pub(super) fn parameters_from(spec: &Spec, record: &Record, first: usize) -> TokenStream {
+    let parameters = record.layout.fields.iter().skip(first).map(|field| {
         let (name, ty) = (names::function(&field.name), parameter_type(spec, field.ty));
         quote!(#name: #ty)
     });
+    quote!(#(#parameters),*)
+}
+
+/// The same parameters, passed on.
+pub(super) fn arguments(record: &Record, first: usize) -> TokenStream {
+    let parameters = record.layout.fields.iter().skip(first).map(|field| names::function(&field.name));
     quote!(#(#parameters),*)
 }
 
@@ -26,15 +37,79 @@ pub(super) fn values(record: &Record) -> TokenStream {
     nest(&site.into_iter().chain(fields).collect::<Vec<_>>())
 }
 
-/// Uses the parameters of an event that is not compiled.
-pub(super) fn ignored(record: &Record) -> TokenStream {
-    let parameters = record.layout.fields.iter().map(|field| names::function(&field.name));
-    quote!(#(let _ = #parameters;)*)
+/// The same in a form that borrows nothing, and its type.
+pub(super) fn kept(spec: &Spec, record: &Record) -> (TokenStream, TokenStream) {
+    let site = record.layout.located.then(|| (site(), quote!(__rt::Site)));
+    let fields = record.layout.fields.iter().map(|field| {
+        let name = names::function(&field.name);
+        let value = value(&name, field.ty);
+        let one = |scalar| scalar_type(spec, scalar);
+        match field.ty {
+            FieldType::One(Scalar::String) => (quote!(__rt::KeptBytes::new(#name.as_bytes())), quote!(__rt::KeptBytes)),
+            FieldType::One(Scalar::Bytes) => (quote!(__rt::KeptBytes::new(#name)), quote!(__rt::KeptBytes)),
+            FieldType::One(scalar @ Scalar::Enum { .. }) => {
+                let ty = one(scalar);
+                (value, quote!(__rt::Choice<#ty>))
+            }
+            FieldType::One(scalar) => (value, one(scalar)),
+            FieldType::Fixed(scalar @ Scalar::Enum { .. }, count) => {
+                let (ty, count) = (one(scalar), Literal::u32_unsuffixed(count));
+                (value, quote!([__rt::Choice<#ty>; #count]))
+            }
+            FieldType::Fixed(scalar, count) => {
+                let (ty, count) = (one(scalar), Literal::u32_unsuffixed(count));
+                (value, quote!([#ty; #count]))
+            }
+            FieldType::Variable(scalar) => {
+                let (ty, kind) = (one(scalar), kept_list(scalar));
+                (quote!(#kind::new(#name)), quote!(#kind<#ty>))
+            }
+        }
+    });
+    let (values, types): (Vec<_>, Vec<_>) = site.into_iter().chain(fields).unzip();
+    (nest(&values), nest(&types))
+}
+
+fn kept_list(scalar: Scalar) -> TokenStream {
+    match scalar {
+        Scalar::Enum { .. } => quote!(__rt::KeptChoices),
+        _ => quote!(__rt::KeptSlice),
+    }
+}
+
+/// What a guard keeps for the end of its span: `()`, one value, or a tuple.
+pub(super) fn flat(record: &Record) -> TokenStream {
+    let site = record.layout.located.then(site);
+    let fields = record.layout.fields.iter().map(|field| value(&names::function(&field.name), field.ty));
+    flattened(&site.into_iter().chain(fields).collect::<Vec<_>>())
+}
+
+/// The type of [`flat`]; empty for `()`.
+pub(super) fn flat_type(record: &Record) -> TokenStream {
+    let site = record.layout.located.then(|| quote!(__rt::Site));
+    // The end of an `async` span has its task, and no span's end has more.
+    let task = record.layout.fields.iter().map(|_| quote!(u64));
+    let types: Vec<TokenStream> = site.into_iter().chain(task).collect();
+    if types.is_empty() { TokenStream::new() } else { flattened(&types) }
+}
+
+/// What stands for [`flat`] in a guard that records nothing.
+pub(super) fn nowhere(record: &Record) -> TokenStream {
+    let site = record.layout.located.then(|| quote!(__rt::Site::UNKNOWN));
+    let task = record.layout.fields.iter().map(|_| quote!(0));
+    flattened(&site.into_iter().chain(task).collect::<Vec<_>>())
+}
+
+fn flattened(parts: &[TokenStream]) -> TokenStream {
+    match parts {
+        [one] => one.clone(),
+        several => quote!((#(#several),*)),
+    }
 }
 
 /// The caller's position.
-pub(super) fn site() -> TokenStream {
-    quote!(::tracer_rt::private::site(::core::panic::Location::caller()))
+fn site() -> TokenStream {
+    quote!(__rt::site(::core::panic::Location::caller()))
 }
 
 fn nest(values: &[TokenStream]) -> TokenStream {
@@ -89,15 +164,15 @@ fn scalar_type(spec: &Spec, scalar: Scalar) -> TokenStream {
 
 fn value(name: &proc_macro2::Ident, ty: FieldType) -> TokenStream {
     match ty {
-        FieldType::One(Scalar::Enum { .. }) => quote!(::tracer_rt::private::Choice(#name)),
+        FieldType::One(Scalar::Enum { .. }) => quote!(__rt::Choice(#name)),
         FieldType::One(Scalar::Interned) => quote!(::tracer_rt::Intern::intern(#name)),
         FieldType::One(Scalar::Pointer) => quote!(::core::convert::Into::<::tracer_rt::Pointer>::into(#name)),
-        FieldType::One(Scalar::String) => quote!(::tracer_rt::private::Counted(#name.as_bytes())),
-        FieldType::One(Scalar::Bytes) => quote!(::tracer_rt::private::Counted(#name)),
+        FieldType::One(Scalar::String) => quote!(__rt::Counted(#name.as_bytes())),
+        FieldType::One(Scalar::Bytes) => quote!(__rt::Counted(#name)),
         FieldType::One(_) => quote!(#name),
-        FieldType::Fixed(Scalar::Enum { .. }, _) => quote!(#name.map(::tracer_rt::private::Choice)),
+        FieldType::Fixed(Scalar::Enum { .. }, _) => quote!(#name.map(__rt::Choice)),
         FieldType::Fixed(..) => quote!(#name),
-        FieldType::Variable(Scalar::Enum { .. }) => quote!(::tracer_rt::private::Choices(#name)),
-        FieldType::Variable(_) => quote!(::tracer_rt::private::Slice(#name)),
+        FieldType::Variable(Scalar::Enum { .. }) => quote!(__rt::Choices(#name)),
+        FieldType::Variable(_) => quote!(__rt::Slice(#name)),
     }
 }

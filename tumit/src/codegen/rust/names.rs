@@ -4,11 +4,18 @@ use std::collections::HashMap;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
+use tracer_format::schema::RecordKind;
 
-use super::plain;
+use super::{items, plain};
 use crate::codegen::Unsupported;
 use crate::names::{rust_name, rust_type_name};
-use crate::spec::Spec;
+use crate::spec::{Record, Spec};
+
+/// Names of types that Rust knows without `use`.
+const PRIMITIVE_TYPES: &[&str] = &[
+    "bool", "char", "f128", "f16", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize", "str", "u128", "u16",
+    "u32", "u64", "u8", "usize",
+];
 
 /// A function, module or parameter.
 pub(super) fn function(name: &str) -> Ident {
@@ -20,26 +27,97 @@ pub(super) fn type_name(name: &str) -> Ident {
     plain(&rust_type_name(name))
 }
 
+/// An event or span. One that is named as a type of the language gets an underscore: `#[traced]` needs a type of its name.
+pub(super) fn event(record: &Record) -> Ident {
+    plain(&event_name(record))
+}
+
+fn event_name(record: &Record) -> String {
+    let mut name = rust_name(&record.name);
+    if record.layout.kind != RecordKind::Event && PRIMITIVE_TYPES.contains(&name.as_str()) {
+        name.push('_');
+    }
+    name
+}
+
+/// A constant.
+pub(super) fn constant(name: &str) -> Ident {
+    plain(&constant_name(name))
+}
+
+fn constant_name(name: &str) -> String {
+    rust_name(name).to_ascii_uppercase()
+}
+
+/// The constant for the version of the spec.
+pub(super) fn version(spec: &Spec) -> Ident {
+    constant(&version_name(spec))
+}
+
+fn version_name(spec: &Spec) -> String {
+    format!("{}_VERSION", spec.name)
+}
+
 /// The spec's own words, or what we say without them.
-pub(super) fn doc(text: &str, otherwise: impl FnOnce() -> String) -> TokenStream {
-    let text = if text.trim().is_empty() { otherwise() } else { text.trim_end().to_owned() };
-    let lines =
-        text.lines().map(|line| if line.is_empty() { String::new() } else { format!(" {}", line.trim_start()) });
+pub(super) fn text(text: &str, otherwise: impl FnOnce() -> String) -> String {
+    if text.trim().is_empty() { otherwise() } else { text.trim_end().to_owned() }
+}
+
+/// Documentation as attributes.
+pub(super) fn doc(text: &str) -> TokenStream {
+    let lines = doc_lines(text).into_iter().map(|line| if line.is_empty() { line } else { format!(" {line}") });
     quote!(#(#[doc = #lines])*)
+}
+
+/// Lines for `rustdoc`, which takes code without a language for a test in Rust.
+pub(super) fn doc_lines(text: &str) -> Vec<String> {
+    let mut fenced = false;
+    let line = |line: &str| {
+        let content = line.trim_start();
+        if content.starts_with("```") {
+            fenced = !fenced;
+            return if fenced && content == "```" { "```text".to_owned() } else { content.to_owned() };
+        }
+        let indent = line.len() - content.len();
+        // Four blanks would be code, too.
+        format!("{}{content}", " ".repeat(if fenced { indent } else { indent.min(3) }))
+    };
+    text.lines().map(line).collect()
+}
+
+/// Documentation of a function: the event's, and that of its parameters if there is any.
+pub(super) fn record_doc(record: &Record, otherwise: impl FnOnce() -> String) -> TokenStream {
+    let mut words = text(&record.doc, otherwise);
+    let fields = record.layout.fields.iter().enumerate();
+    let told = fields.filter_map(|(at, field)| {
+        let said = record.fields.get(at).filter(|said| !said.doc.trim().is_empty())?;
+        let doc = doc_lines(said.doc.trim()).join("\n  ");
+        Some(format!("- `{}`: {doc}", rust_name(&field.name)))
+    });
+    let told: Vec<String> = told.collect();
+    if !told.is_empty() {
+        words.push_str("\n\n# Parameters\n");
+        words.push_str(&told.join("\n"));
+    }
+    doc(&words)
 }
 
 /// Finds two names of one scope that become the same.
 pub(super) fn check(spec: &Spec) -> Result<(), Unsupported> {
     distinct("levels", spec.levels.iter().map(|level| (level.name.as_str(), rust_name(&level.name))))?;
     distinct("enums", spec.enums.iter().map(|item| (item.name.as_str(), rust_type_name(&item.name))))?;
+    let version = (spec.version > 0).then(|| version_name(spec));
+    let stated = spec.constants.iter().filter(|constant| items::is_stated(constant));
+    let constants = stated.map(|constant| constant.name.as_str()).chain(version.as_deref());
+    distinct("constants", constants.map(|name| (name, constant_name(name))))?;
     for item in &spec.enums {
         let values = item.values.iter().map(|value| (value.name.as_str(), rust_type_name(&value.name)));
         distinct(&format!("values of enum `{}`", item.name), values)?;
     }
     for (index, level) in spec.levels.iter().enumerate() {
         let own = spec.records.iter().filter(|record| record.level.index() == index);
-        let own = own.filter(|record| record.layout.kind != tracer_format::schema::RecordKind::End);
-        let events = own.map(|record| (record.name.as_str(), rust_name(&record.name)));
+        let own = own.filter(|record| record.layout.kind != RecordKind::End);
+        let events = own.map(|record| (record.name.as_str(), event_name(record)));
         distinct(&format!("events of level `{}`", level.name), events)?;
     }
     for record in &spec.records {

@@ -1,7 +1,9 @@
 use tracer_format::schema::{Field, FieldType, RecordType, Scalar};
 
 use super::*;
-use crate::spec::{Enum, EnumValue, Level, RecordId, SourceFile, Span as SpecSpan};
+use crate::spec::{
+    Constant, Enum, EnumValue, Expr, FieldText, Level, Pattern, Piece, RecordId, SourceFile, Span as SpecSpan, UnaryOp,
+};
 
 fn field(name: &str, ty: FieldType) -> Field {
     Field { name: name.into(), ty }
@@ -13,13 +15,17 @@ fn value(name: &str, number: u16) -> EnumValue {
 
 fn record(name: &str, full: &str, level: u32, kind: RecordKind, located: bool, fields: Vec<Field>) -> Record {
     let layout = RecordType { name: full.into(), level, kind, located, fields };
-    Record { name: name.into(), doc: format!("What `{name}` is."), level: LevelId(level), layout, fields: Vec::new() }
+    // The second parameter is told of.
+    let told = FieldText { doc: "In words.\nAnd more.".into(), written: String::new() };
+    let fields = vec![FieldText::default(), told];
+    Record { name: name.into(), doc: format!("What `{name}` is."), level: LevelId(level), layout, fields }
 }
 
 fn spec() -> Spec {
     let one = FieldType::One;
     Spec {
         name: "demo".into(),
+        doc: "A demonstration.\n\n```\nnot Rust\n```".into(),
         levels: vec![
             Level { name: "COM".into(), doc: "Messages.".into(), enabled: true },
             Level { name: "APP".into(), doc: String::new(), enabled: false },
@@ -49,8 +55,34 @@ fn spec() -> Spec {
             ),
             record("step", "step.begin", 1, RecordKind::Begin, false, vec![field("n", one(Scalar::U32))]),
             record("step", "step.end", 1, RecordKind::End, false, vec![]),
+            record(
+                "fetch",
+                "fetch.begin",
+                1,
+                RecordKind::Begin,
+                true,
+                vec![field("task", one(Scalar::U64)), field("url", one(Scalar::String))],
+            ),
+            record("fetch", "fetch.end", 1, RecordKind::End, true, vec![field("task", one(Scalar::U64))]),
         ],
-        spans: vec![SpecSpan { name: "step".into(), begin: RecordId(1), end: RecordId(2), is_async: false }],
+        spans: vec![
+            SpecSpan { name: "step".into(), begin: RecordId(1), end: RecordId(2), is_async: false },
+            SpecSpan { name: "fetch".into(), begin: RecordId(3), end: RecordId(4), is_async: true },
+        ],
+        constants: vec![
+            Constant { name: "Lanes".into(), doc: "How many.".into(), value: Expr::Integer(4) },
+            Constant {
+                name: "greeting".into(),
+                doc: String::new(),
+                value: Expr::Text(Pattern(vec![Piece::Text("hi".into())])),
+            },
+            Constant {
+                name: "least".into(),
+                doc: String::new(),
+                value: Expr::Unary(UnaryOp::Minus, Box::new(Expr::Float(1.5))),
+            },
+        ],
+        version: 3,
         sources: vec![SourceFile { path: "demo.tumit".into(), text: "trace demo;".into() }],
         ..Spec::default()
     }
@@ -74,7 +106,7 @@ fn printed_code() {
 #[test]
 fn a_level_left_out_records_nothing() {
     let text = text(&spec(), &["COM", "APP"]);
-    assert!(!text.contains("::record("), "{text}");
+    assert!(!text.contains("::record(") && !text.contains("LEVEL.") && !text.contains("new_task"), "{text}");
     assert!(!text.contains("unsafe"));
     assert!(text.contains("fn step(n: u32) -> ::tracer_rt::Span"));
 }
@@ -84,6 +116,9 @@ fn mistakes_are_told() {
     let unknown = Options { off: vec!["NET".into()] };
     let reason = Rust.generate(&spec(), &unknown).unwrap_err().reason;
     assert_eq!(reason, "no level `NET`; the spec has `COM`, `APP`");
+    let mistyped = Options { off: vec!["AP".into()] };
+    let reason = Rust.generate(&spec(), &mistyped).unwrap_err().reason;
+    assert_eq!(reason, "no level `AP`; did you mean `APP`?");
     let mut twice = spec();
     twice.levels[1].name = "Com".into();
     let reason = Rust.generate(&twice, &Options::default()).unwrap_err().reason;
@@ -96,4 +131,23 @@ fn many_fields_are_nested() {
     wide.records[0].layout.fields = (0..100).map(|n| field(&format!("f{n}"), FieldType::One(Scalar::U8))).collect();
     let text = text(&wide, &[]);
     assert!(text.contains("f99"), "{text}");
+}
+
+#[test]
+fn documentation_holds_no_tests() {
+    let lines = names::doc_lines("a\n    indented\n```\n    code\n```\n```c\nint x;\n```");
+    assert_eq!(lines, ["a", "   indented", "```text", "    code", "```", "```c", "int x;", "```"]);
+}
+
+#[test]
+fn names_of_all_kinds_are_kept_apart() {
+    let mut odd = spec();
+    odd.records[1].name = "u64".into();
+    assert!(text(&odd, &[]).contains("fn u64_(n: u32) -> ::tracer_rt::Span"));
+    odd.constants[0].name = "demo_version".into();
+    let reason = Rust.generate(&odd, &Options::default()).unwrap_err().reason;
+    assert_eq!(
+        reason,
+        "the constants `demo_version` and `demo_VERSION` are both `DEMO_VERSION` in Rust: rename one of them"
+    );
 }

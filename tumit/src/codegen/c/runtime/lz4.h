@@ -1,95 +1,111 @@
-/* ---- One LZ4 block, greedily: a hash of four bytes finds the last place where they stood ---- */
+/* ---- One LZ4 block ---- */
 
-TUMIT1_HOT unsigned char *tumit1_lz4_length(unsigned char *out, uint32_t rest) {
-    for (; rest >= 255; rest -= 255) {
-        *out++ = 255;
+#ifdef TUMIT_LZ4
+TUMIT1_END_DECLS
+#include <lz4.h>
+TUMIT1_BEGIN_DECLS
+
+/* By liblz4: link with -llz4. As below. */
+TUMIT1_SLOW(uint32_t tumit1_lz4(const unsigned char *from_, uint32_t bytes_, unsigned char *to_, uint32_t room_,
+                                uint16_t *table_)) {
+    int packed_ = LZ4_compress_default((const char *)from_, (char *)to_, (int)bytes_, (int)room_);
+    (void)table_;
+    return packed_ < 0 ? 0 : (uint32_t)packed_;
+}
+#else
+/* Greedily: a hash of four bytes finds the last place where they stood. */
+
+TUMIT1_HOT unsigned char *tumit1_lz4_length(unsigned char *out_, uint32_t rest_) {
+    for (; rest_ >= 255; rest_ -= 255) {
+        *out_++ = 255;
     }
-    *out++ = (unsigned char)rest;
-    return out;
+    *out_++ = (unsigned char)rest_;
+    return out_;
 }
 
-/* Literals, and then a match of `length` bytes `offset` back unless `length` is 0. NULL when `end` would be passed. */
-TUMIT1_HOT unsigned char *tumit1_lz4_emit(unsigned char *out, const unsigned char *end, const unsigned char *literals,
-                                          uint32_t count, uint32_t offset, uint32_t length) {
-    uint32_t match = length == 0 ? 0 : length - 4;
-    unsigned char *token = out++;
-    if ((size_t)(end - token) < (size_t)count + count / 255 + match / 255 + 8) {
+/* Literals, and then a match of `length_` bytes `offset_` back unless `length_` is 0. NULL when `end_` would be passed. */
+TUMIT1_HOT unsigned char *tumit1_lz4_emit(unsigned char *out_, const unsigned char *end_, const unsigned char *literals_,
+                                          uint32_t count_, uint32_t offset_, uint32_t length_) {
+    uint32_t match_ = length_ == 0 ? 0 : length_ - 4;
+    unsigned char *token_ = out_++;
+    if ((size_t)(end_ - token_) < (size_t)count_ + count_ / 255 + match_ / 255 + 8) {
         return NULL;
     }
-    *token = (unsigned char)((count < 15 ? count : 15) << 4 | (match < 15 ? match : 15));
-    if (count >= 15) {
-        out = tumit1_lz4_length(out, count - 15);
+    *token_ = (unsigned char)((count_ < 15 ? count_ : 15) << 4 | (match_ < 15 ? match_ : 15));
+    if (count_ >= 15) {
+        out_ = tumit1_lz4_length(out_, count_ - 15);
     }
-    if (length != 0 && count <= 12 && end - out >= 12) {
-        memcpy(out, literals, 12); /* a match begins twelve bytes before the end: they are there, and no loop is needed */
-        out += count;
+    if (length_ != 0 && count_ <= 12 && end_ - out_ >= 12) {
+        memcpy(out_, literals_, 12); /* a match begins twelve bytes before the end: they are there, and no loop is needed */
+        out_ += count_;
     } else {
-        out = tumit1_put_bytes(out, literals, count);
+        out_ = tumit1_put_bytes(out_, literals_, count_);
     }
-    if (length != 0) {
-        out = tumit1_put_u16(out, (uint16_t)offset);
-        if (match >= 15) {
-            out = tumit1_lz4_length(out, match - 15);
+    if (length_ != 0) {
+        out_ = tumit1_put_u16(out_, (uint16_t)offset_);
+        if (match_ >= 15) {
+            out_ = tumit1_lz4_length(out_, match_ - 15);
         }
     }
-    return out;
+    return out_;
 }
 
-TUMIT1_HOT uint32_t tumit1_lz4_hash(const unsigned char *p) {
-    return (tumit1_get_u32(p) * 2654435761u) >> (32 - TUMIT1_LZ4_BITS);
+TUMIT1_HOT uint32_t tumit1_lz4_hash(const unsigned char *p_) {
+    return (tumit1_get_u32(p_) * 2654435761u) >> (32 - TUMIT1_LZ4_BITS);
 }
 
-/* How many bytes are the same at `p` and before it at `q`, up to `end`. */
-TUMIT1_HOT uint32_t tumit1_lz4_same(const unsigned char *p, const unsigned char *q, const unsigned char *end) {
-    const unsigned char *start = p;
-    while (end - p >= 8) {
-        uint64_t differ = tumit1_get_u64(p) ^ tumit1_get_u64(q);
-        if (differ != 0) {
-            return (uint32_t)(p - start) + (uint32_t)__builtin_ctzll(differ) / 8;
+/* How many bytes are the same at `p_` and before it at `q_`, up to `end_`. */
+TUMIT1_HOT uint32_t tumit1_lz4_same(const unsigned char *p_, const unsigned char *q_, const unsigned char *end_) {
+    const unsigned char *start_ = p_;
+    while (end_ - p_ >= 8) {
+        uint64_t differ_ = tumit1_get_u64(p_) ^ tumit1_get_u64(q_);
+        if (differ_ != 0) {
+            return (uint32_t)(p_ - start_) + (uint32_t)__builtin_ctzll(differ_) / 8;
         }
-        p += 8;
-        q += 8;
+        p_ += 8;
+        q_ += 8;
     }
-    while (p < end && *p == *q) {
-        p++;
-        q++;
+    while (p_ < end_ && *p_ == *q_) {
+        p_++;
+        q_++;
     }
-    return (uint32_t)(p - start);
+    return (uint32_t)(p_ - start_);
 }
 
-/* Compresses `bytes` (at most TUMIT1_BLOCK) into `room` bytes at `to`. Returns the compressed size, 0 when it would not
+/* Compresses `bytes_` (at most TUMIT1_BLOCK) into `room_` bytes at `to_`. Returns the compressed size, 0 when it would not
  * fit. The format asks that the last five bytes be literals and the last match begin twelve bytes before the end. */
-TUMIT1_SLOW uint32_t tumit1_lz4(const unsigned char *from, uint32_t bytes, unsigned char *to, uint32_t room,
-                                uint16_t *table) {
-    const unsigned char *end = to + room;
-    unsigned char *out = to;
-    uint32_t at = 1, anchor = 0;
-    memset(table, 0, sizeof(uint16_t) << TUMIT1_LZ4_BITS);
-    while (at + 12 <= bytes) {
-        uint32_t slot = tumit1_lz4_hash(from + at);
-        uint32_t before = table[slot];
-        uint32_t length = 4;
-        table[slot] = (uint16_t)at;
-        if (before >= at || tumit1_get_u32(from + before) != tumit1_get_u32(from + at)) {
-            at += 1 + ((at - anchor) >> 6); /* faster and faster where nothing repeats */
+TUMIT1_SLOW(uint32_t tumit1_lz4(const unsigned char *from_, uint32_t bytes_, unsigned char *to_, uint32_t room_,
+                                uint16_t *table_)) {
+    const unsigned char *end_ = to_ + room_;
+    unsigned char *out_ = to_;
+    uint32_t at_ = 1, anchor_ = 0;
+    memset(table_, 0, sizeof(uint16_t) << TUMIT1_LZ4_BITS);
+    while (at_ + 12 <= bytes_) {
+        uint32_t slot_ = tumit1_lz4_hash(from_ + at_);
+        uint32_t before_ = table_[slot_];
+        uint32_t length_ = 4;
+        table_[slot_] = (uint16_t)at_;
+        if (before_ >= at_ || tumit1_get_u32(from_ + before_) != tumit1_get_u32(from_ + at_)) {
+            at_ += 1 + ((at_ - anchor_) >> 6); /* faster and faster where nothing repeats */
             continue;
         }
-        while (at > anchor && before > 0 && from[at - 1] == from[before - 1]) {
-            at--;
-            before--;
-            length++;
+        while (at_ > anchor_ && before_ > 0 && from_[at_ - 1] == from_[before_ - 1]) {
+            at_--;
+            before_--;
+            length_++;
         }
-        length += tumit1_lz4_same(from + at + length, from + before + length, from + bytes - 5);
-        out = tumit1_lz4_emit(out, end, from + anchor, at - anchor, at - before, length);
-        if (out == NULL) {
+        length_ += tumit1_lz4_same(from_ + at_ + length_, from_ + before_ + length_, from_ + bytes_ - 5);
+        out_ = tumit1_lz4_emit(out_, end_, from_ + anchor_, at_ - anchor_, at_ - before_, length_);
+        if (out_ == NULL) {
             return 0;
         }
-        at += length;
-        anchor = at;
-        if (at + 12 <= bytes) {
-            table[tumit1_lz4_hash(from + at - 2)] = (uint16_t)(at - 2);
+        at_ += length_;
+        anchor_ = at_;
+        if (at_ + 12 <= bytes_) {
+            table_[tumit1_lz4_hash(from_ + at_ - 2)] = (uint16_t)(at_ - 2);
         }
     }
-    out = tumit1_lz4_emit(out, end, from + anchor, bytes - anchor, 0, 0);
-    return out == NULL ? 0 : (uint32_t)(out - to);
+    out_ = tumit1_lz4_emit(out_, end_, from_ + anchor_, bytes_ - anchor_, 0, 0);
+    return out_ == NULL ? 0 : (uint32_t)(out_ - to_);
 }
+#endif

@@ -1,179 +1,174 @@
 /* ---- Names that records refer to by number: strings and source positions. Under the lock ---- */
 
-TUMIT1_SLOW uint32_t tumit1_hash(const char *text, size_t length, uint32_t line) {
-    uint32_t hash = 2166136261u ^ line;
-    size_t i;
-    for (i = 0; i < length; i++) {
-        hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+TUMIT1_SLOW(uint32_t tumit1_hash(const char *text_, size_t length_, uint32_t line_)) {
+    uint32_t hash_ = 2166136261u ^ line_;
+    size_t i_;
+    for (i_ = 0; i_ < length_; i_++) {
+        hash_ = (hash_ ^ (unsigned char)text_[i_]) * 16777619u;
     }
-    return hash;
+    return hash_;
 }
 
 /* The id of a name, given now if it is new. When the table or memory is full, the last id stands for all others. */
-TUMIT1_SLOW uint32_t tumit1_name_id(struct tumit1_names *names, const char *text, size_t length, uint32_t line) {
-    static const char full[] = "(more names than the recorder keeps)";
-    const uint32_t mask = 2 * TUMIT1_MAX_NAMES - 1;
-    uint32_t hash, slot;
-    struct tumit1_name *name;
-    if (names->entries == NULL) {
-        size_t entries = TUMIT1_MAX_NAMES * sizeof *names->entries;
-        unsigned char *memory = (unsigned char *)tumit1_map(entries + 2 * TUMIT1_MAX_NAMES * sizeof *names->slots);
-        if (memory == NULL) {
+TUMIT1_SLOW(uint32_t tumit1_name_id(struct tumit1_names *names_, const char *text_, size_t length_, uint32_t line_)) {
+    static const char full_[] = "(more names than the recorder keeps)";
+    const uint32_t mask_ = 2 * TUMIT1_MAX_NAMES - 1;
+    uint32_t hash_, slot_;
+    struct tumit1_name *name_;
+    if (names_->entries_ == NULL) {
+        size_t entries_ = TUMIT1_MAX_NAMES * sizeof *names_->entries_;
+        unsigned char *memory_ = (unsigned char *)tumit1_map(entries_ + 2 * TUMIT1_MAX_NAMES * sizeof *names_->slots_);
+        if (memory_ == NULL) {
             return 0;
         }
-        names->entries = (struct tumit1_name *)(void *)memory;
-        names->slots = (uint32_t *)(void *)(memory + entries);
+        names_->entries_ = (struct tumit1_name *)(void *)memory_;
+        names_->slots_ = (uint32_t *)(void *)(memory_ + entries_);
     }
-    if (length > TUMIT1_MAX_TEXT) {
-        length = TUMIT1_MAX_TEXT;
-        while (length > 0 && ((unsigned char)text[length] & 0xC0u) == 0x80u) {
-            length--; /* not inside a character */
+    if (length_ > TUMIT1_MAX_TEXT) {
+        length_ = TUMIT1_MAX_TEXT;
+        while (length_ > 0 && ((unsigned char)text_[length_] & 0xC0u) == 0x80u) {
+            length_--; /* not inside a character */
         }
     }
-    hash = tumit1_hash(text, length, line);
-    for (slot = hash & mask; names->slots[slot] != 0; slot = (slot + 1) & mask) {
-        name = &names->entries[names->slots[slot] - 1];
-        if (name->hash == hash && name->line == line && name->length == length &&
-            memcmp(name->text, text, length) == 0) {
-            return names->slots[slot];
+    hash_ = tumit1_hash(text_, length_, line_);
+    for (slot_ = hash_ & mask_; names_->slots_[slot_] != 0; slot_ = (slot_ + 1) & mask_) {
+        name_ = &names_->entries_[names_->slots_[slot_] - 1];
+        if (name_->hash_ == hash_ && name_->line_ == line_ && name_->length_ == length_ &&
+            memcmp(name_->text_, text_, length_) == 0) {
+            return names_->slots_[slot_];
         }
     }
-    if (names->count >= TUMIT1_MAX_NAMES) {
-        return names->count;
+    if (names_->count_ >= TUMIT1_MAX_NAMES) {
+        return names_->count_;
     }
-    if (names->count == TUMIT1_MAX_NAMES - 1) {
-        text = full;
-        length = sizeof full - 1;
+    if (names_->count_ == TUMIT1_MAX_NAMES - 1) {
+        text_ = full_;
+        length_ = sizeof full_ - 1;
     }
-    name = &names->entries[names->count];
-    name->text = (const char *)tumit1_keep(text, length);
-    if (name->text == NULL) {
+    name_ = &names_->entries_[names_->count_];
+    name_->text_ = (const char *)tumit1_keep(text_, length_);
+    if (name_->text_ == NULL) {
         return 0;
     }
-    name->length = (uint32_t)length;
-    name->hash = hash;
-    name->line = line;
-    names->slots[slot] = ++names->count;
-    return names->count;
+    name_->length_ = (uint32_t)length_;
+    name_->hash_ = hash_;
+    name_->line_ = line_;
+    names_->slots_[slot_] = ++names_->count_;
+    return names_->count_;
 }
 
 /* Appends the names that the file does not have yet. Returns 0 or an errno; then they stay for the next time. */
-TUMIT1_SLOW int tumit1_append_names(struct tumit1_names *names, uint8_t kind) {
-    unsigned char block[TUMIT1_HEADER_BYTES + 2 * TUMIT1_MAX_TEXT + 64];
-    while (names->written < names->count) {
-        unsigned char *p = block + TUMIT1_HEADER_BYTES;
-        uint32_t at = names->written;
-        int error;
-        for (; at < names->count; at++) {
-            const struct tumit1_name *name = &names->entries[at];
-            if ((size_t)(block + sizeof block - p) < name->length + 20u) {
+TUMIT1_SLOW(int tumit1_append_names(struct tumit1_names *names_, uint8_t kind_)) {
+    unsigned char block_[TUMIT1_HEADER_BYTES + 2 * TUMIT1_MAX_TEXT + 64];
+    while (names_->written_ < names_->count_) {
+        unsigned char *p_ = block_ + TUMIT1_HEADER_BYTES;
+        uint32_t at_ = names_->written_;
+        int error_;
+        for (; at_ < names_->count_; at_++) {
+            const struct tumit1_name *name_ = &names_->entries_[at_];
+            if ((size_t)(block_ + sizeof block_ - p_) < name_->length_ + 20u) {
                 break;
             }
-            p = tumit1_put_u32(p, at + 1);
-            if (kind == TUMIT1_KIND_SITES) {
-                p = tumit1_put_u32(p, name->line);
+            p_ = tumit1_put_u32(p_, at_ + 1);
+            if (kind_ == TUMIT1_KIND_SITES) {
+                p_ = tumit1_put_u32(p_, name_->line_);
             }
-            p = tumit1_put_u32(p, name->length);
-            p = tumit1_put_bytes(p, name->text, name->length);
+            p_ = tumit1_put_u32(p_, name_->length_);
+            p_ = tumit1_put_bytes(p_, name_->text_, name_->length_);
         }
-        error = tumit1_append_plain(kind, TUMIT1_PROCESS_STREAM, at - names->written, block,
-                                    (size_t)(p - (block + TUMIT1_HEADER_BYTES)), 0, 0);
-        if (error != 0) {
-            return error;
+        error_ = tumit1_append_plain(kind_, TUMIT1_PROCESS_STREAM, at_ - names_->written_, block_,
+                                    (size_t)(p_ - (block_ + TUMIT1_HEADER_BYTES)), 0, 0);
+        if (error_ != 0) {
+            return error_;
         }
-        names->written = at;
+        names_->written_ = at_;
     }
     return 0;
 }
 
 /* Appends the specs that the file does not have yet. Returns 0 or an errno. */
-TUMIT1_SLOW int tumit1_append_schemas(void) {
-    struct tumit1_provider *provider;
-    for (provider = tumit1_session.providers; provider != NULL; provider = provider->next) {
-        size_t length = 8 + (size_t)provider->schema_bytes;
-        size_t room = TUMIT1_HEADER_BYTES + length + 8;
-        unsigned char *block, *p;
-        int error;
-        if (provider->written) {
+TUMIT1_SLOW(int tumit1_append_schemas(void)) {
+    struct tumit1_provider *provider_;
+    for (provider_ = tumit1_session.providers_; provider_ != NULL; provider_ = provider_->next_) {
+        size_t room_ = TUMIT1_HEADER_BYTES + (size_t)provider_->schema_bytes_ + 8;
+        unsigned char *block_;
+        int error_;
+        if (provider_->written_) {
             continue;
         }
-        block = (unsigned char *)tumit1_map(room);
-        if (block == NULL) {
+        block_ = (unsigned char *)tumit1_map(room_);
+        if (block_ == NULL) {
             return ENOMEM;
         }
-        p = block + TUMIT1_HEADER_BYTES;
-        p = tumit1_put_u32(p, provider->base);
-        p = tumit1_put_u32(p, provider->ids);
-        tumit1_put_bytes(p, provider->schema, provider->schema_bytes);
-        error = tumit1_append_plain(TUMIT1_KIND_SCHEMA, TUMIT1_PROCESS_STREAM, 1, block, length, 0, 0);
-        munmap(block, room);
-        if (error != 0) {
-            return error;
+        tumit1_put_bytes(block_ + TUMIT1_HEADER_BYTES, provider_->schema_, provider_->schema_bytes_);
+        error_ = tumit1_append_packed(TUMIT1_KIND_SCHEMA, block_, provider_->schema_raw_, provider_->schema_bytes_);
+        munmap(block_, room_);
+        if (error_ != 0) {
+            return error_;
         }
-        provider->written = 1;
+        provider_->written_ = 1;
     }
     return 0;
 }
 
 /* All that must stand before a block of records of this thread. Returns 0 or an errno. */
-TUMIT1_SLOW int tumit1_append_tables(struct tumit1_thread *t) {
-    unsigned char block[TUMIT1_HEADER_BYTES + 128];
-    unsigned char *p = block + TUMIT1_HEADER_BYTES;
-    int error = tumit1_append_schemas();
-    if (error == 0) {
-        error = tumit1_append_names(&tumit1_session.strings, TUMIT1_KIND_STRINGS);
+TUMIT1_SLOW(int tumit1_append_tables(struct tumit1_thread *t_)) {
+    unsigned char block_[TUMIT1_HEADER_BYTES + 128];
+    unsigned char *p_ = block_ + TUMIT1_HEADER_BYTES;
+    int error_ = tumit1_append_schemas();
+    if (error_ == 0) {
+        error_ = tumit1_append_names(&tumit1_session.strings_, TUMIT1_KIND_STRINGS);
     }
-    if (error == 0) {
-        error = tumit1_append_names(&tumit1_session.sites, TUMIT1_KIND_SITES);
+    if (error_ == 0) {
+        error_ = tumit1_append_names(&tumit1_session.sites_, TUMIT1_KIND_SITES);
     }
-    if (error == 0 && !t->described) {
-        p = tumit1_put_integer_tag(p, TUMIT1_TAG_TID, t->tid);
-        if (t->name[0] != '\0') {
-            p = tumit1_put_tag(p, TUMIT1_TAG_THREAD_NAME, t->name, strlen(t->name));
+    if (error_ == 0 && !t_->described_) {
+        p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_TID, t_->tid_);
+        if (t_->name_[0] != '\0') {
+            p_ = tumit1_put_tag(p_, TUMIT1_TAG_THREAD_NAME, t_->name_, strlen(t_->name_));
         }
-        error = tumit1_append_plain(TUMIT1_KIND_STREAM, t->stream, 1, block,
-                                    (size_t)(p - (block + TUMIT1_HEADER_BYTES)), 0, 0);
-        t->described = error == 0;
+        error_ = tumit1_append_plain(TUMIT1_KIND_STREAM, t_->stream_, 1, block_,
+                                    (size_t)(p_ - (block_ + TUMIT1_HEADER_BYTES)), 0, 0);
+        t_->described_ = error_ == 0;
     }
-    return error;
+    return error_;
 }
 
 /* The number by which records name this text; NULL is the empty text. A thread remembers the last texts that it named:
  * entries of the table never change, so that it can compare without the lock. */
-TUMIT1_SLOW uint32_t tumit1_intern(const char *text) {
-    struct tumit1_names *names = &tumit1_session.strings;
-    struct tumit1_thread *t = tumit1_cursor.thread;
-    size_t length = text == NULL ? 0 : strlen(text);
-    uint32_t hash, id, busy;
-    if (length == 0) {
+uint32_t tumit1_intern(const char *text_) {
+    struct tumit1_names *names_ = &tumit1_session.strings_;
+    struct tumit1_thread *t_ = tumit1_cursor.thread_;
+    size_t length_ = text_ == NULL ? 0 : strlen(text_);
+    uint32_t hash_, id_, busy_;
+    if (length_ == 0) {
         return 0;
     }
-    hash = tumit1_hash(text, length, 0);
-    id = t == NULL ? 0 : t->recent[hash % TUMIT1_RECENT];
-    if (id != 0) {
-        const struct tumit1_name *name = &names->entries[id - 1];
-        if (name->hash == hash && name->length == length && memcmp(name->text, text, length) == 0) {
-            return id;
+    hash_ = tumit1_hash(text_, length_, 0);
+    id_ = t_ == NULL ? 0 : t_->recent_[hash_ % TUMIT1_RECENT];
+    if (id_ != 0) {
+        const struct tumit1_name *name_ = &names_->entries_[id_ - 1];
+        if (name_->hash_ == hash_ && name_->length_ == length_ && memcmp(name_->text_, text_, length_) == 0) {
+            return id_;
         }
     }
-    busy = tumit1_lock_all();
-    id = tumit1_name_id(names, text, length, 0);
-    tumit1_unlock(busy);
-    if (t != NULL) {
-        t->recent[hash % TUMIT1_RECENT] = id;
+    busy_ = tumit1_lock_all();
+    id_ = tumit1_name_id(names_, text_, length_, 0);
+    tumit1_unlock(busy_);
+    if (t_ != NULL) {
+        t_->recent_[hash_ % TUMIT1_RECENT] = id_;
     }
-    return id;
+    return id_;
 }
 
-TUMIT1_SLOW uint32_t tumit1_site_new(struct tumit1_site *site) {
-    uint32_t busy = tumit1_lock_all();
-    uint32_t id = tumit1_name_id(&tumit1_session.sites, site->file, strlen(site->file), site->line);
-    tumit1_unlock(busy);
-    __atomic_store_n(&site->id, id, __ATOMIC_RELAXED);
-    return id;
-}
-
-TUMIT1_HOT uint32_t tumit1_site_id(struct tumit1_site *site) {
-    uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
-    return TUMIT1_LIKELY(id != 0) ? id : tumit1_site_new(site);
+uint32_t tumit1_site_new(struct tumit1_site *site_) {
+    uint32_t busy_, id_;
+    if (site_->file_ == NULL) {
+        return 0; /* unknown */
+    }
+    busy_ = tumit1_lock_all();
+    id_ = tumit1_name_id(&tumit1_session.sites_, site_->file_, strlen(site_->file_), site_->line_);
+    tumit1_unlock(busy_);
+    __atomic_store_n(&site_->id_, id_, __ATOMIC_RELAXED);
+    return id_;
 }

@@ -1,5 +1,8 @@
 /* ---- What the compiler and the system must offer ---- */
 
+#if defined TUMIT_MPI && defined TUMIT_EXTERN
+#error "tumit: the file that calls MPI_Init has the recorder itself: define TUMIT_MPI or TUMIT_EXTERN there, not both"
+#endif
 #if !defined __GNUC__
 #error "tumit: this header needs GCC, Clang or a compiler that understands their attributes"
 #endif
@@ -15,33 +18,63 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined __STRICT_ANSI__ && defined __GLIBC__ && !defined __USE_MISC
+#if defined __STRICT_ANSI__ && defined __GLIBC__ && !defined TUMIT_OFF && !defined TUMIT_EXTERN && !defined __USE_MISC
 #error "tumit: with -std=c99, compile with -D_GNU_SOURCE, or include this header before any other (or use -std=gnu99)"
 #define TUMIT_OFF /* spares a flood of errors that follow from this one */
 #endif
 
 #if defined __cplusplus
-#define TUMIT1_EXTERN_C extern "C"
 #define TUMIT1_BEGIN_DECLS extern "C" {
 #define TUMIT1_END_DECLS }
 #else
-#define TUMIT1_EXTERN_C extern
 #define TUMIT1_BEGIN_DECLS
 #define TUMIT1_END_DECLS
 #endif
 
-/* One copy per program: the linker keeps the first and drops the others. */
-#define TUMIT1_WEAK __attribute__((weak))
-#define TUMIT1_SLOW __attribute__((weak, noinline)) /* not `cold`: compilers would take its callers for cold, too */
-#define TUMIT1_HOT __attribute__((always_inline, unused)) static inline
-#define TUMIT1_LIKELY(condition) __builtin_expect(!!(condition), 1)
-#define TUMIT1_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+/* One copy per program and the libraries it is linked with: the linker keeps the first. Visible even when
+ * -fvisibility=hidden hides all else. With TUMIT_EXTERN a unit only takes what another unit of the program has. */
+#define TUMIT1_WEAK __attribute__((__weak__, __visibility__("default")))
+#ifdef TUMIT_EXTERN
+#define TUMIT1_SHARED __attribute__((__visibility__("default")))
+#else
+#define TUMIT1_SHARED TUMIT1_WEAK
+#endif
+/* Never inlined; not `cold`: compilers would take the callers for cold, too. */
+#define TUMIT1_CALL extern TUMIT1_SHARED __attribute__((__noinline__))
+#define TUMIT1_SLOW(...)                                     \
+    extern TUMIT1_WEAK __attribute__((__noinline__)) __VA_ARGS__; \
+    __VA_ARGS__
+#define TUMIT1_UNUSED __attribute__((__unused__))
+#define TUMIT1_HOT static __inline__ __attribute__((__always_inline__, __unused__))
+/* Runs before `main`, and before the constructors of C++. */
+#define TUMIT1_ENTER __attribute__((__constructor__(101), __unused__))
+#define TUMIT1_LIKELY(condition_) __builtin_expect(!!(condition_), 1)
+#define TUMIT1_UNLIKELY(condition_) __builtin_expect(!!(condition_), 0)
 
 /* A date: ticks of this process's clock, from tumit1_now(). */
 typedef uint64_t tumit1_date;
 /* A place in the source. */
 struct tumit1_site {
-    const char *file;
-    uint32_t line;
-    uint32_t id; /* 0 until it was first used */
+    const char *file_;
+    uint32_t line_;
+    uint32_t id_; /* 0 until it was first used */
 };
+
+/* This place in the source, as an expression. */
+#ifdef TUMIT_OFF
+#define TUMIT1_HERE NULL
+#else
+#define TUMIT1_HERE                                                        \
+    __extension__({                                                        \
+        static struct tumit1_site tumit1_here = {__FILE__, __LINE__, 0};   \
+        &tumit1_here;                                                      \
+    })
+#endif
+
+#if defined __cplusplus && __cplusplus >= 201103L
+#define TUMIT1_METHOD inline __attribute__((__always_inline__))
+#define TUMIT1_JOIN(one_, two_) one_##two_
+#define TUMIT1_GUARD(number_) TUMIT1_JOIN(tumit1_guard_, number_)
+/* A guard without a name, `TUMIT_SCOPE(TRACE_SPAN_scope(...));`: the span ends with the block. */
+#define TUMIT_SCOPE(...) auto TUMIT1_GUARD(__COUNTER__) = __VA_ARGS__
+#endif

@@ -1,63 +1,101 @@
 /* ---- The hot path: reserve, read the clock, write, publish ---- */
 
 /* The level's word: 0 when off, else TUMIT1_ON and the first record id of the spec. */
-TUMIT1_HOT uint32_t tumit1_word(const uint32_t *level) { return __atomic_load_n(level, __ATOMIC_RELAXED); }
+TUMIT1_HOT uint32_t tumit1_word(const uint32_t *level_) { return __atomic_load_n(level_, __ATOMIC_RELAXED); }
 
-/* A signal handler records while its thread is recording: counted. */
-TUMIT1_SLOW void tumit1_count_nested(void) { __atomic_fetch_add(&tumit1_cursor.nested, 1u, __ATOMIC_RELAXED); }
+/* The date now, in ticks of this process's clock: for fields of type `date`. */
+TUMIT1_HOT tumit1_date tumit1_now(void) {
+#if defined TUMIT_CLOCK
+    return (uint64_t)(TUMIT_CLOCK());
+#elif defined __x86_64__ || defined __i386__
+    if (TUMIT1_LIKELY(__atomic_load_n(&tumit1_clock_kind, __ATOMIC_RELAXED) == TUMIT1_CLOCK_TSC)) {
+        return __builtin_ia32_rdtsc();
+    }
+    return tumit1_now_slow();
+#else
+    return tumit1_now_slow();
+#endif
+}
 
-/* Begins a record of `bytes` in all. Returns where its fields go, or NULL when it is dropped. One compare finds a full
+/* A number for a task, for the spans of `async`: 1, 2, 3 ... in this process, from any thread. */
+TUMIT1_HOT uint64_t tumit1_new_task(void) { return __atomic_add_fetch(&tumit1_tasks, 1u, __ATOMIC_RELAXED); }
+
+/* Begins a record of `bytes_` in all. Returns where its fields go, or NULL when it is dropped. One compare finds a full
  * block, a thread's first record and a recorder that has ended alike. */
-TUMIT1_HOT unsigned char *tumit1_begin(uint32_t id, size_t bytes) {
-    struct tumit1_cursor *c = &tumit1_cursor;
-    unsigned char *p;
-    uint64_t now, delta;
-    if (TUMIT1_UNLIKELY(c->busy)) {
+TUMIT1_HOT unsigned char *tumit1_begin(uint32_t id_, size_t bytes_) {
+    struct tumit1_cursor *c_ = &tumit1_cursor;
+    unsigned char *p_;
+    uint64_t now_, delta_;
+    if (TUMIT1_UNLIKELY(c_->busy_)) {
         tumit1_count_nested();
         return NULL;
     }
-    c->busy = 1;
+    c_->busy_ = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    p = c->at;
-    if (TUMIT1_UNLIKELY((size_t)(c->end - p) < bytes)) {
-        p = tumit1_make_room(bytes);
-        if (p == NULL) {
+    p_ = c_->at_;
+    if (TUMIT1_UNLIKELY((size_t)(c_->end_ - p_) < bytes_)) {
+        p_ = tumit1_make_room(bytes_);
+        if (p_ == NULL) {
             __atomic_signal_fence(__ATOMIC_SEQ_CST);
-            c->busy = 0;
+            c_->busy_ = 0;
             return NULL;
         }
     }
-    now = tumit1_now();
-    delta = now - c->last;
-    if (TUMIT1_UNLIKELY(delta >> 32 != 0)) {
-        p = tumit1_wide_date(p, now);
-        delta = 0;
+    now_ = tumit1_now();
+    delta_ = now_ - c_->last_;
+    if (TUMIT1_UNLIKELY(delta_ >> 32 != 0)) {
+        p_ = tumit1_wide_date(p_, now_);
+        delta_ = 0;
     } else {
-        c->last = now;
+        c_->last_ = now_;
     }
-    p = tumit1_put_u16(p, (uint16_t)id);
-    return tumit1_put_u32(p, (uint32_t)delta);
+    p_ = tumit1_put_u16(p_, (uint16_t)id_);
+    return tumit1_put_u32(p_, (uint32_t)delta_);
 }
 
-/* Publishes the record that ends at `p`: from here on it will be written, whatever the program does next. */
-TUMIT1_HOT void tumit1_end(unsigned char *p) {
-    struct tumit1_cursor *c = &tumit1_cursor;
-    __atomic_store_n(&c->at, p, __ATOMIC_RELEASE);
+/* The same for record `index_` of a spec, of one size, when the level's word is `on_`: NULL, too, when that is 0. */
+TUMIT1_HOT unsigned char *tumit1_try(uint32_t on_, uint32_t index_, size_t bytes_) {
+    return on_ == 0 ? NULL : tumit1_begin(on_ + index_, bytes_);
+}
+
+/* Publishes the record that ends at `p_`: from here on it will be written, whatever the program does next. */
+TUMIT1_HOT void tumit1_end(unsigned char *p_) {
+    struct tumit1_cursor *c_ = &tumit1_cursor;
+    __atomic_store_n(&c_->at_, p_, __ATOMIC_RELEASE);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    c->busy = 0;
+    c_->busy_ = 0;
+}
+
+/* The number of a source position, the same for the whole process. */
+TUMIT1_HOT uint32_t tumit1_site_id(struct tumit1_site *site_) {
+    uint32_t id_ = __atomic_load_n(&site_->id_, __ATOMIC_RELAXED);
+    return TUMIT1_LIKELY(id_ != 0) ? id_ : tumit1_site_new(site_);
 }
 
 /* A count that fits its 16 bits; what is beyond is cut. */
-TUMIT1_HOT uint16_t tumit1_count(size_t count) { return (uint16_t)(count < 0xFFFFu ? count : 0xFFFFu); }
+TUMIT1_HOT uint16_t tumit1_count(size_t count_) { return (uint16_t)(count_ < 0xFFFFu ? count_ : 0xFFFFu); }
 
 /* Bytes of a text in a record; longer ones are cut between characters. */
-TUMIT1_HOT uint16_t tumit1_text_bytes(const char *text) {
-    size_t length = text == NULL ? 0 : strlen(text);
-    if (TUMIT1_UNLIKELY(length > 0xFFFFu)) {
-        length = 0xFFFFu;
-        while (length > 0 && ((unsigned char)text[length] & 0xC0u) == 0x80u) {
-            length--;
+TUMIT1_HOT uint16_t tumit1_text_bytes(const char *text_) {
+    size_t length_ = text_ == NULL ? 0 : strlen(text_);
+    if (TUMIT1_UNLIKELY(length_ > 0xFFFFu)) {
+        length_ = 0xFFFFu;
+        while (length_ > 0 && ((unsigned char)text_[length_] & 0xC0u) == 0x80u) {
+            length_--;
         }
     }
-    return (uint16_t)length;
+    return (uint16_t)length_;
 }
+
+#ifdef TUMIT_CLOCK
+#ifndef TUMIT_CLOCK_HZ
+#define TUMIT_CLOCK_HZ 0
+#endif
+#ifndef TUMIT_CLOCK_DOMAIN
+#define TUMIT_CLOCK_DOMAIN "TUMIT_CLOCK"
+#endif
+TUMIT1_UNUSED static uint64_t tumit1_user_clock(void) { return (uint64_t)(TUMIT_CLOCK()); }
+TUMIT1_ENTER static void tumit1_use_clock(void) {
+    (void)tumit1_set_clock(tumit1_user_clock, TUMIT_CLOCK_HZ, TUMIT_CLOCK_DOMAIN);
+}
+#endif

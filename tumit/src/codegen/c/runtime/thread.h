@@ -1,194 +1,195 @@
 /* ---- Birth and death of a thread's buffer, and the slow path of its records ---- */
 
-/* Makes `c` write from the start of the thread's block again; first the account of what is missing. Under the lock. */
-TUMIT1_SLOW void tumit1_restart(struct tumit1_thread *t, struct tumit1_cursor *c) {
-    uint64_t now = tumit1_now_slow();
-    unsigned char *p = t->start;
-    if (t->ticks > now) {
-        now = t->ticks; /* dates of a stream never run backwards */
+/* Makes `c_` write from the start of the thread's block again; first the account of what is missing. Under the lock. */
+TUMIT1_SLOW(void tumit1_restart(struct tumit1_thread *t_, struct tumit1_cursor *c_)) {
+    uint64_t now_ = tumit1_now_slow();
+    unsigned char *p_ = t_->start_;
+    if (t_->ticks_ > now_) {
+        now_ = t_->ticks_; /* dates of a stream never run backwards */
     }
-    t->done = p;
-    t->ticks = now;
-    c->last = now;
-    if (t->lost.count != 0) {
-        p = tumit1_put_lost(t, p);
+    t_->done_ = p_;
+    t_->ticks_ = now_;
+    c_->last_ = now_;
+    if (t_->lost_.count_ != 0) {
+        p_ = tumit1_put_lost(t_, p_);
     }
-    c->end = t->start + t->size - TUMIT1_WIDE_BYTES;
-    __atomic_store_n(&c->at, p, __ATOMIC_RELEASE);
+    c_->end_ = t_->start_ + t_->size_ - TUMIT1_WIDE_BYTES;
+    __atomic_store_n(&c_->at_, p_, __ATOMIC_RELEASE);
 }
 
 /* Gives the buffer back. Under the lock. */
-TUMIT1_SLOW void tumit1_release(struct tumit1_thread *t) {
-    struct tumit1_session *s = &tumit1_session;
-    struct tumit1_thread **link = &s->live;
-    while (*link != NULL && *link != t) {
-        link = &(*link)->next;
+TUMIT1_SLOW(void tumit1_release(struct tumit1_thread *t_)) {
+    struct tumit1_session *s_ = &tumit1_session;
+    struct tumit1_thread **link_ = &s_->live_;
+    while (*link_ != NULL && *link_ != t_) {
+        link_ = &(*link_)->next_;
     }
-    if (*link == t) {
-        *link = t->next;
-        s->threads--;
+    if (*link_ == t_) {
+        *link_ = t_->next_;
+        s_->threads_--;
     }
-    s->dropped += t->dropped;
-    t->next = s->spare;
-    s->spare = t;
+    s_->dropped_ += t_->dropped_;
+    t_->next_ = s_->spare_;
+    s_->spare_ = t_;
 }
 
 /* A thread ends: its last records go to the file. Records of later destructors begin a new stream. */
-TUMIT1_SLOW void tumit1_retire(void *thread) {
-    struct tumit1_thread *t = (struct tumit1_thread *)thread;
-    struct tumit1_cursor *c = &tumit1_cursor;
-    uint32_t busy;
-    if (t == NULL || c->thread != t || c->busy) {
+TUMIT1_SLOW(void tumit1_retire(void *thread_)) {
+    struct tumit1_thread *t_ = (struct tumit1_thread *)thread_;
+    struct tumit1_cursor *c_ = &tumit1_cursor;
+    uint32_t busy_;
+    if (t_ == NULL || c_->thread_ != t_ || c_->busy_) {
         return;
     }
-    busy = tumit1_lock_all();
-    tumit1_seal(t, 1);
-    tumit1_seal_lost(t);
-    tumit1_release(t);
-    c->at = c->end = NULL;
-    c->thread = NULL;
-    tumit1_unlock(busy);
+    busy_ = tumit1_lock_all();
+    tumit1_seal(t_, 1);
+    tumit1_seal_lost(t_);
+    tumit1_release(t_);
+    c_->at_ = c_->end_ = NULL;
+    c_->thread_ = NULL;
+    tumit1_unlock(busy_);
 }
 
 /* With the first record of a process. */
-TUMIT1_SLOW void tumit1_install_hooks(void) {
-    struct tumit1_session *s = &tumit1_session;
-    if (!s->hooks) {
-        s->hooks = pthread_atfork(tumit1_before_fork, tumit1_after_fork, tumit1_in_child) == 0;
+TUMIT1_SLOW(void tumit1_install_hooks(void)) {
+    struct tumit1_session *s_ = &tumit1_session;
+    if (!s_->hooks_) {
+        s_->hooks_ = pthread_atfork(tumit1_before_fork, tumit1_after_fork, tumit1_in_child) == 0;
     }
-    if (!s->keyed) {
-        s->keyed = pthread_key_create(&s->key, tumit1_retire) == 0;
+    if (!s_->keyed_) {
+        s_->keyed_ = pthread_key_create(&s_->key_, tumit1_retire) == 0;
     }
 }
 
 /* A buffer of the size that the number of threads allows: a spare one, or new memory. Under the lock. */
-TUMIT1_SLOW struct tumit1_thread *tumit1_new_buffer(void) {
-    struct tumit1_session *s = &tumit1_session;
-    uint32_t size = s->threads < TUMIT1_MANY_THREADS ? TUMIT1_BLOCK : TUMIT1_SMALL_BLOCK;
-    struct tumit1_thread *t = s->spare;
-    unsigned char *memory;
-    if (t != NULL) {
-        s->spare = t->next;
-        memory = t->start;
-        size = t->size;
+TUMIT1_SLOW(struct tumit1_thread *tumit1_new_buffer(void)) {
+    struct tumit1_session *s_ = &tumit1_session;
+    uint32_t size_ = s_->threads_ < TUMIT1_MANY_THREADS ? TUMIT1_BLOCK : TUMIT1_SMALL_BLOCK;
+    struct tumit1_thread *t_ = s_->spare_;
+    unsigned char *memory_;
+    if (t_ != NULL) {
+        s_->spare_ = t_->next_;
+        memory_ = t_->start_;
+        size_ = t_->size_;
     } else {
-        size_t head = (sizeof *t + 63u) & ~(size_t)63u;
-        if (s->threads >= TUMIT1_MAX_THREADS) {
+        size_t head_ = (sizeof *t_ + 63u) & ~(size_t)63u;
+        if (s_->threads_ >= TUMIT1_MAX_THREADS) {
             return NULL;
         }
-        t = (struct tumit1_thread *)tumit1_map(head + 2 * (size_t)size + TUMIT1_HEADER_BYTES + 64u);
-        if (t == NULL) {
+        t_ = (struct tumit1_thread *)tumit1_map(head_ + 2 * (size_t)size_ + TUMIT1_HEADER_BYTES + 64u);
+        if (t_ == NULL) {
             return NULL;
         }
-        memory = (unsigned char *)t + head;
+        memory_ = (unsigned char *)t_ + head_;
     }
-    memset(t, 0, sizeof *t);
-    t->start = memory;
-    t->size = size;
-    t->packed = memory + size;
-    return t;
+    memset(t_, 0, sizeof *t_);
+    t_->start_ = memory_;
+    t_->size_ = size_;
+    t_->packed_ = memory_ + size_;
+    return t_;
 }
 
 /* The first record of a thread: opens the file if need be, and makes a stream. Under the lock. */
-TUMIT1_SLOW struct tumit1_thread *tumit1_attach(struct tumit1_cursor *c) {
-    struct tumit1_session *s = &tumit1_session;
-    struct tumit1_thread *t;
-    if (s->state == TUMIT1_CLOSED) {
+TUMIT1_SLOW(struct tumit1_thread *tumit1_attach(struct tumit1_cursor *c_)) {
+    struct tumit1_session *s_ = &tumit1_session;
+    struct tumit1_thread *t_;
+    if (s_->state_ == TUMIT1_CLOSED) {
         tumit1_open();
-        if (s->state == TUMIT1_OPEN) {
+        if (s_->state_ == TUMIT1_OPEN) {
             (void)tumit1_append_schemas(); /* what comes later explains itself even if the program is killed */
         }
     }
-    t = NULL;
-    if (s->state == TUMIT1_OPEN) {
+    t_ = NULL;
+    if (s_->state_ == TUMIT1_OPEN) {
         tumit1_install_hooks();
-        t = tumit1_new_buffer();
+        t_ = tumit1_new_buffer();
     }
-    if (t == NULL) {
-        s->dropped++;
+    if (t_ == NULL) {
+        s_->dropped_++;
         return NULL;
     }
-    t->stream = s->streams++;
-    t->tid = (uint64_t)syscall(SYS_gettid);
-    if (c->name[0] == '\0') {
-        char program[48];
-        tumit1_read_line("/proc/self/comm", program, sizeof program);
-        if (t->tid == (uint64_t)getpid()) {
-            memcpy(c->name, "main", 5);
-        } else if (prctl(PR_GET_NAME, c->name) != 0 || strcmp(c->name, program) == 0) {
-            c->name[0] = '\0'; /* the program's name is no name of a thread */
+    t_->stream_ = s_->streams_++;
+    t_->tid_ = (uint64_t)syscall(SYS_gettid);
+    if (c_->name_[0] == '\0') {
+        char program_[48];
+        tumit1_read_line("/proc/self/comm", program_, sizeof program_);
+        if (t_->tid_ == (uint64_t)getpid()) {
+            memcpy(c_->name_, "main", 5);
+        } else if (prctl(PR_GET_NAME, c_->name_) != 0 || strcmp(c_->name_, program_) == 0) {
+            c_->name_[0] = '\0'; /* the program's name is no name of a thread */
         }
     }
-    memcpy(t->name, c->name, sizeof t->name);
-    t->cursor = c;
-    t->next = s->live;
-    s->live = t;
-    s->threads++;
-    c->thread = t;
-    if (s->keyed) {
-        pthread_setspecific(s->key, t);
+    memcpy(t_->name_, c_->name_, sizeof t_->name_);
+    t_->cursor_ = c_;
+    t_->next_ = s_->live_;
+    s_->live_ = t_;
+    s_->threads_++;
+    c_->thread_ = t_;
+    if (s_->keyed_) {
+        pthread_setspecific(s_->key_, t_);
     }
-    return t;
+    return t_;
 }
 
+/* A signal handler records while its thread is recording: counted. */
+void tumit1_count_nested(void) { __atomic_fetch_add(&tumit1_cursor.nested_, 1u, __ATOMIC_RELAXED); }
+
 /* A record that finds no room: seals the block and begins it again. Returns where to write, or NULL (dropped, counted). */
-TUMIT1_SLOW unsigned char *tumit1_make_room(size_t bytes) {
-    struct tumit1_cursor *c = &tumit1_cursor;
-    struct tumit1_thread *t = c->thread;
-    unsigned char *p = NULL;
+unsigned char *tumit1_make_room(size_t bytes_) {
+    struct tumit1_cursor *c_ = &tumit1_cursor;
+    struct tumit1_thread *t_ = c_->thread_;
+    unsigned char *p_ = NULL;
     pthread_mutex_lock(&tumit1_lock);
-    if (t == NULL) {
-        t = tumit1_attach(c);
-        if (t != NULL) {
-            tumit1_restart(t, c);
+    if (t_ == NULL) {
+        t_ = tumit1_attach(c_);
+        if (t_ != NULL) {
+            tumit1_restart(t_, c_);
         }
-    } else if (bytes <= t->size - TUMIT1_WIDE_BYTES - TUMIT1_LOST_BYTES && tumit1_session.state == TUMIT1_OPEN) {
-        tumit1_seal(t, 1);
-        tumit1_restart(t, c);
+    } else if (bytes_ <= t_->size_ - TUMIT1_WIDE_BYTES - TUMIT1_LOST_BYTES && tumit1_session.state_ == TUMIT1_OPEN) {
+        tumit1_seal(t_, 1);
+        tumit1_restart(t_, c_);
     }
-    if (t != NULL) {
-        if (tumit1_session.state == TUMIT1_ENDED) {
-            tumit1_session.dropped++;
-        } else if ((size_t)(c->end - c->at) < bytes) {
-            uint64_t now = tumit1_now_slow();
-            tumit1_lose(t, 1, bytes, now, now, TUMIT1_CAUSE_OVERSIZE);
+    if (t_ != NULL) {
+        if (tumit1_session.state_ == TUMIT1_ENDED) {
+            tumit1_session.dropped_++;
+        } else if ((size_t)(c_->end_ - c_->at_) < bytes_) {
+            uint64_t now_ = tumit1_now_slow();
+            tumit1_lose(t_, 1, bytes_, now_, now_, TUMIT1_CAUSE_OVERSIZE);
         } else {
-            p = c->at;
+            p_ = c_->at_;
         }
     }
     pthread_mutex_unlock(&tumit1_lock);
-    return p;
+    return p_;
 }
 
 /* A date that a delta cannot tell: writes a wide date, or takes the last date for a clock that ran backwards. */
-TUMIT1_SLOW unsigned char *tumit1_wide_date(unsigned char *p, uint64_t now) {
-    struct tumit1_cursor *c = &tumit1_cursor;
-    if (now > c->last) {
-        p = tumit1_put_u16(p, TUMIT1_ID_WIDE_DATE);
-        p = tumit1_put_u32(p, 0);
-        p = tumit1_put_u64(p, now);
-        c->last = now;
+unsigned char *tumit1_wide_date(unsigned char *p_, uint64_t now_) {
+    struct tumit1_cursor *c_ = &tumit1_cursor;
+    if (now_ > c_->last_) {
+        p_ = tumit1_put_u16(p_, TUMIT1_ID_WIDE_DATE);
+        p_ = tumit1_put_u32(p_, 0);
+        p_ = tumit1_put_u64(p_, now_);
+        c_->last_ = now_;
     }
-    return p;
+    return p_;
 }
 
-/* Names the calling thread in the trace. */
-TUMIT1_SLOW void tumit1_set_thread_name(const char *name) {
-    struct tumit1_cursor *c = &tumit1_cursor;
-    uint32_t busy = tumit1_lock_all();
-    snprintf(c->name, sizeof c->name, "%s", name);
-    if (c->thread != NULL) {
-        memcpy(c->thread->name, c->name, sizeof c->thread->name);
-        c->thread->described = 0; /* told again before its next block */
+void tumit1_set_thread_name(const char *name_) {
+    struct tumit1_cursor *c_ = &tumit1_cursor;
+    uint32_t busy_ = tumit1_lock_all();
+    snprintf(c_->name_, sizeof c_->name_, "%s", name_);
+    if (c_->thread_ != NULL) {
+        memcpy(c_->thread_->name_, c_->name_, sizeof c_->thread_->name_);
+        c_->thread_->described_ = 0; /* told again before its next block */
     }
-    tumit1_unlock(busy);
+    tumit1_unlock(busy_);
 }
 
-/* Writes what all threads recorded until now. The end of the program does so by itself. */
-TUMIT1_SLOW void tumit1_flush(void) {
-    if (!tumit1_cursor.busy) {
-        uint32_t busy = tumit1_lock_all();
+void tumit1_flush(void) {
+    if (!tumit1_cursor.busy_) {
+        uint32_t busy_ = tumit1_lock_all();
         tumit1_seal_all();
-        tumit1_unlock(busy);
+        tumit1_unlock(busy_);
     }
 }

@@ -1,0 +1,25 @@
+//! Any text is a spec or has diagnostics: the compiler, its messages and the generators never panic.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use tumit::codegen::{Backend, Options, c::C, rust::Rust};
+
+fuzz_target!(|data: &[u8]| {
+    let text = String::from_utf8_lossy(data);
+    let (spec, diagnostics) = tumit::compile_text("fuzz.tumit", &text);
+    let drawn = diagnostics.render(false);
+    assert_eq!(drawn.is_empty(), diagnostics.is_empty());
+    assert_eq!(spec.is_none(), diagnostics.has_errors());
+    let Some(spec) = spec else { return };
+    // A header is long: one text in eight has its generators run.
+    if data.len() % 8 != 0 {
+        return;
+    }
+    // Two names of a spec may be one in a language: that is an error, no panic.
+    let _ = C.generate(&spec, &Options::default());
+    let _ = Rust.generate(&spec, &Options::default());
+    let schema = spec.schema();
+    assert_eq!(tracer_format::Schema::decode(&schema.encode()).as_ref(), Ok(&schema));
+    let again = tumit::compile_sources(&spec.sources).0;
+    assert_eq!(again.as_ref(), Some(&spec));
+});

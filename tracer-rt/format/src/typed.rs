@@ -1,0 +1,376 @@
+//! Records as values of types that are generated from a spec: matching a file's layouts with the spec's, reading, encoding
+//! and printing. Generated code (`tracer_rt::records!`) is a thin layer over this module.
+//!
+//! A run may have been recorded with another version of the spec. Records are matched by the names of the trace and of the
+//! event, fields by name and by a type whose values all fit, values of enums by name. What the file has more goes over
+//! unchanged when a record is written back.
+
+mod array;
+mod binding;
+mod shown;
+mod value;
+
+pub use array::Array;
+pub use binding::{Binding, Bound};
+pub use shown::event as show_event;
+pub use value::{Address, Choice, Date, Encode, Enumerated, Field, Name, Text};
+
+use std::fmt;
+
+use crate::record::{Lost, field_bytes, value as decode_value};
+use crate::schema::{EnumInfo, FieldType, RecordType, Schema};
+
+/// What generated code says of its spec.
+#[derive(Debug)]
+pub struct Spec {
+    /// Name of the trace.
+    pub name: &'static str,
+    /// Record types; the index is the event's kind.
+    pub types: &'static [Type],
+    /// Names and numbers of the values of each enum.
+    pub enums: &'static [&'static [(&'static str, u16)]],
+    /// The schema that goes into files, encoded.
+    pub schema: &'static [u8],
+}
+
+/// A record type of a [`Spec`].
+#[derive(Debug)]
+pub struct Type {
+    /// Name: `post`, or `iteration.begin`.
+    pub name: &'static str,
+    /// It holds its source position.
+    pub located: bool,
+    /// Names and types of its fields.
+    pub fields: &'static [(&'static str, FieldType)],
+}
+
+/// The generated types of one spec.
+pub trait Family: 'static {
+    /// Any record.
+    type Record<'a>: AnyRecord<'a>;
+    /// What it was generated from.
+    const SPEC: &'static Spec;
+}
+
+/// The generated enum of all events.
+pub trait AnyRecord<'a>: Sized {
+    /// Reads the event of this kind.
+    fn read(kind: usize, fields: &mut Fields<'a>) -> Option<Self>;
+    /// An event that the spec does not have.
+    fn unknown(raw: Raw<'a>) -> Self;
+    /// Records that are missing.
+    fn lost(lost: Lost) -> Self;
+    /// What it is.
+    fn content(&self) -> Content<'_, 'a>;
+}
+
+/// What a record is.
+#[derive(Clone, Copy)]
+#[expect(missing_debug_implementations, reason = "events are shown by Display")]
+pub enum Content<'s, 'a> {
+    /// An event of the spec.
+    Event(&'s dyn Event),
+    /// An event that the spec does not have.
+    Unknown(&'s Raw<'a>),
+    /// Records that are missing.
+    Lost(&'s Lost),
+}
+
+/// A generated struct.
+pub trait Event {
+    /// Its spec.
+    fn spec(&self) -> &'static Spec;
+    /// Its place in [`Spec::types`].
+    fn kind(&self) -> usize;
+    /// The value of a field.
+    fn field(&self, index: usize) -> Option<&dyn Encode>;
+    /// Fields that the file does not have.
+    fn missing(&self) -> &[&'static str];
+}
+
+/// The tables of a file that records refer to.
+#[derive(Clone, Copy)]
+#[expect(missing_debug_implementations, reason = "holds a function")]
+pub struct Tables<'a> {
+    /// Interned strings by id.
+    pub strings: &'a [Option<Box<str>>],
+    /// Source positions by id.
+    pub sites: &'a [Option<(Box<str>, u32)>],
+    /// From local ticks to nanoseconds from the start of the run.
+    pub nanos: Option<&'a dyn Fn(u64) -> i64>,
+}
+
+impl Tables<'_> {
+    /// No tables: names are lost, dates stay ticks.
+    pub const EMPTY: Self = Self { strings: &[], sites: &[], nanos: None };
+}
+
+/// What the values of a record refer to.
+#[derive(Clone, Copy)]
+#[expect(missing_debug_implementations, reason = "holds a function")]
+pub struct Context<'a> {
+    /// The tables of its file.
+    pub tables: Tables<'a>,
+    /// The enums of its schema.
+    pub enums: &'a [EnumInfo],
+}
+
+/// The fields of a record, in the order of the spec.
+#[expect(missing_debug_implementations, reason = "holds a function")]
+pub struct Fields<'a> {
+    body: &'a [u8],
+    file: &'a RecordType,
+    bound: &'a Bound,
+    context: Context<'a>,
+    next: usize,
+    at: usize,
+    /// Where the file's fields begin, when they stand in another order.
+    starts: Vec<usize>,
+}
+
+impl<'a> Fields<'a> {
+    fn new(origin: &Origin<'a>, context: Context<'a>) -> Self {
+        let mut starts = Vec::new();
+        if !origin.bound.same {
+            let mut at = 0;
+            for field in &origin.file.fields {
+                starts.push(at);
+                at += origin.body.get(at..).and_then(|rest| field_bytes(field.ty, rest)).unwrap_or(0);
+            }
+        }
+        Self { body: origin.body, file: origin.file, bound: origin.bound, context, next: 0, at: 0, starts }
+    }
+
+    /// The next field of the spec; its zero when the file does not have it.
+    #[expect(clippy::should_implement_trait, reason = "each call may give another type")]
+    pub fn next<T: Field<'a>>(&mut self) -> T {
+        let own = self.next;
+        self.next += 1;
+        self.read(own).unwrap_or_else(T::zero)
+    }
+
+    fn read<T: Field<'a>>(&mut self, own: usize) -> Option<T> {
+        let position = usize::from((*self.bound.map.get(own)?)?);
+        let field = self.file.fields.get(position)?;
+        let start = if self.bound.same { self.at } else { *self.starts.get(position)? };
+        let rest = self.body.get(start..)?;
+        let bytes = rest.get(..field_bytes(field.ty, rest)?)?;
+        self.at = start + bytes.len();
+        T::from_value(decode_value(field.ty, bytes)?, self.context)
+    }
+
+    /// Fields that the file does not have.
+    #[must_use]
+    pub fn missing(&self) -> &'a [&'static str] {
+        &self.bound.missing
+    }
+}
+
+/// What every record has. A program that writes the record may change `ticks`, `stream` and `source`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Head<'a> {
+    /// Its date, on the process's own clock.
+    pub ticks: u64,
+    /// The same in nanoseconds from the start of the run.
+    pub nanos: i64,
+    /// Number of its stream in the file.
+    pub stream: u32,
+    /// Process id of the operating system.
+    pub pid: u64,
+    /// Rank in the job.
+    pub rank: Option<u64>,
+    /// Thread id of the operating system.
+    pub tid: Option<u64>,
+    /// Name of the thread; empty when it has none.
+    pub thread: &'a str,
+    /// Where in the source, if it was recorded.
+    pub source: Option<(&'a str, u32)>,
+    /// Records that the stream had dropped by the end of the record's block.
+    pub dropped: u64,
+}
+
+/// A record and where it comes from.
+#[derive(Clone)]
+#[expect(missing_debug_implementations, reason = "records are shown by Display")]
+pub struct Recorded<'a, R> {
+    /// Date, thread, source position.
+    pub head: Head<'a>,
+    /// The event.
+    pub record: R,
+    origin: Option<Origin<'a>>,
+}
+
+/// A record as its file has it.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin<'a> {
+    /// Its id in the file.
+    pub id: u16,
+    /// Its layout there.
+    pub file: &'a RecordType,
+    /// What the spec makes of it.
+    pub bound: &'a Bound,
+    /// The enums of its schema.
+    pub enums: &'a [EnumInfo],
+    /// The bytes of its fields.
+    pub body: &'a [u8],
+}
+
+/// Gives numbers to the names of a file that is written.
+pub trait Names {
+    /// The number of an interned string.
+    fn string(&mut self, text: &str) -> u32;
+    /// The number of a source position.
+    fn site(&mut self, file: &str, line: u32) -> u32;
+}
+
+/// Why a record cannot be encoded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DoesNotFit {
+    /// The event.
+    pub event: String,
+    /// The field, whose value the file's layout cannot hold.
+    pub field: String,
+}
+
+impl fmt::Display for DoesNotFit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`: the file's type of `{}` cannot hold its value", self.event, self.field)
+    }
+}
+
+impl std::error::Error for DoesNotFit {}
+
+impl<'a, R: AnyRecord<'a>> Recorded<'a, R> {
+    /// A record made anew, in the layout of its own spec.
+    #[must_use]
+    pub const fn new(head: Head<'a>, record: R) -> Self {
+        Self { head, record, origin: None }
+    }
+
+    /// Reads a record.
+    #[must_use]
+    pub fn read(head: Head<'a>, origin: Origin<'a>, context: Context<'a>) -> Self {
+        let known = origin.bound.own.and_then(|kind| R::read(usize::from(kind), &mut Fields::new(&origin, context)));
+        let record = known.unwrap_or_else(|| R::unknown(Raw { file: origin.file, body: origin.body, context }));
+        Self { head, record, origin: Some(origin) }
+    }
+
+    /// The record id in the file that it was read from; `None` when it is made anew.
+    #[must_use]
+    pub fn id(&self) -> Option<u16> {
+        self.origin.map(|origin| origin.id)
+    }
+
+    /// Appends what stands behind id and delta: source position and fields, in the layout of the file that the record was
+    /// read from, or in that of the spec.
+    ///
+    /// # Errors
+    /// When the file's type of a field cannot hold its value.
+    pub fn encode(&self, names: &mut dyn Names, out: &mut Vec<u8>) -> Result<(), DoesNotFit> {
+        let content = self.record.content();
+        let located = match (&self.origin, content) {
+            (Some(origin), _) => origin.file.located,
+            (None, Content::Event(event)) => event.spec().types[event.kind()].located,
+            (None, _) => false,
+        };
+        if located {
+            let site = self.head.source.map_or(0, |(file, line)| names.site(file, line));
+            out.extend_from_slice(&site.to_le_bytes());
+        }
+        match (content, &self.origin) {
+            (Content::Event(event), Some(origin)) => event_of_file(event, origin, names, out),
+            (Content::Event(event), None) => event_of_spec(event, names, out),
+            (Content::Unknown(raw), _) => {
+                out.extend_from_slice(raw.body);
+                Ok(())
+            }
+            (Content::Lost(lost), _) => {
+                out.extend_from_slice(&lost.encode());
+                Ok(())
+            }
+        }
+    }
+}
+
+fn event_of_spec(event: &dyn Event, names: &mut dyn Names, out: &mut Vec<u8>) -> Result<(), DoesNotFit> {
+    let ty = &event.spec().types[event.kind()];
+    for (index, (name, field)) in ty.fields.iter().enumerate() {
+        let mut sink = Sink { out, names, enums: None };
+        if !event.field(index).is_some_and(|value| value.encode(*field, &mut sink)) {
+            return Err(DoesNotFit { event: ty.name.to_owned(), field: (*name).to_owned() });
+        }
+    }
+    Ok(())
+}
+
+fn event_of_file(
+    event: &dyn Event,
+    origin: &Origin<'_>,
+    names: &mut dyn Names,
+    out: &mut Vec<u8>,
+) -> Result<(), DoesNotFit> {
+    if origin.bound.own.map(usize::from) != Some(event.kind()) {
+        return event_of_spec(event, names, out);
+    }
+    let mut at = 0;
+    for (position, field) in origin.file.fields.iter().enumerate() {
+        let misfit = || DoesNotFit { event: origin.file.name.clone(), field: field.name.clone() };
+        let rest = origin.body.get(at..).ok_or_else(misfit)?;
+        let bytes = field_bytes(field.ty, rest).and_then(|length| rest.get(..length)).ok_or_else(misfit)?;
+        at += bytes.len();
+        let own = origin.bound.map.iter().position(|mapped| mapped.map(usize::from) == Some(position));
+        match own.and_then(|own| event.field(own)) {
+            Some(value) => {
+                let mut sink = Sink { out, names, enums: Some(origin.enums) };
+                if !value.encode(field.ty, &mut sink) {
+                    return Err(misfit());
+                }
+            }
+            None => out.extend_from_slice(bytes),
+        }
+    }
+    Ok(())
+}
+
+/// Where encoded values go.
+#[expect(missing_debug_implementations, reason = "holds the caller's names")]
+pub struct Sink<'s> {
+    /// The bytes of the record.
+    pub out: &'s mut Vec<u8>,
+    /// Numbers of names.
+    pub names: &'s mut dyn Names,
+    /// The enums of the file's schema; `None` for the spec's own.
+    pub enums: Option<&'s [EnumInfo]>,
+}
+
+/// An event that the spec does not have.
+#[derive(Clone, Copy)]
+pub struct Raw<'a> {
+    /// As the file describes it.
+    pub file: &'a RecordType,
+    /// The bytes of its fields; see [`values`](crate::record::values).
+    pub body: &'a [u8],
+    /// What its values refer to.
+    pub context: Context<'a>,
+}
+
+impl fmt::Debug for Raw<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Raw({self})")
+    }
+}
+
+impl PartialEq for Raw<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.file == other.file && self.body == other.body
+    }
+}
+
+/// Binds the schemas of a file, by provider.
+#[must_use]
+pub fn bind<'s>(spec: &'static Spec, schemas: impl IntoIterator<Item = &'s Schema>) -> Vec<Binding> {
+    schemas.into_iter().map(|schema| Binding::new(spec, schema)).collect()
+}
+
+#[cfg(test)]
+mod tests;

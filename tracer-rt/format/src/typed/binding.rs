@@ -1,0 +1,86 @@
+//! Which event of a spec a record type of a file stands for, and which of its fields is which.
+
+use super::{Spec, Type};
+use crate::schema::{FieldType, RecordType, Scalar, Schema};
+
+/// A file's schema, matched with a spec.
+#[derive(Clone, Debug, Default)]
+pub struct Binding {
+    /// By record type of the schema.
+    pub types: Vec<Bound>,
+}
+
+/// A record type of a file, matched with an event of a spec.
+#[derive(Clone, Debug, Default)]
+pub struct Bound {
+    /// The event; `None` when the spec does not have it.
+    pub own: Option<u16>,
+    /// For each field of the event, the position of the file's field.
+    pub(super) map: Vec<Option<u16>>,
+    /// Fields that the file does not have.
+    pub(super) missing: Vec<&'static str>,
+    /// The fields stand in the same order.
+    pub(super) same: bool,
+}
+
+impl Binding {
+    /// Matches a schema with a spec. Nothing matches when the traces have different names.
+    #[must_use]
+    pub fn new(spec: &'static Spec, schema: &Schema) -> Self {
+        let types = schema.records.iter().enumerate().map(|(position, file)| {
+            if schema.name != spec.name {
+                return Bound::default();
+            }
+            let is_it = |own: &usize| spec.types.get(*own).is_some_and(|ty| ty.name == file.name);
+            let own = Some(position).filter(is_it).or_else(|| (0..spec.types.len()).find(is_it));
+            own.map_or_else(Bound::default, |own| Bound::new(own, &spec.types[own], file))
+        });
+        Self { types: types.collect() }
+    }
+}
+
+impl Bound {
+    fn new(number: usize, own: &'static Type, file: &RecordType) -> Self {
+        let find = |name: &str, ty: FieldType| {
+            let found = file.fields.iter().position(|field| field.name == name && gives(field.ty, ty));
+            found.and_then(|position| u16::try_from(position).ok())
+        };
+        let map: Vec<Option<u16>> = own.fields.iter().map(|(name, ty)| find(name, *ty)).collect();
+        let missing = own.fields.iter().zip(&map).filter(|(_, found)| found.is_none()).map(|((name, _), _)| *name);
+        let missing = missing.collect();
+        let same = map.len() == file.fields.len()
+            && map.iter().enumerate().all(|(position, found)| found.map(usize::from) == Some(position));
+        Self { own: u16::try_from(number).ok(), map, missing, same }
+    }
+}
+
+/// Every value of the one type is one of the other.
+fn gives(from: FieldType, to: FieldType) -> bool {
+    match (from, to) {
+        (FieldType::One(from), FieldType::One(to)) | (FieldType::Variable(from), FieldType::Variable(to)) => {
+            widens(from, to)
+        }
+        (FieldType::Fixed(from, count), FieldType::Fixed(to, wanted)) => count == wanted && widens(from, to),
+        (FieldType::Fixed(from, _), FieldType::Variable(to)) => widens(from, to),
+        _ => false,
+    }
+}
+
+fn widens(from: Scalar, to: Scalar) -> bool {
+    let rank = |scalar| match scalar {
+        Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64 => Some(false),
+        Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64 => Some(true),
+        _ => None,
+    };
+    match (from, to) {
+        (Scalar::Enum { .. }, Scalar::Enum { .. })
+        | (Scalar::F32, Scalar::F64)
+        | (Scalar::Interned | Scalar::String, Scalar::Interned | Scalar::String) => true,
+        _ if from == to => true,
+        _ => match (rank(from), rank(to)) {
+            (Some(true), Some(false)) => false,
+            (Some(_), Some(_)) => from.bytes() < to.bytes(),
+            _ => false,
+        },
+    }
+}

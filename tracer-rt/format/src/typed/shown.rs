@@ -1,0 +1,112 @@
+//! The text of records: what `tumit dump` prints behind date and thread.
+
+use std::fmt::{self, Write as _};
+
+use super::{AnyRecord, Content, Context, Event, Field, Name, Raw, Recorded, Text};
+use crate::record::{Value, array_elements, values};
+
+/// Prints `post  node=1 stamp=7`; fields that the file does not have are left out.
+///
+/// # Errors
+/// When the formatter fails.
+pub fn event(event: &dyn Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let ty = &event.spec().types[event.kind()];
+    let mut text = String::new();
+    let mut before = " ";
+    f.write_str(ty.name)?;
+    for (index, (name, _)) in ty.fields.iter().enumerate() {
+        let Some(value) = event.field(index).filter(|_| !event.missing().contains(name)) else { continue };
+        text.clear();
+        let quoted = value.show(&mut text);
+        field(before, name, quoted, &text, f)?;
+        before = "";
+    }
+    Ok(())
+}
+
+fn field(before: &str, name: &str, quoted: bool, text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if quoted { write!(f, "{before} {name}={text:?}") } else { write!(f, "{before} {name}={text}") }
+}
+
+impl fmt::Display for Raw<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        let mut before = " ";
+        f.write_str(&self.file.name)?;
+        for (value, layout) in values(&self.file.fields, self.body).zip(&self.file.fields) {
+            text.clear();
+            let quoted = show(value, self.context, &mut text);
+            field(before, &layout.name, quoted, &text, f)?;
+            before = "";
+        }
+        Ok(())
+    }
+}
+
+impl<'a, R: AnyRecord<'a>> fmt::Display for Recorded<'a, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.record.content() {
+            Content::Event(known) => event(known, f)?,
+            Content::Unknown(raw) => write!(f, "{raw}")?,
+            Content::Lost(lost) => write!(f, "({} records lost)", lost.count)?,
+        }
+        match self.head.source {
+            Some((file, line)) => write!(f, "  ({file}:{line})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Appends the text of any value; tells whether it stands in quotes.
+fn show(value: Value<'_>, context: Context<'_>, out: &mut String) -> bool {
+    // Writing to a text cannot fail.
+    let _ = match value {
+        Value::Unsigned(value) => write!(out, "{value}"),
+        Value::Signed(value) => write!(out, "{value}"),
+        Value::Single(value) => write!(out, "{value}"),
+        Value::Double(value) => write!(out, "{value}"),
+        Value::Bool(value) => write!(out, "{value}"),
+        Value::Date(ticks) => {
+            match context.tables.nanos {
+                Some(nanos) => seconds(nanos(ticks), out),
+                None => return write!(out, "{ticks} ticks").is_err(),
+            }
+            Ok(())
+        }
+        Value::Pointer(address) => return write!(out, "{address:#x}").is_ok(),
+        Value::Enum { index, value } => match context.enums.get(index as usize).and_then(|item| item.name_of(value)) {
+            Some(name) => return write!(out, "{name}").is_ok(),
+            None => write!(out, "{value}"),
+        },
+        Value::Interned(_) => {
+            let name = Name::from_value(value, context).unwrap_or_default();
+            return write!(out, "{name}").is_ok();
+        }
+        Value::Text(bytes) => return write!(out, "{}", Text(bytes)).is_ok(),
+        Value::Bytes(bytes) => {
+            for byte in bytes {
+                let _ = write!(out, "{byte:02x}");
+            }
+            return true;
+        }
+        Value::Array(scalar, bytes) => {
+            out.push('[');
+            for (number, element) in array_elements(scalar, bytes).enumerate() {
+                if number > 0 {
+                    out.push_str(", ");
+                }
+                show(element, context, out);
+            }
+            out.push(']');
+            return true;
+        }
+    };
+    false
+}
+
+/// Appends nanoseconds as seconds with nine decimals.
+pub(super) fn seconds(nanos: i64, out: &mut String) {
+    let sign = if nanos < 0 { "-" } else { "" };
+    let size = nanos.unsigned_abs();
+    let _ = write!(out, "{sign}{}.{:09}", size / 1_000_000_000, size % 1_000_000_000);
+}

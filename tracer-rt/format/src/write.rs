@@ -1,0 +1,336 @@
+//! Writing a process file block by block: for tools that filter or correct runs. (Recorders write their own way, under
+//! other constraints.) It opens no files: it writes to what the caller opened.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Write};
+
+use crate::block::{BlockHeader, BlockKind};
+use crate::entries::{append_site, append_string};
+use crate::record::Lost;
+use crate::tags::{append_integer, append_tag, tag};
+use crate::typed::Names;
+use crate::{
+    BLOCK_ALIGN, HEADER_BYTES, ID_LOST, ID_WIDE_DATE, MAX_PAYLOAD_BYTES, PROCESS_STREAM, RECORD_HEAD_BYTES, preamble,
+};
+
+/// A block of records is written when it is that large, in bytes.
+const BLOCK_BYTES: usize = 1 << 16;
+
+/// Writes one process file.
+#[derive(Debug)]
+pub struct FileWriter<W> {
+    out: W,
+    sequence: u64,
+    written: u64,
+    backward: u64,
+    streams: BTreeMap<u32, OutStream>,
+    names: NameTables,
+}
+
+/// A stream that is written.
+#[derive(Debug, Default)]
+struct OutStream {
+    sequence: u64,
+    dropped: u64,
+    told: u64,
+    records: u32,
+    first: u64,
+    last: u64,
+    bytes: Vec<u8>,
+}
+
+/// The names of a file, and their numbers.
+#[derive(Debug, Default)]
+pub struct NameTables {
+    strings: HashMap<Box<str>, u32>,
+    sites: HashMap<(Box<str>, u32), u32>,
+    next_string: u32,
+    next_site: u32,
+    new_strings: Vec<u8>,
+    new_sites: Vec<u8>,
+    counts: [u32; 2],
+}
+
+impl NameTables {
+    /// Gives a string this number.
+    pub fn set_string(&mut self, id: u32, text: &str) {
+        self.next_string = self.next_string.max(id.saturating_add(1));
+        self.strings.entry(text.into()).or_insert(id);
+        append_string(&mut self.new_strings, id, text.as_bytes());
+        self.counts[0] += 1;
+    }
+
+    /// Gives a source position this number.
+    pub fn set_site(&mut self, id: u32, file: &str, line: u32) {
+        self.next_site = self.next_site.max(id.saturating_add(1));
+        self.sites.entry((file.into(), line)).or_insert(id);
+        append_site(&mut self.new_sites, id, line, file.as_bytes());
+        self.counts[1] += 1;
+    }
+}
+
+impl Names for NameTables {
+    fn string(&mut self, text: &str) -> u32 {
+        if text.is_empty() {
+            return 0;
+        }
+        if let Some(id) = self.strings.get(text) {
+            return *id;
+        }
+        let id = self.next_string.max(1);
+        self.set_string(id, text);
+        id
+    }
+
+    fn site(&mut self, file: &str, line: u32) -> u32 {
+        if let Some(id) = self.sites.get(&(Box::from(file), line)) {
+            return *id;
+        }
+        let id = self.next_site.max(1);
+        self.set_site(id, file, line);
+        id
+    }
+}
+
+impl<W: Write> FileWriter<W> {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// What `out` says.
+    pub fn new(mut out: W) -> io::Result<Self> {
+        out.write_all(&preamble())?;
+        let names = NameTables::default();
+        Ok(Self { out, sequence: 0, written: 0, backward: 0, streams: BTreeMap::new(), names })
+    }
+
+    /// The file's names: they are written before the records that use them.
+    pub fn names(&mut self) -> &mut NameTables {
+        &mut self.names
+    }
+
+    /// Records dated before the one before them in their stream: they got its date.
+    #[must_use]
+    pub const fn backward(&self) -> u64 {
+        self.backward
+    }
+
+    /// Writes a block that holds no records: tags of the process or of a stream, a schema, sync samples, anchors.
+    ///
+    /// # Errors
+    /// What `out` says, or that the payload is larger than a block.
+    pub fn block(&mut self, kind: BlockKind, stream: u32, entries: u32, payload: &[u8]) -> io::Result<()> {
+        let header = BlockHeader {
+            kind: kind as u8,
+            stream,
+            records: entries,
+            sequence: self.sequence,
+            ..BlockHeader::default()
+        };
+        self.sequence += 1;
+        put(&mut self.out, header, payload)
+    }
+
+    /// Writes a schema: records of its type `k` get the id `base + k`.
+    ///
+    /// # Errors
+    /// As [`FileWriter::block`].
+    pub fn schema(&mut self, base: u16, ids: u32, schema: &[u8]) -> io::Result<()> {
+        let mut payload = u32::from(base).to_le_bytes().to_vec();
+        payload.extend_from_slice(&ids.to_le_bytes());
+        payload.extend_from_slice(schema);
+        self.block(BlockKind::Schema, PROCESS_STREAM, 1, &payload)
+    }
+
+    /// Says what thread a stream is of; also makes the stream known when it has no records.
+    ///
+    /// # Errors
+    /// As [`FileWriter::block`].
+    pub fn stream(&mut self, stream: u32, tid: Option<u64>, name: &str, signal: bool) -> io::Result<()> {
+        let mut tags = Vec::new();
+        if let Some(tid) = tid {
+            append_integer(&mut tags, tag::TID, tid);
+        }
+        if !name.is_empty() {
+            append_tag(&mut tags, tag::THREAD_NAME, name.as_bytes());
+        }
+        if signal {
+            append_integer(&mut tags, tag::SIGNAL_STREAM, 1);
+        }
+        self.streams.entry(stream).or_default();
+        self.block(BlockKind::Stream, stream, 1, &tags)
+    }
+
+    /// Adds a record to a stream; `body` is what stands behind id and delta.
+    ///
+    /// # Errors
+    /// What `out` says, or that the record is larger than a block.
+    pub fn record(&mut self, stream: u32, id: u16, ticks: u64, body: &[u8]) -> io::Result<()> {
+        let need = body.len() + 2 * RECORD_HEAD_BYTES + 8;
+        if need > MAX_PAYLOAD_BYTES {
+            return Err(too_large(body.len()));
+        }
+        let lost = id == ID_LOST;
+        let current = self.streams.entry(stream).or_default();
+        if !current.bytes.is_empty() && (lost || current.bytes.len() + need > BLOCK_BYTES) {
+            self.seal(stream)?;
+        }
+        let current = self.streams.entry(stream).or_default();
+        if ticks < current.last {
+            self.backward += 1;
+        }
+        let ticks = ticks.max(current.last);
+        if current.bytes.is_empty() {
+            current.first = ticks;
+            current.last = ticks;
+        }
+        let delta = u32::try_from(ticks - current.last).unwrap_or_else(|_| {
+            current.bytes.extend_from_slice(&ID_WIDE_DATE.to_le_bytes());
+            current.bytes.extend_from_slice(&[0; 4]);
+            current.bytes.extend_from_slice(&ticks.to_le_bytes());
+            0
+        });
+        current.last = ticks;
+        current.bytes.extend_from_slice(&id.to_le_bytes());
+        current.bytes.extend_from_slice(&delta.to_le_bytes());
+        current.bytes.extend_from_slice(body);
+        if !lost {
+            current.records += 1;
+            self.written += 1;
+        }
+        Ok(())
+    }
+
+    /// Says that records are missing here.
+    ///
+    /// # Errors
+    /// As [`FileWriter::record`].
+    pub fn lost(&mut self, stream: u32, ticks: u64, lost: &Lost) -> io::Result<()> {
+        self.record(stream, ID_LOST, ticks, &lost.encode())
+    }
+
+    /// Says how many records of a stream were dropped up to here.
+    pub fn dropped(&mut self, stream: u32, records: u64) {
+        let stream = self.streams.entry(stream).or_default();
+        stream.dropped = stream.dropped.max(records);
+    }
+
+    fn seal(&mut self, number: u32) -> io::Result<()> {
+        self.write_names()?;
+        let Some(stream) = self.streams.get_mut(&number) else { return Ok(()) };
+        let header = BlockHeader {
+            kind: BlockKind::Records as u8,
+            stream: number,
+            records: std::mem::take(&mut stream.records),
+            sequence: stream.sequence,
+            dropped: stream.dropped,
+            first_ticks: stream.first,
+            last_ticks: stream.last,
+            ..BlockHeader::default()
+        };
+        stream.sequence += 1;
+        stream.told = stream.dropped;
+        put(&mut self.out, header, &stream.bytes)?;
+        stream.bytes.clear();
+        Ok(())
+    }
+
+    fn write_names(&mut self) -> io::Result<()> {
+        let [strings, sites] = std::mem::take(&mut self.names.counts);
+        for (kind, count, mut bytes) in [
+            (BlockKind::Strings, strings, std::mem::take(&mut self.names.new_strings)),
+            (BlockKind::Sites, sites, std::mem::take(&mut self.names.new_sites)),
+        ] {
+            if !bytes.is_empty() {
+                self.block(kind, PROCESS_STREAM, count, &bytes)?;
+                bytes.clear();
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the file. `ended` tells how many records the process dropped, if it ended in order.
+    ///
+    /// # Errors
+    /// What `out` says.
+    pub fn finish(mut self, ended: Option<u64>) -> io::Result<W> {
+        let numbers: Vec<u32> = self.streams.keys().copied().collect();
+        for number in numbers {
+            let stream = &self.streams[&number];
+            if !stream.bytes.is_empty() || stream.dropped > stream.told {
+                self.seal(number)?;
+            }
+        }
+        self.write_names()?;
+        if let Some(dropped) = ended {
+            let streams: u64 = self.streams.values().map(|stream| stream.dropped).sum();
+            let mut tags = Vec::new();
+            append_integer(&mut tags, tag::RECORDS_WRITTEN, self.written);
+            append_integer(&mut tags, tag::RECORDS_DROPPED, dropped.max(streams));
+            self.block(BlockKind::End, PROCESS_STREAM, 1, &tags)?;
+        }
+        self.out.flush()?;
+        Ok(self.out)
+    }
+}
+
+fn too_large(bytes: usize) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, format!("{bytes} bytes are more than a block holds"))
+}
+
+fn put<W: Write>(out: &mut W, header: BlockHeader, payload: &[u8]) -> io::Result<()> {
+    let size = u32::try_from(payload.len()).ok().filter(|size| *size as usize <= MAX_PAYLOAD_BYTES);
+    let size = size.ok_or_else(|| too_large(payload.len()))?;
+    let header = BlockHeader { raw_bytes: size, stored_bytes: size, ..header };
+    out.write_all(&header.encode(payload))?;
+    out.write_all(payload)?;
+    let padding = header.block_bytes() - HEADER_BYTES - payload.len();
+    out.write_all(&[0; BLOCK_ALIGN][..padding])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::decode_block;
+    use crate::entries::strings;
+    use crate::record::Records;
+    use crate::schema::{Field, FieldType, RecordKind, RecordType, Scalar};
+    use crate::{PREAMBLE_BYTES, check_preamble};
+
+    #[test]
+    fn dates_names_and_losses() {
+        let mut file = FileWriter::new(Vec::new()).unwrap();
+        let name = file.names().string("one");
+        assert_eq!((name, file.names().string("one"), file.names().string("")), (1, 1, 0));
+        file.record(4, 1, 100, &[7]).unwrap();
+        file.record(4, 1, 90, &[8]).unwrap();
+        file.record(4, 1, 1 << 40, &[9]).unwrap();
+        file.dropped(4, 5);
+        file.lost(4, 1 << 40, &Lost { count: 5, ..Lost::default() }).unwrap();
+        assert_eq!(file.backward(), 1);
+        let bytes = file.finish(Some(0)).unwrap();
+        check_preamble(&bytes).unwrap();
+        let kind = RecordType {
+            name: "a".into(),
+            level: 0,
+            kind: RecordKind::Event,
+            located: false,
+            fields: vec![Field { name: "n".into(), ty: FieldType::One(Scalar::U8) }],
+        };
+        let (mut at, mut dates, mut kinds) = (PREAMBLE_BYTES, Vec::new(), Vec::new());
+        while at < bytes.len() {
+            let block = decode_block(&bytes[at..]).unwrap();
+            at += block.header.block_bytes();
+            kinds.push(block.header.kind);
+            if block.header.kind == BlockKind::Strings as u8 {
+                assert_eq!(strings(block.stored).collect::<Vec<_>>(), [(1, &b"one"[..])]);
+            }
+            if block.header.kind == BlockKind::Records as u8 {
+                assert_eq!(block.header.dropped, 5);
+                let records = Records::new(block.stored, block.header.first_ticks, |_| Some(&kind));
+                dates.extend(records.map(|record| (record.as_ref().unwrap().id, record.unwrap().ticks)));
+            }
+        }
+        assert_eq!(dates, [(1, 100), (1, 100), (1, 1 << 40), (ID_LOST, 1 << 40)]);
+        assert_eq!(kinds, [4, 6, 6, 9]);
+    }
+}

@@ -1,0 +1,67 @@
+//! Spans: a guard records the end of what a function of the spec has begun.
+
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::buffer::record;
+use crate::fields::Fields;
+
+/// A span that has begun: records its end when dropped, on the thread where it began.
+///
+/// It belongs to its thread, so it cannot be kept over an `.await` of a future that may move: there, `#[traced]` makes one
+/// part of each poll.
+#[derive(Debug)]
+#[must_use = "a span ends where its guard is dropped: bind it, `let _span = …`"]
+pub struct Span<F: Fields + Copy = ()> {
+    /// Record id of the end; 0 when the begin was not recorded.
+    end: u16,
+    fields: F,
+    /// A span belongs to its thread.
+    here: PhantomData<*const ()>,
+}
+
+impl<F: Fields + Copy> Span<F> {
+    /// A span whose end has this record id and these fields; id 0 records none.
+    #[inline(always)]
+    #[doc(hidden)]
+    pub const fn until_dropped(end: u16, fields: F) -> Self {
+        Self { end, fields, here: PhantomData }
+    }
+}
+
+impl<F: Fields + Copy> Drop for Span<F> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.end != 0 {
+            record(self.end, self.fields);
+        }
+    }
+}
+
+static TASKS: AtomicU64 = AtomicU64::new(1);
+
+/// A number for the parts of an `async` span that belong together: 1, 2, 3 …, each given out once in the process.
+///
+/// ```ignore
+/// let task = tracer_rt::new_task();
+/// let _part = net::fetch(task, url);     // as often as needed, on any thread
+/// ```
+#[must_use]
+#[inline]
+pub fn new_task() -> u64 {
+    TASKS.fetch_add(1, Ordering::Relaxed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_are_numbered_once() {
+        let threads = (0..4).map(|_| std::thread::spawn(|| (0..1_000).map(|_| new_task()).collect::<Vec<_>>()));
+        let threads: Vec<_> = threads.collect();
+        let mut all: Vec<u64> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
+        all.sort_unstable();
+        assert_eq!(all, (1..=4_000).collect::<Vec<_>>());
+    }
+}

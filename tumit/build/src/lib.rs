@@ -1,0 +1,237 @@
+//! Makes the tracing functions of a spec from a build script, as a file that can be read and debugged. The macro
+//! `tracer_rt::events!` gives the same functions without a build script.
+//!
+//! ```toml
+//! [dependencies]
+//! tracer-rt = "0.1"
+//!
+//! [build-dependencies]
+//! tumit-build = "0.1"
+//! ```
+//!
+//! In `build.rs`:
+//!
+//! ```no_run
+//! tumit_build::compile("specs/app.tumit");
+//! ```
+//!
+//! In the program, where the functions shall be:
+//!
+//! ```ignore
+//! mod trace {
+//!     tracer_rt::include_events!("app"); // OUT_DIR/app.rs
+//! }
+//! ```
+//!
+//! Cargo runs the script again when a file of the spec changes. Mistakes of the spec are shown as `tumit check` shows them,
+//! and end the build; warnings appear among Cargo's.
+
+#![forbid(unsafe_code)]
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use tumit::codegen::{Options, rust};
+use tumit::{LoadError, Loader, Spec};
+
+/// Makes `OUT_DIR/NAME.rs` from the spec `…/NAME.tumit`, whose path counts from the package's folder. Ends the build when that
+/// is not possible.
+pub fn compile(spec: impl AsRef<Path>) {
+    Build::new(spec).compile();
+}
+
+/// The same with options.
+///
+/// ```no_run
+/// tumit_build::Build::new("specs/app.tumit").off(["DEBUG"]).file_name("trace.rs").compile();
+/// ```
+#[derive(Clone, Debug)]
+pub struct Build {
+    spec: PathBuf,
+    off: Vec<String>,
+    out_dir: Option<PathBuf>,
+    file_name: Option<String>,
+}
+
+/// Why there is no code.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The spec has mistakes, or cannot be read.
+    #[error("mistakes in `{spec}`\n{report}")]
+    Spec {
+        /// Its path.
+        spec: String,
+        /// The mistakes, drawn with the lines that they are in.
+        report: String,
+    },
+    /// The spec is right, but cannot be said in Rust, or has no such level.
+    #[error("`{spec}`: {reason}")]
+    Unsupported {
+        /// Its path.
+        spec: String,
+        /// What, and what to do.
+        reason: String,
+    },
+    /// The path of the spec is not Unicode.
+    #[error("the path `{}` of the spec is not Unicode: rename it", .0.display())]
+    Path(PathBuf),
+    /// No build script: nobody said where to write.
+    #[error("`OUT_DIR` is not set: call this from a build script, or say where to write by `out_dir`")]
+    NoFolder,
+    /// The file cannot be written.
+    #[error("cannot write `{}`: {source}", path.display())]
+    Write {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+impl Build {
+    /// For the spec at this path, which counts from the package's folder.
+    pub fn new(spec: impl AsRef<Path>) -> Self {
+        Self { spec: spec.as_ref().to_owned(), off: Vec::new(), out_dir: None, file_name: None }
+    }
+
+    /// Leaves levels out: their functions do nothing.
+    #[must_use]
+    pub fn off<S: Into<String>>(mut self, levels: impl IntoIterator<Item = S>) -> Self {
+        self.off.extend(levels.into_iter().map(Into::into));
+        self
+    }
+
+    /// Writes into this folder, not into `OUT_DIR`.
+    #[must_use]
+    pub fn out_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.out_dir = Some(folder.into());
+        self
+    }
+
+    /// Writes a file of this name; without it, `app.tumit` becomes `app.rs`.
+    #[must_use]
+    pub fn file_name(mut self, name: impl Into<String>) -> Self {
+        self.file_name = Some(name.into());
+        self
+    }
+
+    /// Writes the file, and tells Cargo of what it was made. Ends the process when that is not possible, having shown why.
+    pub fn compile(&self) {
+        if let Err(error) = self.try_compile() {
+            let text = error.to_string();
+            let first = text.lines().next().unwrap_or_default();
+            tell(&format!("cargo::error={first}"));
+            // Cargo shows what a failed script wrote here, as it is.
+            let _ = writeln!(std::io::stderr(), "{text}");
+            std::process::exit(1);
+        }
+    }
+
+    /// The same for scripts that go on: gives the path of the file.
+    ///
+    /// # Errors
+    /// When there is no spec, or it has mistakes, or the file cannot be written.
+    pub fn try_compile(&self) -> Result<PathBuf, Error> {
+        let Some(spec) = self.spec.to_str().map(|path| path.replace('\\', "/")) else {
+            return Err(Error::Path(self.spec.clone()));
+        };
+        let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
+        let mut files = Files { package };
+        let (compiled, diagnostics) = tumit::compile(&spec, &mut files);
+        let report = diagnostics.render(false);
+        let Some(compiled) = compiled else { return Err(Error::Spec { spec, report }) };
+        if !diagnostics.is_empty() {
+            for line in report.lines() {
+                tell(&format!("cargo::warning={line}"));
+            }
+        }
+        let text = self.text(&compiled).map_err(|error| Error::Unsupported { spec, reason: error.reason })?;
+        let folder = self.out_dir.clone().or_else(|| std::env::var_os("OUT_DIR").map(PathBuf::from));
+        let path = folder.ok_or(Error::NoFolder)?.join(self.name());
+        std::fs::write(&path, text).map_err(|source| Error::Write { path: path.clone(), source })?;
+        Ok(path)
+    }
+
+    fn name(&self) -> String {
+        let stem = self.spec.file_stem().unwrap_or_default().to_string_lossy();
+        let stem = stem.strip_prefix(tumit::load::STANDARD).unwrap_or(&stem);
+        self.file_name.clone().unwrap_or_else(|| format!("{stem}.rs"))
+    }
+
+    fn text(&self, spec: &Spec) -> Result<String, tumit::codegen::Unsupported> {
+        let mut options = Options::default();
+        options.off.clone_from(&self.off);
+        let mut text = String::new();
+        // A comment, not documentation: the text may stand in the middle of a module.
+        for line in rust::head(spec) {
+            let _ = writeln!(text, "{}", format!("// {line}").trim_end());
+        }
+        text.push('\n');
+        text.push_str(&rust::text(spec, &options)?);
+        Ok(text)
+    }
+}
+
+/// Reads files below the package's folder. Cargo is told of each, also of one that is missing: it may come.
+struct Files {
+    package: PathBuf,
+}
+
+impl Loader for Files {
+    fn load(&mut self, path: &str) -> Result<String, LoadError> {
+        let full = self.package.join(path);
+        tell(&format!("cargo::rerun-if-changed={}", full.display()));
+        std::fs::read_to_string(&full).map_err(|error| LoadError::new(format!("{error} (`{}`)", full.display())))
+    }
+}
+
+/// An instruction for Cargo, which reads the standard output of build scripts.
+fn tell(instruction: &str) {
+    let _ = writeln!(std::io::stdout(), "{instruction}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_is_written_where_asked() {
+        let folder = tempfile::tempdir().unwrap();
+        let spec = folder.path().join("app.tumit");
+        std::fs::write(&spec, "//! Words.\ntrace app; level COM { event post { n: u8 } } level APP { span step; }")
+            .unwrap();
+        let build = Build::new(&spec).out_dir(folder.path());
+        let path = build.clone().try_compile().unwrap();
+        assert_eq!(path, folder.path().join("app.rs"));
+        let text = std::fs::read_to_string(path).unwrap();
+        assert!(text.starts_with("// Tracing functions of `app`, generated by Tumit from `"), "{text}");
+        assert!(text.contains("\n//\n// Words.\n") && text.contains("pub fn post(n: u8)"));
+        assert!(!text.contains("\n//!"), "inner documentation cannot be included");
+        let path = build.clone().off(["COM"]).file_name("other.rs").try_compile().unwrap();
+        assert!(!std::fs::read_to_string(path).unwrap().contains("(n,)"));
+        let error = build.clone().off(["COMM"]).try_compile().unwrap_err().to_string();
+        assert!(error.ends_with("app.tumit`: no level `COMM`; did you mean `COM`?"), "{error}");
+        let error = build.out_dir(folder.path().join("nowhere")).try_compile().unwrap_err().to_string();
+        assert!(error.starts_with("cannot write `") && error.contains("nowhere"), "{error}");
+    }
+
+    #[test]
+    fn standard_specs_are_at_hand() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = Build::new("std:paje").out_dir(folder.path()).try_compile().unwrap();
+        assert_eq!(path, folder.path().join("paje.rs"));
+    }
+
+    #[test]
+    fn mistakes_are_drawn() {
+        let folder = tempfile::tempdir().unwrap();
+        let spec = folder.path().join("bad.tumit");
+        std::fs::write(&spec, "trace bad;\nlevel COM { event post { n: u9 } }\n").unwrap();
+        let error = Build::new(&spec).out_dir(folder.path()).try_compile().unwrap_err().to_string();
+        assert!(error.contains("error[T0026]") && error.contains("did you mean `u8`?"), "{error}");
+        let error = Build::new("/nowhere/x.tumit").out_dir(folder.path()).try_compile().unwrap_err().to_string();
+        assert!(error.contains("cannot read `/nowhere/x.tumit`"), "{error}");
+    }
+}

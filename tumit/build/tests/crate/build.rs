@@ -1,0 +1,6 @@
+//! Makes the tracing functions.
+
+fn main() {
+    tumit_build::compile("specs/app.tumit");
+    tumit_build::Build::new("specs/app.tumit").off(["APP"]).file_name("quiet.rs").compile();
+}

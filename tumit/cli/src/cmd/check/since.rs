@@ -1,0 +1,42 @@
+//! The older spec that a new one is compared with: a spec, or that of a run.
+
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+use converter::run::Run;
+use tumit::Spec;
+use tumit::spec::SourceFile;
+
+use crate::spec_files;
+
+/// Reads the older spec. `name` is the trace of the new one: a run may hold several.
+///
+/// # Errors
+/// When it cannot be read, or is none.
+pub(super) fn older(path: &str, name: &str) -> anyhow::Result<Spec> {
+    if Path::new(path).extension().is_some_and(|ending| ending == "tumit") && Path::new(path).is_file() {
+        let (spec, diagnostics) = spec_files::compile_quietly(path, None)?;
+        return spec.with_context(|| {
+            format!("--since {path}: it has mistakes itself ({}): check it first", diagnostics.error_count())
+        });
+    }
+    let run = Run::open(path).with_context(|| format!("--since {path} is neither a spec (.tumit) nor a run"))?;
+    let mut names = Vec::new();
+    for provider in run.processes.iter().flat_map(|process| &process.providers) {
+        let schema = &provider.schema;
+        if schema.name == name {
+            let source =
+                |s: &tracer_format::schema::SourceText| SourceFile { path: s.path.clone(), text: s.text.clone() };
+            let sources: Vec<SourceFile> = schema.sources.iter().map(source).collect();
+            let (spec, _) = tumit::compile_sources(&sources);
+            return spec.with_context(|| format!("the spec `{name}` that {path} carries does not compile today"));
+        }
+        names.push(format!("`{}`", schema.name));
+    }
+    names.sort_unstable();
+    names.dedup();
+    if names.is_empty() {
+        bail!("{path} carries no spec that can be read");
+    }
+    bail!("{path} was recorded with {}, not with `{name}`", names.join(", "))
+}

@@ -1,0 +1,33 @@
+//! `tumit completions`.
+
+use std::io::Write as _;
+
+use anyhow::Context as _;
+use clap::CommandFactory as _;
+use clap_complete::Shell;
+
+use super::Status;
+use crate::term;
+
+/// Prints the script that completes commands, options and values in a shell
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tumit completions bash > ~/.local/share/bash-completion/completions/tumit
+  tumit completions zsh  > ~/.zfunc/_tumit       with `fpath+=~/.zfunc` before compinit in ~/.zshrc
+  tumit completions fish > ~/.config/fish/completions/tumit.fish
+  source <(tumit completions bash)               for this shell only")]
+pub(crate) struct Args {
+    /// The shell
+    shell: Shell,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+    // Made as a whole first: the generators panic on a pipe that was closed.
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut crate::args::Args::command(), "tumit", &mut script);
+    let mut out = term::stdout();
+    out.write_all(&script).context("cannot write")?;
+    out.flush().context("cannot write")?;
+    Ok(Status::Done)
+}

@@ -1,0 +1,76 @@
+//! `tumit doc`.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use clap::ValueHint;
+use tumit::codegen::doc::{Html, Markdown};
+use tumit::codegen::{Backend, Options};
+
+use super::Status;
+use crate::output_file::write_if_changed;
+use crate::{spec_files, term};
+
+/// Writes a reference of the events of a spec, for those who read its traces
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tumit doc app.tumit -o app.html            one page; needs no network
+  tumit doc app.tumit -o app.md              Markdown, as code hosts show it
+  tumit doc app.tumit --format markdown      to standard output
+
+It holds what the spec and its comments say: events with their parameters and bytes, the calls in Rust, C and Fortran,
+types, the tree of containers with its colours, and rules.
+Exit status: 0 done, 1 the spec has mistakes, 2 could not run.")]
+pub(crate) struct Args {
+    /// The spec; `-` is standard input
+    #[arg(value_name = "SPEC.tumit", value_hint = ValueHint::FilePath)]
+    spec: String,
+    /// Where to write; standard output if absent
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    output: Option<PathBuf>,
+    /// What to write [default: what the ending of FILE says, else html]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Format {
+    /// A self-contained page
+    Html,
+    /// Markdown
+    Markdown,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+    let format = match (args.format, &args.output) {
+        (Some(format), _) => format,
+        (None, Some(path)) => by_ending(path)?,
+        (None, None) => Format::Html,
+    };
+    let Some(spec) = spec_files::compile(&args.spec)? else { return Ok(Status::InputHasMistakes) };
+    let backend: &dyn Backend = match format {
+        Format::Html => &Html,
+        Format::Markdown => &Markdown,
+    };
+    let files = backend.generate(&spec, &Options::default());
+    let files = files.with_context(|| format!("cannot document {}", args.spec))?;
+    let text: String = files.0.into_iter().map(|file| file.text).collect();
+    if let Some(path) = &args.output {
+        write_if_changed(path, &text)?;
+    } else {
+        let mut out = term::stdout();
+        out.write_all(text.as_bytes()).context("cannot write")?;
+        out.flush().context("cannot write")?;
+    }
+    Ok(Status::Done)
+}
+
+fn by_ending(path: &Path) -> anyhow::Result<Format> {
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("html" | "htm") => Ok(Format::Html),
+        Some("md" | "markdown") => Ok(Format::Markdown),
+        _ => bail!("`{}` ends neither in .html nor in .md: say --format html or --format markdown", path.display()),
+    }
+}

@@ -1,0 +1,76 @@
+//! `tumit explain`.
+
+use std::ffi::OsStr;
+use std::io::Write as _;
+
+use anyhow::Context as _;
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use tumit::Code;
+use tumit::diag::explain;
+
+use super::Status;
+use crate::term;
+
+/// Explains codes of mistakes: what they mean, an example, and what is right
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tumit explain T0062              what it means, a spec that draws it, and one that is right
+  tumit explain t62 3              case, T and zeros do not matter
+  tumit explain                    all codes, a line each
+  tumit explain --markdown > mistakes.md")]
+pub(crate) struct Args {
+    /// Codes such as T0062; without any, all are listed
+    #[arg(value_name = "CODE", value_parser = CodeParser, hide_possible_values = true)]
+    codes: Vec<Code>,
+
+    /// As Markdown; without codes, a page that explains all of them
+    #[arg(long)]
+    markdown: bool,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+    let text = match (args.codes.as_slice(), args.markdown) {
+        ([], false) => table(),
+        ([], true) => explain::markdown_page(),
+        (codes, true) => codes.iter().map(|code| explain::markdown(*code)).collect::<Vec<_>>().join("\n"),
+        (codes, false) => {
+            let color = term::is_stdout_colored();
+            codes.iter().map(|code| explain::text(*code, color)).collect::<Vec<_>>().join("\n")
+        }
+    };
+    let mut out = term::stdout();
+    out.write_all(text.as_bytes()).context("cannot write")?;
+    out.flush().context("cannot write")?;
+    Ok(Status::Done)
+}
+
+/// All codes, the first sentence of each.
+fn table() -> String {
+    Code::ALL.iter().map(|code| format!("{code}  {}\n", explain::headline(*code))).collect()
+}
+
+/// Reads codes, and knows them all for completion.
+#[derive(Clone)]
+struct CodeParser;
+
+impl TypedValueParser for CodeParser {
+    type Value = Code;
+
+    fn parse_ref(&self, command: &clap::Command, arg: Option<&clap::Arg>, value: &OsStr) -> Result<Code, clap::Error> {
+        value.to_str().and_then(Code::parse).ok_or_else(|| {
+            let mut error = clap::Error::new(ErrorKind::InvalidValue).with_cmd(command);
+            let name = arg.map_or_else(|| "CODE".to_owned(), ToString::to_string);
+            error.insert(ContextKind::InvalidArg, ContextValue::String(name));
+            error.insert(ContextKind::InvalidValue, ContextValue::String(value.to_string_lossy().into_owned()));
+            let help = "codes look like T0062; `tumit explain` lists them all".to_owned();
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![help.into()]));
+            error
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Code::ALL.iter().map(|code| PossibleValue::new(code.to_string()))))
+    }
+}

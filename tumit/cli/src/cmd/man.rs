@@ -1,0 +1,142 @@
+//! `tumit man`.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::{Command, CommandFactory as _, ValueHint};
+use clap_mangen::Man;
+
+use super::Status;
+use crate::output_file::write_if_changed;
+use crate::term;
+
+/// Writes the manual pages: one for `tumit`, one for each of its commands
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tumit man -o ~/.local/share/man/man1      then: man tumit, man tumit-check
+  tumit man gen | man -l -                  reads one page at once")]
+pub(crate) struct Args {
+    /// The command whose page is printed; without it, that of `tumit` itself
+    #[arg(value_name = "COMMAND", conflicts_with = "output")]
+    command: Option<String>,
+    /// Writes all pages into this folder, which is made if absent
+    #[arg(short, long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    output: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+    let mut root = crate::args::Args::command().disable_help_subcommand(true);
+    root.build();
+    if let Some(folder) = &args.output {
+        fs::create_dir_all(folder).with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
+        for command in std::iter::once(&root).chain(root.get_subcommands()) {
+            let path = folder.join(format!("{}.1", page_name(command)));
+            write_if_changed(&path, &page(command)?)?;
+        }
+        return Ok(Status::Done);
+    }
+    let command = match &args.command {
+        None => &root,
+        Some(name) => root.find_subcommand(name).with_context(|| {
+            let known: Vec<_> = root.get_subcommands().map(Command::get_name).collect();
+            format!("there is no command `{name}`; there are {}", known.join(", "))
+        })?,
+    };
+    let mut out = term::stdout();
+    out.write_all(page(command)?.as_bytes()).context("cannot write")?;
+    out.flush().context("cannot write")?;
+    Ok(Status::Done)
+}
+
+/// `tumit`, `tumit-check`.
+fn page_name(command: &Command) -> String {
+    command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned()
+}
+
+/// One manual page. The end of the help becomes sections of its own, so that examples keep their lines.
+fn page(command: &Command) -> anyhow::Result<String> {
+    let version = env!("CARGO_PKG_VERSION");
+    let man = Man::new(command.clone()).title(page_name(command).to_uppercase()).source(format!("tumit {version}"));
+    let mut out = Vec::new();
+    render(&man, command, &mut out).context("cannot make the page")?;
+    let mut out = String::from_utf8(out).context("a page is text")?;
+    if let Some(help) = command.get_after_help() {
+        sections(&mut out, &help.to_string());
+    }
+    if command.get_display_name().is_some_and(|name| name != "tumit") {
+        out.push_str(".SH \"SEE ALSO\"\n.BR tumit (1)\n");
+    }
+    Ok(out)
+}
+
+fn render(man: &Man, command: &Command, out: &mut dyn Write) -> io::Result<()> {
+    man.render_title(out)?;
+    man.render_name_section(out)?;
+    man.render_synopsis_section(out)?;
+    man.render_description_section(out)?;
+    man.render_options_section(out)?;
+    if command.has_subcommands() {
+        man.render_subcommands_section(out)?;
+    }
+    Ok(())
+}
+
+/// The text after the options: `Head:` and indented lines are an example, other lines are prose.
+fn sections(out: &mut String, help: &str) {
+    let mut verbatim = false;
+    let (mut head, mut before) = ("", "");
+    for line in help.lines() {
+        let indented = line.starts_with("  ");
+        if verbatim && !indented {
+            out.push_str(".fi\n.RE\n");
+            verbatim = false;
+        }
+        if line.trim().is_empty() {
+            continue;
+        }
+        let (title, text) = match line {
+            _ if indented => (head, line.get(2..).unwrap_or_default()),
+            _ if line.ends_with(':') => ("EXAMPLES", ""),
+            _ if line.starts_with("Exit status:") => ("EXIT STATUS", line.trim_start_matches("Exit status:").trim()),
+            _ if head == "EXIT STATUS" => (head, line),
+            _ => ("NOTES", line),
+        };
+        if title != head {
+            out.push_str(&format!(".SH \"{title}\"\n"));
+            head = title;
+        } else if !indented && before.ends_with('.') {
+            out.push_str(".PP\n");
+        }
+        before = line;
+        if indented && !verbatim {
+            out.push_str(".RS 4\n.nf\n");
+            verbatim = true;
+        }
+        if !text.is_empty() {
+            out.push_str(&escaped(text));
+            out.push('\n');
+        }
+    }
+    if verbatim {
+        out.push_str(".fi\n.RE\n");
+    }
+}
+
+/// A line that groff shows as it is.
+fn escaped(line: &str) -> String {
+    let mut text = String::new();
+    for letter in line.chars() {
+        match letter {
+            '\\' => text.push_str("\\e"),
+            '-' => text.push_str("\\-"),
+            '\'' => text.push_str("\\(aq"),
+            '`' => text.push_str("\\(ga"),
+            _ if letter.is_ascii() => text.push(letter),
+            _ => text.push_str(&format!("\\[u{:04X}]", u32::from(letter))),
+        }
+    }
+    if text.starts_with('.') { format!("\\&{text}") } else { text }
+}

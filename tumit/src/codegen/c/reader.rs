@@ -1,0 +1,386 @@
+//! The C back end for tools: one self-contained header, C99 and C++11, that reads, writes and prints the records of a spec.
+
+mod runtime;
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+use tracer_format::schema::{FieldType, Scalar};
+
+use super::names::{self, Names};
+use super::{VERSION, comment, doc, narrow, types};
+use crate::Spec;
+use crate::codegen::{Backend, File, Files, Options, Unsupported};
+use crate::names::c_name;
+
+/// Generates C headers that read, write and print records.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CReader;
+
+impl Backend for CReader {
+    fn generate(&self, spec: &Spec, _: &Options) -> Result<Files, Unsupported> {
+        let recorder = Names::new(spec)?;
+        let header = Header { spec, own: ReaderNames::new(spec, &recorder), names: &recorder };
+        let mut out = header.banner();
+        out.push_str(QUIET);
+        out.push_str(&runtime::text());
+        let guard = format!("TUMIT_READ_{}", recorder.trace);
+        let _ = write!(out, "\n#ifndef {guard}\n#define {guard}\n");
+        types::write(&mut out, spec, &recorder);
+        header.structs(&mut out);
+        header.record(&mut out);
+        header.tables(&mut out);
+        header.functions(&mut out);
+        let _ = write!(out, "\n#endif /* {guard} */\n#pragma GCC diagnostic pop\n");
+        Ok(Files(vec![File { name: format!("{}_read.h", recorder.trace), text: out }]))
+    }
+}
+
+/// Names of what the reading header adds. One that a recording function has gets a `_`: a program may include both.
+struct ReaderNames {
+    /// `enum taktuk_kind`.
+    kind: String,
+    /// `struct taktuk_record`: any record.
+    record: String,
+    next: String,
+    print: String,
+    line: String,
+    write: String,
+    /// By record type.
+    events: Vec<EventNames>,
+}
+
+struct EventNames {
+    /// Member of the union: `post`, `iteration_begin`.
+    member: String,
+    structure: String,
+    kind: String,
+    print: String,
+    write: String,
+}
+
+impl ReaderNames {
+    fn new(spec: &Spec, names: &Names) -> Self {
+        let trace = &names.trace;
+        let mut taken: HashSet<String> = names.all(spec).map(|(name, _)| name).collect();
+        taken.extend(names.enums.iter().cloned());
+        let mut free = |mut name: String| {
+            while !taken.insert(name.clone()) {
+                name.push('_');
+            }
+            name
+        };
+        let mut general = |what: &str| free(format!("{trace}_{what}"));
+        let (kind, record) = (general("kind"), general("record"));
+        let (next, print, line) = (general("next_record"), general("print_record"), general("print_line"));
+        let write = general("write_record");
+        let mut members = HashSet::from(["head".to_owned()]);
+        let events = names.functions.iter().map(|function| {
+            let rest = function.strip_prefix(&format!("{trace}_")).unwrap_or(function);
+            let mut member = c_name(rest);
+            while !members.insert(member.clone()) {
+                member.push('_');
+            }
+            EventNames {
+                member,
+                structure: free(format!("{function}_record")),
+                kind: free(format!("{trace}_is_{rest}")),
+                print: free(format!("{trace}_print_{rest}")),
+                write: free(format!("{trace}_write_{rest}")),
+            }
+        });
+        let events = events.collect();
+        Self { kind, record, next, print, line, write, events }
+    }
+}
+
+/// A field as a member of its struct.
+struct Member {
+    name: String,
+    /// What holds the number of its elements or bytes.
+    count: Option<String>,
+    declared: Vec<String>,
+}
+
+/// What all sections of a header need.
+struct Header<'a> {
+    spec: &'a Spec,
+    names: &'a Names,
+    own: ReaderNames,
+}
+
+impl Header<'_> {
+    fn banner(&self) -> String {
+        let (trace, own) = (&self.names.trace, &self.own);
+        let root =
+            self.spec.sources.first().map_or("a spec", |source| source.path.rsplit('/').next().unwrap_or_default());
+        let (event, member) =
+            own.events.first().map_or(("…", "…"), |event| (event.kind.as_str(), event.member.as_str()));
+        let mut out = String::new();
+        let _ = writeln!(
+            out,
+            "/* Reads, writes and prints records of the trace `{trace}`; made from {} by tumit {VERSION}.",
+            comment(root)
+        );
+        let _ = write!(
+            out,
+            " * This file belongs to whoever made it; copy it as you like. It needs nothing but a C99 or C++11 compiler.
+ *
+ *   struct tumit1r_run *run = tumit1r_open(\"run.tmt\", stderr);       a folder, or one process file
+ *   struct tumit1r_reader *reader = tumit1r_read(run, 0);            one process; tumit1r_read_by_date(run) for all
+ *   struct tumit1r_writer *writer = tumit1r_copy(run->processes[0], \"copy.tmt\", stderr);
+ *   struct {record} record;
+ *   while ({next}(reader, &record)) {{
+ *       if (record.kind == {event}) {{ … record.as.{member} … }}
+ *       {line}(stdout, &record);
+ *       {write}(writer, &record);
+ *   }}
+ *   tumit1r_finish(writer); tumit1r_end(reader); tumit1r_losses(run, stderr); tumit1r_close(run);
+ *
+ * What a record points to lives until the next one is read. A run of another version of the spec is matched by the names
+ * of events, fields and enum values: a field that the file does not have is 0 (see tumit1r_has()), an event that this
+ * header does not have is TUMIT1R_OTHER. Damage is counted and passed over. */
+
+",
+            record = own.record,
+            next = own.next,
+            line = own.line,
+            write = own.write,
+        );
+        out
+    }
+
+    fn members(&self, record: usize) -> Vec<Member> {
+        let mut taken = HashSet::from(["head".to_owned()]);
+        let mut free = |mut name: String| {
+            while !taken.insert(name.clone()) {
+                name.push('_');
+            }
+            name
+        };
+        let fields = self.spec.records[record].layout.fields.iter();
+        fields
+            .map(|field| {
+                let (FieldType::One(scalar) | FieldType::Fixed(scalar, _) | FieldType::Variable(scalar)) = field.ty;
+                let name = free(member(&field.name));
+                let (c, note) = self.element(scalar);
+                let space = if c.ends_with('*') { "" } else { " " };
+                let pointer = if c.ends_with('*') { format!("{c}const *") } else { format!("const {c} *") };
+                let (declared, count) = match field.ty {
+                    FieldType::One(Scalar::String | Scalar::Bytes) => {
+                        let count = free(format!("{name}_bytes"));
+                        (vec![format!("{c}{name};"), format!("size_t {count};")], Some(count))
+                    }
+                    FieldType::One(_) => (vec![format!("{c}{space}{name};{note}")], None),
+                    FieldType::Fixed(_, length) => (vec![format!("{pointer}{name}; /* {length} */{note}")], None),
+                    FieldType::Variable(_) => {
+                        let count = free(format!("{name}_count"));
+                        (vec![format!("{pointer}{name};{note}"), format!("size_t {count};")], Some(count))
+                    }
+                };
+                Member { name, count, declared }
+            })
+            .collect()
+    }
+
+    /// The C type of a value, and what to say of it.
+    fn element(&self, scalar: Scalar) -> (&'static str, String) {
+        let plain = |c| (c, String::new());
+        match scalar {
+            Scalar::U8 => plain("uint8_t"),
+            Scalar::U16 => plain("uint16_t"),
+            Scalar::U32 => plain("uint32_t"),
+            Scalar::U64 => plain("uint64_t"),
+            Scalar::I8 => plain("int8_t"),
+            Scalar::I16 => plain("int16_t"),
+            Scalar::I32 => plain("int32_t"),
+            Scalar::I64 => plain("int64_t"),
+            Scalar::F32 => plain("float"),
+            Scalar::F64 => plain("double"),
+            Scalar::Bool => plain("bool"),
+            Scalar::Date => ("uint64_t", " /* a date: ticks of the process's clock */".into()),
+            Scalar::Pointer => ("uint64_t", " /* an address */".into()),
+            Scalar::Enum { index, .. } => {
+                let name = self.names.enums.get(index as usize).map_or("", String::as_str);
+                ("uint32_t", format!(" /* enum {name}, or TUMIT1R_UNKNOWN + a number that the spec does not have */"))
+            }
+            Scalar::Interned | Scalar::String => plain("const char *"),
+            Scalar::Bytes => plain("const unsigned char *"),
+        }
+    }
+
+    fn structs(&self, out: &mut String) {
+        for (number, (record, own)) in self.spec.records.iter().zip(&self.own.events).enumerate() {
+            out.push('\n');
+            doc(out, &record.doc);
+            let _ = write!(out, "struct {} {{\n    struct tumit1r_head head;\n", own.structure);
+            for line in self.members(number).iter().flat_map(|member| &member.declared) {
+                let _ = writeln!(out, "    {line}");
+            }
+            out.push_str("};\n");
+        }
+    }
+
+    /// The kinds, and the struct that holds any record.
+    fn record(&self, out: &mut String) {
+        let own = &self.own;
+        if !own.events.is_empty() {
+            let kinds: Vec<_> = own.events.iter().map(|event| format!("    {}", event.kind)).collect();
+            let _ = write!(out, "\nenum {} {{\n{}\n}};\n", own.kind, kinds.join(",\n"));
+        }
+        let _ = write!(
+            out,
+            "\n/* Any record. */\nstruct {} {{\n    uint32_t kind; /* enum {}, TUMIT1R_OTHER or TUMIT1R_LOST */\n    union {{\n        \
+             struct tumit1r_head head; /* what all records have */\n",
+            own.record, own.kind
+        );
+        for event in &own.events {
+            let _ = writeln!(out, "        struct {} {};", event.structure, event.member);
+        }
+        out.push_str("    } as;\n};\n");
+    }
+
+    fn tables(&self, out: &mut String) {
+        let trace = &self.names.trace;
+        out.push_str("\n/* What the structs look like. */\n");
+        for (number, item) in self.spec.enums.iter().enumerate() {
+            let names: Vec<_> = item.values.iter().map(|value| format!("\"{}\"", value.name)).collect();
+            let numbers: Vec<_> = item.values.iter().map(|value| format!("{}u", value.number)).collect();
+            array(out, "const char *const", &format!("tumit1r_names{number}_{trace}"), &names);
+            array(out, "const uint16_t", &format!("tumit1r_numbers{number}_{trace}"), &numbers);
+        }
+        let enums = self.spec.enums.iter().enumerate().map(|(number, item)| {
+            format!("{{tumit1r_names{number}_{trace}, tumit1r_numbers{number}_{trace}, {}u}}", item.values.len())
+        });
+        array(out, "const struct tumit1r_own_enum", &format!("tumit1r_enums_{trace}"), &enums.collect::<Vec<_>>());
+        let mut types = Vec::new();
+        for (number, (record, own)) in self.spec.records.iter().zip(&self.own.events).enumerate() {
+            let members = self.members(number);
+            let fields = record.layout.fields.iter().zip(&members);
+            let fields: Vec<_> = fields.map(|(field, member)| self.field(field, member, &own.structure)).collect();
+            let table = format!("tumit1r_fields{number}_{trace}");
+            array(out, "const struct tumit1r_own_field", &table, &fields);
+            types.push(format!(
+                "{{\"{}\", {}, {}u, {}, sizeof(struct {})}}",
+                record.layout.name,
+                record.layout.located,
+                fields.len(),
+                if fields.is_empty() { "NULL" } else { &table },
+                own.structure,
+            ));
+        }
+        array(out, "const struct tumit1r_own_type", &format!("tumit1r_types_{trace}"), &types);
+        let schema = self.spec.schema().encode();
+        let bytes: Vec<_> = schema.iter().map(ToString::to_string).collect();
+        array(out, "const unsigned char", &format!("tumit1r_schema_{trace}"), &bytes);
+        let types = if types.is_empty() { "NULL".into() } else { format!("tumit1r_types_{trace}") };
+        let _ = writeln!(
+            out,
+            "TUMIT1R_DATA const struct tumit1r_spec tumit1r_spec_{trace} = {{\"{}\", {types}, {}u, tumit1r_schema_{trace}, {}u}};",
+            self.spec.name,
+            self.spec.records.len(),
+            schema.len()
+        );
+    }
+
+    fn field(&self, field: &tracer_format::schema::Field, member: &Member, structure: &str) -> String {
+        let (FieldType::One(scalar) | FieldType::Fixed(scalar, _) | FieldType::Variable(scalar)) = field.ty;
+        let (form, count) = match field.ty {
+            FieldType::One(_) => ("TUMIT1R_ONE", 0),
+            FieldType::Fixed(_, count) => ("TUMIT1R_FIXED", count),
+            FieldType::Variable(_) => ("TUMIT1R_VARIABLE", 0),
+        };
+        let (wide, choice) = match scalar {
+            Scalar::Enum { index, wide } => (wide, format!("&tumit1r_enums_{}[{index}]", self.names.trace)),
+            _ => (false, "NULL".to_owned()),
+        };
+        let place = |name: &str| format!("offsetof(struct {structure}, {name})");
+        format!(
+            "{{\"{}\", {form}, {}, {wide}, {count}u, {choice}, {}, {}}}",
+            field.name,
+            runtime::scalar_name(scalar),
+            place(&member.name),
+            member.count.as_deref().map_or_else(|| "0u".to_owned(), place),
+        )
+    }
+
+    fn functions(&self, out: &mut String) {
+        let own = &self.own;
+        let spec = format!("&tumit1r_spec_{}", self.names.trace);
+        let _ = write!(
+            out,
+            "
+/* Reads the next record; false at the end. */
+TUMIT1R_FN bool {next}(struct tumit1r_reader *reader, struct {record} *record) {{
+    return tumit1r_next(reader, {spec}, &record->kind, &record->as);
+}}
+/* Prints a record as `tumit dump` does, without date and thread, and without a new line. */
+TUMIT1R_FN void {print}(FILE *out, const struct {record} *record) {{
+    tumit1r_print(out, {spec}, record->kind, &record->as, 0);
+}}
+/* Prints a record as a line of `tumit dump --clock none`. */
+TUMIT1R_FN void {line}(FILE *out, const struct {record} *record) {{
+    tumit1r_print_line(out, {spec}, record->kind, &record->as);
+}}
+/* Writes a record; false when it cannot be (see tumit1r_write()). */
+TUMIT1R_FN bool {write}(struct tumit1r_writer *writer, const struct {record} *record) {{
+    return tumit1r_write(writer, {spec}, record->kind, &record->as);
+}}
+",
+            next = own.next,
+            print = own.print,
+            line = own.line,
+            write = own.write,
+            record = own.record,
+        );
+        for event in &own.events {
+            let EventNames { structure, kind, print, write, .. } = event;
+            let _ = write!(
+                out,
+                "
+TUMIT1R_FN void {print}(FILE *out, const struct {structure} *record) {{
+    tumit1r_print(out, {spec}, (uint32_t){kind}, record, 0);
+}}
+TUMIT1R_FN bool {write}(struct tumit1r_writer *writer, const struct {structure} *record) {{
+    return tumit1r_write(writer, {spec}, (uint32_t){kind}, record);
+}}
+"
+            );
+        }
+    }
+}
+
+/// A member of a struct; no keyword, nor a macro that the usual headers define.
+fn member(name: &str) -> String {
+    let name = c_name(&names::raw(name));
+    if ["EOF", "NULL", "assert", "i386"].contains(&name.as_str()) { name + "_" } else { name }
+}
+
+/// A program may have declared anything before it includes a header.
+const QUIET: &str = "/* Names in here may be those of globals of the program. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored \"-Wshadow\"
+
+";
+
+/// A constant array; none where it would be empty, as C knows no empty array.
+fn array(out: &mut String, ty: &str, name: &str, items: &[String]) {
+    if items.is_empty() {
+        return;
+    }
+    let _ = write!(out, "TUMIT1R_DATA {ty} {name}[{}] = {{", narrow(items.len()));
+    let mut column = usize::MAX;
+    for item in items {
+        if column.saturating_add(item.len()) > 112 {
+            out.push_str("\n    ");
+            column = 4;
+        }
+        column += item.len() + 2;
+        let _ = write!(out, "{item}, ");
+    }
+    out.truncate(out.trim_end().len());
+    out.push_str("\n};\n");
+}
+
+#[cfg(test)]
+mod tests;

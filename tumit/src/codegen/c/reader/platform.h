@@ -1,0 +1,48 @@
+/* ---- What it stands on: C99 or C++11, stdio, and POSIX for folders ---- */
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#if defined __GNUC__
+#define TUMIT1R_FN static __attribute__((unused))
+#define TUMIT1R_DATA static __attribute__((unused))
+#else
+#define TUMIT1R_FN static
+#define TUMIT1R_DATA static
+#endif
+
+/* Values of `kind` that stand for no event of the spec. */
+#define TUMIT1R_OTHER 0xFFFFFFFFu /* an event that the spec does not have: see head.type and head.body */
+#define TUMIT1R_LOST 0xFFFFFFFEu  /* records are missing here: see head.lost */
+/* The field of an enum whose value the spec does not have holds this, plus the value's number in the file. */
+#define TUMIT1R_UNKNOWN 0x10000u
+
+/* Makes room for `need` items of `each` bytes; the old ones stay. Keeps what was there when memory ends. */
+TUMIT1R_FN bool tumit1r_room(void *items, size_t *room, size_t need, size_t each) {
+    void *old, *fresh;
+    size_t more = *room < 8 ? 8 : *room;
+    if (need <= *room) {
+        return true;
+    }
+    while (more < need) {
+        if (more > (size_t)-1 / 4 / each) {
+            return false;
+        }
+        more *= 2;
+    }
+    memcpy(&old, items, sizeof old);
+    fresh = realloc(old, more * each);
+    if (fresh == NULL) {
+        return false;
+    }
+    memcpy(items, &fresh, sizeof fresh);
+    *room = more;
+    return true;
+}

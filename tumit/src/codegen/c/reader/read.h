@@ -1,0 +1,295 @@
+/* ---- Reading: records stream by stream, or all streams by date ---- */
+
+/* Records that are missing. */
+struct tumit1r_lost {
+    uint64_t count, bytes, first_ticks, last_ticks;
+    uint32_t cause;
+};
+/* What every record has. A program that writes the record may change `ticks`, and `file` with `line`. */
+struct tumit1r_head {
+    uint64_t ticks; /* its date, on the process's own clock */
+    int64_t nanos;  /* the same from the start of the run, each clock as it is */
+    const struct tumit1r_process *process; /* its pid, rank, host ... */
+    const struct tumit1r_stream *stream;   /* its thread: tid, name */
+    const char *file;                      /* where in the source; NULL if not recorded */
+    uint32_t line;
+    uint32_t missing;                /* how many fields of the event the file does not have: they are 0; see tumit1r_has() */
+    const struct tumit1r_type *type; /* as the file describes it */
+    const unsigned char *body;       /* its fields as they stand there, until the next record is read */
+    size_t body_bytes;
+    uint64_t dropped; /* records that its stream had dropped by the end of its block */
+    struct tumit1r_lost lost;
+};
+/* A stream being read; holds one block. */
+struct tumit1r_cursor {
+    struct tumit1r_process *process;
+    const struct tumit1r_stream *stream;
+    size_t next_block, at, bytes;
+    const unsigned char *payload;
+    unsigned char *stored, *unpacked;
+    size_t stored_room, unpacked_room;
+    uint64_t ticks;
+    uint32_t in_block;
+    size_t *offsets; /* of the fields of the current record */
+    size_t offsets_room;
+    unsigned char *memory; /* what the fields of the current record point to */
+    size_t memory_room, memory_used;
+    struct tumit1r_head head;
+};
+struct tumit1r_reader {
+    struct tumit1r_cursor *cursors;
+    size_t count, current;
+    bool by_date, begun;
+};
+
+/* The sizes of a record's fields one after the other: `offsets[k]` is where field k begins, `offsets[count]` the end.
+ * False when they pass the end. */
+TUMIT1R_FN bool tumit1r_walk(const struct tumit1r_type *type, const unsigned char *body, size_t left, size_t *offsets) {
+    size_t at = 0;
+    uint32_t k;
+    for (k = 0; k < type->count; k++) {
+        const struct tumit1r_field *field = &type->fields[k];
+        size_t each = tumit1r_scalar_bytes(field->scalar, field->wide), bytes;
+        offsets[k] = at;
+        if (field->form == TUMIT1R_FIXED) {
+            bytes = each * field->count;
+        } else if (field->form == TUMIT1R_ONE && each != 0) {
+            bytes = each;
+        } else {
+            if (left - at < 2) {
+                return false;
+            }
+            bytes = 2 + (size_t)tumit1r_get_u16(body + at) * (each == 0 ? 1 : each);
+        }
+        if (bytes > left - at) {
+            return false;
+        }
+        at += bytes;
+    }
+    offsets[type->count] = at;
+    return true;
+}
+
+/* What is left of the block cannot be read. */
+TUMIT1R_FN void tumit1r_give_up(struct tumit1r_cursor *c) {
+    uint32_t records = c->stream->blocks[c->next_block - 1].records;
+    c->process->damaged_bytes += c->bytes - c->at;
+    c->process->damaged_records += records > c->in_block ? records - c->in_block : 0;
+    c->at = c->bytes;
+}
+
+TUMIT1R_FN bool tumit1r_load(struct tumit1r_cursor *c) {
+    const struct tumit1r_block *block;
+    if (c->next_block >= c->stream->blocks_count) {
+        return false;
+    }
+    block = &c->stream->blocks[c->next_block++];
+    c->at = 0;
+    c->bytes = 0;
+    c->in_block = 0;
+    c->ticks = block->first_ticks;
+    c->head.dropped = block->dropped;
+    if (!tumit1r_room(&c->stored, &c->stored_room, (size_t)block->stored + 1, 1) ||
+        tumit1r_read_at(c->process->file, block->payload, c->stored, block->stored) != block->stored ||
+        (c->payload = tumit1r_unpack(block, c->stored, &c->unpacked, &c->unpacked_room)) == NULL) {
+        c->process->damaged_bytes += block->stored;
+        c->process->damaged_records += block->records;
+        return true;
+    }
+    c->bytes = block->raw;
+    return true;
+}
+
+/* Where the record was made, in its file's table. */
+TUMIT1R_FN void tumit1r_place(struct tumit1r_head *head, uint32_t site) {
+    const struct tumit1r_names *sites = &head->process->sites;
+    head->file = NULL;
+    head->line = 0;
+    if (site < sites->count && sites->by_id[site].text != NULL) {
+        head->file = sites->by_id[site].text;
+        head->line = sites->by_id[site].line;
+    }
+}
+
+/* What stands at a cursor. */
+enum tumit1r_found { TUMIT1R_FOUND_DAMAGE, TUMIT1R_FOUND_DATE, TUMIT1R_FOUND_RECORD };
+
+/* Reads the head of the record at the cursor. Where it is damaged, all of the block is from here on. */
+TUMIT1R_FN enum tumit1r_found tumit1r_parse(struct tumit1r_cursor *c) {
+    const unsigned char *p = c->payload + c->at;
+    size_t left = c->bytes - c->at, skip = TUMIT1R_RECORD_HEAD_BYTES;
+    struct tumit1r_head *head = &c->head;
+    uint16_t id;
+    uint64_t ticks;
+    memset(&head->lost, 0, sizeof head->lost);
+    head->type = NULL;
+    head->file = NULL;
+    head->missing = 0;
+    if (left < skip) {
+        return TUMIT1R_FOUND_DAMAGE;
+    }
+    id = tumit1r_get_u16(p);
+    ticks = c->ticks + tumit1r_get_u32(p + 2);
+    if (id == TUMIT1R_ID_WIDE_DATE) {
+        if (left < skip + 8) {
+            return TUMIT1R_FOUND_DAMAGE;
+        }
+        c->ticks = tumit1r_get_u64(p + skip);
+        c->at += skip + 8;
+        return c->at < c->bytes ? TUMIT1R_FOUND_DATE : TUMIT1R_FOUND_DAMAGE;
+    }
+    if (id == TUMIT1R_ID_LOST) {
+        if (left < skip + TUMIT1R_LOST_BYTES) {
+            return TUMIT1R_FOUND_DAMAGE;
+        }
+        p += skip;
+        head->lost.count = tumit1r_get_u64(p);
+        head->lost.bytes = tumit1r_get_u64(p + 8);
+        head->lost.first_ticks = tumit1r_get_u64(p + 16);
+        head->lost.last_ticks = tumit1r_get_u64(p + 24);
+        head->lost.cause = tumit1r_get_u32(p + 32);
+        head->body = p;
+        head->body_bytes = TUMIT1R_LOST_BYTES;
+        c->at += skip + TUMIT1R_LOST_BYTES;
+    } else {
+        const struct tumit1r_type *type = id < c->process->types_count ? c->process->types[id] : NULL;
+        if (type == NULL) {
+            return TUMIT1R_FOUND_DAMAGE;
+        }
+        if (type->located) {
+            if (left < skip + 4) {
+                return TUMIT1R_FOUND_DAMAGE;
+            }
+            tumit1r_place(head, tumit1r_get_u32(p + skip));
+            skip += 4;
+        }
+        if (!tumit1r_room(&c->offsets, &c->offsets_room, (size_t)type->count + 1, sizeof *c->offsets) ||
+            !tumit1r_walk(type, p + skip, left - skip, c->offsets)) {
+            return TUMIT1R_FOUND_DAMAGE;
+        }
+        head->type = type;
+        head->body = p + skip;
+        head->body_bytes = c->offsets[type->count];
+        c->at += skip + head->body_bytes;
+    }
+    c->ticks = ticks;
+    head->ticks = ticks;
+    return TUMIT1R_FOUND_RECORD;
+}
+
+/* Goes to the next record of a stream; false at its end. */
+TUMIT1R_FN bool tumit1r_advance(struct tumit1r_cursor *c) {
+    enum tumit1r_found found = TUMIT1R_FOUND_DATE;
+    int64_t nanos;
+    while (found != TUMIT1R_FOUND_RECORD) {
+        if (c->at >= c->bytes) {
+            if (!tumit1r_load(c)) {
+                return false;
+            }
+            continue;
+        }
+        found = tumit1r_parse(c);
+        if (found == TUMIT1R_FOUND_DAMAGE) {
+            tumit1r_give_up(c);
+        }
+    }
+    c->in_block++;
+    nanos = tumit1r_date(c->process, c->head.ticks);
+    c->head.nanos = nanos > c->head.nanos ? nanos : c->head.nanos;
+    return true;
+}
+
+TUMIT1R_FN void tumit1r_free_cursor(struct tumit1r_cursor *c) {
+    free(c->stored);
+    free(c->unpacked);
+    free(c->offsets);
+    free(c->memory);
+    memset(c, 0, sizeof *c);
+}
+
+/* Ends reading; what the last record points to is gone. */
+TUMIT1R_FN void tumit1r_end(struct tumit1r_reader *reader) {
+    size_t i;
+    if (reader == NULL) {
+        return;
+    }
+    for (i = 0; i < reader->count; i++) {
+        tumit1r_free_cursor(&reader->cursors[i]);
+    }
+    free(reader->cursors);
+    free(reader);
+}
+
+/* Reads processes `from` up to, without, `to`. */
+TUMIT1R_FN struct tumit1r_reader *tumit1r_read_some(struct tumit1r_run *run, size_t from, size_t to, bool by_date) {
+    struct tumit1r_reader *reader = (struct tumit1r_reader *)calloc(1, sizeof *reader);
+    size_t i, k, count = 0;
+    for (i = from; i < to; i++) {
+        count += run->processes[i]->streams_count;
+    }
+    if (reader == NULL) {
+        return NULL;
+    }
+    reader->cursors = (struct tumit1r_cursor *)calloc(count + 1, sizeof *reader->cursors);
+    reader->by_date = by_date;
+    if (reader->cursors == NULL) {
+        free(reader);
+        return NULL;
+    }
+    for (i = from; i < to; i++) {
+        for (k = 0; k < run->processes[i]->streams_count; k++) {
+            struct tumit1r_cursor *c = &reader->cursors[reader->count++];
+            c->process = run->processes[i];
+            c->stream = &c->process->streams[k];
+            c->head.process = c->process;
+            c->head.stream = c->stream;
+            c->head.nanos = INT64_MIN;
+        }
+    }
+    return reader;
+}
+
+/* Reads the records of one process of a run, stream by stream; holds one block. NULL when there is no memory. */
+TUMIT1R_FN struct tumit1r_reader *tumit1r_read(struct tumit1r_run *run, size_t process) {
+    return tumit1r_read_some(run, process, process + 1, false);
+}
+
+/* Reads all records of a run in order of date, each clock as it is; holds one block for each stream. */
+TUMIT1R_FN struct tumit1r_reader *tumit1r_read_by_date(struct tumit1r_run *run) {
+    return tumit1r_read_some(run, 0, run->count, true);
+}
+
+/* The stream whose record is the earliest; the first of several. The work is in proportion to the number of streams. */
+TUMIT1R_FN struct tumit1r_cursor *tumit1r_earliest(struct tumit1r_reader *reader) {
+    struct tumit1r_cursor *best = NULL;
+    size_t i;
+    for (i = 0; i < reader->count; i++) {
+        struct tumit1r_cursor *c = &reader->cursors[i];
+        if (c->process != NULL && (best == NULL || c->head.nanos < best->head.nanos)) {
+            best = c;
+            reader->current = i;
+        }
+    }
+    return best;
+}
+
+TUMIT1R_FN struct tumit1r_cursor *tumit1r_next_cursor(struct tumit1r_reader *reader) {
+    size_t i;
+    if (!reader->by_date) {
+        for (; reader->current < reader->count; reader->current++) {
+            if (tumit1r_advance(&reader->cursors[reader->current])) {
+                return &reader->cursors[reader->current];
+            }
+            tumit1r_free_cursor(&reader->cursors[reader->current]);
+        }
+        return NULL;
+    }
+    for (i = 0; i < reader->count; i++) {
+        struct tumit1r_cursor *c = &reader->cursors[i];
+        if (c->process != NULL && (!reader->begun || i == reader->current) && !tumit1r_advance(c)) {
+            tumit1r_free_cursor(c);
+        }
+    }
+    reader->begun = true;
+    return tumit1r_earliest(reader);
+}

@@ -1,0 +1,82 @@
+//! What can be said of the reading header without a compiler; `tests/tests/readers.rs` compiles and runs it.
+
+use tracer_format::schema::{EnumInfo, Field, FieldType, LevelInfo, RecordKind, RecordType, Scalar, Schema};
+
+use super::*;
+
+/// Rust decides which characters `{:?}` shows; the table of the header says the same.
+#[test]
+fn shown_characters_are_rusts() {
+    let table =
+        include_str!("shown.h").split_once("= {").and_then(|(_, rest)| rest.split_once('}')).expect("a table").0;
+    let runs = table.split(',').filter_map(|run| run.trim().parse::<u32>().ok());
+    let (mut at, mut shown) = (0, true);
+    for run in runs {
+        for character in (at..at + run).filter(|number| *number >= 0x7F).filter_map(char::from_u32) {
+            let text = format!("{:?}", character.to_string());
+            assert_eq!(text.chars().count() == 3, shown, "{text} of {:#x}", u32::from(character));
+        }
+        at += run;
+        shown = !shown;
+    }
+    assert_eq!(at, 0x11_0000);
+}
+
+#[test]
+fn scalars_have_the_numbers_of_the_schema() {
+    let scalars = [
+        Scalar::U8,
+        Scalar::U16,
+        Scalar::U32,
+        Scalar::U64,
+        Scalar::I8,
+        Scalar::I16,
+        Scalar::I32,
+        Scalar::I64,
+        Scalar::F32,
+        Scalar::F64,
+        Scalar::Bool,
+        Scalar::Date,
+        Scalar::Pointer,
+        Scalar::Enum { index: 0, wide: false },
+        Scalar::Interned,
+        Scalar::String,
+        Scalar::Bytes,
+    ];
+    for (number, scalar) in scalars.into_iter().enumerate() {
+        assert_eq!(runtime::scalar_number(scalar), number);
+        let field = Field { name: String::new(), ty: FieldType::One(scalar) };
+        let record =
+            RecordType { name: String::new(), level: 0, kind: RecordKind::Event, located: false, fields: vec![field] };
+        let schema = Schema {
+            levels: vec![LevelInfo::default()],
+            enums: vec![EnumInfo::default()],
+            records: vec![record],
+            ..Schema::default()
+        };
+        let bytes = schema.encode();
+        // Behind the scalar stand only the fields of an enum (5 bytes) and the number of sources (8).
+        let behind = 8 + if matches!(scalar, Scalar::Enum { .. }) { 5 } else { 0 };
+        let at = bytes.len() - behind - 4;
+        assert_eq!(bytes[at..at + 4], u32::try_from(number).unwrap().to_le_bytes(), "{scalar:?}");
+    }
+}
+
+#[test]
+fn names_of_events_do_not_meet_ours() {
+    let text = "trace t; level L { event next_record {} event print_post { head: u8, size: bytes, size_bytes: u8 } event post {} }";
+    let (spec, _) = crate::compile_text("t.tumit", text);
+    let out = CReader.generate(&spec.expect("a good spec"), &Options::default()).expect("a header").0.remove(0);
+    assert_eq!(out.name, "t_read.h");
+    for expected in [
+        "bool t_next_record_(struct",
+        "void t_print_post_(FILE",
+        "void t_print_print_post(FILE",
+        "struct t_record *record",
+        "uint8_t head_;",
+        "size_t size_bytes;",
+        "uint8_t size_bytes_;",
+    ] {
+        assert!(out.text.contains(expected), "{expected} in {}", out.text);
+    }
+}

@@ -1,0 +1,76 @@
+//! Guards of C++: an object that begins a span, and ends it with the block it lives in.
+
+use std::fmt::Write as _;
+
+use super::Header;
+use super::function::Signature;
+use crate::spec::Span;
+
+/// Appends the class of a span; with a source position, the macro that passes it, too.
+pub(super) fn write(out: &mut String, header: &Header<'_>, span: &Span, class: &str) {
+    let signature = Signature::new(header, span.begin.index());
+    let (begin, end) = (&header.names.functions[span.begin.index()], &header.names.functions[span.end.index()]);
+    let site = |located: bool, name: &str| if located { format!("{name}_at") } else { name.to_owned() };
+    let begin_located = header.spec.records[span.begin.index()].layout.located;
+    let end_located = header.spec.records[span.end.index()].layout.located;
+    let mut declared = signature.declared.clone();
+    let mut given = signature.names.clone();
+    if begin_located {
+        declared.insert(0, "struct tumit1_site *tumit1_at".into());
+        given.insert(0, "tumit1_at".into());
+    }
+    let explicit = if declared.len() == 1 { "explicit " } else { "" };
+    // What the end needs is kept: the number of the task, and the place, which is that of the begin.
+    let task = span.is_async.then(|| signature.names.first().cloned()).flatten();
+    let mut kept = Vec::new();
+    if end_located {
+        kept.push((
+            "struct tumit1_site *",
+            "tumit1_place",
+            if begin_located { "tumit1_at" } else { "NULL" }.to_owned(),
+        ));
+    }
+    if let Some(task) = task {
+        kept.push(("uint64_t ", "tumit1_task", task));
+    }
+    let arguments: Vec<_> = kept.iter().map(|(_, name, _)| *name).collect();
+    let init: String = kept.iter().map(|(_, name, value)| format!(", {name}({value})")).collect();
+    let moved: String = kept.iter().map(|(_, name, _)| format!(", {name}(tumit1_from.{name})")).collect();
+    let fields: String = kept.iter().map(|(ty, name, _)| format!("    {ty}{name};\n")).collect();
+    let _ = write!(
+        out,
+        "
+/* Begins `{name}` and ends it with its block. */
+class {class} {{
+  public:
+    TUMIT1_METHOD {explicit}{class}({declared}) : tumit1_open(true){init} {{ {begin}({given}); }}
+    TUMIT1_METHOD {class}({class} &&tumit1_from) noexcept : tumit1_open(tumit1_from.tumit1_open){moved} {{
+        tumit1_from.tumit1_open = false;
+    }}
+    TUMIT1_METHOD ~{class}() {{
+        if (tumit1_open) {{
+            {end}({arguments});
+        }}
+    }}
+    {class}(const {class} &) = delete;
+    {class} &operator=(const {class} &) = delete;
+
+  private:
+    bool tumit1_open;
+{fields}}};
+",
+        name = span.name,
+        declared = declared.join(", "),
+        begin = site(begin_located, begin),
+        given = given.join(", "),
+        end = site(end_located, end),
+        arguments = arguments.join(", "),
+    );
+    if begin_located {
+        let _ = if signature.names.is_empty() {
+            writeln!(out, "#define {class}() {class}(TUMIT1_HERE)")
+        } else {
+            writeln!(out, "#define {class}(...) {class}(TUMIT1_HERE, __VA_ARGS__)")
+        };
+    }
+}

@@ -1,0 +1,158 @@
+//! What stands before the functions: enums, constants, and the names of types.
+
+use std::fmt::Write as _;
+
+use tracer_format::schema::Scalar;
+
+use super::{Names, comment, doc};
+use crate::Spec;
+use crate::spec::{Expr, Piece};
+
+/// Enums and constants. The headers for recording and for reading both hold them, under one guard: a program may
+/// include both.
+pub(in crate::codegen) fn write(out: &mut String, spec: &Spec, names: &Names) {
+    let trace = &names.trace;
+    let _ = write!(out, "\n#ifndef TUMIT_TYPES_{trace}\n#define TUMIT_TYPES_{trace}\n");
+    let _ = writeln!(out, "#define TUMIT_NAME_{trace} {}", string(&spec.name));
+    let _ = writeln!(out, "#define TUMIT_VERSION_{trace} {}", spec.version);
+    for (constant, name) in spec.constants.iter().zip(&names.constants) {
+        if let Some(value) = literal(&constant.value) {
+            doc(out, &constant.doc);
+            let _ = writeln!(out, "#define {name} {value}");
+        }
+    }
+    for ((item, name), values) in spec.enums.iter().zip(&names.enums).zip(&names.values) {
+        out.push('\n');
+        doc(out, &item.doc);
+        let _ = writeln!(out, "enum {name} {{");
+        for (at, (value, name)) in item.values.iter().zip(values).enumerate() {
+            let comma = if at + 1 < item.values.len() { "," } else { "" };
+            let _ = writeln!(out, "    {name} = {}{comma}{}", value.number, aside(&value.doc));
+        }
+        out.push_str("};\n");
+    }
+    let _ = writeln!(out, "#endif /* TUMIT_TYPES_{trace} */");
+}
+
+/// A short comment behind something.
+fn aside(text: &str) -> String {
+    let words: Vec<_> = text.split_whitespace().collect();
+    if words.is_empty() { String::new() } else { format!(" /* {} */", comment(&words.join(" "))) }
+}
+
+/// A constant as a literal of C that preprocessor lines can read, too, where it is an integer.
+fn literal(value: &Expr) -> Option<String> {
+    Some(match value {
+        Expr::Integer(i64::MIN) => "(-INT64_C(9223372036854775807) - 1)".into(),
+        Expr::Integer(number) if i32::try_from(*number).is_ok_and(|small| small > i32::MIN) => {
+            signed(number.to_string())
+        }
+        Expr::Integer(number) => {
+            signed(format!("{}INT64_C({})", if *number < 0 { "-" } else { "" }, number.unsigned_abs()))
+        }
+        Expr::Float(number) if number.is_finite() => signed(format!("{number:?}")),
+        // Not `HUGE_VAL` or `NAN`: they need <math.h>.
+        Expr::Float(number) if number.is_nan() => "__builtin_nan(\"\")".into(),
+        Expr::Float(number) => signed(format!("{}__builtin_inf()", if *number < 0.0 { "-" } else { "" })),
+        Expr::Bool(yes) => yes.to_string(),
+        Expr::Text(pattern) => {
+            let mut text = String::new();
+            for piece in &pattern.0 {
+                let Piece::Text(piece) = piece else { return None };
+                text.push_str(piece);
+            }
+            string(&text)
+        }
+        _ => return None,
+    })
+}
+
+/// In parentheses when negative: macros stand anywhere.
+fn signed(number: String) -> String {
+    if number.starts_with('-') { format!("({number})") } else { number }
+}
+
+/// A string literal; octal escapes, which no following digit can prolong.
+pub(super) fn string(text: &str) -> String {
+    let mut out = String::from("\"");
+    for byte in text.bytes() {
+        match byte {
+            b'"' | b'\\' => out.extend(['\\', char::from(byte)]),
+            b'?' => out.push_str("\\?"), // no trigraphs
+            b' '..=b'~' => out.push(char::from(byte)),
+            _ => {
+                let _ = write!(out, "\\{byte:03o}");
+            }
+        }
+    }
+    out + "\""
+}
+
+/// What a scalar is in C, and how its bytes come from a value of that type.
+pub(super) struct Element {
+    /// Type of a parameter.
+    pub(super) c: String,
+    /// `tumit1_put_…`.
+    pub(super) put: &'static str,
+    /// Around the value, when it is not put as it is.
+    pub(super) convert: (&'static str, &'static str),
+}
+
+impl Element {
+    pub(super) fn new(scalar: Scalar, names: &Names) -> Self {
+        let plain = |c: &str, put| Self { c: c.into(), put, convert: ("", "") };
+        let cast = |c: &str, put, before, after| Self { c: c.into(), put, convert: (before, after) };
+        match scalar {
+            Scalar::U8 => plain("uint8_t", "u8"),
+            Scalar::U16 => plain("uint16_t", "u16"),
+            Scalar::U32 => plain("uint32_t", "u32"),
+            Scalar::U64 => plain("uint64_t", "u64"),
+            Scalar::I8 => cast("int8_t", "u8", "(uint8_t)", ""),
+            Scalar::I16 => cast("int16_t", "u16", "(uint16_t)", ""),
+            Scalar::I32 => cast("int32_t", "u32", "(uint32_t)", ""),
+            Scalar::I64 => cast("int64_t", "u64", "(uint64_t)", ""),
+            Scalar::F32 => plain("float", "f32"),
+            Scalar::F64 => plain("double", "f64"),
+            Scalar::Bool => cast("bool", "u8", "(uint8_t)(", " ? 1 : 0)"),
+            Scalar::Date => plain("tumit1_date", "u64"),
+            Scalar::Pointer => cast("const void *", "u64", "(uint64_t)(uintptr_t)", ""),
+            Scalar::Enum { index, wide } => {
+                let ty = names.enums.get(index as usize).map_or("int".into(), |name| format!("enum {name}"));
+                if wide { cast(&ty, "u16", "(uint16_t)", "") } else { cast(&ty, "u8", "(uint8_t)", "") }
+            }
+            Scalar::Interned => cast("const char *", "u32", "tumit1_intern(", ")"),
+            Scalar::String => plain("const char *", "bytes"),
+            Scalar::Bytes => plain("const void *", "bytes"),
+        }
+    }
+
+    /// Whether an array of it in memory is what stands in a record.
+    pub(super) fn is_flat(scalar: Scalar) -> bool {
+        !matches!(scalar, Scalar::Enum { .. } | Scalar::Interned | Scalar::Pointer | Scalar::Bool)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::Pattern;
+
+    #[test]
+    fn constants_are_literals() {
+        let text = |text: &str| Expr::Text(Pattern(vec![Piece::Text(text.into())]));
+        for (value, c) in [
+            (Expr::Integer(16), "16"),
+            (Expr::Integer(-1), "(-1)"),
+            (Expr::Integer(i64::from(i32::MIN)), "(-INT64_C(2147483648))"),
+            (Expr::Integer(i64::MAX), "INT64_C(9223372036854775807)"),
+            (Expr::Integer(i64::MIN), "(-INT64_C(9223372036854775807) - 1)"),
+            (Expr::Float(1.0), "1.0"),
+            (Expr::Float(-2.5e-300), "(-2.5e-300)"),
+            (Expr::Bool(true), "true"),
+            (text("a\"b\\c?\u{e9}1"), "\"a\\\"b\\\\c\\?\\303\\2511\""),
+        ] {
+            assert_eq!(literal(&value).as_deref(), Some(c));
+        }
+        assert_eq!(literal(&Expr::Field(0)), None);
+    }
+}

@@ -1,0 +1,274 @@
+//! What a reference tells of a spec, apart from how it looks.
+
+use std::collections::HashMap;
+
+use tracer_format::RECORD_HEAD_BYTES;
+use tracer_format::schema::{FieldType, RecordKind, RecordType, Scalar};
+
+use super::calls::{Call, Calls};
+use crate::codegen::Options;
+use crate::spec::{
+    ContainerTypeId, EntityType, Level, LevelId, Look, Nature, Pattern, Piece, RecordId, Shape, Span, Spec,
+};
+
+/// All that a reference tells.
+pub(super) struct Facts<'a> {
+    pub(super) spec: &'a Spec,
+    /// Events and spans, by level.
+    pub(super) levels: Vec<(&'a Level, Vec<Event<'a>>)>,
+}
+
+/// An event or a span.
+pub(super) struct Event<'a> {
+    pub(super) name: &'a str,
+    pub(super) doc: &'a str,
+    pub(super) kind: Kind,
+    /// Its records hold where in the program's source they come from.
+    pub(super) located: bool,
+    pub(super) parameters: Vec<Parameter<'a>>,
+    /// What is recorded: which part, and how large it is.
+    pub(super) sizes: Vec<(&'static str, String)>,
+    /// Rules that act on it, as indexes of [`Spec::rule_texts`].
+    pub(super) rules: Vec<usize>,
+    /// Some rule or line of an output acts on it; if not, it is shown by default.
+    pub(super) has_rules: bool,
+    /// How it is recorded in each language.
+    pub(super) calls: Vec<Call>,
+}
+
+/// What is declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Event,
+    Span,
+    AsyncSpan,
+}
+
+impl Kind {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Event => "event",
+            Self::Span => "span",
+            Self::AsyncSpan => "async span",
+        }
+    }
+}
+
+/// A parameter of an event.
+pub(super) struct Parameter<'a> {
+    pub(super) name: &'a str,
+    pub(super) written: String,
+    /// The enum whose values it takes, as an index of [`Spec::enums`].
+    pub(super) choices: Option<usize>,
+    pub(super) bytes: String,
+    pub(super) doc: &'a str,
+}
+
+impl<'a> Facts<'a> {
+    pub(super) fn new(spec: &'a Spec, options: &Options) -> Self {
+        let calls = Calls::new(spec, options);
+        let index = Index::new(spec);
+        let mut levels: Vec<(&Level, Vec<Event<'_>>)> = spec.levels.iter().map(|level| (level, Vec::new())).collect();
+        for position in 0..spec.records.len() {
+            let (record, id) = (&spec.records[position], RecordId(u32::try_from(position).unwrap_or(u32::MAX)));
+            if record.layout.kind == RecordKind::End {
+                continue;
+            }
+            let LevelId(level) = record.level;
+            if let Some((_, events)) = levels.get_mut(level as usize) {
+                events.push(event(spec, id, &index, &calls));
+            }
+        }
+        Self { spec, levels }
+    }
+
+    /// Container types directly inside `parent`.
+    pub(super) fn inside(&self, parent: Option<ContainerTypeId>) -> Vec<ContainerTypeId> {
+        let ids =
+            (0..self.spec.containers.len()).map(|index| ContainerTypeId(u32::try_from(index).unwrap_or(u32::MAX)));
+        ids.filter(|id| self.spec.containers[id.index()].parent == parent).collect()
+    }
+
+    /// States, events, variables and links that a container declares.
+    pub(super) fn entities(&self, container: ContainerTypeId) -> impl Iterator<Item = (usize, &'a EntityType)> {
+        let all = self.spec.entities.iter().enumerate();
+        all.filter(move |(_, entity)| entity.container == container)
+    }
+
+    /// `node → disk, node`
+    pub(super) fn ends(&self, entity: &EntityType) -> Option<[Vec<&'a str>; 2]> {
+        let Nature::Link { from, to } = &entity.nature else { return None };
+        let spec = self.spec;
+        let names = |ids: &[ContainerTypeId]| {
+            ids.iter().filter_map(|id| spec.containers.get(id.index())).map(|c| c.name.as_str()).collect()
+        };
+        Some([names(from), names(to)])
+    }
+}
+
+/// What a record belongs to, found at once: specs have thousands of events.
+struct Index<'a> {
+    spans: HashMap<RecordId, &'a Span>,
+    rules: HashMap<RecordId, Vec<usize>>,
+}
+
+impl<'a> Index<'a> {
+    fn new(spec: &'a Spec) -> Self {
+        let mut rules: HashMap<RecordId, Vec<usize>> = HashMap::new();
+        for (at, rule) in spec.rule_texts.iter().enumerate() {
+            for record in &rule.records {
+                rules.entry(*record).or_default().push(at);
+            }
+        }
+        Self { spans: spec.spans.iter().map(|span| (span.begin, span)).collect(), rules }
+    }
+}
+
+fn event<'a>(spec: &'a Spec, id: RecordId, index: &Index<'a>, calls: &Calls) -> Event<'a> {
+    let record = &spec.records[id.index()];
+    let span = index.spans.get(&id).copied();
+    let records: Vec<RecordId> = std::iter::once(id).chain(span.map(|span| span.end)).collect();
+    let sizes = match span {
+        None => vec![("", size(&record.layout))],
+        Some(span) => {
+            let end = spec.records.get(span.end.index()).map(|end| size(&end.layout)).unwrap_or_default();
+            vec![("begin", size(&record.layout)), ("end", end)]
+        }
+    };
+    let parameters = record.layout.fields.iter().enumerate().map(|(at, field)| {
+        let text = record.fields.get(at);
+        Parameter {
+            name: &field.name,
+            written: text.map_or_else(|| written(spec, field.ty), |text| text.written.clone()),
+            choices: choices(field.ty),
+            bytes: bytes(field.ty),
+            doc: text.map_or("", |text| text.doc.as_str()),
+        }
+    });
+    let mut rules: Vec<usize> =
+        records.iter().filter_map(|record| index.rules.get(record)).flatten().copied().collect();
+    rules.sort_unstable();
+    rules.dedup();
+    let has_rules =
+        records.iter().any(|record| spec.rules.get(record.index()).is_some_and(|actions| !actions.is_empty()));
+    Event {
+        name: &record.name,
+        doc: &record.doc,
+        kind: match span {
+            None => Kind::Event,
+            Some(span) if span.is_async => Kind::AsyncSpan,
+            Some(_) => Kind::Span,
+        },
+        located: record.layout.located,
+        parameters: parameters.collect(),
+        sizes,
+        rules,
+        has_rules,
+        calls: calls.of(spec, &records),
+    }
+}
+
+/// `14 bytes`, `at least 16 bytes`.
+fn size(record: &RecordType) -> String {
+    let site = if record.located { 4 } else { 0 };
+    let known: usize = record.fields.iter().map(|field| field.ty.bytes().unwrap_or(2)).sum();
+    let open = record.fields.iter().any(|field| field.ty.bytes().is_none());
+    format!("{}{} bytes", if open { "at least " } else { "" }, RECORD_HEAD_BYTES + site + known)
+}
+
+fn bytes(ty: FieldType) -> String {
+    match (ty.bytes(), ty) {
+        (Some(bytes), _) => bytes.to_string(),
+        (None, FieldType::Variable(scalar)) => match scalar.bytes() {
+            Some(1) | None => "2 + count".to_owned(),
+            Some(each) => format!("2 + {each} × count"),
+        },
+        (None, _) => "2 + length".to_owned(),
+    }
+}
+
+fn choices(ty: FieldType) -> Option<usize> {
+    let (FieldType::One(scalar) | FieldType::Fixed(scalar, _) | FieldType::Variable(scalar)) = ty;
+    match scalar {
+        Scalar::Enum { index, .. } => Some(index as usize),
+        _ => None,
+    }
+}
+
+/// The type as the language spells it.
+fn written(spec: &Spec, ty: FieldType) -> String {
+    let name = |scalar: Scalar| match scalar {
+        Scalar::Enum { index, .. } => {
+            spec.enums.get(index as usize).map_or("enum", |item| item.name.as_str()).to_owned()
+        }
+        _ => format!("{scalar:?}").to_lowercase(),
+    };
+    match ty {
+        FieldType::One(scalar) => name(scalar),
+        FieldType::Fixed(scalar, count) => format!("[{}; {count}]", name(scalar)),
+        FieldType::Variable(scalar) => format!("[{}]", name(scalar)),
+    }
+}
+
+/// `node[node]`, `program`.
+pub(super) fn container_name(name: &str, keys: &[String]) -> String {
+    if keys.is_empty() { name.to_owned() } else { format!("{name}[{}]", keys.join(", ")) }
+}
+
+/// `"Node {node}"` as it is written.
+pub(super) fn pattern(pattern: &Pattern) -> String {
+    let pieces = pattern.0.iter().map(|piece| match piece {
+        Piece::Text(text) => text.replace('{', "{{").replace('}', "}}"),
+        Piece::Name(name, format) => format!("{{{name}{format}}}"),
+        _ => "{…}".to_owned(),
+    });
+    pieces.collect()
+}
+
+pub(super) fn nature(nature: &Nature) -> &'static str {
+    match nature {
+        Nature::State => "state",
+        Nature::Event => "event",
+        Nature::Variable => "variable",
+        Nature::Link { .. } => "link",
+    }
+}
+
+/// `triangle`, `size 2`.
+pub(super) fn look(look: &Look) -> Vec<String> {
+    let shape = look.shape.map(|shape| shape_name(shape).to_owned());
+    shape.into_iter().chain(look.size.map(|size| format!("size {size}"))).collect()
+}
+
+pub(super) fn shape_name(shape: Shape) -> &'static str {
+    match shape {
+        Shape::Triangle => "triangle",
+        Shape::Diamond => "diamond",
+        Shape::Circle => "circle",
+        Shape::Square => "square",
+        Shape::Line => "line",
+    }
+}
+
+/// What a record without rules is on the picture.
+pub(super) fn default_picture(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Event => "No rule acts on it: it is shown as a mark on the thread that recorded it.",
+        Kind::Span => "No rule acts on it: it is shown as a state of the thread that recorded it.",
+        Kind::AsyncSpan => "No rule acts on it: each of its parts is shown as a state of the thread that ran it.",
+    }
+}
+
+/// A rule without the indentation of the file that it stood in.
+pub(super) fn rule_text(text: &str) -> String {
+    let rest = text.lines().skip(1).filter(|line| !line.trim().is_empty());
+    let indent = rest.map(|line| line.len() - line.trim_start_matches(' ').len()).min().unwrap_or(0);
+    // Arrows of a rule at the margin stand below each other; keep that, and take away the rest.
+    let arrow = text.lines().next().and_then(|first| first.find("->")).unwrap_or(4);
+    let extra = indent.saturating_sub(arrow);
+    let line =
+        |line: &str| line.get(extra..).filter(|_| line.starts_with(&" ".repeat(extra))).unwrap_or(line).to_owned();
+    let mut lines = text.lines();
+    let first = lines.next().unwrap_or_default().to_owned();
+    std::iter::once(first).chain(lines.map(line)).collect::<Vec<_>>().join("\n")
+}

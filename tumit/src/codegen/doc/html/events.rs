@@ -1,0 +1,128 @@
+//! Levels and their events.
+
+use std::fmt::Write as _;
+
+use super::super::facts::{self, Event, Facts};
+use super::highlight;
+use super::text::{Escaped, anchor, code, prose};
+use crate::spec::Level;
+
+/// More rules than this are named, not shown, with each event.
+const RULES_SHOWN: usize = 4;
+
+/// A level, with all its events.
+pub(super) fn level(out: &mut String, facts: &Facts<'_>, level: &Level, events: &[Event<'_>]) {
+    let id = anchor("level", &level.name);
+    let state = if level.enabled { "on" } else { "off unless asked for" };
+    let _ = write!(
+        out,
+        "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\"><span class=\"what\">Level</span> {} <span class=\"badge {}\">{state}\
+         </span></h2>\n",
+        Escaped(&level.name),
+        if level.enabled { "good" } else { "off" }
+    );
+    out.push_str(&prose(&level.doc));
+    for item in events {
+        event(out, facts, item);
+    }
+    out.push_str("</section>\n");
+}
+
+/// The start of a card: its name, what it is, and a remark at the right.
+pub(super) fn card_head(out: &mut String, id: &str, name: &str, badges: &[&str], remark: &str) {
+    let _ = write!(
+        out,
+        "<article class=\"card\" id=\"{id}\" aria-labelledby=\"{id}-name\">\n<div class=\"top\"><h3 id=\"{id}-name\">\
+         <a href=\"#{id}\">{}</a></h3>",
+        Escaped(name)
+    );
+    for badge in badges {
+        let _ = write!(out, " <span class=\"badge\">{}</span>", Escaped(badge));
+    }
+    if !remark.is_empty() {
+        let _ = write!(out, "<span class=\"remark\">{}</span>", Escaped(remark));
+    }
+    out.push_str("</div>\n");
+}
+
+fn event(out: &mut String, facts: &Facts<'_>, event: &Event<'_>) {
+    let mut badges = vec![event.kind.word()];
+    if event.located {
+        badges.push("source position");
+    }
+    let sizes =
+        event.sizes.iter().map(|(part, size)| if part.is_empty() { size.clone() } else { format!("{part} {size}") });
+    card_head(out, &anchor("event", event.name), event.name, &badges, &sizes.collect::<Vec<_>>().join(", "));
+    out.push_str(&prose(event.doc));
+    parameters(out, facts, event);
+    for call in &event.calls {
+        let _ = writeln!(
+            out,
+            "<div class=\"call\"><h4>{}</h4><pre tabindex=\"0\"><code>{}</code></pre></div>",
+            call.language,
+            Escaped(&call.signature)
+        );
+    }
+    picture(out, facts, event);
+    for call in &event.calls {
+        let _ = writeln!(
+            out,
+            "<details class=\"made\">\n<summary>Generated {}</summary>\n<pre tabindex=\"0\"><code>{}</code></pre>\n</details>",
+            call.language,
+            Escaped(&call.code)
+        );
+    }
+    out.push_str("</article>\n");
+}
+
+fn parameters(out: &mut String, facts: &Facts<'_>, event: &Event<'_>) {
+    if event.parameters.is_empty() {
+        return;
+    }
+    let _ = write!(
+        out,
+        "<table class=\"parameters\">\n<caption>Parameters of {}</caption>\n<thead><tr><th scope=\"col\">parameter</th>\
+         <th scope=\"col\">type</th><th scope=\"col\" class=\"n\">bytes</th><th scope=\"col\"><span class=\"hidden\">meaning\
+         </span></th></tr></thead>\n<tbody>\n",
+        Escaped(event.name),
+    );
+    for parameter in &event.parameters {
+        let choices = parameter.choices.and_then(|index| facts.spec.enums.get(index));
+        let written = code(&parameter.written);
+        let ty = match choices {
+            Some(item) => format!("<a href=\"#{}\">{written}</a>", anchor("type", &item.name)),
+            None => written,
+        };
+        let _ = writeln!(
+            out,
+            "<tr><th scope=\"row\">{}</th><td>{ty}</td><td class=\"n\">{}</td><td>{}</td></tr>",
+            code(parameter.name),
+            Escaped(&parameter.bytes),
+            prose(parameter.doc)
+        );
+    }
+    out.push_str("</tbody>\n</table>\n");
+}
+
+/// What the event does to the picture.
+fn picture(out: &mut String, facts: &Facts<'_>, event: &Event<'_>) {
+    if event.rules.is_empty() {
+        if !event.has_rules {
+            let _ = writeln!(out, "<p class=\"quiet\">{}</p>", facts::default_picture(event.kind));
+        }
+        return;
+    }
+    let link = |rule: &usize| format!("<a href=\"#rule-{0}\">rule {0}</a>", rule + 1);
+    let links: Vec<String> = event.rules.iter().map(link).collect();
+    let _ = writeln!(out, "<h4>On the picture <span class=\"quiet\">{}</span></h4>", links.join(", "));
+    // A rule for a whole level stands with each of its events only as a link.
+    let own =
+        event.rules.iter().filter_map(|rule| facts.spec.rule_texts.get(*rule)).filter(|rule| rule.records.len() <= 2);
+    for rule in own.take(RULES_SHOWN) {
+        let _ = writeln!(
+            out,
+            "<pre class=\"rule\" tabindex=\"0\"><code>{}</code></pre>",
+            highlight::rule(&facts::rule_text(&rule.text))
+        );
+    }
+}

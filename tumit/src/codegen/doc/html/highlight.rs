@@ -1,0 +1,83 @@
+//! Rules in colours: words of the language, texts, numbers.
+
+use std::fmt::Write as _;
+
+use super::text::Escaped;
+
+/// Words that rules are made of. They are contextual: a parameter called `key` is coloured as well, which does no harm.
+const WORDS: [&str; 29] = [
+    "add", "also", "and", "at", "begin", "create", "default", "destroy", "end", "existing", "false", "from", "ignore",
+    "key", "level", "mark", "not", "on", "once", "or", "pop", "push", "reset", "rule", "set", "start", "subtract",
+    "to", "true",
+];
+const CLAUSES: [&str; 2] = ["when", "with"];
+
+/// A rule with its parts marked.
+pub(super) fn rule(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let length = token(rest, first);
+        let (token, after) = rest.split_at(length);
+        let class = match first {
+            '"' => "s",
+            '/' if token.len() > 1 => "c",
+            '0'..='9' => "n",
+            '-' if token == "->" => "a",
+            _ if WORDS.contains(&token) || CLAUSES.contains(&token) => "k",
+            _ => "",
+        };
+        let _ = match class {
+            "" => write!(out, "{}", Escaped(token)),
+            _ => write!(out, "<span class=\"{class}\">{}</span>", Escaped(token)),
+        };
+        rest = after;
+    }
+    out
+}
+
+/// Bytes of the token that starts with `first`; at least one character.
+fn token(rest: &str, first: char) -> usize {
+    let while_ = |good: fn(char) -> bool| rest.find(|c| !good(c)).unwrap_or(rest.len());
+    match first {
+        '"' => text(rest),
+        '`' => rest[1..].find('`').map_or(rest.len(), |end| end + 2),
+        '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+        '-' if rest.starts_with("->") => 2,
+        'a'..='z' | 'A'..='Z' | '_' => while_(|c| c.is_ascii_alphanumeric() || c == '_'),
+        '0'..='9' => while_(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.'),
+        _ => first.len_utf8(),
+    }
+}
+
+/// Bytes of a text with its quotes.
+fn text(rest: &str) -> usize {
+    if let Some(long) = rest.strip_prefix("\"\"\"") {
+        return long.find("\"\"\"").map_or(rest.len(), |end| end + 6);
+    }
+    let mut escaped = false;
+    for (at, letter) in rest.char_indices().skip(1) {
+        match letter {
+            '"' if !escaped => return at + 1,
+            _ => escaped = letter == '\\' && !escaped,
+        }
+    }
+    rest.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rule;
+
+    #[test]
+    fn parts_are_marked_and_escaped() {
+        let html = rule("rule a -> mark log = \"<\\\"x\" on b[1] // <");
+        assert_eq!(
+            html,
+            "<span class=\"k\">rule</span> a <span class=\"a\">-&gt;</span> <span class=\"k\">mark</span> log = \
+             <span class=\"s\">&quot;&lt;\\&quot;x&quot;</span> <span class=\"k\">on</span> b[<span class=\"n\">1</span>] \
+             <span class=\"c\">// &lt;</span>"
+        );
+        assert_eq!(rule("`rule` é \""), "`rule` é <span class=\"s\">&quot;</span>");
+    }
+}

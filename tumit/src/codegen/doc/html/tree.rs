@@ -1,0 +1,143 @@
+//! The tree of containers, drawn as boxes inside each other.
+
+use std::fmt::Write as _;
+
+use super::super::facts::{self, Facts};
+use super::text::{Escaped, anchor, code, inline, prose};
+use crate::spec::{Color, ContainerTypeId, EntityType, Look, Nature, Shape, Value};
+
+/// The id of a state, event, variable or link; names are unique only within their container.
+pub(super) fn entity_anchor(index: usize, name: &str) -> String {
+    anchor("entity", &format!("{index}-{name}"))
+}
+
+/// The whole section.
+pub(super) fn section(out: &mut String, facts: &Facts<'_>) {
+    out.push_str("<section aria-labelledby=\"tree\">\n<h2 id=\"tree\">Tree</h2>\n");
+    if facts.spec.containers.is_empty() {
+        out.push_str("<p>The spec declares no containers: everything is shown on the processes and threads that recorded it.</p>\n");
+    } else {
+        out.push_str(
+            "<p>What has a row on the picture, and what is seen there. A box inside another is contained in it.</p>\n",
+        );
+    }
+    for id in facts.inside(None) {
+        container(out, facts, id);
+    }
+    out.push_str("</section>\n");
+}
+
+fn container(out: &mut String, facts: &Facts<'_>, id: ContainerTypeId) {
+    let container = &facts.spec.containers[id.index()];
+    let target = anchor("container", &format!("{}-{}", id.index(), container.name));
+    let _ = write!(
+        out,
+        "<article class=\"box\" id=\"{target}\" aria-labelledby=\"{target}-name\">\n<div class=\"top\"><h3 id=\"{target}-name\">\
+         <a href=\"#{target}\">{}</a></h3> <span class=\"badge\">container</span>",
+        Escaped(&facts::container_name(&container.name, &container.keys))
+    );
+    if container.stream.is_some() {
+        out.push_str(" <span class=\"badge\">one per thread</span>");
+    }
+    let label = facts::pattern(&container.pattern);
+    if !label.is_empty() {
+        let _ = write!(out, "<span class=\"remark\">“{}”</span>", Escaped(&label));
+    }
+    out.push_str("</div>\n");
+    out.push_str(&prose(&container.doc));
+    for (index, item) in facts.entities(id) {
+        entity(out, facts, index, item);
+    }
+    for inner in facts.inside(Some(id)) {
+        self::container(out, facts, inner);
+    }
+    out.push_str("</article>\n");
+}
+
+fn entity(out: &mut String, facts: &Facts<'_>, index: usize, entity: &EntityType) {
+    let nature = facts::nature(&entity.nature);
+    let _ = write!(
+        out,
+        "<div class=\"entity\" id=\"{}\">\n<h4><span class=\"what\">{nature}</span> {}",
+        entity_anchor(index, &entity.name),
+        code(&entity.name)
+    );
+    if let Some([from, to]) = facts.ends(entity) {
+        let _ = write!(
+            out,
+            " <span class=\"ends\">{} <span aria-label=\"to\">→</span> {}</span>",
+            Escaped(&from.join(", ")),
+            Escaped(&to.join(", "))
+        );
+    }
+    if entity.label != entity.name {
+        let _ = write!(out, " <span class=\"label\">“{}”</span>", Escaped(&entity.label));
+    }
+    if entity.color.is_some() || entity.look != Look::default() {
+        let _ = write!(out, " {}", looks(&entity.nature, entity.color, &entity.look));
+    }
+    out.push_str("</h4>\n");
+    out.push_str(&prose(&entity.doc));
+    if !entity.values.is_empty() {
+        let _ = writeln!(out, "<ul class=\"values\" aria-label=\"Values of {}\">", Escaped(&entity.name));
+        for item in &entity.values {
+            value(out, entity, item);
+        }
+        out.push_str("</ul>\n");
+    }
+    out.push_str("</div>\n");
+}
+
+fn value(out: &mut String, entity: &EntityType, value: &Value) {
+    let color = value.color.or(entity.color);
+    let look = Look { shape: value.look.shape.or(entity.look.shape), size: value.look.size.or(entity.look.size) };
+    let _ = write!(out, "<li>{}{}", swatch(&entity.nature, color, &look), code(&value.name));
+    if value.label != value.name {
+        let _ = write!(out, " <span class=\"label\">“{}”</span>", Escaped(&value.label));
+    }
+    let own: Vec<String> = value.color.map(hex).into_iter().chain(facts::look(&value.look)).collect();
+    if !own.is_empty() {
+        let _ = write!(out, " <span class=\"quiet\">{}</span>", Escaped(&own.join(", ")));
+    }
+    if !value.doc.trim().is_empty() {
+        let _ = write!(
+            out,
+            " <span class=\"say\">{}</span>",
+            inline(&value.doc.split_whitespace().collect::<Vec<_>>().join(" "))
+        );
+    }
+    out.push_str("</li>\n");
+}
+
+fn looks(nature: &Nature, color: Option<Color>, look: &Look) -> String {
+    let words: Vec<String> = color.map(hex).into_iter().chain(facts::look(look)).collect();
+    format!("{}<span class=\"quiet\">{}</span>", swatch(nature, color, look), Escaped(&words.join(", ")))
+}
+
+pub(super) fn hex(color: Color) -> String {
+    format!("#{:02x}{:02x}{:02x}", color.red, color.green, color.blue)
+}
+
+/// A small picture of how a thing is drawn; what it says stands beside it in words.
+fn swatch(nature: &Nature, color: Option<Color>, look: &Look) -> String {
+    let paint = color.map_or_else(|| "none".to_owned(), hex);
+    let shape = match (look.shape, nature) {
+        (Some(Shape::Triangle), _) => "<path d=\"M10 2 17 14H3Z\"/>",
+        (Some(Shape::Diamond), _) => "<path d=\"M10 1 17 8 10 15 3 8Z\"/>",
+        (Some(Shape::Circle), _) | (None, Nature::Event) => "<circle cx=\"10\" cy=\"8\" r=\"6\"/>",
+        (Some(Shape::Square), _) => "<path d=\"M4 2H16V14H4Z\"/>",
+        (Some(Shape::Line), _) => "<path d=\"M10 1V15\" class=\"stroke\"/>",
+        (None, Nature::Variable) => "<path d=\"M1 13H6V5H12V9H19\" class=\"stroke\"/>",
+        (None, Nature::Link { .. }) => "<path d=\"M1 13 17 3M11 3H17V8\" class=\"stroke\"/>",
+        (None, Nature::State) => "<rect x=\"1\" y=\"2\" width=\"18\" height=\"12\" rx=\"2\"/>",
+    };
+    let shape = if shape.contains("stroke") && color.is_some() {
+        shape.replace("class=\"stroke\"", &format!("class=\"stroke\" style=\"stroke:{paint}\""))
+    } else {
+        shape.to_owned()
+    };
+    let class = if color.is_some() { "swatch" } else { "swatch plain" };
+    format!(
+        "<svg class=\"{class}\" viewBox=\"0 0 20 16\" width=\"20\" height=\"16\" fill=\"{paint}\" aria-hidden=\"true\">{shape}</svg>"
+    )
+}

@@ -1,0 +1,340 @@
+//! The same reference as Markdown, as code hosts show it.
+
+use std::fmt::Write as _;
+
+use super::expr;
+use super::facts::{self, Event, Facts};
+use crate::spec::{Color, ContainerTypeId, EntityType, Level, Spec};
+
+/// The whole file.
+pub(super) fn page(facts: &Facts<'_>) -> String {
+    let spec = facts.spec;
+    let mut out = format!("# {}\n", inline(&spec.name));
+    prose(&mut out, &spec.doc);
+    head(&mut out, facts);
+    for (item, events) in &facts.levels {
+        level(&mut out, facts, item, events);
+    }
+    types(&mut out, spec);
+    tree(&mut out, facts);
+    rules(&mut out, spec);
+    outputs(&mut out, spec);
+    out
+}
+
+fn head(out: &mut String, facts: &Facts<'_>) {
+    let spec = facts.spec;
+    if spec.version > 0 {
+        let _ = write!(out, "\nVersion {}.\n", spec.version);
+    }
+    out.push_str("\n| level | at start | events and spans |\n|---|---|---|\n");
+    for (level, events) in &facts.levels {
+        let links: Vec<_> =
+            events.iter().map(|event| format!("[{}](#{})", code(event.name), slug(&heading(event)))).collect();
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} |",
+            code(&level.name),
+            if level.enabled { "on" } else { "off" },
+            links.join(", ")
+        );
+    }
+    out.push_str(
+        "\nEvery record also holds its date, and belongs to a thread of a process. Sizes are those of records before compression: \
+         2 bytes for the kind, 4 for the date, 4 for the source position where an event has one, then its parameters.\n",
+    );
+}
+
+fn heading(event: &Event<'_>) -> String {
+    let kind = event.kind.word();
+    format!("{}{} `{}`", kind[..1].to_uppercase(), &kind[1..], event.name)
+}
+
+fn level(out: &mut String, facts: &Facts<'_>, level: &Level, events: &[Event<'_>]) {
+    let _ = write!(out, "\n## Level `{}`\n", level.name);
+    prose(out, &level.doc);
+    if !level.enabled {
+        out.push_str("\nOff unless asked for.\n");
+    }
+    for event in events {
+        let _ = write!(out, "\n### {}\n", heading(event));
+        prose(out, event.doc);
+        parameters(out, event);
+        let sizes = event.sizes.iter();
+        let sizes: Vec<_> = sizes.map(|(part, size)| format!("{part} {size}").trim().to_owned()).collect();
+        let located = if event.located { ", with its source position" } else { "" };
+        let _ = write!(out, "\nA record has {}{located}.\n", sizes.join(", "));
+        if !event.calls.is_empty() {
+            out.push('\n');
+        }
+        for call in &event.calls {
+            let _ = writeln!(out, "{}:\n\n{}", call.language, fence(&call.language.to_lowercase(), &call.signature));
+        }
+        picture(out, facts, event);
+        for call in &event.calls {
+            let _ = write!(
+                out,
+                "\n<details><summary>Generated {}</summary>\n\n{}\n</details>\n",
+                call.language,
+                fence(&call.language.to_lowercase(), &call.code)
+            );
+        }
+    }
+}
+
+fn parameters(out: &mut String, event: &Event<'_>) {
+    if event.parameters.is_empty() {
+        return;
+    }
+    out.push_str("\n| parameter | type | bytes | |\n|---|---|---|---|\n");
+    for parameter in &event.parameters {
+        let doc = parameter.doc.split_whitespace().collect::<Vec<_>>().join(" ");
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {} |",
+            code(parameter.name),
+            code(&parameter.written),
+            parameter.bytes,
+            cell(&doc)
+        );
+    }
+}
+
+fn picture(out: &mut String, facts: &Facts<'_>, event: &Event<'_>) {
+    let rules = event.rules.iter().filter_map(|rule| facts.spec.rule_texts.get(*rule));
+    let texts: Vec<_> = rules.map(|rule| facts::rule_text(&rule.text)).collect();
+    if !texts.is_empty() {
+        let _ = write!(out, "On the picture:\n\n{}", fence("", &texts.join("\n")));
+    } else if !event.has_rules {
+        let _ = writeln!(out, "{}", facts::default_picture(event.kind));
+    }
+}
+
+fn types(out: &mut String, spec: &Spec) {
+    if !(spec.enums.is_empty() && spec.aliases.is_empty() && spec.constants.is_empty()) {
+        out.push_str("\n## Types and constants\n");
+    }
+    for item in &spec.enums {
+        let bytes = if item.is_wide() { "2 bytes" } else { "1 byte" };
+        let _ = write!(out, "\n### Enum `{}`\n", item.name);
+        prose(out, &item.doc);
+        let _ = write!(out, "\nIn a record: {bytes}.\n\n| value | number | |\n|---|---|---|\n");
+        for value in &item.values {
+            let doc = value.doc.split_whitespace().collect::<Vec<_>>().join(" ");
+            let _ = writeln!(out, "| {} | {} | {} |", code(&value.name), value.number, cell(&doc));
+        }
+    }
+    let aliases = spec.aliases.iter().map(|item| ("type", &item.name, item.text.clone(), &item.doc));
+    let constants =
+        spec.constants.iter().map(|item| ("const", &item.name, expr::text(&item.value, None, spec), &item.doc));
+    let rows: Vec<_> = aliases.chain(constants).collect();
+    if !rows.is_empty() {
+        out.push_str("\n| | name | is | |\n|---|---|---|---|\n");
+    }
+    for (kind, name, value, doc) in rows {
+        let doc = doc.split_whitespace().collect::<Vec<_>>().join(" ");
+        let _ = writeln!(out, "| {kind} | {} | {} | {} |", code(name), code(&value), cell(&doc));
+    }
+}
+
+/// The tree as text, then what its members are.
+fn tree(out: &mut String, facts: &Facts<'_>) {
+    if facts.spec.containers.is_empty() {
+        return;
+    }
+    out.push_str("\n## Tree\n");
+    let mut text = String::new();
+    for id in facts.inside(None) {
+        branch(&mut text, facts, id, "", "");
+    }
+    let _ = write!(out, "\n{}", fence("text", &text));
+    for id in 0..facts.spec.containers.len() {
+        let id = ContainerTypeId(u32::try_from(id).unwrap_or(u32::MAX));
+        let container = &facts.spec.containers[id.index()];
+        if container.doc.trim().is_empty() && facts.entities(id).next().is_none() {
+            continue;
+        }
+        let _ = write!(out, "\n### Container `{}`\n", container.name);
+        prose(out, &container.doc);
+        for (_, item) in facts.entities(id) {
+            entity(out, facts, item);
+        }
+    }
+}
+
+/// One container and what is in it; `first` stands before its own line, `rest` before the lines below.
+fn branch(text: &mut String, facts: &Facts<'_>, id: ContainerTypeId, first: &str, rest: &str) {
+    let container = &facts.spec.containers[id.index()];
+    let name = facts::container_name(&container.name, &container.keys);
+    let _ = writeln!(text, "{first}{name} \"{}\"", facts::pattern(&container.pattern));
+    let inner = facts.inside(Some(id));
+    let entities: Vec<_> = facts.entities(id).collect();
+    let count = entities.len() + inner.len();
+    let marks = |at: usize| if at + 1 == count { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+    for (at, (_, entity)) in entities.iter().enumerate() {
+        let ends = facts.ends(entity).map(|[from, to]| format!(": {} → {}", from.join(", "), to.join(", ")));
+        let (nature, ends) = (facts::nature(&entity.nature), ends.unwrap_or_default());
+        let _ = writeln!(text, "{rest}{}{nature} {}{ends}", marks(at).0, entity.name);
+    }
+    for (at, id) in inner.into_iter().enumerate() {
+        let (own, below) = marks(entities.len() + at);
+        branch(text, facts, id, &format!("{rest}{own}"), &format!("{rest}{below}"));
+    }
+}
+
+fn entity(out: &mut String, facts: &Facts<'_>, entity: &EntityType) {
+    let ends = facts.ends(entity).map(|[from, to]| format!(", {} → {}", from.join(", "), to.join(", ")));
+    let looks: Vec<String> = entity.color.map(hex).into_iter().chain(facts::look(&entity.look)).collect();
+    let looks = if looks.is_empty() { String::new() } else { format!(", {}", looks.join(", ")) };
+    let _ = write!(
+        out,
+        "\n**{} {}** “{}”{}{looks}\n",
+        facts::nature(&entity.nature),
+        code(&entity.name),
+        inline(&entity.label),
+        ends.unwrap_or_default()
+    );
+    prose(out, &entity.doc);
+    if entity.values.is_empty() {
+        return;
+    }
+    out.push_str("\n| value | label | looks | |\n|---|---|---|---|\n");
+    for value in &entity.values {
+        let looks: Vec<String> = value.color.map(hex).into_iter().chain(facts::look(&value.look)).collect();
+        let doc = value.doc.split_whitespace().collect::<Vec<_>>().join(" ");
+        let _ =
+            writeln!(out, "| {} | {} | {} | {} |", code(&value.name), cell(&value.label), looks.join(", "), cell(&doc));
+    }
+}
+
+fn hex(color: Color) -> String {
+    format!("`#{:02x}{:02x}{:02x}`", color.red, color.green, color.blue)
+}
+
+fn rules(out: &mut String, spec: &Spec) {
+    if spec.rule_texts.is_empty() {
+        return;
+    }
+    out.push_str("\n## Rules\n");
+    for rule in &spec.rule_texts {
+        prose(out, &rule.doc);
+        let _ = write!(out, "\n{}", fence("", &facts::rule_text(&rule.text)));
+    }
+}
+
+fn outputs(out: &mut String, spec: &Spec) {
+    for output in &spec.outputs {
+        let _ = write!(out, "\n## Text output {}\n", code(&output.name));
+        if !output.prologue.is_empty() {
+            let _ = write!(out, "\nPrologue:\n\n{}", fence("text", &output.prologue));
+        }
+        out.push_str("\n| record | line | parameters |\n|---|---|---|\n");
+        for (record, lines) in spec.records.iter().zip(&output.rules) {
+            for line in lines {
+                let arguments: Vec<_> =
+                    line.arguments.iter().map(|argument| expr::text(argument, Some(record), spec)).collect();
+                let (text, arguments) = (line.text.join("@"), arguments.join(", "));
+                let _ = writeln!(out, "| {} | {} | {} |", code(&record.layout.name), code(&text), code(&arguments));
+            }
+        }
+    }
+}
+
+/// A doc comment: its own paragraphs and lists, in which nothing is markup but code between backquotes.
+fn prose(out: &mut String, doc: &str) {
+    if doc.trim().is_empty() {
+        return;
+    }
+    out.push('\n');
+    for line in doc.trim().lines() {
+        let line = line.trim_end();
+        match line.trim_start().strip_prefix("- ").or_else(|| line.trim_start().strip_prefix("* ")) {
+            Some(item) => {
+                let _ = writeln!(out, "- {}", inline(item));
+            }
+            None => {
+                let _ = writeln!(out, "{}", inline(line.trim_start()));
+            }
+        }
+    }
+}
+
+/// Text in which no sign means anything, but for code between backquotes.
+fn inline(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    let closed = parts.len() % 2 == 1;
+    let mut out = String::new();
+    for (at, part) in parts.iter().enumerate() {
+        let last = at + 1 == parts.len();
+        match at % 2 {
+            1 if closed || !last => out.push_str(&code(part)),
+            1 => out.push_str(&format!("\\`{}", plain(part))),
+            _ => out.push_str(&plain(part)),
+        }
+    }
+    out
+}
+
+fn plain(text: &str) -> String {
+    let mut out = String::new();
+    for (at, letter) in text.char_indices() {
+        let is_markup = match letter {
+            '\\' | '*' | '<' | '>' | '[' | ']' | '|' | '~' | '&' => true,
+            // Inside of a word `_` is no markup.
+            '_' => !(in_word(text[..at].chars().next_back()) && in_word(text[at + 1..].chars().next())),
+            '#' | '+' | '-' | '=' => at == 0,
+            _ => false,
+        };
+        if is_markup {
+            out.push('\\');
+        }
+        out.push(letter);
+    }
+    out
+}
+
+fn in_word(letter: Option<char>) -> bool {
+    letter.is_some_and(char::is_alphanumeric)
+}
+
+/// Prose in a cell of a table.
+fn cell(text: &str) -> String {
+    inline(text)
+}
+
+/// Code, also in a cell of a table, whatever backquotes and bars are in it. Empty text gives none.
+fn code(text: &str) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let ticks = "`".repeat(longest + 1);
+    let pad = if text.starts_with('`') || text.ends_with('`') || text.trim() != text { " " } else { "" };
+    format!("{ticks}{pad}{}{pad}{ticks}", text.replace(['\n', '\r'], "⏎").replace('|', "\\|"))
+}
+
+/// A block of code, whatever backquotes are in it.
+fn fence(language: &str, text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let ticks = "`".repeat(longest.max(2) + 1);
+    format!("{ticks}{language}\n{}\n{ticks}\n", text.trim_end_matches('\n'))
+}
+
+/// The anchor that a code host gives to a heading.
+fn slug(heading: &str) -> String {
+    let letters = heading.to_lowercase().replace(' ', "-");
+    letters.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_of_markdown_mean_nothing() {
+        assert_eq!(inline("a*b <i> `x|y` a_b _c_ `"), "a\\*b \\<i\\> `x\\|y` a_b \\_c\\_ \\`");
+        assert_eq!(code("a`b"), "``a`b``");
+        assert_eq!(fence("c", "```"), "````c\n```\n````\n");
+        assert_eq!(slug("Async span `Work_1`"), "async-span-work_1");
+    }
+}

@@ -1,0 +1,165 @@
+//! The Fortran back end: a module of Fortran 2008, and the C routines behind it in one self-contained file, which holds the
+//! C header. Where C can take the arguments as they are, programs call the C routine; else a procedure of the module
+//! converts them.
+
+mod argument;
+mod names;
+mod procedure;
+
+use super::c::{C, Names as CNames};
+use super::writer::Writer;
+use super::{Backend, File, Files, Options, Unsupported};
+use crate::Spec;
+use names::Names;
+use procedure::Procedure;
+
+/// Generates Fortran modules: `NAME_trace.f90`, and `NAME_trace_fortran.c` beside it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Fortran;
+
+impl Backend for Fortran {
+    fn generate(&self, spec: &Spec, options: &Options) -> Result<Files, Unsupported> {
+        let c = CNames::new(spec)?;
+        let mut names = Names::new(spec, &c)?;
+        let public = names.procedures.clone();
+        let procedures: Vec<_> =
+            public.iter().enumerate().map(|(index, name)| Procedure::new(spec, &c, &mut names, name, index)).collect();
+        let stem = names.module.clone();
+        let header: String = C.generate(spec, options)?.0.into_iter().map(|file| file.text).collect();
+        Ok(Files(vec![
+            File { name: format!("{stem}.f90"), text: module(spec, &names, &procedures) },
+            File { name: format!("{stem}_fortran.c"), text: routines(&stem, &header, &procedures) },
+        ]))
+    }
+}
+
+const CONTROL_INTERFACES: &str = include_str!("fortran/control_interfaces.f90");
+const CONTROL_PROCEDURES: &str = include_str!("fortran/control_procedures.f90");
+const RUNTIME: &str = include_str!("fortran/runtime.c");
+/// What the fixed parts offer to programs.
+const CONTROL: [&str; 8] = [
+    "tumit_now",
+    "tumit_flush",
+    "tumit_set_level",
+    "tumit_set_thread_name",
+    "tumit_set_clock",
+    "tumit_mpi_start",
+    "tumit_mpi_sync",
+    "tumit_mpi_finish",
+];
+
+/// The Fortran module.
+fn module(spec: &Spec, names: &Names, procedures: &[Procedure<'_>]) -> String {
+    let mut inner = Writer::default();
+    inner.nested(|out| {
+        out.list("public :: ", &CONTROL.map(str::to_owned), "");
+        for procedure in procedures {
+            out.line(&format!("public :: {}", procedure.name));
+        }
+        enums(out, spec, names);
+        for procedure in procedures {
+            procedure.interfaces(out);
+        }
+        out.lines(CONTROL_INTERFACES);
+    });
+    let mut bodies = Writer::default();
+    bodies.nested(|out| procedures.iter().for_each(|procedure| procedure.bodies(out)));
+    let bodies = bodies.finish();
+    let mut inner = inner.finish();
+    inner.push_str("\ncontains\n");
+    inner.push_str(&bodies);
+    let mut end = Writer::default();
+    end.nested(|out| {
+        out.lines(CONTROL_PROCEDURES);
+        narrowing(out, &bodies);
+    });
+    inner.push_str(&end.finish());
+
+    let mut out = Writer::default();
+    banner(&mut out, spec, &names.module);
+    out.line(&format!("module {}", names.module));
+    out.nested(|out| {
+        out.list("use, intrinsic :: iso_c_binding, only: ", &names::imported(&inner), "");
+        out.line("implicit none");
+        out.line("private");
+    });
+    let mut text = out.finish();
+    text.push_str(&inner);
+    text.push_str(&format!("\nend module {}\n", names.module));
+    text
+}
+
+fn banner(out: &mut Writer, spec: &Spec, module: &str) {
+    let root = spec.sources.first().map_or("a spec", |source| source.path.rsplit('/').next().unwrap_or_default());
+    let version = env!("CARGO_PKG_VERSION");
+    let about = format!(
+        "Tracing procedures of the trace `{}`, made from {root} by tumit {version}. This file belongs to whoever made it; \
+         copy it as you like. It goes with {module}_fortran.c, which holds the recorder. How to build, without and with MPI:",
+        spec.name
+    );
+    out.comment("!", "!", &about);
+    for (c, fortran) in [("cc -O2", "gfortran -O2"), ("mpicc -O2 -DTUMIT_MPI", "mpifort -O2")] {
+        out.line("!");
+        out.line(&format!("!   {c} -c {module}_fortran.c"));
+        out.line(&format!("!   {fortran} {module}.f90 app.f90 {module}_fortran.o -pthread"));
+    }
+    out.line("!");
+    out.comment("!", "!", ABOUT_ARGUMENTS);
+    out.line("");
+    out.doc(&spec.doc);
+}
+
+const ABOUT_ARGUMENTS: &str = "\
+Arguments: integers of up to 32 bits are default ones, those of 64 bits default ones or integer(c_int64_t); unsigned numbers \
+beyond what their kind holds are the negative ones with the same bits. Arrays of small integers have the kind of that size, \
+or the default one. f32 is real(c_float), the default; f64 real(c_double). Blanks at the end of texts are not recorded. bytes \
+are an array of integer(c_int8_t), or characters as they are. Dates come from tumit_now(), pointers are type(c_ptr).
+A scope that uses two such modules renames what both have: use other_trace, other_now => tumit_now";
+
+fn enums(out: &mut Writer, spec: &Spec, names: &Names) {
+    for (item, constants) in spec.enums.iter().zip(&names.values) {
+        out.line("");
+        out.comment("!", "!", item.doc.trim());
+        for (value, name) in item.values.iter().zip(constants) {
+            out.doc(&value.doc);
+            out.line(&format!("integer(c_int), parameter, public :: {name} = {}", value.number));
+        }
+    }
+}
+
+/// The functions that narrow default integers, where they are used.
+fn narrowing(out: &mut Writer, bodies: &str) {
+    for (bits, half) in [(8, 128), (16, 32768)] {
+        if !bodies.contains(&format!("tumit_low{bits}(")) {
+            continue;
+        }
+        let kind = format!("c_int{bits}_t");
+        out.lines(&format!(
+            "\n! The low {bits} bits: what C's conversion gives, of unsigned numbers as well.
+elemental function tumit_low{bits}(wide) result(low)
+  integer(c_int), intent(in) :: wide
+  integer({kind}) :: low
+  low = int(iand(wide, {}) - iand(wide, {half}), {kind})
+end function tumit_low{bits}",
+            half - 1
+        ));
+    }
+}
+
+/// The C file.
+fn routines(module: &str, header: &str, procedures: &[Procedure<'_>]) -> String {
+    let mut out = format!(
+        "/* The routines behind {module}.f90, and the recorder. Compile it with -O2 and link it with the program; with\n \
+         * -DTUMIT_MPI (and mpicc) for programs that use MPI; with -DTUMIT_OFF nothing is recorded. What the header of the\n \
+         * same spec for C holds follows; C and C++ files of the same program may include theirs. */\n\n"
+    );
+    out.push_str(header);
+    out.push_str(RUNTIME);
+    for procedure in procedures {
+        procedure.routine_in_c(&mut out);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! Names in Fortran: those of C, in the 63 letters and the one case that Fortran knows.
+
+use std::collections::HashMap;
+
+use super::super::{Unsupported, c::Names as CNames};
+use crate::Spec;
+use crate::names::fortran_name;
+
+/// The Fortran name of everything in a spec.
+pub(super) struct Names {
+    pub(super) module: String,
+    /// Procedures, one per record.
+    pub(super) procedures: Vec<String>,
+    /// Constants: of each enum, one per value.
+    pub(super) values: Vec<Vec<String>>,
+    /// All names of the module, in lower case, and what they are.
+    taken: HashMap<String, String>,
+}
+
+impl Names {
+    pub(super) fn new(spec: &Spec, c: &CNames) -> Result<Self, Unsupported> {
+        let mut names = Self {
+            module: fortran_name(&format!("{}_trace", c.trace)),
+            procedures: c.functions.iter().map(|name| fortran_name(name)).collect(),
+            values: spec
+                .enums
+                .iter()
+                .zip(&c.enums)
+                .map(|(item, name)| {
+                    item.values.iter().map(|value| fortran_name(&format!("{name}_{}", value.name))).collect()
+                })
+                .collect(),
+            taken: HashMap::new(),
+        };
+        let module = (names.module.clone(), "the module".to_owned());
+        let procedures = names.procedures.iter().zip(&spec.records);
+        let procedures = procedures.map(|(name, record)| (name.clone(), format!("`{}`", record.layout.name)));
+        let values = names.values.iter().zip(&spec.enums).flat_map(|(names, item)| {
+            let owner = |value: &str| format!("value `{value}` of enum `{}`", item.name);
+            names.iter().zip(&item.values).map(move |(name, value)| (name.clone(), owner(&value.name)))
+        });
+        let all: Vec<_> = [module].into_iter().chain(procedures).chain(values).collect();
+        for (name, owner) in all {
+            if let Some(other) = names.taken.insert(name.to_ascii_lowercase(), owner.clone()) {
+                return Err(Unsupported {
+                    reason: format!(
+                        "{other} and {owner} would both be `{name}` in Fortran, which does not tell upper from lower \
+                         case: rename one"
+                    ),
+                });
+            }
+        }
+        Ok(names)
+    }
+
+    /// A name for something private to the module that nothing else has: `stem`, a `_`, and `suffix`.
+    pub(super) fn private(&mut self, stem: &str, suffix: &str) -> String {
+        let mut name = fortran_name(&format!("{stem}_{suffix}"));
+        let mut number = 1;
+        while self.taken.contains_key(&name.to_ascii_lowercase()) {
+            number += 1;
+            name = fortran_name(&format!("{stem}_{suffix}_{number}"));
+        }
+        self.taken.insert(name.to_ascii_lowercase(), String::new());
+        name
+    }
+}
+
+/// Names that arguments of one procedure have, in lower case.
+pub(super) struct Arguments(Vec<String>);
+
+impl Arguments {
+    /// `reserved`: what the procedure itself refers to.
+    pub(super) fn new(reserved: &[&str], procedure: &str) -> Self {
+        let reserved = reserved.iter().copied().chain(IMPORTED).chain([procedure]);
+        Self(reserved.map(str::to_ascii_lowercase).collect())
+    }
+
+    /// The name, with `_` and a number at its end if it is taken.
+    pub(super) fn add(&mut self, wanted: &str) -> String {
+        let mut name = fortran_name(wanted);
+        let mut number = 1;
+        while self.0.contains(&name.to_ascii_lowercase()) {
+            number += 1;
+            name = fortran_name(&format!("{wanted}_{number}"));
+        }
+        self.0.push(name.to_ascii_lowercase());
+        name
+    }
+}
+
+/// What the module takes from `iso_c_binding`, sorted.
+pub(super) const IMPORTED: [&str; 12] = [
+    "c_bool",
+    "c_char",
+    "c_double",
+    "c_float",
+    "c_funloc",
+    "c_funptr",
+    "c_int",
+    "c_int16_t",
+    "c_int64_t",
+    "c_int8_t",
+    "c_ptr",
+    "c_size_t",
+];
+
+/// Which of [`IMPORTED`] occur in a text.
+pub(super) fn imported(text: &str) -> Vec<String> {
+    let mut words: Vec<_> = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
+    words.sort_unstable();
+    IMPORTED.into_iter().filter(|name| words.binary_search(name).is_ok()).map(str::to_owned).collect()
+}

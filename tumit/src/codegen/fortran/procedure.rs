@@ -1,0 +1,240 @@
+//! The procedures that record one event, or one end of a span: in Fortran what programs call, in C the routine behind it.
+
+use std::fmt::Write as _;
+
+use super::argument::{Argument, combinations};
+use super::names::{Arguments, Names, imported};
+use crate::codegen::c::Names as CNames;
+use crate::codegen::writer::Writer;
+use crate::spec::{Record, Spec};
+
+/// All about one record.
+pub(super) struct Procedure<'a> {
+    record: &'a Record,
+    /// What programs call.
+    pub(super) name: &'a str,
+    /// The C routine as Fortran names it: the public name where it is called directly.
+    routine: String,
+    /// The same for the linker.
+    label: String,
+    /// The header's function.
+    function: &'a str,
+    /// The word of its level.
+    level: String,
+    arguments: Vec<Argument>,
+    /// The procedures of the module that convert arguments: name, and the form of each argument.
+    converting: Vec<(String, Vec<usize>)>,
+    /// The optional arguments `file` and `line`.
+    place: Option<(String, String)>,
+}
+
+/// What procedures of the module refer to in their bodies, beside arguments.
+const INTRINSICS: [&str; 6] = ["int", "len", "logical", "present", "size", "transfer"];
+
+impl<'a> Procedure<'a> {
+    /// Of record `index`. `names` learns the private names that it needs.
+    pub(super) fn new(spec: &'a Spec, c: &'a CNames, names: &mut Names, public: &'a str, index: usize) -> Self {
+        let record = &spec.records[index];
+        // Names of arguments depend on whether there is a body, and that on the arguments' types alone: made twice.
+        let build = |reserved: &[&str]| {
+            let mut taken = Arguments::new(reserved, public);
+            let fields = record.layout.fields.iter().enumerate();
+            let arguments: Vec<_> = fields
+                .map(|(number, field)| Argument::new(&mut taken, number, &field.name, field.ty, &c.enums))
+                .collect();
+            let place = record.layout.located.then(|| (taken.add("file"), taken.add("line")));
+            (arguments, place)
+        };
+        let (arguments, place) = build(&[]);
+        let direct = place.is_none() && arguments.iter().all(|argument| argument.is_direct);
+        let mut forms = combinations(&arguments);
+        if direct {
+            forms.remove(0);
+        }
+        let alone = forms.len() + usize::from(direct) == 1;
+        let routine = if direct && alone { public.to_owned() } else { names.private(public, "c") };
+        let converting: Vec<_> = forms
+            .into_iter()
+            .enumerate()
+            .map(|(number, forms)| {
+                let name = if alone { public.to_owned() } else { names.private(public, &(number + 1).to_string()) };
+                (name, forms)
+            })
+            .collect();
+        let (arguments, place) = if converting.is_empty() {
+            (arguments, place)
+        } else {
+            let specifics = converting.iter().map(|(name, _)| name.as_str());
+            let passed: Vec<_> = arguments.iter().flat_map(|a| a.forms.iter().flat_map(|form| &form.pass)).collect();
+            let placed = |name: &str| place.is_some() && ["len", "present"].contains(&name);
+            let used = |name: &&str| placed(name) || passed.iter().any(|text| text.contains(&format!("{name}(")));
+            build(&INTRINSICS.into_iter().filter(used).chain([routine.as_str()]).chain(specifics).collect::<Vec<_>>())
+        };
+        let level = c.levels.get(record.level.index()).map_or("", String::as_str);
+        Self {
+            record,
+            name: public,
+            label: format!("tumit1f_{public}"),
+            function: &c.functions[index],
+            level: c.on(level),
+            routine,
+            arguments,
+            converting,
+            place,
+        }
+    }
+
+    /// Its interfaces.
+    pub(super) fn interfaces(&self, out: &mut Writer) {
+        let generic = self.converting.iter().any(|(name, _)| name != self.name);
+        let direct = self.is_direct();
+        out.line("");
+        if !generic {
+            if direct {
+                out.doc(&self.documentation());
+            }
+            out.line("interface");
+            out.nested(|out| self.c_interface(out));
+            out.line("end interface");
+            return;
+        }
+        if !direct {
+            out.line("interface");
+            out.nested(|out| self.c_interface(out));
+            out.line("end interface");
+        }
+        out.doc(&self.documentation());
+        out.line(&format!("interface {}", self.name));
+        out.nested(|out| {
+            if direct {
+                self.c_interface(out);
+            }
+            let specifics: Vec<_> = self.converting.iter().map(|(name, _)| name.clone()).collect();
+            out.list("module procedure :: ", &specifics, "");
+        });
+        out.line(&format!("end interface {}", self.name));
+    }
+
+    /// Programs may call the C routine itself.
+    fn is_direct(&self) -> bool {
+        self.place.is_none() && self.arguments.iter().all(|argument| argument.is_direct)
+    }
+
+    /// The record's documentation, and that of its fields.
+    fn documentation(&self) -> String {
+        let mut text = self.record.doc.trim().to_owned();
+        for (argument, field) in self.arguments.iter().zip(&self.record.fields) {
+            if !field.doc.trim().is_empty() {
+                let _ = write!(text, "\n- `{}`: {}", argument.name, field.doc.trim());
+            }
+        }
+        if let Some((file, line)) = &self.place {
+            let _ = write!(text, "\n- `{file}`, `{line}`: the place of the call; __FILE__ and __LINE__ in a file.F90");
+        }
+        text
+    }
+
+    fn c_interface(&self, out: &mut Writer) {
+        let mut dummies: Vec<(String, String)> = Vec::new();
+        if let Some((file, line)) = &self.place {
+            dummies.push(("character(kind=c_char), intent(in)".into(), format!("{file}(*)")));
+            // Only positions count: names that no argument has.
+            dummies.push(("integer(c_size_t), value".into(), "tumit_len".into()));
+            dummies.push(("integer(c_int), value".into(), line.clone()));
+        }
+        let own = self.arguments.iter().flat_map(|argument| argument.dummies.iter().cloned());
+        dummies.extend(own);
+        let bare = |name: &String| name.split('(').next().unwrap_or_default().to_owned();
+        let names: Vec<_> = dummies.iter().map(|(_, name)| bare(name)).collect();
+        out.list(&format!("subroutine {}(", self.routine), &names, ") &");
+        out.line(&format!("    bind(C, name=\"{}\")", self.label));
+        out.nested(|out| {
+            let types: String = dummies.iter().map(|(ty, _)| format!("{ty} ")).collect();
+            let kinds = imported(&types);
+            if !kinds.is_empty() {
+                out.list("import :: ", &kinds, "");
+            }
+            for (number, (ty, name)) in dummies.iter().enumerate() {
+                let written = if self.is_direct() { self.written(number) } else { "" };
+                out.noted(&format!("{ty} :: {name}"), written);
+            }
+        });
+        out.line(&format!("end subroutine {}", self.routine));
+    }
+
+    /// The field's type as the spec has it.
+    fn written(&self, field: usize) -> &str {
+        self.record.fields.get(field).map_or("", |field| field.written.as_str())
+    }
+
+    /// Procedures of the module that convert arguments.
+    pub(super) fn bodies(&self, out: &mut Writer) {
+        for (name, forms) in &self.converting {
+            out.line("");
+            if name == self.name {
+                out.doc(&self.documentation());
+            }
+            self.body(out, name, forms);
+        }
+    }
+
+    fn body(&self, out: &mut Writer, name: &str, forms: &[usize]) {
+        let place = self.place.iter().flat_map(|(file, line)| [file.clone(), line.clone()]);
+        let dummies: Vec<_> = self.arguments.iter().map(|argument| argument.name.clone()).chain(place).collect();
+        out.list(&format!("subroutine {name}("), &dummies, ")");
+        out.nested(|out| {
+            let mut pass = Vec::new();
+            for (number, (argument, &form)) in self.arguments.iter().zip(forms).enumerate() {
+                let form = &argument.forms[form];
+                let declared = format!("{}, intent(in) :: {}{}", form.ty, argument.name, form.shape);
+                out.noted(&declared, self.written(number));
+                pass.extend(form.pass.iter().cloned());
+            }
+            let call = format!("call {}(", self.routine);
+            let Some((file, line)) = &self.place else { return out.list(&call, &pass, ")") };
+            out.line(&format!("character(len=*), intent(in), optional :: {file}"));
+            out.line(&format!("integer(c_int), intent(in), optional :: {line}"));
+            let with = |place: [String; 3]| place.into_iter().chain(pass.iter().cloned()).collect::<Vec<_>>();
+            out.line(&format!("if (present({file}) .and. present({line})) then"));
+            out.nested(|out| {
+                out.list(&call, &with([file.clone(), format!("len({file}, c_size_t)"), line.clone()]), ")");
+            });
+            out.line("else");
+            out.nested(|out| {
+                out.list(&call, &with(["\" \"".into(), "0_c_size_t".into(), "0_c_int".into()]), ")");
+            });
+            out.line("end if");
+        });
+        out.line(&format!("end subroutine {name}"));
+    }
+
+    /// The C routine.
+    pub(super) fn routine_in_c(&self, out: &mut String) {
+        let mut parameters: Vec<_> = self.arguments.iter().flat_map(|a| a.parameters.iter().cloned()).collect();
+        let mut given: Vec<_> = self.arguments.iter().flat_map(|a| a.given.iter().cloned()).collect();
+        let mut function = self.function.to_owned();
+        if self.place.is_some() {
+            let place = ["const char *file", "size_t length", "int line"];
+            parameters.splice(0..0, place.map(str::to_owned));
+            given.insert(0, "tumit1f_place(file, length, line)".into());
+            function += "_at";
+        }
+        let parameters = if parameters.is_empty() { "void".to_owned() } else { parameters.join(", ") };
+        let fields: Vec<_> = self.record.layout.fields.iter().map(|field| field.name.as_str()).collect();
+        let _ = writeln!(out, "\n/* {}({}) */", self.record.layout.name, fields.join(", "));
+        let _ = writeln!(out, "void {}({parameters}) {{", self.label);
+        let call = format!("{function}({});", given.join(", "));
+        if self.is_direct() {
+            let _ = writeln!(out, "    {call}");
+        } else {
+            let _ = writeln!(out, "    if ({} != 0) {{", self.level);
+            let before = self.arguments.iter().flat_map(|argument| &argument.before);
+            let after = self.arguments.iter().flat_map(|argument| &argument.after);
+            for line in before.chain([&call]).chain(after) {
+                let _ = writeln!(out, "        {line}");
+            }
+            out.push_str("    }\n");
+        }
+        out.push_str("}\n");
+    }
+}

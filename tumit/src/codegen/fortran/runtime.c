@@ -1,0 +1,168 @@
+
+/* ---- From Fortran: texts, places and control ---- */
+
+#define TUMIT1F_SHARED __attribute__((weak)) /* modules of several specs in one program have one copy */
+#define TUMIT1F_HELPER __attribute__((unused)) static
+
+#include <stdlib.h>
+
+/* Bytes of a text: blanks at its end are Fortran's padding, a NUL ends it before. More than a record holds are cut later. */
+TUMIT1F_HELPER size_t tumit1f_bytes(const char *text, size_t length) {
+    const char *end;
+    length = length < 65536u ? length : 65536u;
+    end = (const char *)memchr(text, '\0', length);
+    length = end != NULL ? (size_t)(end - text) : length;
+    while (length > 0 && text[length - 1] == ' ') {
+        length--;
+    }
+    return length;
+}
+
+TUMIT1F_HELPER const char *tumit1f_text(char *to, const char *text, size_t bytes) {
+    memcpy(to, text, bytes);
+    to[bytes] = '\0';
+    return to;
+}
+
+/* `count` texts of `length` each as C has them, in one piece of memory. Without memory: one empty text. */
+TUMIT1F_HELPER const char **tumit1f_texts(const char *text, size_t length, size_t count) {
+    size_t i, used = count < 65535u ? count : 65535u, room = length < 65536u ? length : 65536u;
+    const char **texts = (const char **)malloc((used + 1) * (sizeof *texts + room + 1));
+    char *to = texts == NULL ? NULL : (char *)(texts + used + 1);
+    for (i = 0; texts != NULL && i < used; i++) {
+        size_t bytes = tumit1f_bytes(text + i * length, length);
+        texts[i] = tumit1f_text(to, text + i * length, bytes);
+        to += bytes + 1;
+    }
+    return texts;
+}
+
+/* The place of a call. A thread remembers the last ones, as each costs a look into the table of all. */
+TUMIT1F_HELPER struct tumit1_site *tumit1f_place(const char *file, size_t length, int line) {
+    static __thread struct {
+        struct tumit1_site site;
+        size_t length;
+        char file[232];
+    } places[16];
+    static __thread struct tumit1_site unknown;
+    struct tumit1_site *site;
+    size_t slot;
+    length = tumit1f_bytes(file, length);
+    if (length == 0 || line <= 0) {
+        return &unknown;
+    }
+    if (length >= sizeof places[0].file) {
+        file += length - (sizeof places[0].file - 1); /* the end of a path tells more than its beginning */
+        length = sizeof places[0].file - 1;
+    }
+    slot = ((size_t)line + length) % (sizeof places / sizeof places[0]);
+    site = &places[slot].site;
+    if (site->line_ != (uint32_t)line || places[slot].length != length ||
+        memcmp(places[slot].file, file, length) != 0) {
+        site->file_ = tumit1f_text(places[slot].file, file, length);
+        site->line_ = (uint32_t)line;
+        site->id_ = 0;
+        places[slot].length = length;
+    }
+    return site;
+}
+
+TUMIT1F_SHARED int64_t tumit1f_now(void) { return (int64_t)tumit1_now(); }
+TUMIT1F_SHARED void tumit1f_flush(void) { tumit1_flush(); }
+TUMIT1F_SHARED int tumit1f_set_level(const char *name, size_t length, int on) {
+    size_t bytes = tumit1f_bytes(name, length);
+    char text[bytes + 1];
+    return tumit1_set_level(tumit1f_text(text, name, bytes), on);
+}
+TUMIT1F_SHARED void tumit1f_set_thread_name(const char *name, size_t length) {
+    size_t bytes = tumit1f_bytes(name, length);
+    char text[bytes + 1];
+    tumit1_set_thread_name(tumit1f_text(text, name, bytes));
+}
+/* A Fortran function of 64 bits has a sign, which ticks have not: the same bits. */
+TUMIT1F_SHARED int tumit1f_set_clock(uint64_t (*ticks)(void), int64_t hz, const char *domain, size_t length) {
+    size_t bytes = tumit1f_bytes(domain, length);
+    char text[bytes + 1];
+    return tumit1_set_clock(ticks, (uint64_t)hz, tumit1f_text(text, domain, bytes));
+}
+
+/* ---- From Fortran: MPI ---- */
+
+#if defined TUMIT_MPI && !defined TUMIT_OFF
+TUMIT1F_SHARED void tumit1f_mpi_start(void) { tumit1_mpi_start(); }
+TUMIT1F_SHARED void tumit1f_mpi_sync(void) { tumit1_mpi_sync(); }
+TUMIT1F_SHARED void tumit1f_mpi_finish(void) { tumit1_mpi_finish(); }
+
+/* What `call MPI_Init` becomes is caught here, in front of MPI's own: with `use mpi` and mpif.h, and with `use mpi_f08`,
+ * where `ierror` may be absent. MPI's own is reached by its profiling name; where a library lacks that of one interface,
+ * by the next. */
+#define TUMIT1F_MAYBE __attribute__((weak))
+extern TUMIT1F_MAYBE void pmpi_init_(MPI_Fint *error);
+extern TUMIT1F_MAYBE void pmpi_init_f08_(MPI_Fint *error);
+extern TUMIT1F_MAYBE void pmpi_init_thread_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *error);
+extern TUMIT1F_MAYBE void pmpi_init_thread_f08_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *error);
+extern TUMIT1F_MAYBE void pmpi_finalize_(MPI_Fint *error);
+extern TUMIT1F_MAYBE void pmpi_finalize_f08_(MPI_Fint *error);
+
+TUMIT1F_HELPER void tumit1f_started(MPI_Fint result, MPI_Fint *error) {
+    if (result == MPI_SUCCESS) {
+        tumit1_mpi_start();
+    }
+    if (error != NULL) {
+        *error = result;
+    }
+}
+TUMIT1F_HELPER void tumit1f_init(void (*own)(MPI_Fint *), MPI_Fint *error) {
+    MPI_Fint result = MPI_SUCCESS;
+    own = own != NULL ? own : pmpi_init_;
+    if (own != NULL) {
+        own(&result);
+    } else {
+        result = (MPI_Fint)PMPI_Init(NULL, NULL);
+    }
+    tumit1f_started(result, error);
+}
+TUMIT1F_HELPER void tumit1f_init_thread(void (*own)(MPI_Fint *, MPI_Fint *, MPI_Fint *), MPI_Fint *required,
+                                        MPI_Fint *provided, MPI_Fint *error) {
+    MPI_Fint result = MPI_SUCCESS;
+    own = own != NULL ? own : pmpi_init_thread_;
+    if (own != NULL) {
+        own(required, provided, &result);
+    } else {
+        int got = 0;
+        result = (MPI_Fint)PMPI_Init_thread(NULL, NULL, (int)*required, &got);
+        *provided = (MPI_Fint)got;
+    }
+    tumit1f_started(result, error);
+}
+TUMIT1F_HELPER void tumit1f_finalize(void (*own)(MPI_Fint *), MPI_Fint *error) {
+    MPI_Fint result = MPI_SUCCESS;
+    tumit1_mpi_finish();
+    own = own != NULL ? own : pmpi_finalize_;
+    if (own != NULL) {
+        own(&result);
+    } else {
+        result = (MPI_Fint)PMPI_Finalize();
+    }
+    if (error != NULL) {
+        *error = result;
+    }
+}
+
+TUMIT1F_SHARED void mpi_init_(MPI_Fint *error) { tumit1f_init(pmpi_init_, error); }
+TUMIT1F_SHARED void mpi_init_f08_(MPI_Fint *error) { tumit1f_init(pmpi_init_f08_, error); }
+TUMIT1F_SHARED void mpi_init_thread_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *error) {
+    tumit1f_init_thread(pmpi_init_thread_, required, provided, error);
+}
+TUMIT1F_SHARED void mpi_init_thread_f08_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *error) {
+    tumit1f_init_thread(pmpi_init_thread_f08_, required, provided, error);
+}
+TUMIT1F_SHARED void mpi_finalize_(MPI_Fint *error) { tumit1f_finalize(pmpi_finalize_, error); }
+TUMIT1F_SHARED void mpi_finalize_f08_(MPI_Fint *error) { tumit1f_finalize(pmpi_finalize_f08_, error); }
+#else
+TUMIT1F_SHARED void tumit1f_mpi_start(void) {}
+TUMIT1F_SHARED void tumit1f_mpi_sync(void) {}
+TUMIT1F_SHARED void tumit1f_mpi_finish(void) {}
+#endif
+
+/* ---- The records ---- */

@@ -1,0 +1,49 @@
+//! What can be said of a module without a compiler; `tests/tests/fortran.rs` compiles and runs them.
+
+use super::*;
+
+fn generate(text: &str) -> Result<Files, Unsupported> {
+    let (spec, diagnostics) = crate::compile_text("spec.tumit", text);
+    let spec = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
+    Fortran.generate(&spec, &Options::default())
+}
+
+#[test]
+fn printed_code() {
+    let text = r#"//! The communication layer of a launcher.
+trace taktuk;
+/// Directions.
+enum side {
+    /// Where the sun rises.
+    east,
+    west,
+}
+level COM {
+    /// The message leaves.
+    event post {
+        node: u16,
+        /// Matches it to its `recv`.
+        stamp: u64,
+        bytes: u32,
+    }
+    /// A blocking receive.
+    event recv { node: u16, from: side, since: date, late: bool }
+    span pack located { what: string, sizes: [u16] }
+}
+"#;
+    let files = generate(text).expect("a module");
+    let (header, routines) =
+        files.0[1].text.split_once("/* ---- The records ---- */\n").expect("the records come last");
+    assert!(header.contains("#define TUMIT_TRACE_taktuk"));
+    insta::assert_snapshot!("module", files.0[0].text);
+    insta::assert_snapshot!("routines", routines);
+}
+
+#[test]
+#[ignore = "scratch"]
+fn scratch() {
+    let text = std::fs::read_to_string("/tmp/ft/cli/in.tumit").unwrap();
+    for file in generate(&text).unwrap().0 {
+        std::fs::write(std::path::Path::new("/tmp/ft/cli").join(file.name), file.text).unwrap();
+    }
+}

@@ -1,0 +1,175 @@
+//! Spans: a function that gives a guard, and what `#[traced]` calls.
+//!
+//! The attribute sees no spec. It calls functions of a type that has the name of the span: types have a name space of their
+//! own, so that `use` takes in both. `span` begins a span around a function, `parts` keeps the arguments for the polls of an
+//! async one. For an `async` span these two take a new task number; `span_of_task` and `parts_of_task` are given one.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::{Shape, caller, fields, id, names};
+use crate::codegen::Unsupported;
+use crate::spec::Record;
+
+/// The two ends of a span.
+pub(super) struct Both<'a> {
+    shape: &'a Shape<'a>,
+    position: usize,
+    begin: &'a Record,
+    end_position: usize,
+    end: &'a Record,
+    is_async: bool,
+}
+
+impl<'a> Both<'a> {
+    /// The span whose begin has this position.
+    pub(super) fn of(shape: &'a Shape<'a>, position: usize) -> Result<Self, Unsupported> {
+        let spec = shape.spec;
+        let begin = &spec.records[position];
+        let span = spec.spans.iter().find(|span| span.begin.index() == position);
+        let both = span.and_then(|span| {
+            let end_position = span.end.index();
+            let end = spec.records.get(end_position)?;
+            Some(Self { shape, position, begin, end_position, end, is_async: span.is_async })
+        });
+        both.ok_or_else(|| Unsupported { reason: format!("span `{}` has no end, which is our mistake", begin.name) })
+    }
+
+    /// All functions of the span.
+    pub(super) fn functions(&self) -> TokenStream {
+        let (visibility, name) = (self.shape.visibility, names::event(self.begin));
+        let (guard, entries) = (self.guard(), self.entries());
+        quote! {
+            #guard
+
+            #[doc(hidden)]
+            #[allow(missing_debug_implementations, non_camel_case_types, reason = "for `#[traced]` alone")]
+            #visibility enum #name {}
+
+            impl #name { #entries }
+        }
+    }
+
+    /// The function that users call.
+    fn guard(&self) -> TokenStream {
+        let doc = names::record_doc(self.begin, || {
+            let part = if self.is_async { "a part of " } else { "" };
+            format!("Begins {part}span `{}`, which ends when the guard is dropped.", self.begin.name)
+        });
+        let (visibility, caller, name) = (self.shape.visibility, caller(self.begin), names::event(self.begin));
+        let parameters = fields::parameters(self.shape.spec, self.begin);
+        let (guard, nowhere) = (self.guard_type(), fields::nowhere(self.end));
+        if !self.shape.compiled {
+            return quote! {
+                #doc
+                #[inline(always)]
+                #visibility fn #name(#parameters) -> #guard {
+                    ::tracer_rt::Span::until_dropped(0, #nowhere)
+                }
+            };
+        }
+        let (begin, end) = (id(self.position), id(self.end_position));
+        let (values, at_end) = (fields::values(self.begin), fields::flat(self.end));
+        quote! {
+            #doc
+            #[inline(always)]
+            #caller
+            #visibility fn #name(#parameters) -> #guard {
+                let __base = LEVEL.base();
+                if __base == 0 {
+                    return ::tracer_rt::Span::until_dropped(0, #nowhere);
+                }
+                __rt::record(__base + #begin, #values);
+                ::tracer_rt::Span::until_dropped(__base + #end, #at_end)
+            }
+        }
+    }
+
+    /// `Span`, or `Span<FIELDS>` when the end has some.
+    fn guard_type(&self) -> TokenStream {
+        let at_end = fields::flat_type(self.end);
+        if at_end.is_empty() { quote!(::tracer_rt::Span) } else { quote!(::tracer_rt::Span<#at_end>) }
+    }
+
+    /// What `#[traced]` calls.
+    fn entries(&self) -> TokenStream {
+        let (visibility, caller, name) = (self.shape.visibility, caller(self.begin), names::event(self.begin));
+        let spec = self.shape.spec;
+        let all = fields::parameters(spec, self.begin);
+        let arguments = fields::arguments(self.begin, 0);
+        let guard = self.guard_type();
+        let (kept_type, kept) = self.kept();
+        if !self.is_async {
+            return quote! {
+                #[inline(always)]
+                #caller
+                #visibility fn span(#all) -> #guard {
+                    #name(#arguments)
+                }
+
+                #[inline]
+                #caller
+                #visibility fn parts(#all) -> #kept_type {
+                    #kept
+                }
+            };
+        }
+        let without_task = fields::parameters_from(spec, self.begin, 1);
+        let rest = fields::arguments(self.begin, 1);
+        let nowhere = fields::nowhere(self.end);
+        // What is not recorded takes no number.
+        let compiled = self.shape.compiled;
+        let unless_on = |nothing| compiled.then(|| quote!(if LEVEL.base() == 0 { return #nothing; }));
+        let no_span = unless_on(quote!(::tracer_rt::Span::until_dropped(0, #nowhere)));
+        let no_parts = unless_on(quote!(__rt::Parts::none(&LEVEL, #nowhere)));
+        let task = if compiled { quote!(::tracer_rt::new_task()) } else { quote!(0) };
+        quote! {
+            #[inline]
+            #caller
+            #visibility fn span(#without_task) -> #guard {
+                #no_span
+                #name(#task, #rest)
+            }
+
+            #[inline(always)]
+            #caller
+            #visibility fn span_of_task(#all) -> #guard {
+                #name(#arguments)
+            }
+
+            #[inline]
+            #caller
+            #visibility fn parts(#without_task) -> #kept_type {
+                #no_parts
+                Self::parts_of_task(#task, #rest)
+            }
+
+            #[inline]
+            #caller
+            #visibility fn parts_of_task(#all) -> #kept_type {
+                #kept
+            }
+        }
+    }
+
+    /// The type that keeps the arguments, and how they get there.
+    fn kept(&self) -> (TokenStream, TokenStream) {
+        if !self.shape.compiled {
+            return (quote!(__rt::Unrecorded), quote!(__rt::Unrecorded));
+        }
+        let (values, value_type) = fields::kept(self.shape.spec, self.begin);
+        let at_end_type = match fields::flat_type(self.end) {
+            nothing if nothing.is_empty() => quote!(()),
+            fields => fields,
+        };
+        let (at_end, nowhere) = (fields::flat(self.end), fields::nowhere(self.end));
+        let (begin, end) = (id(self.position), id(self.end_position));
+        let body = quote! {
+            if LEVEL.base() == 0 {
+                return __rt::Parts::none(&LEVEL, #nowhere);
+            }
+            __rt::Parts::new(&LEVEL, #begin, #end, #values, #at_end)
+        };
+        (quote!(__rt::Parts<#value_type, #at_end_type>), body)
+    }
+}

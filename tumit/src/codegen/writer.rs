@@ -1,0 +1,143 @@
+//! Lines of generated Fortran: indented, never longer than the language allows, continued where they would be.
+
+/// Longer lines are continued, and comments wrapped. (Fortran's limit, 132, leaves room for a long name.)
+const WIDTH: usize = 100;
+
+/// Text under construction, line by line.
+#[derive(Debug, Default)]
+pub(super) struct Writer {
+    text: String,
+    depth: usize,
+}
+
+impl Writer {
+    /// A line at the current depth; an empty one has no blanks.
+    pub(super) fn line(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.text.push_str(&"  ".repeat(self.depth));
+            self.text.push_str(text);
+        }
+        self.text.push('\n');
+    }
+
+    /// Lines that are already as they shall be, but for the depth.
+    pub(super) fn lines(&mut self, text: &str) {
+        for line in text.lines() {
+            self.line(line);
+        }
+    }
+
+    /// What `inside` writes stands one level deeper.
+    pub(super) fn nested(&mut self, inside: impl FnOnce(&mut Self)) {
+        self.depth += 1;
+        inside(self);
+        self.depth -= 1;
+    }
+
+    /// A line with a short comment after it, where there is room for one.
+    pub(super) fn noted(&mut self, text: &str, note: &str) {
+        let fits = 2 * self.depth + text.chars().count() + 4 + note.chars().count() <= WIDTH;
+        if note.is_empty() || !fits { self.line(text) } else { self.line(&format!("{text}  ! {note}")) }
+    }
+
+    /// `head`, the items with commas between them, `tail`; continued before an item where the line would be too long. Each
+    /// by itself fits a line.
+    pub(super) fn list(&mut self, head: &str, items: &[String], tail: &str) {
+        let mut line = head.to_owned();
+        for (number, item) in items.iter().enumerate() {
+            let item = if number + 1 == items.len() { format!("{item}{tail}") } else { format!("{item}, ") };
+            if 2 * self.depth + line.chars().count() + item.chars().count() > WIDTH {
+                self.line(&format!("{} &", line.trim_end()));
+                line = "    ".to_owned();
+            }
+            line.push_str(&item);
+        }
+        if items.is_empty() {
+            line.push_str(tail);
+        }
+        self.line(&line);
+    }
+
+    /// Documentation: `!>` opens it, `!!` goes on, as Doxygen and FORD read it. Nothing for an empty text.
+    pub(super) fn doc(&mut self, text: &str) {
+        self.comment("!>", "!!", text.trim());
+    }
+
+    /// A comment of wrapped lines.
+    pub(super) fn comment(&mut self, first: &str, rest: &str, text: &str) {
+        let room = WIDTH - 2 * self.depth - rest.len() - 1;
+        let wrapped = text.lines().flat_map(|line| wrap(line.trim_end(), room));
+        for (number, line) in wrapped.enumerate() {
+            let mark = if number == 0 { first } else { rest };
+            self.line(format!("{mark} {line}").trim_end());
+        }
+    }
+
+    /// All of it.
+    pub(super) fn finish(self) -> String {
+        self.text
+    }
+}
+
+/// Cuts a line between words; a word longer than a line is cut anywhere.
+fn wrap(line: &str, room: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut length = 0;
+    for word in line.split(' ') {
+        let letters = word.chars().count();
+        if length > 0 && length + 1 + letters > room {
+            lines.push(String::new());
+            length = 0;
+        }
+        let Some(last) = lines.last_mut() else { break };
+        if length > 0 {
+            last.push(' ');
+            length += 1;
+        }
+        last.push_str(word);
+        length += letters;
+        while length > room {
+            let Some(last) = lines.last_mut() else { break };
+            let rest: String = last.chars().skip(room).collect();
+            let cut = last.char_indices().nth(room).map_or(last.len(), |(at, _)| at);
+            last.truncate(cut);
+            length = rest.chars().count();
+            lines.push(rest);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lists_are_continued_between_items() {
+        let mut writer = Writer::default();
+        let items: Vec<_> = (0..9).map(|number| format!("an_item_of_some_length_{number}")).collect();
+        writer.nested(|writer| writer.list("call it(", &items, ")"));
+        let text = writer.finish();
+        assert_eq!(text.lines().count(), 3);
+        assert!(text.lines().all(|line| line.len() <= WIDTH + 1), "{text}");
+        assert_eq!(text.matches(", &\n").count(), 2);
+        assert!(text.ends_with("length_8)\n"));
+    }
+
+    #[test]
+    fn comments_are_wrapped_between_words_and_inside_endless_ones() {
+        let mut writer = Writer::default();
+        writer.doc(&format!("{} end\n\nsecond {}", "word ".repeat(30).trim(), "é".repeat(250)));
+        let text = writer.finish();
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        assert!(text.starts_with("!> word") && text.contains("\n!!\n!! second\n"), "{text}");
+        assert_eq!(text.matches('é').count(), 250);
+    }
+
+    #[test]
+    fn nothing_is_no_comment() {
+        let mut writer = Writer::default();
+        writer.doc("  \n");
+        assert_eq!(writer.finish(), "");
+    }
+}

@@ -1,0 +1,203 @@
+//! What `tumit explain` shows: the sentence of a code, the smallest spec that draws it, what the compiler says of that, and
+//! what is right. The examples are files beside this one; what the compiler says is asked of the compiler.
+
+use std::fmt::Write as _;
+
+use crate::diag::{Code, Diagnostics};
+use crate::load::{LoadError, Loader};
+
+macro_rules! pages {
+    ($($code:ident)*) => {
+        /// A page for each code: prose, and blocks that start with `wrong`, `right` or `file NAME`.
+        const PAGES: &[(&str, &str)] =
+            &[$((stringify!($code), include_str!(concat!("explain/", stringify!($code), ".md"))),)*];
+    };
+}
+
+pages! {
+    T0001 T0002 T0003 T0004 T0005 T0006 T0007 T0008 T0009 T0010 T0011 T0012 T0020 T0021 T0022 T0023
+    T0024 T0025 T0026 T0027 T0028 T0029 T0030 T0031 T0032 T0040 T0041 T0042 T0043 T0044 T0045 T0050
+    T0051 T0052 T0053 T0054 T0060 T0061 T0062 T0063 T0064 T0065 T0066 T0067 T0068 T0069 T0070 T0071
+    T0072 T0073 T0074 T0080 T0081
+}
+
+/// The name of the wrong and of the right spec in messages.
+const ROOT: &str = "example.tumit";
+
+/// A page, taken apart.
+#[derive(Debug, Default)]
+struct Page<'a> {
+    prose: String,
+    wrong: String,
+    right: String,
+    /// Other files, which both specs may use: name and text.
+    files: Vec<(&'a str, String)>,
+}
+
+impl<'a> Page<'a> {
+    fn of(code: Code) -> Option<Page<'static>> {
+        let name = code.to_string();
+        PAGES.iter().find(|(known, _)| *known == name).map(|(_, text)| Page::parse(text))
+    }
+
+    fn parse(text: &'a str) -> Self {
+        let mut page = Self::default();
+        let mut block: Option<(&'a str, String)> = None;
+        for line in text.lines() {
+            match (&mut block, line.strip_prefix("```")) {
+                (None, Some(info)) => block = Some((info, String::new())),
+                (Some(_), Some(_)) => page.close(block.take()),
+                (Some((_, inside)), None) => *inside += &format!("{line}\n"),
+                (None, None) => page.prose += &format!("{line}\n"),
+            }
+        }
+        page.prose = page.prose.trim().to_owned();
+        page
+    }
+
+    fn close(&mut self, block: Option<(&'a str, String)>) {
+        match block {
+            Some(("wrong", text)) => self.wrong = text,
+            Some(("right", text)) => self.right = text,
+            Some((info, text)) => self.files.push((info.trim_start_matches("file").trim(), text)),
+            None => {}
+        }
+    }
+
+    fn compile(&self, text: &str) -> Diagnostics {
+        crate::compile(ROOT, &mut Example { root: text, files: &self.files }).1
+    }
+}
+
+/// An example and the files that it uses.
+struct Example<'a> {
+    root: &'a str,
+    files: &'a [(&'a str, String)],
+}
+
+impl Loader for Example<'_> {
+    fn load(&mut self, path: &str) -> Result<String, LoadError> {
+        if path == ROOT {
+            return Ok(self.root.to_owned());
+        }
+        let found = self.files.iter().find(|(name, _)| *name == path);
+        found.map(|(_, text)| text.clone()).ok_or_else(|| LoadError::new("there is no such file"))
+    }
+}
+
+/// The first sentence of what a code means.
+#[must_use]
+pub fn headline(code: Code) -> &'static str {
+    let text = code.explanation();
+    let cut = [". ", ": "].iter().filter_map(|end| text.find(end)).min();
+    cut.map_or(text, |at| &text[..at]).trim_end_matches('.')
+}
+
+/// The explanation of a code for a terminal; `color` asks for colours.
+#[must_use]
+pub fn text(code: Code, color: bool) -> String {
+    let (bold, plain) = if color { ("\u{1b}[1m", "\u{1b}[0m") } else { ("", "") };
+    let mut out = format!("{bold}{code}{plain}: {}\n", code.explanation());
+    let Some(page) = Page::of(code) else { return out };
+    if !page.prose.is_empty() {
+        let _ = write!(out, "\n{}\n", page.prose);
+    }
+    for (name, text) in &page.files {
+        let _ = write!(out, "\n{bold}{name}:{plain}\n\n{}", indented(text));
+    }
+    let said = page.compile(&page.wrong).render(color);
+    let _ = write!(out, "\n{bold}Wrong:{plain}\n\n{}", indented(&page.wrong));
+    let _ = write!(out, "\n{bold}What the compiler says:{plain}\n\n{}", indented(without_count(&said)));
+    let _ = write!(out, "\n{bold}Right:{plain}\n\n{}", indented(&page.right));
+    out
+}
+
+/// The explanation of a code as a section of Markdown.
+#[must_use]
+pub fn markdown(code: Code) -> String {
+    let mut out = format!("## {code}\n\n{}\n", code.explanation());
+    let Some(page) = Page::of(code) else { return out };
+    if !page.prose.is_empty() {
+        let _ = write!(out, "\n{}\n", page.prose);
+    }
+    for (name, text) in &page.files {
+        let _ = write!(out, "\n`{name}`:\n\n```tumit\n{text}```\n");
+    }
+    let said = page.compile(&page.wrong).render(false);
+    let _ = write!(out, "\nWrong:\n\n```tumit\n{}```\n\n```text\n{}```\n", page.wrong, without_count(&said));
+    let _ = write!(out, "\nRight:\n\n```tumit\n{}```\n", page.right);
+    out
+}
+
+/// A page of Markdown that explains all codes.
+#[must_use]
+pub fn markdown_page() -> String {
+    let mut out = String::from(
+        "# Mistakes in specs\n\nWhat `tumit check` finds, by its code. `tumit explain T0062` shows the same in a terminal.\n\n\
+         | code | means |\n|---|---|\n",
+    );
+    for code in Code::ALL {
+        let _ = writeln!(
+            out,
+            "| [{code}](#{}) | {} |",
+            code.to_string().to_lowercase(),
+            headline(*code).replace('|', "\\|")
+        );
+    }
+    for code in Code::ALL {
+        let _ = write!(out, "\n{}", markdown(*code));
+    }
+    out
+}
+
+/// The drawn findings without their last line, which counts them.
+fn without_count(said: &str) -> &str {
+    said.rfind("\n\n").map_or(said, |at| &said[..=at])
+}
+
+fn indented(text: &str) -> String {
+    let line = |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") };
+    text.lines().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_an_example_that_draws_it_and_one_that_is_right() {
+        let mut faults = Vec::new();
+        for code in Code::ALL {
+            let Some(page) = Page::of(*code) else {
+                faults.push(format!("{code} has no page: add src/diag/explain/{code}.md and name it in explain.rs"));
+                continue;
+            };
+            let wrong = page.compile(&page.wrong);
+            if wrong.is_empty() || wrong.iter().any(|found| found.code != *code) {
+                faults.push(format!("{code}: the wrong example gives\n{}", wrong.render(false)));
+            }
+            let right = page.compile(&page.right);
+            if page.right.is_empty() || !right.is_empty() {
+                faults.push(format!("{code}: the right example gives\n{}", right.render(false)));
+            }
+        }
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+        assert_eq!(PAGES.len(), Code::ALL.len(), "a page explains no code");
+    }
+
+    #[test]
+    fn a_code_is_explained_by_sentence_example_and_remedy() {
+        let text = text(Code::KeyCount, false);
+        let parts =
+            ["T0062: A container is named", "\nWrong:\n\n    trace", "error[T0062]", "^", "\nRight:\n\n    trace"];
+        let places: Vec<_> =
+            parts.iter().map(|part| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"))).collect();
+        assert!(places.is_sorted() && !text.contains('\u{1b}') && !text.contains("1 error"), "{text}");
+    }
+
+    #[test]
+    fn headlines_are_one_sentence() {
+        assert_eq!(headline(Code::UseCycle), "A file uses itself, perhaps through others");
+        assert!(Code::ALL.iter().all(|code| !headline(*code).is_empty() && headline(*code).len() < 140));
+    }
+}
