@@ -17,9 +17,14 @@ fn tests() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
 }
 
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).expect("a text")
+}
+
 /// Specs below a folder, in order.
 fn specs(folder: &Path, found: &mut Vec<PathBuf>) {
-    let mut entries: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut entries: Vec<_> =
+        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
     entries.sort();
     for path in entries {
         if path.is_dir() && path.file_name().is_some_and(|name| name != "target") {
@@ -32,14 +37,14 @@ fn specs(folder: &Path, found: &mut Vec<PathBuf>) {
 
 /// Every spec of the repository, and those in the reference of the language, with the folder of each.
 fn corpus() -> Vec<(PathBuf, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a workspace");
     let mut paths = Vec::new();
     for folder in ["tumit", "tests", "examples", "tracer-rt"] {
         specs(&root.join(folder), &mut paths);
     }
-    let mut texts: Vec<_> = paths.iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect();
+    let mut texts: Vec<_> = paths.iter().map(|path| (path.clone(), read(path))).collect();
     for document in ["tumit/LANGUAGE.md", "README.md"] {
-        let text = fs::read_to_string(root.join(document)).unwrap();
+        let text = read(&root.join(document));
         let blocks = text.split("```tumit\n").skip(1).filter_map(|block| block.split("```").next());
         texts.extend(blocks.map(|block| (root.join(document), block.to_owned())));
     }
@@ -70,8 +75,8 @@ fn pieces(text: &str) -> Vec<Piece> {
             pieces.push(if is_doc { Piece::Doc(comment) } else { Piece::Comment(comment) });
             rest = rest[length..].trim_start();
             continue;
-        } else if rest.starts_with("\"\"\"") {
-            rest[3..].find("\"\"\"").unwrap() + 6
+        } else if let Some(text) = rest.strip_prefix("\"\"\"") {
+            text.find("\"\"\"").expect("an end") + 6
         } else if first == '"' {
             let mut is_escaped = false;
             let end = rest[1..].find(|c| {
@@ -79,7 +84,7 @@ fn pieces(text: &str) -> Vec<Piece> {
                 is_escaped = c == '\\' && !is_escaped;
                 ends
             });
-            end.unwrap() + 2
+            end.expect("a quote") + 2
         } else if first.is_ascii_digit() {
             let mut previous = ' ';
             let is_hexadecimal = rest.starts_with("0x");
@@ -124,7 +129,7 @@ fn formatted(text: &str) -> Result<String, String> {
     let (tokens_after, comments_after) = kept(&once);
     assert_eq!(tokens_after, tokens, "tokens changed:\n{text}\n-----\n{once}");
     assert_eq!(comments_after, comments, "comments changed:\n{text}\n-----\n{once}");
-    let twice = format("test.tumit", &once).map_err(|diagnostics| diagnostics.render(false)).unwrap();
+    let twice = format("test.tumit", &once).map_err(|diagnostics| diagnostics.render(false))?;
     assert_eq!(twice, once, "the second time it is different; the text was:\n{text}");
     assert!(once.is_empty() || once.ends_with('\n') && !once.ends_with("\n\n"), "{once}");
     if !once.contains("\"\"\"") {
@@ -151,7 +156,7 @@ impl Loader for Beside<'_> {
 
 /// What a spec means: all but its text, and types as they are written.
 fn meaning(path: &Path, text: &str) -> Option<Spec> {
-    let (spec, _) = tumit::compile("root.tumit", &mut Beside { folder: path.parent().unwrap(), root: text });
+    let (spec, _) = tumit::compile("root.tumit", &mut Beside { folder: path.parent().expect("a folder"), root: text });
     let mut spec = spec?;
     spec.sources.clear();
     spec.rule_texts.clear();

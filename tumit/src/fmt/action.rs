@@ -79,14 +79,15 @@ impl Printer<'_> {
         self.base = base;
     }
 
-    /// A line of a text output: as many parameters on each line as fit.
+    /// A line of a text output: the parameters start on a line of their own, with as many on each as fit.
     fn template(&mut self, node: &Node, tail: usize) {
         let base = self.base;
         for (place, child) in node.children.iter().enumerate() {
             let is_last = place + 1 == node.children.len();
             let tail = if is_last { tail } else { 1 };
             let may_start = matches!(child.rule, Rule::expr | Rule::when_clause);
-            if may_start && !self.fits(child.tokens.clone(), tail) {
+            let is_first = self.base == base;
+            if may_start && (is_first || !self.fits(child.tokens.clone(), tail)) {
                 self.base = base + INDENT;
                 self.pending = Pending::Line { indent: self.base, keeps_blank: false };
             }

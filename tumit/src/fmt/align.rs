@@ -11,30 +11,44 @@ use crate::syntax::Rule;
 /// Arrows of neighbouring rules stand below each other unless their places differ by more.
 const MAX_SHIFT: usize = 16;
 
+/// The arrows of a rule.
+struct Arrows {
+    /// The first one's token.
+    first: usize,
+    /// Where they stand beside their rule's target.
+    column: usize,
+    /// Columns of the longest arrow that fits on a line there.
+    width: usize,
+}
+
 impl Printer<'_> {
-    /// Gives the first arrows of neighbouring rules one column. A blank line or a comment between rules parts them.
+    /// Gives the first arrows of neighbouring rules one column, if no line becomes too long by it. A blank line or a
+    /// comment between rules parts them.
     pub(super) fn align_arrows(&mut self, items: &[Node], indent: usize) {
-        let mut run: Vec<(usize, usize)> = Vec::new();
+        let mut run: Vec<Arrows> = Vec::new();
         for item in items {
-            let arrow = self.arrow(item, indent);
-            let goes_on = arrow.is_some_and(|(_, column)| {
-                let all = || run.iter().map(|(_, column)| *column).chain([column]);
+            let arrows = self.arrows(item, indent);
+            let goes_on = arrows.as_ref().is_some_and(|arrows| {
+                let all = || run.iter().map(|other| other.column).chain([arrows.column]);
                 all().max().unwrap_or_default() - all().min().unwrap_or_default() <= MAX_SHIFT
             });
             if !goes_on || self.is_apart(item) {
                 self.give_column(&mem::take(&mut run));
             }
-            run.extend(arrow);
+            run.extend(arrows);
         }
         self.give_column(&run);
     }
 
-    /// The first arrow of a rule, and the column at its place.
-    fn arrow(&self, item: &Node, indent: usize) -> Option<(usize, usize)> {
-        let arrow = item.children.iter().find(|child| item.rule == Rule::rule_decl && child.rule == Rule::arrow)?;
-        let head = item.tokens.start..arrow.tokens.start;
+    fn arrows(&self, rule: &Node, indent: usize) -> Option<Arrows> {
+        let first = rule.children.iter().position(|child| rule.rule == Rule::rule_decl && child.rule == Rule::arrow)?;
+        let arrow = rule.children[first].tokens.start;
+        let head = rule.tokens.start..arrow;
         let column = indent + self.width(head.clone()) + 1;
-        (column <= MAX_ARROW && !self.has_comments(head)).then_some((arrow.tokens.start, column))
+        let widths = rule.children[first..].iter().filter(|child| child.rule == Rule::action);
+        let widths = widths.map(|action| "-> ;".len() + self.width(action.tokens.clone()));
+        let width = widths.filter(|width| column + width <= MAX_WIDTH).max().unwrap_or_default();
+        (column <= MAX_ARROW && !self.has_comments(head)).then_some(Arrows { first: arrow, column, width })
     }
 
     /// Whether a blank line, a comment or documentation is before a node.
@@ -43,10 +57,12 @@ impl Printer<'_> {
         gap.blank || !gap.own.is_empty()
     }
 
-    fn give_column(&mut self, run: &[(usize, usize)]) {
-        let most = run.iter().map(|(_, column)| *column).max().unwrap_or_default();
-        for (token, _) in run {
-            self.columns[*token] = most;
+    fn give_column(&mut self, run: &[Arrows]) {
+        let most = run.iter().map(|arrows| arrows.column).max().unwrap_or_default();
+        if run.iter().all(|arrows| most + arrows.width <= MAX_WIDTH) {
+            for arrows in run {
+                self.columns[arrows.first] = most;
+            }
         }
     }
 

@@ -74,7 +74,7 @@ pub(super) fn read<'i>(text: &'i str, root: Pair<'i>) -> Option<Tree<'i>> {
         Reader { text, at: 0, gap: Gap::default(), newlines: 0, tokens: Vec::new(), after_sign: false, is_right: true };
     let mut items = Vec::new();
     for child in root.into_inner() {
-        items.extend(reader.node(child, Rule::file));
+        items.extend(reader.node(&child, Rule::file));
     }
     reader.skip(text.len());
     reader.is_right.then_some(Tree { tokens: reader.tokens, items, end: reader.gap })
@@ -95,12 +95,12 @@ struct Reader<'i> {
 }
 
 impl<'i> Reader<'i> {
-    fn node(&mut self, pair: Pair<'i>, parent: Rule) -> Option<Node> {
+    fn node(&mut self, pair: &Pair<'i>, parent: Rule) -> Option<Node> {
         let rule = pair.as_rule();
         self.is_right &= !is_bad(rule);
         let mut inner = pair.clone().into_inner().peekable();
         if inner.peek().is_none() {
-            return self.leaf(&pair, parent);
+            return self.leaf(pair, parent);
         }
         let first = self.tokens.len();
         let mut children = Vec::new();
@@ -111,7 +111,7 @@ impl<'i> Reader<'i> {
             {
                 self.drop(&child);
             } else {
-                children.extend(self.node(child, rule));
+                children.extend(self.node(&child, rule));
             }
         }
         let tokens = first..self.tokens.len();

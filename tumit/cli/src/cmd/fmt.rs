@@ -1,7 +1,7 @@
 //! `tumit fmt`.
 
 use std::fs;
-use std::io::{self, IsTerminal as _, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
@@ -123,7 +123,7 @@ const PLAIN: &str = "\x1b[0m";
 
 /// A unified diff, coloured where someone looks at it.
 fn show(name: &str, before: &str, after: &str, out: &mut impl Write) -> io::Result<()> {
-    let color = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let color = term::is_stdout_colored();
     let mut line = |style: &str, text: &str| {
         if color { writeln!(out, "{style}{text}{PLAIN}") } else { writeln!(out, "{text}") }
     };
