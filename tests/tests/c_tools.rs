@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tests::lang::c::{Compiler, GNU99, build, folder, header, record};
+use tests::lang::c::{Compiler, GNU99, build, folder, record};
 use tests::run::{ProcessFile, read};
 use tracer_format::tags::tag;
 
@@ -169,63 +169,4 @@ int main(void) {
         rest = bytes;
     }
     assert!(all == 3000 && packed > 1500, "{packed} of {all} were compressed");
-}
-
-#[test]
-fn libraries_share_the_recorder_and_can_be_unloaded() {
-    let folder = folder();
-    header(folder.path(), TICK);
-    header(folder.path(), "trace u;\nlevel L { event other { n: u32 } }\n");
-    let write = |name: &str, text: &str| {
-        let path = folder.path().join(name);
-        std::fs::write(&path, text).expect("a writable folder");
-        path
-    };
-    let library =
-        write("lib.c", "#include \"u_trace.h\"\nvoid work(unsigned n);\nvoid work(unsigned n) { u_other(n); }\n");
-    let linked = write(
-        "linked.c",
-        "#include \"t_trace.h\"\nvoid work(unsigned n);\nint main(void) { t_tick(1); work(2); t_tick(3); return 0; }\n",
-    );
-    let loaded = write(
-        "loaded.c",
-        r#"
-#include "t_trace.h"
-#include <dlfcn.h>
-static void *thread(void *unused) {
-    void *library = dlopen("./lib.so", RTLD_NOW);
-    void (*work)(unsigned);
-    if (library == NULL) { return unused; }
-    *(void **)(void *)&work = dlsym(library, "work");
-    work(2);
-    dlclose(library);
-    t_tick(3);
-    return unused;
-}
-int main(void) {
-    pthread_t other;
-    t_tick(1);
-    if (pthread_create(&other, NULL, thread, NULL) != 0) { return 1; }
-    return pthread_join(other, NULL);
-}
-"#,
-    );
-    let lib = folder.path().join("lib.so");
-    GNU99.compile(&[&library], &lib, &["-fPIC", "-shared"]).unwrap_or_else(|error| panic!("{error}"));
-    for (source, extra, files) in [
-        (&linked, vec!["-Wl,--no-as-needed", lib.to_str().expect("UTF-8"), "-Wl,-rpath,$ORIGIN"], 1),
-        (&loaded, vec!["-rdynamic"], 1), // the library finds the program's recorder
-        (&loaded, vec![], 2),            // it does not, and is a recorder of its own
-    ] {
-        let program = folder.path().join("program");
-        GNU99.compile(&[source], &program, &extra).unwrap_or_else(|error| panic!("{error}"));
-        let run = record(&program, folder.path(), "run.tmt", &[]);
-        let found = read(&run);
-        std::fs::remove_dir_all(&run).expect("the run can go");
-        let mut texts: Vec<_> = found.iter().flat_map(ProcessFile::texts).collect();
-        texts.sort();
-        assert_eq!(texts, ["other n=Unsigned(2)", "tick n=Unsigned(1)", "tick n=Unsigned(3)"]);
-        assert_eq!(found.len(), files);
-        assert!(found.iter().all(|file| file.end.is_some()));
-    }
 }

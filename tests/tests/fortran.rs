@@ -4,7 +4,8 @@ use std::path::Path;
 
 use tests::lang::c::{folder, header, record};
 use tests::lang::fortran::{Compiler, F2018, GFORTRAN, MPIFORT, module};
-use tests::programs::{mpirun, succeed};
+use tests::pj_dump::{Rows, accept};
+use tests::programs::{count, mpirun, succeed, tumit, workspace};
 use tests::run::{ProcessFile, read};
 use tracer_format::tags::tag;
 use tumit::codegen::{Backend, Options, fortran::Fortran};
@@ -150,6 +151,41 @@ end program drive
             "lists a=[1] b=[48, 1, 0, 0, 46, 1, 0, 0] c=[] d=[1] e=[0, 0, 0, 0, 1, 0, 0, 0] f=[0, 0, 0, 0, 0, 0, 0, 64]".into(),
         ]
     );
+}
+
+#[test]
+fn constants_and_tasks_come_over() {
+    let spec = r#"trace t;
+const LIMIT = 5;
+const FAR = 5000000000;
+const LOW = -9223372036854775807 - 1;
+const HALF: f64 = -0.5;
+const NAME = "a \"quoted\" text,\nin two lines, of which the second one is so long that it is continued";
+const NONE = "";
+const YES = true;
+level L {
+    span fetch async { url: string }
+    event seen { far: i64, low: i64, half: f64, name: string, none: string, yes: bool }
+}
+"#;
+    let driver = "
+program drive
+  use, intrinsic :: iso_fortran_env, only: int64
+  use t_trace
+  implicit none
+  integer(int64) :: task
+  integer :: list(t_LIMIT)
+  list = 0
+  task = tumit_new_task()
+  call t_fetch_begin(task, 'here')
+  call t_seen(t_FAR, t_LOW, t_HALF, t_NAME, t_NONE, t_YES)
+  call t_fetch_end(task)
+  if (tumit_new_task() == task .or. size(list) /= 5) error stop 1
+end program drive
+";
+    let seen = "seen far=Signed(5000000000) low=Signed(-9223372036854775808) half=Double(-0.5) name=\"a \\\"quoted\\\" text,\\nin two lines, of which the second one is so long that it is continued\" none=\"\" yes=Bool(true)";
+    let expected = ["fetch.begin task=Unsigned(1) url=\"here\"", seen, "fetch.end task=Unsigned(1)"];
+    assert_eq!(texts(GFORTRAN, spec, driver), expected);
 }
 
 #[test]
@@ -322,6 +358,71 @@ fn every_way_to_start_mpi_gives_ranks_and_samples() {
             assert_eq!(file.texts(), [format!("tick n=Unsigned({rank})")]);
         }
     }
+}
+
+#[test]
+fn clocks_of_ranks_are_compared() {
+    let driver = "
+module clock
+  use, intrinsic :: iso_fortran_env, only: int64
+  implicit none
+contains
+  function ticks() result(date) bind(C)
+    use, intrinsic :: iso_c_binding, only: c_int64_t
+    integer(c_int64_t) :: date
+    call system_clock(date)
+  end function ticks
+end module clock
+program drive
+  use clock
+  use mpi
+  use t_trace
+  implicit none
+  character(len=16) :: rank
+  integer(int64) :: hz
+  integer :: error
+  call get_environment_variable('OMPI_COMM_WORLD_RANK', rank)
+  call system_clock(count_rate=hz)
+  call tumit_set_clock(ticks, hz, 'clock of rank '//rank)
+  call MPI_Init(error)
+  call t_tick(1)
+  call MPI_Finalize(error)
+end program drive
+";
+    let folder = folder();
+    let program = MPIFORT.build(folder.path(), TICK, driver).unwrap_or_else(|error| panic!("{error}"));
+    let run = folder.path().join("run.tmt");
+    succeed(mpirun(2).arg(&program).env("TUMIT_TRACE", &run).current_dir(folder.path()));
+    let files = read(&run);
+    assert_eq!(files[0].process[&tag::CLOCK_DOMAIN], b"clock of rank 0");
+    assert_eq!(files.iter().map(|file| file.sync.len()).collect::<Vec<_>>(), [600, 0], "two bursts, of the first rank");
+}
+
+#[test]
+fn heat_along_a_rod_is_seen_as_it_was() {
+    let folder = folder();
+    let folder = folder.path();
+    let example = workspace().join("examples/heat-fortran");
+    for name in ["rod.tumit", "rod.f90"] {
+        std::fs::copy(example.join(name), folder.join(name)).expect("the example is there");
+    }
+    let spec = std::fs::read_to_string(folder.join("rod.tumit")).expect("a spec");
+    let [module, routines] = module(folder, &spec);
+    let files = [routines.as_str(), &module, "rod.f90"];
+    files.iter().for_each(|file| MPIFORT.object(folder, file).unwrap_or_else(|error| panic!("{error}")));
+    let objects = files.map(|file| format!("{file}.o"));
+    let rod = MPIFORT.link(folder, &objects.each_ref().map(String::as_str)).unwrap_or_else(|error| panic!("{error}"));
+    let run = folder.join("rod.tmt");
+    let said = succeed(mpirun(3).arg(&rod).env("TUMIT_TRACE", &run).current_dir(folder));
+    let paje = folder.join("rod.paje");
+    succeed(tumit().arg("convert").arg(&run).arg("-o").arg(&paje));
+    accept(&paje);
+    let rows = Rows::read(&paje);
+    for (kind, name) in [("State", "states"), ("Link", "links"), ("Variable", "samples")] {
+        assert_eq!(rows.count(kind), count(&said, name), "{name}");
+    }
+    assert_eq!(count(&said, "ranks"), 3);
+    assert_eq!(rows.reversed_links(), 0);
 }
 
 #[test]

@@ -8,7 +8,13 @@
 //!
 //! #[tracer_rt::traced(app::iteration(n))]        // a span around a function
 //! fn iterate(n: u32) {}
+//!
+//! #[tracer_rt::traced(com::fetch(&url))]         // around each poll of an async one
+//! async fn fetch(url: String) {}
 //! ```
+//!
+//! Those who want to see the functions make them in a build script, by the package `tumit-build`, and take them in by
+//! [`include_events!`].
 //!
 //! Recording starts by itself at the first record, in the folder that `TUMIT_TRACE` names, else in
 //! `./PROGRAM-DATE-PID.tmt`; it ends when the process does. `TUMIT_LEVELS=COM=on,APP=off` switches levels at the start,

@@ -144,7 +144,83 @@ kept! {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::pin::pin;
+    use std::rc::Rc;
+    use std::task::Waker;
+
     use super::*;
+
+    /// Counts its parts, and knows whether one is under way.
+    #[derive(Default)]
+    struct Counter {
+        begun: Cell<u32>,
+        running: Rc<Cell<bool>>,
+    }
+
+    struct Running(Rc<Cell<bool>>);
+
+    impl Drop for Running {
+        fn drop(&mut self) {
+            assert!(self.0.replace(false));
+        }
+    }
+
+    impl Part for &Counter {
+        type Guard = Running;
+
+        fn begin(&self) -> Running {
+            self.begun.set(self.begun.get() + 1);
+            assert!(!self.running.replace(true), "parts do not overlap");
+            Running(Rc::clone(&self.running))
+        }
+    }
+
+    /// Pending so many times; must not be moved once polled.
+    struct Pinned<'a> {
+        polls: u32,
+        running: &'a Cell<bool>,
+        place: Option<usize>,
+        _unmovable: std::marker::PhantomPinned,
+    }
+
+    impl Future for Pinned<'_> {
+        type Output = &'static str;
+
+        fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<&'static str> {
+            // SAFETY: its fields are not pinned, and nothing is moved out.
+            let this = unsafe { self.get_unchecked_mut() };
+            let here = std::ptr::from_mut(this).addr();
+            assert_eq!(*this.place.get_or_insert(here), here);
+            assert!(this.running.get(), "the guard lives as long as the poll");
+            if this.polls == 0 {
+                return Poll::Ready("done");
+            }
+            this.polls -= 1;
+            Poll::Pending
+        }
+    }
+
+    impl Drop for Pinned<'_> {
+        fn drop(&mut self) {
+            assert!(!self.running.get(), "no part is under way between polls");
+        }
+    }
+
+    #[test]
+    fn each_poll_is_a_part() {
+        for dropped_after in 1..=4 {
+            let parts = Counter::default();
+            let running = Rc::clone(&parts.running);
+            let future = Pinned { polls: 3, running: &running, place: None, _unmovable: std::marker::PhantomPinned };
+            let mut polled = pin!(Polled::new(&parts, future));
+            for poll in 1..=dropped_after {
+                let result = polled.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+                assert_eq!(result, if poll == 4 { Poll::Ready("done") } else { Poll::Pending });
+                assert_eq!((parts.begun.get(), parts.running.get()), (poll, false));
+            }
+        }
+    }
 
     #[test]
     fn what_is_kept_is_stored_as_what_was_borrowed() {

@@ -96,6 +96,14 @@ fn each_poll_is_a_span() {
             "step.begin n=4",
             "tick n=0",
             "step.end",
+            "bare.begin",
+            "bare.end",
+            "step.begin n=7",
+            "tick n=0",
+            "step.end",
+            "bare.begin",
+            "tick n=0",
+            "bare.end",
         ],
     );
 }

@@ -24,7 +24,29 @@ pub const GNU99: Compiler = Compiler { command: "gcc", flags: &["-std=gnu99"] };
 /// C++11.
 pub const CXX11: Compiler = Compiler { command: "g++", flags: &["-std=c++11", "-x", "c++"] };
 
+/// Every standard that a header promises, by both compilers.
+pub const EVERY: [Compiler; 12] = [
+    C99,
+    GNU99,
+    Compiler { command: "gcc", flags: &["-std=c11", "-D_GNU_SOURCE"] },
+    Compiler { command: "gcc", flags: &["-std=c2x", "-D_GNU_SOURCE"] },
+    CXX11,
+    Compiler { command: "g++", flags: &["-std=c++17", "-x", "c++"] },
+    Compiler { command: "g++", flags: &["-std=gnu++20", "-x", "c++"] },
+    Compiler { command: "clang", flags: &["-std=c99", "-D_GNU_SOURCE"] },
+    Compiler { command: "clang", flags: &["-std=gnu11"] },
+    Compiler { command: "clang", flags: &["-std=c2x", "-D_GNU_SOURCE"] },
+    Compiler { command: "clang++", flags: &["-std=c++11", "-x", "c++"] },
+    Compiler { command: "clang++", flags: &["-std=c++17", "-x", "c++"] },
+];
+
 impl Compiler {
+    /// Whether it is a compiler of C++.
+    #[must_use]
+    pub fn is_cxx(&self) -> bool {
+        self.command.ends_with("++")
+    }
+
     /// Compiles sources into a program; returns what the compiler said when it refused.
     ///
     /// # Errors

@@ -36,6 +36,9 @@ fn odd_names() {
     odd::core::u16(1, 2, "", &[odd::Option::Self_]);
 }
 
+#[tracer_rt::traced(odd::core::wide(1, 2, 3, 4, 5, 6, 7, "", &[tracer_rt::now()], [odd::Option::Some; 2]))]
+async fn wide() {}
+
 /// Used by other crates.
 #[tracer_rt::traced(app::fetch("text"))]
 pub fn public() -> impl Future<Output = u32> {
@@ -48,4 +51,5 @@ fn main() {
     let _span = without::app::iteration(traced(3));
     let _future = public();
     odd_names();
+    let _wide = wide();
 }

@@ -205,6 +205,27 @@ async fn coerced(which: bool) -> Box<dyn Fn(u32) -> u32> {
     Box::new(|n| n * 2)
 }
 
+/// A type without a name, and one with a lifetime that is not written.
+#[traced(net::bare)]
+async fn nameless(text: &str) -> (impl Iterator<Item = char> + '_, &str) {
+    (text.chars(), text)
+}
+
+#[traced(net::step(7))]
+async fn forever() -> ! {
+    loop {
+        After(0).await;
+        std::future::pending::<()>().await;
+    }
+}
+
+/// What would not be `Sync` is moved, not borrowed: the future may still be sent.
+#[traced(net::bare)]
+async fn takes(receiver: std::sync::mpsc::Receiver<u32>) -> Option<u32> {
+    After(0).await;
+    receiver.try_recv().ok()
+}
+
 fn async_functions() {
     assert_eq!(block_on(fetch("a", 1)), 1);
     assert_eq!(block_on(failing::<u32>(1, "12".into())).unwrap(), 12);
@@ -214,13 +235,20 @@ fn async_functions() {
     let peer = Peer { number: 4, name: "p".into() };
     assert_eq!(block_on(peer.later()), "p");
     assert_eq!(block_on(peer.soon()), 5);
+    let (letters, text) = block_on(nameless("ab"));
+    assert_eq!((letters.count(), text), (2, "ab"));
+    assert!(poll_once(pin!(forever())).is_pending());
+    let (sender, receiver) = std::sync::mpsc::channel();
+    sender.send(3).unwrap();
+    assert_eq!(std::thread::spawn(|| block_on(sent(takes(receiver)))).join().unwrap(), Some(3));
+}
+
+fn sent<T: Send>(value: T) -> T {
+    value
 }
 
 /// Each poll on a thread of its own.
 fn moved() {
-    fn sent<T: Send>(value: T) -> T {
-        value
-    }
     let mut future = sent(Box::pin(async { fetch("far", 3).await }));
     let mut done = false;
     while !done {

@@ -3,6 +3,7 @@
 //! converts them.
 
 mod argument;
+mod constants;
 mod names;
 mod procedure;
 
@@ -37,8 +38,9 @@ const CONTROL_INTERFACES: &str = include_str!("fortran/control_interfaces.f90");
 const CONTROL_PROCEDURES: &str = include_str!("fortran/control_procedures.f90");
 const RUNTIME: &str = include_str!("fortran/runtime.c");
 /// What the fixed parts offer to programs.
-const CONTROL: [&str; 8] = [
+const CONTROL: [&str; 9] = [
     "tumit_now",
+    "tumit_new_task",
     "tumit_flush",
     "tumit_set_level",
     "tumit_set_thread_name",
@@ -56,7 +58,7 @@ fn module(spec: &Spec, names: &Names, procedures: &[Procedure<'_>]) -> String {
         for procedure in procedures {
             out.line(&format!("public :: {}", procedure.name));
         }
-        enums(out, spec, names);
+        constants::write(out, spec, names);
         for procedure in procedures {
             procedure.interfaces(out);
         }
@@ -115,17 +117,6 @@ beyond what their kind holds are the negative ones with the same bits. Arrays of
 or the default one. f32 is real(c_float), the default; f64 real(c_double). Blanks at the end of texts are not recorded. bytes \
 are an array of integer(c_int8_t), or characters as they are. Dates come from tumit_now(), pointers are type(c_ptr).
 A scope that uses two such modules renames what both have: use other_trace, other_now => tumit_now";
-
-fn enums(out: &mut Writer, spec: &Spec, names: &Names) {
-    for (item, constants) in spec.enums.iter().zip(&names.values) {
-        out.line("");
-        out.comment("!", "!", item.doc.trim());
-        for (value, name) in item.values.iter().zip(constants) {
-            out.doc(&value.doc);
-            out.line(&format!("integer(c_int), parameter, public :: {name} = {}", value.number));
-        }
-    }
-}
 
 /// The functions that narrow default integers, where they are used.
 fn narrowing(out: &mut Writer, bodies: &str) {

@@ -45,7 +45,23 @@ pub fn text(spec: &Spec, options: &Options) -> Result<String, Unsupported> {
     let file = syn::parse2(tokens).map_err(|error| Unsupported {
         reason: format!("the generated code is not Rust, which is our mistake: {error}"),
     })?;
-    Ok(prettyplease::unparse(&file))
+    Ok(spaced(&prettyplease::unparse(&file)))
+}
+
+/// Puts an empty line between items: the printer puts none.
+fn spaced(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + text.len() / 16);
+    let mut before = "";
+    for line in text.lines() {
+        let starts = ["///", "#[", "pub ", "mod ", "impl "].iter().any(|start| line.trim_start().starts_with(start));
+        if starts && (before.ends_with('}') || before.ends_with(';')) {
+            out.push('\n');
+        }
+        out.push_str(line);
+        out.push('\n');
+        before = line;
+    }
+    out
 }
 
 /// What is to be said on top of a file of generated code, without signs of comments.
@@ -150,7 +166,7 @@ fn switch(level: usize) -> Ident {
 /// Lints that generated code need not follow: programs may turn on any, and need not call all.
 fn lints() -> TokenStream {
     quote! {
-        #[allow(dead_code, unused_imports, unreachable_pub, clippy::all, clippy::pedantic, rustdoc::all, reason = "generated")]
+        #[allow(dead_code, unreachable_pub, clippy::all, clippy::pedantic, rustdoc::all, reason = "generated")]
     }
 }
 
@@ -183,11 +199,15 @@ fn level(
         quote!(use super::#statics::#switch as LEVEL;)
     });
     let imports = (!functions.is_empty()).then(|| quote!(#switch use ::tracer_rt::private as __rt;));
-    let ignored = (!shape.compiled).then(|| quote!(#[allow(unused_variables, reason = "the level is left out")]));
+    let left_out = (!shape.compiled).then(|| quote!(#[allow(unused_variables, reason = "the level is left out")]));
     Ok(quote! {
         #doc
         #lints
-        #ignored
+        #[allow(
+            unused_imports, non_camel_case_types, missing_debug_implementations,
+            reason = "`#[traced]` needs a type beside each span"
+        )]
+        #left_out
         #visibility mod #module {
             #imports
             #(#functions)*

@@ -43,9 +43,19 @@ impl Writer {
     /// `head`, the items with commas between them, `tail`; continued before an item where the line would be too long. Each
     /// by itself fits a line.
     pub(super) fn list(&mut self, head: &str, items: &[String], tail: &str) {
+        self.separated(head, items, ", ", tail);
+    }
+
+    /// `head`, and the items with an operator between them; continued like a list.
+    pub(super) fn joined(&mut self, head: &str, items: &[String], operator: &str) {
+        self.separated(head, items, operator, "");
+    }
+
+    fn separated(&mut self, head: &str, items: &[String], separator: &str, tail: &str) {
         let mut line = head.to_owned();
         for (number, item) in items.iter().enumerate() {
-            let item = if number + 1 == items.len() { format!("{item}{tail}") } else { format!("{item}, ") };
+            let last = number + 1 == items.len();
+            let item = format!("{item}{}", if last { tail } else { separator });
             if 2 * self.depth + line.chars().count() + item.chars().count() > WIDTH {
                 self.line(&format!("{} &", line.trim_end()));
                 line = "    ".to_owned();

@@ -119,3 +119,63 @@ fn constants() -> String {
     out.push('\n');
     out
 }
+
+#[cfg(test)]
+mod tests {
+    /// What the runtime may name without a `_` at the end: keywords, and what the system headers declare, which no program
+    /// can give another meaning before it includes them.
+    const KNOWN: &str = "
+        auto bool break case char const continue default define defined double elif else endif enum error extern float for if
+        ifdef ifndef include int long return sizeof static struct switch typedef unsigned void while
+        clock_gettime clockid_t close errno fprintf free ftruncate getenv gethostname getpid localtime_r malloc memchr memcmp
+        memcpy memset mkdir mmap munmap nanosleep off_t open prctl pwrite read readlink size_t snprintf ssize_t stderr strcmp
+        strcspn strerror strftime strlen strncasecmp strtol syscall time time_t timespec tm tv_nsec tv_sec uint16_t uint32_t
+        uint64_t uint8_t uintptr_t LZ4_compress_default";
+    const FAMILIES: [&str; 18] = [
+        "tumit1_",
+        "TUMIT",
+        "__",
+        "_GNU",
+        "_DEFAULT",
+        "_FEATURES",
+        "MPI_",
+        "pthread_",
+        "PTHREAD_",
+        "sched_",
+        "CLOCK_",
+        "MAP_",
+        "O_",
+        "PR",
+        "PATH_MAX",
+        "SYS_",
+        "UINT64_MAX",
+        "NULL",
+    ];
+
+    #[test]
+    fn no_macro_or_global_of_a_program_can_meet_a_name_of_the_runtime() {
+        let mut text = super::text();
+        while let Some(start) = text.find("/*") {
+            let end = start + text[start..].find("*/").expect("comments end") + 2;
+            text.replace_range(start..end, " ");
+        }
+        let lines = text.lines().filter(|line| !line.starts_with("#include") && !line.starts_with("#pragma"));
+        for line in lines {
+            // Texts and characters: every second piece, once escaped quotes are gone.
+            let plain = line.replace("\\\"", "").replace("'\"'", "");
+            let code: String = plain.split('"').step_by(2).collect();
+            let words = code.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            for word in words.filter(|word| word.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_'))
+            {
+                let fine = word.ends_with('_')
+                    || FAMILIES.iter().any(|family| word.starts_with(family))
+                    || KNOWN.split_whitespace().any(|known| known == word)
+                    || (word.starts_with('E') && word.chars().all(|c| c.is_ascii_uppercase()))
+                    || (word.len() == 1
+                        && code.split('\'').skip(1).step_by(2).any(|sign| sign.trim_start_matches('\\') == word))
+                    || word == "INT_MAX";
+                assert!(fine, "`{word}` in `{line}` needs a `_` at its end");
+            }
+        }
+    }
+}

@@ -40,6 +40,20 @@ fn the_header_is_one_file_and_always_the_same() {
 }
 
 #[test]
+fn a_level_can_be_off_for_good() {
+    let spec = spec(vec![event("post", RecordKind::Event, &[])]);
+    let options = Options { off: vec!["APP".into()], ..Options::default() };
+    let text = C.generate(&spec, &options).unwrap().0.remove(0).text;
+    assert!(text.contains("\n#define TUMIT1_ON_demo_APP 0u\n") && !text.contains("defined DEMO_OFF_APP ||"));
+    assert!(!text.contains("tumit1_word(&tumit1_level_demo"), "nothing asks for its word");
+    assert!(
+        generate(&spec)
+            .unwrap()
+            .contains("#if defined TUMIT_OFF || defined DEMO_OFF_APP\n#define TUMIT1_ON_demo_APP 0u\n")
+    );
+}
+
+#[test]
 fn names_that_meet_are_refused() {
     let spec = spec(vec![event("a_begin", RecordKind::Event, &[]), event("a", RecordKind::Begin, &[])]);
     let error = generate(&spec).unwrap_err();

@@ -12,6 +12,10 @@ interface
     import :: c_int64_t
     integer(c_int64_t) :: date
   end function tumit_now_c
+  function tumit_new_task_c() result(task) bind(C, name="tumit1f_new_task")
+    import :: c_int64_t
+    integer(c_int64_t) :: task
+  end function tumit_new_task_c
   subroutine tumit_flush_c() bind(C, name="tumit1f_flush")
   end subroutine tumit_flush_c
   function tumit_set_level_c(name, name_len, on) result(found) bind(C, name="tumit1f_set_level")

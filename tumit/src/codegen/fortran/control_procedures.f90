@@ -5,6 +5,12 @@ function tumit_now() result(date)
   date = tumit_now_c()
 end function tumit_now
 
+!> A number that no other task of this process has, for the argument `task` of async spans.
+function tumit_new_task() result(task)
+  integer(c_int64_t) :: task
+  task = tumit_new_task_c()
+end function tumit_new_task
+
 !> Writes what all threads recorded until now. The end of the program does so by itself.
 subroutine tumit_flush()
   call tumit_flush_c()

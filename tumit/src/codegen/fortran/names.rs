@@ -13,6 +13,8 @@ pub(super) struct Names {
     pub(super) procedures: Vec<String>,
     /// Constants: of each enum, one per value.
     pub(super) values: Vec<Vec<String>>,
+    /// Constants of the spec.
+    pub(super) constants: Vec<String>,
     /// All names of the module, in lower case, and what they are.
     taken: HashMap<String, String>,
 }
@@ -22,14 +24,8 @@ impl Names {
         let mut names = Self {
             module: fortran_name(&format!("{}_trace", c.trace)),
             procedures: c.functions.iter().map(|name| fortran_name(name)).collect(),
-            values: spec
-                .enums
-                .iter()
-                .zip(&c.enums)
-                .map(|(item, name)| {
-                    item.values.iter().map(|value| fortran_name(&format!("{name}_{}", value.name))).collect()
-                })
-                .collect(),
+            values: c.values.iter().map(|names| names.iter().map(|name| fortran_name(name)).collect()).collect(),
+            constants: c.constants.iter().map(|name| fortran_name(name)).collect(),
             taken: HashMap::new(),
         };
         let module = (names.module.clone(), "the module".to_owned());
@@ -39,7 +35,9 @@ impl Names {
             let owner = |value: &str| format!("value `{value}` of enum `{}`", item.name);
             names.iter().zip(&item.values).map(move |(name, value)| (name.clone(), owner(&value.name)))
         });
-        let all: Vec<_> = [module].into_iter().chain(procedures).chain(values).collect();
+        let constants = names.constants.iter().zip(&spec.constants);
+        let constants = constants.map(|(name, item)| (name.clone(), format!("constant `{}`", item.name)));
+        let all: Vec<_> = [module].into_iter().chain(procedures).chain(values).chain(constants).collect();
         for (name, owner) in all {
             if let Some(other) = names.taken.insert(name.to_ascii_lowercase(), owner.clone()) {
                 return Err(Unsupported {

@@ -19,8 +19,8 @@ pub(super) struct Procedure<'a> {
     label: String,
     /// The header's function.
     function: &'a str,
-    /// The word of its level.
-    level: String,
+    /// In C, 0 when its level is off.
+    on: String,
     arguments: Vec<Argument>,
     /// The procedures of the module that convert arguments: name, and the form of each argument.
     converting: Vec<(String, Vec<usize>)>,
@@ -76,7 +76,7 @@ impl<'a> Procedure<'a> {
             name: public,
             label: format!("tumit1f_{public}"),
             function: &c.functions[index],
-            level: c.on(level),
+            on: c.on(level),
             routine,
             arguments,
             converting,
@@ -227,7 +227,7 @@ impl<'a> Procedure<'a> {
         if self.is_direct() {
             let _ = writeln!(out, "    {call}");
         } else {
-            let _ = writeln!(out, "    if ({} != 0) {{", self.level);
+            let _ = writeln!(out, "    if ({} != 0) {{", self.on);
             let before = self.arguments.iter().flat_map(|argument| &argument.before);
             let after = self.arguments.iter().flat_map(|argument| &argument.after);
             for line in before.chain([&call]).chain(after) {

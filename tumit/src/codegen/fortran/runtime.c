@@ -68,6 +68,7 @@ TUMIT1F_HELPER struct tumit1_site *tumit1f_place(const char *file, size_t length
 }
 
 TUMIT1F_SHARED int64_t tumit1f_now(void) { return (int64_t)tumit1_now(); }
+TUMIT1F_SHARED int64_t tumit1f_new_task(void) { return (int64_t)tumit1_new_task(); }
 TUMIT1F_SHARED void tumit1f_flush(void) { tumit1_flush(); }
 TUMIT1F_SHARED int tumit1f_set_level(const char *name, size_t length, int on) {
     size_t bytes = tumit1f_bytes(name, length);

@@ -38,12 +38,3 @@ level COM {
     insta::assert_snapshot!("module", files.0[0].text);
     insta::assert_snapshot!("routines", routines);
 }
-
-#[test]
-#[ignore = "scratch"]
-fn scratch() {
-    let text = std::fs::read_to_string("/tmp/ft/cli/in.tumit").unwrap();
-    for file in generate(&text).unwrap().0 {
-        std::fs::write(std::path::Path::new("/tmp/ft/cli").join(file.name), file.text).unwrap();
-    }
-}

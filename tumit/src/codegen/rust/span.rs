@@ -43,7 +43,6 @@ impl<'a> Both<'a> {
             #guard
 
             #[doc(hidden)]
-            #[allow(missing_debug_implementations, non_camel_case_types, reason = "for `#[traced]` alone")]
             #visibility enum #name {}
 
             impl #name { #entries }

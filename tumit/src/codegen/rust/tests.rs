@@ -151,3 +151,21 @@ fn names_of_all_kinds_are_kept_apart() {
         "the constants `demo_version` and `demo_VERSION` are both `DEMO_VERSION` in Rust: rename one of them"
     );
 }
+
+/// The documents show what is generated.
+#[test]
+fn the_documents_show_what_is_generated() {
+    let document = include_str!("../../../../docs/generated-code.md");
+    let section = document.split("\n## ").find(|section| section.starts_with("Rust\n")).unwrap();
+    let blocks = |language: &str| -> Vec<&str> {
+        let opening = format!("```{language}\n");
+        section.split(&opening).skip(1).filter_map(|rest| rest.split("```").next()).collect()
+    };
+    let (demo, diagnostics) = crate::compile_text("demo.tumit", blocks("tumit")[0]);
+    let demo = demo.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
+    let generated = super::text(&demo, &Options::default()).unwrap();
+    assert!(blocks("rust").len() >= 4);
+    for block in blocks("rust") {
+        assert!(generated.contains(block), "not generated:\n{block}\nbut\n{generated}");
+    }
+}

@@ -93,7 +93,7 @@ TUMIT1_SLOW(int tumit1_append_schemas(void)) {
         size_t room_ = TUMIT1_HEADER_BYTES + (size_t)provider_->schema_bytes_ + 8;
         unsigned char *block_;
         int error_;
-        if (provider_->written_) {
+        if (provider_->written_ || provider_->again_) {
             continue;
         }
         block_ = (unsigned char *)tumit1_map(room_);

@@ -72,7 +72,7 @@ struct tumit1_site {
 #endif
 
 #if defined __cplusplus && __cplusplus >= 201103L
-#define TUMIT1_METHOD inline __attribute__((__always_inline__))
+#define TUMIT1_METHOD __inline__ __attribute__((__always_inline__))
 #define TUMIT1_JOIN(one_, two_) one_##two_
 #define TUMIT1_GUARD(number_) TUMIT1_JOIN(tumit1_guard_, number_)
 /* A guard without a name, `TUMIT_SCOPE(TRACE_SPAN_scope(...));`: the span ends with the block. */

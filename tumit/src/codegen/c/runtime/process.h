@@ -65,11 +65,11 @@ TUMIT1_SLOW(bool tumit1_is(const char *text_, size_t length_, const char *word_)
     return strlen(word_) == length_ && strncasecmp(text_, word_, length_) == 0;
 }
 
-/* Whether `LEVEL`, `TRACE.LEVEL` or `all_`, in any case, names this level. */
-TUMIT1_SLOW(bool tumit1_names_level(const char *text_, size_t length_, const char *trace, const char *level_)) {
+/* Whether `LEVEL`, `TRACE.LEVEL` or `all`, in any case, names this level. */
+TUMIT1_SLOW(bool tumit1_names_level(const char *text_, size_t length_, const char *trace_, const char *level_)) {
     const char *dot_ = (const char *)memchr(text_, '.', length_);
     if (dot_ != NULL) {
-        return tumit1_is(text_, (size_t)(dot_ - text_), trace) && tumit1_is(dot_ + 1, (size_t)(text_ + length_ - dot_) - 1, level_);
+        return tumit1_is(text_, (size_t)(dot_ - text_), trace_) && tumit1_is(dot_ + 1, (size_t)(text_ + length_ - dot_) - 1, level_);
     }
     return tumit1_is(text_, length_, "all") || tumit1_is(text_, length_, level_);
 }
@@ -95,13 +95,13 @@ TUMIT1_SLOW(const char *tumit1_next_switch(const char *text_, const char **name_
 }
 
 /* What TUMIT_LEVELS (`COM=on,taktuk.APP=off`) says about a level; `enabled_` when nothing. The last word counts. */
-TUMIT1_SLOW(int tumit1_env_level(const char *trace, const char *level_, int enabled_)) {
+TUMIT1_SLOW(int tumit1_env_level(const char *trace_, const char *level_, int enabled_)) {
     const char *text_ = getenv("TUMIT_LEVELS"), *name_;
     size_t length_;
     int on_;
     while (text_ != NULL && *text_ != '\0') {
         text_ = tumit1_next_switch(text_, &name_, &length_, &on_);
-        if (on_ >= 0 && tumit1_names_level(name_, length_, trace, level_)) {
+        if (on_ >= 0 && tumit1_names_level(name_, length_, trace_, level_)) {
             enabled_ = on_;
         }
     }
@@ -129,40 +129,71 @@ TUMIT1_SLOW(void tumit1_switch(const struct tumit1_level *level_, uint32_t base_
     __atomic_store_n(level_->word_, on_ ? TUMIT1_ON | base_ : 0u, __ATOMIC_RELAXED);
 }
 
-/* Makes a spec known, once per program: gives its records their ids and switches its levels. Runs before `main`. */
+/* The provider that this spec is already, from another shared object; NULL if it is none. */
+TUMIT1_SLOW(struct tumit1_provider *tumit1_find_provider(const struct tumit1_spec *spec_)) {
+    struct tumit1_provider *provider_ = tumit1_session.providers_;
+    size_t behind_ = spec_->base_at_ + 8;
+    for (; provider_ != NULL; provider_ = provider_->next_) {
+        if (!provider_->again_ && provider_->schema_bytes_ == spec_->schema_bytes_ &&
+            memcmp(provider_->schema_, spec_->schema_, spec_->base_at_) == 0 &&
+            memcmp(provider_->schema_ + behind_, spec_->schema_ + behind_, spec_->schema_bytes_ - behind_) == 0) {
+            return provider_;
+        }
+    }
+    return NULL;
+}
+
+/* Copies what a spec says, under new ids. Returns 0 when there is no memory. */
+TUMIT1_SLOW(int tumit1_copy_spec(struct tumit1_provider *provider_, const struct tumit1_spec *spec_, uint32_t base_)) {
+    provider_->name_ = (char *)tumit1_keep(spec_->name_, strlen(spec_->name_) + 1);
+    provider_->schema_ = (unsigned char *)tumit1_keep(spec_->schema_, spec_->schema_bytes_);
+    provider_->shapes_ = (uint32_t *)tumit1_keep(spec_->shapes_, spec_->ids_ * sizeof *spec_->shapes_);
+    provider_->counted_ = (uint32_t *)tumit1_keep(spec_->counted_, spec_->counted_count_ * sizeof *spec_->counted_);
+    if (provider_->name_ == NULL || provider_->schema_ == NULL || provider_->shapes_ == NULL ||
+        provider_->counted_ == NULL) {
+        return 0;
+    }
+    tumit1_put_u32(provider_->schema_ + spec_->base_at_, base_);
+    tumit1_put_u32(provider_->schema_ + spec_->base_at_ + 4, spec_->ids_);
+    provider_->schema_bytes_ = spec_->schema_bytes_;
+    provider_->schema_raw_ = spec_->schema_raw_;
+    provider_->base_ = base_;
+    provider_->ids_ = spec_->ids_;
+    return 1;
+}
+
+/* Makes a spec known, once per shared object: gives its records their ids and switches its levels. Runs before `main`. */
 TUMIT1_SLOW(void tumit1_register(struct tumit1_spec *spec_, const void *home_)) {
     struct tumit1_session *s_ = &tumit1_session;
-    struct tumit1_provider *provider_;
-    uint32_t busy_;
-    uint32_t i_;
+    struct tumit1_provider *provider_, *first_;
+    uint32_t busy_, i_;
     busy_ = tumit1_lock_all();
     if (s_->next_base_ == 0) {
         s_->next_base_ = 1;
         tumit1_check_levels();
     }
-    if (!spec_->registered_ && spec_->ids_ <= TUMIT1_FIRST_RESERVED_ID - s_->next_base_) {
+    first_ = spec_->registered_ ? NULL : tumit1_find_provider(spec_);
+    if (!spec_->registered_ && first_ == NULL && spec_->ids_ > TUMIT1_FIRST_RESERVED_ID - s_->next_base_) {
+        fprintf(stderr, "tumit: %s is not recorded: its events are more than a file can tell apart\n", spec_->name_);
+    } else if (!spec_->registered_) {
         spec_->registered_ = 1;
         provider_ = (struct tumit1_provider *)tumit1_keep(NULL, sizeof *provider_);
-        if (provider_ != NULL) {
+        if (provider_ != NULL && first_ != NULL) {
+            *provider_ = *first_;
+            provider_->again_ = 1;
+        } else if (provider_ != NULL) {
             memset(provider_, 0, sizeof *provider_);
-            provider_->name_ = (char *)tumit1_keep(spec_->name_, strlen(spec_->name_) + 1);
-            provider_->schema_ = (unsigned char *)tumit1_keep(spec_->schema_, spec_->schema_bytes_);
-            provider_->shapes_ = (uint32_t *)tumit1_keep(spec_->shapes_, spec_->ids_ * sizeof *spec_->shapes_);
-            provider_->counted_ = (uint32_t *)tumit1_keep(spec_->counted_, spec_->counted_count_ * sizeof *spec_->counted_);
+            if (tumit1_copy_spec(provider_, spec_, s_->next_base_)) {
+                s_->next_base_ += spec_->ids_;
+            } else {
+                provider_ = NULL;
+            }
         }
-        if (provider_ != NULL && provider_->name_ != NULL && provider_->schema_ != NULL && provider_->shapes_ != NULL &&
-            provider_->counted_ != NULL) {
-            tumit1_put_u32(provider_->schema_ + spec_->base_at_, s_->next_base_);
-            tumit1_put_u32(provider_->schema_ + spec_->base_at_ + 4, spec_->ids_);
-            provider_->schema_bytes_ = spec_->schema_bytes_;
-            provider_->schema_raw_ = spec_->schema_raw_;
+        if (provider_ != NULL) {
             provider_->levels_ = spec_->levels_;
             provider_->levels_count_ = spec_->levels_count_;
             provider_->home_ = home_;
-            provider_->base_ = s_->next_base_;
-            provider_->ids_ = spec_->ids_;
             provider_->next_ = s_->providers_;
-            s_->next_base_ += spec_->ids_;
             __atomic_store_n(&s_->providers_, provider_, __ATOMIC_RELEASE);
             for (i_ = 0; i_ < spec_->levels_count_; i_++) {
                 const struct tumit1_level *level_ = &spec_->levels_[i_];

@@ -35,7 +35,7 @@ TUMIT1_SLOW(void tumit1_add_account(struct tumit1_walk *walk_, const unsigned ch
     walk_->lost_.bytes_ += tumit1_get_u64(p_ + 8);
     walk_->lost_.first_ = walk_->accounts_ == 0 ? tumit1_get_u64(p_ + 16) : walk_->lost_.first_;
     walk_->lost_.last_ = tumit1_get_u64(p_ + 24);
-    walk_->lost_.cause |= tumit1_get_u32(p_ + 32);
+    walk_->lost_.cause_ |= tumit1_get_u32(p_ + 32);
     walk_->accounts_++;
 }
 
@@ -76,7 +76,7 @@ TUMIT1_SLOW(struct tumit1_walk tumit1_walk_records(unsigned char *p_, const unsi
 
 /* Adds to the account of what is missing; it goes to the file as a `lost` record. Under the lock. */
 TUMIT1_SLOW(void tumit1_lose(struct tumit1_thread *t_, uint64_t count_, uint64_t bytes_, uint64_t first_, uint64_t last_,
-                             uint32_t cause)) {
+                             uint32_t cause_)) {
     if (count_ == 0) {
         return;
     }
@@ -86,7 +86,7 @@ TUMIT1_SLOW(void tumit1_lose(struct tumit1_thread *t_, uint64_t count_, uint64_t
     t_->lost_.count_ += count_;
     t_->lost_.bytes_ += bytes_;
     t_->lost_.last_ = last_;
-    t_->lost_.cause |= cause;
+    t_->lost_.cause_ |= cause_;
     t_->dropped_ += count_;
 }
 
@@ -104,7 +104,7 @@ TUMIT1_SLOW(unsigned char *tumit1_put_lost(struct tumit1_thread *t_, unsigned ch
     p_ = tumit1_put_u64(p_, t_->lost_.bytes_);
     p_ = tumit1_put_u64(p_, t_->lost_.first_);
     p_ = tumit1_put_u64(p_, t_->lost_.last_);
-    p_ = tumit1_put_u32(p_, t_->lost_.cause);
+    p_ = tumit1_put_u32(p_, t_->lost_.cause_);
     memset(&t_->lost_, 0, sizeof t_->lost_);
     return p_;
 }
@@ -143,7 +143,7 @@ TUMIT1_SLOW(void tumit1_append_records(struct tumit1_thread *t_, unsigned char *
             t_->lost_.last_ = later_.last_;
             t_->lost_.count_ += later_.count_;
             t_->lost_.bytes_ += later_.bytes_;
-            t_->lost_.cause |= later_.cause;
+            t_->lost_.cause_ |= later_.cause_;
         }
         tumit1_lose(t_, walk_->records_ - walk_->accounts_, raw_, walk_->first_, walk_->last_, TUMIT1_CAUSE_WRITE_FAILED);
         return;

@@ -69,12 +69,13 @@ struct tumit1_provider {
     uint32_t schema_raw_;
     uint32_t base_;
     uint32_t ids_;
+    int again_; /* another shared object's copy of a spec that is known already: its ids are those */
     int written_;
 };
 
 struct tumit1_lost {
     uint64_t count_, bytes_, first_, last_;
-    uint32_t cause;
+    uint32_t cause_;
 };
 
 /* The buffer of one thread. Its owner writes records between `start_` and the cursor's `at_` without a lock; all else

@@ -1,0 +1,85 @@
+//! Constants of the spec and values of its enums, as named constants of Fortran.
+
+use super::names::Names;
+use crate::Spec;
+use crate::codegen::writer::Writer;
+use crate::spec::{Expr, Pattern, Piece};
+
+/// Appends all of them.
+pub(super) fn write(out: &mut Writer, spec: &Spec, names: &Names) {
+    if !spec.constants.is_empty() {
+        out.line("");
+    }
+    for (constant, name) in spec.constants.iter().zip(&names.constants) {
+        if let Some((ty, value)) = literal(&constant.value) {
+            out.doc(&constant.doc);
+            out.joined(&format!("{ty}, parameter, public :: {name} = "), &value, " // ");
+        }
+    }
+    for (item, values) in spec.enums.iter().zip(&names.values) {
+        out.line("");
+        out.comment("!", "!", item.doc.trim());
+        for (value, name) in item.values.iter().zip(values) {
+            out.doc(&value.doc);
+            out.line(&format!("integer(c_int), parameter, public :: {name} = {}", value.number));
+        }
+    }
+}
+
+/// Type and value of a constant; the value as pieces to be concatenated.
+fn literal(value: &Expr) -> Option<(&'static str, Vec<String>)> {
+    const LONG: &str = "integer(c_int64_t)";
+    const REAL: &str = "real(c_double)";
+    Some(match value {
+        // Fortran's integers are symmetric: the lowest number is none of its literals.
+        Expr::Integer(i64::MIN) => (LONG, vec!["ibset(0_c_int64_t, 63)".into()]),
+        Expr::Integer(number) if i32::try_from(*number).is_ok_and(|small| small > i32::MIN) => {
+            ("integer(c_int)", vec![number.to_string()])
+        }
+        Expr::Integer(number) => (LONG, vec![format!("{number}_c_int64_t")]),
+        Expr::Float(number) if number.is_finite() => (REAL, vec![format!("{number:?}_c_double")]),
+        Expr::Float(number) => {
+            let bits = number.to_bits().cast_signed();
+            (REAL, vec![format!("transfer({bits}_c_int64_t, 0.0_c_double)")])
+        }
+        Expr::Bool(yes) => ("logical", vec![if *yes { ".true." } else { ".false." }.into()]),
+        Expr::Text(pattern) => ("character(len=*)", text(pattern)?),
+        _ => return None,
+    })
+}
+
+/// Longest text that is a constant: its pieces must fit the 255 continuation lines of a statement.
+const MOST_PIECES: usize = 250;
+/// Letters of a piece.
+const PIECE: usize = 60;
+
+/// Literals without escapes, which Fortran does not have. `None` when there are holes, or too much text.
+fn text(pattern: &Pattern) -> Option<Vec<String>> {
+    let mut pieces = Vec::new();
+    let mut run = String::new();
+    let finish = |run: &mut String, pieces: &mut Vec<String>| {
+        if !run.is_empty() {
+            pieces.push(format!("\"{}\"", run.replace('"', "\"\"")));
+            run.clear();
+        }
+    };
+    for piece in &pattern.0 {
+        let Piece::Text(text) = piece else { return None };
+        for letter in text.chars() {
+            if letter.is_ascii_control() {
+                finish(&mut run, &mut pieces);
+                pieces.push(format!("achar({})", u32::from(letter)));
+            } else {
+                run.push(letter);
+            }
+            if run.chars().count() == PIECE {
+                finish(&mut run, &mut pieces);
+            }
+        }
+    }
+    finish(&mut run, &mut pieces);
+    if pieces.is_empty() {
+        pieces.push("\"\"".into());
+    }
+    (pieces.len() <= MOST_PIECES).then_some(pieces)
+}
