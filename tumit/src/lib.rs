@@ -15,6 +15,7 @@ mod check;
 pub mod codegen;
 mod compile;
 pub mod diag;
+pub mod fmt;
 pub mod growth;
 mod layout;
 pub mod load;

@@ -22,9 +22,11 @@ mod grammar {
     #[grammar = "syntax/grammar.pest"]
     pub(crate) struct Grammar;
 }
-use grammar::{Grammar, Rule};
+use grammar::Grammar;
+pub(crate) use grammar::Rule;
 
-type Node<'i> = Pair<'i, Rule>;
+/// A node of the grammar's tree.
+pub(crate) type Node<'i> = Pair<'i, Rule>;
 
 /// What the builders need: where they are, and where to complain.
 struct Builder<'d> {
@@ -55,6 +57,14 @@ pub(crate) fn parse(file: FileId, diagnostics: &mut Diagnostics) -> ast::File {
             ast::File::default()
         }
     }
+}
+
+/// The grammar's own tree of a text, for the formatter, which needs every token. `None` when the text cannot be parsed at
+/// all; parts that fit nowhere are in the tree as `bad_…`.
+pub(crate) fn tree(text: &str) -> Option<Node<'_>> {
+    let mut diagnostics = Diagnostics::default();
+    scan::check(FileId(0), text, &mut diagnostics)?;
+    Grammar::parse(Rule::file, text).ok().filter(|_| diagnostics.is_empty())?.next()
 }
 
 impl Builder<'_> {

@@ -26,6 +26,7 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     Check(cmd::check::Args),
     Explain(cmd::explain::Args),
+    Fmt(cmd::fmt::Args),
     Doc(cmd::doc::Args),
     Gen(cmd::generate::Args),
     Info(cmd::info::Args),

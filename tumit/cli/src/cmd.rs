@@ -6,6 +6,7 @@ pub(crate) mod convert;
 pub(crate) mod doc;
 pub(crate) mod dump;
 pub(crate) mod explain;
+pub(crate) mod fmt;
 pub(crate) mod generate;
 pub(crate) mod info;
 pub(crate) mod man;
@@ -42,6 +43,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Status> {
     match command {
         Command::Check(args) => check::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Fmt(args) => fmt::run(&args),
         Command::Doc(args) => doc::run(&args),
         Command::Gen(args) => generate::run(&args),
         Command::Info(args) => info::run(&args),

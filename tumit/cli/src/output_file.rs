@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, Once, PoisonError};
 
 use anyhow::{Context, bail};
 
@@ -32,6 +32,13 @@ impl OutputFile {
         *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(temporary.clone());
         let file = File::create(&temporary).with_context(|| format!("cannot create `{}`", target.display()))?;
         Ok(Self { file, temporary, target: target.to_path_buf(), finished: false })
+    }
+
+    /// Gives the file the permissions of another.
+    pub(crate) fn set_permissions(&self, permissions: fs::Permissions) -> anyhow::Result<()> {
+        self.file
+            .set_permissions(permissions)
+            .with_context(|| format!("cannot give `{}` its permissions", self.target.display()))
     }
 
     /// Gives the file its name.
@@ -80,14 +87,17 @@ const INTERRUPTED: i32 = 130;
 
 /// On Ctrl-C and on being asked to terminate, removes the unfinished file and ends the program.
 fn remove_on_interrupt() {
-    std::thread::spawn(|| {
-        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
-        runtime.block_on(interrupted());
-        if let Some(path) = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            let _ = fs::remove_file(path);
-        }
-        std::process::exit(INTERRUPTED);
-    });
+    static WATCH: Once = Once::new();
+    WATCH.call_once(|| drop(std::thread::spawn(watch)));
+}
+
+fn watch() {
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+    runtime.block_on(interrupted());
+    if let Some(path) = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        let _ = fs::remove_file(path);
+    }
+    std::process::exit(INTERRUPTED);
 }
 
 #[cfg(unix)]

@@ -57,6 +57,18 @@ pub(crate) fn paths(spec: &Spec) -> impl Iterator<Item = &str> {
     paths.filter(|path| *path != STANDARD_INPUT_NAME && !path.starts_with("std:"))
 }
 
+/// The text of a file, `-` being standard input.
+///
+/// # Errors
+/// When it cannot be read, or is not UTF-8.
+pub(crate) fn text(path: &str) -> anyhow::Result<String> {
+    if path == STANDARD_INPUT {
+        read_standard_input()
+    } else {
+        read(path).with_context(|| format!("cannot read `{path}`"))
+    }
+}
+
 /// Standard input, which can be read only once and may be compiled twice (`check - --since OLD`).
 fn read_standard_input() -> anyhow::Result<String> {
     static TEXT: OnceLock<String> = OnceLock::new();

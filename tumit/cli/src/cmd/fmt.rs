@@ -1,0 +1,149 @@
+//! `tumit fmt`.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+use clap::ValueHint;
+use similar::{ChangeTag, TextDiff};
+
+use super::Status;
+use crate::output_file::OutputFile;
+use crate::{spec_files, term};
+
+/// Gives specs their usual form
+///
+/// Comments, texts and numbers stay as they are written; blanks, line ends and commas at the ends of lists become what
+/// they are in every other spec. There are no options for style.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tumit fmt app.tumit              rewrites the file, unless it has its usual form already
+  tumit fmt specs/*.tumit          several at once; folders are not searched
+  tumit fmt --check app.tumit      changes nothing, and shows what would change
+  tumit fmt - < app.tumit          from standard input to standard output, for editors
+
+A file with syntax errors is left as it is. Names, types and rules need not be right.
+
+Exit status: 0 done, 1 a file has syntax errors (or, with --check, not its usual form), 2 one could not be read or written.")]
+pub(crate) struct Args {
+    /// Specs to format; `-` is standard input
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    files: Vec<String>,
+
+    /// Changes nothing; shows as a unified diff what would change
+    #[arg(long)]
+    check: bool,
+}
+
+/// What happened to a file.
+enum Outcome {
+    Done,
+    HasMistakes,
+    WouldChange,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+    let mut out = term::stdout();
+    let (mut mistakes, mut unreadable, mut changed) = (false, false, 0);
+    for file in &args.files {
+        match format(file, args.check, &mut out) {
+            Ok(Outcome::Done) => {}
+            Ok(Outcome::HasMistakes) => mistakes = true,
+            Ok(Outcome::WouldChange) => changed += 1,
+            Err(error) if term::is_broken_pipe(&error) => return Err(error),
+            Err(error) => {
+                term::error(&error);
+                unreadable = true;
+            }
+        }
+    }
+    out.flush().context("cannot write")?;
+    if changed > 0 {
+        let (files, have) = if changed == 1 { ("file", "has") } else { ("files", "have") };
+        term::note(&format!(
+            "{changed} {files} of {} {have} not the usual form; `tumit fmt` gives it",
+            args.files.len()
+        ));
+    }
+    Ok(match (unreadable, mistakes || changed > 0) {
+        (true, _) => Status::CouldNotRun,
+        (_, true) => Status::InputHasMistakes,
+        _ => Status::Done,
+    })
+}
+
+fn format(file: &str, check: bool, out: &mut impl Write) -> anyhow::Result<Outcome> {
+    let is_standard_input = file == "-";
+    if !is_standard_input && Path::new(file).is_dir() {
+        bail!("`{file}` is a folder; name the files in it, such as `{}/*.tumit`", file.trim_end_matches('/'));
+    }
+    let text = spec_files::text(file)?;
+    let name = if is_standard_input { "<standard input>" } else { file };
+    let formatted = match tumit::fmt::format(name, &text) {
+        Ok(formatted) => formatted,
+        Err(diagnostics) => {
+            spec_files::tell(&diagnostics);
+            return Ok(Outcome::HasMistakes);
+        }
+    };
+    let changes = formatted != text;
+    if check {
+        if changes {
+            show(name, &text, &formatted, out).context("cannot write")?;
+            return Ok(Outcome::WouldChange);
+        }
+    } else if is_standard_input {
+        out.write_all(formatted.as_bytes()).context("cannot write")?;
+    } else if changes {
+        rewrite(Path::new(file), &formatted)?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// Puts a text in the place of a file's, at once and with the file's permissions. A link stays one.
+fn rewrite(path: &Path, text: &str) -> anyhow::Result<()> {
+    let target = fs::canonicalize(path).with_context(|| format!("cannot find `{}`", path.display()))?;
+    let permissions = fs::metadata(&target).with_context(|| format!("cannot read `{}`", path.display()))?.permissions();
+    if permissions.readonly() {
+        bail!("`{}` may not be written", path.display());
+    }
+    let file = OutputFile::create(&target)?;
+    (&file).write_all(text.as_bytes()).with_context(|| format!("cannot write `{}`", path.display()))?;
+    file.set_permissions(permissions)?;
+    file.finish()
+}
+
+const RED: &str = "\x1b[31m";
+const GREEN: &str = "\x1b[32m";
+const BLUE: &str = "\x1b[36m";
+const BOLD: &str = "\x1b[1m";
+const PLAIN: &str = "\x1b[0m";
+
+/// A unified diff, coloured where someone looks at it.
+fn show(name: &str, before: &str, after: &str, out: &mut impl Write) -> io::Result<()> {
+    let color = term::is_stdout_colored();
+    let mut line = |style: &str, text: &str| {
+        if color { writeln!(out, "{style}{text}{PLAIN}") } else { writeln!(out, "{text}") }
+    };
+    line(BOLD, &format!("--- {name}"))?;
+    line(BOLD, &format!("+++ {name} (formatted)"))?;
+    let diff = TextDiff::from_lines(before, after);
+    for hunk in diff.unified_diff().iter_hunks() {
+        line(BLUE, &hunk.header().to_string())?;
+        for change in hunk.iter_changes() {
+            let (sign, style) = match change.tag() {
+                ChangeTag::Delete => ('-', RED),
+                ChangeTag::Insert => ('+', GREEN),
+                ChangeTag::Equal => (' ', ""),
+            };
+            let text = change.value();
+            line(style, &format!("{sign}{}", text.strip_suffix('\n').unwrap_or(text)))?;
+            if !text.ends_with('\n') {
+                line("", "\\ No newline at end of file")?;
+            }
+        }
+    }
+    Ok(())
+}
