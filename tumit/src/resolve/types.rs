@@ -152,7 +152,7 @@ impl Model {
             return duplicate("type", &alias.name, self.enum_spans[*first as usize], diagnostics);
         }
         self.aliases.insert(alias.name.text.clone(), alias.ty.clone());
-        let text = diagnostics.sources.text(alias.ty.span).to_owned();
+        let text = written(&alias.ty);
         self.spec.aliases.push(spec::Alias { name: alias.name.text.clone(), doc: alias.doc.clone(), text });
     }
 
@@ -265,6 +265,16 @@ impl Model {
             return None;
         }
         u32::try_from(value).ok()
+    }
+}
+
+/// A type in its usual form, whatever blanks and comments stand in it.
+pub(super) fn written(ty: &TypeRef) -> String {
+    match &ty.kind {
+        TypeKind::Named(name) => name.text.clone(),
+        TypeKind::Variable(element) => format!("[{}]", written(element)),
+        TypeKind::Fixed(element, Count::Literal(count, _)) => format!("[{}; {count}]", written(element)),
+        TypeKind::Fixed(element, Count::Named(name)) => format!("[{}; {}]", written(element), name.text),
     }
 }
 
