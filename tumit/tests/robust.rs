@@ -166,6 +166,27 @@ fn deep_nesting_is_reported() {
     }
 }
 
+/// The operators of an expression are counted with those in its brackets: 64 brackets with 199 each are no small tree.
+#[test]
+fn operators_in_brackets_count_together() {
+    let nested = |around: &dyn Fn(String) -> String, first: &str| {
+        let expr = (0..60).fold(first.to_owned(), |inner, _| around(inner));
+        format!(
+            "trace a;\nlevel L {{ event e {{ x: i64, b: bool }} }}\npaje {{ container p {{ variable v event m }} }}\nrule e -> {expr} on p;\n"
+        )
+    };
+    let sums = nested(&|inner| format!("({inner}){}", " + x".repeat(199)), "x").replace("-> (", "-> set v = (");
+    let nots = nested(&|inner| format!("{}({inner}{})", "not ".repeat(199), " and b".repeat(199)), "b");
+    let nots = nots.replace("-> not", "-> mark m = not");
+    let holes = nested(&|inner| format!("({inner}){}", " + x".repeat(199)), "x").replace("-> (", "-> mark m = \"{(");
+    let holes = holes.replace(" on p", "}\" on p");
+    for text in [sums, nots, holes] {
+        let (_, diagnostics) = tumit::compile_text("deep.tumit", &text);
+        assert_eq!(diagnostics.error_count(), 1, "{}", diagnostics.render(false));
+        assert!(diagnostics.iter().any(|found| found.code == tumit::Code::TooDeep));
+    }
+}
+
 #[test]
 fn long_broken_files_end() {
     for part in [

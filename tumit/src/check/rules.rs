@@ -86,6 +86,10 @@ pub(super) fn lower_each<T>(
 pub(super) fn assign(rules: &[&Rule], model: &Model, diagnostics: &mut Diagnostics) -> Vec<Vec<usize>> {
     let mut choices = vec![Choice::default(); model.spec.records.len()];
     let is_event = |record: usize| model.spec.records[record].layout.kind == tracer_format::schema::RecordKind::Event;
+    let mut of_level: Vec<Vec<usize>> = vec![Vec::new(); model.spec.levels.len()];
+    for record in (0..choices.len()).filter(|record| is_event(*record)) {
+        of_level[model.spec.records[record].level.index()].push(record);
+    }
     for (at, rule) in rules.iter().enumerate() {
         // The records that the rule speaks of, and which of their places it takes.
         let (records, slot): (Vec<usize>, Slot) = match &rule.target {
@@ -99,9 +103,7 @@ pub(super) fn assign(rules: &[&Rule], model: &Model, diagnostics: &mut Diagnosti
                     model.unknown(Code::UnknownLevel, "level", name, levels, diagnostics);
                     continue;
                 };
-                let records = 0..choices.len();
-                let own = records.filter(|record| is_event(*record) && model.spec.records[*record].level == level);
-                (own.collect(), |choice| &mut choice.level)
+                (of_level[level.index()].clone(), |choice| &mut choice.level)
             }
             Target::Default(_) => {
                 ((0..choices.len()).filter(|record| is_event(*record)).collect(), |choice| &mut choice.default)

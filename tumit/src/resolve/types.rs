@@ -174,19 +174,32 @@ impl Model {
     fn unaliased<'a>(&'a self, ty: &'a TypeRef, diagnostics: &mut Diagnostics) -> Option<&'a TypeRef> {
         let mut at = ty;
         for _ in 0..MAX_ALIASES {
-            match &at.kind {
-                TypeKind::Named(name) => match self.aliases.get(&name.text) {
-                    Some(next) => at = next,
-                    None => return Some(at),
-                },
-                _ => return Some(at),
+            match self.next_alias(at) {
+                Some(next) => at = next,
+                None => return Some(at),
             }
         }
-        diagnostics.push(
+        let is_circle = std::iter::successors(self.next_alias(at), |at| self.next_alias(at))
+            .take(MAX_ALIASES)
+            .any(|later| later.span == at.span);
+        diagnostics.push(if is_circle {
             Diagnostic::error(Code::Circular, "the type is declared by itself")
-                .at(ty.span, "its `type` declarations lead in a circle"),
-        );
+                .at(ty.span, "its `type` declarations lead in a circle")
+        } else {
+            Diagnostic::error(
+                Code::Circular,
+                format!("more than {MAX_ALIASES} `type` declarations stand behind the type"),
+            )
+            .at(ty.span, "not followed any further")
+            .help("name the type that is meant itself")
+        });
         None
+    }
+
+    /// What a `type` declaration says that this name stands for.
+    fn next_alias(&self, ty: &TypeRef) -> Option<&TypeRef> {
+        let TypeKind::Named(name) = &ty.kind else { return None };
+        self.aliases.get(&name.text)
     }
 
     fn scalar(&self, name: &Ident, diagnostics: &mut Diagnostics) -> Option<Scalar> {
