@@ -212,3 +212,14 @@ fn large_good_files_compile() {
     let (spec, diagnostics) = tumit::compile_text("large.tumit", &text);
     assert_eq!(spec.map(|spec| spec.records.len()), Some(5_000), "{}", diagnostics.render(false));
 }
+
+/// Every `also rule default` acts on every event: the product is bounded before it is made.
+#[test]
+fn also_rules_times_events_are_bounded() {
+    let events: String = (0..2_000).map(|n| format!("event e{n}; ")).collect();
+    let rules = "also rule default -> mark log = \"x\" on p;\n".repeat(2_000);
+    let text = format!("trace a;\nlevel L {{ {events} }}\npaje {{ container p {{ event log }} }}\n{rules}");
+    let (spec, diagnostics) = tumit::compile_text("a.tumit", &text);
+    assert!(spec.is_none());
+    assert!(diagnostics.iter().any(|found| found.code == tumit::Code::TooMany), "{}", diagnostics.render(false));
+}
