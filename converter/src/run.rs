@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::input::{Process, ReadError, Stream};
+use crate::input::{LiveError, Process, ReadError, Spool, Stream};
 
 /// A run, opened: what its files say about themselves, and where their records are. Records stay in the files.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +18,8 @@ pub struct Run {
     pub unreadable: Vec<String>,
     /// Files left out as copies of others, and those others.
     pub copies: Vec<(PathBuf, PathBuf)>,
+    /// Live files without their process files.
+    pub lone_live_files: Vec<PathBuf>,
     /// A whole folder was opened, not one file of it.
     is_folder: bool,
 }
@@ -114,6 +116,26 @@ pub enum Loss {
     NotEnded {
         /// The file.
         file: PathBuf,
+        /// Records that its live file had and its file had not: they are used.
+        live_records: u64,
+    },
+    /// Something in the live file of a process that did not end in order could not be used.
+    Live {
+        /// The live file.
+        file: PathBuf,
+        /// How many things.
+        faults: usize,
+        /// Bytes that could not be used.
+        bytes: u64,
+        /// Records that were to be in them.
+        records: u64,
+        /// What is wrong with the first.
+        why: String,
+    },
+    /// A live file without its process file.
+    LiveAlone {
+        /// The live file.
+        file: PathBuf,
     },
 }
 
@@ -124,13 +146,16 @@ impl Run {
     /// When there is nothing usable. Damage is no error; see [`Run::losses`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = path.as_ref();
-        let files = process_files(path)?;
+        let Files { process: files, live } = Files::in_run(path)?;
         if files.is_empty() {
             return Err(OpenError::NoFiles { path: path.to_path_buf() });
         }
         let mut run = Self { path: path.to_path_buf(), is_folder: path.is_dir(), ..Self::default() };
+        run.lone_live_files =
+            live.into_iter().filter(|live| files.binary_search(&live.with_extension("tmt")).is_err()).collect();
+        let mut spool = Spool::default();
         for file in &files {
-            match Process::open(file) {
+            match Process::open(file, &mut spool) {
                 Ok(process) => run.processes.push(process),
                 Err(error) => run.unreadable.push(error.to_string()),
             }
@@ -221,9 +246,12 @@ impl Run {
                 losses.push(Loss::Dropped { file: file(), records: process.dropped() });
             }
             if !process.ended {
-                losses.push(Loss::NotEnded { file: file() });
+                let live_records = process.live.as_ref().map_or(0, |live| live.records);
+                losses.push(Loss::NotEnded { file: file(), live_records });
             }
+            losses.extend(live_loss(process));
         }
+        losses.extend(self.lone_live_files.iter().map(|file| Loss::LiveAlone { file: file.clone() }));
         losses
     }
 }
@@ -256,25 +284,72 @@ impl fmt::Display for Loss {
                 write!(f, "{}: {blocks} blocks of stream {stream} are missing", file.display())
             }
             Self::Dropped { file, records } => write!(f, "{}: {records} records were dropped", file.display()),
-            Self::NotEnded { file } => {
-                write!(f, "{}: the process did not end in order (killed, or still running)", file.display())
+            Self::NotEnded { file, live_records } => {
+                write!(f, "{}: the process did not end in order (killed, or still running)", file.display())?;
+                match live_records {
+                    0 => Ok(()),
+                    1 => write!(f, "; 1 record is from its live file"),
+                    count => write!(f, "; {count} records are from its live file"),
+                }
+            }
+            Self::Live { file, faults, bytes, records, why } => {
+                write!(f, "{}: {why}", file.display())?;
+                if *faults > 1 {
+                    write!(f, " (and {} more like it)", faults - 1)?;
+                }
+                if *bytes > 0 { write!(f, "; {bytes} bytes, {records} records not used") } else { Ok(()) }
+            }
+            Self::LiveAlone { file } => {
+                let whose = file.with_extension("tmt");
+                write!(f, "{}: a live file without its process file {}: not used", file.display(), whose.display())
             }
         }
     }
 }
 
-fn process_files(path: &Path) -> Result<Vec<PathBuf>, ReadError> {
-    let error = |source| ReadError { file: path.to_path_buf(), offset: 0, source };
-    if !std::fs::metadata(path).map_err(error)?.is_dir() {
-        return Ok(vec![path.to_path_buf()]);
-    }
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(path).map_err(error)? {
-        let file = entry.map_err(error)?.path();
-        if file.extension().is_some_and(|ending| ending == "tmt") && file.is_file() {
-            files.push(file);
+/// What of a process's live file could not be used.
+fn live_loss(process: &Process) -> Option<Loss> {
+    let missing = || {
+        let file = process.live_path.clone().filter(|_| !process.ended)?;
+        let why = LiveError::Missing.to_string();
+        Some(Loss::Live { file, faults: 1, bytes: 0, records: 0, why })
+    };
+    let Some(live) = &process.live else { return missing() };
+    let first = live.faults.first()?;
+    Some(Loss::Live {
+        file: live.path.clone(),
+        faults: live.faults.len(),
+        bytes: live.faults.iter().map(|fault| fault.bytes).sum(),
+        records: live.lost_records,
+        why: first.why.to_string(),
+    })
+}
+
+/// The files of a run.
+#[derive(Default)]
+struct Files {
+    process: Vec<PathBuf>,
+    live: Vec<PathBuf>,
+}
+
+impl Files {
+    fn in_run(path: &Path) -> Result<Self, ReadError> {
+        let error = |source| ReadError { file: path.to_path_buf(), offset: 0, source };
+        let mut files = Self::default();
+        if !std::fs::metadata(path).map_err(error)?.is_dir() {
+            files.process.push(path.to_path_buf());
+            return Ok(files);
         }
+        for entry in std::fs::read_dir(path).map_err(error)? {
+            let file = entry.map_err(error)?.path();
+            match file.extension().and_then(|ending| ending.to_str()) {
+                Some("tmt") if file.is_file() => files.process.push(file),
+                Some("live") if file.is_file() => files.live.push(file),
+                _ => {}
+            }
+        }
+        files.process.sort();
+        files.live.sort();
+        Ok(files)
     }
-    files.sort();
-    Ok(files)
 }
