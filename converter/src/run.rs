@@ -18,8 +18,6 @@ pub struct Run {
     pub unreadable: Vec<String>,
     /// Files left out as copies of others, and those others.
     pub copies: Vec<(PathBuf, PathBuf)>,
-    /// Live files without their process files.
-    pub lone_live_files: Vec<PathBuf>,
     /// A whole folder was opened, not one file of it.
     is_folder: bool,
 }
@@ -132,7 +130,7 @@ pub enum Loss {
         /// What is wrong with the first.
         why: String,
     },
-    /// A live file without its process file.
+    /// Of a process there is a live file only: what it wrote to its file before is missing.
     LiveAlone {
         /// The live file.
         file: PathBuf,
@@ -147,17 +145,26 @@ impl Run {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = path.as_ref();
         let Files { process: files, live } = Files::in_run(path)?;
-        if files.is_empty() {
+        if files.is_empty() && live.is_empty() {
             return Err(OpenError::NoFiles { path: path.to_path_buf() });
         }
         let mut run = Self { path: path.to_path_buf(), is_folder: path.is_dir(), ..Self::default() };
-        run.lone_live_files =
-            live.into_iter().filter(|live| files.binary_search(&live.with_extension("tmt")).is_err()).collect();
         let mut spool = Spool::default();
+        let mut alone = live;
+        alone.retain(|live| files.binary_search(&live.with_extension("tmt")).is_err());
         for file in &files {
             match Process::open(file, &mut spool) {
                 Ok(process) => run.processes.push(process),
-                Err(error) => run.unreadable.push(error.to_string()),
+                Err(error) => {
+                    run.unreadable.push(error.to_string());
+                    alone.extend(Some(file.with_extension("live")).filter(|live| live.is_file()));
+                }
+            }
+        }
+        for file in &alone {
+            match Process::open_live(file, &mut spool) {
+                Ok(process) => run.processes.push(process),
+                Err(why) => run.unreadable.push(format!("{}: {why}", file.display())),
             }
         }
         if run.processes.is_empty() {
@@ -245,13 +252,15 @@ impl Run {
             if process.dropped() > 0 {
                 losses.push(Loss::Dropped { file: file(), records: process.dropped() });
             }
+            if process.live_alone {
+                losses.push(Loss::LiveAlone { file: file() });
+            }
             if !process.ended {
                 let live_records = process.live.as_ref().map_or(0, |live| live.records);
                 losses.push(Loss::NotEnded { file: file(), live_records });
             }
             losses.extend(live_loss(process));
         }
-        losses.extend(self.lone_live_files.iter().map(|file| Loss::LiveAlone { file: file.clone() }));
         losses
     }
 }
@@ -301,7 +310,12 @@ impl fmt::Display for Loss {
             }
             Self::LiveAlone { file } => {
                 let whose = file.with_extension("tmt");
-                write!(f, "{}: a live file without its process file {}: not used", file.display(), whose.display())
+                let whose = whose.file_name().unwrap_or_default().to_string_lossy();
+                write!(
+                    f,
+                    "{}: the process's file {whose} is missing or empty; this is what its live file holds",
+                    file.display()
+                )
             }
         }
     }

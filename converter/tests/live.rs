@@ -123,11 +123,12 @@ fn a_block_of_the_file_wins_and_what_follows_it_in_the_slot_is_used() {
     assert_eq!(lines, expected(0..8));
     assert!(matches!(&losses[..], [Loss::NotEnded { live_records: 2, .. }]), "{losses:?}");
     // The same block, no more, or something else altogether.
-    for records in [marks(3..6), marks(3..5), marks(4..9)] {
+    for (records, told) in [(marks(3..6), 0), (marks(3..5), 0), (marks(4..9), 1)] {
         live.slot(2, &Slot { sequence: 1, records, ..Slot::default() });
         let (lines, losses) = open(folder(&file(), &live).path());
         assert_eq!(lines, expected(0..6));
-        assert!(matches!(&losses[..], [Loss::NotEnded { live_records: 0, .. }]), "{losses:?}");
+        assert!(matches!(&losses[0], Loss::NotEnded { live_records: 0, .. }), "{losses:?}");
+        assert_eq!(losses.len(), 1 + told, "{losses:?}");
     }
 }
 
@@ -185,7 +186,7 @@ fn whose_a_live_file_is_decides() {
     fs::rename(lone.path().join("a.live"), lone.path().join("b.live")).unwrap();
     let (lines, losses) = open(lone.path());
     assert_eq!(lines, expected(0..6));
-    assert!(others(&losses)[0].contains("b.live: a live file without its process file"), "{losses:?}");
+    assert!(others(&losses)[0].contains("b.live: it is of another process"), "{losses:?}");
 
     // One process file that is opened alone has its live file, too.
     let pair = folder(&file(), &live());
@@ -205,11 +206,7 @@ fn a_file_that_had_no_time_to_say_who_it_is_believes_the_log() {
     live.save(empty.path(), "a.live");
     assert!(others(&open(empty.path()).1)[0].contains("another process"));
     live.entry(BlockKind::Process, u32::MAX, &tags);
-    let mut schema_entry = Vec::new();
-    schema_entry.extend(1u32.to_le_bytes());
-    schema_entry.extend(2u32.to_le_bytes());
-    schema_entry.extend(schema().encode());
-    live.entry(BlockKind::Schema, u32::MAX, &schema_entry);
+    live.schema(&schema());
     live.thread(0, 2, "main");
     live.save(empty.path(), "a.live");
     let run = Run::open(empty.path()).unwrap();
@@ -232,6 +229,43 @@ fn names_that_the_file_has_are_newer() {
     live.thread(0, 2, "renamed");
     let run = Run::open(folder(&file, &live).path()).unwrap();
     assert_eq!(run.processes[0].streams[0].name, "renamed");
+}
+
+#[test]
+fn a_live_file_can_stand_for_a_file_that_could_not_be_written() {
+    let mut live = Live::new(process_id(1), 4);
+    let mut tags = Vec::new();
+    append_tag(&mut tags, tag::PROCESS_ID, &process_id(1));
+    live.entry(BlockKind::Process, u32::MAX, &tags);
+    live.schema(&schema());
+    live.thread(0, 2, "main");
+    live.slot(0, &Slot { records: marks(0..3), ..Slot::default() });
+    live.put(2048 + 8 * 255, &4u64.to_le_bytes());
+    let folder = tempfile::tempdir().unwrap();
+    live.save(folder.path(), "a.live");
+    for empty in [false, true] {
+        if empty {
+            fs::write(folder.path().join("a.tmt"), b"").unwrap();
+        }
+        let (lines, losses) = open(folder.path());
+        assert_eq!(lines, expected(0..3));
+        assert!(losses.iter().any(|loss| matches!(loss, Loss::LiveAlone { .. })), "{losses:?}");
+        assert!(losses.iter().any(|loss| matches!(loss, Loss::Dropped { records: 4, .. })), "{losses:?}");
+        assert_eq!(losses.iter().filter(|loss| matches!(loss, Loss::Unreadable { .. })).count(), usize::from(empty));
+    }
+}
+
+#[test]
+fn a_slot_counts_the_blocks_that_were_made_of_it() {
+    // Marks 0..3 and 3..6 are blocks 0 and 1 of the file; the slot had both, and says so of the first, or of neither.
+    for (blocks, flushed) in [(0u64, (0, 0, 0)), (1, (30, 3, 1020)), (2, (60, 6, 1050))] {
+        let mut live = Live::new(process_id(1), 2);
+        live.slot(1, &Slot { sequence: 0, records: marks(0..8), flushed, ..Slot::default() });
+        live.put(Live::slot_at(1) + 30, &u16::try_from(blocks).unwrap().to_le_bytes());
+        let (lines, losses) = open(folder(&file(), &live).path());
+        assert_eq!(lines, expected(0..8), "{blocks} blocks");
+        assert_eq!(others(&losses), Vec::<String>::new());
+    }
 }
 
 /// A change to a slot's records or head, and what is told then.

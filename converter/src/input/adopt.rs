@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 
 use tracer_format::tags::{Tags, tag};
-use tracer_format::{BlockHeader, BlockKind, Codec, FormatError, ID_LOST, Records};
+use tracer_format::{BlockHeader, BlockKind, Codec, FormatError, ID_LOST, RECORD_HEAD_BYTES, Records};
 
 use super::building::{Building, sites_of, strings_of};
 use super::live::{Entry, LiveError, Piece, Snapshot};
@@ -29,12 +29,13 @@ impl Building {
         &mut self,
         snapshot: Result<Snapshot, LiveError>,
         path: PathBuf,
-        file: &File,
+        file: Option<&File>,
     ) -> io::Result<()> {
         let mut live = Live { path, ..Live::default() };
         match snapshot.and_then(|snapshot| self.is_own(&snapshot).map(|()| snapshot)) {
             Ok(snapshot) => {
                 live.used = true;
+                live.dropped = snapshot.header.dropped;
                 self.names(&snapshot, &mut live);
                 self.blocks(&snapshot, &mut live, file)?;
                 live.faults.extend(snapshot.faults.into_iter().map(|(bytes, why)| LiveFault { bytes, why }));
@@ -101,7 +102,7 @@ impl Building {
         }
     }
 
-    fn blocks(&mut self, snapshot: &Snapshot, live: &mut Live, file: &File) -> io::Result<()> {
+    fn blocks(&mut self, snapshot: &Snapshot, live: &mut Live, file: Option<&File>) -> io::Result<()> {
         for (&stream, &dropped) in &snapshot.dropped {
             let stream = self.streams.entry(stream).or_default();
             stream.dropped = stream.dropped.max(dropped);
@@ -134,15 +135,25 @@ impl Building {
     }
 
     /// Makes a block of records of what a slot had, behind what of it the file has.
-    fn block_of(&mut self, piece: &Piece, payload: &[u8], live: &mut Live, file: &File) -> io::Result<()> {
+    fn block_of(&mut self, piece: &Piece, payload: &[u8], live: &mut Live, file: Option<&File>) -> io::Result<()> {
         let (mut skip, mut first, mut claimed) = (0, piece.first, piece.records);
-        if let Some(block) = self.block_in_file(piece) {
-            let Some(sealed) = same_start(&block, payload, file)? else { return Ok(()) };
-            let start = self.walk(&payload[..sealed], first, piece.last);
-            if start.bytes != sealed {
-                return Ok(());
+        let mut sequence = piece.sequence;
+        while let Some((block, file)) = self.block_in_file(piece.stream, sequence).zip(file) {
+            let start = match same_start(&block, &payload[skip..], file)? {
+                Start::All => return Ok(()),
+                // Its own dates: what the slot says of them may be half written.
+                Start::Part(raw) => self.walk(&raw, block.header.first_ticks, piece.last),
+                Start::Other => {
+                    let what = format!("block {sequence} of stream {}, which the file has otherwise", piece.stream);
+                    self.refuse(piece, live, LiveError::Slot { offset: piece.slot_offset, what });
+                    return Ok(());
+                }
+            };
+            (skip, first, claimed) = (skip + start.bytes, start.last, claimed.saturating_sub(start.records));
+            if start.why.is_some() {
+                break;
             }
-            (skip, first, claimed) = (sealed, start.last, claimed.saturating_sub(start.records));
+            sequence = sequence.saturating_add(1);
         }
         let rest = &payload[skip..];
         let walk = self.walk(rest, first, piece.last);
@@ -161,7 +172,8 @@ impl Building {
             codec: Codec::Raw as u8,
             stream: piece.stream,
             records: walk.records,
-            sequence: piece.sequence,
+            // What follows a block of the file in its slot goes by the name of that block: the next slot may have the next.
+            sequence: if skip > 0 { sequence.saturating_sub(1).max(piece.sequence) } else { piece.sequence },
             raw_bytes: bytes,
             stored_bytes: bytes,
             dropped: piece.dropped,
@@ -178,11 +190,11 @@ impl Building {
     }
 
     /// The block of the file that has the name of a slot's; the stream's blocks of the file are sorted and come first.
-    fn block_in_file(&self, piece: &Piece) -> Option<BlockIndex> {
-        let blocks = &self.streams.get(&piece.stream)?.blocks;
+    fn block_in_file(&self, stream: u32, sequence: u64) -> Option<BlockIndex> {
+        let blocks = &self.streams.get(&stream)?.blocks;
         let sealed = &blocks[..blocks.partition_point(|block| !block.live)];
-        let at = sealed.partition_point(|block| block.header.sequence < piece.sequence);
-        sealed.get(at).filter(|block| block.header.sequence == piece.sequence).copied()
+        let at = sealed.partition_point(|block| block.header.sequence < sequence);
+        sealed.get(at).filter(|block| block.header.sequence == sequence).copied()
     }
 
     fn refuse(&self, piece: &Piece, live: &mut Live, why: LiveError) {
@@ -221,16 +233,37 @@ fn process_id(tags: &[u8]) -> Option<[u8; 16]> {
     Tags(tags).find(|(number, _)| *number == tag::PROCESS_ID).and_then(|(_, id)| id.try_into().ok())
 }
 
-/// How many bytes of a slot's payload a block of the file has: a process that is killed when a block was just written may
-/// have recorded on behind it in the slot. `None` when the block is not the start of the payload.
-fn same_start(block: &BlockIndex, payload: &[u8], file: &File) -> io::Result<Option<usize>> {
+/// What of a slot's payload a block of the file with its name has.
+enum Start {
+    /// All of it, and perhaps what came later.
+    All,
+    /// Its start: these bytes.
+    Part(Vec<u8>),
+    /// Something else.
+    Other,
+}
+
+/// Compares a slot's payload with the block of the file that has its name: a process that is killed when a block was just
+/// written may have recorded on behind it in the slot.
+fn same_start(block: &BlockIndex, payload: &[u8], file: &File) -> io::Result<Start> {
     let header = &block.header;
     if header.raw_bytes as usize >= payload.len() {
-        return Ok(None);
+        return Ok(Start::All);
     }
     let mut stored = vec![0; header.stored_bytes as usize];
     let filled = read_at(file, &mut stored, block.payload_offset)?;
     let mut buffer = Vec::new();
     let raw: Result<&[u8], FormatError> = unpack(header, &stored[..filled], &mut buffer);
-    Ok(raw.ok().filter(|raw| payload.starts_with(raw)).map(<[u8]>::len))
+    Ok(match raw {
+        Ok(raw) if is_start(raw, payload) => Start::Part(raw.to_vec()),
+        _ => Start::Other,
+    })
+}
+
+/// The first delta of a block counts from the date in its head, which may be another than the slot's.
+fn is_start(raw: &[u8], payload: &[u8]) -> bool {
+    let delta = 2..RECORD_HEAD_BYTES;
+    raw.len() >= RECORD_HEAD_BYTES
+        && payload.get(..delta.start) == raw.get(..delta.start)
+        && payload.get(delta.end..raw.len()) == raw.get(delta.end..)
 }

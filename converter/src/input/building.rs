@@ -11,11 +11,6 @@ use tracer_format::{BlockKind, ClockKind, FIRST_RESERVED_ID, FormatError, Schema
 use super::process::{BlockIndex, Damage, Process, Provider, Stream, unpack};
 use super::scan::Found;
 
-/// Tag of the process block: where its live file is, when it is not beside it.
-pub(super) const LIVE_PATH: u16 = 13;
-/// Tag of the process block: where the process keeps what is not in the file yet.
-const BUFFERS: u16 = 14;
-
 /// A process while its file is scanned: tables whose ids may come in any order.
 #[derive(Default)]
 pub(super) struct Building {
@@ -78,8 +73,8 @@ impl Building {
                 tag::COMMAND => process.command = text_of(bytes),
                 tag::WRITER => process.writer = text_of(bytes),
                 tag::JOB => process.job = text_of(bytes),
-                LIVE_PATH => process.live_path = Some(PathBuf::from(text_of(bytes))),
-                BUFFERS => process.buffers = integer(bytes),
+                tag::LIVE_PATH => process.live_path = Some(PathBuf::from(text_of(bytes))),
+                tag::BUFFERS => process.buffers = integer(bytes),
                 _ => {}
             }
         }

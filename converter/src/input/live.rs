@@ -15,7 +15,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
-use layout::{Header, SLOT_HEAD_BYTES, SlotHead};
+use layout::{Header, SlotHead};
+use tracer_format::live::SLOT_HEAD_BYTES;
 
 use super::read_at::read_at;
 use super::spool::Spool;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use tracer_format::block::{BlockHeader, decode_block};
 use tracer_format::entries::{Anchor, SyncSample};
-use tracer_format::tags::Tags;
+use tracer_format::tags::{Tags, tag};
 use tracer_format::{BlockKind, ClockKind, Codec, FormatError, PREAMBLE_BYTES, RecordType, Schema, check_preamble};
 
 use super::ReadError;
-use super::building::{Building, LIVE_PATH};
+use super::building::Building;
 use super::live::{LiveError, Snapshot};
 use super::read_at::read_at;
 use super::scan::scan;
@@ -73,6 +73,8 @@ pub struct Process {
     pub buffers: Option<u64>,
     /// What its live file gave; only of a process that did not end in order.
     pub live: Option<Live>,
+    /// There is nothing of it but a live file, which is its `path` then.
+    pub live_alone: bool,
     /// Where the payloads of live blocks are.
     pub(super) spool: Option<Arc<File>>,
     /// Provider and record type of each record id.
@@ -139,6 +141,8 @@ pub struct Live {
     pub faults: Vec<LiveFault>,
     /// Records that its slots claim and that could not be read.
     pub lost_records: u64,
+    /// Records that the process had dropped, as it counted them there.
+    pub dropped: u64,
 }
 
 /// A part of a live file that could not be used.
@@ -188,9 +192,28 @@ impl Process {
         let mut building = Building::default();
         scan(&file, length, &mut |found| building.take(found)).map_err(read_error(PREAMBLE_BYTES as u64))?;
         if let Some((snapshot, live)) = snapshot.filter(|_| !building.process.ended) {
-            building.adopt(snapshot, live, &file).map_err(read_error(0))?;
+            building.adopt(snapshot, live, Some(&file)).map_err(read_error(0))?;
         }
         Ok(building.finish(path, length))
+    }
+
+    /// A process whose file is not there or has not even a beginning, from its live file alone.
+    pub(crate) fn open_live(path: &Path, spool: &mut Spool) -> Result<Self, LiveError> {
+        let snapshot = Snapshot::take(path, spool)?;
+        let mut building = Building::default();
+        let adopted = building.adopt(Ok(snapshot), path.to_path_buf(), None);
+        adopted.map_err(|error| LiveError::Unreadable(error.to_string()))?;
+        let mut process = building.finish(path, 0);
+        process.live_alone = true;
+        match process.live.take() {
+            Some(live) if live.used => process.live = Some(live),
+            other => {
+                return Err(other
+                    .and_then(|live| live.faults.into_iter().next())
+                    .map_or(LiveError::NotLive, |f| f.why));
+            }
+        }
+        Ok(process)
     }
 
     /// Reads the stored payload of a block from the process's file, or from the copy of its live file. Fills as much of
@@ -234,7 +257,8 @@ impl Process {
     #[must_use]
     pub fn dropped(&self) -> u64 {
         let streams: u64 = self.streams.iter().map(|stream| stream.dropped).sum();
-        streams.max(self.totals.map_or(0, |(_, dropped)| dropped))
+        let live = self.live.as_ref().map_or(0, |live| live.dropped);
+        streams.max(live).max(self.totals.map_or(0, |(_, dropped)| dropped))
     }
 }
 
@@ -263,7 +287,7 @@ fn first_block(head: &[u8]) -> Option<&[u8]> {
 
 /// Where the live file of a process file is: where its process block says, or else beside it.
 fn live_file(path: &Path, tags: Option<&[u8]>) -> Option<PathBuf> {
-    let told = tags.and_then(|tags| Tags(tags).find(|(number, _)| *number == LIVE_PATH));
+    let told = tags.and_then(|tags| Tags(tags).find(|(number, _)| *number == tag::LIVE_PATH));
     let told = told.map(|(_, bytes)| PathBuf::from(String::from_utf8_lossy(bytes).into_owned()));
     let beside = path.with_extension("live");
     let there = |path: &PathBuf| std::fs::symlink_metadata(path).is_ok();

@@ -9,9 +9,9 @@
 
 use std::path::Path;
 
-use tracer_format::BlockKind;
 use tracer_format::entries::append_string;
 use tracer_format::tags::{append_integer, append_tag, tag};
+use tracer_format::{BlockKind, Schema};
 
 use super::synthetic::Records;
 
@@ -99,6 +99,13 @@ impl Live {
         let mut payload = Vec::new();
         append_string(&mut payload, id, text.as_bytes());
         self.entry(BlockKind::Strings, u32::MAX, &payload);
+    }
+
+    pub fn schema(&mut self, schema: &Schema) {
+        let mut payload = 1u32.to_le_bytes().to_vec();
+        payload.extend(u32::try_from(schema.records.len()).unwrap().to_le_bytes());
+        payload.extend(schema.encode());
+        self.entry(BlockKind::Schema, u32::MAX, &payload);
     }
 
     pub fn thread(&mut self, stream: u32, tid: u64, name: &str) {

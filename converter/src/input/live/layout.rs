@@ -3,22 +3,14 @@
 use std::fs::File;
 use std::io;
 
+use tracer_format::live::{LIVE_HEAD_BYTES, LIVE_MAGIC, LIVE_VERSION, LOSS_COUNTERS, SLOT_HEAD_BYTES, head, slot};
+
 use crate::input::read_at::read_at;
 
-/// First bytes of every live file.
-pub(crate) const MAGIC: [u8; 8] = *b"\xB1TLIVE\r\n";
-/// Newest version that is read.
-pub(crate) const VERSION: u16 = 1;
-/// Size of the header, and what the parts of the file are aligned to.
-pub(crate) const HEADER_BYTES: usize = 4096;
-/// Size of the head of a slot; its payload follows.
-pub(crate) const SLOT_HEAD_BYTES: usize = 64;
-/// Size of the head of an entry of the log of names.
-pub(crate) const ENTRY_HEAD_BYTES: usize = 16;
 /// Sizes that a slot can have.
-pub(crate) const SLOT_BYTES: std::ops::RangeInclusive<u32> = 4096..=65536;
+const SLOT_SIZES: std::ops::RangeInclusive<u32> = 4096..=65536;
 /// Slots that a reader looks at; a header that claims more is not true.
-pub(crate) const MAX_SLOTS: u32 = 1 << 20;
+const MAX_SLOTS: u32 = 1 << 20;
 
 /// Why a live file, or a part of it, is not used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,7 +23,7 @@ pub enum LiveError {
     #[error("not a live file (its first bytes are not `±TLIVE`)")]
     NotLive,
     /// It is of a later version.
-    #[error("version {found}, but this program reads version {VERSION}")]
+    #[error("version {found}, but this program reads version {LIVE_VERSION}")]
     Version {
         /// Its version.
         found: u16,
@@ -96,11 +88,13 @@ pub(crate) struct Header {
     pub(crate) slots_offset: u64,
     /// Slots that the header claims and the file is too short for.
     pub(crate) cut_slots: u32,
+    /// Records that the process dropped in all.
+    pub(crate) dropped: u64,
 }
 
 impl Header {
     pub(crate) fn read(file: &File) -> Result<Self, LiveError> {
-        let mut bytes = [0; HEADER_BYTES];
+        let mut bytes = [0; LIVE_HEAD_BYTES];
         let unreadable = |error: io::Error| LiveError::Unreadable(error.to_string());
         let length = file.metadata().map_err(unreadable)?.len();
         let filled = read_at(file, &mut bytes, 0).map_err(unreadable)?;
@@ -108,41 +102,44 @@ impl Header {
     }
 
     fn decode(bytes: &[u8], length: u64) -> Result<Self, LiveError> {
-        if !bytes.starts_with(&MAGIC) {
+        if !bytes.starts_with(&LIVE_MAGIC) {
             return Err(LiveError::NotLive);
         }
-        let Some(bytes) = bytes.first_chunk::<HEADER_BYTES>() else {
+        let Some(bytes) = bytes.first_chunk::<LIVE_HEAD_BYTES>() else {
             return Err(LiveError::Header { what: format!("a file of {} bytes", bytes.len()) });
         };
-        let version = u16::from_le_bytes([bytes[8], bytes[9]]);
-        if version != VERSION {
+        let version = u16::from_le_bytes([bytes[head::VERSION], bytes[head::VERSION + 1]]);
+        if version != LIVE_VERSION {
             return Err(LiveError::Version { found: version });
         }
         let mut process_id = [0; 16];
-        process_id.copy_from_slice(&bytes[16..32]);
+        process_id.copy_from_slice(&bytes[head::PROCESS_ID..head::PROCESS_ID + 16]);
         let header = Self {
             process_id,
-            slot_bytes: u32_at(bytes, 32),
-            slots: u32_at(bytes, 36),
-            log_offset: u32_at(bytes, 40),
-            log_complete: u64_at(bytes, 56),
-            log_in_file: u64_at(bytes, 64),
-            slots_offset: u64_at(bytes, 48),
+            slot_bytes: u32_at(bytes, head::SLOT_BYTES),
+            slots: u32_at(bytes, head::SLOTS),
+            log_offset: u32_at(bytes, head::LOG_OFFSET),
+            log_complete: u64_at(bytes, head::LOG_USED),
+            log_in_file: u64_at(bytes, head::LOG_WRITTEN),
+            slots_offset: u64_at(bytes, head::SLOTS_OFFSET),
             cut_slots: 0,
+            dropped: (0..LOSS_COUNTERS)
+                .map(|counter| u64_at(bytes, head::LOSSES + counter * 8))
+                .fold(0, u64::saturating_add),
         };
-        header.checked(u32_at(bytes, 44), length)
+        header.checked(u32_at(bytes, head::LOG_BYTES), length)
     }
 
     fn checked(mut self, log_bytes: u32, length: u64) -> Result<Self, LiveError> {
         let wrong = |what: String| Err(LiveError::Header { what });
-        if !self.slot_bytes.is_power_of_two() || !SLOT_BYTES.contains(&self.slot_bytes) {
+        if !self.slot_bytes.is_power_of_two() || !SLOT_SIZES.contains(&self.slot_bytes) {
             return wrong(format!("slots of {} bytes", self.slot_bytes));
         }
         if self.slots > MAX_SLOTS {
             return wrong(format!("{} slots", self.slots));
         }
         let log_end = u64::from(self.log_offset) + u64::from(log_bytes);
-        if (self.log_offset as usize) < HEADER_BYTES || self.slots_offset < log_end {
+        if (self.log_offset as usize) < LIVE_HEAD_BYTES || self.slots_offset < log_end {
             return wrong(format!("names at bytes {}..{log_end}, slots at {}", self.log_offset, self.slots_offset));
         }
         if self.log_complete > u64::from(log_bytes) {
@@ -190,18 +187,20 @@ pub(crate) struct SlotHead {
 
 impl SlotHead {
     pub(crate) fn decode(bytes: &[u8; SLOT_HEAD_BYTES]) -> Self {
+        let half = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
+        let blocks = half(slot::FLUSHED + 6);
         Self {
-            used: u32_at(bytes, 0),
-            records: u32_at(bytes, 4),
-            last: u64_at(bytes, 8),
-            first: u64_at(bytes, 16),
-            flushed: u32_at(bytes, 24),
-            flushed_records: u32_at(bytes, 28),
-            flushed_last: u64_at(bytes, 32),
-            sequence: u64_at(bytes, 40),
-            dropped: u64_at(bytes, 48),
-            stream: u32_at(bytes, 56),
-            taken: u32_at(bytes, 60) == 1,
+            used: u32_at(bytes, slot::STATE),
+            records: u32_at(bytes, slot::STATE + 4),
+            last: u64_at(bytes, slot::LAST),
+            first: u64_at(bytes, slot::FIRST),
+            flushed: u32_at(bytes, slot::FLUSHED),
+            flushed_records: u32::from(half(slot::FLUSHED + 4)),
+            flushed_last: u64_at(bytes, slot::FLUSHED_LAST),
+            sequence: u64_at(bytes, slot::SEQUENCE).saturating_add(u64::from(blocks)),
+            dropped: u64_at(bytes, slot::DROPPED),
+            stream: u32_at(bytes, slot::STREAM),
+            taken: u32_at(bytes, slot::TAKEN) == 1,
         }
     }
 

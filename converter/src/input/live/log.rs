@@ -2,9 +2,10 @@
 
 use std::fs::File;
 
+use tracer_format::live::LOG_ENTRY_BYTES;
 use tracer_format::{BlockKind, MAX_PAYLOAD_BYTES};
 
-use super::layout::{ENTRY_HEAD_BYTES, Header, LiveError, u32_at};
+use super::layout::{Header, LiveError, u32_at};
 use crate::input::read_at::read_at;
 
 /// An entry: kind and payload are those of a block.
@@ -36,8 +37,8 @@ impl<'f> Names<'f> {
     }
 
     fn read(&self) -> Option<(Entry, u64)> {
-        let mut head = [0; ENTRY_HEAD_BYTES];
-        if read_at(self.file, &mut head, self.at).ok()? < ENTRY_HEAD_BYTES {
+        let mut head = [0; LOG_ENTRY_BYTES];
+        if read_at(self.file, &mut head, self.at).ok()? < LOG_ENTRY_BYTES {
             return None;
         }
         let kind = BlockKind::from_number(u8::try_from(u32_at(&head, 0)).ok()?)?;
@@ -46,12 +47,12 @@ impl<'f> Names<'f> {
             BlockKind::Process | BlockKind::Schema | BlockKind::Stream | BlockKind::Strings | BlockKind::Sites
         );
         let length = u32_at(&head, 12) as usize;
-        let next = self.at + (ENTRY_HEAD_BYTES + length).next_multiple_of(8) as u64;
+        let next = self.at + (LOG_ENTRY_BYTES + length).next_multiple_of(8) as u64;
         if !names || length > MAX_PAYLOAD_BYTES || next > self.end {
             return None;
         }
         let mut payload = vec![0; length];
-        if read_at(self.file, &mut payload, self.at + ENTRY_HEAD_BYTES as u64).ok()? < length {
+        if read_at(self.file, &mut payload, self.at + LOG_ENTRY_BYTES as u64).ok()? < length {
             return None;
         }
         let in_file = next - self.start <= self.in_file;
