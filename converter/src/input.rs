@@ -10,11 +10,13 @@ mod source;
 mod spool;
 
 pub use live::LiveError;
-pub use process::{BlockIndex, Damage, Live, LiveFault, Process, Provider, Stream};
+pub use process::{BlockIndex, Damage, Live, LiveFault, Process, Provider, Repaired, Stream};
 pub use source::{Record, RecordSource, StreamReader};
 
+pub(crate) use live::{Entry, entries_of};
 pub(crate) use process::unpack;
 pub(crate) use read_at::open_shared;
+pub(crate) use scan::{Found, scan};
 pub(crate) use source::Place;
 pub(crate) use spool::Spool;
 

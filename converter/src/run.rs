@@ -130,6 +130,13 @@ pub enum Loss {
         /// What is wrong with the first.
         why: String,
     },
+    /// A repair left damage out of a file.
+    LeftOut {
+        /// The file.
+        file: PathBuf,
+        /// How many bytes.
+        bytes: u64,
+    },
     /// Of a process there is a live file only: what it wrote to its file before is missing.
     LiveAlone {
         /// The live file.
@@ -252,6 +259,9 @@ impl Run {
             if process.dropped() > 0 {
                 losses.push(Loss::Dropped { file: file(), records: process.dropped() });
             }
+            if let Some(repaired) = process.repaired.filter(|repaired| repaired.damaged_bytes > 0) {
+                losses.push(Loss::LeftOut { file: file(), bytes: repaired.damaged_bytes });
+            }
             if process.live_alone {
                 losses.push(Loss::LiveAlone { file: file() });
             }
@@ -307,6 +317,9 @@ impl fmt::Display for Loss {
                     write!(f, " (and {} more like it)", faults - 1)?;
                 }
                 if *bytes > 0 { write!(f, "; {bytes} bytes, {records} records not used") } else { Ok(()) }
+            }
+            Self::LeftOut { file, bytes } => {
+                write!(f, "{}: {bytes} damaged bytes were left out when it was repaired", file.display())
             }
             Self::LiveAlone { file } => {
                 let whose = file.with_extension("tmt");

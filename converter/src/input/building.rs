@@ -8,7 +8,7 @@ use tracer_format::entries::{anchors, sites, strings, sync_samples};
 use tracer_format::tags::{Tags, integer, tag};
 use tracer_format::{BlockKind, ClockKind, FIRST_RESERVED_ID, FormatError, Schema};
 
-use super::process::{BlockIndex, Damage, Process, Provider, Stream, unpack};
+use super::process::{BlockIndex, Damage, Process, Provider, Repaired, Stream, unpack};
 use super::scan::Found;
 
 /// A process while its file is scanned: tables whose ids may come in any order.
@@ -23,7 +23,11 @@ pub(super) struct Building {
 impl Building {
     pub(super) fn take(&mut self, found: Found<'_>) {
         match found {
-            Found::Damage { offset, bytes, why } => self.process.damage.push(Damage { offset, bytes, why }),
+            Found::Damage { offset, bytes, why } => {
+                let torn = &mut self.process.torn;
+                *torn = (torn.0 + 1, torn.1 + bytes);
+                self.process.damage.push(Damage { offset, bytes, why });
+            }
             Found::Block { offset, block } => {
                 if let Err(why) = self.block(offset, &block) {
                     let bytes = block.header.block_bytes() as u64;
@@ -94,14 +98,19 @@ impl Building {
 
     fn end_tags(&mut self, payload: &[u8]) {
         let (mut written, mut dropped) = (0, 0);
+        let mut repaired: Option<Repaired> = None;
         for (number, bytes) in Tags(payload) {
             match number {
                 tag::RECORDS_WRITTEN => written = integer(bytes).unwrap_or(0),
                 tag::RECORDS_DROPPED => dropped = integer(bytes).unwrap_or(0),
+                tag::REPAIRED => repaired.get_or_insert_default().unended = integer(bytes) == Some(1),
+                tag::REPAIRED_DAMAGE => repaired.get_or_insert_default().damaged_bytes = integer(bytes).unwrap_or(0),
+                tag::REPAIRED_RECORDS => repaired.get_or_insert_default().live_records = integer(bytes).unwrap_or(0),
                 _ => {}
             }
         }
         self.process.ended = true;
+        self.process.repaired = repaired;
         self.process.totals = Some((written, dropped));
     }
 

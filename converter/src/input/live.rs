@@ -7,7 +7,8 @@ pub(super) mod layout;
 mod log;
 
 pub use layout::LiveError;
-pub(super) use log::{Entry, Names};
+pub(crate) use log::Entry;
+pub(super) use log::Names;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -155,6 +156,13 @@ impl Snapshot {
     pub(super) fn names(&self) -> Names<'_> {
         Names::new(&self.file, &self.header)
     }
+}
+
+/// The names that the log of a live file holds, as far as it is good.
+pub(crate) fn entries_of(path: &Path) -> Result<Vec<Entry>, LiveError> {
+    let file = File::open(path).map_err(|error| LiveError::Unreadable(error.to_string()))?;
+    let header = Header::read(&file)?;
+    Ok(Names::new(&file, &header).map_while(Result::ok).collect())
 }
 
 fn piece(slot_offset: u64, head: &SlotHead, after: &SlotHead, offset: u64, filled: usize) -> Piece {

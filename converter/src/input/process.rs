@@ -66,6 +66,12 @@ pub struct Process {
     pub totals: Option<(u64, u64)>,
     /// Damage that the scan found.
     pub damage: Vec<Damage>,
+    /// Pieces of the file between good blocks, and their bytes: a part of the damage.
+    pub torn: (usize, u64),
+    /// What a repair of the file left out or filled in.
+    pub repaired: Option<Repaired>,
+    /// The live file beside its file that a process left although it ended in order.
+    pub left_live: Option<PathBuf>,
     /// Where its live file is, when it is not beside its file.
     pub live_path: Option<PathBuf>,
     /// Where it keeps what is not in its file yet: 0 in private memory, 1 in its live file, 2 in private memory because the
@@ -145,6 +151,18 @@ pub struct Live {
     pub dropped: u64,
 }
 
+/// What `tumit repair` did to a file, as its end tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Repaired {
+    /// The process had not ended in order.
+    pub unended: bool,
+    /// Damaged bytes that were left out.
+    pub damaged_bytes: u64,
+    /// Records that were taken from the live file.
+    pub live_records: u64,
+}
+
 /// A part of a live file that could not be used.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -191,8 +209,17 @@ impl Process {
         let length = file.metadata().map_err(read_error(0))?.len();
         let mut building = Building::default();
         scan(&file, length, &mut |found| building.take(found)).map_err(read_error(PREAMBLE_BYTES as u64))?;
-        if let Some((snapshot, live)) = snapshot.filter(|_| !building.process.ended) {
-            building.adopt(snapshot, live, Some(&file)).map_err(read_error(0))?;
+        match snapshot {
+            Some((snapshot, live)) if !building.process.ended => {
+                building.adopt(snapshot, live, Some(&file)).map_err(read_error(0))?;
+            }
+            // One elsewhere may be of the run that this one is a copy of.
+            Some((Ok(snapshot), live))
+                if snapshot.header.process_id == building.process.id && live == path.with_extension("live") =>
+            {
+                building.process.left_live = Some(live);
+            }
+            _ => {}
         }
         Ok(building.finish(path, length))
     }

@@ -10,12 +10,13 @@ use crate::input::read_at::read_at;
 
 /// An entry: kind and payload are those of a block.
 #[derive(Debug)]
-pub(in crate::input) struct Entry {
-    pub(in crate::input) kind: BlockKind,
-    pub(in crate::input) stream: u32,
+pub(crate) struct Entry {
+    pub(crate) kind: BlockKind,
+    pub(crate) stream: u32,
+    pub(crate) entries: u32,
     /// The process file has it, too.
-    pub(in crate::input) in_file: bool,
-    pub(in crate::input) payload: Vec<u8>,
+    pub(crate) in_file: bool,
+    pub(crate) payload: Vec<u8>,
 }
 
 /// Reads the entries; the first that cannot be one is an error, and the last.
@@ -56,7 +57,7 @@ impl<'f> Names<'f> {
             return None;
         }
         let in_file = next - self.start <= self.in_file;
-        Some((Entry { kind, stream: u32_at(&head, 4), in_file, payload }, next))
+        Some((Entry { kind, stream: u32_at(&head, 4), entries: u32_at(&head, 8), in_file, payload }, next))
     }
 }
 
