@@ -17,11 +17,16 @@ pub mod tag {
     pub const COMMAND: u16 = 10;
     pub const WRITER: u16 = 11;
     pub const JOB: u16 = 12;
+    pub const LIVE_PATH: u16 = 13;
+    pub const BUFFERS: u16 = 14;
     pub const TID: u16 = 20;
     pub const THREAD_NAME: u16 = 21;
     pub const SIGNAL_STREAM: u16 = 22;
     pub const RECORDS_WRITTEN: u16 = 30;
     pub const RECORDS_DROPPED: u16 = 31;
+    pub const REPAIRED: u16 = 40;
+    pub const REPAIRED_DAMAGE: u16 = 41;
+    pub const REPAIRED_RECORDS: u16 = 42;
 }
 
 /// Appends one field.

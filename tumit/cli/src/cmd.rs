@@ -9,7 +9,9 @@ pub(crate) mod explain;
 pub(crate) mod fmt;
 pub(crate) mod generate;
 pub(crate) mod info;
+pub(crate) mod level;
 pub(crate) mod man;
+pub(crate) mod repair;
 pub(crate) mod sync;
 pub(crate) mod view;
 
@@ -46,9 +48,11 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Status> {
         Command::Fmt(args) => fmt::run(&args),
         Command::Doc(args) => doc::run(&args),
         Command::Gen(args) => generate::run(&args),
+        Command::Level(args) => level::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Dump(args) => dump::run(&args),
         Command::Sync(args) => sync::run(&args),
+        Command::Repair(args) => repair::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::View(args) => view::run(&args),
         Command::Completions(args) => completions::run(&args),
