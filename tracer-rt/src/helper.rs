@@ -10,7 +10,9 @@ use crate::session::STATE;
 use crate::sink::SINK;
 
 const PERIOD: Duration = Duration::from_secs(1);
-const LOOK: Duration = Duration::from_millis(100);
+/// How long it rests when there is little to do, and when threads fill slots all the time: they need not call it then.
+const REST: Duration = Duration::from_millis(100);
+const SHORT_REST: Duration = Duration::from_millis(10);
 const STACK_BYTES: usize = 256 << 10;
 
 /// Starts the helper. It takes no signals: they are the program's. `None` when the system gives no thread: then threads
@@ -30,6 +32,7 @@ pub(crate) fn spawn() -> Option<Thread> {
 
 fn run() {
     let mut next = Instant::now() + PERIOD;
+    let mut written = 0;
     while STATE.lock().is_recording() {
         // Block by block, so that a `fork` or a flush waits for one write at most.
         let more = SINK.lock().write_next();
@@ -44,8 +47,11 @@ fn run() {
             let known = STATE.lock().levels.switch_all(&text);
             live::answer(number, u32::from(!known));
         }
+        written += u32::from(more);
         if !more {
-            std::thread::park_timeout(LOOK.min(next.saturating_duration_since(Instant::now())));
+            let rest = if written >= 2 { SHORT_REST } else { REST };
+            written = 0;
+            std::thread::park_timeout(rest.min(next.saturating_duration_since(Instant::now())));
         }
     }
 }

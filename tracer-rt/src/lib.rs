@@ -31,7 +31,9 @@
 
 mod buffer;
 mod clock;
+mod config;
 mod fields;
+mod fork;
 mod helper;
 mod intern;
 mod level;
@@ -47,11 +49,12 @@ mod sync;
 mod thread;
 
 pub use clock::{Date, now, set_clock};
+pub use config::Config;
 pub use fields::Pointer;
 pub use intern::{Intern, Interned};
 pub use level::set_level;
 pub use live::Buffers;
-pub use session::{Config, Counts, Session, StartError, counts, finish, flush, start};
+pub use session::{Counts, Session, StartError, counts, finish, flush, start};
 pub use span::{Span, new_task};
 pub use thread::set_thread_name;
 pub use tracer_format as format;

@@ -108,8 +108,8 @@ impl Live {
 /// An address range that belongs to the recorder.
 #[derive(Debug)]
 pub(crate) struct Region {
-    base: *mut u8,
-    bytes: usize,
+    pub(crate) base: *mut u8,
+    pub(crate) bytes: usize,
 }
 
 // SAFETY: the pointer is to a mapping of the whole process.

@@ -25,6 +25,8 @@ pub(crate) struct Pool {
     slots: usize,
     /// Slots from here on were never touched: taking one costs page faults.
     fresh: usize,
+    /// A slot was given back: threads fill them.
+    refilled: bool,
     /// Slots to take first; the last one given back is the warmest in the caches.
     free: Vec<*const Slot>,
 }
@@ -35,7 +37,7 @@ unsafe impl Send for Pool {}
 impl Pool {
     /// A pool without slots.
     pub(crate) const fn empty() -> Self {
-        Self { base: std::ptr::null_mut(), slots: 0, fresh: 0, free: Vec::new() }
+        Self { base: std::ptr::null_mut(), slots: 0, fresh: 0, refilled: false, free: Vec::new() }
     }
 
     /// Slots for at most `bytes`: at least two.
@@ -48,6 +50,7 @@ impl Pool {
         self.base = base;
         self.slots = slots;
         self.fresh = 0;
+        self.refilled = false;
         self.free.clear();
         self.free.reserve_exact(slots);
         AVAILABLE.store(slots, Ordering::Relaxed);
@@ -70,14 +73,18 @@ impl Pool {
         // SAFETY: a slot of the pool, which nobody uses any more.
         unsafe { &*slot }.taken.store(0, Ordering::Release);
         touch(slot);
+        self.refilled = true;
         self.free.push(slot);
         AVAILABLE.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Touches the pages of one more slot, when few warm ones are left, so that no thread of the program has to.
     pub(crate) fn warm_one(&mut self) -> bool {
-        const WARM: usize = 4;
-        if self.free.len() >= WARM {
+        // Programs that record little touch little; those that fill slots get as many as they may need before the helper
+        // comes back.
+        const FEW: usize = 4;
+        let wanted = if self.refilled { FEW.max(self.slots / 4) } else { FEW };
+        if self.free.len() >= wanted {
             return false;
         }
         let Some(slot) = self.take_fresh() else { return false };
