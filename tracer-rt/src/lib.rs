@@ -32,6 +32,7 @@
 mod buffer;
 mod clock;
 mod config;
+mod fault;
 mod fields;
 mod fork;
 mod helper;

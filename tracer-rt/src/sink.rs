@@ -15,7 +15,7 @@ use crate::buffer::Slot;
 use crate::level::Registered;
 use crate::session::{self, Entry, STATE, State};
 use crate::sync::Lock;
-use crate::{clock, intern, live};
+use crate::{clock, fault, intern, live};
 
 mod piece;
 
@@ -193,6 +193,7 @@ impl Sink {
         let mapped = state.live.is_some();
         drop(state);
         if let Some(piece) = Piece::of_sealed(slot)
+            && !fault::injected("slots are forgotten")
             && self.write_piece(&piece, if hurry { Codec::Raw } else { Codec::Lz4 }).is_err()
         {
             if mapped && self.is_open() {
@@ -282,6 +283,9 @@ impl Sink {
             let piece = state.entry(stream).and_then(|entry| Piece::of_live(entry, which == Live::AtEnd));
             drop(state);
             if let Some((slot, piece)) = piece {
+                if fault::injected("noted before written") {
+                    piece.commit(slot);
+                }
                 let small = piece.payload().len() < WORTHWHILE_BYTES;
                 let written = self.write_piece(&piece, if small { Codec::Raw } else { Codec::Lz4 });
                 self.settle(slot, &piece, &written, which);

@@ -102,13 +102,20 @@ pub(crate) fn run(program: &str) {
             std::fs::remove_dir_all(std::env::var_os("TUMIT_TRACE").unwrap()).unwrap();
             record(0, 5_000, 10_000);
         }
+        "on a small disk" => small_disk(),
+        "limited" => {
+            let limit = libc::rlimit { rlim_cur: 300_000, rlim_max: 300_000 };
+            // SAFETY: the pointer is to a live local.
+            unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) };
+            run("full");
+        }
         "full" => {
             record(0, 0, 100_000);
             let counts = {
                 tracer_rt::finish();
                 tracer_rt::counts()
             };
-            println!("written {} dropped {} kept {}.", counts.written, counts.dropped, counts.kept);
+            println!("written {} dropped {} kept {}", counts.written, counts.dropped, counts.kept);
         }
         other => end(other),
     }
@@ -150,6 +157,36 @@ fn raise(signal: libc::c_int) {
     unsafe { libc::kill(own, signal) };
     loop {
         std::hint::spin_loop();
+    }
+}
+
+/// Runs the program "full" on a disk of its own, as large as `TUMIT_DISK` says, and copies what it left.
+fn small_disk() {
+    let run = std::env::var("TUMIT_TRACE").unwrap();
+    let disk = std::path::Path::new(&run).with_file_name("disk");
+    std::fs::create_dir(&disk).unwrap();
+    let name = std::ffi::CString::new(disk.to_str().unwrap()).unwrap();
+    let size = std::ffi::CString::new(std::env::var("TUMIT_DISK").unwrap()).unwrap();
+    // SAFETY: takes a number. Who may not have a mount table of his own may within his own users.
+    if unsafe { libc::unshare(libc::CLONE_NEWNS) } != 0 {
+        // SAFETY: as above.
+        assert_eq!(unsafe { libc::unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWNS) }, 0, "no mount table of its own");
+    }
+    let (private, none) = (libc::MS_REC | libc::MS_PRIVATE, std::ptr::null());
+    // SAFETY: texts end with a zero.
+    let failed = unsafe { libc::mount(none, c"/".as_ptr(), none, private, none.cast()) };
+    assert_eq!(failed, 0, "{}", std::io::Error::last_os_error());
+    // SAFETY: texts end with a zero.
+    let failed = unsafe { libc::mount(none, name.as_ptr(), c"tmpfs".as_ptr(), 0, size.as_ptr().cast()) };
+    assert_eq!(failed, 0, "{}", std::io::Error::last_os_error());
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"]);
+    command.env("TUMIT_PROGRAM", "full").env("TUMIT_TRACE", disk.join("run.tmt"));
+    assert!(command.status().unwrap().success());
+    std::fs::create_dir(&run).unwrap();
+    for entry in std::fs::read_dir(disk.join("run.tmt")).unwrap() {
+        let path = entry.unwrap().path();
+        std::fs::copy(&path, std::path::Path::new(&run).join(path.file_name().unwrap())).unwrap();
     }
 }
 

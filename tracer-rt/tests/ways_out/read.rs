@@ -224,6 +224,15 @@ impl Left {
         date
     }
 
+    /// How many records there are, where blocks may be missing.
+    pub(crate) fn blocks_of_records(&self) -> u64 {
+        let mut all = Vec::new();
+        for block in self.blocks.values() {
+            self.walk(block, &mut all);
+        }
+        all.len() as u64
+    }
+
     /// The numbers that each thread recorded.
     pub(crate) fn ticks(&self) -> Vec<Vec<u64>> {
         let mut threads = vec![Vec::new(); 64];
