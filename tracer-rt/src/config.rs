@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::live::Buffers;
+use crate::policy::{self, Policy};
 use crate::session::report;
 
 /// What [`crate::start`] may be told. Everything has a default, from the environment where it names one.
@@ -18,13 +19,16 @@ pub struct Config {
     pub buffers: Option<Buffers>,
     /// Where the live file goes; else `TUMIT_LIVE`, else the run folder, or `/dev/shm` when that is on a network.
     pub live_folder: Option<PathBuf>,
+    /// What becomes of records that find the buffers full, by names of levels as in [`crate::set_level`], the last one that fits first;
+    /// before them, what `TUMIT_POLICY=LEVEL=block|drop,…` says.
+    pub policies: Vec<(String, Policy)>,
     /// Processes with equal text read one clock. For a clock given by [`crate::set_clock`]; the machine's own is known.
     pub clock_domain: Option<String>,
 }
 
 impl Config {
-    /// The environment's choices: `TUMIT_TRACE`, `TUMIT_MEMORY` (bytes, or with `K`, `M`, `G`), `TUMIT_BUFFERS` and
-    /// `TUMIT_LIVE`.
+    /// The environment's choices: `TUMIT_TRACE`, `TUMIT_MEMORY` (bytes, or with `K`, `M`, `G`), `TUMIT_BUFFERS`,
+    /// `TUMIT_LIVE` and `TUMIT_POLICY`.
     #[must_use]
     pub fn from_env() -> Self {
         let path_of = |name| std::env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
@@ -45,7 +49,17 @@ impl Config {
             }
         });
         let (folder, live_folder) = (path_of("TUMIT_TRACE"), path_of("TUMIT_LIVE"));
-        Self { folder, memory_bytes, buffers, live_folder, clock_domain: None }
+        let policies = std::env::var("TUMIT_POLICY").map_or_else(
+            |_| Vec::new(),
+            |text| {
+                policy::parse(&text, |entry| {
+                    report(&format!(
+                        "TUMIT_POLICY: `{entry}` is not understood: write LEVEL=block or LEVEL=drop, separated by commas"
+                    ));
+                })
+            },
+        );
+        Self { folder, memory_bytes, buffers, live_folder, policies, clock_domain: None }
     }
 
     /// These choices, and where there is none, those of the environment.
@@ -56,6 +70,7 @@ impl Config {
             memory_bytes: self.memory_bytes.or(environment.memory_bytes),
             buffers: self.buffers.or(environment.buffers),
             live_folder: self.live_folder.or(environment.live_folder),
+            policies: environment.policies.into_iter().chain(self.policies).collect(),
             clock_domain: self.clock_domain,
         }
     }

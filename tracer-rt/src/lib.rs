@@ -18,7 +18,8 @@
 //!
 //! Recording starts by itself at the first record, in the folder that `TUMIT_TRACE` names, else in
 //! `./PROGRAM-DATE-PID.tmt`; it ends when the process does. `TUMIT_LEVELS=COM=on,APP=off` switches levels at the start,
-//! [`set_level`] later; `TUMIT_MEMORY=64M` bounds the buffers. Nothing of it can fail or panic: what cannot be recorded
+//! [`set_level`] later; `TUMIT_MEMORY=64M` bounds the buffers, and `TUMIT_POLICY=COM=block` makes threads wait where records
+//! of a level would else be dropped. Nothing of it can fail or panic: what cannot be recorded
 //! is dropped and counted in the file. What a killed process had recorded is in its *live file*, beside the other one, unless
 //! `TUMIT_BUFFERS=private`; `TUMIT_LIVE` puts it elsewhere.
 //!
@@ -39,6 +40,7 @@ mod helper;
 mod intern;
 mod level;
 mod live;
+mod policy;
 mod polled;
 mod pool;
 pub mod private;
@@ -53,8 +55,9 @@ pub use clock::{Date, now, set_clock};
 pub use config::Config;
 pub use fields::Pointer;
 pub use intern::{Intern, Interned};
-pub use level::set_level;
+pub use level::{pause, resume, set_level};
 pub use live::Buffers;
+pub use policy::Policy;
 pub use session::{Counts, Session, StartError, counts, finish, flush, start};
 pub use span::{Span, new_task};
 pub use thread::set_thread_name;

@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::buffer::{SLOT_BYTES, Slot};
+use crate::policy;
 
 /// Slots that can be taken. A hint: read without the lock, so that threads that must drop do not queue for it.
 static AVAILABLE: AtomicUsize = AtomicUsize::new(0);
@@ -74,6 +75,7 @@ impl Pool {
         unsafe { &*slot }.taken.store(0, Ordering::Release);
         touch(slot);
         self.refilled = true;
+        policy::set_stuck(false);
         self.free.push(slot);
         AVAILABLE.fetch_add(1, Ordering::Relaxed);
     }

@@ -320,6 +320,7 @@ impl State {
         self.process_id = process::new_id();
         self.first_anchor = clock::anchor();
         self.file_name = process::file_name(&self.process_id);
+        self.levels.set_policies(config.policies.clone());
         let slots = Pool::slots_in(config.memory_bytes.unwrap_or(MEMORY_BYTES));
         let asked = config.buffers.unwrap_or(Buffers::Mapped);
         let tables = TABLES.lock();
@@ -490,7 +491,11 @@ fn finish_with(sink: &mut Sink) {
         return;
     }
     state.phase = Phase::Finished;
+    let unknown = state.levels.unknown();
     drop(state);
+    for name in unknown {
+        report(&format!("TUMIT_LEVELS: no spec that this program uses has a level `{name}`"));
+    }
     sink.finish();
 }
 

@@ -199,6 +199,7 @@ impl Sink {
             if mapped && self.is_open() {
                 // Safe where it is: until the file takes it, or for ever.
                 STATE.lock().full.push_front(slot);
+                self.left_behind = true;
                 return false;
             }
             self.give_up(&piece);
@@ -233,12 +234,13 @@ impl Sink {
         self.restore();
         // No thread gets a new slot any more: what is full is finite.
         while self.write_next() {}
+        self.left_behind = false;
         self.write_live(Live::AtEnd);
         while self.write_next() {}
         self.write_untold();
         let mut state = STATE.lock();
         let dropped = state.dropped();
-        state.kept = state.live.is_some() && self.is_open() && (!state.full.is_empty() || self.left_behind);
+        state.kept = state.live.is_some() && self.is_open() && self.left_behind;
         let kept = state.kept;
         drop(state);
         if !self.opened() || kept {

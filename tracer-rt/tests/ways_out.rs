@@ -295,6 +295,39 @@ fn a_broken_recorder_is_found_out() {
     assert!(fails(|| kill_at_random("flush for ever", 30, &early, nothing_lost_nothing_torn)));
 }
 
+/// Two levels that record more than two slots can take, one that waits and one that drops.
+fn check_policies(fault: &str) {
+    let place = Place::new().with("TUMIT_MEMORY", "128K").with("TUMIT_LEVELS", "APP=on,XYZ=on");
+    let place = place.with("TUMIT_POLICY", "all=block,ways_out.APP=drop,COM=sleep").with("TUMIT_FAULT", fault);
+    let output = place.output("flood");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(errors.contains("`COM=sleep` is not understood"), "{errors}");
+    assert_eq!(errors.matches("no spec that this program uses has a level `XYZ`").count(), 1, "{errors}");
+    let left = place.all_is_there();
+    assert!(left.ended);
+    let details = left.records().iter().filter(|record| matches!(record, Record::Detail(_))).count() as u64;
+    assert!(left.end_dropped > 0, "records that nobody waits for are dropped");
+    assert_eq!(details + left.end_dropped, 600_000);
+}
+
+#[test]
+fn a_level_may_wait_for_room() {
+    check_policies("");
+    if cfg!(debug_assertions) {
+        assert!(fails(|| check_policies("nobody waits")));
+    }
+}
+
+#[test]
+fn recording_is_paused() {
+    let place = Place::new();
+    assert!(place.output("paused").status.success());
+    let left = place.all_is_there();
+    let records = left.records();
+    assert_eq!(records.len(), 21);
+    assert_eq!(records[10], Record::Detail(2));
+}
+
 #[test]
 fn levels_are_switched_from_outside() {
     use std::os::unix::fs::FileExt;

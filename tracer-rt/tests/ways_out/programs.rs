@@ -109,6 +109,31 @@ pub(crate) fn run(program: &str) {
             unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) };
             run("full");
         }
+        "flood" => {
+            std::thread::scope(|scope| {
+                for thread in 0..3 {
+                    scope.spawn(move || {
+                        for n in 0..100_000 {
+                            com::tick(n, thread);
+                            // Two, so that slots do not always end before a tick.
+                            app::detail(n as u32);
+                            app::detail(n as u32);
+                        }
+                        Witness::open().returned(thread, 100_000);
+                    });
+                }
+            });
+        }
+        "paused" => {
+            record(0, 0, 10);
+            tracer_rt::pause();
+            com::tick(1_000, 0);
+            tracer_rt::set_level("APP", true);
+            app::detail(1);
+            tracer_rt::resume();
+            app::detail(2);
+            record(0, 10, 20);
+        }
         "full" => {
             record(0, 0, 100_000);
             let counts = {
