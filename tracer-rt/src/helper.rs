@@ -5,9 +5,9 @@
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-use crate::live;
 use crate::session::STATE;
 use crate::sink::SINK;
+use crate::{live, pool};
 
 const PERIOD: Duration = Duration::from_secs(1);
 /// How long it rests when there is little to do, and when threads fill slots all the time: they need not call it then.
@@ -30,6 +30,16 @@ pub(crate) fn spawn() -> Option<Thread> {
     spawned.ok().map(|handle| handle.thread().clone())
 }
 
+/// Touches the pages of some slots, so that no thread of the program has to. Not under a lock that such a thread may want.
+fn warm_slots() {
+    loop {
+        let cold = STATE.lock().pool.take_cold();
+        let Some(slot) = cold else { return };
+        pool::make_ready(slot);
+        STATE.lock().pool.add_warm(slot);
+    }
+}
+
 fn run() {
     let mut next = Instant::now() + PERIOD;
     let mut written = 0;
@@ -37,7 +47,7 @@ fn run() {
         // Block by block, so that a `fork` or a flush waits for one write at most.
         let more = SINK.lock().write_next();
         SINK.give_way();
-        while STATE.lock().pool.warm_one() {}
+        warm_slots();
         let now = Instant::now();
         if now >= next {
             SINK.lock().tick();

@@ -397,7 +397,7 @@ impl State {
     /// thread that fills slots makes no system call for it.
     pub(crate) fn is_urgent(&self) -> bool {
         let slots = self.pool.slots();
-        self.full.len() >= (slots / 8).max(1) || pool::available() <= slots / 4
+        self.full.len() >= (slots / 4).max(1) || pool::available() <= slots / 4
     }
 
     /// Adds a stream; false when the live file has no room to note it.

