@@ -48,6 +48,7 @@ mod process;
 mod session;
 mod sink;
 mod span;
+mod stats;
 mod sync;
 mod thread;
 
@@ -60,6 +61,7 @@ pub use live::Buffers;
 pub use policy::Policy;
 pub use session::{Counts, Session, StartError, counts, finish, flush, start};
 pub use span::{Span, new_task};
+pub use stats::{Stats, stats};
 pub use thread::set_thread_name;
 pub use tracer_format as format;
 pub use tracer_macros::{events, records, traced};

@@ -91,6 +91,11 @@ impl Sink {
         *self = Self::closed();
     }
 
+    /// Length of the file up to its last whole block.
+    pub(crate) const fn file_bytes(&self) -> u64 {
+        self.length
+    }
+
     pub(crate) const fn records_written(&self) -> u64 {
         self.records
     }

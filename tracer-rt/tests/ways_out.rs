@@ -332,6 +332,14 @@ fn short_lived_threads_take_no_memory() {
 }
 
 #[test]
+fn the_recorder_tells_of_itself() {
+    let place = Place::new();
+    let output = place.output("stats");
+    assert!(output.status.success(), "{output:?}");
+    place.all_is_there();
+}
+
+#[test]
 fn recording_is_paused() {
     let place = Place::new();
     assert!(place.output("paused").status.success());

@@ -125,6 +125,7 @@ pub(crate) fn run(program: &str) {
             });
         }
         "short-lived threads" => short_lived(),
+        "stats" => stats(),
         "paused" => {
             record(0, 0, 10);
             tracer_rt::pause();
@@ -214,6 +215,17 @@ fn small_disk() {
         let path = entry.unwrap().path();
         std::fs::copy(&path, std::path::Path::new(&run).join(path.file_name().unwrap())).unwrap();
     }
+}
+
+fn stats() {
+    assert_eq!(tracer_rt::stats(), tracer_rt::Stats::default());
+    record(0, 0, 10);
+    let before = tracer_rt::stats();
+    assert!((before.slots, before.streams, before.mapped) == (256, 1, true), "{before:?}");
+    assert!((200..256).contains(&before.free_slots), "{before:?}");
+    tracer_rt::flush();
+    let after = tracer_rt::stats();
+    assert!(after.counts.written == 10 && after.file_bytes > 200, "{after:?}");
 }
 
 /// Thousands of threads, eight at a time: the memory of the process does not grow with them.
