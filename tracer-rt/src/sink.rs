@@ -293,6 +293,8 @@ impl Sink {
             if let Some((slot, piece)) = piece {
                 if fault::injected("noted before written") {
                     piece.commit(slot);
+                    // Long enough to be killed in between.
+                    std::thread::sleep(std::time::Duration::from_millis(20));
                 }
                 let small = piece.payload().len() < WORTHWHILE_BYTES;
                 let written = self.write_piece(&piece, if small { Codec::Raw } else { Codec::Lz4 });
