@@ -171,7 +171,7 @@ pub fn record<F: Fields>(id: u16, fields: F) {
     let mut head = unsafe { &*slot };
     let mut state = head.state.load(Ordering::Relaxed);
     if used(state) + bytes > ROOM_BYTES {
-        let Some(room) = thread::make_room(cursor, bytes, now) else {
+        let Some(room) = thread::make_room(cursor, id, bytes, now) else {
             return cursor.busy.store(false, Ordering::Release);
         };
         Room { slot, now } = room;

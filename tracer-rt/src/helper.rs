@@ -5,12 +5,14 @@
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-use crate::live;
 use crate::session::STATE;
 use crate::sink::SINK;
+use crate::{live, pool};
 
 const PERIOD: Duration = Duration::from_secs(1);
-const LOOK: Duration = Duration::from_millis(100);
+/// How long it rests when there is little to do, and when threads fill slots all the time: they need not call it then.
+const REST: Duration = Duration::from_millis(100);
+const SHORT_REST: Duration = Duration::from_millis(10);
 const STACK_BYTES: usize = 256 << 10;
 
 /// Starts the helper. It takes no signals: they are the program's. `None` when the system gives no thread: then threads
@@ -28,13 +30,24 @@ pub(crate) fn spawn() -> Option<Thread> {
     spawned.ok().map(|handle| handle.thread().clone())
 }
 
+/// Touches the pages of some slots, so that no thread of the program has to. Not under a lock that such a thread may want.
+fn warm_slots() {
+    loop {
+        let cold = STATE.lock().pool.take_cold();
+        let Some(slot) = cold else { return };
+        pool::make_ready(slot);
+        STATE.lock().pool.add_warm(slot);
+    }
+}
+
 fn run() {
     let mut next = Instant::now() + PERIOD;
+    let mut written = 0;
     while STATE.lock().is_recording() {
         // Block by block, so that a `fork` or a flush waits for one write at most.
         let more = SINK.lock().write_next();
         SINK.give_way();
-        while STATE.lock().pool.warm_one() {}
+        warm_slots();
         let now = Instant::now();
         if now >= next {
             SINK.lock().tick();
@@ -44,8 +57,11 @@ fn run() {
             let known = STATE.lock().levels.switch_all(&text);
             live::answer(number, u32::from(!known));
         }
+        written += u32::from(more);
         if !more {
-            std::thread::park_timeout(LOOK.min(next.saturating_duration_since(Instant::now())));
+            let rest = if written >= 2 { SHORT_REST } else { REST };
+            written = 0;
+            std::thread::park_timeout(rest.min(next.saturating_duration_since(Instant::now())));
         }
     }
 }

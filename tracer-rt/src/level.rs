@@ -6,6 +6,7 @@ use tracer_format::{BlockKind, FIRST_RESERVED_ID, PROCESS_STREAM};
 
 use crate::buffer::CURSOR;
 use crate::live;
+use crate::policy::{self, Policy};
 use crate::session::{self, STATE};
 
 /// A level of a spec. Its word is 0 when off, the provider's base id when on, and negative until the provider is known:
@@ -82,6 +83,25 @@ pub fn set_level(name: &str, on: bool) {
     session::unnested(|| STATE.lock().levels.switch(name, on));
 }
 
+/// Switches all levels off until [`resume`]. What was begun is ended all the same, and levels may be switched meanwhile: it
+/// counts from then on.
+pub fn pause() {
+    set_paused(true);
+}
+
+/// Ends a [`pause`].
+pub fn resume() {
+    set_paused(false);
+}
+
+fn set_paused(paused: bool) {
+    session::unnested(|| {
+        let mut state = STATE.lock();
+        state.levels.paused = paused;
+        state.levels.apply_all();
+    });
+}
+
 /// The specs of this process and the switches that were asked for.
 #[derive(Debug)]
 pub(crate) struct Levels {
@@ -89,6 +109,12 @@ pub(crate) struct Levels {
     next_id: u16,
     switches: Vec<(String, bool)>,
     environment_read: bool,
+    /// Names of levels in `TUMIT_LEVELS`.
+    environment: Vec<String>,
+    /// The last one that fits counts.
+    policies: Vec<(String, Policy)>,
+    /// All are off, whatever the switches say.
+    paused: bool,
 }
 
 /// A spec and its ids in this process.
@@ -121,7 +147,15 @@ impl Registered {
 
 impl Levels {
     pub(crate) const fn new() -> Self {
-        Self { providers: Vec::new(), next_id: 1, switches: Vec::new(), environment_read: false }
+        Self {
+            providers: Vec::new(),
+            next_id: 1,
+            switches: Vec::new(),
+            environment_read: false,
+            environment: Vec::new(),
+            policies: Vec::new(),
+            paused: false,
+        }
     }
 
     /// Specs from the given one on, in the order of their registration.
@@ -190,6 +224,33 @@ impl Levels {
         good
     }
 
+    /// Names in `TUMIT_LEVELS` that no spec known so far has.
+    pub(crate) fn unknown(&mut self) -> Vec<String> {
+        let mut names = std::mem::take(&mut self.environment);
+        names.retain(|name| !self.knows(name));
+        names
+    }
+
+    /// Says what each level does when the buffers are full.
+    pub(crate) fn set_policies(&mut self, policies: Vec<(String, Policy)>) {
+        if policies.iter().any(|(_, policy)| *policy == Policy::Block) {
+            policy::blocks();
+        }
+        self.policies = policies;
+    }
+
+    /// Whether threads wait for room for records with this id.
+    pub(crate) fn blocks(&self, id: u16) -> bool {
+        let of = |known: &&Registered| (known.base..known.base + known.provider.ids).contains(&id);
+        let Some(known) = self.providers.iter().find(of) else { return false };
+        let Some(levels) = policy::levels_of_records(known.provider.schema) else { return false };
+        let level =
+            levels.get(usize::from(id - known.base)).and_then(|level| known.provider.levels.get(*level as usize));
+        let Some((level, _, _)) = level else { return false };
+        let asked = self.policies.iter().rev().find(|(name, _)| names(name, known.provider.name, level));
+        asked.is_some_and(|(_, policy)| *policy == Policy::Block)
+    }
+
     fn knows(&self, switch: &str) -> bool {
         let levels = self.providers.iter().flat_map(|known| {
             known.provider.levels.iter().map(|(level, _, _)| names(switch, known.provider.name, level))
@@ -200,7 +261,7 @@ impl Levels {
     fn apply(&self, registered: Registered) {
         for (name, default, level) in registered.provider.levels {
             let asked = self.switches.iter().rev().find(|(switch, _)| names(switch, registered.provider.name, name));
-            let on = asked.map_or(*default, |(_, on)| *on);
+            let on = asked.map_or(*default, |(_, on)| *on) && !self.paused;
             level.word.store(if on { u32::from(registered.base) } else { 0 }, Ordering::Relaxed);
         }
     }
@@ -214,7 +275,10 @@ impl Levels {
         let Ok(text) = std::env::var("TUMIT_LEVELS") else { return };
         for entry in text.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
             match parse_switch(entry) {
-                Some((name, on)) => self.switches.push((name.to_owned(), on)),
+                Some((name, on)) => {
+                    self.environment.push(name.to_owned());
+                    self.switches.push((name.to_owned(), on));
+                }
                 None => session::report(&format!(
                     "TUMIT_LEVELS: `{entry}` is not understood: write NAME=on or NAME=off, separated by commas"
                 )),

@@ -18,7 +18,8 @@
 //!
 //! Recording starts by itself at the first record, in the folder that `TUMIT_TRACE` names, else in
 //! `./PROGRAM-DATE-PID.tmt`; it ends when the process does. `TUMIT_LEVELS=COM=on,APP=off` switches levels at the start,
-//! [`set_level`] later; `TUMIT_MEMORY=64M` bounds the buffers. Nothing of it can fail or panic: what cannot be recorded
+//! [`set_level`] later; `TUMIT_MEMORY=64M` bounds the buffers, and `TUMIT_POLICY=COM=block` makes threads wait where records
+//! of a level would else be dropped. Nothing of it can fail or panic: what cannot be recorded
 //! is dropped and counted in the file. What a killed process had recorded is in its *live file*, beside the other one, unless
 //! `TUMIT_BUFFERS=private`; `TUMIT_LIVE` puts it elsewhere.
 //!
@@ -31,11 +32,15 @@
 
 mod buffer;
 mod clock;
+mod config;
+mod fault;
 mod fields;
+mod fork;
 mod helper;
 mod intern;
 mod level;
 mod live;
+mod policy;
 mod polled;
 mod pool;
 pub mod private;
@@ -43,16 +48,20 @@ mod process;
 mod session;
 mod sink;
 mod span;
+mod stats;
 mod sync;
 mod thread;
 
 pub use clock::{Date, now, set_clock};
+pub use config::Config;
 pub use fields::Pointer;
 pub use intern::{Intern, Interned};
-pub use level::set_level;
+pub use level::{pause, resume, set_level};
 pub use live::Buffers;
-pub use session::{Config, Counts, Session, StartError, counts, finish, flush, start};
+pub use policy::Policy;
+pub use session::{Counts, Session, StartError, counts, finish, flush, start};
 pub use span::{Span, new_task};
+pub use stats::{Stats, stats};
 pub use thread::set_thread_name;
 pub use tracer_format as format;
 pub use tracer_macros::{events, records, traced};

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use tracer_format::BlockKind;
 use tracer_format::live::{LIVE_HEAD_BYTES, LOG_ENTRY_BYTES, LOSS_COUNTERS, LiveLayout, REQUEST_BYTES, head};
 
+use crate::fault;
 use crate::sync::Lock;
 
 /// Where slots lie: the value of the tag `BUFFERS`.
@@ -108,8 +109,8 @@ impl Live {
 /// An address range that belongs to the recorder.
 #[derive(Debug)]
 pub(crate) struct Region {
-    base: *mut u8,
-    bytes: usize,
+    pub(crate) base: *mut u8,
+    pub(crate) bytes: usize,
 }
 
 // SAFETY: the pointer is to a mapping of the whole process.
@@ -199,7 +200,7 @@ static LOG: Lock<Log> = Lock::new(Log { used: 0, capacity: 0 });
 pub(crate) fn log(kind: BlockKind, stream: u32, entries: u32, payload: &[u8]) -> bool {
     let mut log = LOG.lock();
     let base = HEAD.load(Ordering::Acquire);
-    if base.is_null() {
+    if base.is_null() || fault::injected("names come late") {
         return true;
     }
     let bytes = entry_bytes(payload.len());
@@ -243,7 +244,7 @@ pub(crate) fn log_written(bytes: u64) {
 /// Counts dropped records where they survive the process.
 pub(crate) fn count_lost(stream: u32, records: u64) {
     let base = HEAD.load(Ordering::Acquire);
-    if !base.is_null() {
+    if !base.is_null() && !fault::injected("losses are silent") {
         let counter = stream as usize % LOSS_COUNTERS;
         word(base, head::LOSSES + 8 * counter).fetch_add(records, Ordering::Relaxed);
     }

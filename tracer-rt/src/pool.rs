@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::buffer::{SLOT_BYTES, Slot};
+use crate::policy;
 
 /// Slots that can be taken. A hint: read without the lock, so that threads that must drop do not queue for it.
 static AVAILABLE: AtomicUsize = AtomicUsize::new(0);
@@ -25,6 +26,8 @@ pub(crate) struct Pool {
     slots: usize,
     /// Slots from here on were never touched: taking one costs page faults.
     fresh: usize,
+    /// A slot was given back: threads fill them.
+    refilled: bool,
     /// Slots to take first; the last one given back is the warmest in the caches.
     free: Vec<*const Slot>,
 }
@@ -35,7 +38,7 @@ unsafe impl Send for Pool {}
 impl Pool {
     /// A pool without slots.
     pub(crate) const fn empty() -> Self {
-        Self { base: std::ptr::null_mut(), slots: 0, fresh: 0, free: Vec::new() }
+        Self { base: std::ptr::null_mut(), slots: 0, fresh: 0, refilled: false, free: Vec::new() }
     }
 
     /// Slots for at most `bytes`: at least two.
@@ -48,6 +51,7 @@ impl Pool {
         self.base = base;
         self.slots = slots;
         self.fresh = 0;
+        self.refilled = false;
         self.free.clear();
         self.free.reserve_exact(slots);
         AVAILABLE.store(slots, Ordering::Relaxed);
@@ -65,25 +69,33 @@ impl Pool {
         Some(slot)
     }
 
-    /// Gives a slot back.
+    /// Gives back a slot that was [made ready](make_ready).
     pub(crate) fn give(&mut self, slot: *const Slot) {
-        // SAFETY: a slot of the pool, which nobody uses any more.
-        unsafe { &*slot }.taken.store(0, Ordering::Release);
-        touch(slot);
+        self.refilled = true;
+        policy::set_stuck(false);
         self.free.push(slot);
         AVAILABLE.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Touches the pages of one more slot, when few warm ones are left, so that no thread of the program has to.
-    pub(crate) fn warm_one(&mut self) -> bool {
-        const WARM: usize = 4;
-        if self.free.len() >= WARM {
-            return false;
+    /// A slot that was never touched, when few warm ones are left: to be [made ready](make_ready), without the lock that
+    /// guards the pool, and given to [`Self::add_warm`].
+    pub(crate) fn take_cold(&mut self) -> Option<*const Slot> {
+        // Programs that record little touch little; those that fill slots get as many as they may need before the helper
+        // comes back.
+        const FEW: usize = 4;
+        let wanted = if self.refilled { FEW.max(self.slots / 4) } else { FEW };
+        if self.free.len() >= wanted {
+            return None;
         }
-        let Some(slot) = self.take_fresh() else { return false };
-        touch(slot);
+        let slot = self.take_fresh()?;
+        AVAILABLE.fetch_sub(1, Ordering::Relaxed);
+        Some(slot)
+    }
+
+    /// Adds a slot that is warm now, behind those that are warmer.
+    pub(crate) fn add_warm(&mut self, slot: *const Slot) {
         self.free.insert(0, slot);
-        true
+        AVAILABLE.fetch_add(1, Ordering::Relaxed);
     }
 
     fn take_fresh(&mut self) -> Option<*const Slot> {
@@ -96,9 +108,11 @@ impl Pool {
     }
 }
 
-/// Writes to each page of a free slot, so that the thread that gets it meets no page fault: neither the first one, nor
-/// those after the system has written pages of a file back.
-fn touch(slot: *const Slot) {
+/// Writes to each page of a slot that nobody uses any more, so that the thread that gets it meets no page fault: neither the
+/// first one, nor those after the system has written pages of a file back.
+pub(crate) fn make_ready(slot: *const Slot) {
+    // SAFETY: a slot of the pool.
+    unsafe { &*slot }.taken.store(0, Ordering::Release);
     for page in (0..SLOT_BYTES).step_by(4096) {
         let byte = slot.cast_mut().cast::<u8>().wrapping_add(page);
         // SAFETY: the slot is free, and all its bytes are mapped.
@@ -116,12 +130,14 @@ mod tests {
         let slots = Pool::slots_in(5 * SLOT_BYTES + 100);
         let base = crate::live::map_private(slots * SLOT_BYTES, None).unwrap();
         pool.serve(base, slots);
-        assert!(pool.warm_one());
+        let warm = pool.take_cold().unwrap();
+        make_ready(warm);
+        pool.add_warm(warm);
         let mut all: Vec<_> = std::iter::from_fn(|| pool.take()).collect();
         all.sort();
         all.dedup();
         assert_eq!(all.len(), 5);
-        assert!(!pool.warm_one());
+        assert_eq!(pool.take_cold(), None);
         pool.give(all[2]);
         assert_eq!(pool.take(), Some(all[2]));
         pool.serve(base, slots);

@@ -1,9 +1,8 @@
-//! The session: what the process records, from the first record to its end; also across `fork`.
+//! The session: what the process records, from the first record to its end.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::MutexGuard;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::thread::Thread;
 use std::time::Duration;
 
@@ -13,81 +12,15 @@ use tracer_format::tags::{append_integer, append_tag, tag};
 use tracer_format::{BlockKind, PROCESS_STREAM};
 
 use crate::buffer::{CURSOR, Cursor, Flushed, SLOT_BYTES, Slot, used};
+use crate::config::Config;
 use crate::intern::{TABLES, Tables};
 use crate::level::{Levels, Registered};
 use crate::live::{self, Buffers, Live, Region};
 use crate::pool::{self, Pool};
 use crate::sink::{SINK, Sink};
-use crate::sync::{AcrossFork, Lock};
+use crate::sync::Lock;
 use crate::thread::{self, Losses, STRAYS, Stream};
-use crate::{clock, helper, process};
-
-/// What [`start`] may be told. Everything has a default, from the environment where it names one.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct Config {
-    /// The run folder; else `TUMIT_TRACE`, else `./PROGRAM-DATE-PID.tmt`. Processes may share one.
-    pub folder: Option<PathBuf>,
-    /// Memory for records that are not yet in the file, in bytes; else `TUMIT_MEMORY`, else 16 MiB.
-    pub memory_bytes: Option<usize>,
-    /// Where records wait until they are in the file; else `TUMIT_BUFFERS=mapped|private`, else in a live file, which
-    /// survives the process.
-    pub buffers: Option<Buffers>,
-    /// Where the live file goes; else `TUMIT_LIVE`, else the run folder, or `/dev/shm` when that is on a network.
-    pub live_folder: Option<PathBuf>,
-    /// Processes with equal text read one clock. For a clock given by [`crate::set_clock`]; the machine's own is known.
-    pub clock_domain: Option<String>,
-}
-
-impl Config {
-    /// The environment's choices: `TUMIT_TRACE`, `TUMIT_MEMORY` (bytes, or with `K`, `M`, `G`), `TUMIT_BUFFERS` and
-    /// `TUMIT_LIVE`.
-    #[must_use]
-    pub fn from_env() -> Self {
-        let path_of = |name| std::env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
-        let memory_bytes = std::env::var("TUMIT_MEMORY").ok().and_then(|text| {
-            let bytes = parse_bytes(&text);
-            if bytes.is_none() {
-                report(&format!("TUMIT_MEMORY: `{text}` is not understood: write a number of bytes, or 64M"));
-            }
-            bytes
-        });
-        let buffers = std::env::var("TUMIT_BUFFERS").ok().and_then(|text| match text.trim() {
-            "" => None,
-            "mapped" => Some(Buffers::Mapped),
-            "private" => Some(Buffers::Private),
-            other => {
-                report(&format!("TUMIT_BUFFERS: `{other}` is not understood: write `mapped` or `private`"));
-                None
-            }
-        });
-        let (folder, live_folder) = (path_of("TUMIT_TRACE"), path_of("TUMIT_LIVE"));
-        Self { folder, memory_bytes, buffers, live_folder, clock_domain: None }
-    }
-
-    /// These choices, and where there is none, those of the environment.
-    fn or_environment(self) -> Self {
-        let environment = Self::from_env();
-        Self {
-            folder: self.folder.or(environment.folder),
-            memory_bytes: self.memory_bytes.or(environment.memory_bytes),
-            buffers: self.buffers.or(environment.buffers),
-            live_folder: self.live_folder.or(environment.live_folder),
-            clock_domain: self.clock_domain,
-        }
-    }
-}
-
-fn parse_bytes(text: &str) -> Option<usize> {
-    let text = text.trim();
-    let (digits, shift) = match text.as_bytes().last()? {
-        b'k' | b'K' => (&text[..text.len() - 1], 10),
-        b'm' | b'M' => (&text[..text.len() - 1], 20),
-        b'g' | b'G' => (&text[..text.len() - 1], 30),
-        _ => (text, 0),
-    };
-    digits.trim().parse::<usize>().ok()?.checked_mul(1 << shift)
-}
+use crate::{clock, fork, helper, process};
 
 /// Why [`start`] could not record. The program can go on: its records are dropped.
 #[derive(Debug)]
@@ -275,7 +208,7 @@ pub(crate) struct State {
     pub(crate) process_tags: Vec<u8>,
     /// The live file, where slots are mapped.
     pub(crate) live: Option<Live>,
-    /// Where the parent's was mapped.
+    /// Private memory for slots, or where the parent's live file was mapped.
     region: Option<Region>,
     /// The process ended recording, and the live file holds what the file could not take.
     pub(crate) kept: bool,
@@ -387,6 +320,7 @@ impl State {
         self.process_id = process::new_id();
         self.first_anchor = clock::anchor();
         self.file_name = process::file_name(&self.process_id);
+        self.levels.set_policies(config.policies.clone());
         let slots = Pool::slots_in(config.memory_bytes.unwrap_or(MEMORY_BYTES));
         let asked = config.buffers.unwrap_or(Buffers::Mapped);
         let tables = TABLES.lock();
@@ -397,7 +331,10 @@ impl State {
         let base = match &live {
             Some(live) => live.slots(),
             None => match live::map_private(slots * SLOT_BYTES, self.region.as_ref()) {
-                Ok(base) => base,
+                Ok(base) => {
+                    self.region = Some(Region { base, bytes: slots * SLOT_BYTES });
+                    base
+                }
                 Err(error) => {
                     report(&format!("cannot record: no memory for buffers ({error}); events are dropped"));
                     self.phase = Phase::Finished;
@@ -460,7 +397,7 @@ impl State {
     /// thread that fills slots makes no system call for it.
     pub(crate) fn is_urgent(&self) -> bool {
         let slots = self.pool.slots();
-        self.full.len() >= (slots / 8).max(1) || pool::available() <= slots / 4
+        self.full.len() >= (slots / 4).max(1) || pool::available() <= slots / 4
     }
 
     /// Adds a stream; false when the live file has no room to note it.
@@ -510,6 +447,26 @@ impl State {
         heads.map(|head| u64::from(head.unwritten())).sum()
     }
 
+    /// After a `fork`, in the child: it has one thread and no helper. What its parent had not written is the parent's to
+    /// write; the child's first record opens a file of its own in the same folder.
+    pub(crate) fn begin_child(&mut self) {
+        if self.phase == Phase::Recording {
+            self.phase = Phase::Idle;
+            self.parent = Some(self.process_id);
+        }
+        if let Some(live) = self.live.take() {
+            self.region = live.disown();
+        }
+        self.full.clear();
+        // Not freed: a signal handler may have interrupted a record of another thread, which exists no more.
+        std::mem::forget(std::mem::take(&mut self.entries));
+        self.kept = false;
+        self.next_stream = 0;
+        self.dropped_by_the_gone = 0;
+        self.helper = None;
+        STRAYS.store(0, Ordering::Relaxed);
+    }
+
     /// Asks the system to tell of the end of threads, of the process, and of forks. Once.
     fn hook(&mut self) {
         if self.hooked {
@@ -517,7 +474,7 @@ impl State {
         }
         self.hooked = true;
         self.thread_key = thread::thread_key();
-        watch_forks();
+        fork::watch();
         // SAFETY: the handler is a function of this library, which is never unloaded before the process ends.
         unsafe { libc::atexit(at_exit) };
     }
@@ -534,7 +491,11 @@ fn finish_with(sink: &mut Sink) {
         return;
     }
     state.phase = Phase::Finished;
+    let unknown = state.levels.unknown();
     drop(state);
+    for name in unknown {
+        report(&format!("TUMIT_LEVELS: no spec that this program uses has a level `{name}`"));
+    }
     sink.finish();
 }
 
@@ -554,74 +515,4 @@ extern "C" fn at_exit() {
         }
         cursor.busy.store(nested, Ordering::Release);
     });
-}
-
-/// Handlers of `fork` are there before `main`: a `fork` that had begun before the first record of another thread would not
-/// know of handlers made by it, and its child would find the locks held for ever.
-#[used]
-#[unsafe(link_section = ".init_array")]
-static AT_LOAD: extern "C" fn() = watch_forks;
-
-extern "C" fn watch_forks() {
-    static WATCHED: AtomicBool = AtomicBool::new(false);
-    if !WATCHED.swap(true, Ordering::Relaxed) {
-        // SAFETY: the handlers are functions of this library, which is never unloaded before the process ends.
-        unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(in_child)) };
-    }
-}
-
-type Guards = (MutexGuard<'static, Sink>, MutexGuard<'static, State>, MutexGuard<'static, Tables>);
-static FORK: AcrossFork<Guards> = AcrossFork::new();
-
-extern "C" fn before_fork() {
-    let guards = (SINK.lock(), STATE.lock(), TABLES.lock());
-    // SAFETY: the guards keep other forks out.
-    unsafe { FORK.hold(guards) };
-}
-
-extern "C" fn after_fork() {
-    // SAFETY: this thread called `before_fork`.
-    drop(unsafe { FORK.take() });
-}
-
-/// The child has one thread and no helper. What its parent had not written is the parent's to write; the child's first
-/// record opens a file of its own in the same folder.
-extern "C" fn in_child() {
-    // SAFETY: this thread called `before_fork`.
-    let Some((mut sink, mut state, mut tables)) = (unsafe { FORK.take() }) else { return };
-    if state.phase == Phase::Recording {
-        state.phase = Phase::Idle;
-        state.parent = Some(state.process_id);
-    }
-    sink.forget();
-    state.region = state.live.take().and_then(Live::disown);
-    state.full.clear();
-    // Not freed: a signal handler may have interrupted a record of another thread, which exists no more.
-    std::mem::forget(std::mem::take(&mut state.entries));
-    state.kept = false;
-    state.next_stream = 0;
-    state.dropped_by_the_gone = 0;
-    state.helper = None;
-    STRAYS.store(0, Ordering::Relaxed);
-    thread::forget_stream();
-    tables.forget_overflow();
-    drop((tables, state, sink));
-    SINK.forget_waiting();
-    STATE.forget_waiting();
-    TABLES.forget_waiting();
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_parsed() {
-        assert_eq!(parse_bytes("64M"), Some(64 << 20));
-        assert_eq!(parse_bytes(" 3 k"), Some(3072));
-        assert_eq!(parse_bytes("100"), Some(100));
-        for bad in ["", "M", "1.5M", "-1", "99999999999999G"] {
-            assert_eq!(parse_bytes(bad), None, "{bad}");
-        }
-    }
 }

@@ -15,7 +15,7 @@ use crate::buffer::Slot;
 use crate::level::Registered;
 use crate::session::{self, Entry, STATE, State};
 use crate::sync::Lock;
-use crate::{clock, intern, live};
+use crate::{clock, fault, intern, live, pool};
 
 mod piece;
 
@@ -89,6 +89,11 @@ impl Sink {
     /// After a `fork`, in the child: the file is the parent's.
     pub(crate) fn forget(&mut self) {
         *self = Self::closed();
+    }
+
+    /// Length of the file up to its last whole block.
+    pub(crate) const fn file_bytes(&self) -> u64 {
+        self.length
     }
 
     pub(crate) const fn records_written(&self) -> u64 {
@@ -193,15 +198,18 @@ impl Sink {
         let mapped = state.live.is_some();
         drop(state);
         if let Some(piece) = Piece::of_sealed(slot)
+            && !fault::injected("slots are forgotten")
             && self.write_piece(&piece, if hurry { Codec::Raw } else { Codec::Lz4 }).is_err()
         {
             if mapped && self.is_open() {
                 // Safe where it is: until the file takes it, or for ever.
                 STATE.lock().full.push_front(slot);
+                self.left_behind = true;
                 return false;
             }
             self.give_up(&piece);
         }
+        pool::make_ready(slot);
         STATE.lock().pool.give(slot);
         true
     }
@@ -232,12 +240,13 @@ impl Sink {
         self.restore();
         // No thread gets a new slot any more: what is full is finite.
         while self.write_next() {}
+        self.left_behind = false;
         self.write_live(Live::AtEnd);
         while self.write_next() {}
         self.write_untold();
         let mut state = STATE.lock();
         let dropped = state.dropped();
-        state.kept = state.live.is_some() && self.is_open() && (!state.full.is_empty() || self.left_behind);
+        state.kept = state.live.is_some() && self.is_open() && self.left_behind;
         let kept = state.kept;
         drop(state);
         if !self.opened() || kept {
@@ -282,6 +291,11 @@ impl Sink {
             let piece = state.entry(stream).and_then(|entry| Piece::of_live(entry, which == Live::AtEnd));
             drop(state);
             if let Some((slot, piece)) = piece {
+                if fault::injected("noted before written") {
+                    piece.commit(slot);
+                    // Long enough to be killed in between.
+                    std::thread::sleep(std::time::Duration::from_millis(20));
+                }
                 let small = piece.payload().len() < WORTHWHILE_BYTES;
                 let written = self.write_piece(&piece, if small { Codec::Raw } else { Codec::Lz4 });
                 self.settle(slot, &piece, &written, which);

@@ -2,15 +2,17 @@
 //! ends.
 
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use tracer_format::record::Lost;
 use tracer_format::{ID_LOST, RECORD_HEAD_BYTES, cause};
 
 use crate::buffer::{self, CURSOR, Cursor, FULL, LOST_BYTES, MAX_RECORD_BYTES, ROOM_BYTES, Room, Slot, used};
-use crate::clock;
 use crate::live;
+use crate::policy;
 use crate::pool;
 use crate::session::{self, STATE, State};
+use crate::{clock, fault};
 
 /// What a thread shares with the helper.
 #[derive(Debug)]
@@ -103,7 +105,7 @@ pub(crate) fn lose_nested(cursor: &Cursor, bytes: usize) {
 /// none.
 #[cold]
 #[inline(never)]
-pub(crate) fn make_room(cursor: &Cursor, bytes: usize, now: u64) -> Option<Room> {
+pub(crate) fn make_room(cursor: &Cursor, id: u16, bytes: usize, now: u64) -> Option<Room> {
     if cursor.stream.get().is_null() && !attach(cursor) {
         lose_stray();
         return None;
@@ -124,7 +126,11 @@ pub(crate) fn make_room(cursor: &Cursor, bytes: usize, now: u64) -> Option<Room>
             return Some(Room { slot: current, now });
         }
     }
-    match exchange(stream, now) {
+    let mut slot = exchange(stream, now);
+    if slot.is_none() && policy::may_block() {
+        slot = wait_for_slot(stream, id, now);
+    }
+    match slot {
         Some(slot) => {
             // With a clock that is not read inline, every record comes this way: the thread's own slot stays `FULL`.
             cursor.slot.set(if native { slot } else { &raw const FULL });
@@ -160,6 +166,34 @@ fn exchange(stream: &Stream, now: u64) -> Option<*const Slot> {
         None => session::write_here(),
     }
     slot
+}
+
+/// Waits for a free slot, if the record's level blocks. It keeps its date: that of the call.
+fn wait_for_slot(stream: &Stream, id: u16, now: u64) -> Option<*const Slot> {
+    const PATIENCE: Duration = Duration::from_secs(10);
+    const NAP: Duration = Duration::from_micros(50);
+    if !STATE.lock().levels.blocks(id) || fault::injected("nobody waits") {
+        return None;
+    }
+    let give_up = Instant::now() + PATIENCE;
+    while Instant::now() < give_up {
+        if let Some(slot) = exchange(stream, now) {
+            return Some(slot);
+        }
+        let state = STATE.lock();
+        let (recording, helper) = (state.is_recording(), state.helper.clone());
+        drop(state);
+        if !recording {
+            return None;
+        }
+        match helper {
+            Some(helper) => helper.unpark(),
+            None => session::write_here(),
+        }
+        std::thread::sleep(NAP);
+    }
+    policy::set_stuck(true);
+    None
 }
 
 /// Takes the stream's slot away from it and queues it for the helper.

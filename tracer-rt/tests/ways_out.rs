@@ -40,7 +40,7 @@ impl Place {
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"]);
-        for variable in ["TUMIT_LEVELS", "TUMIT_MEMORY", "TUMIT_BUFFERS", "TUMIT_LIVE", "TUMIT_POLICY"] {
+        for variable in ["TUMIT_LEVELS", "TUMIT_MEMORY", "TUMIT_BUFFERS", "TUMIT_LIVE", "TUMIT_POLICY", "TUMIT_FAULT"] {
             command.env_remove(variable);
         }
         command.env("TUMIT_TRACE", self.run()).env("TUMIT_PROGRAM", program);
@@ -136,7 +136,12 @@ fn a_thousand_kills_lose_nothing() {
 
 #[test]
 fn kills_among_losses_add_up() {
-    kill_at_random("flood for ever", 6, &[("TUMIT_MEMORY", "256K")], |place| {
+    check_losses(&[]);
+}
+
+fn check_losses(settings: &[(&'static str, &str)]) {
+    let settings = [&[("TUMIT_MEMORY", "256K")], settings].concat();
+    kill_at_random("flood for ever", 6, &settings, |place| {
         let left = place.left().pop().unwrap();
         let calls: u64 = place.witnessed().iter().sum();
         let (recorded, lost) = (left.records().len() as u64, left.live_dropped.unwrap());
@@ -230,4 +235,150 @@ fn buffers_lie_where_they_are_asked_for() {
     let place = Place::new().with("TUMIT_LIVE", "/proc/nowhere");
     assert!(place.output("return").status.success());
     assert_eq!(place.all_is_there().buffers, 2);
+}
+
+/// What the program "full" said: written, dropped, kept.
+fn counts(output: &Output) -> [u64; 3] {
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{output:?}");
+    let line = printed.lines().find_map(|line| line.split_once("written ")).unwrap().1;
+    let number = |before: &str| line.split(before).nth(1).unwrap().trim().parse().unwrap();
+    let written = line.split(' ').next().unwrap().parse().unwrap();
+    let dropped = line.split("dropped ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    [written, dropped, number("kept ")]
+}
+
+#[test]
+fn a_full_disk_loses_nothing_silently() {
+    // Room for the live file, and for a part of the other one: the rest stays where it is.
+    let place = Place::new().with("TUMIT_MEMORY", "4M").with("TUMIT_DISK", "size=4700k");
+    let output = place.output("on a small disk");
+    let [written, dropped, kept] = counts(&output);
+    assert!(written > 0 && kept > 0 && dropped == 0 && written + kept == 100_000, "{written} {dropped} {kept}");
+    let left = place.all_is_there();
+    assert!(!left.ended && left.buffers == 1 && left.live_blocks > 0);
+    // No room for the live file, enough for the other one.
+    let place = Place::new().with("TUMIT_MEMORY", "4M").with("TUMIT_DISK", "size=4m");
+    assert_eq!(counts(&place.output("on a small disk")), [100_000, 0, 0]);
+    let left = place.all_is_there();
+    assert!(left.ended && left.buffers == 2);
+    // Room for nearly nothing: all else is counted.
+    for (program, setting) in [("on a small disk", "size=200k"), ("limited", "")] {
+        let place = Place::new().with("TUMIT_MEMORY", "4M").with("TUMIT_DISK", setting);
+        let output = place.output(program);
+        let [written, dropped, kept] = counts(&output);
+        assert!(written > 0 && dropped > 0 && kept == 0 && written + dropped == 100_000, "{written} {dropped} {kept}");
+        let left = place.left().pop().unwrap();
+        assert_eq!((left.blocks_of_records(), left.buffers), (written, 2));
+        assert_eq!(String::from_utf8_lossy(&output.stderr).matches("tumit: ").count(), 1, "{output:?}");
+    }
+}
+
+/// Whether a check fails.
+fn fails(check: impl FnOnce() + std::panic::UnwindSafe) -> bool {
+    std::panic::catch_unwind(check).is_err()
+}
+
+#[test]
+fn a_broken_recorder_is_found_out() {
+    if !cfg!(debug_assertions) {
+        return;
+    }
+    let broken = |fault: &'static str| Place::new().with("TUMIT_FAULT", fault);
+    let forgotten = [("TUMIT_FAULT", "slots are forgotten")];
+    assert!(fails(|| kill_at_random("for ever", 30, &forgotten, nothing_lost_nothing_torn)));
+    let place = broken("names come late");
+    place.output("names");
+    assert!(fails(move || drop(place.left().pop().unwrap().records())));
+    assert!(fails(|| check_losses(&[("TUMIT_FAULT", "losses are silent")])));
+    let early = [("TUMIT_FAULT", "noted before written")];
+    assert!(fails(|| kill_at_random("flush for ever", 30, &early, nothing_lost_nothing_torn)));
+}
+
+/// Two levels that record more than two slots can take, one that waits and one that drops.
+fn check_policies(fault: &str) {
+    let place = Place::new().with("TUMIT_MEMORY", "128K").with("TUMIT_LEVELS", "APP=on,XYZ=on");
+    let place = place.with("TUMIT_POLICY", "all=block,ways_out.APP=drop,COM=sleep").with("TUMIT_FAULT", fault);
+    let output = place.output("flood");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(errors.contains("`COM=sleep` is not understood"), "{errors}");
+    assert_eq!(errors.matches("no spec that this program uses has a level `XYZ`").count(), 1, "{errors}");
+    let left = place.all_is_there();
+    assert!(left.ended);
+    let details = left.records().iter().filter(|record| matches!(record, Record::Detail(_))).count() as u64;
+    assert!(left.end_dropped > 0, "records that nobody waits for are dropped");
+    assert_eq!(details + left.end_dropped, 600_000);
+}
+
+#[test]
+fn a_level_may_wait_for_room() {
+    check_policies("");
+    if cfg!(debug_assertions) {
+        assert!(fails(|| check_policies("nobody waits")));
+    }
+}
+
+#[test]
+fn short_lived_threads_take_no_memory() {
+    // Two megabytes: 32 slots.
+    let place = Place::new().with("TUMIT_MEMORY", "2M").with("TUMIT_POLICY", "all=block");
+    let output = place.output("short-lived threads");
+    assert!(output.status.success(), "{output:?}");
+    let left = place.left().pop().unwrap();
+    let mut numbers = left.ticks().swap_remove(0);
+    numbers.sort_unstable();
+    assert_eq!(numbers, (0..4_000).collect::<Vec<_>>());
+    assert_eq!((left.ended, left.names.len()), (true, 4_000));
+}
+
+#[test]
+fn the_recorder_tells_of_itself() {
+    let place = Place::new();
+    let output = place.output("stats");
+    assert!(output.status.success(), "{output:?}");
+    place.all_is_there();
+}
+
+#[test]
+fn recording_is_paused() {
+    let place = Place::new();
+    assert!(place.output("paused").status.success());
+    let left = place.all_is_there();
+    let records = left.records();
+    assert_eq!(records.len(), 21);
+    assert_eq!(records[10], Record::Detail(2));
+}
+
+#[test]
+fn levels_are_switched_from_outside() {
+    use std::os::unix::fs::FileExt;
+    let place = Place::new();
+    let mut child = place.start("idle");
+    let live = loop {
+        let mut files = std::fs::read_dir(place.run()).into_iter().flatten().map(|entry| entry.unwrap().path());
+        match files.find(|path| path.extension().is_some_and(|extension| extension == "live")) {
+            Some(path) if place.witnessed()[0] == 10 => break path,
+            _ => std::thread::sleep(Duration::from_millis(1)),
+        }
+    };
+    let file = std::fs::File::options().read(true).write(true).open(live).unwrap();
+    let ask = |number: u32, text: &str| {
+        file.write_all_at(text.as_bytes(), 136).unwrap();
+        file.write_all_at(&(text.len() as u32).to_le_bytes(), 132).unwrap();
+        file.write_all_at(&number.to_le_bytes(), 128).unwrap();
+        let mut answer = [0; 8];
+        while answer[..4] != number.to_le_bytes() {
+            file.read_exact_at(&mut answer, 1280).unwrap();
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        u32::from_le_bytes(answer[4..].try_into().unwrap())
+    };
+    assert_eq!(ask(1, "NOTHING=on"), 1);
+    assert_eq!(ask(2, "app is on"), 1);
+    assert_eq!(ask(3, "ways_out.APP=on, com=off"), 0);
+    std::thread::sleep(Duration::from_millis(100));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let records = place.left().pop().unwrap().records();
+    assert!(records.len() > 10 && records[10..].iter().all(|record| *record == Record::Detail(1)), "{records:?}");
 }

@@ -102,13 +102,47 @@ pub(crate) fn run(program: &str) {
             std::fs::remove_dir_all(std::env::var_os("TUMIT_TRACE").unwrap()).unwrap();
             record(0, 5_000, 10_000);
         }
+        "on a small disk" => small_disk(),
+        "limited" => {
+            let limit = libc::rlimit { rlim_cur: 300_000, rlim_max: 300_000 };
+            // SAFETY: the pointer is to a live local.
+            unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) };
+            run("full");
+        }
+        "flood" => {
+            std::thread::scope(|scope| {
+                for thread in 0..3 {
+                    scope.spawn(move || {
+                        for n in 0..100_000 {
+                            com::tick(n, thread);
+                            // Two, so that slots do not always end before a tick.
+                            app::detail(n as u32);
+                            app::detail(n as u32);
+                        }
+                        Witness::open().returned(thread, 100_000);
+                    });
+                }
+            });
+        }
+        "short-lived threads" => short_lived(),
+        "stats" => stats(),
+        "paused" => {
+            record(0, 0, 10);
+            tracer_rt::pause();
+            com::tick(1_000, 0);
+            tracer_rt::set_level("APP", true);
+            app::detail(1);
+            tracer_rt::resume();
+            app::detail(2);
+            record(0, 10, 20);
+        }
         "full" => {
             record(0, 0, 100_000);
             let counts = {
                 tracer_rt::finish();
                 tracer_rt::counts()
             };
-            println!("written {} dropped {} kept {}.", counts.written, counts.dropped, counts.kept);
+            println!("written {} dropped {} kept {}", counts.written, counts.dropped, counts.kept);
         }
         other => end(other),
     }
@@ -151,6 +185,66 @@ fn raise(signal: libc::c_int) {
     loop {
         std::hint::spin_loop();
     }
+}
+
+/// Runs the program "full" on a disk of its own, as large as `TUMIT_DISK` says, and copies what it left.
+fn small_disk() {
+    let run = std::env::var("TUMIT_TRACE").unwrap();
+    let disk = std::path::Path::new(&run).with_file_name("disk");
+    std::fs::create_dir(&disk).unwrap();
+    let name = std::ffi::CString::new(disk.to_str().unwrap()).unwrap();
+    let size = std::ffi::CString::new(std::env::var("TUMIT_DISK").unwrap()).unwrap();
+    // SAFETY: takes a number. Who may not have a mount table of his own may within his own users.
+    if unsafe { libc::unshare(libc::CLONE_NEWNS) } != 0 {
+        // SAFETY: as above.
+        assert_eq!(unsafe { libc::unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWNS) }, 0, "no mount table of its own");
+    }
+    let (private, none) = (libc::MS_REC | libc::MS_PRIVATE, std::ptr::null());
+    // SAFETY: texts end with a zero.
+    let failed = unsafe { libc::mount(none, c"/".as_ptr(), none, private, none.cast()) };
+    assert_eq!(failed, 0, "{}", std::io::Error::last_os_error());
+    // SAFETY: texts end with a zero.
+    let failed = unsafe { libc::mount(none, name.as_ptr(), c"tmpfs".as_ptr(), 0, size.as_ptr().cast()) };
+    assert_eq!(failed, 0, "{}", std::io::Error::last_os_error());
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"]);
+    command.env("TUMIT_PROGRAM", "full").env("TUMIT_TRACE", disk.join("run.tmt"));
+    assert!(command.status().unwrap().success());
+    std::fs::create_dir(&run).unwrap();
+    for entry in std::fs::read_dir(disk.join("run.tmt")).unwrap() {
+        let path = entry.unwrap().path();
+        std::fs::copy(&path, std::path::Path::new(&run).join(path.file_name().unwrap())).unwrap();
+    }
+}
+
+fn stats() {
+    assert_eq!(tracer_rt::stats(), tracer_rt::Stats::default());
+    record(0, 0, 10);
+    let before = tracer_rt::stats();
+    assert!((before.slots, before.streams, before.mapped) == (256, 1, true), "{before:?}");
+    assert!((200..256).contains(&before.free_slots), "{before:?}");
+    tracer_rt::flush();
+    let after = tracer_rt::stats();
+    assert!(after.counts.written == 10 && after.file_bytes > 200, "{after:?}");
+}
+
+/// Thousands of threads, eight at a time: the memory of the process does not grow with them.
+fn short_lived() {
+    let eight_hundred = |first: u64| {
+        for n in (first..first + 800).step_by(8) {
+            std::thread::scope(|scope| (n..n + 8).for_each(|n| drop(scope.spawn(move || com::tick(n, 0)))));
+        }
+    };
+    let resident = || -> u64 {
+        let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+        pages.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096
+    };
+    eight_hundred(0);
+    let before = resident();
+    (1..5).for_each(|times| eight_hundred(800 * times));
+    let grown = resident().saturating_sub(before);
+    assert!(grown < 4 << 20, "3,200 threads took {grown} bytes");
+    Witness::open().returned(0, 4_000);
 }
 
 /// Many names, more than the live file's log has room for, each used at once.

@@ -1,0 +1,103 @@
+//! What a program, or the environment, chooses.
+
+use std::path::PathBuf;
+
+use crate::live::Buffers;
+use crate::policy::{self, Policy};
+use crate::session::report;
+
+/// What [`crate::start`] may be told. Everything has a default, from the environment where it names one.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Config {
+    /// The run folder; else `TUMIT_TRACE`, else `./PROGRAM-DATE-PID.tmt`. Processes may share one.
+    pub folder: Option<PathBuf>,
+    /// Memory for records that are not yet in the file, in bytes; else `TUMIT_MEMORY`, else 16 MiB.
+    pub memory_bytes: Option<usize>,
+    /// Where records wait until they are in the file; else `TUMIT_BUFFERS=mapped|private`, else in a live file, which
+    /// survives the process.
+    pub buffers: Option<Buffers>,
+    /// Where the live file goes; else `TUMIT_LIVE`, else the run folder, or `/dev/shm` when that is on a network.
+    pub live_folder: Option<PathBuf>,
+    /// What becomes of records that find the buffers full, by names of levels as in [`crate::set_level`], the last one that fits first;
+    /// before them, what `TUMIT_POLICY=LEVEL=block|drop,…` says.
+    pub policies: Vec<(String, Policy)>,
+    /// Processes with equal text read one clock. For a clock given by [`crate::set_clock`]; the machine's own is known.
+    pub clock_domain: Option<String>,
+}
+
+impl Config {
+    /// The environment's choices: `TUMIT_TRACE`, `TUMIT_MEMORY` (bytes, or with `K`, `M`, `G`), `TUMIT_BUFFERS`,
+    /// `TUMIT_LIVE` and `TUMIT_POLICY`.
+    #[must_use]
+    pub fn from_env() -> Self {
+        let path_of = |name| std::env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
+        let memory_bytes = std::env::var("TUMIT_MEMORY").ok().and_then(|text| {
+            let bytes = parse_bytes(&text);
+            if bytes.is_none() {
+                report(&format!("TUMIT_MEMORY: `{text}` is not understood: write a number of bytes, or 64M"));
+            }
+            bytes
+        });
+        let buffers = std::env::var("TUMIT_BUFFERS").ok().and_then(|text| match text.trim() {
+            "" => None,
+            "mapped" => Some(Buffers::Mapped),
+            "private" => Some(Buffers::Private),
+            other => {
+                report(&format!("TUMIT_BUFFERS: `{other}` is not understood: write `mapped` or `private`"));
+                None
+            }
+        });
+        let (folder, live_folder) = (path_of("TUMIT_TRACE"), path_of("TUMIT_LIVE"));
+        let policies = std::env::var("TUMIT_POLICY").map_or_else(
+            |_| Vec::new(),
+            |text| {
+                policy::parse(&text, |entry| {
+                    report(&format!(
+                        "TUMIT_POLICY: `{entry}` is not understood: write LEVEL=block or LEVEL=drop, separated by commas"
+                    ));
+                })
+            },
+        );
+        Self { folder, memory_bytes, buffers, live_folder, policies, clock_domain: None }
+    }
+
+    /// These choices, and where there is none, those of the environment.
+    pub(crate) fn or_environment(self) -> Self {
+        let environment = Self::from_env();
+        Self {
+            folder: self.folder.or(environment.folder),
+            memory_bytes: self.memory_bytes.or(environment.memory_bytes),
+            buffers: self.buffers.or(environment.buffers),
+            live_folder: self.live_folder.or(environment.live_folder),
+            policies: environment.policies.into_iter().chain(self.policies).collect(),
+            clock_domain: self.clock_domain,
+        }
+    }
+}
+
+fn parse_bytes(text: &str) -> Option<usize> {
+    let text = text.trim();
+    let (digits, shift) = match text.as_bytes().last()? {
+        b'k' | b'K' => (&text[..text.len() - 1], 10),
+        b'm' | b'M' => (&text[..text.len() - 1], 20),
+        b'g' | b'G' => (&text[..text.len() - 1], 30),
+        _ => (text, 0),
+    };
+    digits.trim().parse::<usize>().ok()?.checked_mul(1 << shift)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_parsed() {
+        assert_eq!(parse_bytes("64M"), Some(64 << 20));
+        assert_eq!(parse_bytes(" 3 k"), Some(3072));
+        assert_eq!(parse_bytes("100"), Some(100));
+        for bad in ["", "M", "1.5M", "-1", "99999999999999G"] {
+            assert_eq!(parse_bytes(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! In the steady state the recording thread makes no system call and meets no page fault: another process traces it and
+//! counts the calls, the system counts the faults.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests, outside test functions")]
+#![cfg(target_os = "linux")]
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+tracer_rt::events!("tests/ways_out.tumit");
+
+#[test]
+#[ignore = "the other test runs it, in a process of its own"]
+fn child() {
+    let Ok(folder) = std::env::var("TUMIT_STEADY") else { return };
+    let rate: u64 = std::env::var("TUMIT_RATE").unwrap().parse().unwrap();
+    // Several slots, so that the helper knows how many to keep warm; all in the file before the measurement.
+    record_at(rate, Duration::from_millis(500));
+    tracer_rt::flush();
+    // SAFETY: takes nothing.
+    let tid = unsafe { libc::syscall(libc::SYS_gettid) };
+    std::fs::write(Path::new(&folder).join("tid.new"), tid.to_string()).unwrap();
+    std::fs::rename(Path::new(&folder).join("tid.new"), Path::new(&folder).join("tid")).unwrap();
+    wait_for(&Path::new(&folder).join("go"));
+    let before = faults();
+    mark();
+    let made = record_at(rate, Duration::from_millis(1_000));
+    mark();
+    let faults = faults() - before;
+    std::fs::write(Path::new(&folder).join("result"), format!("{made} {faults}")).unwrap();
+}
+
+/// Records so many events a second, waiting without calls to the system.
+fn record_at(per_second: u64, time: Duration) -> u64 {
+    let (start, mut made) = (Instant::now(), 0);
+    while start.elapsed() < time {
+        let due = (start.elapsed().as_nanos() as u64) * per_second / 1_000_000_000;
+        while made < due {
+            com::tick(made, 0);
+            made += 1;
+        }
+    }
+    made
+}
+
+fn wait_for(path: &Path) {
+    let give_up = Instant::now() + Duration::from_secs(60);
+    while !path.exists() {
+        assert!(Instant::now() < give_up, "{} does not come", path.display());
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// A system call that nobody else makes.
+fn mark() {
+    // SAFETY: takes nothing.
+    unsafe { libc::syscall(libc::SYS_getpgrp) };
+}
+
+fn faults() -> i64 {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the pointer is to a local of the right type.
+    unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
+    // SAFETY: all of its fields may be zero.
+    let usage = unsafe { usage.assume_init() };
+    usage.ru_minflt + usage.ru_majflt
+}
+
+fn ptrace(request: libc::c_uint, tid: libc::pid_t, address: usize, data: usize) -> i64 {
+    // SAFETY: the requests made here take numbers, or a buffer of the length that is given.
+    let result = unsafe { libc::ptrace(request, tid, address, data) };
+    assert!(result >= 0, "ptrace {request}: {}", std::io::Error::last_os_error());
+    result
+}
+
+fn wait(tid: libc::pid_t) -> libc::c_int {
+    let mut status = 0;
+    // SAFETY: the pointer is to a local of the right type.
+    let waited = unsafe { libc::waitpid(tid, &raw mut status, libc::__WALL) };
+    assert_eq!(waited, tid, "{}", std::io::Error::last_os_error());
+    status
+}
+
+/// Runs the child at a rate and returns events made, calls to the system between its two marks, and page faults.
+fn measure(rate: u64) -> (u64, Vec<u64>, i64) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"]);
+    for variable in ["TUMIT_LEVELS", "TUMIT_MEMORY", "TUMIT_BUFFERS", "TUMIT_LIVE", "TUMIT_POLICY"] {
+        command.env_remove(variable);
+    }
+    command.env("TUMIT_TRACE", folder.path().join("run.tmt")).env("TUMIT_STEADY", folder.path());
+    command.env("TUMIT_RATE", rate.to_string()).stdout(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    wait_for(&folder.path().join("tid"));
+    let tid: libc::pid_t = std::fs::read_to_string(folder.path().join("tid")).unwrap().parse().unwrap();
+    ptrace(libc::PTRACE_SEIZE, tid, 0, libc::PTRACE_O_TRACESYSGOOD as usize);
+    ptrace(libc::PTRACE_INTERRUPT, tid, 0, 0);
+    wait(tid);
+    std::fs::write(folder.path().join("go"), "").unwrap();
+    let (mut marks, mut calls) = (0, Vec::new());
+    while marks < 2 {
+        ptrace(libc::PTRACE_SYSCALL, tid, 0, 0);
+        let status = wait(tid);
+        assert!(libc::WIFSTOPPED(status), "the child ended early");
+        if libc::WSTOPSIG(status) != libc::SIGTRAP | 0x80 {
+            continue;
+        }
+        // Kind of the stop at byte 0, number of the call at byte 24.
+        let mut about = [0u8; 88];
+        ptrace(libc::PTRACE_GET_SYSCALL_INFO, tid, about.len(), about.as_mut_ptr().expose_provenance());
+        let call = u64::from_le_bytes(about[24..32].try_into().unwrap());
+        if about[0] != 1 {
+            continue;
+        }
+        if call == libc::SYS_getpgrp.cast_unsigned() {
+            marks += 1;
+        } else if marks == 1 {
+            calls.push(call);
+        }
+    }
+    ptrace(libc::PTRACE_DETACH, tid, 0, 0);
+    assert!(child.wait().unwrap().success());
+    let result = std::fs::read_to_string(folder.path().join("result")).unwrap();
+    let (made, faults) = result.split_once(' ').unwrap();
+    (made.parse().unwrap(), calls, faults.parse().unwrap())
+}
+
+#[test]
+fn the_recording_thread_makes_no_calls_and_meets_no_faults() {
+    const TRIES: usize = 5;
+    for rate in [100_000, 1_000_000] {
+        // Other programs may keep the helper from running, or stop it in its short critical section: one undisturbed
+        // second of some shows what the thread does of its own.
+        let quiet = (0..TRIES).any(|_| {
+            let (made, calls, faults) = measure(rate);
+            println!("{made} events in a second: calls {calls:?}, {faults} page faults");
+            made > rate / 2 && calls.is_empty() && faults == 0
+        });
+        assert!(quiet, "{rate} events a second are not recorded without calls and page faults");
+    }
+}
