@@ -179,6 +179,7 @@ int main(void) {
         if (n == 150000) { setrlimit(RLIMIT_FSIZE, &large); }
         noise = noise * 6364136223846793005u + 1442695040888963407u;
         t_tick(noise);
+        if (n % 5000 == 4999) { tumit1_flush(); }
     }
     return 0;
 }

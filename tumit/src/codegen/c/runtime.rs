@@ -9,7 +9,7 @@ use tracer_format::{BlockKind, ClockKind, Codec, cause};
 const RUNTIME: &str = include_str!("runtime.h");
 
 /// The parts, by the name in their include line.
-const PARTS: [(&str, &str); 16] = [
+const PARTS: [(&str, &str); 21] = [
     ("platform", include_str!("runtime/platform.h")),
     ("off", include_str!("runtime/off.h")),
     ("hot", include_str!("runtime/hot.h")),
@@ -19,11 +19,16 @@ const PARTS: [(&str, &str); 16] = [
     ("lz4", include_str!("runtime/lz4.h")),
     ("clock", include_str!("runtime/clock.h")),
     ("file", include_str!("runtime/file.h")),
-    ("session", include_str!("runtime/session.h")),
+    ("pool", include_str!("runtime/pool.h")),
     ("names", include_str!("runtime/names.h")),
+    ("session", include_str!("runtime/session.h")),
     ("seal", include_str!("runtime/seal.h")),
-    ("fork", include_str!("runtime/fork.h")),
+    ("levels", include_str!("runtime/levels.h")),
+    ("control", include_str!("runtime/control.h")),
+    ("helper", include_str!("runtime/helper.h")),
+    ("end", include_str!("runtime/end.h")),
     ("thread", include_str!("runtime/thread.h")),
+    ("fork", include_str!("runtime/fork.h")),
     ("process", include_str!("runtime/process.h")),
     ("record", include_str!("runtime/record.h")),
 ];
@@ -59,10 +64,13 @@ pub(super) fn text() -> String {
     )
 }
 
+/// First bytes of a live file.
+const LIVE_MAGIC: [u8; 8] = *b"\xb1TLIVE\r\n";
+
 /// The numbers of the byte format, from the crate that defines it.
 fn constants() -> String {
     let mut out = String::from("/* ---- The byte format ---- */\n\n");
-    for (name, magic) in [("FILE_MAGIC", tracer_format::FILE_MAGIC), ("BLOCK_MAGIC", tracer_format::BLOCK_MAGIC)] {
+    for (name, magic) in [("FILE_MAGIC", tracer_format::FILE_MAGIC), ("BLOCK_MAGIC", tracer_format::BLOCK_MAGIC), ("LIVE_MAGIC", LIVE_MAGIC)] {
         let octal: String = magic.iter().map(|byte| format!("\\{byte:03o}")).collect();
         let _ = writeln!(out, "#define TUMIT1_{name} \"{octal}\"");
     }
@@ -92,6 +100,7 @@ fn constants() -> String {
         ("CLOCK_MONOTONIC_RAW", ClockKind::MonotonicRaw as u64),
         ("CLOCK_MONOTONIC", ClockKind::Monotonic as u64),
         ("CLOCK_USER", ClockKind::User as u64),
+        ("CAUSE_NO_BUFFER", u64::from(cause::NO_BUFFER)),
         ("CAUSE_OVERSIZE", u64::from(cause::OVERSIZE)),
         ("CAUSE_NESTED", u64::from(cause::NESTED)),
         ("CAUSE_WRITE_FAILED", u64::from(cause::WRITE_FAILED)),
@@ -107,6 +116,12 @@ fn constants() -> String {
         ("TAG_COMMAND", u64::from(tag::COMMAND)),
         ("TAG_WRITER", u64::from(tag::WRITER)),
         ("TAG_JOB", u64::from(tag::JOB)),
+        ("TAG_LIVE_PATH", 13),
+        ("TAG_BUFFERS", 14),
+        ("BUFFERS_PRIVATE", 0),
+        ("BUFFERS_MAPPED", 1),
+        ("BUFFERS_FAILED", 2),
+        ("LIVE_VERSION", 1),
         ("TAG_TID", u64::from(tag::TID)),
         ("TAG_THREAD_NAME", u64::from(tag::THREAD_NAME)),
         ("TAG_RECORDS_WRITTEN", u64::from(tag::RECORDS_WRITTEN)),
