@@ -41,16 +41,18 @@ pub(crate) struct Slot {
     pub(crate) last: AtomicU64,
     /// Date from which the first delta counts; the first record has it.
     pub(crate) first: AtomicU64,
-    /// What of the payload is in the file already, as `state`; guarded by the session's lock.
+    /// What of the payload is in the file already, as [`Flushed`]; stored once it is, under the session's lock.
     pub(crate) flushed: AtomicU64,
     /// Date of the last record that is in the file already.
     pub(crate) flushed_last: AtomicU64,
-    /// Sequence number of the next block that is made of this slot.
+    /// Sequence number of the first block that is made of this slot.
     pub(crate) sequence: AtomicU64,
-    /// Records of the stream dropped before this slot was given up.
+    /// Records of the stream dropped before this slot was taken; then, before it was given up.
     pub(crate) dropped: AtomicU64,
     /// The stream.
     pub(crate) stream: AtomicU32,
+    /// 1 while the slot is a stream's. The whole head is what readers of the live file see.
+    pub(crate) taken: AtomicU32,
 }
 
 impl Slot {
@@ -64,12 +66,40 @@ impl Slot {
             sequence: AtomicU64::new(0),
             dropped: AtomicU64::new(0),
             stream: AtomicU32::new(0),
+            taken: AtomicU32::new(0),
         }
     }
 
     /// Records that are not in the file.
     pub(crate) fn unwritten(&self) -> u32 {
-        records(self.state.load(Ordering::Acquire)) - records(self.flushed.load(Ordering::Relaxed))
+        records(self.state.load(Ordering::Acquire)) - self.flushed().records
+    }
+
+    /// What is in the file.
+    pub(crate) fn flushed(&self) -> Flushed {
+        Flushed::unpack(self.flushed.load(Ordering::Acquire))
+    }
+}
+
+const _: () = assert!(HEAD_BYTES == tracer_format::live::SLOT_HEAD_BYTES);
+
+/// What of a slot is in the file, packed into one word: to store it is the commit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Flushed {
+    pub(crate) bytes: usize,
+    pub(crate) records: u32,
+    /// Blocks that were made of the slot.
+    pub(crate) blocks: u32,
+}
+
+impl Flushed {
+    /// A slot holds fewer than 2^16 records, and each block has at least one, or the news of a loss.
+    pub(crate) const fn pack(self) -> u64 {
+        self.bytes as u64 | (self.records as u64 & 0xFFFF) << 32 | (self.blocks as u64) << 48
+    }
+
+    pub(crate) const fn unpack(word: u64) -> Self {
+        Self { bytes: used(word), records: (word >> 32) as u32 & 0xFFFF, blocks: (word >> 48) as u32 }
     }
 }
 

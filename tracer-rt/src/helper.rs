@@ -1,13 +1,16 @@
-//! The helper thread: writes what the threads hand over, and about once a second reads the clocks together and writes out
-//! what quiet threads have in their slots.
+//! The helper thread: writes what the threads hand over, ten times a second or when slots get scarce, and does what
+//! processes outside ask for. About once a second it reads the clocks together and writes out what quiet threads have in
+//! their slots.
 
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
+use crate::live;
 use crate::session::STATE;
 use crate::sink::SINK;
 
 const PERIOD: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_millis(100);
 const STACK_BYTES: usize = 256 << 10;
 
 /// Starts the helper. It takes no signals: they are the program's. `None` when the system gives no thread: then threads
@@ -37,8 +40,12 @@ fn run() {
             SINK.lock().tick();
             next = now + PERIOD;
         }
+        if let Some((number, text)) = live::request() {
+            let known = STATE.lock().levels.switch_all(&text);
+            live::answer(number, u32::from(!known));
+        }
         if !more {
-            std::thread::park_timeout(next.saturating_duration_since(Instant::now()));
+            std::thread::park_timeout(LOOK.min(next.saturating_duration_since(Instant::now())));
         }
     }
 }

@@ -6,7 +6,12 @@ use std::collections::HashMap;
 use std::panic::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use tracer_format::entries::{append_site, append_string};
+use tracer_format::{BlockKind, PROCESS_STREAM};
+
 use crate::buffer::CURSOR;
+use crate::live;
+use crate::session;
 use crate::sync::Lock;
 
 /// A string that was interned: four bytes in a record.
@@ -92,10 +97,18 @@ pub(crate) struct Tables {
     string_bytes: usize,
     sites: Vec<&'static Location<'static>>,
     site_ids: Option<HashMap<(&'static str, u32, u32), u32>>,
+    /// A name found no room in the live file: this one and all later ones must be in the file before they are used.
+    overflowed: bool,
 }
 
-pub(crate) static TABLES: Lock<Tables> =
-    Lock::new(Tables { strings: Vec::new(), string_ids: None, string_bytes: 0, sites: Vec::new(), site_ids: None });
+pub(crate) static TABLES: Lock<Tables> = Lock::new(Tables {
+    strings: Vec::new(),
+    string_ids: None,
+    string_bytes: 0,
+    sites: Vec::new(),
+    site_ids: None,
+    overflowed: false,
+});
 
 /// Numbers of strings and sites, to see without the lock whether there are new ones.
 static STRINGS: AtomicUsize = AtomicUsize::new(0);
@@ -117,18 +130,53 @@ impl Tables {
         self.strings.push(kept);
         let id = self.strings.len() as u32;
         ids.insert(kept, id);
+        let mut entry = Vec::new();
+        append_string(&mut entry, id, kept.as_bytes());
+        self.overflowed |= !live::log(BlockKind::Strings, PROCESS_STREAM, 1, &entry);
         STRINGS.store(self.strings.len(), Ordering::Release);
         (kept, id)
     }
 
     fn site(&mut self, location: &'static Location<'static>) -> u32 {
         let key = (location.file(), location.line(), location.column());
-        let sites = &mut self.sites;
-        *self.site_ids.get_or_insert_default().entry(key).or_insert_with(|| {
-            sites.push(location);
-            SITES.store(sites.len(), Ordering::Release);
-            sites.len() as u32
-        })
+        let ids = self.site_ids.get_or_insert_default();
+        if let Some(id) = ids.get(&key) {
+            return *id;
+        }
+        self.sites.push(location);
+        let id = self.sites.len() as u32;
+        ids.insert(key, id);
+        let mut entry = Vec::new();
+        append_site(&mut entry, id, location.line(), location.file().as_bytes());
+        self.overflowed |= !live::log(BlockKind::Sites, PROCESS_STREAM, 1, &entry);
+        SITES.store(self.sites.len(), Ordering::Release);
+        id
+    }
+
+    /// Notes all names in the live file, which is new and has room for them.
+    pub(crate) fn log(&self) {
+        for (at, text) in self.strings.iter().enumerate() {
+            let mut entry = Vec::new();
+            append_string(&mut entry, at as u32 + 1, text.as_bytes());
+            live::log(BlockKind::Strings, PROCESS_STREAM, 1, &entry);
+        }
+        for (at, site) in self.sites.iter().enumerate() {
+            let mut entry = Vec::new();
+            append_site(&mut entry, at as u32 + 1, site.line(), site.file().as_bytes());
+            live::log(BlockKind::Sites, PROCESS_STREAM, 1, &entry);
+        }
+    }
+
+    /// After a `fork`, in the child: its live file will be another.
+    pub(crate) const fn forget_overflow(&mut self) {
+        self.overflowed = false;
+    }
+
+    /// Bytes that [`Self::log`] needs.
+    pub(crate) fn log_bytes(&self) -> usize {
+        let strings: usize = self.strings.iter().map(|text| live::entry_bytes(8 + text.len())).sum();
+        let sites: usize = self.sites.iter().map(|site| live::entry_bytes(12 + site.file().len())).sum();
+        strings + sites
     }
 
     /// Strings from the given number on; the first has id `from + 1`.
@@ -157,7 +205,13 @@ pub(crate) fn has_more(strings: usize, sites: usize) -> bool {
 #[inline(never)]
 fn intern_slowly(text: &str, place: usize) -> Interned {
     unless_nested(|| {
-        let (kept, id) = TABLES.lock().string(text);
+        let mut tables = TABLES.lock();
+        let (kept, id) = tables.string(text);
+        let overflowed = tables.overflowed;
+        drop(tables);
+        if overflowed {
+            session::write_names();
+        }
         STRINGS_SEEN.with(|seen| seen[place].set((kept, id)));
         id
     })
@@ -168,7 +222,13 @@ fn intern_slowly(text: &str, place: usize) -> Interned {
 #[inline(never)]
 fn site_slowly(location: &'static Location<'static>, place: usize) -> Site {
     unless_nested(|| {
-        let id = TABLES.lock().site(location);
+        let mut tables = TABLES.lock();
+        let id = tables.site(location);
+        let overflowed = tables.overflowed;
+        drop(tables);
+        if overflowed {
+            session::write_names();
+        }
         SITES_SEEN.with(|seen| seen[place].set((std::ptr::from_ref(location).addr(), id)));
         id
     })

@@ -2,9 +2,10 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use tracer_format::FIRST_RESERVED_ID;
+use tracer_format::{BlockKind, FIRST_RESERVED_ID, PROCESS_STREAM};
 
 use crate::buffer::CURSOR;
+use crate::live;
 use crate::session::{self, STATE};
 
 /// A level of a spec. Its word is 0 when off, the provider's base id when on, and negative until the provider is known:
@@ -42,7 +43,11 @@ impl Level {
         if nested {
             return 0;
         }
-        STATE.lock().levels.register(self.provider);
+        let logged = STATE.lock().levels.register(self.provider);
+        if !logged {
+            session::write_names();
+            STATE.lock().levels.apply_all();
+        }
         CURSOR.with(|cursor| cursor.busy.store(false, Ordering::Release));
         self.word.load(Ordering::Relaxed) as u16
     }
@@ -102,6 +107,16 @@ impl Registered {
         payload.extend(self.provider.schema);
         payload
     }
+
+    /// Notes the spec in the live file; false when that has no room.
+    pub(crate) fn log(&self) -> bool {
+        live::log(BlockKind::Schema, PROCESS_STREAM, 1, &self.payload())
+    }
+
+    /// Bytes that [`Self::log`] needs.
+    pub(crate) fn log_bytes(&self) -> usize {
+        live::entry_bytes(8 + self.provider.schema.len())
+    }
 }
 
 impl Levels {
@@ -114,9 +129,11 @@ impl Levels {
         self.providers.get(from..).unwrap_or(&[])
     }
 
-    fn register(&mut self, provider: &'static Provider) {
+    /// Makes a spec known. False when the live file has no room for it: then it must be in the file before its levels
+    /// are switched on, by [`Self::apply_all`].
+    fn register(&mut self, provider: &'static Provider) -> bool {
         if self.providers.iter().any(|known| std::ptr::eq(known.provider, provider)) {
-            return;
+            return true;
         }
         self.read_environment();
         let end = self.next_id.checked_add(provider.ids).filter(|end| *end <= FIRST_RESERVED_ID);
@@ -128,12 +145,23 @@ impl Levels {
             for (_, _, level) in provider.levels {
                 level.word.store(0, Ordering::Relaxed);
             }
-            return;
+            return true;
         };
         let registered = Registered { provider, base: self.next_id };
         self.next_id = end;
         self.providers.push(registered);
-        self.apply(registered);
+        let logged = registered.log();
+        if logged {
+            self.apply(registered);
+        }
+        logged
+    }
+
+    /// Sets the switches of all specs.
+    fn apply_all(&self) {
+        for registered in &self.providers {
+            self.apply(*registered);
+        }
     }
 
     pub(crate) fn switch(&mut self, name: &str, on: bool) {
@@ -143,9 +171,30 @@ impl Levels {
         }
         self.switches.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
         self.switches.push((name.to_owned(), on));
-        for registered in &self.providers {
-            self.apply(*registered);
+        self.apply_all();
+    }
+
+    /// Switches levels as a text asks, as in `TUMIT_LEVELS`. False when some part of it is not understood, or names a
+    /// level of no spec that is known so far.
+    pub(crate) fn switch_all(&mut self, text: &str) -> bool {
+        let mut good = true;
+        for entry in text.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
+            match parse_switch(entry) {
+                Some((name, on)) => {
+                    good &= self.knows(name);
+                    self.switch(name, on);
+                }
+                None => good = false,
+            }
         }
+        good
+    }
+
+    fn knows(&self, switch: &str) -> bool {
+        let levels = self.providers.iter().flat_map(|known| {
+            known.provider.levels.iter().map(|(level, _, _)| names(switch, known.provider.name, level))
+        });
+        switch.eq_ignore_ascii_case("all") || levels.into_iter().any(|is| is)
     }
 
     fn apply(&self, registered: Registered) {

@@ -19,11 +19,12 @@
 //! Recording starts by itself at the first record, in the folder that `TUMIT_TRACE` names, else in
 //! `./PROGRAM-DATE-PID.tmt`; it ends when the process does. `TUMIT_LEVELS=COM=on,APP=off` switches levels at the start,
 //! [`set_level`] later; `TUMIT_MEMORY=64M` bounds the buffers. Nothing of it can fail or panic: what cannot be recorded
-//! is dropped and counted in the file.
+//! is dropped and counted in the file. What a killed process had recorded is in its *live file*, beside the other one, unless
+//! `TUMIT_BUFFERS=private`; `TUMIT_LIVE` puts it elsewhere.
 //!
 //! # How it works
 //!
-//! A thread writes packed records into a slot of its own ([`record`](private::record): no lock, no atomic
+//! A thread writes packed records into a slot of its own, in a mapped file ([`record`](private::record): no lock, no atomic
 //! read-modify-write, no system call, no allocation). Full slots go by pointer to a helper thread, which compresses,
 //! checksums and appends them to the process's file. When the helper cannot follow, the newest records are dropped, and
 //! the file says how many, and between which dates.
@@ -34,6 +35,7 @@ mod fields;
 mod helper;
 mod intern;
 mod level;
+mod live;
 mod polled;
 mod pool;
 pub mod private;
@@ -48,6 +50,7 @@ pub use clock::{Date, now, set_clock};
 pub use fields::Pointer;
 pub use intern::{Intern, Interned};
 pub use level::set_level;
+pub use live::Buffers;
 pub use session::{Config, Counts, Session, StartError, counts, finish, flush, start};
 pub use span::{Span, new_task};
 pub use thread::set_thread_name;

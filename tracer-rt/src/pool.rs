@@ -1,7 +1,5 @@
-//! The slots: a fixed number, mapped once and never given back, so that a pointer to a slot is good for ever.
-//!
-//! This is the only place that knows where slots come from; slots that survive a crash (mapped from a file) need another
-//! [`Pool::map`] and nothing else.
+//! The slots: a fixed number, mapped once and never given back, so that a pointer to a slot is good for ever. Whether they
+//! lie in private memory or in the live file is all the same here.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,6 +11,11 @@ static AVAILABLE: AtomicUsize = AtomicUsize::new(0);
 /// Whether a slot seems to be free.
 pub(crate) fn seems_available() -> bool {
     AVAILABLE.load(Ordering::Relaxed) > 0
+}
+
+/// How many slots seem to be free.
+pub(crate) fn available() -> usize {
+    AVAILABLE.load(Ordering::Relaxed)
 }
 
 /// Free slots.
@@ -35,19 +38,19 @@ impl Pool {
         Self { base: std::ptr::null_mut(), slots: 0, fresh: 0, free: Vec::new() }
     }
 
-    /// Maps slots for at most `bytes`, at least two. After a `fork` the child has the mapping already: all its slots are
-    /// free.
-    pub(crate) fn map(&mut self, bytes: usize) -> std::io::Result<()> {
-        if self.base.is_null() {
-            let slots = (bytes / SLOT_BYTES).max(2);
-            self.base = map_private(slots * SLOT_BYTES)?;
-            self.slots = slots;
-            self.free.reserve_exact(slots);
-        }
+    /// Slots for at most `bytes`: at least two.
+    pub(crate) fn slots_in(bytes: usize) -> usize {
+        (bytes / SLOT_BYTES).clamp(2, u32::MAX as usize)
+    }
+
+    /// Serves the `slots` slots that are mapped at `base`, all of them free and zero.
+    pub(crate) fn serve(&mut self, base: *mut u8, slots: usize) {
+        self.base = base;
+        self.slots = slots;
         self.fresh = 0;
         self.free.clear();
-        AVAILABLE.store(self.slots, Ordering::Relaxed);
-        Ok(())
+        self.free.reserve_exact(slots);
+        AVAILABLE.store(slots, Ordering::Relaxed);
     }
 
     /// Number of slots.
@@ -64,6 +67,9 @@ impl Pool {
 
     /// Gives a slot back.
     pub(crate) fn give(&mut self, slot: *const Slot) {
+        // SAFETY: a slot of the pool, which nobody uses any more.
+        unsafe { &*slot }.taken.store(0, Ordering::Release);
+        touch(slot);
         self.free.push(slot);
         AVAILABLE.fetch_add(1, Ordering::Relaxed);
     }
@@ -75,11 +81,7 @@ impl Pool {
             return false;
         }
         let Some(slot) = self.take_fresh() else { return false };
-        for page in (0..SLOT_BYTES).step_by(4096) {
-            let byte = slot.cast_mut().cast::<u8>().wrapping_add(page);
-            // SAFETY: the slot is free, and all its bytes are mapped.
-            unsafe { byte.write_volatile(0) };
-        }
+        touch(slot);
         self.free.insert(0, slot);
         true
     }
@@ -94,12 +96,14 @@ impl Pool {
     }
 }
 
-fn map_private(bytes: usize) -> std::io::Result<*mut u8> {
-    let protection = libc::PROT_READ | libc::PROT_WRITE;
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    // SAFETY: a new anonymous mapping touches nothing that exists.
-    let base = unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, flags, -1, 0) };
-    if base == libc::MAP_FAILED { Err(std::io::Error::last_os_error()) } else { Ok(base.cast()) }
+/// Writes to each page of a free slot, so that the thread that gets it meets no page fault: neither the first one, nor
+/// those after the system has written pages of a file back.
+fn touch(slot: *const Slot) {
+    for page in (0..SLOT_BYTES).step_by(4096) {
+        let byte = slot.cast_mut().cast::<u8>().wrapping_add(page);
+        // SAFETY: the slot is free, and all its bytes are mapped.
+        unsafe { byte.write_volatile(0) };
+    }
 }
 
 #[cfg(test)]
@@ -109,7 +113,9 @@ mod tests {
     #[test]
     fn every_slot_is_given_once() {
         let mut pool = Pool::empty();
-        pool.map(5 * SLOT_BYTES).unwrap();
+        let slots = Pool::slots_in(5 * SLOT_BYTES + 100);
+        let base = crate::live::map_private(slots * SLOT_BYTES, None).unwrap();
+        pool.serve(base, slots);
         assert!(pool.warm_one());
         let mut all: Vec<_> = std::iter::from_fn(|| pool.take()).collect();
         all.sort();
@@ -118,7 +124,7 @@ mod tests {
         assert!(!pool.warm_one());
         pool.give(all[2]);
         assert_eq!(pool.take(), Some(all[2]));
-        pool.map(0).unwrap();
+        pool.serve(base, slots);
         assert_eq!(std::iter::from_fn(|| pool.take()).count(), 5, "a forked child has all of them");
     }
 }

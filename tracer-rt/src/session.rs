@@ -8,11 +8,15 @@ use std::thread::Thread;
 use std::time::Duration;
 
 use tracer_format::entries::Anchor;
+use tracer_format::live::LiveLayout;
+use tracer_format::tags::{append_integer, append_tag, tag};
+use tracer_format::{BlockKind, PROCESS_STREAM};
 
-use crate::buffer::{CURSOR, Cursor, Slot};
+use crate::buffer::{CURSOR, Cursor, Flushed, SLOT_BYTES, Slot, used};
 use crate::intern::{TABLES, Tables};
-use crate::level::Levels;
-use crate::pool::Pool;
+use crate::level::{Levels, Registered};
+use crate::live::{self, Buffers, Live, Region};
+use crate::pool::{self, Pool};
 use crate::sink::{SINK, Sink};
 use crate::sync::{AcrossFork, Lock};
 use crate::thread::{self, Losses, STRAYS, Stream};
@@ -26,15 +30,21 @@ pub struct Config {
     pub folder: Option<PathBuf>,
     /// Memory for records that are not yet in the file, in bytes; else `TUMIT_MEMORY`, else 16 MiB.
     pub memory_bytes: Option<usize>,
+    /// Where records wait until they are in the file; else `TUMIT_BUFFERS=mapped|private`, else in a live file, which
+    /// survives the process.
+    pub buffers: Option<Buffers>,
+    /// Where the live file goes; else `TUMIT_LIVE`, else the run folder, or `/dev/shm` when that is on a network.
+    pub live_folder: Option<PathBuf>,
     /// Processes with equal text read one clock. For a clock given by [`crate::set_clock`]; the machine's own is known.
     pub clock_domain: Option<String>,
 }
 
 impl Config {
-    /// The environment's choices: `TUMIT_TRACE` and `TUMIT_MEMORY` (bytes, or with `K`, `M`, `G`).
+    /// The environment's choices: `TUMIT_TRACE`, `TUMIT_MEMORY` (bytes, or with `K`, `M`, `G`), `TUMIT_BUFFERS` and
+    /// `TUMIT_LIVE`.
     #[must_use]
     pub fn from_env() -> Self {
-        let folder = std::env::var_os("TUMIT_TRACE").filter(|path| !path.is_empty()).map(PathBuf::from);
+        let path_of = |name| std::env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
         let memory_bytes = std::env::var("TUMIT_MEMORY").ok().and_then(|text| {
             let bytes = parse_bytes(&text);
             if bytes.is_none() {
@@ -42,7 +52,29 @@ impl Config {
             }
             bytes
         });
-        Self { folder, memory_bytes, clock_domain: None }
+        let buffers = std::env::var("TUMIT_BUFFERS").ok().and_then(|text| match text.trim() {
+            "" => None,
+            "mapped" => Some(Buffers::Mapped),
+            "private" => Some(Buffers::Private),
+            other => {
+                report(&format!("TUMIT_BUFFERS: `{other}` is not understood: write `mapped` or `private`"));
+                None
+            }
+        });
+        let (folder, live_folder) = (path_of("TUMIT_TRACE"), path_of("TUMIT_LIVE"));
+        Self { folder, memory_bytes, buffers, live_folder, clock_domain: None }
+    }
+
+    /// These choices, and where there is none, those of the environment.
+    fn or_environment(self) -> Self {
+        let environment = Self::from_env();
+        Self {
+            folder: self.folder.or(environment.folder),
+            memory_bytes: self.memory_bytes.or(environment.memory_bytes),
+            buffers: self.buffers.or(environment.buffers),
+            live_folder: self.live_folder.or(environment.live_folder),
+            clock_domain: self.clock_domain,
+        }
     }
 }
 
@@ -122,19 +154,51 @@ impl Session {
 /// # Errors
 /// When it began before, or the file cannot be made; the program may go on in either case.
 pub fn start(config: Config) -> Result<Session, StartError> {
+    let mut sink = SINK.lock();
     let mut state = STATE.lock();
     if state.phase != Phase::Idle {
         return Err(StartError::Late);
     }
     state.config = Some(config);
-    if !state.start() {
+    if !state.prepare() {
         return Err(StartError::Memory);
     }
     let folder = state.folder.clone().unwrap_or_default();
     drop(state);
-    match SINK.lock().open() {
+    let opened = sink.open();
+    STATE.lock().record();
+    match opened {
         Ok(()) => Ok(Session { folder }),
         Err(source) => Err(StartError::Folder { path: folder, source }),
+    }
+}
+
+/// Begins to record unless it did. False when it cannot, or has ended. The file is there when this returns, and all names
+/// known so far are in it or in the live file.
+pub(crate) fn begin() -> bool {
+    let phase = STATE.lock().phase;
+    if phase != Phase::Idle {
+        return phase == Phase::Recording;
+    }
+    let mut sink = SINK.lock();
+    let mut state = STATE.lock();
+    if state.phase != Phase::Idle {
+        return state.phase == Phase::Recording;
+    }
+    let ready = state.prepare();
+    drop(state);
+    if ready {
+        sink.write_names();
+        STATE.lock().record();
+    }
+    ready
+}
+
+/// Writes names to the file in the calling thread: those for which the live file has no room.
+pub(crate) fn write_names() {
+    let mut sink = SINK.lock();
+    if STATE.lock().is_recording() {
+        sink.write_names();
     }
 }
 
@@ -157,6 +221,8 @@ pub struct Counts {
     pub written: u64,
     /// Dropped, for whatever reason.
     pub dropped: u64,
+    /// After the end: in the live file, because the file could not take them.
+    pub kept: u64,
 }
 
 /// How many records were written and dropped so far by this process.
@@ -166,7 +232,9 @@ pub fn counts() -> Counts {
     unnested(|| {
         counts.written = SINK.lock().records_written();
         let state = STATE.lock();
-        counts.dropped = state.dropped() + state.late();
+        let unwritten = state.unwritten_at_the_end();
+        let (kept, late) = if state.kept { (unwritten, 0) } else { (0, unwritten) };
+        (counts.dropped, counts.kept) = (state.dropped() + late, kept);
     });
     counts
 }
@@ -202,6 +270,15 @@ pub(crate) struct State {
     config: Option<Config>,
     /// The run folder, absolute, once recording.
     pub(crate) folder: Option<PathBuf>,
+    /// Name of the process's file in it, and the tags that it begins with.
+    pub(crate) file_name: String,
+    pub(crate) process_tags: Vec<u8>,
+    /// The live file, where slots are mapped.
+    pub(crate) live: Option<Live>,
+    /// Where the parent's was mapped.
+    region: Option<Region>,
+    /// The process ended recording, and the live file holds what the file could not take.
+    pub(crate) kept: bool,
     /// The process's id, and the first reading of its clocks, once recording.
     pub(crate) process_id: [u8; 16],
     pub(crate) first_anchor: Anchor,
@@ -235,12 +312,48 @@ pub(crate) struct Entry {
     /// Thread id and name are in the file.
     pub(crate) told: bool,
     pub(crate) next_sequence: u64,
+    /// A slot of which a part is being written just now, and what of it is in the file then. The stream may have gone on to
+    /// another slot meanwhile.
+    pub(crate) pending: Option<(*const Slot, Flushed)>,
 }
+
+impl Entry {
+    /// The tagged fields of its `stream` block.
+    pub(crate) fn tags(&self) -> Vec<u8> {
+        let mut tags = Vec::new();
+        append_integer(&mut tags, tag::TID, self.tid);
+        if let Some(name) = &self.name {
+            append_tag(&mut tags, tag::THREAD_NAME, name.as_bytes());
+        }
+        tags
+    }
+
+    /// Notes the stream in the live file; false when that has no room.
+    pub(crate) fn log(&self) -> bool {
+        live::log(BlockKind::Stream, self.stream.index, 1, &self.tags())
+    }
+
+    /// The stream's slot is complete: the next one's blocks follow those that are made of it.
+    pub(crate) fn close_slot(&mut self, head: &Slot) {
+        let pending = self.pending.filter(|(slot, _)| std::ptr::eq(*slot, head));
+        let done = pending.map_or_else(|| head.flushed(), |(_, done)| done);
+        let rest = done.bytes < used(head.state.load(Ordering::Relaxed));
+        self.next_sequence = head.sequence.load(Ordering::Relaxed) + u64::from(done.blocks) + u64::from(rest);
+    }
+}
+
+/// The value of the tag `BUFFERS` for private memory where a live file was asked for and could not be made.
+const FELL_BACK: u64 = 2;
 
 pub(crate) static STATE: Lock<State> = Lock::new(State {
     phase: Phase::Idle,
     config: None,
     folder: None,
+    file_name: String::new(),
+    process_tags: Vec::new(),
+    live: None,
+    region: None,
+    kept: false,
     process_id: [0; 16],
     first_anchor: Anchor { ticks: 0, monotonic_nanos: 0, real_nanos: 0, bracket: 0 },
     parent: None,
@@ -265,41 +378,93 @@ impl State {
         self.entries.get_mut(at)
     }
 
-    /// Begins to record unless it did. False when it cannot, or has ended.
-    pub(crate) fn start(&mut self) -> bool {
+    /// Makes all that recording needs but the file: folder, buffers, and a first note of the names.
+    fn prepare(&mut self) -> bool {
         const MEMORY_BYTES: usize = 16 << 20;
-        match self.phase {
-            Phase::Recording => return true,
-            Phase::Finished => return false,
-            Phase::Idle => {}
-        }
-        let asked = self.config.clone().unwrap_or_default();
-        let environment = Config::from_env();
-        let memory = asked.memory_bytes.or(environment.memory_bytes).unwrap_or(MEMORY_BYTES);
-        if let Err(error) = self.pool.map(memory) {
-            report(&format!("cannot record: no memory for buffers ({error}); events are dropped"));
-            self.phase = Phase::Finished;
-            return false;
-        }
-        self.full.reserve(self.pool.slots());
-        if self.folder.is_none() {
-            let folder = asked.folder.or(environment.folder).unwrap_or_else(process::default_folder);
-            self.folder = Some(std::path::absolute(&folder).unwrap_or(folder));
-        }
+        let config = self.config.clone().unwrap_or_default().or_environment();
+        let folder = self.folder.take().or_else(|| config.folder.clone()).unwrap_or_else(process::default_folder);
+        let folder = std::path::absolute(&folder).unwrap_or(folder);
         self.process_id = process::new_id();
         self.first_anchor = clock::anchor();
-        self.hook();
-        self.phase = Phase::Recording;
-        self.helper = helper::spawn();
+        self.file_name = process::file_name(&self.process_id);
+        let slots = Pool::slots_in(config.memory_bytes.unwrap_or(MEMORY_BYTES));
+        let asked = config.buffers.unwrap_or(Buffers::Mapped);
+        let tables = TABLES.lock();
+        let mut live = None;
+        if asked == Buffers::Mapped {
+            live = self.make_live(&folder, config.live_folder.as_deref(), slots, &tables).ok();
+        }
+        let base = match &live {
+            Some(live) => live.slots(),
+            None => match live::map_private(slots * SLOT_BYTES, self.region.as_ref()) {
+                Ok(base) => base,
+                Err(error) => {
+                    report(&format!("cannot record: no memory for buffers ({error}); events are dropped"));
+                    self.phase = Phase::Finished;
+                    return false;
+                }
+            },
+        };
+        self.pool.serve(base, slots);
+        self.full.reserve(slots);
+        let mut tags = process::tags(&self.process_id, self.parent.as_ref(), config.clock_domain);
+        let buffers = if live.is_none() && asked == Buffers::Mapped { FELL_BACK } else { asked as u64 };
+        append_integer(&mut tags, tag::BUFFERS, buffers);
+        if let Some(path) = live.as_ref().map(Live::path).filter(|path| path.parent() != Some(&folder)) {
+            append_tag(&mut tags, tag::LIVE_PATH, path.as_os_str().as_encoded_bytes());
+        }
+        if let Some(live) = &live {
+            live.publish();
+            live::log(BlockKind::Process, PROCESS_STREAM, 1, &tags);
+            for provider in self.levels.registered_from(0) {
+                provider.log();
+            }
+            tables.log();
+        }
+        (self.process_tags, self.folder, self.live) = (tags, Some(folder), live);
         true
     }
 
-    /// What the user said of the clock.
-    pub(crate) fn clock_domain(&self) -> Option<String> {
-        self.config.as_ref().and_then(|config| config.clock_domain.clone())
+    fn make_live(
+        &mut self,
+        folder: &Path,
+        elsewhere: Option<&Path>,
+        slots: usize,
+        tables: &Tables,
+    ) -> std::io::Result<Live> {
+        const LOG_BYTES: std::ops::RangeInclusive<usize> = 64 << 10..=1 << 20;
+        let schemas: usize = self.levels.registered_from(0).iter().map(Registered::log_bytes).sum();
+        let log_bytes =
+            LOG_BYTES.end().min(&(slots * SLOT_BYTES / 16)).max(LOG_BYTES.start()) + schemas + tables.log_bytes();
+        let layout = LiveLayout {
+            process_id: self.process_id,
+            slot_bytes: SLOT_BYTES as u32,
+            slots: slots as u32,
+            log_bytes: u32::try_from(log_bytes).map_err(std::io::Error::other)?,
+        };
+        std::fs::create_dir_all(folder)?;
+        let place = elsewhere.unwrap_or_else(|| live::folder_for(folder));
+        std::fs::create_dir_all(place)?;
+        let path = std::path::absolute(place)?.join(&self.file_name).with_extension("live");
+        Live::make(path, layout, self.region.as_ref())
     }
 
-    pub(crate) fn add_stream(&mut self, cursor: &Cursor, tid: u64, name: Option<String>) -> *const Stream {
+    /// From now on threads get slots.
+    fn record(&mut self) {
+        self.hook();
+        self.phase = Phase::Recording;
+        self.helper = helper::spawn();
+    }
+
+    /// Whether the helper should look at once, not only when it does anyway: slots are getting scarce. Seldom enough that a
+    /// thread that fills slots makes no system call for it.
+    pub(crate) fn is_urgent(&self) -> bool {
+        let slots = self.pool.slots();
+        self.full.len() >= (slots / 8).max(1) || pool::available() <= slots / 4
+    }
+
+    /// Adds a stream; false when the live file has no room to note it.
+    pub(crate) fn add_stream(&mut self, cursor: &Cursor, tid: u64, name: Option<String>) -> (*const Stream, bool) {
         let stream = Box::new(Stream {
             index: self.next_stream,
             slot: AtomicPtr::new(std::ptr::null_mut()),
@@ -307,8 +472,10 @@ impl State {
         });
         self.next_stream += 1;
         let address = &raw const *stream;
-        self.entries.push(Entry { stream, cursor, tid, name, told: false, next_sequence: 0 });
-        address
+        let entry = Entry { stream, cursor, tid, name, told: false, next_sequence: 0, pending: None };
+        let logged = entry.log();
+        self.entries.push(entry);
+        (address, logged)
     }
 
     /// Lets go of streams whose threads have ended and of which everything is told.
@@ -332,8 +499,8 @@ impl State {
         alive + self.dropped_by_the_gone + STRAYS.load(Ordering::Relaxed)
     }
 
-    /// Records made after the end of recording, in slots that nobody writes out any more.
-    fn late(&self) -> u64 {
+    /// After the end of recording: records in slots that nobody writes out any more.
+    fn unwritten_at_the_end(&self) -> u64 {
         if self.phase != Phase::Finished {
             return 0;
         }
@@ -421,20 +588,23 @@ extern "C" fn after_fork() {
 /// record opens a file of its own in the same folder.
 extern "C" fn in_child() {
     // SAFETY: this thread called `before_fork`.
-    let Some((mut sink, mut state, tables)) = (unsafe { FORK.take() }) else { return };
+    let Some((mut sink, mut state, mut tables)) = (unsafe { FORK.take() }) else { return };
     if state.phase == Phase::Recording {
         state.phase = Phase::Idle;
         state.parent = Some(state.process_id);
     }
     sink.forget();
+    state.region = state.live.take().and_then(Live::disown);
     state.full.clear();
     // Not freed: a signal handler may have interrupted a record of another thread, which exists no more.
     std::mem::forget(std::mem::take(&mut state.entries));
+    state.kept = false;
     state.next_stream = 0;
     state.dropped_by_the_gone = 0;
     state.helper = None;
     STRAYS.store(0, Ordering::Relaxed);
     thread::forget_stream();
+    tables.forget_overflow();
     drop((tables, state, sink));
     SINK.forget_waiting();
     STATE.forget_waiting();

@@ -2,18 +2,20 @@
 //! write. Whatever cannot be written is counted as dropped; the file ends at its last whole block.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use tracer_format::entries::{Anchor, append_site, append_string};
-use tracer_format::tags::{append_integer, append_tag, tag};
+use tracer_format::tags::{append_integer, tag};
 use tracer_format::{BlockHeader, BlockKind, Codec, PROCESS_STREAM, block, cause, preamble};
 
 use crate::buffer::Slot;
 use crate::level::Registered;
 use crate::session::{self, Entry, STATE, State};
 use crate::sync::Lock;
-use crate::{clock, intern, process};
+use crate::{clock, intern, live};
 
 mod piece;
 
@@ -39,6 +41,8 @@ pub(crate) struct Sink {
     strings: usize,
     sites: usize,
     records: u64,
+    /// At the end, something could not be written that the live file still has.
+    left_behind: bool,
     complained: bool,
     /// Buffers, kept from block to block.
     packed: Vec<u8>,
@@ -75,6 +79,7 @@ impl Sink {
             strings: 0,
             sites: 0,
             records: 0,
+            left_behind: false,
             complained: false,
             packed: Vec::new(),
             block: Vec::new(),
@@ -100,23 +105,45 @@ impl Sink {
         let opened = self.open_now();
         if opened.is_err() {
             self.file = Target::Failed;
+            if let Some(live) = &STATE.lock().live {
+                live.remove();
+            }
         }
         opened
     }
 
     fn open_now(&mut self) -> io::Result<()> {
         let state = STATE.lock();
-        let (folder, domain) = (state.folder.clone().unwrap_or_default(), state.clock_domain());
-        let (id, parent, anchor) = (state.process_id, state.parent, state.first_anchor);
+        let (folder, name) = (state.folder.clone().unwrap_or_default(), state.file_name.clone());
+        let (tags, anchor) = (state.process_tags.clone(), state.first_anchor);
         drop(state);
         std::fs::create_dir_all(&folder)?;
-        let mut file = File::create_new(folder.join(process::file_name(&id)))?;
+        let mut file = File::options().read(true).write(true).create_new(true).open(folder.join(name))?;
         file.write_all(&preamble())?;
         self.length = preamble().len() as u64;
         self.file = Target::Open(file);
-        let tags = process::tags(&id, parent.as_ref(), domain);
         self.process_block(BlockKind::Process, 1, &tags, (0, 0))?;
         self.anchor(&anchor)
+    }
+
+    /// Someone removed the file, perhaps with its folder: what it held is put there again.
+    fn restore(&mut self) {
+        let Target::Open(file) = &mut self.file else { return };
+        if !file.metadata().is_ok_and(|about| about.nlink() == 0) {
+            return;
+        }
+        let state = STATE.lock();
+        let (folder, name) = (state.folder.clone().unwrap_or_default(), state.file_name.clone());
+        drop(state);
+        let restored = copy_to(file, &folder, &name, self.length);
+        let what = format!("`{}` was removed", folder.join(name).display());
+        match restored {
+            Ok(copy) => {
+                self.file = Target::Open(copy);
+                session::report(&format!("{what} while the program runs: it is made again"));
+            }
+            Err(error) => self.complain(&format!("{what}: {error}")),
+        }
     }
 
     fn opened(&mut self) -> bool {
@@ -163,9 +190,17 @@ impl Sink {
         };
         // When half of the slots wait, speed counts for more than size.
         let hurry = state.full.len() > state.pool.slots() / 2;
+        let mapped = state.live.is_some();
         drop(state);
-        if let Some(piece) = Piece::of_sealed(slot) {
-            self.write_piece(&piece, if hurry { Codec::Raw } else { Codec::Lz4 });
+        if let Some(piece) = Piece::of_sealed(slot)
+            && self.write_piece(&piece, if hurry { Codec::Raw } else { Codec::Lz4 }).is_err()
+        {
+            if mapped && self.is_open() {
+                // Safe where it is: until the file takes it, or for ever.
+                STATE.lock().full.push_front(slot);
+                return false;
+            }
+            self.give_up(&piece);
         }
         STATE.lock().pool.give(slot);
         true
@@ -183,6 +218,7 @@ impl Sink {
 
     /// About once a second.
     pub(crate) fn tick(&mut self) {
+        self.restore();
         self.write_live(Live::Quiet);
         if matches!(self.file, Target::Open(_))
             && let Err(error) = self.anchor(&clock::anchor())
@@ -193,13 +229,20 @@ impl Sink {
 
     /// Writes everything and ends the file.
     pub(crate) fn finish(&mut self) {
+        self.restore();
         // No thread gets a new slot any more: what is full is finite.
         while self.write_next() {}
         self.write_live(Live::AtEnd);
         while self.write_next() {}
         self.write_untold();
-        let dropped = STATE.lock().dropped();
-        if !self.opened() {
+        let mut state = STATE.lock();
+        let dropped = state.dropped();
+        state.kept = state.live.is_some() && self.is_open() && (!state.full.is_empty() || self.left_behind);
+        let kept = state.kept;
+        drop(state);
+        if !self.opened() || kept {
+            // Without an end, readers look into the live file.
+            self.file = Target::Failed;
             return;
         }
         let mut tags = Vec::new();
@@ -209,8 +252,13 @@ impl Sink {
             .definitions()
             .and_then(|()| self.anchor(&clock::anchor()))
             .and_then(|()| self.process_block(BlockKind::End, 2, &tags, (0, 0)));
-        if let Err(error) = ended {
-            self.complain(&format!("cannot write the end of the trace: {error}"));
+        match ended {
+            Ok(()) => {
+                if let Some(live) = &STATE.lock().live {
+                    live.remove();
+                }
+            }
+            Err(error) => self.complain(&format!("cannot write the end of the trace: {error}")),
         }
         self.file = Target::Failed;
     }
@@ -233,10 +281,29 @@ impl Sink {
             }
             let piece = state.entry(stream).and_then(|entry| Piece::of_live(entry, which == Live::AtEnd));
             drop(state);
-            if let Some(piece) = piece {
+            if let Some((slot, piece)) = piece {
                 let small = piece.payload().len() < WORTHWHILE_BYTES;
-                self.write_piece(&piece, if small { Codec::Raw } else { Codec::Lz4 });
+                let written = self.write_piece(&piece, if small { Codec::Raw } else { Codec::Lz4 });
+                self.settle(slot, &piece, &written, which);
             }
+        }
+    }
+
+    /// Notes that a part of a slot is in the file, or is not.
+    fn settle(&mut self, slot: *const Slot, piece: &Piece, written: &io::Result<()>, which: Live) {
+        let mut state = STATE.lock();
+        let mapped = state.live.is_some() && self.is_open();
+        if let Some(entry) = state.entry(piece.stream) {
+            entry.pending = None;
+        }
+        let lost = which == Live::AtEnd && !mapped;
+        self.left_behind |= which == Live::AtEnd && written.is_err();
+        if written.is_ok() || lost {
+            piece.commit(slot);
+        }
+        drop(state);
+        if written.is_err() && lost {
+            self.give_up(piece);
         }
     }
 
@@ -246,21 +313,37 @@ impl Sink {
         let pieces: Vec<Piece> = state.entries.iter_mut().filter_map(Piece::of_losses).collect();
         drop(state);
         for piece in pieces {
-            self.write_piece(&piece, Codec::Raw);
+            let _ = self.write_piece(&piece, Codec::Raw);
         }
     }
 
-    fn write_piece(&mut self, piece: &Piece, codec: Codec) {
+    fn write_piece(&mut self, piece: &Piece, codec: Codec) -> io::Result<()> {
         let written = if self.opened() { self.try_piece(piece, codec) } else { Err(io::ErrorKind::Other.into()) };
-        match written {
+        match &written {
             Ok(()) => self.records += u64::from(piece.records),
-            Err(error) => {
-                self.complain(&format!("cannot write the trace: {error}"));
-                if let Some(entry) = STATE.lock().entry(piece.stream) {
-                    let (count, bytes) = (u64::from(piece.records), piece.payload().len() as u64);
-                    entry.stream.losses.add(count, bytes, piece.first, piece.last, cause::WRITE_FAILED);
-                }
-            }
+            Err(error) => self.complain(&format!("cannot write the trace: {error}")),
+        }
+        written
+    }
+
+    /// Counts what could not be written as lost.
+    fn give_up(&mut self, piece: &Piece) {
+        if let Some(entry) = STATE.lock().entry(piece.stream) {
+            let (count, bytes) = (u64::from(piece.records), piece.payload().len() as u64);
+            entry.stream.lose(count, bytes, (piece.first, piece.last), cause::WRITE_FAILED);
+        }
+    }
+
+    const fn is_open(&self) -> bool {
+        matches!(self.file, Target::Open(_))
+    }
+
+    /// Writes the names that are new, if the file can be written.
+    pub(crate) fn write_names(&mut self) {
+        if self.opened()
+            && let Err(error) = self.definitions()
+        {
+            self.complain(&format!("cannot write the trace: {error}"));
         }
     }
 
@@ -282,6 +365,7 @@ impl Sink {
     /// Writes the specs, strings, sites and thread names that are new. Called before each block of records: what these use
     /// was made known before they were sealed.
     fn definitions(&mut self) -> io::Result<()> {
+        let logged = live::log_used();
         let state = STATE.lock();
         let schemas: Vec<_> = state.levels.registered_from(self.schemas).iter().map(Registered::payload).collect();
         let streams = untold_streams(&state);
@@ -304,7 +388,11 @@ impl Sink {
                 entry.told = true;
             }
         }
-        if intern::has_more(self.strings, self.sites) { self.names() } else { Ok(()) }
+        if intern::has_more(self.strings, self.sites) {
+            self.names()?;
+        }
+        live::log_written(logged);
+        Ok(())
     }
 
     fn names(&mut self) -> io::Result<()> {
@@ -382,7 +470,9 @@ impl Sink {
         header.stored_bytes = stored.len() as u32;
         self.block.clear();
         block::append_block(&mut self.block, &header, stored);
-        if let Err(error) = file.write_all(&self.block) {
+        let written =
+            live::within_limit(self.length + self.block.len() as u64).and_then(|()| file.write_all(&self.block));
+        if let Err(error) = written {
             truncate(file, self.length);
             return Err(error);
         }
@@ -391,9 +481,17 @@ impl Sink {
     }
 }
 
+fn copy_to(file: &mut File, folder: &Path, name: &str, bytes: u64) -> io::Result<File> {
+    std::fs::create_dir_all(folder)?;
+    let mut copy = File::options().read(true).write(true).create_new(true).open(folder.join(name))?;
+    file.seek(io::SeekFrom::Start(0))?;
+    let copied = io::copy(&mut Read::take(&mut *file, bytes), &mut copy);
+    file.seek(io::SeekFrom::Start(bytes))?;
+    copied.map(|_| copy)
+}
+
 /// Cuts off a block that was written in part; the next one then starts there.
 fn truncate(file: &mut File, length: u64) {
-    use std::io::Seek;
     // Should this fail too, readers find the next block by its magic.
     if file.set_len(length).is_ok() {
         let _ = file.seek(io::SeekFrom::Start(length));
@@ -407,14 +505,5 @@ fn stream_of(slot: *const Slot) -> u32 {
 
 fn untold_streams(state: &State) -> Vec<(u32, Vec<u8>)> {
     let untold = state.entries.iter().filter(|entry| !entry.told);
-    untold
-        .map(|entry| {
-            let mut payload = Vec::new();
-            append_integer(&mut payload, tag::TID, entry.tid);
-            if let Some(name) = &entry.name {
-                append_tag(&mut payload, tag::THREAD_NAME, name.as_bytes());
-            }
-            (entry.stream.index, payload)
-        })
-        .collect()
+    untold.map(|entry| (entry.stream.index, entry.tags())).collect()
 }

@@ -8,6 +8,7 @@ use tracer_format::{ID_LOST, RECORD_HEAD_BYTES, cause};
 
 use crate::buffer::{self, CURSOR, Cursor, FULL, LOST_BYTES, MAX_RECORD_BYTES, ROOM_BYTES, Room, Slot, used};
 use crate::clock;
+use crate::live;
 use crate::pool;
 use crate::session::{self, STATE, State};
 
@@ -20,6 +21,20 @@ pub(crate) struct Stream {
     pub(crate) slot: AtomicPtr<Slot>,
     /// What was dropped.
     pub(crate) losses: Losses,
+}
+
+impl Stream {
+    /// Counts lost records.
+    pub(crate) fn lose(&self, count: u64, bytes: u64, dates: (u64, u64), cause: u32) {
+        self.losses.add(count, bytes, dates.0, dates.1, cause);
+        live::count_lost(self.index, count);
+    }
+}
+
+/// Counts a record that no stream can be charged with.
+fn lose_stray() {
+    STRAYS.fetch_add(1, Ordering::Relaxed);
+    live::count_lost(0, 1);
 }
 
 /// What a stream lost: how much in all, and what no block has told of yet.
@@ -35,7 +50,7 @@ pub(crate) struct Losses {
 
 impl Losses {
     /// Counts lost records. Only losing threads pay for the locked instructions.
-    pub(crate) fn add(&self, count: u64, bytes: u64, first: u64, last: u64, cause: u32) {
+    fn add(&self, count: u64, bytes: u64, first: u64, last: u64, cause: u32) {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         let _ = self.first.compare_exchange(0, first, Ordering::Relaxed, Ordering::Relaxed);
         self.last.store(last, Ordering::Relaxed);
@@ -78,9 +93,9 @@ pub(crate) fn lose_nested(cursor: &Cursor, bytes: usize) {
     match unsafe { cursor.stream.get().as_ref() } {
         Some(stream) => {
             let now = clock::read();
-            stream.losses.add(1, bytes as u64, now, now, cause::NESTED);
+            stream.lose(1, bytes as u64, (now, now), cause::NESTED);
         }
-        None => drop(STRAYS.fetch_add(1, Ordering::Relaxed)),
+        None => lose_stray(),
     }
 }
 
@@ -90,7 +105,7 @@ pub(crate) fn lose_nested(cursor: &Cursor, bytes: usize) {
 #[inline(never)]
 pub(crate) fn make_room(cursor: &Cursor, bytes: usize, now: u64) -> Option<Room> {
     if cursor.stream.get().is_null() && !attach(cursor) {
-        STRAYS.fetch_add(1, Ordering::Relaxed);
+        lose_stray();
         return None;
     }
     // SAFETY: a stream lives as long as its thread's cursor points to it.
@@ -98,7 +113,7 @@ pub(crate) fn make_room(cursor: &Cursor, bytes: usize, now: u64) -> Option<Room>
     let native = clock::is_native();
     let now = if native { now } else { clock::read() };
     if bytes > MAX_RECORD_BYTES {
-        stream.losses.add(1, bytes as u64, now, now, cause::OVERSIZE);
+        stream.lose(1, bytes as u64, (now, now), cause::OVERSIZE);
         return None;
     }
     let current = stream.slot.load(Ordering::Relaxed).cast_const();
@@ -117,7 +132,7 @@ pub(crate) fn make_room(cursor: &Cursor, bytes: usize, now: u64) -> Option<Room>
         }
         None => {
             cursor.slot.set(&raw const FULL);
-            stream.losses.add(1, bytes as u64, now, now, cause::NO_BUFFER);
+            stream.lose(1, bytes as u64, (now, now), cause::NO_BUFFER);
             None
         }
     }
@@ -137,9 +152,11 @@ fn exchange(stream: &Stream, now: u64) -> Option<*const Slot> {
         start_slot(slot, stream, sequence, now);
         stream.slot.store(slot.cast_mut(), Ordering::Release);
     }
+    let urgent = state.is_urgent();
     drop(state);
     match helper {
-        Some(helper) => helper.unpark(),
+        Some(helper) if urgent => helper.unpark(),
+        Some(_) => {}
         None => session::write_here(),
     }
     slot
@@ -155,8 +172,7 @@ fn seal(state: &mut State, stream: &Stream) {
     let head = unsafe { &*slot };
     head.dropped.store(stream.losses.total(), Ordering::Relaxed);
     if let Some(entry) = state.entry(stream.index) {
-        head.sequence.store(entry.next_sequence, Ordering::Relaxed);
-        entry.next_sequence += u64::from(head.state.load(Ordering::Relaxed) != head.flushed.load(Ordering::Relaxed));
+        entry.close_slot(head);
     }
     state.full.push_back(slot);
 }
@@ -168,6 +184,7 @@ fn start_slot(slot: *const Slot, stream: &Stream, sequence: u64, now: u64) {
         word.store(value, Ordering::Relaxed);
     }
     head.stream.store(stream.index, Ordering::Relaxed);
+    head.dropped.store(stream.losses.total(), Ordering::Relaxed);
     let told = stream.losses.tell().map_or(0, |lost| {
         let at = buffer::payload(slot, 0);
         // SAFETY: the slot is empty and this thread's own.
@@ -178,19 +195,23 @@ fn start_slot(slot: *const Slot, stream: &Stream, sequence: u64, now: u64) {
         LOST_BYTES as u64
     });
     head.state.store(told, Ordering::Release);
+    head.taken.store(1, Ordering::Release);
 }
 
 /// Gives the thread a stream, and starts the session when this is the first one.
 fn attach(cursor: &Cursor) -> bool {
     let name = cursor.name.get().map_or_else(|| default_name(cursor.ending.get()), |name| Some(name.to_owned()));
-    let mut state = STATE.lock();
-    if !state.start() {
+    if !session::begin() {
         return false;
     }
-    let stream = state.add_stream(cursor, thread_id(), name);
-    cursor.stream.set(stream);
+    let mut state = STATE.lock();
+    let (stream, logged) = state.add_stream(cursor, thread_id(), name);
     let key = state.thread_key;
     drop(state);
+    if !logged {
+        session::write_names();
+    }
+    cursor.stream.set(stream);
     if let Some(key) = key {
         // SAFETY: the key was made by `thread_key`; the value is not dereferenced.
         unsafe { libc::pthread_setspecific(key, std::ptr::from_ref(cursor).cast()) };
@@ -222,7 +243,7 @@ extern "C" fn retire(_: *mut libc::c_void) {
             if let Some(entry) = state.entry(stream.index) {
                 entry.cursor = std::ptr::null();
             }
-            let helper = state.helper.clone();
+            let helper = state.helper.clone().filter(|_| state.is_urgent());
             drop(state);
             if let Some(helper) = helper {
                 helper.unpark();
@@ -254,6 +275,8 @@ pub fn set_thread_name(name: &str) {
                     if let Some(entry) = STATE.lock().entry(stream.index) {
                         entry.name = Some(name.to_owned());
                         entry.told = false;
+                        // Best effort: records do not depend on it, and it is written soon.
+                        entry.log();
                     }
                 }
                 // Kept for a thread that may never record: too small to track.

@@ -4,6 +4,7 @@
 pub mod block;
 pub mod checksum;
 pub mod entries;
+pub mod live;
 pub mod record;
 pub mod schema;
 pub mod tags;

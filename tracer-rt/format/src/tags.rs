@@ -17,6 +17,8 @@ pub mod tag {
     pub const COMMAND: u16 = 10;
     pub const WRITER: u16 = 11;
     pub const JOB: u16 = 12;
+    pub const LIVE_PATH: u16 = 13;
+    pub const BUFFERS: u16 = 14;
     pub const TID: u16 = 20;
     pub const THREAD_NAME: u16 = 21;
     pub const SIGNAL_STREAM: u16 = 22;

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use tracer_format::{ID_LOST, ID_WIDE_DATE, RECORD_HEAD_BYTES};
 
-use crate::buffer::{self, Slot, records, used};
+use crate::buffer::{self, Flushed, Slot, records, used};
 use crate::session::Entry;
 
 /// A block of records, not yet written.
@@ -16,6 +16,8 @@ pub(crate) struct Piece {
     pub(crate) dropped: u64,
     pub(crate) first: u64,
     pub(crate) last: u64,
+    /// What of the slot is in the file with this piece.
+    after: Flushed,
     bytes: Bytes,
 }
 
@@ -33,7 +35,7 @@ impl Piece {
         let head = unsafe { &*slot };
         let (state, last) = (head.state.load(Ordering::Acquire), head.last.load(Ordering::Relaxed));
         let dropped = head.dropped.load(Ordering::Relaxed);
-        Self::between(slot, head.flushed.load(Ordering::Relaxed), state, last).map(|piece| Self { dropped, ..piece })
+        Self::between(slot, head.flushed(), state, last).map(|piece| Self { dropped, ..piece })
     }
 
     /// Whether the stream's slot has something that is not in the file yet.
@@ -43,14 +45,15 @@ impl Piece {
         let slot = entry.stream.slot.load(Ordering::Relaxed).cast_const();
         // SAFETY: a stream's slot is null or one of the pool.
         let head = unsafe { slot.as_ref() };
-        head.is_some_and(|head| head.state.load(Ordering::Relaxed) != head.flushed.load(Ordering::Relaxed))
+        head.is_some_and(|head| used(head.state.load(Ordering::Relaxed)) != head.flushed().bytes)
     }
 
     /// What a thread has published in its slot so far. While the thread stands in the midst of a record its last date is
     /// uncertain: then `None`, unless this is the last chance (`at_end`).
     ///
-    /// Under the session's lock; the sink's lock keeps the slot from being given back.
-    pub(crate) fn of_live(entry: &mut Entry, at_end: bool) -> Option<Self> {
+    /// Under the session's lock; the sink's lock keeps the slot from being given back. To be told of by [`Self::commit`]
+    /// when it is written.
+    pub(crate) fn of_live(entry: &mut Entry, at_end: bool) -> Option<(*const Slot, Self)> {
         const TRIES: usize = 100;
         let slot = entry.stream.slot.load(Ordering::Relaxed).cast_const();
         // SAFETY: a stream's slot is null or one of the pool.
@@ -71,13 +74,18 @@ impl Piece {
         if !settled && !at_end && !is_own(entry) {
             return None;
         }
-        let flushed = head.flushed.swap(state, Ordering::Relaxed);
-        let piece = Self::between(slot, flushed, state, last)?;
-        head.flushed_last.store(last, Ordering::Relaxed);
-        let sequence = entry.next_sequence;
-        entry.next_sequence += 1;
-        head.sequence.store(entry.next_sequence, Ordering::Relaxed);
-        Some(Self { sequence, dropped: entry.stream.losses.total(), ..piece })
+        let piece = Self::between(slot, head.flushed(), state, last)?;
+        entry.pending = Some((slot, piece.after));
+        Some((slot, Self { dropped: entry.stream.losses.total(), ..piece }))
+    }
+
+    /// Notes that the piece, which is a part of this slot, is in the file. One store, after the block is written: a
+    /// process that is killed in between leaves a block that readers recognise by its number.
+    pub(crate) fn commit(&self, slot: *const Slot) {
+        // SAFETY: slots are never unmapped.
+        let head = unsafe { &*slot };
+        head.flushed_last.store(self.last, Ordering::Relaxed);
+        head.flushed.store(self.after.pack(), Ordering::Release);
     }
 
     /// A block that holds nothing but the news of a loss.
@@ -86,8 +94,15 @@ impl Piece {
         let mut bytes = vec![0; RECORD_HEAD_BYTES];
         bytes[..2].copy_from_slice(&ID_LOST.to_le_bytes());
         bytes.extend(lost.encode());
-        let sequence = entry.next_sequence;
-        entry.next_sequence += 1;
+        let slot = entry.stream.slot.load(Ordering::Relaxed).cast_const();
+        // SAFETY: a stream's slot is null or one of the pool.
+        let head = unsafe { slot.as_ref() };
+        let sequence = head.map_or(entry.next_sequence, |head| {
+            // This block is none of the slot's: the slot's own get later numbers.
+            let first = head.sequence.fetch_add(1, Ordering::Relaxed);
+            first + u64::from(head.flushed().blocks)
+        });
+        entry.next_sequence = sequence + 1;
         Some(Self {
             stream: entry.stream.index,
             records: 0,
@@ -95,6 +110,7 @@ impl Piece {
             dropped: entry.stream.losses.total(),
             first: lost.last_ticks,
             last: lost.last_ticks,
+            after: Flushed::default(),
             bytes: Bytes::Own(bytes),
         })
     }
@@ -108,45 +124,42 @@ impl Piece {
         }
     }
 
-    fn between(slot: *const Slot, from: u64, to: u64, last: u64) -> Option<Self> {
-        if used(from) == used(to) {
+    fn between(slot: *const Slot, from: Flushed, to: u64, last: u64) -> Option<Self> {
+        if from.bytes == used(to) {
             return None;
         }
         // SAFETY: slots are never unmapped.
         let head = unsafe { &*slot };
-        let first = if used(from) == 0 {
-            head.first.load(Ordering::Relaxed)
-        } else {
-            start_anew(slot, used(from), head.flushed_last.load(Ordering::Relaxed))
-        };
-        Some(Self {
+        let bytes = Bytes::InSlot(buffer::payload(slot, from.bytes), used(to) - from.bytes);
+        let mut piece = Self {
             stream: head.stream.load(Ordering::Relaxed),
-            records: records(to) - records(from),
-            sequence: head.sequence.load(Ordering::Relaxed),
+            records: records(to) - from.records,
+            sequence: head.sequence.load(Ordering::Relaxed) + u64::from(from.blocks),
             dropped: 0,
-            first,
+            first: head.first.load(Ordering::Relaxed),
             last,
-            bytes: Bytes::InSlot(buffer::payload(slot, used(from)), used(to) - used(from)),
-        })
+            after: Flushed { bytes: used(to), records: records(to), blocks: from.blocks + 1 },
+            bytes,
+        };
+        if from.bytes > 0 {
+            piece.start_anew(head.flushed_last.load(Ordering::Relaxed));
+        }
+        Some(piece)
     }
-}
 
-/// The date of the record at `offset`, whose delta counts from `last`. It now begins a block: its delta becomes 0, in
-/// place; its own thread never looks at it again.
-fn start_anew(slot: *const Slot, offset: usize, last: u64) -> u64 {
-    let at = buffer::payload(slot, offset);
-    // SAFETY: a published record starts here, with at least its head.
-    let head = unsafe { at.cast::<[u8; RECORD_HEAD_BYTES]>().read() };
-    let id = u16::from_le_bytes([head[0], head[1]]);
-    let delta = u32::from_le_bytes([head[2], head[3], head[4], head[5]]);
-    if id == ID_WIDE_DATE {
-        let date = at.wrapping_add(RECORD_HEAD_BYTES);
-        // SAFETY: the record's date follows its head.
-        return u64::from_le_bytes(unsafe { date.cast::<[u8; 8]>().read() });
+    /// The first record's delta counts from `last`, of a block before. Now it begins a block: its delta becomes 0, in a
+    /// copy, for the slot must stay as it is until the block is written.
+    fn start_anew(&mut self, last: u64) {
+        let mut bytes = self.payload().to_vec();
+        let Some((head, body)) = bytes.split_first_chunk_mut::<RECORD_HEAD_BYTES>() else { return };
+        let delta = u32::from_le_bytes([head[2], head[3], head[4], head[5]]);
+        self.first = last + u64::from(delta);
+        if u16::from_le_bytes([head[0], head[1]]) == ID_WIDE_DATE {
+            self.first = body.first_chunk::<8>().map_or(last, |date| u64::from_le_bytes(*date));
+        }
+        head[2..].fill(0);
+        self.bytes = Bytes::Own(bytes);
     }
-    // SAFETY: as for the reading; nobody else reads or writes these bytes.
-    unsafe { buffer::write_head(at, id, 0) };
-    last + u64::from(delta)
 }
 
 /// Whether the entry is of the calling thread: it is busy with this very call, not with a record.
@@ -165,7 +178,7 @@ mod tests {
     #[test]
     fn a_continued_slot_dates_its_blocks_alone() {
         let mut pool = Pool::empty();
-        pool.map(0).unwrap();
+        pool.serve(crate::live::map_private(2 << 16, None).unwrap(), 2);
         let slot = pool.take().unwrap();
         // SAFETY: a slot just taken.
         let head = unsafe { &*slot };
@@ -174,30 +187,48 @@ mod tests {
             // SAFETY: within the slot.
             unsafe { buffer::write_head(buffer::payload(slot, offset), 1, delta) };
         }
-        let whole = Piece::between(slot, 0, 3 << 32 | 18, 1012).unwrap();
+        let whole = Piece::between(slot, Flushed::default(), 3 << 32 | 18, 1012).unwrap();
         assert_eq!((whole.first, whole.records, whole.payload().len()), (1000, 3, 18));
         head.flushed_last.store(1000, Ordering::Relaxed);
-        let rest = Piece::between(slot, 1 << 32 | 6, 3 << 32 | 18, 1012).unwrap();
+        head.sequence.store(40, Ordering::Relaxed);
+        let once = Flushed { bytes: 6, records: 1, blocks: 1 };
+        let rest = Piece::between(slot, once, 3 << 32 | 18, 1012).unwrap();
+        assert_eq!((rest.sequence, rest.after), (41, Flushed { bytes: 18, records: 3, blocks: 2 }));
+        assert_eq!(Flushed::unpack(rest.after.pack()), rest.after);
         assert_eq!((rest.first, rest.last, rest.records), (1007, 1012, 2));
         assert_eq!(rest.payload(), [1, 0, 0, 0, 0, 0, 1, 0, 5, 0, 0, 0]);
-        assert!(Piece::between(slot, 5, 5, 0).is_none());
+        assert!(Piece::between(slot, rest.after, 3 << 32 | 18, 0).is_none());
     }
 
     #[test]
     fn only_news_are_due() {
         let mut pool = Pool::empty();
-        pool.map(0).unwrap();
+        pool.serve(crate::live::map_private(2 << 16, None).unwrap(), 2);
         let slot = pool.take().unwrap();
         let stream = Stream { index: 0, slot: AtomicPtr::default(), losses: Losses::default() };
         let (stream, cursor) = (Box::new(stream), std::ptr::null());
-        let mut entry = Entry { stream, cursor, tid: 1, name: None, told: true, next_sequence: 0 };
+        let mut entry = Entry { stream, cursor, tid: 1, name: None, told: true, next_sequence: 0, pending: None };
         assert!(!Piece::is_due(&entry), "no slot");
         entry.stream.slot.store(slot.cast_mut(), Ordering::Relaxed);
         assert!(!Piece::is_due(&entry), "an empty slot");
         // SAFETY: a slot just taken.
-        unsafe { &*slot }.state.store(1 << 32 | 6, Ordering::Relaxed);
+        let head = unsafe { &*slot };
+        head.state.store(1 << 32 | 6, Ordering::Relaxed);
         assert!(Piece::is_due(&entry));
-        assert_eq!(Piece::of_live(&mut entry, false).map(|piece| piece.records), Some(1));
+        let (slot, piece) = Piece::of_live(&mut entry, false).unwrap();
+        assert_eq!(piece.records, 1);
+        assert!(Piece::is_due(&entry), "not yet written");
+        // The slot and the next one fill up while the piece is on its way to the file.
+        entry.close_slot(head);
+        assert_eq!(entry.next_sequence, 1);
+        let next = pool.take().unwrap();
+        // SAFETY: a slot just taken.
+        let next = unsafe { &*next };
+        next.sequence.store(1, Ordering::Relaxed);
+        next.state.store(1 << 32 | 6, Ordering::Relaxed);
+        entry.close_slot(next);
+        assert_eq!(entry.next_sequence, 2);
+        piece.commit(slot);
         assert!(!Piece::is_due(&entry) && Piece::of_live(&mut entry, false).is_none());
     }
 }
