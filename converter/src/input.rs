@@ -1,16 +1,24 @@
 //! Reading a run's files: which blocks are good, and the records in them.
 
+mod adopt;
+mod building;
+mod live;
 mod process;
 mod read_at;
 mod scan;
 mod source;
+mod spool;
 
-pub use process::{Damage, Process, Provider, Stream};
+pub use live::LiveError;
+pub use process::{BlockIndex, Damage, Live, LiveFault, Process, Provider, Repaired, Stream};
 pub use source::{Record, RecordSource, StreamReader};
 
+pub(crate) use live::{Entry, entries_of};
 pub(crate) use process::unpack;
-pub(crate) use read_at::{open_shared, read_at};
+pub(crate) use read_at::open_shared;
+pub(crate) use scan::{Found, scan};
 pub(crate) use source::Place;
+pub(crate) use spool::Spool;
 
 use std::path::PathBuf;
 

@@ -9,6 +9,7 @@ pub mod pipeline;
 mod plan;
 pub mod records;
 mod reorder;
+pub mod repair;
 pub mod report;
 mod rules;
 pub mod run;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::input::{Process, ReadError, Stream};
+use crate::input::{LiveError, Process, ReadError, Spool, Stream};
 
 /// A run, opened: what its files say about themselves, and where their records are. Records stay in the files.
 #[derive(Clone, Debug, Default)]
@@ -114,6 +114,33 @@ pub enum Loss {
     NotEnded {
         /// The file.
         file: PathBuf,
+        /// Records that its live file had and its file had not: they are used.
+        live_records: u64,
+    },
+    /// Something in the live file of a process that did not end in order could not be used.
+    Live {
+        /// The live file.
+        file: PathBuf,
+        /// How many things.
+        faults: usize,
+        /// Bytes that could not be used.
+        bytes: u64,
+        /// Records that were to be in them.
+        records: u64,
+        /// What is wrong with the first.
+        why: String,
+    },
+    /// A repair left damage out of a file.
+    LeftOut {
+        /// The file.
+        file: PathBuf,
+        /// How many bytes.
+        bytes: u64,
+    },
+    /// Of a process there is a live file only: what it wrote to its file before is missing.
+    LiveAlone {
+        /// The live file.
+        file: PathBuf,
     },
 }
 
@@ -124,15 +151,27 @@ impl Run {
     /// When there is nothing usable. Damage is no error; see [`Run::losses`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = path.as_ref();
-        let files = process_files(path)?;
-        if files.is_empty() {
+        let Files { process: files, live } = Files::in_run(path)?;
+        if files.is_empty() && live.is_empty() {
             return Err(OpenError::NoFiles { path: path.to_path_buf() });
         }
         let mut run = Self { path: path.to_path_buf(), is_folder: path.is_dir(), ..Self::default() };
+        let mut spool = Spool::default();
+        let mut alone = live;
+        alone.retain(|live| files.binary_search(&live.with_extension("tmt")).is_err());
         for file in &files {
-            match Process::open(file) {
+            match Process::open(file, &mut spool) {
                 Ok(process) => run.processes.push(process),
-                Err(error) => run.unreadable.push(error.to_string()),
+                Err(error) => {
+                    run.unreadable.push(error.to_string());
+                    alone.extend(Some(file.with_extension("live")).filter(|live| live.is_file()));
+                }
+            }
+        }
+        for file in &alone {
+            match Process::open_live(file, &mut spool) {
+                Ok(process) => run.processes.push(process),
+                Err(why) => run.unreadable.push(format!("{}: {why}", file.display())),
             }
         }
         if run.processes.is_empty() {
@@ -220,9 +259,17 @@ impl Run {
             if process.dropped() > 0 {
                 losses.push(Loss::Dropped { file: file(), records: process.dropped() });
             }
-            if !process.ended {
-                losses.push(Loss::NotEnded { file: file() });
+            if let Some(repaired) = process.repaired.filter(|repaired| repaired.damaged_bytes > 0) {
+                losses.push(Loss::LeftOut { file: file(), bytes: repaired.damaged_bytes });
             }
+            if process.live_alone {
+                losses.push(Loss::LiveAlone { file: file() });
+            }
+            if !process.ended {
+                let live_records = process.live.as_ref().map_or(0, |live| live.records);
+                losses.push(Loss::NotEnded { file: file(), live_records });
+            }
+            losses.extend(live_loss(process));
         }
         losses
     }
@@ -256,25 +303,80 @@ impl fmt::Display for Loss {
                 write!(f, "{}: {blocks} blocks of stream {stream} are missing", file.display())
             }
             Self::Dropped { file, records } => write!(f, "{}: {records} records were dropped", file.display()),
-            Self::NotEnded { file } => {
-                write!(f, "{}: the process did not end in order (killed, or still running)", file.display())
+            Self::NotEnded { file, live_records } => {
+                write!(f, "{}: the process did not end in order (killed, or still running)", file.display())?;
+                match live_records {
+                    0 => Ok(()),
+                    1 => write!(f, "; 1 record is from its live file"),
+                    count => write!(f, "; {count} records are from its live file"),
+                }
+            }
+            Self::Live { file, faults, bytes, records, why } => {
+                write!(f, "{}: {why}", file.display())?;
+                if *faults > 1 {
+                    write!(f, " (and {} more like it)", faults - 1)?;
+                }
+                if *bytes > 0 { write!(f, "; {bytes} bytes, {records} records not used") } else { Ok(()) }
+            }
+            Self::LeftOut { file, bytes } => {
+                write!(f, "{}: {bytes} damaged bytes were left out when it was repaired", file.display())
+            }
+            Self::LiveAlone { file } => {
+                let whose = file.with_extension("tmt");
+                let whose = whose.file_name().unwrap_or_default().to_string_lossy();
+                write!(
+                    f,
+                    "{}: the process's file {whose} is missing or empty; this is what its live file holds",
+                    file.display()
+                )
             }
         }
     }
 }
 
-fn process_files(path: &Path) -> Result<Vec<PathBuf>, ReadError> {
-    let error = |source| ReadError { file: path.to_path_buf(), offset: 0, source };
-    if !std::fs::metadata(path).map_err(error)?.is_dir() {
-        return Ok(vec![path.to_path_buf()]);
-    }
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(path).map_err(error)? {
-        let file = entry.map_err(error)?.path();
-        if file.extension().is_some_and(|ending| ending == "tmt") && file.is_file() {
-            files.push(file);
+/// What of a process's live file could not be used.
+fn live_loss(process: &Process) -> Option<Loss> {
+    let missing = || {
+        let file = process.live_path.clone().filter(|_| !process.ended)?;
+        let why = LiveError::Missing.to_string();
+        Some(Loss::Live { file, faults: 1, bytes: 0, records: 0, why })
+    };
+    let Some(live) = &process.live else { return missing() };
+    let first = live.faults.first()?;
+    Some(Loss::Live {
+        file: live.path.clone(),
+        faults: live.faults.len(),
+        bytes: live.faults.iter().map(|fault| fault.bytes).sum(),
+        records: live.lost_records,
+        why: first.why.to_string(),
+    })
+}
+
+/// The files of a run.
+#[derive(Default)]
+struct Files {
+    process: Vec<PathBuf>,
+    live: Vec<PathBuf>,
+}
+
+impl Files {
+    fn in_run(path: &Path) -> Result<Self, ReadError> {
+        let error = |source| ReadError { file: path.to_path_buf(), offset: 0, source };
+        let mut files = Self::default();
+        if !std::fs::metadata(path).map_err(error)?.is_dir() {
+            files.process.push(path.to_path_buf());
+            return Ok(files);
         }
+        for entry in std::fs::read_dir(path).map_err(error)? {
+            let file = entry.map_err(error)?.path();
+            match file.extension().and_then(|ending| ending.to_str()) {
+                Some("tmt") if file.is_file() => files.process.push(file),
+                Some("live") if file.is_file() => files.live.push(file),
+                _ => {}
+            }
+        }
+        files.process.sort();
+        files.live.sort();
+        Ok(files)
     }
-    files.sort();
-    Ok(files)
 }

@@ -1,19 +1,20 @@
 //! One process of a run: its file's index of blocks and its tables, and what is wrong with the file.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use tracer_format::block::{Block, BlockHeader};
-use tracer_format::entries::{Anchor, SyncSample, anchors, sites, strings, sync_samples};
-use tracer_format::tags::{Tags, integer, tag};
-use tracer_format::{
-    BlockKind, ClockKind, Codec, FIRST_RESERVED_ID, FormatError, PREAMBLE_BYTES, RecordType, Schema, check_preamble,
-};
+use tracer_format::block::{BlockHeader, decode_block};
+use tracer_format::entries::{Anchor, SyncSample};
+use tracer_format::tags::{Tags, tag};
+use tracer_format::{BlockKind, ClockKind, Codec, FormatError, PREAMBLE_BYTES, RecordType, Schema, check_preamble};
 
 use super::ReadError;
+use super::building::Building;
+use super::live::{LiveError, Snapshot};
 use super::read_at::read_at;
-use super::scan::{Found, scan};
+use super::scan::scan;
+use super::spool::Spool;
 
 /// The file of one process, as far as it is kept in memory: tables, and where its blocks of records are.
 #[derive(Clone, Debug, Default)]
@@ -65,8 +66,25 @@ pub struct Process {
     pub totals: Option<(u64, u64)>,
     /// Damage that the scan found.
     pub damage: Vec<Damage>,
+    /// Pieces of the file between good blocks, and their bytes: a part of the damage.
+    pub torn: (usize, u64),
+    /// What a repair of the file left out or filled in.
+    pub repaired: Option<Repaired>,
+    /// The live file beside its file that a process left although it ended in order.
+    pub left_live: Option<PathBuf>,
+    /// Where its live file is, when it is not beside its file.
+    pub live_path: Option<PathBuf>,
+    /// Where it keeps what is not in its file yet: 0 in private memory, 1 in its live file, 2 in private memory because the
+    /// live file could not be made. Older recorders do not say.
+    pub buffers: Option<u64>,
+    /// What its live file gave; only of a process that did not end in order.
+    pub live: Option<Live>,
+    /// There is nothing of it but a live file, which is its `path` then.
+    pub live_alone: bool,
+    /// Where the payloads of live blocks are.
+    pub(super) spool: Option<Arc<File>>,
     /// Provider and record type of each record id.
-    kinds: Vec<Option<(u32, u32)>>,
+    pub(super) kinds: Vec<Option<(u32, u32)>>,
 }
 
 /// A spec whose events a process records, and its range of record ids.
@@ -103,10 +121,56 @@ pub struct Stream {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct BlockIndex {
-    /// First byte of its payload in the file.
+    /// First byte of its payload in the file, or in the copy of the live file.
     pub payload_offset: u64,
     /// Its header.
     pub header: BlockHeader,
+    /// It is from the live file.
+    pub live: bool,
+}
+
+/// What was used of a live file, and what could not be.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Live {
+    /// The live file.
+    pub path: PathBuf,
+    /// It is the process's own.
+    pub used: bool,
+    /// Blocks that it gave.
+    pub blocks: u64,
+    /// Records in them.
+    pub records: u64,
+    /// Their size in bytes.
+    pub bytes: u64,
+    /// What could not be used.
+    pub faults: Vec<LiveFault>,
+    /// Records that its slots claim and that could not be read.
+    pub lost_records: u64,
+    /// Records that the process had dropped, as it counted them there.
+    pub dropped: u64,
+}
+
+/// What `tumit repair` did to a file, as its end tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Repaired {
+    /// The process had not ended in order.
+    pub unended: bool,
+    /// Damaged bytes that were left out.
+    pub damaged_bytes: u64,
+    /// Records that were taken from the live file.
+    pub live_records: u64,
+}
+
+/// A part of a live file that could not be used.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LiveFault {
+    /// How long it is; 0 when nobody knows.
+    pub bytes: u64,
+    /// What is wrong.
+    pub why: LiveError,
 }
 
 /// A piece of a file that could not be used.
@@ -131,17 +195,69 @@ pub(crate) enum FileError {
 }
 
 impl Process {
-    /// Scans a file and collects its tables.
-    pub(crate) fn open(path: &Path) -> Result<Self, FileError> {
+    /// Scans a file and collects its tables; `spool` keeps what is taken from its live file.
+    pub(crate) fn open(path: &Path, spool: &mut Spool) -> Result<Self, FileError> {
         let read_error = |offset| move |source| ReadError { file: path.to_path_buf(), offset, source };
         let file = File::open(path).map_err(read_error(0))?;
-        let length = file.metadata().map_err(read_error(0))?.len();
-        let mut head = [0; PREAMBLE_BYTES];
+        let mut head = vec![0; FIRST_BYTES];
         let filled = read_at(&file, &mut head, 0).map_err(read_error(0))?;
-        check_preamble(&head[..filled]).map_err(|why| FileError::Format { file: path.to_path_buf(), why })?;
+        let head = &head[..filled];
+        check_preamble(head).map_err(|why| FileError::Format { file: path.to_path_buf(), why })?;
+        // Before the file, so that what leaves the live file meanwhile is found in the file.
+        let live = live_file(path, first_block(head));
+        let snapshot = live.map(|live| (Snapshot::take(&live, spool), live));
+        let length = file.metadata().map_err(read_error(0))?.len();
         let mut building = Building::default();
         scan(&file, length, &mut |found| building.take(found)).map_err(read_error(PREAMBLE_BYTES as u64))?;
+        match snapshot {
+            Some((snapshot, live)) if !building.process.ended => {
+                building.adopt(snapshot, live, Some(&file)).map_err(read_error(0))?;
+            }
+            // One elsewhere may be of the run that this one is a copy of.
+            Some((Ok(snapshot), live))
+                if snapshot.header.process_id == building.process.id && live == path.with_extension("live") =>
+            {
+                building.process.left_live = Some(live);
+            }
+            _ => {}
+        }
         Ok(building.finish(path, length))
+    }
+
+    /// A process whose file is not there or has not even a beginning, from its live file alone.
+    pub(crate) fn open_live(path: &Path, spool: &mut Spool) -> Result<Self, LiveError> {
+        let snapshot = Snapshot::take(path, spool)?;
+        let mut building = Building::default();
+        let adopted = building.adopt(Ok(snapshot), path.to_path_buf(), None);
+        adopted.map_err(|error| LiveError::Unreadable(error.to_string()))?;
+        let mut process = building.finish(path, 0);
+        process.live_alone = true;
+        match process.live.take() {
+            Some(live) if live.used => process.live = Some(live),
+            other => {
+                return Err(other
+                    .and_then(|live| live.faults.into_iter().next())
+                    .map_or(LiveError::NotLive, |f| f.why));
+            }
+        }
+        Ok(process)
+    }
+
+    /// Reads the stored payload of a block from the process's file, or from the copy of its live file. Fills as much of
+    /// `stored` as there is, and returns how much that is.
+    pub(crate) fn read_stored(
+        &self,
+        file: &File,
+        block: &BlockIndex,
+        stored: &mut Vec<u8>,
+    ) -> Result<usize, ReadError> {
+        let from = self.spool.as_deref().filter(|_| block.live).unwrap_or(file);
+        stored.resize(block.header.stored_bytes as usize, 0);
+        read_at(from, stored, block.payload_offset).map_err(|source| ReadError {
+            file: self.path.clone(),
+            offset: block.payload_offset,
+            source,
+        })
     }
 
     /// The record type with this id in the file.
@@ -168,7 +284,8 @@ impl Process {
     #[must_use]
     pub fn dropped(&self) -> u64 {
         let streams: u64 = self.streams.iter().map(|stream| stream.dropped).sum();
-        streams.max(self.totals.map_or(0, |(_, dropped)| dropped))
+        let live = self.live.as_ref().map_or(0, |live| live.dropped);
+        streams.max(live).max(self.totals.map_or(0, |(_, dropped)| dropped))
     }
 }
 
@@ -186,156 +303,22 @@ impl Stream {
     }
 }
 
-/// A process while its file is scanned: tables whose ids may come in any order.
-#[derive(Default)]
-struct Building {
-    process: Process,
-    strings: Vec<(u32, Box<str>)>,
-    sites: Vec<(u32, (Box<str>, u32))>,
-    streams: BTreeMap<u32, Stream>,
+/// Bytes of a file that are read first: more than a process block has.
+const FIRST_BYTES: usize = 1 << 16;
+
+/// The payload of the process block, if it is the first and good.
+fn first_block(head: &[u8]) -> Option<&[u8]> {
+    let block = decode_block(head.get(PREAMBLE_BYTES..)?).ok()?;
+    (block.header.kind == BlockKind::Process as u8 && block.header.codec == Codec::Raw as u8).then_some(block.stored)
 }
 
-impl Building {
-    fn take(&mut self, found: Found<'_>) {
-        match found {
-            Found::Damage { offset, bytes, why } => self.process.damage.push(Damage { offset, bytes, why }),
-            Found::Block { offset, block } => {
-                if let Err(why) = self.block(offset, &block) {
-                    let bytes = block.header.block_bytes() as u64;
-                    self.process.damage.push(Damage { offset, bytes, why });
-                }
-            }
-        }
-    }
-
-    fn block(&mut self, offset: u64, block: &Block<'_>) -> Result<(), FormatError> {
-        let Some(kind) = BlockKind::from_number(block.header.kind) else { return Ok(()) };
-        if kind == BlockKind::Records {
-            let payload_offset = offset + tracer_format::HEADER_BYTES as u64;
-            let stream = self.streams.entry(block.header.stream).or_default();
-            stream.blocks.push(BlockIndex { payload_offset, header: block.header });
-            return Ok(());
-        }
-        let mut unpacked = Vec::new();
-        let payload = unpack(&block.header, block.stored, &mut unpacked)?;
-        match kind {
-            BlockKind::Process => self.process_tags(payload),
-            BlockKind::Schema => return self.schema(payload),
-            BlockKind::Stream => self.stream_tags(block.header.stream, payload),
-            BlockKind::Strings => self.strings.extend(strings(payload).map(|(id, text)| (id, text_of(text).into()))),
-            BlockKind::Sites => {
-                self.sites.extend(sites(payload).map(|(id, line, file)| (id, (text_of(file).into(), line))));
-            }
-            BlockKind::Sync => self.process.sync.extend(sync_samples(payload)),
-            BlockKind::Anchors => self.process.anchors.extend(anchors(payload)),
-            BlockKind::End => self.end_tags(payload),
-            BlockKind::Records => {}
-        }
-        Ok(())
-    }
-
-    fn process_tags(&mut self, payload: &[u8]) {
-        let process = &mut self.process;
-        for (number, bytes) in Tags(payload) {
-            match number {
-                tag::PROCESS_ID => process.id = bytes.try_into().unwrap_or_default(),
-                tag::PARENT_ID => process.parent_id = bytes.try_into().ok(),
-                tag::HOST => process.host = text_of(bytes),
-                tag::PID => process.pid = integer(bytes).unwrap_or(0),
-                tag::RANK => process.rank = integer(bytes),
-                tag::RANKS => process.ranks = integer(bytes),
-                tag::CLOCK_KIND => process.clock_kind = integer(bytes).and_then(ClockKind::from_number),
-                tag::CLOCK_HZ => process.clock_hz = integer(bytes).unwrap_or(0),
-                tag::CLOCK_DOMAIN => process.clock_domain = text_of(bytes),
-                tag::COMMAND => process.command = text_of(bytes),
-                tag::WRITER => process.writer = text_of(bytes),
-                tag::JOB => process.job = text_of(bytes),
-                _ => {}
-            }
-        }
-    }
-
-    fn stream_tags(&mut self, number: u32, payload: &[u8]) {
-        let stream = self.streams.entry(number).or_default();
-        for (number, bytes) in Tags(payload) {
-            match number {
-                tag::TID => stream.tid = integer(bytes),
-                tag::THREAD_NAME => stream.name = text_of(bytes),
-                tag::SIGNAL_STREAM => stream.signal = integer(bytes) == Some(1),
-                _ => {}
-            }
-        }
-    }
-
-    fn end_tags(&mut self, payload: &[u8]) {
-        let (mut written, mut dropped) = (0, 0);
-        for (number, bytes) in Tags(payload) {
-            match number {
-                tag::RECORDS_WRITTEN => written = integer(bytes).unwrap_or(0),
-                tag::RECORDS_DROPPED => dropped = integer(bytes).unwrap_or(0),
-                _ => {}
-            }
-        }
-        self.process.ended = true;
-        self.process.totals = Some((written, dropped));
-    }
-
-    fn schema(&mut self, payload: &[u8]) -> Result<(), FormatError> {
-        let (Some(base), Some(count)) = (word(payload, 0), word(payload, 4)) else {
-            return Err(FormatError::Truncated { needed: 8, found: payload.len() });
-        };
-        let schema = Schema::decode(&payload[8..])?;
-        let end = u64::from(base) + u64::from(count);
-        let fits = base >= 1 && end <= u64::from(FIRST_RESERVED_ID) && count as usize == schema.records.len();
-        let Some(base) = u16::try_from(base).ok().filter(|_| fits) else {
-            return Err(FormatError::BadSchema(format!("its record ids {base}..{end} are out of range")));
-        };
-        let provider = u32::try_from(self.process.providers.len()).unwrap_or(u32::MAX);
-        let kinds = &mut self.process.kinds;
-        kinds.resize(kinds.len().max(usize::from(base) + count as usize), None);
-        for record in 0..count {
-            kinds[usize::from(base) + record as usize].get_or_insert((provider, record));
-        }
-        self.process.providers.push(Provider { base, schema });
-        Ok(())
-    }
-
-    fn finish(mut self, path: &Path, length: u64) -> Process {
-        self.process.path = path.to_path_buf();
-        self.process.file_bytes = length;
-        self.process.strings = dense(self.strings);
-        self.process.sites = dense(self.sites);
-        self.process.anchors.sort_by_key(|anchor| anchor.ticks);
-        self.process.streams = self.streams.into_iter().map(|(number, stream)| closed(number, stream)).collect();
-        self.process
-    }
-}
-
-/// Sorts a stream's blocks, drops those that are there twice, and counts what is missing.
-fn closed(number: u32, mut stream: Stream) -> Stream {
-    stream.number = number;
-    stream.blocks.sort_by_key(|block| (block.header.sequence, block.payload_offset));
-    stream.blocks.dedup_by_key(|block| block.header.sequence);
-    let mut expected = 0u64;
-    for block in &stream.blocks {
-        stream.missing_blocks += block.header.sequence.saturating_sub(expected);
-        expected = block.header.sequence.saturating_add(1);
-        stream.dropped = stream.dropped.max(block.header.dropped);
-    }
-    stream
-}
-
-/// A table by id. Ids are given out densely, so that one far beyond the number of entries is not a real one.
-fn dense<T>(entries: Vec<(u32, T)>) -> Vec<Option<T>> {
-    let limit = entries.len() * 4 + 1024;
-    let length = entries.iter().map(|(id, _)| *id as usize + 1).filter(|length| *length <= limit).max().unwrap_or(0);
-    let mut table: Vec<Option<T>> = std::iter::repeat_with(|| None).take(length).collect();
-    for (id, entry) in entries {
-        if let Some(slot) = table.get_mut(id as usize) {
-            *slot = Some(entry);
-        }
-    }
-    table
+/// Where the live file of a process file is: where its process block says, or else beside it.
+fn live_file(path: &Path, tags: Option<&[u8]>) -> Option<PathBuf> {
+    let told = tags.and_then(|tags| Tags(tags).find(|(number, _)| *number == tag::LIVE_PATH));
+    let told = told.map(|(_, bytes)| PathBuf::from(String::from_utf8_lossy(bytes).into_owned()));
+    let beside = path.with_extension("live");
+    let there = |path: &PathBuf| std::fs::symlink_metadata(path).is_ok();
+    told.filter(there).or_else(|| Some(beside).filter(there))
 }
 
 /// The payload of a block, unpacked into `buffer` where it was packed.
@@ -358,12 +341,4 @@ pub(crate) fn unpack<'b>(
         Ok(filled) => Err(FormatError::Truncated { needed: size, found: filled }),
         Err(_) => Err(FormatError::BadSize { found: u64::from(header.stored_bytes) }),
     }
-}
-
-fn text_of(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-fn word(bytes: &[u8], at: usize) -> Option<u32> {
-    bytes.get(at..)?.first_chunk().map(|chunk| u32::from_le_bytes(*chunk))
 }

@@ -9,7 +9,6 @@ use tracer_format::{FormatError, ID_LOST, Records};
 
 use super::ReadError;
 use super::process::{Damage, Process, Stream, unpack};
-use super::read_at::read_at;
 use crate::time::LocalTicks;
 
 /// Where records come from.
@@ -166,12 +165,7 @@ impl<'r> StreamReader<'r> {
         self.in_block = 0;
         self.at = 0;
         self.ticks = block.header.first_ticks;
-        self.stored.resize(block.header.stored_bytes as usize, 0);
-        let filled = read_at(&self.file, &mut self.stored, block.payload_offset).map_err(|source| ReadError {
-            file: self.process.path.clone(),
-            offset: block.payload_offset,
-            source,
-        })?;
+        let filled = self.process.read_stored(&self.file, block, &mut self.stored)?;
         // Waiting records may still refer to the last block: then this one gets memory of its own.
         let mut payload = Rc::try_unwrap(std::mem::take(&mut self.payload)).unwrap_or_default();
         let unpacked = match unpack(&block.header, &self.stored[..filled], &mut payload) {

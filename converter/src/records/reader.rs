@@ -8,7 +8,7 @@ use tracer_format::typed::{Binding, Bound, Context, Family, Head, Origin, Record
 use tracer_format::{FormatError, ID_LOST, RecordType};
 
 use crate::clock::{Clocks, Method};
-use crate::input::{Damage, Process, ReadError, Stream, open_shared, read_at, unpack};
+use crate::input::{Damage, Process, ReadError, Stream, open_shared, unpack};
 use crate::run::Run;
 
 /// In which order the records of a process are read.
@@ -245,9 +245,7 @@ impl<'r> Cursor<'r> {
         self.at = 0;
         self.ticks = block.header.first_ticks;
         self.dropped = block.header.dropped;
-        self.stored.resize(block.header.stored_bytes as usize, 0);
-        let error = |source| ReadError { file: process.path.clone(), offset: block.payload_offset, source };
-        let filled = read_at(&self.file, &mut self.stored, block.payload_offset).map_err(error)?;
+        let filled = process.read_stored(&self.file, block, &mut self.stored)?;
         let mut buffer = std::mem::take(&mut self.payload);
         match unpack(&block.header, &self.stored[..filled], &mut buffer) {
             Ok(_) if block.header.codec == 0 => {

@@ -59,6 +59,11 @@ pub fn peer(pid: u64) -> u64 {
 
 impl File {
     pub fn new(about: &About, schema: &Schema) -> Self {
+        Self::with_tags(about, schema, |_| {})
+    }
+
+    /// A file whose process block has more fields.
+    pub fn with_tags(about: &About, schema: &Schema, more: impl FnOnce(&mut Vec<u8>)) -> Self {
         let id = process_id(about.pid);
         let mut file = Self { bytes: preamble().to_vec(), id, sequence: 0, written: 0, strings: 0, codec: Codec::Raw };
         let mut tags = Vec::new();
@@ -75,6 +80,7 @@ impl File {
         append_integer(&mut tags, tag::CLOCK_HZ, about.hz);
         append_tag(&mut tags, tag::CLOCK_DOMAIN, about.domain.as_bytes());
         append_tag(&mut tags, tag::WRITER, b"test 1");
+        more(&mut tags);
         file.process_block(BlockKind::Process, 1, &tags);
         let mut payload = Vec::new();
         payload.extend_from_slice(&1u32.to_le_bytes());

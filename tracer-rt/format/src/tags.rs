@@ -24,6 +24,9 @@ pub mod tag {
     pub const SIGNAL_STREAM: u16 = 22;
     pub const RECORDS_WRITTEN: u16 = 30;
     pub const RECORDS_DROPPED: u16 = 31;
+    pub const REPAIRED: u16 = 40;
+    pub const REPAIRED_DAMAGE: u16 = 41;
+    pub const REPAIRED_RECORDS: u16 = 42;
 }
 
 /// Appends one field.

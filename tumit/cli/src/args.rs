@@ -32,6 +32,7 @@ pub(crate) enum Command {
     Info(cmd::info::Args),
     Dump(cmd::dump::Args),
     Sync(cmd::sync::Args),
+    Repair(cmd::repair::Args),
     Convert(cmd::convert::Args),
     View(cmd::view::Args),
     Completions(cmd::completions::Args),

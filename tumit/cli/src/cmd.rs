@@ -10,6 +10,7 @@ pub(crate) mod fmt;
 pub(crate) mod generate;
 pub(crate) mod info;
 pub(crate) mod man;
+pub(crate) mod repair;
 pub(crate) mod sync;
 pub(crate) mod view;
 
@@ -49,6 +50,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Status> {
         Command::Info(args) => info::run(&args),
         Command::Dump(args) => dump::run(&args),
         Command::Sync(args) => sync::run(&args),
+        Command::Repair(args) => repair::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::View(args) => view::run(&args),
         Command::Completions(args) => completions::run(&args),

@@ -4,6 +4,7 @@ mod args;
 mod cmd;
 mod output_file;
 mod progress;
+mod running;
 mod spec_files;
 mod table;
 mod term;

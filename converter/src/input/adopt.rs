@@ -1,0 +1,269 @@
+//! What a live file gives to the process whose file has no end: names, and blocks of records that are believed only as far
+//! as the schema can follow them.
+
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+
+use tracer_format::tags::{Tags, tag};
+use tracer_format::{BlockHeader, BlockKind, Codec, FormatError, ID_LOST, RECORD_HEAD_BYTES, Records};
+
+use super::building::{Building, sites_of, strings_of};
+use super::live::{Entry, LiveError, Piece, Snapshot};
+use super::process::{BlockIndex, Live, LiveFault, unpack};
+use super::read_at::read_at;
+
+/// How far the records of a payload can be followed.
+struct Walk {
+    /// Bytes of good records.
+    bytes: usize,
+    records: u32,
+    last: u64,
+    /// Why not to the end.
+    why: Option<String>,
+}
+
+impl Building {
+    /// Takes over what a live file has and the process file, already scanned, has not.
+    pub(super) fn adopt(
+        &mut self,
+        snapshot: Result<Snapshot, LiveError>,
+        path: PathBuf,
+        file: Option<&File>,
+    ) -> io::Result<()> {
+        let mut live = Live { path, ..Live::default() };
+        match snapshot.and_then(|snapshot| self.is_own(&snapshot).map(|()| snapshot)) {
+            Ok(snapshot) => {
+                live.used = true;
+                live.dropped = snapshot.header.dropped;
+                self.names(&snapshot, &mut live);
+                self.blocks(&snapshot, &mut live, file)?;
+                live.faults.extend(snapshot.faults.into_iter().map(|(bytes, why)| LiveFault { bytes, why }));
+            }
+            Err(why) => live.faults.push(LiveFault { bytes: 0, why }),
+        }
+        self.process.live = Some(live);
+        Ok(())
+    }
+
+    /// Whether a live file is of this process. A file that was killed before it could say which it is believes the names.
+    fn is_own(&self, snapshot: &Snapshot) -> Result<(), LiveError> {
+        let id = snapshot.header.process_id;
+        let same = |entry: &Entry| entry.kind == BlockKind::Process && process_id(&entry.payload) == Some(id);
+        let unknown = self.process.id == [0; 16];
+        let own = if unknown { snapshot.names().flatten().any(|entry| same(&entry)) } else { id == self.process.id };
+        if own { Ok(()) } else { Err(LiveError::OtherProcess) }
+    }
+
+    /// Names of the log that are in the file, too, only fill what is missing there.
+    fn names(&mut self, snapshot: &Snapshot, live: &mut Live) {
+        let (mut strings, mut sites) = (Vec::new(), Vec::new());
+        for entry in snapshot.names() {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(why) => {
+                    live.faults.push(LiveFault { bytes: 0, why });
+                    break;
+                }
+            };
+            match entry.kind {
+                BlockKind::Process => {
+                    let fits = process_id(&entry.payload).is_none_or(|id| id == snapshot.header.process_id);
+                    if fits && (!entry.in_file || self.process.id == [0; 16]) {
+                        self.process_tags(&entry.payload);
+                    }
+                }
+                BlockKind::Stream => {
+                    let named = self.streams.get(&entry.stream).is_some_and(|s| s.tid.is_some() || !s.name.is_empty());
+                    if !entry.in_file || !named {
+                        self.stream_tags(entry.stream, &entry.payload);
+                    }
+                }
+                BlockKind::Schema => self.live_schema(&entry.payload, live),
+                BlockKind::Strings => strings.extend(strings_of(&entry.payload)),
+                BlockKind::Sites => sites.extend(sites_of(&entry.payload)),
+                BlockKind::Records | BlockKind::Sync | BlockKind::Anchors | BlockKind::End => {}
+            }
+        }
+        // Later entries of a table win: those of the file.
+        self.strings.splice(0..0, strings);
+        self.sites.splice(0..0, sites);
+    }
+
+    fn live_schema(&mut self, payload: &[u8], live: &mut Live) {
+        let base = payload.first_chunk().map(|base| u32::from_le_bytes(*base));
+        let known = self.process.providers.iter().any(|provider| Some(u32::from(provider.base)) == base);
+        if known {
+            return;
+        }
+        if let Err(why) = self.schema(payload) {
+            let why = LiveError::Schema(why.to_string());
+            live.faults.push(LiveFault { bytes: payload.len() as u64, why });
+        }
+    }
+
+    fn blocks(&mut self, snapshot: &Snapshot, live: &mut Live, file: Option<&File>) -> io::Result<()> {
+        for (&stream, &dropped) in &snapshot.dropped {
+            let stream = self.streams.entry(stream).or_default();
+            stream.dropped = stream.dropped.max(dropped);
+        }
+        let mut pieces: Vec<&Piece> = snapshot.pieces.iter().collect();
+        pieces.sort_by_key(|piece| (piece.stream, piece.sequence, piece.slot_offset));
+        let mut before: Option<(u32, u64)> = None;
+        let mut payload = Vec::new();
+        for piece in pieces {
+            let name = (piece.stream, piece.sequence);
+            if before.map(|(stream, _)| stream) != Some(piece.stream) {
+                let blocks = &mut self.streams.entry(piece.stream).or_default().blocks;
+                blocks.sort_by_key(|block| (block.live, block.header.sequence, block.payload_offset));
+            }
+            if before == Some(name) {
+                let what = format!("block {} of stream {}, which another slot has", piece.sequence, piece.stream);
+                self.refuse(piece, live, LiveError::Slot { offset: piece.slot_offset, what });
+                continue;
+            }
+            before = Some(name);
+            payload.resize(piece.bytes as usize, 0);
+            if let Some(spool) = &snapshot.spooled {
+                let filled = read_at(spool, &mut payload, piece.offset)?;
+                payload.truncate(filled);
+            }
+            self.block_of(piece, &payload, live, file)?;
+        }
+        self.process.spool.clone_from(&snapshot.spooled);
+        Ok(())
+    }
+
+    /// Makes a block of records of what a slot had, behind what of it the file has.
+    fn block_of(&mut self, piece: &Piece, payload: &[u8], live: &mut Live, file: Option<&File>) -> io::Result<()> {
+        let (mut skip, mut first, mut claimed) = (0, piece.first, piece.records);
+        let mut sequence = piece.sequence;
+        while let Some((block, file)) = self.block_in_file(piece.stream, sequence).zip(file) {
+            let start = match same_start(&block, &payload[skip..], file)? {
+                Start::All => return Ok(()),
+                // Its own dates: what the slot says of them may be half written.
+                Start::Part(raw) => self.walk(&raw, block.header.first_ticks, piece.last),
+                Start::Other => {
+                    let what = format!("block {sequence} of stream {}, which the file has otherwise", piece.stream);
+                    self.refuse(piece, live, LiveError::Slot { offset: piece.slot_offset, what });
+                    return Ok(());
+                }
+            };
+            (skip, first, claimed) = (skip + start.bytes, start.last, claimed.saturating_sub(start.records));
+            if start.why.is_some() {
+                break;
+            }
+            sequence = sequence.saturating_add(1);
+        }
+        let rest = &payload[skip..];
+        let walk = self.walk(rest, first, piece.last);
+        if let Some(why) = walk.why {
+            let (offset, good, bytes) = (piece.slot_offset, walk.bytes as u64, rest.len() as u64);
+            live.faults.push(LiveFault { bytes: bytes - good, why: LiveError::Records { offset, good, bytes, why } });
+            live.lost_records += u64::from(claimed.saturating_sub(walk.records));
+        }
+        if walk.bytes == 0 {
+            return Ok(());
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "a slot has at most 2^16 bytes")]
+        let bytes = walk.bytes as u32;
+        let header = BlockHeader {
+            kind: BlockKind::Records as u8,
+            codec: Codec::Raw as u8,
+            stream: piece.stream,
+            records: walk.records,
+            // What follows a block of the file in its slot goes by the name of that block: the next slot may have the next.
+            sequence: if skip > 0 { sequence.saturating_sub(1).max(piece.sequence) } else { piece.sequence },
+            raw_bytes: bytes,
+            stored_bytes: bytes,
+            dropped: piece.dropped,
+            first_ticks: first,
+            last_ticks: walk.last,
+        };
+        live.blocks += 1;
+        live.records += u64::from(walk.records);
+        live.bytes += u64::from(bytes);
+        let payload_offset = piece.offset + skip as u64;
+        let stream = self.streams.entry(piece.stream).or_default();
+        stream.blocks.push(BlockIndex { payload_offset, header, live: true });
+        Ok(())
+    }
+
+    /// The block of the file that has the name of a slot's; the stream's blocks of the file are sorted and come first.
+    fn block_in_file(&self, stream: u32, sequence: u64) -> Option<BlockIndex> {
+        let blocks = &self.streams.get(&stream)?.blocks;
+        let sealed = &blocks[..blocks.partition_point(|block| !block.live)];
+        let at = sealed.partition_point(|block| block.header.sequence < sequence);
+        sealed.get(at).filter(|block| block.header.sequence == sequence).copied()
+    }
+
+    fn refuse(&self, piece: &Piece, live: &mut Live, why: LiveError) {
+        live.faults.push(LiveFault { bytes: u64::from(piece.bytes), why });
+        live.lost_records += u64::from(piece.records);
+    }
+
+    /// Follows records by the schemas of the process. No date may go back, or pass `limit`.
+    fn walk(&self, payload: &[u8], first: u64, limit: u64) -> Walk {
+        let mut records = Records::new(payload, first, |id| self.process.record_type(id));
+        let mut walk = Walk { bytes: 0, records: 0, last: first, why: None };
+        loop {
+            match records.next() {
+                None => return walk,
+                Some(Err(why)) => walk.why = Some(why.to_string()),
+                Some(Ok(record)) if record.ticks < walk.last || record.ticks > limit => {
+                    let why = format!(
+                        "a record of id {} has the date {}, outside {}..{limit}",
+                        record.id, record.ticks, walk.last
+                    );
+                    walk.why = Some(why);
+                }
+                Some(Ok(record)) => {
+                    walk.bytes = records.offset();
+                    walk.last = record.ticks;
+                    walk.records += u32::from(record.id != ID_LOST);
+                    continue;
+                }
+            }
+            return walk;
+        }
+    }
+}
+
+fn process_id(tags: &[u8]) -> Option<[u8; 16]> {
+    Tags(tags).find(|(number, _)| *number == tag::PROCESS_ID).and_then(|(_, id)| id.try_into().ok())
+}
+
+/// What of a slot's payload a block of the file with its name has.
+enum Start {
+    /// All of it, and perhaps what came later.
+    All,
+    /// Its start: these bytes.
+    Part(Vec<u8>),
+    /// Something else.
+    Other,
+}
+
+/// Compares a slot's payload with the block of the file that has its name: a process that is killed when a block was just
+/// written may have recorded on behind it in the slot.
+fn same_start(block: &BlockIndex, payload: &[u8], file: &File) -> io::Result<Start> {
+    let header = &block.header;
+    if header.raw_bytes as usize >= payload.len() {
+        return Ok(Start::All);
+    }
+    let mut stored = vec![0; header.stored_bytes as usize];
+    let filled = read_at(file, &mut stored, block.payload_offset)?;
+    let mut buffer = Vec::new();
+    let raw: Result<&[u8], FormatError> = unpack(header, &stored[..filled], &mut buffer);
+    Ok(match raw {
+        Ok(raw) if is_start(raw, payload) => Start::Part(raw.to_vec()),
+        _ => Start::Other,
+    })
+}
+
+/// The first delta of a block counts from the date in its head, which may be another than the slot's.
+fn is_start(raw: &[u8], payload: &[u8]) -> bool {
+    let delta = 2..RECORD_HEAD_BYTES;
+    raw.len() >= RECORD_HEAD_BYTES
+        && payload.get(..delta.start) == raw.get(..delta.start)
+        && payload.get(delta.end..raw.len()) == raw.get(delta.end..)
+}

@@ -1,0 +1,193 @@
+//! A process while its file is scanned: tables whose ids may come in any order, and blocks that may be there twice.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use tracer_format::block::Block;
+use tracer_format::entries::{anchors, sites, strings, sync_samples};
+use tracer_format::tags::{Tags, integer, tag};
+use tracer_format::{BlockKind, ClockKind, FIRST_RESERVED_ID, FormatError, Schema};
+
+use super::process::{BlockIndex, Damage, Process, Provider, Repaired, Stream, unpack};
+use super::scan::Found;
+
+/// A process while its file is scanned: tables whose ids may come in any order.
+#[derive(Default)]
+pub(super) struct Building {
+    pub(super) process: Process,
+    pub(super) strings: Vec<(u32, Box<str>)>,
+    pub(super) sites: Vec<(u32, (Box<str>, u32))>,
+    pub(super) streams: BTreeMap<u32, Stream>,
+}
+
+impl Building {
+    pub(super) fn take(&mut self, found: Found<'_>) {
+        match found {
+            Found::Damage { offset, bytes, why } => {
+                let torn = &mut self.process.torn;
+                *torn = (torn.0 + 1, torn.1 + bytes);
+                self.process.damage.push(Damage { offset, bytes, why });
+            }
+            Found::Block { offset, block } => {
+                if let Err(why) = self.block(offset, &block) {
+                    let bytes = block.header.block_bytes() as u64;
+                    self.process.damage.push(Damage { offset, bytes, why });
+                }
+            }
+        }
+    }
+
+    fn block(&mut self, offset: u64, block: &Block<'_>) -> Result<(), FormatError> {
+        let Some(kind) = BlockKind::from_number(block.header.kind) else { return Ok(()) };
+        if kind == BlockKind::Records {
+            let payload_offset = offset + tracer_format::HEADER_BYTES as u64;
+            let stream = self.streams.entry(block.header.stream).or_default();
+            stream.blocks.push(BlockIndex { payload_offset, header: block.header, live: false });
+            return Ok(());
+        }
+        let mut unpacked = Vec::new();
+        let payload = unpack(&block.header, block.stored, &mut unpacked)?;
+        match kind {
+            BlockKind::Process => self.process_tags(payload),
+            BlockKind::Schema => return self.schema(payload),
+            BlockKind::Stream => self.stream_tags(block.header.stream, payload),
+            BlockKind::Strings => self.strings.extend(strings_of(payload)),
+            BlockKind::Sites => self.sites.extend(sites_of(payload)),
+            BlockKind::Sync => self.process.sync.extend(sync_samples(payload)),
+            BlockKind::Anchors => self.process.anchors.extend(anchors(payload)),
+            BlockKind::End => self.end_tags(payload),
+            BlockKind::Records => {}
+        }
+        Ok(())
+    }
+
+    pub(super) fn process_tags(&mut self, payload: &[u8]) {
+        let process = &mut self.process;
+        for (number, bytes) in Tags(payload) {
+            match number {
+                tag::PROCESS_ID => process.id = bytes.try_into().unwrap_or_default(),
+                tag::PARENT_ID => process.parent_id = bytes.try_into().ok(),
+                tag::HOST => process.host = text_of(bytes),
+                tag::PID => process.pid = integer(bytes).unwrap_or(0),
+                tag::RANK => process.rank = integer(bytes),
+                tag::RANKS => process.ranks = integer(bytes),
+                tag::CLOCK_KIND => process.clock_kind = integer(bytes).and_then(ClockKind::from_number),
+                tag::CLOCK_HZ => process.clock_hz = integer(bytes).unwrap_or(0),
+                tag::CLOCK_DOMAIN => process.clock_domain = text_of(bytes),
+                tag::COMMAND => process.command = text_of(bytes),
+                tag::WRITER => process.writer = text_of(bytes),
+                tag::JOB => process.job = text_of(bytes),
+                tag::LIVE_PATH => process.live_path = Some(PathBuf::from(text_of(bytes))),
+                tag::BUFFERS => process.buffers = integer(bytes),
+                _ => {}
+            }
+        }
+    }
+
+    pub(super) fn stream_tags(&mut self, number: u32, payload: &[u8]) {
+        let stream = self.streams.entry(number).or_default();
+        for (number, bytes) in Tags(payload) {
+            match number {
+                tag::TID => stream.tid = integer(bytes),
+                tag::THREAD_NAME => stream.name = text_of(bytes),
+                tag::SIGNAL_STREAM => stream.signal = integer(bytes) == Some(1),
+                _ => {}
+            }
+        }
+    }
+
+    fn end_tags(&mut self, payload: &[u8]) {
+        let (mut written, mut dropped) = (0, 0);
+        let mut repaired: Option<Repaired> = None;
+        for (number, bytes) in Tags(payload) {
+            match number {
+                tag::RECORDS_WRITTEN => written = integer(bytes).unwrap_or(0),
+                tag::RECORDS_DROPPED => dropped = integer(bytes).unwrap_or(0),
+                tag::REPAIRED => repaired.get_or_insert_default().unended = integer(bytes) == Some(1),
+                tag::REPAIRED_DAMAGE => repaired.get_or_insert_default().damaged_bytes = integer(bytes).unwrap_or(0),
+                tag::REPAIRED_RECORDS => repaired.get_or_insert_default().live_records = integer(bytes).unwrap_or(0),
+                _ => {}
+            }
+        }
+        self.process.ended = true;
+        self.process.repaired = repaired;
+        self.process.totals = Some((written, dropped));
+    }
+
+    pub(super) fn schema(&mut self, payload: &[u8]) -> Result<(), FormatError> {
+        let (Some(base), Some(count)) = (word(payload, 0), word(payload, 4)) else {
+            return Err(FormatError::Truncated { needed: 8, found: payload.len() });
+        };
+        let schema = Schema::decode(&payload[8..])?;
+        let end = u64::from(base) + u64::from(count);
+        let fits = base >= 1 && end <= u64::from(FIRST_RESERVED_ID) && count as usize == schema.records.len();
+        let Some(base) = u16::try_from(base).ok().filter(|_| fits) else {
+            return Err(FormatError::BadSchema(format!("its record ids {base}..{end} are out of range")));
+        };
+        if self.process.providers.iter().any(|known| known.base == base && known.schema == schema) {
+            return Ok(());
+        }
+        let provider = u32::try_from(self.process.providers.len()).unwrap_or(u32::MAX);
+        let kinds = &mut self.process.kinds;
+        kinds.resize(kinds.len().max(usize::from(base) + count as usize), None);
+        for record in 0..count {
+            kinds[usize::from(base) + record as usize].get_or_insert((provider, record));
+        }
+        self.process.providers.push(Provider { base, schema });
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self, path: &Path, length: u64) -> Process {
+        self.process.path = path.to_path_buf();
+        self.process.file_bytes = length;
+        self.process.strings = dense(self.strings);
+        self.process.sites = dense(self.sites);
+        self.process.anchors.sort_by_key(|anchor| anchor.ticks);
+        self.process.streams = self.streams.into_iter().map(|(number, stream)| closed(number, stream)).collect();
+        self.process
+    }
+}
+
+/// Sorts a stream's blocks, drops those that are there twice, and counts what is missing. A block of the live file whose
+/// number a block of the file has is the rest of it.
+fn closed(number: u32, mut stream: Stream) -> Stream {
+    stream.number = number;
+    stream.blocks.sort_by_key(|block| (block.header.sequence, block.live, block.payload_offset));
+    stream.blocks.dedup_by_key(|block| (block.header.sequence, block.live));
+    let mut expected = 0u64;
+    for block in &stream.blocks {
+        stream.missing_blocks += block.header.sequence.saturating_sub(expected);
+        expected = block.header.sequence.saturating_add(1);
+        stream.dropped = stream.dropped.max(block.header.dropped);
+    }
+    stream
+}
+
+/// A table by id. Ids are given out densely, so that one far beyond the number of entries is not a real one.
+fn dense<T>(entries: Vec<(u32, T)>) -> Vec<Option<T>> {
+    let limit = entries.len() * 4 + 1024;
+    let length = entries.iter().map(|(id, _)| *id as usize + 1).filter(|length| *length <= limit).max().unwrap_or(0);
+    let mut table: Vec<Option<T>> = std::iter::repeat_with(|| None).take(length).collect();
+    for (id, entry) in entries {
+        if let Some(slot) = table.get_mut(id as usize) {
+            *slot = Some(entry);
+        }
+    }
+    table
+}
+
+pub(super) fn strings_of(payload: &[u8]) -> impl Iterator<Item = (u32, Box<str>)> + '_ {
+    strings(payload).map(|(id, text)| (id, text_of(text).into()))
+}
+
+pub(super) fn sites_of(payload: &[u8]) -> impl Iterator<Item = (u32, (Box<str>, u32))> + '_ {
+    sites(payload).map(|(id, line, file)| (id, (text_of(file).into(), line)))
+}
+
+fn text_of(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().map(|chunk| u32::from_le_bytes(*chunk))
+}

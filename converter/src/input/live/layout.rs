@@ -1,0 +1,220 @@
+//! The bytes of a live file: where its parts are, and whether its header can be true.
+
+use std::fs::File;
+use std::io;
+
+use tracer_format::live::{LIVE_HEAD_BYTES, LIVE_MAGIC, LIVE_VERSION, LOSS_COUNTERS, SLOT_HEAD_BYTES, head, slot};
+
+use crate::input::read_at::read_at;
+
+/// Sizes that a slot can have.
+const SLOT_SIZES: std::ops::RangeInclusive<u32> = 4096..=65536;
+/// Slots that a reader looks at; a header that claims more is not true.
+const MAX_SLOTS: u32 = 1 << 20;
+
+/// Why a live file, or a part of it, is not used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LiveError {
+    /// The system could not read it.
+    #[error("cannot be read: {0}")]
+    Unreadable(String),
+    /// Its first bytes are another's.
+    #[error("not a live file (its first bytes are not `±TLIVE`)")]
+    NotLive,
+    /// It is of a later version.
+    #[error("version {found}, but this program reads version {LIVE_VERSION}")]
+    Version {
+        /// Its version.
+        found: u16,
+    },
+    /// Its header cannot be true.
+    #[error("its header says {what}, which cannot be")]
+    Header {
+        /// What it says.
+        what: String,
+    },
+    /// It belongs to another process than the file beside it.
+    #[error("it is of another process (an earlier one of this name?)")]
+    OtherProcess,
+    /// The process file says where it is, and there is none.
+    #[error("it is not there: on another machine, or removed?")]
+    Missing,
+    /// What was read of it could not be kept.
+    #[error("its records cannot be kept in a temporary file: {0}")]
+    Spool(String),
+    /// The log of names breaks off.
+    #[error("the log of names cannot be read from byte {offset}")]
+    Log {
+        /// Offset in the file.
+        offset: u64,
+    },
+    /// A schema of the log cannot be decoded.
+    #[error("a schema in its log of names is damaged: {0}")]
+    Schema(String),
+    /// The head of a slot cannot be true.
+    #[error("the slot at byte {offset} says {what}, which cannot be")]
+    Slot {
+        /// Offset in the file.
+        offset: u64,
+        /// What it says.
+        what: String,
+    },
+    /// The records of a slot cannot be followed to the end.
+    #[error("the records of the slot at byte {offset} break off after {good} of {bytes} bytes: {why}")]
+    Records {
+        /// Offset of the slot in the file.
+        offset: u64,
+        /// Bytes that are good.
+        good: u64,
+        /// Bytes that the slot has.
+        bytes: u64,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// The header, checked against the size of the file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Header {
+    pub(crate) process_id: [u8; 16],
+    pub(crate) slot_bytes: u32,
+    pub(crate) slots: u32,
+    pub(crate) log_offset: u32,
+    /// Bytes of the log that are complete.
+    pub(crate) log_complete: u64,
+    /// Bytes of the log that the process file has, too.
+    pub(crate) log_in_file: u64,
+    pub(crate) slots_offset: u64,
+    /// Slots that the header claims and the file is too short for.
+    pub(crate) cut_slots: u32,
+    /// Records that the process dropped in all.
+    pub(crate) dropped: u64,
+}
+
+impl Header {
+    pub(crate) fn read(file: &File) -> Result<Self, LiveError> {
+        let mut bytes = [0; LIVE_HEAD_BYTES];
+        let unreadable = |error: io::Error| LiveError::Unreadable(error.to_string());
+        let length = file.metadata().map_err(unreadable)?.len();
+        let filled = read_at(file, &mut bytes, 0).map_err(unreadable)?;
+        Self::decode(&bytes[..filled], length)
+    }
+
+    fn decode(bytes: &[u8], length: u64) -> Result<Self, LiveError> {
+        if !bytes.starts_with(&LIVE_MAGIC) {
+            return Err(LiveError::NotLive);
+        }
+        let Some(bytes) = bytes.first_chunk::<LIVE_HEAD_BYTES>() else {
+            return Err(LiveError::Header { what: format!("a file of {} bytes", bytes.len()) });
+        };
+        let version = u16::from_le_bytes([bytes[head::VERSION], bytes[head::VERSION + 1]]);
+        if version != LIVE_VERSION {
+            return Err(LiveError::Version { found: version });
+        }
+        let mut process_id = [0; 16];
+        process_id.copy_from_slice(&bytes[head::PROCESS_ID..head::PROCESS_ID + 16]);
+        let header = Self {
+            process_id,
+            slot_bytes: u32_at(bytes, head::SLOT_BYTES),
+            slots: u32_at(bytes, head::SLOTS),
+            log_offset: u32_at(bytes, head::LOG_OFFSET),
+            log_complete: u64_at(bytes, head::LOG_USED),
+            log_in_file: u64_at(bytes, head::LOG_WRITTEN),
+            slots_offset: u64_at(bytes, head::SLOTS_OFFSET),
+            cut_slots: 0,
+            dropped: (0..LOSS_COUNTERS)
+                .map(|counter| u64_at(bytes, head::LOSSES + counter * 8))
+                .fold(0, u64::saturating_add),
+        };
+        header.checked(u32_at(bytes, head::LOG_BYTES), length)
+    }
+
+    fn checked(mut self, log_bytes: u32, length: u64) -> Result<Self, LiveError> {
+        let wrong = |what: String| Err(LiveError::Header { what });
+        if !self.slot_bytes.is_power_of_two() || !SLOT_SIZES.contains(&self.slot_bytes) {
+            return wrong(format!("slots of {} bytes", self.slot_bytes));
+        }
+        if self.slots > MAX_SLOTS {
+            return wrong(format!("{} slots", self.slots));
+        }
+        let log_end = u64::from(self.log_offset) + u64::from(log_bytes);
+        if (self.log_offset as usize) < LIVE_HEAD_BYTES || self.slots_offset < log_end {
+            return wrong(format!("names at bytes {}..{log_end}, slots at {}", self.log_offset, self.slots_offset));
+        }
+        if self.log_complete > u64::from(log_bytes) {
+            return wrong(format!("{} of {log_bytes} bytes of names", self.log_complete));
+        }
+        let room = length.saturating_sub(self.slots_offset) / u64::from(self.slot_bytes);
+        let there = u32::try_from(room).unwrap_or(u32::MAX).min(self.slots);
+        self.cut_slots = self.slots - there;
+        self.slots = there;
+        Ok(self)
+    }
+
+    /// Where a slot is.
+    pub(crate) fn slot_offset(&self, slot: u32) -> u64 {
+        self.slots_offset + u64::from(slot) * u64::from(self.slot_bytes)
+    }
+}
+
+/// The head of a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SlotHead {
+    /// Bytes of payload.
+    pub(crate) used: u32,
+    /// Records in them.
+    pub(crate) records: u32,
+    /// Date of the last record.
+    pub(crate) last: u64,
+    /// Date from which the first delta counts.
+    pub(crate) first: u64,
+    /// Bytes of payload that the process file has.
+    pub(crate) flushed: u32,
+    /// Records in them.
+    pub(crate) flushed_records: u32,
+    /// Date of the last of them.
+    pub(crate) flushed_last: u64,
+    /// Sequence number of the block that the rest makes.
+    pub(crate) sequence: u64,
+    /// Records of the stream dropped so far.
+    pub(crate) dropped: u64,
+    /// The stream.
+    pub(crate) stream: u32,
+    /// The slot belongs to a stream.
+    pub(crate) taken: bool,
+}
+
+impl SlotHead {
+    pub(crate) fn decode(bytes: &[u8; SLOT_HEAD_BYTES]) -> Self {
+        let half = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
+        let blocks = half(slot::FLUSHED + 6);
+        Self {
+            used: u32_at(bytes, slot::STATE),
+            records: u32_at(bytes, slot::STATE + 4),
+            last: u64_at(bytes, slot::LAST),
+            first: u64_at(bytes, slot::FIRST),
+            flushed: u32_at(bytes, slot::FLUSHED),
+            flushed_records: u32::from(half(slot::FLUSHED + 4)),
+            flushed_last: u64_at(bytes, slot::FLUSHED_LAST),
+            sequence: u64_at(bytes, slot::SEQUENCE).saturating_add(u64::from(blocks)),
+            dropped: u64_at(bytes, slot::DROPPED),
+            stream: u32_at(bytes, slot::STREAM),
+            taken: u32_at(bytes, slot::TAKEN) == 1,
+        }
+    }
+
+    /// What it says is of the same block as another head read later, which may say more of it.
+    pub(crate) fn same_block(&self, later: &Self) -> bool {
+        let block = |head: &Self| (head.taken, head.stream, head.sequence, head.first, head.flushed);
+        block(self) == block(later) && later.used >= self.used
+    }
+}
+
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |chunk| u32::from_le_bytes(*chunk))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    bytes.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |chunk| u64::from_le_bytes(*chunk))
+}

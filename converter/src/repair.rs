@@ -1,0 +1,279 @@
+//! Rewriting a process file that is damaged, or that its process did not finish: what is good stays as it is, what the live
+//! file has is added, and the end says what was done.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use tracer_format::block::Block;
+use tracer_format::tags::{append_integer, tag};
+use tracer_format::{
+    BLOCK_ALIGN, BlockHeader, BlockKind, Codec, HEADER_BYTES, PREAMBLE_BYTES, PROCESS_STREAM, preamble,
+};
+
+use crate::input::{BlockIndex, Entry, Found, Process, ReadError, Stream, entries_of, scan};
+
+/// What a repair of a process file does, or has done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Repair {
+    /// The file that is to be written: the process's own, or, where there is a live file only, the one that is missing.
+    pub file: PathBuf,
+    /// The process did not end in order.
+    pub unended: bool,
+    /// Pieces of damage that are left out.
+    pub damaged_pieces: usize,
+    /// Their bytes.
+    pub damaged_bytes: u64,
+    /// Blocks that are taken from the live file.
+    pub live_blocks: u64,
+    /// Records in them.
+    pub live_records: u64,
+    /// The process's live file, which is not needed any more.
+    pub live: Option<PathBuf>,
+    /// There are parts of the live file that could not be used.
+    pub live_is_damaged: bool,
+    /// Where the live file should be and is not.
+    pub live_is_missing: Option<PathBuf>,
+}
+
+/// Why a repair stopped.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RepairError {
+    /// The file or its live file could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The result could not be written.
+    #[error("cannot write: {0}")]
+    Write(#[from] io::Error),
+}
+
+impl Repair {
+    /// What a repair of this process's file would do; `None` when there is nothing to do.
+    #[must_use]
+    pub fn of(process: &Process) -> Option<Self> {
+        let live = process.live.as_ref().filter(|live| live.used);
+        let repair = Self {
+            file: if process.live_alone { process.path.with_extension("tmt") } else { process.path.clone() },
+            unended: !process.ended,
+            damaged_pieces: process.torn.0,
+            damaged_bytes: process.torn.1,
+            live_blocks: live.map_or(0, |live| live.blocks),
+            live_records: live.map_or(0, |live| live.records),
+            live: live.map(|live| live.path.clone()).or_else(|| process.left_live.clone()),
+            live_is_damaged: live.is_some_and(|live| !live.faults.is_empty()),
+            live_is_missing: process.live_path.clone().filter(|_| !process.ended && process.live.is_none()),
+        };
+        (repair.unended || repair.damaged_pieces > 0 || repair.live.is_some()).then_some(repair)
+    }
+
+    /// Whether the file has to be written anew; else there is only a live file to remove.
+    #[must_use]
+    pub const fn rewrites(&self) -> bool {
+        self.unended || self.damaged_pieces > 0
+    }
+}
+
+/// Writes the repaired file of a process. Blocks whose checksum is right are copied as they are, whether this program knows
+/// what they hold or not.
+///
+/// # Errors
+/// When the file cannot be read or the result not be written.
+pub fn write(process: &Process, out: &mut dyn Write) -> Result<(), RepairError> {
+    let names = match process.live.as_ref().filter(|live| live.used) {
+        Some(live) => {
+            entries_of(&live.path).map_err(|why| io::Error::other(format!("{}: {why}", live.path.display())))?
+        }
+        None => Vec::new(),
+    };
+    let mut writing =
+        Writing { out, process, sequence: 0, numbers: numbers(process), early: Vec::new(), started: false };
+    writing.out.write_all(&preamble())?;
+    // Where the file has damage, names that it had may be part of it. Those come first: what the file still has is newer.
+    let torn = process.torn.0 > 0 || process.live_alone;
+    let (early, late): (Vec<Entry>, Vec<Entry>) = names.into_iter().partition(|entry| entry.in_file);
+    if torn {
+        writing.early = early;
+    }
+    if process.live_alone {
+        writing.start()?;
+    } else {
+        writing.copy()?;
+    }
+    for entry in &late {
+        writing.name(entry)?;
+    }
+    writing.live_blocks()?;
+    writing.end()?;
+    Ok(())
+}
+
+struct Writing<'p, 'o> {
+    out: &'o mut dyn Write,
+    process: &'p Process,
+    /// Number of the next block that holds no records.
+    sequence: u64,
+    /// New numbers of blocks of records, by stream, whether live, and offset.
+    numbers: BTreeMap<(u32, bool, u64), u64>,
+    /// Names that go before all that the file has.
+    early: Vec<Entry>,
+    started: bool,
+}
+
+impl Writing<'_, '_> {
+    /// Copies the good blocks of the file, but its end.
+    fn copy(&mut self) -> Result<(), RepairError> {
+        let path = &self.process.path;
+        let read_error = |source| ReadError { file: path.clone(), offset: 0, source };
+        let file = File::open(path).map_err(read_error)?;
+        // No further than what was read before: the process may go on writing.
+        let length = file.metadata().map_err(read_error)?.len().min(self.process.file_bytes);
+        let mut failed = None;
+        scan(&file, length, &mut |found| {
+            if let Found::Block { offset, block } = found
+                && failed.is_none()
+            {
+                failed = self.block(offset, &block).err();
+            }
+        })
+        .map_err(|source| ReadError { file: path.clone(), offset: PREAMBLE_BYTES as u64, source })?;
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        Ok(self.start()?)
+    }
+
+    fn block(&mut self, offset: u64, block: &Block<'_>) -> io::Result<()> {
+        let kind = BlockKind::from_number(block.header.kind);
+        if kind == Some(BlockKind::End) {
+            return Ok(());
+        }
+        if kind != Some(BlockKind::Process) {
+            self.start()?;
+        }
+        let mut header = block.header;
+        if kind == Some(BlockKind::Records) {
+            let payload_offset = offset + HEADER_BYTES as u64;
+            if !is_kept(self.process, &header, payload_offset) {
+                return Ok(());
+            }
+            let renumbered = self.numbers.get(&(header.stream, false, payload_offset));
+            header.sequence = renumbered.copied().unwrap_or(header.sequence);
+        } else {
+            self.sequence = self.sequence.max(header.sequence.saturating_add(1));
+        }
+        self.put(&header, block.stored)?;
+        if kind == Some(BlockKind::Process) { self.start() } else { Ok(()) }
+    }
+
+    /// Writes the names that go first; behind the process's block if there is one.
+    fn start(&mut self) -> io::Result<()> {
+        if std::mem::replace(&mut self.started, true) {
+            return Ok(());
+        }
+        let has_process = self.sequence > 0;
+        for entry in std::mem::take(&mut self.early) {
+            if entry.kind != BlockKind::Process || !has_process {
+                self.name(&entry)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn name(&mut self, entry: &Entry) -> io::Result<()> {
+        self.raw(entry.kind, entry.stream, entry.entries, &entry.payload)
+    }
+
+    fn raw(&mut self, kind: BlockKind, stream: u32, entries: u32, payload: &[u8]) -> io::Result<()> {
+        let bytes = u32::try_from(payload.len()).map_err(io::Error::other)?;
+        let header = BlockHeader {
+            kind: kind as u8,
+            stream,
+            records: entries,
+            sequence: self.sequence,
+            raw_bytes: bytes,
+            stored_bytes: bytes,
+            ..BlockHeader::default()
+        };
+        self.sequence += 1;
+        self.put(&header, payload)
+    }
+
+    fn live_blocks(&mut self) -> Result<(), RepairError> {
+        let Some(live) = &self.process.live else { return Ok(()) };
+        // Live blocks are read from their copy; the file is only asked for.
+        let read_error = |source| ReadError { file: live.path.clone(), offset: 0, source };
+        let file = File::open(&live.path).map_err(read_error)?;
+        let mut stored = Vec::new();
+        for stream in &self.process.streams {
+            for block in stream.blocks.iter().filter(|block| block.live) {
+                let filled = self.process.read_stored(&file, block, &mut stored)?;
+                let renumbered = self.numbers.get(&(stream.number, true, block.payload_offset));
+                let sequence = renumbered.copied().unwrap_or(block.header.sequence);
+                let header = BlockHeader { sequence, ..block.header };
+                let packed = lz4_flex::block::compress(&stored[..filled]);
+                if packed.len() < filled {
+                    let codec = Codec::Lz4 as u8;
+                    let stored_bytes = u32::try_from(packed.len()).map_err(io::Error::other)?;
+                    self.put(&BlockHeader { codec, stored_bytes, ..header }, &packed)?;
+                } else {
+                    self.put(&header, &stored[..filled])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        let process = self.process;
+        let before = process.repaired.unwrap_or_default();
+        let written = process.totals.map_or_else(|| process.streams.iter().map(Stream::records).sum(), |(all, _)| all);
+        let live = process.live.as_ref().map_or(0, |live| live.records);
+        let mut tags = Vec::new();
+        append_integer(&mut tags, tag::RECORDS_WRITTEN, written);
+        append_integer(&mut tags, tag::RECORDS_DROPPED, process.dropped());
+        append_integer(&mut tags, tag::REPAIRED, u64::from(!process.ended || before.unended));
+        append_integer(&mut tags, tag::REPAIRED_DAMAGE, process.torn.1.saturating_add(before.damaged_bytes));
+        append_integer(&mut tags, tag::REPAIRED_RECORDS, live.saturating_add(before.live_records));
+        self.raw(BlockKind::End, PROCESS_STREAM, 1, &tags)?;
+        self.out.flush()
+    }
+
+    fn put(&mut self, header: &BlockHeader, stored: &[u8]) -> io::Result<()> {
+        self.out.write_all(&header.encode(stored))?;
+        self.out.write_all(stored)?;
+        let padding = header.block_bytes() - HEADER_BYTES - stored.len();
+        self.out.write_all(&[0; BLOCK_ALIGN][..padding])
+    }
+}
+
+/// Whether a block of records is the one of its number that is used.
+fn is_kept(process: &Process, header: &BlockHeader, payload_offset: u64) -> bool {
+    let at = process.streams.binary_search_by_key(&header.stream, |stream| stream.number);
+    let Some(stream) = at.ok().and_then(|at| process.streams.get(at)) else { return false };
+    let first = stream.blocks.partition_point(|block| block.header.sequence < header.sequence);
+    let same = stream.blocks[first..].iter().take_while(|block| block.header.sequence == header.sequence);
+    same.into_iter().any(|block| !block.live && block.payload_offset == payload_offset)
+}
+
+/// New numbers for blocks behind one whose number is there twice: a block of the live file that goes on where a block of
+/// the file ends.
+fn numbers(process: &Process) -> BTreeMap<(u32, bool, u64), u64> {
+    let mut numbers = BTreeMap::new();
+    for stream in &process.streams {
+        let (mut before, mut shift): (Option<&BlockIndex>, u64) = (None, 0);
+        for block in &stream.blocks {
+            if before.is_some_and(|before| before.header.sequence == block.header.sequence) {
+                shift += 1;
+            }
+            before = Some(block);
+            if shift > 0 {
+                let number = block.header.sequence.saturating_add(shift);
+                numbers.insert((stream.number, block.live, block.payload_offset), number);
+            }
+        }
+    }
+    numbers
+}

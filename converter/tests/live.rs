@@ -1,0 +1,385 @@
+//! Live files: what a killed process had in memory is used, what cannot be true is told, nothing panics.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "support/live.rs"]
+mod live;
+#[path = "support/synthetic.rs"]
+mod synthetic;
+
+use std::fs;
+use std::path::Path;
+
+use converter::listing::list;
+use converter::pipeline::{ConvertError, Options};
+use converter::run::{Loss, Run};
+use live::{HEAD_BYTES, HEADER_BYTES, Live, SLOT_BYTES, Slot};
+use proptest::prelude::*;
+use synthetic::{About, File, Records, process_id};
+use tracer_format::Schema;
+use tracer_format::tags::{append_tag, tag};
+use tracer_format::{BlockKind, ID_LOST};
+
+const SPEC: &str = "trace small; level L { event mark { n: u32 } event named { what: interned } }";
+
+fn schema() -> Schema {
+    let mut schema = tumit::compile_text("small.tumit", SPEC).0.unwrap().schema();
+    schema.sources.clear();
+    schema
+}
+
+/// Records `mark` of these numbers, each 10 ticks after the one before it.
+fn marks(numbers: std::ops::Range<u32>) -> Records {
+    let mut records = Records::default();
+    for n in numbers {
+        records.record(0, 1000 + u64::from(n) * 10, &n.to_le_bytes());
+    }
+    records
+}
+
+/// A file with two blocks of one thread, 0..3 and 3..6, that has no end.
+fn file() -> File {
+    let mut file = File::new(&About::new(1), &schema());
+    file.thread(0, 2, "main");
+    file.records(0, 0, &marks(0..3));
+    file.records(0, 1, &marks(3..6));
+    file
+}
+
+/// Its live file with marks 6..9 as the third block.
+fn live() -> Live {
+    let mut live = Live::new(process_id(1), 4);
+    live.slot(2, &Slot { sequence: 2, records: marks(6..9), ..Slot::default() });
+    live
+}
+
+fn folder(file: &File, live: &Live) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    file.save(folder.path(), "a.tmt");
+    live.save(folder.path(), "a.live");
+    folder
+}
+
+/// All records: thread, event and fields.
+fn listed(run: &Run) -> Vec<String> {
+    let mut lines = Vec::new();
+    list::<ConvertError>(run, &Options::default(), |record| {
+        let fields: Vec<String> = record.fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        lines.push(format!("{} {} {}", record.thread, record.event, fields.join(" ")));
+        Ok(())
+    })
+    .unwrap();
+    lines
+}
+
+fn open(folder: &Path) -> (Vec<String>, Vec<Loss>) {
+    let run = Run::open(folder).unwrap();
+    (listed(&run), run.losses())
+}
+
+fn expected(numbers: std::ops::Range<u32>) -> Vec<String> {
+    numbers.map(|n| format!("main mark n={n}")).collect()
+}
+
+/// The losses but for the one that every run without an end has.
+fn others(losses: &[Loss]) -> Vec<String> {
+    losses.iter().filter(|loss| !matches!(loss, Loss::NotEnded { .. })).map(ToString::to_string).collect()
+}
+
+#[test]
+fn live_slots_are_blocks_of_their_streams() {
+    let mut live = live();
+    live.thread(1, 3, "late");
+    live.string(7, "seven");
+    let mut named = Records::default();
+    named.record(1, 1095, &7u32.to_le_bytes());
+    live.slot(0, &Slot { stream: 1, records: named, ..Slot::default() });
+    let folder = folder(&file(), &live);
+    let (lines, losses) = open(folder.path());
+    assert_eq!(lines, [expected(0..9), vec!["late named what=seven".to_owned()]].concat());
+    assert!(matches!(&losses[..], [Loss::NotEnded { live_records: 4, .. }]), "{losses:?}");
+    assert!(losses[0].to_string().ends_with("; 4 records are from its live file"), "{}", losses[0]);
+}
+
+#[test]
+fn what_was_flushed_is_not_read_again() {
+    let mut live = live();
+    let records = marks(3..9);
+    let flushed = u32::try_from(records.payload.len() / 2).unwrap();
+    live.slot(2, &Slot { sequence: 2, records, flushed: (flushed, 3, 1050), ..Slot::default() });
+    let folder = folder(&file(), &live);
+    let run = Run::open(folder.path()).unwrap();
+    assert_eq!(listed(&run), expected(0..9));
+    let block = run.processes[0].streams[0].blocks.last().unwrap();
+    assert_eq!((block.header.first_ticks, block.header.last_ticks, block.header.records), (1050, 1080, 3));
+}
+
+#[test]
+fn a_block_of_the_file_wins_and_what_follows_it_in_the_slot_is_used() {
+    // The process was killed after the block was written and before its slot said so: it had recorded on.
+    let mut live = live();
+    live.slot(2, &Slot { sequence: 1, records: marks(3..8), ..Slot::default() });
+    let (lines, losses) = open(folder(&file(), &live).path());
+    assert_eq!(lines, expected(0..8));
+    assert!(matches!(&losses[..], [Loss::NotEnded { live_records: 2, .. }]), "{losses:?}");
+    // The same block, no more, or something else altogether.
+    for (records, told) in [(marks(3..6), 0), (marks(3..5), 0), (marks(4..9), 1)] {
+        live.slot(2, &Slot { sequence: 1, records, ..Slot::default() });
+        let (lines, losses) = open(folder(&file(), &live).path());
+        assert_eq!(lines, expected(0..6));
+        assert!(matches!(&losses[0], Loss::NotEnded { live_records: 0, .. }), "{losses:?}");
+        assert_eq!(losses.len(), 1 + told, "{losses:?}");
+    }
+}
+
+#[test]
+fn gaps_and_drops_are_told() {
+    let mut live = live();
+    live.slot(2, &Slot { sequence: 4, records: marks(6..9), dropped: 5, ..Slot::default() });
+    live.slot(3, &Slot { stream: 9, dropped: 2, ..Slot::default() });
+    let (lines, losses) = open(folder(&file(), &live).path());
+    assert_eq!(lines, expected(0..9));
+    assert!(losses.iter().any(|loss| matches!(loss, Loss::MissingBlocks { stream: 0, blocks: 2, .. })), "{losses:?}");
+    assert!(losses.iter().any(|loss| matches!(loss, Loss::Dropped { records: 7, .. })), "{losses:?}");
+}
+
+#[test]
+fn a_live_file_elsewhere_is_found() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mut file = file();
+    let path = elsewhere.path().join("x.live");
+    // In the process block itself.
+    let about = About::new(1);
+    let mut other = File::with_tags(&about, &schema(), |tags| {
+        append_tag(tags, 13, path.to_str().unwrap().as_bytes());
+    });
+    other.thread(0, 2, "main");
+    other.records(0, 0, &marks(0..3));
+    other.records(0, 1, &marks(3..6));
+    std::mem::swap(&mut file, &mut other);
+    let folder = tempfile::tempdir().unwrap();
+    file.save(folder.path(), "a.tmt");
+    live().save(elsewhere.path(), "x.live");
+    assert_eq!(open(folder.path()).0, expected(0..9));
+    // Brought here, under the name that it would have here.
+    fs::rename(&path, folder.path().join("a.live")).unwrap();
+    assert_eq!(open(folder.path()).0, expected(0..9));
+    fs::remove_file(folder.path().join("a.live")).unwrap();
+    let (lines, losses) = open(folder.path());
+    assert_eq!(lines, expected(0..6));
+    assert!(others(&losses)[0].contains("x.live: it is not there"), "{losses:?}");
+}
+
+#[test]
+fn whose_a_live_file_is_decides() {
+    let mut ended = file();
+    ended.end();
+    assert_eq!(open(folder(&ended, &live()).path()), (expected(0..6), Vec::new()), "it ended: nothing is missing");
+
+    let mut foreign = live();
+    foreign.put(16, &process_id(2));
+    let (lines, losses) = open(folder(&file(), &foreign).path());
+    assert_eq!(lines, expected(0..6));
+    assert!(others(&losses)[0].contains("a.live: it is of another process"), "{losses:?}");
+
+    let lone = folder(&file(), &live());
+    fs::rename(lone.path().join("a.live"), lone.path().join("b.live")).unwrap();
+    let (lines, losses) = open(lone.path());
+    assert_eq!(lines, expected(0..6));
+    assert!(others(&losses)[0].contains("b.live: it is of another process"), "{losses:?}");
+
+    // One process file that is opened alone has its live file, too.
+    let pair = folder(&file(), &live());
+    assert_eq!(open(&pair.path().join("a.tmt")).0, expected(0..9));
+}
+
+#[test]
+fn a_file_that_had_no_time_to_say_who_it_is_believes_the_log() {
+    let mut live = Live::new(process_id(1), 4);
+    let mut tags = Vec::new();
+    append_tag(&mut tags, tag::PROCESS_ID, &process_id(1));
+    append_tag(&mut tags, tag::HOST, b"there");
+    let whole = file();
+    live.slot(0, &Slot { records: marks(0..3), ..Slot::default() });
+    let empty = tempfile::tempdir().unwrap();
+    fs::write(empty.path().join("a.tmt"), &whole.bytes[..tracer_format::PREAMBLE_BYTES]).unwrap();
+    live.save(empty.path(), "a.live");
+    assert!(others(&open(empty.path()).1)[0].contains("another process"));
+    live.entry(BlockKind::Process, u32::MAX, &tags);
+    live.schema(&schema());
+    live.thread(0, 2, "main");
+    live.save(empty.path(), "a.live");
+    let run = Run::open(empty.path()).unwrap();
+    assert_eq!(listed(&run), expected(0..3));
+    assert_eq!(run.processes[0].host, "there");
+}
+
+#[test]
+fn names_that_the_file_has_are_newer() {
+    let mut file = file();
+    let id = file.string("new");
+    let mut live = live();
+    live.thread(0, 2, "old name");
+    live.string(id, "old");
+    live.log_is_in_file();
+    let run = Run::open(folder(&file, &live).path()).unwrap();
+    assert_eq!(run.processes[0].streams[0].name, "main");
+    assert_eq!(run.processes[0].strings[1].as_deref(), Some("new"));
+    let mut live = self::live();
+    live.thread(0, 2, "renamed");
+    let run = Run::open(folder(&file, &live).path()).unwrap();
+    assert_eq!(run.processes[0].streams[0].name, "renamed");
+}
+
+#[test]
+fn a_live_file_can_stand_for_a_file_that_could_not_be_written() {
+    let mut live = Live::new(process_id(1), 4);
+    let mut tags = Vec::new();
+    append_tag(&mut tags, tag::PROCESS_ID, &process_id(1));
+    live.entry(BlockKind::Process, u32::MAX, &tags);
+    live.schema(&schema());
+    live.thread(0, 2, "main");
+    live.slot(0, &Slot { records: marks(0..3), ..Slot::default() });
+    live.put(2048 + 8 * 255, &4u64.to_le_bytes());
+    let folder = tempfile::tempdir().unwrap();
+    live.save(folder.path(), "a.live");
+    for empty in [false, true] {
+        if empty {
+            fs::write(folder.path().join("a.tmt"), b"").unwrap();
+        }
+        let (lines, losses) = open(folder.path());
+        assert_eq!(lines, expected(0..3));
+        assert!(losses.iter().any(|loss| matches!(loss, Loss::LiveAlone { .. })), "{losses:?}");
+        assert!(losses.iter().any(|loss| matches!(loss, Loss::Dropped { records: 4, .. })), "{losses:?}");
+        assert_eq!(losses.iter().filter(|loss| matches!(loss, Loss::Unreadable { .. })).count(), usize::from(empty));
+    }
+}
+
+#[test]
+fn a_slot_counts_the_blocks_that_were_made_of_it() {
+    // Marks 0..3 and 3..6 are blocks 0 and 1 of the file; the slot had both, and says so of the first, or of neither.
+    for (blocks, flushed) in [(0u64, (0, 0, 0)), (1, (30, 3, 1020)), (2, (60, 6, 1050))] {
+        let mut live = Live::new(process_id(1), 2);
+        live.slot(1, &Slot { sequence: 0, records: marks(0..8), flushed, ..Slot::default() });
+        live.put(Live::slot_at(1) + 30, &u16::try_from(blocks).unwrap().to_le_bytes());
+        let (lines, losses) = open(folder(&file(), &live).path());
+        assert_eq!(lines, expected(0..8), "{blocks} blocks");
+        assert_eq!(others(&losses), Vec::<String>::new());
+    }
+}
+
+/// A change to a slot's records or head, and what is told then.
+#[test]
+fn what_cannot_be_true_is_told() {
+    let at = Live::slot_at(2);
+    let record = |n: usize| at + HEAD_BYTES + n * 10;
+    let unlike: [(&str, usize, &[u8], u32, &str); 8] = [
+        ("an unknown id", record(1), &[0xEE], 7, "break off after 10 of 30 bytes: record id 238"),
+        ("id 0", record(0), &[0, 0], 6, "break off after 0 of 30 bytes"),
+        ("a date after the last", record(2) + 2, &[0xFF; 4], 8, "outside 1070..1080"),
+        ("too many bytes", at, &4033u32.to_le_bytes(), 6, "4033 bytes where there is room for 4032"),
+        ("more flushed than there is", at + 24, &31u32.to_le_bytes(), 6, "31 bytes in the file of 30"),
+        ("no stream", at + 56, &[0xFF; 4], 6, "no stream"),
+        ("half a record", at, &29u32.to_le_bytes(), 8, "break off after 20 of 29 bytes"),
+        ("bytes that nobody wrote", at, &64u32.to_le_bytes(), 9, "break off after 30 of 64 bytes"),
+    ];
+    for (what, place, bytes, good, told) in unlike {
+        let mut live = live();
+        live.put(place, bytes);
+        let (lines, losses) = open(folder(&file(), &live).path());
+        assert_eq!(lines, expected(0..good), "{what}");
+        assert!(others(&losses).iter().any(|loss| loss.contains(told)), "{what}: {losses:?}");
+    }
+}
+
+#[test]
+fn two_slots_with_one_name_are_told() {
+    let mut live = live();
+    live.slot(3, &Slot { sequence: 2, records: marks(20..22), ..Slot::default() });
+    let (lines, losses) = open(folder(&file(), &live).path());
+    assert_eq!(lines, expected(0..9));
+    assert!(others(&losses)[0].contains("block 2 of stream 0, which another slot has"), "{losses:?}");
+    assert!(losses.iter().any(|loss| matches!(loss, Loss::Live { bytes: 20, records: 2, .. })), "{losses:?}");
+}
+
+#[test]
+fn headers_that_cannot_be_true_are_told() {
+    let unlike: [(usize, &[u8], &str); 9] = [
+        (0, b"x", "not a live file"),
+        (8, &[2, 0], "version 2"),
+        (32, &4095u32.to_le_bytes(), "slots of 4095 bytes"),
+        (32, &(1u32 << 30).to_le_bytes(), "slots of 1073741824 bytes"),
+        (36, &u32::MAX.to_le_bytes(), "4294967295 slots"),
+        (36, &(1u32 << 20).to_le_bytes(), "1048572 slots more"),
+        (40, &0u32.to_le_bytes(), "names at bytes 0"),
+        (48, &0u64.to_le_bytes(), "slots at 0"),
+        (56, &u64::MAX.to_le_bytes(), "of 4096 bytes of names"),
+    ];
+    for (at, bytes, told) in unlike {
+        let mut live = live();
+        live.put(at, bytes);
+        let (lines, losses) = open(folder(&file(), &live).path());
+        assert!(lines.starts_with(&expected(0..6)), "{told}");
+        assert!(others(&losses).iter().any(|loss| loss.contains(told)), "{told}: {losses:?}");
+    }
+    let pipe = folder(&file(), &live());
+    fs::remove_file(pipe.path().join("a.live")).unwrap();
+    fs::create_dir(pipe.path().join("a.live")).unwrap();
+    assert!(others(&open(pipe.path()).1)[0].contains("not a live file"));
+}
+
+/// A live file with names, two streams and a partly flushed slot.
+fn rich() -> Live {
+    let mut live = live();
+    live.thread(1, 3, "late");
+    live.string(7, "seven");
+    let mut named = Records::default();
+    named.record(1, 5_000_000_000, &7u32.to_le_bytes());
+    named.payload.extend(ID_LOST.to_le_bytes());
+    named.payload.extend([0; 40]);
+    live.slot(0, &Slot { stream: 1, records: named, dropped: 3, ..Slot::default() });
+    live.slot(1, &Slot { sequence: 1, records: marks(3..6), flushed: (30, 3, 1050), ..Slot::default() });
+    live
+}
+
+#[test]
+fn every_cut_is_survived_and_told() {
+    let pair = folder(&file(), &rich());
+    let whole = open(pair.path());
+    assert_eq!((whole.0.len(), others(&whole.1).len()), (10, 1), "{whole:?}");
+    let bytes = rich().bytes;
+    let used = Live::slot_at(2) + HEAD_BYTES + 30;
+    for cut in (0..bytes.len()).filter(|cut| *cut < 128 || cut % 61 == 0 || cut.abs_diff(used) < 40) {
+        fs::write(pair.path().join("a.live"), &bytes[..cut]).unwrap();
+        let (lines, losses) = open(pair.path());
+        assert!(expected(0..6).iter().all(|line| lines.contains(line)), "cut at {cut}");
+        // What is cut off behind the last record is not missed, but the header counts it.
+        assert!(lines.len() < 10 || cut >= used, "cut at {cut}");
+        assert!(losses.iter().any(|loss| matches!(loss, Loss::Live { .. })), "cut at {cut}: {losses:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Any damage is survived; records of the file stay, and nothing is listed twice.
+    #[test]
+    fn flipped_bytes_are_survived(flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), head in any::<bool>()) {
+        let mut live = rich();
+        for (at, flip) in flips {
+            // Most of the file is empty: half of the cases hit what is used.
+            let places: Vec<usize> = (0..80)
+                .chain(HEADER_BYTES..HEADER_BYTES + 64)
+                .chain((0..4).flat_map(|slot| Live::slot_at(slot)..Live::slot_at(slot) + HEAD_BYTES + 60))
+                .collect();
+            let at = if head { places[at.index(places.len())] } else { at.index(live.bytes.len()) };
+            live.bytes[at] ^= flip;
+        }
+        let pair = folder(&file(), &live);
+        let (lines, _) = open(pair.path());
+        for line in expected(0..6) {
+            prop_assert!(lines.iter().any(|other| other.ends_with(line.trim_start_matches("main"))), "{:?}", lines);
+        }
+        prop_assert!(lines.len() <= 6 + 4 * (SLOT_BYTES / 10));
+    }
+}

@@ -1,0 +1,211 @@
+//! Repaired files: they say the same as the run did before, need no live file, and need no repair.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "support/live.rs"]
+mod live;
+#[path = "support/synthetic.rs"]
+mod synthetic;
+
+use std::fs;
+use std::path::Path;
+
+use converter::listing::list;
+use converter::pipeline::{ConvertError, Options};
+use converter::repair::{Repair, write};
+use converter::run::{Loss, Run};
+use live::{Live, Slot};
+use proptest::prelude::*;
+use synthetic::{About, File, Records, process_id};
+use tracer_format::{BLOCK_MAGIC, BlockKind, Schema};
+
+const SPEC: &str = "trace small; level L { event mark { n: u32 } event named { what: interned } }";
+
+fn schema() -> Schema {
+    let mut schema = tumit::compile_text("small.tumit", SPEC).0.unwrap().schema();
+    schema.sources.clear();
+    schema
+}
+
+fn marks(numbers: std::ops::Range<u32>) -> Records {
+    let mut records = Records::default();
+    for n in numbers {
+        records.record(0, 1000 + u64::from(n) * 10, &n.to_le_bytes());
+    }
+    records
+}
+
+fn named(id: u32, ticks: u64) -> Records {
+    let mut records = Records::default();
+    records.record(1, ticks, &id.to_le_bytes());
+    records
+}
+
+fn file() -> File {
+    let mut file = File::new(&About::new(1), &schema());
+    file.thread(0, 2, "main");
+    assert_eq!(file.string("one"), 1);
+    file.records(0, 0, &marks(0..3));
+    file.records(1, 0, &named(1, 1015));
+    file.records(0, 1, &marks(3..6));
+    file
+}
+
+/// Names 1 (which the file has, too) and 2, the rest of block 1 of stream 0, its block 2, and a block of stream 1.
+fn live() -> Live {
+    let mut live = Live::new(process_id(1), 4);
+    live.string(1, "one");
+    live.log_is_in_file();
+    live.string(2, "two");
+    live.thread(1, 3, "late");
+    live.slot(0, &Slot { sequence: 2, records: marks(8..12), dropped: 4, ..Slot::default() });
+    live.slot(1, &Slot { stream: 1, sequence: 1, records: named(2, 1101), ..Slot::default() });
+    live.slot(3, &Slot { sequence: 1, records: marks(3..8), ..Slot::default() });
+    live
+}
+
+fn listed(run: &Run) -> Vec<String> {
+    let mut lines = Vec::new();
+    list::<ConvertError>(run, &Options::default(), |record| {
+        let fields: Vec<String> = record.fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        lines.push(format!("{} {} {} {}", record.time.0, record.thread, record.event, fields.join(" ")));
+        Ok(())
+    })
+    .unwrap();
+    lines
+}
+
+/// Repairs the first process of a folder in place, as the command does; the run before and after.
+fn repaired(folder: &Path) -> (Run, Run) {
+    let before = Run::open(folder).unwrap();
+    let repair = Repair::of(&before.processes[0]).expect("there is something to do");
+    let mut bytes = Vec::new();
+    write(&before.processes[0], &mut bytes).unwrap();
+    let listed_before = listed(&before);
+    fs::write(&repair.file, bytes).unwrap();
+    if let Some(live) = &repair.live {
+        fs::remove_file(live).unwrap();
+    }
+    let after = Run::open(folder).unwrap();
+    assert_eq!(listed(&after), listed_before);
+    assert_eq!(Repair::of(&after.processes[0]), None, "once is enough");
+    (before, after)
+}
+
+#[test]
+fn live_blocks_go_into_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    file().save(folder.path(), "a.tmt");
+    live().save(folder.path(), "a.live");
+    let (before, after) = repaired(folder.path());
+    let lines = listed(&after);
+    assert_eq!(lines.iter().filter(|line| line.contains("mark")).count(), 12);
+    assert!(lines.iter().any(|line| line.ends_with("late named what=two")), "{lines:?}");
+    let process = &after.processes[0];
+    assert_eq!(process.streams[0].blocks.iter().map(|block| block.header.sequence).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    assert_eq!((process.dropped(), process.totals), (4, Some((14, 4))));
+    let done = process.repaired.unwrap();
+    assert_eq!((done.unended, done.damaged_bytes, done.live_records), (true, 0, 7));
+    assert!(before.losses().iter().any(|loss| matches!(loss, Loss::NotEnded { .. })));
+    assert!(matches!(&after.losses()[..], [Loss::Dropped { records: 4, .. }]), "{:?}", after.losses());
+    // The blocks that were good are the same bytes: up to the first that is new.
+    let (old, new) = (file().bytes, fs::read(folder.path().join("a.tmt")).unwrap());
+    assert_eq!(new[..old.len()], old);
+}
+
+#[test]
+fn damage_is_left_out_and_counted_and_gaps_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut file = file();
+    file.end();
+    let magics: Vec<usize> = (0..file.bytes.len()).filter(|at| file.bytes[*at..].starts_with(&BLOCK_MAGIC)).collect();
+    // Process, schema, stream, strings, records of streams 0, 1, 0, end.
+    assert_eq!(magics.len(), 8);
+    file.bytes[magics[4] + 70] ^= 1;
+    let damaged = (magics[5] - magics[4]) as u64;
+    file.save(folder.path(), "a.tmt");
+    let (_, after) = repaired(folder.path());
+    let losses = after.losses();
+    assert!(losses.iter().any(|loss| matches!(loss, Loss::LeftOut { bytes, .. } if *bytes == damaged)), "{losses:?}");
+    assert!(losses.iter().any(|loss| matches!(loss, Loss::MissingBlocks { stream: 0, blocks: 1, .. })), "{losses:?}");
+    assert_eq!(losses.len(), 2);
+    assert_eq!(after.processes[0].totals, Some((7, 0)), "as the process said");
+}
+
+#[test]
+fn names_of_a_damaged_file_come_from_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut file = file();
+    let strings = (0..file.bytes.len()).filter(|at| file.bytes[*at..].starts_with(&BLOCK_MAGIC)).nth(3).unwrap();
+    assert_eq!(file.bytes[strings + 12], BlockKind::Strings as u8);
+    file.bytes[strings + 80] ^= 1;
+    file.save(folder.path(), "a.tmt");
+    live().save(folder.path(), "a.live");
+    let (_, after) = repaired(folder.path());
+    assert!(listed(&after).iter().any(|line| line.ends_with("named what=one")), "{:?}", listed(&after));
+}
+
+#[test]
+fn a_live_file_alone_becomes_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut live = Live::new(process_id(1), 2);
+    let mut tags = Vec::new();
+    tracer_format::tags::append_tag(&mut tags, tracer_format::tags::tag::PROCESS_ID, &process_id(1));
+    live.entry(BlockKind::Process, u32::MAX, &tags);
+    live.schema(&schema());
+    live.thread(0, 2, "main");
+    live.slot(0, &Slot { records: marks(0..3), ..Slot::default() });
+    live.save(folder.path(), "a.live");
+    let (_, after) = repaired(folder.path());
+    assert_eq!(after.losses(), []);
+    assert!(after.processes[0].path.ends_with("a.tmt"));
+}
+
+#[test]
+fn a_whole_file_needs_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut file = file();
+    file.end();
+    file.save(folder.path(), "a.tmt");
+    assert_eq!(Repair::of(&Run::open(folder.path()).unwrap().processes[0]), None);
+    // A live file that was left although the process ended is removed, and nothing is written.
+    live().save(folder.path(), "a.live");
+    let repair = Repair::of(&Run::open(folder.path()).unwrap().processes[0]).unwrap();
+    assert!(!repair.rewrites() && repair.live.is_some_and(|live| live.ends_with("a.live")));
+    let mut other = live();
+    other.put(16, &process_id(2));
+    other.save(folder.path(), "a.live");
+    assert_eq!(Repair::of(&Run::open(folder.path()).unwrap().processes[0]), None, "another process may need it");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Whatever the damage of both files: what could be listed before can be listed after, and once is enough.
+    #[test]
+    fn any_damage_is_repaired(flips in prop::collection::vec((any::<bool>(), any::<prop::sample::Index>(), any::<u8>()), 0..6), cut in any::<prop::sample::Index>(), cuts in any::<bool>()) {
+        let (mut file, mut live) = (file(), live());
+        let used = Live::slot_at(3) + 130;
+        for (which, at, flip) in flips {
+            if which {
+                let at = at.index(file.bytes.len());
+                file.bytes[at] ^= flip;
+            } else {
+                let at = at.index(used);
+                live.bytes[at] ^= flip;
+            }
+        }
+        if cuts {
+            let cut = cut.index(file.bytes.len());
+            file.bytes.truncate(cut);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        file.save(folder.path(), "a.tmt");
+        live.save(folder.path(), "a.live");
+        if let Ok(run) = Run::open(folder.path())
+            && run.processes.len() == 1
+        {
+            repaired(folder.path());
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! `tumit repair`.
+
+use std::fs;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use converter::input::Process;
+use converter::repair::{self, Repair};
+use converter::run::{Loss, Run};
+use tracer_format::PREAMBLE_BYTES;
+
+use super::Status;
+use crate::output_file::OutputFile;
+use crate::{running, term};
+
+/// Rewrites what a killed process or a full disk left unfinished or damaged
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+What live files (NAME.live) hold goes into the files of their processes, which get an end; damaged pieces are
+left out and counted; names and good blocks stay as they are. All commands read such a run without repair, too:
+this is for runs that are kept, moved or sent.
+
+Examples:
+  tumit repair run.tmt --dry-run         what would be done
+  tumit repair run.tmt                   in place: live files are removed when all is written
+  tumit repair run.tmt -o whole.tmt      a repaired copy; works on a run that is still being recorded
+
+Exit status: 0 done or nothing to do, 1 something was not usable, 2 could not run.")]
+pub(crate) struct Args {
+    /// The run: a folder NAME.tmt, or one process file of it
+    #[arg(value_name = "RUN")]
+    input: PathBuf,
+
+    /// Writes a repaired copy into this folder and leaves the run as it is
+    #[arg(short, long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+
+    /// Only tells what would be done
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+
+    /// Repairs although live files are missing, or processes of other machines may still run
+    #[arg(long)]
+    force: bool,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+    let recorded = Run::open(&args.input)?;
+    let repairs: Vec<Option<Repair>> = recorded.processes.iter().map(Repair::of).collect();
+    let mut out = term::stdout();
+    if repairs.iter().all(Option::is_none) && (args.output.is_none() || args.dry_run) {
+        writeln!(out, "{}: nothing to repair", args.input.display())?;
+    }
+    if !args.dry_run {
+        if let Some(folder) = &args.output {
+            prepare(folder)?;
+        }
+        for (process, repair) in recorded.processes.iter().zip(&repairs) {
+            refuse(args, process, repair.as_ref())?;
+        }
+    }
+    let mut damaged_live = false;
+    for (process, repair) in recorded.processes.iter().zip(&repairs) {
+        let Some(repair) = repair else {
+            copy(args, process)?;
+            continue;
+        };
+        if !args.dry_run {
+            apply(args, process, repair)?;
+        }
+        damaged_live |= repair.live_is_damaged;
+        writeln!(out, "{}: {}", repair.file.display(), told(repair, args)).context("cannot write")?;
+    }
+    out.flush().context("cannot write")?;
+    let mut unusable = damaged_live;
+    for loss in recorded.losses() {
+        if matches!(loss, Loss::Unreadable { .. } | Loss::Copy { .. } | Loss::Live { .. }) {
+            term::note(&format!("tumit: {loss}"));
+            unusable = true;
+        }
+    }
+    Ok(if unusable { Status::InputHasMistakes } else { Status::Done })
+}
+
+/// Makes the folder of a copy, which must be new or empty.
+fn prepare(folder: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
+    let mut entries = fs::read_dir(folder).with_context(|| format!("cannot read `{}`", folder.display()))?;
+    if entries.next().is_some() {
+        bail!("`{}` is not empty: name a new folder", folder.display());
+    }
+    Ok(())
+}
+
+/// Does not touch what a process is still writing, nor ends a file whose last records are elsewhere.
+fn refuse(args: &Args, process: &Process, repair: Option<&Repair>) -> anyhow::Result<()> {
+    let Some(repair) = repair.filter(|repair| repair.unended) else { return Ok(()) };
+    let empty = |path: &Path| fs::metadata(path).map_or(true, |data| data.len() < PREAMBLE_BYTES as u64);
+    if process.live_alone && args.output.is_none() && !empty(&repair.file) {
+        bail!("`{}` is in the way: it cannot be read, and is not empty; move it away", repair.file.display());
+    }
+    let live = repair.live.as_deref();
+    let files: Vec<&Path> = std::iter::once(process.path.as_path()).chain(live).collect();
+    if args.output.is_none() {
+        if let Some(pid) = running::user_of(&files) {
+            bail!(
+                "{}: process {pid} is still recording into it; wait for its end, or make a copy of what is there (`-o FOLDER`)",
+                process.path.display()
+            );
+        }
+        let here = running::host();
+        if !args.force && !process.host.is_empty() && process.host != here {
+            bail!(
+                "{}: its process ran on `{}`, which is not this machine (`{here}`): has it ended? Then add `--force`",
+                process.path.display(),
+                process.host
+            );
+        }
+    }
+    if let Some(missing) = repair.live_is_missing.as_ref().filter(|_| !args.force) {
+        bail!(
+            "{}: its last records are in `{}`, which is not there; bring it here as `{}`, or add `--force` to give them up",
+            process.path.display(),
+            missing.display(),
+            process.path.with_extension("live").display()
+        );
+    }
+    Ok(())
+}
+
+/// Copies a file that needs no repair.
+fn copy(args: &Args, process: &Process) -> anyhow::Result<()> {
+    let Some(target) = args.output.as_ref().and_then(|folder| Some(folder.join(process.path.file_name()?))) else {
+        return Ok(());
+    };
+    if !args.dry_run {
+        fs::copy(&process.path, &target).with_context(|| format!("cannot write `{}`", target.display()))?;
+    }
+    Ok(())
+}
+
+fn apply(args: &Args, process: &Process, repair: &Repair) -> anyhow::Result<()> {
+    let target = match (&args.output, repair.file.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        _ => repair.file.clone(),
+    };
+    if !repair.rewrites() {
+        copy(args, process)?;
+    } else {
+        let file = OutputFile::create(&target)?;
+        if let Ok(data) = fs::metadata(&process.path) {
+            file.set_permissions(data.permissions())?;
+        }
+        let mut buffered = BufWriter::with_capacity(1 << 20, &file);
+        repair::write(process, &mut buffered).with_context(|| format!("cannot repair `{}`", process.path.display()))?;
+        buffered.flush().with_context(|| format!("cannot write `{}`", target.display()))?;
+        drop(buffered);
+        file.finish()?;
+    }
+    let Some(live) = repair.live.as_ref().filter(|_| args.output.is_none()) else { return Ok(()) };
+    // Only when the file is on the disk: the live file is the only other place that has the records.
+    let written = fs::File::open(&target).and_then(|file| file.sync_all());
+    written.with_context(|| format!("cannot bring `{}` to the disk", target.display()))?;
+    if repair.live_is_damaged {
+        fs::rename(live, damaged(live)).with_context(|| format!("cannot rename `{}`", live.display()))
+    } else {
+        fs::remove_file(live).with_context(|| format!("cannot remove `{}`", live.display()))
+    }
+}
+
+/// The name under which a live file with unusable parts is kept.
+fn damaged(live: &Path) -> PathBuf {
+    live.with_extension("live.damaged")
+}
+
+/// What was or would be done, as a list.
+fn told(repair: &Repair, args: &Args) -> String {
+    let plural = |count: u64, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+    let mut parts = Vec::new();
+    if repair.unended {
+        parts.push("gets an end".to_owned());
+    }
+    if repair.live_blocks > 0 {
+        parts.push(format!("{} from its live file", plural(repair.live_records, "record")));
+    }
+    if repair.damaged_pieces > 0 {
+        parts.push(format!(
+            "{} left out ({})",
+            plural(repair.damaged_bytes, "damaged byte"),
+            plural(repair.damaged_pieces as u64, "piece")
+        ));
+    }
+    if let Some(live) = repair.live.as_ref().filter(|_| args.output.is_none()) {
+        parts.push(match repair.live_is_damaged {
+            true => format!("`{}` is kept as `{}`", live.display(), damaged(live).display()),
+            false => format!("`{}` is removed", live.display()),
+        });
+    }
+    parts.join(", ")
+}

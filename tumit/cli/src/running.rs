@@ -1,0 +1,83 @@
+//! Which processes of this machine have a file of a run open: they are still recording.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The process that has one of these files open, if any; always `None` where there is no `/proc`.
+///
+/// A process's id in a run may be that of another name space: so all processes are looked at, as far as they may be.
+pub(crate) fn user_of(files: &[&Path]) -> Option<u32> {
+    let files: Vec<Identity> = files.iter().filter_map(|file| Identity::of(file)).collect();
+    if files.is_empty() {
+        return None;
+    }
+    processes().find(|pid| *pid != std::process::id() && has_open(*pid, &files))
+}
+
+/// The name of this machine; empty when the system does not tell.
+pub(crate) fn host() -> String {
+    fs::read_to_string("/proc/sys/kernel/hostname").map_or_else(|_| String::new(), |name| name.trim().to_owned())
+}
+
+/// The live files that a process has mapped.
+pub(crate) fn live_files(pid: u32) -> std::io::Result<Vec<PathBuf>> {
+    let maps = fs::read_to_string(format!("/proc/{pid}/maps"))?;
+    let mut files: Vec<PathBuf> = maps.lines().filter_map(mapped_file).filter(|file| is_live(file)).collect();
+    files.sort();
+    files.dedup();
+    Ok(files)
+}
+
+fn is_live(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "live")
+}
+
+/// The file of a line of `maps`: the sixth column, which may hold spaces.
+fn mapped_file(line: &str) -> Option<PathBuf> {
+    let start = line.find('/')?;
+    (line[..start].split_whitespace().count() == 5).then(|| PathBuf::from(&line[start..]))
+}
+
+fn processes() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+fn has_open(pid: u32, files: &[Identity]) -> bool {
+    let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    let mapped = live_files(pid).unwrap_or_default();
+    open.map(|entry| entry.path()).chain(mapped).any(|path| Identity::of(&path).is_some_and(|one| files.contains(&one)))
+}
+
+/// A file, whatever its name.
+#[derive(PartialEq, Eq)]
+struct Identity(u64, u64);
+
+#[cfg(unix)]
+impl Identity {
+    fn of(path: &Path) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt as _;
+        let data = fs::metadata(path).ok()?;
+        data.is_file().then(|| Self(data.dev(), data.ino()))
+    }
+}
+
+#[cfg(not(unix))]
+impl Identity {
+    fn of(_path: &Path) -> Option<Self> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mapped_file;
+    use std::path::PathBuf;
+
+    #[test]
+    fn files_of_maps_may_have_spaces() {
+        let line = "7f00-7f10 rw-s 00000000 08:01 42                       /tmp/my run.tmt/a.live";
+        assert_eq!(mapped_file(line), Some(PathBuf::from("/tmp/my run.tmt/a.live")));
+        assert_eq!(mapped_file("7f00-7f10 rw-p 00000000 00:00 0                        [heap]"), None);
+    }
+}
