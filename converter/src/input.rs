@@ -2,6 +2,7 @@
 
 mod adopt;
 mod building;
+mod levels;
 mod live;
 mod process;
 mod read_at;
@@ -9,6 +10,7 @@ mod scan;
 mod source;
 mod spool;
 
+pub use levels::{LevelName, levels_of_live};
 pub use live::LiveError;
 pub use process::{BlockIndex, Damage, Live, LiveFault, Process, Provider, Repaired, Stream};
 pub use source::{Record, RecordSource, StreamReader};

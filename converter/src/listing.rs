@@ -1,5 +1,7 @@
 //! The records of a run as they were recorded, in order of date: what `tumit dump` prints.
 
+use std::ops::ControlFlow;
+
 use crate::clock::Clocks;
 use crate::merge::merge;
 use crate::pipeline::{ConvertError, Options};
@@ -55,6 +57,47 @@ pub enum FieldValue<'a> {
     Text(&'a str),
 }
 
+/// Which records are wanted: those that fit one item of each list that is not empty.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Selection {
+    /// Names of levels, in any case; with the trace's name before it (`heat.MPI`) or without.
+    pub levels: Vec<String>,
+    /// Names of events, spans (`step`) or ends of spans (`step.begin`).
+    pub events: Vec<String>,
+    /// Ranks, or ids of the operating system where not all processes have a rank.
+    pub processes: Vec<u64>,
+    /// Names or ids of threads.
+    pub threads: Vec<String>,
+    /// Intervals of dates, ends included.
+    pub times: Vec<(GlobalNanos, GlobalNanos)>,
+}
+
+impl Selection {
+    fn takes_stream(&self, process: u64, tid: u64, thread: &str) -> bool {
+        (self.processes.is_empty() || self.processes.contains(&process))
+            && (self.threads.is_empty() || self.threads.iter().any(|name| name == thread || *name == tid.to_string()))
+    }
+
+    fn takes_kind(&self, level: &str, event: &str) -> bool {
+        let span = event.split('.').next().unwrap_or("");
+        let is_level = |name: &String| name.rsplit('.').next().is_some_and(|name| name.eq_ignore_ascii_case(level));
+        (self.events.is_empty() || self.events.iter().any(|name| name == event || name == span))
+            && (self.levels.is_empty() || self.levels.iter().any(is_level))
+    }
+
+    fn takes_time(&self, time: GlobalNanos) -> bool {
+        self.times.is_empty() || self.times.iter().any(|(from, to)| (*from..=*to).contains(&time))
+    }
+
+    /// The first and the last date that can be wanted.
+    fn span(&self) -> (i64, i64) {
+        let from = self.times.iter().map(|(from, _)| from.0).min().unwrap_or(i64::MIN);
+        let to = self.times.iter().map(|(_, to)| to.0).max().unwrap_or(i64::MAX);
+        (from, to)
+    }
+}
+
 /// Visits the records of a run in order of date.
 ///
 /// # Errors
@@ -64,25 +107,63 @@ pub fn list<E: From<ConvertError>>(
     options: &Options,
     mut visit: impl FnMut(&Listed<'_>) -> Result<(), E>,
 ) -> Result<Clocks, E> {
+    list_selected(run, options, &Selection::default(), |record| visit(record).map(ControlFlow::Continue))
+}
+
+/// Visits the wanted records of a run in order of date, until the visitor breaks off. Streams and blocks that hold none of
+/// them are not read.
+///
+/// # Errors
+/// When the run cannot be read, or what `visit` returns.
+pub fn list_selected<E: From<ConvertError>>(
+    run: &Run,
+    options: &Options,
+    selection: &Selection,
+    mut visit: impl FnMut(&Listed<'_>) -> Result<ControlFlow<()>, E>,
+) -> Result<Clocks, E> {
     let mut clocks = Clocks::new(run, options.clock);
     let (plan, symbols) = plan_of_layouts(run, &mut clocks).map_err(E::from)?;
+    let ranked = run.processes.iter().all(|process| process.rank.is_some());
+    let (from, to) = selection.span();
     let mut feeds = Vec::new();
-    for (stream, reader) in plan.readers().map_err(ConvertError::from)?.into_iter().enumerate() {
-        feeds.push(Feed::new(&plan, stream, reader, None).map_err(ConvertError::from)?);
+    for (stream, mut reader) in plan.readers().map_err(ConvertError::from)?.into_iter().enumerate() {
+        let facts = &plan.streams[stream];
+        let process = if ranked { facts.rank } else { facts.pid };
+        if selection.takes_stream(process, facts.tid, symbols.text(facts.thread_name)) {
+            reader.skip_before(|ticks| plan.date(stream, ticks) < from);
+            feeds.push(Feed::new(&plan, stream, reader, None).map_err(ConvertError::from)?);
+        }
     }
+    let kinds =
+        plan.programs.iter().map(|kind| selection.takes_kind(symbols.text(kind.level), symbols.text(kind.full_name)));
+    let kinds: Vec<bool> = kinds.collect();
     let mut scratch = String::new();
-    merge::<_, Stop<E>>(&mut feeds, |_, feed| {
-        record(&plan, feed, &symbols, &mut scratch, &mut visit).map_err(Stop::Visitor)
-    })
-    .map_err(|stop| match stop {
-        Stop::Visitor(error) => error,
-        Stop::Read(error) => ConvertError::from(error).into(),
-    })?;
-    Ok(clocks)
+    let stopped = merge::<_, Stop<E>>(&mut feeds, |_, feed| {
+        let Some((item, _)) = feed.item() else { return Ok(()) };
+        if item.time > to {
+            return Err(Stop::Enough);
+        }
+        let kind = plan.program_number(feed.stream, item.place.id);
+        let wanted = kind.and_then(|kind| kinds.get(kind)).is_some_and(|wanted| *wanted);
+        if !wanted || !selection.takes_time(GlobalNanos(item.time)) {
+            return Ok(());
+        }
+        match record(&plan, feed, &symbols, &mut scratch, &mut visit) {
+            Ok(ControlFlow::Continue(())) => Ok(()),
+            Ok(ControlFlow::Break(())) => Err(Stop::Enough),
+            Err(error) => Err(Stop::Visitor(error)),
+        }
+    });
+    match stopped {
+        Ok(()) | Err(Stop::Enough) => Ok(clocks),
+        Err(Stop::Visitor(error)) => Err(error),
+        Err(Stop::Read(error)) => Err(ConvertError::from(error).into()),
+    }
 }
 
 /// Why the merge stopped.
 enum Stop<E> {
+    Enough,
     Visitor(E),
     Read(crate::input::ReadError),
 }
@@ -98,10 +179,10 @@ fn record<E>(
     feed: &Feed<'_>,
     symbols: &Symbols,
     scratch: &mut String,
-    visit: &mut impl FnMut(&Listed<'_>) -> Result<(), E>,
-) -> Result<(), E> {
-    let Some((item, body)) = feed.item() else { return Ok(()) };
-    let Some(program) = plan.program(feed.stream, item.place.id) else { return Ok(()) };
+    visit: &mut impl FnMut(&Listed<'_>) -> Result<ControlFlow<()>, E>,
+) -> Result<ControlFlow<()>, E> {
+    let Some((item, body)) = feed.item() else { return Ok(ControlFlow::Continue(())) };
+    let Some(program) = plan.program(feed.stream, item.place.id) else { return Ok(ControlFlow::Continue(())) };
     let scope = plan.scope(feed.stream, program, item.time, item.place.site, body);
     scratch.clear();
     let vals = values(&scope, scratch, symbols);

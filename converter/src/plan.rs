@@ -145,8 +145,12 @@ impl<'r> Plan<'r> {
 
     /// The program of a record of a stream.
     pub(crate) fn program(&self, stream: usize, id: u16) -> Option<&Program> {
-        let number = *self.table[self.streams[stream].process].get(usize::from(id))?;
-        self.programs.get(number as usize)
+        self.programs.get(self.program_number(stream, id)?)
+    }
+
+    /// Its position among the programs; that of a record type without one is behind them.
+    pub(crate) fn program_number(&self, stream: usize, id: u16) -> Option<usize> {
+        self.table[self.streams[stream].process].get(usize::from(id)).map(|number| *number as usize)
     }
 
     /// The surroundings of a record.

@@ -6,7 +6,7 @@ mod render;
 mod similar;
 
 pub use codes::Code;
-pub(crate) use similar::did_you_mean;
+pub use similar::did_you_mean;
 
 use crate::source::{SourceMap, Span};
 

@@ -299,7 +299,7 @@ impl Stream {
     /// Size of its good blocks in the file.
     #[must_use]
     pub fn stored_bytes(&self) -> u64 {
-        self.blocks.iter().map(|block| block.header.block_bytes() as u64).sum()
+        self.blocks.iter().filter(|block| !block.live).map(|block| block.header.block_bytes() as u64).sum()
     }
 }
 

@@ -11,6 +11,9 @@ use super::ReadError;
 use super::process::{Damage, Process, Stream, unpack};
 use crate::time::LocalTicks;
 
+/// Causes of losses that are told apart.
+const MAX_CAUSES: usize = 64;
+
 /// Where records come from.
 pub trait RecordSource {
     /// The next record, in the order in which they were written.
@@ -61,6 +64,7 @@ pub struct StreamReader<'r> {
     in_block: u32,
     ordinal: u64,
     lost: u64,
+    losses: Vec<Lost>,
     damage: Vec<Damage>,
     damaged_records: u64,
 }
@@ -81,6 +85,7 @@ impl<'r> StreamReader<'r> {
             in_block: 0,
             ordinal: 0,
             lost: 0,
+            losses: Vec::new(),
             damage: Vec::new(),
             damaged_records: 0,
         }
@@ -90,6 +95,33 @@ impl<'r> StreamReader<'r> {
     #[must_use]
     pub const fn lost(&self) -> u64 {
         self.lost
+    }
+
+    /// What `lost` records told so far, one sum for each cause.
+    #[must_use]
+    pub fn losses(&self) -> &[Lost] {
+        &self.losses
+    }
+
+    fn note(&mut self, lost: &Lost) {
+        self.lost = self.lost.saturating_add(lost.count);
+        let Some(sum) = self.losses.iter_mut().find(|sum| sum.cause == lost.cause) else {
+            // There are few causes; a file that has more of them has no sense, and is not worth memory.
+            if self.losses.len() < MAX_CAUSES {
+                self.losses.push(*lost);
+            }
+            return;
+        };
+        sum.count = sum.count.saturating_add(lost.count);
+        sum.bytes = sum.bytes.saturating_add(lost.bytes);
+        sum.first_ticks = sum.first_ticks.min(lost.first_ticks);
+        sum.last_ticks = sum.last_ticks.max(lost.last_ticks);
+    }
+
+    /// Leaves out the first blocks, as long as `is_before` holds for the date of their last record.
+    pub(crate) fn skip_before(&mut self, is_before: impl Fn(u64) -> bool) {
+        let blocks = &self.stream.blocks[self.next_block..];
+        self.next_block += blocks.iter().take_while(|block| is_before(block.header.last_ticks)).count();
     }
 
     /// Blocks whose content could not be decoded although their checksum was right, and how many records they hid.
@@ -124,7 +156,7 @@ impl<'r> StreamReader<'r> {
                     self.ticks = ticks;
                     self.in_block += 1;
                     if let Some(lost) = lost {
-                        self.lost += lost.count;
+                        self.note(&lost);
                         continue;
                     }
                     let ordinal = self.ordinal;

@@ -29,6 +29,7 @@ pub(crate) enum Command {
     Fmt(cmd::fmt::Args),
     Doc(cmd::doc::Args),
     Gen(cmd::generate::Args),
+    Level(cmd::level::Args),
     Info(cmd::info::Args),
     Dump(cmd::dump::Args),
     Sync(cmd::sync::Args),

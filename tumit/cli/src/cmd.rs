@@ -9,6 +9,7 @@ pub(crate) mod explain;
 pub(crate) mod fmt;
 pub(crate) mod generate;
 pub(crate) mod info;
+pub(crate) mod level;
 pub(crate) mod man;
 pub(crate) mod repair;
 pub(crate) mod sync;
@@ -47,6 +48,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Status> {
         Command::Fmt(args) => fmt::run(&args),
         Command::Doc(args) => doc::run(&args),
         Command::Gen(args) => generate::run(&args),
+        Command::Level(args) => level::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Dump(args) => dump::run(&args),
         Command::Sync(args) => sync::run(&args),

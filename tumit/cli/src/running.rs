@@ -1,17 +1,28 @@
 //! Which processes of this machine have a file of a run open: they are still recording.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// The process that has one of these files open, if any; always `None` where there is no `/proc`.
 ///
-/// A process's id in a run may be that of another name space: so all processes are looked at, as far as they may be.
+/// A process's id in a run may be that of another name space: so all processes are looked at, as far as they may be, once.
 pub(crate) fn user_of(files: &[&Path]) -> Option<u32> {
-    let files: Vec<Identity> = files.iter().filter_map(|file| Identity::of(file)).collect();
-    if files.is_empty() {
-        return None;
+    static OPEN: LazyLock<BTreeMap<Identity, u32>> = LazyLock::new(open_files);
+    let files = files.iter().filter_map(|file| Identity::of(file));
+    files.filter_map(|file| OPEN.get(&file).copied()).next()
+}
+
+/// All files that other processes have open or mapped as live files, and one process of each.
+fn open_files() -> BTreeMap<Identity, u32> {
+    let mut all = BTreeMap::new();
+    for pid in processes().filter(|pid| *pid != std::process::id()) {
+        let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten().map(|entry| entry.path());
+        let mapped = live_files(pid).unwrap_or_default();
+        all.extend(open.chain(mapped).filter_map(|path| Some((Identity::of(&path)?, pid))));
     }
-    processes().find(|pid| *pid != std::process::id() && has_open(*pid, &files))
+    all
 }
 
 /// The name of this machine; empty when the system does not tell.
@@ -43,14 +54,8 @@ fn processes() -> impl Iterator<Item = u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-fn has_open(pid: u32, files: &[Identity]) -> bool {
-    let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-    let mapped = live_files(pid).unwrap_or_default();
-    open.map(|entry| entry.path()).chain(mapped).any(|path| Identity::of(&path).is_some_and(|one| files.contains(&one)))
-}
-
 /// A file, whatever its name.
-#[derive(PartialEq, Eq)]
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Identity(u64, u64);
 
 #[cfg(unix)]

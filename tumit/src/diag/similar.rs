@@ -1,7 +1,8 @@
 //! "Did you mean": the candidate that a mistyped name is nearest to.
 
 /// A help text that names the candidate nearest to `wrong`, if one is near enough.
-pub(crate) fn did_you_mean<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+#[must_use]
+pub fn did_you_mean<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     nearest(wrong, candidates).map(|name| format!("did you mean `{name}`?"))
 }
 

@@ -1,19 +1,20 @@
 //! `tumit info`.
 
-use std::collections::BTreeMap;
+mod shown;
+
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use converter::census::{self, LostSpan};
 use converter::clock::Clocks;
 use converter::input::{Process, Stream};
-use converter::listing::list;
 use converter::pipeline::Options;
 use converter::run::Run;
 use serde::Serialize;
 
 use super::Status;
-use crate::{table, term};
+use crate::{running, term};
 
 /// Shows what a run holds: processes, threads, events, rates, losses, clocks
 #[derive(Debug, clap::Args)]
@@ -50,9 +51,12 @@ struct Info {
     records_per_second: f64,
     file_bytes: u64,
     bytes_per_record: f64,
+    memory_bytes_per_record: f64,
+    undecodable_records: u64,
     processes: Vec<ProcessInfo>,
     events: Vec<EventInfo>,
     clocks: Vec<ClockInfo>,
+    lost: Vec<LostInfo>,
     losses: Vec<String>,
     remarks: Vec<String>,
 }
@@ -71,7 +75,22 @@ struct ProcessInfo {
     missing_blocks: u64,
     damaged_bytes: u64,
     ended: bool,
+    /// `ended`, `repaired`, `running`, or `unfinished`: killed, or running where we cannot see it.
+    state: &'static str,
+    /// Where the recorder keeps what is not in the file yet.
+    buffers: Option<&'static str>,
+    live: Option<LiveInfo>,
+    parent: Option<u64>,
+    job: String,
     threads: Vec<ThreadInfo>,
+}
+
+#[derive(Debug, Serialize)]
+struct LiveInfo {
+    file: String,
+    records: u64,
+    bytes: u64,
+    faults: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -88,6 +107,20 @@ struct EventInfo {
     event: String,
     records: u64,
     records_per_second: f64,
+    memory_bytes_per_record: f64,
+}
+
+/// What a thread lost for one cause.
+#[derive(Debug, Serialize)]
+struct LostInfo {
+    process: u64,
+    tid: Option<u64>,
+    thread: String,
+    records: u64,
+    bytes: u64,
+    causes: Vec<String>,
+    first_ns: i64,
+    last_ns: i64,
 }
 
 #[derive(Debug, Serialize)]
@@ -99,6 +132,8 @@ struct ClockInfo {
     status: &'static str,
     offset_ns: f64,
     drift_ppm: f64,
+    bursts: usize,
+    residual_ns: f64,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
@@ -109,53 +144,76 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         serde_json::to_writer_pretty(&mut out, &info).context("cannot write")?;
         writeln!(out).context("cannot write")?;
     } else {
-        out.write_all(shown(&info, if args.all { usize::MAX } else { ROWS }).as_bytes()).context("cannot write")?;
+        out.write_all(shown::text(&info, if args.all { usize::MAX } else { ROWS }).as_bytes())
+            .context("cannot write")?;
     }
     out.flush().context("cannot write")?;
     Ok(if info.losses.is_empty() { Status::Done } else { Status::InputHasMistakes })
 }
 
 fn gather(run: &Run) -> anyhow::Result<Info> {
-    let mut events: BTreeMap<String, EventInfo> = BTreeMap::new();
-    let (mut records, mut end) = (0u64, 0);
-    let clocks = list::<anyhow::Error>(run, &Options::default(), |record| {
-        records += 1;
-        end = record.time.0;
-        if let Some(known) = events.get_mut(record.event) {
-            known.records += 1;
-        } else {
-            let (level, event) = (record.level.to_owned(), record.event.to_owned());
-            events.insert(record.event.to_owned(), EventInfo { level, event, records: 1, records_per_second: 0.0 });
-        }
-        Ok(())
-    })?;
+    let census = census::count(run, &Options::default())?;
+    let end = census.end.0;
     #[expect(clippy::cast_precision_loss, reason = "for display")]
-    let rate = |count: u64| if end > 0 { count as f64 / (end as f64 * 1e-9) } else { 0.0 };
-    let mut events: Vec<EventInfo> = events.into_values().collect();
-    for event in &mut events {
-        event.records_per_second = rate(event.records);
-    }
-    events.sort_by_key(|event| std::cmp::Reverse(event.records));
-    let file_bytes: u64 = run.processes.iter().map(|process| process.file_bytes).sum();
+    let per_second = |count: u64| if end > 0 { count as f64 / (end as f64 * 1e-9) } else { 0.0 };
+    let events = census.kinds.iter().map(|kind| EventInfo {
+        level: kind.level.clone(),
+        event: kind.event.clone(),
+        records: kind.records,
+        records_per_second: per_second(kind.records),
+        memory_bytes_per_record: ratio(kind.bytes, kind.records),
+    });
     let stored: u64 = run.processes.iter().flat_map(|p| &p.streams).map(Stream::stored_bytes).sum();
-    #[expect(clippy::cast_precision_loss, reason = "for display")]
-    let bytes_per_record = if records > 0 { stored as f64 / records as f64 } else { 0.0 };
+    let live = run.processes.iter().filter_map(|process| process.live.as_ref()).map(|live| live.records).sum();
     Ok(Info {
         run: run.path.display().to_string(),
-        records,
+        records: census.records,
         duration_ns: end,
-        records_per_second: rate(records),
-        file_bytes,
-        bytes_per_record,
-        processes: run.processes.iter().map(process_info).collect(),
-        events,
+        records_per_second: per_second(census.records),
+        file_bytes: run.processes.iter().map(|process| process.file_bytes).sum(),
+        bytes_per_record: ratio(stored, census.records.saturating_sub(live)),
+        memory_bytes_per_record: ratio(census.bytes, census.records),
+        undecodable_records: census.undecodable,
+        processes: run.processes.iter().map(|process| process_info(run, process)).collect(),
+        events: events.collect(),
+        lost: census.losses.iter().map(|lost| lost_info(run, lost)).collect(),
         losses: run.losses().iter().map(ToString::to_string).collect(),
-        remarks: clocks.remarks.clone(),
-        clocks: clock_infos(&clocks),
+        remarks: census.clocks.remarks.clone(),
+        clocks: clock_infos(&census.clocks),
     })
 }
 
-fn process_info(process: &Process) -> ProcessInfo {
+#[expect(clippy::cast_precision_loss, reason = "for display")]
+fn ratio(all: u64, count: u64) -> f64 {
+    if count > 0 { all as f64 / count as f64 } else { 0.0 }
+}
+
+fn lost_info(run: &Run, lost: &LostSpan) -> LostInfo {
+    let process = &run.processes[lost.process];
+    let stream = &process.streams[lost.stream];
+    LostInfo {
+        process: process.rank.unwrap_or(process.pid),
+        tid: stream.tid,
+        thread: stream.name.clone(),
+        records: lost.records,
+        bytes: lost.bytes,
+        causes: lost.causes(),
+        first_ns: lost.first.0,
+        last_ns: lost.last.0,
+    }
+}
+
+/// How a process ended, as far as this machine knows.
+fn state(process: &Process) -> &'static str {
+    if process.ended {
+        return if process.repaired.is_some_and(|repaired| repaired.unended) { "repaired" } else { "ended" };
+    }
+    let live = process.live.as_ref().filter(|live| live.used).map(|live| live.path.as_path());
+    let files: Vec<&Path> = std::iter::once(process.path.as_path()).chain(live).collect();
+    if running::user_of(&files).is_some() { "running" } else { "unfinished" }
+}
+
+fn process_info(run: &Run, process: &Process) -> ProcessInfo {
     let mut streams: Vec<&Stream> = process.streams.iter().collect();
     streams.sort_by_cached_key(|stream| (natural(&stream.name), stream.tid, stream.number));
     let threads = streams.into_iter().map(|stream| ThreadInfo {
@@ -177,6 +235,21 @@ fn process_info(process: &Process) -> ProcessInfo {
         missing_blocks: process.streams.iter().map(|stream| stream.missing_blocks).sum(),
         damaged_bytes: process.damaged_bytes(),
         ended: process.ended,
+        state: state(process),
+        buffers: process.buffers.and_then(|buffers| match buffers {
+            0 => Some("private"),
+            1 => Some("mapped"),
+            2 => Some("private, as no live file could be made"),
+            _ => None,
+        }),
+        live: process.live.as_ref().map(|live| LiveInfo {
+            file: live.path.display().to_string(),
+            records: live.records,
+            bytes: live.bytes,
+            faults: live.faults.iter().map(|fault| fault.why.to_string()).collect(),
+        }),
+        parent: process.parent_id.and_then(|id| Some(run.processes.iter().find(|other| other.id == id)?.pid)),
+        job: process.job.clone(),
         threads: threads.collect(),
     }
 }
@@ -205,131 +278,20 @@ fn clock_infos(clocks: &Clocks) -> Vec<ClockInfo> {
         status: domain.status.name(),
         offset_ns: domain.offset_nanos,
         drift_ppm: domain.drift_ppm,
+        bursts: domain.bursts,
+        residual_ns: domain.residual_nanos,
     };
     clocks.domains.iter().map(info).collect()
 }
 
-/// The tables, with at most so many processes and threads.
-fn shown(info: &Info, most: usize) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "for display")]
-    let seconds = info.duration_ns as f64 * 1e-9;
-    let mut text = format!(
-        "{}: {} records in {seconds:.6} s ({} per second), {} in files, {:.1} bytes per record\n",
-        info.run,
-        info.records,
-        rounded(info.records_per_second),
-        bytes(info.file_bytes),
-        info.bytes_per_record,
-    );
-    let mut rows = vec![["process", "host", "threads", "records", "lost", "spec", "ended"].map(str::to_owned).to_vec()];
-    for process in info.processes.iter().take(most) {
-        rows.push(vec![
-            process.rank.map_or_else(|| format!("pid {}", process.pid), |rank| format!("rank {rank}")),
-            process.host.clone(),
-            process.threads.len().to_string(),
-            process.records.to_string(),
-            lost(process),
-            process.specs.join(", "),
-            if process.ended { "yes" } else { "NO" }.to_owned(),
-        ]);
-    }
-    table::append(&mut text, &rows, &[2, 3]);
-    more(&mut text, info.processes.len(), most);
-    let mut rows = vec![["thread", "name", "records", "lost"].map(str::to_owned).to_vec()];
-    let threads = || info.processes.iter().flat_map(|process| process.threads.iter().map(move |one| (process, one)));
-    for (process, thread) in threads().take(most) {
-        rows.push(vec![
-            format!("{}/{}", process.rank.unwrap_or(process.pid), thread.tid.unwrap_or(0)),
-            thread.name.clone(),
-            thread.records.to_string(),
-            thread.dropped.to_string(),
-        ]);
-    }
-    table::append(&mut text, &rows, &[2, 3]);
-    more(&mut text, threads().count(), most);
-    let mut rows = vec![["event", "level", "records", "per second"].map(str::to_owned).to_vec()];
-    for event in &info.events {
-        let rate = rounded(event.records_per_second);
-        rows.push(vec![event.event.clone(), event.level.clone(), event.records.to_string(), rate]);
-    }
-    table::append(&mut text, &rows, &[2, 3]);
-    let mut rows =
-        vec![["clock", "kind", "rate", "processes", "dates from", "offset", "drift"].map(str::to_owned).to_vec()];
-    for clock in &info.clocks {
-        #[expect(clippy::cast_precision_loss, reason = "for display")]
-        let rate = format!("{:.6} GHz", clock.hz as f64 * 1e-9);
-        rows.push(vec![
-            clock.name.clone(),
-            clock.kind.to_owned(),
-            rate,
-            clock.processes.to_string(),
-            clock.status.to_owned(),
-            format!("{:+.9} s", clock.offset_ns * 1e-9),
-            format!("{:+.3} ppm", clock.drift_ppm),
-        ]);
-    }
-    table::append(&mut text, &rows, &[2, 3, 5, 6]);
-    for line in info.losses.iter().chain(&info.remarks) {
-        text.push_str(&format!("\n! {line}"));
-    }
-    if info.losses.is_empty() {
-        text.push_str("\nNothing was lost or damaged.");
-    }
-    text.push('\n');
-    text
-}
-
-/// Says how many rows of a table were left out.
-fn more(text: &mut String, count: usize, most: usize) {
-    if count > most {
-        text.push_str(&format!("… and {} more; --all shows them\n", count - most));
-    }
-}
-
-fn lost(process: &ProcessInfo) -> String {
-    let mut parts = Vec::new();
-    if process.dropped > 0 {
-        parts.push(format!("{} records", process.dropped));
-    }
-    if process.missing_blocks > 0 {
-        parts.push(format!("{} blocks", process.missing_blocks));
-    }
-    if process.damaged_bytes > 0 {
-        parts.push(format!("{} damaged", bytes(process.damaged_bytes)));
-    }
-    if parts.is_empty() { "0".to_owned() } else { parts.join(", ") }
-}
-
-fn rounded(rate: f64) -> String {
-    if rate < 10.0 { format!("{rate:.2}") } else { format!("{rate:.0}") }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "for display")]
-fn bytes(count: u64) -> String {
-    match count {
-        0..10_000 => format!("{count} B"),
-        10_000..10_000_000 => format!("{:.1} kB", count as f64 * 1e-3),
-        _ => format!("{:.1} MB", count as f64 * 1e-6),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{more, natural};
+    use super::natural;
 
     #[test]
     fn names_are_sorted_as_people_do() {
         let mut names = ["worker 10", "worker 9", "main", "worker", "node 2 x", "node 10 a", "node 2 a", "", "7"];
         names.sort_by_cached_key(|name| natural(name));
         assert_eq!(names, ["", "7", "main", "node 2 a", "node 2 x", "node 10 a", "worker", "worker 9", "worker 10"]);
-    }
-
-    #[test]
-    fn what_is_left_out_is_said() {
-        let mut text = String::new();
-        more(&mut text, 50, 50);
-        assert_eq!(text, "");
-        more(&mut text, 1000, 50);
-        assert_eq!(text, "… and 950 more; --all shows them\n");
     }
 }

@@ -1,0 +1,265 @@
+//! `tumit level`.
+
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use converter::input::{LevelName, Process, levels_of_live};
+use converter::run::Run;
+use tracer_format::live::{LIVE_MAGIC, REQUEST_BYTES, head};
+use tumit::diag::did_you_mean;
+
+use super::Status;
+use crate::{running, term};
+
+/// Switches a level of a running program on or off
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The program's recorder takes the request from its live file, a tenth of a second later at most. A program with private
+buffers (TUMIT_BUFFERS=private) has no live file and cannot be asked; nor can one on another machine.
+
+Examples:
+  tumit level 4711 MPI on          the process with this id
+  tumit level run.tmt APP off      every process that records into this run
+  tumit level run.tmt heat.APP on  a level of one spec, where several have such a level
+  tumit level run.tmt all off
+
+Exit status: 0 done, 1 a process has no such level, 2 could not run.")]
+pub(crate) struct Args {
+    /// The process id of a running program, or the run that it records
+    #[arg(value_name = "PID|RUN")]
+    target: String,
+
+    /// The level: NAME, TRACE.NAME, or `all`
+    #[arg(value_name = "LEVEL")]
+    level: String,
+
+    /// What it is to be
+    #[arg(value_enum, value_name = "on|off")]
+    to: Switch,
+
+    /// How long to wait for each answer, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
+    timeout: u64,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Switch {
+    On,
+    Off,
+}
+
+/// A process that can be asked.
+struct Target {
+    name: String,
+    live: PathBuf,
+    levels: Vec<LevelName>,
+}
+
+/// What it answered.
+enum Answer {
+    Done,
+    UnknownLevel,
+}
+
+const PAUSE: Duration = Duration::from_millis(10);
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+    if args.level.is_empty() || args.level.contains([',', '=']) {
+        bail!("`{}` is no name of a level", args.level);
+    }
+    let text = format!("{}={}", args.level, if matches!(args.to, Switch::On) { "on" } else { "off" });
+    if text.len() > REQUEST_BYTES {
+        bail!("a level's name of {} bytes is too long", args.level.len());
+    }
+    let is_run = Path::new(&args.target).exists();
+    let targets = match args.target.parse::<u32>() {
+        Ok(pid) if !is_run => of_process(pid)?,
+        _ => of_run(Path::new(&args.target))?,
+    };
+    let mut status = Status::Done;
+    for target in &targets {
+        let answer = ask(&target.live, &text, Duration::from_secs(args.timeout))
+            .with_context(|| format!("{}: cannot switch `{}`", target.name, args.level))?;
+        if matches!(answer, Answer::UnknownLevel) {
+            term::note(&format!("tumit: {}: {}", target.name, unknown(&args.level, &target.levels)));
+            status = Status::InputHasMistakes;
+        }
+    }
+    Ok(status)
+}
+
+fn of_process(pid: u32) -> anyhow::Result<Vec<Target>> {
+    let files = match running::live_files(pid) {
+        Ok(files) => files,
+        Err(error) if error.kind() == ErrorKind::NotFound => bail!("there is no process {pid} on this machine"),
+        Err(error) => return Err(error).with_context(|| format!("cannot look at process {pid}")),
+    };
+    if files.is_empty() {
+        bail!(
+            "process {pid} has no live file: it has recorded nothing yet, or its buffers are private (TUMIT_BUFFERS=private); \
+             set its levels where it starts, as in `TUMIT_LEVELS=APP=on`"
+        );
+    }
+    let target = |live: PathBuf| Target { name: format!("process {pid}"), levels: levels_of_live(&live), live };
+    Ok(files.into_iter().map(target).collect())
+}
+
+fn of_run(path: &Path) -> anyhow::Result<Vec<Target>> {
+    let run = Run::open(path)?;
+    let mut private = Vec::new();
+    let mut targets = Vec::new();
+    for process in run.processes.iter().filter(|process| !process.ended) {
+        let name = process.rank.map_or_else(|| format!("process {}", process.pid), |rank| format!("rank {rank}"));
+        match process.live.as_ref().filter(|live| live.used) {
+            Some(live) if running::user_of(&[&live.path]).is_some() => {
+                targets.push(Target { name, live: live.path.clone(), levels: levels(process) });
+            }
+            None if running::user_of(&[&process.path]).is_some() => private.push(name),
+            _ => {}
+        }
+    }
+    if targets.is_empty() && private.is_empty() {
+        bail!("{}: no process on this machine is recording into it", path.display());
+    }
+    if targets.is_empty() {
+        bail!(
+            "{}: {} cannot be asked: private buffers (TUMIT_BUFFERS=private) have no live file",
+            path.display(),
+            private.join(", ")
+        );
+    }
+    for name in private {
+        term::note(&format!("tumit: {name} has private buffers and cannot be asked"));
+    }
+    Ok(targets)
+}
+
+fn levels(process: &Process) -> Vec<LevelName> {
+    let schemas = process.providers.iter().map(|provider| &provider.schema);
+    schemas.flat_map(|schema| LevelName::all_of(schema)).collect()
+}
+
+fn unknown(level: &str, known: &[LevelName]) -> String {
+    let own = level.rsplit('.').next().unwrap_or(level);
+    let mut names: Vec<&str> = known.iter().map(|known| known.level.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let help = match did_you_mean(own, names.iter().copied()) {
+        Some(help) => help,
+        None if names.is_empty() => "it has recorded nothing of such a spec yet".to_owned(),
+        None => format!("it has {}", names.join(", ")),
+    };
+    format!("no level `{level}`; {help}")
+}
+
+/// Writes a request into a live file, and waits until the process has carried it out. The file is written, not mapped: both
+/// show the same bytes on the file systems where live files are.
+fn ask(live: &Path, text: &str, timeout: Duration) -> anyhow::Result<Answer> {
+    let shown = live.display();
+    let mut file =
+        OpenOptions::new().read(true).write(true).open(live).with_context(|| format!("cannot open `{shown}`"))?;
+    let mut magic = [0; LIVE_MAGIC.len()];
+    file.read_exact(&mut magic).with_context(|| format!("cannot read `{shown}`"))?;
+    if magic != LIVE_MAGIC {
+        bail!("`{shown}` is not a live file");
+    }
+    let last = word(&mut file, head::REQUEST)?.max(word(&mut file, head::REQUEST_DONE)?);
+    let number = last.wrapping_add(1);
+    let length = u32::try_from(text.len()).context("the request is too long")?;
+    put(&mut file, head::REQUEST_TEXT, text.as_bytes())?;
+    put(&mut file, head::REQUEST_LENGTH, &length.to_le_bytes())?;
+    // Last: the process takes the request when it sees a new number.
+    put(&mut file, head::REQUEST, &number.to_le_bytes())?;
+    let until = Instant::now() + timeout;
+    while word(&mut file, head::REQUEST_DONE)? != number {
+        if word(&mut file, head::REQUEST)? != number {
+            bail!("another request came between; try again");
+        }
+        if !live.exists() {
+            bail!("it has ended");
+        }
+        if Instant::now() >= until {
+            bail!(
+                "no answer in {} s: it has stopped, its helper thread is gone (after `fork`), or it was killed and left `{shown}`",
+                timeout.as_secs()
+            );
+        }
+        std::thread::sleep(PAUSE);
+    }
+    let mut carried_out = vec![0; text.len()];
+    file.seek(SeekFrom::Start(head::REQUEST_TEXT as u64)).and_then(|_| file.read_exact(&mut carried_out))?;
+    if carried_out != text.as_bytes() {
+        bail!("another request came between; try again");
+    }
+    Ok(if word(&mut file, head::REQUEST_RESULT)? == 0 { Answer::Done } else { Answer::UnknownLevel })
+}
+
+fn word(file: &mut File, at: usize) -> anyhow::Result<u32> {
+    let mut bytes = [0; 4];
+    file.seek(SeekFrom::Start(at as u64))
+        .and_then(|_| file.read_exact(&mut bytes))
+        .context("cannot read its live file")?;
+    Ok(u32::from_le_bytes(bytes))
+}
+
+fn put(file: &mut File, at: usize, bytes: &[u8]) -> anyhow::Result<()> {
+    file.seek(SeekFrom::Start(at as u64)).and_then(|_| file.write_all(bytes)).context("cannot write to its live file")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn level(level: &str) -> LevelName {
+        LevelName { trace: "heat".to_owned(), level: level.to_owned() }
+    }
+
+    #[test]
+    fn unknown_levels_get_help() {
+        assert_eq!(unknown("AP", &[level("APP"), level("MPI")]), "no level `AP`; did you mean `APP`?");
+        assert_eq!(unknown("heat.zzz", &[level("APP"), level("MPI")]), "no level `heat.zzz`; it has APP, MPI");
+        assert_eq!(unknown("APP", &[]), "no level `APP`; it has recorded nothing of such a spec yet");
+    }
+
+    /// What a recorder's helper does: one answer.
+    fn answer(path: &Path, result: u32) -> String {
+        let mut file = OpenOptions::new().read(true).write(true).open(path).unwrap();
+        loop {
+            let number = word(&mut file, head::REQUEST).unwrap();
+            if number != word(&mut file, head::REQUEST_DONE).unwrap() {
+                let mut text = vec![0; word(&mut file, head::REQUEST_LENGTH).unwrap() as usize];
+                file.seek(SeekFrom::Start(head::REQUEST_TEXT as u64)).unwrap();
+                file.read_exact(&mut text).unwrap();
+                put(&mut file, head::REQUEST_RESULT, &result.to_le_bytes()).unwrap();
+                put(&mut file, head::REQUEST_DONE, &number.to_le_bytes()).unwrap();
+                return String::from_utf8(text).unwrap();
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn requests_are_answered_or_time_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.live");
+        let mut bytes = vec![0; 4096];
+        bytes[..8].copy_from_slice(&LIVE_MAGIC);
+        std::fs::write(&path, &bytes).unwrap();
+        for (result, done) in [(0, true), (1, false), (0, true)] {
+            let text = std::thread::scope(|scope| {
+                let helper = scope.spawn(|| answer(&path, result));
+                let answer = ask(&path, "APP=on", Duration::from_secs(60)).unwrap();
+                assert_eq!(matches!(answer, Answer::Done), done);
+                helper.join().unwrap()
+            });
+            assert_eq!(text, "APP=on");
+        }
+        let error = ask(&path, "APP=on", Duration::ZERO).err().unwrap().to_string();
+        assert!(error.starts_with("no answer in 0 s"), "{error}");
+        std::fs::write(&path, b"something else").unwrap();
+        assert!(ask(&path, "APP=on", Duration::ZERO).err().unwrap().to_string().contains("is not a live file"));
+    }
+}
