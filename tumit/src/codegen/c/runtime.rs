@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use tracer_format::checksum::crc32c;
+use tracer_format::live;
 use tracer_format::tags::tag;
 use tracer_format::{BlockKind, ClockKind, Codec, cause};
 
@@ -64,13 +65,10 @@ pub(super) fn text() -> String {
     )
 }
 
-/// First bytes of a live file.
-const LIVE_MAGIC: [u8; 8] = *b"\xb1TLIVE\r\n";
-
 /// The numbers of the byte format, from the crate that defines it.
 fn constants() -> String {
     let mut out = String::from("/* ---- The byte format ---- */\n\n");
-    for (name, magic) in [("FILE_MAGIC", tracer_format::FILE_MAGIC), ("BLOCK_MAGIC", tracer_format::BLOCK_MAGIC), ("LIVE_MAGIC", LIVE_MAGIC)] {
+    for (name, magic) in [("FILE_MAGIC", tracer_format::FILE_MAGIC), ("BLOCK_MAGIC", tracer_format::BLOCK_MAGIC), ("LIVE_MAGIC", live::LIVE_MAGIC)] {
         let octal: String = magic.iter().map(|byte| format!("\\{byte:03o}")).collect();
         let _ = writeln!(out, "#define TUMIT1_{name} \"{octal}\"");
     }
@@ -116,12 +114,15 @@ fn constants() -> String {
         ("TAG_COMMAND", u64::from(tag::COMMAND)),
         ("TAG_WRITER", u64::from(tag::WRITER)),
         ("TAG_JOB", u64::from(tag::JOB)),
-        ("TAG_LIVE_PATH", 13),
-        ("TAG_BUFFERS", 14),
+        ("TAG_LIVE_PATH", u64::from(tag::LIVE_PATH)),
+        ("TAG_BUFFERS", u64::from(tag::BUFFERS)),
         ("BUFFERS_PRIVATE", 0),
         ("BUFFERS_MAPPED", 1),
         ("BUFFERS_FAILED", 2),
-        ("LIVE_VERSION", 1),
+        ("LIVE_VERSION", u64::from(live::LIVE_VERSION)),
+        ("LIVE_LOG", live::LIVE_HEAD_BYTES as u64),
+        ("LIVE_LOSSES", live::head::LOSSES as u64),
+        ("LIVE_COUNTERS", live::LOSS_COUNTERS as u64),
         ("TAG_TID", u64::from(tag::TID)),
         ("TAG_THREAD_NAME", u64::from(tag::THREAD_NAME)),
         ("TAG_RECORDS_WRITTEN", u64::from(tag::RECORDS_WRITTEN)),

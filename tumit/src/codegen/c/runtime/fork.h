@@ -43,7 +43,7 @@ TUMIT1_SLOW(void tumit1_in_child(void)) {
     if (s_->state_ != TUMIT1_ENDED) {
         s_->state_ = TUMIT1_CLOSED;
     }
-    s_->pool_.live_ = 0;
+    __atomic_store_n(&s_->pool_.live_, 0, __ATOMIC_RELEASE);
     s_->streams_ = s_->waiting_ = s_->sleeps_ = 0;
     s_->dropped_ = 0;
     s_->warned_ = s_->helper_ = s_->stop_ = s_->main_gone_ = 0;

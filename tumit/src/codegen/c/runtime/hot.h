@@ -16,9 +16,9 @@ struct tumit1_slot {
     uint64_t state_;
     uint64_t last_;         /* date of the last record */
     uint64_t first_;        /* date from which the first delta counts */
-    uint64_t flushed_;      /* what is in the file already, as `state_` */
+    uint64_t flushed_;      /* what is in the file already: bytes u32, records u16, blocks u16 */
     uint64_t flushed_last_; /* date of the last record that is in the file already */
-    uint64_t sequence_;     /* of the next block that is made of this slot */
+    uint64_t sequence_;     /* of the first block that is made of this slot */
     uint64_t dropped_;      /* records of the stream that were dropped so far */
     uint32_t stream_;
     uint32_t taken_;        /* 1 while it belongs to a stream */

@@ -145,7 +145,7 @@ TUMIT1_SLOW(int tumit1_pool_open(void)) {
         fprintf(stderr, "tumit: TUMIT_BUFFERS: `%s` is not understood: write mapped or private\n", buffers_);
     }
     if (buffers_ == NULL || strcmp(buffers_, "private") != 0) {
-        pool_->live_ = tumit1_make_live() == 0;
+        __atomic_store_n(&pool_->live_, tumit1_make_live() == 0, __ATOMIC_RELEASE);
         pool_->kept_ = pool_->live_ ? TUMIT1_BUFFERS_MAPPED : TUMIT1_BUFFERS_FAILED;
         pool_->ready_ = pool_->live_ ? pool_->ready_ : pool_->slots_;
     }
@@ -238,6 +238,15 @@ TUMIT1_SLOW(int tumit1_log(uint32_t kind_, uint32_t stream_, const unsigned char
     tumit1_put_bytes(p_, payload_, bytes_);
     __atomic_store_n(complete_, *complete_ + need_, __ATOMIC_RELEASE);
     return 1;
+}
+
+/* Counts in the live file what a killed process had lost. */
+TUMIT1_SLOW(void tumit1_count_loss(uint32_t stream_, uint64_t count_)) {
+    struct tumit1_pool *pool_ = &tumit1_session.pool_;
+    if (__atomic_load_n(&pool_->live_, __ATOMIC_ACQUIRE)) {
+        uint64_t *counters_ = (uint64_t *)(void *)(pool_->map_ + TUMIT1_LIVE_LOSSES);
+        __atomic_fetch_add(&counters_[stream_ % TUMIT1_LIVE_COUNTERS], count_, __ATOMIC_RELAXED);
+    }
 }
 
 /* The live file goes: all of it is in the file. Its memory stays, for threads that still run. */

@@ -9,7 +9,14 @@ TUMIT1_SLOW(void tumit1_lose(struct tumit1_thread *t_, uint64_t count_, uint64_t
     __atomic_store_n(&t_->lost_.last_, last_, __ATOMIC_RELAXED);
     __atomic_fetch_or(&t_->lost_.cause_, cause_, __ATOMIC_RELAXED);
     __atomic_fetch_add(&t_->dropped_, count_, __ATOMIC_RELAXED);
+    tumit1_count_loss(t_->stream_, count_);
     __atomic_fetch_add(&t_->lost_.count_, count_, __ATOMIC_RELEASE);
+}
+
+/* A record that no stream can be charged with is lost. */
+TUMIT1_SLOW(void tumit1_lose_stray(void)) {
+    __atomic_fetch_add(&tumit1_session.dropped_, 1u, __ATOMIC_RELAXED);
+    tumit1_count_loss(0, 1);
 }
 
 /* Writes the account as a record and clears it: returns behind it, or `p_` when nothing is missing. */
@@ -86,15 +93,15 @@ TUMIT1_SLOW(void tumit1_append_records(const struct tumit1_piece *piece_, int hu
     }
 }
 
-/* Makes a piece of what lies between two states of a slot; `last_` is the date of its last record. Returns 0 when there is
+/* Makes a piece of what a slot has between `from_`, which is its `flushed_`, and the state `to_`; `last_` is the date of its last record. Returns 0 when there is
  * nothing. A block's first date is that of its first record, whose delta is zero: where it is not, in a copy. */
 TUMIT1_SLOW(int tumit1_cut(struct tumit1_piece *piece_, struct tumit1_slot *slot_, uint64_t from_, uint64_t to_, uint64_t last_)) {
     const uint32_t start_ = (uint32_t)from_;
     unsigned char *p_ = tumit1_payload(slot_) + start_;
-    uint64_t first_ = start_ == 0 ? slot_->first_ : slot_->flushed_last_;
+    uint64_t first_ = from_ >> 48 == 0 ? slot_->first_ : slot_->flushed_last_;
     uint32_t delta_;
     piece_->bytes_ = (uint32_t)to_ - start_;
-    piece_->records_ = (uint32_t)(to_ >> 32) - (uint32_t)(from_ >> 32);
+    piece_->records_ = (uint32_t)(to_ >> 32) - ((uint32_t)(from_ >> 32) & 0xFFFFu);
     if (piece_->bytes_ == 0) {
         return 0;
     }
@@ -183,7 +190,9 @@ TUMIT1_SLOW(int tumit1_write_next(void)) {
         tumit1_forget_gone();
         return 0;
     }
-    slot_->sequence_ = piece_.thread_->file_sequence_; /* blocks before it may have failed */
+    if (slot_->flushed_ >> 48 == 0) {
+        slot_->sequence_ = piece_.thread_->file_sequence_; /* blocks before it may have failed */
+    }
     piece_.dropped_ = slot_->dropped_;
     if (tumit1_cut(&piece_, slot_, slot_->flushed_, __atomic_load_n(&slot_->state_, __ATOMIC_ACQUIRE),
                    __atomic_load_n(&slot_->last_, __ATOMIC_RELAXED))) {
@@ -247,12 +256,17 @@ TUMIT1_SLOW(void tumit1_write_live(int at_end_)) {
         some_ = tumit1_cut_live(&piece_, t_, at_end_, &slot_, &state_);
         pthread_mutex_unlock(&tumit1_lock);
         if (some_) {
+            uint64_t blocks_ = slot_->flushed_ >> 48, sequence_ = t_->file_sequence_;
+            if (blocks_ == 0) {
+                slot_->sequence_ = sequence_;
+            }
             tumit1_append_records(&piece_, 0);
-            /* Only now: a reader of the live file takes a block that is in the file from there. */
+            /* One word, and only now: a reader of the live file takes a block that is in the file from there. */
             pthread_mutex_lock(&tumit1_lock);
+            blocks_ += t_->file_sequence_ - sequence_;
             slot_->flushed_last_ = piece_.last_;
-            slot_->flushed_ = state_;
-            slot_->sequence_ = t_->file_sequence_;
+            slot_->first_ = blocks_ == 0 ? piece_.last_ : slot_->first_;
+            __atomic_store_n(&slot_->flushed_, (state_ & 0xFFFFFFFFFFFFu) | blocks_ << 48, __ATOMIC_RELEASE);
             pthread_mutex_unlock(&tumit1_lock);
         }
     }

@@ -185,6 +185,9 @@ TUMIT1_SLOW(int tumit1_append_process(const char *host_)) {
         p_ = tumit1_put_tag(p_, TUMIT1_TAG_JOB, text_, strlen(text_));
     }
     length_ = (size_t)(p_ - (block_ + TUMIT1_HEADER_BYTES));
+    if (s_->pool_.live_) {
+        (void)tumit1_log(TUMIT1_KIND_PROCESS, TUMIT1_PROCESS_STREAM, block_ + TUMIT1_HEADER_BYTES, length_);
+    }
     return tumit1_append_plain(TUMIT1_KIND_PROCESS, TUMIT1_PROCESS_STREAM, 1, block_, length_, 0, 0);
 }
 

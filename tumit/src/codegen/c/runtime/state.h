@@ -31,7 +31,6 @@ TUMIT1_BEGIN_DECLS
 #define TUMIT1_LOST_BYTES 42u     /* a `lost` record */
 #define TUMIT1_LZ4_BITS 12        /* of its hash */
 #define TUMIT1_LIVE_FRONT 262144u /* of a live file, before its slots: header and log of names */
-#define TUMIT1_LIVE_LOG 4096u     /* where the log begins */
 #define TUMIT1_CHUNK 16u          /* slots for which the live file gets room at a time */
 #define TUMIT1_WARM 4u            /* slots kept ready, so that no recording thread meets a page fault */
 

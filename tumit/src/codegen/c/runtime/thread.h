@@ -11,7 +11,9 @@ TUMIT1_SLOW(void tumit1_hand_over(struct tumit1_thread *t_)) {
     t_->slot_ = NULL;
     t_->last_ = slot_->last_;
     slot_->dropped_ = __atomic_load_n(&t_->dropped_, __ATOMIC_RELAXED);
-    slot_->sequence_ = t_->sequence_;
+    if (slot_->flushed_ >> 48 == 0) {
+        slot_->sequence_ = t_->sequence_;
+    }
     t_->sequence_ += slot_->state_ != t_->cut_;
     at_ = pool_->queue_first_ + pool_->queue_count_++;
     pool_->queue_[at_ < pool_->room_ ? at_ : at_ - pool_->room_] = slot_;
@@ -151,7 +153,7 @@ void tumit1_count_nested(size_t bytes_) {
         uint64_t now_ = tumit1_clock_kind != 0 ? tumit1_now_slow() : 0;
         tumit1_lose(t_, 1, bytes_, now_, now_, TUMIT1_CAUSE_NESTED);
     } else {
-        __atomic_fetch_add(&tumit1_session.dropped_, 1u, __ATOMIC_RELAXED);
+        tumit1_lose_stray();
     }
 }
 
@@ -183,7 +185,7 @@ int tumit1_make_room(size_t bytes_, uint64_t now_) {
     uint32_t before_ = tumit1_busy();
     struct tumit1_thread *t_ = c_->thread_ != NULL ? c_->thread_ : tumit1_attach(c_);
     if (t_ == NULL || __atomic_load_n(&tumit1_session.state_, __ATOMIC_ACQUIRE) != TUMIT1_OPEN) {
-        __atomic_fetch_add(&tumit1_session.dropped_, 1u, __ATOMIC_RELAXED);
+        tumit1_lose_stray();
         c_->slot_ = &tumit1_full;
     } else if (bytes_ > TUMIT1_MAX_RECORD) {
         tumit1_lose(t_, 1, bytes_, now_, now_, TUMIT1_CAUSE_OVERSIZE);
