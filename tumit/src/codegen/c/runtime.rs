@@ -68,7 +68,11 @@ pub(super) fn text() -> String {
 /// The numbers of the byte format, from the crate that defines it.
 fn constants() -> String {
     let mut out = String::from("/* ---- The byte format ---- */\n\n");
-    for (name, magic) in [("FILE_MAGIC", tracer_format::FILE_MAGIC), ("BLOCK_MAGIC", tracer_format::BLOCK_MAGIC), ("LIVE_MAGIC", live::LIVE_MAGIC)] {
+    for (name, magic) in [
+        ("FILE_MAGIC", tracer_format::FILE_MAGIC),
+        ("BLOCK_MAGIC", tracer_format::BLOCK_MAGIC),
+        ("LIVE_MAGIC", live::LIVE_MAGIC),
+    ] {
         let octal: String = magic.iter().map(|byte| format!("\\{byte:03o}")).collect();
         let _ = writeln!(out, "#define TUMIT1_{name} \"{octal}\"");
     }
@@ -143,11 +147,12 @@ mod tests {
     const KNOWN: &str = "
         auto bool break case char const continue default define defined double elif else endif enum error extern float for if
         ifdef ifndef include int long return sizeof static struct switch typedef unsigned void while
-        clock_gettime clockid_t close errno fprintf free ftruncate getenv gethostname getpid localtime_r malloc memchr memcmp
-        memcpy memset mkdir mmap munmap nanosleep off_t open prctl pwrite read readlink size_t snprintf ssize_t stderr strcmp
-        strcspn strerror strftime strlen strncasecmp strtol syscall time time_t timespec tm tv_nsec tv_sec uint16_t uint32_t
-        uint64_t uint8_t uintptr_t LZ4_compress_default";
-    const FAMILIES: [&str; 18] = [
+        clock_gettime clockid_t close errno f_type fprintf free ftruncate getcwd getenv gethostname getpid getrlimit id_t localtime_r
+        malloc memchr memcmp memcpy memset mkdir mmap munmap nanosleep off_t open posix_fallocate prctl pwrite read readlink
+        rlim_cur rlimit setpriority sigfillset sigset_t size_t snprintf ssize_t statfs stderr strchr strcmp strcspn strerror
+        strftime strlen strncasecmp strrchr strtol strtoull syscall thread_sanitizer time time_t timespec tm tv_nsec tv_sec uint16_t
+        uint32_t uint64_t uint8_t uintptr_t unlink volatile LZ4_compress_default";
+    const FAMILIES: [&str; 21] = [
         "tumit1_",
         "TUMIT",
         "__",
@@ -159,10 +164,13 @@ mod tests {
         "PTHREAD_",
         "sched_",
         "CLOCK_",
+        "FUTEX_",
         "MAP_",
         "O_",
         "PR",
         "PATH_MAX",
+        "RLIM",
+        "SIG_",
         "SYS_",
         "UINT64_MAX",
         "NULL",

@@ -1,12 +1,12 @@
 /* ---- The end of the trace ---- */
 
-/* The end block. Both locks are held by the caller's thread. */
-TUMIT1_SLOW(void tumit1_append_end(uint64_t dropped_)) {
+/* The end block. Returns 0 or an errno. */
+TUMIT1_SLOW(int tumit1_append_end(uint64_t dropped_)) {
     unsigned char block_[TUMIT1_HEADER_BYTES + 64];
     unsigned char *p_ = block_ + TUMIT1_HEADER_BYTES;
     p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_RECORDS_WRITTEN, tumit1_sink.written_);
     p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_RECORDS_DROPPED, dropped_);
-    (void)tumit1_append_plain(TUMIT1_KIND_END, TUMIT1_PROCESS_STREAM, 1, block_, (size_t)(p_ - (block_ + TUMIT1_HEADER_BYTES)), 0, 0);
+    return tumit1_append_plain(TUMIT1_KIND_END, TUMIT1_PROCESS_STREAM, 1, block_, (size_t)(p_ - (block_ + TUMIT1_HEADER_BYTES)), 0, 0);
 }
 
 /* Writes all that was recorded, the end block, and closes. No thread gets a slot any more: what is full is finite. */
@@ -18,6 +18,7 @@ TUMIT1_SLOW(void tumit1_write_end(void)) {
     while (tumit1_write_next()) {
     }
     tumit1_write_live(1);
+    tumit1_sink.ending_ = 1;
     for (next_ = 0; next_ < s_->streams_; next_++) {
         pthread_mutex_lock(&tumit1_lock);
         t_ = tumit1_find_stream(next_);
@@ -31,10 +32,11 @@ TUMIT1_SLOW(void tumit1_write_end(void)) {
     pthread_mutex_lock(&tumit1_lock);
     dropped_ = tumit1_dropped();
     pthread_mutex_unlock(&tumit1_lock);
-    tumit1_append_end(dropped_);
+    if (tumit1_append_end(dropped_) == 0) {
+        tumit1_remove_live(); /* else it tells how much was lost */
+    }
     close(tumit1_sink.file_);
     tumit1_sink.file_ = -1;
-    tumit1_remove_live();
 }
 
 /* Ends the trace: all threads' records, a last anchor and the end block. Records that come later are dropped. */

@@ -10,7 +10,7 @@ TUMIT1_SLOW(int tumit1_over_limit(uint64_t end_)) {
 TUMIT1_SLOW(int tumit1_append(const unsigned char *bytes_, size_t length_)) {
     struct tumit1_sink *s_ = &tumit1_sink;
     size_t done_ = 0;
-    if (tumit1_over_limit(s_->offset_ + length_)) {
+    if (tumit1_over_limit(s_->offset_ + length_ + (s_->ending_ ? 0 : TUMIT1_RESERVE))) {
         return EFBIG;
     }
     while (done_ < length_) {

@@ -49,6 +49,7 @@ TUMIT1_SLOW(void tumit1_in_child(void)) {
     s_->warned_ = s_->helper_ = s_->stop_ = s_->main_gone_ = 0;
     tumit1_sink.written_ = tumit1_sink.blocks_ = 0;
     tumit1_sink.file_ = -1;
+    tumit1_sink.ending_ = 0;
     s_->strings_.written_ = s_->sites_.written_ = 0;
     s_->strings_.logged_ = s_->sites_.logged_ = 0;
     for (provider_ = s_->providers_; provider_ != NULL; provider_ = provider_->next_) {

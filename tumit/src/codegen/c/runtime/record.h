@@ -48,8 +48,8 @@ TUMIT1_HOT unsigned char *tumit1_begin(uint32_t id_, size_t bytes_, struct tumit
     }
     TUMIT1_SET(c_->busy_, 1u);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    now_ = tumit1_now();
     for (;;) {
-        now_ = tumit1_now();
         slot_ = c_->slot_;
         state_ = slot_->state_;
         if (TUMIT1_LIKELY(bytes_ <= TUMIT1_ROOM && (uint32_t)state_ <= TUMIT1_ROOM - bytes_)) {

@@ -32,6 +32,7 @@ TUMIT1_BEGIN_DECLS
 #define TUMIT1_LZ4_BITS 12        /* of its hash */
 #define TUMIT1_LIVE_FRONT 262144u /* of a live file, before its slots: header and log of names */
 #define TUMIT1_CHUNK 16u          /* slots for which the live file gets room at a time */
+#define TUMIT1_RESERVE 16384u     /* bytes below a limit of the file's size that are kept for the end, which tells of losses */
 #define TUMIT1_WARM 4u            /* slots kept ready, so that no recording thread meets a page fault */
 
 /* A level as the generated code declares it. */
@@ -135,6 +136,7 @@ struct tumit1_pool {
 /* The file, and what it holds already. Guarded by tumit1_sink_lock. */
 struct tumit1_sink {
     int file_;
+    int ending_;             /* nothing but the end is still to be written */
     uint64_t offset_;        /* end of the last whole block */
     uint64_t sequence_;
     uint64_t written_;       /* records */

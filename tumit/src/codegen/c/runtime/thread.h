@@ -183,7 +183,11 @@ int tumit1_make_room(size_t bytes_, uint64_t now_) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     struct tumit1_slot *slot_ = NULL;
     uint32_t before_ = tumit1_busy();
-    struct tumit1_thread *t_ = c_->thread_ != NULL ? c_->thread_ : tumit1_attach(c_);
+    struct tumit1_thread *t_ = c_->thread_;
+    if (t_ == NULL) {
+        t_ = tumit1_attach(c_);
+        now_ = tumit1_now_slow(); /* behind what the start took; the record, begun before, gets this date */
+    }
     if (t_ == NULL || __atomic_load_n(&tumit1_session.state_, __ATOMIC_ACQUIRE) != TUMIT1_OPEN) {
         tumit1_lose_stray();
         c_->slot_ = &tumit1_full;
