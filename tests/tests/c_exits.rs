@@ -103,10 +103,12 @@ fn nothing_is_lost_however_the_process_ends() {
             assert!(signal.is_some() || outcome.status.success(), "{way}: {}", outcome.errors);
             let (recorded, lost) = sums(&outcome.files);
             assert!(outcome.witness >= 12_000, "{way}");
-            assert_eq!(
-                (recorded + lost, lost),
-                (outcome.witness, 0),
-                "{compiler:?} {extra:?} {way}: {}",
+            // Of the call in which the handler forked nobody can say whether its record is the child's.
+            let more = (recorded + lost).wrapping_sub(outcome.witness);
+            assert!(
+                lost == 0 && more <= u64::from(way == "fork-in-handler"),
+                "{compiler:?} {extra:?} {way}: {recorded} + {lost} of {}: {}",
+                outcome.witness,
                 outcome.errors
             );
             if way.starts_with("fork") {

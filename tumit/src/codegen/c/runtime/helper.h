@@ -3,15 +3,21 @@
 
 #define TUMIT1_POLL_NANOS 100000000
 
+/* Numbers of Linux: the headers that have them use names that programs may define as macros. */
+#define TUMIT1_SLEEP_CALL 128 /* FUTEX_WAIT, and private to the process */
+#define TUMIT1_WAKE_CALL 129
+#define TUMIT1_SET_MASK 2     /* SIG_SETMASK */
+#define TUMIT1_ALL_SIGNALS 0xFFFFFFFE7FFFFFFFu /* but for 32 and 33, by which the C library makes all threads change their user */
+
 TUMIT1_SLOW(void tumit1_futex(uint32_t *word_, int operation_, uint32_t value_, const struct timespec *patience_)) {
-    (void)syscall(SYS_futex, word_, operation_ | FUTEX_PRIVATE_FLAG, value_, patience_, NULL, 0);
+    (void)syscall(SYS_futex, word_, operation_, value_, patience_, NULL, 0);
 }
 
 /* Sleeps until somebody wakes the helper: who did since it read `seen_` need not have found it asleep. */
 TUMIT1_SLOW(void tumit1_sleep(uint32_t seen_)) {
     const struct timespec patience_ = {0, TUMIT1_POLL_NANOS};
     __atomic_store_n(&tumit1_session.sleeps_, 1u, __ATOMIC_SEQ_CST);
-    tumit1_futex(&tumit1_session.wake_, FUTEX_WAIT, seen_, &patience_);
+    tumit1_futex(&tumit1_session.wake_, TUMIT1_SLEEP_CALL, seen_, &patience_);
     __atomic_store_n(&tumit1_session.sleeps_, 0u, __ATOMIC_SEQ_CST);
 }
 
@@ -21,7 +27,7 @@ TUMIT1_SLOW(void tumit1_wake_helper(void)) {
     if (__atomic_load_n(&s_->helper_, __ATOMIC_ACQUIRE)) {
         __atomic_fetch_add(&s_->wake_, 1u, __ATOMIC_SEQ_CST);
         if (__atomic_load_n(&s_->sleeps_, __ATOMIC_SEQ_CST)) {
-            tumit1_futex(&s_->wake_, FUTEX_WAKE, 1, NULL);
+            tumit1_futex(&s_->wake_, TUMIT1_WAKE_CALL, 1, NULL);
         }
         return;
     }
@@ -111,21 +117,20 @@ TUMIT1_SLOW(void *tumit1_help(void *unused_)) {
 TUMIT1_SLOW(void tumit1_start_helper(void)) {
 #ifndef TUMIT_NO_THREAD
     struct tumit1_session *s_ = &tumit1_session;
-    sigset_t all_, before_;
+    uint64_t all_ = TUMIT1_ALL_SIGNALS, before_ = 0;
     pthread_attr_t attributes_;
     int error_ = pthread_attr_init(&attributes_);
     pthread_t id_;
     if (error_ != 0) {
         return;
     }
-    sigfillset(&all_);
-    pthread_sigmask(SIG_SETMASK, &all_, &before_);
+    (void)syscall(SYS_rt_sigprocmask, TUMIT1_SET_MASK, &all_, &before_, sizeof all_);
     (void)pthread_attr_setstacksize(&attributes_, 262144);
     error_ = pthread_create(&id_, &attributes_, tumit1_help, NULL);
     if (error_ == EINVAL) { /* thread-local variables that need a larger stack */
         error_ = pthread_create(&id_, NULL, tumit1_help, NULL);
     }
-    pthread_sigmask(SIG_SETMASK, &before_, NULL);
+    (void)syscall(SYS_rt_sigprocmask, TUMIT1_SET_MASK, &before_, NULL, sizeof before_);
     pthread_attr_destroy(&attributes_);
     if (error_ == 0) {
         pthread_mutex_lock(&tumit1_lock);
@@ -147,7 +152,7 @@ TUMIT1_SLOW(void tumit1_stop_helper(void)) {
     pthread_mutex_unlock(&tumit1_lock);
     if (running_) {
         __atomic_fetch_add(&s_->wake_, 1u, __ATOMIC_SEQ_CST);
-        tumit1_futex(&s_->wake_, FUTEX_WAKE, 1, NULL);
+        tumit1_futex(&s_->wake_, TUMIT1_WAKE_CALL, 1, NULL);
         (void)pthread_join(s_->helper_id_, NULL);
     }
 }
