@@ -367,12 +367,14 @@ fn what_is_damaged_is_counted_and_the_rest_is_read() {
     while at < bytes.len() {
         let block = decode_block(&bytes[at..]).unwrap();
         let (kind, size, records) = (block.header.kind, block.header.block_bytes(), block.header.records);
-        if kind == BlockKind::Records as u8 && hit == 0 {
+        // A block of a few records, of a thread that was sealed early, may end before its 80th byte.
+        if kind == BlockKind::Records as u8 && hit == 0 && size > 96 {
             hit = usize::try_from(records).unwrap();
             bytes[at + 80] ^= 0x10;
         }
         at += size;
     }
+    assert!(hit > 0, "no block is long enough");
     let whole = rust_lines(&path).len();
     std::fs::write(&path, &bytes).unwrap();
     let tool = compile(folder.path(), C99, &file("readers/tool.c"), &[]);

@@ -93,6 +93,9 @@ impl Diagnostic {
     }
 }
 
+/// Most findings that are kept.
+const MAX_KEPT: usize = 500;
+
 /// All findings of a compilation, with the texts that they point into.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
@@ -103,11 +106,15 @@ pub struct Diagnostics {
 impl Diagnostics {
     /// Adds a finding, unless it is there already. After very many, no more are kept: the text is no spec.
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
-        const MAX_KEPT: usize = 500;
         let is_first_error = diagnostic.severity == Severity::Error && !self.has_errors();
         if (self.list.len() < MAX_KEPT || is_first_error) && !self.list.contains(&diagnostic) {
             self.list.push(diagnostic);
         }
+    }
+
+    /// Whether no more are kept: then nobody needs to look for what may have been meant.
+    pub(crate) fn is_full(&self) -> bool {
+        self.list.len() >= MAX_KEPT && self.has_errors()
     }
 
     /// Whether any of them is an error: then there is no `Spec`.

@@ -48,6 +48,8 @@ pub(crate) struct Model {
     pub(crate) record_spans: Vec<Span>,
     pub(crate) container_spans: Vec<Span>,
     pub(crate) entity_spans: Vec<Span>,
+    /// Entities by name: several when different containers have one.
+    pub(crate) entity_names: BTreeMap<String, Vec<EntityTypeId>>,
     /// Places of the values of each entity.
     pub(crate) value_spans: Vec<Vec<Span>>,
     /// Own keys of each container.
@@ -77,6 +79,12 @@ pub(crate) fn resolve(files: &[Loaded], diagnostics: &mut Diagnostics) -> Model 
         }
     }
     model.constants_of(items(), diagnostics);
+    for item in items() {
+        if let Item::Alias(alias) = item {
+            // Also of those that nothing uses: a circle or an unknown name is a mistake anyway.
+            model.field_type(&alias.ty, diagnostics);
+        }
+    }
     for item in items() {
         if let Item::Level(level) = item {
             model.level(level, diagnostics);
@@ -160,7 +168,7 @@ impl Model {
         candidates: impl IntoIterator<Item = &'a str>,
         diagnostics: &mut Diagnostics,
     ) {
-        if self.broken.contains(&name.text) {
+        if self.broken.contains(&name.text) || diagnostics.is_full() {
             return;
         }
         let candidates: Vec<&str> = candidates.into_iter().collect();
@@ -190,9 +198,8 @@ impl Model {
     }
 
     /// Entities of this name: several when different containers have one.
-    pub(crate) fn entities_named(&self, name: &str) -> Vec<EntityTypeId> {
-        let all = self.spec.entities.iter().enumerate().filter(|(_, entity)| entity.name == name);
-        all.map(|(at, _)| EntityTypeId(index(at))).collect()
+    pub(crate) fn entities_named(&self, name: &str) -> &[EntityTypeId] {
+        self.entity_names.get(name).map_or(&[], Vec::as_slice)
     }
 }
 

@@ -37,6 +37,8 @@ struct Builder<'d> {
     broken: Vec<String>,
     /// Offsets of blocks already reported as unclosed: nested ones share the place.
     unclosed: Vec<usize>,
+    /// Operators of the expression that is being read; `None` outside of expressions.
+    operators: Option<usize>,
 }
 
 /// Parses a file; complaints go to `diagnostics`. What could be read is in the tree.
@@ -45,7 +47,8 @@ pub(crate) fn parse(file: FileId, diagnostics: &mut Diagnostics) -> ast::File {
     let Some(text) = scan::check(file, &text, diagnostics) else { return ast::File::default() };
     match Grammar::parse(Rule::file, &text) {
         Ok(mut pairs) => {
-            let mut builder = Builder { file, offset: 0, diagnostics, broken: Vec::new(), unclosed: Vec::new() };
+            let mut builder =
+                Builder { file, offset: 0, diagnostics, broken: Vec::new(), unclosed: Vec::new(), operators: None };
             pairs.next().map(|node| builder.file(node)).unwrap_or_default()
         }
         Err(error) => {

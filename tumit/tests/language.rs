@@ -31,3 +31,14 @@ fn standard_specs_compile_and_can_be_used() {
     assert_eq!(tumit::compile_sources(&older).0.expect("it is right").records[0].name, "x");
     assert_eq!(tumit::load::standard("std:pajé"), None);
 }
+
+#[test]
+fn long_texts_are_the_same_whatever_ends_the_lines() {
+    let text = "trace a;\nlevel L { event e; }\noutput text \"x\" {\n    prologue \"\"\"\nfirst\nsecond\n\"\"\"\n    rule e -> \"e\";\n}\n";
+    let prologue = |text: &str| {
+        let spec = tumit::compile_text("a.tumit", text).0.expect("it is right");
+        spec.outputs[0].prologue.clone()
+    };
+    assert_eq!(prologue(text), "first\nsecond\n");
+    assert!(prologue(&text.replace('\n', "\r\n")).starts_with("first"));
+}

@@ -166,6 +166,27 @@ fn deep_nesting_is_reported() {
     }
 }
 
+/// The operators of an expression are counted with those in its brackets: 64 brackets with 199 each are no small tree.
+#[test]
+fn operators_in_brackets_count_together() {
+    let nested = |around: &dyn Fn(String) -> String, first: &str| {
+        let expr = (0..60).fold(first.to_owned(), |inner, _| around(inner));
+        format!(
+            "trace a;\nlevel L {{ event e {{ x: i64, b: bool }} }}\npaje {{ container p {{ variable v event m }} }}\nrule e -> {expr} on p;\n"
+        )
+    };
+    let sums = nested(&|inner| format!("({inner}){}", " + x".repeat(199)), "x").replace("-> (", "-> set v = (");
+    let nots = nested(&|inner| format!("{}({inner}{})", "not ".repeat(199), " and b".repeat(199)), "b");
+    let nots = nots.replace("-> not", "-> mark m = not");
+    let holes = nested(&|inner| format!("({inner}){}", " + x".repeat(199)), "x").replace("-> (", "-> mark m = \"{(");
+    let holes = holes.replace(" on p", "}\" on p");
+    for text in [sums, nots, holes] {
+        let (_, diagnostics) = tumit::compile_text("deep.tumit", &text);
+        assert_eq!(diagnostics.error_count(), 1, "{}", diagnostics.render(false));
+        assert!(diagnostics.iter().any(|found| found.code == tumit::Code::TooDeep));
+    }
+}
+
 #[test]
 fn long_broken_files_end() {
     for part in [
@@ -190,4 +211,15 @@ fn large_good_files_compile() {
     let text = format!("trace a;\nlevel L {{\n{events}}}\npaje {{ container p[k: u16] {{ event log }} }}\n{rules}");
     let (spec, diagnostics) = tumit::compile_text("large.tumit", &text);
     assert_eq!(spec.map(|spec| spec.records.len()), Some(5_000), "{}", diagnostics.render(false));
+}
+
+/// Every `also rule default` acts on every event: the product is bounded before it is made.
+#[test]
+fn also_rules_times_events_are_bounded() {
+    let events: String = (0..2_000).map(|n| format!("event e{n}; ")).collect();
+    let rules = "also rule default -> mark log = \"x\" on p;\n".repeat(2_000);
+    let text = format!("trace a;\nlevel L {{ {events} }}\npaje {{ container p {{ event log }} }}\n{rules}");
+    let (spec, diagnostics) = tumit::compile_text("a.tumit", &text);
+    assert!(spec.is_none());
+    assert!(diagnostics.iter().any(|found| found.code == tumit::Code::TooMany), "{}", diagnostics.render(false));
 }

@@ -1,4 +1,4 @@
-//! Any text is a spec or has diagnostics: the compiler, its messages and the generators never panic.
+//! Any text is a spec or has diagnostics: the compiler, its messages, the formatter and the generators never panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -10,6 +10,11 @@ fuzz_target!(|data: &[u8]| {
     let drawn = diagnostics.render(false);
     assert_eq!(drawn.is_empty(), diagnostics.is_empty());
     assert_eq!(spec.is_none(), diagnostics.has_errors());
+    if let Ok(once) = tumit::fmt::format("fuzz.tumit", &text) {
+        let twice = tumit::fmt::format("fuzz.tumit", &once).expect("what is formatted can be read");
+        assert_eq!(once, twice, "formatting again changes nothing");
+        assert_eq!(spec.is_some(), tumit::compile_text("fuzz.tumit", &once).0.is_some(), "the meaning stays");
+    }
     let Some(spec) = spec else { return };
     // A header is long: one text in eight has its generators run.
     if data.len() % 8 != 0 {

@@ -13,7 +13,7 @@ use crate::spec::{
 };
 use crate::syntax::ast::{self, ActionKind, AssignVerb, ClauseKind, ExprKind, Ident};
 use tracer_format::schema::Scalar;
-pub(super) use usage::Usage;
+pub(super) use usage::{Create, Usage};
 
 /// Lowers one arrow; `None` after a complaint without which it means nothing.
 pub(super) fn lower_action(
@@ -291,7 +291,7 @@ fn value_of(scope: &Scope<'_>, id: EntityTypeId, expr: &ast::Expr, diagnostics: 
             || scope.model.constants.contains_key(&name.text)
             || super::expr::is_builtin(&name.text);
         if !known {
-            if !scope.model.broken.contains(&name.text) {
+            if !scope.model.broken.contains(&name.text) && !diagnostics.is_full() {
                 diagnostics.push(unknown_value(scope, id, name));
             }
             return ValueExpr::Computed(Expr::Integer(0));
@@ -312,14 +312,16 @@ fn unknown_value(scope: &Scope<'_>, id: EntityTypeId, name: &Ident) -> Diagnosti
     let entity = &model.spec.entities[id.index()];
     let values: Vec<&str> = entity.values.iter().map(|value| value.name.as_str()).collect();
     let parameters = scope.parameters();
-    let help = did_you_mean(&name.text, values.iter().chain(&parameters).copied())
-        .or_else(|| listed(&values))
-        .unwrap_or_else(|| {
-            format!(
-                "declare it: `{} \"{}\" {{ {} }}`, or write it as text, `\"{2}\"`",
-                entity.name, entity.label, name.text
-            )
-        });
+    let nature = match entity.nature {
+        Nature::State => "state",
+        Nature::Event => "event",
+        Nature::Variable => "variable",
+        Nature::Link { .. } => "link",
+    };
+    let help =
+        did_you_mean(&name.text, values.iter().chain(&parameters).copied()).or_else(|| listed(&values)).unwrap_or_else(
+            || format!("declare it: `{nature} {} … {{ {} }}`, or write it as text, `\"{1}\"`", entity.name, name.text),
+        );
     Diagnostic::error(Code::UnknownValue, format!("`{}` has no value `{}`", entity.name, name.text))
         .at(name.span, format!("neither a value nor a parameter of `{}`", model.record_name(scope.record)))
         .also(model.entity_spans[id.index()], "declared here")

@@ -155,6 +155,12 @@ impl Scope<'_> {
                 .note("the parameters of a span are recorded at its begin only")
                 .help(format!("use it in `rule {}.begin`", span.name));
         }
+        let of_enum = model.spec.enums.iter().find(|item| item.values.iter().any(|value| value.name == name.text));
+        if let Some(item) = of_enum {
+            return diagnostic
+                .also(model.record_spans[self.record.index()], "the event")
+                .help(format!("values are named with their enum: write `{}.{}`", item.name, name.text));
+        }
         let builtins = BUILTINS.iter().map(|(builtin, ..)| *builtin);
         let help =
             did_you_mean(&name.text, parameters.iter().copied().chain(builtins).chain(constants())).or_else(|| {
@@ -183,6 +189,19 @@ impl Scope<'_> {
             return bad();
         }
         (Expr::Text(Pattern(vec![Piece::Text(part.text.clone())])), Type::Enum(index))
+    }
+
+    /// Complains about a text that is compared with an enum and none of its values.
+    fn no_value_of(&self, item: u32, text: &str, span: Span, diagnostics: &mut Diagnostics) {
+        let Some(item) = self.model.spec.enums.get(item as usize) else { return };
+        let values: Vec<&str> = item.values.iter().map(|value| value.name.as_str()).collect();
+        if !values.contains(&text) && !diagnostics.is_full() {
+            diagnostics.push(
+                Diagnostic::error(Code::UnknownValue, format!("enum `{}` has no value `{text}`", item.name))
+                    .at(span, "equal to none of its values")
+                    .maybe_help(did_you_mean(text, values.iter().copied()).or_else(|| listed(&values))),
+            );
+        }
     }
 
     fn unary(&self, operator: UnaryOp, inner: &ast::Expr, diagnostics: &mut Diagnostics) -> (Expr, Type) {
@@ -222,6 +241,13 @@ impl Scope<'_> {
             diagnostics.push(misfit(operator, (left.span, left_type), (right.span, right_type)));
             return bad();
         };
+        for (side, ty, text) in [(right, left_type, &right_value), (left, right_type, &left_value)] {
+            if let (Type::Enum(item), Expr::Text(Pattern(pieces))) = (ty, text)
+                && let [Piece::Text(text)] = pieces.as_slice()
+            {
+                self.no_value_of(item, text, side.span, diagnostics);
+            }
+        }
         if matches!(operator, BinaryOp::Divide | BinaryOp::Remainder) && is_zero(&right_value) {
             diagnostics.push(
                 Diagnostic::error(Code::DivisionByZero, "division by zero")
@@ -288,6 +314,11 @@ fn misfit(operator: BinaryOp, left: (Span, Type), right: (Span, Type)) -> Diagno
     let text = left.1 == Type::Text || right.1 == Type::Text;
     match operator {
         BinaryOp::Add if text => diagnostic.help("join texts by holes: `\"{a} and {b}\"`"),
+        _ if [left.1, right.1].iter().any(|ty| matches!(ty, Type::Enum(_) | Type::Pointer))
+            && (left.1 == Type::Integer || right.1 == Type::Integer || left.1 == right.1) =>
+        {
+            diagnostic.help("write `number(…)` for the number of an enum value or a pointer")
+        }
         BinaryOp::And | BinaryOp::Or => diagnostic.help("both sides must be bool, such as comparisons"),
         _ => diagnostic,
     }

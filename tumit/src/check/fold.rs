@@ -11,7 +11,12 @@ pub(crate) enum NoFold {
     Depends,
     /// It is beyond 64 bits, not finite, or a division by zero.
     NoValue,
+    /// It is a text of more than [`MAX_TEXT`] bytes: texts of texts grow fast.
+    TooLong,
 }
+
+/// Most bytes of a constant text.
+pub(crate) const MAX_TEXT: usize = 4096;
 
 type Folded = Result<Expr, NoFold>;
 
@@ -58,6 +63,9 @@ fn text(pieces: &[Piece], spec: &Spec) -> Folded {
                 Expr::Text(Pattern(inner)) => out.push_str(literal(&inner)),
                 _ => return Err(NoFold::Depends),
             },
+        }
+        if out.len() > MAX_TEXT {
+            return Err(NoFold::TooLong);
         }
     }
     Ok(Expr::Text(Pattern(vec![Piece::Text(out)])))

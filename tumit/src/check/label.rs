@@ -1,6 +1,6 @@
 //! Labels of containers: each hole is a key of the path, or a field that every `create` of the container gives.
 
-use super::action::Usage;
+use super::action::{Create, Usage};
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::resolve::Model;
 use crate::source::Span;
@@ -8,6 +8,8 @@ use crate::spec::ContainerTypeId;
 
 /// Checks the holes of all labels.
 pub(super) fn check(model: &Model, usage: &Usage, diagnostics: &mut Diagnostics) {
+    let mut creates: Vec<Vec<&Create>> = vec![Vec::new(); model.spec.containers.len()];
+    usage.creates.iter().for_each(|create| creates[create.container.index()].push(create));
     for (at, holes) in model.holes.iter().enumerate() {
         let id = ContainerTypeId(crate::resolve::index(at));
         let keys: Vec<&str> = model.path_keys(id).into_iter().map(|key| key.name.as_str()).collect();
@@ -15,7 +17,7 @@ pub(super) fn check(model: &Model, usage: &Usage, diagnostics: &mut Diagnostics)
         for (name, span) in holes {
             let known = keys.contains(&name.as_str()) || is_stream && Model::is_stream_fact(name);
             if !known {
-                check_hole(model, usage, (id, name, *span), &keys, diagnostics);
+                check_hole(model, (&creates[at], usage.incomplete), (id, name, *span), &keys, diagnostics);
             }
         }
     }
@@ -23,12 +25,11 @@ pub(super) fn check(model: &Model, usage: &Usage, diagnostics: &mut Diagnostics)
 
 fn check_hole(
     model: &Model,
-    usage: &Usage,
+    (creates, incomplete): (&[&Create], bool),
     (id, name, span): (ContainerTypeId, &str, Span),
     keys: &[&str],
     diagnostics: &mut Diagnostics,
 ) {
-    let creates: Vec<_> = usage.creates.iter().filter(|create| create.container == id).collect();
     let container = model.container_name(id);
     if creates.iter().any(|create| create.fields.iter().any(|field| field == name)) {
         for create in creates.iter().filter(|create| !create.fields.iter().any(|field| field == name)) {
@@ -44,7 +45,7 @@ fn check_hole(
     let given = creates.iter().flat_map(|create| create.fields.iter().map(String::as_str));
     let near = did_you_mean(name, keys.iter().copied().chain(given));
     // A `create` may be in a rule that was not understood.
-    if usage.incomplete && near.is_none() {
+    if incomplete && near.is_none() {
         return;
     }
     let help = near.unwrap_or_else(|| format!("write `create {container}… with {{ {name} = … }}`"));

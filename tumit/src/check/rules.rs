@@ -7,6 +7,9 @@ use crate::resolve::{EventRef, Model, index};
 use crate::spec::{Action, RecordId, RuleText};
 use crate::syntax::ast::{self, ActionKind, Path, Rule, Target};
 
+/// Most pairs of an `also` rule and an event on which it acts.
+const MAX_ADDED: usize = 1_000_000;
+
 /// One of the places of a [`Choice`].
 type Slot = fn(&mut Choice) -> &mut Option<usize>;
 
@@ -86,6 +89,11 @@ pub(super) fn lower_each<T>(
 pub(super) fn assign(rules: &[&Rule], model: &Model, diagnostics: &mut Diagnostics) -> Vec<Vec<usize>> {
     let mut choices = vec![Choice::default(); model.spec.records.len()];
     let is_event = |record: usize| model.spec.records[record].layout.kind == tracer_format::schema::RecordKind::Event;
+    let mut of_level: Vec<Vec<usize>> = vec![Vec::new(); model.spec.levels.len()];
+    for record in (0..choices.len()).filter(|record| is_event(*record)) {
+        of_level[model.spec.records[record].level.index()].push(record);
+    }
+    let mut added = 0;
     for (at, rule) in rules.iter().enumerate() {
         // The records that the rule speaks of, and which of their places it takes.
         let (records, slot): (Vec<usize>, Slot) = match &rule.target {
@@ -99,9 +107,7 @@ pub(super) fn assign(rules: &[&Rule], model: &Model, diagnostics: &mut Diagnosti
                     model.unknown(Code::UnknownLevel, "level", name, levels, diagnostics);
                     continue;
                 };
-                let records = 0..choices.len();
-                let own = records.filter(|record| is_event(*record) && model.spec.records[*record].level == level);
-                (own.collect(), |choice| &mut choice.level)
+                (of_level[level.index()].clone(), |choice| &mut choice.level)
             }
             Target::Default(_) => {
                 ((0..choices.len()).filter(|record| is_event(*record)).collect(), |choice| &mut choice.default)
@@ -109,6 +115,13 @@ pub(super) fn assign(rules: &[&Rule], model: &Model, diagnostics: &mut Diagnosti
         };
         if records.is_empty() {
             empty(rule, diagnostics);
+        }
+        if rule.also {
+            added += records.len();
+        }
+        if added > MAX_ADDED {
+            diagnostics.push(too_many(rule));
+            break;
         }
         for record in records {
             let choice = &mut choices[record];
@@ -125,6 +138,13 @@ pub(super) fn assign(rules: &[&Rule], model: &Model, diagnostics: &mut Diagnosti
     shadowed(&choices, rules, diagnostics);
     half_spans(&choices, rules, model, diagnostics);
     choices.iter().map(|choice| choice.rules().collect()).collect()
+}
+
+/// `also` rules for very many events: rules times events is what has to be kept.
+fn too_many(rule: &Rule) -> Diagnostic {
+    Diagnostic::error(Code::TooMany, "the `also` rules of the spec act on too many events")
+        .at(target_span(&rule.target), format!("with this one, more than {MAX_ADDED} times one rule for one event"))
+        .help("write fewer `also rule level` and `also rule default`, each with more arrows")
 }
 
 /// A rule for events of which there are none. An unknown name was reported.

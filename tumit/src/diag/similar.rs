@@ -8,13 +8,29 @@ pub fn did_you_mean<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a st
 
 fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = wrong.len().clamp(3, 9) / 3;
+    let letters = counted(wrong);
     candidates
         .into_iter()
         .filter(|candidate| *candidate != wrong && (2..=64).contains(&wrong.len()) && candidate.len() <= 64)
+        .filter(|candidate| candidate.len().abs_diff(wrong.len()) <= limit && most_letters(candidate, &letters, limit))
         .map(|candidate| (distance(&wrong.to_lowercase(), &candidate.to_lowercase()), candidate))
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
+}
+
+/// How often each letter stands in a name, upper and lower case as one.
+fn counted(name: &str) -> [i16; 32] {
+    let mut counts = [0; 32];
+    name.bytes().for_each(|byte| counts[usize::from(byte % 32)] += 1);
+    counts
+}
+
+/// A cheap look before the distance is computed: each change of a name alters at most two of these counts by one.
+fn most_letters(candidate: &str, letters: &[i16; 32], limit: usize) -> bool {
+    let other = counted(candidate);
+    let differ: u32 = letters.iter().zip(&other).map(|(a, b)| u32::from(a.abs_diff(*b))).sum();
+    differ as usize <= 2 * limit
 }
 
 /// Number of insertions, deletions, replacements and swaps of neighbours between two texts ("optimal string alignment").

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Model, Type, check_name};
 use crate::check::expr::Scope;
-use crate::check::fold::{NoFold, fold};
+use crate::check::fold::{MAX_TEXT, NoFold, fold};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::spec::{self, Expr};
 use crate::syntax::ast::{self, Const, ExprKind, Item, TextPiece, TypeRef};
@@ -96,8 +96,14 @@ impl Model {
 }
 
 fn no_value(constant: &Const, why: NoFold) -> Diagnostic {
+    if why == NoFold::TooLong {
+        let title = format!("constant `{}` is a text of more than {MAX_TEXT} bytes", constant.name.text);
+        return Diagnostic::error(Code::TooLarge, title)
+            .at(constant.value.span, "too long")
+            .help("write long texts where they are used");
+    }
     let label = match why {
-        NoFold::NoValue => "beyond 64 bits, not finite, a division by zero, or no value of the enum",
+        NoFold::NoValue | NoFold::TooLong => "beyond 64 bits, not finite, a division by zero, or no value of the enum",
         NoFold::Depends => "not known when the spec is compiled",
     };
     Diagnostic::error(Code::NoValue, format!("constant `{}` has no value", constant.name.text))

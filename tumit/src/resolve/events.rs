@@ -118,7 +118,7 @@ impl Model {
             // A field of unknown type stays, so that rules that name it do not complain too.
             let ty = self.field_type(&field.ty, diagnostics);
             let ty = ty.unwrap_or(tracer_format::FieldType::One(tracer_format::schema::Scalar::U64));
-            let written = diagnostics.sources.text(field.ty.span).to_owned();
+            let written = super::types::written(&field.ty);
             fields.push((Field { name: field.name.text.clone(), ty }, FieldText { doc: field.doc.clone(), written }));
         }
         if fields.len() > MAX_FIELDS {

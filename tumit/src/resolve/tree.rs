@@ -8,7 +8,8 @@ use super::{Key, Model, check_name, duplicate, index};
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::source::Span;
 use crate::spec::{
-    self, Builtin, ContainerType, ContainerTypeId, EntityType, Expr, Format, Look, Nature, Pattern, Piece, Shape,
+    self, Builtin, ContainerType, ContainerTypeId, EntityType, EntityTypeId, Expr, Format, Look, Nature, Pattern,
+    Piece, Shape,
 };
 use crate::syntax::ast::{self, Container, EntityKind, ExprKind, Ident, TextPiece, TreeMember};
 
@@ -263,8 +264,8 @@ impl Model {
 
     fn entity(&mut self, entity: &ast::Entity, holder: ContainerTypeId, diagnostics: &mut Diagnostics) {
         check_name(&entity.name, diagnostics);
-        let same_name = self.entities_named(&entity.name.text);
-        if let Some(first) = same_name.into_iter().find(|id| self.spec.entities[id.index()].container == holder) {
+        let mut same_name = self.entities_named(&entity.name.text).iter();
+        if let Some(first) = same_name.find(|id| self.spec.entities[id.index()].container == holder) {
             return duplicate("type", &entity.name, self.entity_spans[first.index()], diagnostics);
         }
         let nature = match entity.kind {
@@ -293,6 +294,8 @@ impl Model {
                 look: look(&value.look, diagnostics),
             });
         }
+        let id = EntityTypeId(index(self.spec.entities.len()));
+        self.entity_names.entry(entity.name.text.clone()).or_default().push(id);
         self.entity_spans.push(entity.name.span);
         self.value_spans.push(spans);
         self.spec.entities.push(EntityType {

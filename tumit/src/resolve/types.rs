@@ -152,7 +152,7 @@ impl Model {
             return duplicate("type", &alias.name, self.enum_spans[*first as usize], diagnostics);
         }
         self.aliases.insert(alias.name.text.clone(), alias.ty.clone());
-        let text = diagnostics.sources.text(alias.ty.span).to_owned();
+        let text = written(&alias.ty);
         self.spec.aliases.push(spec::Alias { name: alias.name.text.clone(), doc: alias.doc.clone(), text });
     }
 
@@ -174,19 +174,32 @@ impl Model {
     fn unaliased<'a>(&'a self, ty: &'a TypeRef, diagnostics: &mut Diagnostics) -> Option<&'a TypeRef> {
         let mut at = ty;
         for _ in 0..MAX_ALIASES {
-            match &at.kind {
-                TypeKind::Named(name) => match self.aliases.get(&name.text) {
-                    Some(next) => at = next,
-                    None => return Some(at),
-                },
-                _ => return Some(at),
+            match self.next_alias(at) {
+                Some(next) => at = next,
+                None => return Some(at),
             }
         }
-        diagnostics.push(
+        let is_circle = std::iter::successors(self.next_alias(at), |at| self.next_alias(at))
+            .take(MAX_ALIASES)
+            .any(|later| later.span == at.span);
+        diagnostics.push(if is_circle {
             Diagnostic::error(Code::Circular, "the type is declared by itself")
-                .at(ty.span, "its `type` declarations lead in a circle"),
-        );
+                .at(ty.span, "its `type` declarations lead in a circle")
+        } else {
+            Diagnostic::error(
+                Code::Circular,
+                format!("more than {MAX_ALIASES} `type` declarations stand behind the type"),
+            )
+            .at(ty.span, "not followed any further")
+            .help("name the type that is meant itself")
+        });
         None
+    }
+
+    /// What a `type` declaration says that this name stands for.
+    fn next_alias(&self, ty: &TypeRef) -> Option<&TypeRef> {
+        let TypeKind::Named(name) = &ty.kind else { return None };
+        self.aliases.get(&name.text)
     }
 
     fn scalar(&self, name: &Ident, diagnostics: &mut Diagnostics) -> Option<Scalar> {
@@ -265,6 +278,16 @@ impl Model {
             return None;
         }
         u32::try_from(value).ok()
+    }
+}
+
+/// A type in its usual form, whatever blanks and comments stand in it.
+pub(super) fn written(ty: &TypeRef) -> String {
+    match &ty.kind {
+        TypeKind::Named(name) => name.text.clone(),
+        TypeKind::Variable(element) => format!("[{}]", written(element)),
+        TypeKind::Fixed(element, Count::Literal(count, _)) => format!("[{}; {count}]", written(element)),
+        TypeKind::Fixed(element, Count::Named(name)) => format!("[{}; {}]", written(element), name.text),
     }
 }
 

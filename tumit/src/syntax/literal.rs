@@ -196,10 +196,10 @@ impl Builder<'_> {
         let text = node.as_str();
         let start = self.offset + node.as_span().start();
         match text.strip_prefix("\"\"\"").and_then(|rest| rest.strip_suffix("\"\"\"")) {
-            Some(long) => match long.strip_prefix('\n') {
-                Some(content) => (content, start + 4, false),
-                None => (long, start + 3, false),
-            },
+            Some(long) => {
+                let content = long.strip_prefix("\r\n").or_else(|| long.strip_prefix('\n')).unwrap_or(long);
+                (content, start + 3 + long.len() - content.len(), false)
+            }
             None => (&text[1..text.len() - 1], start + 1, true),
         }
     }

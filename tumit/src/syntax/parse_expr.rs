@@ -8,15 +8,35 @@ use crate::diag::{Code, Diagnostic};
 use crate::source::Span;
 use crate::spec::{BinaryOp, UnaryOp};
 
-/// Most operators in one expression: trees of this height are walked by recursion.
+/// Most operators in one expression, brackets and holes included: trees of this height are walked by recursion.
 const MAX_OPERATORS: usize = 200;
 
 impl Builder<'_> {
+    /// An expression, with all that is in its brackets and holes: its operators are counted together.
     pub(super) fn expr(&mut self, node: Node<'_>) -> Expr {
+        if self.operators.is_some() {
+            return self.part(node);
+        }
+        let span = self.span(&node);
+        self.operators = Some(0);
+        let expr = self.part(node);
+        let total = self.operators.take().unwrap_or_default();
+        if total > MAX_OPERATORS { self.too_long(span) } else { expr }
+    }
+
+    /// Counts operators; whether there are still few enough to read on.
+    fn count(&mut self, operators: usize) -> bool {
+        let total = self.operators.unwrap_or_default() + operators;
+        self.operators = Some(total);
+        total <= MAX_OPERATORS
+    }
+
+    /// An expression, or one in the brackets or holes of another.
+    fn part(&mut self, node: Node<'_>) -> Expr {
         let span = self.span(&node);
         let parts: Vec<Node<'_>> = node.into_inner().collect();
-        if parts.len() > 2 * MAX_OPERATORS {
-            return self.too_long(span);
+        if !self.count(parts.len() / 2) {
+            return Expr { kind: ExprKind::Bad, span };
         }
         let mut operators: Vec<(BinaryOp, u8)> = Vec::new();
         let mut operands: Vec<Expr> = Vec::new();
@@ -41,7 +61,8 @@ impl Builder<'_> {
     fn too_long(&mut self, span: Span) -> Expr {
         self.push(
             Diagnostic::error(Code::TooDeep, "the expression is too long")
-                .at(span, format!("more than {MAX_OPERATORS} operators")),
+                .at(span, format!("more than {MAX_OPERATORS} operators"))
+                .help("compute parts of it as parameters, or in constants"),
         );
         Expr { kind: ExprKind::Bad, span }
     }
@@ -65,17 +86,18 @@ impl Builder<'_> {
 
     fn unary(&mut self, node: Node<'_>) -> Expr {
         let span = self.span(&node);
+        let is_prefix = |child: &Node<'_>| child.as_rule() == Rule::unary_op;
+        if !self.count(node.clone().into_inner().filter(is_prefix).count()) {
+            return Expr { kind: ExprKind::Bad, span };
+        }
         let mut prefixes: Vec<(UnaryOp, Span)> = Vec::new();
         let mut operand = Expr { kind: ExprKind::Bad, span };
         for child in children(node) {
-            if child.as_rule() == Rule::unary_op {
+            if is_prefix(&child) {
                 prefixes.push((self.unary_operator(&child), self.span(&child)));
             } else {
                 operand = self.primary(child);
             }
-        }
-        if prefixes.len() > MAX_OPERATORS {
-            return self.too_long(span);
         }
         for (operator, at) in prefixes.into_iter().rev() {
             let span = at.to(operand.span);

@@ -138,10 +138,17 @@ fn token(text: &str) -> &str {
     if word > 0 {
         return &text[..word];
     }
-    if text.starts_with("->") {
-        return "->";
+    const PAIRS: [&str; 10] = ["->", "=>", "==", "!=", "<=", ">=", "+=", "-=", "&&", "||"];
+    if PAIRS.iter().any(|pair| text.starts_with(pair)) {
+        return &text[..2];
     }
     &text[..text.chars().next().filter(|c| !c.is_whitespace()).map_or(0, char::len_utf8)]
+}
+
+/// Whether one of these signs follows the name that the text starts with.
+fn after_name(text: &str, signs: &[&str]) -> bool {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    rest.len() < text.len() && signs.iter().any(|sign| rest.trim_start().starts_with(sign))
 }
 
 /// Advice for mistakes that are made often.
@@ -153,10 +160,19 @@ fn hint(text: &str, at: usize, found: &str, expected: &str) -> Option<String> {
         "[" if expected == "expected a name" || expected == "expected a container" => {
             "a related container is two words and the container: `waits for lock[…]`, `owned by thread[…]`"
         }
-        "+" | "-" | "*" if text[at + 1..].starts_with('=') => "write `add VARIABLE = …` or `subtract VARIABLE = …`",
+        "+=" | "-=" => "write `add VARIABLE = …` or `subtract VARIABLE = …`",
         "'" => "texts stand in double quotes",
         ";" if before.contains('{') && !before.contains('}') => "parameters are separated by `,`",
-        "=>" | "=" if before.ends_with('-') => "write `->`",
+        "=>" | ">" if expected.contains("`->`") => "write `->`",
+        "=" if expected.contains("a clause") => "equality is written `==`",
+        "#" if at == 0 => "comments start with `//`",
+        "==" if expected.contains("`=`") => "write `=`; `==` compares",
+        _ if expected.starts_with("expected an action") && after_name(&text[at..], &["+=", "-="]) => {
+            "write `add VARIABLE = …` or `subtract VARIABLE = …`"
+        }
+        _ if expected.starts_with("expected an action") && after_name(&text[at..], &["="]) => {
+            "a verb is missing: `set STATE = …`, `push STATE = …`, `mark EVENT = …`"
+        }
         _ if found.starts_with(|c: char| c.is_alphabetic() && !c.is_ascii()) => {
             "names have ASCII letters, digits and `_`; a label in quotes may hold any text"
         }

@@ -139,7 +139,7 @@ fn of_run(path: &Path) -> anyhow::Result<Vec<Target>> {
 
 fn levels(process: &Process) -> Vec<LevelName> {
     let schemas = process.providers.iter().map(|provider| &provider.schema);
-    schemas.flat_map(|schema| LevelName::all_of(schema)).collect()
+    schemas.flat_map(LevelName::all_of).collect()
 }
 
 fn unknown(level: &str, known: &[LevelName]) -> String {

@@ -92,7 +92,7 @@ fn named(
     diagnostics: &mut Diagnostics,
 ) -> Option<EntityTypeId> {
     let model = scope.model;
-    let fitting = model.entities_named(&name.text).into_iter().find(|id| {
+    let fitting = model.entities_named(&name.text).iter().copied().find(|id| {
         let Nature::Link { from, to } = &model.spec.entities[id.index()].nature else { return false };
         at.is_some_and(|at| if is_start { from } else { to }.contains(&at))
     });

@@ -49,8 +49,10 @@ impl Usage {
 
     /// Links whose keys differ, and links that are started and never ended.
     pub(crate) fn check(&self, model: &Model, diagnostics: &mut Diagnostics) {
+        let mut of_entity: Vec<Vec<&LinkEnd>> = vec![Vec::new(); model.spec.entities.len()];
+        self.links.iter().for_each(|(id, end)| of_entity[id.index()].push(end));
         for (at, entity) in model.spec.entities.iter().enumerate() {
-            let ends = || self.links.iter().filter(|(id, _)| id.index() == at).map(|(_, end)| end);
+            let ends = || of_entity[at].iter().copied();
             let Some(first) = ends().next() else { continue };
             for other in ends().filter(|other| !alike(&first.kinds, &other.kinds)) {
                 diagnostics.push(

@@ -350,10 +350,13 @@ TUMIT1R_FN bool {write}(struct tumit1r_writer *writer, const struct {structure} 
     }
 }
 
-/// A member of a struct; no keyword, nor a macro that the usual headers define.
+/// A member of a struct; no keyword, nor a macro that the usual headers define, nor a type of other members: in C++ a
+/// member may not take the name of a type that its class uses.
 fn member(name: &str) -> String {
     let name = c_name(&names::raw(name));
-    if ["EOF", "NULL", "assert", "i386"].contains(&name.as_str()) { name + "_" } else { name }
+    let is_integer_type = name.ends_with("_t") && (name.starts_with("int") || name.starts_with("uint"));
+    let is_taken = is_integer_type || ["EOF", "NULL", "assert", "i386", "size_t"].contains(&name.as_str());
+    if is_taken { name + "_" } else { name }
 }
 
 /// A program may have declared anything before it includes a header.

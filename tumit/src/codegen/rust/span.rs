@@ -103,7 +103,8 @@ impl<'a> Both<'a> {
                 #[inline(always)]
                 #caller
                 #visibility fn span(#all) -> #guard {
-                    #name(#arguments)
+                    // A parameter may have the name of the span.
+                    self::#name(#arguments)
                 }
 
                 #[inline]
@@ -127,13 +128,14 @@ impl<'a> Both<'a> {
             #caller
             #visibility fn span(#without_task) -> #guard {
                 #no_span
-                #name(#task, #rest)
+                self::#name(#task, #rest)
             }
 
             #[inline(always)]
             #caller
             #visibility fn span_of_task(#all) -> #guard {
-                #name(#arguments)
+                // A parameter may have the name of the span.
+                self::#name(#arguments)
             }
 
             #[inline]

@@ -80,3 +80,12 @@ fn names_of_events_do_not_meet_ours() {
         assert!(out.text.contains(expected), "{expected} in {}", out.text);
     }
 }
+
+/// C++ refuses a class with a member `uint8_t` beside members of that type.
+#[test]
+fn members_have_no_names_of_types() {
+    for taken in ["uint8_t", "int64_t", "size_t", "NULL", "class"] {
+        assert_eq!(member(taken), format!("{taken}_"));
+    }
+    assert_eq!(["point", "interest", "count_t"].map(member), ["point", "interest", "count_t"]);
+}

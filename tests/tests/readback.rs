@@ -1,0 +1,388 @@
+//! Runs that were not ended in order, or are not ended yet, through the commands: shown, repaired, and their levels switched.
+
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking; children speak")]
+
+#[path = "../../converter/tests/support/synthetic.rs"]
+mod synthetic;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+use synthetic::{About, File, Records};
+use tests::programs::{output, succeed, tumit};
+use tracer_format::record::Lost;
+use tracer_format::{Codec, ID_LOST, cause};
+
+tracer_rt::events!("tests/readback.tumit");
+
+const PROGRAM: &str = "TUMIT_TEST_PROGRAM";
+
+#[test]
+#[ignore = "the other tests run it, in a process of its own"]
+fn child() {
+    if std::env::var_os(PROGRAM).is_none() {
+        return;
+    }
+    let tick = |thread: u64| {
+        for n in 0.. {
+            app::tick(n, thread);
+            extra::more(n);
+            if thread == 0 && n % 100 == 0 {
+                app::word(if n % 200 == 0 { "even" } else { "odd" });
+                println!("ticks {n}");
+            }
+            if n % 10 == 0 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+    };
+    std::thread::spawn(move || tick(1));
+    tick(0);
+}
+
+/// A program that records for ever.
+struct Running {
+    folder: tempfile::TempDir,
+    child: Child,
+    lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
+}
+
+impl Running {
+    fn start(settings: &[(&str, &Path)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"]);
+        for variable in ["TUMIT_LEVELS", "TUMIT_MEMORY", "TUMIT_BUFFERS", "TUMIT_LIVE", "TUMIT_POLICY"] {
+            command.env_remove(variable);
+        }
+        command.env(PROGRAM, "1").env("TUMIT_TRACE", folder.path().join("run.tmt"));
+        command.envs(settings.iter().copied()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        Self { folder, child, lines }
+    }
+
+    fn run(&self) -> PathBuf {
+        self.folder.path().join("run.tmt")
+    }
+
+    fn pid(&self) -> String {
+        self.child.id().to_string()
+    }
+
+    /// Waits until the program has said so many times how far it is, and returns the last number of ticks.
+    fn wait(&mut self, times: usize) -> u64 {
+        let ticks =
+            self.lines.by_ref().map_while(Result::ok).filter_map(|line| line.rsplit_once("ticks ")?.1.parse().ok());
+        ticks.take(times).last().expect("it speaks")
+    }
+
+    /// Kills it, and returns how many ticks had been recorded at least.
+    fn kill(&mut self) -> u64 {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        let rest = self.lines.by_ref().map_while(Result::ok);
+        rest.filter_map(|line| line.rsplit_once("ticks ")?.1.parse().ok()).last().unwrap_or(0)
+    }
+
+    fn files(&self, ending: &str) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.run()).unwrap().map(|entry| entry.unwrap().path());
+        entries.filter(|path| path.extension().is_some_and(|found| found == ending)).collect()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn run(args: &[&str], path: &Path) -> Output {
+    output(tumit().args(&args[..1]).arg(path).args(&args[1..]))
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Ticks of each thread as `tumit dump --json` has them: without gaps from 0.
+fn ticks(path: &Path) -> BTreeMap<u64, u64> {
+    let mut next: BTreeMap<u64, u64> = BTreeMap::new();
+    for line in stdout(&run(&["dump", "--json", "--event", "tick"], path)).lines() {
+        let record: Value = serde_json::from_str(line).unwrap();
+        let of = |name: &str| record["fields"][name].as_u64().unwrap();
+        let next = next.entry(of("thread")).or_default();
+        assert_eq!(of("n"), *next, "thread {}", of("thread"));
+        *next += 1;
+    }
+    next
+}
+
+fn info(path: &Path) -> Value {
+    serde_json::from_str(&stdout(&run(&["info", "--json"], path))).unwrap()
+}
+
+#[test]
+fn a_killed_program_is_read_and_repaired() {
+    for moment in 1..4 {
+        let mut program = Running::start(&[]);
+        let waited = program.wait(moment * 3);
+        let said = program.kill().max(waited);
+        let path = program.run();
+        assert!(ticks(&path)[&0] > said, "{:?} of {said}", ticks(&path));
+        let told = info(&path);
+        assert_eq!(told["processes"][0]["state"], "unfinished");
+        assert_eq!(told["processes"][0]["buffers"], "mapped");
+        assert!(told["processes"][0]["live"]["records"].as_u64() > Some(0), "{told}");
+        assert_eq!(told["losses"].as_array().map(Vec::len), Some(1), "{told}");
+
+        let before = run(&["dump"], &path);
+        assert_eq!(before.status.code(), Some(1));
+        let files = || program.files("tmt").iter().map(|file| fs::read(file).unwrap()).collect::<Vec<_>>();
+        let untouched = files();
+        let plan = succeed(tumit().arg("repair").arg(&path).arg("--dry-run"));
+        assert!(plan.contains("gets an end") && plan.contains("from its live file"), "{plan}");
+        assert_eq!((files(), program.files("live").len()), (untouched, 1));
+
+        let copy = program.folder.path().join("copy.tmt");
+        succeed(tumit().arg("repair").arg(&path).arg("-o").arg(&copy));
+        assert_eq!(program.files("live").len(), 1);
+        succeed(tumit().arg("repair").arg(&path));
+        assert_eq!(program.files("live").len(), 0);
+        for repaired in [&path, &copy] {
+            let after = run(&["dump"], repaired);
+            assert_eq!((after.status.code(), &after.stdout), (Some(0), &before.stdout), "{}", stderr(&after));
+            assert_eq!(info(repaired)["processes"][0]["state"], "repaired");
+            let again = files();
+            assert!(succeed(tumit().arg("repair").arg(repaired)).contains("nothing to repair"));
+            assert_eq!(files(), again);
+        }
+        assert!(fs::read_dir(&copy).unwrap().count() == 1);
+        for command in ["convert", "sync", "view"] {
+            let target = program.folder.path().join("out.svg");
+            let mut call = tumit();
+            call.arg(command).arg(&path);
+            match command {
+                "convert" => call.arg("-o").arg(program.folder.path().join("out.paje")),
+                "view" => call.arg("--export").arg(target),
+                _ => &mut call,
+            };
+            succeed(&mut call);
+        }
+    }
+}
+
+#[test]
+fn a_live_file_elsewhere_is_collected() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mut program = Running::start(&[("TUMIT_LIVE", elsewhere.path())]);
+    let waited = program.wait(3);
+    let said = program.kill().max(waited);
+    assert_eq!(program.files("live").len(), 0);
+    assert!(ticks(&program.run())[&0] > said);
+    let live: Vec<PathBuf> = fs::read_dir(elsewhere.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(live.len(), 1);
+    // Away: nothing is ended whose last records are somewhere else.
+    let hidden = elsewhere.path().join("hidden");
+    fs::rename(&live[0], &hidden).unwrap();
+    let refused = run(&["repair"], &program.run());
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("its last records are in"), "{}", stderr(&refused));
+    fs::rename(&hidden, &live[0]).unwrap();
+    succeed(tumit().arg("repair").arg(program.run()));
+    assert!(ticks(&program.run())[&0] > said && !live[0].exists());
+}
+
+#[test]
+fn a_running_program_is_seen_at_one_moment_and_not_touched() {
+    let mut program = Running::start(&[]);
+    let mut before = 0;
+    for round in 0..4 {
+        let said = program.wait(2);
+        let now = ticks(&program.run())[&0];
+        assert!(now > said && now > before, "round {round}: {now} after {before}, {said} said");
+        before = now;
+    }
+    assert_eq!(info(&program.run())["processes"][0]["state"], "running");
+    let refused = run(&["repair"], &program.run());
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        stderr(&refused).contains(&format!("process {} is still recording", program.pid())),
+        "{}",
+        stderr(&refused)
+    );
+    let copy = program.folder.path().join("copy.tmt");
+    succeed(tumit().arg("repair").arg(program.run()).arg("-o").arg(&copy));
+    assert!(ticks(&copy)[&0] > before);
+    assert_eq!(info(&copy)["processes"][0]["state"], "repaired");
+    let said = program.wait(2);
+    program.kill();
+    assert!(ticks(&program.run())[&0] > said, "it went on as if nothing had been");
+}
+
+#[test]
+fn levels_are_switched_from_outside() {
+    let mut program = Running::start(&[]);
+    program.wait(2);
+    let (path, pid) = (program.run(), program.pid());
+    let more = || stdout(&run(&["dump", "--level", "extra"], &path)).lines().count();
+    assert_eq!(more(), 0);
+    succeed(tumit().args(["level", &pid, "EXTRA", "on"]));
+    program.wait(2);
+    let some = more();
+    assert!(some > 0);
+    succeed(tumit().arg("level").arg(&path).args(["back.extra", "off"]));
+    program.wait(1);
+    let then = more();
+    program.wait(3);
+    assert_eq!(more(), then, "switched off");
+
+    let unknown = output(tumit().args(["level", &pid, "EXTRAS", "on"]));
+    assert_eq!(unknown.status.code(), Some(1), "{}", stderr(&unknown));
+    assert!(stderr(&unknown).contains("no level `EXTRAS`; did you mean `EXTRA`?"), "{}", stderr(&unknown));
+    let wrong = output(tumit().args(["level", &pid, "A=on,B", "on"]));
+    assert_eq!(wrong.status.code(), Some(2));
+    program.kill();
+    for (target, told) in
+        [(path.to_str().unwrap(), "no process on this machine is recording"), (&pid, "there is no process")]
+    {
+        let gone = output(tumit().args(["level", target, "APP", "off"]));
+        assert_eq!(gone.status.code(), Some(2));
+        assert!(stderr(&gone).contains(told), "{}", stderr(&gone));
+    }
+    let mut private = Running::start(&[("TUMIT_BUFFERS", Path::new("private"))]);
+    private.wait(2);
+    for target in [private.pid().as_str(), private.run().to_str().unwrap()] {
+        let refused = output(tumit().args(["level", target, "APP", "off"]));
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(stderr(&refused).contains("private"), "{}", stderr(&refused));
+    }
+}
+
+const SPEC: &str = "trace big; level NET { event send { to: u32, what: string } } level CPU { span step { n: u32 } }";
+
+/// Rounds in a block.
+const BLOCK: u32 = 200;
+
+/// Two processes with two threads each: so many sends and steps, one of each a millisecond, and a loss.
+fn big(folder: &Path, rounds: u32, text: usize) -> PathBuf {
+    let mut schema = tumit::compile_text("big.tumit", SPEC).0.unwrap().schema();
+    schema.sources.clear();
+    let path = folder.join("big.tmt");
+    for rank in 0..2 {
+        let mut file = File::new(&About { domain: "one".to_owned(), ..About::rank(rank) }, &schema);
+        file.codec = Codec::Lz4;
+        let what = [&u16::try_from(text).unwrap().to_le_bytes()[..], &vec![b'x'; text]].concat();
+        for stream in 0..2u32 {
+            file.thread(stream, u64::from(stream) + 7, if stream == 0 { "main" } else { "worker" });
+        }
+        for (sequence, round) in (0..rounds).step_by(BLOCK as usize).enumerate() {
+            for stream in 0..2u32 {
+                let mut records = Records::default();
+                if round == BLOCK {
+                    let lost = Lost {
+                        count: 9,
+                        bytes: 300,
+                        first_ticks: 150_000_000,
+                        last_ticks: 190_000_000,
+                        cause: cause::NO_BUFFER,
+                    };
+                    records.record(ID_LOST - 1, u64::from(round) * 1_000_000, &lost.encode());
+                    records.count = 0;
+                }
+                for n in round..(round + BLOCK).min(rounds) {
+                    let at = u64::from(n) * 1_000_000 + 10 * rank + u64::from(stream);
+                    records.record(0, at, &[&n.to_le_bytes()[..], &what].concat());
+                    records.record(1, at + 100, &n.to_le_bytes());
+                    records.record(2, at + 200, &[]);
+                }
+                file.records(stream, sequence as u64, &records);
+            }
+        }
+        file.end();
+        file.save(&path, &format!("{rank}.tmt"));
+    }
+    path
+}
+
+#[test]
+fn dumps_are_filtered() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = big(folder.path(), 1000, 3);
+    let lines = |args: &[&str]| {
+        let out = run(&[&["dump"], args].concat(), &path);
+        assert_eq!(stderr(&out), "", "{args:?}");
+        stdout(&out).lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let all = lines(&[]);
+    assert_eq!(all.len(), 12_000);
+    assert_eq!(lines(&["--level", "net"]).len(), 4000);
+    assert_eq!(lines(&["--level", "big.CPU", "--process", "1"]).len(), 4000);
+    assert_eq!(lines(&["--level", "NET", "--level", "CPU"]).len(), 12_000);
+    assert_eq!(lines(&["--event", "step", "--thread", "worker"]).len(), 4000);
+    assert_eq!(lines(&["--event", "step.end", "--event", "send", "--thread", "7", "--process", "0"]).len(), 2000);
+    assert_eq!(lines(&["--limit", "5"]), all[..5]);
+    assert_eq!(lines(&["-n", "0"]), [""; 0]);
+    let between = lines(&["--time", "0.5..0.50200005"]);
+    assert_eq!(between.len(), 2 * 12 + 4);
+    assert_eq!(between, all[6000..6028]);
+    assert_eq!(lines(&["--time", "999ms..", "--time", "..0"]).len(), 12 + 1);
+    assert_eq!(lines(&["--time", "990ms..", "--limit", "3"]), all[11_880..11_883]);
+    for (args, told) in [
+        (["--event", "sent"], "no spec of this run has an event `sent`; did you mean `send`?"),
+        (["--level", "NTE"], "no spec of this run has a level `NTE`; did you mean `NET`?"),
+        (["--time", "5"], "write FROM..TO"),
+        (["--time", "2..1"], "it ends before it starts"),
+        (["--time", "1h.."], "`h` is no unit"),
+    ] {
+        let out = run(&[&["dump"], &args[..]].concat(), &path);
+        assert!(out.status.code() == Some(2) && stderr(&out).contains(told), "{}", stderr(&out));
+    }
+}
+
+#[test]
+fn losses_are_shown_with_cause_and_dates() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = big(folder.path(), 400, 3);
+    let told = info(&path);
+    assert_eq!(told["records"], 4800);
+    let lost = &told["lost"][0];
+    assert_eq!((lost["records"].as_u64(), lost["bytes"].as_u64()), (Some(9), Some(300)));
+    assert_eq!((lost["first_ns"].as_i64(), lost["last_ns"].as_i64()), (Some(150_000_000), Some(190_000_000)));
+    assert_eq!(lost["causes"], serde_json::json!(["no free buffer"]));
+    assert_eq!(told["lost"].as_array().map(Vec::len), Some(4));
+    let send = told["events"].as_array().unwrap().iter().find(|event| event["event"] == "send").unwrap();
+    // Id, delta, `to`, and the text with its length.
+    assert_eq!(send["memory_bytes_per_record"].as_f64(), Some(15.0));
+    let text = stdout(&run(&["info"], &path));
+    for word in ["lost by", "no free buffer", "0.150000000", "0.190000000", "residual", "bytes"] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+}
+
+#[test]
+fn a_large_run_is_shown_in_little_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = big(folder.path(), 6_000, 4000);
+    let sizes = fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len());
+    println!("{} bytes in files, 96 MB of text", sizes.sum::<u64>());
+    for command in [&["dump", "--limit", "30000"][..], &["dump", "--json", "--time", "5.."], &["info"]] {
+        let mut words = vec![tumit().get_program().to_str().unwrap().to_owned(), command[0].to_owned()];
+        words.push(path.display().to_string());
+        words.extend(command[1..].iter().map(|word| (*word).to_owned()));
+        // Kilobytes of address space, the program's own text included.
+        let line = "ulimit -v 60000 && exec \"$@\" > /dev/null";
+        let out = output(Command::new("sh").args(["-c", line, "sh"]).args(&words));
+        assert!(out.status.success(), "{command:?}: {}", stderr(&out));
+    }
+}
