@@ -26,7 +26,6 @@ pub(super) fn check(
     let names = names_used(files);
     for item in &root.tree.items {
         let (what, name) = match item {
-            Item::Const(constant) => ("constant", &constant.name),
             Item::Alias(alias) => ("type", &alias.name),
             Item::Enum(item) => ("enum", &item.name),
             Item::Level(level) if level.events.is_empty() => {

@@ -77,7 +77,7 @@ codes! {
     TaskTaken = 45, "An `async` span has a parameter `task` that says which parts of it belong together. It is added by itself.";
     Circular = 46, "A constant or type is declared by means of itself, perhaps through others.";
     NoValue = 47, "A constant must have a value: integers of 64 bits with a sign, finite floats, no division by zero.";
-    Unused = 48, "A constant, type or enum is declared and nothing uses it.";
+    Unused = 48, "A type or enum is declared and nothing in the spec uses it.";
     EmptyLevel = 49, "A level without events and spans switches nothing.";
     // The tree.
     LinkEndOutside = 50, "Both ends of a link are inside the container that declares it, or that container itself.";
