@@ -129,7 +129,10 @@ fn killed_at_any_moment_nothing_is_lost_and_nothing_torn() {
     let program = program(folder.path(), GNU99, &[]);
     for round in 0..12_u64 {
         let mut child = launch(folder.path(), &program, "forever", &[]).spawn().expect("it starts");
-        std::thread::sleep(Duration::from_micros(5_000 + round * 3_137));
+        while witness(folder.path()) == 0 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_micros(round * 3_137));
         child.kill().expect("it can be killed");
         assert_eq!(child.wait().expect("it ended").signal(), Some(SIGKILL));
         let run = folder.path().join("run.tmt");
