@@ -96,6 +96,9 @@ impl<'a> Both<'a> {
         let spec = self.shape.spec;
         let all = fields::parameters(spec, self.begin);
         let arguments = fields::arguments(self.begin, 0);
+        // A parameter may have the name of the span. Elsewhere a path would be one word too long for strict lints.
+        let hidden = self.begin.layout.fields.iter().any(|field| names::function(&field.name) == name);
+        let call = if hidden { quote!(self::#name) } else { quote!(#name) };
         let guard = self.guard_type();
         let (kept_type, kept) = self.kept();
         if !self.is_async {
@@ -103,8 +106,7 @@ impl<'a> Both<'a> {
                 #[inline(always)]
                 #caller
                 #visibility fn span(#all) -> #guard {
-                    // A parameter may have the name of the span.
-                    self::#name(#arguments)
+                    #call(#arguments)
                 }
 
                 #[inline]
@@ -128,14 +130,13 @@ impl<'a> Both<'a> {
             #caller
             #visibility fn span(#without_task) -> #guard {
                 #no_span
-                self::#name(#task, #rest)
+                #call(#task, #rest)
             }
 
             #[inline(always)]
             #caller
             #visibility fn span_of_task(#all) -> #guard {
-                // A parameter may have the name of the span.
-                self::#name(#arguments)
+                #call(#arguments)
             }
 
             #[inline]
