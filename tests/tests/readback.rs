@@ -1,6 +1,6 @@
 //! Runs that were not ended in order, or are not ended yet, through the commands: shown, repaired, and their levels switched.
 
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking; children speak")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking; children speak")]
 
 #[path = "../../converter/tests/support/synthetic.rs"]
 mod synthetic;
