@@ -10,30 +10,22 @@ const TYPES: &str = include_str!("../cases/types/spec.tumit");
 const TICK: &str = "trace t;\nlevel L { event tick { n: u64 } event say { text: string } }\n";
 
 /// What a run of `threads.c` must hold: 8 threads, each of 6000 rounds.
-fn check_threads(run: &Path, forked: bool) {
+fn check_threads(run: &Path) {
     let mut files = read(run);
     files.sort_by_key(|file| file.process.contains_key(&tag::PARENT_ID));
-    assert_eq!(files.len(), if forked { 2 } else { 1 }, "parent and child");
+    assert_eq!(files.len(), 2, "parent and child");
     assert_eq!(files[0].totals(), (8 * (3 * 6000 + 600) + 40, 0));
-    assert!(!forked || files[1].totals() == (2, 0));
+    assert_eq!(files[1].totals(), (2, 0));
 }
 
 #[test]
 fn sanitizers_have_nothing_to_say() {
     let source = include_str!("../cases/types/threads.c");
-    // Thread sanitizer does not bear threads that a forked child starts.
-    for (sanitizer, define) in [
-        ("-fsanitize=address,undefined", "-DALL"),
-        ("-fsanitize=thread", "-DNO_FORK"),
-        ("-fsanitize=thread", "-DTUMIT_NO_THREAD"),
-    ] {
-        for buffers in ["mapped", "private"] {
-            let folder = folder();
-            let extra = [sanitizer, define, "-fno-sanitize-recover=all", "-O1"];
-            let program = build(folder.path(), GNU99, TYPES, source, &extra).unwrap_or_else(|error| panic!("{error}"));
-            let environment = [("TSAN_OPTIONS", "halt_on_error=1"), ("TUMIT_BUFFERS", buffers)];
-            check_threads(&record(&program, folder.path(), "run.tmt", &environment), define != "-DNO_FORK");
-        }
+    for sanitizer in ["-fsanitize=address,undefined", "-fsanitize=thread"] {
+        let folder = folder();
+        let extra = [sanitizer, "-fno-sanitize-recover=all", "-O1"];
+        let program = build(folder.path(), GNU99, TYPES, source, &extra).unwrap_or_else(|error| panic!("{error}"));
+        check_threads(&record(&program, folder.path(), "run.tmt", &[("TSAN_OPTIONS", "halt_on_error=1")]));
     }
 }
 
@@ -47,7 +39,7 @@ fn valgrind_has_nothing_to_say() {
     valgrind.args(["--quiet", "--leak-check=full", "--errors-for-leak-kinds=definite", "--error-exitcode=9"]);
     let output = valgrind.arg(&program).env("TUMIT_TRACE", &run).output().expect("valgrind is installed");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    check_threads(&run, true);
+    check_threads(&run);
 }
 
 const MPI: &str = r#"

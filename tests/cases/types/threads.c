@@ -42,7 +42,6 @@ int main(void) {
             pthread_join(threads[i], NULL);
         }
     }
-#ifndef NO_FORK
     {
         pid_t child = fork();
         if (child == 0) {
@@ -52,7 +51,4 @@ int main(void) {
         }
         return waitpid(child, NULL, 0) == child ? 0 : 1;
     }
-#else
-    return 0;
-#endif
 }

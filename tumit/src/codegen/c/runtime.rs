@@ -3,14 +3,13 @@
 use std::fmt::Write as _;
 
 use tracer_format::checksum::crc32c;
-use tracer_format::live;
 use tracer_format::tags::tag;
 use tracer_format::{BlockKind, ClockKind, Codec, cause};
 
 const RUNTIME: &str = include_str!("runtime.h");
 
 /// The parts, by the name in their include line.
-const PARTS: [(&str, &str); 21] = [
+const PARTS: [(&str, &str); 16] = [
     ("platform", include_str!("runtime/platform.h")),
     ("off", include_str!("runtime/off.h")),
     ("hot", include_str!("runtime/hot.h")),
@@ -20,16 +19,11 @@ const PARTS: [(&str, &str); 21] = [
     ("lz4", include_str!("runtime/lz4.h")),
     ("clock", include_str!("runtime/clock.h")),
     ("file", include_str!("runtime/file.h")),
-    ("pool", include_str!("runtime/pool.h")),
-    ("names", include_str!("runtime/names.h")),
     ("session", include_str!("runtime/session.h")),
+    ("names", include_str!("runtime/names.h")),
     ("seal", include_str!("runtime/seal.h")),
-    ("levels", include_str!("runtime/levels.h")),
-    ("control", include_str!("runtime/control.h")),
-    ("helper", include_str!("runtime/helper.h")),
-    ("end", include_str!("runtime/end.h")),
-    ("thread", include_str!("runtime/thread.h")),
     ("fork", include_str!("runtime/fork.h")),
+    ("thread", include_str!("runtime/thread.h")),
     ("process", include_str!("runtime/process.h")),
     ("record", include_str!("runtime/record.h")),
 ];
@@ -68,11 +62,7 @@ pub(super) fn text() -> String {
 /// The numbers of the byte format, from the crate that defines it.
 fn constants() -> String {
     let mut out = String::from("/* ---- The byte format ---- */\n\n");
-    for (name, magic) in [
-        ("FILE_MAGIC", tracer_format::FILE_MAGIC),
-        ("BLOCK_MAGIC", tracer_format::BLOCK_MAGIC),
-        ("LIVE_MAGIC", live::LIVE_MAGIC),
-    ] {
+    for (name, magic) in [("FILE_MAGIC", tracer_format::FILE_MAGIC), ("BLOCK_MAGIC", tracer_format::BLOCK_MAGIC)] {
         let octal: String = magic.iter().map(|byte| format!("\\{byte:03o}")).collect();
         let _ = writeln!(out, "#define TUMIT1_{name} \"{octal}\"");
     }
@@ -102,7 +92,6 @@ fn constants() -> String {
         ("CLOCK_MONOTONIC_RAW", ClockKind::MonotonicRaw as u64),
         ("CLOCK_MONOTONIC", ClockKind::Monotonic as u64),
         ("CLOCK_USER", ClockKind::User as u64),
-        ("CAUSE_NO_BUFFER", u64::from(cause::NO_BUFFER)),
         ("CAUSE_OVERSIZE", u64::from(cause::OVERSIZE)),
         ("CAUSE_NESTED", u64::from(cause::NESTED)),
         ("CAUSE_WRITE_FAILED", u64::from(cause::WRITE_FAILED)),
@@ -118,15 +107,6 @@ fn constants() -> String {
         ("TAG_COMMAND", u64::from(tag::COMMAND)),
         ("TAG_WRITER", u64::from(tag::WRITER)),
         ("TAG_JOB", u64::from(tag::JOB)),
-        ("TAG_LIVE_PATH", u64::from(tag::LIVE_PATH)),
-        ("TAG_BUFFERS", u64::from(tag::BUFFERS)),
-        ("BUFFERS_PRIVATE", 0),
-        ("BUFFERS_MAPPED", 1),
-        ("BUFFERS_FAILED", 2),
-        ("LIVE_VERSION", u64::from(live::LIVE_VERSION)),
-        ("LIVE_LOG", live::LIVE_HEAD_BYTES as u64),
-        ("LIVE_LOSSES", live::head::LOSSES as u64),
-        ("LIVE_COUNTERS", live::LOSS_COUNTERS as u64),
         ("TAG_TID", u64::from(tag::TID)),
         ("TAG_THREAD_NAME", u64::from(tag::THREAD_NAME)),
         ("TAG_RECORDS_WRITTEN", u64::from(tag::RECORDS_WRITTEN)),
@@ -147,12 +127,11 @@ mod tests {
     const KNOWN: &str = "
         auto bool break case char const continue default define defined double elif else endif enum error extern float for if
         ifdef ifndef include int long return sizeof static struct switch typedef unsigned void while
-        clock_gettime clockid_t close errno f_type fprintf free ftruncate getcwd getenv gethostname getpid getrlimit id_t localtime_r
-        malloc memchr memcmp memcpy memset mkdir mmap munmap nanosleep off_t open posix_fallocate prctl pwrite read readlink
-        rlim_cur rlimit setpriority size_t snprintf ssize_t statfs stderr strchr strcmp strcspn strerror
-        strftime strlen strncasecmp strrchr strtol strtoull syscall thread_sanitizer time time_t timespec tm tv_nsec tv_sec uint16_t
-        uint32_t uint64_t uint8_t uintptr_t unlink volatile LZ4_compress_default";
-    const FAMILIES: [&str; 19] = [
+        clock_gettime clockid_t close errno fprintf free ftruncate getenv gethostname getpid localtime_r malloc memchr memcmp
+        memcpy memset mkdir mmap munmap nanosleep off_t open prctl pwrite read readlink size_t snprintf ssize_t stderr strcmp
+        strcspn strerror strftime strlen strncasecmp strtol syscall time time_t timespec tm tv_nsec tv_sec uint16_t uint32_t
+        uint64_t uint8_t uintptr_t LZ4_compress_default";
+    const FAMILIES: [&str; 18] = [
         "tumit1_",
         "TUMIT",
         "__",
@@ -168,7 +147,6 @@ mod tests {
         "O_",
         "PR",
         "PATH_MAX",
-        "RLIM",
         "SYS_",
         "UINT64_MAX",
         "NULL",

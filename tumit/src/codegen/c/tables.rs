@@ -1,9 +1,15 @@
-//! What a spec tells the recorder: its schema, its levels; and the constructor that makes them
+//! What a spec tells the recorder: its schema, the sizes of its records, its levels; and the constructor that makes them
 //! known.
 
 use std::fmt::Write as _;
 
-use super::{Header, types};
+use tracer_format::schema::FieldType;
+
+use super::{Header, narrow, types};
+use crate::Spec;
+
+/// Set in a record's shape when its size varies.
+const COUNTED: u32 = 1 << 31;
 
 pub(super) fn write(out: &mut String, header: &Header<'_>, schema: &[u8]) {
     let (spec, tag) = (header.spec, header.tag());
@@ -18,8 +24,12 @@ pub(super) fn write(out: &mut String, header: &Header<'_>, schema: &[u8]) {
         let _ = writeln!(out, "uint32_t {word};");
     }
     let packed = pack(schema);
+    let (shapes, counted) = shapes(spec);
     out.push_str("/* The compiled spec, copied into each run, as one LZ4 block. */\n");
     array(out, "unsigned char", &format!("tumit1_schema_{tag}"), packed.bytes.iter().map(ToString::to_string));
+    out.push_str("/* Sizes of records: see `struct tumit1_spec`. */\n");
+    array(out, "uint32_t", &format!("tumit1_shapes_{tag}"), shapes.iter().map(|word| format!("{word}u")));
+    array(out, "uint32_t", &format!("tumit1_counted_{tag}"), counted.iter().map(|word| format!("{word}u")));
     let levels = spec
         .levels
         .iter()
@@ -30,7 +40,7 @@ pub(super) fn write(out: &mut String, header: &Header<'_>, schema: &[u8]) {
         out,
         "extern TUMIT1_WEAK struct tumit1_spec tumit1_spec_{tag};
 struct tumit1_spec tumit1_spec_{tag} = {{{name}, tumit1_schema_{tag}, {packed}u, {raw}u, {base}u, {ids}u,
-    tumit1_levels_{tag}, {levels}u, 0u}};
+    tumit1_shapes_{tag}, tumit1_counted_{tag}, {counted}u, tumit1_levels_{tag}, {levels}u, 0u}};
 TUMIT1_ENTER static void tumit1_enter_{tag}(void) {{
     tumit1_register(&tumit1_spec_{tag}, &__dso_handle);
 }}
@@ -43,6 +53,7 @@ TUMIT1_END_DECLS
         raw = schema.len() + PREFIX,
         base = packed.base,
         ids = spec.records.len(),
+        counted = counted.len(),
         levels = spec.levels.len(),
     );
 }
@@ -88,6 +99,33 @@ fn pack(schema: &[u8]) -> Packed {
     bytes.extend([0; PREFIX]);
     bytes.extend(alone.get(at..).unwrap_or_default());
     Packed { bytes, base }
+}
+
+/// For each record its size, or [`COUNTED`] and where its description begins in the second list: bytes before the first
+/// counted field, then pairs (bytes of an element, bytes up to the next counted field), then 0.
+pub(super) fn shapes(spec: &Spec) -> (Vec<u32>, Vec<u32>) {
+    let (mut shapes, mut counted) = (Vec::new(), Vec::new());
+    for record in &spec.records {
+        let mut fixed: u32 = if record.layout.located { 4 } else { 0 };
+        let mut parts = Vec::new();
+        for field in &record.layout.fields {
+            match (field.ty.bytes(), field.ty) {
+                (Some(bytes), _) => fixed = fixed.saturating_add(narrow(bytes)).min(COUNTED - 1),
+                (None, FieldType::One(scalar) | FieldType::Fixed(scalar, _) | FieldType::Variable(scalar)) => {
+                    parts.extend([fixed, narrow(scalar.bytes().unwrap_or(1))]);
+                    fixed = 0;
+                }
+            }
+        }
+        if parts.is_empty() {
+            shapes.push(fixed);
+        } else {
+            shapes.push(COUNTED | narrow(counted.len()));
+            counted.extend(parts);
+            counted.extend([fixed, 0]);
+        }
+    }
+    (shapes, counted)
 }
 
 /// A shared constant array; one zero where there would be none, as C knows no empty array.

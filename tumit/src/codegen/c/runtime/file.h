@@ -1,18 +1,9 @@
-/* ---- The file: blocks appended whole or not at all. All of it under the sink's lock ---- */
-
-/* Whether the system would answer a write up to `end_` with a signal that kills: the limit of a file's size. */
-TUMIT1_SLOW(int tumit1_over_limit(uint64_t end_)) {
-    struct rlimit limit_;
-    return getrlimit(RLIMIT_FSIZE, &limit_) == 0 && limit_.rlim_cur != RLIM_INFINITY && end_ > limit_.rlim_cur;
-}
+/* ---- The file: blocks appended whole or not at all. All of it under the lock ---- */
 
 /* Appends bytes; on failure the file is cut back to where it was. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_append(const unsigned char *bytes_, size_t length_)) {
-    struct tumit1_sink *s_ = &tumit1_sink;
+    struct tumit1_session *s_ = &tumit1_session;
     size_t done_ = 0;
-    if (tumit1_over_limit(s_->offset_ + length_ + (s_->ending_ ? 0 : TUMIT1_RESERVE))) {
-        return EFBIG;
-    }
     while (done_ < length_) {
         ssize_t wrote_ = pwrite(s_->file_, bytes_ + done_, length_ - done_, (off_t)(s_->offset_ + done_));
         if (wrote_ <= 0) {
@@ -72,13 +63,13 @@ TUMIT1_SLOW(int tumit1_append_plain(uint8_t kind_, uint32_t stream_, uint32_t en
     h_.kind_ = kind_;
     h_.stream_ = stream_;
     h_.records_ = entries_;
-    h_.sequence_ = tumit1_sink.sequence_;
+    h_.sequence_ = tumit1_session.sequence_;
     h_.raw_ = h_.stored_ = (uint32_t)payload_;
     h_.first_ = first_;
     h_.last_ = last_;
     error_ = tumit1_append_block(&h_, block_);
     if (error_ == 0) {
-        tumit1_sink.sequence_++;
+        tumit1_session.sequence_++;
     }
     return error_;
 }
@@ -92,12 +83,12 @@ TUMIT1_SLOW(int tumit1_append_packed(uint8_t kind_, unsigned char *block_, uint3
     h_.codec_ = TUMIT1_CODEC_LZ4;
     h_.stream_ = TUMIT1_PROCESS_STREAM;
     h_.records_ = 1;
-    h_.sequence_ = tumit1_sink.sequence_;
+    h_.sequence_ = tumit1_session.sequence_;
     h_.raw_ = raw_;
     h_.stored_ = stored_;
     error_ = tumit1_append_block(&h_, block_);
     if (error_ == 0) {
-        tumit1_sink.sequence_++;
+        tumit1_session.sequence_++;
     }
     return error_;
 }
@@ -133,5 +124,6 @@ TUMIT1_SLOW(void tumit1_append_anchor(void)) {
     p_ = tumit1_put_u64(p_, monotonic_);
     p_ = tumit1_put_u64(p_, real_);
     p_ = tumit1_put_u64(p_, bracket_);
+    tumit1_session.anchored_ = monotonic_;
     (void)tumit1_append_plain(TUMIT1_KIND_ANCHORS, TUMIT1_PROCESS_STREAM, 1, block_, 32, ticks_, ticks_);
 }

@@ -20,73 +20,50 @@ TUMIT1_HOT tumit1_date tumit1_now(void) {
 /* A number for a task, for the spans of `async`: 1, 2, 3 ... in this process, from any thread. */
 TUMIT1_HOT uint64_t tumit1_new_task(void) { return __atomic_add_fetch(&tumit1_tasks, 1u, __ATOMIC_RELAXED); }
 
-/* What other threads may look at while its owner writes it. Elsewhere than under thread sanitizer plain accesses, which the
- * compiler can fold into its arithmetic, do the same. */
-#if defined __has_feature
-#if __has_feature(thread_sanitizer)
-#define TUMIT1_WATCHED
-#endif
-#endif
-#if defined __SANITIZE_THREAD__ || defined TUMIT1_WATCHED
-#define TUMIT1_OWN(object_) __atomic_load_n(&(object_), __ATOMIC_RELAXED)
-#define TUMIT1_SET(object_, value_) __atomic_store_n(&(object_), value_, __ATOMIC_RELAXED)
-#else
-#define TUMIT1_OWN(object_) (object_)
-#define TUMIT1_SET(object_, value_) ((object_) = (value_))
-#endif
-
 /* Begins a record of `bytes_` in all. Returns where its fields go, or NULL when it is dropped. One compare finds a full
- * slot, a thread's first record and a recorder that has ended alike. */
-TUMIT1_HOT unsigned char *tumit1_begin(uint32_t id_, size_t bytes_, struct tumit1_place *to_) {
+ * block, a thread's first record and a recorder that has ended alike. */
+TUMIT1_HOT unsigned char *tumit1_begin(uint32_t id_, size_t bytes_) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
-    struct tumit1_slot *slot_;
     unsigned char *p_;
-    uint64_t now_, state_, delta_;
-    if (TUMIT1_UNLIKELY(TUMIT1_OWN(c_->busy_) != 0)) {
-        tumit1_count_nested(bytes_);
+    uint64_t now_, delta_;
+    if (TUMIT1_UNLIKELY(c_->busy_)) {
+        tumit1_count_nested();
         return NULL;
     }
-    TUMIT1_SET(c_->busy_, 1u);
+    c_->busy_ = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    now_ = tumit1_now();
-    for (;;) {
-        slot_ = c_->slot_;
-        state_ = slot_->state_;
-        if (TUMIT1_LIKELY(bytes_ <= TUMIT1_ROOM && (uint32_t)state_ <= TUMIT1_ROOM - bytes_)) {
-            break;
-        }
-        if (!tumit1_make_room(bytes_, now_)) {
+    p_ = c_->at_;
+    if (TUMIT1_UNLIKELY((size_t)(c_->end_ - p_) < bytes_)) {
+        p_ = tumit1_make_room(bytes_);
+        if (p_ == NULL) {
             __atomic_signal_fence(__ATOMIC_SEQ_CST);
-            TUMIT1_SET(c_->busy_, 0u);
+            c_->busy_ = 0;
             return NULL;
         }
     }
-    p_ = (unsigned char *)slot_ + TUMIT1_SLOT_HEAD + (uint32_t)state_;
-    delta_ = now_ - TUMIT1_OWN(slot_->last_);
-    if (TUMIT1_UNLIKELY((uint32_t)delta_ != delta_)) {
-        uint32_t wide_ = tumit1_wide_date(p_, TUMIT1_OWN(slot_->last_), now_);
-        p_ += wide_;
-        state_ += wide_;
-        now_ = wide_ != 0 ? now_ : TUMIT1_OWN(slot_->last_);
+    now_ = tumit1_now();
+    delta_ = now_ - c_->last_;
+    if (TUMIT1_UNLIKELY(delta_ >> 32 != 0)) {
+        p_ = tumit1_wide_date(p_, now_);
         delta_ = 0;
+    } else {
+        c_->last_ = now_;
     }
-    TUMIT1_SET(slot_->last_, now_);
-    to_->slot_ = slot_;
-    to_->state_ = state_ + (TUMIT1_ONE_RECORD | bytes_);
     p_ = tumit1_put_u16(p_, (uint16_t)id_);
     return tumit1_put_u32(p_, (uint32_t)delta_);
 }
 
 /* The same for record `index_` of a spec, of one size, when the level's word is `on_`: NULL, too, when that is 0. */
-TUMIT1_HOT unsigned char *tumit1_try(uint32_t on_, uint32_t index_, size_t bytes_, struct tumit1_place *to_) {
-    return on_ == 0 ? NULL : tumit1_begin(on_ + index_, bytes_, to_);
+TUMIT1_HOT unsigned char *tumit1_try(uint32_t on_, uint32_t index_, size_t bytes_) {
+    return on_ == 0 ? NULL : tumit1_begin(on_ + index_, bytes_);
 }
 
-/* Publishes the record: from here on it will be written, whatever the program does next. */
-TUMIT1_HOT void tumit1_end(const struct tumit1_place *to_) {
-    __atomic_store_n(&to_->slot_->state_, to_->state_, __ATOMIC_RELEASE);
+/* Publishes the record that ends at `p_`: from here on it will be written, whatever the program does next. */
+TUMIT1_HOT void tumit1_end(unsigned char *p_) {
+    struct tumit1_cursor *c_ = &tumit1_cursor;
+    __atomic_store_n(&c_->at_, p_, __ATOMIC_RELEASE);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    TUMIT1_SET(tumit1_cursor.busy_, 0u);
+    c_->busy_ = 0;
 }
 
 /* The number of a source position, the same for the whole process. */

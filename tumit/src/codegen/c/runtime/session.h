@@ -1,4 +1,4 @@
-/* ---- The run folder and this process's file in it. Under both locks ---- */
+/* ---- The run folder and this process's file in it. Under the lock ---- */
 
 TUMIT1_SLOW(void tumit1_random(unsigned char *to_, size_t bytes_)) {
     uint64_t seed_ = tumit1_nanos(CLOCK_REALTIME) ^ (uint64_t)getpid() << 40 ^ (uint64_t)(uintptr_t)&bytes_;
@@ -12,6 +12,12 @@ TUMIT1_SLOW(void tumit1_random(unsigned char *to_, size_t bytes_)) {
         seed_ = seed_ * 6364136223846793005u + 1442695040888963407u;
         to_[i_] = (unsigned char)(seed_ >> 56);
     }
+}
+
+/* The text of an environment variable; NULL when it is not there, or empty. */
+TUMIT1_SLOW(const char *tumit1_env(const char *name_)) {
+    const char *text_ = getenv(name_);
+    return text_ != NULL && *text_ != '\0' ? text_ : NULL;
 }
 
 /* The integer in an environment variable, -1 without one. */
@@ -134,20 +140,12 @@ TUMIT1_SLOW(int tumit1_make_folder(const char *path_)) {
     return mkdir(part_, 0777) != 0 && errno != EEXIST ? errno : 0;
 }
 
-/* Whether the live file is not beside the file. */
-TUMIT1_SLOW(int tumit1_lives_elsewhere(void)) {
-    const struct tumit1_session *s_ = &tumit1_session;
-    const char *name_ = strrchr(s_->live_path_, '/');
-    const size_t length_ = strlen(s_->folder_), folder_ = name_ == NULL ? 0 : (size_t)(name_ - s_->live_path_);
-    return folder_ < length_ || memcmp(name_ - length_, s_->folder_, length_) != 0;
-}
-
 /* Writes the preamble and the block that says whose file this is. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_append_process(const char *host_)) {
     static const char writer_[] = "c " TUMIT1_WRITER_VERSION;
     struct tumit1_session *s_ = &tumit1_session;
     unsigned char preamble_[TUMIT1_PREAMBLE_BYTES];
-    unsigned char block_[TUMIT1_HEADER_BYTES + 12288];
+    unsigned char block_[TUMIT1_HEADER_BYTES + 6144];
     unsigned char *p_ = block_ + TUMIT1_HEADER_BYTES;
     char text_[4096];
     size_t length_;
@@ -176,25 +174,17 @@ TUMIT1_SLOW(int tumit1_append_process(const char *host_)) {
     length_ = tumit1_command(text_, sizeof text_);
     p_ = tumit1_put_tag(p_, TUMIT1_TAG_COMMAND, text_, length_);
     p_ = tumit1_put_tag(p_, TUMIT1_TAG_WRITER, writer_, sizeof writer_ - 1);
-    p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_BUFFERS, s_->pool_.kept_);
-    if (s_->pool_.live_ && tumit1_lives_elsewhere()) {
-        p_ = tumit1_put_tag(p_, TUMIT1_TAG_LIVE_PATH, s_->live_path_, strlen(s_->live_path_));
-    }
     tumit1_job(text_, 256);
     if (text_[0] != '\0') {
         p_ = tumit1_put_tag(p_, TUMIT1_TAG_JOB, text_, strlen(text_));
     }
     length_ = (size_t)(p_ - (block_ + TUMIT1_HEADER_BYTES));
-    if (s_->pool_.live_) {
-        (void)tumit1_log(TUMIT1_KIND_PROCESS, TUMIT1_PROCESS_STREAM, block_ + TUMIT1_HEADER_BYTES, length_);
-    }
     return tumit1_append_plain(TUMIT1_KIND_PROCESS, TUMIT1_PROCESS_STREAM, 1, block_, length_, 0, 0);
 }
 
 /* Opens the file of this process. What is recorded without one is dropped and counted. */
 TUMIT1_SLOW(void tumit1_open(void)) {
     struct tumit1_session *s_ = &tumit1_session;
-    struct tumit1_sink *f_ = &tumit1_sink;
     char host_[64], rank_[16];
     int error_;
     tumit1_crc_init();
@@ -202,16 +192,8 @@ TUMIT1_SLOW(void tumit1_open(void)) {
     tumit1_random(s_->id_, sizeof s_->id_);
     tumit1_find_rank();
     tumit1_name_folder();
-    __atomic_store_n(&s_->state_, TUMIT1_FAILED, __ATOMIC_RELEASE);
-    f_->file_ = -1;
-    if (f_->block_ == NULL) {
-        f_->block_ = (unsigned char *)tumit1_map(TUMIT1_HEADER_BYTES + 2 * TUMIT1_BLOCK + 64u);
-        if (f_->block_ == NULL) {
-            tumit1_warn("no memory for", "the recorder", ENOMEM);
-            return;
-        }
-        f_->copy_ = f_->block_ + TUMIT1_HEADER_BYTES + TUMIT1_BLOCK + 64u;
-    }
+    s_->state_ = TUMIT1_FAILED;
+    s_->file_ = -1;
     error_ = tumit1_make_folder(s_->folder_);
     if (error_ != 0) {
         tumit1_warn("cannot make the run folder", s_->folder_, error_);
@@ -231,21 +213,18 @@ TUMIT1_SLOW(void tumit1_open(void)) {
         tumit1_warn("cannot use the run folder", s_->folder_, ENAMETOOLONG);
         return;
     }
-    f_->file_ = open(s_->path_, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (f_->file_ < 0) {
+    s_->file_ = open(s_->path_, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (s_->file_ < 0) {
         tumit1_warn("cannot create", s_->path_, errno);
         return;
     }
-    f_->offset_ = f_->sequence_ = 0;
-    error_ = tumit1_pool_open();
-    error_ = error_ == 0 ? tumit1_append_process(host_) : error_;
+    s_->offset_ = s_->sequence_ = 0;
+    error_ = tumit1_append_process(host_);
     if (error_ != 0) {
         tumit1_warn("cannot write", s_->path_, error_);
-        tumit1_remove_live();
-        close(f_->file_);
-        f_->file_ = -1;
+        close(s_->file_);
         return;
     }
+    s_->state_ = TUMIT1_OPEN;
     tumit1_append_anchor();
-    __atomic_store_n(&s_->state_, TUMIT1_OPEN, __ATOMIC_RELEASE);
 }
