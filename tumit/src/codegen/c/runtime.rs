@@ -107,6 +107,7 @@ fn constants() -> String {
         ("TAG_COMMAND", u64::from(tag::COMMAND)),
         ("TAG_WRITER", u64::from(tag::WRITER)),
         ("TAG_JOB", u64::from(tag::JOB)),
+        ("TAG_BUFFERS", u64::from(tag::BUFFERS)),
         ("TAG_TID", u64::from(tag::TID)),
         ("TAG_THREAD_NAME", u64::from(tag::THREAD_NAME)),
         ("TAG_RECORDS_WRITTEN", u64::from(tag::RECORDS_WRITTEN)),

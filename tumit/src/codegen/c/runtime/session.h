@@ -178,6 +178,7 @@ TUMIT1_SLOW(int tumit1_append_process(const char *host_)) {
     if (text_[0] != '\0') {
         p_ = tumit1_put_tag(p_, TUMIT1_TAG_JOB, text_, strlen(text_));
     }
+    p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_BUFFERS, 0); /* private: there is no live file */
     length_ = (size_t)(p_ - (block_ + TUMIT1_HEADER_BYTES));
     return tumit1_append_plain(TUMIT1_KIND_PROCESS, TUMIT1_PROCESS_STREAM, 1, block_, length_, 0, 0);
 }
