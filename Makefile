@@ -27,6 +27,7 @@ test: packages
 	$(CARGO) deny --log-level error check licenses sources bans
 	$(CARGO) test --workspace
 	$(CARGO) bench --quiet -p tracer-rt --bench record -- --smoke
+	$(CARGO) bench --quiet -p tracer-rt --bench pauses -- --smoke
 	$(CARGO) bench --quiet -p tumit --bench compile -- --smoke
 
 # What the tests need beside the Rust toolchain: compilers, MPI, the peers and a browser.

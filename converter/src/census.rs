@@ -75,6 +75,7 @@ impl LostSpan {
             (cause::OVERSIZE, "larger than a block"),
             (cause::NESTED, "in a signal handler that interrupted a record"),
             (cause::WRITE_FAILED, "writing failed"),
+            (cause::OVERWRITTEN, "overwritten by newer ones"),
         ];
         let mut words: Vec<String> =
             known.iter().filter(|(bit, _)| self.cause & bit != 0).map(|(_, word)| (*word).to_owned()).collect();

@@ -4,16 +4,34 @@
 //! the first process (the lowest rank). Exchanges of messages between domains (*sync samples*) give the offsets of the
 //! others; where there are none, the readings of the real-time clock do.
 
+mod bend;
 mod bursts;
+mod causal;
+mod certified;
+mod fine;
+mod graph;
+mod lines;
+mod link_log;
 mod map;
+mod refine;
 mod solve;
+mod steps;
+mod traffic;
 
+pub use causal::Causality;
+pub(crate) use causal::restore_order;
+pub(crate) use fine::Fine;
+pub(crate) use link_log::LinkLog;
 pub use map::ClockMap;
+pub(crate) use refine::Extent;
 
 use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
 
 use crate::input::Process;
 use crate::run::Run;
+use bend::Bend;
 use bursts::Burst;
 use map::Knot;
 
@@ -24,8 +42,10 @@ pub enum Method {
     /// Not at all: each date is what its process's clock said.
     None,
     /// By the sync samples: offsets at each burst, linear between bursts.
-    #[default]
     Bursts,
+    /// By sync samples and messages, over the graph of all processes that exchange them.
+    #[default]
+    Graph,
 }
 
 /// The clock model of a run.
@@ -38,6 +58,8 @@ pub struct Clocks {
     pub domain_of: Vec<usize>,
     /// What a user should know about the correction: one sentence each.
     pub remarks: Vec<String>,
+    /// How clocks wandered, per square root of a second, as the graph fit found.
+    pub wander: Option<f64>,
 }
 
 /// A hardware clock.
@@ -60,8 +82,29 @@ pub struct Domain {
     pub offset_nanos: f64,
     /// How much faster than the reference it ran, from the first burst to the last, in millionths.
     pub drift_ppm: f64,
-    /// Root mean square of what the fit leaves of the pairs' offsets, nanoseconds.
+    /// What the fit leaves, nanoseconds: with bursts alone the root mean square over the pairs' offsets; with messages, half
+    /// of the fastest messages are nearer to what the model says,
     pub residual_nanos: f64,
+    /// and 95 % are nearer than this.
+    pub residual_p95_nanos: f64,
+    /// Largest departure of the clock from a straight line, nanoseconds.
+    pub departure_nanos: f64,
+    /// That departure over the run: dates, and nanoseconds that the clock was ahead of the line.
+    pub curve: Vec<(i64, f64)>,
+    /// How wide the corridor is in which a line for it could lie, between the fastest messages to and fro, nanoseconds.
+    pub corridor_nanos: f64,
+    /// How far its dates can be off, by causality alone, nanoseconds; `None` when that does not bound them.
+    pub certified_nanos: Option<f64>,
+    /// Ordered pairs of domains, this one among them, whose messages or samples were used.
+    pub edges: usize,
+    /// Pairs on the way to the reference.
+    pub hops: usize,
+    /// Messages to and from it.
+    pub messages: u64,
+    /// It stood for several processes, whose clocks turned out to differ.
+    pub was_split: bool,
+    /// Where it was set: date on the run's time line, and by how much forward, nanoseconds.
+    pub sets: Vec<(i64, i64)>,
     /// The map.
     pub map: ClockMap,
 }
@@ -76,6 +119,13 @@ pub enum Status {
     Bursts,
     /// Sync samples of one burst: offset only.
     OneBurst,
+    /// Messages, to and fro.
+    Messages,
+    /// Sync samples and messages.
+    BurstsAndMessages,
+    /// Messages in one direction only, somewhere on the way to the reference: no message is reversed, but all may have taken
+    /// longer than it seems.
+    OneWay,
     /// Readings of the real-time clock: good to milliseconds at best.
     RealTime,
     /// Nothing relates it to the reference.
@@ -91,7 +141,10 @@ impl Status {
         match self {
             Self::Reference => "reference",
             Self::Bursts => "bursts",
-            Self::OneBurst => "one burst",
+            Self::OneBurst => "start only",
+            Self::Messages => "messages",
+            Self::BurstsAndMessages => "bursts+messages",
+            Self::OneWay => "one-way",
             Self::RealTime => "real-time clock",
             Self::Isolated => "isolated",
             Self::Off => "not corrected",
@@ -100,22 +153,151 @@ impl Status {
 }
 
 const NANOS_PER_SECOND: f64 = 1e9;
+/// So few reversed links between processes of one clock prove nothing.
+const MIN_REVERSED: u64 = 3;
 
 impl Clocks {
-    /// The model of a run; dates are not yet counted from its start (see [`Clocks::start_at`]).
+    /// The model of a run by its sync samples alone; dates are not yet counted from its start (see [`Clocks::start_at`]).
+    /// Messages between processes are known only to the rules: a conversion by [`Method::Graph`] goes on with them.
     #[must_use]
     pub fn new(run: &Run, method: Method) -> Self {
         let (mut domains, domain_of) = domains_of(run);
-        let mut remarks = Vec::new();
         let anchors: Vec<Option<(u64, u64)>> = first_anchors(run, &domain_of, domains.len());
-        if method == Method::Bursts && domains.len() > 1 {
-            let bursts = bursts::collect(run, &domain_of, domains.len());
-            correct(&mut domains, &bursts, &anchors, &mut remarks);
-        } else if method == Method::None && domains.len() > 1 {
-            domains.iter_mut().for_each(|domain| domain.status = Status::Off);
-            remarks.push(format!("clocks are not corrected: dates of {} clocks are as each clock says", domains.len()));
+        if domains.len() > 1 {
+            if method == Method::None {
+                domains.iter_mut().for_each(|domain| domain.status = Status::Off);
+            } else {
+                let bursts = bursts::collect(run, &domain_of, domains.len());
+                correct(&mut domains, &bursts, &anchors);
+            }
         }
-        Self { domains, domain_of, remarks }
+        let remarks = remarks_of(&domains, false);
+        Self { domains, domain_of, remarks, wander: None }
+    }
+
+    /// Processes that read one clock by name, but between which links end before they start, get clocks of their own. Returns
+    /// how many of all links end before they start. `processes` says whose each stream is.
+    ///
+    /// # Errors
+    /// When the log's temporary file cannot be read.
+    pub(crate) fn split(&mut self, run: &Run, log: &LinkLog, processes: &[usize]) -> io::Result<u64> {
+        let mut within = vec![(0u64, 0u64); self.domains.len()];
+        let mut all = 0;
+        log.pairs(|start, finish| {
+            let reversed = u64::from(finish.date < start.date);
+            all += reversed;
+            let (from, to) = (processes[start.stream as usize], processes[finish.stream as usize]);
+            if from != to && self.domain_of[from] == self.domain_of[to] {
+                let counts = &mut within[self.domain_of[from]];
+                *counts = (counts.0 + 1, counts.1 + reversed);
+            }
+        })?;
+        for (domain, (links, reversed)) in within.into_iter().enumerate() {
+            if reversed <= MIN_REVERSED.max(links / 1000) {
+                continue;
+            }
+            let mut members = (0..self.domain_of.len()).filter(|process| self.domain_of[*process] == domain);
+            let first = members.next();
+            for process in members.collect::<Vec<usize>>() {
+                self.domain_of[process] = self.domains.len();
+                let name = format!("{} of process {}", self.domains[domain].name, run.processes[process].pid);
+                // It follows the first, until messages say more.
+                let status = if domain == 0 { Status::RealTime } else { self.domains[domain].status };
+                self.domains.push(Domain { name, processes: 1, status, ..self.domains[domain].clone() });
+            }
+            if first.is_some() {
+                self.domains[domain].processes = 1;
+                self.domains[domain].was_split = true;
+            }
+        }
+        Ok(all)
+    }
+
+    /// Corrects the clocks further by the messages of the run. Gives what has to be added to the dates of each domain.
+    ///
+    /// # Errors
+    /// When the log's temporary file cannot be read.
+    pub(crate) fn refine(
+        &mut self,
+        run: &Run,
+        log: &LinkLog,
+        streams: &[Extent],
+    ) -> io::Result<Vec<Option<Arc<Bend>>>> {
+        let bursts = bursts::collect(run, &self.domain_of, self.domains.len());
+        let Some(refined) = refine::refine(self, &bursts, log, streams)? else {
+            return Ok(vec![None; self.domains.len()]);
+        };
+        let mut bends = refined.bends;
+        let date = |bends: &[Option<Arc<Bend>>], domain: usize, coarse: i64| {
+            bends[domain].as_ref().map_or(coarse, |bend| bend.date(coarse))
+        };
+        // Dates go on counting from the first record.
+        let first = streams.iter().map(|stream| date(&bends, stream.domain, stream.first)).min().unwrap_or(0);
+        for bend in bends.iter_mut().filter(|_| first != 0) {
+            let mut shifted = bend.as_deref().cloned().unwrap_or_default();
+            shifted.shift(-first);
+            *bend = Some(Arc::new(shifted));
+        }
+        self.wander = Some(refined.wander);
+        for (number, found) in refined.found.iter().enumerate() {
+            let domain = &mut self.domains[number];
+            domain.map = domain.map.bent(bends[number].clone());
+            (domain.edges, domain.messages) = (found.edges, found.messages);
+            let of_sets = refined.sets[number].iter();
+            domain.sets = of_sets.map(|&(coarse, more)| (date(&bends, number, coarse), -more)).collect();
+            let Some(root) = found.root else { continue };
+            domain.hops = found.hops;
+            (domain.residual_nanos, domain.residual_p95_nanos) = found.residuals;
+            domain.corridor_nanos = found.width;
+            domain.certified_nanos = Some(found.certified).filter(|width| width.is_finite());
+            let (start, end) = (refined.dates.0 - first, refined.dates.1 - first);
+            #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a date for display")]
+            let at = |place: f64| start + ((end - start) as f64 * place) as i64;
+            domain.curve = found.curve.iter().map(|&(place, away)| (at(place), away)).collect();
+            domain.departure_nanos = found.curve.iter().map(|(_, away)| away.abs()).fold(0.0, f64::max);
+            let of_root = self.domains[root].status;
+            let domain = &mut self.domains[number];
+            domain.status = match domain.status {
+                Status::Reference => Status::Reference,
+                // Joined to each other, but not to the reference.
+                _ if root > 0 => of_root,
+                _ if found.one_way => Status::OneWay,
+                _ if found.samples > 0 => Status::BurstsAndMessages,
+                _ => Status::Messages,
+            };
+        }
+        self.measure(run);
+        self.remarks = remarks_of(&self.domains, true);
+        Ok(bends)
+    }
+
+    /// Offsets and drifts of all domains, from their maps, at their first records and over the run.
+    fn measure(&mut self, run: &Run) {
+        let mut ends: Vec<Option<(u64, u64)>> = vec![None; self.domains.len()];
+        for (process, &domain) in run.processes.iter().zip(&self.domain_of) {
+            for stream in &process.streams {
+                let (Some(first), Some(last)) = (stream.blocks.first(), stream.blocks.last()) else { continue };
+                let (first, last) = (first.header.first_ticks, last.header.last_ticks);
+                let both = ends[domain].map_or((first, last), |ends| (ends.0.min(first), ends.1.max(last)));
+                ends[domain] = Some(both);
+            }
+        }
+        // What the reference's clock shows more than its dates.
+        let show = |domain: &Domain, ticks: u64| i128::from(ClockMap::linear(domain.hz).global_from_ticks(ticks));
+        let dated = |domain: &Domain, ticks: u64| i128::from(domain.map.global_from_ticks(ticks));
+        let Some((ticks, _)) = ends[0] else { return };
+        let more = show(&self.domains[0], ticks) - dated(&self.domains[0], ticks);
+        for (domain, ends) in self.domains.iter_mut().zip(ends).skip(1) {
+            let Some((first, last)) = ends else { continue };
+            let shown = (show(domain, first), show(domain, last));
+            let true_dates = (dated(domain, first), dated(domain, last));
+            #[expect(clippy::cast_precision_loss, reason = "for display")]
+            {
+                domain.offset_nanos = (shown.0 - true_dates.0 - more) as f64;
+                let (shown, taken) = ((shown.1 - shown.0) as f64, (true_dates.1 - true_dates.0) as f64);
+                domain.drift_ppm = if taken > 0.0 { (shown / taken - 1.0) * 1e6 } else { 0.0 };
+            }
+        }
     }
 
     /// The map of a process's clock.
@@ -155,6 +337,16 @@ fn domains_of(run: &Run) -> (Vec<Domain>, Vec<usize>) {
                 offset_nanos: 0.0,
                 drift_ppm: 0.0,
                 residual_nanos: 0.0,
+                residual_p95_nanos: 0.0,
+                departure_nanos: 0.0,
+                curve: Vec::new(),
+                corridor_nanos: 0.0,
+                certified_nanos: None,
+                edges: 0,
+                hops: 0,
+                messages: 0,
+                was_split: false,
+                sets: Vec::new(),
                 map: ClockMap::linear(1_000_000_000),
             });
             domains.len() - 1
@@ -207,7 +399,7 @@ fn first_anchors(run: &Run, domain_of: &[usize], domains: usize) -> Vec<Option<(
 }
 
 /// Gives each domain but the reference its knots.
-fn correct(domains: &mut [Domain], bursts: &[Burst], anchors: &[Option<(u64, u64)>], remarks: &mut Vec<String>) {
+fn correct(domains: &mut [Domain], bursts: &[Burst], anchors: &[Option<(u64, u64)>]) {
     let fit = bursts::fit(domains, bursts);
     let (reference, others) = domains.split_at_mut(1);
     let reference = &reference[0];
@@ -216,13 +408,6 @@ fn correct(domains: &mut [Domain], bursts: &[Burst], anchors: &[Option<(u64, u64
         let offsets = &fit.offsets[number];
         if offsets.is_empty() {
             by_real_time(reference, domain, anchors[0], anchors[number]);
-            remarks.push(match domain.status {
-                Status::RealTime => format!(
-                    "clock `{}` has no sync samples: its dates come from the real-time clock and may be off by milliseconds",
-                    domain.name
-                ),
-                _ => format!("nothing relates clock `{}` to the others: its dates are as it says", domain.name),
-            });
             continue;
         }
         let knots: Vec<Knot> = offsets.iter().map(|offset| fit.knot(number, offset)).collect();
@@ -235,13 +420,49 @@ fn correct(domains: &mut [Domain], bursts: &[Burst], anchors: &[Option<(u64, u64
         if last.local > first.local {
             domain.drift_ppm = (last.offset - first.offset) / (last.local - first.local) * 1e6;
         }
-        if domain.drift_ppm.abs() > 500.0 {
+    }
+}
+
+/// What a user should know: one sentence each.
+fn remarks_of(domains: &[Domain], by_messages: bool) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if domains.len() > 1 && domains[0].status == Status::Off {
+        remarks.push(format!("clocks are not corrected: dates of {} clocks are as each clock says", domains.len()));
+        return remarks;
+    }
+    for Domain { name, status, drift_ppm, sets, was_split, .. } in domains {
+        if *was_split {
             remarks.push(format!(
-                "clock `{}` runs {:+.0} ppm against the reference, more than real clocks do: its bursts are too close together or its clock was set",
-                domain.name, domain.drift_ppm
+                "processes that read clock `{name}` disagree: messages between them ended before they started, so each is corrected by itself"
+            ));
+        }
+        for &(date, forward) in sets {
+            #[expect(clippy::cast_precision_loss, reason = "for display")]
+            let (date, forward) = (date as f64 * 1e-9, forward as f64 * 1e-6);
+            remarks.push(format!(
+                "clock `{name}` was set by {forward:+.3} ms at about {date:.3} s: what it recorded near that date may be off by as much"
+            ));
+        }
+        match status {
+            Status::RealTime => remarks.push(format!(
+                "clock `{name}` has no sync samples{}: its dates come from the real-time clock and may be off by milliseconds",
+                if by_messages { ", and no messages join it to the first" } else { "" }
+            )),
+            Status::Isolated => {
+                remarks.push(format!("nothing relates clock `{name}` to the others: its dates are as it says"));
+            }
+            Status::OneWay => remarks.push(format!(
+                "clock `{name}` is heard in one direction only: no message is reversed, but how long they took is not known, so its dates may be off by as much"
+            )),
+            _ => {}
+        }
+        if drift_ppm.abs() > 500.0 {
+            remarks.push(format!(
+                "clock `{name}` runs {drift_ppm:+.0} ppm against the reference, more than real clocks do: its bursts are too close together or its clock was set"
             ));
         }
     }
+    remarks
 }
 
 fn by_real_time(reference: &Domain, domain: &mut Domain, ours: Option<(u64, u64)>, theirs: Option<(u64, u64)>) {

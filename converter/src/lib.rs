@@ -2,10 +2,12 @@
 
 pub mod census;
 pub mod clock;
+pub mod cut;
 pub mod input;
 pub mod listing;
 mod merge;
 pub mod paje;
+mod pass;
 pub mod pipeline;
 mod plan;
 pub mod records;

@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use crate::clock::Clocks;
+use crate::clock::{Clocks, Method};
 use crate::merge::merge;
-use crate::pipeline::{ConvertError, Options};
+use crate::pipeline::{ConvertError, Options, fine_dates};
 use crate::plan::{Plan, plan_of_layouts};
 use crate::reorder::Feed;
 use crate::rules::{Scope, Symbols, Val, append_value};
@@ -74,24 +74,29 @@ pub struct Selection {
 }
 
 impl Selection {
-    fn takes_stream(&self, process: u64, tid: u64, thread: &str) -> bool {
+    pub(crate) fn takes_stream(&self, process: u64, tid: u64, thread: &str) -> bool {
         (self.processes.is_empty() || self.processes.contains(&process))
             && (self.threads.is_empty() || self.threads.iter().any(|name| name == thread || *name == tid.to_string()))
     }
 
-    fn takes_kind(&self, level: &str, event: &str) -> bool {
+    pub(crate) fn takes_kind(&self, level: &str, event: &str) -> bool {
         let span = event.split('.').next().unwrap_or("");
         let is_level = |name: &String| name.rsplit('.').next().is_some_and(|name| name.eq_ignore_ascii_case(level));
         (self.events.is_empty() || self.events.iter().any(|name| name == event || name == span))
             && (self.levels.is_empty() || self.levels.iter().any(is_level))
     }
 
-    fn takes_time(&self, time: GlobalNanos) -> bool {
+    pub(crate) fn takes_time(&self, time: GlobalNanos) -> bool {
         self.times.is_empty() || self.times.iter().any(|(from, to)| (*from..=*to).contains(&time))
     }
 
+    /// Whether an interval has a wanted date in it.
+    pub(crate) fn takes_some_of(&self, start: GlobalNanos, end: GlobalNanos) -> bool {
+        self.times.is_empty() || self.times.iter().any(|(from, to)| *from <= end && start <= *to)
+    }
+
     /// The first and the last date that can be wanted.
-    fn span(&self) -> (i64, i64) {
+    pub(crate) fn span(&self) -> (i64, i64) {
         let from = self.times.iter().map(|(from, _)| from.0).min().unwrap_or(i64::MIN);
         let to = self.times.iter().map(|(_, to)| to.0).max().unwrap_or(i64::MAX);
         (from, to)
@@ -122,7 +127,16 @@ pub fn list_selected<E: From<ConvertError>>(
     mut visit: impl FnMut(&Listed<'_>) -> Result<ControlFlow<()>, E>,
 ) -> Result<Clocks, E> {
     let mut clocks = Clocks::new(run, options.clock);
-    let (plan, symbols) = plan_of_layouts(run, &mut clocks).map_err(E::from)?;
+    let (mut plan, symbols) = plan_of_layouts(run, &mut clocks).map_err(E::from)?;
+    if options.clock == Method::Graph && clocks.domains.len() > 1 {
+        // As the clocks say it, corrected; a single clock needs no pass over the run for that.
+        let by_clocks = Options { causal: false, ..options.clone() };
+        if let Some(dates) = fine_dates(run, &by_clocks).map_err(E::from)? {
+            plan.fines = dates.fines;
+            clocks = dates.clocks;
+        }
+    }
+    let plan = plan;
     let ranked = run.processes.iter().all(|process| process.rank.is_some());
     let (from, to) = selection.span();
     let mut feeds = Vec::new();
@@ -130,8 +144,8 @@ pub fn list_selected<E: From<ConvertError>>(
         let facts = &plan.streams[stream];
         let process = if ranked { facts.rank } else { facts.pid };
         if selection.takes_stream(process, facts.tid, symbols.text(facts.thread_name)) {
-            reader.skip_before(|ticks| plan.date(stream, ticks) < from);
-            feeds.push(Feed::new(&plan, stream, reader, None).map_err(ConvertError::from)?);
+            reader.skip_before(|ticks| plan.fines[stream].date(plan.date(stream, ticks), 0) < from);
+            feeds.push(Feed::new(&plan, stream, reader, None, |_| true).map_err(ConvertError::from)?);
         }
     }
     let kinds =
@@ -140,12 +154,12 @@ pub fn list_selected<E: From<ConvertError>>(
     let mut scratch = String::new();
     let stopped = merge::<_, Stop<E>>(&mut feeds, |_, feed| {
         let Some((item, _)) = feed.item() else { return Ok(()) };
-        if item.time > to {
+        if item.date > to {
             return Err(Stop::Enough);
         }
         let kind = plan.program_number(feed.stream, item.place.id);
         let wanted = kind.and_then(|kind| kinds.get(kind)).is_some_and(|wanted| *wanted);
-        if !wanted || !selection.takes_time(GlobalNanos(item.time)) {
+        if !wanted || !selection.takes_time(GlobalNanos(item.date)) {
             return Ok(());
         }
         match record(&plan, feed, &symbols, &mut scratch, &mut visit) {
@@ -183,14 +197,14 @@ fn record<E>(
 ) -> Result<ControlFlow<()>, E> {
     let Some((item, body)) = feed.item() else { return Ok(ControlFlow::Continue(())) };
     let Some(program) = plan.program(feed.stream, item.place.id) else { return Ok(ControlFlow::Continue(())) };
-    let scope = plan.scope(feed.stream, program, item.time, item.place.site, body);
+    let scope = plan.scope(feed.stream, program, item.time, (item.place.site, item.place.ordinal), body);
     scratch.clear();
-    let vals = values(&scope, scratch, symbols);
+    let vals = values(&scope.shown(), scratch, symbols);
     let fields: Vec<(&str, FieldValue<'_>)> =
         vals.iter().map(|(name, val)| (*name, field_value(*val, scratch, symbols))).collect();
     let stream = &plan.streams[feed.stream];
     visit(&Listed {
-        time: GlobalNanos(item.time),
+        time: GlobalNanos(item.date),
         process: stream.process,
         pid: stream.pid,
         rank: stream.rank,

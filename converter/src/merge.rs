@@ -1,8 +1,5 @@
 //! K-way merge by date: of equal dates, the one from the earlier stream comes first, and each stream keeps its order.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 /// Something that is read in order of date.
 pub(crate) trait Dated {
     /// Why it could not be read.
@@ -15,28 +12,75 @@ pub(crate) trait Dated {
     fn advance(&mut self) -> Result<(), Self::Error>;
 }
 
-/// Visits the items of all sources in order of date. O(log sources) per change of source, O(1) within a source.
+/// Visits the items of all sources in order of date. O(log sources) per item, without moving any.
 pub(crate) fn merge<S: Dated, E: From<S::Error>>(
     sources: &mut [S],
-    mut visit: impl FnMut(usize, &S) -> Result<(), E>,
+    mut visit: impl FnMut(usize, &mut S) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut heap: BinaryHeap<Reverse<(i64, usize)>> =
-        sources.iter().enumerate().filter_map(|(number, source)| Some(Reverse((source.date()?, number)))).collect();
-    while let Some(Reverse((_, number))) = heap.pop() {
+    let mut tournament = Tournament::new(sources.iter().map(Dated::date));
+    while let Some(number) = tournament.winner() {
         let source = &mut sources[number];
-        // Most often the next item is from the same source: it goes on until another one is earlier.
-        let other = heap.peek().map(|Reverse(key)| *key);
-        loop {
-            visit(number, source)?;
-            source.advance()?;
-            let Some(date) = source.date() else { break };
-            if other.is_some_and(|other| other < (date, number)) {
-                heap.push(Reverse((date, number)));
-                break;
-            }
-        }
+        visit(number, source)?;
+        source.advance()?;
+        tournament.replay(source.date());
     }
     Ok(())
+}
+
+/// A tree of losers (Knuth, The Art of Computer Programming 3, 5.4.1): each inner node remembers who lost there, so that a new
+/// date of the winner has only to be compared on its way up.
+struct Tournament {
+    /// 0 is the winner; node n plays the winners below 2n and 2n + 1, and the leaf of player p is node `players + p`.
+    nodes: Vec<Player>,
+}
+
+/// A date and who has it; who is done comes last.
+type Player = (i64, u32);
+
+/// Has nothing more.
+const DONE: u32 = 1 << 31;
+
+impl Tournament {
+    fn new(dates: impl Iterator<Item = Option<i64>>) -> Self {
+        let players: Vec<Player> = dates.enumerate().map(|(number, date)| player(number, date)).collect();
+        let count = players.len();
+        let mut winners = vec![(i64::MAX, u32::MAX); count];
+        winners.extend(players);
+        let mut nodes = winners.clone();
+        nodes.resize(count.max(1), (i64::MAX, u32::MAX));
+        for node in (1..count).rev() {
+            let (a, b) = (winners[2 * node], winners[2 * node + 1]);
+            winners[node] = a.min(b);
+            nodes[node] = a.max(b);
+        }
+        nodes[0] = winners.get(1).copied().unwrap_or((i64::MAX, u32::MAX));
+        Self { nodes }
+    }
+
+    /// Whose turn it is.
+    fn winner(&self) -> Option<usize> {
+        let (_, number) = self.nodes[0];
+        (number & DONE == 0).then_some(number as usize)
+    }
+
+    /// The winner has a new date, or is done.
+    fn replay(&mut self, date: Option<i64>) {
+        let number = (self.nodes[0].1 & !DONE) as usize;
+        let mut best = player(number, date);
+        let mut node = (self.nodes.len() + number) / 2;
+        while node > 0 {
+            if self.nodes[node] < best {
+                std::mem::swap(&mut self.nodes[node], &mut best);
+            }
+            node /= 2;
+        }
+        self.nodes[0] = best;
+    }
+}
+
+fn player(number: usize, date: Option<i64>) -> Player {
+    let number = u32::try_from(number).unwrap_or(u32::MAX) & !DONE;
+    date.map_or((i64::MAX, number | DONE), |date| (date, number))
 }
 
 #[cfg(test)]

@@ -5,19 +5,19 @@
 
 use std::fmt;
 use std::io::{self, Write};
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use tracer_format::Schema;
 use tumit::Spec;
 
-use crate::clock::{Clocks, Method};
+use crate::clock::{Causality, Clocks, Fine, LinkLog, Method, restore_order};
 use crate::input::ReadError;
-use crate::merge::merge;
 use crate::paje::Sink;
+use crate::pass::{Due, Floors, Pass, Tally};
 use crate::plan::{Plan, plan};
-use crate::reorder::Feed;
 use crate::report::{Counts, Report};
-use crate::rules::{Model, Picture, Survey, Surveyor, Symbols, announce, spec_of, write_lines};
+use crate::rules::{Model, Op, Picture, Program, Survey, Surveyor, Symbols, announce, spec_of, write_lines};
 use crate::run::Run;
 use crate::time::GlobalNanos;
 
@@ -25,17 +25,27 @@ use crate::time::GlobalNanos;
 pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
 /// What the user chose.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Options {
     /// How clocks are corrected.
     pub clock: Method,
+    /// Whether links that still end before they start are put in order.
+    pub causal: bool,
     /// Rules to use instead of those that the run carries.
     pub rules: Option<Spec>,
     /// Name of the text output that [`convert_to_text`] writes.
     pub output: Option<String>,
     /// Called now and then.
     pub progress: Option<Progress>,
+    /// How many threads may work; as many as are of use if `None`. The result does not depend on it.
+    pub threads: Option<NonZeroUsize>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { clock: Method::default(), causal: true, rules: None, output: None, progress: None, threads: None }
+    }
 }
 
 impl fmt::Debug for Options {
@@ -54,6 +64,9 @@ pub enum ConvertError {
     /// The result could not be written.
     #[error("cannot write the result: {0}")]
     Write(#[from] io::Error),
+    /// The temporary file of the run's links could not be written or read.
+    #[error("cannot keep the run's links in a temporary file ({0}); TMPDIR says where such files are made")]
+    Links(io::Error),
     /// There is no such text output.
     #[error("the spec has no text output `{name}`; it has {}", if known.is_empty() { "none" } else { known })]
     NoOutput {
@@ -73,23 +86,24 @@ pub enum ConvertError {
 pub fn convert(run: &Run, options: &Options, sink: &mut dyn Sink) -> Result<Report, ConvertError> {
     let options = Options { output: None, ..options.clone() };
     let mut job = Job::new(run, &options);
-    let (plan, mut model, mut symbols) = plan(run, &options, &mut job.clocks, &mut job.remarks)?;
-    let (mut survey, floors) = job.survey(&plan, &mut model, &mut symbols)?;
-    job.note(&survey);
+    let (mut plan, mut model, mut symbols) = plan(run, &options, &mut job.clocks, &mut job.remarks)?;
+    let (mut survey, floors) = job.survey(&mut plan, &mut model, &mut symbols)?;
     announce(&plan.programs, &survey, sink)?;
     let mut picture = Picture::begin(&model, &mut survey, &mut symbols, sink)?;
     let mut end = 0;
-    job.pass(&plan, floors, |feed, job| {
-        let Some((item, body)) = feed.item() else { return Ok(()) };
-        end = item.date;
-        job.counts.records += u64::from(item.only.is_none());
-        let Some(program) = plan.program(feed.stream, item.place.id) else { return Ok(()) };
-        let scope = plan.scope(feed.stream, program, item.time, item.place.site, body);
-        let stream = u32::try_from(feed.stream).unwrap_or(u32::MAX);
-        Ok(picture.record(&scope, item.only, item.date, (stream, item.place.ordinal))?)
+    let mut records = 0;
+    job.pass(&plan, floors, |due| {
+        end = due.date;
+        records += u64::from(due.only.is_none());
+        let Some(program) = plan.program(due.stream, due.id) else { return Ok(()) };
+        let scope = plan.scope(due.stream, program, due.time, (due.site, due.ordinal), due.body);
+        let stream = u32::try_from(due.stream).unwrap_or(u32::MAX);
+        Ok(picture.record(&scope, due.only, due.date, (stream, due.ordinal))?)
     })?;
+    job.counts.records = records;
     let counts = picture.finish(end)?;
-    Ok(job.report(run, counts, end))
+    job.note_reversed(counts.reversed_links);
+    Ok(job.report(counts, end))
 }
 
 /// The text output that stands for the rules of a run whose spec has none, but writes Pajé itself: the specs of all its
@@ -120,8 +134,14 @@ pub fn own_paje_output(run: &Run) -> Option<String> {
 /// When there is no such output, the run cannot be read, or the text cannot be written.
 pub fn convert_to_text(run: &Run, options: &Options, out: &mut dyn Write) -> Result<Report, ConvertError> {
     let mut job = Job::new(run, options);
-    let (plan, mut model, mut symbols) = plan(run, options, &mut job.clocks, &mut job.remarks)?;
-    let (survey, floors) = job.survey(&plan, &mut model, &mut symbols)?;
+    let (mut plan, mut model, mut symbols) = plan(run, options, &mut job.clocks, &mut job.remarks)?;
+    let (survey, floors) = job.survey(&mut plan, &mut model, &mut symbols)?;
+    if let Some(dates) = fine_dates(run, options)? {
+        plan.fines = dates.fines;
+        job.clocks = dates.clocks;
+        job.causality = dates.causality;
+        job.remarks.extend(dates.remarks);
+    }
     for prologue in &plan.prologues {
         out.write_all(prologue.as_bytes())?;
     }
@@ -131,75 +151,142 @@ pub fn convert_to_text(run: &Run, options: &Options, out: &mut dyn Write) -> Res
         out.write_all(once.as_bytes())?;
         counts.lines += 1;
     }
-    job.pass(&plan, floors, |feed, job| {
-        let Some((item, body)) = feed.item() else { return Ok(()) };
-        end = item.date;
-        job.counts.records += u64::from(item.only.is_none());
-        let Some(program) = plan.program(feed.stream, item.place.id) else { return Ok(()) };
-        let scope = plan.scope(feed.stream, program, item.time, item.place.site, body);
-        counts.lines += write_lines(&scope, item.only, &symbols, &mut line);
+    let mut records = 0;
+    job.pass(&plan, floors, |due| {
+        end = due.date;
+        records += u64::from(due.only.is_none());
+        let Some(program) = plan.program(due.stream, due.id) else { return Ok(()) };
+        let scope = plan.scope(due.stream, program, due.time, (due.site, due.ordinal), due.body);
+        counts.lines += write_lines(&scope, due.only, &symbols, &mut line);
         out.write_all(line.as_bytes())?;
         line.clear();
         Ok(())
     })?;
+    job.counts.records = records;
     out.flush()?;
-    Ok(job.report(run, counts, end))
+    Ok(job.report(counts, end))
 }
 
-/// By stream: the smallest date in each block or a later one, where arrows have dates of their own.
-type Floors = Vec<Option<Vec<i64>>>;
+/// The dates of a run by its links.
+pub(crate) struct FineDates {
+    /// By stream.
+    pub(crate) fines: Vec<Fine>,
+    pub(crate) clocks: Clocks,
+    causality: Option<Causality>,
+    remarks: Vec<String>,
+}
+
+/// What the links of the rules for Pajé say of the dates of a run, for outputs that have no links themselves. `None` when
+/// there are no such rules, or nothing is wanted of them.
+pub(crate) fn fine_dates(run: &Run, options: &Options) -> Result<Option<FineDates>, ConvertError> {
+    let options = Options { output: None, progress: None, ..options.clone() };
+    let mut job = Job::new(run, &options);
+    if !options.causal && (options.clock != Method::Graph || job.clocks.domains.len() < 2) {
+        return Ok(None);
+    }
+    let (mut plan, mut model, mut symbols) = plan(run, &options, &mut job.clocks, &mut Vec::new())?;
+    let mut arrows = plan.programs.iter().flat_map(|program| &program.arrows);
+    if !arrows.any(|arrow| matches!(arrow.op, Op::Link { .. })) {
+        return Ok(None);
+    }
+    job.survey(&mut plan, &mut model, &mut symbols)?;
+    let Job { clocks, causality, remarks, .. } = job;
+    Ok(Some(FineDates { fines: plan.fines, clocks, causality, remarks }))
+}
 
 /// A conversion at work: what it counts and tells.
 struct Job<'o> {
+    run: &'o Run,
     options: &'o Options,
     clocks: Clocks,
     remarks: Vec<String>,
     counts: Counts,
+    reversed_coarse: Option<u64>,
+    causality: Option<Causality>,
     done: u64,
     total: u64,
 }
 
-/// How many records pass between two calls of the progress function.
-const PROGRESS_RECORDS: u64 = 1 << 14;
-
 impl<'o> Job<'o> {
-    fn new(run: &Run, options: &'o Options) -> Self {
+    fn new(run: &'o Run, options: &'o Options) -> Self {
         let clocks = Clocks::new(run, options.clock);
-        let remarks = clocks.remarks.clone();
-        Self { options, clocks, remarks, counts: Counts::default(), done: 0, total: 0 }
+        Self {
+            run,
+            options,
+            clocks,
+            remarks: Vec::new(),
+            counts: Counts::default(),
+            reversed_coarse: None,
+            causality: None,
+            done: 0,
+            total: 0,
+        }
     }
 
-    /// The first pass, if any rule asks for it. Returns the floors of each stream whose arrows have dates of their own.
+    /// The first pass, if any rule asks for it, and what its links say of dates. Returns the floors of each stream whose
+    /// arrows have dates of their own.
     fn survey(
+        &mut self,
+        plan: &mut Plan<'_>,
+        model: &mut Model,
+        symbols: &mut Symbols,
+    ) -> Result<(Survey, Floors), ConvertError> {
+        let (survey, floors, log) = self.first_pass(plan, model, symbols)?;
+        self.counts.links = survey.links;
+        self.counts.unmatched_starts = survey.unmatched_starts;
+        self.counts.unmatched_ends = survey.unmatched_ends;
+        let Some(log) = log.filter(|log| log.links() > 0) else { return Ok((survey, floors)) };
+        if self.options.clock == Method::Graph && self.clocks.domain_of.len() > 1 {
+            let processes: Vec<usize> = plan.streams.iter().map(|stream| stream.process).collect();
+            let reversed = self.clocks.split(self.run, &log, &processes).map_err(ConvertError::Links)?;
+            self.reversed_coarse = Some(reversed);
+        }
+        if self.options.clock == Method::Graph && self.clocks.domains.len() > 1 {
+            let extents = plan.extents(&self.clocks);
+            let bends = self.clocks.refine(self.run, &log, &extents).map_err(ConvertError::Links)?;
+            for (fine, extent) in plan.fines.iter_mut().zip(extents) {
+                fine.bend.clone_from(&bends[extent.domain]);
+            }
+        }
+        if self.options.causal {
+            let found = restore_order(&log, &mut plan.fines).map_err(ConvertError::Links)?;
+            self.remarks.extend(found.remarks());
+            self.causality = Some(found);
+        }
+        Ok((survey, floors))
+    }
+
+    fn first_pass(
         &mut self,
         plan: &Plan<'_>,
         model: &mut Model,
         symbols: &mut Symbols,
-    ) -> Result<(Survey, Floors), ConvertError> {
+    ) -> Result<(Survey, Floors, Option<LinkLog>), ConvertError> {
         let mut floors: Floors = vec![None; plan.streams.len()];
         self.total = plan.records();
         if !plan.programs.iter().any(|program| program.surveyed) {
-            return Ok((Survey::default(), floors));
+            return Ok((Survey::default(), floors, None));
         }
         self.total *= 2;
         let dated = plan.programs.iter().any(|program| program.dated);
         let mut blocks: Vec<Vec<i64>> = vec![Vec::new(); plan.streams.len()];
-        let mut surveyor = Surveyor::default();
+        let wanted = self.options.causal || self.options.clock == Method::Graph;
+        let mut surveyor = Surveyor::with_log(wanted.then(LinkLog::default));
         let plain = vec![None; plan.streams.len()];
-        self.pass_quietly(plan, plain, |feed, _| {
-            let Some((item, body)) = feed.item() else { return Ok(()) };
+        // The least date of a block may be that of any of its records.
+        let wanted = |program: &Program| program.surveyed;
+        self.pass_quietly(plan, plain, if dated { |_| true } else { wanted }, |due| {
             if dated {
-                note_date(&mut blocks[feed.stream], feed.reader().blocks_read(), item.date);
+                note_date(&mut blocks[due.stream], due.blocks_read, due.date);
             }
-            let Some(program) = plan.program(feed.stream, item.place.id) else { return Ok(()) };
-            if !program.surveyed {
+            let Some(program) = plan.program(due.stream, due.id).filter(|program| program.surveyed) else {
                 return Ok(());
-            }
-            let scope = plan.scope(feed.stream, program, item.time, item.place.site, body);
-            let place = (u32::try_from(feed.stream).unwrap_or(u32::MAX), item.place.ordinal);
+            };
+            let scope = plan.scope(due.stream, program, due.time, (due.site, due.ordinal), due.body);
+            let place = (u32::try_from(due.stream).unwrap_or(u32::MAX), due.ordinal);
             surveyor.record(&scope, place, model, symbols, |date| {
-                note_date(&mut blocks[feed.stream], feed.reader().blocks_read(), date);
-                floors[feed.stream].get_or_insert_default();
+                note_date(&mut blocks[due.stream], due.blocks_read, date);
+                floors[due.stream].get_or_insert_default();
             });
             Ok(())
         })?;
@@ -213,17 +300,15 @@ impl<'o> Job<'o> {
                 *floors = blocks;
             }
         }
-        Ok((surveyor.finish(), floors))
+        let (survey, log) = surveyor.finish().map_err(ConvertError::Links)?;
+        Ok((survey, floors, log))
     }
 
-    fn note(&mut self, survey: &Survey) {
-        self.counts.links = survey.links;
-        self.counts.reversed_links = survey.reversed;
-        self.counts.unmatched_starts = survey.unmatched_starts;
-        self.counts.unmatched_ends = survey.unmatched_ends;
-        if survey.reversed > 0 {
-            let links = survey.links;
-            self.remarks.push(format!("{} of {links} links end before they start", survey.reversed));
+    fn note_reversed(&mut self, reversed: u64) {
+        self.counts.reversed_links = reversed;
+        if reversed > 0 {
+            let links = self.counts.links;
+            self.remarks.push(format!("{reversed} of {links} links end before they start"));
         }
     }
 
@@ -232,12 +317,12 @@ impl<'o> Job<'o> {
         &mut self,
         plan: &Plan<'_>,
         floors: Floors,
-        visit: impl FnMut(&Feed<'_>, &mut Self) -> Result<(), ConvertError>,
+        visit: impl FnMut(Due<'_>) -> Result<(), ConvertError>,
     ) -> Result<(), ConvertError> {
-        for feed in self.pass_quietly(plan, floors, visit)? {
-            self.counts.backward_records += feed.backward;
-            self.counts.early_dates += feed.early;
-            self.counts.unknown_records += feed.unknown;
+        for tally in self.pass_quietly(plan, floors, |_| true, visit)? {
+            self.counts.backward_records += tally.backward;
+            self.counts.early_dates += tally.early;
+            self.counts.unknown_records += tally.unknown;
         }
         Ok(())
     }
@@ -246,26 +331,23 @@ impl<'o> Job<'o> {
         &mut self,
         plan: &Plan<'_>,
         floors: Floors,
-        mut visit: impl FnMut(&Feed<'_>, &mut Self) -> Result<(), ConvertError>,
+        wanted: fn(&Program) -> bool,
+        visit: impl FnMut(Due<'_>) -> Result<(), ConvertError>,
     ) -> Result<Vec<Tally>, ConvertError> {
-        let mut feeds = Vec::new();
-        for (stream, (reader, floors)) in plan.readers()?.into_iter().zip(floors).enumerate() {
-            feeds.push(Feed::new(plan, stream, reader, floors)?);
-        }
-        merge::<_, ConvertError>(&mut feeds, |_, feed| {
-            self.done += 1;
-            if self.done.is_multiple_of(PROGRESS_RECORDS)
-                && let Some(progress) = &self.options.progress
-            {
+        let ahead = self.options.threads.is_none_or(|threads| threads.get() > 1);
+        let tell = |records: u64| {
+            self.done += records;
+            if let Some(progress) = &self.options.progress {
                 progress(self.done.min(self.total), self.total);
             }
-            visit(feed, self)
-        })?;
-        Ok(feeds.iter().map(Tally::of).collect())
+        };
+        Pass { plan, floors, wanted, ahead }.run(tell, visit)
     }
 
-    fn report(self, run: &Run, made: Counts, end: i64) -> Report {
-        let dropped = run.processes.iter().map(crate::input::Process::dropped).sum();
+    fn report(self, made: Counts, end: i64) -> Report {
+        let Self { run, clocks, .. } = self;
+        let remarks = clocks.remarks.iter().cloned().chain(self.remarks).collect();
+        let dropped = run.processes.iter().fold(0, |sum: u64, process| sum.saturating_add(process.dropped()));
         let counts = Counts {
             paje_events: made.paje_events,
             lines: made.lines,
@@ -276,20 +358,8 @@ impl<'o> Job<'o> {
             dropped_records: dropped,
             ..self.counts
         };
-        Report { counts, end: GlobalNanos(end), losses: run.losses(), remarks: self.remarks, clocks: self.clocks }
-    }
-}
-
-/// What a stream lost or had to repair.
-struct Tally {
-    backward: u64,
-    early: u64,
-    unknown: u64,
-}
-
-impl Tally {
-    fn of(feed: &Feed<'_>) -> Self {
-        Self { backward: feed.backward, early: feed.early, unknown: feed.reader().damage().1 }
+        let (reversed_coarse, causality, losses) = (self.reversed_coarse, self.causality, run.losses());
+        Report { counts, end: GlobalNanos(end), losses, remarks, clocks, reversed_coarse, causality }
     }
 }
 

@@ -6,7 +6,7 @@ use std::io;
 use tracer_format::Schema;
 use tumit::Spec;
 
-use crate::clock::Clocks;
+use crate::clock::{Clocks, Extent, Fine};
 use crate::input::{Process, ReadError, Stream, StreamReader, open_shared};
 use crate::pipeline::{ConvertError, Options};
 use crate::rules::{
@@ -27,6 +27,8 @@ pub(crate) struct Plan<'r> {
     table: Vec<Vec<u32>>,
     facts: Vec<Facts>,
     pub(crate) streams: Vec<StreamFacts>,
+    /// By stream: from coarse dates to final ones.
+    pub(crate) fines: Vec<Fine>,
     sources: Vec<(&'r Process, &'r Stream)>,
 }
 
@@ -67,6 +69,7 @@ fn build<'r>(
         table: Vec::new(),
         facts: facts(run, clocks, &mut symbols),
         streams: Vec::new(),
+        fines: Vec::new(),
         sources: Vec::new(),
     };
     let mut known: Vec<(&Schema, Vec<u32>)> = Vec::new();
@@ -89,6 +92,7 @@ fn build<'r>(
         plan.table.push(table);
         plan.add_streams(number, process, &mut symbols);
     }
+    plan.fines = vec![Fine::default(); plan.streams.len()];
     Ok((plan, model, symbols))
 }
 
@@ -148,6 +152,11 @@ impl<'r> Plan<'r> {
         self.programs.get(self.program_number(stream, id)?)
     }
 
+    /// Whether a record is of interest: one without a program always is, as it may be unknown.
+    pub(crate) fn is_wanted(&self, stream: usize, id: u16, wanted: fn(&Program) -> bool) -> bool {
+        self.program(stream, id).is_none_or(wanted)
+    }
+
     /// Its position among the programs; that of a record type without one is behind them.
     pub(crate) fn program_number(&self, stream: usize, id: u16) -> Option<usize> {
         self.table[self.streams[stream].process].get(usize::from(id)).map(|number| *number as usize)
@@ -159,16 +168,28 @@ impl<'r> Plan<'r> {
         stream: usize,
         program: &'a Program,
         time: i64,
-        site: u32,
+        (site, ordinal): (u32, u64),
         body: &'a [u8],
     ) -> Scope<'a> {
-        let facts = &self.streams[stream];
-        Scope { program, facts: &self.facts[facts.process], stream: facts, time, site, body }
+        let (stream, fine) = (&self.streams[stream], &self.fines[stream]);
+        let facts = &self.facts[stream.process];
+        Scope { program, facts, stream, time, site, ordinal, body, fine, is_shown: false }
     }
 
-    /// The date of a tick of a stream's process.
+    /// The coarse date of a tick of a stream's process.
     pub(crate) fn date(&self, stream: usize, ticks: u64) -> i64 {
         self.facts[self.streams[stream].process].clock.global_from_ticks(ticks)
+    }
+
+    /// Where each stream begins and ends.
+    pub(crate) fn extents(&self, clocks: &Clocks) -> Vec<Extent> {
+        let extent = |(number, (_, stream)): (usize, &(&Process, &Stream))| {
+            let date = |ticks: Option<u64>| self.date(number, ticks.unwrap_or(0));
+            let first = date(stream.blocks.first().map(|block| block.header.first_ticks));
+            let last = date(stream.blocks.last().map(|block| block.header.last_ticks));
+            Extent { domain: clocks.domain_of[self.streams[number].process], first, last }
+        };
+        self.sources.iter().enumerate().map(extent).collect()
     }
 
     /// Number of records in the run's blocks.

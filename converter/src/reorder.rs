@@ -10,7 +10,7 @@ use std::rc::Rc;
 use crate::input::{Place, ReadError, StreamReader};
 use crate::merge::Dated;
 use crate::plan::Plan;
-use crate::rules::Symbols;
+use crate::rules::{Program, Symbols};
 
 /// A stream being read in order of date.
 #[derive(Debug)]
@@ -23,6 +23,10 @@ pub(crate) struct Feed<'r> {
     last: i64,
     scratch: String,
     symbols: Symbols,
+    /// Only records whose program says so become items.
+    wanted: fn(&Program) -> bool,
+    /// Records that were read since this was last asked for.
+    read: u64,
     /// Records dated before the one before them.
     pub(crate) backward: u64,
     /// Dates before the start of the run.
@@ -41,9 +45,11 @@ struct Waiting {
 /// A record, or one arrow of it that has a date of its own.
 #[derive(Debug)]
 pub(crate) struct Item {
-    /// When it is due.
+    /// When it is due: the final date.
     pub(crate) date: i64,
-    /// The record's own date.
+    /// The same as a coarse date.
+    due: i64,
+    /// The record's own date, coarse.
     pub(crate) time: i64,
     /// The arrow; `None` for all that have no date of their own.
     pub(crate) only: Option<u16>,
@@ -61,6 +67,7 @@ impl<'r> Feed<'r> {
         stream: usize,
         reader: StreamReader<'r>,
         floors: Option<Vec<i64>>,
+        wanted: fn(&Program) -> bool,
     ) -> Result<Self, ReadError> {
         let waiting = floors.map(|floors| Waiting { heap: BinaryHeap::new(), floors, at_end: false });
         let mut feed = Self {
@@ -72,6 +79,8 @@ impl<'r> Feed<'r> {
             last: 0,
             scratch: String::new(),
             symbols: Symbols::default(),
+            wanted,
+            read: 0,
             backward: 0,
             early: 0,
         };
@@ -94,15 +103,25 @@ impl<'r> Feed<'r> {
         &self.reader
     }
 
-    /// Reads a record; its date is made not to decrease in the stream.
+    /// How many records were read since this was last asked for.
+    pub(crate) fn take_read(&mut self) -> u64 {
+        std::mem::take(&mut self.read)
+    }
+
+    /// Reads a record that is wanted; its coarse date is made not to decrease in the stream.
     fn read(&mut self) -> Result<Option<(i64, Place)>, ReadError> {
-        let Some(place) = self.reader.advance()? else { return Ok(None) };
-        let date = self.plan.date(self.stream, place.ticks.0);
-        if date < self.last {
-            self.backward += 1;
+        loop {
+            let Some(place) = self.reader.advance()? else { return Ok(None) };
+            self.read += 1;
+            let date = self.plan.date(self.stream, place.ticks.0);
+            if date < self.last {
+                self.backward += 1;
+            }
+            self.last = self.last.max(date);
+            if self.plan.is_wanted(self.stream, place.id, self.wanted) {
+                return Ok(Some((self.last, place)));
+            }
         }
-        self.last = self.last.max(date);
-        Ok(Some((self.last, place)))
     }
 
     /// Reads a record into the heap, arrow by arrow where they have dates of their own.
@@ -112,17 +131,17 @@ impl<'r> Feed<'r> {
         let Some(waiting) = &mut self.waiting else { return Ok(false) };
         let program = self.plan.program(self.stream, place.id).filter(|program| program.dated);
         let Some(program) = program else {
-            let item = Item { date: time, time, only: None, rank: 0, place, block: Some(block) };
+            let item = Item { date: time, due: time, time, only: None, rank: 0, place, block: Some(block) };
             waiting.heap.push(Reverse(item));
             return Ok(true);
         };
-        let scope = self.plan.scope(self.stream, program, time, place.site, place.body(&block));
+        let scope = self.plan.scope(self.stream, program, time, (place.site, place.ordinal), place.body(&block));
         let mut plain = false;
         for (number, arrow) in program.arrows.iter().enumerate() {
             let number = u16::try_from(number).unwrap_or(u16::MAX);
-            let item = |date, only| {
+            let item = |due, only| {
                 let (place, block) = (place.clone(), Some(Rc::clone(&block)));
-                Reverse(Item { date, time, only, rank: number, place, block })
+                Reverse(Item { date: due, due, time, only, rank: number, place, block })
             };
             if let Some(at) = &arrow.at {
                 self.scratch.clear();
@@ -144,7 +163,7 @@ impl Waiting {
     fn take(&mut self, blocks_read: usize) -> Option<Item> {
         let Reverse(next) = self.heap.peek()?;
         let floor = self.floors.get(blocks_read.wrapping_sub(1)).copied().unwrap_or(i64::MIN);
-        if !self.at_end && next.date > floor {
+        if !self.at_end && next.due > floor {
             return None;
         }
         self.heap.pop().map(|Reverse(item)| item)
@@ -160,8 +179,10 @@ impl Dated for Feed<'_> {
 
     fn advance(&mut self) -> Result<(), ReadError> {
         if self.waiting.is_none() {
-            self.current =
-                self.read()?.map(|(time, place)| Item { date: time, time, only: None, rank: 0, place, block: None });
+            self.current = self.read()?.map(|(time, place)| {
+                let date = self.plan.fines[self.stream].date(time, place.ordinal);
+                Item { date, due: time, time, only: None, rank: 0, place, block: None }
+            });
             return Ok(());
         }
         loop {
@@ -169,7 +190,8 @@ impl Dated for Feed<'_> {
             let Some(waiting) = &mut self.waiting else { return Ok(()) };
             let next = waiting.take(blocks);
             if next.is_some() || waiting.at_end {
-                self.current = next;
+                let fine = &self.plan.fines[self.stream];
+                self.current = next.map(|item| Item { date: fine.date(item.due, item.place.ordinal), ..item });
                 return Ok(());
             }
             if !self.read_ahead()?
@@ -183,7 +205,7 @@ impl Dated for Feed<'_> {
 
 impl Item {
     fn key(&self) -> (i64, u64, u16) {
-        (self.date, self.place.ordinal, self.rank)
+        (self.due, self.place.ordinal, self.rank)
     }
 }
 

@@ -7,9 +7,11 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use tracer_format::block::Block;
+use tracer_format::columns::{Packer, Shape};
 use tracer_format::tags::{append_integer, tag};
 use tracer_format::{
-    BLOCK_ALIGN, BlockHeader, BlockKind, Codec, HEADER_BYTES, PREAMBLE_BYTES, PROCESS_STREAM, preamble,
+    BLOCK_ALIGN, BlockHeader, BlockKind, Codec, HEADER_BYTES, ID_WIDE_DATE, PREAMBLE_BYTES, PROCESS_STREAM,
+    RECORD_HEAD_BYTES, preamble,
 };
 
 use crate::input::{BlockIndex, Entry, Found, Process, ReadError, Stream, entries_of, scan};
@@ -88,8 +90,15 @@ pub fn write(process: &Process, out: &mut dyn Write) -> Result<(), RepairError> 
         }
         None => Vec::new(),
     };
-    let mut writing =
-        Writing { out, process, sequence: 0, numbers: numbers(process), early: Vec::new(), started: false };
+    let mut writing = Writing {
+        out,
+        process,
+        sequence: 0,
+        numbers: numbers(process),
+        early: Vec::new(),
+        names_before: 0,
+        started: false,
+    };
     writing.out.write_all(&preamble())?;
     // Where the file has damage, names that it had may be part of it. Those come first: what the file still has is newer.
     let torn = process.torn.0 > 0 || process.live_alone;
@@ -117,8 +126,9 @@ struct Writing<'p, 'o> {
     sequence: u64,
     /// New numbers of blocks of records, by stream, whether live, and offset.
     numbers: BTreeMap<(u32, bool, u64), u64>,
-    /// Names that go before all that the file has.
+    /// Names that go before all that the file has, and how many blocks they took.
     early: Vec<Entry>,
+    names_before: u64,
     started: bool,
 }
 
@@ -154,6 +164,9 @@ impl Writing<'_, '_> {
             self.start()?;
         }
         let mut header = block.header;
+        // Names that were put before it have taken numbers.
+        header.sequence =
+            header.sequence.saturating_add(if kind == Some(BlockKind::Records) { 0 } else { self.names_before });
         if kind == Some(BlockKind::Records) {
             let payload_offset = offset + HEADER_BYTES as u64;
             if !is_kept(self.process, &header, payload_offset) {
@@ -174,11 +187,13 @@ impl Writing<'_, '_> {
             return Ok(());
         }
         let has_process = self.sequence > 0;
+        let before = self.sequence;
         for entry in std::mem::take(&mut self.early) {
             if entry.kind != BlockKind::Process || !has_process {
                 self.name(&entry)?;
             }
         }
+        self.names_before = self.sequence - before;
         Ok(())
     }
 
@@ -197,7 +212,7 @@ impl Writing<'_, '_> {
             stored_bytes: bytes,
             ..BlockHeader::default()
         };
-        self.sequence += 1;
+        self.sequence = self.sequence.saturating_add(1);
         self.put(&header, payload)
     }
 
@@ -207,19 +222,21 @@ impl Writing<'_, '_> {
         let read_error = |source| ReadError { file: live.path.clone(), offset: 0, source };
         let file = File::open(&live.path).map_err(read_error)?;
         let mut stored = Vec::new();
+        let mut packer = packer(self.process);
         for stream in &self.process.streams {
             for block in stream.blocks.iter().filter(|block| block.live) {
                 let filled = self.process.read_stored(&file, block, &mut stored)?;
                 let renumbered = self.numbers.get(&(stream.number, true, block.payload_offset));
                 let sequence = renumbered.copied().unwrap_or(block.header.sequence);
-                let header = BlockHeader { sequence, ..block.header };
-                let packed = lz4_flex::block::compress(&stored[..filled]);
-                if packed.len() < filled {
-                    let codec = Codec::Lz4 as u8;
-                    let stored_bytes = u32::try_from(packed.len()).map_err(io::Error::other)?;
-                    self.put(&BlockHeader { codec, stored_bytes, ..header }, &packed)?;
-                } else {
-                    self.put(&header, &stored[..filled])?;
+                let first_ticks = start_anew(block.header.first_ticks, &mut stored[..filled]);
+                let header = BlockHeader { sequence, first_ticks, ..block.header };
+                match packer.pack(&stored[..filled]) {
+                    Some(packed) => {
+                        let codec = Codec::Columns as u8;
+                        let stored_bytes = u32::try_from(packed.len()).map_err(io::Error::other)?;
+                        self.put(&BlockHeader { codec, stored_bytes, ..header }, packed)?;
+                    }
+                    None => self.put(&header, &stored[..filled])?,
                 }
             }
         }
@@ -249,6 +266,19 @@ impl Writing<'_, '_> {
     }
 }
 
+/// In a live file the first delta may count from a record of another block. A block's own first date is that of its first
+/// record, whose delta is 0.
+fn start_anew(first: u64, payload: &mut [u8]) -> u64 {
+    let Some((&mut [low, high, ref mut delta @ ..], rest)) = payload.split_first_chunk_mut::<RECORD_HEAD_BYTES>()
+    else {
+        return first;
+    };
+    if u16::from_le_bytes([low, high]) == ID_WIDE_DATE {
+        return rest.first_chunk().map_or(first, |date| u64::from_le_bytes(*date));
+    }
+    first.saturating_add(u32::from_le_bytes(std::mem::take(delta)).into())
+}
+
 /// Whether a block of records is the one of its number that is used.
 fn is_kept(process: &Process, header: &BlockHeader, payload_offset: u64) -> bool {
     let at = process.streams.binary_search_by_key(&header.stream, |stream| stream.number);
@@ -276,4 +306,17 @@ fn numbers(process: &Process) -> BTreeMap<(u32, bool, u64), u64> {
         }
     }
     numbers
+}
+
+/// One that knows the record types of a process.
+fn packer(process: &Process) -> Packer {
+    let mut packer = Packer::default();
+    for provider in &process.providers {
+        for (id, kind) in (provider.base..).zip(&provider.schema.records) {
+            if let Some(shape) = Shape::of(id, kind) {
+                packer.learn(shape);
+            }
+        }
+    }
+    packer
 }

@@ -1,6 +1,6 @@
 //! What a conversion did, and what went wrong without stopping it.
 
-use crate::clock::Clocks;
+use crate::clock::{Causality, Clocks};
 use crate::run::Loss;
 use crate::time::GlobalNanos;
 
@@ -54,6 +54,10 @@ pub struct Report {
     pub remarks: Vec<String>,
     /// The clock model.
     pub clocks: Clocks,
+    /// Links that ended before they started by sync samples alone, if there were links and dates were then corrected by them.
+    pub reversed_coarse: Option<u64>,
+    /// What the causal pass did, if there were links and it was wanted.
+    pub causality: Option<Causality>,
 }
 
 impl Report {

@@ -17,7 +17,7 @@ mod spec_of;
 mod survey;
 mod value;
 
-pub(crate) use compile::{Program, compile_spec};
+pub(crate) use compile::{Op, Program, compile_spec};
 pub(crate) use default::with_default_picture;
 pub(crate) use eval::{Facts, Scope, StreamFacts, append_value};
 pub(crate) use lines::write_lines;

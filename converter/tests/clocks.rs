@@ -169,6 +169,7 @@ fn judge(bursts: &[f64], method: Method) -> (Judge, Report) {
     let mut judge = Judge::default();
     let mut options = Options::default();
     options.clock = method;
+    options.causal = false;
     let report = convert(&run, &options, &mut judge).unwrap();
     assert_eq!(report.counts.links, 20_000);
     (judge, report)

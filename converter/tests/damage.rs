@@ -38,27 +38,32 @@ fn spec() -> tumit::Spec {
     tumit::compile_text("small.tumit", SPEC).0.unwrap()
 }
 
-/// A small run of two blocks of records in one file; `packed` as LZ4.
-fn small(packed: bool) -> Vec<u8> {
+/// A small run of two blocks of records in one file.
+fn small(codec: Codec) -> Vec<u8> {
+    run_of(codec, 1)
+}
+
+/// Each of its two blocks has the same records so many times.
+fn run_of(codec: Codec, times: u64) -> Vec<u8> {
     let mut schema = spec().schema();
     // The rules are given to the conversion: compiling them again thousands of times would take minutes.
     schema.sources.clear();
     let mut file = File::new(&About::new(1), &schema);
-    if packed {
-        file.codec = Codec::Lz4;
-    }
+    file.codec = codec;
     file.thread(0, 2, "main");
     let begin = [&3u32.to_le_bytes()[..], &2u16.to_le_bytes(), b"go"].concat();
     let end = [&3u32.to_le_bytes()[..], &1050u64.to_le_bytes()].concat();
     for block in 0..2u64 {
         let mut records = Records::default();
-        let at = 1000 + block * 100;
-        records.record(0, at, &begin);
-        records.record(2, at + 10, &block.to_le_bytes());
-        records.record(4, at + 20, &7u32.to_le_bytes());
-        records.record(3, at + 30, &block.to_le_bytes());
-        records.record(1, at + 60, &end);
-        records.record(5, at + 70, &[]);
+        for time in block * times..(block + 1) * times {
+            let at = 1000 + time * 100;
+            records.record(0, at, &begin);
+            records.record(2, at + 10, &time.to_le_bytes());
+            records.record(4, at + 20, &7u32.to_le_bytes());
+            records.record(3, at + 30, &time.to_le_bytes());
+            records.record(1, at + 60, &end);
+            records.record(5, at + 70, &[]);
+        }
         file.records(0, block, &records);
     }
     file.end();
@@ -123,9 +128,9 @@ fn options() -> Options {
 
 #[test]
 fn a_whole_run_is_clean() {
-    for packed in [false, true] {
+    for codec in [Codec::Raw, Codec::Lz4, Codec::Columns] {
         let folder = tempfile::tempdir().unwrap();
-        let report = convert_bytes(folder.path(), &options(), &small(packed)).unwrap();
+        let report = convert_bytes(folder.path(), &options(), &small(codec)).unwrap();
         assert!(report.is_clean(), "{:?}", report.lines());
         assert_eq!((report.counts.records, report.counts.links), (12, 2));
     }
@@ -135,7 +140,7 @@ fn a_whole_run_is_clean() {
 fn every_cut_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let options = options();
-    let bytes = small(false);
+    let bytes = small(Codec::Raw);
     let last = (0..bytes.len()).rfind(|at| bytes[*at..].starts_with(&BLOCK_MAGIC)).unwrap();
     let end = last + HEADER_BYTES + BlockHeader::decode(&bytes[last..]).unwrap().stored_bytes as usize;
     for cut in 0..bytes.len() {
@@ -152,8 +157,8 @@ fn every_cut_is_told() {
 fn every_flipped_byte_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let options = options();
-    for packed in [false, true] {
-        let bytes = small(packed);
+    for codec in [Codec::Raw, Codec::Lz4, Codec::Columns] {
+        let bytes = small(codec);
         let mut silent = Vec::new();
         for at in 0..bytes.len() {
             let mut bytes = bytes.clone();
@@ -168,10 +173,34 @@ fn every_flipped_byte_is_told() {
     }
 }
 
+/// Whoever makes such a block makes its checksum, too: the columns themselves are checked.
+#[test]
+fn columns_are_not_believed() {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes = run_of(Codec::Columns, 20);
+    let magics: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(&BLOCK_MAGIC)).collect();
+    let header = |at: usize| BlockHeader::decode(&bytes[at..]).unwrap();
+    let victim = magics.into_iter().rfind(|at| header(*at).codec == Codec::Columns as u8).unwrap();
+    let stored = victim + HEADER_BYTES..victim + HEADER_BYTES + header(victim).stored_bytes as usize;
+    let (mut refused, mut lost) = (0, 0);
+    for at in stored.clone() {
+        for byte in [0, 0x41, 0x7F, 0x80, 0xFF] {
+            let mut bytes = bytes.clone();
+            bytes[at] = byte;
+            let head = header(victim).encode(&bytes[stored.clone()]);
+            bytes[victim..victim + HEADER_BYTES].copy_from_slice(&head);
+            let report = convert_bytes(folder.path(), &options(), &bytes).unwrap();
+            refused += u32::from(report.counts.records < 240);
+            lost += u32::from(!report.is_clean());
+        }
+    }
+    assert!(refused > 100 && lost >= refused, "{refused} {lost}");
+}
+
 #[test]
 fn a_lost_block_is_counted_and_the_rest_used() {
     let folder = tempfile::tempdir().unwrap();
-    let mut bytes = small(false);
+    let mut bytes = small(Codec::Raw);
     let magics: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(&BLOCK_MAGIC)).collect();
     // Process, schema, stream, records, records, end.
     assert_eq!(magics.len(), 6);
@@ -191,7 +220,7 @@ fn a_lost_block_is_counted_and_the_rest_used() {
 #[test]
 fn garbage_between_blocks_is_skipped() {
     let folder = tempfile::tempdir().unwrap();
-    let bytes = small(false);
+    let bytes = small(Codec::Raw);
     let at = (PREAMBLE_BYTES..bytes.len()).rfind(|at| bytes[*at..].starts_with(&BLOCK_MAGIC)).unwrap();
     let mut damaged = bytes[..at].to_vec();
     damaged.extend(std::iter::repeat_n(0xB1, 1001));
@@ -227,7 +256,7 @@ fn losses_of(files: &[(&str, &[u8])]) -> (Vec<Loss>, u64) {
 
 #[test]
 fn a_copy_of_a_file_is_left_out_and_told() {
-    let bytes = small(false);
+    let bytes = small(Codec::Raw);
     let last = (0..bytes.len()).rfind(|at| bytes[*at..].starts_with(&BLOCK_MAGIC)).unwrap();
     for (first, second, copy) in [(&bytes[..], &bytes[..], "b.tmt"), (&bytes[..last - 300], &bytes[..], "a.tmt")] {
         let (losses, records) = losses_of(&[("a.tmt", first), ("b.tmt", second)]);

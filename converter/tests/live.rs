@@ -383,3 +383,43 @@ proptest! {
         prop_assert!(lines.len() <= 6 + 4 * (SLOT_BYTES / 10));
     }
 }
+
+#[test]
+fn what_was_overwritten_is_counted_and_no_block_is_missing() {
+    let mut live = live();
+    // Numbers 2 to 8 were overwritten, and so are the records of slot 1: 20 are counted, these are not yet.
+    live.put(72, &20u64.to_le_bytes());
+    let given_up = Slot { sequence: 8, records: marks(20..25), flushed: (0, 0, 20), ..Slot::default() };
+    live.slot(1, &given_up);
+    live.put(Live::slot_at(1) + 60, &3u32.to_le_bytes());
+    live.slot(2, &Slot { sequence: 9, records: marks(30..33), ..Slot::default() });
+    live.put(Live::slot_at(2) + 60, &2u32.to_le_bytes());
+    let (lines, losses) = open(folder(&file(), &live).path());
+    assert_eq!(lines, [expected(0..6), expected(30..33)].concat());
+    assert_eq!(others(&losses).len(), 1, "{losses:?}");
+    let dropped = |live: &Live| Run::open(folder(&file(), live).path()).unwrap().processes[0].dropped();
+    assert_eq!(dropped(&live), 25);
+    // Now they are.
+    live.put(72, &25u64.to_le_bytes());
+    assert_eq!(dropped(&live), 25);
+    // In a slot that does not overwrite, the gap is seven blocks.
+    live.put(Live::slot_at(2) + 60, &1u32.to_le_bytes());
+    let (_, losses) = open(folder(&file(), &live).path());
+    assert!(others(&losses).iter().any(|loss| loss.contains("7 blocks of stream 0 are missing")), "{losses:?}");
+}
+
+#[test]
+fn slots_may_be_divided() {
+    // Two slots of 8,192 bytes, the first of them divided: its second half has a head.
+    let mut live = Live::new(process_id(1), 4);
+    live.put(32, &8192u32.to_le_bytes());
+    live.put(36, &2u32.to_le_bytes());
+    live.put(Live::slot_at(0) + 60, &4u32.to_le_bytes());
+    live.slot(1, &Slot { sequence: 2, records: marks(6..9), ..Slot::default() });
+    live.slot(2, &Slot { sequence: 3, records: marks(9..12), ..Slot::default() });
+    // Within a slot that is not divided there are no heads, whatever it looks like.
+    live.slot(3, &Slot { sequence: 4, records: marks(12..15), ..Slot::default() });
+    let (lines, losses) = open(folder(&file(), &live).path());
+    assert_eq!(lines, expected(0..12));
+    assert!(others(&losses).is_empty(), "{losses:?}");
+}

@@ -17,7 +17,8 @@ use converter::run::{Loss, Run};
 use live::{Live, Slot};
 use proptest::prelude::*;
 use synthetic::{About, File, Records, process_id};
-use tracer_format::{BLOCK_MAGIC, BlockKind, Schema};
+use tracer_format::block::append_block;
+use tracer_format::{BLOCK_MAGIC, BlockHeader, BlockKind, PROCESS_STREAM, Schema};
 
 const SPEC: &str = "trace small; level L { event mark { n: u32 } event named { what: interned } }";
 
@@ -176,6 +177,25 @@ fn a_whole_file_needs_nothing() {
     other.put(16, &process_id(2));
     other.save(folder.path(), "a.live");
     assert_eq!(Repair::of(&Run::open(folder.path()).unwrap().processes[0]), None, "another process may need it");
+}
+
+#[test]
+fn numbers_may_be_as_large_as_they_can() {
+    let mut file = file();
+    // A block of names that no number can follow, and streams that lost more together than can be counted.
+    let blocks =
+        [(BlockKind::Strings, PROCESS_STREAM, u64::MAX), (BlockKind::Records, 0, 2), (BlockKind::Records, 1, 9)];
+    for (kind, stream, sequence) in blocks {
+        let header = BlockHeader { kind: kind as u8, stream, sequence, dropped: u64::MAX, ..BlockHeader::default() };
+        append_block(&mut file.bytes, &header, &[]);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    file.save(folder.path(), "a.tmt");
+    let (_, after) = repaired(folder.path());
+    assert_eq!(after.processes[0].dropped(), u64::MAX);
+    let mut shown = converter::paje::write::Writer::new(Vec::new());
+    let report = converter::pipeline::convert(&after, &Options::default(), &mut shown).unwrap();
+    assert_eq!(report.counts.dropped_records, u64::MAX);
 }
 
 proptest! {

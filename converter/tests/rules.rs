@@ -34,6 +34,12 @@ fn paje_of(run: &Run) -> (Vec<String>, Report) {
     let report = convert(run, &Options::default(), &mut writer).unwrap();
     assert_eq!(writer.backward(), 0);
     let text = writer.into_inner();
+    // The same without a thread that reads ahead.
+    let mut alone = Writer::new(Vec::new());
+    let mut options = Options::default();
+    options.threads = std::num::NonZeroUsize::new(1);
+    convert(run, &options, &mut alone).unwrap();
+    assert!(alone.into_inner() == text);
     // Definitions of events come before everything else.
     let definitions = text.split(|byte| *byte == b'\n').map(|line| line.starts_with(b"%")).collect::<Vec<_>>();
     assert!(definitions.is_sorted_by(|a, b| a >= b));

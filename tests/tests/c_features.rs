@@ -268,7 +268,7 @@ int main(void) {
         let names = succeed(Command::new("nm").arg(&object));
         assert_eq!(names.contains("LZ4_compress_default"), !flags.is_empty());
         let file = read(&record(&folder.path().join("drive"), folder.path(), "run.tmt", &[])).remove(0);
-        assert!(file.blocks.iter().filter(|block| block.kind == 6 && block.codec == 1).count() > 4, "they compress");
+        assert!(file.blocks.iter().filter(|block| block.kind == 6 && block.codec != 0).count() > 4, "they compress");
         all.push(file.texts());
     }
     assert_eq!(all[0].len(), 20_200);
@@ -401,7 +401,7 @@ fn the_header_costs_little() {
         "each event adds {each:.0} bytes, the recorder itself {:.1} KiB",
         (sizes[0] as f64 - 10.0 * each) / 1024.0
     );
-    assert!(sizes[0] < 40 << 10, "the recorder: {} bytes", sizes[0]);
+    assert!(sizes[0] < 50 << 10, "the recorder: {} bytes", sizes[0]);
     assert!(each < 80.0, "an event: {each} bytes");
 }
 

@@ -99,7 +99,8 @@ fn the_table_of_json_fields_is_complete() {
     let dir = folder();
     fs::write(dir.path().join("bad.tumit"), "trace bad;\nlevel A { event x { a: u9 } }\n").unwrap();
     let described = fs::read_to_string(tests::programs::workspace().join("docs/check-json.md")).unwrap();
-    for line in lines(&run(dir.path(), &["check", "--json", "bad.tumit", "none.tumit", "demo.tumit"])) {
+    fs::write(dir.path().join("bad.paje"), "%EventDef PajeTraceFile 1\n%EndEventDef\n2\n").unwrap();
+    for line in lines(&run(dir.path(), &["check", "--json", "bad.tumit", "none.tumit", "demo.tumit", "bad.paje"])) {
         let mut objects = vec![&line];
         while let Some(object) = objects.pop() {
             for (field, value) in object.as_object().into_iter().flatten() {

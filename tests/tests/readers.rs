@@ -298,7 +298,7 @@ fn wrong_payload(bytes: &[u8], header: bool, random: &mut impl FnMut(usize) -> u
         if number == victim && header {
             match random(5) {
                 0 => head.raw_bytes = u32::try_from(random(1 << 25)).unwrap(),
-                1 => head.codec ^= 1,
+                1 => head.codec ^= 1 + u8::try_from(random(3)).unwrap(),
                 2 => head.stream = u32::try_from(random(1 << 31)).unwrap(),
                 3 => head.first_ticks = u64::MAX - 5,
                 _ => head.kind = u8::try_from(random(12)).unwrap(),

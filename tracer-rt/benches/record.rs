@@ -175,8 +175,64 @@ fn compare(events: u64, rounds: u32, folder: &Path) {
     println!("record / limit      {:.2} (goal: at most 1.25)", net(Variant::Record) / net(Variant::Limit));
     println!("disabled            {:.2} ns (goal: at most 0.5)", net(Variant::Disabled));
     println!("bytes per event     22 in memory, {:.1} in the file", file_bytes as f64 / events as f64);
+    let regular = bytes_per_event(folder, events, regular);
+    println!("  regular trace     {regular:.2} in the file (goal: at most 5)");
+    println!("  irregular trace   {:.2} in the file (goal: at most 11)", bytes_per_event(folder, events, irregular));
     let counts = tracer_rt::counts();
     println!("written {} dropped {}", counts.written, counts.dropped);
+}
+
+/// Bytes in the file of each event that a workload makes; it returns how many it made.
+fn bytes_per_event(folder: &Path, events: u64, workload: fn(u64) -> u64) -> f64 {
+    tracer_rt::flush();
+    let before = bytes_in(folder);
+    let mut made = 0;
+    // As fast as the helper packs, not faster: what it has no time for is written as it is.
+    while made < 10 * events {
+        made += workload(events / 4);
+        tracer_rt::flush();
+    }
+    (bytes_in(folder) - before) as f64 / made as f64
+}
+
+/// A loop: a span around each turn and an event in it, with numbers that count up or stay.
+fn regular(events: u64) -> u64 {
+    for n in 0..events / 3 {
+        let _span = on::step(n, n / 8);
+        spin(100);
+        on::pair(n * 64, 7);
+        spin(300);
+    }
+    events / 3 * 3
+}
+
+/// Events at any time, of one of a thousand things far apart in memory, each with a size of any magnitude.
+fn irregular(events: u64) -> u64 {
+    thread_local! { static STATE: Cell<u64> = const { Cell::new(0x2545_F491_4F6C_DD1D) } }
+    let random = || {
+        STATE.with(|state| {
+            let mut word = state.get();
+            word ^= word << 13;
+            word ^= word >> 7;
+            word ^= word << 17;
+            state.set(word);
+            word
+        })
+    };
+    for _ in 0..events {
+        let thing = (random() % 1000).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        on::pair(thing, random() & u64::MAX >> (32 + random() % 32));
+        spin(random() % 1000);
+    }
+    events
+}
+
+/// Waits for so many ticks.
+fn spin(ticks: u64) {
+    let start = limit::clock();
+    while limit::clock().wrapping_sub(start) < ticks {
+        std::hint::spin_loop();
+    }
 }
 
 fn bytes_in(folder: &Path) -> u64 {

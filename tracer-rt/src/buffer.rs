@@ -13,7 +13,10 @@ use tracer_format::{ID_WIDE_DATE, RECORD_HEAD_BYTES};
 
 use crate::clock;
 use crate::fields::Fields;
-use crate::thread::{self, Stream};
+use crate::nested;
+use crate::pool::slot_bytes;
+use crate::stream::Stream;
+use crate::thread;
 
 /// Size of a slot with its head.
 pub(crate) const SLOT_BYTES: usize = 1 << 16;
@@ -23,122 +26,88 @@ pub(crate) const HEAD_BYTES: usize = size_of::<Slot>();
 const WIDE_BYTES: usize = RECORD_HEAD_BYTES + 8;
 /// Size of a record that tells of a loss.
 pub(crate) const LOST_BYTES: usize = RECORD_HEAD_BYTES + Lost::BYTES;
-/// A slot is full when its payload would pass this. A record that sets the date always fits behind it, so that the
-/// check needs not know whether one is due.
-pub(crate) const ROOM_BYTES: usize = SLOT_BYTES - HEAD_BYTES - WIDE_BYTES;
 /// The largest record: a `lost` record may stand before it.
-pub(crate) const MAX_RECORD_BYTES: usize = ROOM_BYTES - LOST_BYTES;
+pub(crate) const MAX_RECORD_BYTES: usize = room_bytes(SLOT_BYTES) - LOST_BYTES;
 
-const ONE_RECORD: u64 = 1 << 32;
-
-/// The head of a slot. Whoever owns the slot writes plainly: the atomics compile to ordinary moves.
-#[derive(Debug)]
-#[repr(C, align(64))]
-pub(crate) struct Slot {
-    /// Bytes of the payload in the low half, records in the high half. Stored last: what it covers is complete.
-    pub(crate) state: AtomicU64,
-    /// Date of the last record.
-    pub(crate) last: AtomicU64,
-    /// Date from which the first delta counts; the first record has it.
-    pub(crate) first: AtomicU64,
-    /// What of the payload is in the file already, as [`Flushed`]; stored once it is, under the session's lock.
-    pub(crate) flushed: AtomicU64,
-    /// Date of the last record that is in the file already.
-    pub(crate) flushed_last: AtomicU64,
-    /// Sequence number of the first block that is made of this slot.
-    pub(crate) sequence: AtomicU64,
-    /// Records of the stream dropped before this slot was taken; then, before it was given up.
-    pub(crate) dropped: AtomicU64,
-    /// The stream.
-    pub(crate) stream: AtomicU32,
-    /// 1 while the slot is a stream's. The whole head is what readers of the live file see.
-    pub(crate) taken: AtomicU32,
+/// A slot of so many bytes is full when its payload would pass this. A record that sets the date always fits behind it, so
+/// that the check needs not know whether one is due.
+pub(crate) const fn room_bytes(slot_bytes: usize) -> usize {
+    slot_bytes - HEAD_BYTES - WIDE_BYTES
 }
 
-impl Slot {
-    const fn with_state(state: u64) -> Self {
-        Self {
-            state: AtomicU64::new(state),
-            last: AtomicU64::new(0),
-            first: AtomicU64::new(0),
-            flushed: AtomicU64::new(0),
-            flushed_last: AtomicU64::new(0),
-            sequence: AtomicU64::new(0),
-            dropped: AtomicU64::new(0),
-            stream: AtomicU32::new(0),
-            taken: AtomicU32::new(0),
-        }
-    }
-
-    /// Records that are not in the file.
-    pub(crate) fn unwritten(&self) -> u32 {
-        records(self.state.load(Ordering::Acquire)) - self.flushed().records
-    }
-
-    /// What is in the file.
-    pub(crate) fn flushed(&self) -> Flushed {
-        Flushed::unpack(self.flushed.load(Ordering::Acquire))
-    }
-}
+pub(crate) use crate::slot::{Flushed, ONE_RECORD, Slot, records, used};
 
 const _: () = assert!(HEAD_BYTES == tracer_format::live::SLOT_HEAD_BYTES);
 
-/// What of a slot is in the file, packed into one word: to store it is the commit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Flushed {
-    pub(crate) bytes: usize,
-    pub(crate) records: u32,
-    /// Blocks that were made of the slot.
-    pub(crate) blocks: u32,
-}
+/// The slot of threads that have none: it has no room.
+pub(crate) static FULL: Slot = Slot {
+    state: AtomicU64::new(0),
+    last: AtomicU64::new(0),
+    first: AtomicU64::new(0),
+    flushed: AtomicU64::new(0),
+    flushed_last: AtomicU64::new(0),
+    sequence: AtomicU64::new(0),
+    dropped: AtomicU64::new(0),
+    stream: AtomicU32::new(0),
+    taken: AtomicU32::new(0),
+};
 
-impl Flushed {
-    /// A slot holds fewer than 2^16 records, and each block has at least one, or the news of a loss.
-    pub(crate) const fn pack(self) -> u64 {
-        self.bytes as u64 | (self.records as u64 & 0xFFFF) << 32 | (self.blocks as u64) << 48
-    }
-
-    pub(crate) const fn unpack(word: u64) -> Self {
-        Self { bytes: used(word), records: (word >> 32) as u32 & 0xFFFF, blocks: (word >> 48) as u32 }
-    }
-}
-
-/// The slot of threads that have none.
-pub(crate) static FULL: Slot = Slot::with_state(ROOM_BYTES as u64);
-
-/// Bytes of the payload.
-#[inline(always)]
-pub(crate) const fn used(state: u64) -> usize {
-    (state & 0xFFFF_FFFF) as usize
-}
-
-/// Number of records.
-pub(crate) const fn records(state: u64) -> u32 {
-    (state >> 32) as u32
-}
+/// Streams of a thread for records whose level is told to keep what comes first, or wait.
+pub(crate) const KEPT: usize = 0;
+/// For records of levels that overwrite the oldest.
+pub(crate) const RING: usize = 1;
+/// For records of signal handlers that interrupted a record.
+pub(crate) const NESTED: usize = 2;
+/// Where a record's stream stands in what is passed as its id.
+pub(crate) const CLASS_SHIFT: u32 = 16;
 
 /// What a thread knows of itself. It has no destructor: it works as long as the thread does.
 #[derive(Debug)]
 pub(crate) struct Cursor {
-    /// The slot that is written, or [`FULL`].
-    pub(crate) slot: Cell<*const Slot>,
-    /// A record is being written: a signal handler finds this set, and drops its own. Atomic because the flushing
-    /// thread looks at it too; plain moves all the same.
+    /// The slots that are written, by stream, or [`FULL`].
+    pub(crate) slots: [Cell<*const Slot>; 3],
+    /// Their room in bytes, 0 for [`FULL`].
+    pub(crate) rooms: [Cell<usize>; 3],
+    /// A record is being written: a signal handler finds this set, and writes its own to another stream. Atomic because the
+    /// flushing thread looks at it too; plain moves all the same.
     pub(crate) busy: AtomicBool,
-    /// The thread's stream, once it has one.
-    pub(crate) stream: Cell<*const Stream>,
+    /// A record of a signal handler is being written: a second handler finds this set, and drops its own.
+    pub(crate) nested: AtomicBool,
+    /// The thread's streams, once it has them.
+    pub(crate) streams: [Cell<*const Stream>; 3],
     /// A name given before the stream existed.
     pub(crate) name: Cell<Option<&'static str>>,
     /// The thread was retired once: what it records from now on comes from late destructors.
     pub(crate) ending: Cell<bool>,
 }
 
+impl Cursor {
+    /// From now on records of this stream go to the slot.
+    pub(crate) fn point(&self, class: usize, slot: *const Slot) {
+        // A signal handler that comes in between meets the old slot with no room.
+        self.rooms[class].set(0);
+        compiler_fence(Ordering::SeqCst);
+        self.slots[class].set(slot);
+        compiler_fence(Ordering::SeqCst);
+        self.rooms[class].set(room_bytes(slot_bytes(slot)));
+    }
+
+    /// From now on they need a slot first.
+    pub(crate) fn point_nowhere(&self, class: usize) {
+        self.rooms[class].set(0);
+        compiler_fence(Ordering::SeqCst);
+        self.slots[class].set(&raw const FULL);
+    }
+}
+
 thread_local! {
     pub(crate) static CURSOR: Cursor = const {
         Cursor {
-            slot: Cell::new(&raw const FULL),
+            slots: [const { Cell::new(&raw const FULL) }; 3],
+            rooms: [const { Cell::new(0) }; 3],
             busy: AtomicBool::new(false),
-            stream: Cell::new(std::ptr::null()),
+            nested: AtomicBool::new(false),
+            streams: [const { Cell::new(std::ptr::null()) }; 3],
             name: Cell::new(None),
             ending: Cell::new(false),
         }
@@ -152,33 +121,68 @@ pub(crate) struct Room {
     pub(crate) now: u64,
 }
 
-/// Writes a record. Never fails: what finds no place is dropped and counted.
+/// Writes a record. Never fails: what finds no place is dropped and counted. The high half of `id` says to which of the thread's
+/// streams it goes.
 #[inline(always)]
-pub fn record<F: Fields>(id: u16, fields: F) {
+pub fn record<F: Fields>(id: u32, fields: F) {
     // The address alone: a closure with all of the work in it would not always be inlined.
     let cursor = CURSOR.with(std::ptr::from_ref);
     // SAFETY: the variable has no destructor: it is there as long as the thread.
     let cursor = unsafe { &*cursor };
     let bytes = RECORD_HEAD_BYTES + fields.bytes();
     if cursor.busy.load(Ordering::Relaxed) {
-        return thread::lose_nested(cursor, bytes);
+        return record_nested(cursor, id, bytes, fields);
     }
     cursor.busy.store(true, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
     let mut now = clock::native();
-    let mut slot = cursor.slot.get();
+    let mut slot = cursor.slots[class_of(id)].get();
     // SAFETY: a cursor's slot is `FULL` or a slot of the pool, which is never unmapped.
-    let mut head = unsafe { &*slot };
-    let mut state = head.state.load(Ordering::Relaxed);
-    if used(state) + bytes > ROOM_BYTES {
+    let mut state = unsafe { &*slot }.state.load(Ordering::Relaxed);
+    if used(state) + bytes > cursor.rooms[class_of(id)].get() {
         let Some(room) = thread::make_room(cursor, id, bytes, now) else {
             return cursor.busy.store(false, Ordering::Release);
         };
         Room { slot, now } = room;
         // SAFETY: `make_room` gives a slot of the pool.
-        head = unsafe { &*slot };
-        state = head.state.load(Ordering::Relaxed);
+        state = unsafe { &*slot }.state.load(Ordering::Relaxed);
     }
+    // SAFETY: the slot is the thread's own and has room for so many bytes.
+    unsafe { write(slot, state, id as u16, now, fields) };
+    cursor.busy.store(false, Ordering::Release);
+}
+
+/// A record inside a record: a signal handler interrupted its own thread, wherever it was. It goes to a stream of its own.
+#[cold]
+#[inline(never)]
+fn record_nested<F: Fields>(cursor: &Cursor, id: u32, bytes: usize, fields: F) {
+    if cursor.nested.load(Ordering::Relaxed) {
+        return thread::lose_nested(cursor, bytes);
+    }
+    cursor.nested.store(true, Ordering::Relaxed);
+    compiler_fence(Ordering::SeqCst);
+    if let Some(Room { slot, now }) = nested::make_room(cursor, bytes) {
+        // SAFETY: a slot of the pool.
+        let state = unsafe { &*slot }.state.load(Ordering::Relaxed);
+        // SAFETY: as in `record`.
+        unsafe { write(slot, state, id as u16, now, fields) };
+    }
+    cursor.nested.store(false, Ordering::Release);
+}
+
+/// The stream that a record goes to, unless it is nested.
+#[inline(always)]
+pub(crate) const fn class_of(id: u32) -> usize {
+    (id >> CLASS_SHIFT) as usize & 1
+}
+
+/// # Safety
+/// The slot must be the thread's own, in this state, with room for the record.
+#[inline(always)]
+unsafe fn write<F: Fields>(slot: *const Slot, mut state: u64, id: u16, mut now: u64, fields: F) {
+    // SAFETY: the caller's promise; slots are never unmapped.
+    let head = unsafe { &*slot };
+    let bytes = RECORD_HEAD_BYTES + fields.bytes();
     let mut delta = now.wrapping_sub(head.last.load(Ordering::Relaxed));
     if delta > u64::from(u32::MAX) {
         (now, state) = far(slot, now);
@@ -191,9 +195,7 @@ pub fn record<F: Fields>(id: u16, fields: F) {
     let body = unsafe { at.add(RECORD_HEAD_BYTES) };
     // SAFETY: the room behind the head is what `fields.bytes()` asked for.
     unsafe { fields.store(body) };
-    head.last.store(now, Ordering::Relaxed);
-    head.state.store(state + (ONE_RECORD | bytes as u64), Ordering::Release);
-    cursor.busy.store(false, Ordering::Release);
+    head.publish(state + (ONE_RECORD | bytes as u64), now);
 }
 
 /// The payload of a slot from byte `offset` on.
@@ -217,7 +219,7 @@ pub(crate) unsafe fn write_head(at: *mut u8, id: u16, delta: u32) {
 #[cold]
 #[inline(never)]
 fn far(slot: *const Slot, now: u64) -> (u64, u64) {
-    // SAFETY: `record` passes a slot of the pool, its own.
+    // SAFETY: `write` passes a slot of the pool, the thread's own.
     let head = unsafe { &*slot };
     let state = head.state.load(Ordering::Relaxed);
     let last = head.last.load(Ordering::Relaxed);
@@ -225,7 +227,7 @@ fn far(slot: *const Slot, now: u64) -> (u64, u64) {
         return (last, state);
     }
     let at = payload(slot, used(state));
-    // SAFETY: behind `ROOM_BYTES` there is always room for one such record.
+    // SAFETY: behind the slot's room there is always some for one such record.
     unsafe { write_head(at, ID_WIDE_DATE, 0) };
     let date = at.wrapping_add(RECORD_HEAD_BYTES);
     // SAFETY: as above.

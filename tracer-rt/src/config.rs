@@ -20,7 +20,7 @@ pub struct Config {
     /// Where the live file goes; else `TUMIT_LIVE`, else the run folder, or `/dev/shm` when that is on a network.
     pub live_folder: Option<PathBuf>,
     /// What becomes of records that find the buffers full, by names of levels as in [`crate::set_level`], the last one that fits first;
-    /// before them, what `TUMIT_POLICY=LEVEL=block|drop,…` says.
+    /// before them, what `TUMIT_POLICY=LEVEL=block|drop|overwrite,…` says.
     pub policies: Vec<(String, Policy)>,
     /// Processes with equal text read one clock. For a clock given by [`crate::set_clock`]; the machine's own is known.
     pub clock_domain: Option<String>,
@@ -49,16 +49,11 @@ impl Config {
             }
         });
         let (folder, live_folder) = (path_of("TUMIT_TRACE"), path_of("TUMIT_LIVE"));
-        let policies = std::env::var("TUMIT_POLICY").map_or_else(
-            |_| Vec::new(),
-            |text| {
-                policy::parse(&text, |entry| {
-                    report(&format!(
-                        "TUMIT_POLICY: `{entry}` is not understood: write LEVEL=block or LEVEL=drop, separated by commas"
-                    ));
-                })
-            },
-        );
+        let policies = policy::from_environment(|entry| {
+            report(&format!(
+                "TUMIT_POLICY: `{entry}` is not understood: write LEVEL=block, LEVEL=drop or LEVEL=overwrite, separated by commas"
+            ));
+        });
         Self { folder, memory_bytes, buffers, live_folder, policies, clock_domain: None }
     }
 

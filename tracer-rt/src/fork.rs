@@ -3,6 +3,7 @@
 use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::buffer::CURSOR;
 use crate::intern::{TABLES, Tables};
 use crate::session::{STATE, State};
 use crate::sink::{SINK, Sink};
@@ -25,16 +26,23 @@ pub(crate) extern "C" fn watch() {
 
 type Guards = (MutexGuard<'static, Sink>, MutexGuard<'static, State>, MutexGuard<'static, Tables>);
 static FORK: AcrossFork<Guards> = AcrossFork::new();
+/// The thread that forks was in the midst of a record.
+static NESTED_FORK: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn before_fork() {
+    // A signal handler that records meanwhile must not wait for the locks of its own thread.
+    CURSOR.with(|cursor| NESTED_FORK.store(cursor.busy.swap(true, Ordering::Relaxed), Ordering::Relaxed));
     let guards = (SINK.lock(), STATE.lock(), TABLES.lock());
     // SAFETY: the guards keep other forks out.
     unsafe { FORK.hold(guards) };
 }
 
 extern "C" fn after_fork() {
+    // Read before another thread may fork.
+    let nested = NESTED_FORK.load(Ordering::Relaxed);
     // SAFETY: this thread called `before_fork`.
     drop(unsafe { FORK.take() });
+    CURSOR.with(|cursor| cursor.busy.store(nested, Ordering::Release));
 }
 
 extern "C" fn in_child() {
@@ -48,4 +56,5 @@ extern "C" fn in_child() {
     SINK.forget_waiting();
     STATE.forget_waiting();
     TABLES.forget_waiting();
+    CURSOR.with(|cursor| cursor.busy.store(NESTED_FORK.load(Ordering::Relaxed), Ordering::Release));
 }

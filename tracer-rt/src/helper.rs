@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 
 use crate::session::STATE;
 use crate::sink::SINK;
-use crate::{live, pool};
+use crate::{live, nested, pool};
 
 const PERIOD: Duration = Duration::from_secs(1);
+/// The first time sooner: a process that is killed early leaves two readings of its clocks, and so the rate of its own.
+const FIRST: Duration = Duration::from_millis(100);
 /// How long it rests when there is little to do, and when threads fill slots all the time: they need not call it then.
 const REST: Duration = Duration::from_millis(100);
 const SHORT_REST: Duration = Duration::from_millis(10);
@@ -41,13 +43,14 @@ fn warm_slots() {
 }
 
 fn run() {
-    let mut next = Instant::now() + PERIOD;
+    let mut next = Instant::now() + FIRST;
     let mut written = 0;
     while STATE.lock().is_recording() {
         // Block by block, so that a `fork` or a flush waits for one write at most.
         let more = SINK.lock().write_next();
         SINK.give_way();
         warm_slots();
+        nested::prepare(&mut STATE.lock());
         let now = Instant::now();
         if now >= next {
             SINK.lock().tick();

@@ -2,9 +2,10 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use tracer_format::columns::layouts;
 use tracer_format::{BlockKind, FIRST_RESERVED_ID, PROCESS_STREAM};
 
-use crate::buffer::CURSOR;
+use crate::buffer::{CLASS_SHIFT, CURSOR, KEPT, RING};
 use crate::live;
 use crate::policy::{self, Policy};
 use crate::session::{self, STATE};
@@ -26,19 +27,20 @@ impl Level {
         Self { word: AtomicU32::new(UNKNOWN), provider }
     }
 
-    /// The provider's base id, or 0 when the level is off.
+    /// What is added to the number of a record type for [`crate::private::record`]: the provider's base id, and the class of the level's
+    /// stream; 0 when the level is off.
     #[inline(always)]
-    pub fn base(&self) -> u16 {
+    pub fn base(&self) -> u32 {
         let word = self.word.load(Ordering::Relaxed);
         if word.cast_signed() < 0 {
             return self.first_use();
         }
-        word as u16
+        word
     }
 
     #[cold]
     #[inline(never)]
-    fn first_use(&self) -> u16 {
+    fn first_use(&self) -> u32 {
         // A signal handler that interrupted the slow path of its own thread must not wait for its locks.
         let nested = CURSOR.with(|cursor| cursor.busy.swap(true, Ordering::Relaxed));
         if nested {
@@ -50,7 +52,7 @@ impl Level {
             STATE.lock().levels.apply_all();
         }
         CURSOR.with(|cursor| cursor.busy.store(false, Ordering::Release));
-        self.word.load(Ordering::Relaxed) as u16
+        self.word.load(Ordering::Relaxed)
     }
 }
 
@@ -233,22 +235,24 @@ impl Levels {
 
     /// Says what each level does when the buffers are full.
     pub(crate) fn set_policies(&mut self, policies: Vec<(String, Policy)>) {
-        if policies.iter().any(|(_, policy)| *policy == Policy::Block) {
-            policy::blocks();
-        }
+        policy::note(&policies);
         self.policies = policies;
+        self.apply_all();
     }
 
     /// Whether threads wait for room for records with this id.
     pub(crate) fn blocks(&self, id: u16) -> bool {
         let of = |known: &&Registered| (known.base..known.base + known.provider.ids).contains(&id);
         let Some(known) = self.providers.iter().find(of) else { return false };
-        let Some(levels) = policy::levels_of_records(known.provider.schema) else { return false };
-        let level =
-            levels.get(usize::from(id - known.base)).and_then(|level| known.provider.levels.get(*level as usize));
-        let Some((level, _, _)) = level else { return false };
-        let asked = self.policies.iter().rev().find(|(name, _)| names(name, known.provider.name, level));
-        asked.is_some_and(|(_, policy)| *policy == Policy::Block)
+        let Some(types) = layouts(known.provider.schema) else { return false };
+        let kind = types.get(usize::from(id - known.base));
+        let level = kind.and_then(|kind| known.provider.levels.get(kind.level as usize));
+        level.is_some_and(|(level, _, _)| self.policy(known.provider.name, level) == Policy::Block)
+    }
+
+    fn policy(&self, trace: &str, level: &str) -> Policy {
+        let asked = self.policies.iter().rev().find(|(name, _)| names(name, trace, level));
+        asked.map_or_else(Policy::default, |(_, policy)| *policy)
     }
 
     fn knows(&self, switch: &str) -> bool {
@@ -262,7 +266,10 @@ impl Levels {
         for (name, default, level) in registered.provider.levels {
             let asked = self.switches.iter().rev().find(|(switch, _)| names(switch, registered.provider.name, name));
             let on = asked.map_or(*default, |(_, on)| *on) && !self.paused;
-            level.word.store(if on { u32::from(registered.base) } else { 0 }, Ordering::Relaxed);
+            let overwrites = self.policy(registered.provider.name, name) == Policy::Overwrite;
+            let class = if overwrites { RING as u32 } else { KEPT as u32 };
+            let word = u32::from(registered.base) | class << CLASS_SHIFT;
+            level.word.store(if on { word } else { 0 }, Ordering::Relaxed);
         }
     }
 
@@ -272,6 +279,8 @@ impl Levels {
             return;
         }
         self.environment_read = true;
+        // Complaints come when recording begins.
+        self.set_policies(policy::from_environment(|_| {}));
         let Ok(text) = std::env::var("TUMIT_LEVELS") else { return };
         for entry in text.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
             match parse_switch(entry) {

@@ -19,7 +19,7 @@
 //! Recording starts by itself at the first record, in the folder that `TUMIT_TRACE` names, else in
 //! `./PROGRAM-DATE-PID.tmt`; it ends when the process does. `TUMIT_LEVELS=COM=on,APP=off` switches levels at the start,
 //! [`set_level`] later; `TUMIT_MEMORY=64M` bounds the buffers, and `TUMIT_POLICY=COM=block` makes threads wait where records
-//! of a level would else be dropped. Nothing of it can fail or panic: what cannot be recorded
+//! of a level would else be dropped, `TUMIT_POLICY=APP=overwrite` keeps the newest ones until [`dump`] or the end. Nothing of it can fail or panic: what cannot be recorded
 //! is dropped and counted in the file. What a killed process had recorded is in its *live file*, beside the other one, unless
 //! `TUMIT_BUFFERS=private`; `TUMIT_LIVE` puts it elsewhere.
 //!
@@ -30,6 +30,10 @@
 //! checksums and appends them to the process's file. When the helper cannot follow, the newest records are dropped, and
 //! the file says how many, and between which dates.
 
+/// What `slot` stands on; its test puts the checker's atomics in this place.
+mod atomic {
+    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+}
 mod buffer;
 mod clock;
 mod config;
@@ -40,15 +44,19 @@ mod helper;
 mod intern;
 mod level;
 mod live;
+mod nested;
 mod policy;
 mod polled;
 mod pool;
 pub mod private;
 mod process;
+mod ring;
 mod session;
 mod sink;
+mod slot;
 mod span;
 mod stats;
+mod stream;
 mod sync;
 mod thread;
 
@@ -59,7 +67,7 @@ pub use intern::{Intern, Interned};
 pub use level::{pause, resume, set_level};
 pub use live::Buffers;
 pub use policy::Policy;
-pub use session::{Counts, Session, StartError, counts, finish, flush, start};
+pub use session::{Counts, Session, StartError, counts, dump, finish, flush, start};
 pub use span::{Span, new_task};
 pub use stats::{Stats, stats};
 pub use thread::set_thread_name;

@@ -9,11 +9,12 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
 
 use tracer_format::BlockKind;
-use tracer_format::live::{LIVE_HEAD_BYTES, LOG_ENTRY_BYTES, LOSS_COUNTERS, LiveLayout, REQUEST_BYTES, head};
+use tracer_format::live::{LIVE_HEAD_BYTES, LOG_ENTRY_BYTES, LOSS_COUNTERS, LiveLayout, REQUEST_BYTES, head, taken};
 
+use crate::buffer::Slot;
 use crate::fault;
 use crate::sync::Lock;
 
@@ -198,28 +199,39 @@ static LOG: Lock<Log> = Lock::new(Log { used: 0, capacity: 0 });
 /// Appends names to the log. False when it is full: then they must be written to the file before they are used. True
 /// where there is no live file: then nobody reads names before they are in the file.
 pub(crate) fn log(kind: BlockKind, stream: u32, entries: u32, payload: &[u8]) -> bool {
-    let mut log = LOG.lock();
-    let base = HEAD.load(Ordering::Acquire);
-    if base.is_null() || fault::injected("names come late") {
-        return true;
+    LOG.lock().append(kind, stream, entries, payload)
+}
+
+/// As [`log`], but false also when another thread is just using the log.
+pub(crate) fn try_log(kind: BlockKind, stream: u32, entries: u32, payload: &[u8]) -> bool {
+    LOG.try_lock().is_some_and(|mut log| log.append(kind, stream, entries, payload))
+}
+
+impl Log {
+    fn append(&mut self, kind: BlockKind, stream: u32, entries: u32, payload: &[u8]) -> bool {
+        let log = self;
+        let base = HEAD.load(Ordering::Acquire);
+        if base.is_null() || fault::injected("names come late") {
+            return true;
+        }
+        let bytes = entry_bytes(payload.len());
+        if bytes > log.capacity - log.used {
+            return false;
+        }
+        let at = base.wrapping_add(LIVE_HEAD_BYTES + log.used);
+        let mut start = [0; LOG_ENTRY_BYTES];
+        for (place, word) in [(0, kind as u32), (4, stream), (8, entries), (12, payload.len() as u32)] {
+            start[place..place + 4].copy_from_slice(&word.to_le_bytes());
+        }
+        // SAFETY: the log has room for the entry, which nobody reads yet.
+        unsafe { at.cast::<[u8; LOG_ENTRY_BYTES]>().write_unaligned(start) };
+        let body = at.wrapping_add(LOG_ENTRY_BYTES);
+        // SAFETY: as above.
+        unsafe { std::ptr::copy_nonoverlapping(payload.as_ptr(), body, payload.len()) };
+        log.used += bytes;
+        word(base, head::LOG_USED).store(log.used as u64, Ordering::Release);
+        true
     }
-    let bytes = entry_bytes(payload.len());
-    if bytes > log.capacity - log.used {
-        return false;
-    }
-    let at = base.wrapping_add(LIVE_HEAD_BYTES + log.used);
-    let mut start = [0; LOG_ENTRY_BYTES];
-    for (place, word) in [(0, kind as u32), (4, stream), (8, entries), (12, payload.len() as u32)] {
-        start[place..place + 4].copy_from_slice(&word.to_le_bytes());
-    }
-    // SAFETY: the log has room for the entry, which nobody reads yet.
-    unsafe { at.cast::<[u8; LOG_ENTRY_BYTES]>().write_unaligned(start) };
-    let body = at.wrapping_add(LOG_ENTRY_BYTES);
-    // SAFETY: as above.
-    unsafe { std::ptr::copy_nonoverlapping(payload.as_ptr(), body, payload.len()) };
-    log.used += bytes;
-    word(base, head::LOG_USED).store(log.used as u64, Ordering::Release);
-    true
 }
 
 /// Size of an entry with its head and padding.
@@ -248,6 +260,21 @@ pub(crate) fn count_lost(stream: u32, records: u64) {
         let counter = stream as usize % LOSS_COUNTERS;
         word(base, head::LOSSES + 8 * counter).fetch_add(records, Ordering::Relaxed);
     }
+}
+
+/// Counts the records of a slot as overwritten, so that at any moment it can be told whether they are counted: the slot says
+/// what the count was before. Under the session's lock.
+pub(crate) fn count_overwritten(slot: &Slot, records: u64) {
+    let base = HEAD.load(Ordering::Acquire);
+    if base.is_null() {
+        return;
+    }
+    let count = word(base, head::OVERWRITTEN);
+    let before = count.load(Ordering::Relaxed);
+    slot.flushed_last.store(before, Ordering::Relaxed);
+    slot.taken.store(taken::BEING_OVERWRITTEN, Ordering::Release);
+    fence(Ordering::SeqCst);
+    count.store(before + records, Ordering::Release);
 }
 
 /// The text of a request that was not carried out yet, and its number.

@@ -23,8 +23,8 @@ pub trait Part {
 #[derive(Clone, Debug)]
 pub struct Parts<F, E = ()> {
     level: &'static Level,
-    begin: u16,
-    end: u16,
+    begin: u32,
+    end: u32,
     /// None when the level was off at the call: what was not begun then is not recorded later.
     at_begin: Option<F>,
     at_end: E,
@@ -33,7 +33,7 @@ pub struct Parts<F, E = ()> {
 impl<F, E> Parts<F, E> {
     /// For generated code: ids count from the provider's base.
     #[inline]
-    pub const fn new(level: &'static Level, begin: u16, end: u16, at_begin: F, at_end: E) -> Self {
+    pub const fn new(level: &'static Level, begin: u32, end: u32, at_begin: F, at_end: E) -> Self {
         Self { level, begin, end, at_begin: Some(at_begin), at_end }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread::Thread;
 use std::time::Duration;
 
@@ -11,16 +11,17 @@ use tracer_format::live::LiveLayout;
 use tracer_format::tags::{append_integer, append_tag, tag};
 use tracer_format::{BlockKind, PROCESS_STREAM};
 
-use crate::buffer::{CURSOR, Cursor, Flushed, SLOT_BYTES, Slot, used};
+use crate::buffer::{CURSOR, Cursor, SLOT_BYTES, Slot};
 use crate::config::Config;
 use crate::intern::{TABLES, Tables};
 use crate::level::{Levels, Registered};
 use crate::live::{self, Buffers, Live, Region};
 use crate::pool::{self, Pool};
 use crate::sink::{SINK, Sink};
+use crate::stream::{Entry, Stream};
 use crate::sync::Lock;
-use crate::thread::{self, Losses, STRAYS, Stream};
-use crate::{clock, fork, helper, process};
+use crate::thread::{self, STRAYS};
+use crate::{clock, fork, helper, nested, process, ring};
 
 /// Why [`start`] could not record. The program can go on: its records are dropped.
 #[derive(Debug)]
@@ -87,6 +88,12 @@ impl Session {
 /// # Errors
 /// When it began before, or the file cannot be made; the program may go on in either case.
 pub fn start(config: Config) -> Result<Session, StartError> {
+    let mut result = Err(StartError::Late);
+    unnested(|| result = start_now(config));
+    result
+}
+
+fn start_now(config: Config) -> Result<Session, StartError> {
     let mut sink = SINK.lock();
     let mut state = STATE.lock();
     if state.phase != Phase::Idle {
@@ -138,6 +145,12 @@ pub(crate) fn write_names() {
 /// Writes out what was recorded so far, of all threads.
 pub fn flush() {
     unnested(|| SINK.lock().flush());
+}
+
+/// Writes out what the levels that overwrite ([`crate::Policy::Overwrite`]) hold, of all threads, oldest first. They go on
+/// recording, into what is then empty.
+pub fn dump() {
+    unnested(|| SINK.lock().dump());
 }
 
 /// Ends recording: writes out everything, of all threads, and closes the file. Later records are dropped. Not needed at
@@ -220,9 +233,16 @@ pub(crate) struct State {
     pub(crate) pool: Pool,
     /// Slots to be written, oldest first.
     pub(crate) full: VecDeque<*const Slot>,
+    /// Full slots of streams that overwrite, oldest first.
+    pub(crate) ring: VecDeque<*const Slot>,
     /// Streams by their index; those that are written out and gone leave.
     pub(crate) entries: Vec<Entry>,
-    next_stream: u32,
+    pub(crate) next_stream: u32,
+    /// Streams for signal handlers, which cannot ask for memory.
+    #[expect(clippy::vec_box, reason = "a handler must not ask for the memory of the box")]
+    pub(crate) spares: Vec<Box<Stream>>,
+    /// Streams of threads that live.
+    pub(crate) alive: usize,
     /// What streams that left had dropped.
     dropped_by_the_gone: u64,
     pub(crate) levels: Levels,
@@ -233,47 +253,6 @@ pub(crate) struct State {
 
 // SAFETY: the pointers are to slots, which are never unmapped, and to cursors, which outlive their entries' use.
 unsafe impl Send for State {}
-
-/// A stream, as the session sees it.
-#[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) stream: Box<Stream>,
-    /// The thread's cursor, or null when the thread has ended.
-    pub(crate) cursor: *const Cursor,
-    pub(crate) tid: u64,
-    pub(crate) name: Option<String>,
-    /// Thread id and name are in the file.
-    pub(crate) told: bool,
-    pub(crate) next_sequence: u64,
-    /// A slot of which a part is being written just now, and what of it is in the file then. The stream may have gone on to
-    /// another slot meanwhile.
-    pub(crate) pending: Option<(*const Slot, Flushed)>,
-}
-
-impl Entry {
-    /// The tagged fields of its `stream` block.
-    pub(crate) fn tags(&self) -> Vec<u8> {
-        let mut tags = Vec::new();
-        append_integer(&mut tags, tag::TID, self.tid);
-        if let Some(name) = &self.name {
-            append_tag(&mut tags, tag::THREAD_NAME, name.as_bytes());
-        }
-        tags
-    }
-
-    /// Notes the stream in the live file; false when that has no room.
-    pub(crate) fn log(&self) -> bool {
-        live::log(BlockKind::Stream, self.stream.index, 1, &self.tags())
-    }
-
-    /// The stream's slot is complete: the next one's blocks follow those that are made of it.
-    pub(crate) fn close_slot(&mut self, head: &Slot) {
-        let pending = self.pending.filter(|(slot, _)| std::ptr::eq(*slot, head));
-        let done = pending.map_or_else(|| head.flushed(), |(_, done)| done);
-        let rest = done.bytes < used(head.state.load(Ordering::Relaxed));
-        self.next_sequence = head.sequence.load(Ordering::Relaxed) + u64::from(done.blocks) + u64::from(rest);
-    }
-}
 
 /// The value of the tag `BUFFERS` for private memory where a live file was asked for and could not be made.
 const FELL_BACK: u64 = 2;
@@ -292,6 +271,9 @@ pub(crate) static STATE: Lock<State> = Lock::new(State {
     parent: None,
     pool: Pool::empty(),
     full: VecDeque::new(),
+    ring: VecDeque::new(),
+    spares: Vec::new(),
+    alive: 0,
     entries: Vec::new(),
     next_stream: 0,
     dropped_by_the_gone: 0,
@@ -343,7 +325,8 @@ impl State {
             },
         };
         self.pool.serve(base, slots);
-        self.full.reserve(slots);
+        self.full.reserve(slots * pool::PIECES);
+        self.ring.reserve(slots * pool::PIECES);
         let mut tags = process::tags(&self.process_id, self.parent.as_ref(), config.clock_domain);
         let buffers = if live.is_none() && asked == Buffers::Mapped { FELL_BACK } else { asked as u64 };
         append_integer(&mut tags, tag::BUFFERS, buffers);
@@ -389,6 +372,7 @@ impl State {
     /// From now on threads get slots.
     fn record(&mut self) {
         self.hook();
+        ring::watch_panics();
         self.phase = Phase::Recording;
         self.helper = helper::spawn();
     }
@@ -400,18 +384,31 @@ impl State {
         self.full.len() >= (slots / 4).max(1) || pool::available() <= slots / 4
     }
 
+    /// Takes a free slot for a record of so many bytes. With many threads, it is a part of one.
+    pub(crate) fn take_slot(&mut self, bytes: usize) -> Option<*const Slot> {
+        let many = self.alive > self.pool.slots() / 2;
+        if bytes > pool::MAX_PART_RECORD_BYTES {
+            return self.pool.take();
+        }
+        if many { self.pool.take_part() } else { self.pool.take().or_else(|| self.pool.take_part()) }
+    }
+
     /// Adds a stream; false when the live file has no room to note it.
-    pub(crate) fn add_stream(&mut self, cursor: &Cursor, tid: u64, name: Option<String>) -> (*const Stream, bool) {
-        let stream = Box::new(Stream {
-            index: self.next_stream,
-            slot: AtomicPtr::new(std::ptr::null_mut()),
-            losses: Losses::default(),
-        });
+    pub(crate) fn add_stream(
+        &mut self,
+        cursor: &Cursor,
+        class: usize,
+        tid: u64,
+        name: Option<String>,
+    ) -> (*const Stream, bool) {
+        let stream = Box::new(Stream::new(self.next_stream, class));
         self.next_stream += 1;
         let address = &raw const *stream;
-        let entry = Entry { stream, cursor, tid, name, told: false, next_sequence: 0, pending: None };
+        let entry = Entry::new(stream, cursor, tid, name);
         let logged = entry.log();
         self.entries.push(entry);
+        self.alive += 1;
+        nested::prepare(self);
         (address, logged)
     }
 
@@ -421,10 +418,11 @@ impl State {
             return;
         }
         let mut dropped = 0;
+        let kept = ring::streams(self);
         self.entries.retain(|entry| {
             let stream = &entry.stream;
-            let gone = entry.cursor.is_null() && entry.told && !stream.losses.untold();
-            dropped += if gone { stream.losses.total() } else { 0 };
+            let gone = entry.cursor.is_null() && entry.told && !stream.has_untold() && !kept.contains(&stream.index);
+            dropped += if gone { stream.dropped() } else { 0 };
             !gone
         });
         self.dropped_by_the_gone += dropped;
@@ -432,7 +430,7 @@ impl State {
 
     /// Records dropped so far.
     pub(crate) fn dropped(&self) -> u64 {
-        let alive: u64 = self.entries.iter().map(|entry| entry.stream.losses.total()).sum();
+        let alive: u64 = self.entries.iter().map(|entry| entry.stream.dropped()).sum();
         alive + self.dropped_by_the_gone + STRAYS.load(Ordering::Relaxed)
     }
 
@@ -443,7 +441,7 @@ impl State {
         }
         let live = self.entries.iter().map(|entry| entry.stream.slot.load(Ordering::Relaxed).cast_const());
         // SAFETY: a stream's slot is null or, as those of the queue, one of the pool, which is never unmapped.
-        let heads = live.chain(self.full.iter().copied()).filter_map(|slot| unsafe { slot.as_ref() });
+        let heads = live.chain(self.full.iter().chain(&self.ring).copied()).filter_map(|slot| unsafe { slot.as_ref() });
         heads.map(|head| u64::from(head.unwritten())).sum()
     }
 
@@ -458,10 +456,12 @@ impl State {
             self.region = live.disown();
         }
         self.full.clear();
+        self.ring.clear();
         // Not freed: a signal handler may have interrupted a record of another thread, which exists no more.
         std::mem::forget(std::mem::take(&mut self.entries));
         self.kept = false;
         self.next_stream = 0;
+        self.alive = 0;
         self.dropped_by_the_gone = 0;
         self.helper = None;
         STRAYS.store(0, Ordering::Relaxed);

@@ -7,25 +7,22 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use tracer_format::entries::{Anchor, append_site, append_string};
+use tracer_format::entries::Anchor;
 use tracer_format::tags::{append_integer, tag};
-use tracer_format::{BlockHeader, BlockKind, Codec, PROCESS_STREAM, block, cause, preamble};
+use tracer_format::{BlockHeader, BlockKind, PROCESS_STREAM, block, cause, preamble};
 
-use crate::buffer::Slot;
-use crate::level::Registered;
-use crate::session::{self, Entry, STATE, State};
+use crate::buffer::{RING, Slot};
+use crate::session::{self, STATE};
+use crate::stream::Entry;
 use crate::sync::Lock;
-use crate::{clock, fault, intern, live, pool};
+use crate::{clock, fault, live, pool, ring};
 
+mod names;
+mod packing;
 mod piece;
 
+use packing::{Effort, Packing};
 use piece::Piece;
-
-/// Blocks are stored raw when compression would save less than a tenth.
-const WORTHWHILE: usize = 10;
-/// What a thread has in a slot that is not full is stored raw below this size: to compress it would cost the program's
-/// processors more than the space is worth.
-const WORTHWHILE_BYTES: usize = 16 << 10;
 
 pub(crate) static SINK: Lock<Sink> = Lock::new(Sink::closed());
 
@@ -44,8 +41,8 @@ pub(crate) struct Sink {
     /// At the end, something could not be written that the live file still has.
     left_behind: bool,
     complained: bool,
-    /// Buffers, kept from block to block.
-    packed: Vec<u8>,
+    packing: Packing,
+    /// Kept from block to block.
     block: Vec<u8>,
 }
 
@@ -63,8 +60,10 @@ enum Target {
 enum Live {
     /// Those of threads that filled none since the helper last looked: the others will be written soon anyway.
     Quiet,
-    /// All that was recorded before the call.
+    /// All that was recorded before the call, but for what may be overwritten.
     SinceTheCall,
+    /// All that may be overwritten.
+    Dump,
     /// All, also of threads that stand in the midst of a record.
     AtEnd,
 }
@@ -81,7 +80,7 @@ impl Sink {
             records: 0,
             left_behind: false,
             complained: false,
-            packed: Vec::new(),
+            packing: Packing::new(),
             block: Vec::new(),
         }
     }
@@ -197,9 +196,13 @@ impl Sink {
         let hurry = state.full.len() > state.pool.slots() / 2;
         let mapped = state.live.is_some();
         drop(state);
-        if let Some(piece) = Piece::of_sealed(slot)
+        let piece = Piece::of_sealed(slot);
+        if let Some(piece) = &piece {
+            self.tell_overwritten(piece);
+        }
+        if let Some(piece) = piece
             && !fault::injected("slots are forgotten")
-            && self.write_piece(&piece, if hurry { Codec::Raw } else { Codec::Lz4 }).is_err()
+            && self.write_piece(&piece, if hurry { Effort::Hurry } else { Effort::Records }).is_err()
         {
             if mapped && self.is_open() {
                 // Safe where it is: until the file takes it, or for ever.
@@ -224,6 +227,26 @@ impl Sink {
         self.write_live(Live::SinceTheCall);
     }
 
+    /// Writes what is kept of the streams that overwrite.
+    pub(crate) fn dump(&mut self) {
+        let mut state = STATE.lock();
+        if !state.is_recording() {
+            return;
+        }
+        ring::release(&mut state);
+        drop(state);
+        self.write_full();
+        self.write_live(Live::Dump);
+    }
+
+    /// Tells, before the oldest records of a stream that are left, of those before them.
+    fn tell_overwritten(&mut self, next: &Piece) {
+        let lost = STATE.lock().entry(next.stream).and_then(|entry| Piece::of_overwritten(entry, next));
+        if let Some(lost) = lost {
+            let _ = self.write_piece(&lost, Effort::None);
+        }
+    }
+
     /// About once a second.
     pub(crate) fn tick(&mut self) {
         self.restore();
@@ -238,6 +261,7 @@ impl Sink {
     /// Writes everything and ends the file.
     pub(crate) fn finish(&mut self) {
         self.restore();
+        ring::release(&mut STATE.lock());
         // No thread gets a new slot any more: what is full is finite.
         while self.write_next() {}
         self.left_behind = false;
@@ -275,7 +299,15 @@ impl Sink {
     /// Writes what the slots of the threads hold and the file does not.
     fn write_live(&mut self, which: Live) {
         // A stream whose slot has nothing new may have filled another one since the call; the tick need not ask.
-        let due = |entry: &&Entry| which != Live::Quiet || Piece::is_due(entry);
+        let due = |entry: &&Entry| {
+            let overwrites = entry.stream.class == RING;
+            match which {
+                Live::Quiet => !overwrites && Piece::is_due(entry),
+                Live::SinceTheCall => !overwrites,
+                Live::Dump => overwrites,
+                Live::AtEnd => true,
+            }
+        };
         let streams: Vec<u32> = STATE.lock().entries.iter().filter(due).map(|entry| entry.stream.index).collect();
         for stream in streams {
             let mut state = STATE.lock();
@@ -291,13 +323,13 @@ impl Sink {
             let piece = state.entry(stream).and_then(|entry| Piece::of_live(entry, which == Live::AtEnd));
             drop(state);
             if let Some((slot, piece)) = piece {
+                self.tell_overwritten(&piece);
                 if fault::injected("noted before written") {
                     piece.commit(slot);
                     // Long enough to be killed in between.
                     std::thread::sleep(std::time::Duration::from_millis(20));
                 }
-                let small = piece.payload().len() < WORTHWHILE_BYTES;
-                let written = self.write_piece(&piece, if small { Codec::Raw } else { Codec::Lz4 });
+                let written = self.write_piece(&piece, Effort::Records);
                 self.settle(slot, &piece, &written, which);
             }
         }
@@ -327,12 +359,13 @@ impl Sink {
         let pieces: Vec<Piece> = state.entries.iter_mut().filter_map(Piece::of_losses).collect();
         drop(state);
         for piece in pieces {
-            let _ = self.write_piece(&piece, Codec::Raw);
+            let _ = self.write_piece(&piece, Effort::None);
         }
     }
 
-    fn write_piece(&mut self, piece: &Piece, codec: Codec) -> io::Result<()> {
-        let written = if self.opened() { self.try_piece(piece, codec) } else { Err(io::ErrorKind::Other.into()) };
+    fn write_piece(&mut self, piece: &Piece, effort: Effort) -> io::Result<()> {
+        let written = if self.opened() { self.try_piece(piece, effort) } else { Err(io::ErrorKind::Other.into()) };
+        let written = if fault::injected("writing is believed") { Ok(()) } else { written };
         match &written {
             Ok(()) => self.records += u64::from(piece.records),
             Err(error) => self.complain(&format!("cannot write the trace: {error}")),
@@ -352,16 +385,7 @@ impl Sink {
         matches!(self.file, Target::Open(_))
     }
 
-    /// Writes the names that are new, if the file can be written.
-    pub(crate) fn write_names(&mut self) {
-        if self.opened()
-            && let Err(error) = self.definitions()
-        {
-            self.complain(&format!("cannot write the trace: {error}"));
-        }
-    }
-
-    fn try_piece(&mut self, piece: &Piece, codec: Codec) -> io::Result<()> {
+    fn try_piece(&mut self, piece: &Piece, effort: Effort) -> io::Result<()> {
         self.definitions()?;
         let header = BlockHeader {
             kind: BlockKind::Records as u8,
@@ -369,80 +393,12 @@ impl Sink {
             records: piece.records,
             sequence: piece.sequence,
             dropped: piece.dropped,
+            flags: piece.flags,
             first_ticks: piece.first,
             last_ticks: piece.last,
             ..BlockHeader::default()
         };
-        self.append(header, piece.payload(), codec)
-    }
-
-    /// Writes the specs, strings, sites and thread names that are new. Called before each block of records: what these use
-    /// was made known before they were sealed.
-    fn definitions(&mut self) -> io::Result<()> {
-        let logged = live::log_used();
-        let state = STATE.lock();
-        let schemas: Vec<_> = state.levels.registered_from(self.schemas).iter().map(Registered::payload).collect();
-        let streams = untold_streams(&state);
-        drop(state);
-        for schema in schemas {
-            self.process_block(BlockKind::Schema, 1, &schema, (0, 0))?;
-            self.schemas += 1;
-        }
-        for (stream, payload) in streams {
-            let header = BlockHeader {
-                kind: BlockKind::Stream as u8,
-                stream,
-                records: 1,
-                sequence: self.sequence,
-                ..BlockHeader::default()
-            };
-            self.append(header, &payload, Codec::Raw)?;
-            self.sequence += 1;
-            if let Some(entry) = STATE.lock().entry(stream) {
-                entry.told = true;
-            }
-        }
-        if intern::has_more(self.strings, self.sites) {
-            self.names()?;
-        }
-        live::log_written(logged);
-        Ok(())
-    }
-
-    fn names(&mut self) -> io::Result<()> {
-        // A payload of a reasonable size; long tables take several blocks.
-        const PAYLOAD_BYTES: usize = 1 << 20;
-        loop {
-            let tables = intern::TABLES.lock();
-            let (mut strings, mut sites) = (Vec::new(), Vec::new());
-            let (mut string_count, mut site_count) = (0, 0);
-            for text in tables.strings_from(self.strings) {
-                if strings.len() >= PAYLOAD_BYTES {
-                    break;
-                }
-                string_count += 1;
-                append_string(&mut strings, (self.strings + string_count) as u32, text.as_bytes());
-            }
-            for site in tables.sites_from(self.sites) {
-                if sites.len() >= PAYLOAD_BYTES {
-                    break;
-                }
-                site_count += 1;
-                append_site(&mut sites, (self.sites + site_count) as u32, site.line(), site.file().as_bytes());
-            }
-            drop(tables);
-            if string_count == 0 && site_count == 0 {
-                return Ok(());
-            }
-            if string_count > 0 {
-                self.process_block(BlockKind::Strings, string_count as u32, &strings, (0, 0))?;
-                self.strings += string_count;
-            }
-            if site_count > 0 {
-                self.process_block(BlockKind::Sites, site_count as u32, &sites, (0, 0))?;
-                self.sites += site_count;
-            }
-        }
+        self.append(header, piece.payload(), effort)
     }
 
     fn anchor(&mut self, anchor: &Anchor) -> io::Result<()> {
@@ -459,27 +415,16 @@ impl Sink {
             last_ticks: dates.1,
             ..BlockHeader::default()
         };
-        let codec = if payload.len() < 256 { Codec::Raw } else { Codec::Lz4 };
-        self.append(header, payload, codec)?;
+        self.append(header, payload, Effort::Texts)?;
         self.sequence += 1;
         Ok(())
     }
 
     /// Appends a block by one write. When that fails, the file ends where it did before.
-    fn append(&mut self, mut header: BlockHeader, payload: &[u8], codec: Codec) -> io::Result<()> {
+    fn append(&mut self, mut header: BlockHeader, payload: &[u8], effort: Effort) -> io::Result<()> {
         let Target::Open(file) = &mut self.file else { return Err(io::ErrorKind::NotConnected.into()) };
-        let mut stored = payload;
-        if codec == Codec::Lz4 {
-            // Only ever grows: what is there from before needs no zeros again.
-            let room = lz4_flex::block::get_maximum_output_size(payload.len()).max(self.packed.len());
-            self.packed.resize(room, 0);
-            // The buffer is large enough for anything; should it fail all the same, the payload stays as it is.
-            let packed = lz4_flex::block::compress_into(payload, &mut self.packed).unwrap_or(usize::MAX);
-            if packed < payload.len() - payload.len() / WORTHWHILE {
-                stored = &self.packed[..packed];
-                header.codec = Codec::Lz4 as u8;
-            }
-        }
+        let (codec, stored) = self.packing.pack(payload, effort);
+        header.codec = codec as u8;
         header.raw_bytes = payload.len() as u32;
         header.stored_bytes = stored.len() as u32;
         self.block.clear();
@@ -515,9 +460,4 @@ fn truncate(file: &mut File, length: u64) {
 fn stream_of(slot: *const Slot) -> u32 {
     // SAFETY: slots are never unmapped.
     unsafe { &*slot }.stream.load(Ordering::Relaxed)
-}
-
-fn untold_streams(state: &State) -> Vec<(u32, Vec<u8>)> {
-    let untold = state.entries.iter().filter(|entry| !entry.told);
-    untold.map(|entry| (entry.stream.index, entry.tags())).collect()
 }

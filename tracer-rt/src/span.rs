@@ -13,8 +13,8 @@ use crate::fields::Fields;
 #[derive(Debug)]
 #[must_use = "a span ends where its guard is dropped: bind it, `let _span = …`"]
 pub struct Span<F: Fields + Copy = ()> {
-    /// Record id of the end; 0 when the begin was not recorded.
-    end: u16,
+    /// What [`record`] takes for the end; 0 when the begin was not recorded.
+    end: u32,
     fields: F,
     /// A span belongs to its thread.
     here: PhantomData<*const ()>,
@@ -24,7 +24,7 @@ impl<F: Fields + Copy> Span<F> {
     /// A span whose end has this record id and these fields; id 0 records none.
     #[inline(always)]
     #[doc(hidden)]
-    pub const fn until_dropped(end: u16, fields: F) -> Self {
+    pub const fn until_dropped(end: u32, fields: F) -> Self {
         Self { end, fields, here: PhantomData }
     }
 }

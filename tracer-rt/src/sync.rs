@@ -29,6 +29,15 @@ impl<T> Lock<T> {
         guard
     }
 
+    /// For a signal handler, whose own thread may hold it.
+    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        match self.mutex.try_lock() {
+            Ok(guard) => Some(guard),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
     /// For a thread that takes the lock again and again, between two times: lets those go first that wait for it. The
     /// mutex alone would let them starve.
     pub(crate) fn give_way(&self) {

@@ -1,117 +1,59 @@
 //! A thread's slow path: it gets a stream at its first record, a slot when the last one is full, and is retired when it
 //! ends.
 
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use tracer_format::live::taken;
 use tracer_format::record::Lost;
 use tracer_format::{ID_LOST, RECORD_HEAD_BYTES, cause};
 
-use crate::buffer::{self, CURSOR, Cursor, FULL, LOST_BYTES, MAX_RECORD_BYTES, ROOM_BYTES, Room, Slot, used};
+use crate::buffer::{self, CURSOR, Cursor, LOST_BYTES, MAX_RECORD_BYTES, Room, Slot, class_of, used};
+use crate::buffer::{KEPT, NESTED, RING};
 use crate::live;
 use crate::policy;
 use crate::pool;
+use crate::ring;
 use crate::session::{self, STATE, State};
+use crate::stream::Stream;
 use crate::{clock, fault};
 
-/// What a thread shares with the helper.
-#[derive(Debug)]
-pub(crate) struct Stream {
-    /// Its number in the file.
-    pub(crate) index: u32,
-    /// The slot being written, or null; changed under the session's lock only.
-    pub(crate) slot: AtomicPtr<Slot>,
-    /// What was dropped.
-    pub(crate) losses: Losses,
-}
-
-impl Stream {
-    /// Counts lost records.
-    pub(crate) fn lose(&self, count: u64, bytes: u64, dates: (u64, u64), cause: u32) {
-        self.losses.add(count, bytes, dates.0, dates.1, cause);
-        live::count_lost(self.index, count);
-    }
-}
-
 /// Counts a record that no stream can be charged with.
-fn lose_stray() {
+pub(crate) fn lose_stray() {
     STRAYS.fetch_add(1, Ordering::Relaxed);
     live::count_lost(0, 1);
-}
-
-/// What a stream lost: how much in all, and what no block has told of yet.
-#[derive(Debug, Default)]
-pub(crate) struct Losses {
-    count: AtomicU64,
-    told: AtomicU64,
-    bytes: AtomicU64,
-    first: AtomicU64,
-    last: AtomicU64,
-    cause: AtomicU32,
-}
-
-impl Losses {
-    /// Counts lost records. Only losing threads pay for the locked instructions.
-    fn add(&self, count: u64, bytes: u64, first: u64, last: u64, cause: u32) {
-        self.bytes.fetch_add(bytes, Ordering::Relaxed);
-        let _ = self.first.compare_exchange(0, first, Ordering::Relaxed, Ordering::Relaxed);
-        self.last.store(last, Ordering::Relaxed);
-        self.cause.fetch_or(cause, Ordering::Relaxed);
-        self.count.fetch_add(count, Ordering::Release);
-    }
-
-    /// Records lost so far.
-    pub(crate) fn total(&self) -> u64 {
-        self.count.load(Ordering::Acquire)
-    }
-
-    /// What was lost since the last call, if anything.
-    pub(crate) fn tell(&self) -> Option<Lost> {
-        let total = self.total();
-        let count = total - self.told.swap(total, Ordering::Relaxed);
-        (count > 0).then(|| Lost {
-            count,
-            bytes: self.bytes.swap(0, Ordering::Relaxed),
-            first_ticks: self.first.swap(0, Ordering::Relaxed),
-            last_ticks: self.last.load(Ordering::Relaxed),
-            cause: self.cause.swap(0, Ordering::Relaxed),
-        })
-    }
-
-    /// Whether [`Self::tell`] would tell something.
-    pub(crate) fn untold(&self) -> bool {
-        self.total() != self.told.load(Ordering::Relaxed)
-    }
 }
 
 /// Losses of threads that had no stream yet, or have none any more.
 pub(crate) static STRAYS: AtomicU64 = AtomicU64::new(0);
 
-/// A record inside a record: a signal handler interrupted its own thread.
+/// A signal handler's record that cannot be written.
 #[cold]
 #[inline(never)]
 pub(crate) fn lose_nested(cursor: &Cursor, bytes: usize) {
-    // SAFETY: a stream lives as long as its thread's cursor points to it.
-    match unsafe { cursor.stream.get().as_ref() } {
-        Some(stream) => {
-            let now = clock::read();
-            stream.lose(1, bytes as u64, (now, now), cause::NESTED);
+    let now = clock::read();
+    // The last one first: another might just be getting rid of its slot, and would tell of this too early.
+    for stream in cursor.streams.iter().rev() {
+        // SAFETY: a stream lives as long as its thread's cursor points to it.
+        if let Some(stream) = unsafe { stream.get().as_ref() } {
+            return stream.lose(1, bytes as u64, (now, now), cause::NESTED);
         }
-        None => lose_stray(),
     }
+    lose_stray();
 }
 
 /// Finds room for a record of so many bytes, which was made at `now` of the native clock. Counts the loss if there is
 /// none.
 #[cold]
 #[inline(never)]
-pub(crate) fn make_room(cursor: &Cursor, id: u16, bytes: usize, now: u64) -> Option<Room> {
-    if cursor.stream.get().is_null() && !attach(cursor) {
+pub(crate) fn make_room(cursor: &Cursor, id: u32, bytes: usize, now: u64) -> Option<Room> {
+    let class = class_of(id);
+    if cursor.streams[class].get().is_null() && !attach(cursor, class) {
         lose_stray();
         return None;
     }
     // SAFETY: a stream lives as long as its thread's cursor points to it.
-    let stream = unsafe { &*cursor.stream.get() };
+    let stream = unsafe { &*cursor.streams[class].get() };
     let native = clock::is_native();
     let now = if native { now } else { clock::read() };
     if bytes > MAX_RECORD_BYTES {
@@ -122,22 +64,24 @@ pub(crate) fn make_room(cursor: &Cursor, id: u16, bytes: usize, now: u64) -> Opt
     if !native && !current.is_null() {
         // SAFETY: a stream's slot is one of the pool.
         let state = unsafe { &*current }.state.load(Ordering::Relaxed);
-        if used(state) + bytes <= ROOM_BYTES {
+        if used(state) + bytes <= buffer::room_bytes(pool::slot_bytes(current)) {
             return Some(Room { slot: current, now });
         }
     }
-    let mut slot = exchange(stream, now);
-    if slot.is_none() && policy::may_block() {
-        slot = wait_for_slot(stream, id, now);
+    let mut slot = exchange(stream, now, bytes);
+    if slot.is_none() && class == KEPT && policy::may_block() {
+        slot = wait_for_slot(stream, id as u16, now, bytes);
     }
     match slot {
         Some(slot) => {
             // With a clock that is not read inline, every record comes this way: the thread's own slot stays `FULL`.
-            cursor.slot.set(if native { slot } else { &raw const FULL });
+            if native {
+                cursor.point(class, slot);
+            }
             Some(Room { slot, now })
         }
         None => {
-            cursor.slot.set(&raw const FULL);
+            cursor.point_nowhere(class);
             stream.lose(1, bytes as u64, (now, now), cause::NO_BUFFER);
             None
         }
@@ -145,19 +89,13 @@ pub(crate) fn make_room(cursor: &Cursor, id: u16, bytes: usize, now: u64) -> Opt
 }
 
 /// Gives the full slot to the helper and takes a free one.
-fn exchange(stream: &Stream, now: u64) -> Option<*const Slot> {
-    if stream.slot.load(Ordering::Relaxed).is_null() && !pool::seems_available() {
+fn exchange(stream: &Stream, now: u64, bytes: usize) -> Option<*const Slot> {
+    if stream.class == KEPT && stream.slot.load(Ordering::Relaxed).is_null() && !pool::seems_available() {
         return None;
     }
     let mut state = STATE.lock();
-    seal(&mut state, stream);
     let helper = state.helper.clone();
-    let slot = if state.is_recording() { state.pool.take() } else { None };
-    if let Some(slot) = slot {
-        let sequence = state.entry(stream.index).map_or(0, |entry| entry.next_sequence);
-        start_slot(slot, stream, sequence, now);
-        stream.slot.store(slot.cast_mut(), Ordering::Release);
-    }
+    let slot = next_slot(&mut state, stream, now, bytes);
     let urgent = state.is_urgent();
     drop(state);
     match helper {
@@ -168,8 +106,21 @@ fn exchange(stream: &Stream, now: u64) -> Option<*const Slot> {
     slot
 }
 
+/// Takes the stream's slot away from it and gives it another one, if there is one.
+pub(crate) fn next_slot(state: &mut State, stream: &Stream, now: u64, bytes: usize) -> Option<*const Slot> {
+    seal(state, stream);
+    if !state.is_recording() {
+        return None;
+    }
+    let slot = if stream.class == RING { ring::take(state, bytes) } else { state.take_slot(bytes) }?;
+    let sequence = state.entry(stream.index).map_or(0, |entry| entry.next_sequence);
+    start_slot(slot, stream, sequence, now);
+    stream.slot.store(slot.cast_mut(), Ordering::Release);
+    Some(slot)
+}
+
 /// Waits for a free slot, if the record's level blocks. It keeps its date: that of the call.
-fn wait_for_slot(stream: &Stream, id: u16, now: u64) -> Option<*const Slot> {
+fn wait_for_slot(stream: &Stream, id: u16, now: u64, bytes: usize) -> Option<*const Slot> {
     const PATIENCE: Duration = Duration::from_secs(10);
     const NAP: Duration = Duration::from_micros(50);
     if !STATE.lock().levels.blocks(id) || fault::injected("nobody waits") {
@@ -177,7 +128,7 @@ fn wait_for_slot(stream: &Stream, id: u16, now: u64) -> Option<*const Slot> {
     }
     let give_up = Instant::now() + PATIENCE;
     while Instant::now() < give_up {
-        if let Some(slot) = exchange(stream, now) {
+        if let Some(slot) = exchange(stream, now, bytes) {
             return Some(slot);
         }
         let state = STATE.lock();
@@ -196,7 +147,7 @@ fn wait_for_slot(stream: &Stream, id: u16, now: u64) -> Option<*const Slot> {
     None
 }
 
-/// Takes the stream's slot away from it and queues it for the helper.
+/// Takes the stream's slot away from it and queues it for the helper, or keeps it until it is overwritten.
 fn seal(state: &mut State, stream: &Stream) {
     let slot = stream.slot.swap(std::ptr::null_mut(), Ordering::Relaxed).cast_const();
     if slot.is_null() {
@@ -204,11 +155,11 @@ fn seal(state: &mut State, stream: &Stream) {
     }
     // SAFETY: a stream's slot is one of the pool.
     let head = unsafe { &*slot };
-    head.dropped.store(stream.losses.total(), Ordering::Relaxed);
+    head.dropped.store(stream.dropped(), Ordering::Relaxed);
     if let Some(entry) = state.entry(stream.index) {
         entry.close_slot(head);
     }
-    state.full.push_back(slot);
+    if stream.class == RING && head.unwritten() > 0 { state.ring.push_back(slot) } else { state.full.push_back(slot) }
 }
 
 fn start_slot(slot: *const Slot, stream: &Stream, sequence: u64, now: u64) {
@@ -218,7 +169,7 @@ fn start_slot(slot: *const Slot, stream: &Stream, sequence: u64, now: u64) {
         word.store(value, Ordering::Relaxed);
     }
     head.stream.store(stream.index, Ordering::Relaxed);
-    head.dropped.store(stream.losses.total(), Ordering::Relaxed);
+    head.dropped.store(stream.dropped(), Ordering::Relaxed);
     let told = stream.losses.tell().map_or(0, |lost| {
         let at = buffer::payload(slot, 0);
         // SAFETY: the slot is empty and this thread's own.
@@ -229,23 +180,24 @@ fn start_slot(slot: *const Slot, stream: &Stream, sequence: u64, now: u64) {
         LOST_BYTES as u64
     });
     head.state.store(told, Ordering::Release);
-    head.taken.store(1, Ordering::Release);
+    let taken = if stream.class == RING { taken::OVERWRITES } else { taken::YES };
+    head.taken.store(taken, Ordering::Release);
 }
 
 /// Gives the thread a stream, and starts the session when this is the first one.
-fn attach(cursor: &Cursor) -> bool {
+fn attach(cursor: &Cursor, class: usize) -> bool {
     let name = cursor.name.get().map_or_else(|| default_name(cursor.ending.get()), |name| Some(name.to_owned()));
     if !session::begin() {
         return false;
     }
     let mut state = STATE.lock();
-    let (stream, logged) = state.add_stream(cursor, thread_id(), name);
+    let (stream, logged) = state.add_stream(cursor, class, thread_id(), name);
     let key = state.thread_key;
     drop(state);
     if !logged {
         session::write_names();
     }
-    cursor.stream.set(stream);
+    cursor.streams[class].set(stream);
     if let Some(key) = key {
         // SAFETY: the key was made by `thread_key`; the value is not dereferenced.
         unsafe { libc::pthread_setspecific(key, std::ptr::from_ref(cursor).cast()) };
@@ -267,21 +219,25 @@ extern "C" fn retire(_: *mut libc::c_void) {
         if cursor.busy.swap(true, Ordering::Relaxed) {
             return;
         }
-        let stream = cursor.stream.replace(std::ptr::null());
-        cursor.slot.set(&raw const FULL);
         cursor.ending.set(true);
-        // SAFETY: streams are freed only once they are marked as retired, below.
-        if let Some(stream) = unsafe { stream.as_ref() } {
-            let mut state = STATE.lock();
+        let streams = [KEPT, RING, NESTED].map(|class| {
+            cursor.point_nowhere(class);
+            cursor.streams[class].replace(std::ptr::null())
+        });
+        let mut state = STATE.lock();
+        for stream in streams {
+            // SAFETY: streams are freed only once they are marked as retired, here.
+            let Some(stream) = (unsafe { stream.as_ref() }) else { continue };
             seal(&mut state, stream);
             if let Some(entry) = state.entry(stream.index) {
                 entry.cursor = std::ptr::null();
+                state.alive -= 1;
             }
-            let helper = state.helper.clone().filter(|_| state.is_urgent());
-            drop(state);
-            if let Some(helper) = helper {
-                helper.unpark();
-            }
+        }
+        let helper = state.helper.clone().filter(|_| state.is_urgent());
+        drop(state);
+        if let Some(helper) = helper {
+            helper.unpark();
         }
         cursor.busy.store(false, Ordering::Release);
     });
@@ -290,8 +246,8 @@ extern "C" fn retire(_: *mut libc::c_void) {
 /// After a `fork`, in the child: the thread begins anew.
 pub(crate) fn forget_stream() {
     CURSOR.with(|cursor| {
-        cursor.slot.set(&raw const FULL);
-        cursor.stream.set(std::ptr::null());
+        [KEPT, RING, NESTED].into_iter().for_each(|class| cursor.point_nowhere(class));
+        cursor.streams.iter().for_each(|stream| stream.set(std::ptr::null()));
     });
 }
 
@@ -303,24 +259,22 @@ pub fn set_thread_name(name: &str) {
     let name = crate::intern::cut(name, MAX_NAME_BYTES);
     session::unnested(|| {
         CURSOR.with(|cursor| {
-            // SAFETY: a stream lives as long as its thread's cursor points to it.
-            match unsafe { cursor.stream.get().as_ref() } {
-                Some(stream) => {
-                    if let Some(entry) = STATE.lock().entry(stream.index) {
-                        entry.name = Some(name.to_owned());
-                        entry.told = false;
-                        // Best effort: records do not depend on it, and it is written soon.
-                        entry.log();
-                    }
-                }
+            if cursor.streams.iter().all(|stream| stream.get().is_null()) {
                 // Kept for a thread that may never record: too small to track.
-                None => cursor.name.set(Some(Box::leak(name.into()))),
+                return cursor.name.set(Some(Box::leak(name.into())));
+            }
+            let mut state = STATE.lock();
+            for entry in state.entries.iter_mut().filter(|entry| std::ptr::eq(entry.cursor, cursor)) {
+                entry.name = Some(name.to_owned());
+                entry.told = false;
+                // Best effort: records do not depend on it, and it is written soon.
+                entry.log();
             }
         });
     });
 }
 
-fn thread_id() -> u64 {
+pub(crate) fn thread_id() -> u64 {
     // SAFETY: takes nothing, touches nothing.
     let tid = unsafe { libc::syscall(libc::SYS_gettid) };
     tid.cast_unsigned()
@@ -333,23 +287,4 @@ fn default_name(ending: bool) -> Option<String> {
         return None;
     }
     std::panic::catch_unwind(|| std::thread::current().name().map(str::to_owned)).ok().flatten()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn losses_are_told_once() {
-        let losses = Losses::default();
-        assert!(losses.tell().is_none());
-        losses.add(1, 22, 100, 100, cause::NO_BUFFER);
-        losses.add(2, 44, 200, 300, cause::NESTED);
-        let lost = Lost { count: 3, bytes: 66, first_ticks: 100, last_ticks: 300, cause: 5 };
-        assert_eq!(losses.tell(), Some(lost));
-        assert!(losses.tell().is_none() && !losses.untold());
-        losses.add(1, 1, 400, 400, cause::OVERSIZE);
-        assert_eq!(losses.tell().map(|lost| (lost.count, lost.first_ticks, lost.cause)), Some((1, 400, 2)));
-        assert_eq!(losses.total(), 4);
-    }
 }

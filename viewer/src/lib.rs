@@ -6,7 +6,9 @@
 #![forbid(unsafe_code)]
 
 mod color;
+pub mod entities;
 pub mod export;
+mod feed;
 pub mod layout;
 mod open;
 pub mod query;

@@ -126,7 +126,7 @@ fn seconds(nanos: i64) -> String {
 }
 
 /// A number as C's `%g` writes it: six significant digits, without trailing zeros.
-fn general(value: f64) -> String {
+pub(crate) fn general(value: f64) -> String {
     let scientific = format!("{value:.5e}");
     let Some((mantissa, exponent)) = scientific.split_once('e') else { return scientific };
     let exponent: i32 = exponent.parse().unwrap_or(0);

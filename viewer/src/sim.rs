@@ -1,4 +1,6 @@
-//! [`Simulation`]: Pajé operations become entities (thesis P14–P39).
+//! [`Simulation`]: Pajé operations become entities (thesis P14–P39), each given to an [`Entities`] when it has ended.
+//!
+//! Memory is that of what is open, of the containers, and of what the taker keeps.
 //!
 //! Every case that the format leaves open is decided here, counted, and told in [`crate::query::Summary::remarks`]:
 //!
@@ -22,46 +24,87 @@
 //! | what is open at the end | ends at the largest date |
 
 mod containers;
+mod ends;
+mod entities;
 mod faults;
+mod gather;
 mod links;
 mod states;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod variables;
 
 use std::io;
 
-use converter::paje::{Color, ContainerId, KeyId, PajeEvent, Sink, TypeId, TypeKind, ValueId, VariableOp};
+use converter::paje::{
+    Color, ContainerId, Extra, KeyId, PajeEvent, Shape, Sink, Source, TypeId, TypeKind, ValueId, VariableOp,
+};
 use converter::time::GlobalNanos;
 
 use crate::query::{ContainerInfo, Interval, TypeInfo};
-use crate::store::{Details, Parts, RawMarks, RawValue, Store};
+use crate::store::{Parts, RawValue, Store};
 use containers::Containers;
-use faults::{Fault, Faults};
+pub use entities::{EndedLink, EndedState, Entities, Place};
+pub use faults::Fault;
+use faults::Faults;
+pub use gather::Gather;
 use links::{Half, Links};
 use states::Stack;
+pub use tally::Tally;
 use variables::Variable;
 
-/// A simulation under way; at its end, [`Simulation::into_store`].
+/// A fault of the trace, as it was met.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Its kind.
+    pub fault: Fault,
+    /// How often.
+    pub count: u64,
+    /// The line of the first, if [`Simulation::at_line`] told lines; else 0.
+    pub line: u64,
+}
+
+impl Found {
+    /// What is wrong, with the number.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        faults::sentence(self.fault, self.count)
+    }
+}
+
+/// A simulation under way. One that gathers is made into a [`Store`] at its end.
 #[derive(Debug)]
-pub struct Simulation {
+pub struct Simulation<E = Gather> {
     name: String,
     types: Vec<TypeInfo>,
     values: Vec<RawValue>,
     containers: Containers,
     stacks: Vec<Stack>,
     variables: Vec<Variable>,
-    marks: Vec<(ContainerId, TypeId, RawMarks)>,
+    /// How many places of point events there are.
+    marks: Vec<Marks>,
     links: Links,
-    details: Details,
+    entities: E,
     faults: Faults,
     first: i64,
     last: i64,
-    /// States, events, links and samples so far: their numbers have 32 bits each.
+    /// The date of the last operation that had one.
+    latest: i64,
+    /// Whether to be as inexact as `pj_dump`.
+    peer: bool,
+    /// States, events, links and samples so far.
     taken: u64,
     remarks: Vec<String>,
     /// Whether no fault was told from outside.
     intact: bool,
+}
+
+/// Point events of one type in one container.
+#[derive(Debug)]
+struct Marks {
+    place: Place,
+    last: i64,
 }
 
 /// The state, variable or events of one type in one container: an index into the list of its kind.
@@ -72,10 +115,20 @@ enum Slot {
     Marks(u32),
 }
 
+/// What is common to entities: container, type and value.
+type Of = (ContainerId, TypeId, ValueId);
+
 impl Simulation {
-    /// An empty one; `name` is the trace's, for titles.
+    /// An empty one that gathers; `name` is the trace's, for titles.
     #[must_use]
     pub fn new(name: &str) -> Self {
+        Self::into_entities(name, Gather::default())
+    }
+}
+
+impl<E: Entities> Simulation<E> {
+    /// An empty one that gives entities away; `name` is the trace's, for titles.
+    pub fn into_entities(name: &str, mut entities: E) -> Self {
         let root = TypeInfo {
             id: TypeId::ROOT,
             kind: TypeKind::Container,
@@ -83,23 +136,59 @@ impl Simulation {
             name: name.to_owned(),
             color: None,
         };
+        let containers = Containers::new(name);
+        entities.define_type(&root);
+        entities.create(containers.root());
         Self {
             name: name.to_owned(),
             types: vec![root],
             values: Vec::new(),
-            containers: Containers::new(name),
+            containers,
             stacks: Vec::new(),
             variables: Vec::new(),
             marks: Vec::new(),
             links: Links::default(),
-            details: Details::default(),
+            entities,
             faults: Faults::default(),
             first: i64::MAX,
             last: i64::MIN,
+            latest: i64::MIN,
+            peer: false,
             taken: 0,
             remarks: Vec::new(),
             intact: true,
         }
+    }
+
+    /// Does as `pj_dump` does where it leaves the format: values of variables pass through 32 bits, what is open at the end
+    /// ends at the date of the last operation, not at the largest one, and no container's end is moved.
+    #[must_use]
+    pub fn as_pj_dump(mut self) -> Self {
+        self.peer = true;
+        self
+    }
+
+    /// Who takes the entities.
+    pub fn entities(&self) -> &E {
+        &self.entities
+    }
+
+    /// The next operations come from this line: for [`Self::found`].
+    #[inline]
+    pub fn at_line(&mut self, line: u64) {
+        self.faults.line = line;
+    }
+
+    /// How many kinds of faults there were so far.
+    #[must_use]
+    pub fn kinds_of_faults(&self) -> usize {
+        self.faults.kinds
+    }
+
+    /// What was wrong so far, one entry for each kind.
+    #[must_use]
+    pub fn found(&self) -> Vec<Found> {
+        self.faults.found().map(|(fault, count, line)| Found { fault, count, line }).collect()
     }
 
     /// Adds sentences about what was wrong with the trace before it came here.
@@ -119,8 +208,9 @@ impl Simulation {
         if let Some(time) = event.time() {
             self.first = self.first.min(time.0);
             self.last = self.last.max(time.0);
+            self.latest = time.0;
         }
-        if self.taken >= u64::from(u32::MAX) {
+        if self.taken >= E::MOST {
             self.faults.count(Fault::TooMany);
             return;
         }
@@ -128,69 +218,87 @@ impl Simulation {
             PajeEvent::DefineType { ty, kind, parent, name, color } => self.define_type(ty, kind, parent, name, color),
             PajeEvent::DefineValue { value, ty, name, color } => self.define_value(value, ty, name, color),
             PajeEvent::CreateContainer { time, container, ty, parent, name, extra } => {
-                if self.types.get(ty.index()).is_none_or(|info| info.kind != TypeKind::Container) {
-                    return self.faults.count(Fault::UnknownType);
-                }
-                let detail = self.details.add(extra, None);
-                let info = ContainerInfo {
-                    id: container,
-                    ty,
-                    parent,
-                    depth: 0,
-                    name: name.to_owned(),
-                    life: Interval { from: time, to: time },
-                };
-                let parent_type = self.types[ty.index()].parent;
-                self.containers.create(info, parent_type, detail, &mut self.faults);
+                self.create(time, (container, ty, parent), name, extra);
             }
             PajeEvent::DestroyContainer { time, container } => self.destroy(time.0, container),
             PajeEvent::SetState { time, container, ty, value, extra, source } => {
                 if let Some(at) = self.stack(container, ty, Some(value)) {
-                    let detail = self.details.add(extra, source);
-                    self.stacks[at].set(time.0, value, detail, &mut self.faults);
+                    let detail = self.detail(extra, source);
+                    self.stacks[at].set(time.0, value, detail, &mut self.faults, &mut self.entities);
                 }
             }
             PajeEvent::PushState { time, container, ty, value, extra, source } => {
                 if let Some(at) = self.stack(container, ty, Some(value)) {
-                    let detail = self.details.add(extra, source);
-                    self.stacks[at].push(time.0, value, detail, &mut self.faults);
+                    let detail = self.detail(extra, source);
+                    self.stacks[at].push(time.0, value, detail, &mut self.faults, &mut self.entities);
                 }
             }
             PajeEvent::PopState { time, container, ty } => {
                 if let Some(at) = self.stack(container, ty, None) {
-                    self.stacks[at].pop(time.0, &mut self.faults);
+                    self.stacks[at].pop(time.0, &mut self.faults, &mut self.entities);
                 }
             }
             PajeEvent::ResetState { time, container, ty } => {
                 if let Some(at) = self.stack(container, ty, None) {
-                    self.stacks[at].reset(time.0, &mut self.faults);
+                    self.stacks[at].reset(time.0, &mut self.faults, &mut self.entities);
                 }
             }
             PajeEvent::Variable { time, container, ty, op, value } => self.variable(time.0, container, ty, op, value),
             PajeEvent::NewEvent { time, container, ty, value, extra, source } => {
                 if let Some(at) = self.mark_list(container, ty, value) {
-                    let detail = self.details.add(extra, source);
-                    let marks = &mut self.marks[at].2;
-                    if marks.dates.last().is_some_and(|&last| last > time.0) {
+                    let detail = self.detail(extra, source);
+                    let marks = &mut self.marks[at];
+                    if marks.last > time.0 {
                         self.faults.count(Fault::EventOrder);
                     }
-                    marks.push(time.0, value, detail);
+                    marks.last = time.0;
+                    self.entities.event(marks.place, time, value, detail);
                 }
             }
             PajeEvent::StartLink { time, container, ty, value, start, key, extra, source } => {
-                if self.can_link(container, ty, value, start) {
-                    let detail = self.details.add(extra, source);
-                    let half = Half { starts: true, time: time.0, value, container: start, detail };
-                    self.links.take(container, ty, key, half, &mut self.details, &mut self.faults);
-                }
+                self.half(true, time.0, (container, ty, value), (start, key), (extra, source));
             }
             PajeEvent::EndLink { time, container, ty, value, end, key, extra, source } => {
-                if self.can_link(container, ty, value, end) {
-                    let detail = self.details.add(extra, source);
-                    let half = Half { starts: false, time: time.0, value, container: end, detail };
-                    self.links.take(container, ty, key, half, &mut self.details, &mut self.faults);
-                }
+                self.half(false, time.0, (container, ty, value), (end, key), (extra, source));
             }
+        }
+    }
+
+    /// The number of what an entity has beside its value; most have nothing.
+    #[inline]
+    fn detail(&mut self, extra: &[Extra<'_>], source: Option<Source<'_>>) -> u32 {
+        if extra.is_empty() && source.is_none() { 0 } else { self.entities.detail(extra, source) }
+    }
+
+    fn create(
+        &mut self,
+        time: GlobalNanos,
+        (container, ty, parent): (ContainerId, TypeId, ContainerId),
+        name: &str,
+        extra: &[Extra<'_>],
+    ) {
+        if self.types.get(ty.index()).is_none_or(|info| info.kind != TypeKind::Container) {
+            return self.faults.count(Fault::UnknownType);
+        }
+        let detail = self.detail(extra, None);
+        let life = Interval { from: time, to: time };
+        let info = ContainerInfo { id: container, ty, parent, depth: 0, name: name.to_owned(), life };
+        let parent_type = self.types[ty.index()].parent;
+        self.containers.create(info, parent_type, detail, &mut self.faults, &mut self.entities);
+    }
+
+    fn half(
+        &mut self,
+        starts: bool,
+        time: i64,
+        (holder, ty, value): Of,
+        (end, key): (ContainerId, KeyId),
+        (extra, source): (&[Extra<'_>], Option<Source<'_>>),
+    ) {
+        if self.can_link(starts, holder, ty, value, end) {
+            let detail = self.detail(extra, source);
+            let half = Half { starts, time, value, container: end, detail, line: self.faults.line };
+            self.links.take((holder, ty, key), half, &mut self.faults, &mut self.entities);
         }
     }
 
@@ -205,6 +313,7 @@ impl Simulation {
             return self.faults.count(Fault::TypeDefinition);
         }
         self.types.push(TypeInfo { id: ty, kind, parent, name: name.to_owned(), color });
+        self.entities.define_type(&self.types[count]);
     }
 
     /// A value that comes again gets its new name and colour: files may declare values after their first use.
@@ -215,9 +324,10 @@ impl Simulation {
         let defined = RawValue { ty, name: name.to_owned(), color };
         match self.values.get_mut(value.index()) {
             Some(earlier) if earlier.ty == ty => *earlier = defined,
-            Some(_) => self.faults.count(Fault::ValueDefinition),
+            Some(_) => return self.faults.count(Fault::ValueDefinition),
             None => self.values.push(defined),
         }
+        self.entities.define_value(value, name);
     }
 
     /// The slot of a type in a container that can take events; else `None`, counted.
@@ -244,9 +354,9 @@ impl Simulation {
         }
         self.containers.slots_mut(container).push((ty, new));
         match new {
-            Slot::Stack(_) => self.stacks.push(Stack::new(container, ty)),
-            Slot::Variable(_) => self.variables.push(Variable::new(container, ty)),
-            Slot::Marks(_) => self.marks.push((container, ty, RawMarks::default())),
+            Slot::Stack(number) => self.stacks.push(Stack::new(Place { number, container, ty })),
+            Slot::Variable(number) => self.variables.push(Variable::new(Place { number, container, ty })),
+            Slot::Marks(number) => self.marks.push(Marks { place: Place { number, container, ty }, last: i64::MIN }),
         }
         Some(new)
     }
@@ -283,8 +393,11 @@ impl Simulation {
 
     fn variable(&mut self, time: i64, container: ContainerId, ty: TypeId, op: VariableOp, value: f64) {
         self.taken += 1;
+        let value = if self.peer { f64::from(value as f32) } else { value };
         match self.slot(container, ty, Slot::Variable(self.variables.len() as u32)) {
-            Some(Slot::Variable(at)) => self.variables[at as usize].change(time, op, value, &mut self.faults),
+            Some(Slot::Variable(at)) => {
+                self.variables[at as usize].change(time, op, value, &mut self.faults, &mut self.entities);
+            }
             Some(_) => _ = self.wrong_kind(),
             None => {}
         }
@@ -295,65 +408,27 @@ impl Simulation {
         None
     }
 
-    fn can_link(&mut self, holder: ContainerId, ty: TypeId, value: ValueId, end: ContainerId) -> bool {
+    fn can_link(&mut self, starts: bool, holder: ContainerId, ty: TypeId, value: ValueId, end: ContainerId) -> bool {
         self.taken += 1;
-        let is_link = self.types.get(ty.index()).is_some_and(|info| matches!(info.kind, TypeKind::Link { .. }));
-        if !is_link {
+        let Some(&TypeInfo { kind: TypeKind::Link { start, end: destination }, parent, .. }) =
+            self.types.get(ty.index())
+        else {
             self.faults.count(Fault::UnknownType);
-        } else if !self.containers.is_alive(holder) || !self.containers.is_known(end) {
+            return false;
+        };
+        if !self.containers.is_alive(holder) || !self.containers.is_known(end) {
             self.faults.count(Fault::DeadContainer);
-        } else {
-            return self.has_value(ty, value);
+            return false;
         }
-        false
+        let expected = if starts { start } else { destination };
+        if self.containers.type_of(end) != expected || self.containers.type_of(holder) != parent {
+            self.faults.count(Fault::ForeignType);
+        }
+        self.has_value(ty, value)
     }
+}
 
-    fn destroy(&mut self, time: i64, container: ContainerId) {
-        if container == ContainerId::ROOT || !self.containers.is_alive(container) {
-            return self.faults.count(Fault::DeadContainer);
-        }
-        for gone in self.containers.with_descendants(container) {
-            self.close(time, gone);
-        }
-    }
-
-    /// Ends a container and what is open in it, at `time` or the last date there.
-    fn close(&mut self, time: i64, container: ContainerId) {
-        let mut end = time.max(self.containers.from(container));
-        for at in 0..self.containers.slots(container).len() {
-            end = match self.containers.slots(container)[at].1 {
-                Slot::Stack(stack) => self.stacks[stack as usize].last_date(end),
-                Slot::Variable(variable) => self.variables[variable as usize].last_date(end),
-                Slot::Marks(_) => end,
-            };
-        }
-        if end > time {
-            self.faults.count(Fault::EarlyDestruction);
-        }
-        for &(_, slot) in self.containers.slots(container) {
-            match slot {
-                Slot::Stack(stack) => self.stacks[stack as usize].close(end),
-                Slot::Variable(variable) => self.variables[variable as usize].end = Some(end),
-                Slot::Marks(_) => {}
-            }
-        }
-        self.containers.end(container, end);
-    }
-
-    /// Ends the trace: everything that is open ends at `end`, or at the largest date if that is later.
-    pub fn end(&mut self, end: GlobalNanos) {
-        if self.first > self.last {
-            (self.first, self.last) = (end.0.min(0), end.0);
-        }
-        self.last = self.last.max(end.0);
-        let last = self.last;
-        self.containers.begin(ContainerId::ROOT, self.first);
-        for container in self.containers.alive() {
-            self.close(last, container);
-        }
-        self.faults.count_many(Fault::IncompleteLink, self.links.pending());
-    }
-
+impl Simulation {
     /// Seals everything. Call [`Self::end`] (or [`Sink::finish`]) first.
     #[must_use]
     pub fn into_store(self) -> Store {
@@ -368,11 +443,11 @@ impl Simulation {
             values: self.values,
             containers,
             container_details,
-            states: self.stacks.into_iter().map(Stack::into_raw).collect(),
-            marks: self.marks,
-            variables: self.variables.into_iter().map(|variable| variable.into_raw(self.last)).collect(),
-            links: self.links.into_raw(),
-            details: self.details,
+            states: self.entities.states,
+            marks: self.entities.marks,
+            variables: self.entities.variables,
+            links: self.entities.links,
+            details: self.entities.details,
             extent: if self.first > self.last { (0, 0) } else { (self.first, self.last) },
             remarks,
             intact,
@@ -381,19 +456,24 @@ impl Simulation {
     }
 }
 
-impl Sink for Simulation {
+impl<E: Entities> Sink for Simulation<E> {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
         self.take(event);
+        self.entities.after()
+    }
+
+    fn announce(&mut self, shape: &Shape<'_>) -> io::Result<()> {
+        self.entities.announce(shape);
         Ok(())
     }
 
     fn name_key(&mut self, key: KeyId, text: &str) -> io::Result<()> {
-        self.details.name_key(key.0, text);
+        self.entities.name_key(key.0, text);
         Ok(())
     }
 
     fn finish(&mut self, end: GlobalNanos) -> io::Result<()> {
         self.end(end);
-        Ok(())
+        self.entities.finish()
     }
 }

@@ -17,18 +17,18 @@ const ROUNDS: usize = 3;
 /// All exchanges of one burst between different domains.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Burst {
-    exchanges: Vec<Exchange>,
+    pub(crate) exchanges: Vec<Exchange>,
 }
 
 /// One exchange: domain `a` asked at `t1` and got its answer at `t4`; `b` received at `t2` and answered at `t3`.
 #[derive(Clone, Copy, Debug)]
-struct Exchange {
-    a: usize,
-    b: usize,
-    t1: u64,
-    t2: u64,
-    t3: u64,
-    t4: u64,
+pub(crate) struct Exchange {
+    pub(crate) a: usize,
+    pub(crate) b: usize,
+    pub(crate) t1: u64,
+    pub(crate) t2: u64,
+    pub(crate) t3: u64,
+    pub(crate) t4: u64,
 }
 
 /// What a domain's clock shows more than the reference's at some date of its own, in nanoseconds from its origin.

@@ -1,5 +1,8 @@
 //! The map from ticks to nanoseconds: integers only, and never decreasing.
 
+use std::sync::Arc;
+
+use super::bend::Bend;
 use crate::time::{GlobalNanos, LocalTicks};
 
 /// Fraction bits of a segment's slope.
@@ -18,6 +21,8 @@ const MAX_DRIFT_DIVISOR: i128 = 2000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClockMap {
     segments: Vec<Segment>,
+    /// What is added to the coarse dates that the segments give.
+    bend: Option<Arc<Bend>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +43,7 @@ impl ClockMap {
     /// The map of a clock with this rate that started at 0.
     #[must_use]
     pub fn linear(hz: u64) -> Self {
-        Self { segments: vec![Segment { ticks: 0, nanos: 0, slope: nominal(hz) }] }
+        Self { segments: vec![Segment { ticks: 0, nanos: 0, slope: nominal(hz) }], bend: None }
     }
 
     /// The map through these knots, in order of ticks. Outside them it goes on with the slope of its first and last
@@ -63,7 +68,12 @@ impl ClockMap {
         let mut segments = vec![Segment { ticks: first.ticks, nanos: first.nanos, slope: before }];
         segments.extend(between);
         segments.push(Segment { ticks: last.ticks, nanos: last.nanos, slope: after });
-        Self { segments }
+        Self { segments, bend: None }
+    }
+
+    /// The same map, bent.
+    pub(crate) fn bent(&self, bend: Option<Arc<Bend>>) -> Self {
+        Self { segments: self.segments.clone(), bend }
     }
 
     /// Moves all dates.
@@ -81,12 +91,13 @@ impl ClockMap {
 
     pub(crate) fn global_from_ticks(&self, ticks: u64) -> i64 {
         // The first segment also serves all that lies before it.
-        let mut segment = &self.segments[0];
-        for next in &self.segments[1..] {
-            if ticks < next.ticks {
-                break;
-            }
-            segment = next;
+        let after = self.segments[1..].partition_point(|next| next.ticks <= ticks);
+        let segment = &self.segments[after];
+        // Nearly always: what 64 bits hold multiplies faster.
+        if let (Some(distance), Ok(slope)) = (ticks.checked_sub(segment.ticks), u64::try_from(segment.slope)) {
+            let product = (u128::from(distance) * u128::from(slope)) >> SHIFT;
+            let nanos = segment.nanos.saturating_add(i128::try_from(product).unwrap_or(i128::MAX));
+            return self.dated(nanos);
         }
         let distance = i128::from(ticks) - i128::from(segment.ticks);
         let nanos = match distance.checked_mul(segment.slope) {
@@ -94,7 +105,12 @@ impl ClockMap {
             None if distance < 0 => i128::MIN,
             None => i128::MAX,
         };
-        i64::try_from(nanos.clamp(i64::MIN.into(), i64::MAX.into())).unwrap_or(0)
+        self.dated(nanos)
+    }
+
+    fn dated(&self, nanos: i128) -> i64 {
+        let nanos = i64::try_from(nanos).unwrap_or(if nanos < 0 { i64::MIN } else { i64::MAX });
+        self.bend.as_ref().map_or(nanos, |bend| bend.date(nanos))
     }
 }
 

@@ -5,12 +5,13 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
+use tracer_format::block::{flag, unpack};
 use tracer_format::tags::{Tags, tag};
 use tracer_format::{BlockHeader, BlockKind, Codec, FormatError, ID_LOST, RECORD_HEAD_BYTES, Records};
 
 use super::building::{Building, sites_of, strings_of};
 use super::live::{Entry, LiveError, Piece, Snapshot};
-use super::process::{BlockIndex, Live, LiveFault, unpack};
+use super::process::{BlockIndex, Live, LiveFault};
 use super::read_at::read_at;
 
 /// How far the records of a payload can be followed.
@@ -170,6 +171,7 @@ impl Building {
         let header = BlockHeader {
             kind: BlockKind::Records as u8,
             codec: Codec::Raw as u8,
+            flags: if piece.overwrites { flag::OVERWRITTEN } else { 0 },
             stream: piece.stream,
             records: walk.records,
             // What follows a block of the file in its slot goes by the name of that block: the next slot may have the next.

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use tracer_format::block::Block;
+use tracer_format::block::{Block, flag, unpack};
 use tracer_format::entries::{anchors, sites, strings, sync_samples};
 use tracer_format::tags::{Tags, integer, tag};
 use tracer_format::{BlockKind, ClockKind, FIRST_RESERVED_ID, FormatError, Schema};
 
-use super::process::{BlockIndex, Damage, Process, Provider, Repaired, Stream, unpack};
+use super::process::{BlockIndex, Damage, Process, Provider, Repaired, Stream};
 use super::scan::Found;
 
 /// A process while its file is scanned: tables whose ids may come in any order.
@@ -154,9 +154,12 @@ fn closed(number: u32, mut stream: Stream) -> Stream {
     stream.number = number;
     stream.blocks.sort_by_key(|block| (block.header.sequence, block.live, block.payload_offset));
     stream.blocks.dedup_by_key(|block| (block.header.sequence, block.live));
-    let mut expected = 0u64;
+    let (mut expected, mut live) = (0u64, false);
     for block in &stream.blocks {
-        stream.missing_blocks += block.header.sequence.saturating_sub(expected);
+        // Behind a block of the live file the recorder may leave out a number.
+        let explained = live || block.header.flags & flag::OVERWRITTEN != 0;
+        stream.missing_blocks += if explained { 0 } else { block.header.sequence.saturating_sub(expected) };
+        live = block.live;
         expected = block.header.sequence.saturating_add(1);
         stream.dropped = stream.dropped.max(block.header.dropped);
     }

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
-use layout::{Header, SlotHead};
+use layout::{Header, Place, SlotHead};
 use tracer_format::live::SLOT_HEAD_BYTES;
 
 use super::read_at::read_at;
@@ -51,6 +51,8 @@ pub(super) struct Piece {
     /// No record is later.
     pub(super) last: u64,
     pub(super) dropped: u64,
+    /// Numbers before its block's may be left out.
+    pub(super) overwrites: bool,
     /// Where the payload was copied to, and its size.
     pub(super) offset: u64,
     pub(super) bytes: u32,
@@ -71,8 +73,9 @@ impl Snapshot {
         let (pieces, faults, dropped) = (Vec::new(), Vec::new(), BTreeMap::new());
         let mut snapshot = Self { file, header, pieces, faults, dropped, spooled: None };
         let mut last: BTreeMap<u32, u64> = BTreeMap::new();
-        for slot in 0..header.slots {
-            if let Some(piece) = snapshot.slot(slot, spool, &|_| true)? {
+        for place in snapshot.places()? {
+            snapshot.count_uncounted(place)?;
+            if let Some(piece) = snapshot.slot(place, spool, &|_| true)? {
                 let sequence = last.entry(piece.stream).or_default();
                 *sequence = piece.sequence.max(*sequence);
                 snapshot.pieces.push(piece);
@@ -86,8 +89,8 @@ impl Snapshot {
             before && !known.contains(&(head.stream, head.sequence))
         };
         let faults = snapshot.faults.len();
-        for slot in 0..header.slots {
-            if let Some(piece) = snapshot.slot(slot, spool, &|head| missing(&known, head))? {
+        for place in snapshot.places()? {
+            if let Some(piece) = snapshot.slot(place, spool, &|head| missing(&known, head))? {
                 known.insert((piece.stream, piece.sequence));
                 snapshot.pieces.push(piece);
             }
@@ -102,18 +105,30 @@ impl Snapshot {
         Ok(snapshot)
     }
 
+    /// The slots, and the parts of those that are divided.
+    fn places(&self) -> Result<Vec<Place>, LiveError> {
+        let mut places = Vec::new();
+        for slot in 0..self.header.slots {
+            let whole = self.header.place(slot, 0);
+            let divided = self.head(whole.offset)?.is_some_and(|head| head.divided);
+            places.push(whole);
+            places.extend((1..self.header.pieces()).filter(|_| divided).map(|piece| self.header.place(slot, piece)));
+        }
+        Ok(places)
+    }
+
     /// What a slot holds, if it is wanted.
     fn slot(
         &mut self,
-        slot: u32,
+        place: Place,
         spool: &mut Spool,
         wanted: &dyn Fn(&SlotHead) -> bool,
     ) -> Result<Option<Piece>, LiveError> {
-        let offset = self.header.slot_offset(slot);
+        let offset = place.offset;
         for _ in 0..ATTEMPTS {
             let Some(head) = self.head(offset)?.filter(|head| head.taken && wanted(head)) else { return Ok(None) };
-            if let Some(what) = self.impossible(&head) {
-                self.faults.push((u64::from(self.header.slot_bytes), LiveError::Slot { offset, what }));
+            if let Some(what) = impossible(&head, place.bytes) {
+                self.faults.push((u64::from(place.bytes), LiveError::Slot { offset, what }));
                 return Ok(None);
             }
             let dropped = self.dropped.entry(head.stream).or_default();
@@ -134,28 +149,39 @@ impl Snapshot {
         Ok(None)
     }
 
+    /// The process may have ended when it had given up the records of a slot, and not yet counted them.
+    fn count_uncounted(&mut self, place: Place) -> Result<(), LiveError> {
+        if let Some(head) = self.head(place.offset)?
+            && head.uncounted == Some(self.header.overwritten)
+        {
+            let records = head.records.saturating_sub(head.flushed_records);
+            self.header.dropped = self.header.dropped.saturating_add(u64::from(records));
+        }
+        Ok(())
+    }
+
     fn head(&self, offset: u64) -> Result<Option<SlotHead>, LiveError> {
         let mut bytes = [0; SLOT_HEAD_BYTES];
         let filled = read_at(&self.file, &mut bytes, offset).map_err(|e| LiveError::Unreadable(e.to_string()))?;
         Ok((filled == SLOT_HEAD_BYTES).then(|| SlotHead::decode(&bytes)))
     }
 
-    /// What is wrong with the head of a slot that was taken.
-    fn impossible(&self, head: &SlotHead) -> Option<String> {
-        let room = self.header.slot_bytes - SLOT_HEAD_BYTES as u32;
-        if head.used > room {
-            return Some(format!("{} bytes where there is room for {room}", head.used));
-        }
-        if head.flushed > head.used || head.flushed_records > head.records {
-            return Some(format!("{} bytes in the file of {}", head.flushed, head.used));
-        }
-        (head.stream == tracer_format::PROCESS_STREAM).then(|| "no stream".to_owned())
-    }
-
     /// The names that the log holds.
     pub(super) fn names(&self) -> Names<'_> {
         Names::new(&self.file, &self.header)
     }
+}
+
+/// What is wrong with the head of a slot that was taken.
+fn impossible(head: &SlotHead, bytes: u32) -> Option<String> {
+    let room = bytes - SLOT_HEAD_BYTES as u32;
+    if head.used > room {
+        return Some(format!("{} bytes where there is room for {room}", head.used));
+    }
+    if head.flushed > head.used || head.flushed_records > head.records {
+        return Some(format!("{} bytes in the file of {}", head.flushed, head.used));
+    }
+    (head.stream == tracer_format::PROCESS_STREAM).then(|| "no stream".to_owned())
 }
 
 /// The names that the log of a live file holds, as far as it is good.
@@ -175,6 +201,7 @@ fn piece(slot_offset: u64, head: &SlotHead, after: &SlotHead, offset: u64, fille
         first: if head.flushed > 0 { head.flushed_last } else { head.first },
         last: after.last,
         dropped: after.dropped,
+        overwrites: head.overwrites,
         offset,
         bytes,
         records: head.records.saturating_sub(head.flushed_records),

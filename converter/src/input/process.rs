@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tracer_format::block::{BlockHeader, decode_block};
 use tracer_format::entries::{Anchor, SyncSample};
@@ -85,6 +85,31 @@ pub struct Process {
     pub(super) spool: Option<Arc<File>>,
     /// Provider and record type of each record id.
     pub(super) kinds: Vec<Option<(u32, u32)>>,
+    /// The sizes of its records, by id; made when they are first asked for.
+    pub(super) extents: OnceLock<Box<[Extent]>>,
+}
+
+/// How many bytes of a record follow its id and delta.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// Always so many.
+    Fixed(u32),
+    /// Always so many, of which the first four are its source position.
+    Located(u32),
+    /// It depends, or the id is not known.
+    Varies,
+}
+
+impl Extent {
+    fn of(kind: &RecordType) -> Self {
+        let fields = kind.fields.iter().try_fold(0, |sum: usize, field| sum.checked_add(field.ty.bytes()?));
+        let bytes = fields.and_then(|bytes| u32::try_from(bytes + if kind.located { 4 } else { 0 }).ok());
+        match bytes {
+            Some(bytes) if kind.located => Self::Located(bytes),
+            Some(bytes) => Self::Fixed(bytes),
+            None => Self::Varies,
+        }
+    }
 }
 
 /// A spec whose events a process records, and its range of record ids.
@@ -267,6 +292,14 @@ impl Process {
         self.providers[provider].schema.records.get(record)
     }
 
+    /// By record id, how many bytes follow id and delta. Ids beyond are unknown.
+    pub(super) fn extents(&self) -> &[Extent] {
+        self.extents.get_or_init(|| {
+            let ids = 0..u16::try_from(self.kinds.len()).unwrap_or(u16::MAX);
+            ids.map(|id| self.record_type(id).map_or(Extent::Varies, Extent::of)).collect()
+        })
+    }
+
     /// Positions of the provider, and of the record type in its schema, that this record id stands for.
     #[must_use]
     pub fn kind(&self, id: u16) -> Option<(usize, usize)> {
@@ -283,7 +316,7 @@ impl Process {
     /// Records that the recorder dropped: as the streams say, or the process at its end.
     #[must_use]
     pub fn dropped(&self) -> u64 {
-        let streams: u64 = self.streams.iter().map(|stream| stream.dropped).sum();
+        let streams = self.streams.iter().fold(0, |sum: u64, stream| sum.saturating_add(stream.dropped));
         let live = self.live.as_ref().map_or(0, |live| live.dropped);
         streams.max(live).max(self.totals.map_or(0, |(_, dropped)| dropped))
     }
@@ -319,26 +352,4 @@ fn live_file(path: &Path, tags: Option<&[u8]>) -> Option<PathBuf> {
     let beside = path.with_extension("live");
     let there = |path: &PathBuf| std::fs::symlink_metadata(path).is_ok();
     told.filter(there).or_else(|| Some(beside).filter(there))
-}
-
-/// The payload of a block, unpacked into `buffer` where it was packed.
-pub(crate) fn unpack<'b>(
-    header: &BlockHeader,
-    stored: &'b [u8],
-    buffer: &'b mut Vec<u8>,
-) -> Result<&'b [u8], FormatError> {
-    if header.codec == Codec::Raw as u8 {
-        return Ok(stored);
-    }
-    if header.codec != Codec::Lz4 as u8 {
-        return Err(FormatError::UnknownCodec(header.codec));
-    }
-    let size = header.raw_bytes as usize;
-    buffer.clear();
-    buffer.resize(size, 0);
-    match lz4_flex::block::decompress_into(stored, buffer) {
-        Ok(filled) if filled == size => Ok(buffer),
-        Ok(filled) => Err(FormatError::Truncated { needed: size, found: filled }),
-        Err(_) => Err(FormatError::BadSize { found: u64::from(header.stored_bytes) }),
-    }
 }

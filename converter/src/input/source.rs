@@ -4,11 +4,12 @@ use std::fs::File;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use tracer_format::block::unpack;
 use tracer_format::record::Lost;
-use tracer_format::{FormatError, ID_LOST, Records};
+use tracer_format::{FormatError, ID_LOST, RECORD_HEAD_BYTES, Records};
 
 use super::ReadError;
-use super::process::{Damage, Process, Stream, unpack};
+use super::process::{Damage, Extent, Process, Stream};
 use crate::time::LocalTicks;
 
 /// Causes of losses that are told apart.
@@ -58,6 +59,7 @@ pub struct StreamReader<'r> {
     /// Position in the stream's blocks of the one after the current one.
     next_block: usize,
     payload: Rc<Vec<u8>>,
+    extents: &'r [Extent],
     stored: Vec<u8>,
     at: usize,
     ticks: u64,
@@ -79,6 +81,7 @@ impl<'r> StreamReader<'r> {
             file,
             next_block: 0,
             payload: Rc::default(),
+            extents: process.extents(),
             stored: Vec::new(),
             at: 0,
             ticks: 0,
@@ -139,6 +142,9 @@ impl<'r> StreamReader<'r> {
     /// The next record's place in the current block.
     pub(crate) fn advance(&mut self) -> Result<Option<Place>, ReadError> {
         loop {
+            if let Some(place) = self.advance_plainly() {
+                return Ok(Some(place));
+            }
             if self.at >= self.payload.len() {
                 if !self.load()? {
                     return Ok(None);
@@ -170,6 +176,30 @@ impl<'r> StreamReader<'r> {
                 None => self.at = self.payload.len(),
             }
         }
+    }
+
+    /// The next record of the current block, when it is whole and of a type whose size is constant: nearly always.
+    #[inline]
+    fn advance_plainly(&mut self) -> Option<Place> {
+        let rest = self.payload.get(self.at..)?;
+        let head = rest.first_chunk::<RECORD_HEAD_BYTES>()?;
+        let id = u16::from_le_bytes([head[0], head[1]]);
+        let (length, skip) = match *self.extents.get(usize::from(id))? {
+            Extent::Fixed(length) => (length, 0),
+            Extent::Located(length) => (length, 4),
+            Extent::Varies => return None,
+        };
+        let body = rest.get(RECORD_HEAD_BYTES..RECORD_HEAD_BYTES + length as usize)?;
+        let delta = u32::from_le_bytes([head[2], head[3], head[4], head[5]]);
+        self.ticks = self.ticks.wrapping_add(u64::from(delta));
+        let site = if skip > 0 { body.first_chunk().map_or(0, |site| u32::from_le_bytes(*site)) } else { 0 };
+        #[expect(clippy::cast_possible_truncation, reason = "payloads are at most 2^24 bytes")]
+        let start = (self.at + RECORD_HEAD_BYTES) as u32 + skip;
+        self.at += RECORD_HEAD_BYTES + length as usize;
+        self.in_block += 1;
+        let ordinal = self.ordinal;
+        self.ordinal += 1;
+        Some(Place { id, ticks: LocalTicks(self.ticks), site, ordinal, start, length: length - skip })
     }
 
     /// The bytes of a record of the current block.

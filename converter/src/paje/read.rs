@@ -18,14 +18,14 @@ mod number;
 mod tests;
 mod words;
 
-use std::io::{self, BufRead};
+use std::io::{self, Read};
 
 use super::Sink;
 use crate::time::GlobalNanos;
 use apply::{Input, State};
 pub use fault::{Fault, FaultKind};
 use header::Header;
-use words::{Line, Words};
+use words::{Lines, Words};
 
 /// What was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +38,8 @@ pub struct ReadReport {
     pub end: GlobalNanos,
     /// What was wrong, one entry for each kind, in the order in which they were met first.
     pub faults: Vec<Fault>,
+    /// What was read in full but is not read by everybody, likewise.
+    pub notes: Vec<Fault>,
 }
 
 impl ReadReport {
@@ -76,6 +78,8 @@ pub enum ReadError {
     },
 }
 
+/// Bytes of a line that every reader takes.
+const LENGTHY: usize = 4000;
 /// Lines without any definition after which we give up.
 const MAX_LINES_BEFORE_HEADER: u64 = 1000;
 /// Bytes, likewise.
@@ -86,81 +90,222 @@ const MAX_BYTES_BEFORE_HEADER: usize = 1 << 20;
 /// # Errors
 /// When the input or the sink fails, and when there is no event definition in the first 1000 lines that are not comments
 /// (or the first mebibyte of them): then the sink is not finished.
-pub fn read(mut input: impl BufRead, sink: &mut dyn Sink) -> Result<ReadReport, ReadError> {
-    let (mut line, mut words) = (Line::default(), Words::default());
-    let (mut header, mut state) = (Header::default(), State::default());
-    let mut first_bytes = Vec::new();
-    let (mut strange_lines, mut strange_bytes) = (0, 0);
-    loop {
-        let more = line.read(&mut input);
-        let number = line.number;
-        match more {
-            Err(source) => return Err(ReadError::Input { line: number + 1, source }),
-            Ok(true) => {}
-            Ok(false) if header.is_begun() => break,
-            Ok(false) => return Err(not_paje(&first_bytes)),
-        }
-        if first_bytes.len() < 512 {
-            first_bytes.extend_from_slice(line.bytes());
-        }
-        take_line(&line, &mut words, &mut header, &mut state, sink)
-            .map_err(|source| ReadError::Sink { line: number, source })?;
-        if !header.is_begun() && words.len() > 0 {
-            (strange_lines, strange_bytes) = (strange_lines + 1, strange_bytes + line.bytes().len());
-            if strange_lines >= MAX_LINES_BEFORE_HEADER || strange_bytes >= MAX_BYTES_BEFORE_HEADER {
-                return Err(not_paje(&first_bytes));
-            }
-        }
-    }
-    header.close_open(line.number, &mut state.faults);
-    let end = GlobalNanos(state.end.unwrap_or(0));
-    sink.finish(end).map_err(|source| ReadError::Sink { line: line.number, source })?;
-    Ok(ReadReport { lines: line.number, events: state.sent, end, faults: state.faults.into_list() })
+pub fn read(input: impl Read, sink: &mut dyn Sink) -> Result<ReadReport, ReadError> {
+    Reader::new(input).read(sink)
 }
 
-fn take_line(
-    line: &Line,
-    words: &mut Words,
-    header: &mut Header,
-    state: &mut State,
-    sink: &mut dyn Sink,
-) -> io::Result<()> {
-    let (text, number) = (line.text(), line.number);
-    if let Some(rest) = text.trim_ascii_start().strip_prefix('%') {
-        words.split(rest);
-        let list: Vec<&str> = (0..words.len()).filter_map(|at| words.get(rest, at)).collect();
-        header.line(&list, number, text.trim_ascii_end(), &mut state.faults);
-        return Ok(());
-    }
-    words.split(text);
-    if line.cut {
-        state.faults.count(FaultKind::LongLine, number, text);
-    }
-    let Some(id) = words.get(text, 0) else { return Ok(()) };
-    if line.foreign {
-        state.faults.count(FaultKind::Encoding, number, text.trim_ascii_end());
-    }
-    header.close_open(number, &mut state.faults);
-    let definition = match header.definition(id) {
-        Ok(Some(definition)) => definition,
-        Ok(None) => return Ok(()),
-        Err(()) => {
-            state.faults.count(FaultKind::UnknownId, number, text.trim_ascii_end());
-            return Ok(());
+/// Announces the extra fields that event definitions anywhere in the text have: what a format with a header must know.
+///
+/// # Errors
+/// When the input or the sink fails.
+pub fn announce(input: impl Read, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    let mut reader = Reader::new(input).announcing();
+    while reader.lines.advance().map_err(|source| ReadError::Input { line: reader.number() + 1, source })? {
+        if reader.lines.line().bytes.trim_ascii_start().first() == Some(&b'%') {
+            reader.take(sink)?;
         }
-    };
-    if words.unclosed {
-        state.faults.count(FaultKind::Quote, number, text.trim_ascii_end());
     }
-    if words.len() < definition.words {
-        state.faults.count(FaultKind::TooFew, number, text.trim_ascii_end());
-        if words.len() < definition.needed {
-            return Ok(());
+    // One that is not closed.
+    let lines = reader.number();
+    reader.close_definition(lines, sink).map_err(|source| ReadError::Sink { line: lines, source })
+}
+
+/// Reads Pajé text line by line. [`read`] does so to the end.
+#[derive(Debug)]
+pub struct Reader<R> {
+    lines: Lines<R>,
+    /// The current line as text if it is not UTF-8.
+    decoded: String,
+    words: Words,
+    header: Header,
+    state: State,
+    first_bytes: Vec<u8>,
+    /// Lines before the first definition, and their bytes.
+    strange: (u64, usize),
+    /// Whether definitions are announced.
+    announces: bool,
+}
+
+impl<R: Read> Reader<R> {
+    /// At the beginning. The input needs no buffer.
+    pub fn new(input: R) -> Self {
+        Self {
+            lines: Lines::new(input),
+            decoded: String::new(),
+            words: Words::default(),
+            header: Header::default(),
+            state: State::default(),
+            first_bytes: Vec::new(),
+            strange: (0, 0),
+            announces: false,
         }
-    } else if words.len() > definition.words {
-        state.faults.count(FaultKind::TooMany, number, text.trim_ascii_end());
     }
-    state.line(Input { definition, words, text, line: number }, sink)
+
+    /// Takes all lines, and ends.
+    ///
+    /// # Errors
+    /// As [`read`].
+    pub fn read(mut self, sink: &mut dyn Sink) -> Result<ReadReport, ReadError> {
+        while self.next(sink)? {}
+        self.finish(sink)
+    }
+
+    /// Takes the next line; `false` when there is none.
+    ///
+    /// # Errors
+    /// As [`read`].
+    pub fn next(&mut self, sink: &mut dyn Sink) -> Result<bool, ReadError> {
+        match self.lines.advance() {
+            Err(source) => return Err(ReadError::Input { line: self.number() + 1, source }),
+            Ok(true) => {}
+            Ok(false) if self.header.is_begun() => return Ok(false),
+            Ok(false) => return Err(not_paje(&self.first_bytes)),
+        }
+        if self.header.is_begun() {
+            self.take(sink)?;
+            return Ok(true);
+        }
+        let bytes = self.lines.line().bytes;
+        let length = bytes.len() + 1;
+        if self.first_bytes.len() < 512 {
+            self.first_bytes.extend_from_slice(bytes);
+            self.first_bytes.push(b'\n');
+        }
+        self.take(sink)?;
+        if !self.header.is_begun() && self.words.len() > 0 {
+            self.strange = (self.strange.0 + 1, self.strange.1 + length);
+            if self.strange.0 >= MAX_LINES_BEFORE_HEADER || self.strange.1 >= MAX_BYTES_BEFORE_HEADER {
+                return Err(not_paje(&self.first_bytes));
+            }
+        }
+        Ok(true)
+    }
+
+    /// The number of the line that was taken last, from 1.
+    pub fn number(&self) -> u64 {
+        self.lines.line().number
+    }
+
+    /// The line that was taken last.
+    pub fn bytes(&self) -> &[u8] {
+        self.lines.line().bytes
+    }
+
+    /// Announces the extra fields of each definition where it stands: for tables. A writer of Pajé defines what it needs, and
+    /// would define them all.
+    #[must_use]
+    pub fn announcing(mut self) -> Self {
+        self.announces = true;
+        self
+    }
+
+    /// Remembers the keys of all links, so that one that is used again is told: eight bytes for each link.
+    #[must_use]
+    pub fn remember_keys(mut self) -> Self {
+        self.state.remember_keys();
+        self
+    }
+
+    /// What was found so far: faults and notes.
+    pub fn found(&self) -> impl Iterator<Item = &Fault> {
+        self.state.faults.found()
+    }
+
+    /// How many kinds of faults and notes there were so far.
+    pub fn kinds_of_faults(&self) -> usize {
+        self.state.faults.kinds
+    }
+
+    /// Ends the file and finishes the sink with the largest date.
+    ///
+    /// # Errors
+    /// When the sink fails.
+    pub fn finish(mut self, sink: &mut dyn Sink) -> Result<ReadReport, ReadError> {
+        let lines = self.number();
+        let end = GlobalNanos(self.state.end.unwrap_or(0));
+        let ended = self.close_definition(lines, sink).and_then(|()| sink.finish(end));
+        ended.map_err(|source| ReadError::Sink { line: lines, source })?;
+        if lines > 0 && !self.lines.is_ended() {
+            self.state.faults.count(FaultKind::NoLineEnd, lines, "");
+        }
+        if self.state.dated < self.state.taken {
+            self.state.faults.count(FaultKind::UndatedEnd, self.state.taken, "");
+        }
+        let (faults, notes) = self.state.faults.into_lists();
+        Ok(ReadReport { lines, events: self.state.sent, end, faults, notes })
+    }
+
+    /// A line of events, or the end of the file: a definition that is still open ends here.
+    fn close_definition(&mut self, line: u64, sink: &mut dyn Sink) -> io::Result<()> {
+        match self.header.close_open(line, &mut self.state.faults) {
+            Some(definition) if self.announces => definition.announce(sink),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes the line at which `lines` is.
+    fn take(&mut self, sink: &mut dyn Sink) -> Result<(), ReadError> {
+        let number = self.number();
+        self.take_line(sink).map_err(|source| ReadError::Sink { line: number, source })
+    }
+
+    fn take_line(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
+        let line = self.lines.line();
+        let (number, words) = (line.number, &mut self.words);
+        let (text, foreign) = line.text(&mut self.decoded);
+        let faults = &mut self.state.faults;
+        if line.bytes.len() > LENGTHY || text.ends_with('\r') {
+            let kind = if text.ends_with('\r') { FaultKind::CarriageReturn } else { FaultKind::Lengthy };
+            faults.count(kind, number, "");
+        }
+        if self.lines.has_mark() && number == 1 {
+            faults.count(FaultKind::ByteOrderMark, 1, "");
+        }
+        if let Some(rest) = text.trim_ascii_start().strip_prefix('%') {
+            words.split(rest);
+            let list: Vec<&str> = (0..words.len()).filter_map(|at| words.get(rest, at)).collect();
+            return match self.header.line(&list, number, text.trim_ascii_end(), faults) {
+                Some(definition) if self.announces => definition.announce(sink),
+                _ => Ok(()),
+            };
+        }
+        words.split(text);
+        if line.cut {
+            faults.count(FaultKind::LongLine, number, text);
+        }
+        let Some(id) = words.get(text, 0) else { return Ok(()) };
+        if foreign {
+            faults.count(FaultKind::Encoding, number, text.trim_ascii_end());
+        }
+        if let Some(definition) = self.header.close_open(number, faults)
+            && self.announces
+        {
+            definition.announce(sink)?;
+        }
+        let definition = match self.header.definition(id) {
+            Ok(Some(definition)) => definition,
+            Ok(None) => return Ok(()),
+            Err(()) => {
+                faults.count(FaultKind::UnknownId, number, text.trim_ascii_end());
+                return Ok(());
+            }
+        };
+        if words.empty {
+            faults.count(FaultKind::Empty, number, text.trim_ascii_end());
+        }
+        if words.unclosed {
+            faults.count(FaultKind::Quote, number, text.trim_ascii_end());
+        }
+        if words.len() < definition.words {
+            faults.count(FaultKind::TooFew, number, text.trim_ascii_end());
+            if words.len() < definition.needed {
+                return Ok(());
+            }
+        } else if words.len() > definition.words {
+            faults.count(FaultKind::TooMany, number, text.trim_ascii_end());
+        }
+        self.state.line(Input { definition, words, text, line: number }, sink)
+    }
 }
 
 /// Says what the first bytes look like.

@@ -3,6 +3,7 @@
 //! Definitions of events first, types and values next, then one stream in order of date. Identifiers are serial numbers
 //! with a letter; dates are seconds with nine decimals, written from integers.
 
+mod head;
 mod layout;
 
 use std::io::{self, Write};
@@ -12,6 +13,7 @@ use super::{
     VariableOp,
 };
 use crate::time::GlobalNanos;
+use head::Head;
 use layout::Layouts;
 
 /// How much is gathered before it is written, in bytes.
@@ -100,35 +102,24 @@ impl<W: Write> Writer<W> {
     }
 
     fn type_id(&mut self, ty: TypeId) {
-        if ty == TypeId::ROOT { self.text("0") } else { self.serial(b't', ty.0.into()) }
+        self.head(|head| head.type_id(ty));
     }
 
     fn container_id(&mut self, container: ContainerId) {
-        if container == ContainerId::ROOT { self.text("0") } else { self.serial(b'c', container.0.into()) }
+        self.head(|head| head.container_id(container));
     }
 
-    fn serial(&mut self, letter: u8, number: u64) {
-        self.line.push(letter);
-        self.number(number);
+    fn head(&mut self, write: impl FnOnce(&mut Head)) {
+        let mut head = Head::new();
+        write(&mut head);
+        self.line.extend_from_slice(head.as_bytes());
     }
 
-    fn number(&mut self, number: u64) {
-        self.line.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
-    }
-
-    /// Seconds with nine decimals; never negative.
-    fn time(&mut self, time: GlobalNanos) {
+    /// A date in nanoseconds, never negative; counted when it lies before the last one.
+    fn date(&mut self, time: GlobalNanos) -> u64 {
         self.backward += u64::from(time < self.last);
         self.last = self.last.max(time);
-        let nanos = u64::try_from(time.0).unwrap_or(0);
-        self.number(nanos / 1_000_000_000);
-        let mut rest = nanos % 1_000_000_000;
-        let mut digits = *b".000000000";
-        for digit in digits[1..].iter_mut().rev() {
-            *digit += u8::try_from(rest % 10).unwrap_or(0);
-            rest /= 10;
-        }
-        self.line.extend_from_slice(&digits);
+        u64::try_from(time.0).unwrap_or(0)
     }
 
     /// A text in quotes. It cannot hold quotes, control characters or, for the sake of lists, commas.
@@ -161,20 +152,19 @@ impl<W: Write> Writer<W> {
         let _ = write!(self.line, "\"{:.6} {:.6} {:.6}\"", part(color.red), part(color.green), part(color.blue));
     }
 
-    /// The id of the event's definition and what all events have: date, container, type.
-    fn begin(&mut self, id: u32, time: GlobalNanos, container: ContainerId, ty: TypeId) {
-        self.number(id.into());
-        self.text(" ");
-        self.time(time);
-        self.text(" ");
-        self.container_id(container);
-        self.text(" ");
-        self.type_id(ty);
-    }
-
-    fn value(&mut self, value: super::ValueId) {
-        self.text(" ");
-        self.serial(b'v', value.0.into());
+    /// The id of the event's definition and what all events have: date, container, type; then what `rest` adds.
+    fn begin(&mut self, id: u32, time: GlobalNanos, container: ContainerId, ty: TypeId, rest: impl FnOnce(&mut Head)) {
+        let nanos = self.date(time);
+        self.head(|head| {
+            head.number(id.into());
+            head.byte(b' ');
+            head.seconds(nanos);
+            head.byte(b' ');
+            head.container_id(container);
+            head.byte(b' ');
+            head.type_id(ty);
+            rest(head);
+        });
     }
 
     /// The definition for an event with these extra fields; written now if it is new.
@@ -189,6 +179,19 @@ impl<W: Write> Writer<W> {
         id
     }
 
+    /// A number as short as it can be read back.
+    fn float(&mut self, value: f64) {
+        // Whole numbers, which counters are, without the search for digits.
+        #[expect(clippy::cast_possible_truncation, reason = "the bounds are checked")]
+        let whole = (value.abs() < 1e15 && value.fract() == 0.0).then_some(value as i64);
+        match whole.filter(|whole| *whole != 0 || value.is_sign_positive()) {
+            Some(whole) => self.line.extend_from_slice(itoa::Buffer::new().format(whole).as_bytes()),
+            None => {
+                let _ = write!(self.line, "{value}");
+            }
+        }
+    }
+
     fn extras(&mut self, operation: Operation, extra: &[Extra<'_>], source: Option<Source<'_>>) {
         for field in &extra[..extra.len().min(operation.room(source.is_some()))] {
             self.text(" ");
@@ -196,9 +199,7 @@ impl<W: Write> Writer<W> {
                 ExtraValue::Integer(value) => {
                     self.line.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
                 }
-                ExtraValue::Float(value) => {
-                    let _ = write!(self.line, "{value}");
-                }
+                ExtraValue::Float(value) => self.float(value),
                 ExtraValue::Text(text) => self.name(text, MAX_FIELD_BYTES),
                 ExtraValue::Container(container) => self.container_id(container),
             }
@@ -206,10 +207,12 @@ impl<W: Write> Writer<W> {
         if let Some(source) = source {
             self.text(" ");
             self.name(source.file, MAX_FIELD_BYTES);
-            self.text(" ");
-            self.number(source.line.into());
+            self.head(|head| {
+                head.byte(b' ');
+                head.number(source.line.into());
+            });
         }
-        self.text("\n");
+        self.line.push(b'\n');
     }
 }
 
@@ -245,11 +248,14 @@ impl<W: Write> Sink for Writer<W> {
         match *event {
             PajeEvent::DefineType { .. } => self.define_type(event),
             PajeEvent::DefineValue { value, ty, name, color } => {
-                self.text("5 ");
-                self.serial(b'v', value.0.into());
-                self.text(" ");
-                self.type_id(ty);
-                self.text(" ");
+                self.head(|head| {
+                    head.byte(b'5');
+                    head.byte(b' ');
+                    head.serial(b'v', value.0.into());
+                    head.byte(b' ');
+                    head.type_id(ty);
+                    head.byte(b' ');
+                });
                 self.name(name, MAX_NAME_BYTES);
                 self.text(" ");
                 self.color(color.unwrap_or_else(|| PALETTE[value.index() % PALETTE.len()]));
@@ -260,13 +266,17 @@ impl<W: Write> Sink for Writer<W> {
             }
             PajeEvent::DestroyContainer { time, container } => {
                 let ty = self.container_types.get(container.index()).copied().unwrap_or(TypeId::ROOT);
-                self.text("7 ");
-                self.time(time);
-                self.text(" ");
-                self.type_id(ty);
-                self.text(" ");
-                self.container_id(container);
-                self.text("\n");
+                let nanos = self.date(time);
+                self.head(|head| {
+                    head.byte(b'7');
+                    head.byte(b' ');
+                    head.seconds(nanos);
+                    head.byte(b' ');
+                    head.type_id(ty);
+                    head.byte(b' ');
+                    head.container_id(container);
+                    head.byte(b'\n');
+                });
             }
             PajeEvent::SetState { time, container, ty, value, extra, source } => {
                 self.valued(Operation::SetState, (time, container, ty, value), extra, source);
@@ -278,13 +288,11 @@ impl<W: Write> Sink for Writer<W> {
                 self.valued(Operation::NewEvent, (time, container, ty, value), extra, source);
             }
             PajeEvent::PopState { time, container, ty } => {
-                self.begin(13, time, container, ty);
-                self.text("\n");
+                self.begin(13, time, container, ty, |head| head.byte(b'\n'));
             }
             PajeEvent::ResetState { time, container, ty } => {
                 let id = self.definition(Operation::ResetState, &[], true);
-                self.begin(id, time, container, ty);
-                self.text("\n");
+                self.begin(id, time, container, ty, |head| head.byte(b'\n'));
             }
             PajeEvent::Variable { time, container, ty, op, value } => {
                 let id = match op {
@@ -292,10 +300,9 @@ impl<W: Write> Sink for Writer<W> {
                     VariableOp::Add => 9,
                     VariableOp::Subtract => 10,
                 };
-                self.begin(id, time, container, ty);
-                let value = if value.is_finite() { value } else { 0.0 };
-                let _ = write!(self.line, " {value}");
-                self.text("\n");
+                self.begin(id, time, container, ty, |head| head.byte(b' '));
+                self.float(if value.is_finite() { value } else { 0.0 });
+                self.line.push(b'\n');
             }
             PajeEvent::StartLink { time, container, ty, value, start, key, extra, source } => {
                 self.link(Operation::StartLink, (time, container, ty, value), (start, key), extra, source);
@@ -352,16 +359,19 @@ impl<W: Write> Writer<W> {
         self.container_types.resize(self.container_types.len().max(index + 1), TypeId::ROOT);
         self.container_types[index] = ty;
         let id = self.definition(Operation::CreateContainer, extra, false);
-        self.number(id.into());
-        self.text(" ");
-        self.time(time);
-        self.text(" ");
-        self.container_id(container);
-        self.text(" ");
-        self.container_id(parent);
-        self.text(" ");
-        self.type_id(ty);
-        self.text(" ");
+        let nanos = self.date(time);
+        self.head(|head| {
+            head.number(id.into());
+            head.byte(b' ');
+            head.seconds(nanos);
+            head.byte(b' ');
+            head.container_id(container);
+            head.byte(b' ');
+            head.container_id(parent);
+            head.byte(b' ');
+            head.type_id(ty);
+            head.byte(b' ');
+        });
         self.name(name, MAX_NAME_BYTES);
         self.extras(Operation::CreateContainer, extra, None);
     }
@@ -374,8 +384,10 @@ impl<W: Write> Writer<W> {
         source: Option<Source<'_>>,
     ) {
         let id = self.definition(operation, extra, source.is_some());
-        self.begin(id, time, container, ty);
-        self.value(value);
+        self.begin(id, time, container, ty, |head| {
+            head.byte(b' ');
+            head.serial(b'v', value.0.into());
+        });
         self.extras(operation, extra, source);
     }
 
@@ -388,12 +400,14 @@ impl<W: Write> Writer<W> {
         source: Option<Source<'_>>,
     ) {
         let id = self.definition(operation, extra, source.is_some());
-        self.begin(id, time, container, ty);
-        self.text(" ");
-        self.container_id(end);
-        self.value(value);
-        self.text(" ");
-        self.serial(b'k', key.0);
+        self.begin(id, time, container, ty, |head| {
+            head.byte(b' ');
+            head.container_id(end);
+            head.byte(b' ');
+            head.serial(b'v', value.0.into());
+            head.byte(b' ');
+            head.serial(b'k', key.0);
+        });
         self.extras(operation, extra, source);
     }
 }

@@ -3,12 +3,13 @@
 use std::fs::File;
 use std::sync::Arc;
 
+use tracer_format::block::unpack;
 use tracer_format::record::{Lost, Records};
 use tracer_format::typed::{Binding, Bound, Context, Family, Head, Origin, Recorded, Tables, bind};
 use tracer_format::{FormatError, ID_LOST, RecordType};
 
 use crate::clock::{Clocks, Method};
-use crate::input::{Damage, Process, ReadError, Stream, open_shared, unpack};
+use crate::input::{Damage, Process, ReadError, Stream, open_shared};
 use crate::run::Run;
 
 /// In which order the records of a process are read.
@@ -62,8 +63,8 @@ struct Found {
 }
 
 impl<'r, F: Family> Reader<'r, F> {
-    /// Reads the records of a process of the run, stream by stream. Dates are on the run's time line, as `tumit dump` has
-    /// them.
+    /// Reads the records of a process of the run, stream by stream. Dates are on the run's time line by its sync samples, as
+    /// `tumit dump --clock bursts` has them.
     ///
     /// # Errors
     /// When the file cannot be opened.
@@ -82,7 +83,7 @@ impl<'r, F: Family> Reader<'r, F> {
     /// # Panics
     /// When the run has no such process.
     pub fn with_order(run: &'r Run, process: usize, order: Order) -> Result<Self, ReadError> {
-        let mut clocks = Clocks::new(run, Method::default());
+        let mut clocks = Clocks::new(run, Method::Bursts);
         clocks.start_at(crate::plan::first_date(run, &clocks));
         let map = clocks.map(process).clone();
         let process = &run.processes[process];

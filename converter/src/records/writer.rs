@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
+use tracer_format::columns::Shape;
 use tracer_format::tags::{append_integer, append_tag, tag};
 use tracer_format::typed::{AnyRecord, Content, DoesNotFit, Recorded};
 use tracer_format::write::FileWriter;
@@ -60,6 +61,11 @@ impl Writer {
     /// # Errors
     /// When the file cannot be made, or is the one that is read.
     pub fn copy(process: &Process, folder: &Path) -> Result<Self, WriteError> {
+        Self::copy_of(process, folder, |_| true)
+    }
+
+    /// The same with the streams of these numbers alone.
+    pub(crate) fn copy_of(process: &Process, folder: &Path, is_kept: impl Fn(u32) -> bool) -> Result<Self, WriteError> {
         let path = folder.join(process.path.file_name().unwrap_or_default());
         let error = |source| WriteError::Write { file: path.clone(), source };
         std::fs::create_dir_all(folder).map_err(error)?;
@@ -68,16 +74,18 @@ impl Writer {
         {
             return Err(WriteError::Same { file: path });
         }
-        let file = FileWriter::new(BufWriter::new(File::create(&path).map_err(error)?)).map_err(error)?;
+        let mut file = FileWriter::new(BufWriter::new(File::create(&path).map_err(error)?)).map_err(error)?;
         let ended = process.ended.then(|| process.dropped());
+        let shapes = process.providers.iter().flat_map(|provider| (provider.base..).zip(&provider.schema.records));
         let ends = process.providers.iter().map(|provider| usize::from(provider.base) + provider.schema.records.len());
         let next_base = ends.max().and_then(|end| u16::try_from(end).ok()).unwrap_or(1);
+        shapes.filter_map(|(id, kind)| Shape::of(id, kind)).for_each(|shape| file.learn(shape));
         let mut writer = Self { path, file, ended, added: Vec::new(), next_base, body: Vec::new() };
-        writer.tables(process).map_err(|source| WriteError::Write { file: writer.path.clone(), source })?;
+        writer.tables(process, is_kept).map_err(|source| WriteError::Write { file: writer.path.clone(), source })?;
         Ok(writer)
     }
 
-    fn tables(&mut self, process: &Process) -> io::Result<()> {
+    fn tables(&mut self, process: &Process, is_kept: impl Fn(u32) -> bool) -> io::Result<()> {
         let file = &mut self.file;
         file.block(BlockKind::Process, PROCESS_STREAM, 1, &process_tags(process))?;
         for provider in &process.providers {
@@ -103,7 +111,7 @@ impl Writer {
                 file.block(kind, PROCESS_STREAM, u32::try_from(count).unwrap_or(u32::MAX), &bytes)?;
             }
         }
-        for stream in &process.streams {
+        for stream in process.streams.iter().filter(|stream| is_kept(stream.number)) {
             file.stream(stream.number, stream.tid, &stream.name, stream.signal)?;
         }
         Ok(())
@@ -137,6 +145,17 @@ impl Writer {
         });
         self.body = body;
         written
+    }
+
+    /// Writes a record of the process as it is: `body` is what stands behind id and delta.
+    pub(crate) fn raw(&mut self, stream: u32, id: u16, ticks: u64, body: &[u8]) -> Result<(), WriteError> {
+        let written = self.file.record(stream, id, ticks, body);
+        written.map_err(|source| WriteError::Write { file: self.path.clone(), source })
+    }
+
+    /// Says how many records of a stream were dropped up to here.
+    pub(crate) fn dropped(&mut self, stream: u32, records: u64) {
+        self.file.dropped(stream, records);
     }
 
     /// The id of the first type of a spec, whose schema is written at its first use.

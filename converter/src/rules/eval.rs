@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tracer_format::Value;
 use tracer_format::record::{array_elements, value, values};
-use tracer_format::schema::{Field, FieldType};
+use tracer_format::schema::{Field, FieldType, Scalar};
 use tumit::spec::{BinaryOp, Builtin, Format, Function, UnaryOp};
 
 mod call;
@@ -15,7 +15,7 @@ mod call;
 use super::compile::Program;
 use super::format;
 use super::value::{Sym, Symbols, Val, append_seconds};
-use crate::clock::ClockMap;
+use crate::clock::{ClockMap, Fine};
 
 /// An expression in which names have become numbers.
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ pub(crate) struct Facts {
     pub(crate) strings: Vec<Option<Sym>>,
     /// Source positions by their id in the file.
     pub(crate) sites: Vec<Option<(Sym, u32)>>,
-    /// From its clock to the run's time line.
+    /// From its clock to coarse dates.
     pub(crate) clock: ClockMap,
 }
 
@@ -84,13 +84,29 @@ pub(crate) struct Scope<'a> {
     pub(crate) program: &'a Program,
     pub(crate) facts: &'a Facts,
     pub(crate) stream: &'a StreamFacts,
-    /// Nanoseconds from the start of the run.
+    /// Its coarse date, nanoseconds from the start of the run.
     pub(crate) time: i64,
     pub(crate) site: u32,
+    /// Its position in the stream.
+    pub(crate) ordinal: u64,
     pub(crate) body: &'a [u8],
+    /// From the coarse dates of the stream to final ones.
+    pub(crate) fine: &'a Fine,
+    /// Dates are final ones. What decides (conditions, keys, values) is evaluated on coarse dates, so that it comes out
+    /// alike in both passes; what is shown on final ones.
+    pub(crate) is_shown: bool,
 }
 
 impl Scope<'_> {
+    /// The same record with final dates.
+    pub(crate) fn shown(&self) -> Self {
+        Self { is_shown: true, ..*self }
+    }
+
+    fn date(&self, coarse: i64) -> i64 {
+        if self.is_shown { self.fine.date(coarse, self.ordinal) } else { coarse }
+    }
+
     /// Evaluates; text that has to be put together is appended to `scratch`.
     pub(crate) fn eval(&self, code: &Code, scratch: &mut String, symbols: &Symbols) -> Val {
         match code {
@@ -134,7 +150,7 @@ impl Scope<'_> {
 
     pub(crate) fn builtin(&self, builtin: Builtin) -> Val {
         match builtin {
-            Builtin::Date => Val::Date(self.time),
+            Builtin::Date => Val::Date(self.date(self.time)),
             Builtin::Pid => Val::from_unsigned(self.stream.pid),
             Builtin::Tid => Val::from_unsigned(self.stream.tid),
             Builtin::Rank => Val::from_unsigned(self.stream.rank),
@@ -148,7 +164,33 @@ impl Scope<'_> {
     }
 
     fn field(&self, read: &FieldRead, scratch: &mut String, symbols: &Symbols) -> Val {
+        // What most fields are, without a detour.
+        if let (Some((start, _)), FieldType::One(scalar)) = (read.place, read.ty)
+            && let Some(val) = self.plain(scalar, start)
+        {
+            return val;
+        }
         self.raw(read).map_or(Val::None, |found| self.convert(found, scratch, symbols))
+    }
+
+    /// A number or interned text at this place of the record; `None` for other types and what is not there.
+    #[inline]
+    fn plain(&self, scalar: Scalar, start: usize) -> Option<Val> {
+        let bytes = self.body.get(start..)?;
+        Some(match scalar {
+            Scalar::U8 => Val::Int(i64::from(*bytes.first()?)),
+            Scalar::U16 => Val::Int(i64::from(u16::from_le_bytes(*bytes.first_chunk()?))),
+            Scalar::U32 => Val::Int(i64::from(u32::from_le_bytes(*bytes.first_chunk()?))),
+            Scalar::U64 => Val::from_unsigned(u64::from_le_bytes(*bytes.first_chunk()?)),
+            Scalar::I32 => Val::Int(i64::from(i32::from_le_bytes(*bytes.first_chunk()?))),
+            Scalar::I64 => Val::Int(i64::from_le_bytes(*bytes.first_chunk()?)),
+            Scalar::F64 => Val::Float(f64::from_le_bytes(*bytes.first_chunk()?)),
+            Scalar::Interned => {
+                let id = u32::from_le_bytes(*bytes.first_chunk()?);
+                Val::Sym(self.facts.strings.get(id as usize).copied().flatten()?)
+            }
+            _ => return None,
+        })
     }
 
     /// A field as it was recorded.
@@ -166,7 +208,7 @@ impl Scope<'_> {
             Value::Single(value) => Val::Single(value),
             Value::Double(value) => Val::Float(value),
             Value::Bool(value) => Val::Bool(value),
-            Value::Date(ticks) => Val::Date(self.facts.clock.global_from_ticks(ticks)),
+            Value::Date(ticks) => Val::Date(self.date(self.facts.clock.global_from_ticks(ticks))),
             Value::Pointer(value) => Val::Pointer(value),
             Value::Enum { index, value } => {
                 let name = self.program.enums.get(index as usize).and_then(|names| names.get(&value));

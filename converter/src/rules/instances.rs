@@ -10,32 +10,109 @@ use crate::paje::{ContainerId, ValueId};
 /// A node of the trie: a path of keys. 0 is the root.
 pub(crate) type Node = u32;
 
+/// Keys below this are found by index, where they are numbers.
+const DENSE_KEYS: usize = 1 << 16;
+/// How many nodes have dense children: what programs have few of, programs and nodes rather than tasks.
+const DENSE_NODES: usize = 16;
+
 /// The paths that were met, with their numbers; shared by both passes.
 #[derive(Clone, Debug)]
 pub(crate) struct Paths {
     children: FxHashMap<(Node, u32, KeyPart), Node>,
+    /// A memory of `children`, which has them all.
+    dense: Vec<Dense>,
     count: Node,
+}
+
+/// The children of one type of a node; 0 where there is none.
+#[derive(Clone, Debug)]
+struct Dense {
+    node: Node,
+    container: u32,
+    /// The one without key.
+    bare: Node,
+    /// Those whose key is a small number, by it.
+    children: Vec<Node>,
 }
 
 impl Default for Paths {
     fn default() -> Self {
-        Self { children: FxHashMap::default(), count: 1 }
+        Self { children: FxHashMap::default(), dense: Vec::new(), count: 1 }
     }
 }
 
 impl Paths {
+    #[inline]
     fn child(&mut self, node: Node, container: usize, key: KeyPart) -> Node {
-        let count = &mut self.count;
         let container = u32::try_from(container).unwrap_or(u32::MAX);
-        *self.children.entry((node, container, key)).or_insert_with(|| {
+        if let Some(dense) = self.dense.iter().find(|dense| dense.node == node && dense.container == container) {
+            let child = match key {
+                KeyPart::None => dense.bare,
+                KeyPart::Int(key) => {
+                    usize::try_from(key).ok().and_then(|key| dense.children.get(key)).copied().unwrap_or(0)
+                }
+                _ => 0,
+            };
+            if child != 0 {
+                return child;
+            }
+        }
+        self.child_by_hash(node, container, key)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn child_by_hash(&mut self, node: Node, container: u32, key: KeyPart) -> Node {
+        let count = &mut self.count;
+        let child = *self.children.entry((node, container, key)).or_insert_with(|| {
             *count += 1;
             *count - 1
-        })
+        });
+        let known = self.dense.iter().position(|dense| dense.node == node && dense.container == container);
+        let place = known.or_else(|| {
+            (self.dense.len() < DENSE_NODES).then(|| {
+                self.dense.push(Dense { node, container, bare: 0, children: Vec::new() });
+                self.dense.len() - 1
+            })
+        });
+        let Some(dense) = place.map(|place| &mut self.dense[place]) else { return child };
+        match key {
+            KeyPart::None => dense.bare = child,
+            KeyPart::Int(key) => {
+                if let Some(key) = usize::try_from(key).ok().filter(|key| *key < DENSE_KEYS) {
+                    dense.children.resize(dense.children.len().max(key + 1), 0);
+                    dense.children[key] = child;
+                }
+            }
+            _ => {}
+        }
+        child
     }
 
     /// The child of a type without keys.
     pub(crate) fn single(&mut self, node: Node, container: usize) -> Node {
         self.child(node, container, KeyPart::None)
+    }
+
+    /// The node of a target.
+    pub(crate) fn node(
+        &mut self,
+        target: &Target,
+        scope: &Scope<'_>,
+        scratch: &mut String,
+        symbols: &mut Symbols,
+    ) -> Node {
+        let mut node = 0;
+        for (container, keys) in &target.steps {
+            if keys.is_empty() {
+                node = self.child(node, *container, KeyPart::None);
+            }
+            for code in keys {
+                let key = scope.eval(code, scratch, symbols).key(scratch, symbols);
+                node = self.child(node, *container, key);
+            }
+        }
+        node
     }
 
     /// Follows a target; `each` sees the node, container type and own keys at each step.

@@ -33,6 +33,7 @@ pub(super) fn append_line(
     symbols: &Symbols,
     out: &mut String,
 ) {
+    let scope = scope.shown();
     for (number, piece) in text.iter().enumerate() {
         out.push_str(piece);
         if let Some(code) = arguments.get(number) {

@@ -36,6 +36,7 @@ pub(crate) struct Picture<'p> {
 struct Started {
     key: KeyId,
     value: ValueId,
+    time: GlobalNanos,
 }
 
 type Given<'a> = SmallVec<[(&'a str, Val); 8]>;
@@ -155,7 +156,7 @@ impl<'p> Picture<'p> {
             Op::Variable { op, ty, value, on } => {
                 let instance = self.locate(scope, on)?;
                 // Pajé has no text for infinities and what is no number.
-                let number = scope.eval(value, &mut self.scratch, self.symbols).number();
+                let number = scope.shown().eval(value, &mut self.scratch, self.symbols).number();
                 let Some(value) = number.filter(|value| value.is_finite()) else {
                     self.counts.not_computable += 1;
                     return Ok(());
@@ -187,16 +188,20 @@ impl<'p> Picture<'p> {
         value: ValueId,
         set: bool,
     ) -> io::Result<()> {
+        let make = |time, container, extra, source| match set {
+            true => PajeEvent::SetState { time, container, ty, value, extra, source },
+            false => PajeEvent::PushState { time, container, ty, value, extra, source },
+        };
+        if arrow.with.is_empty() && arrow.related.is_empty() {
+            self.counts.paje_events += 1;
+            let container = self.instances.get(instance).id;
+            return self.sink.event(&make(self.now, container, &[], source(scope, self.symbols)));
+        }
         let (given, related) = self.fields(scope, arrow)?;
         let (time, container) = (self.now, self.instances.get(instance).id);
         self.counts.paje_events += 1;
         let extra = extras(&given, &related, &mut self.scratch, self.symbols);
-        let (extra, source) = (&extra[..], source(scope, self.symbols));
-        self.sink.event(&if set {
-            PajeEvent::SetState { time, container, ty, value, extra, source }
-        } else {
-            PajeEvent::PushState { time, container, ty, value, extra, source }
-        })
+        self.sink.event(&make(time, container, &extra[..], source(scope, self.symbols)))
     }
 
     fn mark(
@@ -280,6 +285,8 @@ impl<'p> Picture<'p> {
         let ty = variant.ty;
         let started = if let Some(started) = self.waiting.take(&link_key, end) {
             self.instances.get_mut(holder).open_links -= 1;
+            // Dates do not decrease: what waits is the earlier end.
+            self.counts.reversed_links += u64::from(end == End::Start && started.time < self.now);
             started
         } else {
             let value = match value {
@@ -291,7 +298,7 @@ impl<'p> Picture<'p> {
                 None => None,
             };
             let Some(value) = value.or(variant.values.last().copied()) else { return Ok(()) };
-            let started = Started { key: KeyId(self.next_key), value };
+            let started = Started { key: KeyId(self.next_key), value, time: self.now };
             self.next_key += 1;
             self.waiting.wait(link_key, end, started);
             self.instances.get_mut(holder).open_links += 1;
@@ -303,7 +310,7 @@ impl<'p> Picture<'p> {
         {
             let extra = extras(&given, &related, &mut self.scratch, self.symbols);
             let (extra, source) = (&extra[..], source(scope, self.symbols));
-            let Started { key, value } = started;
+            let Started { key, value, .. } = started;
             self.sink.event(&match end {
                 End::Start => PajeEvent::StartLink { time, container, ty, value, start: at, key, extra, source },
                 End::Finish => PajeEvent::EndLink { time, container, ty, value, end: at, key, extra, source },
@@ -339,7 +346,7 @@ impl Picture<'_> {
         }
         let mut given = Given::new();
         for (name, code) in &arrow.with {
-            given.push((name, scope.eval(code, &mut self.scratch, self.symbols)));
+            given.push((name, scope.shown().eval(code, &mut self.scratch, self.symbols)));
         }
         Ok((given, related))
     }

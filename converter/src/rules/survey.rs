@@ -3,6 +3,8 @@
 //! Which ends of links have no other end; which values are computed; how containers are named that are used before they
 //! are created; and which dates of their own the arrows have, block by block.
 
+use std::io;
+
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
@@ -13,6 +15,7 @@ use super::lines::append_line;
 use super::links::{LinkKey, Waiting};
 use super::model::{LinkModel, Model};
 use super::value::{KeyPart, Symbols};
+use crate::clock::LinkLog;
 use crate::paje::TypeId;
 
 /// An arrow of a record: stream, position of the record in it, arrow.
@@ -33,8 +36,6 @@ pub(crate) struct Survey {
     pub(crate) unmatched_starts: u64,
     pub(crate) unmatched_ends: u64,
     pub(crate) links: u64,
-    /// Links whose end is dated before their start.
-    pub(crate) reversed: u64,
 }
 
 impl Survey {
@@ -56,6 +57,8 @@ impl Survey {
 pub(crate) struct Surveyor {
     survey: Survey,
     waiting: Waiting<Seen>,
+    /// Where the ends of links are noted, if that is wanted.
+    log: Option<LinkLog>,
     scratch: String,
 }
 
@@ -65,9 +68,16 @@ struct Seen {
     time: i64,
     container: u16,
     is_partial: bool,
+    /// Its number in the log.
+    link: u64,
 }
 
 impl Surveyor {
+    /// A first pass that also notes the ends of links in this log.
+    pub(crate) fn with_log(log: Option<LinkLog>) -> Self {
+        Self { log, ..Self::default() }
+    }
+
     /// Looks at a record; `time` gives the date of each arrow.
     pub(crate) fn record(
         &mut self,
@@ -110,7 +120,7 @@ impl Surveyor {
                 self.value(scope, *ty, code, model, symbols);
             }
             Op::Create { on } if !arrow.with.is_empty() => {
-                let node = self.survey.paths.follow(on, scope, &mut self.scratch, symbols, |_, _, _| {});
+                let node = self.survey.paths.node(on, scope, &mut self.scratch, symbols);
                 let given = arrow.with.iter().map(|(name, code)| {
                     let key = scope.eval(code, &mut self.scratch, symbols).key(&self.scratch, symbols);
                     (name.clone(), key)
@@ -129,7 +139,7 @@ impl Surveyor {
                 let container = u16::try_from(on.container()).unwrap_or(u16::MAX);
                 let LinkModel { variants, is_partial, .. } = &model.links[*link];
                 let (several, is_partial) = (variants.len() > 1, *is_partial);
-                self.link(link_key, *end, Seen { place, time, container, is_partial }, several);
+                self.link(link_key, *end, Seen { place, time, container, is_partial, link: 0 }, several);
             }
             Op::Line { once: true, text, arguments } => {
                 let mut line = String::new();
@@ -154,19 +164,26 @@ impl Surveyor {
         }
     }
 
-    fn link(&mut self, key: LinkKey, end: End, seen: Seen, several: bool) {
+    fn link(&mut self, key: LinkKey, end: End, mut seen: Seen, several: bool) {
+        let (stream, ordinal, _) = seen.place;
+        let is_finish = end == End::Finish;
         let Some(other) = self.waiting.take(&key, end) else {
             if seen.is_partial && end == End::Finish {
                 // The first part of a chain: nothing comes before it.
                 self.survey.unmatched.push(seen.place);
                 return;
             }
+            if let Some(log) = &mut self.log {
+                seen.link = log.first(stream, seen.time, ordinal, is_finish);
+            }
             self.waiting.wait(key, end, seen);
             return;
         };
+        if let Some(log) = &mut self.log {
+            log.second(other.link, stream, seen.time, ordinal, is_finish);
+        }
         self.survey.links += 1;
         let (start, finish) = if end == End::Start { (seen, other) } else { (other, seen) };
-        self.survey.reversed += u64::from(finish.time < start.time);
         if several {
             self.survey.other_end.insert(start.place, finish.container);
             self.survey.other_end.insert(finish.place, start.container);
@@ -174,8 +191,12 @@ impl Surveyor {
     }
 
     /// What was found, once all records were seen.
-    pub(crate) fn finish(self) -> Survey {
-        let Self { mut survey, waiting, .. } = self;
+    ///
+    /// # Errors
+    /// When the log could not be written.
+    pub(crate) fn finish(self) -> io::Result<(Survey, Option<LinkLog>)> {
+        let Self { mut survey, waiting, mut log, .. } = self;
+        let mut incomplete = Vec::new();
         for (end, seen) in waiting.into_rest() {
             match end {
                 _ if seen.is_partial => {}
@@ -183,9 +204,13 @@ impl Surveyor {
                 End::Finish => survey.unmatched_ends += 1,
             }
             survey.unmatched.push(seen.place);
+            incomplete.push(seen.link);
         }
         survey.unmatched.sort_unstable();
-        survey
+        if let Some(log) = &mut log {
+            log.finish(incomplete)?;
+        }
+        Ok((survey, log))
     }
 }
 

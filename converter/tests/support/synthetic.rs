@@ -10,6 +10,7 @@
 use std::path::Path;
 
 use tracer_format::block::append_block;
+use tracer_format::columns::{Packer, Shape};
 use tracer_format::entries::{Anchor, SyncSample, append_string};
 use tracer_format::schema::Schema;
 use tracer_format::tags::{append_integer, append_tag, tag};
@@ -22,7 +23,9 @@ pub struct File {
     sequence: u64,
     written: u64,
     strings: u32,
+    /// Of blocks that get smaller by it.
     pub codec: Codec,
+    packer: Packer,
 }
 
 /// What a process says about itself.
@@ -65,7 +68,12 @@ impl File {
     /// A file whose process block has more fields.
     pub fn with_tags(about: &About, schema: &Schema, more: impl FnOnce(&mut Vec<u8>)) -> Self {
         let id = process_id(about.pid);
-        let mut file = Self { bytes: preamble().to_vec(), id, sequence: 0, written: 0, strings: 0, codec: Codec::Raw };
+        let mut packer = Packer::default();
+        for (id, kind) in (1..).zip(&schema.records) {
+            packer.learn(Shape::of(id, kind).unwrap());
+        }
+        let (bytes, codec) = (preamble().to_vec(), Codec::Raw);
+        let mut file = Self { bytes, id, sequence: 0, written: 0, strings: 0, codec, packer };
         let mut tags = Vec::new();
         append_tag(&mut tags, tag::PROCESS_ID, &id);
         append_tag(&mut tags, tag::HOST, about.host.as_bytes());
@@ -103,16 +111,15 @@ impl File {
     }
 
     fn append(&mut self, header: BlockHeader, payload: &[u8]) {
-        let packed;
-        let stored = match self.codec {
-            Codec::Raw => payload,
-            Codec::Lz4 => {
-                packed = lz4_flex::block::compress(payload);
-                &packed
-            }
+        let packed = match self.codec {
+            Codec::Raw => None,
+            Codec::Lz4 => Some(lz4_flex::block::compress(payload)),
+            Codec::Columns if header.kind == BlockKind::Records as u8 => self.packer.pack(payload).map(<[u8]>::to_vec),
+            Codec::Columns => None,
         };
+        let stored = packed.as_deref().unwrap_or(payload);
         let header = BlockHeader {
-            codec: self.codec as u8,
+            codec: if packed.is_some() { self.codec } else { Codec::Raw } as u8,
             raw_bytes: u32::try_from(payload.len()).unwrap(),
             stored_bytes: u32::try_from(stored.len()).unwrap(),
             ..header

@@ -1,23 +1,22 @@
-//! Any bytes are a live file, perhaps a damaged one, beside the file of its process, which has no end: the run is opened,
-//! converted and repaired without a panic, and what was repaired needs no repair.
+//! Any bytes are a live file, perhaps a damaged one, beside the file of its process, which may have no end, or be empty: the run is
+//! opened, listed, counted, converted and repaired without a panic, and what was repaired needs no repair.
 #![no_main]
 
-use converter::paje::write::Writer;
-use converter::pipeline::{Options, convert};
 use converter::repair::{Repair, write};
 use converter::run::Run;
 use libfuzzer_sys::fuzz_target;
-
-/// The first bytes are those of the live file's header, whose magic is given.
-const MAGIC: [u8; 8] = *b"\xB1TLIVE\r\n";
+use tracer_format::live::LIVE_MAGIC;
 
 fuzz_target!(|data: &[u8]| {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let mut live = MAGIC.to_vec();
-    live.extend_from_slice(data);
+    let (file, live) = fuzz::split(data);
+    // One in eight is a live file as it stands, behind its magic.
+    let live = if data.len() % 8 == 7 { [&LIVE_MAGIC[..], live].concat() } else { fuzz::live_file(live) };
     std::fs::write(folder.path().join("a.live"), live).expect("a writable folder");
-    let Ok(run) = Run::open(folder.path()) else { return };
-    let _ = convert(&run, &Options::default(), &mut Writer::new(std::io::sink()));
+    if !file.is_empty() {
+        std::fs::write(folder.path().join("a.tmt"), fuzz::mended(file)).expect("a writable folder");
+    }
+    let Some(run) = fuzz::read_all(folder.path()) else { return };
     let process = &run.processes[0];
     let Some(repair) = Repair::of(process) else { return };
     let mut bytes = Vec::new();

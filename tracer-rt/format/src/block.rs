@@ -55,6 +55,21 @@ pub enum Codec {
     Raw = 0,
     /// One LZ4 block without a size prefix.
     Lz4 = 1,
+    /// Records by columns; see [`crate::columns`].
+    Columns = 2,
+}
+
+impl Codec {
+    /// The codec with this number in a file.
+    #[must_use]
+    pub const fn from_number(number: u8) -> Option<Self> {
+        Some(match number {
+            0 => Self::Raw,
+            1 => Self::Lz4,
+            2 => Self::Columns,
+            _ => return None,
+        })
+    }
 }
 
 /// A damaged or foreign piece of a file. Offsets are the caller's to add.
@@ -93,6 +108,11 @@ pub enum FormatError {
     },
     /// The payload's codec is unknown.
     UnknownCodec(u8),
+    /// The payload is good as stored, but not what its codec makes of a payload.
+    BadPacking {
+        /// Number of the codec.
+        codec: u8,
+    },
     /// A record id without a record type.
     UnknownRecord {
         /// The id.
@@ -122,7 +142,12 @@ impl std::fmt::Display for FormatError {
             Self::Checksum { stored, computed } => {
                 write!(f, "checksum {computed:08x} where {stored:08x} was expected: the block is damaged")
             }
-            Self::UnknownCodec(codec) => write!(f, "unknown codec {codec}"),
+            Self::UnknownCodec(codec) => {
+                write!(f, "unknown codec {codec}: perhaps a newer recorder wrote this; read it with a newer tumit")
+            }
+            Self::BadPacking { codec } => {
+                write!(f, "the block cannot be unpacked by its codec, {codec}: whoever wrote it made a mistake")
+            }
             Self::UnknownRecord { id, offset } => write!(f, "record id {id} at byte {offset} is in no schema"),
             Self::BadRecord { offset } => write!(f, "the record at byte {offset} passes the end of its block"),
             Self::BadSchema(why) => write!(f, "the schema cannot be decoded: {why}"),
@@ -132,6 +157,12 @@ impl std::fmt::Display for FormatError {
 
 impl std::error::Error for FormatError {}
 
+/// What else a header says.
+pub mod flag {
+    /// Numbers left out in front of this block are those of blocks that were overwritten: no block is missing.
+    pub const OVERWRITTEN: u8 = 1;
+}
+
 /// The header of a block, decoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlockHeader {
@@ -139,6 +170,8 @@ pub struct BlockHeader {
     pub kind: u8,
     /// Number of the codec; see [`Codec`].
     pub codec: u8,
+    /// Bits of [`flag`].
+    pub flags: u8,
     /// Stream, or [`crate::PROCESS_STREAM`].
     pub stream: u32,
     /// Records or entries in the payload.
@@ -165,6 +198,7 @@ impl BlockHeader {
         bytes[..8].copy_from_slice(&BLOCK_MAGIC);
         bytes[12] = self.kind;
         bytes[13] = self.codec;
+        bytes[14] = self.flags;
         bytes[16..20].copy_from_slice(&self.stream.to_le_bytes());
         bytes[20..24].copy_from_slice(&self.records.to_le_bytes());
         bytes[24..32].copy_from_slice(&self.sequence.to_le_bytes());
@@ -193,6 +227,7 @@ impl BlockHeader {
         let header = Self {
             kind: b[12],
             codec: b[13],
+            flags: b[14],
             stream: u32_at(b, 16),
             records: u32_at(b, 20),
             sequence: u64_at(b, 24),
@@ -247,6 +282,32 @@ pub fn decode_block(bytes: &[u8]) -> Result<Block<'_>, FormatError> {
     Ok(Block { header, stored })
 }
 
+/// The payload of a block: as stored, or unpacked into `buffer`, whose content is replaced.
+///
+/// # Errors
+/// When the codec is unknown, or does not give so many bytes as the header says. `buffer` may then hold anything. It grows to the raw
+/// size in the header, which [`BlockHeader::decode`] bounds.
+pub fn unpack<'b>(header: &BlockHeader, stored: &'b [u8], buffer: &'b mut Vec<u8>) -> Result<&'b [u8], FormatError> {
+    let size = header.raw_bytes as usize;
+    let bad = FormatError::BadPacking { codec: header.codec };
+    if size > MAX_PAYLOAD_BYTES {
+        return Err(FormatError::BadSize { found: size as u64 });
+    }
+    match Codec::from_number(header.codec).ok_or(FormatError::UnknownCodec(header.codec))? {
+        Codec::Raw => return if stored.len() == size { Ok(stored) } else { Err(bad) },
+        Codec::Lz4 => {
+            buffer.clear();
+            buffer.resize(size, 0);
+            let filled = lz4_flex::block::decompress_into(stored, buffer).unwrap_or(usize::MAX);
+            if filled != size {
+                return Err(bad);
+            }
+        }
+        Codec::Columns => crate::columns::unpack(stored, size, buffer).ok_or(bad)?,
+    }
+    Ok(buffer)
+}
+
 /// Appends a block with this header and stored payload, padded.
 pub fn append_block(out: &mut Vec<u8>, header: &BlockHeader, stored: &[u8]) {
     out.extend_from_slice(&header.encode(stored));
@@ -289,6 +350,7 @@ mod tests {
                 raw_bytes: u32::try_from(payload.len()).unwrap(),
                 stored_bytes: u32::try_from(payload.len()).unwrap(),
                 dropped: 2,
+                flags: flag::OVERWRITTEN,
                 first_ticks: 10,
                 last_ticks: 20,
                 ..BlockHeader::default()

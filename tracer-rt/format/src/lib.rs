@@ -3,6 +3,7 @@
 
 pub mod block;
 pub mod checksum;
+pub mod columns;
 pub mod entries;
 pub mod live;
 pub mod record;
@@ -50,6 +51,8 @@ pub mod cause {
     pub const NESTED: u32 = 4;
     /// The file could not be written.
     pub const WRITE_FAILED: u32 = 8;
+    /// Newer records took their place: the level is told to overwrite.
+    pub const OVERWRITTEN: u32 = 16;
 }
 
 /// Which clock a process read.

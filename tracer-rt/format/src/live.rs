@@ -17,6 +17,8 @@ pub const LOSS_COUNTERS: usize = 256;
 pub const LOG_ENTRY_BYTES: usize = 16;
 /// Size of a slot's head.
 pub const SLOT_HEAD_BYTES: usize = 64;
+/// Size of a part of a slot that is divided, with its head.
+pub const PART_BYTES: usize = 4096;
 
 /// Offsets in the head.
 #[expect(missing_docs, reason = "FORMAT.md has the table")]
@@ -30,6 +32,7 @@ pub mod head {
     pub const SLOTS_OFFSET: usize = 48;
     pub const LOG_USED: usize = 56;
     pub const LOG_WRITTEN: usize = 64;
+    pub const OVERWRITTEN: usize = 72;
     pub const REQUEST: usize = 128;
     pub const REQUEST_LENGTH: usize = 132;
     pub const REQUEST_TEXT: usize = 136;
@@ -50,6 +53,20 @@ pub mod slot {
     pub const DROPPED: usize = 48;
     pub const STREAM: usize = 56;
     pub const TAKEN: usize = 60;
+}
+
+/// Whose a slot is: the word [`slot::TAKEN`].
+pub mod taken {
+    /// Nobody's.
+    pub const NO: u32 = 0;
+    /// A stream's.
+    pub const YES: u32 = 1;
+    /// A stream's whose slots are overwritten: numbers left out before its blocks are no losses of blocks.
+    pub const OVERWRITES: u32 = 2;
+    /// Its records are overwritten, and being counted as lost.
+    pub const BEING_OVERWRITTEN: u32 = 3;
+    /// Nobody's as a whole: it is divided into parts of [`super::PART_BYTES`], which have heads of their own, all but the first.
+    pub const DIVIDED: u32 = 4;
 }
 
 /// Where the parts of a live file lie.

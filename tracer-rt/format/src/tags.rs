@@ -22,6 +22,8 @@ pub mod tag {
     pub const TID: u16 = 20;
     pub const THREAD_NAME: u16 = 21;
     pub const SIGNAL_STREAM: u16 = 22;
+    /// Integer: 1 when the stream's records are overwritten by newer ones unless they are asked for in time.
+    pub const OVERWRITTEN: u16 = 23;
     pub const RECORDS_WRITTEN: u16 = 30;
     pub const RECORDS_DROPPED: u16 = 31;
     pub const REPAIRED: u16 = 40;

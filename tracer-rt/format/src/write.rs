@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
-use crate::block::{BlockHeader, BlockKind};
+use crate::block::{BlockHeader, BlockKind, Codec};
+use crate::columns::{Packer, Shape};
 use crate::entries::{append_site, append_string};
 use crate::record::Lost;
 use crate::tags::{append_integer, append_tag, tag};
@@ -25,6 +26,7 @@ pub struct FileWriter<W> {
     backward: u64,
     streams: BTreeMap<u32, OutStream>,
     names: NameTables,
+    packer: Packer,
 }
 
 /// A stream that is written.
@@ -100,7 +102,13 @@ impl<W: Write> FileWriter<W> {
     pub fn new(mut out: W) -> io::Result<Self> {
         out.write_all(&preamble())?;
         let names = NameTables::default();
-        Ok(Self { out, sequence: 0, written: 0, backward: 0, streams: BTreeMap::new(), names })
+        let (streams, packer) = (BTreeMap::new(), Packer::default());
+        Ok(Self { out, sequence: 0, written: 0, backward: 0, streams, names, packer })
+    }
+
+    /// Says how records of a type are made up. Blocks of records that are all known are packed by columns.
+    pub fn learn(&mut self, shape: Shape) {
+        self.packer.learn(shape);
     }
 
     /// The file's names: they are written before the records that use them.
@@ -127,7 +135,12 @@ impl<W: Write> FileWriter<W> {
             ..BlockHeader::default()
         };
         self.sequence += 1;
-        put(&mut self.out, header, payload)
+        let packed = lz4_flex::block::compress(payload);
+        if packed.len() >= payload.len() {
+            return put(&mut self.out, header, payload);
+        }
+        let raw_bytes = u32::try_from(payload.len()).map_err(io::Error::other)?;
+        put(&mut self.out, BlockHeader { codec: Codec::Lz4 as u8, raw_bytes, ..header }, &packed)
     }
 
     /// Writes a schema: records of its type `k` get the id `base + k`.
@@ -229,7 +242,13 @@ impl<W: Write> FileWriter<W> {
         };
         stream.sequence += 1;
         stream.told = stream.dropped;
-        put(&mut self.out, header, &stream.bytes)?;
+        let raw_bytes = u32::try_from(stream.bytes.len()).map_err(io::Error::other)?;
+        match self.packer.pack(&stream.bytes) {
+            Some(packed) => {
+                put(&mut self.out, BlockHeader { codec: Codec::Columns as u8, raw_bytes, ..header }, packed)
+            }
+            None => put(&mut self.out, header, &stream.bytes),
+        }?;
         stream.bytes.clear();
         Ok(())
     }
@@ -280,7 +299,8 @@ fn too_large(bytes: usize) -> io::Error {
 fn put<W: Write>(out: &mut W, header: BlockHeader, payload: &[u8]) -> io::Result<()> {
     let size = u32::try_from(payload.len()).ok().filter(|size| *size as usize <= MAX_PAYLOAD_BYTES);
     let size = size.ok_or_else(|| too_large(payload.len()))?;
-    let header = BlockHeader { raw_bytes: size, stored_bytes: size, ..header };
+    let raw_bytes = if header.codec == Codec::Raw as u8 { size } else { header.raw_bytes };
+    let header = BlockHeader { raw_bytes, stored_bytes: size, ..header };
     out.write_all(&header.encode(payload))?;
     out.write_all(payload)?;
     let padding = header.block_bytes() - HEADER_BYTES - payload.len();

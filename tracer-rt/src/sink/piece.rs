@@ -2,10 +2,11 @@
 
 use std::sync::atomic::Ordering;
 
+use tracer_format::block::flag;
 use tracer_format::{ID_LOST, ID_WIDE_DATE, RECORD_HEAD_BYTES};
 
 use crate::buffer::{self, Flushed, Slot, records, used};
-use crate::session::Entry;
+use crate::stream::Entry;
 
 /// A block of records, not yet written.
 #[derive(Debug)]
@@ -16,6 +17,8 @@ pub(crate) struct Piece {
     pub(crate) dropped: u64,
     pub(crate) first: u64,
     pub(crate) last: u64,
+    /// Of its header.
+    pub(crate) flags: u8,
     /// What of the slot is in the file with this piece.
     after: Flushed,
     bytes: Bytes,
@@ -60,32 +63,28 @@ impl Piece {
         let head = unsafe { slot.as_ref() }?;
         // SAFETY: the cursor of a thread that has not been retired; retiring takes the session's lock.
         let cursor = unsafe { entry.cursor.as_ref() };
-        let (mut state, mut last, mut settled) = (0, 0, false);
-        for _ in 0..TRIES {
-            state = head.state.load(Ordering::Acquire);
-            last = head.last.load(Ordering::Acquire);
-            settled = cursor.is_none_or(|cursor| !cursor.busy.load(Ordering::Acquire))
-                && head.state.load(Ordering::Acquire) == state;
-            if settled {
-                break;
-            }
-            std::hint::spin_loop();
-        }
-        if !settled && !at_end && !is_own(entry) {
-            return None;
-        }
+        let settled = (0..TRIES).find_map(|_| {
+            let settled = head.settled(cursor.map(|cursor| &cursor.busy));
+            settled.or_else(|| {
+                std::hint::spin_loop();
+                None
+            })
+        });
+        let uncertain = || {
+            let allowed = at_end || is_own(entry);
+            allowed.then(|| (head.state.load(Ordering::Acquire), head.last.load(Ordering::Acquire)))
+        };
+        let (state, last) = settled.or_else(uncertain)?;
         let piece = Self::between(slot, head.flushed(), state, last)?;
         entry.pending = Some((slot, piece.after));
-        Some((slot, Self { dropped: entry.stream.losses.total(), ..piece }))
+        Some((slot, Self { dropped: entry.stream.dropped(), ..piece }))
     }
 
-    /// Notes that the piece, which is a part of this slot, is in the file. One store, after the block is written: a
-    /// process that is killed in between leaves a block that readers recognise by its number.
+    /// Notes that the piece, which is a part of this slot, is in the file.
     pub(crate) fn commit(&self, slot: *const Slot) {
         // SAFETY: slots are never unmapped.
         let head = unsafe { &*slot };
-        head.flushed_last.store(self.last, Ordering::Relaxed);
-        head.flushed.store(self.after.pack(), Ordering::Release);
+        head.commit(self.after, self.last);
     }
 
     /// A block that holds nothing but the news of a loss.
@@ -107,9 +106,31 @@ impl Piece {
             stream: entry.stream.index,
             records: 0,
             sequence,
-            dropped: entry.stream.losses.total(),
+            dropped: entry.stream.dropped(),
             first: lost.last_ticks,
             last: lost.last_ticks,
+            flags: 0,
+            after: Flushed::default(),
+            bytes: Bytes::Own(bytes),
+        })
+    }
+
+    /// The news of what was overwritten since the last such block: all of it was older than `next`, and had the numbers before
+    /// it.
+    pub(crate) fn of_overwritten(entry: &Entry, next: &Self) -> Option<Self> {
+        let lost = entry.stream.overwritten.tell()?;
+        let mut bytes = vec![0; RECORD_HEAD_BYTES];
+        bytes[..2].copy_from_slice(&ID_LOST.to_le_bytes());
+        bytes.extend(lost.encode());
+        let date = lost.last_ticks.min(next.first);
+        Some(Self {
+            stream: next.stream,
+            records: 0,
+            sequence: next.sequence.saturating_sub(1),
+            dropped: next.dropped,
+            first: date,
+            last: date,
+            flags: flag::OVERWRITTEN,
             after: Flushed::default(),
             bytes: Bytes::Own(bytes),
         })
@@ -138,6 +159,7 @@ impl Piece {
             dropped: 0,
             first: head.first.load(Ordering::Relaxed),
             last,
+            flags: 0,
             after: Flushed { bytes: used(to), records: records(to), blocks: from.blocks + 1 },
             bytes,
         };
@@ -170,17 +192,17 @@ fn is_own(entry: &Entry) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::AtomicPtr;
+    use crate::buffer::KEPT;
+    use crate::stream::Stream;
 
-    use crate::pool::Pool;
-    use crate::thread::{Losses, Stream};
+    fn slot() -> *const Slot {
+        crate::live::map_private(1 << 16, None).unwrap().cast::<Slot>().cast_const()
+    }
 
     #[test]
     fn a_continued_slot_dates_its_blocks_alone() {
-        let mut pool = Pool::empty();
-        pool.serve(crate::live::map_private(2 << 16, None).unwrap(), 2);
-        let slot = pool.take().unwrap();
-        // SAFETY: a slot just taken.
+        let slot = slot();
+        // SAFETY: a slot just made.
         let head = unsafe { &*slot };
         head.first.store(1000, Ordering::Relaxed);
         for (offset, delta) in [(0, 0), (6, 7), (12, 5)] {
@@ -202,12 +224,8 @@ mod tests {
 
     #[test]
     fn only_news_are_due() {
-        let mut pool = Pool::empty();
-        pool.serve(crate::live::map_private(2 << 16, None).unwrap(), 2);
-        let slot = pool.take().unwrap();
-        let stream = Stream { index: 0, slot: AtomicPtr::default(), losses: Losses::default() };
-        let (stream, cursor) = (Box::new(stream), std::ptr::null());
-        let mut entry = Entry { stream, cursor, tid: 1, name: None, told: true, next_sequence: 0, pending: None };
+        let (slot, another) = (slot(), slot());
+        let mut entry = Entry::new(Box::new(Stream::new(0, KEPT)), std::ptr::null(), 1, None);
         assert!(!Piece::is_due(&entry), "no slot");
         entry.stream.slot.store(slot.cast_mut(), Ordering::Relaxed);
         assert!(!Piece::is_due(&entry), "an empty slot");
@@ -221,8 +239,8 @@ mod tests {
         // The slot and the next one fill up while the piece is on its way to the file.
         entry.close_slot(head);
         assert_eq!(entry.next_sequence, 1);
-        let next = pool.take().unwrap();
-        // SAFETY: a slot just taken.
+        let next = another;
+        // SAFETY: a slot just made.
         let next = unsafe { &*next };
         next.sequence.store(1, Ordering::Relaxed);
         next.state.store(1 << 32 | 6, Ordering::Relaxed);

@@ -31,6 +31,7 @@ pub(crate) fn run(case: &str) {
         "user clock" => user_clock(),
         "flush" => flush(),
         "signals" => signals(),
+        "first in a handler" => first_in_handler(),
         "exit in a handler" => exit_in_handler(),
         "unwritable" => unwritable(),
         "full disk" => full_disk(),
@@ -277,8 +278,7 @@ fn flush() {
 static IN_HANDLER: AtomicU64 = AtomicU64::new(0);
 
 extern "C" fn on_signal(_: libc::c_int) {
-    com::tick(u64::MAX, 0);
-    IN_HANDLER.fetch_add(1, Ordering::Relaxed);
+    com::tick(IN_HANDLER.fetch_add(1, Ordering::Relaxed), 2);
 }
 
 extern "C" fn exit_on_signal(_: libc::c_int) {
@@ -314,10 +314,10 @@ fn signals() {
     // SAFETY: takes nothing.
     let target = unsafe { libc::pthread_self() };
     let sender = std::thread::spawn(move || {
-        for _ in 0..300 {
+        for _ in 0..1_500 {
             // SAFETY: the thread waits for this one.
             unsafe { libc::pthread_kill(target, libc::SIGALRM) };
-            std::thread::sleep(std::time::Duration::from_micros(100));
+            std::thread::sleep(std::time::Duration::from_micros(30));
         }
     });
     let mut own = 1;
@@ -327,7 +327,18 @@ fn signals() {
     }
     // Waiting is a system call: no signal is pending after it.
     sender.join().unwrap();
-    println!("asked {} ", own + IN_HANDLER.load(Ordering::Relaxed));
+    println!("asked {} and {} ", own, IN_HANDLER.load(Ordering::Relaxed));
+}
+
+/// The first record of the process, and then the first one of a thread, are made by a signal handler.
+fn first_in_handler() {
+    on_alarm(on_signal);
+    // SAFETY: a signal with a handler.
+    unsafe { libc::raise(libc::SIGALRM) };
+    // SAFETY: as above.
+    let raise = || unsafe { libc::raise(libc::SIGALRM) };
+    std::thread::Builder::new().name("other".to_owned()).spawn(raise).unwrap().join().unwrap();
+    com::tick(2, 2);
 }
 
 fn unwritable() {

@@ -31,6 +31,8 @@ pub(crate) struct File {
 #[derive(Default)]
 pub(crate) struct Stream {
     pub name: Option<String>,
+    /// Of signal handlers.
+    pub signal: bool,
     pub tid: u64,
     pub records: Vec<Record>,
     pub losses: Vec<Lost>,
@@ -154,11 +156,7 @@ fn read_file(path: &Path) -> File {
         let block = decode_block(&bytes[at..]).unwrap_or_else(|error| panic!("byte {at} of {}: {error}", file.name));
         at += block.header.block_bytes();
         let header = block.header;
-        let unpacked = match header.codec {
-            0 => block.stored.to_vec(),
-            1 => lz4_flex::block::decompress(block.stored, header.raw_bytes as usize).unwrap(),
-            other => panic!("codec {other}"),
-        };
+        let unpacked = tracer_format::block::unpack(&header, block.stored, &mut Vec::new()).unwrap().to_vec();
         assert_eq!(unpacked.len(), header.raw_bytes as usize);
         let kind = BlockKind::from_number(header.kind).unwrap();
         if kind == BlockKind::Records {
@@ -192,6 +190,7 @@ fn read_definitions(file: &mut File, kind: BlockKind, stream: u32, payload: &[u8
             for (tag, bytes) in Tags(payload) {
                 match tag {
                     tag::TID => stream.tid = integer(bytes).unwrap(),
+                    tag::SIGNAL_STREAM => stream.signal = true,
                     tag::THREAD_NAME => stream.name = Some(String::from_utf8(bytes.to_vec()).unwrap()),
                     other => panic!("tag {other}"),
                 }
@@ -225,7 +224,7 @@ fn read_records(file: &mut File, header: &tracer_format::BlockHeader, payload: &
     stream.missing_blocks += header.sequence - stream.next_sequence;
     stream.next_sequence = header.sequence + 1;
     stream.blocks += 1;
-    stream.packed_blocks += u64::from(header.codec == 1);
+    stream.packed_blocks += u64::from(header.codec == 2);
     assert!(header.dropped >= stream.dropped);
     stream.dropped = header.dropped;
     let raws: Vec<_> = Records::new(payload, header.first_ticks, |id| Some(file.record_type(id)?.1))

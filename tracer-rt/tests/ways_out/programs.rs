@@ -86,6 +86,13 @@ pub(crate) fn run(program: &str) {
                 tracer_rt::flush();
             }
         }
+        "flush slowly for ever" => {
+            // Slots are hardly full when they are flushed.
+            detach(1..3, 20);
+            loop {
+                tracer_rt::flush();
+            }
+        }
         "return" => record(0, 0, 10_000),
         "idle" => {
             record(0, 0, 10);
@@ -103,12 +110,7 @@ pub(crate) fn run(program: &str) {
             record(0, 5_000, 10_000);
         }
         "on a small disk" => small_disk(),
-        "limited" => {
-            let limit = libc::rlimit { rlim_cur: 300_000, rlim_max: 300_000 };
-            // SAFETY: the pointer is to a live local.
-            unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) };
-            run("full");
-        }
+        "limited" => limited(),
         "flood" => {
             std::thread::scope(|scope| {
                 for thread in 0..3 {
@@ -124,8 +126,8 @@ pub(crate) fn run(program: &str) {
                 }
             });
         }
-        "short-lived threads" => short_lived(),
-        "stats" => stats(),
+        "long" | "dump" | "caught panic" => overwrite(program),
+        "short-lived threads" | "many threads" | "stats" => others(program),
         "paused" => {
             record(0, 0, 10);
             tracer_rt::pause();
@@ -137,7 +139,11 @@ pub(crate) fn run(program: &str) {
             record(0, 10, 20);
         }
         "full" => {
-            record(0, 0, 100_000);
+            let witness = Witness::open();
+            for n in 0..100_000 {
+                net::noise(n, super::read::noise(n));
+                witness.returned(0, n + 1);
+            }
             let counts = {
                 tracer_rt::finish();
                 tracer_rt::counts()
@@ -145,6 +151,37 @@ pub(crate) fn run(program: &str) {
             println!("written {} dropped {} kept {}", counts.written, counts.dropped, counts.kept);
         }
         other => end(other),
+    }
+}
+
+/// Runs the program "full" where no file may become longer than `TUMIT_LIMIT` says.
+fn limited() {
+    let bytes = std::env::var("TUMIT_LIMIT").map_or(300_000, |text| text.parse().unwrap());
+    let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
+    // SAFETY: the pointer is to a live local.
+    unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) };
+    run("full");
+}
+
+/// Records more than the levels that overwrite may keep, and asks for it in one way or another.
+fn overwrite(program: &str) {
+    record(0, 0, 200_000);
+    app::detail(1);
+    match program {
+        "long" => return,
+        "dump" => tracer_rt::dump(),
+        _ => assert!(std::panic::catch_unwind(|| panic!("on purpose")).is_err()),
+    }
+    record(0, 200_000, 200_100);
+    // SAFETY: ends the process.
+    unsafe { libc::_exit(0) }
+}
+
+fn others(program: &str) {
+    match program {
+        "short-lived threads" => short_lived(),
+        "many threads" => many_threads(),
+        _ => stats(),
     }
 }
 
@@ -245,6 +282,34 @@ fn short_lived() {
     let grown = resident().saturating_sub(before);
     assert!(grown < 4 << 20, "3,200 threads took {grown} bytes");
     Witness::open().returned(0, 4_000);
+}
+
+/// A thousand threads that live at the same time; when they are gone, one that records much.
+fn many_threads() {
+    const THREADS: u64 = 1_000;
+    let (start, end) = (std::sync::Barrier::new(THREADS as usize + 1), std::sync::Barrier::new(THREADS as usize + 1));
+    let work = |first: u64| {
+        start.wait();
+        (first..first + 20).for_each(|n| com::tick(n, 0));
+        end.wait();
+    };
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let work = &work;
+            let small = std::thread::Builder::new().stack_size(64 << 10);
+            small.spawn_scoped(scope, move || work(thread * 20)).unwrap();
+        }
+        start.wait();
+        end.wait();
+        if std::env::var_os("TUMIT_KILL").is_some() {
+            raise(libc::SIGKILL);
+        }
+    });
+    // They end a little later than their work.
+    while tracer_rt::stats().streams > 10 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    record(1, 0, 50_000);
 }
 
 /// Many names, more than the live file's log has room for, each used at once.

@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Dump(cmd::dump::Args),
     Sync(cmd::sync::Args),
     Repair(cmd::repair::Args),
+    Cut(cmd::cut::Args),
+    Merge(cmd::merge::Args),
     Convert(cmd::convert::Args),
     View(cmd::view::Args),
     Completions(cmd::completions::Args),

@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod convert;
+pub(crate) mod cut;
 pub(crate) mod doc;
 pub(crate) mod dump;
 pub(crate) mod explain;
@@ -11,6 +12,7 @@ pub(crate) mod generate;
 pub(crate) mod info;
 pub(crate) mod level;
 pub(crate) mod man;
+pub(crate) mod merge;
 pub(crate) mod repair;
 pub(crate) mod sync;
 pub(crate) mod view;
@@ -53,6 +55,8 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Status> {
         Command::Dump(args) => dump::run(&args),
         Command::Sync(args) => sync::run(&args),
         Command::Repair(args) => repair::run(&args),
+        Command::Cut(args) => cut::run(&args),
+        Command::Merge(args) => merge::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::View(args) => view::run(&args),
         Command::Completions(args) => completions::run(&args),

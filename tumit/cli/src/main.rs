@@ -2,6 +2,7 @@
 
 mod args;
 mod cmd;
+mod filters;
 mod output_file;
 mod progress;
 mod running;

@@ -1,4 +1,6 @@
-//! A result that appears under its name only when it is complete.
+//! A result, file or folder, that appears under its name only when it is complete.
+//!
+//! What exists and is no regular file (a pipe, a terminal, `/dev/null`) is written to as it is: a rename would put a file in its place.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -7,14 +9,15 @@ use std::sync::{Mutex, Once, PoisonError};
 
 use anyhow::{Context, bail};
 
-/// The unfinished file, for whoever ends the program on Ctrl-C.
+/// The unfinished file or folder, for whoever ends the program on Ctrl-C.
 static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 /// A file under a temporary name in the folder of the final one; removed when dropped before [`OutputFile::finish`].
 #[derive(Debug)]
 pub(crate) struct OutputFile {
     file: File,
-    temporary: PathBuf,
+    /// `None` for what is no regular file.
+    temporary: Option<PathBuf>,
     target: PathBuf,
     finished: bool,
 }
@@ -26,16 +29,24 @@ impl OutputFile {
         if target.is_dir() {
             bail!("`{}` is a folder; name a file in it", target.display());
         }
+        if fs::metadata(target).is_ok_and(|metadata| !metadata.is_file()) {
+            let file = File::options().write(true).open(target);
+            let file = file.with_context(|| format!("cannot write to `{}`", target.display()))?;
+            return Ok(Self { file, temporary: None, target: target.to_path_buf(), finished: false });
+        }
         let name = format!(".{}.{}.part", name.to_string_lossy(), std::process::id());
         let temporary = target.with_file_name(name);
         remove_on_interrupt();
         *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(temporary.clone());
         let file = File::create(&temporary).with_context(|| format!("cannot create `{}`", target.display()))?;
-        Ok(Self { file, temporary, target: target.to_path_buf(), finished: false })
+        Ok(Self { file, temporary: Some(temporary), target: target.to_path_buf(), finished: false })
     }
 
     /// Gives the file the permissions of another.
     pub(crate) fn set_permissions(&self, permissions: fs::Permissions) -> anyhow::Result<()> {
+        if self.temporary.is_none() {
+            return Ok(());
+        }
         self.file
             .set_permissions(permissions)
             .with_context(|| format!("cannot give `{}` its permissions", self.target.display()))
@@ -44,11 +55,62 @@ impl OutputFile {
     /// Gives the file its name.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         self.file.flush().with_context(|| format!("cannot write `{}`", self.target.display()))?;
+        if let Some(temporary) = &self.temporary {
+            fs::rename(temporary, &self.target)
+                .with_context(|| format!("cannot rename the result to `{}`", self.target.display()))?;
+        }
+        self.finished = true;
+        *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        Ok(())
+    }
+}
+
+/// A folder that appears under its name only when all is in it; removed when dropped before [`OutputFolder::finish`].
+#[derive(Debug)]
+pub(crate) struct OutputFolder {
+    temporary: PathBuf,
+    target: PathBuf,
+    finished: bool,
+}
+
+impl OutputFolder {
+    /// Begins a folder that will be called `target`, which must not be there, or be empty.
+    pub(crate) fn create(target: &Path) -> anyhow::Result<Self> {
+        let Some(name) = target.file_name() else { bail!("`{}` names no folder", target.display()) };
+        match fs::read_dir(target).map(|mut entries| entries.next().is_some()) {
+            Ok(false) => {}
+            Ok(true) => bail!("`{}` is not empty: name a new folder", target.display()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error).with_context(|| format!("cannot read `{}`", target.display())),
+        }
+        let temporary = target.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
+        remove_on_interrupt();
+        *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(temporary.clone());
+        fs::create_dir(&temporary).with_context(|| format!("cannot create `{}`", target.display()))?;
+        Ok(Self { temporary, target: target.to_path_buf(), finished: false })
+    }
+
+    /// Where it is while it is made.
+    pub(crate) fn path(&self) -> &Path {
+        &self.temporary
+    }
+
+    /// Gives the folder its name.
+    pub(crate) fn finish(mut self) -> anyhow::Result<()> {
+        // An empty folder of that name gives way.
         fs::rename(&self.temporary, &self.target)
             .with_context(|| format!("cannot rename the result to `{}`", self.target.display()))?;
         self.finished = true;
         *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(())
+    }
+}
+
+impl Drop for OutputFolder {
+    fn drop(&mut self) {
+        if !self.finished {
+            let _ = fs::remove_dir_all(&self.temporary);
+        }
     }
 }
 
@@ -66,8 +128,8 @@ pub(crate) fn write_if_changed(path: &Path, text: &str) -> anyhow::Result<bool> 
 
 impl Drop for OutputFile {
     fn drop(&mut self) {
-        if !self.finished {
-            let _ = fs::remove_file(&self.temporary);
+        if let Some(temporary) = self.temporary.as_ref().filter(|_| !self.finished) {
+            let _ = fs::remove_file(temporary);
         }
     }
 }
@@ -85,7 +147,7 @@ impl Write for &OutputFile {
 /// Status of a program that Ctrl-C ended, as shells have it.
 const INTERRUPTED: i32 = 130;
 
-/// On Ctrl-C and on being asked to terminate, removes the unfinished file and ends the program.
+/// On Ctrl-C and on being asked to terminate, removes the unfinished file or folder and ends the program.
 fn remove_on_interrupt() {
     static WATCH: Once = Once::new();
     WATCH.call_once(|| drop(std::thread::spawn(watch)));
@@ -95,7 +157,7 @@ fn watch() {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
     runtime.block_on(interrupted());
     if let Some(path) = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).take() {
-        let _ = fs::remove_file(path);
+        let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     }
     std::process::exit(INTERRUPTED);
 }
@@ -114,5 +176,34 @@ async fn interrupted() {
 async fn interrupted() {
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::os::unix::fs::FileTypeExt as _;
+
+    use super::OutputFile;
+
+    #[test]
+    fn a_pipe_stays_a_pipe() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let reader = std::thread::spawn({
+            let path = path.clone();
+            move || {
+                let mut text = String::new();
+                std::fs::File::open(path).unwrap().read_to_string(&mut text).unwrap();
+                text
+            }
+        });
+        let file = OutputFile::create(&path).unwrap();
+        (&file).write_all(b"through").unwrap();
+        file.finish().unwrap();
+        assert_eq!(reader.join().unwrap(), "through");
+        assert!(std::fs::metadata(&path).unwrap().file_type().is_fifo());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

@@ -89,17 +89,23 @@ impl Header<'_> {
  * In the environment of the traced program:
  *   TUMIT_TRACE=run.tmt     the run folder; else one is named after the program
  *   TUMIT_LEVELS={level}=off   switches levels when the program starts
+ *   TUMIT_MEMORY=64M        memory for records that are not in the file yet; 16M without
+ *   TUMIT_POLICY={level}=block  threads wait where records of a level would be dropped
+ *   TUMIT_BUFFERS=private   not in a file NAME.live, which survives when the program is killed
+ *   TUMIT_LIVE=folder       where that file goes; else into the run folder
  * Before including:
  *   #define TUMIT_OFF       removes all tracing
  *   #define {off}   removes the level {level}
  *   #define TUMIT_EXTERN    takes the recorder from another file of the program, which includes this header without
  *   #define TUMIT_MPI       in the file that calls MPI_Init and MPI_Finalize
  *   #define TUMIT_LZ4       compresses with liblz4: link with -llz4
+ *   #define TUMIT_NO_THREAD no helper thread: threads write their own records
  *   #define TUMIT_CLOCK()   a clock of your own, with TUMIT_CLOCK_HZ and TUMIT_CLOCK_DOMAIN
- * At run time: tumit1_set_level(\"{level}\", 0), tumit1_set_thread_name(\"name\"), tumit1_now() for dates,
- * tumit1_new_task() for numbers of tasks, tumit1_set_clock(ticks, hz, domain) before the first record, tumit1_flush().
- * Records reach the file when a thread's buffer (64 KiB) is full, at tumit1_flush(), and when the thread or the program
- * ends; a program that is killed leaves a readable file without the last of each thread. */
+ * At run time: tumit1_start(&config) to choose all that there, tumit1_set_level(\"{level}\", 0), tumit1_set_thread_name(\"name\"),
+ * tumit1_now() for dates, tumit1_new_task() for numbers of tasks, tumit1_set_clock(ticks, hz, domain) before the first record, tumit1_flush(),
+ * tumit1_finish(), tumit1_pause(), tumit1_resume(), tumit1_get_stats(&stats).
+ * Records are in NAME.live as soon as their call returns, and a helper thread writes them to NAME.tmt: a program that is
+ * killed loses none. */
 
 "
         );

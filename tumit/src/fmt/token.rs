@@ -186,8 +186,9 @@ fn lines(text: &str) -> usize {
 }
 
 fn is_bad(rule: Rule) -> bool {
-    use Rule::{bad_item, bad_member, bad_rule, bad_tree_member, missing_close};
-    matches!(rule, bad_item | bad_member | bad_rule | bad_tree_member | missing_close)
+    use Rule::{bad_action, bad_enum_value, bad_field, bad_item, bad_member, bad_rule, bad_tree_member, bad_value};
+    matches!(rule, bad_item | bad_member | bad_rule | bad_tree_member | Rule::missing_close)
+        || matches!(rule, bad_action | bad_enum_value | bad_field | bad_value)
 }
 
 /// Lists that may end with a comma: it is written when they are broken.

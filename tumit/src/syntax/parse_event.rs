@@ -34,11 +34,19 @@ impl Builder<'_> {
                     true => is_async = Some(self.span(&child)),
                     false => located = true,
                 },
-                Rule::fields => fields = children(child).filter_map(|field| self.field(field)).collect(),
+                Rule::fields => fields = children(child).filter_map(|field| self.field_of_list(field)).collect(),
                 _ => {}
             }
         }
         Some(Event { doc, is_span, is_async, name: name?, located, fields })
+    }
+
+    fn field_of_list(&mut self, node: Node<'_>) -> Option<Field> {
+        if node.as_rule() == Rule::bad_field {
+            self.bad_part(&node, Rule::only_field);
+            return None;
+        }
+        self.field(node)
     }
 
     /// `name: type`, of a field or of a key.
@@ -86,6 +94,7 @@ impl Builder<'_> {
                 Rule::doc => add_line(&mut doc, &doc_line(&child)),
                 Rule::name => name = Some(self.ident(&child)),
                 Rule::enum_value => values.extend(self.enum_value(child)),
+                Rule::bad_enum_value => self.bad_part(&child, Rule::only_enum_value),
                 _ => {}
             }
         }

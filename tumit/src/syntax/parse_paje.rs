@@ -73,6 +73,10 @@ impl Builder<'_> {
     }
 
     fn value(&mut self, node: Node<'_>) -> Option<Value> {
+        if node.as_rule() == Rule::bad_value {
+            self.bad_part(&node, Rule::only_value);
+            return None;
+        }
         let doc = docs(&node);
         let (mut name, mut label, mut color, mut look) = (None, None, None, Vec::new());
         for child in children(node) {

@@ -18,6 +18,7 @@ impl Builder<'_> {
             match child.as_rule() {
                 Rule::kw_also => also = true,
                 Rule::rule_target => target = self.target(child),
+                Rule::bad_action => self.bad_part(&child, Rule::only_action),
                 Rule::action => arrows.extend(child.into_inner().next().and_then(|inner| self.action(inner))),
                 _ => {}
             }

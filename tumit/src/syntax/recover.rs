@@ -11,9 +11,19 @@ use crate::source::Span;
 impl Builder<'_> {
     /// Reports a part that nothing could be made of. `only` parses one good part; `place` says what may stand here.
     pub(super) fn bad(&mut self, node: &Node<'_>, only: Rule, place: &str) {
+        self.broken.extend(declared_names(node.as_str()));
+        self.unexpected(node, only, Some(place));
+    }
+
+    /// Reports a part of a list that nothing could be made of: each of its words may have declared something.
+    pub(super) fn bad_part(&mut self, node: &Node<'_>, only: Rule) {
+        self.broken.extend(words(node.as_str()).map(str::to_owned));
+        self.unexpected(node, only, None);
+    }
+
+    fn unexpected(&mut self, node: &Node<'_>, only: Rule, place: Option<&str>) {
         let text = node.as_str();
         let start = self.offset + node.as_span().start();
-        self.broken.extend(declared_names(text));
         let Err(error) = Grammar::parse(only, text) else { return };
         let mut at = offset(&error).min(text.len());
         // At the end of the part, the next thing of the file is what surprised the parser; point after the last word.
@@ -33,7 +43,7 @@ impl Builder<'_> {
             if found.is_empty() { "something is missing here".to_owned() } else { format!("unexpected `{found}`") };
         let expected = expectation(&error);
         let at_start = text[..at].lines().all(|line| line.trim().is_empty() || line.trim().starts_with("///"));
-        let label = if at_start { place.to_owned() } else { expected.clone() };
+        let label = place.filter(|_| at_start).map_or_else(|| expected.clone(), str::to_owned);
         let diagnostic = Diagnostic::error(Code::Syntax, title).at(span, label).maybe_help(
             hint(text, at, found, &expected).or_else(|| did_you_mean(found, keywords(only, at_start).iter().copied())),
         );
@@ -153,7 +163,6 @@ fn after_name(text: &str, signs: &[&str]) -> bool {
 
 /// Advice for mistakes that are made often.
 fn hint(text: &str, at: usize, found: &str, expected: &str) -> Option<String> {
-    let before = text[..at].trim_end();
     let hint = match found {
         "/" if text[at..].starts_with("/*") => "comments start with `//`",
         "/" if text[at..].starts_with("///") => "a `///` comment stands before what it documents; use `//` elsewhere",
@@ -162,7 +171,7 @@ fn hint(text: &str, at: usize, found: &str, expected: &str) -> Option<String> {
         }
         "+=" | "-=" => "write `add VARIABLE = …` or `subtract VARIABLE = …`",
         "'" => "texts stand in double quotes",
-        ";" if before.contains('{') && !before.contains('}') => "parameters are separated by `,`",
+        ";" if expected == "expected `,` or `}`" => "the parts of a list are separated by `,`",
         "=>" | ">" if expected.contains("`->`") => "write `->`",
         "=" if expected.contains("a clause") => "equality is written `==`",
         "#" if at == 0 => "comments start with `//`",
@@ -190,20 +199,24 @@ fn keywords(only: Rule, at_start: bool) -> &'static [&'static str] {
         Rule::only_member if at_start => &["event", "span"],
         Rule::only_tree_member if at_start => &["container", "state", "event", "variable", "link"],
         Rule::only_rule if at_start => &["prologue", "rule", "also"],
-        Rule::only_item | Rule::only_rule => &[
+        Rule::only_item | Rule::only_rule | Rule::only_action => &[
             "create", "destroy", "set", "push", "pop", "reset", "add", "subtract", "mark", "start", "end", "on",
             "from", "to", "key", "at", "when", "with", "level", "default", "off", "ignore", "existing", "once",
         ],
         Rule::only_member => &["located", "async"],
+        Rule::only_field | Rule::only_enum_value => &[],
         _ => &["from", "to", "shape", "size", "stream"],
     }
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
 }
 
 /// Names that a broken part seems to declare.
 fn declared_names(text: &str) -> Vec<String> {
     const KEYWORDS: [&str; 9] = ["event", "span", "level", "enum", "container", "state", "variable", "link", "type"];
-    let is_sign = |c: char| !(c.is_alphanumeric() || c == '_');
-    let words: Vec<&str> = text.split(is_sign).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = words(text).collect();
     let declared = words.windows(2).filter(|pair| KEYWORDS.contains(&pair[0])).map(|pair| pair[1]);
     // A mistyped keyword at the start declares something, too.
     declared.chain(words.get(1).copied()).map(str::to_owned).collect()

@@ -4,6 +4,7 @@ use converter::paje::{ContainerId, TypeId};
 use converter::time::GlobalNanos;
 
 use super::Slot;
+use super::entities::Entities;
 use super::faults::{Fault, Faults};
 use crate::query::{ContainerInfo, Interval};
 
@@ -58,16 +59,26 @@ impl Containers {
     }
 
     /// Takes a new one; `parent_type` is what its type was declared under.
-    pub(super) fn create(&mut self, info: ContainerInfo, parent_type: TypeId, detail: u32, faults: &mut Faults) {
+    pub(super) fn create(
+        &mut self,
+        info: ContainerInfo,
+        parent_type: TypeId,
+        detail: u32,
+        faults: &mut Faults,
+        out: &mut impl Entities,
+    ) {
         if self.is_known(info.id) {
+            out.forget(detail);
             return faults.count(Fault::CreatedAgain);
         }
         if info.parent >= info.id || !self.is_alive(info.parent) || info.id.index() > self.0.len() + MAX_GAP {
+            out.forget(detail);
             return faults.count(Fault::DeadContainer);
         }
         if self.type_of(info.parent) != parent_type {
             faults.count(Fault::ForeignType);
         }
+        out.create(&info);
         if let Some(parent) = self.get_mut(info.parent) {
             parent.children.push(info.id);
         }
@@ -84,6 +95,11 @@ impl Containers {
 
     pub(super) fn type_of(&self, id: ContainerId) -> TypeId {
         self.get(id).map_or(TypeId::ROOT, |entry| entry.info.ty)
+    }
+
+    /// The root, which nobody creates.
+    pub(super) fn root(&self) -> &ContainerInfo {
+        &self.get(ContainerId::ROOT).expect("it is there from the beginning").info
     }
 
     pub(super) fn from(&self, id: ContainerId) -> i64 {
@@ -123,13 +139,14 @@ impl Containers {
         }
     }
 
-    pub(super) fn end(&mut self, id: ContainerId, to: i64) {
+    pub(super) fn end(&mut self, id: ContainerId, to: i64, out: &mut impl Entities) {
         if let Some(entry) = self.get_mut(id) {
             entry.info.life.to = GlobalNanos(to);
             entry.alive = false;
             // What ended needs no more room than what was kept.
             entry.slots = Vec::new();
             entry.children = Vec::new();
+            out.container(&entry.info, entry.detail);
         }
     }
 

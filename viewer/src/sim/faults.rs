@@ -1,84 +1,150 @@
 //! What was wrong with the operations: counted by kind, told in sentences.
 
 macro_rules! faults {
-    ($($name:ident: $one:literal, $many:literal;)*) => {
+    ($($name:ident: $one:literal, $many:literal, $advice:literal;)*) => {
         /// A kind of fault.
-        #[derive(Clone, Copy, Debug)]
-        pub(super) enum Fault {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        #[expect(missing_docs, reason = "its sentence says it")]
+        pub enum Fault {
             $($name,)*
         }
 
         /// What is said of one and of several, without the number.
         const SENTENCES: &[(&str, &str)] = &[$(($one, $many),)*];
+
+        const ALL: &[Fault] = &[$(Fault::$name,)*];
+
+        impl Fault {
+            /// What is wrong.
+            #[must_use]
+            pub const fn what(self) -> &'static str {
+                match self { $(Self::$name => $one,)* }
+            }
+
+            /// What the producer of the trace should have done.
+            #[must_use]
+            pub const fn advice(self) -> &'static str {
+                match self { $(Self::$name => $advice,)* }
+            }
+        }
     };
 }
 
 faults! {
     TooMany: "operation was left out: a trace may hold 4,294,967,295 entities",
-        "operations were left out: a trace may hold 4,294,967,295 entities";
+        "operations were left out: a trace may hold 4,294,967,295 entities",
+        "trace a shorter part";
     TypeDefinition: "type definition was left out: it is out of order, or names types that do not exist",
-        "type definitions were left out: they are out of order, or name types that do not exist";
+        "type definitions were left out: they are out of order, or name types that do not exist",
+        "define each type once, after its parent";
     ValueDefinition: "value definition was left out: it is out of order, or names another type than before",
-        "value definitions were left out: they are out of order, or name another type than before";
+        "value definitions were left out: they are out of order, or name another type than before",
+        "define each value once, for one type";
     UnknownType: "operation was left out: its type does not exist or is of another kind",
-        "operations were left out: their types do not exist or are of another kind";
+        "operations were left out: their types do not exist or are of another kind",
+        "use each type for its own kind: state, event, variable or link";
     UnknownValue: "operation was left out: its value does not exist or is of another type",
-        "operations were left out: their values do not exist or are of another type";
+        "operations were left out: their values do not exist or are of another type",
+        "define each value for the type that it is used with";
     DeadContainer: "operation was left out: its container has ended or never existed",
-        "operations were left out: their containers have ended or never existed";
+        "operations were left out: their containers have ended or never existed",
+        "use a container only between its creation and its destruction, and destroy it once";
     CreatedAgain: "creation was left out: that container exists already",
-        "creations were left out: those containers exist already";
+        "creations were left out: those containers exist already",
+        "create each container once";
     ForeignType: "container holds something whose type was declared for containers of another type; it is kept",
-        "times something stands in a container for whose type it was not declared; it is kept";
+        "times something stands in a container for whose type it was not declared; it is kept",
+        "use a type only in containers of the type that it was defined under (a link: between those that it names)";
     StateOrder: "change of a state is dated before the one that precedes it, and was moved to that date",
-        "changes of states are dated before the ones that precede them, and were moved to those dates";
+        "changes of states are dated before the ones that precede them, and were moved to those dates",
+        "write the events of a container in the order of their dates";
     EmptyPop: "pop of a state found no state to end",
-        "pops of states found no state to end";
+        "pops of states found no state to end",
+        "pop only what was pushed or set";
     TooDeep: "state is nested deeper than 4,096 and not shown; pops seem to be missing",
-        "states are nested deeper than 4,096 and not shown; pops seem to be missing";
+        "states are nested deeper than 4,096 and not shown; pops seem to be missing",
+        "pop what it pushes";
     VariableOrder: "value of a variable is dated before the one that precedes it, and replaces that one",
-        "values of variables are dated before the ones that precede them, and replace those";
+        "values of variables are dated before the ones that precede them, and replace those",
+        "write the events of a container in the order of their dates";
     NeverSet: "variable was changed before it was set, and starts from 0",
-        "variables were changed before they were set, and start from 0";
+        "variables were changed before they were set, and start from 0",
+        "set each variable before it adds to it or subtracts from it";
     NotFinite: "value of a variable was left out: it is not a finite number",
-        "values of variables were left out: they are not finite numbers";
+        "values of variables were left out: they are not finite numbers",
+        "keep variables within the numbers of 64-bit floats";
     EventOrder: "point event is dated before the one that precedes it, and was sorted in",
-        "point events are dated before the ones that precede them, and were sorted in";
+        "point events are dated before the ones that precede them, and were sorted in",
+        "write the events of a container in the order of their dates";
     KeyInUse: "link uses a key that is still in use; the pairs were made in order of arrival",
-        "links use keys that are still in use; the pairs were made in order of arrival";
+        "links use keys that are still in use; the pairs were made in order of arrival",
+        "give each link of a type and container a key of its own";
     LinkValue: "link has another value at its end than at its start; the start's is shown",
-        "links have other values at their ends than at their starts; the starts' are shown";
+        "links have other values at their ends than at their starts; the starts' are shown",
+        "give both ends of a link the same value";
     IncompleteLink: "link has only a start or only an end, and is not shown",
-        "links have only a start or only an end, and are not shown";
+        "links have only a start or only an end, and are not shown",
+        "write both ends of each link, with the same key, type and container";
     EarlyDestruction: "container ends before the last date in it; it was kept until then",
-        "containers end before the last dates in them; they were kept until then";
+        "containers end before the last dates in them; they were kept until then",
+        "destroy a container after the last event in it";
 }
 
 /// How often each happened.
 #[derive(Debug)]
-pub(super) struct Faults([u64; SENTENCES.len()]);
+pub(super) struct Faults {
+    counts: [u64; ALL.len()],
+    /// Lines of the first.
+    lines: [u64; ALL.len()],
+    /// The line that is taken now; 0 where lines are not known.
+    pub(super) line: u64,
+    /// How many kinds there were.
+    pub(super) kinds: usize,
+}
 
 impl Default for Faults {
     fn default() -> Self {
-        Self([0; SENTENCES.len()])
+        Self { counts: [0; ALL.len()], lines: [0; ALL.len()], line: 0, kinds: 0 }
     }
 }
 
 impl Faults {
+    #[cold]
     pub(super) fn count(&mut self, fault: Fault) {
-        self.count_many(fault, 1);
+        self.count_at(fault, self.line);
     }
 
-    pub(super) fn count_many(&mut self, fault: Fault, times: u64) {
-        self.0[fault as usize] += times;
+    /// Counts one of which the line is an earlier one.
+    pub(super) fn count_at(&mut self, fault: Fault, line: u64) {
+        let at = fault as usize;
+        if self.counts[at] == 0 {
+            self.lines[at] = line;
+            self.kinds += 1;
+        }
+        self.lines[at] = self.lines[at].min(line);
+        self.counts[at] += 1;
+    }
+
+    /// Those that happened: kind, count, line of the first.
+    pub(super) fn found(&self) -> impl Iterator<Item = (Fault, u64, u64)> {
+        ALL.iter()
+            .map(|&fault| (fault, self.counts[fault as usize], self.lines[fault as usize]))
+            .filter(|found| found.1 > 0)
     }
 
     /// One for each kind that happened.
     pub(super) fn sentences(&self) -> impl Iterator<Item = String> {
-        self.0.iter().zip(SENTENCES).filter(|&(&count, _)| count > 0).map(|(&count, &(one, many))| match count {
-            1 => format!("1 {one}"),
-            _ => format!("{} {many}", grouped(count)),
-        })
+        self.found().map(|(fault, count, _)| sentence(fault, count))
+    }
+}
+
+/// What happened how often.
+pub(super) fn sentence(fault: Fault, count: u64) -> String {
+    let (one, many) = SENTENCES[fault as usize];
+    match count {
+        1 => format!("1 {one}"),
+        _ => format!("{} {many}", grouped(count)),
     }
 }
 

@@ -1,11 +1,13 @@
 //! Pairs the halves of links by key within (holding container, type).
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use converter::paje::{ContainerId, KeyId, TypeId, ValueId};
+use converter::time::GlobalNanos;
+use rustc_hash::FxHashMap;
 
+use super::entities::{EndedLink, Entities};
 use super::faults::{Fault, Faults};
-use crate::store::{Details, LinkRow};
 
 /// The start or the end of a link.
 #[derive(Clone, Copy, Debug)]
@@ -15,70 +17,72 @@ pub(super) struct Half {
     pub(super) value: ValueId,
     pub(super) container: ContainerId,
     pub(super) detail: u32,
+    /// Line of the file, if it is known.
+    pub(super) line: u64,
 }
 
 type Key = (ContainerId, TypeId, KeyId);
 
-/// Halves that wait, and links that are complete.
+/// Halves that wait.
 #[derive(Debug, Default)]
 pub(super) struct Links {
-    waiting: HashMap<Key, Half>,
+    // Keys are numbers that the reader or the rules gave out: nobody can choose them to collide.
+    waiting: FxHashMap<Key, Half>,
     /// More halves of the same kind with the same key, in order of arrival.
-    queued: HashMap<Key, VecDeque<Half>>,
-    complete: BTreeMap<TypeId, Vec<LinkRow>>,
+    queued: FxHashMap<Key, VecDeque<Half>>,
 }
 
 impl Links {
-    pub(super) fn take(
-        &mut self,
-        holder: ContainerId,
-        ty: TypeId,
-        key: KeyId,
-        half: Half,
-        details: &mut Details,
-        faults: &mut Faults,
-    ) {
-        let at = (holder, ty, key);
-        let Some(&first) = self.waiting.get(&at) else {
+    pub(super) fn take(&mut self, at: Key, half: Half, faults: &mut Faults, out: &mut impl Entities) {
+        let Some(first) = self.waiting.remove(&at) else {
             self.waiting.insert(at, half);
             return;
         };
         if first.starts == half.starts {
             faults.count(Fault::KeyInUse);
+            self.waiting.insert(at, first);
             self.queued.entry(at).or_default().push_back(half);
             return;
         }
-        let next = self.queued.get_mut(&at).and_then(VecDeque::pop_front);
-        match next {
-            Some(next) => _ = self.waiting.insert(at, next),
-            None => _ = self.waiting.remove(&at),
-        }
-        if next.is_some() && self.queued.get(&at).is_some_and(VecDeque::is_empty) {
-            self.queued.remove(&at);
-        }
+        let (holder, ty, key) = at;
         let (start, end) = if half.starts { (half, first) } else { (first, half) };
         if start.value != end.value {
             faults.count(Fault::LinkValue);
         }
-        self.complete.entry(ty).or_default().push(LinkRow {
-            start_time: start.time,
-            end_time: end.time,
-            key: key.0,
+        let detail = out.join(start.detail, end.detail);
+        out.link(&EndedLink {
+            container: holder,
+            ty,
             value: start.value,
-            holder,
+            start_time: GlobalNanos(start.time),
+            end_time: GlobalNanos(end.time),
             start: start.container,
             end: end.container,
-            detail: details.join(start.detail, end.detail),
+            key: key.0,
+            detail,
         });
+        if !self.advance(&at) {
+            out.forget_key(key.0);
+        }
     }
 
-    /// Number of halves without their other.
-    pub(super) fn pending(&self) -> u64 {
-        let queued: usize = self.queued.values().map(VecDeque::len).sum();
-        (self.waiting.len() + queued) as u64
+    /// Lets the next half with this key wait; `false` when there is none.
+    fn advance(&mut self, at: &Key) -> bool {
+        if self.queued.is_empty() {
+            return false;
+        }
+        let Some(queue) = self.queued.get_mut(at) else { return false };
+        if let Some(next) = queue.pop_front() {
+            self.waiting.insert(*at, next);
+        }
+        if queue.is_empty() {
+            self.queued.remove(at);
+        }
+        true
     }
 
-    pub(super) fn into_raw(self) -> Vec<(TypeId, Vec<LinkRow>)> {
-        self.complete.into_iter().collect()
+    /// Lines of the halves without their other.
+    pub(super) fn pending(&self) -> impl Iterator<Item = u64> {
+        self.waiting.values().chain(self.queued.values().flatten()).map(|half| half.line)
     }
 }

@@ -1,9 +1,11 @@
 //! The stack of states of one type in one container.
 
-use converter::paje::{ContainerId, TypeId, ValueId};
+use converter::paje::ValueId;
+use converter::time::GlobalNanos;
 
+use super::entities::{EndedState, Entities, Place};
 use super::faults::{Fault, Faults};
-use crate::store::{RawLane, RawStates};
+use crate::query::Interval;
 
 /// Nesting beyond this is a fault of the trace (pops missing), and would cost a lane each.
 const MAX_DEPTH: usize = 4096;
@@ -15,21 +17,19 @@ struct Open {
     detail: u32,
 }
 
-/// States that are open, innermost last, and the lanes of those that have ended.
+/// States that are open, innermost last.
 #[derive(Debug)]
 pub(super) struct Stack {
-    container: ContainerId,
-    ty: TypeId,
+    place: Place,
     open: Vec<Open>,
-    /// Pushes beyond the deepest lane.
+    /// Pushes beyond the deepest.
     hidden: u64,
     last: i64,
-    lanes: Vec<RawLane>,
 }
 
 impl Stack {
-    pub(super) fn new(container: ContainerId, ty: TypeId) -> Self {
-        Self { container, ty, open: Vec::new(), hidden: 0, last: i64::MIN, lanes: Vec::new() }
+    pub(super) fn new(place: Place) -> Self {
+        Self { place, open: Vec::new(), hidden: 0, last: i64::MIN }
     }
 
     /// The date itself, or the last one if this is earlier.
@@ -41,35 +41,43 @@ impl Stack {
         self.last
     }
 
-    pub(super) fn set(&mut self, time: i64, value: ValueId, detail: u32, faults: &mut Faults) {
+    pub(super) fn set(&mut self, time: i64, value: ValueId, detail: u32, faults: &mut Faults, out: &mut impl Entities) {
         let start = self.order(time, faults);
-        self.end_all(start);
+        self.end_all(start, out);
         self.open.push(Open { start, value, detail });
     }
 
-    pub(super) fn push(&mut self, time: i64, value: ValueId, detail: u32, faults: &mut Faults) {
+    pub(super) fn push(
+        &mut self,
+        time: i64,
+        value: ValueId,
+        detail: u32,
+        faults: &mut Faults,
+        out: &mut impl Entities,
+    ) {
         let start = self.order(time, faults);
         if self.open.len() >= MAX_DEPTH {
             self.hidden += 1;
+            out.forget(detail);
             return faults.count(Fault::TooDeep);
         }
         self.open.push(Open { start, value, detail });
     }
 
-    pub(super) fn pop(&mut self, time: i64, faults: &mut Faults) {
+    pub(super) fn pop(&mut self, time: i64, faults: &mut Faults, out: &mut impl Entities) {
         let end = self.order(time, faults);
         if self.hidden > 0 {
             self.hidden -= 1;
         } else if self.open.is_empty() {
             faults.count(Fault::EmptyPop);
         } else {
-            self.end_top(end);
+            self.end_top(end, out);
         }
     }
 
-    pub(super) fn reset(&mut self, time: i64, faults: &mut Faults) {
+    pub(super) fn reset(&mut self, time: i64, faults: &mut Faults, out: &mut impl Entities) {
         let end = self.order(time, faults);
-        self.end_all(end);
+        self.end_all(end, out);
     }
 
     /// The later of a date and the last one here.
@@ -77,29 +85,18 @@ impl Stack {
         self.last.max(time)
     }
 
-    /// The container has ended.
-    pub(super) fn close(&mut self, time: i64) {
-        self.end_all(time);
-    }
-
-    fn end_all(&mut self, end: i64) {
+    /// Ends all that is open.
+    pub(super) fn end_all(&mut self, end: i64, out: &mut impl Entities) {
         self.hidden = 0;
         while !self.open.is_empty() {
-            self.end_top(end);
+            self.end_top(end, out);
         }
     }
 
-    fn end_top(&mut self, end: i64) {
+    fn end_top(&mut self, end: i64, out: &mut impl Entities) {
         if let Some(Open { start, value, detail }) = self.open.pop() {
-            let depth = self.open.len();
-            if self.lanes.len() <= depth {
-                self.lanes.resize_with(depth + 1, RawLane::default);
-            }
-            self.lanes[depth].push(start, end, value, detail);
+            let life = Interval { from: GlobalNanos(start), to: GlobalNanos(end) };
+            out.state(self.place, EndedState { life, depth: self.open.len() as u32, value, detail });
         }
-    }
-
-    pub(super) fn into_raw(self) -> RawStates {
-        RawStates { container: self.container, ty: self.ty, lanes: self.lanes }
     }
 }

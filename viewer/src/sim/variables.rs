@@ -1,31 +1,37 @@
 //! The course of one variable in one container.
 
-use converter::paje::{ContainerId, TypeId, VariableOp};
+use converter::paje::VariableOp;
+use converter::time::GlobalNanos;
 
+use super::entities::{Entities, Place};
 use super::faults::{Fault, Faults};
-use crate::store::RawVariable;
+use crate::query::Interval;
 
-/// Its values so far.
+/// Its present value.
 #[derive(Debug)]
 pub(super) struct Variable {
-    container: ContainerId,
-    ty: TypeId,
-    samples: RawVariable,
-    /// When its container ended.
-    pub(super) end: Option<i64>,
+    place: Place,
+    /// Since when, and what it is.
+    now: Option<(i64, f64)>,
 }
 
 impl Variable {
-    pub(super) fn new(container: ContainerId, ty: TypeId) -> Self {
-        Self { container, ty, samples: RawVariable::default(), end: None }
+    pub(super) fn new(place: Place) -> Self {
+        Self { place, now: None }
     }
 
-    pub(super) fn change(&mut self, time: i64, op: VariableOp, value: f64, faults: &mut Faults) {
-        let old = self.samples.values.last().copied();
-        if old.is_none() && op != VariableOp::Set {
+    pub(super) fn change(
+        &mut self,
+        time: i64,
+        op: VariableOp,
+        value: f64,
+        faults: &mut Faults,
+        out: &mut impl Entities,
+    ) {
+        if self.now.is_none() && op != VariableOp::Set {
             faults.count(Fault::NeverSet);
         }
-        let old = old.unwrap_or(0.0);
+        let old = self.now.map_or(0.0, |(_, value)| value);
         let new = match op {
             VariableOp::Set => value,
             VariableOp::Add => old + value,
@@ -34,26 +40,30 @@ impl Variable {
         if !new.is_finite() {
             return faults.count(Fault::NotFinite);
         }
-        match (self.samples.dates.last(), self.samples.values.last_mut()) {
-            (Some(&last), Some(current)) if time <= last => {
-                if time < last {
+        match &mut self.now {
+            Some((last, current)) if time <= *last => {
+                if time < *last {
                     faults.count(Fault::VariableOrder);
                 }
                 *current = new;
             }
-            _ => {
-                self.samples.dates.push(time);
-                self.samples.values.push(new);
+            now => {
+                if let Some((start, value)) = now.replace((time, new)) {
+                    out.sample(self.place, Interval { from: GlobalNanos(start), to: GlobalNanos(time) }, value);
+                }
             }
         }
     }
 
     /// The later of a date and the last one here.
     pub(super) fn last_date(&self, time: i64) -> i64 {
-        self.samples.dates.last().map_or(time, |&last| last.max(time))
+        self.now.map_or(time, |(start, _)| start.max(time))
     }
 
-    pub(super) fn into_raw(self, last: i64) -> (ContainerId, TypeId, RawVariable, i64) {
-        (self.container, self.ty, self.samples, self.end.unwrap_or(last))
+    /// Its container has ended.
+    pub(super) fn end(&mut self, end: i64, out: &mut impl Entities) {
+        if let Some((start, value)) = self.now.take() {
+            out.sample(self.place, Interval { from: GlobalNanos(start), to: GlobalNanos(end) }, value);
+        }
     }
 }

@@ -3,7 +3,9 @@
 use std::fs::File;
 use std::io;
 
-use tracer_format::live::{LIVE_HEAD_BYTES, LIVE_MAGIC, LIVE_VERSION, LOSS_COUNTERS, SLOT_HEAD_BYTES, head, slot};
+use tracer_format::live::{
+    LIVE_HEAD_BYTES, LIVE_MAGIC, LIVE_VERSION, LOSS_COUNTERS, PART_BYTES, SLOT_HEAD_BYTES, head, slot, taken,
+};
 
 use crate::input::read_at::read_at;
 
@@ -88,8 +90,10 @@ pub(crate) struct Header {
     pub(crate) slots_offset: u64,
     /// Slots that the header claims and the file is too short for.
     pub(crate) cut_slots: u32,
-    /// Records that the process dropped in all.
+    /// Records that the process dropped or overwrote in all.
     pub(crate) dropped: u64,
+    /// How many of them it overwrote.
+    pub(crate) overwritten: u64,
 }
 
 impl Header {
@@ -125,7 +129,8 @@ impl Header {
             cut_slots: 0,
             dropped: (0..LOSS_COUNTERS)
                 .map(|counter| u64_at(bytes, head::LOSSES + counter * 8))
-                .fold(0, u64::saturating_add),
+                .fold(u64_at(bytes, head::OVERWRITTEN), u64::saturating_add),
+            overwritten: u64_at(bytes, head::OVERWRITTEN),
         };
         header.checked(u32_at(bytes, head::LOG_BYTES), length)
     }
@@ -152,11 +157,32 @@ impl Header {
         Ok(self)
     }
 
-    /// Where a slot is.
-    pub(crate) fn slot_offset(&self, slot: u32) -> u64 {
+    /// Where a slot is, or a part of it.
+    pub(crate) fn place(&self, slot: u32, piece: u32) -> Place {
+        let bytes = if piece == 0 { self.slot_bytes } else { PART };
+        Place { offset: self.slot_offset(slot) + u64::from(piece) * u64::from(PART), bytes }
+    }
+
+    /// Parts of a slot that is divided, the first of which is its own head.
+    pub(crate) fn pieces(&self) -> u32 {
+        self.slot_bytes / PART
+    }
+
+    fn slot_offset(&self, slot: u32) -> u64 {
         self.slots_offset + u64::from(slot) * u64::from(self.slot_bytes)
     }
 }
+
+/// A slot, or a part of one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) offset: u64,
+    /// Its size with its head.
+    pub(crate) bytes: u32,
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a page")]
+const PART: u32 = PART_BYTES as u32;
 
 /// The head of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -183,12 +209,19 @@ pub(crate) struct SlotHead {
     pub(crate) stream: u32,
     /// The slot belongs to a stream.
     pub(crate) taken: bool,
+    /// The stream's slots are overwritten.
+    pub(crate) overwrites: bool,
+    /// Its records are overwritten, and counted as soon as the process has overwritten more than this number.
+    pub(crate) uncounted: Option<u64>,
+    /// The slot is divided.
+    pub(crate) divided: bool,
 }
 
 impl SlotHead {
     pub(crate) fn decode(bytes: &[u8; SLOT_HEAD_BYTES]) -> Self {
         let half = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
         let blocks = half(slot::FLUSHED + 6);
+        let taken = u32_at(bytes, slot::TAKEN);
         Self {
             used: u32_at(bytes, slot::STATE),
             records: u32_at(bytes, slot::STATE + 4),
@@ -200,7 +233,10 @@ impl SlotHead {
             sequence: u64_at(bytes, slot::SEQUENCE).saturating_add(u64::from(blocks)),
             dropped: u64_at(bytes, slot::DROPPED),
             stream: u32_at(bytes, slot::STREAM),
-            taken: u32_at(bytes, slot::TAKEN) == 1,
+            taken: taken == taken::YES || taken == taken::OVERWRITES,
+            overwrites: taken == taken::OVERWRITES,
+            divided: taken == taken::DIVIDED,
+            uncounted: (taken == taken::BEING_OVERWRITTEN).then(|| u64_at(bytes, slot::FLUSHED_LAST)),
         }
     }
 

@@ -21,6 +21,9 @@ pub(super) struct State {
     pub(super) faults: Faults,
     /// The largest date.
     pub(super) end: Option<i64>,
+    /// The last line of an event, and the last one with a date.
+    pub(super) taken: u64,
+    pub(super) dated: u64,
     /// Operations sent.
     pub(super) sent: u64,
     /// Always empty between lines: lends its memory to each.
@@ -61,8 +64,13 @@ impl<'a> Input<'a> {
 type Understood<T> = Option<T>;
 
 impl State {
+    pub(super) fn remember_keys(&mut self) {
+        self.keys.remember();
+    }
+
     /// Takes a line. What is wrong with it is counted; only the sink's errors come out.
     pub(super) fn line(&mut self, input: Input<'_>, sink: &mut dyn Sink) -> io::Result<()> {
+        self.taken = input.line;
         let result = match input.definition.kind {
             Kind::Idle => return Ok(()),
             Kind::DefineContainerType => self.define_type(&input, TypeKind::Container, sink),
@@ -100,7 +108,15 @@ impl State {
         if date.comma {
             self.faults.count(FaultKind::Comma, input.line, word);
         }
-        self.end = Some(self.end.map_or(date.value, |end| end.max(date.value)));
+        if date.value < 0 {
+            self.faults.count(FaultKind::Negative, input.line, word);
+        }
+        self.dated = input.line;
+        if self.end.is_some_and(|end| date.value < end) {
+            self.faults.count(FaultKind::Disorder, input.line, word);
+        } else {
+            self.end = Some(date.value);
+        }
         Some(GlobalNanos(date.value))
     }
 
@@ -161,9 +177,12 @@ impl State {
         if ty == TypeId::ROOT {
             return self.fault(FaultKind::Root, input, id);
         }
-        let Some(container) = self.containers.create(id, name, parent) else {
+        let Some((container, again)) = self.containers.create(id, name, (ty, parent)) else {
             return self.fault(FaultKind::ContainerTwice, input, id);
         };
+        if again {
+            self.faults.count(FaultKind::IdAgain, input.line, id);
+        }
         let extras = self.extras(input);
         let result = self.send(sink, &PajeEvent::CreateContainer { time, container, ty, parent, name, extra: &extras });
         self.extras = recycled(extras);
@@ -174,7 +193,12 @@ impl State {
         let time = self.time(input)?;
         let container = self.find_container(input, Role::Name)?;
         if container == ContainerId::ROOT {
-            return self.fault(FaultKind::Root, input, input.word(Role::Name));
+            return self.fault(FaultKind::RootEnd, input, input.word(Role::Name));
+        }
+        if let Some(word) = input.get(Role::Type)
+            && self.types.find(word) != Some(self.containers.type_of(container))
+        {
+            self.faults.count(FaultKind::OtherType, input.line, word);
         }
         self.containers.destroy(container);
         self.send(sink, &PajeEvent::DestroyContainer { time, container })
@@ -243,6 +267,9 @@ impl State {
             _ => {
                 let text = input.word(Role::Key);
                 let (key, new) = self.keys.find(container, ty, text, kind == Kind::StartLink);
+                if new && self.keys.is_again() {
+                    self.faults.count(FaultKind::KeyAgain, input.line, text);
+                }
                 if new && let Err(error) = sink.name_key(key, text) {
                     return Some(Err(error));
                 }

@@ -20,6 +20,12 @@ macro_rules! faults {
                 match self { $(Self::$name => $what,)* }
             }
 
+            /// Whether the file was read in full all the same, though not every reader can.
+            #[must_use]
+            pub const fn is_note(self) -> bool {
+                self as usize >= Self::IdAgain as usize
+            }
+
             /// What the producer of the file should have done.
             #[must_use]
             pub const fn advice(self) -> &'static str {
@@ -78,8 +84,39 @@ faults! {
     LateValue: "value defined after its first use", "define values before they are used: other readers refuse this";
     /// A container created twice.
     ContainerTwice: "container created while another with its identifier exists; the first counts", "give each container an alias of its own";
-    /// The root container or root type, redefined or destroyed.
-    Root: "line that creates or destroys the root container `0`", "leave the root to the reader";
+    /// A container of the root's type.
+    Root: "line that creates the root container `0` or another of its type", "leave the root to the reader";
+    // What follows was read in full: notes.
+    /// A destroyed container's identifier.
+    IdAgain: "identifier of a destroyed container is used again", "give each container an identifier of its own: `pj_dump` refuses this";
+    /// A link's key, after its pair.
+    KeyAgain: "key of a link is used again after its pair", "give each link of a type and container a key of its own: `pj_dump` refuses this";
+    /// A name from an older version of the format.
+    OldName: "field under an old name", "use the names of format 1.3: `pj_dump` refuses others without its option -n";
+    /// Another type than the container's.
+    OtherType: "line that destroys a container under another type", "name the container's own type: `pj_dump` refuses others";
+    /// The root, destroyed.
+    RootEnd: "line that destroys the root container `0`, which ends with the trace", "leave the root to the reader";
+    /// Dates that go back.
+    Disorder: "line dated before an earlier one", "sort lines by date: the format asks for it, and few readers do it";
+    /// More than 19 fields.
+    ManyFields: "definition with more than 19 fields", "define fewer: `pj_dump` and Paje.app read no more";
+    /// `float`.
+    Float: "field of type `float`", "write `double`: ViTE and Paje.app know no other";
+    /// CRLF.
+    CarriageReturn: "line that ends in CR and LF", "end lines with LF: ViTE cannot read the definitions else";
+    /// A byte order mark.
+    ByteOrderMark: "byte order mark", "write none: `pj_dump` refuses it";
+    /// No LF at the end of the file.
+    NoLineEnd: "last line without its end", "end it: ViTE leaves the line out else";
+    /// Longer than 4000 bytes.
+    Lengthy: "line longer than 4000 bytes", "write shorter ones: ViTE cuts them";
+    /// `""`.
+    Empty: "empty text", "write a blank instead: `pj_dump` misreads `\"\"`";
+    /// Before 0.
+    Negative: "date before 0", "write dates from 0 on: `pj_dump` takes some for none";
+    /// A definition in the last line.
+    UndatedEnd: "last line without a date", "end with a dated line: `pj_dump` ends the trace at that date";
 }
 
 /// One kind of fault, as it was met.
@@ -111,20 +148,25 @@ impl fmt::Display for Fault {
 
 /// Gathers them.
 #[derive(Debug)]
-pub(super) struct Faults([Option<Fault>; FaultKind::COUNT]);
+pub(super) struct Faults {
+    found: [Option<Fault>; FaultKind::COUNT],
+    /// How many kinds there were.
+    pub(super) kinds: usize,
+}
 
 /// Characters of a line that a report quotes.
 const QUOTED: usize = 80;
 
 impl Default for Faults {
     fn default() -> Self {
-        Self([const { None }; FaultKind::COUNT])
+        Self { found: [const { None }; FaultKind::COUNT], kinds: 0 }
     }
 }
 
 impl Faults {
+    #[cold]
     pub(super) fn count(&mut self, kind: FaultKind, line: u64, found: &str) {
-        match &mut self.0[kind as usize] {
+        match &mut self.found[kind as usize] {
             Some(fault) => fault.count += 1,
             none => {
                 let mut short: String =
@@ -132,15 +174,21 @@ impl Faults {
                 if found.chars().nth(QUOTED).is_some() {
                     short.push('…');
                 }
+                self.kinds += 1;
                 *none = Some(Fault { kind, count: 1, line, found: short });
             }
         }
     }
 
-    /// By the line of the first of each kind.
-    pub(super) fn into_list(self) -> Vec<Fault> {
-        let mut list: Vec<Fault> = self.0.into_iter().flatten().collect();
+    /// Faults and notes, each by the line of the first of its kind.
+    pub(super) fn into_lists(self) -> (Vec<Fault>, Vec<Fault>) {
+        let mut list: Vec<Fault> = self.found.into_iter().flatten().collect();
         list.sort_by_key(|fault| fault.line);
-        list
+        list.into_iter().partition(|fault| !fault.kind.is_note())
+    }
+
+    /// What was found so far.
+    pub(super) fn found(&self) -> impl Iterator<Item = &Fault> {
+        self.found.iter().flatten()
     }
 }

@@ -1,8 +1,11 @@
 //! Event definitions: which word of a line is what.
 
-use std::collections::HashMap;
+use std::io;
+
+use foldhash::HashMap;
 
 use super::fault::{FaultKind, Faults};
+use crate::paje::{FieldKind, Operation, Shape, Sink};
 
 /// The events of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -214,6 +217,30 @@ impl Definition {
         let user = user.map(|(at, name)| UserField { word: at + 1, name: name.clone(), relation: relation(name) });
         Ok(Self { kind, words: fields.len() + 1, needed: last + 1, positions, user: user.collect() })
     }
+
+    /// Says which extra fields the events of this definition will have.
+    pub(super) fn announce(&self, sink: &mut dyn Sink) -> io::Result<()> {
+        let operation = match self.kind {
+            Kind::CreateContainer => Operation::CreateContainer,
+            Kind::SetState => Operation::SetState,
+            Kind::PushState => Operation::PushState,
+            Kind::NewEvent => Operation::NewEvent,
+            Kind::StartLink => Operation::StartLink,
+            Kind::EndLink => Operation::EndLink,
+            _ => return Ok(()),
+        };
+        // Whether a field refers to a container is seen only when it comes.
+        let names = self.user.iter().flat_map(|field| {
+            let reference = field.relation.as_deref().map(|name| (name, FieldKind::Container));
+            reference.into_iter().chain([(field.name.as_str(), FieldKind::Text)])
+        });
+        let fields: Vec<(&str, FieldKind)> = names.collect();
+        let source = self.word(Role::File).is_some() && operation != Operation::CreateContainer;
+        if fields.is_empty() && !source {
+            return Ok(());
+        }
+        sink.announce(&Shape { operation, fields: &fields, source })
+    }
 }
 
 /// `WaitsForContainer` to `waits for`.
@@ -255,6 +282,8 @@ pub(super) struct Header {
     open: Option<Open>,
 }
 
+/// Fields that every reader takes.
+const MAX_FIELDS: usize = 19;
 /// Ids that are looked up in a table.
 const SMALL: usize = 256;
 
@@ -277,11 +306,14 @@ impl Header {
         }
     }
 
-    /// Takes a line that begins with `%`. `words` are those after it.
-    pub(super) fn line(&mut self, words: &[&str], number: u64, text: &str, faults: &mut Faults) {
+    /// Takes a line that begins with `%`. `words` are those after it. Returns the definition that ends here.
+    pub(super) fn line(&mut self, words: &[&str], number: u64, text: &str, faults: &mut Faults) -> Option<&Definition> {
         match *words {
             ["EventDef", name, id, ref rest @ ..] => {
-                self.close_open(number, faults);
+                let ended = self.open.take();
+                if let Some(open) = &ended {
+                    faults.count(FaultKind::Unclosed, number, &open.id);
+                }
                 if !rest.is_empty() {
                     faults.count(FaultKind::Header, number, text);
                 }
@@ -290,9 +322,10 @@ impl Header {
                     faults.count(FaultKind::UnknownEvent, number, name);
                 }
                 self.open = Some(Open { id: id.to_owned(), kind, fields: Vec::new() });
+                return ended.and_then(|open| self.finish(open, number, faults));
             }
             ["EndEventDef", ..] => match self.open.take() {
-                Some(open) => self.finish(open, number, faults),
+                Some(open) => return self.finish(open, number, faults),
                 None => faults.count(FaultKind::Header, number, text),
             },
             [] => {}
@@ -302,6 +335,16 @@ impl Header {
                     if !matches!(ty, "date" | "double" | "float" | "int" | "hex" | "string" | "color") {
                         faults.count(FaultKind::FieldType, number, ty);
                     }
+                    if ty == "float" {
+                        faults.count(FaultKind::Float, number, field);
+                    }
+                    let is_old = |kind: Kind| matches!(kind.role(field), Some((_, 1..)));
+                    if open.kind.is_some_and(is_old) {
+                        faults.count(FaultKind::OldName, number, field);
+                    }
+                    if open.fields.len() == MAX_FIELDS {
+                        faults.count(FaultKind::ManyFields, number, field);
+                    }
                     if open.fields.iter().any(|known| known == field) {
                         faults.count(FaultKind::FieldTwice, number, field);
                     }
@@ -310,17 +353,17 @@ impl Header {
                 None => faults.count(FaultKind::Header, number, text),
             },
         }
+        None
     }
 
-    /// A line of events, or the end of the file: a definition that is still open ends here.
-    pub(super) fn close_open(&mut self, number: u64, faults: &mut Faults) {
-        if let Some(open) = self.open.take() {
-            faults.count(FaultKind::Unclosed, number, &open.id);
-            self.finish(open, number, faults);
-        }
+    /// A line of events, or the end of the file: a definition that is still open ends here, and is returned.
+    pub(super) fn close_open(&mut self, number: u64, faults: &mut Faults) -> Option<&Definition> {
+        let open = self.open.take()?;
+        faults.count(FaultKind::Unclosed, number, &open.id);
+        self.finish(open, number, faults)
     }
 
-    fn finish(&mut self, open: Open, number: u64, faults: &mut Faults) {
+    fn finish(&mut self, open: Open, number: u64, faults: &mut Faults) -> Option<&Definition> {
         let meaning = match open.kind.map(|kind| Definition::new(kind, &open.fields)) {
             Some(Ok(definition)) => Meaning::Event(definition),
             Some(Err(required)) => {
@@ -335,11 +378,12 @@ impl Header {
             Some(small) => self.small.get(small).copied().flatten(),
             None => self.others.get(&open.id).copied(),
         };
-        match known {
-            Some(known) if self.meanings[known] == meaning => {}
+        let at = match known {
+            Some(known) if self.meanings[known] == meaning => known,
             Some(known) => {
                 faults.count(FaultKind::IdTwice, number, &open.id);
                 self.meanings[known] = meaning;
+                known
             }
             None => {
                 let at = self.meanings.len();
@@ -351,7 +395,12 @@ impl Header {
                     }
                     None => _ = self.others.insert(open.id, at),
                 }
+                at
             }
+        };
+        match &self.meanings[at] {
+            Meaning::Event(definition) => Some(definition),
+            Meaning::Useless => None,
         }
     }
 }

@@ -3,8 +3,11 @@
 //! An identifier is an alias, or the name of what has no alias. What has an alias is also found by its name, as long as the name
 //! is unique: some files do so, though the format forbids it. `0` and `/` are the root unless the file defines them.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::hash::BuildHasher as _;
+
+// Seeded at random, as identifiers come from files, and several times faster than the standard library's.
+use foldhash::{HashMap, HashSet};
 
 use crate::paje::{ContainerId, KeyId, TypeId, TypeKind, ValueId};
 
@@ -18,7 +21,7 @@ struct Index<T> {
 
 impl<T: Copy> Default for Index<T> {
     fn default() -> Self {
-        Self { by_id: HashMap::new(), by_name: HashMap::new() }
+        Self { by_id: HashMap::default(), by_name: HashMap::default() }
     }
 }
 
@@ -129,6 +132,7 @@ impl Types {
 
 #[derive(Clone, Copy, Debug)]
 struct Container {
+    ty: TypeId,
     parent: ContainerId,
     destroyed: bool,
 }
@@ -142,7 +146,7 @@ pub(super) struct Containers {
 
 impl Default for Containers {
     fn default() -> Self {
-        let root = Container { parent: ContainerId::ROOT, destroyed: false };
+        let root = Container { ty: TypeId::ROOT, parent: ContainerId::ROOT, destroyed: false };
         Self { containers: vec![root], index: Index::default() }
     }
 }
@@ -158,16 +162,27 @@ impl Containers {
         self.index.by_id.get(text).copied().or_else(root)
     }
 
-    /// Adds a container; `None` when one with its identifier exists. The identifier of a destroyed one is free.
-    pub(super) fn create(&mut self, id: &str, name: &str, parent: ContainerId) -> Option<ContainerId> {
-        if self.index.by_id.get(id).is_some_and(|&known| self.is_alive(known)) {
+    /// Adds a container, and says whether its identifier is that of a destroyed one, which is free; `None` when one with its
+    /// identifier exists.
+    pub(super) fn create(
+        &mut self,
+        id: &str,
+        name: &str,
+        (ty, parent): (TypeId, ContainerId),
+    ) -> Option<(ContainerId, bool)> {
+        let known = self.index.by_id.get(id).copied();
+        if known.is_some_and(|known| self.is_alive(known)) {
             return None;
         }
         let container = ContainerId(u32::try_from(self.containers.len()).ok()?);
-        self.containers.push(Container { parent, destroyed: false });
+        self.containers.push(Container { ty, parent, destroyed: false });
         let containers = &self.containers;
         self.index.add(id, name, container, |earlier| !is_alive(containers, earlier));
-        Some(container)
+        Some((container, known.is_some()))
+    }
+
+    pub(super) fn type_of(&self, container: ContainerId) -> TypeId {
+        self.containers[container.index()].ty
     }
 
     pub(super) fn destroy(&mut self, container: ContainerId) {
@@ -205,9 +220,23 @@ pub(super) struct Keys {
     spare: Vec<String>,
     scratch: String,
     next: u64,
+    /// Hashes of all keys, for who asked for it.
+    all: Option<HashSet<u64>>,
 }
 
 impl Keys {
+    /// From now on a key that is used again after its pair is noticed.
+    pub(super) fn remember(&mut self) {
+        self.all = Some(HashSet::default());
+    }
+
+    /// Whether the text asked for last, which stands for a new key, stood for an earlier one.
+    pub(super) fn is_again(&mut self) -> bool {
+        let Some(all) = &mut self.all else { return false };
+        let hash = all.hasher().hash_one(&self.scratch);
+        !all.insert(hash)
+    }
+
     /// The key that a text stands for, and whether it is a new one. A text whose starts and ends are all paired stands for a
     /// new key when it comes again.
     pub(super) fn find(&mut self, holder: ContainerId, ty: TypeId, text: &str, starts: bool) -> (KeyId, bool) {

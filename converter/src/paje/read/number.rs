@@ -16,6 +16,39 @@ const MAX_DIGITS: u32 = 36;
 ///
 /// `None` for what is no decimal number, and for dates beyond 292 years.
 pub(super) fn nanos(text: &str) -> Option<Number<i64>> {
+    match short_nanos(text.as_bytes()) {
+        Some(value) => Some(Number { value, comma: false }),
+        None => any_nanos(text),
+    }
+}
+
+/// Powers of ten by how many decimals are missing from nine.
+const SCALES: [i64; 10] = [1_000_000_000, 100_000_000, 10_000_000, 1_000_000, 100_000, 10_000, 1_000, 100, 10, 1];
+
+/// What nearly all dates are: a few digits, perhaps a point and at most nine decimals. `None` for all else.
+fn short_nanos(text: &[u8]) -> Option<i64> {
+    if text.len() > 18 {
+        return None;
+    }
+    let (mut digits, mut decimals, mut point) = (0_i64, 0, false);
+    for &byte in text {
+        match byte {
+            b'0'..=b'9' => {
+                digits = digits * 10 + i64::from(byte - b'0');
+                decimals += usize::from(point);
+            }
+            b'.' if !point => point = true,
+            _ => return None,
+        }
+    }
+    if text.len() == usize::from(point) {
+        return None;
+    }
+    digits.checked_mul(*SCALES.get(decimals)?)
+}
+
+/// Any form of a date.
+fn any_nanos(text: &str) -> Option<Number<i64>> {
     let (negative, rest) = match text.as_bytes() {
         [b'-', rest @ ..] => (true, rest),
         [b'+', rest @ ..] => (false, rest),
@@ -182,6 +215,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn short_dates_are_read_as_all_are(text in "[0-9]{0,12}[.]?[0-9]{0,10}") {
+            if let Some(value) = super::short_nanos(text.as_bytes()) {
+                prop_assert_eq!(super::any_nanos(&text).map(|number| number.value), Some(value));
+            }
+        }
+
         #[test]
         fn written_with_nine_decimals_they_come_back(value in i64::MIN + 1..=i64::MAX) {
             let sign = if value < 0 { "-" } else { "" };

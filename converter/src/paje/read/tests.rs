@@ -4,8 +4,8 @@ use std::io;
 
 use proptest::prelude::*;
 
-use super::{Fault, FaultKind, ReadError, read};
-use crate::paje::{ContainerId, KeyId, PajeEvent, Sink};
+use super::{Fault, FaultKind, ReadError, Reader, announce, read};
+use crate::paje::{ContainerId, KeyId, PajeEvent, Shape, Sink};
 use crate::time::GlobalNanos;
 
 /// Keeps each operation as text.
@@ -272,7 +272,7 @@ fn each_fault_is_counted_and_reading_goes_on() {
         ("1 S T Again\n0 T 0 Again\n", FaultKind::TypeTwice),
         ("2 R S Again \"\"\n2 R S Again \"\"\n", FaultKind::ValueTwice),
         ("3 1 c1 T 0 again\n3 1 c1 T 0 again\n", FaultKind::ContainerTwice),
-        ("4 1 0 0\n3 1 c0 0 0 again\n", FaultKind::Root),
+        ("3 1 c 0 0 again\n3 1 c0 0 0 again\n", FaultKind::Root),
         ("%EventDef PajeDance 30\n%EndEventDef\n30 1 2\n%EventDef Dance 31\n%EndEventDef\n", FaultKind::UnknownEvent),
         (
             "%EventDef PajeSetState 30\n% Time date\n%EndEventDef\n30 1\n%EventDef PajeNewEvent 31\n%EndEventDef\n",
@@ -297,6 +297,83 @@ fn each_fault_is_counted_and_reading_goes_on() {
         let (events, _) = run(&with_header(&format!("{body}%EndEventDef\n{good}")));
         assert_eq!(events.last().map(String::as_str), Some("end 9000000000"), "{body}");
     }
+}
+
+#[test]
+fn fields_are_announced_to_those_who_ask() {
+    #[derive(Default)]
+    struct Announced(Vec<String>);
+
+    impl Sink for Announced {
+        fn event(&mut self, _: &PajeEvent<'_>) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn announce(&mut self, shape: &Shape<'_>) -> io::Result<()> {
+            self.0.push(format!("{:?} {:?} {}", shape.operation, shape.fields, shape.source));
+            Ok(())
+        }
+
+        fn finish(&mut self, _: GlobalNanos) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let text = with_header(
+        "5 1 S c1 R\n%EventDef PajeSetState 20\n% Time date\n% Type string\n% Container string\n% Value string\n% Size int\n\
+         % NextContainer string\n% File string\n%EndEventDef\n%EventDef PajeNewEvent 21\n% Time date\n% Type string\n\
+         % Container string\n% Value string\n% Mark int\n5 2 S c1 R\n",
+    );
+    let expected = [
+        "SetState [(\"Size\", Text), (\"next\", Container), (\"NextContainer\", Text)] true",
+        "NewEvent [(\"Mark\", Text)] false",
+    ];
+    let (mut before, mut on_the_way, mut never) = (Announced::default(), Announced::default(), Announced::default());
+    announce(text.as_slice(), &mut before).unwrap();
+    Reader::new(text.as_slice()).announcing().read(&mut on_the_way).unwrap();
+    read(text.as_slice(), &mut never).unwrap();
+    assert_eq!(before.0, expected);
+    assert_eq!((on_the_way.0, never.0.len()), (before.0, 0));
+}
+
+#[test]
+fn what_not_everybody_reads_is_noted() {
+    let end = "5 1 S c1 R\n";
+    let cases: [(&str, FaultKind); 12] = [
+        ("4 0 c1 T\n3 0 c1 T 0 again\n", FaultKind::IdAgain),
+        (
+            "%EventDef PajePopState 30\n% Time date\n% EntityType string\n% Container string\n%EndEventDef\n",
+            FaultKind::OldName,
+        ),
+        ("3 0 c9 T 0 c9\n4 0 c9 S\n", FaultKind::OtherType),
+        ("4 1 0 0\n", FaultKind::RootEnd),
+        ("5 2 S c1 R\n", FaultKind::Disorder),
+        ("%EventDef PajeTraceFile 30\n% A float\n%EndEventDef\n", FaultKind::Float),
+        ("5 1 S c1 R\r\n", FaultKind::CarriageReturn),
+        ("5 1 S c1 \"\"\n", FaultKind::Empty),
+        ("5 -1 S c1 R\n", FaultKind::Negative),
+        ("5 1 S c1 R", FaultKind::NoLineEnd),
+        ("5 1 S c1 R\n2 late S L \"0 0 0\"\n", FaultKind::UndatedEnd),
+        (
+            "%EventDef PajeTraceFile 30\n% A int\n% B int\n% C int\n% D int\n% E int\n% F int\n% G int\n% H int\n% I int\n% J int\n\
+          % K int\n% L int\n% M int\n% N int\n% O int\n% P int\n% Q int\n% R int\n% S int\n% T int\n%EndEventDef\n",
+            FaultKind::ManyFields,
+        ),
+    ];
+    for (body, kind) in cases {
+        let is_last = matches!(kind, FaultKind::NoLineEnd | FaultKind::UndatedEnd);
+        let text = with_header(&format!("{body}{}", if is_last { "" } else { end }));
+        let report = read(text.as_slice(), &mut Log::default()).unwrap();
+        assert_eq!(report.faults, [], "{body}");
+        let mut notes: Vec<_> = report.notes.iter().map(|note| (note.kind, note.count)).collect();
+        // What is before 0 is before all others.
+        notes.retain(|note| kind != FaultKind::Negative || note.0 != FaultKind::Disorder);
+        assert_eq!(notes, [(kind, 1)], "{body}");
+    }
+    let report = read(["\u{feff}".as_bytes(), &with_header(end)].concat().as_slice(), &mut Log::default()).unwrap();
+    assert_eq!(report.notes[0].kind, FaultKind::ByteOrderMark);
+    let long = format!("5 1 S c1 {}\n", "x".repeat(4000));
+    assert_eq!(read(with_header(&long).as_slice(), &mut Log::default()).unwrap().notes[0].kind, FaultKind::Lengthy);
 }
 
 #[test]

@@ -1,61 +1,170 @@
 //! Lines and words: quotes, comments, line ends, encodings.
 
-use std::io::{self, BufRead, Read as _};
+use std::io::{self, Read};
+use std::ops::Range;
 
 /// Bytes of a line that are kept.
-const MAX_LINE: u64 = 1 << 20;
+const MAX_LINE: usize = 1 << 20;
+/// Bytes that are read at once, while lines are shorter.
+const CHUNK: usize = 1 << 18;
 
-/// The current line, in buffers that are used again and again.
-#[derive(Debug, Default)]
-pub(super) struct Line {
-    bytes: Vec<u8>,
-    text: String,
+/// Lines of an input, in a buffer of its own: a line lies where it was read.
+#[derive(Debug)]
+pub(super) struct Lines<R> {
+    input: R,
+    buffer: Vec<u8>,
+    /// What of the buffer was read and is not taken.
+    unread: Range<usize>,
+    current: Range<usize>,
+    /// Of the current line, from 1.
+    number: u64,
+    cut: bool,
+    /// The current line had an end.
+    ended: bool,
+    /// The first line began with a byte order mark.
+    mark: bool,
+}
+
+/// A line, without its end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line<'a> {
+    pub(super) bytes: &'a [u8],
     /// Its number, from 1.
     pub(super) number: u64,
     /// It was longer than what is kept.
     pub(super) cut: bool,
-    /// It was not UTF-8.
-    pub(super) foreign: bool,
 }
 
-impl Line {
-    /// Reads the next one; `false` at the end of the input.
-    pub(super) fn read(&mut self, input: &mut impl BufRead) -> io::Result<bool> {
-        self.bytes.clear();
-        self.text.clear();
-        let taken = input.by_ref().take(MAX_LINE).read_until(b'\n', &mut self.bytes)?;
-        if taken == 0 {
+impl<R: Read> Lines<R> {
+    pub(super) fn new(input: R) -> Self {
+        Self {
+            input,
+            buffer: vec![0; CHUNK],
+            unread: 0..0,
+            current: 0..0,
+            number: 0,
+            cut: false,
+            ended: true,
+            mark: false,
+        }
+    }
+
+    /// Goes to the next line; `false` at the end of the input.
+    pub(super) fn advance(&mut self) -> io::Result<bool> {
+        if self.cut && !self.skip_rest()? {
             return Ok(false);
         }
-        self.cut = taken as u64 == MAX_LINE && !self.bytes.ends_with(b"\n") && input.skip_until(b'\n')? > 0;
-        self.number += 1;
-        if self.number == 1 && self.bytes.starts_with(b"\xef\xbb\xbf") {
-            self.bytes.drain(..3);
-        }
-        match std::str::from_utf8(&self.bytes) {
-            Ok(text) => {
-                self.text.push_str(text);
-                self.foreign = false;
+        // Bytes in which there is no line end.
+        let mut seen = 0;
+        loop {
+            let rest = &self.buffer[self.unread.clone()];
+            if let Some(length) = memchr::memchr(b'\n', rest.get(seen..).unwrap_or_default()) {
+                if seen + length > MAX_LINE {
+                    self.take(MAX_LINE, 0);
+                    self.cut = true;
+                } else {
+                    self.take(seen + length, 1);
+                }
+                return Ok(true);
             }
+            seen = rest.len();
+            if seen > MAX_LINE {
+                self.take(MAX_LINE, 0);
+                self.cut = true;
+                return Ok(true);
+            }
+            if !self.fill()? {
+                if seen == 0 {
+                    return Ok(false);
+                }
+                self.take(seen, 0);
+                return Ok(true);
+            }
+        }
+    }
+
+    /// The next `length` bytes are the current line; `end` more are its end.
+    fn take(&mut self, length: usize, end: usize) {
+        self.current = self.unread.start..self.unread.start + length;
+        self.unread.start += length + end;
+        self.ended = end > 0;
+        self.number += 1;
+        if self.number == 1 && self.buffer[self.current.clone()].starts_with(b"\xef\xbb\xbf") {
+            self.current.start += 3;
+            self.mark = true;
+        }
+    }
+
+    /// Reads more; `false` at the end of the input.
+    fn fill(&mut self) -> io::Result<bool> {
+        if self.unread.start > 0 {
+            self.buffer.copy_within(self.unread.clone(), 0);
+            self.unread = 0..self.unread.len();
+        }
+        if self.unread.end == self.buffer.len() {
+            self.buffer.resize(self.buffer.len() * 2, 0);
+        }
+        loop {
+            match self.input.read(&mut self.buffer[self.unread.end..]) {
+                Ok(read) => {
+                    self.unread.end += read;
+                    return Ok(read > 0);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Skips what is left of a line that was cut; `false` when the input ends with it.
+    fn skip_rest(&mut self) -> io::Result<bool> {
+        self.cut = false;
+        loop {
+            if let Some(length) = memchr::memchr(b'\n', &self.buffer[self.unread.clone()]) {
+                self.unread.start += length + 1;
+                return Ok(true);
+            }
+            self.unread.start = self.unread.end;
+            if !self.fill()? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Whether the current line had an end, which only the last one can lack.
+    pub(super) fn is_ended(&self) -> bool {
+        self.ended || self.cut
+    }
+
+    /// Whether the first line began with a byte order mark.
+    pub(super) fn has_mark(&self) -> bool {
+        self.mark
+    }
+
+    /// The current one.
+    pub(super) fn line(&self) -> Line<'_> {
+        Line { bytes: &self.buffer[self.current.clone()], number: self.number, cut: self.cut }
+    }
+}
+
+impl<'a> Line<'a> {
+    /// As text, and whether it was not UTF-8: then it is made from Latin-1 in `decoded`.
+    pub(super) fn text<'t>(self, decoded: &'t mut String) -> (&'t str, bool)
+    where
+        'a: 't,
+    {
+        match std::str::from_utf8(self.bytes) {
+            Ok(text) => (text, false),
             // A cut may go through a character: that is no foreign encoding.
             Err(error) if self.cut && error.error_len().is_none() => {
-                self.text.push_str(&String::from_utf8_lossy(&self.bytes[..error.valid_up_to()]));
-                self.foreign = false;
+                (std::str::from_utf8(&self.bytes[..error.valid_up_to()]).unwrap_or(""), false)
             }
             Err(_) => {
-                self.text.extend(self.bytes.iter().map(|&byte| char::from(byte)));
-                self.foreign = true;
+                decoded.clear();
+                decoded.extend(self.bytes.iter().map(|&byte| char::from(byte)));
+                (decoded, true)
             }
         }
-        Ok(true)
-    }
-
-    pub(super) fn text(&self) -> &str {
-        &self.text
-    }
-
-    pub(super) fn bytes(&self) -> &[u8] {
-        &self.bytes
     }
 }
 
@@ -65,6 +174,8 @@ pub(super) struct Words {
     ranges: Vec<(u32, u32)>,
     /// The last one had no closing quote.
     pub(super) unclosed: bool,
+    /// One is empty.
+    pub(super) empty: bool,
 }
 
 impl Words {
@@ -73,6 +184,7 @@ impl Words {
     pub(super) fn split(&mut self, line: &str) {
         self.ranges.clear();
         self.unclosed = false;
+        self.empty = false;
         let bytes = line.as_bytes();
         let mut at = 0;
         loop {
@@ -86,6 +198,7 @@ impl Words {
                     let rest = &bytes[from..];
                     let closing = rest.iter().position(|&byte| byte == b'"');
                     self.unclosed |= closing.is_none();
+                    self.empty |= closing == Some(0);
                     let to = from + closing.unwrap_or_else(|| rest.trim_ascii_end().len());
                     self.add(from, to);
                     at = if closing.is_some() { to + 1 } else { bytes.len() };
@@ -123,7 +236,48 @@ fn is_blank(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Words;
+    use std::io::Read;
+
+    use proptest::prelude::*;
+
+    use super::{Lines, MAX_LINE, Words};
+
+    /// Gives a few bytes at a time.
+    struct Slow<'a>(&'a [u8], usize);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let length = self.1.min(buffer.len());
+            self.0.read(&mut buffer[..length])
+        }
+    }
+
+    fn lines(input: impl Read) -> Vec<(Vec<u8>, bool)> {
+        let (mut lines, mut list) = (Lines::new(input), Vec::new());
+        while lines.advance().expect("memory can be read") {
+            list.push((lines.line().bytes.to_vec(), lines.line().cut));
+            assert_eq!(lines.line().number, list.len() as u64);
+        }
+        list
+    }
+
+    proptest! {
+        #[test]
+        fn lines_do_not_depend_on_how_they_are_read(text in "[a\n]{0,200}", step in 1usize..20) {
+            let expected: Vec<_> = text.split_inclusive('\n').map(|line| (line.trim_end_matches('\n').into(), false)).collect();
+            prop_assert_eq!(lines(Slow(text.as_bytes(), step)), expected);
+        }
+    }
+
+    #[test]
+    fn long_lines_are_cut() {
+        let line = |length: usize| vec![b'x'; length];
+        let text = [line(MAX_LINE), line(5), b"\nshort\n".to_vec(), line(MAX_LINE), b"\n".to_vec(), line(3 * MAX_LINE)]
+            .concat();
+        let found = lines(Slow(&text, 100_000));
+        let short: Vec<_> = found.iter().map(|(bytes, cut)| (bytes.len(), *cut)).collect();
+        assert_eq!(short, [(MAX_LINE, true), (5, false), (MAX_LINE, false), (MAX_LINE, true)]);
+    }
 
     #[test]
     fn words_quotes_and_comments() {

@@ -180,47 +180,49 @@ fn definition(operation: Operation, id: u32, fields: &[(String, Kind)], source: 
     text
 }
 
+/// Words of a definition that mean something.
+const KNOWN: [&str; 37] = [
+    "Time",
+    "Name",
+    "Alias",
+    "Type",
+    "Container",
+    "Value",
+    "Color",
+    "StartContainerType",
+    "EndContainerType",
+    "StartContainer",
+    "EndContainer",
+    "Key",
+    "File",
+    "Line",
+    "Filename",
+    "ContainerType",
+    "EntityType",
+    "SourceContainerType",
+    "DestContainerType",
+    "SourceContainer",
+    "DestContainer",
+    "NewName",
+    "NewType",
+    "NewValue",
+    "NewContainer",
+    "NewContainerType",
+    "FileName",
+    "LineNumber",
+    "Shape",
+    "Height",
+    "Width",
+    "int",
+    "hex",
+    "date",
+    "double",
+    "string",
+    "color",
+];
+
 /// A field's name as one word that means nothing else in a Pajé file.
 fn plain_name(name: &str) -> String {
-    const KNOWN: [&str; 37] = [
-        "Time",
-        "Name",
-        "Alias",
-        "Type",
-        "Container",
-        "Value",
-        "Color",
-        "StartContainerType",
-        "EndContainerType",
-        "StartContainer",
-        "EndContainer",
-        "Key",
-        "File",
-        "Line",
-        "Filename",
-        "ContainerType",
-        "EntityType",
-        "SourceContainerType",
-        "DestContainerType",
-        "SourceContainer",
-        "DestContainer",
-        "NewName",
-        "NewType",
-        "NewValue",
-        "NewContainer",
-        "NewContainerType",
-        "FileName",
-        "LineNumber",
-        "Shape",
-        "Height",
-        "Width",
-        "int",
-        "hex",
-        "date",
-        "double",
-        "string",
-        "color",
-    ];
     let mut clean: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
     if clean.is_empty() || clean.starts_with(|c: char| c.is_ascii_digit()) {
         clean.insert(0, '_');
@@ -239,7 +241,9 @@ fn relation_name(how: &str, number: &str) -> String {
         name.push_str(&first.to_ascii_uppercase());
         name.push_str(rest);
     }
-    format!("{name}{number}Container")
+    let name = format!("{name}{number}Container");
+    let means_another = KNOWN.contains(&name.as_str()) || name.starts_with(|c: char| c.is_ascii_digit());
+    if means_another { format!("Related{name}") } else { name }
 }
 
 #[cfg(test)]
@@ -254,6 +258,9 @@ mod tests {
         assert_eq!(plain_name("größe 1"), "gr__e_1");
         assert_eq!(relation_name("waits for", ""), "WaitsForContainer");
         assert_eq!(relation_name("owned by", "2"), "OwnedBy2Container");
+        assert_eq!(relation_name("", ""), "RelatedContainer");
+        assert_eq!(relation_name("start", ""), "RelatedStartContainer");
+        assert_eq!(relation_name("", "2"), "Related2Container");
     }
 
     #[test]

@@ -29,11 +29,22 @@ impl Picture<'_> {
         target: &Target,
         related: &[(&str, ContainerId)],
     ) -> io::Result<usize> {
-        let (steps, keys) = self.steps(scope, target);
-        let Some(&(node, _, _)) = steps.last() else { return Err(io::ErrorKind::InvalidInput.into()) };
-        if let Some(instance) = self.living(node) {
-            return Ok(instance);
+        let node = self.survey.paths.node(target, scope, &mut self.scratch, self.symbols);
+        match self.living(node) {
+            Some(instance) => Ok(instance),
+            None => self.create_path(scope, target, related),
         }
+    }
+
+    /// Creates what there is not of a target's path.
+    #[cold]
+    fn create_path(
+        &mut self,
+        scope: &Scope<'_>,
+        target: &Target,
+        related: &[(&str, ContainerId)],
+    ) -> io::Result<usize> {
+        let (steps, keys) = self.steps(scope, target);
         let mut parent = None;
         for (at, &(node, container, count)) in steps.iter().enumerate() {
             let related = if at + 1 == steps.len() { related } else { &[] };
@@ -47,8 +58,8 @@ impl Picture<'_> {
 
     /// The living instance that a target stands for.
     pub(super) fn existing(&mut self, scope: &Scope<'_>, target: &Target) -> Option<usize> {
-        let (steps, _) = self.steps(scope, target);
-        self.living(steps.last()?.0)
+        let node = self.survey.paths.node(target, scope, &mut self.scratch, self.symbols);
+        self.living(node)
     }
 
     /// The instance itself or the one above it that is of this container type.

@@ -1,7 +1,10 @@
 //! `tumit check`.
 
 mod json;
+mod paje;
 mod since;
+
+pub(super) use paje::is_paje;
 
 use std::io::Write as _;
 
@@ -12,7 +15,7 @@ use tumit::{Diagnostics, Spec};
 use super::Status;
 use crate::{spec_files, term};
 
-/// Checks specs and points at their mistakes
+/// Checks specs and Pajé files, and points at their mistakes
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -22,16 +25,22 @@ Examples:
   tumit check --json app.tumit     for editors: one JSON object per line; docs/check-json.md has their fields
   tumit check new.tumit --since run.tmt    are the traces of the older spec still shown?
   tumit explain T0062              what a code means
+  tumit check run.paje             a Pajé file, from anyone: each kind of mistake with its first line
+  tumit check --strict run.paje    stops at the first line that not every reader can read
 
-Exit status: 0 all specs are right (there may be warnings), 1 one has mistakes, 2 one could not be read.")]
+Exit status: 0 all files are right (there may be warnings), 1 one has mistakes, 2 one could not be read.")]
 pub(crate) struct Args {
-    /// Specs to check; `-` is standard input
+    /// Specs and Pajé files to check; `-` is a spec on standard input
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     files: Vec<String>,
 
     /// Writes what was found as JSON to standard output: an object per finding, then one per file, each on its line
     #[arg(long)]
     json: bool,
+
+    /// For Pajé files: stops at the first mistake, and takes what other readers refuse for one
+    #[arg(long)]
+    strict: bool,
 
     /// Also says what of an older spec, or of a run recorded with one, the rules of this one no longer show
     #[arg(long, value_name = "SPEC|RUN", value_hint = ValueHint::AnyPath)]
@@ -42,6 +51,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let mut out = term::stdout();
     let (mut mistakes, mut unreadable) = (false, false);
     for file in &args.files {
+        if is_paje(file.as_ref()) {
+            let found = check_paje(file, args, &mut out)?;
+            mistakes |= found == Status::InputHasMistakes;
+            unreadable |= found == Status::CouldNotRun;
+            continue;
+        }
         let compiled = compile(file, args.since.as_deref());
         let found = if args.json { as_json(file, compiled, &mut out)? } else { as_text(file, compiled, &mut out)? };
         mistakes |= found == Status::InputHasMistakes;
@@ -53,6 +68,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         (_, true) => Status::InputHasMistakes,
         _ => Status::Done,
     })
+}
+
+fn check_paje(file: &str, args: &Args, out: &mut impl std::io::Write) -> anyhow::Result<Status> {
+    let (text, status) = match paje::check(file, args.strict) {
+        Ok(report) if args.json => (json::paje_lines(file, &report)?, report.status(args.strict)),
+        Ok(report) => (report.text(file), report.status(args.strict)),
+        Err(error) if args.json => (json::unreadable(file, &format!("{error:#}"))?, Status::CouldNotRun),
+        Err(error) => {
+            term::error(&error);
+            return Ok(Status::CouldNotRun);
+        }
+    };
+    out.write_all(text.as_bytes()).context("cannot write")?;
+    Ok(status)
 }
 
 type Compiled = anyhow::Result<(Option<Spec>, Diagnostics)>;

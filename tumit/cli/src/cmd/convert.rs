@@ -1,7 +1,10 @@
 //! `tumit convert`.
 
+mod entities;
+
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 use anyhow::bail;
 use converter::clock::Method;
@@ -11,11 +14,12 @@ use converter::report::Report;
 use converter::run::Run;
 
 use super::Status;
+use super::check::is_paje;
 use crate::output_file::OutputFile;
 use crate::progress::Bar;
 use crate::{spec_files, term};
 
-/// Converts a run to Pajé text, or to a text format of your own
+/// Converts runs to Pajé or other text, and runs and Pajé files to tables of entities
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -23,36 +27,68 @@ Examples:
   tumit convert run.tmt -o - | pj_dump                 to standard output
   tumit convert run.tmt --rules other.tumit -o x.paje  an old run seen in a new way
   tumit convert run.tmt --output by-hand -o run.txt    the lines of `output text \"by-hand\"` of the spec
+  tumit convert run.tmt -o run.csv                     containers, states, events, variables, links: a row each
+  tumit convert run.paje -o run.json                   the same as JSON, an object a line; IN may be any Pajé file
+  tumit convert run.paje -o - --pj-dump                the rows of `pj_dump -l 9 -e 1e300`
 
-The file appears under its name only when it is complete. What was lost, damaged or repaired is told on standard error.
+Rows come as entities end; docs/entities.md has the columns. The file appears under its name only when it is complete. What was lost, damaged or repaired is told on standard error.
 Exit status: 0 done, 1 there were losses or damage (the rest was converted), 2 could not run.")]
 pub(crate) struct Args {
-    /// The run: a folder NAME.tmt, or one process file of it
-    #[arg(value_name = "RUN")]
+    /// The run, a folder NAME.tmt or one process file of it; or a Pajé file
+    #[arg(value_name = "IN")]
     input: PathBuf,
 
-    /// Where to write: a file that ends in .paje or .trace, or - for standard output
+    /// Where to write: a file that ends in .paje, .trace, .csv, .json or .jsonl, or - for standard output
     #[arg(short, long = "out", value_name = "FILE")]
     out: PathBuf,
+
+    /// What to write, whatever the ending of the file; Pajé for standard output if absent
+    #[arg(long, value_enum, conflicts_with = "pj_dump")]
+    format: Option<Format>,
+
+    /// Writes the rows of `pj_dump -l 9 -e 1e300`, digit by digit, but in the order in which entities end
+    #[arg(long)]
+    pj_dump: bool,
 
     /// How clocks of different hosts are brought together
     #[arg(long, value_enum, default_value_t)]
     clock: Clock,
 
+    /// Moves dates later where a link still ends before it starts
+    #[arg(long, value_enum, default_value_t)]
+    causal: Causal,
+
     /// Uses the rules of this spec instead of those recorded with the run
     #[arg(long, value_name = "SPEC")]
     rules: Option<String>,
 
-    /// Writes this text output of the spec instead of Pajé
+    /// Writes this text output of the spec instead of Pajé; with `--format csv` the output must be Pajé, and is simulated
     #[arg(long = "output", value_name = "NAME")]
     output: Option<String>,
+
+    /// How many threads may work; the result is the same for any number. All cores if absent
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// Pajé text, or the text output that was asked for
+    Paje,
+    /// A table of all containers and entities
+    Csv,
+    /// A JSON object per container or entity, each on a line
+    Json,
 }
 
 /// How clocks are corrected.
 #[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
 pub(crate) enum Clock {
-    /// By the messages that processes exchanged for it: offset and drift
+    /// By all messages between processes: offset, drift, and how it changed
     #[default]
+    Graph,
+    /// By the messages that processes exchanged for it: offset and drift
     Bursts,
     /// Not at all: shows what each clock says
     None,
@@ -61,10 +97,21 @@ pub(crate) enum Clock {
 impl From<Clock> for Method {
     fn from(clock: Clock) -> Self {
         match clock {
+            Clock::Graph => Self::Graph,
             Clock::Bursts => Self::Bursts,
             Clock::None => Self::None,
         }
     }
+}
+
+/// Whether links are put in order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Causal {
+    /// No link ends before it starts
+    #[default]
+    On,
+    /// Dates are what the clocks say
+    Off,
 }
 
 /// A text output that the user named and the spec lacks is a mistake of the input.
@@ -73,12 +120,23 @@ pub(super) fn is_mistake(error: &ConvertError) -> bool {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
-    let to_stdout = args.out.as_os_str() == "-";
-    if !to_stdout && args.output.is_none() {
-        check_ending(&args.out)?;
+    match format(args)? {
+        _ if args.pj_dump => return entities::run(args, viewer::entities::Format::PjDump),
+        Format::Csv => return entities::run(args, viewer::entities::Format::Csv),
+        Format::Json => return entities::run(args, viewer::entities::Format::Json),
+        Format::Paje => {}
     }
+    if is_paje(&args.input) {
+        bail!(
+            "`{0}` is Pajé text already; from it `tumit convert {0} -o NAME.csv` (or .json) makes a table of its entities",
+            args.input.display()
+        );
+    }
+    let to_stdout = args.out.as_os_str() == "-";
     let mut options = Options::default();
     options.clock = args.clock.into();
+    options.threads = args.threads;
+    options.causal = args.causal == Causal::On;
     options.output.clone_from(&args.output);
     if let Some(path) = &args.rules {
         let Some(spec) = spec_files::compile(path)? else { return Ok(Status::InputHasMistakes) };
@@ -126,13 +184,21 @@ fn write(run: &Run, options: &Options, out: &mut dyn Write) -> Result<Report, Co
     convert(run, options, &mut writer)
 }
 
-fn check_ending(path: &Path) -> anyhow::Result<()> {
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("");
-    if !matches!(ending, "paje" | "trace") {
-        bail!(
-            "the format follows from the ending of the file: `{}` should end in .paje or .trace (or be - for standard output)",
-            path.display()
-        );
+/// What to write, as asked for or as the ending of the file says.
+fn format(args: &Args) -> anyhow::Result<Format> {
+    let ending = args.out.extension().and_then(|ending| ending.to_str()).unwrap_or("");
+    match (args.format, ending) {
+        (Some(format), _) => Ok(format),
+        // Text outputs are called as their users like.
+        (None, _) if args.output.is_some() => Ok(Format::Paje),
+        (None, "csv") => Ok(Format::Csv),
+        (None, "json" | "jsonl" | "ndjson") => Ok(Format::Json),
+        (None, "paje" | "trace") => Ok(Format::Paje),
+        _ if args.pj_dump || args.out.as_os_str() == "-" => Ok(Format::Paje),
+        _ => bail!(
+            "the format follows from the ending of the file: `{}` should end in .paje, .trace, .csv, .json or .jsonl \
+             (or be - for standard output), or --format say what to write",
+            args.out.display()
+        ),
     }
-    Ok(())
 }

@@ -1,20 +1,18 @@
 //! `tumit dump`.
 
-use std::collections::BTreeSet;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
-use converter::listing::{FieldValue, Listed, Selection, list_selected};
+use anyhow::Context;
+use converter::listing::{FieldValue, Listed, list_selected};
 use converter::pipeline::Options;
 use converter::run::Run;
-use converter::time::GlobalNanos;
 use serde_json::{Map, Value, json};
-use tumit::diag::did_you_mean;
 
 use super::Status;
 use super::convert::Clock;
+use crate::filters::Filters;
 use crate::term;
 
 /// Prints the records of a run, in order of time
@@ -40,25 +38,8 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 
-    /// Only records of this event or span
-    #[arg(long, value_name = "NAME")]
-    event: Vec<String>,
-
-    /// Only records of threads with this name or thread id
-    #[arg(long, value_name = "NAME")]
-    thread: Vec<String>,
-
-    /// Only records of the process with this rank (or pid, when processes have no ranks)
-    #[arg(long, value_name = "RANK")]
-    process: Vec<u64>,
-
-    /// Only records of this level
-    #[arg(long, value_name = "LEVEL")]
-    level: Vec<String>,
-
-    /// Only records dated in this interval: FROM..TO, FROM.. or ..TO, in seconds or with ns, us, ms, s, min behind
-    #[arg(long, value_name = "INTERVAL", value_parser = interval)]
-    time: Vec<(GlobalNanos, GlobalNanos)>,
+    #[command(flatten)]
+    filters: Filters,
 
     /// At most so many records
     #[arg(long, short = 'n', alias = "head", value_name = "COUNT")]
@@ -77,7 +58,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let ranked = recorded.processes.iter().all(|process| process.rank.is_some());
     let width = recorded.processes.iter().flat_map(|p| &p.streams).map(|s| s.name.chars().count()).max();
     let columns = Columns { ranked, thread: width.unwrap_or(0).clamp(6, 24), event: event_width(&recorded) };
-    let selection = selection(args, &recorded)?;
+    let selection = args.filters.selection(&recorded)?;
     let mut left = args.limit.unwrap_or(u64::MAX);
     if left == 0 {
         return Ok(Status::Done);
@@ -97,75 +78,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         term::note(&format!("tumit: {remark}"));
     }
     Ok(if losses.is_empty() { Status::Done } else { Status::InputHasMistakes })
-}
-
-/// The filters as the library takes them. A level or event that no spec of the run has is a mistake, not an empty result.
-fn selection(args: &Args, run: &Run) -> anyhow::Result<Selection> {
-    let schemas = || run.processes.iter().flat_map(|process| &process.providers).map(|provider| &provider.schema);
-    let levels: BTreeSet<&str> = schemas().flat_map(|schema| &schema.levels).map(|level| level.name.as_str()).collect();
-    let events: BTreeSet<&str> = schemas().flat_map(|schema| &schema.records).map(|kind| kind.name.as_str()).collect();
-    for name in &args.level {
-        let own = name.rsplit('.').next().unwrap_or(name);
-        if !levels.iter().any(|level| level.eq_ignore_ascii_case(own)) {
-            bail!("no spec of this run has a level `{name}`{}", instead(own, &levels));
-        }
-    }
-    let spans = events.iter().filter_map(|event| event.split_once('.')).map(|(span, _)| span);
-    let events: BTreeSet<&str> = events.iter().copied().chain(spans).collect();
-    if let Some(name) = args.event.iter().find(|name| !events.contains(name.as_str())) {
-        bail!("no spec of this run has an event `{name}`{}", instead(name, &events));
-    }
-    let mut selection = Selection::default();
-    selection.levels.clone_from(&args.level);
-    selection.events.clone_from(&args.event);
-    selection.processes.clone_from(&args.process);
-    selection.threads.clone_from(&args.thread);
-    selection.times.clone_from(&args.time);
-    Ok(selection)
-}
-
-/// What may have been meant.
-fn instead(wrong: &str, known: &BTreeSet<&str>) -> String {
-    did_you_mean(wrong, known.iter().copied()).map_or_else(String::new, |help| format!("; {help}"))
-}
-
-/// Reads `FROM..TO`, where either may be left out.
-fn interval(text: &str) -> Result<(GlobalNanos, GlobalNanos), String> {
-    let Some((from, to)) = text.split_once("..") else {
-        return Err("write FROM..TO, as in 1.5..1.6 or 250ms..".to_owned());
-    };
-    let from = if from.trim().is_empty() { GlobalNanos(i64::MIN) } else { date(from)? };
-    let to = if to.trim().is_empty() { GlobalNanos(i64::MAX) } else { date(to)? };
-    if from > to { Err("it ends before it starts".to_owned()) } else { Ok((from, to)) }
-}
-
-/// Reads a date: digits, perhaps with a point, perhaps with a unit. Exact to the nanosecond.
-fn date(text: &str) -> Result<GlobalNanos, String> {
-    let text = text.trim();
-    let number = text.trim_end_matches(char::is_alphabetic);
-    let power = match &text[number.len()..] {
-        "ns" => 0,
-        "us" | "µs" => 3,
-        "ms" => 6,
-        "" | "s" => 9,
-        "min" => return date(number).and_then(|GlobalNanos(nanos)| scaled(nanos, 60, text)),
-        unit => return Err(format!("`{unit}` is no unit: write ns, us, ms, s or min")),
-    };
-    let number = number.trim_end();
-    let (negative, digits) = number.strip_prefix('-').map_or((false, number), |digits| (true, digits));
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let wrong = || format!("`{text}` is no date: write 1.5, 250ms or 1000ns");
-    if whole.len() + fraction.len() == 0 || !(whole.bytes().chain(fraction.bytes())).all(|byte| byte.is_ascii_digit()) {
-        return Err(wrong());
-    }
-    let fraction = &fraction[..fraction.len().min(power)];
-    let padded = format!("{whole}{fraction:0<power$}");
-    let nanos: i64 = padded.parse().ok().ok_or_else(|| format!("`{text}` is too large"))?;
-    Ok(GlobalNanos(if negative { -nanos } else { nanos }))
-}
-
-fn scaled(nanos: i64, by: i64, text: &str) -> Result<GlobalNanos, String> {
-    nanos.checked_mul(by).map(GlobalNanos).ok_or_else(|| format!("`{text}` is too large"))
 }
 
 fn event_width(run: &Run) -> usize {
@@ -242,24 +154,5 @@ fn json_value(value: FieldValue<'_>) -> Value {
         FieldValue::Bool(value) => json!(value),
         FieldValue::Date(time) => json!(time.0),
         other => Value::from(other.to_string()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{GlobalNanos, interval};
-
-    #[test]
-    fn intervals_are_exact() {
-        let read = |text: &str| interval(text).map(|(from, to)| (from.0, to.0));
-        assert_eq!(read("1.5..1.6"), Ok((1_500_000_000, 1_600_000_000)));
-        assert_eq!(read("250ms.."), Ok((250_000_000, i64::MAX)));
-        assert_eq!(read("..0.000000001"), Ok((i64::MIN, 1)));
-        assert_eq!(read("7ns..2.5us"), Ok((7, 2500)));
-        assert_eq!(read("-1..2min"), Ok((-1_000_000_000, 120_000_000_000)));
-        for wrong in ["1", "2..1", "x..", "1h..2h", "..", "1.2.3..", "99999999999999.."] {
-            assert_eq!(interval(wrong).is_err(), wrong != "..", "{wrong}");
-        }
-        assert_eq!(interval(".."), Ok((GlobalNanos(i64::MIN), GlobalNanos(i64::MAX))));
     }
 }

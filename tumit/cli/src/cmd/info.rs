@@ -232,7 +232,7 @@ fn process_info(run: &Run, process: &Process) -> ProcessInfo {
         specs: process.providers.iter().map(|provider| provider.schema.name.clone()).collect(),
         records: process.streams.iter().map(Stream::records).sum(),
         dropped: process.dropped(),
-        missing_blocks: process.streams.iter().map(|stream| stream.missing_blocks).sum(),
+        missing_blocks: process.streams.iter().fold(0, |sum: u64, stream| sum.saturating_add(stream.missing_blocks)),
         damaged_bytes: process.damaged_bytes(),
         ended: process.ended,
         state: state(process),

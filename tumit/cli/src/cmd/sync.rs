@@ -1,9 +1,12 @@
 //! `tumit sync`.
 
+mod plot;
+
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::time::Instant;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use converter::clock::{Domain, Method};
 use converter::paje::{PajeEvent, Sink};
 use converter::pipeline::{Options, convert};
@@ -13,25 +16,39 @@ use converter::time::GlobalNanos;
 use serde_json::{Value, json};
 
 use super::Status;
+use super::convert::{Causal, Clock};
+use crate::output_file::OutputFile;
 use crate::{table, term};
 
 /// Shows how the clocks of a run are brought together
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The first line of the table is the reference; the others show, at the first exchange of messages, how far
-they were ahead of it (offset), how much faster they ran (drift), and what the fit leaves unexplained (residual).
-Links are counted as reversed when they end before they start, with and without correction.
+The first clock is the reference. The others show, at their first record, how far they were ahead of it (offset), how much
+faster they ran on average (drift), and how far they departed from that line (wander). Half of the fastest messages, and
+95 %, agree with the model to the residuals. No date is off by more than `certain`, whatever the statistics: it follows from
+messages that cannot arrive before they leave; `-` where messages bound it from one side only, or not at all.
+Links are counted as reversed when they end before they start: by the raw clocks, by sync samples alone, by the clocks as
+they were fitted, and in the end.
 
-Exit status: 0 done, 1 links are reversed although clocks were corrected, or the run has losses,
-2 could not run.")]
+Exit status: 0 done, 1 links are reversed in the end, or the run has losses, 2 could not run.")]
 pub(crate) struct Args {
     /// The run: a folder NAME.tmt
     #[arg(value_name = "RUN")]
     input: PathBuf,
 
+    /// How clocks of different hosts are brought together
+    #[arg(long, value_enum, default_value_t)]
+    clock: Clock,
+    /// Moves dates later where a link still ends before it starts
+    #[arg(long, value_enum, default_value_t)]
+    causal: Causal,
+
     /// As one JSON object
     #[arg(long)]
     json: bool,
+    /// Draws the clocks' departures from straight lines
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
 }
 
 /// Takes everything and keeps nothing: the report says what is wanted.
@@ -48,21 +65,33 @@ impl Sink for Nothing {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+    if let Some(path) = &args.plot {
+        ensure!(path.extension().is_some_and(|ending| ending == "svg"), "{}: plots are .svg files", path.display());
+    }
     let recorded = Run::open(&args.input)?;
-    let with = |method| {
+    let begun = Instant::now();
+    let with = |method, causal| {
         let mut options = Options::default();
         options.clock = method;
+        options.causal = causal;
         convert(&recorded, &options, &mut Nothing)
     };
-    let (raw, corrected) = (with(Method::None)?, with(Method::Bursts)?);
+    let (raw, corrected) = (with(Method::None, false)?, with(args.clock.into(), args.causal == Causal::On)?);
+    let shown = Shown { run: &recorded, raw: &raw, corrected: &corrected, seconds: begun.elapsed().as_secs_f64() };
     let mut out = term::stdout();
     if args.json {
-        serde_json::to_writer_pretty(&mut out, &as_json(&recorded, &raw, &corrected)).context("cannot write")?;
+        serde_json::to_writer_pretty(&mut out, &shown.json()).context("cannot write")?;
         writeln!(out).context("cannot write")?;
     } else {
-        out.write_all(shown(&recorded, &raw, &corrected).as_bytes()).context("cannot write")?;
+        out.write_all(shown.text().as_bytes()).context("cannot write")?;
     }
     out.flush().context("cannot write")?;
+    if let Some(path) = &args.plot {
+        let file = OutputFile::create(path)?;
+        let mut writer = &file;
+        writer.write_all(plot::svg(&corrected.clocks, &recorded.name()).as_bytes()).context("cannot write")?;
+        file.finish()?;
+    }
     for loss in &corrected.losses {
         term::note(&format!("tumit: {loss}"));
     }
@@ -73,57 +102,131 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     })
 }
 
-fn shown(run: &Run, raw: &Report, corrected: &Report) -> String {
-    let clocks = corrected.clocks.domains.len();
-    let mut text = format!("{}: {clocks} clock{}\n", run.path.display(), if clocks == 1 { "" } else { "s" });
-    let head = ["process", "host", "clock", "dates from", "bursts", "offset", "drift", "residual"];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
-    for (process, &domain) in run.processes.iter().zip(&corrected.clocks.domain_of) {
-        let domain = &corrected.clocks.domains[domain];
-        rows.push(vec![
-            process.rank.map_or_else(|| format!("pid {}", process.pid), |rank| format!("rank {rank}")),
-            process.host.clone(),
-            domain.kind.to_owned(),
-            domain.status.name().to_owned(),
-            domain.bursts.to_string(),
-            format!("{:+.9} s", domain.offset_nanos * 1e-9),
-            format!("{:+.3} ppm", domain.drift_ppm),
-            format!("{:.0} ns", domain.residual_nanos),
-        ]);
-    }
-    table::append(&mut text, &rows, &[4, 5, 6, 7]);
-    text.push_str(&format!(
-        "\n{} links; reversed: {} by the raw clocks, {} after correction\n",
-        corrected.counts.links, raw.counts.reversed_links, corrected.counts.reversed_links
-    ));
-    for remark in &corrected.clocks.remarks {
-        text.push_str(&format!("! {remark}\n"));
-    }
-    text
+/// What is told.
+struct Shown<'r> {
+    run: &'r Run,
+    raw: &'r Report,
+    corrected: &'r Report,
+    seconds: f64,
 }
 
-fn as_json(run: &Run, raw: &Report, corrected: &Report) -> Value {
-    let domain = |domain: &Domain| {
+impl Shown<'_> {
+    /// Reversed links by the clocks alone.
+    fn by_clocks(&self) -> u64 {
+        self.corrected.causality.map_or(self.corrected.counts.reversed_links, |found| found.reversed)
+    }
+
+    fn text(&self) -> String {
+        let Self { run, raw, corrected, .. } = *self;
+        let clocks = corrected.clocks.domains.len();
+        let mut text = format!("{}: {clocks} clock{}\n", run.path.display(), if clocks == 1 { "" } else { "s" });
+        let head = [
+            "process",
+            "host",
+            "clock",
+            "dates from",
+            "bursts",
+            "messages",
+            "hops",
+            "offset",
+            "drift",
+            "wander",
+            "residual",
+            "95 %",
+            "corridor",
+            "certain",
+        ];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        for (process, &domain) in run.processes.iter().zip(&corrected.clocks.domain_of) {
+            let domain = &corrected.clocks.domains[domain];
+            rows.push(vec![
+                process.rank.map_or_else(|| format!("pid {}", process.pid), |rank| format!("rank {rank}")),
+                process.host.clone(),
+                domain.kind.to_owned(),
+                domain.status.name().to_owned(),
+                domain.bursts.to_string(),
+                domain.messages.to_string(),
+                domain.hops.to_string(),
+                format!("{:+.9} s", domain.offset_nanos * 1e-9),
+                format!("{:+.4} ppm", domain.drift_ppm),
+                duration(domain.departure_nanos),
+                duration(domain.residual_nanos),
+                duration(domain.residual_p95_nanos),
+                duration(domain.corridor_nanos),
+                domain.certified_nanos.map_or_else(|| "-".to_owned(), duration),
+            ]);
+        }
+        table::append(&mut text, &rows, &[4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
+        let coarse = corrected.reversed_coarse.map(|count| format!("{count} by samples alone, ")).unwrap_or_default();
+        text.push_str(&format!(
+            "\n{} links; reversed: {} by the raw clocks, {coarse}{} by the fitted clocks, {} in the end\n",
+            corrected.counts.links,
+            raw.counts.reversed_links,
+            self.by_clocks(),
+            corrected.counts.reversed_links
+        ));
+        if let Some(found) = corrected.causality.filter(|found| found.moved > 0) {
+            let most = duration(found.largest_nanos as f64);
+            text.push_str(&format!("{} links were put in order; dates were moved by up to {most}\n", found.moved));
+        }
+        if let Some(wander) = corrected.clocks.wander {
+            text.push_str(&format!("the clocks wander by {wander:.0e} per square root of a second\n"));
+        }
+        for remark in &corrected.remarks {
+            text.push_str(&format!("! {remark}\n"));
+        }
+        text
+    }
+
+    fn json(&self) -> Value {
+        let Self { run, raw, corrected, seconds } = *self;
+        let domain = |domain: &Domain| {
+            json!({
+                "name": domain.name,
+                "kind": domain.kind,
+                "hz": domain.hz,
+                "status": domain.status.name(),
+                "processes": domain.processes,
+                "bursts": domain.bursts,
+                "messages": domain.messages,
+                "edges": domain.edges,
+                "hops": domain.hops,
+                "offset_ns": domain.offset_nanos,
+                "drift_ppm": domain.drift_ppm,
+                "departure_ns": domain.departure_nanos,
+                "residual_ns": domain.residual_nanos,
+                "residual_p95_ns": domain.residual_p95_nanos,
+                "corridor_ns": domain.corridor_nanos,
+                "certified_ns": domain.certified_nanos,
+                "sets": domain.sets.iter().map(|(date, by)| json!({ "date_ns": date, "by_ns": by })).collect::<Vec<_>>(),
+            })
+        };
+        let processes = run.processes.iter().zip(&corrected.clocks.domain_of);
+        let processes = processes.map(|(process, at)| json!({ "rank": process.rank, "pid": process.pid, "clock": at }));
         json!({
-            "name": domain.name,
-            "kind": domain.kind,
-            "hz": domain.hz,
-            "status": domain.status.name(),
-            "bursts": domain.bursts,
-            "offset_ns": domain.offset_nanos,
-            "drift_ppm": domain.drift_ppm,
-            "residual_ns": domain.residual_nanos,
+            "run": run.path.display().to_string(),
+            "clocks": corrected.clocks.domains.iter().map(domain).collect::<Vec<_>>(),
+            "processes": processes.collect::<Vec<_>>(),
+            "links": corrected.counts.links,
+            "reversed_raw": raw.counts.reversed_links,
+            "reversed_coarse": corrected.reversed_coarse,
+            "reversed_by_clocks": self.by_clocks(),
+            "reversed_corrected": corrected.counts.reversed_links,
+            "moved_links": corrected.causality.map(|found| found.moved),
+            "largest_move_ns": corrected.causality.map(|found| found.largest_nanos),
+            "circular_links": corrected.causality.map(|found| found.circular),
+            "wander": corrected.clocks.wander,
+            "seconds": seconds,
+            "remarks": corrected.remarks,
         })
-    };
-    let processes = run.processes.iter().zip(&corrected.clocks.domain_of);
-    let processes = processes.map(|(process, at)| json!({ "rank": process.rank, "pid": process.pid, "clock": at }));
-    json!({
-        "run": run.path.display().to_string(),
-        "clocks": corrected.clocks.domains.iter().map(domain).collect::<Vec<_>>(),
-        "processes": processes.collect::<Vec<_>>(),
-        "links": corrected.counts.links,
-        "reversed_raw": raw.counts.reversed_links,
-        "reversed_corrected": corrected.counts.reversed_links,
-        "remarks": corrected.clocks.remarks,
-    })
+    }
+}
+
+/// Nanoseconds with a unit of their size.
+fn duration(nanos: f64) -> String {
+    match nanos.abs() {
+        size if size < 1e4 => format!("{nanos:.0} ns"),
+        size if size < 1e7 => format!("{:.1} us", nanos * 1e-3),
+        _ => format!("{:.1} ms", nanos * 1e-6),
+    }
 }

@@ -15,7 +15,7 @@ use viewer::theme::ThemeKind;
 use viewer::{OpenError, OpenOptions};
 
 use super::Status;
-use super::convert::{Clock, is_mistake};
+use super::convert::{Causal, Clock, is_mistake};
 use crate::progress::Bar;
 use crate::{spec_files, term};
 
@@ -37,6 +37,9 @@ pub(crate) struct Args {
     /// How clocks of different hosts are brought together
     #[arg(long, value_enum, default_value_t, help_heading = "Runs")]
     clock: Clock,
+    /// Moves dates later where a link still ends before it starts
+    #[arg(long, value_enum, default_value_t, help_heading = "Runs")]
+    causal: Causal,
     /// Uses the rules of this spec instead of those recorded with the run
     #[arg(long, value_name = "SPEC", help_heading = "Runs")]
     rules: Option<String>,
@@ -92,6 +95,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let formats = args.export.iter().map(|path| Format::of(path)).collect::<Result<Vec<_>, _>>()?;
     let mut options = OpenOptions::default();
     options.clock = args.clock.into();
+    options.causal = args.causal == Causal::On;
     options.output.clone_from(&args.output);
     if let Some(path) = &args.rules {
         let Some(spec) = spec_files::compile(path)? else { return Ok(Status::InputHasMistakes) };

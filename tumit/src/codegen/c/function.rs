@@ -157,8 +157,9 @@ fn body(out: &mut String, header: &Header<'_>, index: usize, signature: &Signatu
         return Err(Unsupported { reason: format!("`{}` is larger than any block", layout.name) });
     }
     let mut depth = 4;
+    out.push_str("    struct tumit1_place tumit1_to;\n");
     if counts == 0 {
-        let _ = writeln!(out, "    unsigned char *tumit1_p = tumit1_try({on}, {index}u, {bytes}u);");
+        let _ = writeln!(out, "    unsigned char *tumit1_p = tumit1_try({on}, {index}u, {bytes}u, &tumit1_to);");
     } else {
         let _ = write!(out, "    uint32_t tumit1_on = {on};\n    if (tumit1_on != 0) {{\n");
         for line in signature.fields.iter().filter_map(|field| field.before.as_ref()) {
@@ -167,7 +168,7 @@ fn body(out: &mut String, header: &Header<'_>, index: usize, signature: &Signatu
         let head = format!("        unsigned char *tumit1_p = tumit1_begin(tumit1_on + {index}u, ");
         let mut sizes = vec![format!("{bytes}u")];
         sizes.extend(signature.fields.iter().filter_map(|field| field.bytes.clone()));
-        out.push_str(&wrap(&head, &sizes, " +", &format!("\n{}", " ".repeat(12)), ");\n"));
+        out.push_str(&wrap(&head, &sizes, " +", &format!("\n{}", " ".repeat(12)), ", &tumit1_to);\n"));
         depth = 8;
     }
     let indent = " ".repeat(depth);
@@ -178,7 +179,7 @@ fn body(out: &mut String, header: &Header<'_>, index: usize, signature: &Signatu
     for line in signature.fields.iter().flat_map(|field| &field.put) {
         let _ = writeln!(out, "{indent}    {line}");
     }
-    let _ = writeln!(out, "{indent}    tumit1_end(tumit1_p);\n{indent}}}");
+    let _ = writeln!(out, "{indent}    tumit1_end(&tumit1_to);\n{indent}}}");
     if counts != 0 {
         out.push_str("    }\n");
     }

@@ -9,6 +9,7 @@
 #include "reader/platform.h"
 #include "reader/format.h"
 #include "reader/bytes.h"
+#include "reader/columns.h"
 #include "reader/shown.h"
 #include "reader/text.h"
 #include "reader/schema.h"

@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 
 use tracer_format::checksum::crc32c;
+use tracer_format::live;
 use tracer_format::tags::tag;
 use tracer_format::{BlockKind, ClockKind, Codec, cause};
 
 const RUNTIME: &str = include_str!("runtime.h");
 
 /// The parts, by the name in their include line.
-const PARTS: [(&str, &str); 16] = [
+const PARTS: [(&str, &str); 23] = [
     ("platform", include_str!("runtime/platform.h")),
     ("off", include_str!("runtime/off.h")),
     ("hot", include_str!("runtime/hot.h")),
@@ -17,13 +18,20 @@ const PARTS: [(&str, &str); 16] = [
     ("bytes", include_str!("runtime/bytes.h")),
     ("checksum", include_str!("runtime/checksum.h")),
     ("lz4", include_str!("runtime/lz4.h")),
+    ("columns", include_str!("runtime/columns.h")),
     ("clock", include_str!("runtime/clock.h")),
     ("file", include_str!("runtime/file.h")),
-    ("session", include_str!("runtime/session.h")),
+    ("live", include_str!("runtime/live.h")),
+    ("pool", include_str!("runtime/pool.h")),
     ("names", include_str!("runtime/names.h")),
+    ("session", include_str!("runtime/session.h")),
     ("seal", include_str!("runtime/seal.h")),
-    ("fork", include_str!("runtime/fork.h")),
+    ("levels", include_str!("runtime/levels.h")),
+    ("control", include_str!("runtime/control.h")),
+    ("helper", include_str!("runtime/helper.h")),
+    ("end", include_str!("runtime/end.h")),
     ("thread", include_str!("runtime/thread.h")),
+    ("fork", include_str!("runtime/fork.h")),
     ("process", include_str!("runtime/process.h")),
     ("record", include_str!("runtime/record.h")),
 ];
@@ -62,7 +70,11 @@ pub(super) fn text() -> String {
 /// The numbers of the byte format, from the crate that defines it.
 fn constants() -> String {
     let mut out = String::from("/* ---- The byte format ---- */\n\n");
-    for (name, magic) in [("FILE_MAGIC", tracer_format::FILE_MAGIC), ("BLOCK_MAGIC", tracer_format::BLOCK_MAGIC)] {
+    for (name, magic) in [
+        ("FILE_MAGIC", tracer_format::FILE_MAGIC),
+        ("BLOCK_MAGIC", tracer_format::BLOCK_MAGIC),
+        ("LIVE_MAGIC", live::LIVE_MAGIC),
+    ] {
         let octal: String = magic.iter().map(|byte| format!("\\{byte:03o}")).collect();
         let _ = writeln!(out, "#define TUMIT1_{name} \"{octal}\"");
     }
@@ -87,11 +99,13 @@ fn constants() -> String {
         ("KIND_END", BlockKind::End as u64),
         ("CODEC_RAW", Codec::Raw as u64),
         ("CODEC_LZ4", Codec::Lz4 as u64),
+        ("CODEC_COLUMNS", Codec::Columns as u64),
         ("CLOCK_TSC", ClockKind::Tsc as u64),
         ("CLOCK_ARM", ClockKind::ArmCounter as u64),
         ("CLOCK_MONOTONIC_RAW", ClockKind::MonotonicRaw as u64),
         ("CLOCK_MONOTONIC", ClockKind::Monotonic as u64),
         ("CLOCK_USER", ClockKind::User as u64),
+        ("CAUSE_NO_BUFFER", u64::from(cause::NO_BUFFER)),
         ("CAUSE_OVERSIZE", u64::from(cause::OVERSIZE)),
         ("CAUSE_NESTED", u64::from(cause::NESTED)),
         ("CAUSE_WRITE_FAILED", u64::from(cause::WRITE_FAILED)),
@@ -107,7 +121,15 @@ fn constants() -> String {
         ("TAG_COMMAND", u64::from(tag::COMMAND)),
         ("TAG_WRITER", u64::from(tag::WRITER)),
         ("TAG_JOB", u64::from(tag::JOB)),
+        ("TAG_LIVE_PATH", u64::from(tag::LIVE_PATH)),
         ("TAG_BUFFERS", u64::from(tag::BUFFERS)),
+        ("BUFFERS_PRIVATE", 0),
+        ("BUFFERS_MAPPED", 1),
+        ("BUFFERS_FAILED", 2),
+        ("LIVE_VERSION", u64::from(live::LIVE_VERSION)),
+        ("LIVE_LOG", live::LIVE_HEAD_BYTES as u64),
+        ("LIVE_LOSSES", live::head::LOSSES as u64),
+        ("LIVE_COUNTERS", live::LOSS_COUNTERS as u64),
         ("TAG_TID", u64::from(tag::TID)),
         ("TAG_THREAD_NAME", u64::from(tag::THREAD_NAME)),
         ("TAG_RECORDS_WRITTEN", u64::from(tag::RECORDS_WRITTEN)),
@@ -126,13 +148,14 @@ mod tests {
     /// What the runtime may name without a `_` at the end: keywords, and what the system headers declare, which no program
     /// can give another meaning before it includes them.
     const KNOWN: &str = "
-        auto bool break case char const continue default define defined double elif else endif enum error extern float for if
+        auto bool break case char const continue default define defined do double elif else endif enum error extern float for if
         ifdef ifndef include int long return sizeof static struct switch typedef unsigned void while
-        clock_gettime clockid_t close errno fprintf free ftruncate getenv gethostname getpid localtime_r malloc memchr memcmp
-        memcpy memset mkdir mmap munmap nanosleep off_t open prctl pwrite read readlink size_t snprintf ssize_t stderr strcmp
-        strcspn strerror strftime strlen strncasecmp strtol syscall time time_t timespec tm tv_nsec tv_sec uint16_t uint32_t
-        uint64_t uint8_t uintptr_t LZ4_compress_default";
-    const FAMILIES: [&str; 18] = [
+        access clock_gettime clockid_t close errno f_type fprintf free fstat ftruncate getcwd getenv gethostname getpid getrlimit id_t linkat localtime_r
+        malloc memchr memcmp memcpy memmove memset mkdir mmap munmap nanosleep off_t open posix_fallocate prctl pread pwrite read readlink rename
+        rlim_cur rlimit setpriority size_t snprintf ssize_t st_nlink stat statfs stderr strchr strcmp strcspn strerror
+        strftime strlen strncasecmp strncmp strrchr strtol strtoull syscall thread_sanitizer time time_t timespec tm tv_nsec tv_sec uint16_t
+        uint32_t uint64_t uint8_t uintptr_t unlink volatile LZ4_compress_default";
+    const FAMILIES: [&str; 21] = [
         "tumit1_",
         "TUMIT",
         "__",
@@ -144,10 +167,13 @@ mod tests {
         "PTHREAD_",
         "sched_",
         "CLOCK_",
+        "AT_",
+        "F_OK",
         "MAP_",
         "O_",
         "PR",
         "PATH_MAX",
+        "RLIM",
         "SYS_",
         "UINT64_MAX",
         "NULL",

@@ -1,15 +1,13 @@
-//! What a spec tells the recorder: its schema, the sizes of its records, its levels; and the constructor that makes them
+//! What a spec tells the recorder: its schema, its levels, the layouts of its records; and the constructor that makes them
 //! known.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use tracer_format::schema::FieldType;
+use tracer_format::columns::{Form, Part, Shape};
 
-use super::{Header, narrow, types};
+use super::{Header, types};
 use crate::Spec;
-
-/// Set in a record's shape when its size varies.
-const COUNTED: u32 = 1 << 31;
 
 pub(super) fn write(out: &mut String, header: &Header<'_>, schema: &[u8]) {
     let (spec, tag) = (header.spec, header.tag());
@@ -24,23 +22,25 @@ pub(super) fn write(out: &mut String, header: &Header<'_>, schema: &[u8]) {
         let _ = writeln!(out, "uint32_t {word};");
     }
     let packed = pack(schema);
-    let (shapes, counted) = shapes(spec);
     out.push_str("/* The compiled spec, copied into each run, as one LZ4 block. */\n");
     array(out, "unsigned char", &format!("tumit1_schema_{tag}"), packed.bytes.iter().map(ToString::to_string));
-    out.push_str("/* Sizes of records: see `struct tumit1_spec`. */\n");
-    array(out, "uint32_t", &format!("tumit1_shapes_{tag}"), shapes.iter().map(|word| format!("{word}u")));
-    array(out, "uint32_t", &format!("tumit1_counted_{tag}"), counted.iter().map(|word| format!("{word}u")));
     let levels = spec
         .levels
         .iter()
         .zip(&words)
         .map(|(level, word)| format!("{{{}, &{word}, {}}}", types::string(&level.name), u8::from(level.enabled)));
     array(out, "struct tumit1_level", &format!("tumit1_levels_{tag}"), levels);
+    let runs = runs(spec);
+    array(out, "uint16_t", &format!("tumit1_runs_{tag}"), runs.iter().flatten().map(ToString::to_string));
+    let shapes = Shapes::new(spec);
+    out.push_str("/* Layouts of the records. */\n");
+    array(out, "unsigned char", &format!("tumit1_shapes_{tag}"), shapes.bytes.iter().map(ToString::to_string));
+    array(out, "uint16_t", &format!("tumit1_shapes_at_{tag}"), shapes.at.iter().map(ToString::to_string));
     let _ = write!(
         out,
         "extern TUMIT1_WEAK struct tumit1_spec tumit1_spec_{tag};
 struct tumit1_spec tumit1_spec_{tag} = {{{name}, tumit1_schema_{tag}, {packed}u, {raw}u, {base}u, {ids}u,
-    tumit1_shapes_{tag}, tumit1_counted_{tag}, {counted}u, tumit1_levels_{tag}, {levels}u, 0u}};
+    tumit1_levels_{tag}, {levels}u, tumit1_runs_{tag}, {runs}u, tumit1_shapes_{tag}, {shapes}u, tumit1_shapes_at_{tag}, 0u}};
 TUMIT1_ENTER static void tumit1_enter_{tag}(void) {{
     tumit1_register(&tumit1_spec_{tag}, &__dso_handle);
 }}
@@ -53,9 +53,63 @@ TUMIT1_END_DECLS
         raw = schema.len() + PREFIX,
         base = packed.base,
         ids = spec.records.len(),
-        counted = counted.len(),
         levels = spec.levels.len(),
+        runs = runs.len(),
+        shapes = shapes.bytes.len(),
     );
+}
+
+/// How records are laid out: each layout once, as blocks by columns have it (number of parts, and their codes), and where the
+/// one of each record is.
+struct Shapes {
+    bytes: Vec<u8>,
+    at: Vec<u16>,
+}
+
+impl Shapes {
+    /// In place of a position: this layout is none for columns, or beyond what a `u16` can tell.
+    const NONE: u16 = u16::MAX;
+
+    fn new(spec: &Spec) -> Self {
+        let mut shapes = Self { bytes: Vec::new(), at: Vec::new() };
+        let mut known = BTreeMap::new();
+        for record in &spec.records {
+            let code = Shape::of(0, &record.layout).and_then(|shape| code(&shape.parts)).unwrap_or_default();
+            let at = *known.entry(code).or_insert_with_key(|code| {
+                let at = u16::try_from(shapes.bytes.len()).ok().filter(|at| *at != Self::NONE && !code.is_empty());
+                if at.is_some() {
+                    shapes.bytes.extend(code);
+                }
+                at.unwrap_or(Self::NONE)
+            });
+            shapes.at.push(at);
+        }
+        shapes
+    }
+}
+
+/// A layout; `None` when it has too many parts.
+fn code(parts: &[Part]) -> Option<Vec<u8>> {
+    let mut code = u16::try_from(parts.len()).ok()?.to_le_bytes().to_vec();
+    for part in parts {
+        code.push(part.code());
+        if let Form::Fixed(count) = part.form {
+            code.extend(count.to_le_bytes());
+        }
+    }
+    Some(code)
+}
+
+/// Which level records belong to: pairs of a record and the level from it on. Levels are blocks of records.
+fn runs(spec: &Spec) -> Vec<[usize; 2]> {
+    let mut runs: Vec<[usize; 2]> = Vec::new();
+    for (number, record) in spec.records.iter().enumerate() {
+        let level = record.level.index();
+        if runs.last().is_none_or(|last| last[1] != level) {
+            runs.push([number, level]);
+        }
+    }
+    runs
 }
 
 /// Bytes in front of a schema in its block: the first record id and the number of ids.
@@ -99,33 +153,6 @@ fn pack(schema: &[u8]) -> Packed {
     bytes.extend([0; PREFIX]);
     bytes.extend(alone.get(at..).unwrap_or_default());
     Packed { bytes, base }
-}
-
-/// For each record its size, or [`COUNTED`] and where its description begins in the second list: bytes before the first
-/// counted field, then pairs (bytes of an element, bytes up to the next counted field), then 0.
-pub(super) fn shapes(spec: &Spec) -> (Vec<u32>, Vec<u32>) {
-    let (mut shapes, mut counted) = (Vec::new(), Vec::new());
-    for record in &spec.records {
-        let mut fixed: u32 = if record.layout.located { 4 } else { 0 };
-        let mut parts = Vec::new();
-        for field in &record.layout.fields {
-            match (field.ty.bytes(), field.ty) {
-                (Some(bytes), _) => fixed = fixed.saturating_add(narrow(bytes)).min(COUNTED - 1),
-                (None, FieldType::One(scalar) | FieldType::Fixed(scalar, _) | FieldType::Variable(scalar)) => {
-                    parts.extend([fixed, narrow(scalar.bytes().unwrap_or(1))]);
-                    fixed = 0;
-                }
-            }
-        }
-        if parts.is_empty() {
-            shapes.push(fixed);
-        } else {
-            shapes.push(COUNTED | narrow(counted.len()));
-            counted.extend(parts);
-            counted.extend([fixed, 0]);
-        }
-    }
-    (shapes, counted)
 }
 
 /// A shared constant array; one zero where there would be none, as C knows no empty array.

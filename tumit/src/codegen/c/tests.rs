@@ -59,26 +59,3 @@ fn names_that_meet_are_refused() {
     let error = generate(&spec).unwrap_err();
     assert_eq!(error.reason, "`a_begin` and `a` would both be `demo_a_begin` in C: rename one");
 }
-
-#[test]
-fn shapes_tell_the_size_of_any_record() {
-    let records = vec![
-        event(
-            "fixed",
-            RecordKind::Event,
-            &[("a", FieldType::One(Scalar::U16)), ("b", FieldType::Fixed(Scalar::F64, 3))],
-        ),
-        event(
-            "mixed",
-            RecordKind::Event,
-            &[
-                ("a", FieldType::One(Scalar::U16)),
-                ("b", FieldType::One(Scalar::String)),
-                ("c", FieldType::Variable(Scalar::I32)),
-                ("d", FieldType::One(Scalar::Bool)),
-            ],
-        ),
-    ];
-    let spec = spec(records);
-    assert_eq!(tables::shapes(&spec), (vec![26, 1 << 31], vec![2, 1, 0, 4, 1, 0]));
-}

@@ -6,6 +6,8 @@ use tumit::diag::{Diagnostic, Label, Severity};
 use tumit::source::SourceMap;
 use tumit::{Diagnostics, Spec};
 
+use super::paje::{Finding, Holds as Holding, Report};
+
 /// One line.
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -31,6 +33,19 @@ enum Line<'a> {
     Unreadable {
         file: &'a str,
         message: &'a str,
+    },
+    /// Of a Pajé file.
+    Fault {
+        file: &'a str,
+        #[serde(flatten)]
+        finding: &'a Finding,
+    },
+    PajeSummary {
+        file: &'a str,
+        errors: usize,
+        warnings: usize,
+        #[serde(flatten)]
+        holds: Holding,
     },
 }
 
@@ -84,6 +99,17 @@ pub(super) fn lines(file: &str, spec: Option<&Spec>, diagnostics: &Diagnostics) 
     });
     let (errors, warnings) = (diagnostics.error_count(), diagnostics.warning_count());
     push(&mut out, &Line::Summary { file, errors, warnings, spec })?;
+    Ok(out)
+}
+
+/// The same for a Pajé file.
+pub(super) fn paje_lines(file: &str, report: &Report) -> serde_json::Result<String> {
+    let mut out = String::new();
+    for finding in &report.findings {
+        push(&mut out, &Line::Fault { file, finding })?;
+    }
+    let (errors, warnings) = (report.count("error"), report.count("warning"));
+    push(&mut out, &Line::PajeSummary { file, errors, warnings, holds: report.holds })?;
     Ok(out)
 }
 

@@ -16,7 +16,7 @@ struct tumit1r_block {
     uint64_t payload; /* where it begins in the file */
     uint64_t sequence, dropped, first_ticks, last_ticks;
     uint32_t stream, records, raw, stored;
-    uint8_t kind, codec;
+    uint8_t kind, codec, flags;
 };
 /* The records of one thread. */
 struct tumit1r_stream {
@@ -116,10 +116,17 @@ TUMIT1R_FN const unsigned char *tumit1r_unpack(const struct tumit1r_block *block
     if (block->codec == TUMIT1R_CODEC_RAW) {
         return block->raw == block->stored ? stored : NULL;
     }
-    if (block->codec != TUMIT1R_CODEC_LZ4 || !tumit1r_room(buffer, room, (size_t)block->raw + 1, 1)) {
+    if (!tumit1r_room(buffer, room, (size_t)block->raw + 1, 1)) {
         return NULL;
     }
-    return tumit1r_lz4(stored, block->stored, *buffer, block->raw) ? *buffer : NULL;
+    switch (block->codec) {
+    case TUMIT1R_CODEC_LZ4:
+        return tumit1r_lz4(stored, block->stored, *buffer, block->raw) ? *buffer : NULL;
+    case TUMIT1R_CODEC_COLUMNS:
+        return tumit1r_unpack_columns(stored, block->stored, *buffer, block->raw) ? *buffer : NULL;
+    default:
+        return NULL;
+    }
 }
 
 /* Goes to the next tagged field of a payload. */
@@ -351,6 +358,7 @@ TUMIT1R_FN bool tumit1r_block_at(struct tumit1r_window *window, uint64_t offset,
     block->payload = offset + sizeof head;
     block->kind = head[12];
     block->codec = head[13];
+    block->flags = head[14];
     block->stream = tumit1r_get_u32(head + 16);
     block->records = tumit1r_get_u32(head + 20);
     block->sequence = tumit1r_get_u64(head + 24);

@@ -78,7 +78,9 @@ TUMIT1R_FN void tumit1r_give_blocks(struct tumit1r_process *p) {
             stream->blocks = &p->blocks[i];
         }
         expected = i == first ? 0 : p->blocks[i - 1].sequence + 1;
-        stream->missing_blocks += p->blocks[i].sequence - expected;
+        if ((p->blocks[i].flags & TUMIT1R_FLAG_OVERWRITTEN) == 0) {
+            stream->missing_blocks += p->blocks[i].sequence - expected;
+        }
         stream->blocks_count++;
         if (p->blocks[i].dropped > stream->dropped) {
             stream->dropped = p->blocks[i].dropped;

@@ -9,9 +9,10 @@ use tracer_format::{BlockKind, ClockKind, Codec};
 const RUNTIME: &str = include_str!("../reader.h");
 
 /// The parts, by the name in their include line.
-const PARTS: [(&str, &str); 13] = [
+const PARTS: [(&str, &str); 14] = [
     ("platform", include_str!("platform.h")),
     ("bytes", include_str!("bytes.h")),
+    ("columns", include_str!("columns.h")),
     ("shown", include_str!("shown.h")),
     ("text", include_str!("text.h")),
     ("schema", include_str!("schema.h")),
@@ -125,6 +126,8 @@ fn constants() -> String {
         ("KIND_END", BlockKind::End as u64),
         ("CODEC_RAW", Codec::Raw as u64),
         ("CODEC_LZ4", Codec::Lz4 as u64),
+        ("CODEC_COLUMNS", Codec::Columns as u64),
+        ("FLAG_OVERWRITTEN", u64::from(tracer_format::block::flag::OVERWRITTEN)),
         ("CLOCK_USER", ClockKind::User as u64),
         ("TAG_PROCESS_ID", u64::from(tag::PROCESS_ID)),
         ("TAG_PARENT_ID", u64::from(tag::PARENT_ID)),

@@ -6,6 +6,13 @@ TUMIT1_HOT unsigned char *tumit1_put_bytes(unsigned char *p_, const void *from_,
     }
     return p_ + bytes_;
 }
+/* Copies a text, as much as there is room for. */
+TUMIT1_HOT void tumit1_put_text(char *to_, size_t room_, const char *text_) {
+    size_t length_ = strlen(text_);
+    length_ = length_ < room_ ? length_ : room_ - 1;
+    memcpy(to_, text_, length_);
+    to_[length_] = '\0';
+}
 TUMIT1_HOT unsigned char *tumit1_put_u8(unsigned char *p_, uint8_t value_) {
     *p_ = value_;
     return p_ + 1;

@@ -19,7 +19,7 @@ TUMIT1_SLOW(void tumit1_crc_init(void)) {
 }
 
 /* Continues a CRC32C over more bytes; start from 0. */
-TUMIT1_SLOW(uint32_t tumit1_crc(uint32_t crc_, const unsigned char *p_, size_t bytes_)) {
+TUMIT1_WORK(uint32_t tumit1_crc(uint32_t crc_, const unsigned char *p_, size_t bytes_)) {
     uint32_t(*t_)[256] = tumit1_crc_tables;
     crc_ = ~crc_;
     for (; bytes_ >= 8; bytes_ -= 8, p_ += 8) {

@@ -69,11 +69,8 @@ uint64_t tumit1_now_slow(void) {
     case TUMIT1_CLOCK_TSC:
         return __builtin_ia32_rdtsc();
 #elif defined __aarch64__
-    case TUMIT1_CLOCK_ARM: {
-        uint64_t ticks_;
-        __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(ticks_));
-        return ticks_;
-    }
+    case TUMIT1_CLOCK_ARM:
+        return tumit1_counter();
 #endif
     case TUMIT1_CLOCK_USER:
         return tumit1_clock.user_();
@@ -84,11 +81,12 @@ uint64_t tumit1_now_slow(void) {
     }
 }
 
-int tumit1_set_clock(uint64_t (*ticks_)(void), uint64_t hz_, const char *domain_) {
+int tumit1_choose_clock(uint64_t (*ticks_)(void), uint64_t hz_, const char *domain_, int inline_) {
     int result_ = -1;
     uint32_t busy_ = tumit1_lock_all();
     if (tumit1_session.state_ == TUMIT1_CLOSED) {
         tumit1_clock.user_ = ticks_;
+        tumit1_clock.inline_ = inline_;
         tumit1_clock.hz_ = hz_;
         snprintf(tumit1_clock.domain_, sizeof tumit1_clock.domain_, "%s", domain_);
         __atomic_store_n(&tumit1_clock_kind, (uint32_t)TUMIT1_CLOCK_USER, __ATOMIC_RELEASE);
@@ -96,4 +94,7 @@ int tumit1_set_clock(uint64_t (*ticks_)(void), uint64_t hz_, const char *domain_
     }
     tumit1_unlock(busy_);
     return result_;
+}
+int tumit1_set_clock(uint64_t (*ticks_)(void), uint64_t hz_, const char *domain_) {
+    return tumit1_choose_clock(ticks_, hz_, domain_, 0);
 }

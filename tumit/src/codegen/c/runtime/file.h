@@ -1,9 +1,71 @@
-/* ---- The file: blocks appended whole or not at all. All of it under the lock ---- */
+/* ---- The file: blocks appended whole or not at all. All of it under the sink's lock ---- */
+
+/* Whether the system would answer a write up to `end_` with a signal that kills: the limit of a file's size. */
+TUMIT1_SLOW(int tumit1_over_limit(uint64_t end_)) {
+    struct rlimit limit_;
+    return getrlimit(RLIMIT_FSIZE, &limit_) == 0 && limit_.rlim_cur != RLIM_INFINITY && end_ > limit_.rlim_cur;
+}
+
+/* The text of an environment variable; NULL when it is not there, or empty. */
+TUMIT1_SLOW(const char *tumit1_env(const char *name_)) {
+    const char *text_ = getenv(name_);
+    return text_ != NULL && *text_ != '\0' ? text_ : NULL;
+}
+
+/* A number of bytes as people write it, 64M; 0 when it is not understood. */
+TUMIT1_SLOW(uint64_t tumit1_parse_bytes(const char *text_)) {
+    char *end_ = NULL;
+    unsigned long long value_ = strtoull(text_, &end_, 10);
+    unsigned shift_;
+    while (end_ != text_ && *end_ == ' ') {
+        end_++;
+    }
+    shift_ = *end_ == 'k' || *end_ == 'K' ? 10u : *end_ == 'm' || *end_ == 'M' ? 20u : *end_ == 'g' || *end_ == 'G' ? 30u : 0u;
+    end_ += shift_ != 0;
+    return end_ == text_ || memchr(text_, '-', (size_t)(end_ - text_)) != NULL || *end_ != '\0' || value_ >> (63 - shift_) != 0
+               ? 0
+               : (uint64_t)value_ << shift_;
+}
+
+/* Makes a folder and those above it. Returns 0 or an errno. */
+TUMIT1_SLOW(int tumit1_make_folder(const char *path_)) {
+    char part_[PATH_MAX];
+    size_t i_;
+    snprintf(part_, sizeof part_, "%s", path_);
+    for (i_ = 1; part_[i_] != '\0'; i_++) {
+        if (part_[i_] == '/') {
+            part_[i_] = '\0';
+            if (mkdir(part_, 0777) != 0 && errno != EEXIST) {
+                return errno;
+            }
+            part_[i_] = '/';
+        }
+    }
+    return mkdir(part_, 0777) != 0 && errno != EEXIST ? errno : 0;
+}
+
+/* A path that holds wherever the program goes. */
+TUMIT1_SLOW(void tumit1_make_absolute(char *path_, size_t room_)) {
+    char here_[PATH_MAX];
+    size_t length_, more_ = strlen(path_);
+    if (*path_ == '/' || getcwd(here_, sizeof here_) == NULL) {
+        return;
+    }
+    length_ = strlen(here_);
+    if (length_ + 1 + more_ < room_) {
+        memmove(path_ + length_ + 1, path_, more_ + 1);
+        memcpy(path_, here_, length_);
+        path_[length_] = '/';
+    }
+}
 
 /* Appends bytes; on failure the file is cut back to where it was. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_append(const unsigned char *bytes_, size_t length_)) {
-    struct tumit1_session *s_ = &tumit1_session;
+    struct tumit1_sink *s_ = &tumit1_sink;
     size_t done_ = 0;
+    if (tumit1_over_limit(s_->offset_ + length_ + (s_->ending_ ? 0 : TUMIT1_RESERVE))) {
+        return EFBIG;
+    }
     while (done_ < length_) {
         ssize_t wrote_ = pwrite(s_->file_, bytes_ + done_, length_ - done_, (off_t)(s_->offset_ + done_));
         if (wrote_ <= 0) {
@@ -20,6 +82,40 @@ TUMIT1_SLOW(int tumit1_append(const unsigned char *bytes_, size_t length_)) {
     }
     s_->offset_ += length_;
     return 0;
+}
+
+/* Somebody removed the file, perhaps with its folder: what it held is put there again. */
+TUMIT1_SLOW(void tumit1_restore(void)) {
+    struct tumit1_sink *s_ = &tumit1_sink;
+    const char *path_ = tumit1_session.path_;
+    uint64_t done_ = 0;
+    struct stat about_;
+    int copy_ = -1, error_;
+    if (s_->file_ < 0 || fstat(s_->file_, &about_) != 0 || about_.st_nlink != 0) {
+        return;
+    }
+    error_ = tumit1_make_folder(tumit1_session.folder_);
+    if (error_ == 0) {
+        copy_ = open(path_, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        error_ = copy_ < 0 ? errno : 0;
+    }
+    while (error_ == 0 && done_ < s_->offset_) {
+        size_t most_ = s_->offset_ - done_ < TUMIT1_BLOCK ? (size_t)(s_->offset_ - done_) : TUMIT1_BLOCK;
+        ssize_t got_ = pread(s_->file_, s_->copy_, most_, (off_t)done_);
+        error_ = got_ <= 0 || pwrite(copy_, s_->copy_, (size_t)got_, (off_t)done_) != got_ ? EIO : 0;
+        done_ += got_ > 0 ? (uint64_t)got_ : 0;
+    }
+    if (error_ != 0) {
+        tumit1_warn("was removed and cannot be made again:", path_, error_);
+        if (copy_ >= 0) {
+            close(copy_);
+            (void)unlink(path_);
+        }
+        return;
+    }
+    close(s_->file_);
+    s_->file_ = copy_;
+    fprintf(stderr, "tumit: `%s` was removed while the program runs: it is made again\n", path_);
 }
 
 /* What stands in a block's header besides sizes and checksum. */
@@ -63,13 +159,13 @@ TUMIT1_SLOW(int tumit1_append_plain(uint8_t kind_, uint32_t stream_, uint32_t en
     h_.kind_ = kind_;
     h_.stream_ = stream_;
     h_.records_ = entries_;
-    h_.sequence_ = tumit1_session.sequence_;
+    h_.sequence_ = tumit1_sink.sequence_;
     h_.raw_ = h_.stored_ = (uint32_t)payload_;
     h_.first_ = first_;
     h_.last_ = last_;
     error_ = tumit1_append_block(&h_, block_);
     if (error_ == 0) {
-        tumit1_session.sequence_++;
+        tumit1_sink.sequence_++;
     }
     return error_;
 }
@@ -83,12 +179,12 @@ TUMIT1_SLOW(int tumit1_append_packed(uint8_t kind_, unsigned char *block_, uint3
     h_.codec_ = TUMIT1_CODEC_LZ4;
     h_.stream_ = TUMIT1_PROCESS_STREAM;
     h_.records_ = 1;
-    h_.sequence_ = tumit1_session.sequence_;
+    h_.sequence_ = tumit1_sink.sequence_;
     h_.raw_ = raw_;
     h_.stored_ = stored_;
     error_ = tumit1_append_block(&h_, block_);
     if (error_ == 0) {
-        tumit1_session.sequence_++;
+        tumit1_sink.sequence_++;
     }
     return error_;
 }
@@ -124,6 +220,5 @@ TUMIT1_SLOW(void tumit1_append_anchor(void)) {
     p_ = tumit1_put_u64(p_, monotonic_);
     p_ = tumit1_put_u64(p_, real_);
     p_ = tumit1_put_u64(p_, bracket_);
-    tumit1_session.anchored_ = monotonic_;
     (void)tumit1_append_plain(TUMIT1_KIND_ANCHORS, TUMIT1_PROCESS_STREAM, 1, block_, 32, ticks_, ticks_);
 }

@@ -1,28 +1,39 @@
 /* ---- Fork: a child is a process of its own, with a file of its own ---- */
 
-/* Around fork: no other thread may hold the lock when the child gets its copy of it. */
+/* Around fork: no other thread may hold the locks when the child gets its copy of them. */
 TUMIT1_SLOW(void tumit1_before_fork(void)) {
-    if (!tumit1_cursor.busy_) {
+    if (!tumit1_cursor.locked_) {
+        tumit1_lock_sink();
         pthread_mutex_lock(&tumit1_lock);
     }
 }
 TUMIT1_SLOW(void tumit1_after_fork(void)) {
-    if (!tumit1_cursor.busy_) {
+    if (!tumit1_cursor.locked_) {
         pthread_mutex_unlock(&tumit1_lock);
+        pthread_mutex_unlock(&tumit1_sink_lock);
     }
 }
 
-/* In the child: what is in the buffers is the parent's to write. The child's first record opens a file of its own. */
-TUMIT1_SLOW(void tumit1_in_child(void)) {
+/* In the child: what is in the slots is the parent's to write, and their memory must not be the parent's any more: at the
+ * same addresses, as a record that a signal handler interrupted may still be written to the end. The child's first record
+ * opens files of its own. */
+TUMIT1_SLOW(void tumit1_begin_child(void)) {
     struct tumit1_session *s_ = &tumit1_session;
     struct tumit1_cursor *c_ = &tumit1_cursor;
     struct tumit1_provider *provider_;
-    pthread_mutex_t fresh_ = PTHREAD_MUTEX_INITIALIZER;
-    tumit1_lock = fresh_;
     if (s_->state_ == TUMIT1_OPEN) {
-        close(s_->file_);
         memcpy(s_->parent_, s_->id_, sizeof s_->parent_);
         s_->has_parent_ = 1;
+    }
+    if (s_->state_ != TUMIT1_CLOSED && tumit1_sink.file_ >= 0) {
+        close(tumit1_sink.file_);
+    }
+    if (s_->pool_.live_) {
+        __atomic_store_n(&s_->pool_.live_, 0, __ATOMIC_RELEASE);
+        if (s_->pool_.file_ >= 0) {
+            close(s_->pool_.file_);
+        }
+        (void)tumit1_map_private(s_->pool_.map_, tumit1_pool_bytes());
     }
     while (s_->live_ != NULL) {
         struct tumit1_thread *t_ = s_->live_;
@@ -30,16 +41,46 @@ TUMIT1_SLOW(void tumit1_in_child(void)) {
         t_->next_ = s_->spare_;
         s_->spare_ = t_;
     }
-    s_->state_ = TUMIT1_CLOSED;
-    s_->streams_ = s_->threads_ = 0;
-    s_->written_ = s_->dropped_ = 0;
-    s_->warned_ = 0;
+    if (s_->state_ != TUMIT1_ENDED) {
+        s_->state_ = TUMIT1_CLOSED;
+    }
+    s_->streams_ = s_->waiting_ = s_->sleeps_ = s_->stuck_ = 0;
+    s_->dropped_ = 0;
+    s_->warned_ = s_->helper_ = s_->stop_ = s_->main_gone_ = 0;
+    tumit1_sink.written_ = tumit1_sink.blocks_ = 0;
+    tumit1_sink.file_ = s_->pool_.file_ = -1;
+    tumit1_sink.ending_ = tumit1_sink.left_behind_ = tumit1_sink.kept_ = 0;
     s_->strings_.written_ = s_->sites_.written_ = 0;
+    s_->strings_.logged_ = s_->sites_.logged_ = 0;
     for (provider_ = s_->providers_; provider_ != NULL; provider_ = provider_->next_) {
         provider_->written_ = 0;
     }
-    memset(c_, 0, sizeof *c_);
+    c_->thread_ = NULL;
+    c_->slot_ = c_->other_ = &tumit1_full;
+    memset(c_->name_, 0, sizeof c_->name_);
     if (s_->keyed_) {
         pthread_setspecific(s_->key_, NULL);
+    }
+}
+
+/* Locks that other threads held are free: these threads are not here. Where a signal handler forked in the midst of the
+ * recorder's own work, that goes on in the child. */
+TUMIT1_SLOW(void tumit1_in_child(void)) {
+    pthread_mutex_t fresh_ = PTHREAD_MUTEX_INITIALIZER;
+    tumit1_lock = fresh_;
+    tumit1_sink_lock = fresh_;
+    tumit1_begin_child();
+    tumit1_cursor.forked_ = tumit1_cursor.locked_;
+    if (tumit1_cursor.locked_) {
+        tumit1_session.arena_left_ = 0; /* it may just be changing */
+    }
+}
+
+/* When that work is done: what it left is put in order. It may have begun the child's own session. */
+void tumit1_settle_child(void) {
+    tumit1_cursor.forked_ = 0;
+    tumit1_session.waiting_ = 0;
+    if (tumit1_session.state_ != TUMIT1_OPEN) {
+        tumit1_begin_child();
     }
 }

@@ -4,36 +4,120 @@ TUMIT1_BEGIN_DECLS
 
 #define TUMIT1_ON 0x80000000u /* a level's word: this bit and the provider's first record id, or 0 when off */
 
-/* Where a thread writes. All zero means: full, hence the ordinary slow path is also the first one. */
+#define TUMIT1_SLOT 65536u         /* bytes of a slot, the unit in which threads hand over their records */
+#define TUMIT1_SLOT_HEAD 64u       /* of these: its head; then the payload */
+#define TUMIT1_WIDE_BYTES 14u      /* a wide date: id, delta, date */
+#define TUMIT1_ROOM (TUMIT1_SLOT - TUMIT1_SLOT_HEAD - TUMIT1_WIDE_BYTES) /* payload; a wide date still fits behind it */
+#define TUMIT1_ONE_RECORD ((uint64_t)1 << 32)
+
+/* The head of a slot, as the format of live files says. Its owner writes `state_` last: bytes of the payload in the low half,
+ * records in the high half. It is both the place of the next record and the publication of those before it. */
+struct tumit1_slot {
+    uint64_t state_;
+    uint64_t last_;         /* date of the last record */
+    uint64_t first_;        /* date from which the first delta counts */
+    uint64_t flushed_;      /* what is in the file already: bytes u32, records u16, blocks u16 */
+    uint64_t flushed_last_; /* date of the last record that is in the file already */
+    uint64_t sequence_;     /* of the first block that is made of this slot */
+    uint64_t dropped_;      /* records of the stream that were dropped so far */
+    uint32_t stream_;
+    uint32_t taken_;        /* 1 while it belongs to a stream */
+};
+
+/* The processor's counter, where it has one that can be read inline, and how files call that clock. */
+#if defined __x86_64__ || defined __i386__
+#define TUMIT1_CLOCK_NATIVE TUMIT1_CLOCK_TSC
+TUMIT1_HOT uint64_t tumit1_counter(void) { return __builtin_ia32_rdtsc(); }
+#elif defined __aarch64__
+#define TUMIT1_CLOCK_NATIVE TUMIT1_CLOCK_ARM
+TUMIT1_HOT uint64_t tumit1_counter(void) {
+    uint64_t ticks_;
+    __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(ticks_));
+    return ticks_;
+}
+#else
+#define TUMIT1_CLOCK_NATIVE 0xFFFFFFFFu
+TUMIT1_HOT uint64_t tumit1_counter(void) { return 0; }
+#endif
+
+/* Where a thread writes: `tumit1_full` while it has no slot, and when the process's clock is not the one that is read
+ * inline. Hence the ordinary slow path is also the first one. */
 struct tumit1_cursor {
-    unsigned char *at_;      /* published by release stores: what is before it is whole */
-    unsigned char *end_;     /* a wide date still fits behind it */
-    uint64_t last_;          /* date of the last record */
-    uint32_t busy_;          /* inside the recorder */
-    uint32_t nested_;        /* records of signal handlers that came while busy */
+    struct tumit1_slot *slot_;  /* for those that read the processor's counter */
+    struct tumit1_slot *other_; /* for those that read TUMIT_CLOCK() */
+    uint32_t busy_;         /* inside the recorder */
+    uint32_t locked_;       /* it holds the recorder's locks */
+    uint32_t forked_;       /* and its process forked then */
     struct tumit1_thread *thread_;
     char name_[48];
 };
 
+/* A slot with room for a record, NULL when it is dropped, and the record's date. */
+struct tumit1_room {
+    struct tumit1_slot *slot_;
+    uint64_t now_;
+};
+
+/* Where a record goes, and the slot's state when it is whole. */
+struct tumit1_place {
+    struct tumit1_slot *slot_;
+    uint64_t state_;
+};
+
 extern TUMIT1_SHARED __thread struct tumit1_cursor tumit1_cursor __attribute__((__tls_model__("initial-exec")));
+extern TUMIT1_SHARED struct tumit1_slot tumit1_full;
 extern TUMIT1_SHARED uint32_t tumit1_clock_kind;
 extern TUMIT1_SHARED uint64_t tumit1_tasks;
 
-TUMIT1_CALL unsigned char *tumit1_make_room(size_t bytes_);
-TUMIT1_CALL unsigned char *tumit1_wide_date(unsigned char *p_, uint64_t now_);
-TUMIT1_CALL void tumit1_count_nested(void);
+TUMIT1_CALL struct tumit1_room tumit1_make_room(uint32_t id_, size_t bytes_, uint64_t now_);
+TUMIT1_CALL uint32_t tumit1_wide_date(unsigned char *p_, uint64_t last_, uint64_t now_);
+TUMIT1_CALL void tumit1_count_nested(size_t bytes_);
 TUMIT1_CALL uint64_t tumit1_now_slow(void);
 TUMIT1_CALL uint32_t tumit1_intern(const char *text_);
 TUMIT1_CALL uint32_t tumit1_site_new(struct tumit1_site *site_);
 
-/* Switches a level (`APP`, or `TRACE.APP`) while the program runs. Returns how many levels of that name there are. */
+/* What a program may choose before its first record. What is NULL or 0 is as the environment says. */
+struct tumit1_config {
+    const char *folder_;      /* the run folder; else TUMIT_TRACE */
+    const char *live_folder_; /* where the live file goes; else TUMIT_LIVE */
+    const char *policies_;    /* as in TUMIT_POLICY, which it is added to: `COM=block,APP=drop` */
+    const char *buffers_;     /* "mapped" or "private"; else TUMIT_BUFFERS */
+    uint64_t memory_bytes_;   /* of records that are not in the file yet; else TUMIT_MEMORY */
+};
+/* Starts recording now, with these choices (NULL: none). Optional: the first record does it. Returns 0, or an errno: EALREADY
+ * when recording has begun, or has ended. The program can go on in any case. */
+TUMIT1_CALL int tumit1_start(const struct tumit1_config *config_);
+
+/* Switches a level (`APP`, or `TRACE.APP`) while the program runs. Returns how many levels of that name there
+ * are; it holds for libraries that are loaded later, too. */
 TUMIT1_CALL int tumit1_set_level(const char *name_, int on_);
 /* Names the calling thread in the trace. */
 TUMIT1_CALL void tumit1_set_thread_name(const char *name_);
 /* Writes what all threads recorded until now. The end of the program does so by itself. */
 TUMIT1_CALL void tumit1_flush(void);
+/* Ends the trace before the program ends: all is written, and what is recorded later is dropped. */
+TUMIT1_CALL void tumit1_finish(void);
+/* Switches all levels off, and back to what they were. Switches made in a pause hold after it. */
+TUMIT1_CALL void tumit1_pause(void);
+TUMIT1_CALL void tumit1_resume(void);
+/* What the recorder did so far. */
+struct tumit1_stats {
+    uint64_t written_;       /* records in the file; what threads have in their slots is not yet */
+    uint64_t dropped_;       /* records, for whatever reason */
+    uint64_t kept_;          /* records that are in the live file after the end, as the file could not take them */
+    uint64_t file_bytes_;
+    uint64_t blocks_;        /* of records */
+    uint64_t streams_;       /* one for each thread that recorded */
+    uint32_t slots_;         /* of 64 KiB each */
+    uint32_t slots_free_;    /* a thread could have them at once */
+    uint32_t slots_full_;    /* they wait to be written */
+    int mapped_;             /* slots survive when the process is killed */
+    int helper_;             /* a helper thread writes */
+};
+TUMIT1_CALL void tumit1_get_stats(struct tumit1_stats *stats_);
 /* A clock of the program's own, before the first record: `hz_` ticks a second (0 when unknown), and a `domain_`: processes
- * that give equal texts say that they read one clock. It must never run backwards in a thread. Returns 0, or -1 when it
- * is too late. The same at compile time, for all records of a translation unit: TUMIT_CLOCK(), TUMIT_CLOCK_HZ and
+ * that give equal texts say that they read one clock. It must never run backwards in a thread, and any
+ * thread may read it: the recorder's own does about once a second. Returns 0, or -1 when it is too late. The same at compile time, for all records of a translation unit: TUMIT_CLOCK(), TUMIT_CLOCK_HZ and
  * TUMIT_CLOCK_DOMAIN, defined alike in all of them. */
+TUMIT1_CALL int tumit1_choose_clock(uint64_t (*ticks_)(void), uint64_t hz_, const char *domain_, int inline_);
 TUMIT1_CALL int tumit1_set_clock(uint64_t (*ticks_)(void), uint64_t hz_, const char *domain_);

@@ -6,7 +6,7 @@ TUMIT1_END_DECLS
 TUMIT1_BEGIN_DECLS
 
 /* By liblz4: link with -llz4. As below. */
-TUMIT1_SLOW(uint32_t tumit1_lz4(const unsigned char *from_, uint32_t bytes_, unsigned char *to_, uint32_t room_,
+TUMIT1_WORK(uint32_t tumit1_lz4(const unsigned char *from_, uint32_t bytes_, unsigned char *to_, uint32_t room_,
                                 uint16_t *table_)) {
     int packed_ = LZ4_compress_default((const char *)from_, (char *)to_, (int)bytes_, (int)room_);
     (void)table_;
@@ -74,7 +74,7 @@ TUMIT1_HOT uint32_t tumit1_lz4_same(const unsigned char *p_, const unsigned char
 
 /* Compresses `bytes_` (at most TUMIT1_BLOCK) into `room_` bytes at `to_`. Returns the compressed size, 0 when it would not
  * fit. The format asks that the last five bytes be literals and the last match begin twelve bytes before the end. */
-TUMIT1_SLOW(uint32_t tumit1_lz4(const unsigned char *from_, uint32_t bytes_, unsigned char *to_, uint32_t room_,
+TUMIT1_WORK(uint32_t tumit1_lz4(const unsigned char *from_, uint32_t bytes_, unsigned char *to_, uint32_t room_,
                                 uint16_t *table_)) {
     const unsigned char *end_ = to_ + room_;
     unsigned char *out_ = to_;
@@ -109,3 +109,37 @@ TUMIT1_SLOW(uint32_t tumit1_lz4(const unsigned char *from_, uint32_t bytes_, uns
     return out_ == NULL ? 0 : (uint32_t)(out_ - to_);
 }
 #endif
+
+/* The bytes of a length that did not fit its four bits; `*p_` goes behind them. */
+TUMIT1_HOT size_t tumit1_lz4_more(const unsigned char **p_) {
+    size_t length_ = 0;
+    unsigned char byte_;
+    do {
+        byte_ = *(*p_)++;
+        length_ += byte_;
+    } while (byte_ == 255);
+    return length_;
+}
+
+/* Unpacks a block that the generator made: a spec, which a live file has as it is. It has `bytes_`, and `raw_` unpacked. */
+TUMIT1_SLOW(void tumit1_unlz4(const unsigned char *p_, size_t bytes_, unsigned char *to_, size_t raw_)) {
+    const unsigned char *const end_ = p_ + bytes_, *const full_ = to_ + raw_;
+    while (p_ < end_) {
+        const unsigned char token_ = *p_++;
+        size_t length_ = token_ >> 4;
+        const unsigned char *from_;
+        length_ += length_ == 15 ? tumit1_lz4_more(&p_) : 0;
+        to_ = tumit1_put_bytes(to_, p_, length_);
+        p_ += length_;
+        if (p_ >= end_) {
+            return;
+        }
+        from_ = to_ - tumit1_get_u16(p_);
+        p_ += 2;
+        length_ = token_ & 15u;
+        length_ += length_ == 15 ? tumit1_lz4_more(&p_) : 0;
+        for (length_ += 4; length_ > 0 && to_ < full_; length_--) {
+            *to_++ = *from_++; /* byte by byte: the two may overlap */
+        }
+    }
+}

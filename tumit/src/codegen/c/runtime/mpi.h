@@ -72,13 +72,15 @@ TUMIT1_SLOW(void tumit1_mpi_exchange(int peer_, int initiator_, uint64_t peer_id
         p_ = tumit1_put_u64(p_, last_);
     }
     if (initiator_) {
-        uint32_t busy_ = tumit1_lock_all();
-        if (tumit1_session.state_ == TUMIT1_OPEN) {
+        uint32_t busy_ = tumit1_busy();
+        tumit1_lock_sink();
+        if (tumit1_is_open()) {
             (void)tumit1_append_plain(TUMIT1_KIND_SYNC, TUMIT1_PROCESS_STREAM, TUMIT_SYNC_EXCHANGES, block_,
                                       (size_t)(p_ - (block_ + TUMIT1_HEADER_BYTES)), first_, last_);
             tumit1_append_anchor();
         }
-        tumit1_unlock(busy_);
+        pthread_mutex_unlock(&tumit1_sink_lock);
+        tumit1_idle(busy_);
     }
 }
 
@@ -146,9 +148,11 @@ TUMIT1_SLOW(void tumit1_mpi_start(void)) {
         MPI_Comm_size(m_->comm_, &s_->ranks_);
         s_->rank_known_ = 1;
         memcpy(s_->folder_, folder_, sizeof folder_);
-        tumit1_open();
     }
     tumit1_unlock(busy_);
+    busy_ = tumit1_busy();
+    (void)tumit1_begin_session();
+    tumit1_idle(busy_);
     tumit1_mpi_sync();
 }
 

@@ -1,12 +1,70 @@
-/* ---- Names that records refer to by number: strings and source positions. Under the lock ---- */
+/* ---- Names that records refer to by number: strings and source positions. The tables under the lock, what is written
+ * of them under the sink's; entries never change or move, so that they can be read without the lock ---- */
 
-TUMIT1_SLOW(uint32_t tumit1_hash(const char *text_, size_t length_, uint32_t line_)) {
+TUMIT1_WORK(uint32_t tumit1_hash(const char *text_, size_t length_, uint32_t line_)) {
     uint32_t hash_ = 2166136261u ^ line_;
     size_t i_;
     for (i_ = 0; i_ < length_; i_++) {
         hash_ = (hash_ ^ (unsigned char)text_[i_]) * 16777619u;
     }
     return hash_;
+}
+
+/* An entry of a block of names. */
+TUMIT1_SLOW(unsigned char *tumit1_put_name(unsigned char *p_, const struct tumit1_name *name_, uint32_t id_, int site_)) {
+    p_ = tumit1_put_u32(p_, id_);
+    if (site_) {
+        p_ = tumit1_put_u32(p_, name_->line_);
+    }
+    p_ = tumit1_put_u32(p_, name_->length_);
+    return tumit1_put_bytes(p_, name_->text_, name_->length_);
+}
+
+/* Puts a name into the live file. Under the lock. */
+TUMIT1_SLOW(void tumit1_log_name(struct tumit1_names *names_, uint32_t id_)) {
+    const struct tumit1_name *name_ = &names_->entries_[id_ - 1];
+    const int site_ = names_ == &tumit1_session.sites_;
+    const size_t bytes_ = (site_ ? 12u : 8u) + (size_t)name_->length_;
+    unsigned char *p_ = tumit1_log_room(site_ ? TUMIT1_KIND_SITES : TUMIT1_KIND_STRINGS, TUMIT1_PROCESS_STREAM, bytes_);
+    if (p_ != NULL) {
+        (void)tumit1_put_name(p_, name_, id_, site_);
+        tumit1_log_done(bytes_);
+        names_->logged_ = id_;
+    }
+}
+
+/* Puts a spec into the live file, unpacked. Returns 0 when it finds no room there. Under the lock. */
+TUMIT1_SLOW(int tumit1_log_schema(const struct tumit1_provider *provider_)) {
+    unsigned char *p_ = tumit1_log_room(TUMIT1_KIND_SCHEMA, TUMIT1_PROCESS_STREAM, provider_->schema_raw_);
+    if (p_ == NULL) {
+        return 0;
+    }
+    tumit1_unlz4(provider_->schema_, provider_->schema_bytes_, p_, provider_->schema_raw_);
+    tumit1_log_done(provider_->schema_raw_);
+    return 1;
+}
+
+/* Puts all that is known into a new live file. Under the lock. */
+TUMIT1_SLOW(void tumit1_log_known(void)) {
+    const struct tumit1_provider *provider_ = tumit1_session.providers_;
+    uint32_t id_;
+    for (; provider_ != NULL; provider_ = provider_->next_) {
+        if (!provider_->again_) {
+            (void)tumit1_log_schema(provider_);
+        }
+    }
+    for (id_ = 1; id_ <= tumit1_session.strings_.count_; id_++) {
+        tumit1_log_name(&tumit1_session.strings_, id_);
+    }
+    for (id_ = 1; id_ <= tumit1_session.sites_.count_; id_++) {
+        tumit1_log_name(&tumit1_session.sites_, id_);
+    }
+}
+
+/* Whether a name must go to the file before a record uses it: a program that is killed then leaves no record without its
+ * names. Under the lock. */
+TUMIT1_SLOW(int tumit1_must_save(const struct tumit1_names *names_, uint32_t id_)) {
+    return tumit1_session.pool_.live_ && id_ > names_->logged_ && id_ > __atomic_load_n(&names_->written_, __ATOMIC_ACQUIRE);
 }
 
 /* The id of a name, given now if it is new. When the table or memory is full, the last id stands for all others. */
@@ -53,35 +111,33 @@ TUMIT1_SLOW(uint32_t tumit1_name_id(struct tumit1_names *names_, const char *tex
     name_->length_ = (uint32_t)length_;
     name_->hash_ = hash_;
     name_->line_ = line_;
-    names_->slots_[slot_] = ++names_->count_;
+    names_->slots_[slot_] = names_->count_ + 1;
+    __atomic_store_n(&names_->count_, names_->count_ + 1, __ATOMIC_RELEASE);
+    tumit1_log_name(names_, names_->count_);
     return names_->count_;
 }
 
 /* Appends the names that the file does not have yet. Returns 0 or an errno; then they stay for the next time. */
 TUMIT1_SLOW(int tumit1_append_names(struct tumit1_names *names_, uint8_t kind_)) {
     unsigned char block_[TUMIT1_HEADER_BYTES + 2 * TUMIT1_MAX_TEXT + 64];
-    while (names_->written_ < names_->count_) {
+    const uint32_t count_ = __atomic_load_n(&names_->count_, __ATOMIC_ACQUIRE);
+    while (__atomic_load_n(&names_->written_, __ATOMIC_RELAXED) < count_) {
         unsigned char *p_ = block_ + TUMIT1_HEADER_BYTES;
         uint32_t at_ = names_->written_;
         int error_;
-        for (; at_ < names_->count_; at_++) {
+        for (; at_ < count_; at_++) {
             const struct tumit1_name *name_ = &names_->entries_[at_];
             if ((size_t)(block_ + sizeof block_ - p_) < name_->length_ + 20u) {
                 break;
             }
-            p_ = tumit1_put_u32(p_, at_ + 1);
-            if (kind_ == TUMIT1_KIND_SITES) {
-                p_ = tumit1_put_u32(p_, name_->line_);
-            }
-            p_ = tumit1_put_u32(p_, name_->length_);
-            p_ = tumit1_put_bytes(p_, name_->text_, name_->length_);
+            p_ = tumit1_put_name(p_, name_, at_ + 1, kind_ == TUMIT1_KIND_SITES);
         }
         error_ = tumit1_append_plain(kind_, TUMIT1_PROCESS_STREAM, at_ - names_->written_, block_,
                                     (size_t)(p_ - (block_ + TUMIT1_HEADER_BYTES)), 0, 0);
         if (error_ != 0) {
             return error_;
         }
-        names_->written_ = at_;
+        __atomic_store_n(&names_->written_, at_, __ATOMIC_RELEASE);
     }
     return 0;
 }
@@ -111,27 +167,62 @@ TUMIT1_SLOW(int tumit1_append_schemas(void)) {
     return 0;
 }
 
-/* All that must stand before a block of records of this thread. Returns 0 or an errno. */
-TUMIT1_SLOW(int tumit1_append_tables(struct tumit1_thread *t_)) {
-    unsigned char block_[TUMIT1_HEADER_BYTES + 128];
-    unsigned char *p_ = block_ + TUMIT1_HEADER_BYTES;
-    int error_ = tumit1_append_schemas();
-    if (error_ == 0) {
-        error_ = tumit1_append_names(&tumit1_session.strings_, TUMIT1_KIND_STRINGS);
-    }
-    if (error_ == 0) {
-        error_ = tumit1_append_names(&tumit1_session.sites_, TUMIT1_KIND_SITES);
-    }
-    if (error_ == 0 && !t_->described_) {
-        p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_TID, t_->tid_);
-        if (t_->name_[0] != '\0') {
-            p_ = tumit1_put_tag(p_, TUMIT1_TAG_THREAD_NAME, t_->name_, strlen(t_->name_));
+/* The tagged fields of a stream. Under the lock. */
+TUMIT1_SLOW(unsigned char *tumit1_put_stream(unsigned char *p_, const struct tumit1_thread *t_)) {
+    p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_TID, t_->tid_);
+    return t_->name_[0] == '\0' ? p_ : tumit1_put_tag(p_, TUMIT1_TAG_THREAD_NAME, t_->name_, strlen(t_->name_));
+}
+
+/* Appends what the file does not know of streams yet. Returns 0 or an errno. */
+TUMIT1_SLOW(int tumit1_append_streams(void)) {
+    for (;;) {
+        unsigned char block_[TUMIT1_HEADER_BYTES + 128];
+        const unsigned char *end_ = block_;
+        struct tumit1_thread *t_;
+        int error_;
+        pthread_mutex_lock(&tumit1_lock);
+        for (t_ = tumit1_session.live_; t_ != NULL && t_->described_; t_ = t_->next_) {
         }
-        error_ = tumit1_append_plain(TUMIT1_KIND_STREAM, t_->stream_, 1, block_,
-                                    (size_t)(p_ - (block_ + TUMIT1_HEADER_BYTES)), 0, 0);
-        t_->described_ = error_ == 0;
+        if (t_ != NULL) {
+            end_ = tumit1_put_stream(block_ + TUMIT1_HEADER_BYTES, t_);
+            t_->described_ = 1; /* until it is named anew */
+        }
+        pthread_mutex_unlock(&tumit1_lock);
+        if (t_ == NULL) {
+            return 0;
+        }
+        error_ = tumit1_append_plain(TUMIT1_KIND_STREAM, t_->stream_, 1, block_, (size_t)(end_ - (block_ + TUMIT1_HEADER_BYTES)), 0, 0);
+        if (error_ != 0) {
+            pthread_mutex_lock(&tumit1_lock);
+            t_->described_ = 0;
+            pthread_mutex_unlock(&tumit1_lock);
+            return error_;
+        }
+    }
+}
+
+/* Appends all that records refer to and the file does not have yet. Returns 0 or an errno. */
+TUMIT1_SLOW(int tumit1_append_definitions(void)) {
+    const uint64_t logged_ = tumit1_logged();
+    int error_ = tumit1_append_schemas();
+    error_ = error_ == 0 ? tumit1_append_names(&tumit1_session.strings_, TUMIT1_KIND_STRINGS) : error_;
+    error_ = error_ == 0 ? tumit1_append_names(&tumit1_session.sites_, TUMIT1_KIND_SITES) : error_;
+    error_ = error_ == 0 ? tumit1_append_streams() : error_;
+    if (error_ == 0) {
+        tumit1_note_logged(logged_);
     }
     return error_;
+}
+
+/* Names that found no place in the live file go to the file at once, before a record can use them. */
+TUMIT1_SLOW(void tumit1_save_names(void)) {
+    uint32_t before_ = tumit1_busy();
+    tumit1_lock_sink();
+    if (tumit1_is_open()) {
+        (void)tumit1_append_definitions();
+    }
+    pthread_mutex_unlock(&tumit1_sink_lock);
+    tumit1_idle(before_);
 }
 
 /* The number by which records name this text; NULL is the empty text. A thread remembers the last texts that it named:
@@ -141,6 +232,7 @@ uint32_t tumit1_intern(const char *text_) {
     struct tumit1_thread *t_ = tumit1_cursor.thread_;
     size_t length_ = text_ == NULL ? 0 : strlen(text_);
     uint32_t hash_, id_, busy_;
+    int full_;
     if (length_ == 0) {
         return 0;
     }
@@ -154,7 +246,11 @@ uint32_t tumit1_intern(const char *text_) {
     }
     busy_ = tumit1_lock_all();
     id_ = tumit1_name_id(names_, text_, length_, 0);
+    full_ = tumit1_must_save(names_, id_);
     tumit1_unlock(busy_);
+    if (full_) {
+        tumit1_save_names();
+    }
     if (t_ != NULL) {
         t_->recent_[hash_ % TUMIT1_RECENT] = id_;
     }
@@ -162,13 +258,19 @@ uint32_t tumit1_intern(const char *text_) {
 }
 
 uint32_t tumit1_site_new(struct tumit1_site *site_) {
+    struct tumit1_names *names_ = &tumit1_session.sites_;
     uint32_t busy_, id_;
+    int full_;
     if (site_->file_ == NULL) {
         return 0; /* unknown */
     }
     busy_ = tumit1_lock_all();
-    id_ = tumit1_name_id(&tumit1_session.sites_, site_->file_, strlen(site_->file_), site_->line_);
+    id_ = tumit1_name_id(names_, site_->file_, strlen(site_->file_), site_->line_);
+    full_ = tumit1_must_save(names_, id_);
     tumit1_unlock(busy_);
+    if (full_) {
+        tumit1_save_names();
+    }
     __atomic_store_n(&site_->id_, id_, __ATOMIC_RELAXED);
     return id_;
 }

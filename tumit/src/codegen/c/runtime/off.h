@@ -14,17 +14,40 @@ TUMIT1_HOT int tumit1_set_clock(uint64_t (*ticks_)(void), uint64_t hz_, const ch
     (void)domain_;
     return 0;
 }
+struct tumit1_config {
+    const char *folder_, *live_folder_, *policies_, *buffers_;
+    uint64_t memory_bytes_;
+};
+TUMIT1_HOT int tumit1_start(const struct tumit1_config *config_) {
+    (void)config_;
+    return 0;
+}
 TUMIT1_HOT void tumit1_flush(void) {}
+TUMIT1_HOT void tumit1_finish(void) {}
+TUMIT1_HOT void tumit1_pause(void) {}
+TUMIT1_HOT void tumit1_resume(void) {}
+struct tumit1_stats {
+    uint64_t written_, dropped_, kept_, file_bytes_, blocks_, streams_;
+    uint32_t slots_, slots_free_, slots_full_;
+    int mapped_, helper_;
+};
+TUMIT1_HOT void tumit1_get_stats(struct tumit1_stats *stats_) { memset(stats_, 0, sizeof *stats_); }
 
 /* What recording functions call: nothing comes of it, and no code either. */
-TUMIT1_HOT unsigned char *tumit1_try(uint32_t on_, uint32_t index_, size_t bytes_) {
+struct tumit1_place {
+    int none_;
+};
+TUMIT1_HOT unsigned char *tumit1_try(uint32_t on_, uint32_t index_, size_t bytes_, struct tumit1_place *to_) {
     (void)on_;
     (void)index_;
     (void)bytes_;
+    (void)to_;
     return NULL;
 }
-TUMIT1_HOT unsigned char *tumit1_begin(uint32_t id_, size_t bytes_) { return tumit1_try(0, id_, bytes_); }
-TUMIT1_HOT void tumit1_end(unsigned char *p_) { (void)p_; }
+TUMIT1_HOT unsigned char *tumit1_begin(uint32_t id_, size_t bytes_, struct tumit1_place *to_) {
+    return tumit1_try(0, id_, bytes_, to_);
+}
+TUMIT1_HOT void tumit1_end(const struct tumit1_place *to_) { (void)to_; }
 TUMIT1_HOT uint32_t tumit1_intern(const char *text_) {
     (void)text_;
     return 0;

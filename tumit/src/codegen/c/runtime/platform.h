@@ -39,9 +39,13 @@
 #else
 #define TUMIT1_SHARED TUMIT1_WEAK
 #endif
-/* Never inlined; not `cold`: compilers would take the callers for cold, too. */
+/* Never inlined; not `cold`: compilers would take the callers for cold, too. What only the recorder itself calls is, which makes
+ * it small, but for the work on each byte. */
 #define TUMIT1_CALL extern TUMIT1_SHARED __attribute__((__noinline__))
-#define TUMIT1_SLOW(...)                                     \
+#define TUMIT1_SLOW(...)                                               \
+    extern TUMIT1_WEAK __attribute__((__noinline__, __cold__)) __VA_ARGS__; \
+    __VA_ARGS__
+#define TUMIT1_WORK(...)                                     \
     extern TUMIT1_WEAK __attribute__((__noinline__)) __VA_ARGS__; \
     __VA_ARGS__
 #define TUMIT1_UNUSED __attribute__((__unused__))

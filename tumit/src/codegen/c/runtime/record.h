@@ -3,67 +3,103 @@
 /* The level's word: 0 when off, else TUMIT1_ON and the first record id of the spec. */
 TUMIT1_HOT uint32_t tumit1_word(const uint32_t *level_) { return __atomic_load_n(level_, __ATOMIC_RELAXED); }
 
+/* The clock that is read inline. Without meaning where the process has another one: then its threads have no slot here. */
+TUMIT1_HOT uint64_t tumit1_ticks(void) {
+#ifdef TUMIT_CLOCK
+    return (uint64_t)(TUMIT_CLOCK());
+#else
+    return tumit1_counter();
+#endif
+}
+
 /* The date now, in ticks of this process's clock: for fields of type `date`. */
 TUMIT1_HOT tumit1_date tumit1_now(void) {
-#if defined TUMIT_CLOCK
+#ifdef TUMIT_CLOCK
     return (uint64_t)(TUMIT_CLOCK());
-#elif defined __x86_64__ || defined __i386__
-    if (TUMIT1_LIKELY(__atomic_load_n(&tumit1_clock_kind, __ATOMIC_RELAXED) == TUMIT1_CLOCK_TSC)) {
-        return __builtin_ia32_rdtsc();
-    }
-    return tumit1_now_slow();
 #else
-    return tumit1_now_slow();
+    const uint32_t kind_ = __atomic_load_n(&tumit1_clock_kind, __ATOMIC_RELAXED);
+    return TUMIT1_LIKELY(kind_ == TUMIT1_CLOCK_NATIVE) ? tumit1_counter() : tumit1_now_slow();
 #endif
 }
 
 /* A number for a task, for the spans of `async`: 1, 2, 3 ... in this process, from any thread. */
 TUMIT1_HOT uint64_t tumit1_new_task(void) { return __atomic_add_fetch(&tumit1_tasks, 1u, __ATOMIC_RELAXED); }
 
+/* What other threads may look at while its owner writes it. Elsewhere than under thread sanitizer plain accesses, which the
+ * compiler can fold into its arithmetic, do the same. */
+#if defined __has_feature
+#if __has_feature(thread_sanitizer)
+#define TUMIT1_WATCHED
+#endif
+#endif
+#if defined __SANITIZE_THREAD__ || defined TUMIT1_WATCHED
+#define TUMIT1_OWN(object_) __atomic_load_n(&(object_), __ATOMIC_RELAXED)
+#define TUMIT1_SET(object_, value_) __atomic_store_n(&(object_), value_, __ATOMIC_RELAXED)
+#else
+#define TUMIT1_OWN(object_) (object_)
+#define TUMIT1_SET(object_, value_) ((object_) = (value_))
+#endif
+
+/* Where the calling thread writes with the clock of this translation unit. */
+#ifdef TUMIT_CLOCK
+#define TUMIT1_MINE other_
+#else
+#define TUMIT1_MINE slot_
+#endif
+
 /* Begins a record of `bytes_` in all. Returns where its fields go, or NULL when it is dropped. One compare finds a full
- * block, a thread's first record and a recorder that has ended alike. */
-TUMIT1_HOT unsigned char *tumit1_begin(uint32_t id_, size_t bytes_) {
+ * slot, a thread's first record and a recorder that has ended alike. */
+TUMIT1_HOT unsigned char *tumit1_begin(uint32_t id_, size_t bytes_, struct tumit1_place *to_) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
+    struct tumit1_slot *slot_;
     unsigned char *p_;
-    uint64_t now_, delta_;
-    if (TUMIT1_UNLIKELY(c_->busy_)) {
-        tumit1_count_nested();
+    uint64_t now_, state_, delta_;
+    if (TUMIT1_UNLIKELY(TUMIT1_OWN(c_->busy_) != 0)) {
+        tumit1_count_nested(bytes_);
         return NULL;
     }
-    c_->busy_ = 1;
+    TUMIT1_SET(c_->busy_, 1u);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    p_ = c_->at_;
-    if (TUMIT1_UNLIKELY((size_t)(c_->end_ - p_) < bytes_)) {
-        p_ = tumit1_make_room(bytes_);
-        if (p_ == NULL) {
+    now_ = tumit1_ticks();
+    slot_ = c_->TUMIT1_MINE;
+    state_ = slot_->state_;
+    if (TUMIT1_UNLIKELY(bytes_ > TUMIT1_ROOM || (uint32_t)state_ > TUMIT1_ROOM - bytes_)) {
+        struct tumit1_room room_ = tumit1_make_room(id_, bytes_, now_);
+        if (room_.slot_ == NULL) {
             __atomic_signal_fence(__ATOMIC_SEQ_CST);
-            c_->busy_ = 0;
+            TUMIT1_SET(c_->busy_, 0u);
             return NULL;
         }
+        slot_ = room_.slot_;
+        state_ = slot_->state_;
+        now_ = room_.now_;
     }
-    now_ = tumit1_now();
-    delta_ = now_ - c_->last_;
-    if (TUMIT1_UNLIKELY(delta_ >> 32 != 0)) {
-        p_ = tumit1_wide_date(p_, now_);
+    p_ = (unsigned char *)slot_ + TUMIT1_SLOT_HEAD + (uint32_t)state_;
+    delta_ = now_ - TUMIT1_OWN(slot_->last_);
+    if (TUMIT1_UNLIKELY((uint32_t)delta_ != delta_)) {
+        uint32_t wide_ = tumit1_wide_date(p_, TUMIT1_OWN(slot_->last_), now_);
+        p_ += wide_;
+        state_ += wide_;
+        now_ = wide_ != 0 ? now_ : TUMIT1_OWN(slot_->last_);
         delta_ = 0;
-    } else {
-        c_->last_ = now_;
     }
+    TUMIT1_SET(slot_->last_, now_);
+    to_->slot_ = slot_;
+    to_->state_ = state_ + (TUMIT1_ONE_RECORD | bytes_);
     p_ = tumit1_put_u16(p_, (uint16_t)id_);
     return tumit1_put_u32(p_, (uint32_t)delta_);
 }
 
 /* The same for record `index_` of a spec, of one size, when the level's word is `on_`: NULL, too, when that is 0. */
-TUMIT1_HOT unsigned char *tumit1_try(uint32_t on_, uint32_t index_, size_t bytes_) {
-    return on_ == 0 ? NULL : tumit1_begin(on_ + index_, bytes_);
+TUMIT1_HOT unsigned char *tumit1_try(uint32_t on_, uint32_t index_, size_t bytes_, struct tumit1_place *to_) {
+    return on_ == 0 ? NULL : tumit1_begin(on_ + index_, bytes_, to_);
 }
 
-/* Publishes the record that ends at `p_`: from here on it will be written, whatever the program does next. */
-TUMIT1_HOT void tumit1_end(unsigned char *p_) {
-    struct tumit1_cursor *c_ = &tumit1_cursor;
-    __atomic_store_n(&c_->at_, p_, __ATOMIC_RELEASE);
+/* Publishes the record: from here on it will be written, whatever the program does next. */
+TUMIT1_HOT void tumit1_end(const struct tumit1_place *to_) {
+    __atomic_store_n(&to_->slot_->state_, to_->state_, __ATOMIC_RELEASE);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    c_->busy_ = 0;
+    TUMIT1_SET(tumit1_cursor.busy_, 0u);
 }
 
 /* The number of a source position, the same for the whole process. */
@@ -88,6 +124,6 @@ TUMIT1_HOT size_t tumit1_text_bytes(const char *text_) { return text_ == NULL ? 
 #endif
 TUMIT1_UNUSED static uint64_t tumit1_user_clock(void) { return (uint64_t)(TUMIT_CLOCK()); }
 TUMIT1_ENTER static void tumit1_use_clock(void) {
-    (void)tumit1_set_clock(tumit1_user_clock, TUMIT_CLOCK_HZ, TUMIT_CLOCK_DOMAIN);
+    (void)tumit1_choose_clock(tumit1_user_clock, TUMIT_CLOCK_HZ, TUMIT_CLOCK_DOMAIN, 1);
 }
 #endif

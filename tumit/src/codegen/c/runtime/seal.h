@@ -1,220 +1,383 @@
-/* ---- Sealing: what a thread wrote becomes a block ---- */
+/* ---- Sealing: what threads wrote becomes blocks. By the helper, or by who flushes; the sink's lock is held ---- */
 
-/* What a walk over records found. */
-struct tumit1_walk {
-    uint32_t records_;       /* those of the program, and accounts of losses */
-    uint64_t first_, last_;
-    struct tumit1_lost lost_; /* sum of the accounts */
-    uint32_t accounts_;
+/* Adds to the account of what is missing; it goes to the file as a `lost` record. Safe in signal handlers, without a lock. */
+TUMIT1_SLOW(void tumit1_lose(struct tumit1_thread *t_, uint64_t count_, uint64_t bytes_, uint64_t first_, uint64_t last_,
+                             uint32_t cause_)) {
+    uint64_t none_ = 0;
+    __atomic_fetch_add(&t_->lost_.bytes_, bytes_, __ATOMIC_RELAXED);
+    (void)__atomic_compare_exchange_n(&t_->lost_.first_, &none_, first_, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    __atomic_store_n(&t_->lost_.last_, last_, __ATOMIC_RELAXED);
+    __atomic_fetch_or(&t_->lost_.cause_, cause_, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&t_->dropped_, count_, __ATOMIC_RELAXED);
+    tumit1_count_loss(t_->stream_, count_);
+    __atomic_fetch_add(&t_->lost_.count_, count_, __ATOMIC_RELEASE);
+}
+
+/* A record that no stream can be charged with is lost. */
+TUMIT1_SLOW(void tumit1_lose_stray(void)) {
+    __atomic_fetch_add(&tumit1_session.dropped_, 1u, __ATOMIC_RELAXED);
+    tumit1_count_loss(0, 1);
+}
+
+/* Writes the account as a record and clears it: returns behind it, or `p_` when nothing is missing. */
+TUMIT1_SLOW(unsigned char *tumit1_put_lost(struct tumit1_thread *t_, unsigned char *p_)) {
+    uint64_t count_ = __atomic_exchange_n(&t_->lost_.count_, 0u, __ATOMIC_ACQUIRE);
+    if (count_ == 0) {
+        return p_;
+    }
+    p_ = tumit1_put_u16(p_, TUMIT1_ID_LOST);
+    p_ = tumit1_put_u32(p_, 0);
+    p_ = tumit1_put_u64(p_, count_);
+    p_ = tumit1_put_u64(p_, __atomic_exchange_n(&t_->lost_.bytes_, 0u, __ATOMIC_RELAXED));
+    p_ = tumit1_put_u64(p_, __atomic_exchange_n(&t_->lost_.first_, 0u, __ATOMIC_RELAXED));
+    p_ = tumit1_put_u64(p_, __atomic_load_n(&t_->lost_.last_, __ATOMIC_RELAXED));
+    return tumit1_put_u32(p_, __atomic_exchange_n(&t_->lost_.cause_, 0u, __ATOMIC_RELAXED));
+}
+
+/* An account that was in a block which could not be written is told again. `dropped_` has it already. */
+TUMIT1_SLOW(void tumit1_tell_again(struct tumit1_thread *t_, const unsigned char *p_)) {
+    __atomic_fetch_add(&t_->lost_.bytes_, tumit1_get_u64(p_ + 14), __ATOMIC_RELAXED);
+    __atomic_store_n(&t_->lost_.first_, tumit1_get_u64(p_ + 22), __ATOMIC_RELAXED);
+    __atomic_store_n(&t_->lost_.last_, tumit1_get_u64(p_ + 30), __ATOMIC_RELAXED);
+    __atomic_fetch_or(&t_->lost_.cause_, tumit1_get_u32(p_ + 38), __ATOMIC_RELAXED);
+    __atomic_fetch_add(&t_->lost_.count_, tumit1_get_u64(p_ + 6), __ATOMIC_RELEASE);
+}
+
+/* What becomes one block of records: a part of a slot, or the account of losses alone. */
+struct tumit1_piece {
+    struct tumit1_thread *thread_;
+    struct tumit1_slot *slot_;
+    const unsigned char *payload_;
+    uint32_t bytes_, records_;
+    uint64_t sequence_, dropped_, first_, last_;
+    uint64_t after_; /* what of the slot is in the file when this is, as its `flushed_` */
 };
 
-/* Size of the record at `p_` after id and delta, by the shape that its spec gave. Under no lock: providers are only ever
- * added, in front, and never change. */
-TUMIT1_SLOW(size_t tumit1_body_bytes(uint16_t id_, const unsigned char *p_)) {
-    const struct tumit1_provider *provider_ = __atomic_load_n(&tumit1_session.providers_, __ATOMIC_ACQUIRE);
-    for (; provider_ != NULL; provider_ = provider_->next_) {
-        if (id_ - provider_->base_ < provider_->ids_) {
-            uint32_t shape_ = provider_->shapes_[id_ - provider_->base_];
-            const uint32_t *part_ = provider_->counted_ + (shape_ & ~TUMIT1_COUNTED);
-            size_t bytes_;
-            if ((shape_ & TUMIT1_COUNTED) == 0) {
-                return shape_;
+/* Pieces below this size are not compressed: it would cost the program's processors more than the space is worth. */
+#define TUMIT1_SMALL 16384u
+
+/* Which threads' slots are written before they are full. */
+enum {
+    TUMIT1_QUIET, /* those of threads that filled none since the helper last looked: the others will be written anyway */
+    TUMIT1_ASKED, /* all that was recorded before the call */
+    TUMIT1_LAST   /* all, also of threads that stand in the midst of a record */
+};
+
+/* Appends a block of records. Returns 0 or an errno. */
+TUMIT1_SLOW(int tumit1_append_records(const struct tumit1_piece *piece_, int raw_)) {
+    struct tumit1_sink *s_ = &tumit1_sink;
+    struct tumit1_packer *packer_ = __atomic_load_n(&s_->packer_, __ATOMIC_ACQUIRE);
+    unsigned char *to_ = s_->block_ + TUMIT1_HEADER_BYTES;
+    struct tumit1_header h_;
+    uint32_t room_;
+    int error_;
+    if (s_->file_ < 0) {
+        return EBADF;
+    }
+    memset(&h_, 0, sizeof h_);
+    h_.kind_ = TUMIT1_KIND_RECORDS;
+    h_.stream_ = piece_->thread_->stream_;
+    h_.records_ = piece_->records_;
+    h_.sequence_ = piece_->sequence_ - piece_->thread_->failed_;
+    h_.raw_ = piece_->bytes_;
+    h_.dropped_ = piece_->dropped_;
+    h_.first_ = piece_->first_;
+    h_.last_ = piece_->last_;
+    h_.codec_ = TUMIT1_CODEC_COLUMNS;
+    room_ = raw_ ? 0 : h_.raw_ - h_.raw_ / 16;
+    h_.stored_ = raw_ || packer_ == NULL ? 0 : tumit1_columns(packer_, piece_->payload_, h_.raw_, to_, room_);
+    if (!raw_ && h_.stored_ == 0) {
+        h_.codec_ = TUMIT1_CODEC_LZ4;
+        h_.stored_ = tumit1_lz4(piece_->payload_, h_.raw_, to_, room_, s_->table_);
+    }
+    if (h_.stored_ == 0) {
+        h_.codec_ = TUMIT1_CODEC_RAW;
+        h_.stored_ = h_.raw_;
+        memcpy(to_, piece_->payload_, h_.raw_);
+    }
+    error_ = tumit1_append_definitions();
+    error_ = error_ == 0 ? tumit1_append_block(&h_, s_->block_) : error_;
+    if (error_ != 0) {
+        tumit1_warn("cannot write", tumit1_session.path_, error_);
+        return error_;
+    }
+    s_->blocks_++;
+    s_->written_ += h_.records_;
+    return 0;
+}
+
+/* Counts what could not be written as lost. The block's number goes to the next one: a gap would tell the loss twice. */
+TUMIT1_SLOW(void tumit1_give_up(const struct tumit1_piece *piece_)) {
+    struct tumit1_thread *t_ = piece_->thread_;
+    t_->failed_++;
+    if (tumit1_get_u16(piece_->payload_) == TUMIT1_ID_LOST) {
+        tumit1_tell_again(t_, piece_->payload_);
+    }
+    if (piece_->records_ != 0) {
+        tumit1_lose(t_, piece_->records_, piece_->bytes_, piece_->first_, piece_->last_, TUMIT1_CAUSE_WRITE_FAILED);
+    }
+}
+
+/* Whether what cannot be written is safe where it is, in the live file. */
+TUMIT1_SLOW(int tumit1_stays(void)) { return tumit1_session.pool_.live_ && tumit1_sink.file_ >= 0; }
+
+/* Makes a piece of what a slot has from its `flushed_` up to `to_`, a `state_`; `last_` is the date of the last record there. Returns 0
+ * when there is nothing. A block's first date is that of its first record, whose delta is zero: where it is not, in a copy. */
+TUMIT1_SLOW(int tumit1_cut(struct tumit1_piece *piece_, struct tumit1_thread *t_, struct tumit1_slot *slot_, uint64_t to_, uint64_t last_)) {
+    const uint64_t from_ = slot_->flushed_;
+    const uint32_t start_ = (uint32_t)from_;
+    unsigned char *p_ = tumit1_payload(slot_) + start_;
+    uint64_t first_ = start_ == 0 ? slot_->first_ : slot_->flushed_last_;
+    uint32_t delta_;
+    piece_->bytes_ = (uint32_t)to_ - start_;
+    if (piece_->bytes_ == 0) {
+        return 0;
+    }
+    piece_->thread_ = t_;
+    piece_->slot_ = slot_;
+    piece_->records_ = ((uint32_t)(to_ >> 32) & 0xFFFFu) - ((uint32_t)(from_ >> 32) & 0xFFFFu);
+    piece_->sequence_ = slot_->sequence_ + (from_ >> 48);
+    piece_->dropped_ = slot_->dropped_;
+    piece_->after_ = (to_ & 0xFFFFFFFFFFFFu) | ((from_ >> 48) + 1) << 48;
+    delta_ = tumit1_get_u32(p_ + 2);
+    if (tumit1_get_u16(p_) == TUMIT1_ID_WIDE_DATE) {
+        first_ = tumit1_get_u64(p_ + TUMIT1_RECORD_HEAD_BYTES);
+    } else if (delta_ != 0) {
+        first_ += delta_;
+        memcpy(tumit1_sink.copy_, p_, piece_->bytes_);
+        p_ = tumit1_sink.copy_;
+        tumit1_put_u32(p_ + 2, 0);
+    }
+    piece_->payload_ = p_;
+    piece_->first_ = first_;
+    piece_->last_ = last_;
+    return 1;
+}
+
+/* Notes that a piece is in the file: one word, and only now. A process that is killed before leaves a block that readers
+ * recognise by its number. */
+TUMIT1_SLOW(void tumit1_commit(const struct tumit1_piece *piece_)) {
+    struct tumit1_thread *t_ = piece_->thread_;
+    pthread_mutex_lock(&tumit1_lock);
+    piece_->slot_->flushed_last_ = piece_->last_;
+    __atomic_store_n(&piece_->slot_->flushed_, piece_->after_, __ATOMIC_RELEASE);
+    if (t_->planned_slot_ == piece_->slot_) {
+        t_->planned_slot_ = NULL;
+    }
+    pthread_mutex_unlock(&tumit1_lock);
+}
+
+/* The next piece of a slot that its thread gave away. */
+TUMIT1_SLOW(int tumit1_cut_full(struct tumit1_piece *piece_, struct tumit1_thread *t_, struct tumit1_slot *slot_)) {
+    if (t_->planned_slot_ == slot_) {
+        return tumit1_cut(piece_, t_, slot_, t_->planned_, t_->planned_last_);
+    }
+    return tumit1_cut(piece_, t_, slot_, __atomic_load_n(&slot_->state_, __ATOMIC_ACQUIRE), __atomic_load_n(&slot_->last_, __ATOMIC_RELAXED));
+}
+
+/* What a thread has published in its slot so far. While it stands in the midst of a record the date of the last one is not
+ * certain: then nothing, unless this is the last chance. What was to be written and could not is the same piece again, as the
+ * numbers of later blocks count on it. Under the lock, too. */
+TUMIT1_SLOW(int tumit1_cut_live(struct tumit1_piece *piece_, struct tumit1_thread *t_, int at_end_)) {
+    struct tumit1_slot *slot_ = t_->slot_;
+    uint64_t state_ = 0, last_ = 0;
+    int settled_ = 0, tries_;
+    if (slot_ == NULL) {
+        return 0;
+    }
+    slot_->dropped_ = __atomic_load_n(&t_->dropped_, __ATOMIC_RELAXED);
+    if (t_->planned_slot_ == slot_) {
+        return tumit1_cut(piece_, t_, slot_, t_->planned_, t_->planned_last_);
+    }
+    for (tries_ = 0; tries_ < 100 && !settled_; tries_++) {
+        state_ = __atomic_load_n(&slot_->state_, __ATOMIC_ACQUIRE);
+        last_ = __atomic_load_n(&slot_->last_, __ATOMIC_ACQUIRE);
+        settled_ = __atomic_load_n(&t_->cursor_->busy_, __ATOMIC_ACQUIRE) == 0 &&
+                   __atomic_load_n(&slot_->state_, __ATOMIC_ACQUIRE) == state_;
+    }
+    if ((!settled_ && !at_end_ && t_->cursor_ != &tumit1_cursor) || !tumit1_cut(piece_, t_, slot_, state_, last_)) {
+        return 0;
+    }
+    t_->planned_slot_ = slot_;
+    t_->planned_ = piece_->after_;
+    t_->planned_last_ = last_;
+    return 1;
+}
+
+/* The thread whose stream this is. Under the lock, too. */
+TUMIT1_SLOW(struct tumit1_thread *tumit1_find_stream(uint32_t stream_)) {
+    struct tumit1_thread *t_ = tumit1_session.live_;
+    while (t_ != NULL && t_->stream_ != stream_) {
+        t_ = t_->next_;
+    }
+    return t_;
+}
+
+/* A block with nothing but the account of losses. It is none of the slot's: those get later numbers. */
+TUMIT1_SLOW(void tumit1_write_lost(struct tumit1_thread *t_)) {
+    unsigned char lost_[TUMIT1_LOST_BYTES];
+    struct tumit1_piece piece_;
+    memset(&piece_, 0, sizeof piece_);
+    if (tumit1_put_lost(t_, lost_) == lost_) {
+        return;
+    }
+    pthread_mutex_lock(&tumit1_lock);
+    piece_.sequence_ = t_->slot_ == NULL ? t_->sequence_++ : t_->slot_->sequence_++ + (t_->slot_->flushed_ >> 48);
+    pthread_mutex_unlock(&tumit1_lock);
+    piece_.thread_ = t_;
+    piece_.payload_ = lost_;
+    piece_.bytes_ = TUMIT1_LOST_BYTES;
+    piece_.first_ = piece_.last_ = tumit1_get_u64(lost_ + 30);
+    piece_.dropped_ = __atomic_load_n(&t_->dropped_, __ATOMIC_RELAXED);
+    if (tumit1_append_records(&piece_, 1) != 0) {
+        tumit1_give_up(&piece_);
+    }
+}
+
+/* Lets go of streams whose threads have ended and of which everything is told. */
+TUMIT1_SLOW(void tumit1_forget_gone(void)) {
+    struct tumit1_session *s_ = &tumit1_session;
+    struct tumit1_thread **link_, *t_;
+    pthread_mutex_lock(&tumit1_lock);
+    link_ = &s_->live_;
+    while ((t_ = *link_) != NULL) {
+        if (t_->cursor_ != NULL || t_->queued_ != 0) {
+            link_ = &t_->next_;
+            continue;
+        }
+        if (__atomic_load_n(&t_->lost_.count_, __ATOMIC_RELAXED) != 0) {
+            pthread_mutex_unlock(&tumit1_lock);
+            tumit1_write_lost(t_);
+            pthread_mutex_lock(&tumit1_lock);
+            for (link_ = &s_->live_; *link_ != t_; link_ = &(*link_)->next_) {
             }
-            bytes_ = *part_++;
-            for (; *part_ != 0; part_ += 2) {
-                bytes_ += 2 + (size_t)tumit1_get_u16(p_ + bytes_) * part_[0] + part_[1];
-            }
-            return bytes_;
+        }
+        *link_ = t_->next_; /* what could not be told stays in the sum */
+        s_->dropped_ += t_->dropped_;
+        t_->next_ = s_->spare_;
+        s_->spare_ = t_;
+    }
+    pthread_mutex_unlock(&tumit1_lock);
+}
+
+/* The oldest full slot, and its thread; `hurry_` when so many wait that speed counts for more than size. */
+TUMIT1_SLOW(struct tumit1_slot *tumit1_take_full(struct tumit1_thread **t_, int *hurry_)) {
+    struct tumit1_pool *pool_ = &tumit1_session.pool_;
+    struct tumit1_slot *slot_ = NULL;
+    pthread_mutex_lock(&tumit1_lock);
+    if (pool_->queue_count_ != 0) {
+        slot_ = pool_->queue_[pool_->queue_first_];
+        pool_->queue_first_ = pool_->queue_first_ + 1 == pool_->room_ ? 0 : pool_->queue_first_ + 1;
+        pool_->queue_count_--;
+        *t_ = tumit1_find_stream(slot_->stream_);
+    }
+    *hurry_ = pool_->queue_count_ > pool_->slots_ / 2;
+    pthread_mutex_unlock(&tumit1_lock);
+    return slot_;
+}
+
+/* A slot that could not be written waits again, before all others. */
+TUMIT1_SLOW(void tumit1_put_back(struct tumit1_slot *slot_)) {
+    struct tumit1_pool *pool_ = &tumit1_session.pool_;
+    pthread_mutex_lock(&tumit1_lock);
+    pool_->queue_first_ = (pool_->queue_first_ == 0 ? pool_->room_ : pool_->queue_first_) - 1;
+    pool_->queue_[pool_->queue_first_] = slot_;
+    pool_->queue_count_++;
+    pthread_mutex_unlock(&tumit1_lock);
+    tumit1_sink.left_behind_ = 1;
+}
+
+/* Writes the oldest full slot; 0 when there is none, or it cannot be written and stays. */
+TUMIT1_SLOW(int tumit1_write_next(void)) {
+    struct tumit1_thread *t_ = NULL;
+    struct tumit1_piece piece_;
+    int hurry_, error_;
+    struct tumit1_slot *slot_ = tumit1_take_full(&t_, &hurry_);
+    if (slot_ == NULL) {
+        tumit1_forget_gone();
+        return 0;
+    }
+    while (tumit1_cut_full(&piece_, t_, slot_)) {
+        error_ = tumit1_append_records(&piece_, hurry_);
+        if (error_ != 0 && tumit1_stays()) {
+            tumit1_put_back(slot_);
+            return 0;
+        }
+        tumit1_commit(&piece_);
+        if (error_ != 0) {
+            tumit1_give_up(&piece_);
+        }
+    }
+    tumit1_make_ready(slot_);
+    pthread_mutex_lock(&tumit1_lock);
+    t_->queued_--;
+    tumit1_give_slot(slot_);
+    pthread_mutex_unlock(&tumit1_lock);
+    return 1;
+}
+
+/* How many full slots wait up to the first of this stream; 0 when it has none. Under the lock, too. */
+TUMIT1_SLOW(uint32_t tumit1_queued_up_to(const struct tumit1_thread *t_)) {
+    const struct tumit1_pool *pool_ = &tumit1_session.pool_;
+    uint32_t i_;
+    for (i_ = 0; t_->queued_ != 0 && i_ < pool_->queue_count_; i_++) {
+        uint32_t at_ = pool_->queue_first_ + i_;
+        if (pool_->queue_[at_ < pool_->room_ ? at_ : at_ - pool_->room_]->stream_ == t_->stream_) {
+            return i_ + 1;
         }
     }
     return 0;
 }
 
-TUMIT1_SLOW(void tumit1_add_account(struct tumit1_walk *walk_, const unsigned char *p_)) {
-    walk_->lost_.count_ += tumit1_get_u64(p_);
-    walk_->lost_.bytes_ += tumit1_get_u64(p_ + 8);
-    walk_->lost_.first_ = walk_->accounts_ == 0 ? tumit1_get_u64(p_ + 16) : walk_->lost_.first_;
-    walk_->lost_.last_ = tumit1_get_u64(p_ + 24);
-    walk_->lost_.cause_ |= tumit1_get_u32(p_ + 32);
-    walk_->accounts_++;
+/* Notes what became of a part of a slot. */
+TUMIT1_SLOW(void tumit1_settle(const struct tumit1_piece *piece_, int error_, int which_)) {
+    const int lost_ = error_ != 0 && which_ == TUMIT1_LAST && !tumit1_stays();
+    if (error_ == 0 || lost_) {
+        tumit1_commit(piece_);
+    }
+    if (lost_) {
+        tumit1_give_up(piece_);
+    } else if (error_ != 0) {
+        struct tumit1_thread *t_ = piece_->thread_;
+        tumit1_sink.left_behind_ = 1;
+        pthread_mutex_lock(&tumit1_lock);
+        if (t_->slot_ == piece_->slot_) {
+            t_->planned_slot_ = NULL; /* no number counts on it yet: who reads the live file makes one block of all that is left */
+        }
+        pthread_mutex_unlock(&tumit1_lock);
+    }
 }
 
-/* Counts and dates the records from `p_` to `end_`; `ticks_` is the date before them. The first delta becomes zero: a block's
- * first date is that of its first record. */
-TUMIT1_SLOW(struct tumit1_walk tumit1_walk_records(unsigned char *p_, const unsigned char *end_, uint64_t ticks_)) {
-    struct tumit1_walk walk_;
-    int first_ = 1;
-    memset(&walk_, 0, sizeof walk_);
-    walk_.first_ = ticks_;
-    while (p_ < end_) {
-        uint16_t id_ = tumit1_get_u16(p_);
-        ticks_ += tumit1_get_u32(p_ + 2);
-        if (id_ == TUMIT1_ID_WIDE_DATE) {
-            ticks_ = tumit1_get_u64(p_ + 6);
-            p_ += TUMIT1_WIDE_BYTES;
-        } else {
-            if (first_) {
-                tumit1_put_u32(p_ + 2, 0);
+/* Writes what the threads' slots hold and the file does not. A slot that was filled meanwhile waits behind others; blocks of one
+ * stream stay in their order. */
+TUMIT1_SLOW(void tumit1_write_live(int which_)) {
+    struct tumit1_piece piece_;
+    struct tumit1_thread *t_, *each_;
+    uint32_t next_ = 0, waiting_;
+    for (;;) {
+        int some_ = 0;
+        pthread_mutex_lock(&tumit1_lock);
+        t_ = NULL;
+        for (each_ = tumit1_session.live_; each_ != NULL; each_ = each_->next_) {
+            if (each_->stream_ >= next_ && (t_ == NULL || each_->stream_ < t_->stream_)) {
+                t_ = each_;
             }
-            p_ += TUMIT1_RECORD_HEAD_BYTES;
-            walk_.records_++;
-            if (id_ == TUMIT1_ID_LOST) {
-                tumit1_add_account(&walk_, p_);
-                p_ += TUMIT1_LOST_BYTES - TUMIT1_RECORD_HEAD_BYTES;
-            } else {
-                p_ += tumit1_body_bytes(id_, p_);
-            }
         }
-        if (first_) {
-            walk_.first_ = ticks_;
-            first_ = 0;
-        }
-    }
-    walk_.last_ = ticks_;
-    return walk_;
-}
-
-/* Adds to the account of what is missing; it goes to the file as a `lost` record. Under the lock. */
-TUMIT1_SLOW(void tumit1_lose(struct tumit1_thread *t_, uint64_t count_, uint64_t bytes_, uint64_t first_, uint64_t last_,
-                             uint32_t cause_)) {
-    if (count_ == 0) {
-        return;
-    }
-    if (t_->lost_.count_ == 0) {
-        t_->lost_.first_ = first_;
-    }
-    t_->lost_.count_ += count_;
-    t_->lost_.bytes_ += bytes_;
-    t_->lost_.last_ = last_;
-    t_->lost_.cause_ |= cause_;
-    t_->dropped_ += count_;
-}
-
-/* Takes over the count of records that signal handlers could not write. Under the lock. */
-TUMIT1_SLOW(void tumit1_take_nested(struct tumit1_thread *t_, uint64_t ticks_)) {
-    uint32_t nested_ = __atomic_exchange_n(&t_->cursor_->nested_, 0u, __ATOMIC_RELAXED);
-    tumit1_lose(t_, nested_, 0, ticks_, ticks_, TUMIT1_CAUSE_NESTED);
-}
-
-/* Writes the account as a record and clears it. `bytes_` of room there. */
-TUMIT1_SLOW(unsigned char *tumit1_put_lost(struct tumit1_thread *t_, unsigned char *p_)) {
-    p_ = tumit1_put_u16(p_, TUMIT1_ID_LOST);
-    p_ = tumit1_put_u32(p_, 0);
-    p_ = tumit1_put_u64(p_, t_->lost_.count_);
-    p_ = tumit1_put_u64(p_, t_->lost_.bytes_);
-    p_ = tumit1_put_u64(p_, t_->lost_.first_);
-    p_ = tumit1_put_u64(p_, t_->lost_.last_);
-    p_ = tumit1_put_u32(p_, t_->lost_.cause_);
-    memset(&t_->lost_, 0, sizeof t_->lost_);
-    return p_;
-}
-
-/* Appends a block of records whose payload stands 64 bytes into `block_`. Under the lock. A block that cannot be written
- * is counted as lost. */
-TUMIT1_SLOW(void tumit1_append_records(struct tumit1_thread *t_, unsigned char *block_, uint32_t raw_, uint32_t stored_,
-                                       const struct tumit1_walk *walk_)) {
-    struct tumit1_session *s_ = &tumit1_session;
-    struct tumit1_header h_;
-    uint64_t monotonic_;
-    int error_ = EBADF;
-    memset(&h_, 0, sizeof h_);
-    h_.kind_ = TUMIT1_KIND_RECORDS;
-    h_.codec_ = (uint8_t)(stored_ == raw_ ? TUMIT1_CODEC_RAW : TUMIT1_CODEC_LZ4);
-    h_.stream_ = t_->stream_;
-    h_.records_ = walk_->records_ - walk_->accounts_;
-    h_.sequence_ = t_->sequence_;
-    h_.raw_ = raw_;
-    h_.stored_ = stored_;
-    h_.dropped_ = t_->dropped_;
-    h_.first_ = walk_->first_;
-    h_.last_ = walk_->last_;
-    if (s_->state_ == TUMIT1_OPEN) {
-        error_ = tumit1_append_tables(t_);
-        error_ = error_ == 0 ? tumit1_append_block(&h_, block_) : error_;
-    }
-    if (error_ != 0) {
-        struct tumit1_lost later_ = t_->lost_;
-        if (s_->state_ == TUMIT1_OPEN) {
-            tumit1_warn("cannot write", s_->path_, error_);
-        }
-        t_->lost_ = walk_->lost_; /* accounts in the block are told again; `dropped_` has them already */
-        if (later_.count_ != 0) {
-            t_->lost_.first_ = walk_->accounts_ != 0 ? walk_->lost_.first_ : later_.first_;
-            t_->lost_.last_ = later_.last_;
-            t_->lost_.count_ += later_.count_;
-            t_->lost_.bytes_ += later_.bytes_;
-            t_->lost_.cause_ |= later_.cause_;
-        }
-        tumit1_lose(t_, walk_->records_ - walk_->accounts_, raw_, walk_->first_, walk_->last_, TUMIT1_CAUSE_WRITE_FAILED);
-        return;
-    }
-    t_->sequence_++;
-    s_->written_ += walk_->records_ - walk_->accounts_;
-    monotonic_ = tumit1_nanos(CLOCK_MONOTONIC);
-    if (monotonic_ - s_->anchored_ >= 1000000000u) {
-        tumit1_append_anchor();
-    }
-}
-
-/* Seals what the thread published since the last time. Under the lock, which is given up while compressing when the
- * owner itself calls: nobody else touches its records meanwhile. */
-TUMIT1_SLOW(void tumit1_seal(struct tumit1_thread *t_, int owner_)) {
-    unsigned char *at_ = __atomic_load_n(&t_->cursor_->at_, __ATOMIC_ACQUIRE);
-    uint32_t raw_ = (uint32_t)(at_ - t_->done_);
-    struct tumit1_walk walk_;
-    uint32_t stored_;
-    unsigned char *block_ = t_->packed_;
-    if (raw_ != 0) {
-        t_->sealing_ = 1;
-        if (owner_) {
+        if (t_ == NULL) {
             pthread_mutex_unlock(&tumit1_lock);
+            return;
         }
-        walk_ = tumit1_walk_records(t_->done_, at_, t_->ticks_);
-        stored_ = tumit1_lz4(t_->done_, raw_, block_ + TUMIT1_HEADER_BYTES, raw_ - raw_ / 16, t_->table_);
-        if (stored_ == 0) {
-            stored_ = raw_;
-            memcpy(block_ + TUMIT1_HEADER_BYTES, t_->done_, raw_);
+        next_ = t_->stream_ + 1;
+        waiting_ = tumit1_queued_up_to(t_);
+        if (waiting_ == 0) {
+            some_ = tumit1_cut_live(&piece_, t_, which_ == TUMIT1_LAST);
         }
-        if (owner_) {
-            pthread_mutex_lock(&tumit1_lock);
+        pthread_mutex_unlock(&tumit1_lock);
+        while (which_ != TUMIT1_QUIET && waiting_ > 0 && tumit1_write_next()) {
+            waiting_--;
         }
-        t_->sealing_ = 0;
-        t_->ticks_ = walk_.last_;
-        t_->done_ = at_;
-        tumit1_append_records(t_, block_, raw_, stored_, &walk_);
-    }
-    tumit1_take_nested(t_, t_->ticks_);
-}
-
-/* A block with nothing but the account of losses, for a thread that will write no more. Under the lock. */
-TUMIT1_SLOW(void tumit1_seal_lost(struct tumit1_thread *t_)) {
-    unsigned char block_[TUMIT1_HEADER_BYTES + TUMIT1_LOST_BYTES + 8];
-    struct tumit1_walk walk_;
-    if (t_->lost_.count_ != 0) {
-        memset(&walk_, 0, sizeof walk_);
-        walk_.records_ = walk_.accounts_ = 1;
-        walk_.lost_ = t_->lost_;
-        walk_.first_ = walk_.last_ = t_->lost_.last_;
-        tumit1_put_lost(t_, block_ + TUMIT1_HEADER_BYTES);
-        tumit1_append_records(t_, block_, TUMIT1_LOST_BYTES, TUMIT1_LOST_BYTES, &walk_);
-    }
-}
-
-/* Seals what all threads published. Under the lock, which is given up while a thread is compressing its own. */
-TUMIT1_SLOW(void tumit1_seal_all(void)) {
-    struct tumit1_thread *t_ = tumit1_session.live_;
-    int patience_ = 100000;
-    while (t_ != NULL) {
-        if (t_->sealing_ && patience_-- > 0) {
-            pthread_mutex_unlock(&tumit1_lock);
-            sched_yield();
-            pthread_mutex_lock(&tumit1_lock);
-            t_ = tumit1_session.live_; /* it may have changed; those done before have nothing left to seal */
-            continue;
+        if (some_) {
+            tumit1_settle(&piece_, tumit1_append_records(&piece_, piece_.bytes_ < TUMIT1_SMALL), which_);
         }
-        if (!t_->sealing_) {
-            tumit1_seal(t_, 0);
-        }
-        t_ = t_->next_;
     }
 }

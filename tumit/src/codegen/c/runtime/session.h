@@ -1,4 +1,4 @@
-/* ---- The run folder and this process's file in it. Under the lock ---- */
+/* ---- The run folder and this process's file in it. Under both locks ---- */
 
 TUMIT1_SLOW(void tumit1_random(unsigned char *to_, size_t bytes_)) {
     uint64_t seed_ = tumit1_nanos(CLOCK_REALTIME) ^ (uint64_t)getpid() << 40 ^ (uint64_t)(uintptr_t)&bytes_;
@@ -12,12 +12,6 @@ TUMIT1_SLOW(void tumit1_random(unsigned char *to_, size_t bytes_)) {
         seed_ = seed_ * 6364136223846793005u + 1442695040888963407u;
         to_[i_] = (unsigned char)(seed_ >> 56);
     }
-}
-
-/* The text of an environment variable; NULL when it is not there, or empty. */
-TUMIT1_SLOW(const char *tumit1_env(const char *name_)) {
-    const char *text_ = getenv(name_);
-    return text_ != NULL && *text_ != '\0' ? text_ : NULL;
 }
 
 /* The integer in an environment variable, -1 without one. */
@@ -103,8 +97,9 @@ TUMIT1_SLOW(void tumit1_name_folder(void)) {
     time_t now_ = time(NULL);
     struct tm fields_;
     if (s_->folder_[0] != '\0') {
-        return;
+        return; /* the parent's, or that of rank 0 */
     }
+    given_ = s_->config_.folder_ != NULL ? s_->config_.folder_ : given_;
     if (given_ != NULL && *given_ != '\0') {
         snprintf(s_->folder_, sizeof s_->folder_, "%s", given_);
         return;
@@ -123,44 +118,17 @@ TUMIT1_SLOW(void tumit1_name_folder(void)) {
     snprintf(s_->folder_, sizeof s_->folder_, "%s-%s-%ld.tmt", program_, date_, (long)getpid());
 }
 
-/* Makes a folder and those above it. Returns 0 or an errno. */
-TUMIT1_SLOW(int tumit1_make_folder(const char *path_)) {
-    char part_[PATH_MAX];
-    size_t i_;
-    snprintf(part_, sizeof part_, "%s", path_);
-    for (i_ = 1; part_[i_] != '\0'; i_++) {
-        if (part_[i_] == '/') {
-            part_[i_] = '\0';
-            if (mkdir(part_, 0777) != 0 && errno != EEXIST) {
-                return errno;
-            }
-            part_[i_] = '/';
-        }
-    }
-    return mkdir(part_, 0777) != 0 && errno != EEXIST ? errno : 0;
-}
-
-/* Writes the preamble and the block that says whose file this is. Returns 0 or an errno. */
-TUMIT1_SLOW(int tumit1_append_process(const char *host_)) {
+/* The tagged fields of this process; returns behind them. */
+TUMIT1_SLOW(unsigned char *tumit1_put_process(unsigned char *p_, uint32_t kept_)) {
     static const char writer_[] = "c " TUMIT1_WRITER_VERSION;
     struct tumit1_session *s_ = &tumit1_session;
-    unsigned char preamble_[TUMIT1_PREAMBLE_BYTES];
-    unsigned char block_[TUMIT1_HEADER_BYTES + 6144];
-    unsigned char *p_ = block_ + TUMIT1_HEADER_BYTES;
+    const size_t folder_ = strlen(s_->folder_);
     char text_[4096];
-    size_t length_;
-    int error_;
-    memset(preamble_, 0, sizeof preamble_);
-    tumit1_put_u16(tumit1_put_bytes(preamble_, TUMIT1_FILE_MAGIC, 8), TUMIT1_FORMAT_VERSION);
-    error_ = tumit1_append(preamble_, sizeof preamble_);
-    if (error_ != 0) {
-        return error_;
-    }
     p_ = tumit1_put_tag(p_, TUMIT1_TAG_PROCESS_ID, s_->id_, sizeof s_->id_);
     if (s_->has_parent_) {
         p_ = tumit1_put_tag(p_, TUMIT1_TAG_PARENT_ID, s_->parent_, sizeof s_->parent_);
     }
-    p_ = tumit1_put_tag(p_, TUMIT1_TAG_HOST, host_, strlen(host_));
+    p_ = tumit1_put_tag(p_, TUMIT1_TAG_HOST, s_->host_, strlen(s_->host_));
     p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_PID, (uint64_t)getpid());
     if (s_->rank_known_) {
         p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_RANK, (uint64_t)s_->rank_);
@@ -171,61 +139,144 @@ TUMIT1_SLOW(int tumit1_append_process(const char *host_)) {
     p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_CLOCK_KIND, tumit1_clock_kind);
     p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_CLOCK_HZ, tumit1_clock.hz_);
     p_ = tumit1_put_tag(p_, TUMIT1_TAG_CLOCK_DOMAIN, tumit1_clock.domain_, strlen(tumit1_clock.domain_));
-    length_ = tumit1_command(text_, sizeof text_);
-    p_ = tumit1_put_tag(p_, TUMIT1_TAG_COMMAND, text_, length_);
+    p_ = tumit1_put_tag(p_, TUMIT1_TAG_COMMAND, text_, tumit1_command(text_, sizeof text_));
     p_ = tumit1_put_tag(p_, TUMIT1_TAG_WRITER, writer_, sizeof writer_ - 1);
-    tumit1_job(text_, 256);
-    if (text_[0] != '\0') {
-        p_ = tumit1_put_tag(p_, TUMIT1_TAG_JOB, text_, strlen(text_));
+    p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_BUFFERS, kept_);
+    if (kept_ == TUMIT1_BUFFERS_MAPPED &&
+        (strncmp(s_->live_path_, s_->folder_, folder_) != 0 || strrchr(s_->live_path_, '/') != s_->live_path_ + folder_)) {
+        p_ = tumit1_put_tag(p_, TUMIT1_TAG_LIVE_PATH, s_->live_path_, strlen(s_->live_path_));
     }
-    p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_BUFFERS, 0); /* private: there is no live file */
-    length_ = (size_t)(p_ - (block_ + TUMIT1_HEADER_BYTES));
-    return tumit1_append_plain(TUMIT1_KIND_PROCESS, TUMIT1_PROCESS_STREAM, 1, block_, length_, 0, 0);
+    tumit1_job(text_, 256);
+    return text_[0] == '\0' ? p_ : tumit1_put_tag(p_, TUMIT1_TAG_JOB, text_, strlen(text_));
 }
 
-/* Opens the file of this process. What is recorded without one is dropped and counted. */
-TUMIT1_SLOW(void tumit1_open(void)) {
+/* What the program or the environment chose of buffers. Returns whether they shall be in a live file. */
+TUMIT1_SLOW(int tumit1_choose_buffers(uint64_t *memory_)) {
     struct tumit1_session *s_ = &tumit1_session;
-    char host_[64], rank_[16];
+    const char *text_ = tumit1_env("TUMIT_MEMORY"), *live_ = s_->config_.live_folder_;
+    *memory_ = s_->config_.memory_bytes_ != 0 ? s_->config_.memory_bytes_ : text_ == NULL ? TUMIT1_MEMORY : tumit1_parse_bytes(text_);
+    if (*memory_ == 0) {
+        fprintf(stderr, "tumit: TUMIT_MEMORY: `%s` is not understood: write a number of bytes, or 64M\n", text_);
+        *memory_ = TUMIT1_MEMORY;
+    }
+    s_->live_folder_ = live_ == NULL ? tumit1_env("TUMIT_LIVE") : live_;
+    text_ = s_->config_.buffers_ != NULL ? s_->config_.buffers_ : tumit1_env("TUMIT_BUFFERS");
+    if (text_ != NULL && strcmp(text_, "private") != 0 && strcmp(text_, "mapped") != 0) {
+        fprintf(stderr, "tumit: TUMIT_BUFFERS: `%s` is not understood: write `mapped` or `private`\n", text_);
+    }
+    return text_ == NULL || strcmp(text_, "private") != 0;
+}
+
+/* Gets the slots ready, and a live file with all that is known so far, unless it cannot be made. Returns 0 or an errno. */
+TUMIT1_SLOW(int tumit1_open_pool(void)) {
+    struct tumit1_pool *pool_ = &tumit1_session.pool_;
+    unsigned char tags_[TUMIT1_TAGS_ROOM];
+    uint64_t memory_;
+    const int mapped_ = tumit1_choose_buffers(&memory_);
+    int error_ = tumit1_pool_reserve(memory_);
+    if (error_ != 0) {
+        return error_;
+    }
+    tumit1_pool_clear();
+    pool_->kept_ = TUMIT1_BUFFERS_PRIVATE;
+    if (mapped_) {
+        pool_->kept_ = TUMIT1_BUFFERS_MAPPED;
+        pool_->file_ = -1;
+        error_ = tumit1_make_live();
+        if (error_ == 0) {
+            size_t bytes_ = (size_t)(tumit1_put_process(tags_, pool_->kept_) - tags_);
+            (void)tumit1_log(TUMIT1_KIND_PROCESS, TUMIT1_PROCESS_STREAM, tags_, bytes_);
+            tumit1_log_known();
+            error_ = tumit1_show_live();
+        }
+        if (error_ != 0) {
+            pool_->kept_ = TUMIT1_BUFFERS_FAILED;
+            return tumit1_unmake_live();
+        }
+    }
+    return 0;
+}
+
+/* Names this process's file, in the folder, which is made. Returns 0 or an errno. */
+TUMIT1_SLOW(int tumit1_name_file(void)) {
+    struct tumit1_session *s_ = &tumit1_session;
+    char rank_[16], host_[sizeof s_->host_];
+    if (gethostname(s_->host_, sizeof s_->host_) != 0) {
+        s_->host_[0] = '\0';
+    }
+    s_->host_[sizeof s_->host_ - 1] = '\0';
+    memcpy(host_, s_->host_, sizeof host_);
+    tumit1_clean(host_);
+    rank_[0] = '\0';
+    if (s_->rank_known_) {
+        snprintf(rank_, sizeof rank_, "r%05d-", s_->rank_);
+    }
+    tumit1_make_absolute(s_->folder_, sizeof s_->folder_);
+    if (snprintf(s_->path_, sizeof s_->path_, "%s/%s%s-%ld-%02x%02x.tmt", s_->folder_, rank_, host_, (long)getpid(), s_->id_[0],
+                 s_->id_[1]) >= (int)sizeof s_->path_) {
+        return ENAMETOOLONG;
+    }
+    return tumit1_make_folder(s_->folder_);
+}
+
+/* Makes the file, first in it whose it is. Returns 0 or an errno. */
+TUMIT1_SLOW(int tumit1_open_file(void)) {
+    struct tumit1_sink *f_ = &tumit1_sink;
+    unsigned char *p_ = f_->block_;
+    size_t payload_;
+    int error_;
+    f_->file_ = open(tumit1_session.path_, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (f_->file_ < 0) {
+        return errno;
+    }
+    f_->offset_ = f_->sequence_ = 0;
+    memset(p_, 0, TUMIT1_PREAMBLE_BYTES);
+    tumit1_put_u16(tumit1_put_bytes(p_, TUMIT1_FILE_MAGIC, 8), TUMIT1_FORMAT_VERSION);
+    error_ = tumit1_append(p_, TUMIT1_PREAMBLE_BYTES);
+    payload_ = (size_t)(tumit1_put_process(p_ + TUMIT1_HEADER_BYTES, tumit1_session.pool_.kept_) - (p_ + TUMIT1_HEADER_BYTES));
+    error_ = error_ == 0 ? tumit1_append_plain(TUMIT1_KIND_PROCESS, TUMIT1_PROCESS_STREAM, 1, p_, payload_, 0, 0) : error_;
+    if (error_ != 0) {
+        close(f_->file_);
+        f_->file_ = -1;
+    }
+    return error_;
+}
+
+/* Makes the files of this process. What is recorded without them is dropped and counted. Returns 0 or an errno. */
+TUMIT1_SLOW(int tumit1_open(void)) {
+    struct tumit1_session *s_ = &tumit1_session;
+    struct tumit1_sink *f_ = &tumit1_sink;
     int error_;
     tumit1_crc_init();
     tumit1_clock_choose();
     tumit1_random(s_->id_, sizeof s_->id_);
     tumit1_find_rank();
     tumit1_name_folder();
-    s_->state_ = TUMIT1_FAILED;
-    s_->file_ = -1;
-    error_ = tumit1_make_folder(s_->folder_);
+    if (f_->block_ == NULL) {
+        f_->block_ = (unsigned char *)tumit1_map(TUMIT1_HEADER_BYTES + 2 * TUMIT1_BLOCK + 64u);
+        if (f_->block_ == NULL) {
+            tumit1_warn("no memory for", "the recorder", ENOMEM);
+            return ENOMEM;
+        }
+        f_->copy_ = f_->block_ + TUMIT1_HEADER_BYTES + TUMIT1_BLOCK + 64u;
+    }
+    error_ = tumit1_name_file();
     if (error_ != 0) {
         tumit1_warn("cannot make the run folder", s_->folder_, error_);
-        return;
+        return error_;
     }
-    if (gethostname(host_, sizeof host_) != 0) {
-        host_[0] = '\0';
+    error_ = tumit1_open_pool();
+    if (error_ != 0) {
+        tumit1_warn("no memory for", "the recorder", error_);
+        return error_;
     }
-    host_[sizeof host_ - 1] = '\0';
-    rank_[0] = '\0';
-    if (s_->rank_known_) {
-        snprintf(rank_, sizeof rank_, "r%05d-", s_->rank_);
-    }
-    tumit1_clean(host_);
-    if (snprintf(s_->path_, sizeof s_->path_, "%s/%s%s-%ld-%02x%02x.tmt", s_->folder_, rank_, host_, (long)getpid(), s_->id_[0],
-                 s_->id_[1]) >= (int)sizeof s_->path_) {
-        tumit1_warn("cannot use the run folder", s_->folder_, ENAMETOOLONG);
-        return;
-    }
-    s_->file_ = open(s_->path_, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (s_->file_ < 0) {
-        tumit1_warn("cannot create", s_->path_, errno);
-        return;
-    }
-    s_->offset_ = s_->sequence_ = 0;
-    error_ = tumit1_append_process(host_);
+    error_ = tumit1_open_file();
     if (error_ != 0) {
         tumit1_warn("cannot write", s_->path_, error_);
-        close(s_->file_);
-        return;
+        tumit1_remove_live();
+        return error_;
     }
-    s_->state_ = TUMIT1_OPEN;
     tumit1_append_anchor();
+    tumit1_find_policies();
+    return 0;
 }

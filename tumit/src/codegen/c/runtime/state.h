@@ -11,24 +11,31 @@ TUMIT1_END_DECLS
 #include <strings.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 TUMIT1_BEGIN_DECLS
 
-#define TUMIT1_BLOCK 65536u       /* payload bytes of a block; positions in it fit 16 bits */
-#define TUMIT1_SMALL_BLOCK 8192u  /* of threads beyond the first TUMIT1_MANY_THREADS */
-#define TUMIT1_MANY_THREADS 128u
-#define TUMIT1_MAX_THREADS 1024u  /* at once: later ones drop and count */
+#define TUMIT1_BLOCK 65536u       /* no payload is longer: positions in it fit 16 bits */
+#define TUMIT1_MEMORY 16777216u   /* of all slots, unless TUMIT_MEMORY says otherwise */
+#define TUMIT1_MAX_RECORD (TUMIT1_ROOM - TUMIT1_LOST_BYTES)
 #define TUMIT1_MAX_NAMES 65536u   /* strings, and as many source positions */
 #define TUMIT1_MAX_TEXT 4096u     /* bytes of an interned string; the rest is cut */
 #define TUMIT1_RECENT 64u         /* strings whose ids a thread remembers */
-#define TUMIT1_WIDE_BYTES 14u     /* a wide date: id, delta, date */
 #define TUMIT1_LOST_BYTES 42u     /* a `lost` record */
-#define TUMIT1_COUNTED 0x80000000u /* in a shape: its size varies */
 #define TUMIT1_LZ4_BITS 12        /* of its hash */
+#define TUMIT1_NO_SHAPE 0xFFFFu   /* in place of a layout's position: records of this type are not packed by columns */
+#define TUMIT1_LOG_LEAST 65536u   /* bytes of a live file's log of names, besides what is known at the start */
+#define TUMIT1_LOG_MOST 1048576u
+#define TUMIT1_CHUNK 16u          /* slots for which the live file gets room at a time */
+#define TUMIT1_RESERVE 16384u     /* bytes below a limit of the file's size that are kept for the end, which tells of losses */
+#define TUMIT1_TAGS_ROOM 12288u   /* bytes for the tagged fields of a process */
+#define TUMIT1_WARM 4u            /* slots kept ready, so that no recording thread meets a page fault */
+#define TUMIT1_PATIENCE 10u       /* seconds that a thread waits for a slot, where its level says so */
 
 /* A level as the generated code declares it. */
 struct tumit1_level {
@@ -37,9 +44,7 @@ struct tumit1_level {
     int enabled_; /* as the spec says */
 };
 
-/* A spec as the generated code declares it. `shapes_` holds for each record its bytes without id and date; or, for one with
- * counted fields, TUMIT1_COUNTED and where its words begin in `counted_`: bytes before the first counted field, then pairs
- * (element bytes, bytes up to the next counted field), then 0. */
+/* A spec as the generated code declares it. */
 struct tumit1_spec {
     const char *name_;
     const unsigned char *schema_; /* the payload of its block, packed; at `base_at_` the first record id goes */
@@ -47,11 +52,13 @@ struct tumit1_spec {
     uint32_t schema_raw_;
     uint32_t base_at_;
     uint32_t ids_;
-    const uint32_t *shapes_;
-    const uint32_t *counted_;
-    uint32_t counted_count_;
     const struct tumit1_level *levels_;
     uint32_t levels_count_;
+    const uint16_t *runs_; /* pairs: a record, and the level from it on */
+    uint32_t runs_count_;
+    const unsigned char *shapes_; /* layouts of records: how many parts (u16), and their codes, as blocks by columns have them */
+    uint32_t shapes_bytes_;
+    const uint16_t *shapes_at_;   /* of each record, where its layout is */
     uint32_t registered_;
 };
 
@@ -59,8 +66,12 @@ struct tumit1_spec {
 struct tumit1_provider {
     struct tumit1_provider *next_;
     unsigned char *schema_;
-    uint32_t *shapes_;
-    uint32_t *counted_;
+    unsigned char *on_;      /* of each level: whether it is on, but for a pause */
+    unsigned char *waits_;   /* of each level: whether threads wait for room for its records */
+    uint16_t *runs_;
+    uint32_t runs_count_;
+    unsigned char *shapes_;
+    uint16_t *shapes_at_;
     const struct tumit1_level *levels_;
     const void *home_;
     char *name_;
@@ -73,31 +84,31 @@ struct tumit1_provider {
     int written_;
 };
 
+/* What a stream lost, and no block has told of yet. Atomic: signal handlers and threads that find no slot add to it. */
 struct tumit1_lost {
     uint64_t count_, bytes_, first_, last_;
     uint32_t cause_;
 };
 
-/* The buffer of one thread. Its owner writes records between `start_` and the cursor's `at_` without a lock; all else
- * here is guarded by the recorder's lock. `room_` is 64 bytes for a block header and then `size_` bytes. */
+/* A thread's stream. Guarded by the recorder's lock but for the losses, and `recent_`, which is the thread's alone. */
 struct tumit1_thread {
     struct tumit1_thread *next_;
-    struct tumit1_cursor *cursor_;
-    unsigned char *start_;
-    unsigned char *done_;    /* sealed up to here */
-    unsigned char *packed_;  /* as long as the block: where it is compressed */
-    uint64_t ticks_;         /* date of the record before `done_` */
-    uint64_t sequence_;
-    uint64_t dropped_;
+    struct tumit1_cursor *cursor_; /* NULL when the thread has ended */
+    struct tumit1_slot *slot_;     /* the one it writes, or NULL */
+    uint64_t sequence_;            /* of the first block that will be made of its next slot */
+    uint64_t failed_;              /* blocks that were given up: under the sink's lock */
+    struct tumit1_slot *planned_slot_; /* one of which a part is being written, or could not be */
+    uint64_t planned_;             /* what of it is in the file then, as its `flushed_` */
+    uint64_t planned_last_;        /* date of the last record of that part */
+    uint64_t last_;                /* date of its last record */
+    uint64_t dropped_;             /* records, in all */
     struct tumit1_lost lost_;
-    uint32_t size_;
-    uint32_t stream_;
-    int sealing_;            /* its owner compresses outside the lock */
-    int described_;
-    char name_[48];
     uint64_t tid_;
-    uint32_t recent_[TUMIT1_RECENT]; /* ids of strings, by hash: the owner's alone */
-    uint16_t table_[1u << TUMIT1_LZ4_BITS];
+    uint32_t stream_;
+    uint32_t queued_;              /* slots that wait to be written, or are being written */
+    int described_;                /* its id and name are in the file */
+    char name_[48];
+    uint32_t recent_[TUMIT1_RECENT]; /* ids of strings, by hash */
 };
 
 struct tumit1_name {
@@ -112,36 +123,91 @@ struct tumit1_names {
     struct tumit1_name *entries_;
     uint32_t *slots_; /* open addressing; 0 is free */
     uint32_t count_;
-    uint32_t written_;
+    uint32_t written_; /* they are in the file: under the sink's lock */
+    uint32_t logged_;  /* they are in the live file: under the lock */
 };
 
 enum { TUMIT1_CLOSED = 0, TUMIT1_OPEN = 1, TUMIT1_FAILED = 2, TUMIT1_ENDED = 3 };
 
-struct tumit1_session {
-    int state_;
+/* The slots: mapped once and never unmapped, so that a pointer to one is good for ever. */
+struct tumit1_pool {
+    unsigned char *map_;     /* room for the front of a live file, then the slots */
+    struct tumit1_slot **free_; /* a stack: the last one given back is the warmest in the caches */
+    struct tumit1_slot **queue_; /* a ring: to be written, oldest first */
+    size_t front_;           /* bytes before the first slot */
+    uint32_t slots_;         /* that there are, or can be */
+    uint32_t room_;          /* slots for which there are addresses */
+    uint32_t ready_;         /* slots before this one have room on the disk */
+    uint32_t fresh_;         /* slots from here on were never touched */
+    uint32_t free_count_;
+    uint32_t queue_first_, queue_count_;
+    uint32_t available_;     /* slots that can be taken; read without the lock, as a hint */
+    int refilled_;           /* slots were given back: threads fill them */
+    int named_;              /* while the live file is made: it has another name (1), or its own (2) */
+    int file_;               /* the live file */
+    int live_;               /* the slots are in the live file */
+    uint32_t kept_;          /* where they are, as the process block says */
+    int log_full_;           /* its log of names takes no more */
+};
+
+/* The file, and what it holds already. Guarded by tumit1_sink_lock. */
+struct tumit1_sink {
     int file_;
-    int hooks_;              /* the fork handlers are installed */
-    int keyed_;              /* `key_` is there: its destructor retires the buffers of threads that end */
-    int warned_;
-    pthread_key_t key_;
-    uint64_t offset_;        /* end of the last whole block in the file */
+    int ending_;             /* nothing but the end is still to be written */
+    int left_behind_;        /* something could not be written that the live file still has */
+    int kept_;               /* so it was at the end: there is no end block, and the live file stays */
+    uint64_t offset_;        /* end of the last whole block */
     uint64_t sequence_;
     uint64_t written_;       /* records */
-    uint64_t dropped_;       /* records of ended threads, and those that had no buffer */
-    uint64_t anchored_;      /* MONOTONIC ns of the last anchor */
+    uint64_t blocks_;        /* of records */
+    unsigned char *block_;   /* where a block is put together */
+    unsigned char *copy_;    /* a payload whose first delta must change */
+    struct tumit1_packer *packer_; /* there is one when there was a helper */
+    uint16_t table_[1u << TUMIT1_LZ4_BITS];
+};
+
+/* A switch that the program, or somebody outside, asked for: it holds for specs that come later, too. */
+struct tumit1_asked {
+    struct tumit1_asked *next_;
+    char *name_;
+    int on_;
+};
+
+struct tumit1_session {
+    int state_;
+    int hooks_;              /* the fork handlers are installed */
+    int keyed_;              /* `key_` is there: its destructor retires threads that end */
+    int warned_;
+    int paused_;
+    int helper_;             /* there is one, in `helper_id_` */
+    int stop_;               /* it shall end */
+    int main_gone_;          /* the first thread has ended */
+    uint32_t may_wait_;      /* some level's threads wait for room */
+    uint32_t stuck_;         /* one waited in vain: no other does until a slot is free again */
+    uint32_t wake_;          /* what the helper sleeps on */
+    uint32_t sleeps_;
+    uint32_t waiting_;       /* threads that wait for the sink */
+    pthread_t helper_id_;
+    pthread_key_t key_;
+    uint64_t dropped_;       /* records of ended threads, and those that no stream could be charged with */
     uint32_t streams_;
-    uint32_t threads_;       /* now alive */
     uint32_t next_base_;
     int rank_;               /* -1 when unknown */
     int ranks_;
     int rank_known_;
     int has_parent_;
+    char host_[64];
     unsigned char id_[16];
     unsigned char parent_[16];
     char folder_[PATH_MAX];
     char path_[PATH_MAX + 160];
+    const char *live_folder_; /* where the live file shall be; NULL: near the file */
+    char live_path_[PATH_MAX + 160];
+    struct tumit1_config config_; /* what the program chose */
+    struct tumit1_asked *asked_;  /* the last one first */
+    struct tumit1_pool pool_;
     struct tumit1_provider *providers_;
-    struct tumit1_thread *live_;
+    struct tumit1_thread *live_;  /* streams that may still have something to tell */
     struct tumit1_thread *spare_;
     struct tumit1_names strings_;
     struct tumit1_names sites_;
@@ -151,42 +217,91 @@ struct tumit1_session {
 
 struct tumit1_clock {
     uint64_t (*user_)(void);
+    int inline_; /* it is TUMIT_CLOCK(), which recording functions read themselves */
     uint64_t hz_;
     char domain_[160];
 };
 
 extern TUMIT1_WEAK struct tumit1_session tumit1_session;
+extern TUMIT1_WEAK struct tumit1_sink tumit1_sink;
 extern TUMIT1_WEAK struct tumit1_clock tumit1_clock;
 extern TUMIT1_WEAK pthread_mutex_t tumit1_lock;
+extern TUMIT1_WEAK pthread_mutex_t tumit1_sink_lock;
 extern TUMIT1_WEAK uint32_t tumit1_crc_tables[8][256];
 
-__thread struct tumit1_cursor tumit1_cursor;
+struct tumit1_slot tumit1_full = {TUMIT1_SLOT, 0, 0, 0, 0, 0, 0, 0, 0};
+__thread struct tumit1_cursor tumit1_cursor = {&tumit1_full, &tumit1_full, 0, 0, 0, NULL, {0}};
 struct tumit1_session tumit1_session;
+struct tumit1_sink tumit1_sink;
 struct tumit1_clock tumit1_clock;
 uint32_t tumit1_clock_kind;
 uint64_t tumit1_tasks;
 pthread_mutex_t tumit1_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t tumit1_sink_lock = PTHREAD_MUTEX_INITIALIZER;
 uint32_t tumit1_crc_tables[8][256];
 
-/* The lock, for calls that are not records. A record that a signal handler tries meanwhile sees `busy_` and does not wait
- * for the lock that its own thread holds. Returns what tumit1_unlock() needs. */
-TUMIT1_SLOW(uint32_t tumit1_lock_all(void)) {
-    uint32_t busy_ = tumit1_cursor.busy_;
-    tumit1_cursor.busy_ = 1;
+TUMIT1_CALL void tumit1_settle_child(void);
+
+/* Two locks: of the file (the sink), which is held while blocks are compressed and written; and of all else, which is never
+ * held for long. Who needs both takes the sink first. */
+
+/* Before the locks, in calls that are not records. A record that a signal handler tries meanwhile sees `busy_` and does not
+ * wait for a lock that its own thread holds; nor may the thread be cancelled there. Returns what tumit1_idle() needs. */
+TUMIT1_SLOW(uint32_t tumit1_busy(void)) {
+    struct tumit1_cursor *c_ = &tumit1_cursor;
+    uint32_t before_ = c_->busy_ | c_->locked_ << 1;
+    int cancel_ = 0;
+    __atomic_store_n(&c_->busy_, 1u, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    pthread_mutex_lock(&tumit1_lock);
-    return busy_;
+    c_->locked_ = 1;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_);
+    return before_ | (uint32_t)(cancel_ != PTHREAD_CANCEL_DISABLE) << 2;
 }
-TUMIT1_SLOW(void tumit1_unlock(uint32_t busy_)) {
+TUMIT1_SLOW(void tumit1_idle(uint32_t before_)) {
+    struct tumit1_cursor *c_ = &tumit1_cursor;
+    if ((before_ & 4u) != 0) {
+        pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+    }
+    if (c_->forked_ && (before_ & 2u) == 0) {
+        tumit1_settle_child();
+    }
+    c_->locked_ = before_ >> 1 & 1u;
+    __atomic_store_n(&c_->busy_, before_ & 1u, __ATOMIC_RELEASE);
+}
+
+/* The lock of all but the file, for calls that are not records. Returns what tumit1_unlock() needs. */
+TUMIT1_SLOW(uint32_t tumit1_lock_all(void)) {
+    uint32_t before_ = tumit1_busy();
+    pthread_mutex_lock(&tumit1_lock);
+    return before_;
+}
+TUMIT1_SLOW(void tumit1_unlock(uint32_t before_)) {
     pthread_mutex_unlock(&tumit1_lock);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    tumit1_cursor.busy_ = busy_;
+    tumit1_idle(before_);
+}
+
+/* The sink's lock, after tumit1_busy(). The helper lets those go first that wait for it. */
+TUMIT1_SLOW(void tumit1_lock_sink(void)) {
+    __atomic_fetch_add(&tumit1_session.waiting_, 1u, __ATOMIC_RELAXED);
+    pthread_mutex_lock(&tumit1_sink_lock);
+    __atomic_fetch_sub(&tumit1_session.waiting_, 1u, __ATOMIC_RELAXED);
+}
+
+TUMIT1_SLOW(int tumit1_is_open(void)) {
+    return __atomic_load_n(&tumit1_session.state_, __ATOMIC_ACQUIRE) == TUMIT1_OPEN;
 }
 
 /* Anonymous memory from the system: the recorder may be called from inside an allocator. NULL when there is none. */
 TUMIT1_SLOW(void *tumit1_map(size_t bytes_)) {
     void *memory_ = mmap(NULL, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return memory_ == MAP_FAILED ? NULL : memory_;
+}
+
+/* Private memory in place of what is mapped there. Returns 0 or an errno. */
+TUMIT1_SLOW(int tumit1_map_private(void *at_, size_t bytes_)) {
+    return mmap(at_, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED
+               ? errno
+               : 0;
 }
 
 /* A small piece that is never given back. Under the lock. */
@@ -216,6 +331,6 @@ TUMIT1_SLOW(void *tumit1_keep(const void *from_, size_t bytes_)) {
 TUMIT1_SLOW(void tumit1_warn(const char *what_, const char *path_, int error_)) {
     if (!tumit1_session.warned_) {
         tumit1_session.warned_ = 1;
-        fprintf(stderr, "tumit: %s %s: %s; records will be missing\n", what_, path_, strerror(error_));
+        fprintf(stderr, "tumit: %s %s: %s; the program goes on, and what cannot be kept is counted\n", what_, path_, strerror(error_));
     }
 }

@@ -1,178 +1,308 @@
-/* ---- Birth and death of a thread's buffer, and the slow path of its records ---- */
+/* ---- Birth and death of a thread's stream, and the slow path of its records ---- */
 
-/* Makes `c_` write from the start of the thread's block again; first the account of what is missing. Under the lock. */
-TUMIT1_SLOW(void tumit1_restart(struct tumit1_thread *t_, struct tumit1_cursor *c_)) {
-    uint64_t now_ = tumit1_now_slow();
-    unsigned char *p_ = t_->start_;
-    if (t_->ticks_ > now_) {
-        now_ = t_->ticks_; /* dates of a stream never run backwards */
+/* Takes the thread's slot away and queues it for the helper. Under the lock. */
+TUMIT1_SLOW(void tumit1_hand_over(struct tumit1_thread *t_)) {
+    struct tumit1_pool *pool_ = &tumit1_session.pool_;
+    struct tumit1_slot *slot_ = t_->slot_;
+    uint64_t done_;
+    uint32_t at_;
+    if (slot_ == NULL) {
+        return;
     }
-    t_->done_ = p_;
-    t_->ticks_ = now_;
-    c_->last_ = now_;
-    if (t_->lost_.count_ != 0) {
-        p_ = tumit1_put_lost(t_, p_);
-    }
-    c_->end_ = t_->start_ + t_->size_ - TUMIT1_WIDE_BYTES;
-    __atomic_store_n(&c_->at_, p_, __ATOMIC_RELEASE);
+    done_ = t_->planned_slot_ == slot_ ? t_->planned_ : slot_->flushed_;
+    t_->slot_ = NULL;
+    t_->last_ = slot_->last_;
+    slot_->dropped_ = __atomic_load_n(&t_->dropped_, __ATOMIC_RELAXED);
+    t_->sequence_ = slot_->sequence_ + (done_ >> 48) + ((uint32_t)done_ != (uint32_t)slot_->state_);
+    at_ = pool_->queue_first_ + pool_->queue_count_++;
+    pool_->queue_[at_ < pool_->room_ ? at_ : at_ - pool_->room_] = slot_;
+    t_->queued_++;
 }
 
-/* Gives the buffer back. Under the lock. */
-TUMIT1_SLOW(void tumit1_release(struct tumit1_thread *t_)) {
-    struct tumit1_session *s_ = &tumit1_session;
-    struct tumit1_thread **link_ = &s_->live_;
-    while (*link_ != NULL && *link_ != t_) {
-        link_ = &(*link_)->next_;
+/* A slot for the thread, first in it the account of what is missing; NULL when none is free. Under the lock. */
+TUMIT1_SLOW(struct tumit1_slot *tumit1_new_slot(struct tumit1_thread *t_, uint64_t now_)) {
+    struct tumit1_slot *slot_ = tumit1_take_slot();
+    unsigned char *start_;
+    if (slot_ == NULL) {
+        return NULL;
     }
-    if (*link_ == t_) {
-        *link_ = t_->next_;
-        s_->threads_--;
+    if (t_->last_ > now_) {
+        now_ = t_->last_; /* dates of a stream never run backwards */
     }
-    s_->dropped_ += t_->dropped_;
-    t_->next_ = s_->spare_;
-    s_->spare_ = t_;
+    start_ = tumit1_payload(slot_);
+    slot_->first_ = slot_->flushed_last_ = now_;
+    __atomic_store_n(&slot_->last_, now_, __ATOMIC_RELAXED);
+    slot_->flushed_ = 0;
+    slot_->sequence_ = t_->sequence_;
+    slot_->stream_ = t_->stream_;
+    __atomic_store_n(&slot_->state_, (uint64_t)(tumit1_put_lost(t_, start_) - start_), __ATOMIC_RELEASE);
+    slot_->dropped_ = __atomic_load_n(&t_->dropped_, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot_->taken_, 1u, __ATOMIC_RELEASE);
+    t_->slot_ = slot_;
+    return slot_;
+}
+
+/* Where the calling thread writes from now on; NULL for nowhere. With a clock that is not read inline every record comes to
+ * tumit1_make_room(). */
+TUMIT1_SLOW(void tumit1_point(struct tumit1_slot *slot_)) {
+    struct tumit1_cursor *c_ = &tumit1_cursor;
+    const uint32_t kind_ = __atomic_load_n(&tumit1_clock_kind, __ATOMIC_RELAXED);
+    c_->slot_ = slot_ != NULL && kind_ == TUMIT1_CLOCK_NATIVE ? slot_ : &tumit1_full;
+    c_->other_ = slot_ != NULL && kind_ == TUMIT1_CLOCK_USER && tumit1_clock.inline_ ? slot_ : &tumit1_full;
 }
 
 /* A thread ends: its last records go to the file. Records of later destructors begin a new stream. */
 TUMIT1_SLOW(void tumit1_retire(void *thread_)) {
     struct tumit1_thread *t_ = (struct tumit1_thread *)thread_;
     struct tumit1_cursor *c_ = &tumit1_cursor;
-    uint32_t busy_;
+    uint32_t before_;
+    int urgent_;
     if (t_ == NULL || c_->thread_ != t_ || c_->busy_) {
         return;
     }
-    busy_ = tumit1_lock_all();
-    tumit1_seal(t_, 1);
-    tumit1_seal_lost(t_);
-    tumit1_release(t_);
-    c_->at_ = c_->end_ = NULL;
+    before_ = tumit1_lock_all();
+    tumit1_hand_over(t_);
+    t_->cursor_ = NULL;
     c_->thread_ = NULL;
-    tumit1_unlock(busy_);
+    tumit1_point(NULL);
+    if (t_->tid_ == (uint64_t)getpid()) {
+        tumit1_session.main_gone_ = 1;
+    }
+    urgent_ = tumit1_is_urgent();
+    pthread_mutex_unlock(&tumit1_lock);
+    tumit1_call_helper(urgent_);
+    tumit1_idle(before_);
 }
 
-/* With the first record of a process. */
+/* With the first record of a process. Under the lock. */
 TUMIT1_SLOW(void tumit1_install_hooks(void)) {
     struct tumit1_session *s_ = &tumit1_session;
-    if (!s_->hooks_) {
-        s_->hooks_ = pthread_atfork(tumit1_before_fork, tumit1_after_fork, tumit1_in_child) == 0;
-    }
     if (!s_->keyed_) {
         s_->keyed_ = pthread_key_create(&s_->key_, tumit1_retire) == 0;
     }
 }
 
-/* A buffer of the size that the number of threads allows: a spare one, or new memory. Under the lock. */
-TUMIT1_SLOW(struct tumit1_thread *tumit1_new_buffer(void)) {
-    struct tumit1_session *s_ = &tumit1_session;
-    uint32_t size_ = s_->threads_ < TUMIT1_MANY_THREADS ? TUMIT1_BLOCK : TUMIT1_SMALL_BLOCK;
-    struct tumit1_thread *t_ = s_->spare_;
-    unsigned char *memory_;
-    if (t_ != NULL) {
-        s_->spare_ = t_->next_;
-        memory_ = t_->start_;
-        size_ = t_->size_;
-    } else {
-        size_t head_ = (sizeof *t_ + 63u) & ~(size_t)63u;
-        if (s_->threads_ >= TUMIT1_MAX_THREADS) {
-            return NULL;
-        }
-        t_ = (struct tumit1_thread *)tumit1_map(head_ + 2 * (size_t)size_ + TUMIT1_HEADER_BYTES + 64u);
-        if (t_ == NULL) {
-            return NULL;
-        }
-        memory_ = (unsigned char *)t_ + head_;
+/* Names a thread that has not named itself. */
+TUMIT1_SLOW(void tumit1_default_name(struct tumit1_cursor *c_, uint64_t tid_)) {
+    char program_[48];
+    if (c_->name_[0] != '\0') {
+        return;
     }
-    memset(t_, 0, sizeof *t_);
-    t_->start_ = memory_;
-    t_->size_ = size_;
-    t_->packed_ = memory_ + size_;
-    return t_;
+    tumit1_read_line("/proc/self/comm", program_, sizeof program_);
+    if (tid_ == (uint64_t)getpid()) {
+        memcpy(c_->name_, "main", 5);
+    } else if (prctl(PR_GET_NAME, c_->name_) != 0 || strcmp(c_->name_, program_) == 0) {
+        c_->name_[0] = '\0'; /* the program's name is no name of a thread */
+    }
 }
 
-/* The first record of a thread: opens the file if need be, and makes a stream. Under the lock. */
+/* Opens the files at the first record of the process, or when it asks for that. Returns 0 or an errno. */
+TUMIT1_SLOW(int tumit1_begin_session(void)) {
+    struct tumit1_session *s_ = &tumit1_session;
+    int error_ = EALREADY, opened_ = 0;
+    tumit1_lock_sink();
+    pthread_mutex_lock(&tumit1_lock);
+    if (s_->state_ == TUMIT1_CLOSED) {
+        tumit1_sink.file_ = s_->pool_.file_ = -1;
+        __atomic_store_n(&s_->state_, TUMIT1_FAILED, __ATOMIC_RELEASE);
+        error_ = tumit1_open();
+        opened_ = error_ == 0;
+        tumit1_install_hooks();
+    }
+    pthread_mutex_unlock(&tumit1_lock);
+    if (opened_) {
+        (void)tumit1_append_definitions(); /* what comes later explains itself even if the program is killed */
+        pthread_mutex_lock(&tumit1_lock);
+        __atomic_store_n(&s_->state_, TUMIT1_OPEN, __ATOMIC_RELEASE);
+        pthread_mutex_unlock(&tumit1_lock);
+    }
+    pthread_mutex_unlock(&tumit1_sink_lock);
+    if (opened_) {
+        tumit1_start_helper();
+    }
+    return error_;
+}
+
+int tumit1_start(const struct tumit1_config *config_) {
+    struct tumit1_session *s_ = &tumit1_session;
+    uint32_t before_ = tumit1_lock_all();
+    int error_;
+    if (config_ != NULL && s_->state_ == TUMIT1_CLOSED) {
+        const char **texts_[4];
+        size_t i_;
+        s_->config_ = *config_; /* for forked children, too: the texts are copied */
+        texts_[0] = &s_->config_.folder_;
+        texts_[1] = &s_->config_.live_folder_;
+        texts_[2] = &s_->config_.policies_;
+        texts_[3] = &s_->config_.buffers_;
+        for (i_ = 0; i_ < 4; i_++) {
+            if (*texts_[i_] != NULL) {
+                *texts_[i_] = **texts_[i_] == '\0' ? NULL : (const char *)tumit1_keep(*texts_[i_], strlen(*texts_[i_]) + 1);
+            }
+        }
+    }
+    pthread_mutex_unlock(&tumit1_lock);
+    error_ = tumit1_begin_session();
+    tumit1_idle(before_);
+    return error_;
+}
+
+/* The first record of a thread: makes a stream. NULL when there is none; that is counted. */
 TUMIT1_SLOW(struct tumit1_thread *tumit1_attach(struct tumit1_cursor *c_)) {
     struct tumit1_session *s_ = &tumit1_session;
-    struct tumit1_thread *t_;
-    if (s_->state_ == TUMIT1_CLOSED) {
-        tumit1_open();
-        if (s_->state_ == TUMIT1_OPEN) {
-            (void)tumit1_append_schemas(); /* what comes later explains itself even if the program is killed */
-        }
+    struct tumit1_thread *t_ = NULL;
+    const uint64_t tid_ = (uint64_t)syscall(SYS_gettid);
+    unsigned char tags_[128];
+    int unknown_ = 0;
+    tumit1_default_name(c_, tid_);
+    if (!tumit1_is_open()) {
+        (void)tumit1_begin_session();
     }
-    t_ = NULL;
+    pthread_mutex_lock(&tumit1_lock);
     if (s_->state_ == TUMIT1_OPEN) {
-        tumit1_install_hooks();
-        t_ = tumit1_new_buffer();
-    }
-    if (t_ == NULL) {
-        s_->dropped_++;
-        return NULL;
-    }
-    t_->stream_ = s_->streams_++;
-    t_->tid_ = (uint64_t)syscall(SYS_gettid);
-    if (c_->name_[0] == '\0') {
-        char program_[48];
-        tumit1_read_line("/proc/self/comm", program_, sizeof program_);
-        if (t_->tid_ == (uint64_t)getpid()) {
-            memcpy(c_->name_, "main", 5);
-        } else if (prctl(PR_GET_NAME, c_->name_) != 0 || strcmp(c_->name_, program_) == 0) {
-            c_->name_[0] = '\0'; /* the program's name is no name of a thread */
+        t_ = s_->spare_;
+        if (t_ != NULL) {
+            s_->spare_ = t_->next_;
+        } else {
+            t_ = (struct tumit1_thread *)tumit1_keep(NULL, sizeof *t_);
         }
     }
-    memcpy(t_->name_, c_->name_, sizeof t_->name_);
-    t_->cursor_ = c_;
-    t_->next_ = s_->live_;
-    s_->live_ = t_;
-    s_->threads_++;
-    c_->thread_ = t_;
-    if (s_->keyed_) {
+    if (t_ != NULL) {
+        memset(t_, 0, sizeof *t_);
+        t_->stream_ = s_->streams_++;
+        t_->tid_ = tid_;
+        memcpy(t_->name_, c_->name_, sizeof t_->name_);
+        t_->cursor_ = c_;
+        t_->next_ = s_->live_;
+        s_->live_ = t_;
+        unknown_ = s_->pool_.live_ && !tumit1_log(TUMIT1_KIND_STREAM, t_->stream_, tags_, (size_t)(tumit1_put_stream(tags_, t_) - tags_));
+        c_->thread_ = t_;
+    }
+    pthread_mutex_unlock(&tumit1_lock);
+    if (unknown_) {
+        tumit1_save_names(); /* what the live file has no room for is in the file before it is used */
+    }
+    if (t_ != NULL && s_->keyed_) {
         pthread_setspecific(s_->key_, t_);
     }
     return t_;
 }
 
 /* A signal handler records while its thread is recording: counted. */
-void tumit1_count_nested(void) { __atomic_fetch_add(&tumit1_cursor.nested_, 1u, __ATOMIC_RELAXED); }
-
-/* A record that finds no room: seals the block and begins it again. Returns where to write, or NULL (dropped, counted). */
-unsigned char *tumit1_make_room(size_t bytes_) {
-    struct tumit1_cursor *c_ = &tumit1_cursor;
-    struct tumit1_thread *t_ = c_->thread_;
-    unsigned char *p_ = NULL;
-    pthread_mutex_lock(&tumit1_lock);
-    if (t_ == NULL) {
-        t_ = tumit1_attach(c_);
-        if (t_ != NULL) {
-            tumit1_restart(t_, c_);
-        }
-    } else if (bytes_ <= t_->size_ - TUMIT1_WIDE_BYTES - TUMIT1_LOST_BYTES && tumit1_session.state_ == TUMIT1_OPEN) {
-        tumit1_seal(t_, 1);
-        tumit1_restart(t_, c_);
-    }
+void tumit1_count_nested(size_t bytes_) {
+    struct tumit1_thread *t_ = tumit1_cursor.thread_;
     if (t_ != NULL) {
-        if (tumit1_session.state_ == TUMIT1_ENDED) {
-            tumit1_session.dropped_++;
-        } else if ((size_t)(c_->end_ - c_->at_) < bytes_) {
-            uint64_t now_ = tumit1_now_slow();
-            tumit1_lose(t_, 1, bytes_, now_, now_, TUMIT1_CAUSE_OVERSIZE);
-        } else {
-            p_ = c_->at_;
-        }
+        uint64_t now_ = tumit1_clock_kind != 0 ? tumit1_now_slow() : 0;
+        tumit1_lose(t_, 1, bytes_, now_, now_, TUMIT1_CAUSE_NESTED);
+    } else {
+        tumit1_lose_stray();
     }
-    pthread_mutex_unlock(&tumit1_lock);
-    return p_;
 }
 
-/* A date that a delta cannot tell: writes a wide date, or takes the last date for a clock that ran backwards. */
-unsigned char *tumit1_wide_date(unsigned char *p_, uint64_t now_) {
-    struct tumit1_cursor *c_ = &tumit1_cursor;
-    if (now_ > c_->last_) {
-        p_ = tumit1_put_u16(p_, TUMIT1_ID_WIDE_DATE);
-        p_ = tumit1_put_u32(p_, 0);
-        p_ = tumit1_put_u64(p_, now_);
-        c_->last_ = now_;
+/* A slot for a thread whose own is full, or that has none. NULL when none is free. */
+TUMIT1_SLOW(struct tumit1_slot *tumit1_exchange(struct tumit1_thread *t_, uint64_t now_)) {
+    struct tumit1_session *s_ = &tumit1_session;
+    struct tumit1_slot *slot_ = NULL;
+    int urgent_;
+    if (t_->slot_ == NULL && __atomic_load_n(&s_->pool_.available_, __ATOMIC_RELAXED) == 0) {
+        return NULL; /* threads that must drop do not queue for the lock */
     }
-    return p_;
+    pthread_mutex_lock(&tumit1_lock);
+    if (s_->state_ == TUMIT1_OPEN) {
+        tumit1_hand_over(t_);
+        slot_ = tumit1_new_slot(t_, now_);
+    }
+    urgent_ = tumit1_is_urgent();
+    pthread_mutex_unlock(&tumit1_lock);
+    tumit1_call_helper(urgent_);
+    return slot_;
+}
+
+/* Waits for a free slot, if the record's level says so. It keeps its date: that of the call. */
+TUMIT1_SLOW(struct tumit1_slot *tumit1_wait(struct tumit1_thread *t_, uint32_t id_, uint64_t now_)) {
+    const struct timespec nap_ = {0, 50000};
+    uint64_t give_up_;
+    int waits_;
+    pthread_mutex_lock(&tumit1_lock);
+    waits_ = tumit1_waits_for(id_);
+    pthread_mutex_unlock(&tumit1_lock);
+    if (!waits_) {
+        return NULL;
+    }
+    give_up_ = tumit1_nanos(CLOCK_MONOTONIC) + TUMIT1_PATIENCE * 1000000000u;
+    while (tumit1_is_open() && tumit1_nanos(CLOCK_MONOTONIC) < give_up_) {
+        struct tumit1_slot *slot_ = tumit1_exchange(t_, now_);
+        if (slot_ != NULL) {
+            return slot_;
+        }
+        tumit1_call_helper(1);
+        (void)nanosleep(&nap_, NULL);
+    }
+    __atomic_store_n(&tumit1_session.stuck_, 1u, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+/* Finds room for a record of the calling thread's stream. */
+TUMIT1_SLOW(struct tumit1_slot *tumit1_find_room(struct tumit1_thread *t_, uint32_t id_, size_t bytes_, uint64_t now_)) {
+    struct tumit1_slot *slot_;
+    if (bytes_ > TUMIT1_MAX_RECORD) {
+        tumit1_lose(t_, 1, bytes_, now_, now_, TUMIT1_CAUSE_OVERSIZE);
+        return NULL;
+    }
+    slot_ = t_->slot_;
+    if (slot_ != NULL && (uint32_t)slot_->state_ <= TUMIT1_ROOM - bytes_) {
+        return slot_;
+    }
+    slot_ = tumit1_exchange(t_, now_);
+    if (slot_ == NULL && __atomic_load_n(&tumit1_session.may_wait_, __ATOMIC_RELAXED) &&
+        !__atomic_load_n(&tumit1_session.stuck_, __ATOMIC_RELAXED)) {
+        slot_ = tumit1_wait(t_, id_, now_);
+    }
+    tumit1_point(slot_);
+    if (slot_ == NULL) {
+        tumit1_lose(t_, 1, bytes_, now_, now_, TUMIT1_CAUSE_NO_BUFFER);
+    }
+    return slot_;
+}
+
+/* A record that finds no room where its thread writes: hands over the slot and takes another. Without room it is dropped, which is
+ * counted. */
+struct tumit1_room tumit1_make_room(uint32_t id_, size_t bytes_, uint64_t now_) {
+    struct tumit1_cursor *c_ = &tumit1_cursor;
+    struct tumit1_room room_;
+    const uint32_t before_ = tumit1_busy();
+    struct tumit1_thread *t_ = c_->thread_;
+    room_.slot_ = NULL;
+    room_.now_ = now_;
+    if (t_ == NULL) {
+        t_ = tumit1_attach(c_);
+        room_.now_ = tumit1_now_slow(); /* behind what the start took; the record, begun before, gets this date */
+    } else if (__atomic_load_n(&tumit1_clock_kind, __ATOMIC_RELAXED) != TUMIT1_CLOCK_NATIVE) {
+        room_.now_ = tumit1_now_slow();
+    }
+    if (t_ == NULL || !tumit1_is_open()) {
+        tumit1_lose_stray();
+        tumit1_point(NULL);
+    } else {
+        room_.slot_ = tumit1_find_room(t_, id_ & 0xFFFFu, bytes_, room_.now_);
+    }
+    tumit1_idle(before_);
+    if (c_->thread_ == NULL) {
+        room_.slot_ = NULL; /* a signal handler forked meanwhile, and this is the child: the record is the parent's */
+    }
+    return room_;
+}
+
+/* A date that a delta cannot tell: writes a wide date, and returns its size; 0 for a clock that
+ * ran backwards: the last date is taken. */
+uint32_t tumit1_wide_date(unsigned char *p_, uint64_t last_, uint64_t now_) {
+    if (now_ < last_) {
+        return 0;
+    }
+    p_ = tumit1_put_u16(p_, TUMIT1_ID_WIDE_DATE);
+    p_ = tumit1_put_u32(p_, 0);
+    tumit1_put_u64(p_, now_);
+    return TUMIT1_WIDE_BYTES;
 }
 
 void tumit1_set_thread_name(const char *name_) {
@@ -190,14 +320,12 @@ void tumit1_set_thread_name(const char *name_) {
     if (c_->thread_ != NULL) {
         memcpy(c_->thread_->name_, c_->name_, sizeof c_->thread_->name_);
         c_->thread_->described_ = 0; /* told again before its next block */
+        if (tumit1_session.pool_.live_) {
+            unsigned char tags_[128];
+            (void)tumit1_log(TUMIT1_KIND_STREAM, c_->thread_->stream_, tags_,
+                             (size_t)(tumit1_put_stream(tags_, c_->thread_) - tags_));
+        }
     }
     tumit1_unlock(busy_);
 }
 
-void tumit1_flush(void) {
-    if (!tumit1_cursor.busy_) {
-        uint32_t busy_ = tumit1_lock_all();
-        tumit1_seal_all();
-        tumit1_unlock(busy_);
-    }
-}

@@ -1,0 +1,122 @@
+//! Finding where a clock was set: its offset to all partners jumps between two moments that are near each other.
+
+use super::traffic::{Class, Edge};
+
+/// Noise of an offset at first sight, nanoseconds,
+pub(crate) const NOISE: f64 = 50_000.0;
+/// and where a clock is known to have been set, so that what remains of a step is found.
+pub(crate) const FINE_NOISE: f64 = 5_000.0;
+/// A pair's offset moves so much by itself.
+const DRIFT: f64 = 5e-6;
+
+/// A clock that was set.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Step {
+    pub(crate) domain: usize,
+    /// Between which dates, nanoseconds from the start of the run.
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+    /// By how much it was set forward.
+    pub(crate) size: f64,
+}
+
+/// The clock that most of its partners saw jump, if there is one. The edges' dates are corrected by lines.
+/// Round trips that took longer than half of `noise` beyond the usual are left out. O(points).
+pub(crate) fn find(edges: &[Edge], domains: usize, noise: f64) -> Option<Step> {
+    let mut seen: Vec<Vec<Step>> = vec![Vec::new(); domains];
+    let mut partners = vec![0usize; domains];
+    for pair in edges.windows(2) {
+        let [forth, back] = pair else { continue };
+        if forth.class != Class::Message || (forth.from, forth.to) != (back.to, back.from) || back.class != forth.class
+        {
+            continue;
+        }
+        for domain in [forth.from, forth.to] {
+            partners[domain] += 1;
+        }
+        if let Some(step) = largest(forth, back, noise) {
+            seen[step.domain].push(step);
+            seen[forth.from].push(Step { domain: forth.from, size: -step.size, ..step });
+        }
+    }
+    let agreed = seen.iter_mut().enumerate().filter_map(|(domain, steps)| {
+        steps.sort_by(|a, b| a.size.total_cmp(&b.size));
+        let size = steps.get(steps.len() / 2)?.size;
+        steps.retain(|step| (step.size - size).abs() <= noise + 0.2 * size.abs());
+        let share = steps.len() as f64 / partners[domain] as f64;
+        let from = steps.iter().map(|step| step.from).fold(f64::NEG_INFINITY, f64::max);
+        let to = steps.iter().map(|step| step.to).fold(f64::INFINITY, f64::min).max(from);
+        (share > 0.5).then_some((steps.len(), Step { domain, from, to, size }))
+    });
+    // Of two clocks that have no other partners, the later one.
+    agreed.max_by(|a, b| a.0.cmp(&b.0).then(a.1.domain.cmp(&b.1.domain))).map(|(_, step)| step)
+}
+
+/// The largest jump of `forth.to`'s clock against `forth.from`'s, if it is beyond what drift and noise do.
+fn largest(forth: &Edge, back: &Edge, noise: f64) -> Option<Step> {
+    // Date, offset and round trip, where both directions were heard at nearly the same time.
+    let mut heard: Vec<(f64, f64, f64)> = Vec::new();
+    let mut at = 0;
+    for point in &forth.points {
+        while at + 1 < back.points.len() && back.points[at].sent < point.sent {
+            at += 1;
+        }
+        let other = &back.points[at];
+        heard.push((f64::midpoint(point.sent, other.sent), (point.took - other.took) / 2.0, point.took + other.took));
+    }
+    let mut trips: Vec<f64> = heard.iter().map(|heard| heard.2).collect();
+    trips.sort_by(f64::total_cmp);
+    let usual = *trips.get(trips.len() / 4)?;
+    heard.retain(|heard| (heard.2 - usual).abs() < noise / 2.0);
+    let mut jumps: Vec<f64> = heard.windows(2).map(|pair| (pair[1].1 - pair[0].1).abs()).collect();
+    jumps.sort_by(f64::total_cmp);
+    let typical = *jumps.get(jumps.len() / 2)?;
+    let steps = heard.windows(2).map(|pair| Step {
+        domain: forth.to,
+        from: pair[0].0,
+        to: pair[1].0,
+        size: pair[1].1 - pair[0].1,
+    });
+    let step = steps.max_by(|a, b| a.size.abs().total_cmp(&b.size.abs()))?;
+    (step.size.abs() > noise + 20.0 * typical + DRIFT * (step.to - step.from)).then_some(step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::traffic::Point;
+    use super::*;
+
+    fn edge(from: usize, to: usize, offset: impl Fn(f64) -> f64) -> Edge {
+        let points = (0..100).map(|n| {
+            let sent = f64::from(n) * 1e8;
+            Point { sent, took: 3000.0 + f64::from(n * 31 % 17) * 40.0 + offset(sent) }
+        });
+        Edge { from, to, class: Class::Message, points: points.collect(), count: 100 }
+    }
+
+    #[test]
+    fn the_clock_that_all_saw_jump_is_found() {
+        // Clock 1 is set forward by 3 ms at 4.05 s.
+        let jump = |t: f64| if t > 4.05e9 { 3e6 } else { 0.0 };
+        let mut edges = Vec::new();
+        for (a, b) in [(0, 1), (0, 2), (1, 2)] {
+            let ahead = move |t: f64| {
+                if a == 1 {
+                    -jump(t)
+                } else if b == 1 {
+                    jump(t)
+                } else {
+                    0.0
+                }
+            };
+            edges.extend([edge(a, b, ahead), edge(b, a, move |t| -ahead(t))]);
+        }
+        let step = find(&edges, 3, NOISE).unwrap();
+        assert_eq!(step.domain, 1);
+        assert!((step.size - 3e6).abs() < 1e4 && step.from <= 4.05e9 && step.to >= 4.05e9, "{step:?}");
+        for edge in &mut edges {
+            edge.points.truncate(40);
+        }
+        assert_eq!(find(&edges, 3, NOISE), None);
+    }
+}

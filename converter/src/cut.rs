@@ -1,0 +1,192 @@
+//! A smaller run made of a larger one: the records that a selection takes, with the tables that they need.
+
+use std::path::Path;
+
+use tracer_format::block::unpack;
+use tracer_format::record::{Lost, Records};
+use tracer_format::{FormatError, ID_LOST};
+
+use crate::clock::{Clocks, Method};
+use crate::input::{Process, ReadError, Stream, open_shared};
+use crate::listing::Selection;
+use crate::pipeline::{ConvertError, Progress};
+use crate::plan::{Plan, plan_of_layouts};
+use crate::records::{WriteError, Writer};
+use crate::run::Run;
+use crate::time::GlobalNanos;
+
+/// What was kept, and what was not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Cut {
+    /// Processes of which a file was written.
+    pub processes: usize,
+    /// Their streams that were kept, those in which no record fits among them.
+    pub streams: usize,
+    /// Records written.
+    pub kept: u64,
+    /// Records left out.
+    pub left_out: u64,
+    /// Records that could not be read: in blocks whose content is damaged although their checksum is right.
+    pub unreadable: u64,
+}
+
+/// Why a run could not be cut.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CutError {
+    /// It could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// Its rules could not be understood.
+    #[error(transparent)]
+    Plan(#[from] ConvertError),
+    /// The result could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+/// Writes the records that `selection` takes into process files in `folder`, which is made if it is not there. Dates are those of the run's time line,
+/// by which the interval is meant; what is written keeps its ticks, and the clocks' samples go with it, so that all dates
+/// stay what they were, up to their zero, which is the first record.
+///
+/// Processes without a stream that is wanted get no file. What a stream lost is told at the same place as before.
+///
+/// # Errors
+/// When the run cannot be read or the files cannot be written. Memory is that of a block of each stream of one process.
+pub fn cut(
+    run: &Run,
+    method: Method,
+    selection: &Selection,
+    folder: &Path,
+    progress: Option<&Progress>,
+) -> Result<Cut, CutError> {
+    let mut clocks = Clocks::new(run, method);
+    let (plan, symbols) = plan_of_layouts(run, &mut clocks)?;
+    let kinds = plan.programs.iter();
+    let kinds = kinds.map(|kind| selection.takes_kind(symbols.text(kind.level), symbols.text(kind.full_name)));
+    let kinds: Vec<bool> = kinds.collect();
+    let ranked = run.processes.iter().all(|process| process.rank.is_some());
+    let mut cutting = Cutting { plan: &plan, selection, kinds, made: Cut::default(), progress, done: 0 };
+    let mut first = 0;
+    for process in &run.processes {
+        let wanted = |(number, _): &(usize, &Stream)| {
+            let facts = &plan.streams[first + number];
+            let process = if ranked { facts.rank } else { facts.pid };
+            selection.takes_stream(process, facts.tid, symbols.text(facts.thread_name))
+        };
+        let streams: Vec<(usize, &Stream)> = process
+            .streams
+            .iter()
+            .enumerate()
+            .filter(wanted)
+            .map(|(number, stream)| (first + number, stream))
+            .collect();
+        first += process.streams.len();
+        cutting.process(process, &streams, folder)?;
+    }
+    Ok(cutting.made)
+}
+
+struct Cutting<'c> {
+    plan: &'c Plan<'c>,
+    selection: &'c Selection,
+    /// By program: whether its records are wanted.
+    kinds: Vec<bool>,
+    made: Cut,
+    progress: Option<&'c Progress>,
+    done: u64,
+}
+
+impl Cutting<'_> {
+    fn process(&mut self, process: &Process, streams: &[(usize, &Stream)], folder: &Path) -> Result<(), CutError> {
+        let all: u64 = process.streams.iter().map(Stream::records).sum();
+        let taken: u64 = streams.iter().map(|(_, stream)| stream.records()).sum();
+        self.made.left_out += all - taken;
+        self.tell(all - taken);
+        if streams.is_empty() {
+            return Ok(());
+        }
+        self.made.processes += 1;
+        self.made.streams += streams.len();
+        let mut writer =
+            Writer::copy_of(process, folder, |stream| streams.iter().any(|(_, kept)| kept.number == stream))?;
+        let error = |source| ReadError { file: process.path.clone(), offset: 0, source };
+        let file = open_shared(&process.path).map_err(error)?;
+        let (mut stored, mut payload) = (Vec::new(), Vec::new());
+        let (from, to) = self.selection.span();
+        for (number, stream) in streams {
+            for block in &stream.blocks {
+                let records = u64::from(block.header.records);
+                writer.dropped(stream.number, block.header.dropped);
+                self.tell(records);
+                let date = |ticks| self.plan.date(*number, ticks);
+                if date(block.header.last_ticks) < from || date(block.header.first_ticks) > to {
+                    self.made.left_out += records;
+                    continue;
+                }
+                let filled = process.read_stored(&file, block, &mut stored)?;
+                let Ok(unpacked) = unpack(&block.header, &stored[..filled], &mut payload) else {
+                    self.made.unreadable += records;
+                    continue;
+                };
+                let (kept, seen, whole) =
+                    self.block(process, *number, stream, unpacked, block.header.first_ticks, &mut writer)?;
+                self.made.kept += kept;
+                self.made.left_out += seen - kept;
+                self.made.unreadable += if whole.is_ok() { 0 } else { records.saturating_sub(seen) };
+            }
+        }
+        writer.finish()?;
+        Ok(())
+    }
+
+    /// Writes what is wanted of a block. Returns how many records were kept and how many seen, and whether all could be.
+    fn block(
+        &self,
+        process: &Process,
+        number: usize,
+        stream: &Stream,
+        payload: &[u8],
+        first_ticks: u64,
+        writer: &mut Writer,
+    ) -> Result<(u64, u64, Result<(), FormatError>), WriteError> {
+        let (mut kept, mut seen) = (0, 0);
+        let mut body = Vec::new();
+        for record in Records::new(payload, first_ticks, |id| process.record_type(id)) {
+            let record = match record {
+                Ok(record) => record,
+                Err(why) => return Ok((kept, seen, Err(why))),
+            };
+            let time = GlobalNanos(self.plan.date(number, record.ticks));
+            if record.id == ID_LOST {
+                let lost = Lost::decode(record.body);
+                let start = lost.map_or(time, |lost| GlobalNanos(self.plan.date(number, lost.first_ticks)));
+                if self.selection.takes_some_of(start, time) {
+                    writer.raw(stream.number, record.id, record.ticks, record.body)?;
+                }
+                continue;
+            }
+            seen += 1;
+            let kind = self.plan.program_number(number, record.id).and_then(|kind| self.kinds.get(kind));
+            if kind != Some(&true) || !self.selection.takes_time(time) {
+                continue;
+            }
+            kept += 1;
+            body.clear();
+            if process.record_type(record.id).is_some_and(|kind| kind.located) {
+                body.extend_from_slice(&record.site.to_le_bytes());
+            }
+            body.extend_from_slice(record.body);
+            writer.raw(stream.number, record.id, record.ticks, &body)?;
+        }
+        Ok((kept, seen, Ok(())))
+    }
+
+    fn tell(&mut self, records: u64) {
+        self.done += records;
+        if let Some(progress) = self.progress {
+            progress(self.done, self.plan.records());
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! How good corrected dates are, on short runs whose true dates are known. The whole table: `cargo bench --bench clock`.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "support/synthetic.rs"]
+mod synthetic;
+#[path = "support/truth.rs"]
+mod truth;
+
+use converter::clock::{Method, Status};
+use truth::{Bursts, Scene, clocks_alone, judge, options};
+
+#[test]
+fn a_scene_has_what_it_says() {
+    let scene = Scene { links: 3000, seconds: 10.0, ..Scene::default() };
+    let raw = judge(&scene, &clocks_alone(Method::None));
+    assert_eq!((raw.links, raw.report.counts.links), (3000, 3000));
+    assert_eq!(raw.backward, 0);
+    // Clocks differ by seconds: those who are behind receive before the send.
+    assert!(raw.max > 1_000_000_000 && raw.reversed > 500, "{} {}", raw.max, raw.reversed);
+    // A perfect world needs no correction.
+    let perfect = Scene { offset_seconds: 0.0, drift_ppm: 0.0, wander: 0.0, ..scene };
+    let verdict = judge(&perfect, &clocks_alone(Method::None));
+    assert_eq!((verdict.max, verdict.reversed), (1, 0), "a nanosecond is lost by rounding down");
+}
+
+#[test]
+fn bursts_at_both_ends_of_a_short_run() {
+    let scene = Scene { seconds: 10.0, links: 5000, bursts: Bursts::Both, ..Scene::default() };
+    let verdict = judge(&scene, &options(Method::Bursts));
+    assert!(verdict.median <= 300 && verdict.max <= 1000, "{} {}", verdict.median, verdict.max);
+    assert_eq!(verdict.backward, 0);
+}
+
+#[test]
+fn no_link_is_reversed_however_wrong_the_clocks_are() {
+    for (nodes, hz, told_later) in [(2, 1e9, 0.0), (3, 2.5e9, 0.0), (8, 1e6, 0.0), (8, 1e9, 1e8)] {
+        let scene = Scene { nodes, hz, told_later, links: 2000, seconds: 5.0, seed: 7, ..Scene::default() };
+        for method in [Method::None, Method::Bursts] {
+            let verdict = judge(&scene, &options(method));
+            verdict.check_order(&format!("{nodes} nodes, {hz} Hz, {told_later} ns, {method:?}"));
+            let found = verdict.report.causality.unwrap();
+            assert_eq!((found.links, found.circular), (2000, 0));
+            assert_eq!(found.reversed > 100, method == Method::None, "{found:?}");
+        }
+    }
+}
+
+#[test]
+fn the_graph_fit_needs_no_bursts() {
+    for bursts in [Bursts::Both, Bursts::First, Bursts::None] {
+        let scene = Scene { seconds: 60.0, links: 10_000, bursts, ..Scene::default() };
+        let verdict = judge(&scene, &clocks_alone(Method::Graph));
+        // A fifth of what is allowed for five minutes; without the causal pass.
+        verdict.check(&format!("{bursts:?}"), 50, 200);
+        assert_eq!(verdict.report.clocks.wander, Some(1e-9));
+        let status = if bursts == Bursts::None { Status::Messages } else { Status::BurstsAndMessages };
+        let domains = &verdict.report.clocks.domains;
+        assert!(domains[1..].iter().all(|domain| domain.status == status && domain.messages > 100), "{domains:?}");
+        assert!(verdict.report.clocks.remarks.is_empty(), "{:?}", verdict.report.clocks.remarks);
+    }
+}
+
+/// What a scene's conversion is worth when its clocks cannot be good: the order must be right all the same.
+fn in_order(what: &str, scene: &Scene) -> truth::Verdict {
+    let verdict = judge(scene, &options(Method::Graph));
+    verdict.check_order(what);
+    verdict
+}
+
+#[test]
+fn one_clock_needs_no_fit() {
+    let verdict = in_order("one domain", &Scene { nodes: 1, links: 2000, ..Scene::default() });
+    assert_eq!((verdict.max, verdict.report.clocks.wander), (1, None));
+}
+
+#[test]
+fn two_components_are_joined_by_the_real_time_clock_and_flagged() {
+    let scene = Scene { split: true, links: 4000, seconds: 20.0, bursts: Bursts::None, ..Scene::default() };
+    let verdict = in_order("two components", &scene);
+    assert_eq!(verdict.report.causality.unwrap().reversed, 0, "each is corrected by its own messages");
+    let domains = &verdict.report.clocks.domains;
+    assert!(domains[1..4].iter().all(|domain| domain.status == Status::Messages), "{domains:?}");
+    assert!(domains[4..].iter().all(|domain| domain.status == Status::RealTime), "{domains:?}");
+    let remarks = &verdict.report.clocks.remarks;
+    assert_eq!(
+        remarks.iter().filter(|remark| remark.contains("no messages join it to the first")).count(),
+        4,
+        "{remarks:?}"
+    );
+    // Within milliseconds, which is what the real-time clocks say.
+    assert!(verdict.max < 50_000_000, "{}", verdict.max);
+}
+
+#[test]
+fn one_way_traffic_is_said_to_be_so() {
+    let scene = Scene { nodes: 2, one_way: true, links: 4000, seconds: 20.0, bursts: Bursts::None, ..Scene::default() };
+    // Two nodes in a ring talk to each other; of three, each hears one.
+    let both = in_order("a ring of two", &scene);
+    assert_eq!(both.report.clocks.domains[1].status, Status::Messages);
+    let verdict = in_order("one way", &Scene { nodes: 3, ..scene });
+    let domains = &verdict.report.clocks.domains;
+    assert!(domains[1..].iter().all(|domain| domain.status == Status::OneWay), "{domains:?}");
+    assert!(verdict.report.clocks.remarks.iter().any(|remark| remark.contains("one direction only")));
+    // Off by what messages took.
+    assert!(verdict.max < 30_000, "{}", verdict.max);
+}
+
+#[test]
+fn coarse_ticks() {
+    let scene = Scene { hz: 1e6, links: 10_000, seconds: 30.0, bursts: Bursts::None, ..Scene::default() };
+    let verdict = in_order("1 us ticks", &scene);
+    assert!(verdict.median <= 600 && verdict.max <= 3000, "{} {}", verdict.median, verdict.max);
+}
+
+#[test]
+fn bad_clocks_are_followed() {
+    let scene = Scene { nodes: 4, wander: 1e-7, links: 8000, seconds: 20.0, bursts: Bursts::None, ..Scene::default() };
+    let verdict = in_order("wander 1e-7", &scene);
+    assert!(verdict.report.clocks.wander > Some(2e-8), "{:?}", verdict.report.clocks.wander);
+    assert!(verdict.median <= 500 && verdict.max <= 5000, "{} {}", verdict.median, verdict.max);
+}
+
+#[test]
+fn a_clock_that_was_set_is_told_and_followed() {
+    for step_nanos in [5e6, -5e6] {
+        let scene = Scene { step_nanos, links: 8000, seconds: 20.0, bursts: Bursts::None, ..Scene::default() };
+        let verdict = in_order("a step", &scene);
+        let sets = &verdict.report.clocks.domains[1].sets;
+        assert_eq!(sets.len(), 1, "{sets:?}");
+        assert!((sets[0].0 as f64 - 10e9).abs() < 0.3e9 && (sets[0].1 as f64 - step_nanos).abs() < 60e3, "{sets:?}");
+        assert!(verdict.report.remarks.iter().any(|remark| remark.contains("was set by")));
+        assert!(verdict.median <= 100 && verdict.max <= 10_000, "{} {}", verdict.median, verdict.max);
+    }
+}
+
+#[test]
+fn few_messages() {
+    let scene = Scene { nodes: 4, per_node: 1, links: 60, seconds: 30.0, bursts: Bursts::None, ..Scene::default() };
+    let verdict = in_order("sixty messages", &scene);
+    assert!(verdict.max <= 100_000, "{}", verdict.max);
+}
+
+#[test]
+fn many_processes() {
+    let scene =
+        Scene { nodes: 64, per_node: 4, links: 12_000, seconds: 10.0, bursts: Bursts::First, ..Scene::default() };
+    let verdict = in_order("256 processes", &scene);
+    assert!(verdict.median <= 500 && verdict.max <= 5000, "{} {}", verdict.median, verdict.max);
+}
+
+#[test]
+fn processes_of_one_node_whose_counters_disagree_get_clocks_of_their_own() {
+    let scene = Scene { nodes: 2, per_node: 2, disagree_nanos: 20e3, links: 6000, seconds: 10.0, ..Scene::default() };
+    let verdict = in_order("counters that disagree", &Scene { bursts: Bursts::None, ..scene });
+    let clocks = &verdict.report.clocks;
+    assert_eq!(clocks.domains.len(), 4);
+    assert!(clocks.remarks.iter().any(|remark| remark.contains("disagree")), "{:?}", clocks.remarks);
+    assert!(clocks.domains[1..].iter().all(|domain| domain.status == Status::Messages), "{:?}", clocks.domains);
+    assert!(verdict.median <= 100 && verdict.max <= 300, "{} {}", verdict.median, verdict.max);
+}
+
+#[test]
+fn an_affine_change_of_the_clocks_hardly_moves_dates() {
+    let scene = Scene { nodes: 4, links: 6000, seconds: 20.0, bursts: Bursts::None, ..Scene::default() };
+    let one = in_order("as they are", &scene);
+    let other = in_order("changed", &Scene { offset_seconds: 0.7, drift_ppm: -20.0, ..scene });
+    assert_eq!(one.errors.len(), other.errors.len());
+    let most = one.errors.iter().zip(&other.errors).map(|(one, other)| (one - other).abs()).max();
+    assert!(most <= Some(20), "{most:?} ns");
+}
+
+#[test]
+fn a_node_that_begins_late() {
+    let scene = Scene { nodes: 4, late: true, links: 6000, seconds: 20.0, bursts: Bursts::First, ..Scene::default() };
+    let verdict = in_order("late", &scene);
+    assert!(verdict.median <= 100 && verdict.max <= 300, "{} {}", verdict.median, verdict.max);
+}
+
+#[test]
+fn a_file_that_ends_early() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = Scene { nodes: 4, links: 20_000, seconds: 20.0, bursts: Bursts::None, ..Scene::default() };
+    truth::write(&scene, folder.path());
+    let file = folder.path().join("005.tmt");
+    let bytes = std::fs::read(&file).unwrap();
+    std::fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
+    let verdict = truth::judge_run(folder.path(), &options(Method::Graph));
+    verdict.check("cut short", 100, 300);
+    let counts = verdict.report.counts;
+    assert!(counts.unmatched_starts > 100 && counts.unmatched_ends > 100, "{counts:?}");
+}

@@ -1,0 +1,448 @@
+//! Runs whose true dates are known, and the judge of a conversion's dates. It shares no code with clock correction.
+//!
+//! Processes on nodes send each other messages. Each node has a clock with an offset, a drift and a frequency that wanders;
+//! each direction between two nodes has a latency of its own, and some messages are late. A record holds, beside what its
+//! clock said, the date on the *reference's* clock (that of the first node), which correction has to find.
+
+#![allow(
+    dead_code,
+    unreachable_pub,
+    missing_debug_implementations,
+    reason = "part of each test, which uses some of it"
+)]
+
+use std::path::Path;
+
+use converter::clock::Method;
+use converter::paje::{ExtraValue, PajeEvent, Sink};
+use converter::pipeline::{Options, convert};
+use converter::report::Report;
+use converter::run::Run;
+use converter::time::GlobalNanos;
+use tracer_format::entries::{Anchor, SyncSample};
+
+use super::synthetic::{About, File, Records, peer};
+
+const SPEC: &str = r#"
+trace truth;
+level COM {
+    event send { rank_: u32, key: u64, truth: i64 }
+    event receive { rank_: u32, key: u64, truth: i64, moment: date }
+}
+paje {
+    container program "Program" {
+        container process[rank_: u32] "Rank {rank_}" { }
+        link message "Message" from process to process
+    }
+}
+rule send -> start message key (key) from process[rank_] with { truth };
+rule receive -> end message key (key) to process[rank_] AT with { truth };
+"#;
+
+/// True nanoseconds at which the first message is sent.
+pub const START: f64 = 5e9;
+
+/// Which bursts of sync samples a run has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bursts {
+    Both,
+    First,
+    None,
+}
+
+/// What a run is like.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    pub nodes: usize,
+    pub per_node: usize,
+    pub seconds: f64,
+    pub links: usize,
+    pub bursts: Bursts,
+    /// Clocks differ by up to so many seconds,
+    pub offset_seconds: f64,
+    /// drift by up to so much,
+    pub drift_ppm: f64,
+    /// and wander by so much per square root of a second.
+    pub wander: f64,
+    /// Ticks per second.
+    pub hz: f64,
+    /// Messages go to the next node only, never back.
+    pub one_way: bool,
+    /// Nodes of the first half never talk to those of the second.
+    pub split: bool,
+    /// Receipts are recorded later, up to so many nanoseconds, and their rule gives the true moment.
+    pub told_later: f64,
+    /// The clock of every second process of a node is ahead by so many nanoseconds, though it bears the same name.
+    pub disagree_nanos: f64,
+    /// The last node begins in the middle of the run.
+    pub late: bool,
+    /// The clock of the second node jumps by so many nanoseconds in the middle of the run.
+    pub step_nanos: f64,
+    pub seed: u64,
+}
+
+impl Default for Scene {
+    fn default() -> Self {
+        Self {
+            nodes: 8,
+            per_node: 4,
+            seconds: 60.0,
+            links: 20_000,
+            bursts: Bursts::Both,
+            offset_seconds: 2.0,
+            drift_ppm: 50.0,
+            wander: 1e-9,
+            hz: 1e9,
+            one_way: false,
+            split: false,
+            told_later: 0.0,
+            disagree_nanos: 0.0,
+            late: false,
+            step_nanos: 0.0,
+            seed: 1,
+        }
+    }
+}
+
+/// A generator of random numbers (splitmix64).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^ (bits >> 31)
+    }
+
+    /// In 0..1.
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// In -1..1.
+    pub fn signed(&mut self) -> f64 {
+        2.0 * self.unit() - 1.0
+    }
+
+    pub fn below(&mut self, end: usize) -> usize {
+        (self.bits() % end as u64) as usize
+    }
+
+    fn exponential(&mut self) -> f64 {
+        -(1.0 - self.unit()).ln()
+    }
+
+    fn normal(&mut self) -> f64 {
+        (2.0 * self.exponential()).sqrt() * (std::f64::consts::TAU * self.unit()).cos()
+    }
+}
+
+/// How often the frequency of a clock changes, in nanoseconds.
+const STEP: f64 = 2e7;
+
+/// A clock: what it shows at a true date.
+struct Clock {
+    offset: f64,
+    /// What it gained at multiples of [`STEP`].
+    gained: Vec<f64>,
+    step_at: f64,
+    step_nanos: f64,
+}
+
+impl Clock {
+    fn new(scene: &Scene, node: usize, random: &mut Random) -> Self {
+        let end = START + (scene.seconds + 2.0) * 1e9;
+        let mut frequency = scene.drift_ppm * 1e-6 * random.signed();
+        let mut gained = vec![0.0];
+        while gained.len() as f64 * STEP < end + STEP {
+            gained.push(gained[gained.len() - 1] + frequency * STEP);
+            frequency += scene.wander * (STEP * 1e-9).sqrt() * random.normal();
+        }
+        let step_nanos = if node == 1 { scene.step_nanos } else { 0.0 };
+        // What a clock shows must not be negative.
+        let offset = (scene.offset_seconds * random.signed() + scene.offset_seconds) * 1e9;
+        Self { offset, gained, step_at: START + scene.seconds * 0.5e9, step_nanos }
+    }
+
+    /// Nanoseconds that it shows.
+    fn shows(&self, truth: f64) -> f64 {
+        let at = ((truth / STEP) as usize).min(self.gained.len() - 2);
+        let part = truth / STEP - at as f64;
+        let gained = self.gained[at] + (self.gained[at + 1] - self.gained[at]) * part;
+        let step = if truth >= self.step_at { self.step_nanos } else { 0.0 };
+        self.offset + truth + gained + step
+    }
+}
+
+/// The network and the clocks.
+struct World<'s> {
+    scene: &'s Scene,
+    clocks: Vec<Clock>,
+    /// Least latency from node to node.
+    base: Vec<Vec<f64>>,
+    random: Random,
+}
+
+impl<'s> World<'s> {
+    fn new(scene: &'s Scene) -> Self {
+        let mut random = Random(scene.seed);
+        let clocks = (0..scene.nodes).map(|node| Clock::new(scene, node, &mut random)).collect();
+        let mut base = vec![vec![300.0; scene.nodes]; scene.nodes];
+        let pairs = (0..scene.nodes).flat_map(|a| (0..a).map(move |b| (a, b)));
+        for (a, b) in pairs {
+            let latency = 1000.0 + 4000.0 * random.unit();
+            base[a][b] = latency * (1.0 + 0.05 * random.signed());
+            base[b][a] = latency * (1.0 + 0.05 * random.signed());
+        }
+        Self { scene, clocks, base, random }
+    }
+
+    fn ticks(&self, node: usize, truth: f64) -> u64 {
+        (self.clocks[node].shows(truth) * self.scene.hz * 1e-9).floor() as u64
+    }
+
+    /// What the clock of a process shows.
+    fn process_ticks(&self, rank: usize, truth: f64) -> u64 {
+        let more = if rank % 2 == 1 { self.scene.disagree_nanos } else { 0.0 };
+        ((self.clocks[rank / self.scene.per_node].shows(truth) + more) * self.scene.hz * 1e-9).floor() as u64
+    }
+
+    /// The least latency, some noise, and for one in ten a long wait.
+    fn latency(&mut self, from: usize, to: usize) -> f64 {
+        let tail = if self.random.unit() < 0.1 { (2000.0 / self.random.unit()).min(1e6) } else { 0.0 };
+        self.base[from][to] + 300.0 * self.random.exponential() + tail
+    }
+
+    /// A partner of a process: on its own node, or a power of two away.
+    fn partner(&mut self, from: usize) -> usize {
+        let Scene { nodes, per_node, one_way, split, .. } = *self.scene;
+        let processes = nodes * per_node;
+        if one_way {
+            return (from + per_node) % processes;
+        }
+        let (first, last) = match (split, from < processes / 2) {
+            (false, _) => (0, processes),
+            (true, true) => (0, processes / 2),
+            (true, false) => (processes / 2, processes),
+        };
+        let size = last - first;
+        let distance = 1usize << self.random.below(size.ilog2().max(1) as usize);
+        let distance = if self.random.bits() & 1 == 0 { distance } else { size - distance % size };
+        first + (from - first + distance) % size
+    }
+
+    /// A burst: in round k node i exchanges ten messages with node i XOR 2^k.
+    fn burst(&mut self, number: u32, date: f64, files: &mut [File]) {
+        let (nodes, per_node) = (self.scene.nodes, self.scene.per_node);
+        let mut round_start = date;
+        let mut bit = 1;
+        while bit < nodes {
+            for a in (0..nodes).filter(|a| a & bit == 0 && a + bit < nodes) {
+                let b = a + bit;
+                let mut now = round_start;
+                let mut samples = Vec::new();
+                for exchange in 0..10 {
+                    let t2 = now + self.latency(a, b);
+                    let t3 = t2 + 200.0;
+                    let t4 = t3 + self.latency(b, a);
+                    samples.push(SyncSample {
+                        burst: number,
+                        exchange,
+                        peer: peer(100 + (b * per_node) as u64),
+                        t1: self.ticks(a, now),
+                        t2: self.ticks(b, t2),
+                        t3: self.ticks(b, t3),
+                        t4: self.ticks(a, t4),
+                    });
+                    now = t4 + 100.0;
+                }
+                files[a * per_node].sync(&samples);
+            }
+            round_start += 2e6;
+            bit *= 2;
+        }
+    }
+}
+
+/// Writes the run of a scene. The same scene gives the same bytes.
+pub fn write(scene: &Scene, folder: &Path) {
+    let (spec, diagnostics) =
+        tumit::compile_text("truth.tumit", &SPEC.replace("AT", if scene.told_later > 0.0 { "at moment" } else { "" }));
+    let schema = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false))).schema();
+    let mut world = World::new(scene);
+    let processes = scene.nodes * scene.per_node;
+    let mut files: Vec<File> = Vec::new();
+    for rank in 0..processes {
+        let node = rank / scene.per_node;
+        let domain = format!("node {node}");
+        let mut file = File::new(&About { hz: scene.hz as u64, domain, ..About::rank(rank as u64) }, &schema);
+        file.thread(0, 1, "main");
+        // The real-time clock is set by hand: good to some milliseconds.
+        let wrong = 5e6 * world.random.signed();
+        file.anchor(Anchor {
+            ticks: world.ticks(node, START - 2e7),
+            real_nanos: 1_700_000_000_000_000_000 + (START - 2e7 + wrong) as u64,
+            ..Anchor::default()
+        });
+        files.push(file);
+    }
+    let end = START + scene.seconds * 1e9;
+    if scene.bursts != Bursts::None {
+        world.burst(0, START - 1e7, &mut files);
+    }
+    if scene.bursts == Bursts::Both {
+        world.burst(1, end + 2e7, &mut files);
+    }
+    let mut events: Vec<Vec<(f64, f64, u16, u64)>> = vec![Vec::new(); processes];
+    for key in 0..scene.links as u64 {
+        let sent = START + (key as f64 + world.random.unit()) / scene.links as f64 * scene.seconds * 1e9;
+        let from = world.random.below(processes);
+        let to = world.partner(from);
+        let last = scene.nodes - 1;
+        let is_late = from / scene.per_node == last || to / scene.per_node == last;
+        if scene.late && is_late && sent < START + scene.seconds * 0.5e9 {
+            continue;
+        }
+        let received = sent + world.latency(from / scene.per_node, to / scene.per_node);
+        events[from].push((sent, sent, 0, key));
+        let told = received + scene.told_later * world.random.unit();
+        events[to].push((told, received, 1, key));
+    }
+    for (rank, (mut file, mut events)) in files.into_iter().zip(events).enumerate() {
+        events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.3.cmp(&b.3)));
+        for (sequence, chunk) in events.chunks(2000).enumerate() {
+            let mut block = Records::default();
+            for &(told, date, kind, key) in chunk {
+                let mut body = u32::try_from(rank).unwrap().to_le_bytes().to_vec();
+                body.extend(key.to_le_bytes());
+                // What the reference would have shown.
+                let shown = world.clocks[0].shows(date) - world.clocks[0].offset;
+                body.extend((shown.round() as i64).to_le_bytes());
+                if kind == 1 {
+                    body.extend(world.process_ticks(rank, date).to_le_bytes());
+                }
+                block.record(kind, world.process_ticks(rank, told), &body);
+            }
+            file.records(0, sequence as u64, &block);
+        }
+        file.end();
+        file.save(folder, &format!("{rank:03}.tmt"));
+    }
+}
+
+/// What a conversion's dates are worth.
+#[derive(Debug)]
+pub struct Verdict {
+    /// Half of the dates on other clocks than the reference are at most so far from the truth, nanoseconds.
+    pub median: i64,
+    pub max: i64,
+    pub links: u64,
+    /// Links that end before they start.
+    pub reversed: u64,
+    /// Records of a process that come before the one recorded before them.
+    pub backward: u64,
+    /// All errors, by process and true date.
+    pub errors: Vec<i64>,
+    pub report: Report,
+}
+
+impl Verdict {
+    /// Panics when dates are worse than this, or out of order.
+    pub fn check(&self, what: &str, median: i64, max: i64) {
+        assert!(self.median <= median, "{what}: median error {} ns, allowed {median}", self.median);
+        assert!(self.max <= max, "{what}: largest error {} ns, allowed {max}", self.max);
+        self.check_order(what);
+    }
+
+    pub fn check_order(&self, what: &str) {
+        assert_eq!((self.reversed, self.backward), (0, 0), "{what}: reversed links, records out of order");
+        assert_eq!(self.report.counts.reversed_links, 0, "{what}: reversed links as the report counts them");
+    }
+}
+
+/// Collects dates and truths.
+#[derive(Default)]
+struct Judge {
+    /// By container: date, truth.
+    dates: Vec<(u32, i64, i64)>,
+    /// By key of the link: the dates of its ends.
+    links: std::collections::BTreeMap<u64, [Option<i64>; 2]>,
+    last: i64,
+    /// The containers of the ranks.
+    ranks: std::collections::BTreeMap<u32, usize>,
+}
+
+impl Sink for Judge {
+    fn event(&mut self, event: &PajeEvent<'_>) -> std::io::Result<()> {
+        let (time, extra, key, at, end) = match event {
+            PajeEvent::StartLink { time, extra, key, start, .. } => (time.0, extra, key.0, start.0, 0),
+            PajeEvent::EndLink { time, extra, key, end, .. } => (time.0, extra, key.0, end.0, 1),
+            PajeEvent::CreateContainer { container, name, .. } => {
+                if let Some(rank) = name.strip_prefix("Rank ") {
+                    self.ranks.insert(container.0, rank.parse().unwrap());
+                }
+                return Ok(());
+            }
+            _ => return Ok(()),
+        };
+        assert!(time >= self.last, "operations are in order of date");
+        self.last = time;
+        let ExtraValue::Integer(truth) = extra[0].value else { panic!("a number") };
+        self.dates.push((at, time, truth));
+        self.links.entry(key).or_default()[end] = Some(time);
+        Ok(())
+    }
+
+    fn finish(&mut self, _end: GlobalNanos) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Converts the run of a scene and compares. The run is removed.
+pub fn judge(scene: &Scene, options: &Options) -> Verdict {
+    let folder = tempfile::tempdir().unwrap();
+    write(scene, folder.path());
+    judge_run(folder.path(), options)
+}
+
+/// Converts a run that [`write`] made and compares.
+pub fn judge_run(folder: &Path, options: &Options) -> Verdict {
+    let run = Run::open(folder).unwrap();
+    let mut judge = Judge::default();
+    let report = convert(&run, options, &mut judge).unwrap();
+    let Judge { mut dates, links, ranks, .. } = judge;
+    let is_reference = |container: u32| report.clocks.domain_of[ranks[&container]] == 0;
+    // The first rank is on the reference's node: its dates are right but for where they begin, and the causal pass may
+    // move some of them later.
+    let errors: Vec<i64> = dates.iter().map(|(_, date, truth)| date - truth).collect();
+    let reference = dates.iter().zip(&errors).filter(|((container, ..), _)| is_reference(*container));
+    let origin = reference.map(|(_, error)| *error).min().unwrap();
+    // The reference has none to speak of, unless it is alone.
+    let alone = report.clocks.domains.len() == 1;
+    let judged = dates.iter().zip(&errors).filter(|((container, ..), _)| alone || !is_reference(*container));
+    let mut sizes: Vec<i64> = judged.map(|(_, error)| (error - origin).abs()).collect();
+    sizes.sort_unstable();
+    dates.sort_by_key(|(container, _, truth)| (*container, *truth));
+    let backward = dates.windows(2).filter(|pair| pair[0].0 == pair[1].0 && pair[0].1 > pair[1].1).count() as u64;
+    let ends = links.values().map(|[start, end]| (start.unwrap(), end.unwrap()));
+    let reversed = ends.filter(|(start, end)| start > end).count() as u64;
+    let errors = dates.iter().map(|(_, date, truth)| date - truth - origin).collect();
+    let (median, max) = (sizes[sizes.len() / 2], sizes[sizes.len() - 1]);
+    Verdict { median, max, links: links.len() as u64, reversed, backward, errors, report }
+}
+
+/// The options of a method.
+pub fn options(method: Method) -> Options {
+    let mut options = Options::default();
+    options.clock = method;
+    options
+}
+
+/// The options of a method, without the causal pass.
+pub fn clocks_alone(method: Method) -> Options {
+    let mut options = options(method);
+    options.causal = false;
+    options
+}

@@ -1,0 +1,133 @@
+//! What the fuzz targets share: how their bytes become files. Mutated bytes would nearly never have a right checksum, and a
+//! live file is mostly empty: both would leave a fuzzer at the door.
+
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use converter::census;
+use converter::listing::{FieldValue, Selection, list_selected};
+use converter::paje::write::Writer;
+use converter::pipeline::{ConvertError, Options, convert};
+use converter::run::Run;
+use tracer_format::block::find_block;
+use tracer_format::live::{LIVE_HEAD_BYTES, LiveLayout, SLOT_HEAD_BYTES, head};
+use tracer_format::{BlockHeader, HEADER_BYTES};
+
+/// Bytes of a slot of the live files that [`live_file`] makes: the least.
+const SLOT_BYTES: usize = 4096;
+/// Bytes of their logs of names.
+const LOG_BYTES: usize = 8192;
+
+/// Gives every block whose sizes are possible its right checksum.
+#[must_use]
+pub fn mended(data: &[u8]) -> Vec<u8> {
+    let mut bytes = data.to_vec();
+    let mut from = 0;
+    while let Some(at) = find_block(&bytes, from) {
+        from = at + 1;
+        let Ok(header) = BlockHeader::decode(&bytes[at..]) else { continue };
+        let end = at + HEADER_BYTES + header.stored_bytes as usize;
+        let Some(stored) = bytes.get(at + HEADER_BYTES..end) else { continue };
+        let mended = header.encode(stored);
+        bytes[at..at + HEADER_BYTES].copy_from_slice(&mended);
+        from = end;
+    }
+    bytes
+}
+
+/// A live file of a few bytes: `process id (16), length of the log u16, log, { length u16, head of a slot and payload }`. What is
+/// too short is filled with zeros, what is too long is cut.
+#[must_use]
+pub fn live_file(data: &[u8]) -> Vec<u8> {
+    let mut rest = data;
+    let id = take(&mut rest, 16);
+    let mut process_id = [0; 16];
+    process_id[..id.len()].copy_from_slice(id);
+    let log = piece(&mut rest, LOG_BYTES);
+    let mut slots = Vec::new();
+    while !rest.is_empty() && slots.len() < 8 {
+        slots.push(piece(&mut rest, SLOT_BYTES));
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "a few")]
+    let layout = LiveLayout {
+        process_id,
+        slot_bytes: SLOT_BYTES as u32,
+        slots: slots.len() as u32,
+        log_bytes: LOG_BYTES as u32,
+    };
+    let mut bytes = vec![0; LIVE_HEAD_BYTES + LOG_BYTES + slots.len() * SLOT_BYTES];
+    put(&mut bytes, 0, &layout.encode());
+    put(&mut bytes, head::LOG_USED, &(log.len() as u64).to_le_bytes());
+    put(&mut bytes, LIVE_HEAD_BYTES, log);
+    for (number, slot) in slots.into_iter().enumerate() {
+        put(&mut bytes, LIVE_HEAD_BYTES + LOG_BYTES + number * SLOT_BYTES, slot);
+    }
+    bytes
+}
+
+/// The other way: what [`live_file`] makes such a file of. A slot's empty rest is left out.
+#[must_use]
+pub fn few_bytes(live: &[u8]) -> Vec<u8> {
+    let word = |at: usize| u32::from_le_bytes([live[at], live[at + 1], live[at + 2], live[at + 3]]) as usize;
+    let mut bytes = live[head::PROCESS_ID..head::PROCESS_ID + 16].to_vec();
+    let mut append = |piece: &[u8]| {
+        bytes.extend(u16::try_from(piece.len()).unwrap_or(u16::MAX).to_le_bytes());
+        bytes.extend_from_slice(piece);
+    };
+    append(&live[LIVE_HEAD_BYTES..][..word(head::LOG_USED)]);
+    for number in 0..word(head::SLOTS) {
+        let at = word(head::SLOTS_OFFSET) + number * word(head::SLOT_BYTES);
+        append(&live[at..at + SLOT_HEAD_BYTES + word(at)]);
+    }
+    bytes
+}
+
+/// `length u32, bytes`, and the rest.
+#[must_use]
+pub fn split(data: &[u8]) -> (&[u8], &[u8]) {
+    let mut rest = data;
+    let length = take(&mut rest, 4).iter().rev().fold(0, |length, byte| length << 8 | usize::from(*byte));
+    let first = take(&mut rest, length);
+    (first, rest)
+}
+
+fn piece<'d>(rest: &mut &'d [u8], most: usize) -> &'d [u8] {
+    let length = take(rest, 2).iter().rev().fold(0, |length, byte| length << 8 | usize::from(*byte));
+    take(rest, length.min(most))
+}
+
+fn take<'d>(rest: &mut &'d [u8], most: usize) -> &'d [u8] {
+    let (taken, left) = rest.split_at(most.min(rest.len()));
+    *rest = left;
+    taken
+}
+
+fn put(bytes: &mut [u8], at: usize, data: &[u8]) {
+    bytes[at..at + data.len()].copy_from_slice(data);
+}
+
+/// Reads all of a run, in all ways that a reader has; a run that cannot be opened is none.
+pub fn read_all(path: &Path) -> Option<Run> {
+    let run = Run::open(path).ok()?;
+    let options = Options::default();
+    let mut listed = 0u64;
+    let mut shown = io::sink();
+    let _ = list_selected::<ConvertError>(&run, &options, &Selection::default(), |record| {
+        listed += 1;
+        for (name, value) in record.fields {
+            let _ = match value {
+                FieldValue::Text(text) => write!(shown, "{name}={text}"),
+                value => write!(shown, "{name}={value}"),
+            };
+        }
+        // A damaged array can make a record of very many numbers: enough is enough.
+        Ok(if listed < 20_000 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    });
+    for loss in run.losses() {
+        let _ = write!(shown, "{loss}");
+    }
+    let _ = census::count(&run, &options);
+    let _ = convert(&run, &options, &mut Writer::new(io::sink()));
+    Some(run)
+}

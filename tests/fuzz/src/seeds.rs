@@ -1,0 +1,165 @@
+//! What fuzzing begins with: `seeds CORPUS` writes small schemas, runs, live files and Pajé texts into `CORPUS/TARGET/`.
+
+#[path = "../../../converter/tests/support/live.rs"]
+mod live;
+#[path = "../../../converter/tests/support/synthetic.rs"]
+mod synthetic;
+
+use std::fs;
+use std::path::Path;
+
+use converter::paje::write::Writer;
+use converter::pipeline::{Options, convert};
+use converter::run::Run;
+// It is built with coverage like the targets, and so needs what counts it.
+use libfuzzer_sys as _;
+use live::{Live, Slot};
+use synthetic::{About, File, Records, process_id};
+use tracer_format::record::Lost;
+use tracer_format::{Codec, ID_LOST, Schema, cause};
+
+/// Something of everything.
+const SPEC: &str = r#"
+trace all;
+enum color { red, green = 300, blue }
+level L {
+    event numbers { a: u8, b: i16, c: f32, d: f64, yes: bool }
+    event texts located { name: interned, what: string, data: bytes, place: pointer }
+    event arrays { fixed: [u16; 2], counted: [color], dates: [date] }
+    event begin { thread: u32, what: string }
+    event end { thread: u32, since: date }
+    event send { key: u64 }
+    event receive { key: u64 }
+    span step { n: u32 }
+}
+paje {
+    container program "Program" {
+        container thread[thread: u32] "Thread {thread}" { state doing "Doing" variable load "Load" }
+        link message "Message" from program to program
+    }
+}
+rule begin -> push doing = what on thread[thread] -> set load = thread on thread[thread];
+rule end -> pop doing on thread[thread] -> push doing = "ended" on thread[thread] at since;
+rule send -> start message key (key) from program;
+rule receive -> end message key (key) to program;
+"#;
+
+fn main() {
+    let corpus = std::env::args().nth(1).expect("usage: seeds CORPUS");
+    let corpus = Path::new(&corpus);
+    for target in ["schema", "run", "live", "paje"] {
+        fs::create_dir_all(corpus.join(target)).expect("a writable folder");
+    }
+    let put = |target: &str, name: &str, bytes: &[u8]| {
+        fs::write(corpus.join(target).join(name), bytes).expect("a writable folder");
+    };
+    let spec = tumit::compile_text("all.tumit", SPEC).0.expect("a spec without mistakes");
+    let whole = spec.schema();
+    let mut bare = whole.clone();
+    bare.sources.clear();
+    put("schema", "whole", &whole.encode());
+    put("schema", "bare", &bare.encode());
+    for (name, text) in [("empty", "trace a;"), ("one", "trace a version 3; level L off { event e located {} }")] {
+        if let Some(spec) = tumit::compile_text("a.tumit", text).0 {
+            put("schema", name, &spec.schema().encode());
+        }
+    }
+    let runs = [
+        ("raw", &whole, Codec::Raw),
+        ("bare", &bare, Codec::Raw),
+        ("packed", &whole, Codec::Lz4),
+        ("columns", &bare, Codec::Columns),
+    ];
+    for (name, schema, codec) in runs {
+        put("run", name, &run(schema, codec, true));
+    }
+    for (name, in_file) in [("beside", true), ("alone", false)] {
+        let file = if in_file { run(&bare, Codec::Raw, false) } else { Vec::new() };
+        let mut bytes = u32::try_from(file.len()).expect("it is small").to_le_bytes().to_vec();
+        bytes.extend(file);
+        bytes.extend(fuzz::few_bytes(&live(&bare, in_file).bytes));
+        put("live", name, &bytes);
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (name, schema) in [("rules", &whole), ("default", &bare)] {
+        let path = folder.path().join(format!("{name}.tmt"));
+        fs::write(&path, run(schema, Codec::Raw, true)).expect("a writable folder");
+        let opened = Run::open(&path).expect("a good run");
+        let mut writer = Writer::new(Vec::new());
+        convert(&opened, &Options::default(), &mut writer).expect("it can be converted");
+        put("paje", name, &writer.into_inner());
+    }
+}
+
+/// Records of every type, from a date on.
+fn records(from: u64) -> Records {
+    let text = |text: &[u8]| [&u16::try_from(text.len()).expect("short").to_le_bytes()[..], text].concat();
+    let mut records = Records::default();
+    let numbers = [&[7][..], &(-2i16).to_le_bytes(), &0.5f32.to_le_bytes(), &1e300f64.to_le_bytes(), &[1]].concat();
+    let words =
+        [&1u32.to_le_bytes()[..], &1u32.to_le_bytes(), &text(b"what"), &text(&[0, 255]), &4096u64.to_le_bytes()]
+            .concat();
+    let arrays = [&[1, 0, 2, 0][..], &[2, 0, 0, 0, 44, 1], &[1, 0], &from.to_le_bytes()].concat();
+    let begin = [&3u32.to_le_bytes()[..], &text(b"go")].concat();
+    let end = [&3u32.to_le_bytes()[..], &(from + 50).to_le_bytes()].concat();
+    let bodies = [&numbers[..], &words, &arrays, &begin, &end, &from.to_le_bytes(), &from.to_le_bytes()];
+    for (number, body) in bodies.into_iter().enumerate() {
+        records.record(u16::try_from(number).expect("a few"), from + 10 * number as u64, body);
+    }
+    records.record(7, from + 90, &7u32.to_le_bytes());
+    // A wide date goes before it.
+    records.record(8, from + (1 << 33), &[]);
+    records
+}
+
+fn run(schema: &Schema, codec: Codec, ended: bool) -> Vec<u8> {
+    let mut file = File::new(&About::rank(0), schema);
+    file.codec = codec;
+    file.thread(0, 2, "main");
+    file.thread(1, 3, "");
+    file.string("a name");
+    let mut site = Vec::new();
+    tracer_format::entries::append_site(&mut site, 1, 12, b"main.c");
+    file.process_block(tracer_format::BlockKind::Sites, 1, &site);
+    file.records(0, 0, &records(1000));
+    let mut after = Records::default();
+    let lost = Lost { count: 9, bytes: 300, first_ticks: 1 << 34, last_ticks: 1 << 35, cause: cause::NO_BUFFER };
+    after.record(ID_LOST - 1, 1 << 36, &lost.encode());
+    after.count = 0;
+    after.record(5, (1 << 36) + 5, &1u64.to_le_bytes());
+    file.records(0, 1, &after);
+    file.records(1, 0, &records(1 << 20));
+    if codec == Codec::Columns {
+        // Enough of them that columns are smaller than records.
+        let mut many = Records::default();
+        for n in 0..40u64 {
+            let begin = [&3u32.to_le_bytes()[..], &2u16.to_le_bytes(), b"go"].concat();
+            many.record(3, (1 << 40) + 10 * n, &begin);
+            many.record(5, (1 << 40) + 10 * n + n % 3, &(n * n).to_le_bytes());
+        }
+        file.records(1, 1, &many);
+    }
+    if ended {
+        file.end();
+    }
+    file.bytes
+}
+
+/// The live file of that run: three slots, one of which the file has in part.
+fn live(schema: &Schema, in_file: bool) -> Live {
+    let mut live = Live::new(process_id(100), 3);
+    let id = process_id(100);
+    let mut tags = Vec::new();
+    tracer_format::tags::append_tag(&mut tags, tracer_format::tags::tag::PROCESS_ID, &id);
+    live.entry(tracer_format::BlockKind::Process, u32::MAX, &tags);
+    live.schema(schema);
+    live.thread(2, 9, "late");
+    live.string(1, "a name");
+    let records = records(1 << 40);
+    let flushed = (u32::try_from(6 + 16).expect("small"), 1, 1 << 40);
+    live.slot(0, &Slot { stream: 2, records: records.clone(), ..Slot::default() });
+    live.slot(1, &Slot { stream: 0, sequence: 2, records: records.clone(), ..Slot::default() });
+    let flushed = if in_file { flushed } else { (0, 0, 0) };
+    live.slot(2, &Slot { stream: 1, sequence: u64::from(in_file), records, flushed, dropped: 4 });
+    live
+}

@@ -1,0 +1,118 @@
+//! Tumit and its peers in one run: `cargo run --release` in this folder, and a table of costs comes out. `-- --smoke` shows in a moment
+//! that it runs. `docs/recording-costs.md` has a table and tells what its columns mean.
+//!
+//! Every tool records the same: an event with two 64-bit integers, or a span that begins and ends. Each measurement is a
+//! process of its own; the tools take turns, round by round, and the best burst of each counts.
+
+mod programs;
+mod task;
+mod tools;
+
+use std::path::Path;
+use std::process::Command;
+
+use programs::Programs;
+use tools::Tool;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.first().is_some_and(|word| word == "child") {
+        return task::run(&arguments[1], &arguments[2..]);
+    }
+    let smoke = arguments.iter().any(|word| word == "--smoke");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let programs = Programs::build(folder.path());
+    let mut rows: Vec<Row> = Tool::ALL.into_iter().map(Row::new).collect();
+    let (turns, rounds) = if smoke { (1, 2) } else { (5, 20) };
+    for _ in 0..turns {
+        for row in &mut rows {
+            for (task, best) in [("pair", &mut row.pair), ("span", &mut row.span)] {
+                *best = least(*best, programs.nanos(row.tool, task, rounds));
+            }
+        }
+    }
+    let events = if smoke { 20_000 } else { 200_000 };
+    for row in &mut rows {
+        row.instructions = programs.instructions(row.tool);
+        row.regular = programs.bytes(row.tool, "regular", events);
+        row.irregular = programs.bytes(row.tool, "irregular", events);
+        row.killed = programs.kill(row.tool, if smoke { 300 } else { 1500 });
+    }
+    print(&rows);
+    println!("\n{} events for bytes; a killed program had recorded 100,000 events a second.", events);
+    println!("{}", machine());
+}
+
+/// What was measured of a tool; nothing where it cannot be.
+struct Row {
+    tool: Tool,
+    /// Nanoseconds of an event, and of a span with its two ends.
+    pair: Option<f64>,
+    span: Option<f64>,
+    /// Instructions of the recording thread per event.
+    instructions: Option<f64>,
+    /// Bytes on disk per event.
+    regular: Option<f64>,
+    irregular: Option<f64>,
+    /// Events that had been recorded when it was killed, and those that could be read afterwards.
+    killed: Option<(u64, u64)>,
+}
+
+impl Row {
+    fn new(tool: Tool) -> Self {
+        Self { tool, pair: None, span: None, instructions: None, regular: None, irregular: None, killed: None }
+    }
+}
+
+fn least(before: Option<f64>, now: Option<f64>) -> Option<f64> {
+    match (before, now) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+fn print(rows: &[Row]) {
+    println!(
+        "| recorder | ns per event | of the limit | ns per span | instructions per event | bytes per event, regular | irregular | lost by SIGKILL |"
+    );
+    println!("|---|---|---|---|---|---|---|---|");
+    let limit = |tool: Tool| {
+        let limit = if tool.is_c() { Tool::LimitC } else { Tool::Limit };
+        rows.iter().find(|row| row.tool == limit).and_then(|row| row.pair)
+    };
+    let one = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1}"));
+    for row in rows {
+        let ratio = row.pair.zip(limit(row.tool)).map(|(own, least)| format!("{:.2}", own / least));
+        let killed = row.killed.map_or_else(
+            || "-".to_owned(),
+            |(recorded, read)| format!("{} of {recorded}", recorded.saturating_sub(read)),
+        );
+        println!(
+            "| {} | {} | {} | {} | {} | {} | {} | {killed} |",
+            row.tool.title(),
+            one(row.pair),
+            ratio.unwrap_or_else(|| "-".to_owned()),
+            one(row.span),
+            one(row.instructions),
+            one(row.regular),
+            one(row.irregular),
+        );
+    }
+}
+
+/// The machine, as it says of itself.
+fn machine() -> String {
+    let read = |path: &str| std::fs::read_to_string(Path::new(path)).unwrap_or_default();
+    let processor = read("/proc/cpuinfo");
+    let model = processor.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or(" : ?");
+    let release = Command::new("uname").arg("-sr").output().map(|output| output.stdout).unwrap_or_default();
+    let release = String::from_utf8_lossy(&release).trim().to_owned();
+    let load = read("/proc/loadavg");
+    format!(
+        "{}, {} cores, {release}, clock {}, load {}",
+        model.trim_start_matches([' ', '\t', ':']).trim(),
+        std::thread::available_parallelism().map_or(0, usize::from),
+        read("/sys/devices/system/clocksource/clocksource0/current_clocksource").trim(),
+        load.split(' ').next().unwrap_or("?"),
+    )
+}

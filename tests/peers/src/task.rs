@@ -1,0 +1,120 @@
+//! What a child does: `child TOOL TASK …`. The C programs (`c/loop.h`) do the same by the same words.
+//!
+//! - `pair ROUNDS BURST`, `span ROUNDS BURST`: prints `ns N`, the least time of an event in a burst, without the loop;
+//! - `regular EVENTS`, `irregular EVENTS`: records so many and ends in order;
+//! - `instructions EVENTS`: records so many and ends at once;
+//! - `kill WITNESS`: records 100,000 events a second until it is killed.
+
+use std::hint::black_box;
+use std::os::fd::AsRawFd as _;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use tracer_rt::Buffers;
+
+use crate::tools::{Chrome, Fastrace, Limit, Puffin, Tracy, Tumit};
+
+/// Something that records.
+pub trait Recorder {
+    /// An event with two numbers.
+    fn pair(&mut self, first: u64, second: u64);
+    /// A span, both ends.
+    fn span(&mut self);
+    /// Hands on what was recorded, between bursts.
+    fn flush(&mut self) {}
+    /// Ends in order.
+    fn end(&mut self) {
+        self.flush();
+    }
+}
+
+/// Numbers outside the process: events recorded, and, for a tool without files, those that it handed on.
+pub struct Witness(pub &'static [AtomicU64; 2]);
+
+impl Witness {
+    pub fn open(path: &str) -> Self {
+        let file = std::fs::File::options().read(true).write(true).open(path).expect("the parent made it");
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a new mapping of a file that is a page long.
+        let page = unsafe { libc::mmap(std::ptr::null_mut(), 4096, protection, libc::MAP_SHARED, file.as_raw_fd(), 0) };
+        assert_ne!(page, libc::MAP_FAILED);
+        // SAFETY: the mapping has room for the counters and is never taken away.
+        Self(unsafe { &*page.cast() })
+    }
+}
+
+pub fn run(tool: &str, words: &[String]) {
+    // Where the tool's file goes: in the folder in which the child runs.
+    match tool {
+        "limit" => perform(Limit, words),
+        "mapped" => perform(Tumit::new("run.tmt", Buffers::Mapped), words),
+        "private" => perform(Tumit::new("run.tmt", Buffers::Private), words),
+        "tracy" => perform(Tracy::new(), words),
+        "fastrace" => {
+            let witness = (words[0] == "kill").then(|| Witness::open(&words[1]));
+            perform(Fastrace::new(witness), words);
+        }
+        "puffin" => perform(Puffin::new("run.puffin"), words),
+        "chrome" => perform(Chrome::new("run.json"), words),
+        other => panic!("no tool `{other}`"),
+    }
+}
+
+fn perform(mut recorder: impl Recorder, words: &[String]) {
+    let number = |at: usize| words[at].parse::<u64>().expect("a number");
+    match words[0].as_str() {
+        "pair" => println!("ns {}", least(&mut recorder, number(1), number(2), |recorder, n| recorder.pair(n, n & 15))),
+        "span" => println!("ns {}", least(&mut recorder, number(1), number(2), |recorder, _| recorder.span())),
+        "regular" => count(&mut recorder, number(1), |n, _| (n, n & 15)),
+        "irregular" => count(&mut recorder, number(1), |_, random| (random, random >> 32)),
+        "instructions" => {
+            (0..number(1)).for_each(|n| recorder.pair(black_box(n), n & 15));
+            // SAFETY: ends the process without any handler, so that what is left to be written costs nothing.
+            unsafe { libc::_exit(0) };
+        }
+        "kill" => until_killed(&mut recorder, &Witness::open(&words[1])),
+        other => panic!("no task `{other}`"),
+    }
+}
+
+#[inline(always)]
+fn least<R: Recorder>(recorder: &mut R, rounds: u64, burst: u64, event: impl Fn(&mut R, u64)) -> f64 {
+    let (mut best_empty, mut best) = (f64::INFINITY, f64::INFINITY);
+    let each = |start: Instant| start.elapsed().as_secs_f64() * 1e9 / burst as f64;
+    for _ in 0..rounds {
+        let start = Instant::now();
+        (0..burst).for_each(|n| _ = black_box(n));
+        best_empty = best_empty.min(each(start));
+        let start = Instant::now();
+        (0..burst).for_each(|n| event(recorder, black_box(n)));
+        best = best.min(each(start));
+        recorder.flush();
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    best - best_empty
+}
+
+fn count(recorder: &mut impl Recorder, events: u64, values: impl Fn(u64, u64) -> (u64, u64)) {
+    let mut random = 88_172_645_463_325_252u64;
+    for n in 0..events {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        let (first, second) = values(n, random);
+        recorder.pair(first, second);
+        if n % 20_000 == 19_999 {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+    recorder.end();
+}
+
+fn until_killed(recorder: &mut impl Recorder, witness: &Witness) {
+    let (start, mut n) = (Instant::now(), 0u64);
+    loop {
+        while start.elapsed() < Duration::from_micros(10 * n) {}
+        recorder.pair(n, n & 15);
+        n += 1;
+        witness.0[0].store(n, Ordering::Release);
+    }
+}

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Prints the records of a run in order of date, one JSON object per line, as `tumit dump --json` does: dump.py RUN
+
+A second reader, written from tracer-rt/format/FORMAT.md and from nothing else, with nothing but Python: it shows that the
+page is enough to write one, and a test compares what the two readers say. It holds a whole run in memory, and does not bring
+clocks together: each is shown in nanoseconds of its own, as `--clock none` does.
+
+What is damaged or missing is told on the standard error, and the exit status is 1 then; 2 when there is no run to read.
+"""
+
+import decimal
+import json
+import math
+import os
+import struct
+import sys
+
+from blocks import integer_of, text_of
+from process import Process
+from schema import Date, Single
+
+
+def open_run(path, complain):
+    """The processes of a run folder, or of one file: those with ranks in their order."""
+    if os.path.isdir(path):
+        names = {name.rsplit(".", 1)[0] for name in os.listdir(path) if name.endswith((".tmt", ".live"))}
+        paths = [os.path.join(path, name + ".tmt") for name in sorted(names)]
+    else:
+        paths = [path]
+    if not paths or not any(os.path.exists(path) or os.path.exists(path[:-4] + ".live") for path in paths):
+        print("%s: no run" % path, file=sys.stderr)
+        raise SystemExit(2)
+    processes = [Process(path, lambda what, path=path: complain("%s: %s" % (path, what))) for path in paths]
+    return sorted(processes, key=lambda process: (process.integer(5) is None, process.integer(5) or 0))
+
+
+# Not of the format: how `tumit dump --json` writes values.
+
+
+def bounded(nanos):
+    return max(-(1 << 63), min(nanos, (1 << 63) - 1))
+
+
+def shown(value, nanos):
+    if isinstance(value, Date):
+        return bounded(nanos(value))
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, list):
+        return "[" + ", ".join(in_text(item, nanos) for item in value) + "]"
+    return value
+
+
+def in_text(value, nanos):
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Date):
+        value = bounded(nanos(value))
+        return "%s%d.%09d" % ("-" if value < 0 else "", abs(value) // 10**9, abs(value) % 10**9)
+    if isinstance(value, float):
+        return float_text(value)
+    return str(value)
+
+
+def float_text(value):
+    """The fewest digits that mean this number, without an exponent."""
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    digits = repr(float(value))
+    if isinstance(value, Single):
+        bits = struct.pack("<f", value)
+        all_digits = ("%.*g" % (count, value) for count in range(1, 10))
+        digits = next(digits for digits in all_digits if struct.pack("<f", float(digits)) == bits)
+    text = format(decimal.Decimal(digits), "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def rate_of(processes):
+    """Ticks per second of the clock that these processes read."""
+    told = [process.integer(8) for process in processes if process.integer(8)]
+    anchors = [anchor for process in processes for anchor in process.anchors]
+    if told or not anchors:
+        return told[0] if told else 10**9
+    (ticks, nanos), (last_ticks, last_nanos) = min(anchors), max(anchors)
+    return (last_ticks - ticks) * 10**9 // (last_nanos - nanos) if last_nanos > nanos else 10**9
+
+
+def lines(processes):
+    rates = {}
+    for process in processes:
+        if process.clock() not in rates:
+            rates[process.clock()] = rate_of([other for other in processes if other.clock() == process.clock()])
+    found, start = [], None
+    for process in processes:
+        rate = rates[process.clock()]
+        for stream, ticks, name, level, source, fields in process.records():
+            nanos = ticks * 10**9 // rate
+            start = nanos if start is None else min(start, nanos)
+            found.append((nanos, process, rate, stream, name, level, source, fields))
+    found.sort(key=lambda record: record[0])
+    for nanos, process, rate, stream, name, level, source, fields in found:
+        about = process.streams.get(stream, {})
+        tid = integer_of(about[20]) if 20 in about else stream
+        line = {
+            "time_ns": bounded(nanos - start),
+            "pid": process.integer(4),
+            "tid": tid,
+            "host": text_of(process.tags.get(3, b"")),
+            "thread": text_of(about.get(21, b"")) or "thread %d" % tid,
+            "level": level,
+            "event": name,
+            "fields": {name: shown(value, lambda t: t * 10**9 // rate - start) for name, value in fields.items()},
+        }
+        if process.integer(5) is not None:
+            line["rank"] = process.integer(5)
+        if source is not None:
+            line["file"], line["line"] = source
+        yield line
+
+
+def main():
+    if len(sys.argv) != 2:
+        print("usage: dump.py RUN", file=sys.stderr)
+        raise SystemExit(2)
+    faults = []
+    processes = open_run(sys.argv[1], faults.append)
+    for line in lines(processes):
+        print(json.dumps(line, sort_keys=True, ensure_ascii=False))
+    ranks = max((process.integer(6) or 0 for process in processes), default=0)
+    missing = set(range(ranks)) - {process.integer(5) for process in processes}
+    if missing:
+        faults.append("%d of %d ranks left no file" % (len(missing), ranks))
+    dropped = sum(process.lost() for process in processes)
+    if dropped > 0:
+        faults.append("%d records are lost" % dropped)
+    for fault in faults:
+        print("dump.py: %s" % fault, file=sys.stderr)
+    raise SystemExit(1 if faults else 0)
+
+
+if __name__ == "__main__":
+    main()

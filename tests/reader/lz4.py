@@ -1,0 +1,39 @@
+"""LZ4 blocks."""
+
+from bits import Bad, take, unpack
+
+
+def lz4_length(data, at, nibble):
+    """A length whose first four bits are in the token; 15 says that bytes follow, the last of them below 255."""
+    length = nibble
+    while nibble == 15:
+        byte, at = unpack("<B", data, at)
+        length += byte
+        if byte < 255:
+            break
+    return length, at
+
+
+def lz4(data, raw_bytes):
+    """One LZ4 block: sequences of a token, literals and a copy of what is already there; the last has no copy."""
+    out, at = bytearray(), 0
+    while True:
+        token, at = unpack("<B", data, at)
+        literals, at = lz4_length(data, at, token >> 4)
+        piece, at = take(data, at, literals)
+        out += piece
+        if at == len(data):
+            break
+        distance, at = unpack("<H", data, at)
+        length, at = lz4_length(data, at, token & 15)
+        length += 4
+        if not 0 < distance <= len(out) or len(out) + length > raw_bytes:
+            raise Bad("impossible LZ4 block")
+        while length > 0:
+            # A copy may overlap what it makes.
+            piece = out[len(out) - distance :][:length]
+            out += piece
+            length -= len(piece)
+    if len(out) != raw_bytes:
+        raise Bad("an LZ4 block of %d bytes where %d were expected" % (len(out), raw_bytes))
+    return bytes(out)

@@ -1,0 +1,198 @@
+"""One process of a run: what its file says, and what its live file adds when it did not end in order."""
+
+import struct
+
+from bits import Bad, take, unpack
+from blocks import ANCHORS, END, PROCESS, RECORDS, SCHEMA, SITES, STREAM, STRINGS, blocks, integer_of, tags, text_of
+from schema import Schema, Value
+
+FILE_MAGIC = b"\xb1TUMIT\r\n"
+LIVE_MAGIC = b"\xb1TLIVE\r\n"
+SLOT_HEAD = 64
+LOST, WIDE_DATE = 0xFFFE, 0xFFFF
+
+
+class Process:
+    """All that one file, and its live file, say."""
+
+    def __init__(self, path, complain):
+        self.path, self.complain = path, complain
+        self.tags, self.streams, self.schemas = {}, {}, []
+        self.strings, self.sites, self.anchors = {}, {}, []
+        self.blocks, self.end, self.counters = {}, None, None
+        # First of all: what leaves a slot while we read is in the file by then.
+        live_data = read(path[: -len(".tmt")] + ".live")
+        data = read(path)
+        pending = []
+        if data is not None and data[:8] != FILE_MAGIC:
+            complain("not a Tumit run file")
+        elif data is not None:
+            version = unpack("<H", data, 8)[0]
+            if version > 1:
+                raise SystemExit("%s: format version %d is not known" % (path, version))
+            for block in blocks(data, complain):
+                if block.kind == RECORDS:
+                    pending.append(block)
+                else:
+                    self.whole(block.kind, block.stream, block)
+        for block in pending:
+            self.blocks.setdefault(block.stream, {}).setdefault(block.sequence, block)
+        self.pieces = []
+        if self.end is None:
+            elsewhere = self.tags.get(13)
+            if elsewhere is not None:
+                live_data = read(text_of(elsewhere))
+            complain("the process did not end in order")
+            if live_data is not None and live_data[:8] == LIVE_MAGIC:
+                self.live(live_data)
+
+    def whole(self, kind, stream, block):
+        try:
+            self.names(kind, stream, block.payload())
+        except Bad as why:
+            self.complain("a block of kind %d: %s" % (kind, why))
+
+    def names(self, kind, stream, payload):
+        """What any block but those of records says."""
+        if kind == PROCESS:
+            self.tags.update(tags(payload))
+        elif kind == STREAM:
+            self.streams.setdefault(stream, {}).update(tags(payload))
+        elif kind == END:
+            self.end = dict(tags(payload))
+        elif kind == SCHEMA:
+            base, ids, at = unpack("<II", payload, 0)
+            if all(base != known for known, _, _ in self.schemas):
+                self.schemas.append((base, ids, Schema(payload[at:])))
+        elif kind in (STRINGS, SITES):
+            at = 0
+            while at < len(payload):
+                number, line = 0, None
+                if kind == STRINGS:
+                    number, length, at = unpack("<II", payload, at)
+                else:
+                    number, line, length, at = unpack("<III", payload, at)
+                text, at = take(payload, at, length)
+                if kind == STRINGS:
+                    self.strings.setdefault(number, text_of(text))
+                else:
+                    self.sites.setdefault(number, (text_of(text), line))
+        elif kind == ANCHORS:
+            at = 0
+            while at < len(payload):
+                ticks, monotonic, _, _, at = unpack("<QQQQ", payload, at)
+                self.anchors.append((ticks, monotonic))
+
+    def live(self, data):
+        """What the process had not yet written: names, and at most one block of each slot."""
+        slot_bytes, slots, log, _, first_slot, complete = unpack("<IIIIQQ", data, 32)[:6]
+        if self.tags.get(1, data[16:32]) != data[16:32]:
+            self.complain("the live file is of another process")
+            return
+        at, end = log, log + complete
+        while at < end:
+            kind, stream, _, length, at = unpack("<IIII", data, at)
+            payload, at = take(data, at, length)
+            try:
+                self.names(kind, stream, payload)
+            except Bad as why:
+                self.complain("the log of names: %s" % why)
+                break
+            at = (at + 7) // 8 * 8
+        overwritten = unpack("<Q", data, 72)[0]
+        self.counters = overwritten + sum(struct.unpack_from("<256Q", data, 2048))
+        places = []
+        for at in range(first_slot, first_slot + slots * slot_bytes, slot_bytes):
+            places.append((at, slot_bytes))
+            if unpack("<I", data, at + 60)[0] == 4:  # divided
+                places += [(at + part, 4096) for part in range(4096, slot_bytes, 4096)]
+        for at, size in places:
+            (used, records, last, first, flushed, flushed_records, written, flushed_last, sequence, _, stream, owned,
+             at) = unpack("<IIQQIHHQQQII", data, at)  # fmt: skip
+            if owned == 3 and flushed_last == overwritten:
+                self.counters += records - flushed_records
+            if owned not in (1, 2):
+                continue
+            if flushed > used or used > size - SLOT_HEAD:
+                self.complain("an impossible slot")
+                continue
+            begin, date, sequence = flushed, flushed_last if written else first, sequence + written
+            known = self.blocks.get(stream, {})
+            while sequence in known:
+                begin += known[sequence].raw_bytes
+                date = known[sequence].last
+                sequence += 1
+            if begin < used:
+                self.pieces.append((stream, sequence, date, last, bytes(data[at + begin : at + used])))
+
+    def type_of(self, number):
+        for base, ids, schema in self.schemas:
+            if base <= number < base + min(ids, len(schema.records)):
+                return schema, schema.records[number - base]
+        raise Bad("record id %d is in no schema" % number)
+
+    def walk(self, payload, date, limit=None):
+        """The records of a payload: (ticks, name, level, source, fields)."""
+        at = 0
+        while at < len(payload):
+            number, delta, at = unpack("<HI", payload, at)
+            if number == WIDE_DATE:
+                date, at = unpack("<Q", payload, at)
+                continue
+            date += delta
+            if limit is not None and date > limit:
+                raise Bad("a date that cannot be")
+            if number == LOST:
+                at = unpack("<QQQQI", payload, at)[-1]
+                continue
+            schema, (name, level, located, fields) = self.type_of(number)
+            source = None
+            if located:
+                site, at = unpack("<I", payload, at)
+                source = self.sites.get(site)
+            value, values = Value(self, schema), {}
+            for field, kind in fields:
+                values[field], at = value.field(kind, payload, at)
+            yield date, name, level, source, values
+
+    def records(self):
+        """All records, stream by stream: (stream, ticks, name, level, source, fields)."""
+        for stream in sorted(set(self.blocks) | {piece[0] for piece in self.pieces}):
+            expected = 0
+            for sequence, block in sorted(self.blocks.get(stream, {}).items()):
+                if sequence != expected and not block.flags & 1:
+                    self.complain("%d blocks of stream %d are missing" % (sequence - expected, stream))
+                expected = sequence + 1
+                try:
+                    for record in self.walk(block.payload(), block.first):
+                        yield (stream,) + record
+                except Bad as why:
+                    self.complain("block %d of stream %d: %s" % (sequence, stream, why))
+            for _, _, first, last, payload in sorted(piece for piece in self.pieces if piece[0] == stream):
+                try:
+                    for record in self.walk(payload, first, last):
+                        yield (stream,) + record
+                except Bad as why:
+                    self.complain("a slot of stream %d: %s" % (stream, why))
+
+    def lost(self):
+        """How many records the process lost."""
+        if self.end is not None:
+            return integer_of(self.end[31]) if 31 in self.end else 0
+        if self.counters is not None:
+            return self.counters
+        return sum(max(block.dropped for block in stream.values()) for stream in self.blocks.values())
+
+    def integer(self, tag):
+        return integer_of(self.tags[tag]) if tag in self.tags else None
+
+    def clock(self):
+        return self.integer(7), self.tags.get(9, self.path)
+
+
+def read(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,185 @@
+//! Makes the trace by which tools are measured, through the real recorder: irregular, as long as wanted.
+//!
+//! ```console
+//! $ cargo run --release -p tests --bin make_trace -- big.tmt 1000000 64    # states, threads
+//! ```
+//!
+//! Every thread has a clock of its own that runs at random, so that the trace is the same on every machine: states last from
+//! 50 ns to milliseconds, and every few thousand of them a thread is idle for up to 20 ms. Most states are calls, up to
+//! twelve deep, of a thousand functions, some of them rare. Each thread sends to the next one, about every 200 µs.
+
+#![expect(clippy::print_stdout, reason = "it is a command")]
+
+use std::cell::Cell;
+use std::process::ExitCode;
+
+tracer_rt::events!("src/bin/make_trace.tumit");
+
+thread_local! {
+    static NOW: Cell<u64> = const { Cell::new(0) };
+}
+
+fn now() -> u64 {
+    NOW.get()
+}
+
+/// An xorshift generator: the same numbers everywhere.
+struct Random(u64);
+
+impl Random {
+    fn of(seed: u64) -> Self {
+        Self(0x9E37_79B9_7F4A_7C15 ^ seed.wrapping_add(1).wrapping_mul(0xBF58_476D_1CE4_E5B9))
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit
+    }
+
+    /// Mostly short, seldom long: each power of two up to `most` of them is as likely as the others.
+    fn duration(&mut self, most: u64) -> u64 {
+        50 + (self.next() & ((1 << (4 + self.below(most))) - 1))
+    }
+}
+
+const PHASES: [Phase; 5] = [Phase::Start, Phase::Compute, Phase::Exchange, Phase::Check, Phase::Write];
+const DEEPEST: usize = 12;
+
+/// One of the ends of the messages that a thread sends: both threads can tell when and how much.
+struct Messages {
+    sender: u64,
+    n: u32,
+    random: Random,
+    is_sender: bool,
+    /// Date of the next one, and its bytes.
+    next: (u64, u32),
+}
+
+impl Messages {
+    fn new(sender: u32, is_sender: bool) -> Self {
+        let mut messages =
+            Self { sender: sender.into(), n: 0, random: Random::of(!u64::from(sender)), is_sender, next: (0, 0) };
+        messages.advance();
+        messages
+    }
+
+    fn advance(&mut self) {
+        let (wait, latency) = (self.random.below(100_000), 1_000 + self.random.duration(12));
+        let bytes = 8 << self.random.below(16);
+        let sent = u64::from(self.n + 1) * 200_000 + wait + self.sender;
+        self.next = (if self.is_sender { sent } else { sent + latency }, bytes);
+    }
+}
+
+/// A thread at work.
+struct Worker {
+    thread: u32,
+    to: u32,
+    from: u32,
+    out: Messages,
+    into: Messages,
+}
+
+impl Worker {
+    fn new(thread: u32, threads: u32) -> Self {
+        let (to, from) = ((thread + 1) % threads, (thread + threads - 1) % threads);
+        Self { thread, to, from, out: Messages::new(thread, true), into: Messages::new(from, false) }
+    }
+
+    /// Goes on to `date`; messages that are due before are sent and received on the way.
+    fn go_to(&mut self, date: u64) {
+        loop {
+            let is_out = self.out.next.0 <= self.into.next.0;
+            let due = if is_out { &mut self.out } else { &mut self.into };
+            let (when, bytes) = due.next;
+            if when > date {
+                break;
+            }
+            NOW.set(NOW.get().max(when));
+            if is_out {
+                work::send(self.thread, self.to, due.n, bytes);
+            } else {
+                work::receive(self.thread, self.from, due.n, bytes);
+            }
+            due.n += 1;
+            due.advance();
+        }
+        NOW.set(date);
+    }
+
+    /// Works until it has made `states` states.
+    fn run(&mut self, states: u64, functions: &[String]) {
+        let thread = self.thread;
+        let mut random = Random::of(thread.into());
+        NOW.set(u64::from(thread) * 1_000 + 1);
+        calls::born(thread);
+        let (mut made, mut depth) = (0, 0);
+        while made < states {
+            self.go_to(NOW.get() + random.duration(14));
+            match random.below(100) {
+                0..45 if depth < DEEPEST => {
+                    let most = 1 + random.below(functions.len() as u64);
+                    calls::enter(thread, functions[random.below(most) as usize].as_str());
+                    depth += 1;
+                    made += 1;
+                }
+                0..80 if depth > 0 => {
+                    calls::leave(thread);
+                    depth -= 1;
+                }
+                80..96 => {
+                    work::turns(thread, PHASES[random.below(5) as usize]);
+                    made += 1;
+                }
+                96..100 => work::load(thread, random.below(1000) as u32),
+                _ => {}
+            }
+            if random.below(4000) == 0 {
+                self.go_to(NOW.get() + random.below(20_000_000));
+            }
+        }
+        for _ in 0..depth {
+            self.go_to(NOW.get() + 100);
+            calls::leave(thread);
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().collect();
+    let number = |at: usize, default: u32| arguments.get(at).map_or(Some(default), |text| text.parse().ok());
+    let (Some(folder), Some(states), Some(threads @ 1..)) = (arguments.get(1), number(2, 1_000_000), number(3, 64))
+    else {
+        eprintln!("usage: make_trace FOLDER [STATES [THREADS]]");
+        return ExitCode::FAILURE;
+    };
+    tracer_rt::set_clock(now, 1_000_000_000);
+    let mut config = tracer_rt::Config::default();
+    config.folder = Some(folder.into());
+    config.policies = vec![("all".into(), tracer_rt::Policy::Block)];
+    if let Err(why) = tracer_rt::start(config) {
+        eprintln!("make_trace: {why}");
+        return ExitCode::FAILURE;
+    }
+    let functions: Vec<String> = (0..1000).map(|number| format!("function_{number}")).collect();
+    let workers = std::thread::available_parallelism().map_or(2, usize::from) as u32;
+    for first in (0..threads).step_by(workers as usize) {
+        std::thread::scope(|scope| {
+            for thread in first..threads.min(first + workers) {
+                let functions = &functions;
+                let states = states / threads + u32::from(thread < states % threads);
+                scope.spawn(move || Worker::new(thread, threads).run(states.into(), functions));
+            }
+        });
+    }
+    tracer_rt::finish();
+    let counts = tracer_rt::counts();
+    println!("{folder}: {} records, {} dropped", counts.written, counts.dropped);
+    ExitCode::from(u8::from(counts.dropped > 0))
+}

@@ -1,0 +1,448 @@
+//! Pajé text made by chance, from the format's description alone: what a differential test feeds to two readers.
+//!
+//! A list of steps is interpreted; a step that would leave what `pj_dump` accepts is changed until it does not, so that any list
+//! makes a file that it takes, and shrinking a list shrinks the file. One [`Mistake`] can be put at the end.
+
+mod header;
+mod links;
+mod mistakes;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use header::Header;
+use links::Links;
+pub use mistakes::Mistake;
+
+/// Numbers by which a step is chosen.
+pub type Step = [u16; 5];
+
+/// A file, and how often it has what.
+#[derive(Debug)]
+pub struct Generated {
+    /// The file.
+    pub text: String,
+    /// How many lines have each of the things that readers may see differently; `lines` has all.
+    pub counts: BTreeMap<&'static str, u64>,
+}
+
+/// State, event and variable types: identifier, container type that holds it.
+const STATES: [(&str, Level); 4] =
+    [("S", Level::Thread), ("S2", Level::Thread), ("SP", Level::Process), ("S0", Level::Root)];
+const EVENTS: [(&str, Level); 2] = [("E", Level::Thread), ("EP", Level::Process)];
+const VARIABLES: [(&str, Level); 3] = [("V", Level::Thread), ("W", Level::Thread), ("VP", Level::Process)];
+const TYPES: &str = "\
+defc P 0 Process
+defc T P Thread
+defc \"T T\" T \"Fibre of a thread\"
+defs S T Activity
+defs S2 T \"Second activity\"
+defs SP P Activity
+defs S0 0 Phase
+defe E T Mark
+defe EP P P
+defv V T Load
+defv W T \"a b\"
+defv VP P Load
+defl L 0 T T Message
+defl M P T T \"Inner message\"
+defl X 0 P T Started
+val a S Running
+val b S \"Blocked in é\"
+val Running S c
+val a S2 Running
+val a SP a
+val z S0 \"Phase z\"
+val a E hit
+val m L data
+val n L data
+val m M inner
+val m X begun
+";
+const NUMBERS: [&str; 12] =
+    ["0", "1", "-3", "0.1", "2.5", "16777217", "1e10", "0.000001", "-0.75", "123456789", "1.5e3", "00.5"];
+
+/// Where in the tree a container stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Level {
+    Root,
+    Process,
+    Thread,
+    Fibre,
+}
+
+#[derive(Debug)]
+struct Container {
+    id: String,
+    level: Level,
+    parent: usize,
+    alive: bool,
+    /// Creation.
+    from: u64,
+    /// Per type: last date, and nesting depth or whether it is set.
+    slots: BTreeMap<&'static str, (u64, u32)>,
+}
+
+/// A file in the making.
+#[derive(Debug)]
+pub(crate) struct Maker {
+    header: Header,
+    text: String,
+    counts: BTreeMap<&'static str, u64>,
+    containers: Vec<Container>,
+    links: Links,
+    /// The largest date so far, in nanoseconds.
+    largest: u64,
+    /// The date of the last line that has one.
+    latest: u64,
+}
+
+/// Interprets steps. `style` chooses the form of the header.
+#[must_use]
+pub fn generate(style: u64, steps: &[Step], mistake: Option<Mistake>) -> Generated {
+    let root =
+        Container { id: "0".into(), level: Level::Root, parent: 0, alive: true, from: 0, slots: BTreeMap::new() };
+    let mut maker = Maker {
+        header: Header::new(style),
+        text: String::new(),
+        counts: BTreeMap::new(),
+        containers: vec![root],
+        links: Links::default(),
+        largest: 0,
+        latest: 0,
+    };
+    for line in TYPES.lines() {
+        maker.definition(line);
+    }
+    for (level, parent) in [(Level::Process, 0), (Level::Thread, 1), (Level::Thread, 1)] {
+        maker.create(level, parent, 0, 0);
+    }
+    for step in steps {
+        maker.step(*step);
+    }
+    maker.close_links();
+    if let Some(mistake) = mistake {
+        maker.mistake(mistake);
+    }
+    if style & 1 == 0 {
+        // A tidy end: the last line has the largest date.
+        let date = maker.largest + 1;
+        maker.line(
+            "newevent",
+            &[("Time", seconds(date, 9)), ("Type", "EP".into()), ("Container", "c1".into()), ("Value", "end".into())],
+        );
+    } else if maker.latest < maker.largest {
+        maker.count("the last line has not the largest date");
+    }
+    Generated { text: maker.text, counts: maker.counts }
+}
+
+/// A date with so many decimals at most; all that it needs.
+fn seconds(nanos: u64, form: u16) -> String {
+    let mut text = format!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000);
+    match form % 4 {
+        0 => {}
+        1 => text.truncate(text.trim_end_matches('0').len()),
+        2 => text = text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        _ => text.insert(0, '+'),
+    }
+    text
+}
+
+impl Maker {
+    fn count(&mut self, what: &'static str) {
+        *self.counts.entry(what).or_default() += 1;
+    }
+
+    /// Writes a line of an event, with its definition where it is the first.
+    fn line(&mut self, event: &'static str, fields: &[(&str, String)]) {
+        self.count("lines");
+        let (definition, late) = self.header.definition(event);
+        self.text.push_str(&definition);
+        if late && !definition.is_empty() {
+            self.count("definitions after events");
+        }
+        let line = self.header.line(event, fields);
+        self.text.push_str(&line);
+        if let Some((_, date)) = fields.iter().find(|(name, _)| *name == "Time") {
+            let nanos = nanos(date);
+            if nanos < self.largest {
+                self.count("dates before an earlier line's");
+            } else if nanos == self.latest {
+                self.count("dates equal to the line before");
+            }
+            (self.latest, self.largest) = (nanos, self.largest.max(nanos));
+        }
+    }
+
+    /// A line of `TYPES`.
+    fn definition(&mut self, line: &str) {
+        let words = words(line);
+        let word = |at: usize| words.get(at).cloned().unwrap_or_default();
+        let event = match word(0).as_str() {
+            "defc" => "defc",
+            "defs" => "defs",
+            "defe" => "defe",
+            "defv" => "defv",
+            "defl" => "defl",
+            _ => "val",
+        };
+        let mut fields =
+            vec![("Alias", word(1)), ("Type", word(2)), ("Name", words.last().cloned().unwrap_or_default())];
+        if event == "defl" {
+            fields.extend([("StartContainerType", word(3)), ("EndContainerType", word(4))]);
+        }
+        fields.push(("Color", "0.1 0.5 1".into()));
+        self.line(event, &fields);
+    }
+
+    fn create(&mut self, level: Level, parent: usize, date: u64, form: u16) {
+        let number = self.containers.len();
+        let id = if form % 5 == 4 { format!("name only {number}") } else { format!("c{number}") };
+        // Several have the same name.
+        let name = match form % 3 {
+            0 => format!("thread {}", number % 4),
+            1 => format!("c{number}x"),
+            _ => "é, all of \t them".replace([',', '\t'], ""),
+        };
+        let ty = match level {
+            Level::Process | Level::Root => "P",
+            Level::Thread => "T",
+            Level::Fibre => "T T",
+        };
+        let parent_id = self.containers[parent].id.clone();
+        let mut fields = vec![("Time", seconds(date, form)), ("Type", ty.into()), ("Container", parent_id)];
+        if id.starts_with('n') {
+            self.count("containers without alias");
+            fields.push(("Name", id.clone()));
+            self.line("create2", &fields);
+        } else {
+            fields.extend([("Name", name), ("Alias", id.clone())]);
+            self.line("create", &fields);
+        }
+        if date < self.containers[parent].from && parent > 0 {
+            self.count("containers created before their parents");
+        }
+        self.containers.push(Container { id, level, parent, alive: true, from: date, slots: BTreeMap::new() });
+    }
+
+    /// A living container of a level; the last one tried is alive by construction or `None`.
+    fn alive(&self, level: Level, number: u16) -> Option<usize> {
+        let fitting: Vec<usize> = (0..self.containers.len())
+            .filter(|&at| self.containers[at].alive && self.containers[at].level == level)
+            .collect();
+        fitting.get(usize::from(number) % fitting.len().max(1)).copied()
+    }
+
+    /// A date for a type in a container: not before the last one there, but perhaps before all others.
+    fn date(&mut self, container: usize, ty: &'static str, number: u16) -> u64 {
+        let last = self.containers[container].slots.get(ty).map_or(0, |slot| slot.0);
+        let step = u64::from(number / 8);
+        let date = match number % 8 {
+            0 => last,
+            1 => last + step,
+            2 => last.max(self.latest),
+            3 => self.largest + step * 1_000_003,
+            _ => self.largest.saturating_sub(step * 7).max(last) + step * 1001,
+        };
+        self.containers[container].slots.entry(ty).or_default().0 = date;
+        date
+    }
+
+    fn step(&mut self, step: Step) {
+        let [kind, which, of, number, form] = step;
+        match kind % 32 {
+            0 => self.grow(which, of, number, form),
+            1 => self.destroy(which, number, form),
+            2..=16 => self.state(kind % 32, which, of, number, form),
+            17..=19 => self.variable(which, of, number, form),
+            20..=22 => self.event(which, of, number, form),
+            23..=28 => self.link(step),
+            29 => self.on_the_dead(which, number, form),
+            30 => {
+                self.count("comments and blank lines");
+                self.text.push_str(["# a comment\n", "\n", "  \t \n", "#\n"][usize::from(which) % 4]);
+            }
+            _ => self.deep(which, of, number),
+        }
+    }
+
+    fn grow(&mut self, which: u16, of: u16, number: u16, form: u16) {
+        let (level, above) =
+            [(Level::Process, Level::Root), (Level::Thread, Level::Process), (Level::Fibre, Level::Thread)]
+                [usize::from(of) % 3];
+        if let Some(parent) = self.alive(above, which) {
+            let date = match number % 4 {
+                0 => self.containers[parent].from.saturating_sub(u64::from(number)),
+                _ => self.largest + u64::from(number) * 1000,
+            };
+            self.create(level, parent, date, form);
+        }
+    }
+
+    fn destroy(&mut self, which: u16, number: u16, form: u16) {
+        let at = usize::from(which) % self.containers.len();
+        // The first process is where mistakes are made.
+        if at <= 1 || !self.containers[at].alive || self.links.is_held(at) {
+            return;
+        }
+        let inside: Vec<usize> = (0..self.containers.len()).filter(|&inner| self.is_in(inner, at)).collect();
+        if inside.iter().any(|&inner| self.links.is_held(inner)) {
+            return;
+        }
+        // What is inside may have later dates: `pj_dump` looks at the container itself only.
+        let looked_at = if !form.is_multiple_of(4) { &[at][..] } else { &inside };
+        let slots = looked_at.iter().flat_map(|&inner| self.containers[inner].slots.values());
+        let last = slots.map(|slot| slot.0).max().unwrap_or(0);
+        let date = last + u64::from(number % 4) * 500;
+        if inside.iter().any(|&inner| self.containers[inner].slots.values().any(|slot| slot.0 > date)) {
+            self.count("containers destroyed before what is in those inside");
+        }
+        if inside.iter().any(|&inner| self.containers[inner].from > date) {
+            self.count("containers that end before they begin");
+        }
+        if inside.iter().any(|&inner| self.containers[inner].slots.values().any(|slot| slot.1 > 0)) {
+            self.count("containers destroyed with something open");
+        }
+        for inner in inside {
+            self.containers[inner].alive = false;
+        }
+        self.destroy_line(at, date, form);
+    }
+
+    fn destroy_line(&mut self, at: usize, date: u64, form: u16) {
+        let ty = match self.containers[at].level {
+            Level::Fibre => "T T",
+            Level::Thread => "T",
+            Level::Process | Level::Root => "P",
+        };
+        let id = self.containers[at].id.clone();
+        self.line("destroy", &[("Time", seconds(date, form)), ("Type", ty.into()), ("Name", id)]);
+    }
+
+    fn is_in(&self, mut inner: usize, outer: usize) -> bool {
+        while inner != outer && inner != 0 {
+            inner = self.containers[inner].parent;
+        }
+        inner == outer
+    }
+
+    fn state(&mut self, kind: u16, which: u16, of: u16, number: u16, form: u16) {
+        let (ty, level) = STATES[usize::from(of) % STATES.len()];
+        let Some(at) = self.alive(level, which) else { return };
+        let depth = self.containers[at].slots.get(ty).map_or(0, |slot| slot.1);
+        let date = self.date(at, ty, number);
+        let (event, new_depth, has_value) = match kind {
+            2..=4 => ("set", 1, true),
+            5..=10 => ("push", depth + 1, true),
+            11..=15 if depth > 0 => ("pop", depth - 1, false),
+            _ => ("reset", 0, false),
+        };
+        match (event, depth) {
+            ("set" | "reset", 2..) => self.count("sets and resets of several states"),
+            ("reset", 0) => self.count("resets of nothing"),
+            _ => {}
+        }
+        if new_depth > 8 {
+            self.count("states nested deeper than 8");
+        }
+        self.containers[at].slots.insert(ty, (date, new_depth));
+        let mut fields = self.fields(at, ty, date, form);
+        if has_value {
+            fields.push(("Value", self.value(ty, form / 7)));
+        }
+        self.line(event, &fields);
+    }
+
+    fn fields(&self, at: usize, ty: &str, date: u64, form: u16) -> Vec<(&'static str, String)> {
+        vec![("Time", seconds(date, form)), ("Type", ty.to_owned()), ("Container", self.containers[at].id.clone())]
+    }
+
+    fn value(&mut self, ty: &str, number: u16) -> String {
+        let declared = if ty == "S0" { "z" } else { "a" };
+        match number % 6 {
+            0..=2 => declared.into(),
+            3 if ty == "S" => "Running".into(),
+            4 if ty == "S" => "b".into(),
+            _ => {
+                self.count("values without declaration");
+                format!("undeclared{}", number % 5)
+            }
+        }
+    }
+
+    fn variable(&mut self, which: u16, of: u16, number: u16, form: u16) {
+        let (ty, level) = VARIABLES[usize::from(of) % VARIABLES.len()];
+        let Some(at) = self.alive(level, which) else { return };
+        let last = self.containers[at].slots.get(ty).copied();
+        let date = self.date(at, ty, number);
+        let is_set = last.is_some_and(|slot| slot.1 > 0);
+        if last.is_some_and(|slot| is_set && slot.0 == date) {
+            self.count("variables changed twice at a date");
+        }
+        let event = ["setvar", "addvar", "subvar"][if is_set { usize::from(form / 3) % 3 } else { 0 }];
+        self.containers[at].slots.insert(ty, (date, 1));
+        let mut fields = self.fields(at, ty, date, form);
+        fields.push(("Value", NUMBERS[usize::from(form / 11) % NUMBERS.len()].into()));
+        self.line(event, &fields);
+    }
+
+    fn event(&mut self, which: u16, of: u16, number: u16, form: u16) {
+        let (ty, level) = EVENTS[usize::from(of) % EVENTS.len()];
+        let Some(at) = self.alive(level, which) else { return };
+        let date = self.date(at, ty, number);
+        let mut fields = self.fields(at, ty, date, form);
+        fields.push(("Value", self.value(ty, form / 7)));
+        self.line("newevent", &fields);
+    }
+
+    /// Events in, and destruction of, a container that is no more.
+    fn on_the_dead(&mut self, which: u16, number: u16, form: u16) {
+        let dead: Vec<usize> = (1..self.containers.len()).filter(|&at| !self.containers[at].alive).collect();
+        let Some(&at) = dead.get(usize::from(which) % dead.len().max(1)) else { return };
+        self.count("lines about destroyed containers");
+        let date = self.largest + u64::from(number);
+        if form.is_multiple_of(2) || self.containers[at].level != Level::Thread {
+            return self.destroy_line(at, date, form);
+        }
+        let mut fields = self.fields(at, "S", date, form);
+        fields.push(("Value", "a".into()));
+        self.line("push", &fields);
+    }
+
+    /// Many pushes at once.
+    fn deep(&mut self, which: u16, of: u16, number: u16) {
+        for at in 0..number % 40 {
+            self.state(5, which, of % 2, at % 16, at);
+        }
+    }
+}
+
+/// A date as nanoseconds.
+fn nanos(date: &str) -> u64 {
+    let (whole, part) = date.trim_start_matches('+').split_once('.').unwrap_or((date.trim_start_matches('+'), ""));
+    let number = |text: &str| text.parse::<u64>().unwrap_or(0);
+    number(whole) * 1_000_000_000 + number(&format!("{part:0<9}"))
+}
+
+/// Words of a line of `TYPES`.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (at, part) in line.split('"').enumerate() {
+        if at % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    words
+}
+
+/// A value as a word of a line.
+fn quoted(text: &str) -> String {
+    let mut word = String::new();
+    let is_bare = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.:+-".contains(&byte));
+    // Memory takes it.
+    let _ = if is_bare { write!(word, "{text}") } else { write!(word, "\"{text}\"") };
+    word
+}

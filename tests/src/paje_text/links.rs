@@ -1,0 +1,118 @@
+//! Links: either end first in the file, either end first in time, several under way.
+//!
+//! `pj_dump` wants the half that completes a link to be dated not before either end of the link completed before it in the
+//! same container, of the same type.
+
+use std::collections::BTreeMap;
+
+use super::{Level, Maker, Step, seconds};
+
+/// Types: identifier, level of the holder, levels of the ends.
+const LINKS: [(&str, Level, Level, Level); 3] = [
+    ("L", Level::Root, Level::Thread, Level::Thread),
+    ("M", Level::Process, Level::Thread, Level::Thread),
+    ("X", Level::Root, Level::Process, Level::Thread),
+];
+
+#[derive(Clone, Debug)]
+struct Half {
+    ty: usize,
+    holder: usize,
+    value: &'static str,
+    key: String,
+    date: u64,
+    starts: bool,
+}
+
+/// Links under way.
+#[derive(Debug, Default)]
+pub(super) struct Links {
+    open: Vec<Half>,
+    /// By (type, holder): the latest date of the link completed last.
+    last: BTreeMap<(usize, usize), u64>,
+    keys: u32,
+}
+
+impl Links {
+    /// Whether a link that this container holds is under way.
+    pub(super) fn is_held(&self, container: usize) -> bool {
+        self.open.iter().any(|half| half.holder == container)
+    }
+}
+
+impl Maker {
+    pub(super) fn link(&mut self, step: Step) {
+        let [kind, which, of, number, form] = step;
+        if kind % 2 == 0
+            && let Some(at) = usize::from(which).checked_rem(self.links.open.len())
+        {
+            return self.complete(at, number, form);
+        }
+        let ty = usize::from(of) % LINKS.len();
+        let (_, level, start, end) = LINKS[ty];
+        let Some(holder) = self.alive(level, which) else { return };
+        let starts = form % 3 > 0;
+        let Some(container) = self.alive(if starts { start } else { end }, number) else { return };
+        let date = self.largest.saturating_sub(number.into());
+        self.links.keys += 1;
+        let value = if ty == 0 && form % 5 == 0 { "n" } else { "m" };
+        // The same key may serve in other types.
+        let half = Half { ty, holder, value, key: format!("{}_k", self.links.keys), date, starts };
+        self.half(&half, container, starts, date, form);
+        self.links.open.push(half);
+    }
+
+    fn complete(&mut self, at: usize, number: u16, form: u16) {
+        let half = self.links.open[at].clone();
+        let place = (half.ty, half.holder);
+        let (_, _, start, end) = LINKS[half.ty];
+        let Some(container) = self.alive(if half.starts { end } else { start }, number) else { return };
+        let last = self.links.last.get(&place).copied().unwrap_or(0);
+        let date = match (half.starts, number % 4) {
+            // Before the other half's date, where that is allowed.
+            (_, 0) => last.max(half.date.saturating_sub(100)),
+            (true, _) => last.max(half.date) + u64::from(number),
+            (false, _) => last.max(half.date.saturating_sub(number.into())),
+        };
+        let (start, end) = if half.starts { (half.date, date) } else { (date, half.date) };
+        self.links.open.remove(at);
+        self.links.last.insert(place, start.max(end));
+        self.count("links");
+        if end < start {
+            self.count("links that end before they start");
+        }
+        if !half.starts {
+            self.count("links of which the end stands first");
+        }
+        self.half(&half, container, !half.starts, date, form);
+    }
+
+    fn half(&mut self, half: &Half, container: usize, starts: bool, date: u64, form: u16) {
+        let fields = [
+            ("Time", seconds(date, form)),
+            ("Type", LINKS[half.ty].0.to_owned()),
+            ("Container", self.containers[half.holder].id.clone()),
+            ("Value", half.value.to_owned()),
+            (if starts { "StartContainer" } else { "EndContainer" }, self.containers[container].id.clone()),
+            ("Key", half.key.clone()),
+        ];
+        let start = if form.is_multiple_of(4) { "start2" } else { "start" };
+        self.line(if starts { start } else { "end" }, &fields);
+        // A container is not destroyed before the links that it held.
+        let slot = self.containers[half.holder].slots.entry("link").or_default();
+        slot.0 = slot.0.max(date);
+    }
+
+    /// Completes all that are under way.
+    pub(super) fn close_links(&mut self) {
+        let mut attempt = 0;
+        while !self.links.open.is_empty() {
+            if self.alive(Level::Thread, 0).is_none() {
+                let date = self.largest;
+                self.create(Level::Thread, 1, date, 0);
+            }
+            attempt += 1;
+            self.complete(0, 5 + attempt % 3, 1);
+        }
+    }
+}

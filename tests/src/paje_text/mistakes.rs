@@ -1,0 +1,197 @@
+//! Mistakes that files have: each makes `pj_dump` refuse the file.
+
+use super::{Level, Maker, seconds};
+
+macro_rules! mistakes {
+    ($($name:ident $says:literal,)*) => {
+        /// A mistake.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[expect(missing_docs, reason = "named after what they are")]
+        pub enum Mistake {
+            $($name,)*
+        }
+
+        impl Mistake {
+            /// All there are.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// Words that tell of it.
+            #[must_use]
+            pub const fn says(self) -> &'static str {
+                match self { $(Self::$name => $says,)* }
+            }
+        }
+    };
+}
+
+mistakes! {
+    PopOfNothing "pop of a state found no state",
+    AddBeforeSet "was changed before it was set",
+    StateBackInTime "change of a state is dated before",
+    PopBackInTime "change of a state is dated before",
+    VariableBackInTime "value of a variable is dated before",
+    EventBackInTime "point event is dated before",
+    EarlyDestruction "container ends before the last date in it",
+    LinkWithoutEnd "link has only a start or only an end",
+    LinkWithoutStart "link has only a start or only an end",
+    OtherValueAtEnd "link has another value at its end",
+    ForeignLinkEnd "type was declared for containers of another type",
+    ForeignState "type was declared for containers of another type",
+    ForeignContainer "type was declared for containers of another type",
+    DestroyedAsAnother "destroys a container under another type",
+    UnknownContainer "container was not created",
+    UnknownType "type is not defined",
+    WrongKind "of another kind than its event needs",
+    UnknownId "id has no definition",
+    ContainerTwice "another with its identifier exists",
+    TypeTwice "type defined again",
+    ValueTwice "value defined again",
+    ValueAfterUse "value defined after its first use",
+    NoWords "fewer values than its definition has fields",
+    IdAgain "identifier of a destroyed container is used again",
+    KeyAgain "key of a link is used again",
+    OldFieldName "field under an old name",
+    UnknownEvent "event that Pajé does not have",
+    MissingField "without a mandatory field",
+    FieldTwice "field defined twice",
+    FieldType "field type that Pajé does not have",
+    BadColor "colour that cannot be understood",
+}
+
+impl Maker {
+    /// A line of an entity in `c2` or another container, now.
+    fn now(&mut self, event: &'static str, ty: &str, container: &str, value: &str) {
+        let date = self.largest;
+        self.then(event, ty, container, value, date);
+    }
+
+    fn then(&mut self, event: &'static str, ty: &str, container: &str, value: &str, date: u64) {
+        let fields = [
+            ("Time", seconds(date, 0)),
+            ("Type", ty.to_owned()),
+            ("Container", container.to_owned()),
+            ("Value", value.to_owned()),
+        ];
+        self.line(event, &fields);
+    }
+
+    fn linked(&mut self, event: &'static str, value: &str, container: &str, key: &str) {
+        let fields = [
+            ("Time", seconds(self.largest, 0)),
+            ("Type", "L".to_owned()),
+            ("Container", "0".to_owned()),
+            ("Value", value.to_owned()),
+            (if event == "start" { "StartContainer" } else { "EndContainer" }, container.to_owned()),
+            ("Key", key.to_owned()),
+        ];
+        self.line(event, &fields);
+    }
+
+    /// Makes a mistake in a container of its own.
+    #[expect(clippy::too_many_lines, reason = "a list of what files have")]
+    pub(super) fn mistake(&mut self, mistake: Mistake) {
+        self.largest += 1_000_000_000;
+        let now = self.largest;
+        let number = self.containers.len();
+        self.create(Level::Thread, 1, now, 0);
+        let id = format!("c{number}");
+        let fresh = id.as_str();
+        let early = now - 400_000_000;
+        match mistake {
+            Mistake::PopOfNothing => self.now("pop", "S", fresh, ""),
+            Mistake::AddBeforeSet => self.now("addvar", "V", fresh, "1"),
+            Mistake::StateBackInTime => {
+                self.now("set", "S", fresh, "a");
+                self.then("set", "S", fresh, "a", early);
+            }
+            Mistake::PopBackInTime => {
+                self.now("push", "S", fresh, "a");
+                self.then("pop", "S", fresh, "", early);
+            }
+            Mistake::VariableBackInTime => {
+                self.now("setvar", "V", fresh, "1");
+                self.then("setvar", "V", fresh, "1", early);
+            }
+            Mistake::EventBackInTime => {
+                self.now("newevent", "E", fresh, "a");
+                self.then("newevent", "E", fresh, "a", early);
+            }
+            Mistake::EarlyDestruction => {
+                self.now("set", "S", fresh, "a");
+                self.destroy_line(number, early, 0);
+            }
+            Mistake::LinkWithoutEnd => self.linked("start", "m", fresh, "lonely"),
+            Mistake::LinkWithoutStart => self.linked("end", "m", fresh, "lonely"),
+            Mistake::OtherValueAtEnd => {
+                self.linked("start", "m", fresh, "odd");
+                self.linked("end", "n", fresh, "odd");
+            }
+            Mistake::ForeignLinkEnd => {
+                self.linked("start", "m", "c1", "odd");
+                self.linked("end", "m", fresh, "odd");
+            }
+            Mistake::ForeignState => self.now("set", "SP", fresh, "a"),
+            Mistake::ForeignContainer => self.create(Level::Thread, 0, now, 0),
+            Mistake::DestroyedAsAnother => {
+                let fields = [("Time", seconds(now, 0)), ("Type", "P".into()), ("Name", id.clone())];
+                self.line("destroy", &fields);
+            }
+            Mistake::UnknownContainer => self.now("set", "S", "nobody", "a"),
+            Mistake::UnknownType => self.now("set", "nothing", fresh, "a"),
+            Mistake::WrongKind => self.now("set", "V", fresh, "a"),
+            Mistake::UnknownId => self.text.push_str("4711 1 2 3\n"),
+            Mistake::ContainerTwice => self.again(fresh, now),
+            Mistake::TypeTwice => self.definition("defs S T Again"),
+            Mistake::ValueTwice => self.definition("val a S Again"),
+            Mistake::ValueAfterUse => {
+                self.now("set", "S", fresh, "late");
+                self.definition("val late S Late");
+            }
+            Mistake::NoWords => {
+                self.now("set", "S", fresh, "a");
+                let line = self.text.lines().next_back().and_then(|line| line.split_whitespace().next());
+                let line = format!("{}\n", line.unwrap_or_default());
+                self.text.push_str(&line);
+            }
+            Mistake::IdAgain => {
+                self.destroy_line(number, now, 0);
+                self.again(fresh, now);
+            }
+            Mistake::KeyAgain => {
+                for _ in 0..2 {
+                    self.linked("start", "m", fresh, "again");
+                    self.linked("end", "m", fresh, "again");
+                }
+            }
+            Mistake::OldFieldName => {
+                self.define("PajeDefineStateType", "Alias string\n% ContainerType string\n% Name string");
+            }
+            Mistake::UnknownEvent => self.define("PajeDance", "Time date"),
+            Mistake::MissingField => self.define("PajeSetState", "Time date"),
+            Mistake::FieldTwice => {
+                self.define("PajePopState", "Time date\n% Type string\n% Type string\n% Container string");
+            }
+            Mistake::FieldType => self.define("PajePopState", "Time date\n% Type text\n% Container string"),
+            Mistake::BadColor => {
+                let fields = [("Alias", "red"), ("Type", "S"), ("Name", "Red"), ("Color", "red")];
+                self.line("val", &fields.map(|(field, value)| (field, value.to_owned())));
+            }
+        }
+    }
+
+    /// Creates a container under an identifier that was used.
+    fn again(&mut self, id: &str, date: u64) {
+        let fields = [
+            ("Time", seconds(date, 0)),
+            ("Type", "T".to_owned()),
+            ("Container", "c1".to_owned()),
+            ("Name", "again".to_owned()),
+            ("Alias", id.to_owned()),
+        ];
+        self.line("create", &fields);
+    }
+
+    fn define(&mut self, name: &str, fields: &str) {
+        self.text.push_str(&format!("%EventDef {name} 99\n% {fields}\n%EndEventDef\n"));
+    }
+}

@@ -1,0 +1,389 @@
+//! Every way out of a process leaves a readable C run. A witness outside the process, a page shared with the test, counts
+//! the calls that returned: what the run has and what it says is lost make up that number.
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::time::Duration;
+
+use tests::lang::c::{Compiler, GNU99, build, folder};
+use tests::programs::{mpirun, output, succeed, tumit};
+use tests::run::{ProcessFile, read};
+use tracer_format::tags::{integer, tag};
+
+const TICK: &str = "trace t;\nlevel L { event tick { n: u64 } event say { text: interned } }\n";
+
+/// The witness: `WITNESS` names a file of which the first word counts. The ways out are told apart by the first argument.
+const PROGRAM: &str = include_str!("../exits/exits.c");
+
+const SIGABRT: i32 = 6;
+const SIGKILL: i32 = 9;
+const SIGSEGV: i32 = 11;
+const SIGTERM: i32 = 15;
+
+const CLANG: Compiler = Compiler { command: "clang", flags: &["-std=gnu11"] };
+
+fn program(folder: &Path, compiler: Compiler, extra: &[&str]) -> PathBuf {
+    build(folder, compiler, TICK, PROGRAM, &[&["-D_GNU_SOURCE"], extra].concat())
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What a run held in the end.
+struct Outcome {
+    status: ExitStatus,
+    errors: String,
+    files: Vec<ProcessFile>,
+    witness: u64,
+}
+
+fn launch(folder: &Path, program: &Path, way: &str, environment: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(program);
+    command.arg(way).current_dir(folder).env_remove("TUMIT_LEVELS").env("TUMIT_TRACE", folder.join("run.tmt"));
+    command.env("WITNESS", folder.join("witness")).envs(environment.iter().copied());
+    std::fs::write(folder.join("witness"), [0; 4096]).expect("a writable folder");
+    command
+}
+
+fn witness(folder: &Path) -> u64 {
+    let page = std::fs::read(folder.join("witness")).expect("the witness is there");
+    u64::from_le_bytes(*page.first_chunk().expect("a page"))
+}
+
+/// Repairs the run by the command that users have, and reads it by the oracle.
+fn collect(folder: &Path) -> Vec<ProcessFile> {
+    let run = folder.join("run.tmt");
+    succeed(tumit().arg("repair").arg(&run));
+    let left: Vec<_> = std::fs::read_dir(&run).expect("a run").map(|entry| entry.expect("an entry").path()).collect();
+    assert!(left.iter().all(|path| path.extension().is_some_and(|end| end == "tmt")), "{left:?}");
+    read(&run)
+}
+
+fn run(folder: &Path, program: &Path, way: &str, environment: &[(&str, &str)]) -> Outcome {
+    let output = output(&mut launch(folder, program, way, environment));
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    Outcome { status: output.status, errors, files: collect(folder), witness: witness(folder) }
+}
+
+fn sums(files: &[ProcessFile]) -> (u64, u64) {
+    let totals: Vec<_> = files.iter().map(ProcessFile::totals).collect();
+    let recorded: usize = files.iter().flat_map(|file| file.records.values()).map(Vec::len).sum();
+    assert_eq!(totals.iter().map(|total| total.0).sum::<u64>(), recorded as u64, "the end says what is there");
+    (recorded as u64, totals.iter().map(|total| total.1).sum())
+}
+
+#[test]
+fn nothing_is_lost_however_the_process_ends() {
+    for (compiler, extra) in [(GNU99, &[][..]), (CLANG, &[]), (GNU99, &["-DTUMIT_NO_THREAD"]), (GNU99, &["-static"])] {
+        let folder = folder();
+        let program = program(folder.path(), compiler, extra);
+        let all = extra.is_empty() && compiler.command == "gcc";
+        let ways = [
+            ("return", None),
+            ("exit", None),
+            ("exit-in-thread", None),
+            ("_exit", None),
+            ("quick_exit", None),
+            ("main-leaves", None),
+            ("exec", None),
+            ("finish", None),
+            ("abort", Some(SIGABRT)),
+            ("segv", Some(SIGSEGV)),
+            ("term", Some(SIGTERM)),
+            ("kill", Some(SIGKILL)),
+            ("fork", None),
+            ("fork-exec", None),
+            ("fork-in-handler", None),
+        ];
+        // The others differ in few of them.
+        for (way, signal) in
+            ways.into_iter().filter(|(way, _)| all || ["return", "kill", "fork", "main-leaves"].contains(way))
+        {
+            let outcome = run(folder.path(), &program, way, &[]);
+            assert_eq!(outcome.status.signal(), signal, "{compiler:?} {extra:?} {way}: {}", outcome.errors);
+            assert!(signal.is_some() || outcome.status.success(), "{way}: {}", outcome.errors);
+            let (recorded, lost) = sums(&outcome.files);
+            assert!(outcome.witness >= 12_000, "{way}");
+            // Of the call in which the handler forked nobody can say whether its record is the child's.
+            let more = (recorded + lost).wrapping_sub(outcome.witness);
+            assert!(
+                lost == 0 && more <= u64::from(way == "fork-in-handler"),
+                "{compiler:?} {extra:?} {way}: {recorded} + {lost} of {}: {}",
+                outcome.witness,
+                outcome.errors
+            );
+            if way.starts_with("fork") {
+                let ids: Vec<_> = outcome.files.iter().map(|file| &file.process[&tag::PROCESS_ID]).collect();
+                let parent = |file: &ProcessFile| file.process.get(&tag::PARENT_ID).cloned();
+                let linked = outcome.files.iter().filter_map(parent).filter(|parent| ids.contains(&parent)).count();
+                let (files, links) = if way == "fork-exec" { (3, 1) } else { (2, 1) };
+                assert_eq!((outcome.files.len(), linked), (files, links), "children name their parent");
+            }
+            std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
+        }
+    }
+}
+
+#[test]
+fn killed_at_any_moment_nothing_is_lost_and_nothing_torn() {
+    let folder = folder();
+    let program = program(folder.path(), GNU99, &[]);
+    for round in 0..12_u64 {
+        let (way, memory) = (["forever", "forever-flush"][round as usize % 2], ["16M", "256K"][round as usize / 2 % 2]);
+        let mut command = launch(folder.path(), &program, way, &[("TUMIT_MEMORY", memory)]);
+        let mut child = command.spawn().expect("it starts");
+        while witness(folder.path()) == 0 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_micros(round * 3_137));
+        child.kill().expect("it can be killed");
+        assert_eq!(child.wait().expect("it ended").signal(), Some(SIGKILL));
+        let run = folder.path().join("run.tmt");
+        if run.exists() {
+            let (recorded, lost) = sums(&collect(folder.path()));
+            let returned = witness(folder.path());
+            // Of each of the three threads one call may have published its record and not returned.
+            assert!((returned..=returned + 3).contains(&(recorded + lost)), "{recorded} + {lost}, {returned} returned");
+            std::fs::remove_dir_all(run).expect("the run can go");
+        }
+    }
+}
+
+#[test]
+fn private_buffers_lose_what_was_not_written_and_no_more() {
+    let folder = folder();
+    let program = program(folder.path(), GNU99, &[]);
+    let environment = [("TUMIT_BUFFERS", "private")];
+    for (way, all) in [("return", true), ("exit", true), ("main-leaves", true), ("fork", true), ("kill", false)] {
+        let outcome = run(folder.path(), &program, way, &environment);
+        let (recorded, lost) = sums(&outcome.files);
+        assert_eq!(lost, 0);
+        assert_eq!(recorded == outcome.witness, all, "{way}: {recorded} of {}", outcome.witness);
+        assert_eq!(outcome.files[0].process_integer(tag::BUFFERS), Some(0));
+        std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
+    }
+}
+
+#[test]
+fn full_memory_drops_the_newest_and_counts_them() {
+    let folder = folder();
+    let program = program(folder.path(), GNU99, &[]);
+    for (way, buffers) in [("flood", "mapped"), ("flood", "private"), ("flood-kill", "mapped")] {
+        let outcome = run(folder.path(), &program, way, &[("TUMIT_MEMORY", "128K"), ("TUMIT_BUFFERS", buffers)]);
+        let (recorded, lost) = sums(&outcome.files);
+        assert!(lost > 0, "{way}: two slots cannot hold what a loop records");
+        assert_eq!(recorded + lost, outcome.witness, "{way} {buffers}");
+        if way == "flood" {
+            let told: u64 = outcome.files[0].lost.iter().map(|lost| lost.count).sum();
+            assert_eq!(told, lost, "told at the place");
+            assert!(outcome.files[0].lost.iter().all(|lost| lost.cause == tracer_format::cause::NO_BUFFER));
+            assert!(outcome.errors.contains("records are missing"), "{}", outcome.errors);
+        }
+        std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
+    }
+}
+
+#[test]
+fn threads_that_still_run_are_in_the_run() {
+    let folder = folder();
+    let program = program(folder.path(), GNU99, &[]);
+    for _ in 0..5 {
+        let outcome = run(folder.path(), &program, "detached", &[]);
+        assert!(outcome.status.success(), "{}", outcome.errors);
+        let (recorded, lost) = sums(&outcome.files);
+        let page = std::fs::read(folder.path().join("witness")).expect("the witness");
+        let before = u64::from_le_bytes(*page[8..].first_chunk().expect("what main saw when it left"));
+        assert!(recorded + lost >= before, "{recorded} + {lost} of the {before} calls before the end");
+        assert!(recorded + lost <= outcome.witness + 3);
+        std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
+    }
+}
+
+#[test]
+fn a_limit_of_the_file_size_is_no_signal() {
+    let folder = folder();
+    let program = program(folder.path(), GNU99, &[]);
+    for (way, memory, mapped) in [("limit-first", "16M", 2), ("limit-later", "1M", 1), ("limit-later", "16M", 1)] {
+        let outcome = run(folder.path(), &program, way, &[("TUMIT_MEMORY", memory)]);
+        assert!(outcome.status.success(), "{way}: {:?} {}", outcome.status, outcome.errors);
+        let (recorded, lost) = sums(&outcome.files);
+        assert_eq!(recorded + lost, outcome.witness, "{way}");
+        // What the file cannot take stays in the live file, as far as that has room.
+        assert!(recorded > 0 && (lost > 0) != (way == "limit-later" && memory == "16M"), "{way}: {recorded} + {lost}");
+        assert_eq!(outcome.files[0].process_integer(tag::BUFFERS), Some(mapped));
+        std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
+    }
+}
+
+#[test]
+fn folders_that_vanish_or_cannot_be_written_disturb_nobody() {
+    let folder = folder();
+    let program = program(folder.path(), GNU99, &[]);
+    let outcome = run(folder.path(), &program, "unlink", &[]);
+    assert!(outcome.status.success() && outcome.errors.contains("is made again"), "{}", outcome.errors);
+    assert_eq!(sums(&outcome.files), (outcome.witness, 0));
+    std::fs::write(folder.path().join("plain"), "").expect("a file");
+    let mut command = launch(folder.path(), &program, "return", &[]);
+    let output = command.env("TUMIT_TRACE", folder.path().join("plain/run.tmt")).output().expect("it starts");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{errors}");
+    assert!(errors.contains(&format!("{} records are missing", witness(folder.path()))), "{errors}");
+}
+
+#[test]
+fn live_files_can_lie_elsewhere() {
+    let folder = folder();
+    let program = program(folder.path(), GNU99, &[]);
+    let elsewhere = folder.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).expect("a folder");
+    let outcome = run(folder.path(), &program, "kill", &[("TUMIT_LIVE", elsewhere.to_str().expect("UTF-8"))]);
+    assert_eq!(sums(&outcome.files), (outcome.witness, 0));
+    assert!(outcome.files[0].process.contains_key(&tag::LIVE_PATH));
+    std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
+    let outcome = run(folder.path(), &program, "kill", &[("TUMIT_LIVE", "/proc/none")]);
+    assert_eq!(outcome.files[0].process_integer(tag::BUFFERS), Some(2), "private, since mapping failed");
+}
+
+#[test]
+fn an_aborted_job_keeps_its_records() {
+    let folder = folder();
+    let mpicc = Compiler { command: "mpicc", flags: &["-std=gnu99"] };
+    let source = r#"
+#define TUMIT_MPI
+#include "t_trace.h"
+int main(int argc, char **argv) {
+    int rank, n;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (n = 0; n < 10000; n++) { t_tick((uint64_t)n); }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1) { MPI_Abort(MPI_COMM_WORLD, 3); }
+    for (;;) { pause(); }
+}
+"#;
+    let program = build(folder.path(), mpicc, TICK, source, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let mut command = mpirun(2);
+    let output = command.arg(&program).env("TUMIT_TRACE", folder.path().join("run.tmt")).output().expect("mpirun");
+    assert!(!output.status.success());
+    let files = collect(folder.path());
+    assert_eq!(files.len(), 2);
+    assert_eq!(sums(&files), (20_000, 0));
+}
+
+#[test]
+fn a_library_that_is_unloaded_takes_its_recorder_with_it() {
+    let folder = folder();
+    let library = "#include \"t_trace.h\"\nvoid work(uint64_t n);\nvoid work(uint64_t n) { t_tick(n); }\n";
+    build(folder.path(), GNU99, TICK, library, &["-fPIC", "-shared"]).unwrap_or_else(|error| panic!("{error}"));
+    std::fs::rename(folder.path().join("drive"), folder.path().join("lib.so")).expect("a library");
+    let source = r#"
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+static int threads(void) {
+    DIR *folder = opendir("/proc/self/task");
+    int count = -2;
+    while (folder != NULL && readdir(folder) != NULL) { count++; }
+    closedir(folder);
+    return count;
+}
+int main(void) {
+    int round;
+    for (round = 0; round < 20; round++) {
+        void *library = dlopen("./lib.so", RTLD_NOW);
+        void (*work)(uint64_t);
+        uint64_t n;
+        if (library == NULL) { fputs(dlerror(), stderr); return 1; }
+        *(void **)(void *)&work = dlsym(library, "work");
+        for (n = 0; n < 5000; n++) { work(n); }
+        dlclose(library);
+        if (threads() != 1) { return 2; }
+    }
+    return 0;
+}
+"#;
+    let path = folder.path().join("main.c");
+    std::fs::write(&path, source).expect("a writable folder");
+    let program = folder.path().join("main");
+    GNU99.compile(&[&path], &program, &["-ldl"]).unwrap_or_else(|error| panic!("{error}"));
+    let _ = tests::lang::c::record(&program, folder.path(), "run.tmt", &[]);
+    let files = read(&folder.path().join("run.tmt"));
+    assert_eq!((files.len(), sums(&files)), (20, (100_000, 0)));
+}
+
+#[test]
+fn levels_pauses_and_statistics() {
+    let folder = folder();
+    let source = r#"
+#include "t_trace.h"
+int main(void) {
+    struct tumit1_stats stats;
+    t_tick(1);
+    tumit1_pause();
+    t_tick(2);
+    (void)tumit1_set_level("L", 1);
+    t_tick(3);
+    tumit1_resume();
+    t_tick(4);
+    tumit1_flush();
+    tumit1_get_stats(&stats);
+    if (stats.written_ != 2 || stats.dropped_ != 0 || stats.streams_ != 1 || stats.blocks_ != 1 || !stats.mapped_ || !stats.helper_ ||
+        stats.slots_ != 256 || stats.slots_free_ >= 256) { return 1; }
+    tumit1_finish();
+    t_tick(5);
+    tumit1_get_stats(&stats);
+    return stats.helper_ == 0 && stats.written_ == 2 ? 0 : 2;
+}
+"#;
+    let program = build(folder.path(), GNU99, TICK, source, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let files = read(&tests::lang::c::record(&program, folder.path(), "run.tmt", &[]));
+    assert_eq!(files[0].texts(), ["tick n=Unsigned(1)", "tick n=Unsigned(4)"]);
+    assert_eq!(integer(&files[0].end.as_ref().expect("an end")[&tag::RECORDS_WRITTEN]), Some(2));
+}
+
+#[test]
+fn levels_are_switched_from_outside() {
+    let folder = folder();
+    let program = program(folder.path(), GNU99, &[]);
+    let mut child = launch(folder.path(), &program, "forever", &[]).spawn().expect("it starts");
+    let run = folder.path().join("run.tmt");
+    while witness(folder.path()) == 0 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let unknown = output(tumit().args(["level", &child.id().to_string(), "NONE", "off", "--timeout", "60"]));
+    let said = output(tumit().args(["level", &child.id().to_string(), "L", "off", "--timeout", "60"]));
+    let again = output(tumit().args(["level", &run.display().to_string(), "L", "off", "--timeout", "60"]));
+    child.kill().expect("it can be killed");
+    child.wait().expect("it ended");
+    for (said, good) in [(&unknown, false), (&said, true), (&again, true)] {
+        assert_eq!(said.status.success(), good, "{}", String::from_utf8_lossy(&said.stderr));
+    }
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("no level `NONE`"), "{unknown:?}");
+    let (recorded, lost) = sums(&collect(folder.path()));
+    assert!(recorded + lost < witness(folder.path()), "calls went on, records did not");
+}
+
+#[test]
+fn killed_while_it_starts_a_process_leaves_no_half_a_live_file() {
+    let folder = folder();
+    let program = program(folder.path(), GNU99, &[]);
+    let run = folder.path().join("run.tmt");
+    for round in 0..40_u64 {
+        let mut child = launch(folder.path(), &program, "forever", &[]).spawn().expect("it starts");
+        std::thread::sleep(Duration::from_micros(400 + round * 60));
+        child.kill().expect("it can be killed");
+        child.wait().expect("it ended");
+        for entry in std::fs::read_dir(&run).into_iter().flatten() {
+            let path = entry.expect("an entry").path();
+            if path.extension().is_some_and(|end| end == "tmt") {
+                continue;
+            }
+            assert!(path.extension().is_some_and(|end| end == "live"), "{}", path.display());
+            let bytes = std::fs::read(&path).expect("a file");
+            let layout = tracer_format::live::LiveLayout::decode(&bytes).expect("a whole head");
+            let used = u64::from_le_bytes(*bytes[tracer_format::live::head::LOG_USED..].first_chunk().expect("a word"));
+            assert!(layout.process_id != [0; 16] && used > 0, "{}", path.display());
+        }
+        let _ = std::fs::remove_dir_all(&run);
+    }
+}

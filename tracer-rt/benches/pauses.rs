@@ -1,0 +1,301 @@
+//! How long a call that records can take, beside a call that does nothing but read the clock; and whether two threads record
+//! twice what one does.
+//!
+//! ```console
+//! $ cargo bench -p tracer-rt --bench pauses                  # histograms, page faults, context switches, scaling
+//! $ cargo bench -p tracer-rt --bench pauses -- --smoke       # the same, in a moment, to see that it runs
+//! $ cargo bench -p tracer-rt --bench pauses -- --rate 100000 # another number of events a second
+//! ```
+//!
+//! A loop waits, reading the clock, for the next event to be due, and takes the time from before the event to behind it. The
+//! empty loop does the same without an event: what stands in its histogram is the machine's. Each way to record is a
+//! process of its own, as a process has one recorder; they run in turns for a second each, so that all of them meet
+//! the same disturbances. Context switches and page faults are the recording thread's own, as the system counts them.
+
+#![expect(clippy::print_stdout, reason = "it is what a bench is for")]
+#![expect(clippy::unwrap_used, reason = "a bench that cannot run says so by a panic")]
+
+use std::hint::black_box;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use tracer_rt::Buffers;
+
+tracer_rt::events!("benches/record.tumit");
+
+/// Ways to run the loop, in the order of the columns.
+const WAYS: [&str; 3] = ["empty", "private", "mapped"];
+const GOAL_NANOS: u64 = 5_000;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let value = |name: &str| {
+        arguments.iter().position(|argument| argument == name).and_then(|at| arguments.get(at + 1)).map(String::as_str)
+    };
+    let smoke = arguments.iter().any(|argument| argument == "--smoke");
+    let rate = value("--rate").map_or(1_000_000, |text| text.parse().unwrap());
+    let time = Duration::from_millis(if smoke { 50 } else { 1000 });
+    match value("--way") {
+        Some("scaling") => scaling(if smoke { 2 } else { 600 }),
+        Some(way) => print!("{}", measure(way, rate, time).lines()),
+        None => compare(rate, time, if smoke { 1 } else { 10 }),
+    }
+}
+
+/// What the loop met, in one process or in several.
+#[derive(Clone, Default)]
+struct Met {
+    /// Numbers of calls, by [`bucket`] of their nanoseconds.
+    buckets: Vec<u64>,
+    longest: u64,
+    faults: u64,
+    switches: u64,
+    dropped: u64,
+}
+
+/// Buckets are an eighth of a power of two wide.
+fn bucket(nanos: u64) -> usize {
+    let nanos = nanos.max(8);
+    let power = nanos.ilog2() as usize;
+    power * 8 + (nanos >> (power - 3) & 7) as usize
+}
+
+/// The shortest time of a bucket.
+fn nanos_of(bucket: usize) -> u64 {
+    (8 + (bucket as u64 & 7)) << (bucket / 8 - 3)
+}
+
+impl Met {
+    fn new() -> Self {
+        Self { buckets: vec![0; 64 * 8], ..Self::default() }
+    }
+
+    fn lines(&self) -> String {
+        let (longest, faults, switches, dropped) = (self.longest, self.faults, self.switches, self.dropped);
+        let mut lines = format!("longest {longest}\nfaults {faults}\nswitches {switches}\ndropped {dropped}\n");
+        let counts = self.buckets.iter().enumerate().filter(|(_, count)| **count > 0);
+        lines.extend(counts.map(|(bucket, count)| format!("{bucket} {count}\n")));
+        lines
+    }
+
+    fn add_lines(&mut self, lines: &str) {
+        for (name, number) in lines.lines().filter_map(|line| line.split_once(' ')) {
+            let number: u64 = number.parse().unwrap();
+            match name {
+                "longest" => self.longest = self.longest.max(number),
+                "faults" => self.faults += number,
+                "switches" => self.switches += number,
+                "dropped" => self.dropped += number,
+                bucket => self.buckets[bucket.parse::<usize>().unwrap()] += number,
+            }
+        }
+    }
+
+    fn calls(&self) -> u64 {
+        self.buckets.iter().sum()
+    }
+
+    /// The time that so many of a million calls do not pass.
+    fn percentile(&self, millionths: u64) -> u64 {
+        let mut left = self.calls() * millionths / 1_000_000;
+        for (bucket, count) in self.buckets.iter().enumerate() {
+            match left.checked_sub(*count) {
+                Some(rest) => left = rest,
+                None => return nanos_of(bucket),
+            }
+        }
+        self.longest
+    }
+
+    fn above(&self, nanos: u64) -> u64 {
+        self.buckets.iter().skip(bucket(nanos)).sum()
+    }
+}
+
+/// The counter that the recorder reads.
+#[inline(always)]
+fn clock() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 processor has the instruction.
+    return unsafe { core::arch::x86_64::_rdtsc() };
+    #[cfg(not(target_arch = "x86_64"))]
+    return tracer_rt::now().ticks();
+}
+
+/// Runs the loop in this process.
+fn measure(way: &str, rate: u64, time: Duration) -> Met {
+    let folder = std::env::temp_dir().join(format!("tumit-pauses-{}.tmt", std::process::id()));
+    if way != "empty" {
+        start(&folder, if way == "mapped" { Buffers::Mapped } else { Buffers::Private });
+    }
+    let ticks_per_second = ticks_per_second();
+    let warm = |met: &mut Met, time: Duration| {
+        if way == "empty" {
+            turn(met, rate, ticks_per_second, time, |n| _ = black_box(n));
+        } else {
+            turn(met, rate, ticks_per_second, time, |n| on::pair(black_box(n), n));
+        }
+    };
+    // The recorder learns how many slots are in use; the loop itself settles.
+    warm(&mut Met::new(), time / 2);
+    let mut met = Met::new();
+    let before = usage();
+    warm(&mut met, time);
+    let after = usage();
+    (met.faults, met.switches) = (after.0 - before.0, after.1 - before.1);
+    if way != "empty" {
+        met.dropped = tracer_rt::counts().dropped;
+        tracer_rt::finish();
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+    met
+}
+
+fn start(folder: &std::path::Path, buffers: Buffers) {
+    let mut config = tracer_rt::Config::default();
+    config.folder = Some(folder.to_owned());
+    config.memory_bytes = Some(64 << 20);
+    config.buffers = Some(buffers);
+    tracer_rt::start(config).unwrap();
+}
+
+#[inline(always)]
+fn turn(met: &mut Met, rate: u64, ticks_per_second: u64, time: Duration, event: impl Fn(u64)) {
+    let step = ticks_per_second / rate;
+    let end = clock() + u64::try_from(u128::from(ticks_per_second) * time.as_nanos() / 1_000_000_000).unwrap();
+    // 32.32 nanoseconds of a tick, so that the loop divides nothing.
+    let scale = (1_000_000_000u128 << 32) / u128::from(ticks_per_second);
+    let (mut due, mut now, mut n) = (clock(), clock(), 0u64);
+    while now < end {
+        now = clock();
+        if now < due {
+            continue;
+        }
+        // After a pause of the machine no crowd of events.
+        due = now + step;
+        event(n);
+        let nanos = ((u128::from(clock() - now) * scale) >> 32) as u64;
+        met.buckets[bucket(nanos)] += 1;
+        met.longest = met.longest.max(nanos);
+        n += 1;
+    }
+}
+
+fn ticks_per_second() -> u64 {
+    let (start, ticks) = (Instant::now(), clock());
+    while start.elapsed() < Duration::from_millis(50) {}
+    let ticks = clock() - ticks;
+    u64::try_from(u128::from(ticks) * 1_000_000_000 / start.elapsed().as_nanos()).unwrap()
+}
+
+/// Page faults and context switches of this thread.
+fn usage() -> (u64, u64) {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the pointer is to a local of the right type.
+    unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
+    // SAFETY: all of its fields may be zero.
+    let usage = unsafe { usage.assume_init() };
+    let sum = |a: i64, b: i64| (a + b).cast_unsigned();
+    (sum(usage.ru_minflt, usage.ru_majflt), sum(usage.ru_nvcsw, usage.ru_nivcsw))
+}
+
+fn child(way: &str, rate: u64, smoke: bool) -> String {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--way", way, "--rate", &rate.to_string()]).args(smoke.then_some("--smoke"));
+    for variable in ["TUMIT_LEVELS", "TUMIT_MEMORY", "TUMIT_BUFFERS", "TUMIT_LIVE", "TUMIT_POLICY", "TUMIT_TRACE"] {
+        command.env_remove(variable);
+    }
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn compare(rate: u64, time: Duration, rounds: u32) {
+    let smoke = time < Duration::from_millis(100);
+    let mut all = vec![Met::new(); WAYS.len()];
+    for _ in 0..rounds {
+        for (met, way) in all.iter_mut().zip(WAYS) {
+            met.add_lines(&child(way, rate, smoke));
+        }
+    }
+    println!("{rate} events a second, {rounds} x {time:?} for each way, in turns\n");
+    let row = |name: &str, values: Vec<String>| {
+        println!("{name:<26}{}", values.iter().map(|value| format!("{value:>14}")).collect::<String>());
+    };
+    let numbers = |of: &dyn Fn(&Met) -> u64| all.iter().map(|met| of(met).to_string()).collect();
+    row("a call takes", WAYS.map(str::to_owned).to_vec());
+    for exponent in 3..30 {
+        let counts: Vec<u64> = all.iter().map(|met| met.buckets[exponent * 8..][..8].iter().sum()).collect();
+        if counts.iter().any(|count| *count > 0) {
+            let name =
+                format!("{:>8} to {:>8} ns", if exponent == 3 { 0 } else { 1 << exponent }, (2u64 << exponent) - 1);
+            row(&name, counts.iter().map(u64::to_string).collect());
+        }
+    }
+    println!();
+    row("calls", numbers(&Met::calls));
+    for (name, millionths) in [("p50, ns", 500_000), ("p99, ns", 990_000), ("p99.99, ns", 999_900)] {
+        row(name, numbers(&|met| met.percentile(millionths)));
+    }
+    row("longest, ns", numbers(&|met| met.longest));
+    row("above 5 us", numbers(&|met| met.above(GOAL_NANOS)));
+    row(
+        "of a million",
+        all.iter().map(|m| format!("{:.1}", m.above(GOAL_NANOS) as f64 * 1e6 / m.calls() as f64)).collect(),
+    );
+    row("page faults", numbers(&|met| met.faults));
+    row("context switches", numbers(&|met| met.switches));
+    row("records dropped", numbers(&|met| met.dropped));
+    println!("\ngoal: nothing of ours above 5 us at p99.99; no page fault\n");
+    print!("{}", child("scaling", rate, smoke));
+}
+
+/// Events of a thread in a round: several slots full, and few enough that two processors are now and then left alone for all of it.
+const BURST: u64 = 20_000;
+
+/// Two threads against one: the fastest of some rounds each, of a loop that only reads the clock, and of one that records.
+fn scaling(rounds: u32) {
+    let folder = std::env::temp_dir().join(format!("tumit-scaling-{}.tmt", std::process::id()));
+    start(&folder, Buffers::Mapped);
+    let mut best = [[0.0f64; 2]; 2];
+    for _ in 0..rounds {
+        for (threads, best) in [1, 2].into_iter().zip(&mut best) {
+            let clock_alone = together(threads, |n| _ = black_box((n, clock())));
+            let recording = together(threads, |n| on::pair(black_box(n), n));
+            // What the helper has still to write is not part of the next round.
+            tracer_rt::flush();
+            *best = [best[0].max(clock_alone), best[1].max(recording)];
+        }
+    }
+    println!("{:<26}{:>14}{:>14}{:>14}", "millions a second", "one thread", "two threads", "ratio");
+    for (at, name) in ["clock read", "events recorded"].into_iter().enumerate() {
+        let (one, two) = (best[0][at], best[1][at]);
+        println!("{name:<26}{:>14.1}{:>14.1}{:>14.2}", one / 1e6, two / 1e6, two / one);
+    }
+    println!("records dropped {}", tracer_rt::counts().dropped);
+    tracer_rt::finish();
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+/// How many a second so many threads make, that begin together.
+fn together(threads: u32, event: impl Fn(u64) + Sync) -> f64 {
+    let (ready, event) = (AtomicU32::new(0), &event);
+    let spans: Vec<(Instant, Instant)> = std::thread::scope(|scope| {
+        let start = || {
+            // Its stream and its first slot are made before the start.
+            event(0);
+            ready.fetch_add(1, Ordering::AcqRel);
+            while ready.load(Ordering::Acquire) < threads {
+                std::hint::spin_loop();
+            }
+            let start = Instant::now();
+            (0..BURST).for_each(event);
+            (start, Instant::now())
+        };
+        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(start)).collect();
+        handles.into_iter().map(|handle| handle.join().unwrap()).collect()
+    });
+    let (start, end) = (spans.iter().map(|span| span.0).min().unwrap(), spans.iter().map(|span| span.1).max().unwrap());
+    (BURST * u64::from(threads)) as f64 / (end - start).as_secs_f64()
+}

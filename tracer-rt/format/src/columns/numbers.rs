@@ -1,0 +1,328 @@
+//! Columns of numbers, in groups.
+//!
+//! A group stores each number, or its difference to the number before, as the distance from a base: in so many bits as
+//! make the group smallest, with those that need more told one by one behind. Whether differences are smaller is asked of a
+//! sample, the width is counted. (The idea of bit packing with exceptions is that of PFOR: Zukowski, Héman, Nes, Boncz,
+//! "Super-Scalar RAM-CPU Cache Compression", 2006.)
+
+use super::{DIFFERENCES, GROUP, method};
+
+/// Numbers of so many bytes are two's complement: the shortest form of a difference counts.
+pub(super) const fn extend(value: u64, width: u8) -> i64 {
+    let shift = 64 - 8 * width as u32;
+    ((value << shift) as i64) >> shift
+}
+
+/// A number with its sign in the lowest bit.
+pub(super) const fn zigzag(value: i64) -> u64 {
+    ((value << 1) ^ (value >> 63)) as u64
+}
+
+/// The number that [`zigzag`] made.
+pub(super) const fn unzigzag(code: u64) -> i64 {
+    (code >> 1) as i64 ^ -((code & 1) as i64)
+}
+
+/// Bytes of a number, seven bits each.
+const fn varint_bytes(value: u64) -> usize {
+    (bits(value | 1) as usize).div_ceil(7)
+}
+
+const fn bits(value: u64) -> u32 {
+    64 - value.leading_zeros()
+}
+
+pub(super) fn push_varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// How a group is stored, and about how many bytes that takes.
+#[derive(Clone, Copy)]
+struct Plan {
+    base: i64,
+    width: u32,
+    bytes: usize,
+    exceptions: bool,
+}
+
+/// What a distance of so many bits costs as an exception, in bytes; one of 64 is most likely negative, and may be shorter.
+const EXCEPTION_BYTES: [u16; 65] = {
+    let mut bytes = [0; 65];
+    let mut bits = 0;
+    while bits <= 64 {
+        bytes[bits] = 1 + (bits as u16 + 1).div_ceil(7);
+        bits += 1;
+    }
+    bytes
+};
+
+/// The best width for the distances of these numbers from a base. Linear in the numbers.
+fn plan(numbers: &[i64], base: i64) -> Plan {
+    // How many need so many bits.
+    let mut counts = [0u16; 65];
+    let mut all = 0;
+    for number in numbers {
+        let distance = number.wrapping_sub(base) as u64;
+        all |= distance;
+        counts[bits(distance) as usize] += 1;
+    }
+    let widest = bits(all) as usize;
+    let mut best = Plan { base, width: widest as u32, bytes: (numbers.len() * widest).div_ceil(8), exceptions: false };
+    let mut exceptions = 0;
+    for width in (0..widest).rev() {
+        exceptions += usize::from(counts[width + 1] * EXCEPTION_BYTES[width + 1]);
+        let bytes = (numbers.len() * width).div_ceil(8) + exceptions;
+        if bytes < best.bytes {
+            best = Plan { base, width: width as u32, bytes, exceptions: true };
+        }
+        if exceptions >= best.bytes {
+            break;
+        }
+    }
+    best.bytes += varint_bytes(zigzag(base));
+    best
+}
+
+/// The best plan: distances from the least, or from the number that most have.
+fn best_plan(numbers: &[i64]) -> Plan {
+    let least = numbers.iter().copied().min().unwrap_or(0);
+    let from_least = plan(numbers, least);
+    let usual = usual(numbers).filter(|usual| *usual != least);
+    match usual.map(|usual| plan(numbers, usual)) {
+        Some(from_usual) if from_usual.bytes < from_least.bytes => from_usual,
+        _ => from_least,
+    }
+}
+
+/// A number that, as it seems, most of them are.
+fn usual(numbers: &[i64]) -> Option<i64> {
+    let at = |quarter: usize| numbers.get(numbers.len() * quarter / 4).copied();
+    let (first, second, third) = (at(1)?, at(2)?, at(3)?);
+    if first == second || first == third { Some(first) } else { (second == third).then_some(second) }
+}
+
+/// All are the same: no bits at all.
+fn constant(numbers: &[i64]) -> Option<Plan> {
+    let base = *numbers.first()?;
+    let differs = numbers.iter().fold(0, |sum, number| sum | (number ^ base));
+    (differs == 0).then_some(Plan { base, width: 0, bytes: 0, exceptions: false })
+}
+
+/// One in so many numbers decides whether they or their differences are stored.
+const SAMPLE: usize = 4;
+
+/// Whether a group is smaller by differences.
+fn prefers_steps(plain: &[i64], steps: &[i64]) -> bool {
+    let sample = |numbers: &[i64]| {
+        let mut some = [0; GROUP / SAMPLE];
+        let picked = numbers.iter().skip(SAMPLE / 2).step_by(SAMPLE);
+        let count = some.iter_mut().zip(picked).map(|(place, number)| *place = *number).count();
+        let least = some[..count].iter().copied().min().unwrap_or(0);
+        plan(&some[..count], least)
+    };
+    if plain.len() < GROUP / SAMPLE {
+        return best_plan(steps).bytes < best_plan(plain).bytes;
+    }
+    sample(steps).bytes < sample(plain).bytes
+}
+
+/// Appends numbers of so many bytes, in groups. Linear.
+pub(super) fn push_groups(out: &mut Vec<u8>, values: &[u64], width: u8) {
+    let mut before = 0;
+    for group in values.chunks(GROUP) {
+        let (mut plain, mut steps) = ([0; GROUP], [0; GROUP]);
+        for ((value, plain), step) in group.iter().zip(&mut plain).zip(&mut steps) {
+            *plain = extend(*value, width);
+            *step = extend(value.wrapping_sub(before), width);
+            before = *value;
+        }
+        let (plain, steps) = (&plain[..group.len()], &steps[..group.len()]);
+        if let Some(plan) = constant(plain) {
+            push_group(out, plain, plan, 0);
+        } else if let Some(plan) = constant(steps) {
+            push_group(out, steps, plan, DIFFERENCES);
+        } else if prefers_steps(plain, steps) {
+            push_group(out, steps, best_plan(steps), DIFFERENCES);
+        } else {
+            push_group(out, plain, best_plan(plain), 0);
+        }
+    }
+}
+
+fn push_group(out: &mut Vec<u8>, numbers: &[i64], plan: Plan, order: u8) {
+    out.push(plan.width as u8 | order);
+    push_varint(out, zigzag(plan.base));
+    let count_at = out.len();
+    out.push(0);
+    if plan.width > 0 {
+        push_bits(out, numbers, plan);
+    }
+    if !plan.exceptions {
+        return;
+    }
+    for (at, number) in numbers.iter().enumerate() {
+        let distance = number.wrapping_sub(plan.base);
+        if bits(distance as u64) > plan.width {
+            out[count_at] += 1;
+            out.push(at as u8);
+            push_varint(out, zigzag(distance));
+        }
+    }
+}
+
+/// Appends the lowest bits of the distances, so many of each as the plan says, more than none.
+fn push_bits(out: &mut Vec<u8>, numbers: &[i64], plan: Plan) {
+    let mut packed = [0; GROUP * 8];
+    let mask = u64::MAX >> (64 - plan.width);
+    let (mut word, mut filled, mut words) = (0u64, 0, packed.chunks_exact_mut(8));
+    for number in numbers {
+        let distance = number.wrapping_sub(plan.base) as u64 & mask;
+        word |= distance << filled;
+        filled += plan.width;
+        if filled >= 64 {
+            if let Some(place) = words.next() {
+                place.copy_from_slice(&word.to_le_bytes());
+            }
+            filled -= 64;
+            // What of the number did not fit; nothing when it just did.
+            word = distance.checked_shr(plan.width - filled).unwrap_or(0);
+        }
+    }
+    if let Some(place) = words.next() {
+        place.copy_from_slice(&word.to_le_bytes());
+    }
+    out.extend_from_slice(&packed[..(numbers.len() * plan.width as usize).div_ceil(8)]);
+}
+
+/// The bytes that are left to read.
+pub(super) struct Input<'a>(pub(super) &'a [u8]);
+
+impl<'a> Input<'a> {
+    pub(super) fn u8(&mut self) -> Option<u8> {
+        let (byte, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*byte)
+    }
+
+    pub(super) fn u16(&mut self) -> Option<u16> {
+        self.take(2).map(|bytes| u16::from_le_bytes([bytes[0], bytes[1]]))
+    }
+
+    pub(super) fn u32(&mut self) -> Option<u32> {
+        let (word, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(u32::from_le_bytes(*word))
+    }
+
+    pub(super) fn take(&mut self, bytes: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(bytes)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn varint(&mut self) -> Option<u64> {
+        let mut value = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.u8()?;
+            value |= u64::from(byte & 0x7F) << shift;
+            if byte < 0x80 {
+                return Some(value);
+            }
+        }
+        None
+    }
+}
+
+/// Appends a column of `count` numbers to `out`, `width` bytes each. The caller has checked that so many are asked for.
+pub(super) fn read(input: &mut Input<'_>, count: usize, width: u8, out: &mut Vec<u8>) -> Option<()> {
+    if count == 0 {
+        return Some(());
+    }
+    match input.u8()? {
+        method::PLAIN => out.extend_from_slice(input.take(count.checked_mul(width.into())?)?),
+        method::GROUPS => read_groups(input, count, width, out)?,
+        method::DICTIONARY if width > 1 => {
+            let entries = usize::from(input.u16()?);
+            if entries == 0 || entries > count {
+                return None;
+            }
+            let (mut dictionary, mut indices) = (Vec::new(), Vec::new());
+            read_simple(input, entries, width, &mut dictionary)?;
+            read_simple(input, count, 2, &mut indices)?;
+            let width = usize::from(width);
+            for index in indices.chunks_exact(2) {
+                let at = usize::from(u16::from_le_bytes([index[0], index[1]])) * width;
+                out.extend_from_slice(dictionary.get(at..at + width)?);
+            }
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+/// A column that has no dictionary.
+fn read_simple(input: &mut Input<'_>, count: usize, width: u8, out: &mut Vec<u8>) -> Option<()> {
+    match input.0.first()? {
+        &method::DICTIONARY => None,
+        _ => read(input, count, width, out),
+    }
+}
+
+fn read_groups(input: &mut Input<'_>, count: usize, width: u8, out: &mut Vec<u8>) -> Option<()> {
+    let mut numbers = [0; GROUP];
+    let (mut left, mut before) = (count, 0);
+    while left > 0 {
+        let numbers = &mut numbers[..left.min(GROUP)];
+        left -= numbers.len();
+        let differences = read_group(input, numbers)?;
+        for number in &mut *numbers {
+            if differences {
+                *number = number.wrapping_add(before);
+            }
+            before = *number;
+        }
+        match width {
+            1 => out.extend(numbers.iter().map(|number| *number as u8)),
+            2 => numbers.iter().for_each(|number| out.extend_from_slice(&(*number as u16).to_le_bytes())),
+            4 => numbers.iter().for_each(|number| out.extend_from_slice(&(*number as u32).to_le_bytes())),
+            _ => numbers.iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes())),
+        }
+    }
+    Some(())
+}
+
+/// Fills in the numbers of a group; whether they are differences.
+fn read_group(input: &mut Input<'_>, numbers: &mut [u64]) -> Option<bool> {
+    let head = input.u8()?;
+    let width = u32::from(head & !DIFFERENCES);
+    let base = unzigzag(input.varint()?) as u64;
+    let exceptions = input.u8()?;
+    if width > 64 {
+        return None;
+    }
+    let mut packed = input.take((numbers.len() * width as usize).div_ceil(8))?;
+    let mask = u64::MAX.checked_shr(64 - width).unwrap_or(0);
+    let (mut word, mut filled) = (0u128, 0);
+    for number in &mut *numbers {
+        if filled < width {
+            let (bytes, rest) = packed.split_at(packed.len().min(8));
+            let mut next = [0; 8];
+            next[..bytes.len()].copy_from_slice(bytes);
+            word |= u128::from(u64::from_le_bytes(next)) << filled;
+            filled += 64;
+            packed = rest;
+        }
+        *number = base.wrapping_add(word as u64 & mask);
+        word >>= width;
+        filled -= width;
+    }
+    for _ in 0..exceptions {
+        let at = usize::from(input.u8()?);
+        *numbers.get_mut(at)? = base.wrapping_add(unzigzag(input.varint()?) as u64);
+    }
+    Some(head & DIFFERENCES != 0)
+}

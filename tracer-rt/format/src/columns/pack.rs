@@ -1,0 +1,320 @@
+//! Packing: a block's records, taken apart into columns.
+
+use lz4_flex::block::{CompressTable, compress_into_with_table, get_maximum_output_size};
+
+use super::numbers::push_groups;
+use super::shape::{Form, Part, Shape};
+use super::{GROUP, MAX_PARTS, method};
+use crate::{FIRST_RESERVED_ID, RECORD_HEAD_BYTES};
+
+/// No record type has this id.
+const UNKNOWN: u16 = u16::MAX;
+/// The format's own record types, which are known first.
+const OWN: usize = 2;
+
+/// A record type that is known, and the values of its records in the block at hand.
+#[derive(Debug)]
+struct Kind {
+    shape: Shape,
+    /// Its number in the block, while it has one.
+    number: Option<u16>,
+    dates: Vec<u64>,
+    columns: Vec<Column>,
+}
+
+#[derive(Debug, Default)]
+struct Column {
+    /// Of counted parts, their counts.
+    counts: Vec<u64>,
+    numbers: Vec<u64>,
+    bytes: Vec<u8>,
+}
+
+/// Packs blocks of records by columns. Keeps its memory from block to block: some eight times the size of the largest.
+#[derive(Debug)]
+pub struct Packer {
+    kinds: Vec<Kind>,
+    /// By id: positions in `kinds`, or [`UNKNOWN`]; ids beyond are unknown, but for the format's own.
+    by_id: Vec<u16>,
+    /// Kinds of this block, in the order of their numbers.
+    present: Vec<usize>,
+    order: Vec<u64>,
+    out: Vec<u8>,
+    tools: Tools,
+}
+
+impl Default for Packer {
+    fn default() -> Self {
+        let mut packer = Self {
+            kinds: Vec::new(),
+            by_id: Vec::new(),
+            present: Vec::new(),
+            order: Vec::new(),
+            out: Vec::new(),
+            tools: Tools::default(),
+        };
+        Shape::own().into_iter().for_each(|shape| packer.learn(shape));
+        packer
+    }
+}
+
+impl Packer {
+    /// Makes a record type known. The first shape of an id counts.
+    pub fn learn(&mut self, shape: Shape) {
+        if self.kind_of(shape.id).is_some() {
+            return;
+        }
+        if shape.id < FIRST_RESERVED_ID {
+            let id = usize::from(shape.id);
+            self.by_id.resize(self.by_id.len().max(id + 1), UNKNOWN);
+            self.by_id[id] = self.kinds.len() as u16;
+        }
+        let columns = shape.parts.iter().map(|_| Column::default()).collect();
+        self.kinds.push(Kind { shape, number: None, dates: Vec::new(), columns });
+    }
+
+    #[inline]
+    fn kind_of(&self, id: u16) -> Option<usize> {
+        match self.by_id.get(usize::from(id)) {
+            Some(kind) => (*kind != UNKNOWN).then_some(usize::from(*kind)),
+            // Few, and rare.
+            None => self.kinds.iter().take(OWN).position(|kind| kind.shape.id == id),
+        }
+    }
+
+    /// The payload of a `records` block by columns, or `None` when it holds a record of an unknown type, does not end with a
+    /// record, or would not become smaller. Linear.
+    pub fn pack(&mut self, payload: &[u8]) -> Option<&[u8]> {
+        self.forget();
+        let taken = self.take_apart(payload);
+        if taken.is_some() {
+            self.put_together();
+        }
+        let parts: usize =
+            self.present.iter().filter_map(|at| self.kinds.get(*at)).map(|kind| kind.columns.len()).sum();
+        let taken = taken.filter(|()| parts <= MAX_PARTS && self.present.len() <= MAX_PARTS);
+        taken.map(|()| self.out.as_slice()).filter(|packed| packed.len() < payload.len())
+    }
+
+    fn forget(&mut self) {
+        self.out.clear();
+        self.order.clear();
+        for at in self.present.drain(..) {
+            let Some(kind) = self.kinds.get_mut(at) else { continue };
+            kind.number = None;
+            kind.dates.clear();
+            for column in &mut kind.columns {
+                column.counts.clear();
+                column.numbers.clear();
+                column.bytes.clear();
+            }
+        }
+    }
+
+    fn take_apart(&mut self, payload: &[u8]) -> Option<()> {
+        let mut rest = payload;
+        while !rest.is_empty() {
+            let head = rest.first_chunk::<RECORD_HEAD_BYTES>()?;
+            let id = u16::from_le_bytes([head[0], head[1]]);
+            let at = self.kind_of(id)?;
+            let kind = self.kinds.get_mut(at)?;
+            let number = *kind.number.get_or_insert_with(|| {
+                self.present.push(at);
+                (self.present.len() - 1) as u16
+            });
+            self.order.push(u64::from(number));
+            kind.dates.push(u64::from(u32::from_le_bytes([head[2], head[3], head[4], head[5]])));
+            rest = &rest[RECORD_HEAD_BYTES..];
+            for (part, column) in kind.shape.parts.iter().zip(&mut kind.columns) {
+                rest = column.take(*part, rest)?;
+            }
+        }
+        Some(())
+    }
+
+    fn put_together(&mut self) {
+        let Self { kinds, present, order, out, tools, .. } = self;
+        out.extend_from_slice(&(present.len() as u16).to_le_bytes());
+        for kind in present.iter().filter_map(|at| kinds.get(*at)) {
+            out.extend_from_slice(&kind.shape.id.to_le_bytes());
+            out.extend_from_slice(&(kind.shape.parts.len() as u16).to_le_bytes());
+            for part in &kind.shape.parts {
+                out.push(part.code());
+                if let Form::Fixed(count) = part.form {
+                    out.extend_from_slice(&count.to_le_bytes());
+                }
+            }
+        }
+        out.extend_from_slice(&(order.len() as u32).to_le_bytes());
+        push_numbers(out, order, 2, tools);
+        for kind in present.iter().filter_map(|at| kinds.get(*at)) {
+            push_numbers(out, &kind.dates, 4, tools);
+            for (part, column) in kind.shape.parts.iter().zip(&kind.columns) {
+                push_numbers(out, &column.counts, 2, tools);
+                push_numbers(out, &column.numbers, part.width, tools);
+                push_bytes(out, &column.bytes, tools);
+            }
+        }
+    }
+}
+
+impl Column {
+    /// Takes the values of a part and returns what follows them.
+    #[inline]
+    fn take<'a>(&mut self, part: Part, rest: &'a [u8]) -> Option<&'a [u8]> {
+        let (count, rest) = match part.form {
+            Form::One => return self.take_one(part.width, rest),
+            Form::Fixed(count) => (count as usize, rest),
+            Form::Counted => {
+                let (count, rest) = rest.split_first_chunk()?;
+                let count = u16::from_le_bytes(*count);
+                self.counts.push(count.into());
+                (usize::from(count), rest)
+            }
+        };
+        let (values, rest) = rest.split_at_checked(count.checked_mul(part.width.into())?)?;
+        if part.width == 1 {
+            self.bytes.extend_from_slice(values);
+        } else {
+            self.numbers.extend(values.chunks_exact(part.width.into()).map(number));
+        }
+        Some(rest)
+    }
+
+    #[inline]
+    fn take_one<'a>(&mut self, width: u8, rest: &'a [u8]) -> Option<&'a [u8]> {
+        let (value, rest) = rest.split_at_checked(width.into())?;
+        self.numbers.push(number(value));
+        Some(rest)
+    }
+}
+
+/// A little-endian number of 1, 2, 4 or 8 bytes.
+#[inline]
+fn number(bytes: &[u8]) -> u64 {
+    match *bytes {
+        [a] => a.into(),
+        [a, b] => u16::from_le_bytes([a, b]).into(),
+        [a, b, c, d] => u32::from_le_bytes([a, b, c, d]).into(),
+        [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+        _ => 0,
+    }
+}
+
+/// Memory that lasts.
+#[derive(Debug)]
+struct Tools {
+    lz4: Lz4Table,
+    packed: Vec<u8>,
+    /// A hash table of entries' numbers, from 1.
+    places: Vec<u16>,
+    entries: Vec<u64>,
+    indices: Vec<u64>,
+    other: Vec<u8>,
+}
+
+impl Default for Tools {
+    fn default() -> Self {
+        Self {
+            lz4: Lz4Table(CompressTable::default()),
+            packed: Vec::new(),
+            places: vec![0; PLACES],
+            entries: Vec::new(),
+            indices: Vec::new(),
+            other: Vec::new(),
+        }
+    }
+}
+
+struct Lz4Table(CompressTable);
+
+impl std::fmt::Debug for Lz4Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Lz4Table")
+    }
+}
+
+const PLACES: usize = 1 << 12;
+/// Entries of a dictionary, at most: half of the places, so that few collide.
+const ENTRIES: usize = PLACES / 2;
+
+/// Appends a column of numbers: by groups, by a dictionary, or as they are, whichever is shortest.
+fn push_numbers(out: &mut Vec<u8>, values: &[u64], width: u8, tools: &mut Tools) {
+    if values.is_empty() {
+        return;
+    }
+    let start = out.len();
+    out.push(method::GROUPS);
+    push_groups(out, values, width);
+    let plain = values.len() * usize::from(width);
+    // Numbers that are near each other take less than two bytes: only others may be names for few things.
+    if width > 2 && values.len() >= GROUP && out.len() - start > values.len() * 3 / 2 && tools.look_up(values) {
+        let other = &mut tools.other;
+        other.clear();
+        other.push(method::DICTIONARY);
+        other.extend_from_slice(&(tools.entries.len() as u16).to_le_bytes());
+        other.push(method::GROUPS);
+        push_groups(other, &tools.entries, width);
+        other.push(method::GROUPS);
+        push_groups(other, &tools.indices, 2);
+        if other.len() < out.len() - start {
+            out.truncate(start);
+            out.extend_from_slice(other);
+        }
+    }
+    if out.len() - start > plain {
+        out.truncate(start);
+        out.push(method::PLAIN);
+        values.iter().for_each(|value| out.extend_from_slice(&value.to_le_bytes()[..width.into()]));
+    }
+}
+
+impl Tools {
+    /// Numbers the distinct values in the order in which they come. False when there are too many for a dictionary to pay.
+    fn look_up(&mut self, values: &[u64]) -> bool {
+        self.places.fill(0);
+        self.entries.clear();
+        self.indices.clear();
+        let most = ENTRIES.min(values.len() / 2);
+        for value in values {
+            let hash = value.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - PLACES.trailing_zeros());
+            let mut at = hash as usize;
+            let index = loop {
+                let place = &mut self.places[at];
+                if *place == 0 {
+                    if self.entries.len() == most {
+                        return false;
+                    }
+                    self.entries.push(*value);
+                    *place = self.entries.len() as u16;
+                    break *place - 1;
+                }
+                if self.entries[usize::from(*place) - 1] == *value {
+                    break *place - 1;
+                }
+                at = (at + 1) % PLACES;
+            };
+            self.indices.push(u64::from(index));
+        }
+        true
+    }
+}
+
+fn push_bytes(out: &mut Vec<u8>, bytes: &[u8], tools: &mut Tools) {
+    if bytes.is_empty() {
+        return;
+    }
+    // Only ever grows: what is there from before needs no zeros again.
+    let room = get_maximum_output_size(bytes.len()).max(tools.packed.len());
+    tools.packed.resize(room, 0);
+    // The buffer is large enough for anything; should it fail all the same, the bytes stay as they are.
+    let packed = compress_into_with_table(bytes, &mut tools.packed, &mut tools.lz4.0).unwrap_or(usize::MAX);
+    if packed + 4 < bytes.len() {
+        out.push(method::LZ4);
+        out.extend_from_slice(&(packed as u32).to_le_bytes());
+        out.extend_from_slice(&tools.packed[..packed]);
+    } else {
+        out.push(method::PLAIN);
+        out.extend_from_slice(bytes);
+    }
+}

@@ -1,0 +1,278 @@
+//! Whatever is packed comes back, and whatever is damaged is refused.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+use crate::schema::{EnumInfo, EnumValueInfo, Field, FieldType, LevelInfo, RecordKind, RecordType, Scalar, Schema};
+use crate::{ID_LOST, ID_WIDE_DATE};
+
+/// The types of the records here, and how many values each part of a record has.
+fn shapes() -> Vec<Shape> {
+    let one = |width| Part { width, form: Form::One };
+    let fixed = |width, count| Part { width, form: Form::Fixed(count) };
+    let counted = |width| Part { width, form: Form::Counted };
+    vec![
+        Shape { id: 1, parts: vec![one(8), one(8)] },
+        Shape { id: 2, parts: vec![one(4), counted(1), one(1), fixed(2, 3)] },
+        Shape { id: 3, parts: vec![] },
+        Shape { id: 900, parts: vec![fixed(1, 4), counted(4), one(2), fixed(8, 0)] },
+    ]
+}
+
+fn packer() -> Packer {
+    let mut packer = Packer::default();
+    shapes().into_iter().for_each(|shape| packer.learn(shape));
+    packer
+}
+
+/// A record of a type, with numbers from a source.
+fn push(payload: &mut Vec<u8>, shape: &Shape, delta: u32, next: &mut impl FnMut() -> u64) {
+    payload.extend(shape.id.to_le_bytes());
+    payload.extend(delta.to_le_bytes());
+    for part in &shape.parts {
+        let count = match part.form {
+            Form::One => 1,
+            Form::Fixed(count) => count as usize,
+            Form::Counted => {
+                let count = next() % 9;
+                payload.extend((count as u16).to_le_bytes());
+                count as usize
+            }
+        };
+        for _ in 0..count {
+            payload.extend(&next().to_le_bytes()[..part.width.into()]);
+        }
+    }
+}
+
+fn round_trip(payload: &[u8]) -> Option<usize> {
+    let mut packer = packer();
+    let packed = packer.pack(payload)?.to_vec();
+    let mut out = vec![1, 2, 3];
+    unpack(&packed, payload.len(), &mut out).expect("what was packed is unpacked");
+    assert!(out == payload, "it comes back");
+    // The memory is used again: nothing is left of the block before.
+    assert_eq!(packer.pack(payload).map(<[u8]>::len), Some(packed.len()));
+    Some(packed.len())
+}
+
+fn kinds() -> impl Strategy<Value = Vec<(u8, u32, u64)>> {
+    let number = prop_oneof![any::<u64>(), 0..10u64, Just(u64::MAX), (0..64u32).prop_map(|shift| 1 << shift)];
+    vec((0..6u8, prop_oneof![0..100u32, any::<u32>()], number), 0..400)
+}
+
+fn payload_of(records: &[(u8, u32, u64)]) -> Vec<u8> {
+    let (shapes, own) = (shapes(), Shape::own());
+    let mut payload = Vec::new();
+    for (kind, delta, number) in records {
+        let shape = shapes.iter().chain(&own).nth(usize::from(*kind)).expect("six types");
+        let mut at = 0;
+        push(&mut payload, shape, *delta, &mut || {
+            at += 1;
+            if at % 3 == 0 { *number } else { number.wrapping_add(at) }
+        });
+    }
+    payload
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn blocks_come_back(records in kinds()) {
+        let payload = payload_of(&records);
+        round_trip(&payload);
+        // A block that is cut within a record is nothing for columns.
+        let whole = packer().pack(&payload).is_some();
+        if whole {
+            prop_assert!(packer().pack(&payload[..payload.len() - 1]).is_none());
+        }
+    }
+
+    #[test]
+    fn damage_is_refused_or_gives_so_many_bytes(records in kinds(), places in vec((any::<prop::sample::Index>(), any::<u8>()), 1..4), cut in any::<prop::sample::Index>(), size in 0..40_000usize) {
+        let payload = payload_of(&records);
+        let mut packer = packer();
+        if let Some(packed) = packer.pack(&payload) {
+            let mut bad = packed.to_vec();
+            for (place, byte) in places {
+                let at = place.index(bad.len());
+                bad[at] = byte;
+            }
+            let mut out = Vec::new();
+            if unpack(&bad, payload.len(), &mut out).is_some() {
+                prop_assert_eq!(out.len(), payload.len());
+            }
+            prop_assert!(size == payload.len() || unpack(packed, size, &mut out).is_none());
+            prop_assert!(unpack(&packed[..cut.index(packed.len())], payload.len(), &mut out).is_none());
+        }
+    }
+
+    #[test]
+    fn anything_is_refused_or_gives_so_many_bytes(bytes in vec(any::<u8>(), 0..300), size in 0..1_000usize) {
+        let mut out = Vec::new();
+        if unpack(&bytes, size, &mut out).is_some() {
+            prop_assert_eq!(out.len(), size);
+        }
+    }
+
+    #[test]
+    fn numbers_come_back(values in vec(any::<i64>(), 1..300), shift in 0..64u32, width in 0..4u8) {
+        let width = 1 << width;
+        let values: Vec<u64> = values.iter().map(|value| (value >> shift) as u64).collect();
+        let mut out = Vec::new();
+        numbers::push_groups(&mut out, &values, width);
+        out.insert(0, method::GROUPS);
+        let mut read = Vec::new();
+        let mut input = numbers::Input(&out);
+        numbers::read(&mut input, values.len(), width, &mut read).expect("good groups");
+        prop_assert!(input.0.is_empty());
+        let expected: Vec<u8> =
+            values.iter().flat_map(|value| value.to_le_bytes().into_iter().take(width.into())).collect();
+        prop_assert_eq!(read, expected);
+    }
+}
+
+/// xorshift.
+fn random() -> impl FnMut() -> u64 {
+    let mut state = 0x2545_F491_4F6C_DD1Du64;
+    move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    }
+}
+
+/// Bytes per record of a block of pairs.
+fn pairs(mut next: impl FnMut(u64) -> (u32, [u64; 2])) -> f64 {
+    let shape = &shapes()[0];
+    let mut payload = Vec::new();
+    for n in 0..2_900 {
+        let (delta, values) = next(n);
+        let mut values = values.into_iter();
+        push(&mut payload, shape, delta, &mut || values.next().expect("two numbers"));
+    }
+    round_trip(&payload).expect("smaller") as f64 / 2_900.0
+}
+
+#[test]
+fn what_is_regular_takes_little() {
+    let mut random = random();
+    // Constant steps: next to nothing.
+    assert!(pairs(|n| (25, [n, 7])) < 0.2);
+    // A clock that jitters, with an interruption here and there.
+    let jitter = pairs(|n| ((20 + random() % 16) as u32 + if n % 97 == 0 { 90_000 } else { 0 }, [n, n / 10]));
+    assert!(jitter < 0.9, "{jitter}");
+    // Few different numbers, far from each other.
+    let few: Vec<u64> = (0..100).map(|_| random()).collect();
+    let names = pairs(|n| (25, [few[(random() % 100) as usize], n]));
+    assert!(names < 1.6, "{names}");
+    // A thousand values, any order.
+    let thousand = pairs(|_| ((random() % 4_000) as u32, [random() % 1_000, random() % 1_000]));
+    assert!(thousand < 4.3, "{thousand}");
+    // Noise stays noise, and takes hardly more.
+    let noise = pairs(|_| (random() as u32, [random(), random()]));
+    assert!(noise < 20.2, "{noise}");
+}
+
+#[test]
+fn texts_repeat() {
+    let mut payload = Vec::new();
+    for n in 0..500u32 {
+        payload.extend([2, 0]);
+        payload.extend(n.to_le_bytes());
+        payload.extend([0; 4]);
+        payload.extend([27, 0]);
+        payload.extend(b"a text that comes each time");
+        payload.extend([0; 7]);
+    }
+    assert!(round_trip(&payload).expect("smaller") < payload.len() / 20);
+}
+
+#[test]
+fn unknown_records_are_left_to_others() {
+    let mut payload = vec![1, 0, 5, 0, 0, 0];
+    payload.extend([0; 16]);
+    payload.extend([9, 9, 0, 0, 0, 0]);
+    assert!(packer().pack(&payload).is_none());
+    assert!(Packer::default().pack(&payload[..22]).is_none());
+    assert!(packer().pack(&[]).is_none(), "nothing is not made smaller");
+}
+
+#[test]
+fn too_many_parts_are_refused() {
+    // One record type with no records and 65,535 parts is one thing; a second one is too many.
+    let mut packed = vec![2, 0, 1, 0, 0xFF, 0xFF];
+    packed.extend(std::iter::repeat_n(0, 0xFFFF));
+    packed.extend([2, 0, 1, 0, 0]);
+    packed.extend([0; 4]);
+    assert!(unpack(&packed, 0, &mut Vec::new()).is_none());
+    packed[0] = 1;
+    packed.truncate(6 + 0xFFFF);
+    packed.extend([0; 4]);
+    assert!(unpack(&packed, 0, &mut Vec::new()).is_some());
+}
+
+#[test]
+fn layouts_are_those_of_the_schema() {
+    let wide = Scalar::Enum { index: 0, wide: true };
+    let narrow = Scalar::Enum { index: 0, wide: false };
+    let plain = [
+        Scalar::U8,
+        Scalar::U16,
+        Scalar::U32,
+        Scalar::U64,
+        Scalar::I8,
+        Scalar::I16,
+        Scalar::I32,
+        Scalar::I64,
+        Scalar::F32,
+        Scalar::F64,
+        Scalar::Bool,
+        Scalar::Date,
+        Scalar::Pointer,
+        wide,
+        narrow,
+        Scalar::Interned,
+    ];
+    let forms = plain
+        .iter()
+        .flat_map(|scalar| [FieldType::One(*scalar), FieldType::Fixed(*scalar, 9), FieldType::Variable(*scalar)]);
+    let forms = forms.chain([FieldType::One(Scalar::String), FieldType::One(Scalar::Bytes)]);
+    let fields: Vec<_> = forms.map(|ty| Field { name: "field".into(), ty }).collect();
+    let record = |level: u32, located, fields: &[Field]| RecordType {
+        name: format!("record {level}"),
+        level,
+        kind: RecordKind::Event,
+        located,
+        fields: fields.to_vec(),
+    };
+    let schema = Schema {
+        version: crate::schema::SCHEMA_VERSION,
+        name: "test".into(),
+        spec_version: 7,
+        levels: vec![LevelInfo { name: "A".into(), enabled: true }, LevelInfo { name: "B".into(), enabled: false }],
+        enums: vec![EnumInfo { name: "e".into(), values: vec![EnumValueInfo { name: "v".into(), number: 300 }] }],
+        records: vec![record(0, true, &fields), record(1, false, &[]), record(0, false, &fields[1..])],
+        sources: vec![],
+    };
+    let bytes = schema.encode();
+    let found = layouts(&bytes).expect("a good schema");
+    let expected: Vec<_> = schema
+        .records
+        .iter()
+        .map(|kind| TypeLayout { level: kind.level, parts: Shape::of(1, kind).expect("good types").parts })
+        .collect();
+    assert_eq!(found, expected);
+    for end in 0..bytes.len() - 8 {
+        assert_eq!(layouts(&bytes[..end]), None, "cut at {end}");
+    }
+}
+
+#[test]
+fn the_formats_own_records_are_known() {
+    let own = Shape::own().map(|shape| shape.id);
+    assert_eq!(own, [ID_WIDE_DATE, ID_LOST]);
+}

@@ -1,0 +1,105 @@
+//! The flight recorder: streams of levels that overwrite the oldest. Their full slots are not written but kept, at most half
+//! of all slots, until they are asked for ([`crate::dump`], a panic, the end of the process) or taken for what is newer.
+
+use std::sync::Once;
+use std::sync::atomic::{Ordering, fence};
+
+use tracer_format::record::Lost;
+use tracer_format::{ID_LOST, RECORD_HEAD_BYTES, cause};
+
+use crate::buffer::{self, LOST_BYTES, Slot, records, room_bytes, used};
+use crate::fault;
+use crate::live;
+use crate::policy;
+use crate::pool::{self, slot_bytes};
+use crate::session::{self, State};
+
+/// A slot for a stream that overwrites: a free one, or the oldest of all such streams.
+pub(crate) fn take(state: &mut State, bytes: usize) -> Option<*const Slot> {
+    let most = (state.pool.slots() / 2).max(1);
+    if state.ring.len() < most
+        && let Some(free) = state.take_slot(bytes)
+    {
+        return Some(free);
+    }
+    loop {
+        let slot = overwrite(state)?;
+        if bytes + LOST_BYTES <= room_bytes(slot_bytes(slot)) {
+            return Some(slot);
+        }
+        // A part of a slot, too small for this record.
+        pool::make_ready(slot);
+        state.pool.give(slot);
+    }
+}
+
+/// Takes the oldest slot and counts what it held as lost.
+fn overwrite(state: &mut State) -> Option<*const Slot> {
+    let slot = *state.ring.front()?;
+    // SAFETY: slots are never unmapped.
+    let head = unsafe { &*slot };
+    let entry = state.entry(head.stream.load(Ordering::Relaxed))?;
+    if entry.pending.is_some_and(|(pending, _)| std::ptr::eq(pending, slot)) {
+        // A part of it is on its way to the file.
+        return None;
+    }
+    let (at, done) = (head.state.load(Ordering::Acquire), head.flushed());
+    let count = u64::from(records(at) - done.records);
+    let first =
+        if done.blocks > 0 { head.flushed_last.load(Ordering::Relaxed) } else { head.first.load(Ordering::Relaxed) };
+    let mut bytes = (used(at) - done.bytes) as u64;
+    if let Some(told) = lost_at_start(slot).filter(|_| done.bytes == 0) {
+        entry.stream.losses.tell_again(&told);
+        bytes -= LOST_BYTES as u64;
+    }
+    if !fault::injected("overwriting is silent") {
+        live::count_overwritten(head, count);
+        let last = head.last.load(Ordering::Relaxed);
+        entry.stream.overwritten.add(count, bytes, first, last, cause::OVERWRITTEN);
+    }
+    // What the slot becomes is written after all of this.
+    fence(Ordering::SeqCst);
+    state.ring.pop_front()
+}
+
+/// The news of a loss with which a slot begins.
+fn lost_at_start(slot: *const Slot) -> Option<Lost> {
+    // SAFETY: the first bytes of a slot's payload, which nobody writes any more.
+    let bytes = unsafe { std::slice::from_raw_parts(buffer::payload(slot, 0), LOST_BYTES) };
+    let (head, body) = bytes.split_at(RECORD_HEAD_BYTES);
+    if head[..2] == ID_LOST.to_le_bytes() { Lost::decode(body) } else { None }
+}
+
+/// Queues all that is kept for the helper.
+pub(crate) fn release(state: &mut State) {
+    while let Some(slot) = state.ring.pop_front() {
+        // SAFETY: slots are never unmapped.
+        let head = unsafe { &*slot };
+        if let Some(entry) = state.entry(head.stream.load(Ordering::Relaxed)) {
+            let dropped = entry.stream.dropped();
+            head.dropped.store(dropped, Ordering::Relaxed);
+        }
+        state.full.push_back(slot);
+    }
+}
+
+/// The streams of which something is kept, each perhaps several times.
+pub(crate) fn streams(state: &State) -> Vec<u32> {
+    // SAFETY: slots are never unmapped.
+    state.ring.iter().map(|slot| unsafe { &**slot }.stream.load(Ordering::Relaxed)).collect()
+}
+
+/// From now on a panic writes out what is kept, if any level overwrites.
+pub(crate) fn watch_panics() {
+    static WATCHED: Once = Once::new();
+    if !policy::overwrites() || std::thread::panicking() {
+        return;
+    }
+    WATCHED.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |about| {
+            session::dump();
+            before(about);
+        }));
+    });
+}

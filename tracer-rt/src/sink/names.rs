@@ -1,0 +1,99 @@
+//! What records refer to, written before them: specs, strings, sites, threads.
+
+use std::io;
+
+use tracer_format::entries::{append_site, append_string};
+use tracer_format::{BlockHeader, BlockKind};
+
+use super::Sink;
+use super::packing::Effort;
+use crate::level::Registered;
+use crate::session::{STATE, State};
+use crate::{intern, live, nested};
+
+impl Sink {
+    /// Writes the names that are new, if the file can be written.
+    pub(crate) fn write_names(&mut self) {
+        if self.opened()
+            && let Err(error) = self.definitions()
+        {
+            self.complain(&format!("cannot write the trace: {error}"));
+        }
+    }
+
+    /// Writes the specs, strings, sites and thread names that are new. Called before each block of records: what these use
+    /// was made known before they were sealed.
+    pub(super) fn definitions(&mut self) -> io::Result<()> {
+        let logged = live::log_used();
+        let mut state = STATE.lock();
+        nested::name(&mut state);
+        let schemas: Vec<_> = state.levels.registered_from(self.schemas).iter().map(Registered::payload).collect();
+        let streams = untold_streams(&state);
+        drop(state);
+        for schema in schemas {
+            self.process_block(BlockKind::Schema, 1, &schema, (0, 0))?;
+            self.packing.learn(&schema);
+            self.schemas += 1;
+        }
+        for (stream, payload) in streams {
+            let header = BlockHeader {
+                kind: BlockKind::Stream as u8,
+                stream,
+                records: 1,
+                sequence: self.sequence,
+                ..BlockHeader::default()
+            };
+            self.append(header, &payload, Effort::None)?;
+            self.sequence += 1;
+            if let Some(entry) = STATE.lock().entry(stream) {
+                entry.told = true;
+            }
+        }
+        if intern::has_more(self.strings, self.sites) {
+            self.names()?;
+        }
+        live::log_written(logged);
+        Ok(())
+    }
+
+    fn names(&mut self) -> io::Result<()> {
+        // A payload of a reasonable size; long tables take several blocks.
+        const PAYLOAD_BYTES: usize = 1 << 20;
+        loop {
+            let tables = intern::TABLES.lock();
+            let (mut strings, mut sites) = (Vec::new(), Vec::new());
+            let (mut string_count, mut site_count) = (0, 0);
+            for text in tables.strings_from(self.strings) {
+                if strings.len() >= PAYLOAD_BYTES {
+                    break;
+                }
+                string_count += 1;
+                append_string(&mut strings, (self.strings + string_count) as u32, text.as_bytes());
+            }
+            for site in tables.sites_from(self.sites) {
+                if sites.len() >= PAYLOAD_BYTES {
+                    break;
+                }
+                site_count += 1;
+                append_site(&mut sites, (self.sites + site_count) as u32, site.line(), site.file().as_bytes());
+            }
+            drop(tables);
+            if string_count == 0 && site_count == 0 {
+                return Ok(());
+            }
+            if string_count > 0 {
+                self.process_block(BlockKind::Strings, string_count as u32, &strings, (0, 0))?;
+                self.strings += string_count;
+            }
+            if site_count > 0 {
+                self.process_block(BlockKind::Sites, site_count as u32, &sites, (0, 0))?;
+                self.sites += site_count;
+            }
+        }
+    }
+}
+
+fn untold_streams(state: &State) -> Vec<(u32, Vec<u8>)> {
+    let untold = state.entries.iter().filter(|entry| !entry.told);
+    untold.map(|entry| (entry.stream.index, entry.tags())).collect()
+}

@@ -1,0 +1,187 @@
+//! The hand-over of slots between a thread and the helper, under every order in which they may see each other's stores: the
+//! words of a slot are those of the recorder (`src/slot.rs`), what is around them is a model of it.
+//!
+//! ```console
+//! $ RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test -p tracer-rt --test hand_over --release
+//! ```
+
+#![cfg(loom)]
+#![expect(clippy::unwrap_used, reason = "a model of tests")]
+
+/// Those of the checker.
+mod atomic {
+    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+}
+
+#[path = "../src/slot.rs"]
+#[expect(dead_code, reason = "the recorder uses more of it")]
+mod slot;
+
+use std::collections::VecDeque;
+
+use atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use loom::cell::UnsafeCell;
+use loom::sync::{Arc, Mutex};
+use slot::{Flushed, ONE_RECORD, Slot, records, used};
+
+/// Records that fit a slot: each takes one byte, and is its date.
+const ROOM: usize = 2;
+const SLOTS: usize = 2;
+
+/// A slot and its payload. The checker sees whoever reads what another is writing.
+struct Place {
+    head: Slot,
+    payload: [UnsafeCell<u64>; ROOM],
+}
+
+/// A block in the file: the date that its head says it ends with, and its records.
+type Block = (u64, Vec<u64>);
+
+#[derive(Default)]
+struct State {
+    current: Option<usize>,
+    full: VecDeque<usize>,
+    free: Vec<usize>,
+    dropped: u64,
+}
+
+struct Process {
+    places: [Place; SLOTS],
+    busy: AtomicBool,
+    state: Mutex<State>,
+}
+
+fn head() -> Slot {
+    Slot {
+        state: AtomicU64::new(0),
+        last: AtomicU64::new(0),
+        first: AtomicU64::new(0),
+        flushed: AtomicU64::new(0),
+        flushed_last: AtomicU64::new(0),
+        sequence: AtomicU64::new(0),
+        dropped: AtomicU64::new(0),
+        stream: AtomicU32::new(0),
+        taken: AtomicU32::new(0),
+    }
+}
+
+impl Process {
+    fn new() -> Self {
+        let place = |_| Place { head: head(), payload: [UnsafeCell::new(0), UnsafeCell::new(0)] };
+        let state = State { free: (0..SLOTS).collect(), ..State::default() };
+        Self { places: std::array::from_fn(place), busy: AtomicBool::new(false), state: Mutex::new(state) }
+    }
+
+    /// `buffer::record`, and `thread::exchange` when the slot is full.
+    fn record(&self, own: &mut Option<usize>, date: u64, publish: fn(&Slot, u64, u64)) {
+        self.busy.store(true, Ordering::Relaxed);
+        let full = |at: &usize| used(self.places[*at].head.state.load(Ordering::Relaxed)) == ROOM;
+        if own.as_ref().is_none_or(full) {
+            let mut state = self.state.lock().unwrap();
+            let before = state.current.take();
+            state.full.extend(before);
+            let next = state.free.pop();
+            if let Some(next) = next {
+                let head = &self.places[next].head;
+                head.flushed.store(0, Ordering::Relaxed);
+                head.last.store(date, Ordering::Relaxed);
+                head.state.store(0, Ordering::Release);
+            }
+            state.current = next;
+            state.dropped += u64::from(next.is_none());
+            *own = next;
+        }
+        if let Some(at) = *own {
+            let place = &self.places[at];
+            let state = place.head.state.load(Ordering::Relaxed);
+            // SAFETY: the checker fails where another thread reads this.
+            place.payload[used(state)].with_mut(|byte| unsafe { *byte = date });
+            publish(&place.head, state + (ONE_RECORD | 1), date);
+        }
+        self.busy.store(false, Ordering::Release);
+    }
+
+    /// The part of a slot that is not in the file: what `Piece` is.
+    fn block(&self, at: usize, from: Flushed, state: u64, last: u64) -> Block {
+        // SAFETY: the checker fails where another thread writes this.
+        let read = |byte: &UnsafeCell<u64>| byte.with(|byte| unsafe { *byte });
+        (last, self.places[at].payload[from.bytes..used(state)].iter().map(read).collect())
+    }
+
+    /// `Sink::write_next`.
+    fn write_full(&self, file: &mut Vec<Block>) {
+        let next = self.state.lock().unwrap().full.pop_front();
+        let Some(at) = next else { return };
+        let head = &self.places[at].head;
+        let (state, last) = (head.state.load(Ordering::Acquire), head.last.load(Ordering::Relaxed));
+        if head.flushed().bytes < used(state) {
+            file.push(self.block(at, head.flushed(), state, last));
+        }
+        self.state.lock().unwrap().free.push(at);
+    }
+
+    /// `Sink::write_live`: full slots first.
+    fn write_live(&self, file: &mut Vec<Block>, at_end: bool) {
+        let state = self.state.lock().unwrap();
+        let Some(at) = state.current.filter(|_| state.full.is_empty()) else { return };
+        let head = &self.places[at].head;
+        let busy = (!at_end).then_some(&self.busy);
+        let Some((now, last)) = head.settled(busy).filter(|(now, _)| used(*now) > head.flushed().bytes) else { return };
+        let from = head.flushed();
+        drop(state);
+        file.push(self.block(at, from, now, last));
+        let _state = self.state.lock().unwrap();
+        head.commit(Flushed { bytes: used(now), records: records(now), blocks: from.blocks + 1 }, last);
+    }
+}
+
+/// A thread records five times; the helper writes meanwhile, and what is left at the end.
+fn hand_over(publish: fn(&Slot, u64, u64)) {
+    const RECORDS: u64 = 5;
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(move || {
+        let process = Arc::new(Process::new());
+        let of_thread = Arc::clone(&process);
+        let thread = loom::thread::spawn(move || {
+            let mut own = None;
+            (1..=RECORDS).for_each(|date| of_thread.record(&mut own, date, publish));
+        });
+        let mut file = Vec::new();
+        process.write_live(&mut file, false);
+        process.write_full(&mut file);
+        process.write_live(&mut file, false);
+        thread.join().unwrap();
+        (0..SLOTS).for_each(|_| process.write_full(&mut file));
+        process.write_live(&mut file, true);
+        for (last, block) in &file {
+            assert_eq!(block.last(), Some(last), "a block says when it ends");
+        }
+        let written: Vec<u64> = file.into_iter().flat_map(|(_, block)| block).collect();
+        assert!(written.is_sorted_by(|before, after| before < after), "in order, each once");
+        assert_eq!(written.len() as u64 + process.state.lock().unwrap().dropped, RECORDS, "and all of them");
+    });
+}
+
+#[test]
+fn slots_are_handed_over_whole() {
+    hand_over(Slot::publish);
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn a_state_that_is_stored_too_early_is_found_out() {
+    hand_over(|slot, state, date| {
+        slot.last.store(date, Ordering::Release);
+        slot.state.store(state, Ordering::Relaxed);
+    });
+}
+
+#[test]
+#[should_panic(expected = "a block says when it ends")]
+fn a_date_that_does_not_show_who_is_busy_is_found_out() {
+    hand_over(|slot, state, date| {
+        slot.last.store(date, Ordering::Relaxed);
+        slot.state.store(state, Ordering::Release);
+    });
+}

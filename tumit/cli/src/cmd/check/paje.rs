@@ -1,0 +1,205 @@
+//! `tumit check` of Pajé text: each kind of mistake with its first line, what was found there, and what the file's producer
+//! should have done.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read};
+use std::path::Path;
+
+use anyhow::Context as _;
+use converter::paje::read::{ReadError, Reader};
+use serde::Serialize;
+use viewer::sim::{Simulation, Tally};
+
+use crate::cmd::Status;
+use crate::progress::Bar;
+
+/// A kind of mistake, or of what not every reader can read.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Finding {
+    /// Of the program: its name never changes.
+    name: String,
+    severity: &'static str,
+    message: String,
+    advice: &'static str,
+    /// The first line with it, from 1.
+    line: u64,
+    found: String,
+    /// How many lines have it.
+    count: u64,
+}
+
+/// What a file holds.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Holds {
+    lines: u64,
+    /// Whether it was read to its end.
+    complete: bool,
+    containers: u64,
+    states: u64,
+    events: u64,
+    variables: u64,
+    links: u64,
+}
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub(super) struct Report {
+    pub(super) findings: Vec<Finding>,
+    pub(super) holds: Holds,
+}
+
+impl Report {
+    pub(super) fn count(&self, severity: &str) -> usize {
+        self.findings.iter().filter(|finding| finding.severity == severity).count()
+    }
+
+    pub(super) fn status(&self, strict: bool) -> Status {
+        let is_right = self.count(ERROR) == 0 && (!strict || self.findings.is_empty());
+        if is_right { Status::Done } else { Status::InputHasMistakes }
+    }
+
+    /// For people.
+    pub(super) fn text(&self, file: &str) -> String {
+        let mut text = String::new();
+        for finding in &self.findings {
+            let Finding { severity, message, advice, line, found, count, .. } = finding;
+            let found = if found.is_empty() { String::new() } else { format!(" (`{found}`)") };
+            let more = if *count > 1 { format!(", {count} times from here on") } else { String::new() };
+            text += &format!(
+                "{file}:{line}: {severity}: {message}{found}{more}\n    the producer of the file should {advice}\n"
+            );
+        }
+        let Holds { lines, complete, containers, states, events, variables, links } = self.holds;
+        let (errors, warnings) = (self.count(ERROR), self.count(WARNING));
+        let verdict = match (errors, warnings) {
+            (0, 0) => "is right".to_owned(),
+            (0, warnings) => format!("can be read in full; {} for other readers", super::count(warnings, "warning")),
+            (errors, 0) => super::count(errors, "kind") + " of mistakes",
+            (errors, warnings) => {
+                format!(
+                    "{} of mistakes, {} for other readers",
+                    super::count(errors, "kind"),
+                    super::count(warnings, "warning")
+                )
+            }
+        };
+        let end = if complete { "" } else { "; stopped here" };
+        text += &format!(
+            "{file}: {verdict}: {lines} lines, {containers} containers, {states} states, {events} events, {variables} values \
+             of variables, {links} links{end}\n"
+        );
+        text
+    }
+}
+
+const ERROR: &str = "error";
+const WARNING: &str = "warning";
+
+/// Whether a file is meant to be Pajé text: its name says so, or it begins as such text does.
+pub(crate) fn is_paje(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("");
+    match ending {
+        "paje" | "trace" => return path.is_file(),
+        "tumit" => return false,
+        _ if !path.is_file() => return false,
+        _ => {}
+    }
+    // A spec begins with none of these; a file that cannot be opened is told of by who reads it.
+    let Ok(file) = File::open(path) else { return false };
+    let mut start = Vec::new();
+    let read = BufReader::new(file).take(1 << 16).read_to_end(&mut start);
+    let lines = start.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_start);
+    read.is_ok()
+        && lines.into_iter().find(|line| !line.is_empty() && line[0] != b'#').is_some_and(|line| line[0] == b'%')
+}
+
+/// Reads a file; with `strict` up to the first finding.
+pub(super) fn check(path: &str, strict: bool) -> anyhow::Result<Report> {
+    let cannot_read = || format!("cannot read `{path}`");
+    let file = File::open(path).with_context(cannot_read)?;
+    let total = file.metadata().map_or(0, |metadata| metadata.len());
+    let mut input = BufReader::with_capacity(1 << 18, file);
+    input.fill_buf().with_context(cannot_read)?;
+    let mut reader = Reader::new(input).remember_keys();
+    let mut simulation = Simulation::into_entities("0", Tally::default());
+    let bar = Bar::new("{total_bytes}");
+    let (teller, mut done) = (bar.teller(), 0);
+    // What stood in the lines in which the simulation found something new.
+    let mut texts: Vec<(u64, String)> = Vec::new();
+    let mut kinds = 0;
+    loop {
+        simulation.at_line(reader.number() + 1);
+        let more = reader.next(&mut simulation).map_err(|error| told(error, path))?;
+        if simulation.kinds_of_faults() > kinds {
+            kinds = simulation.kinds_of_faults();
+            texts.push((reader.number(), shortened(reader.bytes())));
+        }
+        if !more || (strict && (kinds > 0 || reader.kinds_of_faults() > 0)) {
+            break;
+        }
+        done += reader.bytes().len() as u64 + 1;
+        if let Some(teller) = &teller
+            && reader.number().is_multiple_of(1 << 16)
+        {
+            teller(done.min(total), total);
+        }
+    }
+    let stopped = strict && (kinds > 0 || reader.kinds_of_faults() > 0);
+    let lines = reader.number();
+    let found: Vec<_> = if stopped {
+        reader.found().cloned().collect()
+    } else {
+        let report = reader.finish(&mut simulation).map_err(|error| told(error, path))?;
+        report.faults.into_iter().chain(report.notes).collect()
+    };
+    // What is open where reading stopped is no mistake: the simulation was not ended then.
+    Ok(report(found, simulation.found(), &texts, lines, !stopped, simulation.entities()))
+}
+
+fn report(
+    read: Vec<converter::paje::read::Fault>,
+    simulated: Vec<viewer::sim::Found>,
+    texts: &[(u64, String)],
+    lines: u64,
+    complete: bool,
+    tally: &Tally,
+) -> Report {
+    let read = read.into_iter().map(|fault| Finding {
+        name: format!("{:?}", fault.kind),
+        severity: if fault.kind.is_note() { WARNING } else { ERROR },
+        message: fault.kind.what().to_owned(),
+        advice: fault.kind.advice(),
+        line: fault.line,
+        found: fault.found,
+        count: fault.count,
+    });
+    let simulated = simulated.into_iter().map(|found| Finding {
+        name: format!("{:?}", found.fault),
+        severity: ERROR,
+        message: found.fault.what().to_owned(),
+        advice: found.fault.advice(),
+        line: found.line,
+        found: texts.iter().find(|(line, _)| *line == found.line).map_or_else(String::new, |(_, text)| text.clone()),
+        count: found.count,
+    });
+    let mut findings: Vec<Finding> = read.chain(simulated).collect();
+    findings.sort_by_key(|finding| finding.line);
+    let Tally { containers, states, events, samples, links, .. } = *tally;
+    Report { findings, holds: Holds { lines, complete, containers, states, events, variables: samples, links } }
+}
+
+fn told(error: ReadError, path: &str) -> anyhow::Error {
+    anyhow::Error::new(error).context(format!("cannot read `{path}`"))
+}
+
+/// Characters of a line that are shown.
+const SHOWN: usize = 80;
+
+fn shortened(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line);
+    let mut short: String = text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).take(SHOWN).collect();
+    if text.trim().chars().nth(SHOWN).is_some() {
+        short.push('…');
+    }
+    short
+}

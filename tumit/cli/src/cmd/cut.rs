@@ -1,0 +1,78 @@
+//! `tumit cut`.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use converter::cut::{Cut, cut};
+use converter::run::Run;
+
+use super::Status;
+use super::convert::Clock;
+use crate::filters::Filters;
+use crate::output_file::OutputFolder;
+use crate::progress::Bar;
+use crate::term;
+
+/// Writes a smaller run: the records of an interval, of some levels or threads
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tumit cut run.tmt -o start.tmt --time ..2s             the first two seconds
+  tumit cut run.tmt -o mpi.tmt --level MPI               one level of all processes
+  tumit cut run.tmt -o two.tmt --process 0 --process 1   two ranks, with all of their threads
+
+Every filter can be given several times: a record is kept when it fits one value of each filter. Records stay
+as they are, with their clocks and names; a message of which only one end is kept counts as one without the other.
+What was open when an interval begins is not known in the result: states end there that never began.
+
+Exit status: 0 done, 1 the run has losses or damage (the rest was cut), 2 could not run.")]
+pub(crate) struct Args {
+    /// The run: a folder NAME.tmt, or one process file of it
+    #[arg(value_name = "RUN")]
+    input: PathBuf,
+
+    /// The folder of the smaller run, NAME.tmt; it must be new
+    #[arg(short, long, value_name = "FOLDER")]
+    output: PathBuf,
+
+    #[command(flatten)]
+    filters: Filters,
+
+    /// How clocks of different hosts are brought together, for intervals
+    #[arg(long, value_enum, default_value_t)]
+    clock: Clock,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+    if args.filters.is_empty() {
+        bail!("nothing says what to keep: give `--time`, `--level`, `--event`, `--process` or `--thread`");
+    }
+    let recorded = Run::open(&args.input)?;
+    let selection = args.filters.selection(&recorded)?;
+    let folder = OutputFolder::create(&args.output)?;
+    let bar = Bar::new("{human_len} records");
+    let made = cut(&recorded, args.clock.into(), &selection, folder.path(), bar.teller().as_ref())?;
+    drop(bar);
+    let Cut { processes, streams, kept, left_out, unreadable, .. } = made;
+    if processes == 0 {
+        bail!("no process or thread of `{}` fits: `tumit info` lists them", args.input.display());
+    }
+    folder.finish()?;
+    let mut out = term::stdout();
+    writeln!(
+        out,
+        "{}: {kept} records of {processes} processes and {streams} threads; {left_out} left out",
+        args.output.display()
+    )
+    .and_then(|()| out.flush())
+    .context("cannot write")?;
+    let losses = recorded.losses();
+    for loss in &losses {
+        term::note(&format!("tumit: {loss}"));
+    }
+    if unreadable > 0 {
+        term::note(&format!("tumit: {unreadable} records could not be read: left out"));
+    }
+    Ok(if losses.is_empty() && unreadable == 0 { Status::Done } else { Status::InputHasMistakes })
+}

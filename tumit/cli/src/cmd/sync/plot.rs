@@ -1,0 +1,148 @@
+//! The picture of `tumit sync --plot`: how far each clock departed from a straight line, and how sure that is.
+
+use std::fmt::Write as _;
+
+use converter::clock::{Clocks, Domain};
+
+const WIDTH: f64 = 960.0;
+const HEIGHT: f64 = 420.0;
+const LEFT: f64 = 76.0;
+const RIGHT: f64 = 210.0;
+const TOP: f64 = 48.0;
+const BOTTOM: f64 = 52.0;
+/// Curves that get a colour and a line in the legend (Okabe and Ito's palette); the others are grey.
+const COLORS: [&str; 8] = ["#000000", "#e69f00", "#56b4e9", "#009e73", "#d0c000", "#0072b2", "#d55e00", "#cc79a7"];
+const GREY: &str = "#aaaaaa";
+
+/// The picture, as SVG.
+pub(super) fn svg(clocks: &Clocks, title: &str) -> String {
+    let curves: Vec<&Domain> = clocks.domains.iter().filter(|domain| !domain.curve.is_empty()).collect();
+    let dates = curves.iter().flat_map(|domain| &domain.curve);
+    let (mut start, mut end, mut least, mut most) = (i64::MAX, i64::MIN, 0f64, 0f64);
+    for &(date, away) in dates {
+        (start, end) = (start.min(date), end.max(date));
+        (least, most) = (least.min(away), most.max(away));
+    }
+    if curves.is_empty() {
+        (start, end) = (0, 1_000_000_000);
+    }
+    // A flat picture says that nothing departs; its scale is still one of tens of nanoseconds.
+    let (least, most) = (least.min(-20.0) * 1.1, most.max(20.0) * 1.1);
+    let across = Axis { from: start as f64 * 1e-9, to: end as f64 * 1e-9, at: LEFT, size: WIDTH - LEFT - RIGHT };
+    let upward = Axis { from: least * 1e-3, to: most * 1e-3, at: HEIGHT - BOTTOM, size: -(HEIGHT - TOP - BOTTOM) };
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
+         font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
+    );
+    let _ = writeln!(
+        out,
+        "<text x=\"{LEFT}\" y=\"24\" font-size=\"15\">{}: departure of each clock from a straight line</text>",
+        escaped(title)
+    );
+    axes(&mut out, &across, &upward);
+    for (number, domain) in curves.iter().enumerate().rev() {
+        let color = COLORS.get(number).copied().unwrap_or(GREY);
+        let points: Vec<String> = domain
+            .curve
+            .iter()
+            .map(|&(date, away)| format!("{:.1},{:.1}", across.place(date as f64 * 1e-9), upward.place(away * 1e-3)))
+            .collect();
+        let _ = writeln!(
+            out,
+            "<polyline fill=\"none\" stroke=\"{color}\" stroke-width=\"1.5\" points=\"{}\"/>",
+            points.join(" ")
+        );
+    }
+    legend(&mut out, &curves, clocks.domains.len());
+    out.push_str("</svg>\n");
+    out
+}
+
+/// From values to places.
+struct Axis {
+    from: f64,
+    to: f64,
+    at: f64,
+    size: f64,
+}
+
+impl Axis {
+    fn place(&self, value: f64) -> f64 {
+        self.at + (value - self.from) / (self.to - self.from).max(f64::MIN_POSITIVE) * self.size
+    }
+
+    /// Round values, four to ten of them, and their number of decimals.
+    fn ticks(&self) -> (Vec<f64>, usize) {
+        let rough = (self.to - self.from) / 5.0;
+        let power = 10f64.powf(rough.log10().floor());
+        let step = [1.0, 2.0, 5.0, 10.0].map(|part| part * power).into_iter().find(|step| *step >= rough);
+        let step = step.unwrap_or(rough);
+        let first = (self.from / step).ceil();
+        let values = (0..20).map(|tick| (first + f64::from(tick)) * step).take_while(|value| *value <= self.to);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+        let decimals = (-step.log10().floor()).clamp(0.0, 9.0) as usize;
+        (values.collect(), decimals)
+    }
+}
+
+fn axes(out: &mut String, across: &Axis, upward: &Axis) {
+    let (bottom, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
+    let (values, decimals) = across.ticks();
+    for value in values {
+        let x = across.place(value);
+        let _ = writeln!(
+            out,
+            "<path d=\"M{x:.1} {TOP}V{bottom}\" stroke=\"#eeeeee\"/><text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{value:.decimals$}</text>",
+            bottom + 18.0
+        );
+    }
+    let (values, decimals) = upward.ticks();
+    for value in values {
+        let y = upward.place(value);
+        let _ = writeln!(
+            out,
+            "<path d=\"M{LEFT} {y:.1}H{right}\" stroke=\"#eeeeee\"/><text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{value:.decimals$}</text>",
+            LEFT - 8.0,
+            y + 4.0
+        );
+    }
+    let middle = f64::midpoint(TOP, bottom);
+    let _ = writeln!(
+        out,
+        "<path d=\"M{LEFT} {TOP}V{bottom}H{right}\" fill=\"none\" stroke=\"#444444\"/>\n\
+         <text x=\"{}\" y=\"{}\" text-anchor=\"middle\">date, s</text>\n\
+         <text x=\"18\" y=\"{middle}\" text-anchor=\"middle\" transform=\"rotate(-90 18 {middle})\">ahead of the line, us</text>",
+        f64::midpoint(LEFT, right),
+        bottom + 40.0
+    );
+}
+
+fn legend(out: &mut String, curves: &[&Domain], clocks: usize) {
+    let x = WIDTH - RIGHT + 16.0;
+    let mut y = TOP + 10.0;
+    for (domain, color) in curves.iter().zip(COLORS) {
+        let name: String = domain.name.chars().take(24).collect();
+        let _ = writeln!(
+            out,
+            "<path d=\"M{x} {:.1}h18\" stroke=\"{color}\" stroke-width=\"2\"/><text x=\"{}\" y=\"{y:.1}\">{}</text>",
+            y - 4.0,
+            x + 24.0,
+            escaped(&name)
+        );
+        y += 18.0;
+    }
+    let mut say = |text: String| {
+        let _ = writeln!(out, "<text x=\"{x}\" y=\"{y:.1}\" fill=\"#666666\">{text}</text>");
+        y += 18.0;
+    };
+    if curves.len() > COLORS.len() {
+        say(format!("and {} more, grey", curves.len() - COLORS.len()));
+    }
+    if curves.len() < clocks {
+        say(format!("{} of {clocks} clocks have no curve", clocks - curves.len()));
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

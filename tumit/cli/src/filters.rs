@@ -1,0 +1,131 @@
+//! Which records of a run are wanted: the options that commands share.
+
+use std::collections::BTreeSet;
+
+use anyhow::bail;
+use converter::listing::Selection;
+use converter::run::Run;
+use converter::time::GlobalNanos;
+use tumit::diag::did_you_mean;
+
+/// The filters. A record passes when it fits one value of each that is given.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Filters {
+    /// Only records of this event or span
+    #[arg(long, value_name = "NAME")]
+    event: Vec<String>,
+
+    /// Only records of threads with this name or thread id
+    #[arg(long, value_name = "NAME")]
+    thread: Vec<String>,
+
+    /// Only records of the process with this rank (or pid, when processes have no ranks)
+    #[arg(long, value_name = "RANK")]
+    process: Vec<u64>,
+
+    /// Only records of this level
+    #[arg(long, value_name = "LEVEL")]
+    level: Vec<String>,
+
+    /// Only records dated in this interval: FROM..TO, FROM.. or ..TO, in seconds or with ns, us, ms, s, min behind
+    #[arg(long, value_name = "INTERVAL", value_parser = interval)]
+    time: Vec<(GlobalNanos, GlobalNanos)>,
+}
+
+impl Filters {
+    /// Nothing is asked for: all records pass.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Self { event, thread, process, level, time } = self;
+        event.is_empty() && thread.is_empty() && process.is_empty() && level.is_empty() && time.is_empty()
+    }
+
+    /// The filters as the library takes them. A level or event that no spec of the run has is a mistake, not an empty result.
+    pub(crate) fn selection(&self, run: &Run) -> anyhow::Result<Selection> {
+        let schemas = || run.processes.iter().flat_map(|process| &process.providers).map(|provider| &provider.schema);
+        let levels: BTreeSet<&str> =
+            schemas().flat_map(|schema| &schema.levels).map(|level| level.name.as_str()).collect();
+        let events: BTreeSet<&str> =
+            schemas().flat_map(|schema| &schema.records).map(|kind| kind.name.as_str()).collect();
+        for name in &self.level {
+            let own = name.rsplit('.').next().unwrap_or(name);
+            if !levels.iter().any(|level| level.eq_ignore_ascii_case(own)) {
+                bail!("no spec of this run has a level `{name}`{}", instead(own, &levels));
+            }
+        }
+        let spans = events.iter().filter_map(|event| event.split_once('.')).map(|(span, _)| span);
+        let events: BTreeSet<&str> = events.iter().copied().chain(spans).collect();
+        if let Some(name) = self.event.iter().find(|name| !events.contains(name.as_str())) {
+            bail!("no spec of this run has an event `{name}`{}", instead(name, &events));
+        }
+        let mut selection = Selection::default();
+        selection.levels.clone_from(&self.level);
+        selection.events.clone_from(&self.event);
+        selection.processes.clone_from(&self.process);
+        selection.threads.clone_from(&self.thread);
+        selection.times.clone_from(&self.time);
+        Ok(selection)
+    }
+}
+
+/// What may have been meant.
+fn instead(wrong: &str, known: &BTreeSet<&str>) -> String {
+    did_you_mean(wrong, known.iter().copied()).map_or_else(String::new, |help| format!("; {help}"))
+}
+
+/// Reads `FROM..TO`, where either may be left out.
+fn interval(text: &str) -> Result<(GlobalNanos, GlobalNanos), String> {
+    let Some((from, to)) = text.split_once("..") else {
+        return Err("write FROM..TO, as in 1.5..1.6 or 250ms..".to_owned());
+    };
+    let from = if from.trim().is_empty() { GlobalNanos(i64::MIN) } else { date(from)? };
+    let to = if to.trim().is_empty() { GlobalNanos(i64::MAX) } else { date(to)? };
+    if from > to { Err("it ends before it starts".to_owned()) } else { Ok((from, to)) }
+}
+
+/// Reads a date: digits, perhaps with a point, perhaps with a unit. Exact to the nanosecond.
+fn date(text: &str) -> Result<GlobalNanos, String> {
+    let text = text.trim();
+    let number = text.trim_end_matches(char::is_alphabetic);
+    let power = match &text[number.len()..] {
+        "ns" => 0,
+        "us" | "µs" => 3,
+        "ms" => 6,
+        "" | "s" => 9,
+        "min" => return date(number).and_then(|GlobalNanos(nanos)| scaled(nanos, 60, text)),
+        unit => return Err(format!("`{unit}` is no unit: write ns, us, ms, s or min")),
+    };
+    let number = number.trim_end();
+    let (negative, digits) = number.strip_prefix('-').map_or((false, number), |digits| (true, digits));
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let wrong = || format!("`{text}` is no date: write 1.5, 250ms or 1000ns");
+    if whole.len() + fraction.len() == 0 || !(whole.bytes().chain(fraction.bytes())).all(|byte| byte.is_ascii_digit()) {
+        return Err(wrong());
+    }
+    let fraction = &fraction[..fraction.len().min(power)];
+    let padded = format!("{whole}{fraction:0<power$}");
+    let nanos: i64 = padded.parse().ok().ok_or_else(|| format!("`{text}` is too large"))?;
+    Ok(GlobalNanos(if negative { -nanos } else { nanos }))
+}
+
+fn scaled(nanos: i64, by: i64, text: &str) -> Result<GlobalNanos, String> {
+    nanos.checked_mul(by).map(GlobalNanos).ok_or_else(|| format!("`{text}` is too large"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GlobalNanos, interval};
+
+    #[test]
+    fn intervals_are_exact() {
+        let read = |text: &str| interval(text).map(|(from, to)| (from.0, to.0));
+        assert_eq!(read("1.5..1.6"), Ok((1_500_000_000, 1_600_000_000)));
+        assert_eq!(read("250ms.."), Ok((250_000_000, i64::MAX)));
+        assert_eq!(read("..0.000000001"), Ok((i64::MIN, 1)));
+        assert_eq!(read("7ns..2.5us"), Ok((7, 2500)));
+        assert_eq!(read("-1..2min"), Ok((-1_000_000_000, 120_000_000_000)));
+        for wrong in ["1", "2..1", "x..", "1h..2h", "..", "1.2.3..", "99999999999999.."] {
+            assert_eq!(interval(wrong).is_err(), wrong != "..", "{wrong}");
+        }
+        assert_eq!(interval(".."), Ok((GlobalNanos(i64::MIN), GlobalNanos(i64::MAX))));
+    }
+}

@@ -1,0 +1,460 @@
+/* ---- Records by columns: what blocks are packed into. Under the sink's lock; the memory is had once, by the helper ---- */
+
+#define TUMIT1_GROUP 128u          /* numbers in a group */
+#define TUMIT1_GROUP_STEPS 0x80u   /* in its first byte: they are differences */
+#define TUMIT1_COLUMN_PLAIN 0u     /* methods of columns */
+#define TUMIT1_COLUMN_GROUPS 1u    /* of bytes: an LZ4 block */
+#define TUMIT1_COLUMN_DICTIONARY 2u
+#define TUMIT1_PLACES 4096u        /* of a dictionary's hash table; half as many entries, at most */
+#define TUMIT1_PLACES_BITS 12
+#define TUMIT1_MOST_RECORDS (TUMIT1_BLOCK / TUMIT1_RECORD_HEAD_BYTES + 1u)
+#define TUMIT1_MOST_KINDS 2048u    /* record types in a block; blocks with more go to LZ4 */
+#define TUMIT1_CUT 0xFFFFFFFFu     /* in place of a size: the record is not whole */
+
+/* A record type in the block at hand. */
+struct tumit1_kind {
+    const unsigned char *parts_; /* as they stand in the block */
+    uint32_t count_;             /* of parts */
+    uint32_t bytes_;             /* of their codes */
+    uint32_t id_;
+    uint32_t fixed_;             /* bytes of each body; 0 when they differ, or it has none */
+    uint32_t first_, records_;   /* in `at_` */
+};
+
+/* All the memory that packing needs: no column of a block has more numbers than these. */
+struct tumit1_packer {
+    uint64_t values_[TUMIT1_BLOCK / 2]; /* a column; of a dictionary, the numbers of its entries come after it */
+    uint64_t indices_[TUMIT1_BLOCK / 2];
+    uint64_t entries_[TUMIT1_PLACES / 2];
+    uint16_t places_[TUMIT1_PLACES];
+    uint16_t numbers_[65536];    /* by record id: its position in `kinds_`, if that has the id; so there is nothing to clear */
+    struct tumit1_kind kinds_[TUMIT1_MOST_KINDS];
+    uint32_t at_[TUMIT1_MOST_RECORDS];    /* where the rest of each record is, by type */
+    uint16_t order_[TUMIT1_MOST_RECORDS]; /* of each record, its type */
+    uint16_t starts_[TUMIT1_MOST_RECORDS];
+    unsigned char text_[TUMIT1_BLOCK];    /* a column of bytes */
+    unsigned char out_[4 * TUMIT1_BLOCK]; /* never longer than a block when a column begins; one and its dictionary fit behind */
+    uint32_t kinds_count_, records_;
+};
+
+/* What a group costs when it is told as distances from a base. */
+struct tumit1_plan {
+    uint64_t base_;
+    uint32_t width_, bytes_;
+    int exceptions_;
+};
+
+TUMIT1_HOT uint32_t tumit1_bits(uint64_t value_) { return value_ == 0 ? 0u : 64u - (uint32_t)__builtin_clzll(value_); }
+
+/* A number with its sign in the lowest bit. */
+TUMIT1_HOT uint64_t tumit1_zigzag(uint64_t value_) { return (value_ << 1) ^ (0u - (value_ >> 63)); }
+
+/* Numbers of so many bytes are two's complement: the shortest form of a difference counts. */
+TUMIT1_HOT uint64_t tumit1_extend(uint64_t value_, uint32_t width_) {
+    const uint64_t sign_ = (uint64_t)1 << (8u * width_ - 1u);
+    value_ &= sign_ | (sign_ - 1u);
+    return (value_ ^ sign_) - sign_;
+}
+
+TUMIT1_HOT unsigned char *tumit1_put_varint(unsigned char *p_, uint64_t value_) {
+    for (; value_ >= 0x80u; value_ >>= 7) {
+        *p_++ = (unsigned char)(value_ | 0x80u);
+    }
+    *p_++ = (unsigned char)value_;
+    return p_;
+}
+
+/* The least of signed numbers. */
+TUMIT1_HOT uint64_t tumit1_least(const uint64_t *numbers_, uint32_t count_) {
+    const uint64_t sign_ = (uint64_t)1 << 63;
+    uint64_t least_ = numbers_[0] ^ sign_;
+    uint32_t i_;
+    for (i_ = 1; i_ < count_; i_++) {
+        least_ = (numbers_[i_] ^ sign_) < least_ ? numbers_[i_] ^ sign_ : least_;
+    }
+    return least_ ^ sign_;
+}
+
+/* The best width for the distances of numbers from a base: how many need so many bits is counted. */
+TUMIT1_WORK(struct tumit1_plan tumit1_plan_from(const uint64_t *numbers_, uint32_t count_, uint64_t base_)) {
+    struct tumit1_plan best_;
+    uint16_t counts_[65];
+    uint32_t i_, widest_, exceptions_ = 0;
+    uint64_t all_ = 0;
+    memset(counts_, 0, sizeof counts_);
+    for (i_ = 0; i_ < count_; i_++) {
+        all_ |= numbers_[i_] - base_;
+        counts_[tumit1_bits(numbers_[i_] - base_)]++;
+    }
+    widest_ = tumit1_bits(all_);
+    best_.base_ = base_;
+    best_.width_ = widest_;
+    best_.bytes_ = (count_ * widest_ + 7u) / 8u;
+    best_.exceptions_ = 0;
+    for (i_ = widest_; i_-- > 0 && exceptions_ < best_.bytes_;) {
+        uint32_t bytes_;
+        exceptions_ += counts_[i_ + 1] * (1u + (i_ + 8u) / 7u); /* a position, and zigzag takes a bit more */
+        bytes_ = (count_ * i_ + 7u) / 8u + exceptions_;
+        if (bytes_ < best_.bytes_) {
+            best_.width_ = i_;
+            best_.bytes_ = bytes_;
+            best_.exceptions_ = 1;
+        }
+    }
+    best_.bytes_ += (tumit1_bits(tumit1_zigzag(base_) | 1u) + 6u) / 7u;
+    return best_;
+}
+
+/* Distances from the least number, or from one that, as it seems, most are. */
+TUMIT1_WORK(struct tumit1_plan tumit1_best_plan(const uint64_t *numbers_, uint32_t count_)) {
+    const uint64_t one_ = numbers_[count_ / 4], two_ = numbers_[count_ / 2], three_ = numbers_[count_ * 3 / 4];
+    const uint64_t least_ = tumit1_least(numbers_, count_);
+    const uint64_t usual_ = one_ == two_ || one_ == three_ ? one_ : two_ == three_ ? two_ : least_;
+    struct tumit1_plan best_ = tumit1_plan_from(numbers_, count_, least_), other_;
+    if (usual_ != least_) {
+        other_ = tumit1_plan_from(numbers_, count_, usual_);
+        best_ = other_.bytes_ < best_.bytes_ ? other_ : best_;
+    }
+    return best_;
+}
+
+/* Whether a group is smaller by differences: asked of a quarter of it. */
+TUMIT1_WORK(int tumit1_prefers_steps(const uint64_t *plain_, const uint64_t *steps_, uint32_t count_)) {
+    uint64_t some_[2][TUMIT1_GROUP / 4];
+    uint32_t i_, picked_ = 0;
+    if (count_ < TUMIT1_GROUP / 4) {
+        return tumit1_best_plan(steps_, count_).bytes_ < tumit1_best_plan(plain_, count_).bytes_;
+    }
+    for (i_ = 2; i_ < count_; i_ += 4) {
+        some_[0][picked_] = plain_[i_];
+        some_[1][picked_++] = steps_[i_];
+    }
+    return tumit1_plan_from(some_[1], picked_, tumit1_least(some_[1], picked_)).bytes_ <
+           tumit1_plan_from(some_[0], picked_, tumit1_least(some_[0], picked_)).bytes_;
+}
+
+/* Eight bytes are written at a time: up to seven behind the group, which come to be others. */
+TUMIT1_WORK(unsigned char *tumit1_put_group(unsigned char *p_, const uint64_t *numbers_, uint32_t count_, struct tumit1_plan plan_,
+                                            uint32_t order_)) {
+    const uint32_t width_ = plan_.width_;
+    unsigned char *told_, *bits_;
+    uint64_t word_ = 0;
+    uint32_t i_, filled_ = 0;
+    *p_++ = (unsigned char)(width_ | order_);
+    p_ = tumit1_put_varint(p_, tumit1_zigzag(plan_.base_));
+    told_ = p_++;
+    *told_ = 0;
+    bits_ = p_;
+    p_ += (count_ * width_ + 7u) / 8u;
+    for (i_ = 0; width_ != 0 && i_ < count_; i_++) {
+        const uint64_t distance_ = (numbers_[i_] - plan_.base_) & UINT64_MAX >> (64u - width_);
+        word_ |= distance_ << filled_;
+        filled_ += width_;
+        if (filled_ >= 64) {
+            bits_ = tumit1_put_u64(bits_, word_);
+            filled_ -= 64;
+            word_ = filled_ == 0 ? 0 : distance_ >> (width_ - filled_); /* what of the number did not fit */
+        }
+    }
+    if (filled_ != 0) {
+        tumit1_put_u64(bits_, word_);
+    }
+    for (i_ = 0; plan_.exceptions_ && i_ < count_; i_++) {
+        const uint64_t distance_ = numbers_[i_] - plan_.base_;
+        if (tumit1_bits(distance_) > width_) {
+            ++*told_;
+            *p_++ = (unsigned char)i_;
+            p_ = tumit1_put_varint(p_, tumit1_zigzag(distance_));
+        }
+    }
+    return p_;
+}
+
+/* Numbers of so many bytes, in groups. A group takes at most the bytes of its values and 16. */
+TUMIT1_WORK(unsigned char *tumit1_put_groups(unsigned char *p_, const uint64_t *values_, uint32_t count_, uint32_t width_)) {
+    uint64_t before_ = 0;
+    *p_++ = TUMIT1_COLUMN_GROUPS;
+    while (count_ != 0) {
+        const uint32_t some_ = count_ < TUMIT1_GROUP ? count_ : TUMIT1_GROUP;
+        uint64_t plain_[TUMIT1_GROUP], steps_[TUMIT1_GROUP], differ_ = 0, changing_ = 0;
+        struct tumit1_plan plan_;
+        const uint64_t *numbers_ = plain_;
+        uint32_t i_;
+        for (i_ = 0; i_ < some_; i_++) {
+            plain_[i_] = tumit1_extend(values_[i_], width_);
+            steps_[i_] = tumit1_extend(values_[i_] - before_, width_);
+            before_ = values_[i_];
+            differ_ |= plain_[i_] ^ plain_[0];
+            changing_ |= steps_[i_] ^ steps_[0];
+        }
+        if (differ_ != 0 && (changing_ == 0 || tumit1_prefers_steps(plain_, steps_, some_))) {
+            numbers_ = steps_;
+        }
+        plan_ = tumit1_best_plan(numbers_, some_);
+        p_ = tumit1_put_group(p_, numbers_, some_, plan_, numbers_ == steps_ ? TUMIT1_GROUP_STEPS : 0);
+        values_ += some_;
+        count_ -= some_;
+    }
+    return p_;
+}
+
+/* Numbers the distinct values in the order in which they come. Returns how many there are, 0 when a dictionary would not pay. */
+TUMIT1_WORK(uint32_t tumit1_number_values(struct tumit1_packer *packer_, uint32_t count_)) {
+    const uint32_t most_ = count_ / 2 < TUMIT1_PLACES / 2 ? count_ / 2 : TUMIT1_PLACES / 2;
+    uint32_t i_, entries_ = 0;
+    memset(packer_->places_, 0, sizeof packer_->places_);
+    for (i_ = 0; i_ < count_; i_++) {
+        const uint64_t value_ = packer_->values_[i_];
+        uint32_t at_ = (uint32_t)((value_ * 0x9E3779B97F4A7C15u) >> (64 - TUMIT1_PLACES_BITS));
+        while (packer_->places_[at_] != 0 && packer_->entries_[packer_->places_[at_] - 1] != value_) {
+            at_ = (at_ + 1) % TUMIT1_PLACES;
+        }
+        if (packer_->places_[at_] == 0) {
+            if (entries_ == most_) {
+                return 0;
+            }
+            packer_->entries_[entries_++] = value_;
+            packer_->places_[at_] = (uint16_t)entries_;
+        }
+        packer_->indices_[i_] = packer_->places_[at_] - 1u;
+    }
+    return entries_;
+}
+
+/* A column of the numbers in `values_`: by groups, by a dictionary, or as they are, whichever is shortest. */
+TUMIT1_WORK(unsigned char *tumit1_put_column(struct tumit1_packer *packer_, unsigned char *start_, uint32_t count_, uint32_t width_)) {
+    unsigned char *p_, *other_;
+    uint32_t i_, entries_;
+    if (count_ == 0) {
+        return start_;
+    }
+    p_ = tumit1_put_groups(start_, packer_->values_, count_, width_);
+    /* Numbers that are near each other take less than two bytes: only others may be names for few things. */
+    if (width_ > 2 && count_ >= TUMIT1_GROUP && (size_t)(p_ - start_) > count_ + count_ / 2 &&
+        (entries_ = tumit1_number_values(packer_, count_)) != 0) {
+        other_ = p_;
+        *other_++ = TUMIT1_COLUMN_DICTIONARY;
+        other_ = tumit1_put_u16(other_, (uint16_t)entries_);
+        other_ = tumit1_put_groups(other_, packer_->entries_, entries_, width_);
+        other_ = tumit1_put_groups(other_, packer_->indices_, count_, 2);
+        if (other_ - p_ < p_ - start_) {
+            memmove(start_, p_, (size_t)(other_ - p_));
+            p_ = start_ + (other_ - p_);
+        }
+    }
+    if ((size_t)(p_ - start_) > (size_t)count_ * width_) {
+        p_ = start_;
+        *p_++ = TUMIT1_COLUMN_PLAIN;
+        for (i_ = 0; i_ < count_; i_++) {
+            memcpy(p_, &packer_->values_[i_], width_);
+            p_ += width_;
+        }
+    }
+    return p_;
+}
+
+/* A column of bytes, which are in `text_`. */
+TUMIT1_WORK(unsigned char *tumit1_put_text_column(struct tumit1_packer *packer_, unsigned char *p_, uint32_t bytes_)) {
+    uint32_t packed_;
+    if (bytes_ == 0) {
+        return p_;
+    }
+    packed_ = bytes_ < 16 ? 0 : tumit1_lz4(packer_->text_, bytes_, p_ + 5, bytes_ - 5, tumit1_sink.table_);
+    if (packed_ == 0) {
+        *p_++ = TUMIT1_COLUMN_PLAIN;
+        return tumit1_put_bytes(p_, packer_->text_, bytes_);
+    }
+    *p_++ = TUMIT1_COLUMN_GROUPS;
+    return tumit1_put_u32(p_, packed_) + packed_;
+}
+
+/* A little-endian number of 1, 2, 4 or 8 bytes. */
+TUMIT1_HOT uint64_t tumit1_get_number(const unsigned char *p_, uint32_t width_) {
+    return width_ == 8 ? tumit1_get_u64(p_) : width_ == 4 ? tumit1_get_u32(p_) : width_ == 2 ? tumit1_get_u16(p_) : *p_;
+}
+
+/* Bytes of a body up to `left_`, behind its head; TUMIT1_CUT when it does not fit there. */
+TUMIT1_WORK(uint32_t tumit1_measure(struct tumit1_kind *kind_, const unsigned char *body_, uint32_t left_)) {
+    const unsigned char *code_ = kind_->parts_;
+    uint32_t i_, at_ = 0;
+    int fixed_ = 1;
+    for (i_ = 0; i_ < kind_->count_; i_++) {
+        const uint32_t width_ = *code_ & 3u, form_ = (uint32_t)*code_++ >> 2;
+        uint64_t count_ = 1;
+        if (form_ == 1) {
+            count_ = tumit1_get_u32(code_);
+            code_ += 4;
+        } else if (form_ == 2) {
+            if (left_ - at_ < 2) {
+                return TUMIT1_CUT;
+            }
+            count_ = tumit1_get_u16(body_ + at_);
+            at_ += 2;
+            fixed_ = 0;
+        }
+        if (count_ << width_ > left_ - at_) {
+            return TUMIT1_CUT;
+        }
+        at_ += (uint32_t)(count_ << width_);
+    }
+    kind_->fixed_ = fixed_ ? at_ : 0;
+    return at_;
+}
+
+/* Fills in the parts of a record type; 0 when no spec has it. */
+TUMIT1_WORK(int tumit1_find_kind(struct tumit1_kind *kind_, uint32_t id_)) {
+    static const unsigned char wide_[] = {1, 0, 3}, lost_[] = {5, 0, 3, 3, 3, 3, 2};
+    const struct tumit1_provider *provider_ = __atomic_load_n(&tumit1_session.providers_, __ATOMIC_ACQUIRE);
+    const unsigned char *shape_;
+    uint32_t i_;
+    memset(kind_, 0, sizeof *kind_);
+    kind_->id_ = id_;
+    if (id_ >= TUMIT1_FIRST_RESERVED_ID) {
+        shape_ = id_ == TUMIT1_ID_WIDE_DATE ? wide_ : id_ == TUMIT1_ID_LOST ? lost_ : NULL;
+    } else {
+        while (provider_ != NULL && (provider_->again_ || id_ - provider_->base_ >= provider_->ids_)) {
+            provider_ = provider_->next_;
+        }
+        i_ = provider_ == NULL ? TUMIT1_NO_SHAPE : provider_->shapes_at_[id_ - provider_->base_];
+        shape_ = i_ == TUMIT1_NO_SHAPE ? NULL : provider_->shapes_ + i_;
+    }
+    if (shape_ == NULL) {
+        return 0;
+    }
+    kind_->count_ = tumit1_get_u16(shape_);
+    kind_->parts_ = shape_ + 2;
+    for (i_ = 0; i_ < kind_->count_; i_++) {
+        kind_->bytes_ += kind_->parts_[kind_->bytes_] >> 2 == 1 ? 5u : 1u;
+    }
+    return 1;
+}
+
+/* Finds the records of a payload and their types. Returns 0 when one is of an unknown type, or the last one is not whole. */
+TUMIT1_WORK(int tumit1_take_apart(struct tumit1_packer *packer_, const unsigned char *payload_, uint32_t bytes_)) {
+    uint32_t at_ = 0, i_, first_ = 0;
+    packer_->records_ = packer_->kinds_count_ = 0;
+    while (at_ < bytes_) {
+        struct tumit1_kind *kind_;
+        uint32_t id_, number_, size_;
+        if (bytes_ - at_ < TUMIT1_RECORD_HEAD_BYTES) {
+            return 0;
+        }
+        id_ = tumit1_get_u16(payload_ + at_);
+        number_ = packer_->numbers_[id_];
+        if (number_ >= packer_->kinds_count_ || packer_->kinds_[number_].id_ != id_) {
+            number_ = packer_->kinds_count_;
+            if (number_ == TUMIT1_MOST_KINDS || !tumit1_find_kind(&packer_->kinds_[number_], id_)) {
+                return 0;
+            }
+            packer_->numbers_[id_] = (uint16_t)number_;
+            packer_->kinds_count_++;
+        }
+        kind_ = &packer_->kinds_[number_];
+        packer_->starts_[packer_->records_] = (uint16_t)at_;
+        packer_->order_[packer_->records_++] = (uint16_t)number_;
+        kind_->records_++;
+        at_ += TUMIT1_RECORD_HEAD_BYTES;
+        size_ = kind_->fixed_ != 0 ? kind_->fixed_ : tumit1_measure(kind_, payload_ + at_, bytes_ - at_);
+        if (size_ > bytes_ - at_) {
+            return 0;
+        }
+        at_ += size_;
+    }
+    for (i_ = 0; i_ < packer_->kinds_count_; i_++) {
+        packer_->kinds_[i_].first_ = first_;
+        first_ += packer_->kinds_[i_].records_;
+        packer_->kinds_[i_].records_ = 0;
+    }
+    for (i_ = 0; i_ < packer_->records_; i_++) {
+        struct tumit1_kind *kind_ = &packer_->kinds_[packer_->order_[i_]];
+        packer_->at_[kind_->first_ + kind_->records_++] = packer_->starts_[i_];
+    }
+    return 1;
+}
+
+/* The columns of a part, of all records of a type; behind it in each of them is then what is left. */
+TUMIT1_WORK(unsigned char *tumit1_put_part(struct tumit1_packer *packer_, unsigned char *p_, const unsigned char *payload_,
+                                           const struct tumit1_kind *kind_, const unsigned char *code_)) {
+    const uint32_t width_ = 1u << (*code_ & 3u), form_ = (uint32_t)*code_ >> 2;
+    uint32_t *const at_ = packer_->at_ + kind_->first_;
+    uint32_t i_, j_, count_ = form_ == 1 ? tumit1_get_u32(code_ + 1) : 1, got_ = 0;
+    if (form_ == 2) {
+        for (i_ = 0; i_ < kind_->records_; i_++) {
+            packer_->values_[i_] = tumit1_get_u16(payload_ + at_[i_]);
+        }
+        p_ = tumit1_put_column(packer_, p_, kind_->records_, 2);
+    }
+    for (i_ = 0; i_ < kind_->records_; i_++) {
+        const unsigned char *from_ = payload_ + at_[i_];
+        if (form_ == 2) {
+            count_ = tumit1_get_u16(from_);
+            from_ += 2;
+        }
+        if (form_ != 0 && width_ == 1) {
+            tumit1_put_bytes(packer_->text_ + got_, from_, count_);
+            from_ += count_;
+            got_ += count_;
+        } else {
+            for (j_ = 0; j_ < count_; j_++) {
+                packer_->values_[got_++] = tumit1_get_number(from_, width_);
+                from_ += width_;
+            }
+        }
+        at_[i_] = (uint32_t)(from_ - payload_);
+    }
+    return form_ != 0 && width_ == 1 ? tumit1_put_text_column(packer_, p_, got_) : tumit1_put_column(packer_, p_, got_, width_);
+}
+
+/* The columns of a record type; NULL when they get too long. */
+TUMIT1_WORK(unsigned char *tumit1_put_kind(struct tumit1_packer *packer_, unsigned char *p_, const unsigned char *end_,
+                                           const unsigned char *payload_, const struct tumit1_kind *kind_)) {
+    const unsigned char *code_ = kind_->parts_;
+    uint32_t *const at_ = packer_->at_ + kind_->first_;
+    uint32_t i_;
+    for (i_ = 0; i_ < kind_->records_; i_++) {
+        packer_->values_[i_] = tumit1_get_u32(payload_ + at_[i_] + 2);
+        at_[i_] += TUMIT1_RECORD_HEAD_BYTES;
+    }
+    p_ = tumit1_put_column(packer_, p_, kind_->records_, 4);
+    for (i_ = 0; i_ < kind_->count_ && p_ < end_; i_++) {
+        p_ = tumit1_put_part(packer_, p_, payload_, kind_, code_);
+        code_ += *code_ >> 2 == 1 ? 5 : 1;
+    }
+    return p_ < end_ ? p_ : NULL;
+}
+
+/* What was taken apart, at `out_`. Returns its end, or NULL when it would have `room_` bytes or more. */
+TUMIT1_WORK(const unsigned char *tumit1_put_together(struct tumit1_packer *packer_, const unsigned char *payload_, uint32_t room_)) {
+    unsigned char *p_ = packer_->out_;
+    const unsigned char *const end_ = p_ + room_;
+    uint32_t i_;
+    p_ = tumit1_put_u16(p_, (uint16_t)packer_->kinds_count_);
+    for (i_ = 0; i_ < packer_->kinds_count_; i_++) {
+        const struct tumit1_kind *kind_ = &packer_->kinds_[i_];
+        if (p_ >= end_ || kind_->bytes_ >= (size_t)(end_ - p_)) {
+            return NULL;
+        }
+        p_ = tumit1_put_u16(p_, (uint16_t)kind_->id_);
+        p_ = tumit1_put_bytes(p_, kind_->parts_ - 2, kind_->bytes_ + 2u);
+    }
+    p_ = tumit1_put_u32(p_, packer_->records_);
+    for (i_ = 0; i_ < packer_->records_; i_++) {
+        packer_->values_[i_] = packer_->order_[i_];
+    }
+    p_ = tumit1_put_column(packer_, p_, packer_->records_, 2);
+    for (i_ = 0; i_ < packer_->kinds_count_ && p_ != NULL; i_++) {
+        p_ = p_ >= end_ ? NULL : tumit1_put_kind(packer_, p_, end_, payload_, &packer_->kinds_[i_]);
+    }
+    return p_;
+}
+
+/* Packs records by columns into `to_`, in less than `room_` bytes; returns how many, 0 when it cannot. Linear. */
+TUMIT1_WORK(uint32_t tumit1_columns(struct tumit1_packer *packer_, const unsigned char *payload_, uint32_t bytes_, unsigned char *to_,
+                                    uint32_t room_)) {
+    const unsigned char *end_ = tumit1_take_apart(packer_, payload_, bytes_) ? tumit1_put_together(packer_, payload_, room_) : NULL;
+    if (end_ == NULL) {
+        return 0;
+    }
+    tumit1_put_bytes(to_, packer_->out_, (size_t)(end_ - packer_->out_));
+    return (uint32_t)(end_ - packer_->out_);
+}

@@ -1,0 +1,177 @@
+/* ---- What a program, or somebody outside, tells the recorder ---- */
+
+/* A level's word: off in a pause, and when recording has ended. Under the lock. */
+TUMIT1_SLOW(void tumit1_apply_level(const struct tumit1_provider *provider_, uint32_t which_)) {
+    int on_ = provider_->on_[which_] && !tumit1_session.paused_ && tumit1_session.state_ != TUMIT1_ENDED;
+    __atomic_store_n(provider_->levels_[which_].word_, on_ ? TUMIT1_ON | provider_->base_ : 0u, __ATOMIC_RELAXED);
+}
+
+TUMIT1_SLOW(void tumit1_apply_levels(void)) {
+    const struct tumit1_provider *provider_;
+    uint32_t i_;
+    for (provider_ = tumit1_session.providers_; provider_ != NULL; provider_ = provider_->next_) {
+        for (i_ = 0; i_ < provider_->levels_count_; i_++) {
+            tumit1_apply_level(provider_, i_);
+        }
+    }
+}
+
+/* Keeps a switch for specs that come later. */
+TUMIT1_SLOW(void tumit1_remember_switch(const char *name_, size_t length_, int on_)) {
+    struct tumit1_asked **link_ = &tumit1_session.asked_, *asked_;
+    for (; (asked_ = *link_) != NULL; link_ = &asked_->next_) {
+        if (tumit1_is(name_, length_, asked_->name_)) {
+            *link_ = asked_->next_; /* to the front, as the last one counts */
+            break;
+        }
+    }
+    if (asked_ == NULL) {
+        asked_ = (struct tumit1_asked *)tumit1_keep(NULL, sizeof *asked_);
+        if (asked_ == NULL) {
+            return;
+        }
+        asked_->name_ = (char *)tumit1_keep(NULL, length_ + 1);
+        if (asked_->name_ == NULL) {
+            return;
+        }
+        memcpy(asked_->name_, name_, length_);
+        asked_->name_[length_] = '\0';
+    }
+    asked_->on_ = on_;
+    asked_->next_ = tumit1_session.asked_;
+    tumit1_session.asked_ = asked_;
+}
+
+/* Switches all levels of this name. Returns how many there are. Under the lock. */
+TUMIT1_SLOW(int tumit1_switch_levels(const char *name_, size_t length_, int on_)) {
+    const struct tumit1_provider *provider_;
+    uint32_t i_;
+    int found_ = 0;
+    for (provider_ = tumit1_session.providers_; provider_ != NULL; provider_ = provider_->next_) {
+        for (i_ = 0; i_ < provider_->levels_count_; i_++) {
+            if (tumit1_names_level(name_, length_, provider_->name_, provider_->levels_[i_].name_)) {
+                provider_->on_[i_] = on_ != 0;
+                tumit1_apply_level(provider_, i_);
+                found_++;
+            }
+        }
+    }
+    tumit1_remember_switch(name_, length_, on_);
+    return found_;
+}
+
+int tumit1_set_level(const char *name_, int on_) {
+    uint32_t before_ = tumit1_lock_all();
+    int found_ = tumit1_switch_levels(name_, strlen(name_), on_);
+    tumit1_unlock(before_);
+    return found_;
+}
+
+TUMIT1_SLOW(void tumit1_set_paused(int paused_)) {
+    uint32_t before_ = tumit1_lock_all();
+    tumit1_session.paused_ = paused_;
+    tumit1_apply_levels();
+    tumit1_unlock(before_);
+}
+void tumit1_pause(void) { tumit1_set_paused(1); }
+void tumit1_resume(void) { tumit1_set_paused(0); }
+
+/* A request in the live file, `LEVEL=on,LEVEL=off`: does what it says once, and tells so. By the helper. */
+TUMIT1_SLOW(void tumit1_answer_request(void)) {
+    unsigned char *map_ = tumit1_session.pool_.map_;
+    struct tumit1_entry entry_;
+    const char *p_;
+    char text_[1025];
+    uint32_t asked_, length_, result_ = 0;
+    if (!tumit1_session.pool_.live_) {
+        return;
+    }
+    asked_ = __atomic_load_n((uint32_t *)(void *)(map_ + 128), __ATOMIC_ACQUIRE);
+    if (asked_ == __atomic_load_n((uint32_t *)(void *)(map_ + 1280), __ATOMIC_RELAXED)) {
+        return;
+    }
+    length_ = tumit1_get_u32(map_ + 132);
+    length_ = length_ < sizeof text_ ? length_ : (uint32_t)sizeof text_ - 1;
+    memcpy(text_, map_ + 136, length_);
+    text_[length_] = '\0';
+    pthread_mutex_lock(&tumit1_lock);
+    for (p_ = text_; *p_ != '\0';) {
+        int on_;
+        p_ = tumit1_next_entry(p_, &entry_);
+        on_ = tumit1_says_on(&entry_);
+        if (on_ >= 0 && tumit1_switch_levels(entry_.name_, entry_.name_bytes_, on_) == 0) {
+            result_ = 1;
+        }
+        result_ = on_ < 0 && entry_.bytes_ != 0 ? 1 : result_;
+    }
+    pthread_mutex_unlock(&tumit1_lock);
+    tumit1_put_u32(map_ + 1284, result_);
+    __atomic_store_n((uint32_t *)(void *)(map_ + 1280), asked_, __ATOMIC_RELEASE);
+}
+
+void tumit1_flush(void) {
+    struct tumit1_session *s_ = &tumit1_session;
+    uint32_t before_, waiting_;
+    if (tumit1_cursor.locked_) {
+        return;
+    }
+    before_ = tumit1_busy();
+    tumit1_lock_sink();
+    pthread_mutex_lock(&tumit1_lock);
+    waiting_ = s_->state_ == TUMIT1_OPEN ? s_->pool_.queue_count_ : 0;
+    pthread_mutex_unlock(&tumit1_lock);
+    while (waiting_-- > 0 && tumit1_write_next()) {
+    }
+    if (tumit1_is_open()) {
+        tumit1_write_live(TUMIT1_ASKED);
+    }
+    pthread_mutex_unlock(&tumit1_sink_lock);
+    tumit1_idle(before_);
+}
+
+/* Records dropped so far. Under the lock. */
+TUMIT1_SLOW(uint64_t tumit1_dropped(void)) {
+    const struct tumit1_thread *t_;
+    uint64_t dropped_ = __atomic_load_n(&tumit1_session.dropped_, __ATOMIC_RELAXED);
+    for (t_ = tumit1_session.live_; t_ != NULL; t_ = t_->next_) {
+        dropped_ += __atomic_load_n(&t_->dropped_, __ATOMIC_RELAXED);
+    }
+    return dropped_;
+}
+
+/* Records that are in slots, and in no file. Under both locks. */
+TUMIT1_SLOW(uint64_t tumit1_unwritten(void)) {
+    const struct tumit1_pool *pool_ = &tumit1_session.pool_;
+    uint64_t records_ = 0;
+    uint32_t i_;
+    for (i_ = 0; pool_->map_ != NULL && i_ < pool_->fresh_; i_++) {
+        const struct tumit1_slot *slot_ = (const struct tumit1_slot *)(const void *)(tumit1_slots() + (size_t)i_ * TUMIT1_SLOT);
+        if (__atomic_load_n(&slot_->taken_, __ATOMIC_ACQUIRE)) {
+            uint64_t flushed_ = __atomic_load_n(&slot_->flushed_, __ATOMIC_ACQUIRE);
+            records_ += (__atomic_load_n(&slot_->state_, __ATOMIC_ACQUIRE) >> 32) - (flushed_ >> 32 & 0xFFFFu);
+        }
+    }
+    return records_;
+}
+
+void tumit1_get_stats(struct tumit1_stats *stats_) {
+    struct tumit1_session *s_ = &tumit1_session;
+    uint32_t before_ = tumit1_busy();
+    memset(stats_, 0, sizeof *stats_);
+    tumit1_lock_sink();
+    pthread_mutex_lock(&tumit1_lock);
+    stats_->written_ = tumit1_sink.written_;
+    stats_->file_bytes_ = tumit1_sink.offset_;
+    stats_->blocks_ = tumit1_sink.blocks_;
+    stats_->dropped_ = tumit1_dropped();
+    stats_->kept_ = tumit1_sink.kept_ ? tumit1_unwritten() : 0;
+    stats_->streams_ = s_->streams_;
+    stats_->slots_ = s_->pool_.slots_;
+    stats_->slots_free_ = s_->pool_.available_;
+    stats_->slots_full_ = s_->pool_.queue_count_;
+    stats_->mapped_ = s_->pool_.live_;
+    stats_->helper_ = s_->helper_;
+    pthread_mutex_unlock(&tumit1_lock);
+    pthread_mutex_unlock(&tumit1_sink_lock);
+    tumit1_idle(before_);
+}

@@ -1,0 +1,85 @@
+/* ---- The end of the trace ---- */
+
+/* The end block. Returns 0 or an errno. */
+TUMIT1_SLOW(int tumit1_append_end(uint64_t dropped_)) {
+    unsigned char block_[TUMIT1_HEADER_BYTES + 64];
+    unsigned char *p_ = block_ + TUMIT1_HEADER_BYTES;
+    p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_RECORDS_WRITTEN, tumit1_sink.written_);
+    p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_RECORDS_DROPPED, dropped_);
+    return tumit1_append_plain(TUMIT1_KIND_END, TUMIT1_PROCESS_STREAM, 1, block_, (size_t)(p_ - (block_ + TUMIT1_HEADER_BYTES)), 0, 0);
+}
+
+/* Writes all that was recorded, the end block, and closes. No thread gets a slot any more: what is full is finite. */
+TUMIT1_SLOW(void tumit1_write_end(void)) {
+    struct tumit1_session *s_ = &tumit1_session;
+    const struct tumit1_thread *t_;
+    uint64_t dropped_;
+    uint32_t next_;
+    tumit1_restore();
+    while (tumit1_write_next()) {
+    }
+    tumit1_sink.left_behind_ = 0;
+    tumit1_write_live(TUMIT1_LAST);
+    while (tumit1_write_next()) {
+    }
+    tumit1_sink.ending_ = 1;
+    tumit1_sink.kept_ = s_->pool_.live_ && tumit1_sink.left_behind_; /* the counters there tell of losses */
+    for (next_ = 0; next_ < s_->streams_ && !tumit1_sink.kept_; next_++) {
+        pthread_mutex_lock(&tumit1_lock);
+        t_ = tumit1_find_stream(next_);
+        pthread_mutex_unlock(&tumit1_lock);
+        if (t_ != NULL) {
+            tumit1_write_lost((struct tumit1_thread *)(uintptr_t)t_);
+        }
+    }
+    (void)tumit1_append_definitions();
+    tumit1_append_anchor();
+    if (!tumit1_sink.kept_) { /* else readers look into the live file, as there is no end */
+        pthread_mutex_lock(&tumit1_lock);
+        dropped_ = tumit1_dropped();
+        pthread_mutex_unlock(&tumit1_lock);
+        if (tumit1_append_end(dropped_) == 0) {
+            tumit1_remove_live(); /* else it tells how much was lost */
+        }
+    }
+    close(tumit1_sink.file_);
+    tumit1_sink.file_ = -1;
+}
+
+/* Ends the trace: all threads' records, a last anchor and the end block. Records that come later are dropped. */
+void tumit1_finish(void) {
+    struct tumit1_session *s_ = &tumit1_session;
+    uint64_t dropped_;
+    uint32_t before_;
+    int was_;
+    if (tumit1_cursor.locked_) {
+        return; /* `exit` in a signal handler that interrupted us: what is in the files is readable */
+    }
+    before_ = tumit1_busy();
+    tumit1_stop_helper();
+    tumit1_lock_sink();
+    pthread_mutex_lock(&tumit1_lock);
+    was_ = s_->state_;
+    if (was_ != TUMIT1_CLOSED) {
+        __atomic_store_n(&s_->state_, TUMIT1_ENDED, __ATOMIC_RELEASE);
+        tumit1_apply_levels();
+    }
+    pthread_mutex_unlock(&tumit1_lock);
+    if (was_ == TUMIT1_OPEN) {
+        tumit1_write_end();
+    }
+    if (was_ == TUMIT1_OPEN || was_ == TUMIT1_FAILED) {
+        pthread_mutex_lock(&tumit1_lock);
+        dropped_ = tumit1_dropped();
+        pthread_mutex_unlock(&tumit1_lock);
+        if (dropped_ != 0) {
+            fprintf(stderr, "tumit: %llu records are missing from %s\n", (unsigned long long)dropped_, s_->folder_);
+        }
+        if (tumit1_sink.kept_) {
+            fprintf(stderr, "tumit: what %s could not take is in %s; `tumit repair` brings them together\n", s_->path_, s_->live_path_);
+        }
+        tumit1_tell_unknown_levels();
+    }
+    pthread_mutex_unlock(&tumit1_sink_lock);
+    tumit1_idle(before_);
+}

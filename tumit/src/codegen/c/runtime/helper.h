@@ -1,0 +1,185 @@
+/* ---- The helper thread: writes what threads hand over, gets slots ready, and looks about ten times a second whether
+ * levels are to be switched from outside. Without it (TUMIT_NO_THREAD, or no thread to be had) threads write themselves ---- */
+
+#define TUMIT1_POLL_NANOS 100000000
+
+/* Numbers of Linux: the headers that have them use names that programs may define as macros. */
+#define TUMIT1_SLEEP_CALL 128 /* FUTEX_WAIT, and private to the process */
+#define TUMIT1_WAKE_CALL 129
+#define TUMIT1_SET_MASK 2     /* SIG_SETMASK */
+#define TUMIT1_ALL_SIGNALS 0xFFFFFFFE7FFFFFFFu /* but for 32 and 33, by which the C library makes all threads change their user */
+
+TUMIT1_SLOW(void tumit1_futex(uint32_t *word_, int operation_, uint32_t value_, const struct timespec *patience_)) {
+    (void)syscall(SYS_futex, word_, operation_, value_, patience_, NULL, 0);
+}
+
+/* Sleeps for a while, or until somebody wakes the helper: who did since it read `seen_` need not have found it asleep. */
+TUMIT1_SLOW(void tumit1_sleep(uint32_t seen_, long nanos_)) {
+    struct timespec patience_;
+    patience_.tv_sec = 0;
+    patience_.tv_nsec = nanos_;
+    __atomic_store_n(&tumit1_session.sleeps_, 1u, __ATOMIC_SEQ_CST);
+    tumit1_futex(&tumit1_session.wake_, TUMIT1_SLEEP_CALL, seen_, &patience_);
+    __atomic_store_n(&tumit1_session.sleeps_, 0u, __ATOMIC_SEQ_CST);
+}
+
+/* After a slot was handed over: wakes the helper if that is urgent and it sleeps; where there is none, its work is done here. No
+ * lock may be held. */
+TUMIT1_SLOW(void tumit1_call_helper(int urgent_)) {
+    struct tumit1_session *s_ = &tumit1_session;
+    if (__atomic_load_n(&s_->helper_, __ATOMIC_ACQUIRE)) {
+        if (urgent_) {
+            __atomic_fetch_add(&s_->wake_, 1u, __ATOMIC_SEQ_CST);
+            if (__atomic_load_n(&s_->sleeps_, __ATOMIC_SEQ_CST)) {
+                tumit1_futex(&s_->wake_, TUMIT1_WAKE_CALL, 1, NULL);
+            }
+        }
+        return;
+    }
+    tumit1_lock_sink();
+    while (tumit1_write_next()) {
+    }
+    pthread_mutex_unlock(&tumit1_sink_lock);
+}
+
+/* Whether all threads but the helper have ended: then it must not keep the process alive. */
+TUMIT1_SLOW(int tumit1_is_alone(void)) {
+    char text_[1024];
+    const char *p_;
+    long number_ = 0;
+    int i_;
+    if (tumit1_read_line("/proc/self/stat", text_, sizeof text_) == 0) {
+        return 0;
+    }
+    p_ = strrchr(text_, ')'); /* behind the name: state, and 17 fields later the number of threads */
+    if (p_ == NULL || strlen(p_) < 3 || p_[2] != 'Z') {
+        return 0; /* the first thread has not ended */
+    }
+    for (i_ = 0; i_ < 18 && p_ != NULL; i_++) {
+        p_ = strchr(p_ + 1, ' ');
+    }
+    number_ = p_ == NULL ? 0 : strtol(p_, NULL, 10);
+    return number_ == 2;
+}
+
+/* About once a second: what quiet threads recorded goes to the file, and the clocks are read together. For the first time
+ * soon after the start: a program that is killed in its first second has two readings of its clocks, which tell their rate. */
+TUMIT1_SLOW(void tumit1_tick(int first_)) {
+    tumit1_lock_sink();
+    if (tumit1_is_open()) {
+        if (!first_) {
+            tumit1_restore();
+            tumit1_write_live(TUMIT1_QUIET);
+        }
+        tumit1_append_anchor();
+    }
+    pthread_mutex_unlock(&tumit1_sink_lock);
+}
+
+/* When the helper is the only thread left: it goes, and as the last thread it runs what is to run at the program's end. */
+TUMIT1_SLOW(int tumit1_leave_last(void)) {
+    struct tumit1_session *s_ = &tumit1_session;
+    if (!tumit1_is_alone()) {
+        return 0;
+    }
+    pthread_mutex_lock(&tumit1_lock);
+    if (s_->helper_) {
+        __atomic_store_n(&s_->helper_, 0, __ATOMIC_RELEASE);
+        pthread_detach(s_->helper_id_);
+    }
+    pthread_mutex_unlock(&tumit1_lock);
+    tumit1_idle(0);
+    return 1;
+}
+
+TUMIT1_SLOW(void *tumit1_help(void *unused_)) {
+    struct tumit1_session *s_ = &tumit1_session;
+    uint64_t next_ = tumit1_nanos(CLOCK_MONOTONIC) + TUMIT1_POLL_NANOS;
+    uint32_t round_ = 0, written_ = 0;
+    (void)tumit1_busy();
+    (void)prctl(PR_SET_NAME, "tumit-helper");
+    (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 5);
+    while (!__atomic_load_n(&s_->stop_, __ATOMIC_ACQUIRE)) {
+        uint32_t seen_ = __atomic_load_n(&s_->wake_, __ATOMIC_SEQ_CST);
+        uint64_t now_;
+        int more_, turns_;
+        tumit1_lock_sink();
+        more_ = tumit1_write_next();
+        pthread_mutex_unlock(&tumit1_sink_lock);
+        for (turns_ = 0; turns_ < 1000 && __atomic_load_n(&s_->waiting_, __ATOMIC_RELAXED) != 0; turns_++) {
+            sched_yield(); /* those who wait for the file go first */
+        }
+        while (tumit1_warm_slot()) {
+        }
+        now_ = tumit1_nanos(CLOCK_MONOTONIC);
+        if (now_ >= next_) {
+            next_ = now_ + TUMIT1_POLL_NANOS;
+            round_++;
+            tumit1_answer_request();
+            if (round_ == 1 || round_ % 10 == 0) {
+                tumit1_tick(round_ == 1);
+            }
+            if ((__atomic_load_n(&s_->main_gone_, __ATOMIC_RELAXED) || round_ % 10 == 0) && tumit1_leave_last()) {
+                return unused_;
+            }
+        }
+        written_ += more_ ? 1u : 0u;
+        if (!more_) {
+            tumit1_sleep(seen_, written_ >= 2 ? TUMIT1_POLL_NANOS / 10 : TUMIT1_POLL_NANOS);
+            written_ = 0;
+        }
+    }
+    return unused_;
+}
+
+/* Memory for packing by columns, once; without it blocks are packed by LZ4. A child has its parent's. */
+TUMIT1_SLOW(void tumit1_get_packer(void)) {
+    if (tumit1_sink.packer_ == NULL) {
+        __atomic_store_n(&tumit1_sink.packer_, (struct tumit1_packer *)tumit1_map(sizeof *tumit1_sink.packer_), __ATOMIC_RELEASE);
+    }
+}
+
+/* Starts the helper. It takes no signals: they are the program's. */
+TUMIT1_SLOW(void tumit1_start_helper(void)) {
+#ifndef TUMIT_NO_THREAD
+    struct tumit1_session *s_ = &tumit1_session;
+    uint64_t all_ = TUMIT1_ALL_SIGNALS, before_ = 0;
+    pthread_attr_t attributes_;
+    int error_ = pthread_attr_init(&attributes_);
+    pthread_t id_;
+    if (error_ != 0) {
+        return;
+    }
+    (void)syscall(SYS_rt_sigprocmask, TUMIT1_SET_MASK, &all_, &before_, sizeof all_);
+    (void)pthread_attr_setstacksize(&attributes_, 262144);
+    error_ = pthread_create(&id_, &attributes_, tumit1_help, NULL);
+    if (error_ == EINVAL) { /* thread-local variables that need a larger stack */
+        error_ = pthread_create(&id_, NULL, tumit1_help, NULL);
+    }
+    (void)syscall(SYS_rt_sigprocmask, TUMIT1_SET_MASK, &before_, NULL, sizeof before_);
+    pthread_attr_destroy(&attributes_);
+    if (error_ == 0) {
+        tumit1_get_packer();
+        pthread_mutex_lock(&tumit1_lock);
+        s_->helper_id_ = id_;
+        __atomic_store_n(&s_->helper_, 1, __ATOMIC_RELEASE);
+        pthread_mutex_unlock(&tumit1_lock);
+    }
+#endif
+}
+
+/* Ends the helper and waits for it. No lock may be held. */
+TUMIT1_SLOW(void tumit1_stop_helper(void)) {
+    struct tumit1_session *s_ = &tumit1_session;
+    int running_;
+    pthread_mutex_lock(&tumit1_lock);
+    running_ = s_->helper_;
+    __atomic_store_n(&s_->helper_, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&s_->stop_, 1, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&tumit1_lock);
+    if (running_) {
+        __atomic_fetch_add(&s_->wake_, 1u, __ATOMIC_SEQ_CST);
+        tumit1_futex(&s_->wake_, TUMIT1_WAKE_CALL, 1, NULL);
+        (void)pthread_join(s_->helper_id_, NULL);
+    }
+}

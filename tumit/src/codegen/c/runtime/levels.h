@@ -1,0 +1,171 @@
+/* ---- Names of levels, TUMIT_LEVELS and TUMIT_POLICY ---- */
+
+/* Cuts blanks at both ends of a piece of text; returns where it begins. */
+TUMIT1_SLOW(const char *tumit1_trim(const char *text_, size_t *length_)) {
+    while (*length_ > 0 && (*text_ == ' ' || *text_ == '\t')) {
+        text_++;
+        --*length_;
+    }
+    while (*length_ > 0 && (text_[*length_ - 1] == ' ' || text_[*length_ - 1] == '\t')) {
+        --*length_;
+    }
+    return text_;
+}
+
+TUMIT1_SLOW(bool tumit1_is(const char *text_, size_t length_, const char *word_)) {
+    return strlen(word_) == length_ && strncasecmp(text_, word_, length_) == 0;
+}
+
+/* Whether `LEVEL`, `TRACE.LEVEL` or `all`, in any case, names this level. */
+TUMIT1_SLOW(bool tumit1_names_level(const char *text_, size_t length_, const char *trace_, const char *level_)) {
+    const char *dot_ = (const char *)memchr(text_, '.', length_);
+    if (dot_ != NULL) {
+        return tumit1_is(text_, (size_t)(dot_ - text_), trace_) && tumit1_is(dot_ + 1, (size_t)(text_ + length_ - dot_) - 1, level_);
+    }
+    return tumit1_is(text_, length_, "all") || tumit1_is(text_, length_, level_);
+}
+
+/* An entry of TUMIT_LEVELS or TUMIT_POLICY. */
+struct tumit1_entry {
+    const char *text_, *name_, *value_;
+    size_t bytes_, name_bytes_, value_bytes_;
+};
+
+/* The first entry from `text_` on, NAME=VALUE. Returns where the one after it begins. */
+TUMIT1_SLOW(const char *tumit1_next_entry(const char *text_, struct tumit1_entry *entry_)) {
+    const size_t length_ = strcspn(text_, ","), sign_ = strcspn(text_, "=,");
+    entry_->bytes_ = length_;
+    entry_->text_ = tumit1_trim(text_, &entry_->bytes_);
+    entry_->name_bytes_ = sign_;
+    entry_->name_ = tumit1_trim(text_, &entry_->name_bytes_);
+    entry_->value_bytes_ = length_ > sign_ ? length_ - sign_ - 1 : 0;
+    entry_->value_ = tumit1_trim(text_ + (length_ > sign_ ? sign_ + 1 : sign_), &entry_->value_bytes_);
+    return text_ + length_ + (text_[length_] == ',');
+}
+
+/* 1 when an entry says the first word or what may stand for it, 0 for the second one, -1 when it is not understood. */
+TUMIT1_SLOW(int tumit1_says(const struct tumit1_entry *entry_, const char *const *words_)) {
+    int i_;
+    for (i_ = 0; entry_->name_bytes_ != 0 && words_[i_] != NULL; i_++) {
+        if (tumit1_is(entry_->value_, entry_->value_bytes_, words_[i_])) {
+            return i_ % 2 == 0;
+        }
+    }
+    return -1;
+}
+TUMIT1_SLOW(int tumit1_says_on(const struct tumit1_entry *entry_)) {
+    static const char *const words_[] = {"on", "off", "1", "0", "true", "false", NULL};
+    return tumit1_says(entry_, words_);
+}
+TUMIT1_SLOW(int tumit1_says_block(const struct tumit1_entry *entry_)) {
+    static const char *const words_[] = {"block", "drop", NULL};
+    return tumit1_says(entry_, words_);
+}
+
+/* What a text says about a level; `before_` when nothing. The last word counts. */
+TUMIT1_SLOW(int tumit1_look_up(const char *text_, int (*says_)(const struct tumit1_entry *), const char *trace_, const char *level_,
+                               int before_)) {
+    struct tumit1_entry entry_;
+    while (text_ != NULL && *text_ != '\0') {
+        int says_what_;
+        text_ = tumit1_next_entry(text_, &entry_);
+        says_what_ = says_(&entry_);
+        if (says_what_ >= 0 && tumit1_names_level(entry_.name_, entry_.name_bytes_, trace_, level_)) {
+            before_ = says_what_;
+        }
+    }
+    return before_;
+}
+
+/* Says which entries are not understood. */
+TUMIT1_SLOW(void tumit1_check(const char *text_, int (*says_)(const struct tumit1_entry *), const char *where_, const char *hint_)) {
+    struct tumit1_entry entry_;
+    while (text_ != NULL && *text_ != '\0') {
+        text_ = tumit1_next_entry(text_, &entry_);
+        if (entry_.bytes_ != 0 && says_(&entry_) < 0) {
+            fprintf(stderr, "tumit: %s: `%.*s` is not understood: write %s, separated by commas\n", where_, (int)entry_.bytes_, entry_.text_,
+                    hint_);
+        }
+    }
+}
+TUMIT1_SLOW(void tumit1_check_levels(void)) {
+    tumit1_check(getenv("TUMIT_LEVELS"), tumit1_says_on, "TUMIT_LEVELS", "NAME=on or NAME=off");
+}
+
+/* Whether some spec has a level of this name. Under the lock. */
+TUMIT1_SLOW(int tumit1_knows_level(const char *name_, size_t length_)) {
+    const struct tumit1_provider *provider_ = tumit1_session.providers_;
+    uint32_t i_;
+    for (; provider_ != NULL; provider_ = provider_->next_) {
+        for (i_ = 0; i_ < provider_->levels_count_; i_++) {
+            if (tumit1_names_level(name_, length_, provider_->name_, provider_->levels_[i_].name_)) {
+                return 1;
+            }
+        }
+    }
+    return tumit1_is(name_, length_, "all");
+}
+
+/* At the end: which names in TUMIT_LEVELS no spec had. */
+TUMIT1_SLOW(void tumit1_tell_unknown_levels(void)) {
+    const char *text_ = getenv("TUMIT_LEVELS");
+    struct tumit1_entry entry_;
+    pthread_mutex_lock(&tumit1_lock);
+    while (text_ != NULL && *text_ != '\0') {
+        text_ = tumit1_next_entry(text_, &entry_);
+        if (tumit1_says_on(&entry_) >= 0 && !tumit1_knows_level(entry_.name_, entry_.name_bytes_)) {
+            fprintf(stderr, "tumit: TUMIT_LEVELS: no spec that this program uses has a level `%.*s`\n", (int)entry_.name_bytes_, entry_.name_);
+        }
+    }
+    pthread_mutex_unlock(&tumit1_lock);
+}
+
+/* What TUMIT_LEVELS (`COM=on,taktuk.APP=off`) and the program so far say about a level; `enabled_` when nothing. */
+TUMIT1_SLOW(int tumit1_asked_level(const char *trace_, const char *level_, int enabled_)) {
+    const struct tumit1_asked *asked_ = tumit1_session.asked_;
+    for (; asked_ != NULL; asked_ = asked_->next_) {
+        if (tumit1_names_level(asked_->name_, strlen(asked_->name_), trace_, level_)) {
+            return asked_->on_;
+        }
+    }
+    return tumit1_look_up(getenv("TUMIT_LEVELS"), tumit1_says_on, trace_, level_, enabled_);
+}
+
+/* What TUMIT_POLICY (`COM=block,APP=drop`) and the program say about the levels of a spec. Under the lock. */
+TUMIT1_SLOW(void tumit1_find_policy(struct tumit1_provider *provider_)) {
+    uint32_t i_;
+    for (i_ = 0; i_ < provider_->levels_count_; i_++) {
+        int waits_ = tumit1_look_up(getenv("TUMIT_POLICY"), tumit1_says_block, provider_->name_, provider_->levels_[i_].name_, 0);
+        waits_ = tumit1_look_up(tumit1_session.config_.policies_, tumit1_says_block, provider_->name_, provider_->levels_[i_].name_, waits_);
+        provider_->waits_[i_] = waits_ != 0;
+        if (waits_) {
+            __atomic_store_n(&tumit1_session.may_wait_, 1u, __ATOMIC_RELAXED);
+        }
+    }
+}
+
+/* For all specs, when recording begins. Under the lock. */
+TUMIT1_SLOW(void tumit1_find_policies(void)) {
+    struct tumit1_provider *provider_;
+    tumit1_check(getenv("TUMIT_POLICY"), tumit1_says_block, "TUMIT_POLICY", "LEVEL=block or LEVEL=drop");
+    tumit1_check(tumit1_session.config_.policies_, tumit1_says_block, "policies", "LEVEL=block or LEVEL=drop");
+    for (provider_ = tumit1_session.providers_; provider_ != NULL; provider_ = provider_->next_) {
+        tumit1_find_policy(provider_);
+    }
+}
+
+/* Whether threads wait for room for records with this id. Under the lock. */
+TUMIT1_SLOW(int tumit1_waits_for(uint32_t id_)) {
+    const struct tumit1_provider *provider_ = tumit1_session.providers_;
+    uint32_t i_, level_ = 0;
+    while (provider_ != NULL && (provider_->again_ || id_ - provider_->base_ >= provider_->ids_)) {
+        provider_ = provider_->next_;
+    }
+    if (provider_ == NULL) {
+        return 0;
+    }
+    for (i_ = 0; i_ < provider_->runs_count_ && provider_->runs_[2 * i_] <= id_ - provider_->base_; i_++) {
+        level_ = provider_->runs_[2 * i_ + 1];
+    }
+    return level_ < provider_->levels_count_ && provider_->waits_[level_];
+}

@@ -1,0 +1,214 @@
+/* ---- The live file: slots and names that outlive the process. It is mapped shared, so that what a thread has published is
+ * in the file at that moment, without any call. Under the lock, unless said otherwise ---- */
+
+#if defined O_TMPFILE
+#define TUMIT1_NAMELESS O_TMPFILE
+#elif defined __O_TMPFILE
+#define TUMIT1_NAMELESS (__O_TMPFILE | O_DIRECTORY)
+#endif
+
+/* Bytes from the start of the live file, or of the private memory in its place, to the first slot; and in all. */
+TUMIT1_HOT unsigned char *tumit1_slots(void) { return tumit1_session.pool_.map_ + tumit1_session.pool_.front_; }
+TUMIT1_SLOW(size_t tumit1_pool_bytes(void)) {
+    return tumit1_session.pool_.front_ + (size_t)tumit1_session.pool_.room_ * TUMIT1_SLOT;
+}
+
+/* Whether the memory of files in this folder is that of this machine, and fast: not so on file systems of a network, and
+ * on those that a program serves (NFS, Lustre, GPFS, CIFS, SMB2, SMB, FUSE, Ceph, BeeGFS, AFS). */
+TUMIT1_SLOW(int tumit1_is_local(const char *folder_)) {
+    static const uint32_t far_[] = {0x6969,     0x0BD00BD0, 0x47504653, 0xFF534D42, 0xFE534D42,
+                                    0x517B,     0x65735546, 0x00C36400, 0x19830326, 0x5346414F};
+    struct statfs system_;
+    size_t i_;
+    if (statfs(folder_, &system_) != 0) {
+        return 1;
+    }
+    for (i_ = 0; i_ < sizeof far_ / sizeof far_[0]; i_++) {
+        if ((uint32_t)system_.f_type == far_[i_]) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Names the live file, by an absolute path: beside the file unless that is far away. Returns 0 or an errno. */
+TUMIT1_SLOW(int tumit1_name_live(void)) {
+    struct tumit1_session *s_ = &tumit1_session;
+    const char *stem_ = strrchr(s_->path_, '/');
+    char folder_[PATH_MAX];
+    stem_ = stem_ == NULL ? s_->path_ : stem_ + 1;
+    tumit1_put_text(folder_, sizeof folder_, s_->live_folder_ != NULL ? s_->live_folder_ : tumit1_is_local(s_->folder_) ? s_->folder_ : "/dev/shm");
+    tumit1_make_absolute(folder_, sizeof folder_);
+    if (snprintf(s_->live_path_, sizeof s_->live_path_, "%s/%.*s.live", folder_, (int)strlen(stem_) - 4, stem_) >=
+        (int)sizeof s_->live_path_ - 8) {
+        return ENAMETOOLONG;
+    }
+    return tumit1_make_folder(folder_);
+}
+
+/* Opens a file that has no name yet, so that nothing is left behind when the program is killed now. Where there is no such
+ * thing it has a name by which nobody looks for it. Returns -1 with an errno. */
+TUMIT1_SLOW(int tumit1_open_live(void)) {
+    char path_[sizeof tumit1_session.live_path_ + 8];
+    int file_ = -1;
+    tumit1_session.pool_.named_ = 0;
+#ifdef TUMIT1_NAMELESS
+    if (access("/proc/self/fd", F_OK) == 0) {
+        snprintf(path_, sizeof path_, "%.*s", (int)(strrchr(tumit1_session.live_path_, '/') - tumit1_session.live_path_) + 1,
+                 tumit1_session.live_path_);
+        file_ = open(path_, TUMIT1_NAMELESS | O_RDWR | O_CLOEXEC, 0666);
+    }
+#endif
+    if (file_ < 0) {
+        tumit1_session.pool_.named_ = 1;
+        snprintf(path_, sizeof path_, "%s.new", tumit1_session.live_path_);
+        file_ = open(path_, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    }
+    return file_;
+}
+
+/* Maps it at the place of the slots. Returns 0 or an errno. */
+TUMIT1_SLOW(int tumit1_map_live(void)) {
+    struct tumit1_pool *pool_ = &tumit1_session.pool_;
+    void *at_ = mmap(pool_->map_, tumit1_pool_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, pool_->file_, 0);
+    return at_ == MAP_FAILED ? errno : 0;
+}
+
+/* The live file gets its name: all that makes it one is in it. Returns 0 or an errno. */
+TUMIT1_SLOW(int tumit1_show_live(void)) {
+    struct tumit1_pool *pool_ = &tumit1_session.pool_;
+    char path_[sizeof tumit1_session.live_path_ + 8];
+    int file_;
+    if (pool_->named_) {
+        snprintf(path_, sizeof path_, "%s.new", tumit1_session.live_path_);
+        return rename(path_, tumit1_session.live_path_) == 0 ? 0 : errno;
+    }
+    snprintf(path_, sizeof path_, "/proc/self/fd/%d", pool_->file_);
+    if (linkat(AT_FDCWD, path_, AT_FDCWD, tumit1_session.live_path_, AT_SYMLINK_FOLLOW) != 0) {
+        return errno;
+    }
+    pool_->named_ = 2;
+    /* Once more, by its name: `tumit level` looks for that in /proc/PID/maps. */
+    file_ = open(tumit1_session.live_path_, O_RDWR | O_CLOEXEC);
+    if (file_ < 0) {
+        return errno;
+    }
+    close(pool_->file_);
+    pool_->file_ = file_;
+    return tumit1_map_live();
+}
+
+/* Makes the live file, at the place of the slots. Room on the disk is asked for before anything is written there: a full
+ * disk would kill the program. It has no name yet. Returns 0 or an errno. */
+TUMIT1_SLOW(int tumit1_make_live(void)) {
+    struct tumit1_session *s_ = &tumit1_session;
+    struct tumit1_pool *pool_ = &s_->pool_;
+    const size_t bytes_ = tumit1_pool_bytes();
+    const uint32_t first_ = pool_->slots_ < TUMIT1_CHUNK ? pool_->slots_ : TUMIT1_CHUNK;
+    unsigned char *p_ = pool_->map_;
+    int error_ = tumit1_name_live();
+    if (error_ != 0 || tumit1_over_limit(bytes_)) {
+        return error_ != 0 ? error_ : EFBIG;
+    }
+    pool_->file_ = tumit1_open_live();
+    if (pool_->file_ < 0) {
+        return errno;
+    }
+    error_ = ftruncate(pool_->file_, (off_t)bytes_) == 0 ? 0 : errno;
+    error_ = error_ == 0 ? posix_fallocate(pool_->file_, 0, (off_t)(pool_->front_ + (size_t)first_ * TUMIT1_SLOT)) : error_;
+    error_ = error_ == 0 ? tumit1_map_live() : error_;
+    if (error_ != 0) {
+        return error_;
+    }
+    pool_->ready_ = first_;
+    tumit1_put_bytes(p_, TUMIT1_LIVE_MAGIC, 8);
+    tumit1_put_u16(p_ + 8, TUMIT1_LIVE_VERSION);
+    tumit1_put_bytes(p_ + 16, s_->id_, sizeof s_->id_);
+    tumit1_put_u32(p_ + 32, TUMIT1_SLOT);
+    tumit1_put_u32(p_ + 36, pool_->room_);
+    tumit1_put_u32(p_ + 40, TUMIT1_LIVE_LOG);
+    tumit1_put_u32(p_ + 44, (uint32_t)pool_->front_ - TUMIT1_LIVE_LOG);
+    tumit1_put_u64(p_ + 48, pool_->front_);
+    __atomic_store_n(&pool_->live_, 1, __ATOMIC_RELEASE);
+    return 0;
+}
+
+/* Gives up a live file that could not be made; private memory takes its place. Returns 0 or an errno. */
+TUMIT1_SLOW(int tumit1_unmake_live(void)) {
+    struct tumit1_pool *pool_ = &tumit1_session.pool_;
+    char path_[sizeof tumit1_session.live_path_ + 8];
+    if (pool_->file_ >= 0) {
+        close(pool_->file_);
+        snprintf(path_, sizeof path_, "%s%s", tumit1_session.live_path_, pool_->named_ == 1 ? ".new" : "");
+        if (pool_->named_) {
+            (void)unlink(path_);
+        }
+    }
+    __atomic_store_n(&pool_->live_, 0, __ATOMIC_RELEASE);
+    pool_->file_ = -1;
+    pool_->ready_ = pool_->slots_ = pool_->room_;
+    return tumit1_map_private(pool_->map_, tumit1_pool_bytes());
+}
+
+/* Appends an entry to the live file's log, in which a reader finds what records of a killed program mean: all but its payload,
+ * which goes where the result says. tumit1_logged_one() ends it. NULL when it is full, or there is none. */
+TUMIT1_SLOW(unsigned char *tumit1_log_room(uint32_t kind_, uint32_t stream_, size_t bytes_)) {
+    struct tumit1_pool *pool_ = &tumit1_session.pool_;
+    unsigned char *p_ = pool_->map_;
+    if (!pool_->live_ || pool_->log_full_) {
+        return NULL;
+    }
+    if (tumit1_get_u64(p_ + 56) + ((16 + bytes_ + 7u) & ~(size_t)7u) > pool_->front_ - TUMIT1_LIVE_LOG) {
+        pool_->log_full_ = 1;
+        return NULL;
+    }
+    p_ += TUMIT1_LIVE_LOG + tumit1_get_u64(p_ + 56);
+    p_ = tumit1_put_u32(p_, kind_);
+    p_ = tumit1_put_u32(p_, stream_);
+    p_ = tumit1_put_u32(p_, 1);
+    return tumit1_put_u32(p_, (uint32_t)bytes_);
+}
+TUMIT1_SLOW(void tumit1_log_done(size_t bytes_)) {
+    uint64_t *complete_ = (uint64_t *)(void *)(tumit1_session.pool_.map_ + 56);
+    __atomic_store_n(complete_, *complete_ + ((16 + bytes_ + 7u) & ~(size_t)7u), __ATOMIC_RELEASE);
+}
+
+/* A whole entry. Returns 0 when there is no room for it. */
+TUMIT1_SLOW(int tumit1_log(uint32_t kind_, uint32_t stream_, const unsigned char *payload_, size_t bytes_)) {
+    unsigned char *p_ = tumit1_log_room(kind_, stream_, bytes_);
+    if (p_ != NULL) {
+        tumit1_put_bytes(p_, payload_, bytes_);
+        tumit1_log_done(bytes_);
+    }
+    return p_ != NULL;
+}
+
+/* Bytes of the log so far, to be given to tumit1_note_logged() when all that was known by then is in the file. Without the lock. */
+TUMIT1_SLOW(uint64_t tumit1_logged(void)) {
+    const struct tumit1_pool *pool_ = &tumit1_session.pool_;
+    return pool_->live_ ? __atomic_load_n((uint64_t *)(void *)(pool_->map_ + 56), __ATOMIC_ACQUIRE) : 0;
+}
+TUMIT1_SLOW(void tumit1_note_logged(uint64_t bytes_)) {
+    if (tumit1_session.pool_.live_) {
+        __atomic_store_n((uint64_t *)(void *)(tumit1_session.pool_.map_ + 64), bytes_, __ATOMIC_RELEASE);
+    }
+}
+
+/* Counts in the live file what a killed process had lost. Without the lock. */
+TUMIT1_SLOW(void tumit1_count_loss(uint32_t stream_, uint64_t count_)) {
+    struct tumit1_pool *pool_ = &tumit1_session.pool_;
+    if (__atomic_load_n(&pool_->live_, __ATOMIC_ACQUIRE)) {
+        uint64_t *counters_ = (uint64_t *)(void *)(pool_->map_ + TUMIT1_LIVE_LOSSES);
+        __atomic_fetch_add(&counters_[stream_ % TUMIT1_LIVE_COUNTERS], count_, __ATOMIC_RELAXED);
+    }
+}
+
+/* The live file goes: all of it is in the file. Its memory stays, for threads that still run. */
+TUMIT1_SLOW(void tumit1_remove_live(void)) {
+    struct tumit1_pool *pool_ = &tumit1_session.pool_;
+    if (pool_->live_) {
+        (void)unlink(tumit1_session.live_path_);
+        close(pool_->file_);
+        pool_->file_ = -1;
+    }
+}

@@ -1,0 +1,150 @@
+//! Comma-separated values (RFC 4180, with LF), one table for all kinds of rows.
+
+use super::columns::Columns;
+use super::details::{Detail, Field, FieldValue};
+use super::number::{integer, seconds, signed, whole};
+use super::row::{Context, Form, Kind, Row, Value};
+
+/// The format.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Csv;
+
+/// Columns that are always there. The first eight are those of a state in `pj_dump`.
+pub(super) const FIXED: [&str; 15] = [
+    "Kind",
+    "Container",
+    "Type",
+    "Start",
+    "End",
+    "Duration",
+    "Imbrication",
+    "Value",
+    "StartContainer",
+    "EndContainer",
+    "Key",
+    "ContainerId",
+    "Id",
+    "StartContainerId",
+    "EndContainerId",
+];
+/// Columns of source positions.
+pub(super) const SOURCE: [&str; 2] = ["File", "Line"];
+
+impl Form for Csv {
+    const HAS_HEADER: bool = true;
+
+    fn header(&self, columns: &Columns, out: &mut Vec<u8>) {
+        let source = SOURCE.into_iter().filter(|_| columns.source);
+        let titles = columns.columns.iter().map(|column| column.title.as_str());
+        for (at, title) in FIXED.into_iter().chain(source).chain(titles).enumerate() {
+            if at > 0 {
+                out.push(b',');
+            }
+            self.name(title, out);
+        }
+        out.push(b'\n');
+    }
+
+    /// Quoted where it must be.
+    fn name(&self, name: &str, out: &mut Vec<u8>) {
+        if !name.bytes().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
+            return out.extend_from_slice(name.as_bytes());
+        }
+        out.push(b'"');
+        for (at, part) in name.split('"').enumerate() {
+            if at > 0 {
+                out.extend_from_slice(b"\"\"");
+            }
+            out.extend_from_slice(part.as_bytes());
+        }
+        out.push(b'"');
+    }
+
+    fn row(&self, row: &Row<'_>, context: Context<'_>, out: &mut Vec<u8>) {
+        out.extend_from_slice(row.kind.name().as_bytes());
+        for name in [row.container.name, row.ty] {
+            out.push(b',');
+            out.extend_from_slice(name);
+        }
+        for date in [row.start, row.end, row.end.saturating_sub(row.start)] {
+            out.push(b',');
+            seconds(date, out);
+        }
+        out.push(b',');
+        if let Some(depth) = row.imbrication {
+            integer(depth.into(), out);
+        }
+        out.push(b',');
+        match row.value {
+            Value::Name(name) => out.extend_from_slice(name),
+            Value::Number(number) => float(number, out),
+        }
+        out.push(b',');
+        if let Some(link) = &row.link {
+            out.extend_from_slice(link.start.name);
+            out.push(b',');
+            out.extend_from_slice(link.end.name);
+            out.push(b',');
+            self.name(link.key, out);
+        } else {
+            out.extend_from_slice(b",,");
+        }
+        out.push(b',');
+        if row.kind != Kind::Container || row.number != Some(0) {
+            integer(row.container.number.into(), out);
+        }
+        out.push(b',');
+        if let Some(number) = row.number {
+            integer(number.into(), out);
+        }
+        out.push(b',');
+        if let Some(link) = &row.link {
+            integer(link.start.number.into(), out);
+            out.push(b',');
+            integer(link.end.number.into(), out);
+        } else {
+            out.push(b',');
+        }
+        self.extra(row.detail, context, out);
+        out.push(b'\n');
+    }
+}
+
+impl Csv {
+    /// The columns after the fixed ones.
+    fn extra(self, detail: Option<&Detail>, context: Context<'_>, out: &mut Vec<u8>) {
+        let columns = context.columns;
+        if columns.source {
+            out.push(b',');
+            if let Some(file) = detail.and_then(Detail::file) {
+                self.name(file, out);
+            }
+            out.push(b',');
+            if let Some(line) = detail.and_then(|detail| detail.line) {
+                integer(line.into(), out);
+            }
+        }
+        let Some(detail) = detail else {
+            return out.resize(out.len() + columns.columns.len(), b',');
+        };
+        for column in &columns.columns {
+            out.push(b',');
+            let is_it = |field: &&Field| field.name == column.name && field.at_end == column.at_end;
+            let Some(field) = detail.fields.iter().find(is_it) else { continue };
+            match field.value {
+                FieldValue::Text { from, to } => self.name(detail.text(from, to), out),
+                FieldValue::Integer(number) => signed(number, out),
+                FieldValue::Float(number) => float(number, out),
+                FieldValue::Container(number) => out.extend_from_slice(context.container(number)),
+            }
+        }
+    }
+}
+
+/// As short as it can be read back.
+pub(super) fn float(number: f64, out: &mut Vec<u8>) {
+    match whole(number) {
+        Some(whole) => signed(whole, out),
+        None => out.extend_from_slice(format!("{number}").as_bytes()),
+    }
+}

@@ -1,0 +1,72 @@
+//! The rows of `pj_dump -l 9 -e 1e300`, digit by digit: nothing is quoted, and containers' dates have six digits.
+
+use std::io::Write as _;
+
+use super::number::{seconds, signed, whole};
+use super::row::{Context, Form, Kind, Row, Value};
+use crate::rows::general;
+
+/// The format.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PjDump;
+
+impl Form for PjDump {
+    const IS_PEER: bool = true;
+
+    fn name(&self, name: &str, out: &mut Vec<u8>) {
+        out.extend_from_slice(name.as_bytes());
+    }
+
+    fn row(&self, row: &Row<'_>, _: Context<'_>, out: &mut Vec<u8>) {
+        out.extend_from_slice(row.kind.name().as_bytes());
+        for name in [row.container.name, row.ty] {
+            out.extend_from_slice(b", ");
+            out.extend_from_slice(name);
+        }
+        match row.kind {
+            Kind::Container => {
+                let [start, end] = [row.start, row.end].map(|date| date as f64 / 1e9);
+                for date in [start, end, end - start] {
+                    let _ = write!(out, ", {}", general(date));
+                }
+            }
+            Kind::Event => date(row.start, out),
+            Kind::State | Kind::Variable | Kind::Link => {
+                date(row.start, out);
+                date(row.end, out);
+                date(row.end.saturating_sub(row.start), out);
+            }
+        }
+        if let Some(depth) = row.imbrication {
+            out.extend_from_slice(b", ");
+            nine_decimals(depth.into(), out);
+        }
+        out.extend_from_slice(b", ");
+        match row.value {
+            Value::Name(name) => out.extend_from_slice(name),
+            Value::Number(number) => nine_decimals(number, out),
+        }
+        if let Some(link) = &row.link {
+            for text in [link.start.name, link.end.name, link.key.as_bytes()] {
+                out.extend_from_slice(b", ");
+                out.extend_from_slice(text);
+            }
+        }
+        out.push(b'\n');
+    }
+}
+
+fn date(nanos: i64, out: &mut Vec<u8>) {
+    out.extend_from_slice(b", ");
+    seconds(nanos, out);
+}
+
+fn nine_decimals(number: f64, out: &mut Vec<u8>) {
+    match whole(number) {
+        Some(whole) if whole != 0 || number.is_sign_positive() => {
+            signed(whole, out);
+            out.extend_from_slice(b".000000000");
+        }
+        _ => _ = write!(out, "{number:.9}"),
+    }
+}

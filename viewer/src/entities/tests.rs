@@ -1,0 +1,156 @@
+//! Rows of small files, in each format.
+
+use super::{Format, write};
+use crate::open::OpenOptions;
+
+const HEADER: &str = include_str!("../../tests/header.paje");
+/// States, links and containers with fields; a field of links at both ends; source positions.
+const MORE: &str = "\
+%EventDef PajeSetState 20
+% Time date
+% Type string
+% Container string
+% Value string
+% Size int
+% WaitsForContainer string
+% File string
+% Line int
+%EndEventDef
+%EventDef PajeStartLink 21
+% Time date
+% Container string
+% Type string
+% StartContainer string
+% Value string
+% Key string
+% Size int
+%EndEventDef
+%EventDef PajeEndLink 22
+% Time date
+% Container string
+% Type string
+% EndContainer string
+% Value string
+% Key string
+% Size int
+%EndEventDef
+";
+const TREE: &str = "\
+0 P 0 Process
+2 S P State
+1 V P Load \"0 0 0\"
+3 E P Mark \"0 0 0\"
+4 L 0 P P Message
+6 0 p 0 P \"first, of all\"
+6 0 q 0 P second
+";
+
+fn rows(format: Format, body: &str) -> (String, Vec<String>) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("small.paje");
+    std::fs::write(&path, [HEADER, TREE, body].concat()).expect("room for it");
+    let mut out = Vec::new();
+    let account = write(&path, &OpenOptions::default(), format, &mut out).expect("it is a Pajé file");
+    let text = String::from_utf8(out).expect("rows are text");
+    assert_eq!(text.lines().count() as u64, account.rows + u64::from(format == Format::Csv));
+    (text, account.faults)
+}
+
+const BODY: &str = "\
+20 1 S p busy 64 q \"my, file.c\" 12
+8 1 p V 0.1
+21 1 0 L p big k1 1000
+17 1.25 p E x
+22 2 0 L q big k1 999
+11 2.000000001 q S idle
+9 3 p V 2
+7 4 P p
+7 4 P q
+";
+
+#[test]
+fn a_table_has_all_columns() {
+    let (text, faults) = rows(Format::Csv, &[MORE, BODY].concat());
+    assert_eq!(
+        text.lines().collect::<Vec<_>>(),
+        [
+            "Kind,Container,Type,Start,End,Duration,Imbrication,Value,StartContainer,EndContainer,Key,ContainerId,Id,\
+             StartContainerId,EndContainerId,File,Line,Size,waits for,WaitsForContainer,Size_end",
+            "Event,\"first, of all\",Mark,1.250000000,1.250000000,0.000000000,,x,,,,1,,,,,,,,,",
+            "Link,0,Message,1.000000000,2.000000000,1.000000000,,big,\"first, of all\",second,k1,0,,1,2,,,1000,,,999",
+            "Variable,\"first, of all\",Load,1.000000000,3.000000000,2.000000000,,0.1,,,,1,,,,,,,,,",
+            "State,\"first, of all\",State,1.000000000,4.000000000,3.000000000,0,busy,,,,1,,,,\"my, file.c\",12,64,second,,",
+            "Variable,\"first, of all\",Load,3.000000000,4.000000000,1.000000000,,2.1,,,,1,,,,,,,,,",
+            "Container,0,Process,0.000000000,4.000000000,4.000000000,,\"first, of all\",,,,0,1,,,,,,,,",
+            "State,second,State,2.000000001,4.000000000,1.999999999,0,idle,,,,2,,,,,,,,,",
+            "Container,0,Process,0.000000000,4.000000000,4.000000000,,second,,,,0,2,,,,,,,,",
+            "Container,0,0,0.000000000,4.000000000,4.000000000,,0,,,,,0,,,,,,,,",
+        ]
+    );
+    assert_eq!(faults, Vec::<String>::new());
+}
+
+#[test]
+fn fields_defined_in_the_middle_are_columns_too() {
+    let (text, faults) = rows(Format::Csv, &["17 1 p E x\n", MORE, "20 2 S p busy 64 q a.c 1\n7 3 P p\n"].concat());
+    assert!(text.lines().next().is_some_and(|header| header.contains(",Size,")), "{text}");
+    assert!(text.contains("busy,,,,1,,,,a.c,1,64,second,,\n"), "{text}");
+    assert_eq!(faults, Vec::<String>::new());
+}
+
+#[test]
+fn a_field_that_is_called_as_a_column_gets_a_number() {
+    let more = "%EventDef PajeNewEvent 20\n% Time date\n% Type string\n% Container string\n% Value string\n% Id string\n%EndEventDef\n";
+    let (text, _) = rows(Format::Csv, &[more, "20 2 E p x \"a\nb\"\n"].concat());
+    assert!(text.lines().next().is_some_and(|header| header.ends_with(",Id_2")), "{text}");
+}
+
+#[test]
+fn json_lines_are_objects() {
+    let (text, _) = rows(Format::Json, &[MORE, BODY].concat());
+    let objects: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect();
+    let of = |kind: &str| objects.iter().find(|object| object["kind"] == kind).expect("there is one");
+    let state = of("State");
+    assert_eq!(state["file"], "my, file.c");
+    assert_eq!(state["fields"]["Size"], "64");
+    assert_eq!(state["fields"]["waits for"], "second");
+    assert_eq!((&state["start"], &state["imbrication"]), (&1.0.into(), &0.into()));
+    let link = of("Link");
+    assert_eq!((&link["start_container_id"], &link["key"]), (&1.into(), &"k1".into()));
+    assert_eq!((&link["fields"]["Size"], &link["fields"]["Size_end"]), (&"1000".into(), &"999".into()));
+    assert_eq!(of("Variable")["value"], 0.1);
+    assert_eq!(of("Event")["time"], 1.25);
+    assert_eq!(of("Container")["name"], "first, of all");
+    assert!(of("Container")["parent"] == "0" && objects.last().is_some_and(|root| root.get("parent").is_none()));
+}
+
+#[test]
+fn names_are_quoted_where_they_must_be() {
+    let name = |form: &dyn Fn(&mut Vec<u8>)| {
+        let mut out = Vec::new();
+        form(&mut out);
+        String::from_utf8(out).expect("text")
+    };
+    use super::row::Form as _;
+    for (text, csv) in [("plain", "plain"), ("a,b", "\"a,b\""), ("a\"b", "\"a\"\"b\""), ("a\nb", "\"a\nb\""), ("", "")]
+    {
+        assert_eq!(name(&|out| super::csv::Csv.name(text, out)), csv);
+        assert_eq!(
+            serde_json::from_str::<String>(&name(&|out| super::json::Json.name(text, out))).expect("JSON"),
+            text
+        );
+    }
+}
+
+#[test]
+fn what_pj_dump_does_otherwise() {
+    let body = "8 5 p V 0.1\n8 3 q V 1\n";
+    let (text, _) = rows(Format::PjDump, body);
+    assert!(
+        text.contains("Variable, first, of all, Load, 5.000000000, 3.000000000, -2.000000000, 0.100000001\n"),
+        "{text}"
+    );
+    let (text, _) = rows(Format::Csv, body);
+    assert!(text.contains("5.000000000,5.000000000,0.000000000,,0.1,"), "{text}");
+}

@@ -1,0 +1,165 @@
+//! [`Input`]: finds out what lies at a path, and sends its Pajé operations to whoever takes them.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::path::{Path, PathBuf};
+
+use converter::clock::Method;
+use converter::paje::Sink;
+use converter::paje::read::{ReadError, Reader, announce};
+use converter::pipeline::{ConvertError, Options, Progress, convert, convert_to_text, own_paje_output};
+use converter::report::Report;
+use converter::run::Run;
+
+use crate::open::{OpenError, OpenOptions};
+
+/// A trace that was found.
+#[derive(Debug)]
+pub(crate) enum Input {
+    /// A run, or one process of it.
+    Run(Box<Run>),
+    /// Pajé text.
+    Paje(PathBuf, BufReader<File>),
+}
+
+/// What was wrong with a trace, and what a user should know beside.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    pub(crate) faults: Vec<String>,
+    pub(crate) remarks: Vec<String>,
+}
+
+/// Bytes that are read at once.
+const BUFFER_BYTES: usize = 1 << 18;
+
+impl Input {
+    /// Looks at a path. Options that are for runs are refused for a Pajé file.
+    pub(crate) fn find(path: &Path, options: &OpenOptions) -> Result<Self, OpenError> {
+        let io_error = |source| OpenError::Io { path: path.to_owned(), source };
+        if std::fs::metadata(path).map_err(io_error)?.is_dir() {
+            return Ok(Self::Run(Box::new(Run::open(path)?)));
+        }
+        let mut input = BufReader::with_capacity(BUFFER_BYTES, File::open(path).map_err(io_error)?);
+        if input.fill_buf().map_err(io_error)?.starts_with(&tracer_format::FILE_MAGIC) {
+            return Ok(Self::Run(Box::new(Run::open(path)?)));
+        }
+        if options.rules.is_some() || options.output.is_some() || options.clock != Method::default() || !options.causal
+        {
+            return Err(OpenError::NoRun { path: path.to_owned() });
+        }
+        Ok(Self::Paje(path.to_owned(), input))
+    }
+
+    /// The name of the trace, for titles.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Run(run) => run.name(),
+            Self::Paje(path, _) => {
+                let name = path.file_stem().or_else(|| path.file_name()).unwrap_or(path.as_os_str());
+                name.to_string_lossy().into_owned()
+            }
+        }
+    }
+
+    /// Announces the fields that a Pajé file defines, wherever it does so, and goes back to its start. Runs announce theirs
+    /// when they are fed; what cannot be read twice, such as a pipe, announces its fields where it defines them.
+    pub(crate) fn announce(&mut self, sink: &mut dyn Sink) -> Result<(), OpenError> {
+        let Self::Paje(path, input) = self else { return Ok(()) };
+        let io_error = |source| OpenError::Io { path: path.clone(), source };
+        if !input.get_ref().metadata().map_err(io_error)?.is_file() {
+            return Ok(());
+        }
+        announce(&mut *input, sink).map_err(|source| OpenError::Read { path: path.clone(), source })?;
+        input.rewind().map_err(io_error)
+    }
+
+    /// Sends everything; the sink is finished then.
+    pub(crate) fn feed(self, options: &OpenOptions, sink: &mut dyn Sink) -> Result<Told, OpenError> {
+        match self {
+            Self::Run(run) => feed_run(&run, options, sink),
+            Self::Paje(path, input) => {
+                let total = input.get_ref().metadata().map_or(0, |metadata| metadata.len());
+                let input = Counted { inner: input, done: 0, told: 0, total, progress: options.progress.as_ref() };
+                match Reader::new(input).announcing().read(sink) {
+                    Ok(report) => Ok(Told { faults: report.remarks(), remarks: Vec::new() }),
+                    Err(ReadError::Sink { source, .. }) => Err(ConvertError::Write(source).into()),
+                    Err(source) => Err(OpenError::Read { path, source }),
+                }
+            }
+        }
+    }
+}
+
+fn feed_run(run: &Run, options: &OpenOptions, sink: &mut dyn Sink) -> Result<Told, OpenError> {
+    let mut convert_options = Options::default();
+    convert_options.clock = options.clock;
+    convert_options.causal = options.causal;
+    convert_options.threads = options.threads;
+    convert_options.rules.clone_from(&options.rules);
+    convert_options.progress.clone_from(&options.progress);
+    let own = if options.rules.is_none() { own_paje_output(run) } else { None };
+    convert_options.output = options.output.clone().or(own);
+    let mut faults = Vec::new();
+    let report = match &convert_options.output {
+        None => convert(run, &convert_options, sink)?,
+        Some(output) => feed_text(run, &convert_options, output, sink, &mut faults)?,
+    };
+    faults.extend(report.faults());
+    Ok(Told { faults, remarks: report.remarks })
+}
+
+/// The text output of a run, which must be Pajé. It goes straight from one to the other; it is never whole anywhere.
+fn feed_text(
+    run: &Run,
+    options: &Options,
+    output: &str,
+    sink: &mut dyn Sink,
+    faults: &mut Vec<String>,
+) -> Result<Report, OpenError> {
+    let (text, out) = io::pipe().map_err(ConvertError::Write)?;
+    let (made, read) = std::thread::scope(|scope| {
+        // Each end is closed by the side that is done with it.
+        let writer = scope.spawn(move || convert_to_text(run, options, &mut io::BufWriter::new(out)));
+        let read = Reader::new(text).announcing().read(sink);
+        (writer.join(), read)
+    });
+    let made = made.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    match (made, read) {
+        // A reader that gives up closes the pipe, and its reason counts.
+        (_, Err(ReadError::Sink { source, .. })) => Err(ConvertError::Write(source).into()),
+        (Err(ConvertError::Write(_)) | Ok(_), Err(source)) => {
+            Err(OpenError::Output { output: output.to_owned(), source })
+        }
+        (Err(error), _) => Err(error.into()),
+        (Ok(report), Ok(read)) => {
+            faults.extend(read.remarks());
+            Ok(report)
+        }
+    }
+}
+
+/// Bytes between two calls of the progress function.
+const PROGRESS_BYTES: u64 = 1 << 22;
+
+/// Tells how much was read.
+struct Counted<'a> {
+    inner: BufReader<File>,
+    done: u64,
+    told: u64,
+    total: u64,
+    progress: Option<&'a Progress>,
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.done += read as u64;
+        if let Some(progress) = self.progress
+            && (self.done - self.told >= PROGRESS_BYTES || read == 0)
+        {
+            self.told = self.done;
+            progress(self.done, self.total.max(self.done));
+        }
+        Ok(read)
+    }
+}

@@ -1,0 +1,85 @@
+//! [`Gather`]: keeps all entities, for a [`Store`](crate::store::Store).
+
+use converter::paje::{ContainerId, Extra, Source, TypeId, ValueId};
+use converter::time::GlobalNanos;
+
+use super::entities::{EndedLink, EndedState, Entities, Place};
+use crate::query::Interval;
+use crate::store::{Details, LinkRow, RawLane, RawMarks, RawStates, RawVariable};
+
+/// Entities by place.
+#[derive(Debug, Default)]
+pub struct Gather {
+    pub(super) states: Vec<RawStates>,
+    pub(super) marks: Vec<(ContainerId, TypeId, RawMarks)>,
+    pub(super) variables: Vec<(ContainerId, TypeId, RawVariable, i64)>,
+    pub(super) links: Vec<(TypeId, Vec<LinkRow>)>,
+    pub(super) details: Details,
+}
+
+/// The list of a place; lists of places that have ended nothing yet are made on the way.
+fn list<T>(lists: &mut Vec<T>, number: u32, empty: impl Fn() -> T) -> &mut T {
+    let at = number as usize;
+    if lists.len() <= at {
+        lists.resize_with(at + 1, empty);
+    }
+    &mut lists[at]
+}
+
+impl Entities for Gather {
+    /// Their numbers have 32 bits.
+    const MOST: u64 = u32::MAX as u64;
+
+    fn detail(&mut self, extra: &[Extra<'_>], source: Option<Source<'_>>) -> u32 {
+        self.details.add(extra, source)
+    }
+
+    fn join(&mut self, start: u32, end: u32) -> u32 {
+        self.details.join(start, end)
+    }
+
+    fn name_key(&mut self, key: u64, text: &str) {
+        self.details.name_key(key, text);
+    }
+
+    fn state(&mut self, place: Place, state: EndedState) {
+        let none = || RawStates { container: ContainerId::ROOT, ty: TypeId::ROOT, lanes: Vec::new() };
+        let states = list(&mut self.states, place.number, none);
+        (states.container, states.ty) = (place.container, place.ty);
+        let lane = list(&mut states.lanes, state.depth, RawLane::default);
+        lane.push(state.life.from.0, state.life.to.0, state.value, state.detail);
+    }
+
+    fn event(&mut self, place: Place, time: GlobalNanos, value: ValueId, detail: u32) {
+        let none = || (ContainerId::ROOT, TypeId::ROOT, RawMarks::default());
+        let marks = list(&mut self.marks, place.number, none);
+        (marks.0, marks.1) = (place.container, place.ty);
+        marks.2.push(time.0, value, detail);
+    }
+
+    fn sample(&mut self, place: Place, life: Interval, value: f64) {
+        let none = || (ContainerId::ROOT, TypeId::ROOT, RawVariable::default(), 0);
+        let variable = list(&mut self.variables, place.number, none);
+        (variable.0, variable.1, variable.3) = (place.container, place.ty, life.to.0);
+        variable.2.dates.push(life.from.0);
+        variable.2.values.push(value);
+    }
+
+    fn link(&mut self, link: &EndedLink) {
+        let row = LinkRow {
+            start_time: link.start_time.0,
+            end_time: link.end_time.0,
+            key: link.key,
+            value: link.value,
+            holder: link.container,
+            start: link.start,
+            end: link.end,
+            detail: link.detail,
+        };
+        // Few types have links.
+        match self.links.iter_mut().find(|(ty, _)| *ty == link.ty) {
+            Some((_, rows)) => rows.push(row),
+            None => self.links.push((link.ty, vec![row])),
+        }
+    }
+}
