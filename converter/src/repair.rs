@@ -289,18 +289,23 @@ fn is_kept(process: &Process, header: &BlockHeader, payload_offset: u64) -> bool
 }
 
 /// New numbers for blocks behind one whose number is there twice: a block of the live file that goes on where a block of
-/// the file ends.
+/// the file ends; and behind a block of the live file that a number is left out after: that of a part of it which was
+/// just being written, and which the slot was given away without.
 fn numbers(process: &Process) -> BTreeMap<(u32, bool, u64), u64> {
     let mut numbers = BTreeMap::new();
     for stream in &process.streams {
-        let (mut before, mut shift): (Option<&BlockIndex>, u64) = (None, 0);
+        let (mut before, mut down, mut up): (Option<&BlockIndex>, u64, u64) = (None, 0, 0);
         for block in &stream.blocks {
-            if before.is_some_and(|before| before.header.sequence == block.header.sequence) {
-                shift += 1;
+            let number = block.header.sequence;
+            if let Some(before) = before {
+                up += u64::from(before.header.sequence == number);
+                if before.live {
+                    down += number.saturating_sub(before.header.sequence.saturating_add(1));
+                }
             }
             before = Some(block);
-            if shift > 0 {
-                let number = block.header.sequence.saturating_add(shift);
+            if down != up {
+                let number = number.saturating_sub(down).saturating_add(up);
                 numbers.insert((stream.number, block.live, block.payload_offset), number);
             }
         }

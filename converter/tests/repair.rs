@@ -114,6 +114,22 @@ fn live_blocks_go_into_the_file() {
     assert_eq!(new[..old.len()], old);
 }
 
+/// A process that is killed while a part of a slot is being written, and the thread went on to its next slot meanwhile: the
+/// next slot's number counts on a block that was never made. All records are there, so nothing may seem to be missing.
+#[test]
+fn a_number_that_was_left_out_behind_a_live_block_is_closed() {
+    let folder = tempfile::tempdir().unwrap();
+    file().save(folder.path(), "a.tmt");
+    let mut live = Live::new(process_id(1), 4);
+    live.slot(0, &Slot { sequence: 2, records: marks(6..9), ..Slot::default() });
+    live.slot(1, &Slot { sequence: 4, records: marks(9..12), ..Slot::default() });
+    live.save(folder.path(), "a.live");
+    let (_, after) = repaired(folder.path());
+    let process = &after.processes[0];
+    assert_eq!(process.streams[0].blocks.iter().map(|block| block.header.sequence).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    assert!(after.losses().is_empty(), "{:?}", after.losses());
+}
+
 #[test]
 fn damage_is_left_out_and_counted_and_gaps_stay() {
     let folder = tempfile::tempdir().unwrap();
