@@ -1,4 +1,4 @@
-/* ---- Records by columns: what blocks are packed into. Under the sink's lock; the memory is had once, by the helper ---- */
+/* ---- Records by columns: what blocks are packed into. Under the sink's lock; the memory is had once, where there is a helper ---- */
 
 #define TUMIT1_GROUP 128u          /* numbers in a group */
 #define TUMIT1_GROUP_STEPS 0x80u   /* in its first byte: they are differences */

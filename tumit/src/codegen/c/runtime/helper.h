@@ -132,11 +132,24 @@ TUMIT1_SLOW(void *tumit1_help(void *unused_)) {
     return unused_;
 }
 
-/* Memory for packing by columns, once; without it blocks are packed by LZ4. A child has its parent's. */
+/* Memory for packing by columns, once; without it blocks are packed by LZ4. A child has its parent's. Under the sink's lock, and
+ * before other threads record: from the first one on, blocks are packed alike. */
 TUMIT1_SLOW(void tumit1_get_packer(void)) {
+#ifndef TUMIT_NO_THREAD
     if (tumit1_sink.packer_ == NULL) {
-        __atomic_store_n(&tumit1_sink.packer_, (struct tumit1_packer *)tumit1_map(sizeof *tumit1_sink.packer_), __ATOMIC_RELEASE);
+        tumit1_sink.packer_ = (struct tumit1_packer *)tumit1_map(sizeof *tumit1_sink.packer_);
     }
+#endif
+}
+
+/* No thread to be had: recording threads write themselves, and shall not take the time for columns. */
+TUMIT1_SLOW(void tumit1_drop_packer(void)) {
+    tumit1_lock_sink();
+    if (tumit1_sink.packer_ != NULL) {
+        munmap(tumit1_sink.packer_, sizeof *tumit1_sink.packer_);
+        tumit1_sink.packer_ = NULL;
+    }
+    pthread_mutex_unlock(&tumit1_sink_lock);
 }
 
 /* Starts the helper. It takes no signals: they are the program's. */
@@ -148,6 +161,7 @@ TUMIT1_SLOW(void tumit1_start_helper(void)) {
     int error_ = pthread_attr_init(&attributes_);
     pthread_t id_;
     if (error_ != 0) {
+        tumit1_drop_packer();
         return;
     }
     (void)syscall(SYS_rt_sigprocmask, TUMIT1_SET_MASK, &all_, &before_, sizeof all_);
@@ -158,13 +172,14 @@ TUMIT1_SLOW(void tumit1_start_helper(void)) {
     }
     (void)syscall(SYS_rt_sigprocmask, TUMIT1_SET_MASK, &before_, NULL, sizeof before_);
     pthread_attr_destroy(&attributes_);
-    if (error_ == 0) {
-        tumit1_get_packer();
-        pthread_mutex_lock(&tumit1_lock);
-        s_->helper_id_ = id_;
-        __atomic_store_n(&s_->helper_, 1, __ATOMIC_RELEASE);
-        pthread_mutex_unlock(&tumit1_lock);
+    if (error_ != 0) {
+        tumit1_drop_packer();
+        return;
     }
+    pthread_mutex_lock(&tumit1_lock);
+    s_->helper_id_ = id_;
+    __atomic_store_n(&s_->helper_, 1, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&tumit1_lock);
 #endif
 }
 

@@ -66,7 +66,7 @@ enum {
 /* Appends a block of records. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_append_records(const struct tumit1_piece *piece_, int raw_)) {
     struct tumit1_sink *s_ = &tumit1_sink;
-    struct tumit1_packer *packer_ = __atomic_load_n(&s_->packer_, __ATOMIC_ACQUIRE);
+    struct tumit1_packer *const packer_ = s_->packer_;
     unsigned char *to_ = s_->block_ + TUMIT1_HEADER_BYTES;
     struct tumit1_header h_;
     uint32_t room_;

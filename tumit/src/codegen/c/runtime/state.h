@@ -162,7 +162,7 @@ struct tumit1_sink {
     uint64_t blocks_;        /* of records */
     unsigned char *block_;   /* where a block is put together */
     unsigned char *copy_;    /* a payload whose first delta must change */
-    struct tumit1_packer *packer_; /* there is one when there was a helper */
+    struct tumit1_packer *packer_; /* NULL where there is no helper */
     uint16_t table_[1u << TUMIT1_LZ4_BITS];
 };
 

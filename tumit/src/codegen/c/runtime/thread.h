@@ -111,6 +111,7 @@ TUMIT1_SLOW(int tumit1_begin_session(void)) {
     }
     pthread_mutex_unlock(&tumit1_lock);
     if (opened_) {
+        tumit1_get_packer();
         (void)tumit1_append_definitions(); /* what comes later explains itself even if the program is killed */
         pthread_mutex_lock(&tumit1_lock);
         __atomic_store_n(&s_->state_, TUMIT1_OPEN, __ATOMIC_RELEASE);
