@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use tracer_format::block::flag;
+
 use crate::input::{LiveError, Process, ReadError, Spool, Stream};
 
 /// A run, opened: what its files say about themselves, and where their records are. Records stay in the files.
@@ -221,6 +223,17 @@ impl Run {
         let mut ranks: Vec<u64> = parents.filter_map(|process| process.rank).collect();
         ranks.sort_unstable();
         ranks.chunk_by(|a, b| a == b).find(|same| same.len() > 1).map(|same| (same[0], same.len()))
+    }
+
+    /// Whether records are missing from streams, as far as the files' blocks tell before they are unpacked.
+    pub(crate) fn may_have_gaps(&self) -> bool {
+        self.processes.iter().any(|process| {
+            let blocks = process.streams.iter().flat_map(|stream| &stream.blocks);
+            process.dropped() > 0
+                || !process.damage.is_empty()
+                || process.streams.iter().any(|stream| stream.missing_blocks > 0)
+                || blocks.into_iter().any(|block| block.header.flags & flag::OVERWRITTEN != 0)
+        })
     }
 
     /// Its name: the folder's, without ending.

@@ -142,6 +142,35 @@ impl Paths {
     }
 }
 
+/// The open states of one type.
+#[derive(Clone, Debug)]
+pub(crate) struct Stack {
+    /// Outermost first.
+    pub(crate) values: Vec<ValueId>,
+    /// The stream whose records changed it last.
+    pub(crate) stream: u32,
+    /// How many gaps that stream had when it was last certain what is open.
+    pub(crate) gaps: u32,
+    /// The outermost stands for whatever is open below: nobody knows what.
+    pub(crate) is_unknown: bool,
+}
+
+/// No stream has changed a stack yet.
+pub(crate) const NO_STREAM: u32 = u32::MAX;
+
+impl Default for Stack {
+    fn default() -> Self {
+        Self { values: Vec::new(), stream: NO_STREAM, gaps: 0, is_unknown: false }
+    }
+}
+
+impl Stack {
+    /// How many states cannot be popped: the unknown one.
+    pub(crate) fn floor(&self) -> usize {
+        usize::from(self.is_unknown)
+    }
+}
+
 /// A container that exists or existed.
 #[derive(Clone, Debug)]
 pub(crate) struct Instance {
@@ -150,8 +179,8 @@ pub(crate) struct Instance {
     pub(crate) container: usize,
     /// Its parent's number; `None` below the root.
     pub(crate) parent: Option<usize>,
-    /// Open states by slot, outermost first.
-    pub(crate) stacks: Vec<Vec<ValueId>>,
+    /// Open states by slot.
+    pub(crate) stacks: Vec<Stack>,
     pub(crate) children: Vec<usize>,
     pub(crate) alive: bool,
     /// Links that it holds and that have only one end yet.
@@ -181,7 +210,7 @@ impl Instances {
             id,
             container,
             parent,
-            stacks: vec![Vec::new(); slots],
+            stacks: vec![Stack::default(); slots],
             children: Vec::new(),
             alive: true,
             open_links: 0,

@@ -53,6 +53,8 @@ pub mod cause {
     pub const WRITE_FAILED: u32 = 8;
     /// Newer records took their place: the level is told to overwrite.
     pub const OVERWRITTEN: u32 = 16;
+    /// They are damaged or missing in the file of which this one was made.
+    pub const DAMAGED: u32 = 32;
 }
 
 /// Which clock a process read.

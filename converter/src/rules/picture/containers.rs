@@ -111,7 +111,7 @@ impl Picture<'_> {
         }
         let slots = self.model.containers[self.instances.get(number).container].states.clone();
         for (slot, ty) in slots.into_iter().enumerate() {
-            while !self.instances.get(number).stacks[slot].is_empty() {
+            while !self.instances.get(number).stacks[slot].values.is_empty() {
                 self.pop(number, slot, ty)?;
             }
         }
