@@ -177,7 +177,7 @@ pub(crate) struct FineDates {
     pub(crate) fines: Vec<Fine>,
     pub(crate) clocks: Clocks,
     causality: Option<Causality>,
-    remarks: Vec<String>,
+    pub(crate) remarks: Vec<String>,
 }
 
 /// What the links of the rules for Pajé say of the dates of a run, for outputs that have no links themselves. `None` when

@@ -163,7 +163,7 @@ impl Run {
         alone.retain(|live| files.binary_search(&live.with_extension("tmt")).is_err());
         for file in &files {
             match Process::open(file, &mut spool) {
-                Ok(process) => run.processes.push(process),
+                Ok(processes) => run.processes.extend(processes),
                 Err(error) => {
                     run.unreadable.push(error.to_string());
                     alone.extend(Some(file.with_extension("live")).filter(|live| live.is_file()));
@@ -186,6 +186,22 @@ impl Run {
             key(a).cmp(&key(b)).then_with(|| a.path.cmp(&b.path))
         });
         Ok(run)
+    }
+
+    /// The processes of several runs as one run, by rank, those without one by the names of their files.
+    #[must_use]
+    pub fn join(runs: Vec<Self>) -> Self {
+        let mut joined = Self { is_folder: true, ..Self::default() };
+        for run in runs {
+            joined.path = if joined.path.as_os_str().is_empty() { run.path } else { joined.path };
+            joined.processes.extend(run.processes);
+            joined.unreadable.extend(run.unreadable);
+            joined.copies.extend(run.copies);
+        }
+        let key =
+            |process: &Process| (process.rank.is_none(), process.rank, process.path.file_name().map(ToOwned::to_owned));
+        joined.processes.sort_by_cached_key(key);
+        joined
     }
 
     /// Of the files of one process the one with the most records stays. A file whose process is unknown has id 0.
