@@ -41,11 +41,25 @@ pub struct Options {
     pub progress: Option<Progress>,
     /// How many threads may work; as many as are of use if `None`. The result does not depend on it.
     pub threads: Option<NonZeroUsize>,
+    /// How many bytes of what the first pass notes of links are kept in memory; the rest goes to temporary files. The result does not
+    /// depend on it.
+    pub memory: usize,
 }
+
+/// [`Options::memory`] unless told otherwise.
+pub const DEFAULT_MEMORY: usize = 64 << 20;
 
 impl Default for Options {
     fn default() -> Self {
-        Self { clock: Method::default(), causal: true, rules: None, output: None, progress: None, threads: None }
+        Self {
+            clock: Method::default(),
+            causal: true,
+            rules: None,
+            output: None,
+            progress: None,
+            threads: None,
+            memory: DEFAULT_MEMORY,
+        }
     }
 }
 
@@ -275,7 +289,8 @@ impl<'o> Job<'o> {
         let dated = plan.programs.iter().any(|program| program.dated);
         let mut blocks: Vec<Vec<i64>> = vec![Vec::new(); plan.streams.len()];
         let wanted = self.options.causal || self.options.clock == Method::Graph;
-        let mut surveyor = Surveyor::with_log(wanted.then(LinkLog::default));
+        let mut surveyor =
+            Surveyor::new(wanted.then(|| LinkLog::with_memory(self.options.memory / 4)), self.options.memory / 4 * 3);
         let plain = vec![None; plan.streams.len()];
         // The least date of a block may be that of any of its records.
         let wanted = |program: &Program| program.surveyed;

@@ -1,5 +1,7 @@
 //! Which containers exist: a trie over the keys of their paths, and the state of each.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 
 use super::compile::Target;
@@ -171,17 +173,19 @@ impl Stack {
     }
 }
 
-/// A container that exists or existed.
+/// A container that exists, or has ended and was not replaced yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Instance {
     pub(crate) id: ContainerId,
+    node: Node,
     /// Its container type in the model.
     pub(crate) container: usize,
     /// Its parent's number; `None` below the root.
     pub(crate) parent: Option<usize>,
     /// Open states by slot.
     pub(crate) stacks: Vec<Stack>,
-    pub(crate) children: Vec<usize>,
+    /// By id: in the order in which they were created.
+    pub(crate) children: BTreeMap<ContainerId, usize>,
     pub(crate) alive: bool,
     /// Links that it holds and that have only one end yet.
     pub(crate) open_links: u32,
@@ -189,42 +193,72 @@ pub(crate) struct Instance {
     pub(crate) doomed: bool,
 }
 
-/// All instances, by number, and which one a path stands for now.
+/// All living instances, by number, and which one a path stands for now. The number of one that has ended is used again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Instances {
     all: Vec<Instance>,
+    free: Vec<usize>,
+    created: u32,
     current: Vec<Option<u32>>,
+    tops: BTreeMap<ContainerId, usize>,
 }
 
 impl Instances {
-    /// The instance that a path stands for, if one was ever created.
+    /// The living instance that a path stands for.
     pub(crate) fn at(&self, node: Node) -> Option<usize> {
         self.current.get(node as usize).copied().flatten().map(|number| number as usize)
     }
 
     /// Adds a living instance for a path.
     pub(crate) fn add(&mut self, node: Node, container: usize, parent: Option<usize>, slots: usize) -> usize {
-        let number = self.all.len();
-        let id = ContainerId(u32::try_from(number + 1).unwrap_or(u32::MAX));
-        self.all.push(Instance {
+        self.created = self.created.saturating_add(1);
+        let id = ContainerId(self.created);
+        let instance = Instance {
             id,
+            node,
             container,
             parent,
             stacks: vec![Stack::default(); slots],
-            children: Vec::new(),
+            children: BTreeMap::new(),
             alive: true,
             open_links: 0,
             doomed: false,
-        });
-        if let Some(parent) = parent {
-            self.all[parent].children.push(number);
-        }
+        };
+        let number = match self.free.pop() {
+            Some(number) => {
+                self.all[number] = instance;
+                number
+            }
+            None => {
+                self.all.push(instance);
+                self.all.len() - 1
+            }
+        };
+        match parent {
+            Some(parent) => self.all[parent].children.insert(id, number),
+            None => self.tops.insert(id, number),
+        };
         let node = node as usize;
         if self.current.len() <= node {
             self.current.resize(node + 1, None);
         }
         self.current[node] = u32::try_from(number).ok();
         number
+    }
+
+    /// An instance has ended: its memory is for the next one that is added.
+    pub(crate) fn end(&mut self, number: usize) {
+        let instance = &mut self.all[number];
+        instance.alive = false;
+        instance.stacks = Vec::new();
+        instance.children = BTreeMap::new();
+        let (id, node, parent) = (instance.id, instance.node as usize, instance.parent);
+        match parent {
+            Some(parent) => self.all[parent].children.remove(&id),
+            None => self.tops.remove(&id),
+        };
+        self.current[node] = None;
+        self.free.push(number);
     }
 
     pub(crate) fn get(&self, number: usize) -> &Instance {
@@ -235,9 +269,8 @@ impl Instances {
         &mut self.all[number]
     }
 
-    /// Numbers of the living instances directly below the root.
+    /// Numbers of the living instances directly below the root, in the order in which they were created.
     pub(crate) fn tops(&self) -> Vec<usize> {
-        let top = |number: &usize| self.all[*number].parent.is_none() && self.all[*number].alive;
-        (0..self.all.len()).filter(top).collect()
+        self.tops.values().copied().collect()
     }
 }

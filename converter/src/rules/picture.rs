@@ -12,7 +12,7 @@ use super::eval::{Code, Scope};
 use super::instances::Instances;
 use super::links::Waiting;
 use super::model::Model;
-use super::survey::{ArrowPlace, Survey, link_key};
+use super::survey::{ArrowPlace, OtherEnd, Survey, link_key};
 use super::value::{KeyPart, Symbols, Val};
 use crate::paje::{ContainerId, Extra, ExtraValue, KeyId, PajeEvent, Sink, Source, TypeId, ValueId};
 use crate::report::Counts;
@@ -179,10 +179,11 @@ impl<'p> Picture<'p> {
                 self.mark(scope, arrow, instance, *ty, value)
             }
             Op::Link { end, link, value, key, on } => {
-                if !self.survey.is_matched(place) {
+                let other = self.survey.other_end(place)?;
+                if other == OtherEnd::Missing {
                     return Ok(());
                 }
-                self.link(scope, arrow, (*end, *link), value.as_ref(), key, on, place)
+                self.link(scope, arrow, (*end, *link), value.as_ref(), key, on, other)
             }
             Op::Line { .. } | Op::Nothing => Ok(()),
         }
@@ -299,16 +300,16 @@ impl<'p> Picture<'p> {
         value: Option<&LinkValue>,
         key: &[Code],
         on: &Target,
-        place: ArrowPlace,
+        other: OtherEnd,
     ) -> io::Result<()> {
         let instance = self.locate(scope, on)?;
         let model = self.model;
         let here = on.container();
-        let variant = match (&model.links[link].variants[..], self.survey.other_end.get(&place)) {
+        let variant = match (&model.links[link].variants[..], other) {
             ([_], _) => Some(0),
-            (_, Some(&other)) if end == End::Start => model.variant(link, here, other.into()),
-            (_, Some(&other)) => model.variant(link, other.into(), here),
-            (_, None) => None,
+            (_, OtherEnd::In(other)) if end == End::Start => model.variant(link, here, other),
+            (_, OtherEnd::In(other)) => model.variant(link, other, here),
+            _ => None,
         };
         let Some(variant) = variant.map(|variant| &model.links[link].variants[variant]) else { return Ok(()) };
         let Some(holder) = self.ancestor(instance, model.links[link].holder) else { return Ok(()) };

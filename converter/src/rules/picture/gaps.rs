@@ -92,8 +92,8 @@ impl Concerned {
         self.stacks.sort_unstable();
         self.stacks.dedup();
         self.stacks.retain(|&(instance, slot)| {
-            let instance = instances.get(instance);
-            instance.alive && instance.stacks[slot].stream == stream
+            // An ended one has none; its number may be another's by now.
+            instances.get(instance).stacks.get(slot).is_some_and(|stack| stack.stream == stream)
         });
         self.limit = 2 * self.stacks.len();
     }
