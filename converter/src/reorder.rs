@@ -131,6 +131,28 @@ impl<'r> Feed<'r> {
         std::mem::take(&mut self.read)
     }
 
+    /// Goes to the next record when that is of the current block, wanted, and no date of its stream is moved: nearly always.
+    #[inline]
+    fn advance_plainly(&mut self) -> bool {
+        if self.behind_gap.is_some() {
+            return false;
+        }
+        let fine = &self.plan.fines[self.stream];
+        while let Some(place) = self.reader.advance_plainly() {
+            self.read += 1;
+            let time = self.plan.date(self.stream, place.ticks.0);
+            self.backward += u64::from(time < self.last);
+            self.last = self.last.max(time);
+            if self.plan.is_wanted(self.stream, place.id, self.taking.wanted) {
+                let time = self.last;
+                let date = fine.date(time, place.ordinal);
+                self.current = Some(Item { date, due: time, time, only: None, rank: 0, place, block: None });
+                return true;
+            }
+        }
+        false
+    }
+
     /// Reads a record that is wanted, or a gap with its bytes; its coarse date is made not to decrease in the stream.
     fn read(&mut self) -> Result<Option<(i64, Place, Option<Block>)>, ReadError> {
         if let Some((date, place)) = self.behind_gap.take() {
@@ -223,6 +245,9 @@ impl Dated for Feed<'_> {
 
     fn advance(&mut self) -> Result<(), ReadError> {
         if self.waiting.is_none() {
+            if self.advance_plainly() {
+                return Ok(());
+            }
             self.current = self.read()?.map(|(time, place, block)| {
                 let date = self.plan.fines[self.stream].date(time, place.ordinal);
                 Item { date, due: time, time, only: None, rank: 0, place, block }

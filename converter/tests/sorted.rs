@@ -82,7 +82,7 @@ fn write_run(folder: &Path, losses: bool) {
                     // Even steps: one sends and the other receives 2 µs later.
                     (0, 0) => records.record(2, skew.ticks(now), &[other.to_le_bytes(), n.to_le_bytes()].concat()),
                     (0, _) => {
-                        records.record(3, skew.ticks(now + 2000), &[other.to_le_bytes(), n.to_le_bytes()].concat())
+                        records.record(3, skew.ticks(now + 2000), &[other.to_le_bytes(), n.to_le_bytes()].concat());
                     }
                     (_, 0) => records.record(0, skew.ticks(now), &names[usize::from(step % 3 == 0)].to_le_bytes()),
                     _ => {

@@ -213,7 +213,7 @@ impl<'r> StreamReader<'r> {
 
     /// The next record of the current block, when it is whole and of a type whose size is constant: nearly always.
     #[inline]
-    fn advance_plainly(&mut self) -> Option<Place> {
+    pub(crate) fn advance_plainly(&mut self) -> Option<Place> {
         let rest = self.payload.get(self.at..)?;
         let head = rest.first_chunk::<RECORD_HEAD_BYTES>()?;
         let id = u16::from_le_bytes([head[0], head[1]]);

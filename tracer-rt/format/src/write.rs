@@ -237,7 +237,7 @@ impl<W: Write> FileWriter<W> {
         let current = self.streams.entry(stream).or_default();
         match self.slice {
             None if !current.bytes.is_empty() && (lost || current.bytes.len() + need > BLOCK_BYTES) => {
-                self.seal(stream)?
+                self.seal(stream)?;
             }
             // A `lost` record stands first in its block.
             Some(slice) if self.held + need > slice || (lost && !current.bytes.is_empty()) => self.seal_all()?,
