@@ -16,7 +16,7 @@ pub use process::{BlockIndex, Damage, Live, LiveFault, Process, Provider, Repair
 pub use source::{Record, RecordSource, StreamReader};
 
 pub(crate) use live::{Entry, entries_of};
-pub(crate) use read_at::open_shared;
+pub(crate) use read_at::{open_shared, read_at};
 pub(crate) use scan::{Found, scan};
 pub(crate) use source::Place;
 pub(crate) use spool::Spool;

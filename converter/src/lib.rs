@@ -16,4 +16,5 @@ pub mod repair;
 pub mod report;
 mod rules;
 pub mod run;
+pub mod sort;
 pub mod time;

@@ -6,7 +6,7 @@ use crate::clock::{Clocks, Method};
 use crate::merge::merge;
 use crate::pipeline::{ConvertError, Options, fine_dates};
 use crate::plan::{Plan, plan_of_layouts};
-use crate::reorder::Feed;
+use crate::reorder::{Feed, Taking};
 use crate::rules::{Scope, Symbols, Val, append_value};
 use crate::run::Run;
 use crate::time::GlobalNanos;
@@ -145,7 +145,7 @@ pub fn list_selected<E: From<ConvertError>>(
         let process = if ranked { facts.rank } else { facts.pid };
         if selection.takes_stream(process, facts.tid, symbols.text(facts.thread_name)) {
             reader.skip_before(|ticks| plan.fines[stream].date(plan.date(stream, ticks), 0) < from);
-            feeds.push(Feed::new(&plan, stream, reader, None, |_| true).map_err(ConvertError::from)?);
+            feeds.push(Feed::new(&plan, stream, reader, None, Taking::RECORDS).map_err(ConvertError::from)?);
         }
     }
     let kinds =

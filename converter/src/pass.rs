@@ -3,12 +3,13 @@
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
+use tracer_format::ID_LOST;
+
 use crate::input::ReadError;
 use crate::merge::merge;
 use crate::pipeline::ConvertError;
 use crate::plan::Plan;
-use crate::reorder::{Feed, Item};
-use crate::rules::Program;
+use crate::reorder::{Feed, Item, Taking};
 
 /// How many records go together from one thread to the other, at most.
 const BATCH_RECORDS: usize = 4096;
@@ -42,6 +43,13 @@ pub(crate) struct Due<'a> {
     pub(crate) body: &'a [u8],
 }
 
+impl Due<'_> {
+    /// Whether it is no record, but stands for records that are missing here; its bytes are those of a `lost` record.
+    pub(crate) const fn is_gap(&self) -> bool {
+        self.id == ID_LOST
+    }
+}
+
 /// What a stream lost or had to repair.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
@@ -54,8 +62,7 @@ pub(crate) struct Tally {
 pub(crate) struct Pass<'p> {
     pub(crate) plan: &'p Plan<'p>,
     pub(crate) floors: Floors,
-    /// Only records whose program says so are of interest.
-    pub(crate) wanted: fn(&Program) -> bool,
+    pub(crate) taking: Taking,
     /// Whether records are read ahead in a thread of their own.
     pub(crate) ahead: bool,
 }
@@ -123,7 +130,7 @@ impl Pass<'_> {
     ) -> Result<Vec<Tally>, E> {
         let mut feeds = Vec::new();
         for (stream, (reader, floors)) in self.plan.readers()?.into_iter().zip(self.floors).enumerate() {
-            feeds.push(Feed::new(self.plan, stream, reader, floors, self.wanted)?);
+            feeds.push(Feed::new(self.plan, stream, reader, floors, self.taking)?);
         }
         let mut batch = Batch::default();
         merge::<_, E>(&mut feeds, |_, feed| {

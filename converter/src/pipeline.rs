@@ -16,6 +16,7 @@ use crate::input::ReadError;
 use crate::paje::Sink;
 use crate::pass::{Due, Floors, Pass, Tally};
 use crate::plan::{Plan, plan};
+use crate::reorder::Taking;
 use crate::report::{Counts, Report};
 use crate::rules::{Model, Op, Picture, Program, Survey, Surveyor, Symbols, announce, spec_of, write_lines};
 use crate::run::Run;
@@ -40,11 +41,25 @@ pub struct Options {
     pub progress: Option<Progress>,
     /// How many threads may work; as many as are of use if `None`. The result does not depend on it.
     pub threads: Option<NonZeroUsize>,
+    /// How many bytes of what the first pass notes of links are kept in memory; the rest goes to temporary files. The result does not
+    /// depend on it.
+    pub memory: usize,
 }
+
+/// [`Options::memory`] unless told otherwise.
+pub const DEFAULT_MEMORY: usize = 64 << 20;
 
 impl Default for Options {
     fn default() -> Self {
-        Self { clock: Method::default(), causal: true, rules: None, output: None, progress: None, threads: None }
+        Self {
+            clock: Method::default(),
+            causal: true,
+            rules: None,
+            output: None,
+            progress: None,
+            threads: None,
+            memory: DEFAULT_MEMORY,
+        }
     }
 }
 
@@ -89,15 +104,18 @@ pub fn convert(run: &Run, options: &Options, sink: &mut dyn Sink) -> Result<Repo
     let (mut plan, mut model, mut symbols) = plan(run, &options, &mut job.clocks, &mut job.remarks)?;
     let (mut survey, floors) = job.survey(&mut plan, &mut model, &mut symbols)?;
     announce(&plan.programs, &survey, sink)?;
-    let mut picture = Picture::begin(&model, &mut survey, &mut symbols, sink)?;
+    let mut picture = Picture::begin(&model, &mut survey, &mut symbols, sink, run.may_have_gaps())?;
     let mut end = 0;
     let mut records = 0;
-    job.pass(&plan, floors, |due| {
+    job.pass(&plan, (floors, Taking::ALL), |due| {
         end = due.date;
+        let stream = u32::try_from(due.stream).unwrap_or(u32::MAX);
+        if due.is_gap() {
+            return Ok(picture.gap(stream, due.date)?);
+        }
         records += u64::from(due.only.is_none());
         let Some(program) = plan.program(due.stream, due.id) else { return Ok(()) };
         let scope = plan.scope(due.stream, program, due.time, (due.site, due.ordinal), due.body);
-        let stream = u32::try_from(due.stream).unwrap_or(u32::MAX);
         Ok(picture.record(&scope, due.only, due.date, (stream, due.ordinal))?)
     })?;
     job.counts.records = records;
@@ -152,7 +170,7 @@ pub fn convert_to_text(run: &Run, options: &Options, out: &mut dyn Write) -> Res
         counts.lines += 1;
     }
     let mut records = 0;
-    job.pass(&plan, floors, |due| {
+    job.pass(&plan, (floors, Taking::RECORDS), |due| {
         end = due.date;
         records += u64::from(due.only.is_none());
         let Some(program) = plan.program(due.stream, due.id) else { return Ok(()) };
@@ -173,7 +191,7 @@ pub(crate) struct FineDates {
     pub(crate) fines: Vec<Fine>,
     pub(crate) clocks: Clocks,
     causality: Option<Causality>,
-    remarks: Vec<String>,
+    pub(crate) remarks: Vec<String>,
 }
 
 /// What the links of the rules for Pajé say of the dates of a run, for outputs that have no links themselves. `None` when
@@ -271,11 +289,12 @@ impl<'o> Job<'o> {
         let dated = plan.programs.iter().any(|program| program.dated);
         let mut blocks: Vec<Vec<i64>> = vec![Vec::new(); plan.streams.len()];
         let wanted = self.options.causal || self.options.clock == Method::Graph;
-        let mut surveyor = Surveyor::with_log(wanted.then(LinkLog::default));
+        let mut surveyor =
+            Surveyor::new(wanted.then(|| LinkLog::with_memory(self.options.memory / 4)), self.options.memory / 4 * 3);
         let plain = vec![None; plan.streams.len()];
         // The least date of a block may be that of any of its records.
         let wanted = |program: &Program| program.surveyed;
-        self.pass_quietly(plan, plain, if dated { |_| true } else { wanted }, |due| {
+        self.pass_quietly(plan, plain, Taking { wanted: if dated { |_| true } else { wanted }, gaps: false }, |due| {
             if dated {
                 note_date(&mut blocks[due.stream], due.blocks_read, due.date);
             }
@@ -316,10 +335,10 @@ impl<'o> Job<'o> {
     fn pass(
         &mut self,
         plan: &Plan<'_>,
-        floors: Floors,
+        (floors, taking): (Floors, Taking),
         visit: impl FnMut(Due<'_>) -> Result<(), ConvertError>,
     ) -> Result<(), ConvertError> {
-        for tally in self.pass_quietly(plan, floors, |_| true, visit)? {
+        for tally in self.pass_quietly(plan, floors, taking, visit)? {
             self.counts.backward_records += tally.backward;
             self.counts.early_dates += tally.early;
             self.counts.unknown_records += tally.unknown;
@@ -331,7 +350,7 @@ impl<'o> Job<'o> {
         &mut self,
         plan: &Plan<'_>,
         floors: Floors,
-        wanted: fn(&Program) -> bool,
+        taking: Taking,
         visit: impl FnMut(Due<'_>) -> Result<(), ConvertError>,
     ) -> Result<Vec<Tally>, ConvertError> {
         let ahead = self.options.threads.is_none_or(|threads| threads.get() > 1);
@@ -341,7 +360,7 @@ impl<'o> Job<'o> {
                 progress(self.done.min(self.total), self.total);
             }
         };
-        Pass { plan, floors, wanted, ahead }.run(tell, visit)
+        Pass { plan, floors, taking, ahead }.run(tell, visit)
     }
 
     fn report(self, made: Counts, end: i64) -> Report {
@@ -353,6 +372,7 @@ impl<'o> Job<'o> {
             lines: made.lines,
             containers: made.containers,
             pops_of_nothing: made.pops_of_nothing,
+            unknown_states: made.unknown_states,
             not_computable: made.not_computable,
             without_container: made.without_container,
             dropped_records: dropped,

@@ -22,4 +22,5 @@ mod reader;
 mod writer;
 
 pub use reader::{Order, Reader};
+pub(crate) use writer::{ClockTags, process_tags};
 pub use writer::{WriteError, Writer};

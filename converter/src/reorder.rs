@@ -7,6 +7,8 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::rc::Rc;
 
+use tracer_format::record::Lost;
+
 use crate::input::{Place, ReadError, StreamReader};
 use crate::merge::Dated;
 use crate::plan::Plan;
@@ -23,14 +25,31 @@ pub(crate) struct Feed<'r> {
     last: i64,
     scratch: String,
     symbols: Symbols,
-    /// Only records whose program says so become items.
-    wanted: fn(&Program) -> bool,
+    taking: Taking,
+    /// The record in front of which something is missing.
+    behind_gap: Option<(i64, Place)>,
     /// Records that were read since this was last asked for.
     read: u64,
     /// Records dated before the one before them.
     pub(crate) backward: u64,
     /// Dates before the start of the run.
     pub(crate) early: u64,
+}
+
+/// What of a stream becomes items.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taking {
+    /// Only records whose program says so.
+    pub(crate) wanted: fn(&Program) -> bool,
+    /// What is missing between them, too: each gap an item with the bytes of a `lost` record.
+    pub(crate) gaps: bool,
+}
+
+impl Taking {
+    /// All records, and nothing else.
+    pub(crate) const RECORDS: Self = Self { wanted: |_| true, gaps: false };
+    /// All records, and what is missing between them.
+    pub(crate) const ALL: Self = Self { wanted: |_| true, gaps: true };
 }
 
 /// The records that wait.
@@ -57,8 +76,11 @@ pub(crate) struct Item {
     rank: u16,
     pub(crate) place: Place,
     /// Its block, when it is not the reader's current one.
-    block: Option<Rc<Vec<u8>>>,
+    block: Option<Block>,
 }
+
+/// An unpacked block that is kept while its records wait.
+type Block = Rc<Vec<u8>>;
 
 impl<'r> Feed<'r> {
     /// Reads a stream; `floors` are needed where arrows have dates of their own.
@@ -67,7 +89,7 @@ impl<'r> Feed<'r> {
         stream: usize,
         reader: StreamReader<'r>,
         floors: Option<Vec<i64>>,
-        wanted: fn(&Program) -> bool,
+        taking: Taking,
     ) -> Result<Self, ReadError> {
         let waiting = floors.map(|floors| Waiting { heap: BinaryHeap::new(), floors, at_end: false });
         let mut feed = Self {
@@ -79,7 +101,8 @@ impl<'r> Feed<'r> {
             last: 0,
             scratch: String::new(),
             symbols: Symbols::default(),
-            wanted,
+            taking,
+            behind_gap: None,
             read: 0,
             backward: 0,
             early: 0,
@@ -108,26 +131,69 @@ impl<'r> Feed<'r> {
         std::mem::take(&mut self.read)
     }
 
-    /// Reads a record that is wanted; its coarse date is made not to decrease in the stream.
-    fn read(&mut self) -> Result<Option<(i64, Place)>, ReadError> {
-        loop {
-            let Some(place) = self.reader.advance()? else { return Ok(None) };
+    /// Goes to the next record when that is of the current block, wanted, and no date of its stream is moved: nearly always.
+    #[inline]
+    fn advance_plainly(&mut self) -> bool {
+        if self.behind_gap.is_some() {
+            return false;
+        }
+        let fine = &self.plan.fines[self.stream];
+        while let Some(place) = self.reader.advance_plainly() {
             self.read += 1;
-            let date = self.plan.date(self.stream, place.ticks.0);
-            if date < self.last {
-                self.backward += 1;
-            }
-            self.last = self.last.max(date);
-            if self.plan.is_wanted(self.stream, place.id, self.wanted) {
-                return Ok(Some((self.last, place)));
+            let time = self.plan.date(self.stream, place.ticks.0);
+            self.backward += u64::from(time < self.last);
+            self.last = self.last.max(time);
+            if self.plan.is_wanted(self.stream, place.id, self.taking.wanted) {
+                let time = self.last;
+                let date = fine.date(time, place.ordinal);
+                self.current = Some(Item { date, due: time, time, only: None, rank: 0, place, block: None });
+                return true;
             }
         }
+        false
+    }
+
+    /// Reads a record that is wanted, or a gap with its bytes; its coarse date is made not to decrease in the stream.
+    fn read(&mut self) -> Result<Option<(i64, Place, Option<Block>)>, ReadError> {
+        if let Some((date, place)) = self.behind_gap.take() {
+            return Ok(Some((date, place, None)));
+        }
+        let before = self.last;
+        loop {
+            let place = self.reader.advance()?;
+            if let Some(place) = &place {
+                self.read += 1;
+                let date = self.plan.date(self.stream, place.ticks.0);
+                if date < self.last {
+                    self.backward += 1;
+                }
+                self.last = self.last.max(date);
+            }
+            let gap = self.reader.take_gap().filter(|_| self.taking.gaps);
+            let place = match place {
+                Some(place) if self.plan.is_wanted(self.stream, place.id, self.taking.wanted) => Some(place),
+                Some(_) if gap.is_none() => continue,
+                _ => None,
+            };
+            let Some(gap) = gap else { return Ok(place.map(|place| (self.last, place, None))) };
+            self.behind_gap = place.map(|place| (self.last, place));
+            return Ok(Some(self.gap(&gap, before)));
+        }
+    }
+
+    /// The item of a gap: it begins with the first lost record, as far as that is known, but between its neighbours.
+    fn gap(&self, gap: &Lost, before: i64) -> (i64, Place, Option<Block>) {
+        let (records, ticks) = self.reader.position();
+        let ordinal = records - u64::from(self.behind_gap.is_some());
+        let behind = self.plan.date(self.stream, ticks).max(self.last);
+        let date = self.plan.date(self.stream, gap.first_ticks).clamp(before, behind);
+        (date, Place::of_gap(gap.first_ticks, ordinal), Some(Rc::new(gap.encode().to_vec())))
     }
 
     /// Reads a record into the heap, arrow by arrow where they have dates of their own.
     fn read_ahead(&mut self) -> Result<bool, ReadError> {
-        let Some((time, place)) = self.read()? else { return Ok(false) };
-        let block = self.reader.block();
+        let Some((time, place, block)) = self.read()? else { return Ok(false) };
+        let block = block.unwrap_or_else(|| self.reader.block());
         let Some(waiting) = &mut self.waiting else { return Ok(false) };
         let program = self.plan.program(self.stream, place.id).filter(|program| program.dated);
         let Some(program) = program else {
@@ -179,9 +245,12 @@ impl Dated for Feed<'_> {
 
     fn advance(&mut self) -> Result<(), ReadError> {
         if self.waiting.is_none() {
-            self.current = self.read()?.map(|(time, place)| {
+            if self.advance_plainly() {
+                return Ok(());
+            }
+            self.current = self.read()?.map(|(time, place, block)| {
                 let date = self.plan.fines[self.stream].date(time, place.ordinal);
-                Item { date, due: time, time, only: None, rank: 0, place, block: None }
+                Item { date, due: time, time, only: None, rank: 0, place, block }
             });
             return Ok(());
         }
@@ -204,8 +273,9 @@ impl Dated for Feed<'_> {
 }
 
 impl Item {
-    fn key(&self) -> (i64, u64, u16) {
-        (self.due, self.place.ordinal, self.rank)
+    /// What is missing in front of a record comes before it.
+    fn key(&self) -> (i64, u64, bool, u16) {
+        (self.due, self.place.ordinal, !self.place.is_gap(), self.rank)
     }
 }
 

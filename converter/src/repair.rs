@@ -56,6 +56,10 @@ impl Repair {
     /// What a repair of this process's file would do; `None` when there is nothing to do.
     #[must_use]
     pub fn of(process: &Process) -> Option<Self> {
+        // A sorted file is made anew from the run that it was made of.
+        if process.part.is_some() {
+            return None;
+        }
         let live = process.live.as_ref().filter(|live| live.used);
         let repair = Self {
             file: if process.live_alone { process.path.with_extension("tmt") } else { process.path.clone() },

@@ -26,6 +26,8 @@ pub struct Counts {
     pub unmatched_ends: u64,
     /// Pops of states that were not open, left out.
     pub pops_of_nothing: u64,
+    /// States of which nobody knows what they were, as records before them are lost.
+    pub unknown_states: u64,
     /// Dates before the first record, moved to it.
     pub early_dates: u64,
     /// Records dated before the one that their stream recorded before them; they got its date.
@@ -94,6 +96,11 @@ impl Report {
         say(counts.unmatched_ends, one, many);
         let (one, many) = ("pop of a state that was not open: left out", "pops of states that were not open: left out");
         say(counts.pops_of_nothing, one, many);
+        let (one, many) = (
+            "state is not known, as records are lost: shown as `unknown (records lost)`",
+            "states are not known, as records are lost: shown as `unknown (records lost)`",
+        );
+        say(counts.unknown_states, one, many);
         let (one, many) = ("date before the first record: moved to it", "dates before the first record: moved to it");
         say(counts.early_dates, one, many);
         let (one, many) = (

@@ -12,6 +12,7 @@ mod lines;
 mod links;
 mod model;
 mod picture;
+mod places;
 mod shapes;
 mod spec_of;
 mod survey;

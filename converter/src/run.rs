@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use tracer_format::block::flag;
+
 use crate::input::{LiveError, Process, ReadError, Spool, Stream};
 
 /// A run, opened: what its files say about themselves, and where their records are. Records stay in the files.
@@ -161,7 +163,7 @@ impl Run {
         alone.retain(|live| files.binary_search(&live.with_extension("tmt")).is_err());
         for file in &files {
             match Process::open(file, &mut spool) {
-                Ok(process) => run.processes.push(process),
+                Ok(processes) => run.processes.extend(processes),
                 Err(error) => {
                     run.unreadable.push(error.to_string());
                     alone.extend(Some(file.with_extension("live")).filter(|live| live.is_file()));
@@ -184,6 +186,22 @@ impl Run {
             key(a).cmp(&key(b)).then_with(|| a.path.cmp(&b.path))
         });
         Ok(run)
+    }
+
+    /// The processes of several runs as one run, by rank, those without one by the names of their files.
+    #[must_use]
+    pub fn join(runs: Vec<Self>) -> Self {
+        let mut joined = Self { is_folder: true, ..Self::default() };
+        for run in runs {
+            joined.path = if joined.path.as_os_str().is_empty() { run.path } else { joined.path };
+            joined.processes.extend(run.processes);
+            joined.unreadable.extend(run.unreadable);
+            joined.copies.extend(run.copies);
+        }
+        let key =
+            |process: &Process| (process.rank.is_none(), process.rank, process.path.file_name().map(ToOwned::to_owned));
+        joined.processes.sort_by_cached_key(key);
+        joined
     }
 
     /// Of the files of one process the one with the most records stays. A file whose process is unknown has id 0.
@@ -221,6 +239,17 @@ impl Run {
         let mut ranks: Vec<u64> = parents.filter_map(|process| process.rank).collect();
         ranks.sort_unstable();
         ranks.chunk_by(|a, b| a == b).find(|same| same.len() > 1).map(|same| (same[0], same.len()))
+    }
+
+    /// Whether records are missing from streams, as far as the files' blocks tell before they are unpacked.
+    pub(crate) fn may_have_gaps(&self) -> bool {
+        self.processes.iter().any(|process| {
+            let blocks = process.streams.iter().flat_map(|stream| &stream.blocks);
+            process.dropped() > 0
+                || !process.damage.is_empty()
+                || process.streams.iter().any(|stream| stream.missing_blocks > 0)
+                || blocks.into_iter().any(|block| block.header.flags & flag::OVERWRITTEN != 0)
+        })
     }
 
     /// Its name: the folder's, without ending.

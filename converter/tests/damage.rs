@@ -74,7 +74,8 @@ fn run_of(codec: Codec, times: u64) -> Vec<u8> {
 #[derive(Default)]
 struct Strict {
     now: i64,
-    depth: i64,
+    /// Open states by container and type.
+    depths: std::collections::BTreeMap<(u32, u32), i64>,
     alive: i64,
     links: i64,
 }
@@ -86,21 +87,23 @@ impl Sink for Strict {
             self.now = time;
         }
         match event {
-            PajeEvent::PushState { .. } => self.depth += 1,
-            PajeEvent::PopState { .. } => self.depth -= 1,
+            PajeEvent::SetState { container, ty, .. } => drop(self.depths.insert((container.0, ty.0), 1)),
+            PajeEvent::PushState { container, ty, .. } => *self.depths.entry((container.0, ty.0)).or_default() += 1,
+            PajeEvent::PopState { container, ty, .. } => *self.depths.entry((container.0, ty.0)).or_default() -= 1,
             PajeEvent::CreateContainer { .. } => self.alive += 1,
             PajeEvent::DestroyContainer { .. } => self.alive -= 1,
             PajeEvent::StartLink { .. } => self.links += 1,
             PajeEvent::EndLink { .. } => self.links -= 1,
             _ => {}
         }
-        assert!(self.depth >= 0);
+        assert!(self.depths.values().all(|depth| *depth >= 0));
         Ok(())
     }
 
     fn finish(&mut self, end: GlobalNanos) -> std::io::Result<()> {
         assert_eq!(end.0, self.now);
-        assert_eq!((self.depth, self.alive, self.links), (0, 0, 0));
+        assert!(self.depths.values().all(|depth| *depth == 0));
+        assert_eq!((self.alive, self.links), (0, 0));
         Ok(())
     }
 }

@@ -16,7 +16,7 @@ import struct
 import sys
 
 from blocks import integer_of, text_of
-from process import Process
+from process import processes_of
 from schema import Date, Single
 
 
@@ -30,7 +30,11 @@ def open_run(path, complain):
     if not paths or not any(os.path.exists(path) or os.path.exists(path[:-4] + ".live") for path in paths):
         print("%s: no run" % path, file=sys.stderr)
         raise SystemExit(2)
-    processes = [Process(path, lambda what, path=path: complain("%s: %s" % (path, what))) for path in paths]
+    processes = [
+        process
+        for path in paths
+        for process in processes_of(path, lambda what, path=path: complain("%s: %s" % (path, what)))
+    ]
     return sorted(processes, key=lambda process: (process.integer(5) is None, process.integer(5) or 0))
 
 

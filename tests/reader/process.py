@@ -12,14 +12,46 @@ SLOT_HEAD = 64
 LOST, WIDE_DATE = 0xFFFE, 0xFFFF
 
 
+MOST_PROCESSES = 1 << 16
+
+
+def number_of(stream):
+    """The number of the process whose block has this stream; None when it is the number of a stream."""
+    number = 0xFFFFFFFF - stream
+    return number if number < MOST_PROCESSES else None
+
+
+def processes_of(path, complain):
+    """The process of a file, or all those of a file of several."""
+    first = Process(path, complain)
+    if not first.others and integer_of(first.tags[15] if 15 in first.tags else bytes(8)) != 1:
+        return [first]
+    parts = {0: first, **first.others}
+    streams, blocks = first.streams, first.blocks
+    first.streams, first.blocks = {}, {}
+    for stream in set(streams) | set(blocks):
+        tag = streams.get(stream, {}).get(24)
+        owner = parts.get(integer_of(tag)) if tag is not None else None
+        if owner is None:
+            complain("nothing says which process stream %d is of" % stream)
+            continue
+        owner.streams[stream] = streams[stream]
+        if stream in blocks:
+            owner.blocks[stream] = blocks[stream]
+    return [parts[number] for number in sorted(parts)]
+
+
 class Process:
     """All that one file, and its live file, say."""
 
-    def __init__(self, path, complain):
+    def __init__(self, path, complain, part=False):
         self.path, self.complain = path, complain
+        self.others, self.pieces = {}, []
         self.tags, self.streams, self.schemas = {}, {}, []
         self.strings, self.sites, self.anchors = {}, {}, []
         self.blocks, self.end, self.counters = {}, None, None
+        if part:
+            return
         # First of all: what leaves a slot while we read is in the file by then.
         live_data = read(path[: -len(".tmt")] + ".live")
         data = read(path)
@@ -37,7 +69,6 @@ class Process:
                     self.whole(block.kind, block.stream, block)
         for block in pending:
             self.blocks.setdefault(block.stream, {}).setdefault(block.sequence, block)
-        self.pieces = []
         if self.end is None:
             elsewhere = self.tags.get(13)
             if elsewhere is not None:
@@ -47,6 +78,11 @@ class Process:
                 self.live(live_data)
 
     def whole(self, kind, stream, block):
+        number = number_of(stream)
+        if number:
+            if number not in self.others:
+                self.others[number] = Process(self.path, self.complain, part=True)
+            return self.others[number].whole(kind, 0xFFFFFFFF, block)
         try:
             self.names(kind, stream, block.payload())
         except Bad as why:

@@ -95,6 +95,7 @@ fn feed_run(run: &Run, options: &OpenOptions, sink: &mut dyn Sink) -> Result<Tol
     convert_options.clock = options.clock;
     convert_options.causal = options.causal;
     convert_options.threads = options.threads;
+    convert_options.memory = options.memory;
     convert_options.rules.clone_from(&options.rules);
     convert_options.progress.clone_from(&options.progress);
     let own = if options.rules.is_none() { own_paje_output(run) } else { None };

@@ -31,11 +31,22 @@ pub struct OpenOptions {
     pub output: Option<String>,
     /// How many threads may convert a run; as many as are of use if `None`.
     pub threads: Option<NonZeroUsize>,
+    /// How many bytes of what the conversion of a run notes of links are kept in memory; the rest goes to temporary files.
+    pub memory: usize,
 }
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self { progress: None, clock: Method::default(), causal: true, rules: None, output: None, threads: None }
+        let memory = converter::pipeline::DEFAULT_MEMORY;
+        Self {
+            progress: None,
+            clock: Method::default(),
+            causal: true,
+            rules: None,
+            output: None,
+            threads: None,
+            memory,
+        }
     }
 }
 

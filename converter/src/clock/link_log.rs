@@ -1,15 +1,13 @@
 //! The ends of a run's links, written down once in a pass over the run, so that clocks can be fitted and causality be
 //! restored without reading the run again.
 //!
-//! About eight bytes per end. Beyond some megabytes they go to a temporary file.
+//! About eight bytes per end. Beyond a budget they go to a temporary file.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use rustc_hash::FxHashMap;
 
-/// Bytes kept in memory.
-const MEMORY: usize = 16 << 20;
 /// Ends of a stream for which one bound of later dates is kept.
 const CHUNK: u64 = 256;
 /// No end takes more bytes.
@@ -34,6 +32,8 @@ pub(crate) struct LinkEnd {
 #[derive(Debug, Default)]
 pub(crate) struct LinkLog {
     recent: Vec<u8>,
+    /// How many bytes of them may be in memory.
+    memory: usize,
     file: Option<File>,
     streams: Vec<StreamState>,
     links: u64,
@@ -55,6 +55,11 @@ struct StreamState {
 }
 
 impl LinkLog {
+    /// Keeps about so many bytes in memory.
+    pub(crate) fn with_memory(memory: usize) -> Self {
+        Self { memory, ..Self::default() }
+    }
+
     /// Notes the first end that was met of a link; returns the link's number.
     pub(crate) fn first(&mut self, stream: u32, date: i64, ordinal: u64, is_finish: bool) -> u64 {
         let link = self.links;
@@ -91,7 +96,7 @@ impl LinkLog {
             append(out, self.links - end.link);
         }
         (state.date, state.ordinal) = (end.date, end.ordinal);
-        if self.recent.len() > MEMORY {
+        if self.recent.len() > self.memory {
             self.spill();
         }
     }
@@ -266,7 +271,7 @@ mod tests {
             ends in prop::collection::vec((0u32..5, any::<i64>(), any::<u64>(), any::<bool>(), any::<bool>()), 0..300),
             spill_every in 1usize..50,
         ) {
-            let mut log = LinkLog::default();
+            let mut log = LinkLog::with_memory(1 << 20);
             let mut written = Vec::new();
             let mut open = Vec::new();
             for (number, (stream, date, ordinal, is_finish, again)) in ends.into_iter().enumerate() {
@@ -301,7 +306,7 @@ mod tests {
 
     #[test]
     fn floors_bound_what_comes_later() {
-        let mut log = LinkLog::default();
+        let mut log = LinkLog::with_memory(1 << 20);
         for date in 0..1000 {
             log.first(0, if date == 700 { 5 } else { date }, 0, false);
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tracer_format::block::{Block, flag, unpack};
 use tracer_format::entries::{anchors, sites, strings, sync_samples};
 use tracer_format::tags::{Tags, integer, tag};
-use tracer_format::{BlockKind, ClockKind, FIRST_RESERVED_ID, FormatError, Schema};
+use tracer_format::{BlockKind, ClockKind, FIRST_RESERVED_ID, FormatError, Schema, process_of_block};
 
 use super::process::{BlockIndex, Damage, Process, Provider, Repaired, Stream};
 use super::scan::Found;
@@ -15,6 +15,10 @@ use super::scan::Found;
 #[derive(Default)]
 pub(super) struct Building {
     pub(super) process: Process,
+    /// The other processes of the file, by number, and which of all each stream is of.
+    others: BTreeMap<u32, Building>,
+    owners: BTreeMap<u32, u32>,
+    is_sorted: bool,
     pub(super) strings: Vec<(u32, Box<str>)>,
     pub(super) sites: Vec<(u32, (Box<str>, u32))>,
     pub(super) streams: BTreeMap<u32, Stream>,
@@ -47,10 +51,18 @@ impl Building {
         }
         let mut unpacked = Vec::new();
         let payload = unpack(&block.header, block.stored, &mut unpacked)?;
+        match process_of_block(block.header.stream) {
+            Some(number @ 1..) => self.others.entry(number).or_default().table(kind, block.header.stream, payload),
+            _ => self.table(kind, block.header.stream, payload),
+        }
+    }
+
+    /// Takes what any block but those of records says.
+    fn table(&mut self, kind: BlockKind, stream: u32, payload: &[u8]) -> Result<(), FormatError> {
         match kind {
             BlockKind::Process => self.process_tags(payload),
             BlockKind::Schema => return self.schema(payload),
-            BlockKind::Stream => self.stream_tags(block.header.stream, payload),
+            BlockKind::Stream => self.stream_tags(stream, payload),
             BlockKind::Strings => self.strings.extend(strings_of(payload)),
             BlockKind::Sites => self.sites.extend(sites_of(payload)),
             BlockKind::Sync => self.process.sync.extend(sync_samples(payload)),
@@ -79,18 +91,23 @@ impl Building {
                 tag::JOB => process.job = text_of(bytes),
                 tag::LIVE_PATH => process.live_path = Some(PathBuf::from(text_of(bytes))),
                 tag::BUFFERS => process.buffers = integer(bytes),
+                tag::SORTED => self.is_sorted = integer(bytes) == Some(1),
                 _ => {}
             }
         }
     }
 
-    pub(super) fn stream_tags(&mut self, number: u32, payload: &[u8]) {
-        let stream = self.streams.entry(number).or_default();
+    pub(super) fn stream_tags(&mut self, of: u32, payload: &[u8]) {
+        let stream = self.streams.entry(of).or_default();
         for (number, bytes) in Tags(payload) {
             match number {
                 tag::TID => stream.tid = integer(bytes),
                 tag::THREAD_NAME => stream.name = text_of(bytes),
                 tag::SIGNAL_STREAM => stream.signal = integer(bytes) == Some(1),
+                tag::STREAM_PROCESS => {
+                    let owner = integer(bytes).and_then(|owner| u32::try_from(owner).ok()).unwrap_or(u32::MAX);
+                    self.owners.insert(of, owner);
+                }
                 _ => {}
             }
         }
@@ -135,6 +152,33 @@ impl Building {
         }
         self.process.providers.push(Provider { base, schema });
         Ok(())
+    }
+
+    /// The processes of the file: one, or all those of a sorted file.
+    pub(super) fn finish_all(mut self, path: &Path, length: u64) -> Vec<Process> {
+        let mut others = std::mem::take(&mut self.others);
+        if others.is_empty() && !self.is_sorted {
+            return vec![self.finish(path, length)];
+        }
+        for (number, stream) in std::mem::take(&mut self.streams) {
+            let part = match self.owners.get(&number) {
+                Some(0) => Some(&mut self),
+                Some(owner) => others.get_mut(owner),
+                None => None,
+            };
+            match part {
+                Some(part) => drop(part.streams.insert(number, stream)),
+                // Whose it is was in a block that is lost: better none than the wrong one.
+                None => self.process.damage.extend(stream.blocks.iter().map(|block| Damage {
+                    offset: block.payload_offset,
+                    bytes: block.header.block_bytes() as u64,
+                    why: FormatError::NoOwner { stream: number },
+                })),
+            }
+        }
+        let parts = std::iter::once((0, self)).chain(others);
+        let parts = parts.map(|(number, part)| Process { part: Some(number), ..part.finish(path, length) });
+        parts.collect()
     }
 
     pub(super) fn finish(mut self, path: &Path, length: u64) -> Process {

@@ -68,6 +68,8 @@ pub struct Process {
     pub damage: Vec<Damage>,
     /// Pieces of the file between good blocks, and their bytes: a part of the damage.
     pub torn: (usize, u64),
+    /// Its number in a sorted file, which holds several processes.
+    pub part: Option<u32>,
     /// What a repair of the file left out or filled in.
     pub repaired: Option<Repaired>,
     /// The live file beside its file that a process left although it ended in order.
@@ -220,8 +222,8 @@ pub(crate) enum FileError {
 }
 
 impl Process {
-    /// Scans a file and collects its tables; `spool` keeps what is taken from its live file.
-    pub(crate) fn open(path: &Path, spool: &mut Spool) -> Result<Self, FileError> {
+    /// Scans a file and collects the tables of its process, or of each of its processes; `spool` keeps what is taken from its live file.
+    pub(crate) fn open(path: &Path, spool: &mut Spool) -> Result<Vec<Self>, FileError> {
         let read_error = |offset| move |source| ReadError { file: path.to_path_buf(), offset, source };
         let file = File::open(path).map_err(read_error(0))?;
         let mut head = vec![0; FIRST_BYTES];
@@ -246,7 +248,7 @@ impl Process {
             }
             _ => {}
         }
-        Ok(building.finish(path, length))
+        Ok(building.finish_all(path, length))
     }
 
     /// A process whose file is not there or has not even a beginning, from its live file alone.
@@ -266,6 +268,14 @@ impl Process {
             }
         }
         Ok(process)
+    }
+
+    /// The name of a file of its own: that of its file, with its number if that holds several processes.
+    #[must_use]
+    pub fn own_file_name(&self) -> PathBuf {
+        let name = self.path.file_name().map(PathBuf::from).unwrap_or_default();
+        let Some(part) = self.part else { return name };
+        PathBuf::from(format!("{}-{part}.tmt", name.file_stem().unwrap_or_default().to_string_lossy()))
     }
 
     /// Reads the stored payload of a block from the process's file, or from the copy of its live file. Fills as much of

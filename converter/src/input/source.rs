@@ -4,12 +4,12 @@ use std::fs::File;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use tracer_format::block::unpack;
+use tracer_format::block::{flag, unpack};
 use tracer_format::record::Lost;
-use tracer_format::{FormatError, ID_LOST, RECORD_HEAD_BYTES, Records};
+use tracer_format::{FormatError, ID_LOST, RECORD_HEAD_BYTES, Records, cause};
 
 use super::ReadError;
-use super::process::{Damage, Extent, Process, Stream};
+use super::process::{BlockIndex, Damage, Extent, Process, Stream};
 use crate::time::LocalTicks;
 
 /// Causes of losses that are told apart.
@@ -69,6 +69,8 @@ pub struct StreamReader<'r> {
     losses: Vec<Lost>,
     damage: Vec<Damage>,
     damaged_records: u64,
+    /// What is missing between the last record and the next one.
+    gap: Option<Lost>,
 }
 
 impl<'r> StreamReader<'r> {
@@ -91,6 +93,7 @@ impl<'r> StreamReader<'r> {
             losses: Vec::new(),
             damage: Vec::new(),
             damaged_records: 0,
+            gap: None,
         }
     }
 
@@ -106,7 +109,37 @@ impl<'r> StreamReader<'r> {
         &self.losses
     }
 
+    /// What is missing between the record before the last one that was read and that one, or behind the last record of all;
+    /// asked for once.
+    pub(crate) fn take_gap(&mut self) -> Option<Lost> {
+        self.gap.take()
+    }
+
+    /// How many records were read, and the date up to which.
+    pub(crate) const fn position(&self) -> (u64, u64) {
+        (self.ordinal, self.ticks)
+    }
+
+    /// Adds to what is missing in front of the next record.
+    fn miss(&mut self, lost: &Lost) {
+        let Some(gap) = &mut self.gap else {
+            self.gap = Some(*lost);
+            return;
+        };
+        gap.count = gap.count.saturating_add(lost.count);
+        gap.bytes = gap.bytes.saturating_add(lost.bytes);
+        gap.first_ticks = gap.first_ticks.min(lost.first_ticks);
+        gap.last_ticks = gap.last_ticks.max(lost.last_ticks);
+        gap.cause |= lost.cause;
+    }
+
+    /// Records between these dates cannot be read; at least so many.
+    fn miss_damaged(&mut self, count: u64, first_ticks: u64, last_ticks: u64) {
+        self.miss(&Lost { count, bytes: 0, first_ticks, last_ticks, cause: cause::DAMAGED });
+    }
+
     fn note(&mut self, lost: &Lost) {
+        self.miss(lost);
         self.lost = self.lost.saturating_add(lost.count);
         let Some(sum) = self.losses.iter_mut().find(|sum| sum.cause == lost.cause) else {
             // There are few causes; a file that has more of them has no sense, and is not worth memory.
@@ -180,7 +213,7 @@ impl<'r> StreamReader<'r> {
 
     /// The next record of the current block, when it is whole and of a type whose size is constant: nearly always.
     #[inline]
-    fn advance_plainly(&mut self) -> Option<Place> {
+    pub(crate) fn advance_plainly(&mut self) -> Option<Place> {
         let rest = self.payload.get(self.at..)?;
         let head = rest.first_chunk::<RECORD_HEAD_BYTES>()?;
         let id = u16::from_le_bytes([head[0], head[1]]);
@@ -215,7 +248,9 @@ impl<'r> StreamReader<'r> {
     fn give_up_block(&mut self, why: FormatError) {
         let block = &self.stream.blocks[self.next_block - 1];
         let bytes = (self.payload.len() - self.at) as u64;
-        self.damaged_records += u64::from(block.header.records.saturating_sub(self.in_block));
+        let hidden = u64::from(block.header.records.saturating_sub(self.in_block));
+        self.damaged_records += hidden;
+        self.miss_damaged(hidden, self.ticks, block.header.last_ticks);
         self.damage.push(Damage { offset: block.payload_offset, bytes, why });
         self.at = self.payload.len();
     }
@@ -223,6 +258,12 @@ impl<'r> StreamReader<'r> {
     /// Loads the next block that can be unpacked.
     fn load(&mut self) -> Result<bool, ReadError> {
         let Some(block) = self.stream.blocks.get(self.next_block) else { return Ok(false) };
+        let before = self.next_block.checked_sub(1).map(|before| &self.stream.blocks[before]);
+        if is_gap(before, block) {
+            // Nobody knows how many records a lost block had.
+            let first = if before.is_some() { self.ticks } else { block.header.first_ticks };
+            self.miss_damaged(0, first, block.header.first_ticks);
+        }
         self.next_block += 1;
         self.in_block = 0;
         self.at = 0;
@@ -243,6 +284,7 @@ impl<'r> StreamReader<'r> {
             Err(why) => {
                 self.damage.push(Damage { offset: block.payload_offset, bytes: filled as u64, why });
                 self.damaged_records += u64::from(block.header.records);
+                self.miss_damaged(block.header.records.into(), block.header.first_ticks, block.header.last_ticks);
                 self.payload = Rc::default();
             }
         }
@@ -250,7 +292,25 @@ impl<'r> StreamReader<'r> {
     }
 }
 
+/// Whether blocks are missing between these, the first of which is `None` at the beginning of a stream. Behind a block of the
+/// live file the recorder may leave out a number; blocks that it overwrote are told by a record.
+fn is_gap(before: Option<&BlockIndex>, block: &BlockIndex) -> bool {
+    let expected = before.map_or(0, |before| before.header.sequence.saturating_add(1));
+    let explained = before.is_some_and(|before| before.live) || block.header.flags & flag::OVERWRITTEN != 0;
+    !explained && block.header.sequence > expected
+}
+
 impl Place {
+    /// Stands for what is missing in front of the record with this position: the bytes of a `lost` record alone.
+    pub(crate) const fn of_gap(ticks: u64, ordinal: u64) -> Self {
+        Self { id: ID_LOST, ticks: LocalTicks(ticks), site: 0, ordinal, start: 0, length: Lost::BYTES as u32 }
+    }
+
+    /// Whether it stands for what is missing.
+    pub(crate) const fn is_gap(&self) -> bool {
+        self.id == ID_LOST
+    }
+
     /// The bytes of the record in its block.
     pub(crate) fn body<'b>(&self, block: &'b [u8]) -> &'b [u8] {
         let start = self.start as usize;

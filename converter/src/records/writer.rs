@@ -66,7 +66,7 @@ impl Writer {
 
     /// The same with the streams of these numbers alone.
     pub(crate) fn copy_of(process: &Process, folder: &Path, is_kept: impl Fn(u32) -> bool) -> Result<Self, WriteError> {
-        let path = folder.join(process.path.file_name().unwrap_or_default());
+        let path = folder.join(process.own_file_name());
         let error = |source| WriteError::Write { file: path.clone(), source };
         std::fs::create_dir_all(folder).map_err(error)?;
         if let (Ok(read), Ok(made)) = (process.path.canonicalize(), path.canonicalize())
@@ -87,7 +87,7 @@ impl Writer {
 
     fn tables(&mut self, process: &Process, is_kept: impl Fn(u32) -> bool) -> io::Result<()> {
         let file = &mut self.file;
-        file.block(BlockKind::Process, PROCESS_STREAM, 1, &process_tags(process))?;
+        file.block(BlockKind::Process, PROCESS_STREAM, 1, &process_tags(process, &ClockTags::of(process)))?;
         for provider in &process.providers {
             let ids = u32::try_from(provider.schema.records.len()).unwrap_or(0);
             file.schema(provider.base, ids, &provider.schema.encode())?;
@@ -183,26 +183,40 @@ impl Writer {
     }
 }
 
-fn process_tags(process: &Process) -> Vec<u8> {
+/// What a process's tags say of its clock.
+pub(crate) struct ClockTags<'p> {
+    pub(crate) kind: Option<u64>,
+    pub(crate) hz: u64,
+    pub(crate) domain: &'p str,
+}
+
+impl<'p> ClockTags<'p> {
+    fn of(process: &'p Process) -> Self {
+        let kind = process.clock_kind.map(|kind| kind as u64);
+        Self { kind, hz: process.clock_hz, domain: &process.clock_domain }
+    }
+}
+
+/// The tags of a process whose clock is this one.
+pub(crate) fn process_tags(process: &Process, clock: &ClockTags<'_>) -> Vec<u8> {
     let mut tags = Vec::new();
     append_tag(&mut tags, tag::PROCESS_ID, &process.id);
     if let Some(parent) = &process.parent_id {
         append_tag(&mut tags, tag::PARENT_ID, parent);
     }
     append_integer(&mut tags, tag::PID, process.pid);
-    let kind = process.clock_kind.map(|kind| kind as u64);
-    for (tag, number) in [(tag::RANK, process.rank), (tag::RANKS, process.ranks), (tag::CLOCK_KIND, kind)] {
+    for (tag, number) in [(tag::RANK, process.rank), (tag::RANKS, process.ranks), (tag::CLOCK_KIND, clock.kind)] {
         if let Some(number) = number {
             append_integer(&mut tags, tag, number);
         }
     }
-    append_integer(&mut tags, tag::CLOCK_HZ, process.clock_hz);
+    append_integer(&mut tags, tag::CLOCK_HZ, clock.hz);
     for (tag, text) in [
-        (tag::HOST, &process.host),
-        (tag::CLOCK_DOMAIN, &process.clock_domain),
-        (tag::COMMAND, &process.command),
-        (tag::WRITER, &process.writer),
-        (tag::JOB, &process.job),
+        (tag::HOST, process.host.as_str()),
+        (tag::CLOCK_DOMAIN, clock.domain),
+        (tag::COMMAND, process.command.as_str()),
+        (tag::WRITER, process.writer.as_str()),
+        (tag::JOB, process.job.as_str()),
     ] {
         if !text.is_empty() {
             append_tag(&mut tags, tag, text.as_bytes());

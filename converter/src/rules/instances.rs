@@ -1,5 +1,7 @@
 //! Which containers exist: a trie over the keys of their paths, and the state of each.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 
 use super::compile::Target;
@@ -142,17 +144,48 @@ impl Paths {
     }
 }
 
-/// A container that exists or existed.
+/// The open states of one type.
+#[derive(Clone, Debug)]
+pub(crate) struct Stack {
+    /// Outermost first.
+    pub(crate) values: Vec<ValueId>,
+    /// The stream whose records changed it last.
+    pub(crate) stream: u32,
+    /// How many gaps that stream had when it was last certain what is open.
+    pub(crate) gaps: u32,
+    /// The outermost stands for whatever is open below: nobody knows what.
+    pub(crate) is_unknown: bool,
+}
+
+/// No stream has changed a stack yet.
+pub(crate) const NO_STREAM: u32 = u32::MAX;
+
+impl Default for Stack {
+    fn default() -> Self {
+        Self { values: Vec::new(), stream: NO_STREAM, gaps: 0, is_unknown: false }
+    }
+}
+
+impl Stack {
+    /// How many states cannot be popped: the unknown one.
+    pub(crate) fn floor(&self) -> usize {
+        usize::from(self.is_unknown)
+    }
+}
+
+/// A container that exists, or has ended and was not replaced yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Instance {
     pub(crate) id: ContainerId,
+    node: Node,
     /// Its container type in the model.
     pub(crate) container: usize,
     /// Its parent's number; `None` below the root.
     pub(crate) parent: Option<usize>,
-    /// Open states by slot, outermost first.
-    pub(crate) stacks: Vec<Vec<ValueId>>,
-    pub(crate) children: Vec<usize>,
+    /// Open states by slot.
+    pub(crate) stacks: Vec<Stack>,
+    /// By id: in the order in which they were created.
+    pub(crate) children: BTreeMap<ContainerId, usize>,
     pub(crate) alive: bool,
     /// Links that it holds and that have only one end yet.
     pub(crate) open_links: u32,
@@ -160,42 +193,72 @@ pub(crate) struct Instance {
     pub(crate) doomed: bool,
 }
 
-/// All instances, by number, and which one a path stands for now.
+/// All living instances, by number, and which one a path stands for now. The number of one that has ended is used again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Instances {
     all: Vec<Instance>,
+    free: Vec<usize>,
+    created: u32,
     current: Vec<Option<u32>>,
+    tops: BTreeMap<ContainerId, usize>,
 }
 
 impl Instances {
-    /// The instance that a path stands for, if one was ever created.
+    /// The living instance that a path stands for.
     pub(crate) fn at(&self, node: Node) -> Option<usize> {
         self.current.get(node as usize).copied().flatten().map(|number| number as usize)
     }
 
     /// Adds a living instance for a path.
     pub(crate) fn add(&mut self, node: Node, container: usize, parent: Option<usize>, slots: usize) -> usize {
-        let number = self.all.len();
-        let id = ContainerId(u32::try_from(number + 1).unwrap_or(u32::MAX));
-        self.all.push(Instance {
+        self.created = self.created.saturating_add(1);
+        let id = ContainerId(self.created);
+        let instance = Instance {
             id,
+            node,
             container,
             parent,
-            stacks: vec![Vec::new(); slots],
-            children: Vec::new(),
+            stacks: vec![Stack::default(); slots],
+            children: BTreeMap::new(),
             alive: true,
             open_links: 0,
             doomed: false,
-        });
-        if let Some(parent) = parent {
-            self.all[parent].children.push(number);
-        }
+        };
+        let number = match self.free.pop() {
+            Some(number) => {
+                self.all[number] = instance;
+                number
+            }
+            None => {
+                self.all.push(instance);
+                self.all.len() - 1
+            }
+        };
+        match parent {
+            Some(parent) => self.all[parent].children.insert(id, number),
+            None => self.tops.insert(id, number),
+        };
         let node = node as usize;
         if self.current.len() <= node {
             self.current.resize(node + 1, None);
         }
         self.current[node] = u32::try_from(number).ok();
         number
+    }
+
+    /// An instance has ended: its memory is for the next one that is added.
+    pub(crate) fn end(&mut self, number: usize) {
+        let instance = &mut self.all[number];
+        instance.alive = false;
+        instance.stacks = Vec::new();
+        instance.children = BTreeMap::new();
+        let (id, node, parent) = (instance.id, instance.node as usize, instance.parent);
+        match parent {
+            Some(parent) => self.all[parent].children.remove(&id),
+            None => self.tops.remove(&id),
+        };
+        self.current[node] = None;
+        self.free.push(number);
     }
 
     pub(crate) fn get(&self, number: usize) -> &Instance {
@@ -206,9 +269,8 @@ impl Instances {
         &mut self.all[number]
     }
 
-    /// Numbers of the living instances directly below the root.
+    /// Numbers of the living instances directly below the root, in the order in which they were created.
     pub(crate) fn tops(&self) -> Vec<usize> {
-        let top = |number: &usize| self.all[*number].parent.is_none() && self.all[*number].alive;
-        (0..self.all.len()).filter(top).collect()
+        self.tops.values().copied().collect()
     }
 }

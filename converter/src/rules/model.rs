@@ -133,6 +133,11 @@ impl Model {
         Ok((self.types.len() + self.values.len()) as u64)
     }
 
+    /// How many values there are.
+    pub(crate) fn value_count(&self) -> usize {
+        self.values.len()
+    }
+
     /// The variant of a link type between two container types.
     pub(crate) fn variant(&self, link: usize, from: usize, to: usize) -> Option<usize> {
         self.links[link].variants.iter().position(|variant| variant.from == from && variant.to == to)

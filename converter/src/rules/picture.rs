@@ -1,6 +1,7 @@
 //! The second pass: runs the programs and sends Pajé operations, in order of date.
 
 mod containers;
+mod gaps;
 
 use std::io;
 
@@ -11,11 +12,12 @@ use super::eval::{Code, Scope};
 use super::instances::Instances;
 use super::links::Waiting;
 use super::model::Model;
-use super::survey::{ArrowPlace, Survey, link_key};
+use super::survey::{ArrowPlace, OtherEnd, Survey, link_key};
 use super::value::{KeyPart, Symbols, Val};
 use crate::paje::{ContainerId, Extra, ExtraValue, KeyId, PajeEvent, Sink, Source, TypeId, ValueId};
 use crate::report::Counts;
 use crate::time::GlobalNanos;
+use gaps::Gaps;
 
 /// The picture being made.
 pub(crate) struct Picture<'p> {
@@ -28,6 +30,7 @@ pub(crate) struct Picture<'p> {
     next_key: u64,
     now: GlobalNanos,
     scratch: String,
+    gaps: Gaps,
     pub(crate) counts: Counts,
 }
 
@@ -43,12 +46,14 @@ type Given<'a> = SmallVec<[(&'a str, Val); 8]>;
 type Related<'a> = SmallVec<[(&'a str, ContainerId); 2]>;
 
 impl<'p> Picture<'p> {
-    /// Sends the definitions and creates the containers of which there is exactly one.
+    /// Sends the definitions and creates the containers of which there is exactly one. `has_gaps` says that records are
+    /// missing: then values for what nobody knows are defined, too.
     pub(crate) fn begin(
         model: &'p Model,
         survey: &'p mut Survey,
         symbols: &'p mut Symbols,
         sink: &'p mut dyn Sink,
+        has_gaps: bool,
     ) -> io::Result<Self> {
         let events = model.define(sink)?;
         let mut picture = Self {
@@ -61,8 +66,14 @@ impl<'p> Picture<'p> {
             next_key: 0,
             now: GlobalNanos(0),
             scratch: String::new(),
+            gaps: Gaps::default(),
             counts: Counts { paje_events: events, ..Counts::default() },
         };
+        if has_gaps {
+            for ty in model.containers.iter().flat_map(|container| &container.states) {
+                picture.unknown_value(*ty)?;
+            }
+        }
         for (container, kind) in model.containers.iter().enumerate() {
             if kind.single {
                 picture.single(container)?;
@@ -131,26 +142,24 @@ impl<'p> Picture<'p> {
             Op::SetState { slot, ty, value, on } => {
                 let instance = self.locate(scope, on)?;
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
-                // Readers differ in what a new state does to those below the top.
-                while self.instances.get(instance).stacks[*slot].len() > 1 {
-                    self.pop(instance, *slot, *ty)?;
-                }
-                self.instances.get_mut(instance).stacks[*slot].clear();
-                self.instances.get_mut(instance).stacks[*slot].push(value);
+                self.replace(instance, *slot, *ty, value)?;
+                self.gaps.is_certain(&mut self.instances, (instance, *slot), place.0);
                 self.state(scope, arrow, instance, *ty, value, true)
             }
             Op::PushState { slot, ty, value, on } => {
                 let instance = self.locate(scope, on)?;
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
-                self.instances.get_mut(instance).stacks[*slot].push(value);
+                self.gaps.changes(&mut self.instances, (instance, *slot), place.0);
+                self.instances.get_mut(instance).stacks[*slot].values.push(value);
                 self.state(scope, arrow, instance, *ty, value, false)
             }
-            Op::PopState { slot, ty, value, on } => self.pop_to(scope, *slot, *ty, value.as_ref(), on),
+            Op::PopState { slot, ty, value, on } => self.pop_to(scope, (*slot, *ty), value.as_ref(), on, place.0),
             Op::ResetState { slot, ty, on } => {
                 let Some(instance) = self.existing(scope, on) else { return Ok(()) };
-                while !self.instances.get(instance).stacks[*slot].is_empty() {
+                while !self.instances.get(instance).stacks[*slot].values.is_empty() {
                     self.pop(instance, *slot, *ty)?;
                 }
+                self.gaps.is_certain(&mut self.instances, (instance, *slot), place.0);
                 Ok(())
             }
             Op::Variable { op, ty, value, on } => {
@@ -170,10 +179,11 @@ impl<'p> Picture<'p> {
                 self.mark(scope, arrow, instance, *ty, value)
             }
             Op::Link { end, link, value, key, on } => {
-                if !self.survey.is_matched(place) {
+                let other = self.survey.other_end(place)?;
+                if other == OtherEnd::Missing {
                     return Ok(());
                 }
-                self.link(scope, arrow, (*end, *link), value.as_ref(), key, on, place)
+                self.link(scope, arrow, (*end, *link), value.as_ref(), key, on, other)
             }
             Op::Line { .. } | Op::Nothing => Ok(()),
         }
@@ -223,29 +233,37 @@ impl<'p> Picture<'p> {
     fn pop_to(
         &mut self,
         scope: &Scope<'_>,
-        slot: usize,
-        ty: TypeId,
+        (slot, ty): (usize, TypeId),
         value: Option<&ValueCode>,
         on: &Target,
+        stream: u32,
     ) -> io::Result<()> {
         let Some(instance) = self.existing(scope, on) else {
-            self.counts.pops_of_nothing += 1;
+            // Its container may have been made by a record that is lost.
+            self.counts.pops_of_nothing += u64::from(!self.gaps.has(stream));
             return Ok(());
+        };
+        let wanted = match value {
+            Some(value) => self.value(scope, ty, value).map(Some),
+            None => Some(None),
         };
         let stack = &self.instances.get(instance).stacks[slot];
-        let keep = match value {
-            None => stack.len().checked_sub(1),
-            Some(value) => {
-                let wanted = self.value(scope, ty, value);
-                let stack = &self.instances.get(instance).stacks[slot];
-                wanted.and_then(|wanted| stack.iter().rposition(|open| *open == wanted))
-            }
+        let known = &stack.values[stack.floor()..];
+        let keep = match wanted {
+            Some(None) => known.len().checked_sub(1),
+            Some(Some(wanted)) => known.iter().rposition(|open| *open == wanted),
+            None => None,
         };
-        let Some(keep) = keep else {
+        let Some(keep) = keep.map(|keep| keep + stack.floor()) else {
+            // It may end what lost records began: then what is below is not known either.
+            if wanted.is_some() && self.gaps.may_hide(stack, stream) {
+                return self.forget(instance, slot, ty);
+            }
             self.counts.pops_of_nothing += 1;
             return Ok(());
         };
-        while self.instances.get(instance).stacks[slot].len() > keep {
+        self.gaps.changes(&mut self.instances, (instance, slot), stream);
+        while self.instances.get(instance).stacks[slot].values.len() > keep {
             self.pop(instance, slot, ty)?;
         }
         Ok(())
@@ -253,9 +271,24 @@ impl<'p> Picture<'p> {
 
     fn pop(&mut self, instance: usize, slot: usize, ty: TypeId) -> io::Result<()> {
         let instance = self.instances.get_mut(instance);
-        instance.stacks[slot].pop();
+        let stack = &mut instance.stacks[slot];
+        stack.values.pop();
+        stack.is_unknown &= !stack.values.is_empty();
         let container = instance.id;
         self.emit(&PajeEvent::PopState { time: self.now, container, ty })
+    }
+
+    /// Makes a value the only one of a stack. Readers differ in what a new state does to those below the top, so these are
+    /// popped before.
+    fn replace(&mut self, instance: usize, slot: usize, ty: TypeId, value: ValueId) -> io::Result<()> {
+        while self.instances.get(instance).stacks[slot].values.len() > 1 {
+            self.pop(instance, slot, ty)?;
+        }
+        let stack = &mut self.instances.get_mut(instance).stacks[slot];
+        stack.values.clear();
+        stack.values.push(value);
+        stack.is_unknown = false;
+        Ok(())
     }
 
     #[expect(clippy::too_many_arguments, reason = "the parts of one verb")]
@@ -267,16 +300,16 @@ impl<'p> Picture<'p> {
         value: Option<&LinkValue>,
         key: &[Code],
         on: &Target,
-        place: ArrowPlace,
+        other: OtherEnd,
     ) -> io::Result<()> {
         let instance = self.locate(scope, on)?;
         let model = self.model;
         let here = on.container();
-        let variant = match (&model.links[link].variants[..], self.survey.other_end.get(&place)) {
+        let variant = match (&model.links[link].variants[..], other) {
             ([_], _) => Some(0),
-            (_, Some(&other)) if end == End::Start => model.variant(link, here, other.into()),
-            (_, Some(&other)) => model.variant(link, other.into(), here),
-            (_, None) => None,
+            (_, OtherEnd::In(other)) if end == End::Start => model.variant(link, here, other),
+            (_, OtherEnd::In(other)) => model.variant(link, other, here),
+            _ => None,
         };
         let Some(variant) = variant.map(|variant| &model.links[link].variants[variant]) else { return Ok(()) };
         let Some(holder) = self.ancestor(instance, model.links[link].holder) else { return Ok(()) };

@@ -14,6 +14,7 @@ use super::instances::{Node, Paths};
 use super::lines::append_line;
 use super::links::{LinkKey, Waiting};
 use super::model::{LinkModel, Model};
+use super::places::{Noting, Places};
 use super::value::{KeyPart, Symbols};
 use crate::clock::LinkLog;
 use crate::paje::TypeId;
@@ -21,13 +22,26 @@ use crate::paje::TypeId;
 /// An arrow of a record: stream, position of the record in it, arrow.
 pub(crate) type ArrowPlace = (u32, u64, u16);
 
+/// Noted of an end without other end; no container type has this number.
+const UNMATCHED: u16 = u16::MAX;
+
+/// The other end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OtherEnd {
+    /// There is none.
+    Missing,
+    /// Where the rules say.
+    Somewhere,
+    /// In a container of this type, of those that the rules allow.
+    In(usize),
+}
+
 /// What the first pass found.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
-    /// Ends of links without other end, which are left out; in order.
-    unmatched: Vec<ArrowPlace>,
-    /// Container type at the other end, for links whose type depends on both.
-    pub(crate) other_end: FxHashMap<ArrowPlace, u16>,
+    /// Ends of links without other end, which are left out, and the container type at the other end of links whose type
+    /// depends on both.
+    ends: Places,
     /// Fields given by `create … with`, by path.
     pub(crate) names: FxHashMap<Node, Vec<(String, KeyPart)>>,
     pub(crate) paths: Paths,
@@ -39,9 +53,16 @@ pub(crate) struct Survey {
 }
 
 impl Survey {
-    /// Whether the link at this arrow has its other end. O(log of the number that have not).
-    pub(crate) fn is_matched(&self, place: ArrowPlace) -> bool {
-        self.unmatched.binary_search(&place).is_err()
+    /// What is known of the other end of the link at this arrow. O(log of the number of ends of which there is something to know).
+    ///
+    /// # Errors
+    /// When the temporary file cannot be read.
+    pub(crate) fn other_end(&mut self, place: ArrowPlace) -> io::Result<OtherEnd> {
+        Ok(match self.ends.find(place)? {
+            Some(UNMATCHED) => OtherEnd::Missing,
+            Some(container) => OtherEnd::In(container.into()),
+            None => OtherEnd::Somewhere,
+        })
     }
 
     /// What `create` was given, each set of names once, in a fixed order.
@@ -53,9 +74,10 @@ impl Survey {
 }
 
 /// The first pass at work.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Surveyor {
     survey: Survey,
+    noting: Noting,
     waiting: Waiting<Seen>,
     /// Where the ends of links are noted, if that is wanted.
     log: Option<LinkLog>,
@@ -73,9 +95,10 @@ struct Seen {
 }
 
 impl Surveyor {
-    /// A first pass that also notes the ends of links in this log.
-    pub(crate) fn with_log(log: Option<LinkLog>) -> Self {
-        Self { log, ..Self::default() }
+    /// A first pass that also notes the ends of links in this log. Beyond so many bytes, what it notes itself goes to a file.
+    pub(crate) fn new(log: Option<LinkLog>, memory: usize) -> Self {
+        let noting = Noting::with_memory(memory);
+        Self { survey: Survey::default(), noting, waiting: Waiting::default(), log, scratch: String::new() }
     }
 
     /// Looks at a record; `time` gives the date of each arrow.
@@ -170,7 +193,7 @@ impl Surveyor {
         let Some(other) = self.waiting.take(&key, end) else {
             if seen.is_partial && end == End::Finish {
                 // The first part of a chain: nothing comes before it.
-                self.survey.unmatched.push(seen.place);
+                self.noting.note(seen.place, UNMATCHED);
                 return;
             }
             if let Some(log) = &mut self.log {
@@ -185,17 +208,17 @@ impl Surveyor {
         self.survey.links += 1;
         let (start, finish) = if end == End::Start { (seen, other) } else { (other, seen) };
         if several {
-            self.survey.other_end.insert(start.place, finish.container);
-            self.survey.other_end.insert(finish.place, start.container);
+            self.noting.note(start.place, finish.container);
+            self.noting.note(finish.place, start.container);
         }
     }
 
     /// What was found, once all records were seen.
     ///
     /// # Errors
-    /// When the log could not be written.
+    /// When the log or another temporary file could not be written.
     pub(crate) fn finish(self) -> io::Result<(Survey, Option<LinkLog>)> {
-        let Self { mut survey, waiting, mut log, .. } = self;
+        let Self { mut survey, mut noting, waiting, mut log, .. } = self;
         let mut incomplete = Vec::new();
         for (end, seen) in waiting.into_rest() {
             match end {
@@ -203,10 +226,10 @@ impl Surveyor {
                 End::Start => survey.unmatched_starts += 1,
                 End::Finish => survey.unmatched_ends += 1,
             }
-            survey.unmatched.push(seen.place);
+            noting.note(seen.place, UNMATCHED);
             incomplete.push(seen.link);
         }
-        survey.unmatched.sort_unstable();
+        survey.ends = noting.finish()?;
         if let Some(log) = &mut log {
             log.finish(incomplete)?;
         }

@@ -166,9 +166,14 @@ impl File {
     }
 
     pub fn end(&mut self) {
+        self.end_with_dropped(0);
+    }
+
+    /// The same of a process that dropped records.
+    pub fn end_with_dropped(&mut self, dropped: u64) {
         let mut tags = Vec::new();
         append_integer(&mut tags, tag::RECORDS_WRITTEN, self.written);
-        append_integer(&mut tags, tag::RECORDS_DROPPED, 0);
+        append_integer(&mut tags, tag::RECORDS_DROPPED, dropped);
         self.process_block(BlockKind::End, 1, &tags);
     }
 

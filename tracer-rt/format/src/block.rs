@@ -127,6 +127,11 @@ pub enum FormatError {
     },
     /// The schema's bytes cannot be decoded.
     BadSchema(String),
+    /// In a file of several processes nothing says which of them a stream is of.
+    NoOwner {
+        /// The stream.
+        stream: u32,
+    },
 }
 
 impl std::fmt::Display for FormatError {
@@ -150,6 +155,7 @@ impl std::fmt::Display for FormatError {
             }
             Self::UnknownRecord { id, offset } => write!(f, "record id {id} at byte {offset} is in no schema"),
             Self::BadRecord { offset } => write!(f, "the record at byte {offset} passes the end of its block"),
+            Self::NoOwner { stream } => write!(f, "nothing says which process stream {stream} is of"),
             Self::BadSchema(why) => write!(f, "the schema cannot be decoded: {why}"),
         }
     }

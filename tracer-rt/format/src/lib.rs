@@ -34,6 +34,15 @@ pub const MAX_PAYLOAD_BYTES: usize = 1 << 24;
 pub const RECORD_HEAD_BYTES: usize = 6;
 /// The stream number of blocks that belong to the whole process.
 pub const PROCESS_STREAM: u32 = u32::MAX;
+/// How many processes a file can hold: the blocks of the one with number `n` have the stream `PROCESS_STREAM - n`.
+pub const MAX_PROCESSES: u32 = 1 << 16;
+
+/// The number of the process whose block has this stream; `None` when it is the number of a stream.
+#[must_use]
+pub const fn process_of_block(stream: u32) -> Option<u32> {
+    let number = PROCESS_STREAM - stream;
+    if number < MAX_PROCESSES { Some(number) } else { None }
+}
 /// Record id: the date that follows is absolute.
 pub const ID_WIDE_DATE: u16 = 0xFFFF;
 /// Record id: records are missing here.
@@ -53,6 +62,8 @@ pub mod cause {
     pub const WRITE_FAILED: u32 = 8;
     /// Newer records took their place: the level is told to overwrite.
     pub const OVERWRITTEN: u32 = 16;
+    /// They are damaged or missing in the file of which this one was made.
+    pub const DAMAGED: u32 = 32;
 }
 
 /// Which clock a process read.

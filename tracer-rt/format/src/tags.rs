@@ -19,11 +19,15 @@ pub mod tag {
     pub const JOB: u16 = 12;
     pub const LIVE_PATH: u16 = 13;
     pub const BUFFERS: u16 = 14;
+    /// Integer: 1 when the blocks of records of the file are in order of date, over all of its streams.
+    pub const SORTED: u16 = 15;
     pub const TID: u16 = 20;
     pub const THREAD_NAME: u16 = 21;
     pub const SIGNAL_STREAM: u16 = 22;
     /// Integer: 1 when the stream's records are overwritten by newer ones unless they are asked for in time.
     pub const OVERWRITTEN: u16 = 23;
+    /// Integer: the number of the process that the stream is of, in a file of several.
+    pub const STREAM_PROCESS: u16 = 24;
     pub const RECORDS_WRITTEN: u16 = 30;
     pub const RECORDS_DROPPED: u16 = 31;
     pub const REPAIRED: u16 = 40;

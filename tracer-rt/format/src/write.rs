@@ -1,4 +1,4 @@
-//! Writing a process file block by block: for tools that filter or correct runs. (Recorders write their own way, under
+//! Writing a process file block by block, or a file of several processes in order of date: for tools that filter, sort or correct runs. (Recorders write their own way, under
 //! other constraints.) It opens no files: it writes to what the caller opened.
 
 use std::collections::{BTreeMap, HashMap};
@@ -11,7 +11,8 @@ use crate::record::Lost;
 use crate::tags::{append_integer, append_tag, tag};
 use crate::typed::Names;
 use crate::{
-    BLOCK_ALIGN, HEADER_BYTES, ID_LOST, ID_WIDE_DATE, MAX_PAYLOAD_BYTES, PROCESS_STREAM, RECORD_HEAD_BYTES, preamble,
+    BLOCK_ALIGN, HEADER_BYTES, ID_LOST, ID_WIDE_DATE, MAX_PAYLOAD_BYTES, MAX_PROCESSES, PROCESS_STREAM,
+    RECORD_HEAD_BYTES, preamble,
 };
 
 /// A block of records is written when it is that large, in bytes.
@@ -22,16 +23,23 @@ const BLOCK_BYTES: usize = 1 << 16;
 pub struct FileWriter<W> {
     out: W,
     sequence: u64,
-    written: u64,
     backward: u64,
     streams: BTreeMap<u32, OutStream>,
     names: NameTables,
-    packer: Packer,
+    /// By process.
+    packers: Vec<Packer>,
+    /// The process of what is written now.
+    process: u32,
+    /// In a sorted file: how many bytes of records are held at most before all are written.
+    slice: Option<usize>,
+    held: usize,
 }
 
 /// A stream that is written.
 #[derive(Debug, Default)]
 struct OutStream {
+    process: u32,
+    written: u64,
     sequence: u64,
     dropped: u64,
     told: u64,
@@ -101,14 +109,54 @@ impl<W: Write> FileWriter<W> {
     /// What `out` says.
     pub fn new(mut out: W) -> io::Result<Self> {
         out.write_all(&preamble())?;
-        let names = NameTables::default();
-        let (streams, packer) = (BTreeMap::new(), Packer::default());
-        Ok(Self { out, sequence: 0, written: 0, backward: 0, streams, names, packer })
+        Ok(Self {
+            out,
+            sequence: 0,
+            backward: 0,
+            streams: BTreeMap::new(),
+            names: NameTables::default(),
+            packers: vec![Packer::default()],
+            process: 0,
+            slice: None,
+            held: 0,
+        })
+    }
+
+    /// Begins a file of several processes, to which records are given in order of date. They are held until there are `slice` bytes
+    /// of them; then each stream gets a block, in the order of their first records. So blocks come in order of date, and no
+    /// reader has to hold more than that to bring the records in order.
+    ///
+    /// # Errors
+    /// What `out` says.
+    pub fn sorted(out: W, slice: usize) -> io::Result<Self> {
+        Ok(Self { slice: Some(slice), ..Self::new(out)? })
+    }
+
+    /// What is given from now on, records apart, is of the process with this number. Names of another are written before.
+    ///
+    /// # Errors
+    /// What `out` says, or that a file cannot hold so many processes.
+    pub fn select(&mut self, process: u32) -> io::Result<()> {
+        if process >= MAX_PROCESSES {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a file holds 65,536 processes at most"));
+        }
+        self.write_names()?;
+        self.names = NameTables::default();
+        self.process = process;
+        let count = self.packers.len().max(process as usize + 1);
+        self.packers.resize_with(count, Packer::default);
+        Ok(())
+    }
+
+    /// The stream that blocks of the selected process have.
+    #[must_use]
+    pub const fn process_stream(&self) -> u32 {
+        PROCESS_STREAM - self.process
     }
 
     /// Says how records of a type are made up. Blocks of records that are all known are packed by columns.
     pub fn learn(&mut self, shape: Shape) {
-        self.packer.learn(shape);
+        self.packers[self.process as usize].learn(shape);
     }
 
     /// The file's names: they are written before the records that use them.
@@ -151,7 +199,7 @@ impl<W: Write> FileWriter<W> {
         let mut payload = u32::from(base).to_le_bytes().to_vec();
         payload.extend_from_slice(&ids.to_le_bytes());
         payload.extend_from_slice(schema);
-        self.block(BlockKind::Schema, PROCESS_STREAM, 1, &payload)
+        self.block(BlockKind::Schema, self.process_stream(), 1, &payload)
     }
 
     /// Says what thread a stream is of; also makes the stream known when it has no records.
@@ -169,7 +217,10 @@ impl<W: Write> FileWriter<W> {
         if signal {
             append_integer(&mut tags, tag::SIGNAL_STREAM, 1);
         }
-        self.streams.entry(stream).or_default();
+        if self.slice.is_some() {
+            append_integer(&mut tags, tag::STREAM_PROCESS, self.process.into());
+        }
+        self.streams.entry(stream).or_default().process = self.process;
         self.block(BlockKind::Stream, stream, 1, &tags)
     }
 
@@ -184,9 +235,15 @@ impl<W: Write> FileWriter<W> {
         }
         let lost = id == ID_LOST;
         let current = self.streams.entry(stream).or_default();
-        if !current.bytes.is_empty() && (lost || current.bytes.len() + need > BLOCK_BYTES) {
-            self.seal(stream)?;
+        match self.slice {
+            None if !current.bytes.is_empty() && (lost || current.bytes.len() + need > BLOCK_BYTES) => {
+                self.seal(stream)?;
+            }
+            // A `lost` record stands first in its block.
+            Some(slice) if self.held + need > slice || (lost && !current.bytes.is_empty()) => self.seal_all()?,
+            _ => {}
         }
+        self.held += need;
         let current = self.streams.entry(stream).or_default();
         if ticks < current.last {
             self.backward += 1;
@@ -208,7 +265,7 @@ impl<W: Write> FileWriter<W> {
         current.bytes.extend_from_slice(body);
         if !lost {
             current.records += 1;
-            self.written += 1;
+            current.written += 1;
         }
         Ok(())
     }
@@ -227,6 +284,18 @@ impl<W: Write> FileWriter<W> {
         stream.dropped = stream.dropped.max(records);
     }
 
+    /// Writes what is held of all streams, in the order of their first records.
+    fn seal_all(&mut self) -> io::Result<()> {
+        let held = self.streams.iter().filter(|(_, stream)| !stream.bytes.is_empty());
+        let mut held: Vec<(u64, u32)> = held.map(|(number, stream)| (stream.first, *number)).collect();
+        held.sort_unstable();
+        for (_, number) in held {
+            self.seal(number)?;
+        }
+        self.held = 0;
+        Ok(())
+    }
+
     fn seal(&mut self, number: u32) -> io::Result<()> {
         self.write_names()?;
         let Some(stream) = self.streams.get_mut(&number) else { return Ok(()) };
@@ -243,7 +312,7 @@ impl<W: Write> FileWriter<W> {
         stream.sequence += 1;
         stream.told = stream.dropped;
         let raw_bytes = u32::try_from(stream.bytes.len()).map_err(io::Error::other)?;
-        match self.packer.pack(&stream.bytes) {
+        match self.packers[stream.process as usize].pack(&stream.bytes) {
             Some(packed) => {
                 put(&mut self.out, BlockHeader { codec: Codec::Columns as u8, raw_bytes, ..header }, packed)
             }
@@ -260,7 +329,7 @@ impl<W: Write> FileWriter<W> {
             (BlockKind::Sites, sites, std::mem::take(&mut self.names.new_sites)),
         ] {
             if !bytes.is_empty() {
-                self.block(kind, PROCESS_STREAM, count, &bytes)?;
+                self.block(kind, self.process_stream(), count, &bytes)?;
                 bytes.clear();
             }
         }
@@ -271,21 +340,34 @@ impl<W: Write> FileWriter<W> {
     ///
     /// # Errors
     /// What `out` says.
-    pub fn finish(mut self, ended: Option<u64>) -> io::Result<W> {
+    pub fn finish(self, ended: Option<u64>) -> io::Result<W> {
+        self.finish_all(&[ended])
+    }
+
+    /// The same of a file of several processes, by their numbers.
+    ///
+    /// # Errors
+    /// What `out` says.
+    pub fn finish_all(mut self, ended: &[Option<u64>]) -> io::Result<W> {
+        self.seal_all()?;
         let numbers: Vec<u32> = self.streams.keys().copied().collect();
         for number in numbers {
-            let stream = &self.streams[&number];
-            if !stream.bytes.is_empty() || stream.dropped > stream.told {
+            let Some(stream) = self.streams.get_mut(&number) else { continue };
+            stream.first = stream.last;
+            if stream.dropped > stream.told {
                 self.seal(number)?;
             }
         }
         self.write_names()?;
-        if let Some(dropped) = ended {
-            let streams: u64 = self.streams.values().map(|stream| stream.dropped).sum();
+        for (number, dropped) in (0u32..).zip(ended) {
+            let Some(dropped) = dropped else { continue };
+            let streams = self.streams.values().filter(|stream| stream.process == number);
+            let (of_streams, written) =
+                streams.fold((0, 0), |sums: (u64, u64), stream| (sums.0 + stream.dropped, sums.1 + stream.written));
             let mut tags = Vec::new();
-            append_integer(&mut tags, tag::RECORDS_WRITTEN, self.written);
-            append_integer(&mut tags, tag::RECORDS_DROPPED, dropped.max(streams));
-            self.block(BlockKind::End, PROCESS_STREAM, 1, &tags)?;
+            append_integer(&mut tags, tag::RECORDS_WRITTEN, written);
+            append_integer(&mut tags, tag::RECORDS_DROPPED, (*dropped).max(of_streams));
+            self.block(BlockKind::End, PROCESS_STREAM - number, 1, &tags)?;
         }
         self.out.flush()?;
         Ok(self.out)

@@ -6,6 +6,7 @@ mod filters;
 mod output_file;
 mod progress;
 mod running;
+mod sizes;
 mod spec_files;
 mod table;
 mod term;

@@ -74,7 +74,7 @@ impl Program {
 
 /// (date, stream, ordinal, link, is finish), in the order in which they are met.
 fn log_of(ends: &[(i64, usize, usize, usize, bool)]) -> LinkLog {
-    let mut log = LinkLog::default();
+    let mut log = LinkLog::with_memory(1 << 20);
     let mut numbers = std::collections::BTreeMap::new();
     for &(date, stream, at, link, is_finish) in ends {
         let (stream, ordinal) = (u32::try_from(stream).unwrap(), at as u64);

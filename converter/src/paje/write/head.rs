@@ -30,12 +30,24 @@ impl Head {
 
     /// A number in decimal.
     #[inline]
-    pub(super) fn number(&mut self, mut number: u64) {
+    pub(super) fn number(&mut self, number: u64) {
+        // Identifiers and seconds are mostly small.
+        if number < 10 {
+            return self.byte(digit_of(number));
+        }
+        self.long_number(number);
+    }
+
+    fn long_number(&mut self, mut number: u64) {
         let digits = number.checked_ilog10().unwrap_or(0) as usize + 1;
         let end = self.length + digits;
-        for digit in self.bytes[self.length..end].iter_mut().rev() {
-            *digit = digit_of(number % 10);
-            number /= 10;
+        let bytes = &mut self.bytes[self.length..end];
+        for pair in bytes.rchunks_exact_mut(2) {
+            pair.copy_from_slice(&PAIRS[(number % 100) as usize]);
+            number /= 100;
+        }
+        if digits % 2 == 1 {
+            bytes[0] = digit_of(number);
         }
         self.length = end;
     }
@@ -61,17 +73,31 @@ impl Head {
     pub(super) fn seconds(&mut self, nanos: u64) {
         self.number(nanos / 1_000_000_000);
         // Below 10^9: 32 bits divide faster.
-        let mut rest = u32::try_from(nanos % 1_000_000_000).unwrap_or(0);
+        let rest = u32::try_from(nanos % 1_000_000_000).unwrap_or(0);
         let start = self.length;
         self.length += 10;
         let Some(place) = self.bytes[start..].first_chunk_mut::<10>() else { return };
+        let (high, low) = (rest / 10_000, rest % 10_000);
+        let pair = |number: u32| PAIRS[(number % 100) as usize];
         place[0] = b'.';
-        for digit in place[1..].iter_mut().rev() {
-            *digit = digit_of(u64::from(rest % 10));
-            rest /= 10;
-        }
+        place[1] = digit_of((high / 10_000).into());
+        place[2..4].copy_from_slice(&pair(high / 100));
+        place[4..6].copy_from_slice(&pair(high));
+        place[6..8].copy_from_slice(&pair(low / 100));
+        place[8..10].copy_from_slice(&pair(low));
     }
 }
+
+/// The numbers below 100 in two digits.
+static PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[b'0'; 2]; 100];
+    let mut number = 0;
+    while number < 100 {
+        pairs[number] = [digit_of(number as u64 / 10), digit_of(number as u64 % 10)];
+        number += 1;
+    }
+    pairs
+};
 
 #[inline]
 const fn digit_of(digit: u64) -> u8 {

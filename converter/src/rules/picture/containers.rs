@@ -99,7 +99,7 @@ impl Picture<'_> {
             instance.doomed = true;
             return Ok(());
         }
-        let children = instance.children.clone();
+        let children: Vec<usize> = instance.children.values().copied().collect();
         let mut waits = false;
         for child in children.into_iter().rev() {
             self.destroy(child)?;
@@ -111,13 +111,12 @@ impl Picture<'_> {
         }
         let slots = self.model.containers[self.instances.get(number).container].states.clone();
         for (slot, ty) in slots.into_iter().enumerate() {
-            while !self.instances.get(number).stacks[slot].is_empty() {
+            while !self.instances.get(number).stacks[slot].values.is_empty() {
                 self.pop(number, slot, ty)?;
             }
         }
-        let instance = self.instances.get_mut(number);
-        instance.alive = false;
-        let container = instance.id;
+        let container = self.instances.get(number).id;
+        self.instances.end(number);
         self.emit(&PajeEvent::DestroyContainer { time: self.now, container })
     }
 

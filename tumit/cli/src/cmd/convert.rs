@@ -17,6 +17,7 @@ use super::Status;
 use super::check::is_paje;
 use crate::output_file::OutputFile;
 use crate::progress::Bar;
+use crate::sizes::Bytes;
 use crate::{spec_files, term};
 
 /// Converts runs to Pajé or other text, and runs and Pajé files to tables of entities
@@ -69,6 +70,11 @@ pub(crate) struct Args {
     /// How many threads may work; the result is the same for any number. All cores if absent
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
+
+    /// How much of what the first pass notes of links stays in memory, as 500K, 64M or 2G; the rest goes to temporary files in
+    /// TMPDIR. The result is the same for any size
+    #[arg(long, value_name = "SIZE", default_value = "64M")]
+    memory: Bytes,
 }
 
 /// What is written.
@@ -136,6 +142,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let mut options = Options::default();
     options.clock = args.clock.into();
     options.threads = args.threads;
+    options.memory = args.memory.0;
     options.causal = args.causal == Causal::On;
     options.output.clone_from(&args.output);
     if let Some(path) = &args.rules {

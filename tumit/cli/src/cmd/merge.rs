@@ -6,11 +6,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use converter::input::Process;
+use converter::pipeline::Options;
 use converter::repair;
-use converter::run::Run;
+use converter::run::{Loss, Run};
+use converter::sort::sort;
 
 use super::Status;
+use super::convert::{Causal, Clock};
 use crate::output_file::OutputFolder;
+use crate::progress::Bar;
 use crate::term;
 
 /// Joins runs into one: the parts of a job that were recorded into several folders
@@ -23,6 +27,11 @@ Examples:
   tumit merge node1.tmt node2.tmt -o job.tmt
   tumit merge /scratch/*/job-4711.tmt -o job-4711.tmt
   tumit dump job.tmt --json                            all records in one stream, in order of date
+  tumit merge job.tmt -o sorted.tmt --sort             one file in order of date, clocks corrected
+
+With --sort the joined run is one file whose blocks are in order of date: what reads it from front to back has to hold
+a megabyte of records to see all of them in order. Dates are those of the corrected time line, so the clocks need no
+samples any more; processes and threads stay what they are.
 
 Exit status: 0 done, 1 something is missing or damaged (the rest was joined), 2 could not run.")]
 pub(crate) struct Args {
@@ -33,6 +42,18 @@ pub(crate) struct Args {
     /// The folder of the joined run, NAME.tmt; it must be new
     #[arg(short, long, value_name = "FOLDER")]
     output: PathBuf,
+
+    /// Writes one file in order of date, on the corrected time line
+    #[arg(long)]
+    sort: bool,
+
+    /// How clocks of different hosts are brought together
+    #[arg(long, value_enum, default_value_t, requires = "sort")]
+    clock: Clock,
+
+    /// Moves dates later where a link still ends before it starts
+    #[arg(long, value_enum, default_value_t, requires = "sort")]
+    causal: Causal,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
@@ -40,7 +61,41 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     for input in &args.inputs {
         runs.push(Run::open(input)?);
     }
+    different(&runs)?;
     let folder = OutputFolder::create(&args.output)?;
+    let unreadable: Vec<String> = runs.iter().flat_map(|run| run.unreadable.iter().cloned()).collect();
+    // What could not be read of the parts is not in the whole.
+    let mut told = unreadable;
+    if args.sort {
+        told.extend(sorted(args, runs, folder.path())?);
+    } else {
+        let mut taken: Vec<&Path> = Vec::new();
+        for process in runs.iter().flat_map(|run| &run.processes) {
+            // A sorted file holds several processes.
+            if !taken.contains(&process.path.as_path()) {
+                take(process, folder.path())?;
+                taken.push(&process.path);
+            }
+        }
+    }
+    folder.finish()?;
+    let joined = Run::open(&args.output)?;
+    let mut out = term::stdout();
+    let records: u64 = joined.processes.iter().flat_map(|p| &p.streams).map(converter::input::Stream::records).sum();
+    let count = joined.processes.len();
+    writeln!(out, "{}: {count} processes, {records} records", args.output.display())
+        .and_then(|()| out.flush())
+        .context("cannot write")?;
+    let mut losses: Vec<String> = joined.losses().iter().map(ToString::to_string).collect();
+    losses.extend(told);
+    for loss in &losses {
+        term::note(&format!("tumit: {loss}"));
+    }
+    Ok(if losses.is_empty() { Status::Done } else { Status::InputHasMistakes })
+}
+
+/// Says no to a process that is there twice.
+fn different(runs: &[Run]) -> anyhow::Result<()> {
     let mut known: Vec<([u8; 16], &Path)> = Vec::new();
     for process in runs.iter().flat_map(|run| &run.processes) {
         if let Some((_, other)) = known.iter().find(|(id, _)| *id == process.id && process.id != [0; 16]) {
@@ -51,23 +106,32 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
             );
         }
         known.push((process.id, &process.path));
-        take(process, folder.path())?;
     }
-    folder.finish()?;
-    let joined = Run::open(&args.output)?;
-    let mut out = term::stdout();
-    let records: u64 = joined.processes.iter().flat_map(|p| &p.streams).map(converter::input::Stream::records).sum();
-    let count = joined.processes.len();
-    writeln!(out, "{}: {count} processes, {records} records", args.output.display())
-        .and_then(|()| out.flush())
-        .context("cannot write")?;
-    // What could not be read of the parts is not in the whole.
-    let mut losses: Vec<String> = joined.losses().iter().map(ToString::to_string).collect();
-    losses.extend(runs.iter().flat_map(|run| run.unreadable.iter().cloned()));
-    for loss in &losses {
-        term::note(&format!("tumit: {loss}"));
+    Ok(())
+}
+
+/// Writes all processes into one file, in order of date. Tells what was lost on the way.
+fn sorted(args: &Args, runs: Vec<Run>, folder: &Path) -> anyhow::Result<Vec<String>> {
+    let run = Run::join(runs);
+    let path = folder.join("sorted.tmt");
+    let file = File::create_new(&path).with_context(|| format!("cannot write `{}`", path.display()))?;
+    let mut options = Options::default();
+    options.clock = args.clock.into();
+    options.causal = args.causal == Causal::On;
+    let bar = Bar::new("{human_len} records");
+    options.progress = bar.teller();
+    let (made, remarks) = sort(&run, &options, BufWriter::with_capacity(1 << 20, file))?;
+    drop(bar);
+    for remark in remarks {
+        term::note(&format!("tumit: {remark}"));
     }
-    Ok(if losses.is_empty() { Status::Done } else { Status::InputHasMistakes })
+    // What a process lost by dropping it is said by the result.
+    let kept = |loss: &Loss| !matches!(loss, Loss::Dropped { .. } | Loss::NotEnded { .. } | Loss::Unreadable { .. });
+    let mut told: Vec<String> = run.losses().iter().filter(|loss| kept(loss)).map(ToString::to_string).collect();
+    if made.unreadable > 0 {
+        told.push(format!("{} records could not be decoded: left out", made.unreadable));
+    }
+    Ok(told)
 }
 
 /// Copies a process's file; what is in its live file goes into the copy.

@@ -47,6 +47,13 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let recorded = Run::open(&args.input)?;
+    if let Some(process) = recorded.processes.iter().find(|p| p.part.is_some() && !p.damage.is_empty()) {
+        bail!(
+            "{}: a sorted file cannot be repaired: sort the run again that it was made of (`tumit merge --sort`), or take what \
+             is good of it (`tumit cut`)",
+            process.path.display()
+        );
+    }
     let repairs: Vec<Option<Repair>> = recorded.processes.iter().map(Repair::of).collect();
     let mut out = term::stdout();
     if repairs.iter().all(Option::is_none) && (args.output.is_none() || args.dry_run) {

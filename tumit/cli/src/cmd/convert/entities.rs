@@ -14,6 +14,7 @@ pub(super) fn run(args: &Args, format: entities::Format) -> anyhow::Result<Statu
     options.clock = args.clock.into();
     options.causal = args.causal == Causal::On;
     options.threads = args.threads;
+    options.memory = args.memory.0;
     options.output.clone_from(&args.output);
     if let Some(path) = &args.rules {
         let Some(spec) = spec_files::compile(path)? else { return Ok(Status::InputHasMistakes) };

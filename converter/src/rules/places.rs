@@ -1,0 +1,206 @@
+//! What the first pass notes of single arrows: sorted by place, in memory up to a budget, beyond it in temporary files.
+//!
+//! They are looked up nearly in order by each stream, so of what is in a file one page per stream is kept.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
+
+use rustc_hash::FxHashMap;
+
+use super::survey::ArrowPlace;
+use crate::input::read_at;
+
+/// Entries of a page.
+const PAGE: usize = 256;
+/// Size of an entry in a file.
+const BYTES: usize = 16;
+/// Pages that are kept at most.
+const PAGES: usize = 4096;
+/// Bytes of a file that are read or written together.
+const BUFFER: usize = 1 << 16;
+
+/// Stream, position in it, arrow, and what is noted.
+type Entry = (u32, u64, u16, u16);
+
+/// Notes while they come, in any order.
+#[derive(Debug)]
+pub(crate) struct Noting {
+    entries: Vec<Entry>,
+    /// How many entries may be in memory.
+    limit: usize,
+    /// Those that had no room, sorted, each file as many as there was room for.
+    runs: Vec<File>,
+    failed: Option<io::Error>,
+}
+
+/// Notes that can be looked up.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    entries: Vec<Entry>,
+    paged: Option<Paged>,
+}
+
+#[derive(Debug)]
+struct Paged {
+    file: File,
+    /// The first entry of each page.
+    firsts: Vec<Entry>,
+    /// By stream, the page that was asked for last, and its number.
+    recent: FxHashMap<u32, (usize, Vec<Entry>)>,
+}
+
+impl Noting {
+    /// Keeps about so many bytes in memory.
+    pub(crate) fn with_memory(bytes: usize) -> Self {
+        let limit = (bytes / size_of::<Entry>()).max(PAGE);
+        Self { entries: Vec::new(), limit, runs: Vec::new(), failed: None }
+    }
+
+    /// Notes something of a place, once.
+    pub(crate) fn note(&mut self, (stream, ordinal, arrow): ArrowPlace, what: u16) {
+        if self.entries.len() >= self.limit && self.failed.is_none() {
+            self.failed = self.spill().err();
+        }
+        self.entries.push((stream, ordinal, arrow, what));
+    }
+
+    fn spill(&mut self) -> io::Result<()> {
+        self.entries.sort_unstable();
+        let mut file = BufWriter::with_capacity(BUFFER, tempfile::tempfile()?);
+        for entry in self.entries.drain(..) {
+            file.write_all(&encode(entry))?;
+        }
+        self.runs.push(file.into_inner().map_err(io::IntoInnerError::into_error)?);
+        Ok(())
+    }
+
+    /// Sorts what was noted. O(n log n).
+    ///
+    /// # Errors
+    /// When a temporary file cannot be written or read.
+    pub(crate) fn finish(mut self) -> io::Result<Places> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        if self.runs.is_empty() {
+            self.entries.sort_unstable();
+            return Ok(Places { entries: self.entries, paged: None });
+        }
+        self.spill()?;
+        drop(self.entries);
+        let (mut inputs, mut heap) = (Vec::new(), BinaryHeap::new());
+        for mut run in self.runs {
+            run.rewind()?;
+            let mut input = BufReader::with_capacity(BUFFER, run);
+            heap.extend(next(&mut input)?.map(|entry| Reverse((entry, inputs.len()))));
+            inputs.push(input);
+        }
+        let mut out = BufWriter::with_capacity(BUFFER, tempfile::tempfile()?);
+        let (mut firsts, mut count) = (Vec::new(), 0usize);
+        while let Some(Reverse((entry, from))) = heap.pop() {
+            if count.is_multiple_of(PAGE) {
+                firsts.push(entry);
+            }
+            count += 1;
+            out.write_all(&encode(entry))?;
+            heap.extend(next(&mut inputs[from])?.map(|entry| Reverse((entry, from))));
+        }
+        let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        Ok(Places { entries: Vec::new(), paged: Some(Paged { file, firsts, recent: FxHashMap::default() }) })
+    }
+}
+
+impl Places {
+    /// What is noted of a place. O(log n).
+    ///
+    /// # Errors
+    /// When the temporary file cannot be read.
+    pub(crate) fn find(&mut self, place: ArrowPlace) -> io::Result<Option<u16>> {
+        match &mut self.paged {
+            Some(paged) => paged.find(place),
+            None => Ok(among(&self.entries, place)),
+        }
+    }
+}
+
+impl Paged {
+    fn find(&mut self, place: ArrowPlace) -> io::Result<Option<u16>> {
+        let after = self.firsts.partition_point(|&(stream, ordinal, arrow, _)| (stream, ordinal, arrow) <= place);
+        let Some(page) = after.checked_sub(1) else { return Ok(None) };
+        if let Some((number, entries)) = self.recent.get(&place.0)
+            && *number == page
+        {
+            return Ok(among(entries, place));
+        }
+        let mut bytes = vec![0; PAGE * BYTES];
+        let filled = read_at(&self.file, &mut bytes, (page * PAGE * BYTES) as u64)?;
+        let entries: Vec<Entry> = bytes[..filled].chunks_exact(BYTES).map(decode).collect();
+        let found = among(&entries, place);
+        if self.recent.len() >= PAGES && !self.recent.contains_key(&place.0) {
+            self.recent.clear();
+        }
+        self.recent.insert(place.0, (page, entries));
+        Ok(found)
+    }
+}
+
+fn among(entries: &[Entry], place: ArrowPlace) -> Option<u16> {
+    let at = entries.binary_search_by_key(&place, |&(stream, ordinal, arrow, _)| (stream, ordinal, arrow)).ok()?;
+    Some(entries[at].3)
+}
+
+fn encode((stream, ordinal, arrow, what): Entry) -> [u8; BYTES] {
+    let mut bytes = [0; BYTES];
+    bytes[..4].copy_from_slice(&stream.to_le_bytes());
+    bytes[4..12].copy_from_slice(&ordinal.to_le_bytes());
+    bytes[12..14].copy_from_slice(&arrow.to_le_bytes());
+    bytes[14..].copy_from_slice(&what.to_le_bytes());
+    bytes
+}
+
+fn decode(bytes: &[u8]) -> Entry {
+    let part =
+        |at: usize, size: usize| bytes[at..at + size].iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+    let short = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
+    (u32::try_from(part(0, 4)).unwrap_or(u32::MAX), part(4, 8), short(12), short(14))
+}
+
+/// The next entry of a file; `None` at its end.
+fn next(input: &mut impl Read) -> io::Result<Option<Entry>> {
+    let mut bytes = [0; BYTES];
+    match input.read_exact(&mut bytes) {
+        Ok(()) => Ok(Some(decode(&bytes))),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        #[test]
+        fn what_was_noted_is_found_with_any_memory(
+            noted in prop::collection::btree_map((0u32..4, 0u64..2000, 0u16..3), any::<u16>(), 0..1500)
+                .prop_map(|noted| noted.into_iter().collect::<Vec<_>>()).prop_shuffle(),
+            asked in prop::collection::vec((0u32..5, 0u64..2001, 0u16..3), 0..200),
+            memory in 0usize..20_000,
+        ) {
+            let mut noting = Noting::with_memory(memory);
+            for (place, what) in &noted {
+                noting.note(*place, *what);
+            }
+            let mut places = noting.finish().unwrap();
+            prop_assert_eq!(places.paged.is_some(), noted.len() > (memory / size_of::<Entry>()).max(PAGE));
+            let expected: BTreeMap<ArrowPlace, u16> = noted.iter().copied().collect();
+            for place in asked.iter().chain(noted.iter().map(|(place, _)| place)) {
+                prop_assert_eq!(places.find(*place).unwrap(), expected.get(place).copied());
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! A run as one file in order of date: the records of all streams of all processes, on the time line that the clocks' correction found.
+//!
+//! Processes and threads stay what they are: each has its tables and its streams in the file, so rules and listings find
+//! what they find in the run. Only dates are others: nanoseconds of one clock, those within records too.
+
+use std::io::{self, Write};
+
+use tracer_format::columns::Shape;
+use tracer_format::entries::Anchor;
+use tracer_format::record::Lost;
+use tracer_format::schema::{Field, FieldType, Scalar};
+use tracer_format::tags::{append_integer, tag};
+use tracer_format::write::FileWriter;
+use tracer_format::{BlockKind, ClockKind, ID_LOST};
+
+use crate::clock::{Clocks, Fine};
+use crate::input::Process;
+use crate::pass::{Due, Pass};
+use crate::pipeline::{ConvertError, Options, fine_dates};
+use crate::plan::{Plan, plan_of_layouts};
+use crate::records::{ClockTags, process_tags};
+use crate::reorder::Taking;
+use crate::run::Run;
+
+/// Bytes of records of which blocks are made together, at least,
+const SLICE_BYTES: usize = 1 << 20;
+/// and for each stream: smaller blocks are mostly heads.
+const SLICE_BYTES_PER_STREAM: usize = 2 << 10;
+/// Stands for the real time at the start of a run that does not know it: dates before the start need room, too.
+const NO_REAL_TIME: i128 = 1 << 60;
+const NANOS: u64 = 1_000_000_000;
+
+/// What was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Sorted {
+    /// Processes.
+    pub processes: usize,
+    /// Their streams.
+    pub streams: usize,
+    /// Records.
+    pub records: u64,
+    /// Records that could not be read. What is missing is told at its place.
+    pub unreadable: u64,
+}
+
+/// Writes a run as one file whose blocks are in order of date. Clocks are corrected as `options` say; progress is told, the rest of
+/// the options is for conversions.
+///
+/// Memory is that of a conversion, and [`FileWriter::sorted`]'s: a megabyte of records, or two kilobytes for each stream.
+///
+/// # Errors
+/// When the run cannot be read, or the file not be written.
+pub fn sort<W: Write>(run: &Run, options: &Options, out: W) -> Result<(Sorted, Vec<String>), ConvertError> {
+    let mut clocks = Clocks::new(run, options.clock);
+    let (mut plan, _symbols) = plan_of_layouts(run, &mut clocks)?;
+    let mut remarks = Vec::new();
+    if let Some(dates) = fine_dates(run, options)? {
+        plan.fines = dates.fines;
+        remarks.extend(dates.clocks.remarks.iter().cloned());
+        remarks.extend(dates.remarks);
+    } else {
+        remarks.append(&mut clocks.remarks);
+    }
+    let plan = plan;
+    let slice = SLICE_BYTES.max(plan.streams.len().saturating_mul(SLICE_BYTES_PER_STREAM));
+    let mut writing = Writing {
+        plan: &plan,
+        run,
+        file: FileWriter::sorted(out, slice)?,
+        zero: zero(run, &plan),
+        dropped: vec![0; plan.streams.len()],
+        body: Vec::new(),
+        made: Sorted { processes: run.processes.len(), streams: plan.streams.len(), ..Sorted::default() },
+    };
+    writing.tables()?;
+    let total = plan.records();
+    let mut done = 0;
+    let tell = |records: u64| {
+        done += records;
+        if let Some(progress) = &options.progress {
+            progress(done.min(total), total);
+        }
+    };
+    let ahead = options.threads.is_none_or(|threads| threads.get() > 1);
+    let floors = vec![None; plan.streams.len()];
+    let pass = Pass { plan: &plan, floors, taking: Taking::ALL, ahead };
+    let tallies = pass.run(tell, |due| Ok(writing.take(&due)?))?;
+    writing.made.unreadable = tallies.iter().map(|tally| tally.unknown).sum();
+    Ok((writing.finish()?, remarks))
+}
+
+/// What has to be added to dates to make them nanoseconds since 1970, as far as the first process that has an anchor knows.
+fn zero(run: &Run, plan: &Plan<'_>) -> i128 {
+    let anchored = run.processes.iter().enumerate().find_map(|(number, process)| {
+        let stream = plan.streams.iter().position(|stream| stream.process == number)?;
+        let anchor = process.anchors.first().filter(|anchor| anchor.real_nanos > 0)?;
+        Some(i128::from(anchor.real_nanos) - i128::from(plan.date(stream, anchor.ticks)))
+    });
+    anchored.filter(|zero| *zero > 0).unwrap_or(NO_REAL_TIME)
+}
+
+struct Writing<'s, W> {
+    plan: &'s Plan<'s>,
+    run: &'s Run,
+    file: FileWriter<W>,
+    zero: i128,
+    /// By stream: records that the recorder dropped so far.
+    dropped: Vec<u64>,
+    body: Vec<u8>,
+    made: Sorted,
+}
+
+impl<W: Write> Writing<'_, W> {
+    /// Writes what processes and streams say of themselves: tags, schemas, names, anchors.
+    fn tables(&mut self) -> io::Result<()> {
+        let first = self.run.processes.first().map_or([0; 16], |process| process.id);
+        let domain = format!("sorted {:032x}", u128::from_be_bytes(first));
+        let mut stream = 0;
+        for (number, process) in (0u32..).zip(&self.run.processes) {
+            self.file.select(number)?;
+            let clock = ClockTags { kind: Some(ClockKind::User as u64), hz: NANOS, domain: &domain };
+            let mut tags = process_tags(process, &clock);
+            append_integer(&mut tags, tag::SORTED, 1);
+            let of_process = self.file.process_stream();
+            self.file.block(BlockKind::Process, of_process, 1, &tags)?;
+            for provider in &process.providers {
+                let ids = u32::try_from(provider.schema.records.len()).unwrap_or(0);
+                self.file.schema(provider.base, ids, &provider.schema.encode())?;
+                let shapes = (provider.base..).zip(&provider.schema.records);
+                shapes.filter_map(|(id, kind)| Shape::of(id, kind)).for_each(|shape| self.file.learn(shape));
+            }
+            for (id, text) in (0u32..).zip(&process.strings) {
+                text.iter().for_each(|text| self.file.names().set_string(id, text));
+            }
+            for (id, site) in (0u32..).zip(&process.sites) {
+                site.iter().for_each(|(name, line)| self.file.names().set_site(id, name, *line));
+            }
+            self.anchors(process, stream)?;
+            for of in &process.streams {
+                let number = u32::try_from(stream).map_err(io::Error::other)?;
+                self.file.stream(number, of.tid, &of.name, of.signal)?;
+                stream += 1;
+            }
+        }
+        self.file.select(0)
+    }
+
+    fn anchors(&mut self, process: &Process, stream: usize) -> io::Result<()> {
+        if process.anchors.is_empty() || stream >= self.plan.streams.len() || process.streams.is_empty() {
+            return Ok(());
+        }
+        // What the causal pass moved are records, not the clock.
+        let fine = Fine { bend: self.plan.fines[stream].bend.clone(), ..Fine::default() };
+        let mut bytes = Vec::new();
+        for anchor in &process.anchors {
+            let ticks = self.ticks(fine.date(self.plan.date(stream, anchor.ticks), 0));
+            bytes.extend_from_slice(&Anchor { ticks, ..*anchor }.encode());
+        }
+        let count = u32::try_from(process.anchors.len()).unwrap_or(u32::MAX);
+        let of_process = self.file.process_stream();
+        self.file.block(BlockKind::Anchors, of_process, count, &bytes)
+    }
+
+    /// Ticks of the sorted file's clock.
+    fn ticks(&self, date: i64) -> u64 {
+        ticks_of(self.zero, date)
+    }
+
+    fn take(&mut self, due: &Due<'_>) -> io::Result<()> {
+        let stream = u32::try_from(due.stream).unwrap_or(u32::MAX);
+        let (plan, zero, fine) = (self.plan, self.zero, &self.plan.fines[due.stream]);
+        let sorted = |ticks: u64| ticks_of(zero, fine.date(plan.date(due.stream, ticks), due.ordinal));
+        let ticks = self.ticks(due.date);
+        if due.is_gap() {
+            let lost = Lost::decode(due.body).unwrap_or_default();
+            let (first_ticks, last_ticks) = (sorted(lost.first_ticks), sorted(lost.last_ticks));
+            if lost.cause != tracer_format::cause::DAMAGED {
+                let all = self.run.processes.get(plan.streams[due.stream].process).map_or(0, Process::dropped);
+                self.dropped[due.stream] = self.dropped[due.stream].saturating_add(lost.count).min(all);
+                self.file.dropped(stream, self.dropped[due.stream]);
+            }
+            return self.file.record(stream, ID_LOST, ticks, &Lost { first_ticks, last_ticks, ..lost }.encode());
+        }
+        let process = &self.run.processes[plan.streams[due.stream].process];
+        let Some(kind) = process.record_type(due.id) else { return Ok(()) };
+        self.body.clear();
+        if kind.located {
+            self.body.extend_from_slice(&due.site.to_le_bytes());
+        }
+        let start = self.body.len();
+        self.body.extend_from_slice(due.body);
+        change_dates(&kind.fields, &mut self.body[start..], sorted);
+        self.made.records += 1;
+        self.file.record(stream, due.id, ticks, &self.body)
+    }
+
+    fn finish(mut self) -> io::Result<Sorted> {
+        let streams = self.run.processes.iter().flat_map(|process| &process.streams);
+        for (number, stream) in (0u32..).zip(streams) {
+            self.file.dropped(number, stream.dropped);
+        }
+        let ended = self.run.processes.iter().map(|process| process.ended.then(|| process.dropped()));
+        let ended: Vec<Option<u64>> = ended.collect();
+        self.file.finish_all(&ended)?;
+        Ok(self.made)
+    }
+}
+
+fn ticks_of(zero: i128, date: i64) -> u64 {
+    let ticks = (zero + i128::from(date)).clamp(0, u64::MAX.into());
+    u64::try_from(ticks).unwrap_or(0)
+}
+
+/// Replaces the dates among the fields of a record; what passes its end is left as it is.
+fn change_dates(fields: &[Field], mut body: &mut [u8], change: impl Fn(u64) -> u64) {
+    for field in fields {
+        let counted = match field.ty {
+            FieldType::Variable(_) | FieldType::One(Scalar::String | Scalar::Bytes) => {
+                let Some((count, rest)) = body.split_first_chunk_mut::<2>() else { return };
+                body = rest;
+                usize::from(u16::from_le_bytes(*count))
+            }
+            _ => 0,
+        };
+        let (scalar, count) = match field.ty {
+            FieldType::One(Scalar::String | Scalar::Bytes) => (Scalar::U8, counted),
+            FieldType::One(scalar) => (scalar, 1),
+            FieldType::Fixed(scalar, count) => (scalar, count as usize),
+            FieldType::Variable(scalar) => (scalar, counted),
+        };
+        let size = FieldType::One(scalar).bytes().unwrap_or(0).saturating_mul(count);
+        let Some((values, rest)) = body.split_at_mut_checked(size) else { return };
+        if scalar == Scalar::Date {
+            for date in values.chunks_exact_mut(8) {
+                let ticks = date.first_chunk().map_or(0, |date| u64::from_le_bytes(*date));
+                date.copy_from_slice(&change(ticks).to_le_bytes());
+            }
+        }
+        body = rest;
+    }
+}

@@ -1,0 +1,185 @@
+//! A sorted run says what the run said: the same picture, with other clocks, losses and damage too.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "support/synthetic.rs"]
+mod synthetic;
+
+use std::path::Path;
+
+use converter::paje::write::Writer;
+use converter::pipeline::{Options, convert};
+use converter::report::Report;
+use converter::run::Run;
+use converter::sort::sort;
+use synthetic::{About, File, Records};
+use tracer_format::record::Lost;
+use tracer_format::{ID_LOST, cause};
+
+const SPEC: &str = r#"
+trace talk;
+level L {
+    event enter { what: interned }
+    event leave { note: string, since: date, marks: [date] }
+    event send { to: u32, n: u32 }
+    event receive { from: u32, n: u32 }
+}
+paje {
+    container program "Program" {
+        container process[rank: u32] "Process {rank}" {
+            container thread[tid: u64] "Thread {tid}" { state doing "Doing" event note "Note" }
+        }
+        link message "Message" from thread to thread
+    }
+}
+rule enter -> push doing = what on thread[rank, tid] with { at = date };
+rule leave -> pop doing on thread[rank, tid] -> push doing = "waits" on thread[rank, tid] at since -> pop doing on thread[rank, tid]
+           -> mark note = note on thread[rank, tid] with { since, first = marks[0] };
+rule send -> start message key (rank, to, n) from thread[rank, tid];
+rule receive -> end message key (from, rank, n) to thread[rank, tid];
+"#;
+
+/// Ticks of a process's clock at so many nanoseconds of true time.
+#[derive(Clone, Copy)]
+struct Skew {
+    hz: u64,
+    offset: u64,
+}
+
+impl Skew {
+    fn ticks(self, nanos: u64) -> u64 {
+        u64::try_from(u128::from(nanos) * u128::from(self.hz) / 1_000_000_000).unwrap() + self.offset
+    }
+}
+
+/// Two processes whose clocks differ by seconds and in rate, with two threads each, that send each other messages.
+fn write_run(folder: &Path, losses: bool) {
+    let (spec, diagnostics) = tumit::compile_text("talk.tumit", SPEC);
+    let schema = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false))).schema();
+    let skews = [Skew { hz: 1_000_000_000, offset: 5_000_000_000 }, Skew { hz: 2_500_010_000, offset: 77_000_000_000 }];
+    for (rank, skew) in (0u32..).zip(skews) {
+        let mut file = File::new(&About { hz: skew.hz, ..About::rank(rank.into()) }, &schema);
+        let names: Vec<u32> = ["run", "talk"].iter().map(|name| file.string(&format!("{name} of {rank}"))).collect();
+        file.thread(0, 10 + u64::from(rank), "main");
+        file.thread(1, 20 + u64::from(rank), "helper");
+        for (stream, block) in (0..6u64).flat_map(|block| [(0u32, block), (1, block)]) {
+            let mut records = Records::default();
+            let start = block * 3_000_000 + 1000;
+            if losses && block == 3 && stream == 0 {
+                let at = skew.ticks(start - 500);
+                let told = Lost { count: 7, bytes: 99, first_ticks: at, last_ticks: at + 10, cause: cause::NO_BUFFER };
+                (records.first, records.last) = (at + 10, at + 10);
+                records.payload.extend_from_slice(&ID_LOST.to_le_bytes());
+                records.payload.extend_from_slice(&[0; 4]);
+                records.payload.extend_from_slice(&told.encode());
+                records.count = 1;
+            }
+            for step in 0..300u64 {
+                let now = start + step * 10_000 + u64::from(stream) * 3000;
+                let n = u32::try_from(block * 300 + step).unwrap();
+                let other = 1 - rank;
+                match (stream, (step + u64::from(rank)) % 2) {
+                    // Even steps: one sends and the other receives 2 µs later.
+                    (0, 0) => records.record(2, skew.ticks(now), &[other.to_le_bytes(), n.to_le_bytes()].concat()),
+                    (0, _) => {
+                        records.record(3, skew.ticks(now + 2000), &[other.to_le_bytes(), n.to_le_bytes()].concat());
+                    }
+                    (_, 0) => records.record(0, skew.ticks(now), &names[usize::from(step % 3 == 0)].to_le_bytes()),
+                    _ => {
+                        let since = skew.ticks(now - 4000).to_le_bytes();
+                        let body = [&2u16.to_le_bytes()[..], b"ok", &since, &1u16.to_le_bytes(), &since].concat();
+                        records.record(1, skew.ticks(now), &body);
+                    }
+                }
+            }
+            if losses && block == 3 && stream == 0 {
+                records.count -= 1;
+            }
+            let before = file.bytes.len();
+            file.records(stream, block, &records);
+            if losses && block == 2 && stream == 1 && rank == 1 {
+                file.bytes[before + 100] ^= 0xFF;
+            }
+        }
+        if losses {
+            file.end_with_dropped(7);
+        } else {
+            file.end();
+        }
+        file.save(folder, &format!("rank{rank}.tmt"));
+    }
+}
+
+fn converted(folder: &Path) -> (String, Report) {
+    let mut writer = Writer::new(Vec::new());
+    let report = convert(&Run::open(folder).unwrap(), &Options::default(), &mut writer).unwrap();
+    (String::from_utf8(writer.into_inner()).unwrap(), report)
+}
+
+fn sorted(run: &Path, into: &Path, threads: usize) {
+    std::fs::create_dir_all(into).unwrap();
+    let mut options = Options::default();
+    options.threads = std::num::NonZeroUsize::new(threads);
+    let mut bytes = Vec::new();
+    sort(&Run::open(run).unwrap(), &options, &mut bytes).unwrap();
+    std::fs::write(into.join("all.tmt"), bytes).unwrap();
+}
+
+#[test]
+fn the_picture_is_the_same_with_one_clock_as_with_two() {
+    for losses in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let (run, one, two) = (folder.path().join("run"), folder.path().join("one"), folder.path().join("two"));
+        write_run(&run, losses);
+        sorted(&run, &one, 1);
+        sorted(&run, &two, 2);
+        // The same on any number of threads.
+        assert!(std::fs::read(one.join("all.tmt")).unwrap() == std::fs::read(two.join("all.tmt")).unwrap());
+        let (wanted, before) = converted(&run);
+        let (found, after) = converted(&one);
+        assert_eq!((before.clocks.domains.len(), after.clocks.domains.len()), (2, 1));
+        assert_eq!(before.counts, after.counts, "losses: {losses}");
+        assert_eq!(wanted.contains("unknown (records lost)"), losses);
+        assert_eq!(before.counts.unknown_states > 0, losses);
+        for (number, (a, b)) in wanted.lines().zip(found.lines()).enumerate() {
+            assert_eq!(a, b, "line {}", number + 1);
+        }
+        assert_eq!(wanted.len(), found.len());
+        assert_eq!(after.counts.dropped_records, if losses { 14 } else { 0 });
+        // Sorting once more changes nothing but the zero of dates, which is the same.
+        let again = folder.path().join("again");
+        sorted(&one, &again, 2);
+        assert!(converted(&again).0 == found);
+    }
+}
+
+#[test]
+fn every_cut_of_a_sorted_file_is_survived_and_no_record_changes_its_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let (run, one) = (folder.path().join("run"), folder.path().join("one"));
+    write_run(&run, false);
+    sorted(&run, &one, 1);
+    let whole = std::fs::read(one.join("all.tmt")).unwrap();
+    let path = one.join("all.tmt");
+    for cut in (16..whole.len()).step_by(whole.len() / 97) {
+        std::fs::write(&path, &whole[..cut]).unwrap();
+        let Ok(run) = Run::open(&one) else { continue };
+        assert!(!run.losses().is_empty());
+        let mut writer = Writer::new(Vec::new());
+        convert(&run, &Options::default(), &mut writer).unwrap();
+    }
+    // A block less, whichever it is: what is read of a thread is what the thread recorded.
+    let starts: Vec<usize> =
+        (0..whole.len()).step_by(8).filter(|at| whole[*at..].starts_with(&tracer_format::BLOCK_MAGIC)).collect();
+    for pair in starts.windows(2) {
+        let bytes = [&whole[..pair[0]], &whole[pair[1]..]].concat();
+        std::fs::write(&path, bytes).unwrap();
+        let Ok(run) = Run::open(&one) else { continue };
+        for process in &run.processes {
+            for stream in process.streams.iter().filter(|stream| !stream.name.is_empty()) {
+                let tid = stream.tid.unwrap();
+                assert!(process.rank.is_none_or(|rank| rank == tid % 10), "thread {tid} of {:?}", process.rank);
+            }
+        }
+    }
+}

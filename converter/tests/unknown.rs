@@ -1,0 +1,310 @@
+//! States after losses: what nobody knows is drawn as unknown, until something is certain; never a made-up state.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "support/synthetic.rs"]
+mod synthetic;
+
+use converter::paje::{PajeEvent, Sink};
+use converter::pipeline::{Options, convert};
+use converter::report::Report;
+use converter::run::Run;
+use converter::time::GlobalNanos;
+use synthetic::{About, File, Records};
+use tracer_format::record::Lost;
+use tracer_format::{BlockKind, HEADER_BYTES, ID_LOST, cause};
+
+const SPEC: &str = r#"
+trace doing;
+level L {
+    event enter { thread: u32, what: string }
+    event leave { thread: u32 }
+    event leave_to { thread: u32, what: string }
+    event become { thread: u32, what: string }
+    event idle { thread: u32 }
+}
+paje { container thread[thread: u32] "Thread {thread}" { state doing "Doing" } }
+rule enter -> push doing = what on thread[thread];
+rule leave -> pop doing on thread[thread];
+rule leave_to -> pop doing = what on thread[thread];
+rule become -> set doing = what on thread[thread];
+rule idle -> reset doing on thread[thread];
+"#;
+
+const UNKNOWN: &str = "unknown (records lost)";
+
+/// What is open after each event, as `date container: outermost/…/innermost`; as a reader of Pajé would have it.
+#[derive(Default)]
+struct Stacks {
+    names: Vec<(u32, String)>,
+    containers: Vec<String>,
+    open: Vec<Vec<String>>,
+    told: Vec<String>,
+    events_before_values: bool,
+    seen_events: bool,
+}
+
+impl Stacks {
+    fn change(&mut self, time: GlobalNanos, container: u32, change: impl FnOnce(&mut Vec<String>)) {
+        let stack = &mut self.open[container as usize - 1];
+        change(stack);
+        self.told.push(format!("{} {}: {}", time.0, self.containers[container as usize - 1], stack.join("/")));
+    }
+}
+
+impl Sink for Stacks {
+    fn event(&mut self, event: &PajeEvent<'_>) -> std::io::Result<()> {
+        let name = |value: u32| self.names.iter().find(|(id, _)| *id == value).unwrap().1.clone();
+        self.seen_events |= event.time().is_some();
+        match *event {
+            PajeEvent::DefineValue { value, name, .. } => {
+                assert!(self.names.iter().all(|(id, _)| *id != value.0));
+                self.events_before_values |= self.seen_events;
+                self.names.push((value.0, name.to_owned()));
+            }
+            PajeEvent::CreateContainer { name, .. } => {
+                self.containers.push(name.to_owned());
+                self.open.push(Vec::new());
+            }
+            PajeEvent::SetState { time, container, value, .. } => {
+                let name = name(value.0);
+                self.change(time, container.0, |stack| *stack = vec![name]);
+            }
+            PajeEvent::PushState { time, container, value, .. } => {
+                let name = name(value.0);
+                self.change(time, container.0, |stack| stack.push(name));
+            }
+            PajeEvent::PopState { time, container, .. } => {
+                self.change(time, container.0, |stack| drop(stack.pop().unwrap()));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, _end: GlobalNanos) -> std::io::Result<()> {
+        assert!(self.open.iter().all(Vec::is_empty));
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Step {
+    Enter(u32, &'static str),
+    Leave(u32),
+    LeaveTo(u32, &'static str),
+    Become(u32, &'static str),
+    Idle(u32),
+}
+
+fn add(records: &mut Records, at: u64, step: Step) {
+    let text = |thread: u32, what: &str| {
+        let length = u16::try_from(what.len()).unwrap().to_le_bytes();
+        [&thread.to_le_bytes()[..], &length, what.as_bytes()].concat()
+    };
+    match step {
+        Step::Enter(thread, what) => records.record(0, at, &text(thread, what)),
+        Step::Leave(thread) => records.record(1, at, &thread.to_le_bytes()),
+        Step::LeaveTo(thread, what) => records.record(2, at, &text(thread, what)),
+        Step::Become(thread, what) => records.record(3, at, &text(thread, what)),
+        Step::Idle(thread) => records.record(4, at, &thread.to_le_bytes()),
+    }
+}
+
+fn block(from: u64, steps: &[Step]) -> Records {
+    let mut records = Records::default();
+    for (at, step) in (from..).step_by(10).zip(steps) {
+        add(&mut records, at, *step);
+    }
+    records
+}
+
+/// How the second of three blocks, dated 100 to 199, gets lost.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Loss {
+    /// The recorder dropped its records, and says so.
+    Dropped,
+    /// It is not in the file.
+    Missing,
+    /// A byte of it is wrong.
+    Damaged,
+    /// Its checksum is right, its content is not.
+    Senseless,
+}
+
+fn run_with(loss: Loss, before: &[Step], after: &[Step]) -> Vec<u8> {
+    let schema = tumit::compile_text("doing.tumit", SPEC).0.unwrap().schema();
+    let mut file = File::new(&About::new(1), &schema);
+    file.thread(0, 2, "main");
+    file.thread(1, 3, "other");
+    file.records(0, 0, &block(0, before));
+    // Another thread, which loses nothing.
+    file.records(1, 0, &block(5, &[Step::Enter(9, "calm")]));
+    let lost = block(100, &[Step::Idle(1), Step::Enter(1, "hidden"), Step::Enter(2, "hidden")]);
+    let start = file.bytes.len();
+    match loss {
+        Loss::Dropped | Loss::Missing => {}
+        Loss::Damaged => {
+            file.records(0, 1, &lost);
+            let byte = &mut file.bytes[start + HEADER_BYTES + 7];
+            *byte ^= 0x55;
+        }
+        Loss::Senseless => {
+            let mut senseless = lost.clone();
+            senseless.payload[..2].copy_from_slice(&999u16.to_le_bytes());
+            file.records(0, 1, &senseless);
+        }
+    }
+    let mut last = Records::default();
+    if loss == Loss::Dropped {
+        let told = Lost { count: 3, bytes: 60, first_ticks: 100, last_ticks: 120, cause: cause::NO_BUFFER };
+        (last.first, last.last) = (120, 120);
+        last.payload.extend_from_slice(&ID_LOST.to_le_bytes());
+        last.payload.extend_from_slice(&[0; 4]);
+        last.payload.extend_from_slice(&told.encode());
+        // Counted from the date of the `lost` record.
+        let mut rest = block(200, after);
+        rest.payload[2..6].copy_from_slice(&80u32.to_le_bytes());
+        last.payload.extend_from_slice(&rest.payload);
+        (last.count, last.last) = (rest.count, rest.last);
+    } else {
+        last = block(200, after);
+    }
+    file.records(0, if loss == Loss::Dropped { 1 } else { 2 }, &last);
+    if loss == Loss::Dropped {
+        file.end_with_dropped(3);
+    } else {
+        file.end();
+    }
+    file.bytes
+}
+
+fn told(bytes: &[u8]) -> (Vec<String>, Report, bool) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.tmt"), bytes).unwrap();
+    let run = Run::open(folder.path()).unwrap();
+    let mut stacks = Stacks::default();
+    let report = convert(&run, &Options::default(), &mut stacks).unwrap();
+    let calm: Vec<&String> = stacks.told.iter().filter(|line| line.contains("Thread 9")).collect();
+    assert_eq!(calm[0], "5 Thread 9: calm");
+    // It stays so to the end.
+    assert!(calm.len() == 2 && calm[1].ends_with("Thread 9: "), "{calm:?}");
+    let told = stacks.told.iter().filter(|line| !line.contains("Thread 9")).cloned().collect();
+    (told, report, stacks.events_before_values)
+}
+
+#[test]
+fn a_loss_makes_states_unknown_until_something_is_certain() {
+    for loss in [Loss::Dropped, Loss::Missing, Loss::Damaged, Loss::Senseless] {
+        let before = [Step::Enter(1, "run"), Step::Enter(1, "send"), Step::Become(2, "wait")];
+        let after = [
+            Step::Leave(1),
+            Step::Enter(1, "new"),
+            Step::Leave(1),
+            Step::LeaveTo(1, "run"),
+            Step::Become(1, "known"),
+            Step::Leave(1),
+            Step::Leave(1),
+        ];
+        let (told, report, late) = told(&run_with(loss, &before, &after));
+        // The recorder told when the loss began, and so did the block's head that is whole; else nobody knows, and nothing
+        // is known behind the last record before it.
+        let from = match loss {
+            Loss::Dropped | Loss::Senseless => 100,
+            Loss::Missing | Loss::Damaged => 20,
+        };
+        let end = 260;
+        let expected = [
+            "0 Thread 1: run".to_owned(),
+            "10 Thread 1: run/send".to_owned(),
+            "20 Thread 2: wait".to_owned(),
+            format!("{from} Thread 1: run"),
+            format!("{from} Thread 1: {UNKNOWN}"),
+            format!("{from} Thread 2: {UNKNOWN}"),
+            // The first `leave` ends something unknown, and what is below is not known either.
+            format!("210 Thread 1: {UNKNOWN}/new"),
+            format!("220 Thread 1: {UNKNOWN}"),
+            "240 Thread 1: known".to_owned(),
+            "250 Thread 1: ".to_owned(),
+            format!("{end} Thread 2: "),
+        ];
+        assert_eq!(told, expected, "{loss:?}");
+        assert_eq!((report.counts.unknown_states, report.counts.pops_of_nothing), (2, 1), "{loss:?}");
+        assert!(!report.is_clean());
+        assert!(report.lines().iter().any(|line| line.starts_with("2 states are not known")), "{:?}", report.lines());
+        // Only a block whose head is right and whose content is not comes as a surprise.
+        assert_eq!(late, loss == Loss::Senseless, "{loss:?}");
+    }
+}
+
+#[test]
+fn what_lost_records_may_have_opened_is_unknown_when_it_ends() {
+    // Thread 1 is met for the first time behind the loss.
+    let after = [
+        Step::Enter(1, "inner"),
+        Step::Leave(1),
+        Step::Leave(1),
+        Step::Enter(1, "more"),
+        Step::Idle(1),
+        Step::Leave(1),
+    ];
+    let (told, report, _) = told(&run_with(Loss::Missing, &[Step::Enter(3, "a"), Step::Idle(3)], &after));
+    let expected = [
+        "0 Thread 3: a",
+        "10 Thread 3: ",
+        // Whether it is idle still, nobody knows.
+        "10 Thread 3: unknown (records lost)",
+        "200 Thread 1: inner",
+        "210 Thread 1: ",
+        "220 Thread 1: unknown (records lost)",
+        "230 Thread 1: unknown (records lost)/more",
+        "240 Thread 1: unknown (records lost)",
+        "240 Thread 1: ",
+        "250 Thread 3: ",
+    ];
+    assert_eq!(told, expected);
+    // After `idle` everything is certain again: the last `leave` is a mistake of the program.
+    assert_eq!((report.counts.unknown_states, report.counts.pops_of_nothing), (2, 1));
+}
+
+#[test]
+fn a_stack_belongs_to_the_stream_that_changed_it_last() {
+    let schema = tumit::compile_text("doing.tumit", SPEC).0.unwrap().schema();
+    let mut file = File::new(&About::new(1), &schema);
+    file.thread(0, 2, "main");
+    file.thread(1, 3, "other");
+    file.records(0, 0, &block(0, &[Step::Enter(1, "a")]));
+    // The other thread takes thread 1 over; the first one's loss concerns thread 2 alone.
+    file.records(1, 0, &block(20, &[Step::Enter(1, "c")]));
+    file.records(0, 1, &block(30, &[Step::Enter(2, "b")]));
+    file.records(0, 3, &block(200, &[Step::Enter(2, "d")]));
+    file.end();
+    let folder = tempfile::tempdir().unwrap();
+    file.save(folder.path(), "a.tmt");
+    let run = Run::open(folder.path()).unwrap();
+    let mut stacks = Stacks::default();
+    convert(&run, &Options::default(), &mut stacks).unwrap();
+    let expected = [
+        "0 Thread 1: a",
+        "20 Thread 1: a/c",
+        "30 Thread 2: b",
+        "30 Thread 2: unknown (records lost)",
+        "200 Thread 2: unknown (records lost)/d",
+    ];
+    assert_eq!(stacks.told[..5], expected);
+}
+
+#[test]
+fn a_run_without_losses_knows_no_such_value() {
+    let schema = tumit::compile_text("doing.tumit", SPEC).0.unwrap().schema();
+    let mut file = File::new(&About::new(1), &schema);
+    file.thread(0, 2, "main");
+    file.records(0, 0, &block(0, &[Step::Enter(1, "a")]));
+    file.process_block(BlockKind::Anchors, 0, &[]);
+    file.end();
+    let folder = tempfile::tempdir().unwrap();
+    file.save(folder.path(), "a.tmt");
+    let mut stacks = Stacks::default();
+    let report = convert(&Run::open(folder.path()).unwrap(), &Options::default(), &mut stacks).unwrap();
+    assert!(report.is_clean() && stacks.names.iter().all(|(_, name)| name != UNKNOWN), "{:?}", stacks.names);
+}
