@@ -9,6 +9,7 @@ mod running;
 mod spec_files;
 mod table;
 mod term;
+mod view_filters;
 
 use std::process::ExitCode;
 
