@@ -36,7 +36,7 @@ pub use layer::Layer;
 pub use parse::date;
 pub use pattern::{Pattern, Patterns};
 
-use crate::query::{Color, Interval, QueryError, TimelineSource};
+use crate::query::{Color, GlobalNanos, Interval, QueryError, TimelineSource};
 
 /// A filter. As text it is an expression of the language of `docs/filters.md`: `hide value Waits* of Activity`.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,8 +52,8 @@ pub enum Filter {
     Attribute { keep: Keep, condition: Condition, of: Option<Pattern> },
     /// States and links by their duration in nanoseconds.
     Duration { keep: Keep, comparison: Comparison, nanos: i64, of: Option<Pattern> },
-    /// A part of time; a bound in nanoseconds that is not given is the trace's.
-    Cut { from: Option<i64>, to: Option<i64> },
+    /// A part of time.
+    Cut(Part),
     /// One container in the place of several.
     Group { containers: Patterns, name: String },
     /// One row for containers that follow each other.
@@ -122,6 +122,26 @@ pub struct Condition {
     pub operand: Pattern,
 }
 
+/// A part of time, in nanoseconds. A bound that is not given is the trace's. As text: `0.2..0.4`, `250ms..`, `..1.5`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Part {
+    pub from: Option<i64>,
+    pub to: Option<i64>,
+}
+
+impl Part {
+    /// The interval of a trace.
+    ///
+    /// # Errors
+    /// When nothing of the trace lies in it.
+    pub fn of(self, extent: Interval) -> Result<Interval, FilterError> {
+        let from = self.from.map_or(extent.from, GlobalNanos).max(extent.from);
+        let to = self.to.map_or(extent.to, GlobalNanos).min(extent.to);
+        if from < to { Ok(Interval { from, to }) } else { Err(FilterError::OutOfTime { extent }) }
+    }
+}
+
 /// What makes one value of many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named after what they are")]
@@ -183,8 +203,8 @@ pub enum Measure {
 pub struct Key {
     /// What is measured.
     pub measure: Measure,
-    /// Over which part of time, in nanoseconds; over all of it without one.
-    pub during: Option<(Option<i64>, Option<i64>)>,
+    /// Over which part of time; over all of it without one.
+    pub during: Option<Part>,
 }
 
 /// Why a filter cannot be read or applied.
@@ -243,7 +263,7 @@ impl Filter {
     ///
     /// # Errors
     /// When it names what is not there, see [`FilterError`].
-    pub fn apply(&self, inner: Arc<dyn TimelineSource>) -> Result<Arc<dyn TimelineSource>, FilterError> {
+    pub fn apply(&self, inner: &Arc<dyn TimelineSource>) -> Result<Arc<dyn TimelineSource>, FilterError> {
         match self {
             Self::Types { keep, types } => select::types(inner, *keep, types),
             Self::Values { keep, values: named, of } => values::apply(inner, *keep, named, of.as_ref()),
@@ -252,7 +272,7 @@ impl Filter {
             Self::Duration { keep, comparison, nanos, of } => {
                 duration::apply(inner, *keep, *comparison, *nanos, of.as_ref())
             }
-            Self::Cut { from, to } => cut::apply(inner, *from, *to),
+            Self::Cut(part) => cut::apply(inner, *part),
             Self::Group { containers, name } => group::apply(inner, containers, name),
             Self::Reuse { types } => group::reuse(inner, types),
             Self::Reduce(reduction) => reduce::apply(inner, reduction),

@@ -17,7 +17,7 @@ struct Attribute {
 }
 
 pub(super) fn apply(
-    inner: Arc<dyn TimelineSource>,
+    inner: &Arc<dyn TimelineSource>,
     keep: Keep,
     condition: &Condition,
     of: Option<&Pattern>,
@@ -27,7 +27,7 @@ pub(super) fn apply(
     let of = Patterns::new(of.cloned().into_iter().collect());
     let types = pattern::types(&model, &of, "type of states, events or links", with_fields)?;
     let touched = model.types.iter().map(|ty| types.contains(&ty.id)).collect();
-    Ok(Arc::new(Picked::new(inner, Attribute { touched, keep, condition: condition.clone() })))
+    Ok(Arc::new(Picked::new(Arc::clone(inner), Attribute { touched, keep, condition: condition.clone() })))
 }
 
 impl Pick for Attribute {

@@ -98,9 +98,9 @@ impl Chain {
     /// # Errors
     /// The first filter that names what is not there.
     pub fn apply(&self, source: Arc<dyn TimelineSource>) -> Result<Arc<dyn TimelineSource>, Problem> {
-        let acting = self.filters.iter().enumerate().filter(|(_, entry)| entry.on);
-        acting.fold(Ok(source), |source, (at, entry)| {
-            source.and_then(|source| entry.filter.apply(source).map_err(|error| Problem::new(at, entry, error)))
+        let mut acting = self.filters.iter().enumerate().filter(|(_, entry)| entry.on);
+        acting.try_fold(source, |source, (at, entry)| {
+            entry.filter.apply(&source).map_err(|error| Problem::new(at, entry, error))
         })
     }
 
@@ -109,7 +109,7 @@ impl Chain {
     pub fn apply_known(&self, source: Arc<dyn TimelineSource>) -> (Arc<dyn TimelineSource>, Vec<Problem>) {
         let (mut source, mut problems) = (source, Vec::new());
         for (at, entry) in self.filters.iter().enumerate().filter(|(_, entry)| entry.on) {
-            match entry.filter.apply(Arc::clone(&source)) {
+            match entry.filter.apply(&source) {
                 Ok(filtered) => source = filtered,
                 Err(error) => problems.push(Problem::new(at, entry, error)),
             }

@@ -29,7 +29,7 @@ impl Layer for Colored {
 
 /// Paints values; without values, what `of` names: types of variables, links and events, and all values of the type.
 pub(super) fn paint(
-    inner: Arc<dyn TimelineSource>,
+    inner: &Arc<dyn TimelineSource>,
     patterns: &Patterns,
     of: Option<&Pattern>,
     color: Color,
@@ -48,12 +48,12 @@ pub(super) fn paint(
             model.values[value.index()].color = color;
         }
     }
-    Ok(Arc::new(Colored { inner, model: Arc::new(model) }))
+    Ok(Arc::new(Colored { inner: Arc::clone(inner), model: Arc::new(model) }))
 }
 
 /// Makes all grey but these.
 pub(super) fn bright(
-    inner: Arc<dyn TimelineSource>,
+    inner: &Arc<dyn TimelineSource>,
     patterns: &Patterns,
     of: Option<&Pattern>,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
@@ -62,5 +62,5 @@ pub(super) fn bright(
     for value in model.values.iter_mut().filter(|value| !named.contains(&value.id)) {
         value.color = GREY;
     }
-    Ok(Arc::new(Colored { inner, model: Arc::new(model) }))
+    Ok(Arc::new(Colored { inner: Arc::clone(inner), model: Arc::new(model) }))
 }

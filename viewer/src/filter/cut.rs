@@ -1,17 +1,18 @@
 //! Cut to an interval: states and values of variables end at its edges, links that reach into it stay whole, containers that did not
 //! exist in it are left out.
 //!
-//! Cost: that of the source within; a column of cells that lies across an edge is asked for by itself.
+//! Cost: that of the source within; a column of cells that lies across an edge is asked for by itself, and links of an interval that does
+//! are looked through.
 
 use std::sync::{Arc, OnceLock};
 
 use super::hidden::{Hidden, none};
 use super::layer::Layer;
 use super::range::{self, Ranges};
-use super::{FilterError, count, pick};
+use super::{FilterError, Part, count, pick, walk};
 use crate::query::{
-    Cell, Cells, ContainerId, ContainerInfo, EntityId, Facts, FreeNumbers, GlobalNanos, Interval, Lane, Link, Listed,
-    Mark, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource, TypeId,
+    Cell, Cells, ContainerId, ContainerInfo, EntityId, Facts, FreeNumbers, Interval, Lane, Link, Listed, Mark,
+    QueryError, Sample, SeriesColumn, State, Summary, TimelineSource, TypeId,
 };
 
 struct Cut {
@@ -22,21 +23,12 @@ struct Cut {
     ranges: Ranges,
 }
 
-/// Cuts; a bound that is not given is the trace's own.
-pub(super) fn apply(
-    inner: Arc<dyn TimelineSource>,
-    from: Option<i64>,
-    to: Option<i64>,
-) -> Result<Arc<dyn TimelineSource>, FilterError> {
-    let extent = inner.extent();
-    let bound = |date: Option<i64>, own: GlobalNanos| date.map_or(own, GlobalNanos);
-    let window = Interval { from: bound(from, extent.from).max(extent.from), to: bound(to, extent.to).min(extent.to) };
-    if window.from >= window.to {
-        return Err(FilterError::OutOfTime { extent });
-    }
+/// Cuts.
+pub(super) fn apply(inner: &Arc<dyn TimelineSource>, part: Part) -> Result<Arc<dyn TimelineSource>, FilterError> {
+    let window = part.of(inner.extent())?;
     let list = inner.containers();
     let alive = |at: usize| meets(list[at].life, window);
-    let hidden = Hidden::new(Arc::clone(&inner), |_| true, alive);
+    let hidden = Hidden::new(Arc::clone(inner), |_| true, alive);
     let mut clipped = TimelineSource::containers(&hidden).as_ref().clone();
     for info in &mut clipped {
         info.life = clip(info.life, window);
@@ -136,8 +128,25 @@ impl Layer for Cut {
 
     fn links(&self, ty: TypeId, interval: Interval, limit: usize) -> Result<Listed<Link>, QueryError> {
         pick::check(interval, 1)?;
-        let Some(part) = self.part(interval) else { return Ok(none()) };
-        TimelineSource::links(&self.inner, ty, part, limit)
+        // Links are whole: one may lie in the interval and reach into the cut although the cut does not reach into the interval.
+        if self.contains(interval) {
+            return TimelineSource::links(&self.inner, ty, interval, limit);
+        }
+        if interval.from <= self.window.from && interval.to >= self.window.to {
+            return TimelineSource::links(&self.inner, ty, self.window, limit);
+        }
+        let mut found = none();
+        walk::links(&self.inner, ty, interval, |link| {
+            let (a, b) = (link.start_time, link.end_time);
+            if meets(Interval { from: a.min(b), to: a.max(b) }, self.window) {
+                found.total += 1;
+                if found.items.len() < limit {
+                    found.items.push(*link);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(found)
     }
 
     fn samples(

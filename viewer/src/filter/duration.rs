@@ -17,7 +17,7 @@ struct Duration {
 }
 
 pub(super) fn apply(
-    inner: Arc<dyn TimelineSource>,
+    inner: &Arc<dyn TimelineSource>,
     keep: Keep,
     comparison: Comparison,
     nanos: i64,
@@ -28,7 +28,7 @@ pub(super) fn apply(
     let of = Patterns::new(of.cloned().into_iter().collect());
     let types = pattern::types(&model, &of, "type of states or links", lasting)?;
     let touched = model.types.iter().map(|ty| types.contains(&ty.id)).collect();
-    Ok(Arc::new(Picked::new(inner, Duration { touched, keep, comparison, nanos })))
+    Ok(Arc::new(Picked::new(Arc::clone(inner), Duration { touched, keep, comparison, nanos })))
 }
 
 impl Pick for Duration {

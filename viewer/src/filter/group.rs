@@ -56,7 +56,7 @@ struct Grouped {
 
 /// Groups the containers that patterns name.
 pub(super) fn apply(
-    inner: Arc<dyn TimelineSource>,
+    inner: &Arc<dyn TimelineSource>,
     patterns: &Patterns,
     name: &str,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
@@ -73,7 +73,7 @@ pub(super) fn apply(
 }
 
 /// Makes groups; no container is in two of them, and none lies within another that is.
-pub(super) fn made(inner: Arc<dyn TimelineSource>, plans: Vec<Plan>) -> Result<Arc<dyn TimelineSource>, QueryError> {
+pub(super) fn made(inner: &Arc<dyn TimelineSource>, plans: Vec<Plan>) -> Result<Arc<dyn TimelineSource>, QueryError> {
     let list = inner.containers();
     let mut next = list.iter().map(|info| info.id.0).max().unwrap_or(0);
     let mut groups = FxHashMap::default();
@@ -105,7 +105,7 @@ pub(super) fn made(inner: Arc<dyn TimelineSource>, plans: Vec<Plan>) -> Result<A
         model: inner.model(),
         free: inner.free_numbers(),
         list: Arc::new(tree::rebuilt(grouped)),
-        inner,
+        inner: Arc::clone(inner),
         groups,
         of,
         sums: Vec::new(),
@@ -383,6 +383,7 @@ impl Layer for Grouped {
     }
 
     fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
+        Layer::facts(self, id)?;
         let mut related = match id {
             EntityId::Container(container) => match self.behind(container)? {
                 [] => self.inner.related(id, limit)?,
@@ -448,7 +449,7 @@ impl Grouped {
 ///
 /// It is a group of containers of which one lives at a time, so that nothing in it overlaps, and all costs are those of groups.
 pub(super) fn reuse(
-    inner: Arc<dyn TimelineSource>,
+    inner: &Arc<dyn TimelineSource>,
     patterns: &Patterns,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let (model, list) = (inner.model(), inner.containers());
@@ -495,5 +496,5 @@ pub(super) fn reuse(
         Plan { name, members }
     };
     let plans = rows.into_iter().map(plan).collect();
-    Ok(made(Arc::clone(&inner), plans)?)
+    Ok(made(inner, plans)?)
 }

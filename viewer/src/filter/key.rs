@@ -12,13 +12,11 @@ use crate::query::{
 pub(super) fn numbers(source: &Arc<dyn TimelineSource>, key: &Key) -> Result<Vec<Option<f64>>, FilterError> {
     let (model, list) = (source.model(), source.containers());
     let extent = source.extent();
-    let interval = key.during.map_or(extent, |(from, to)| Interval {
-        from: from.map_or(extent.from, GlobalNanos),
-        to: to.map_or(extent.to, GlobalNanos),
-    });
-    if interval.from >= interval.to {
-        return Err(FilterError::OutOfTime { extent });
-    }
+    let interval = match key.during {
+        Some(part) => part.of(extent)?,
+        // Something may have happened in a trace without duration.
+        None => Interval { to: GlobalNanos(extent.to.0.max(extent.from.0.saturating_add(1))), ..extent },
+    };
     let sums = |own: Vec<Option<f64>>| below(&list, &own, |a, b| a + b);
     Ok(match &key.measure {
         Measure::Name => vec![None; list.len()],

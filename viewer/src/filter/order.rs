@@ -29,14 +29,14 @@ impl Layer for Ordered {
 
 /// Puts siblings of some types in order among themselves; all others stay where they are.
 pub(super) fn sort(
-    inner: Arc<dyn TimelineSource>,
+    inner: &Arc<dyn TimelineSource>,
     ty: &Pattern,
     by: &Key,
     descending: bool,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let list = inner.containers();
     let types = pattern::container_types(&inner.model(), ty)?;
-    let numbers = key::numbers(&inner, by)?;
+    let numbers = key::numbers(inner, by)?;
     let compare = |&a: &usize, &b: &usize| {
         let order = match by.measure {
             Measure::Name => natural(&list[a].name, &list[b].name),
@@ -49,12 +49,12 @@ pub(super) fn sort(
         };
         if descending { order.reverse() } else { order }
     };
-    Ok(arranged(Arc::clone(&inner), &list, |at| types.contains(&list[at].ty), compare))
+    Ok(arranged(inner, &list, |at| types.contains(&list[at].ty), compare))
 }
 
 /// Puts containers before their siblings, in the order in which patterns name them.
 pub(super) fn by_hand(
-    inner: Arc<dyn TimelineSource>,
+    inner: &Arc<dyn TimelineSource>,
     patterns: &Patterns,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let list = inner.containers();
@@ -64,12 +64,12 @@ pub(super) fn by_hand(
             rank[at] = rank[at].min(place);
         }
     }
-    Ok(arranged(Arc::clone(&inner), &list, |_| true, |&a, &b| rank[a].cmp(&rank[b])))
+    Ok(arranged(inner, &list, |_| true, |&a, &b| rank[a].cmp(&rank[b])))
 }
 
 /// The list with those siblings that are `moved` in another order; equal ones keep theirs.
 fn arranged(
-    inner: Arc<dyn TimelineSource>,
+    inner: &Arc<dyn TimelineSource>,
     list: &[ContainerInfo],
     moved: impl Fn(usize) -> bool,
     compare: impl Fn(&usize, &usize) -> Ordering,
@@ -84,19 +84,19 @@ fn arranged(
             new[place] = list[from].clone();
         }
     }
-    Arc::new(Ordered { inner, list: Arc::new(tree::rebuilt(new)) })
+    Arc::new(Ordered { inner: Arc::clone(inner), list: Arc::new(tree::rebuilt(new)) })
 }
 
 /// Leaves the containers of a type that are first by a statistic, and hides the others of that type.
 pub(super) fn best(
-    inner: Arc<dyn TimelineSource>,
+    inner: &Arc<dyn TimelineSource>,
     (number, ty): (u32, &Pattern),
     by: &Key,
     lowest: bool,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let list = inner.containers();
     let types = pattern::container_types(&inner.model(), ty)?;
-    let numbers = key::numbers(&inner, by)?;
+    let numbers = key::numbers(inner, by)?;
     let mut all: Vec<usize> = (0..list.len()).filter(|&at| types.contains(&list[at].ty)).collect();
     all.sort_by(|&a, &b| match (&by.measure, numbers[a], numbers[b]) {
         (Measure::Name, ..) => natural(&list[a].name, &list[b].name),
@@ -105,23 +105,23 @@ pub(super) fn best(
         (_, a, b) => a.is_none().cmp(&b.is_none()),
     });
     let dropped = with_all_below(&list, all.get(number as usize..).unwrap_or(&[]));
-    Ok(Arc::new(Hidden::new(Arc::clone(&inner), |_| true, |at| !dropped[at])))
+    Ok(Arc::new(Hidden::new(Arc::clone(inner), |_| true, |at| !dropped[at])))
 }
 
 /// Leaves the containers of a type whose statistic compares so, and hides the others of that type.
 pub(super) fn having(
-    inner: Arc<dyn TimelineSource>,
+    inner: &Arc<dyn TimelineSource>,
     ty: &Pattern,
     by: &Key,
     (comparison, number): (Comparison, f64),
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let list = inner.containers();
     let types = pattern::container_types(&inner.model(), ty)?;
-    let numbers = key::numbers(&inner, by)?;
+    let numbers = key::numbers(inner, by)?;
     let fails = |at: &usize| {
         types.contains(&list[*at].ty) && !numbers[*at].is_some_and(|found| comparison.holds(&found, &number))
     };
     let failing: Vec<usize> = (0..list.len()).filter(fails).collect();
     let dropped = with_all_below(&list, &failing);
-    Ok(Arc::new(Hidden::new(Arc::clone(&inner), |_| true, |at| !dropped[at])))
+    Ok(Arc::new(Hidden::new(Arc::clone(inner), |_| true, |at| !dropped[at])))
 }

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use super::{
-    Comparison, Condition, Filter, FilterError, Form, Keep, Key, Measure, Operation, Pattern, Patterns, Reduction,
+    Comparison, Condition, Filter, FilterError, Form, Keep, Key, Measure, Operation, Part, Pattern, Patterns, Reduction,
 };
 use crate::query::Color;
 
@@ -202,10 +202,7 @@ impl Reader<'_> {
         Ok(match verb.as_str() {
             "hide" => self.selection(Keep::Hide)?,
             "only" => self.selection(Keep::Only)?,
-            "cut" => {
-                let (from, to) = self.interval()?;
-                Filter::Cut { from, to }
-            }
+            "cut" => Filter::Cut(self.part()?),
             "group" => {
                 let containers = self.patterns("the names of containers")?;
                 self.need("into")?;
@@ -338,26 +335,16 @@ impl Reader<'_> {
         })
     }
 
-    fn during(&mut self) -> Result<Option<(Option<i64>, Option<i64>)>, FilterError> {
-        if self.take("in") { self.interval().map(Some) } else { Ok(None) }
+    fn during(&mut self) -> Result<Option<Part>, FilterError> {
+        if self.take("in") { self.part().map(Some) } else { Ok(None) }
     }
 
-    /// `FROM..TO`, either of which may be left out.
-    fn interval(&mut self) -> Result<(Option<i64>, Option<i64>), FilterError> {
-        let wrong = "a part of time such as 0.2..0.4, 250ms.. or ..1.5";
-        let text = self.name(wrong)?;
-        self.at -= 1;
-        let (from, to) = text.split_once("..").ok_or_else(|| self.expected(wrong))?;
-        let bound = |text: &str| match text.trim() {
-            "" => Ok(None),
-            text => date(text).map(Some).map_err(|why| self.expected(why)),
-        };
-        let interval = (bound(from)?, bound(to)?);
-        if interval.0.zip(interval.1).is_some_and(|(from, to)| from >= to) {
-            return Err(self.expected("a part of time whose start comes before its end"));
-        }
-        self.at += 1;
-        Ok(interval)
+    fn part(&mut self) -> Result<Part, FilterError> {
+        let text = self.name("a part of time such as 0.2..0.4, 250ms.. or ..1.5")?;
+        text.parse().map_err(|why: String| {
+            self.at -= 1;
+            self.expected(why)
+        })
     }
 
     /// A number; for times one of nanoseconds.
@@ -373,6 +360,20 @@ impl Reader<'_> {
     }
 }
 
+impl FromStr for Part {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (from, to) = text.split_once("..").ok_or("a part of time such as 0.2..0.4, 250ms.. or ..1.5")?;
+        let bound = |text: &str| if text.trim().is_empty() { Ok(None) } else { date(text).map(Some) };
+        let part = Self { from: bound(from)?, to: bound(to)? };
+        if part.from.zip(part.to).is_some_and(|(from, to)| from >= to) {
+            return Err("a part of time whose start comes before its end".to_owned());
+        }
+        Ok(part)
+    }
+}
+
 /// `#rrggbb`.
 fn color(text: &str) -> Option<Color> {
     let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6 && digits.is_ascii())?;
@@ -385,7 +386,7 @@ fn color(text: &str) -> Option<Color> {
 /// # Errors
 /// A sentence that says what could have been written.
 pub fn date(text: &str) -> Result<i64, String> {
-    let wrong = || format!("`{text}` is no date; write seconds such as 0.25, or a number with a unit such as 250ms");
+    let wrong = || format!("a date in seconds such as 0.25, or with a unit such as 250ms, which `{text}` is not");
     let text = text.trim();
     let units = [("ns", 0), ("us", 3), ("µs", 3), ("ms", 6), ("s", 9)];
     let (number, power) =
@@ -422,7 +423,7 @@ mod tests {
             assert_eq!(date(text), Ok(nanos), "{text}");
         }
         for text in ["", "s", "1e3", "0.2.3", "1h", "99999999999999999999"] {
-            assert!(date(text).is_err_and(|why| why.contains("seconds such as")), "{text}");
+            assert!(date(text).is_err_and(|why| why.contains("in seconds such as")), "{text}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::parse::{RESERVED, is_special};
-use super::{Comparison, Filter, Form, Keep, Key, Measure, Operation, Pattern, Patterns, Reduction};
+use super::{Comparison, Filter, Form, Keep, Key, Measure, Operation, Part, Pattern, Patterns, Reduction};
 
 /// A name, in quotes where it needs them.
 struct Name<'a>(&'a str);
@@ -52,13 +52,11 @@ impl fmt::Display for Time {
     }
 }
 
-struct Part(Option<i64>, Option<i64>);
-
 impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.map_or(Ok(()), |from| write!(f, "{}", Time(from)))?;
+        self.from.map_or(Ok(()), |from| write!(f, "{}", Time(from)))?;
         f.write_str("..")?;
-        self.1.map_or(Ok(()), |to| write!(f, "{}", Time(to)))
+        self.to.map_or(Ok(()), |to| write!(f, "{}", Time(to)))
     }
 }
 
@@ -114,7 +112,7 @@ impl fmt::Display for Key {
             Measure::Min { of } => write!(f, "min{}", Of(Some(of))),
             Measure::Max { of } => write!(f, "max{}", Of(Some(of))),
         }?;
-        self.during.map_or(Ok(()), |(from, to)| write!(f, " in {}", Part(from, to)))
+        self.during.map_or(Ok(()), |part| write!(f, " in {part}"))
     }
 }
 
@@ -147,7 +145,7 @@ impl fmt::Display for Filter {
             Self::Duration { keep, comparison, nanos, of } => {
                 write!(f, "{keep} duration {} {}{}", comparison.sign(), Time(*nanos), Of(of.as_ref()))
             }
-            Self::Cut { from, to } => write!(f, "cut {}", Part(*from, *to)),
+            Self::Cut(part) => write!(f, "cut {part}"),
             Self::Group { containers, name } => write!(f, "group {} into {}", Names(containers), Name(name)),
             Self::Reuse { types } => write!(f, "reuse {}", Names(types)),
             Self::Reduce(reduction) => reduction.fmt(f),

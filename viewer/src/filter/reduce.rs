@@ -60,7 +60,7 @@ struct Reduced {
 
 /// Makes the new variable or state.
 pub(super) fn apply(
-    inner: Arc<dyn TimelineSource>,
+    inner: &Arc<dyn TimelineSource>,
     reduction: &Reduction,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let (mut model, list) = (inner.model().as_ref().clone(), inner.containers());
@@ -94,7 +94,7 @@ pub(super) fn apply(
     }
     results.sort_by_key(|result| (result.container, result.ty));
     let text = reduction.to_string();
-    Ok(Arc::new(Reduced { inner, model: Arc::new(model), list, first, results, states, free, text }))
+    Ok(Arc::new(Reduced { inner: Arc::clone(inner), model: Arc::new(model), list, first, results, states, free, text }))
 }
 
 impl Reduction {

@@ -10,7 +10,7 @@ use crate::query::{TimelineSource, TypeId};
 /// Hides types, or all others of their kind: naming types of entities leaves all containers, and the other way round.
 /// Containers go with all below them; what is above a container that stays, stays.
 pub(super) fn types(
-    inner: Arc<dyn TimelineSource>,
+    inner: &Arc<dyn TimelineSource>,
     keep: Keep,
     patterns: &Patterns,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
@@ -22,16 +22,16 @@ pub(super) fn types(
     let whole = |ty: TypeId| is_container(&model, ty) || others.is_empty();
     let shown = |ty: TypeId| whole(ty) || others.contains(&ty) == (keep == Keep::Only);
     let left = |at: usize| boxes.is_empty() || named[at] == (keep == Keep::Only);
-    Ok(Arc::new(Hidden::new(Arc::clone(&inner), shown, left)))
+    Ok(Arc::new(Hidden::new(Arc::clone(inner), shown, left)))
 }
 
 /// Hides containers with all below them, or all others. What is above a container that stays, stays.
 pub(super) fn containers(
-    inner: Arc<dyn TimelineSource>,
+    inner: &Arc<dyn TimelineSource>,
     keep: Keep,
     patterns: &Patterns,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let list = inner.containers();
     let named = with_all_below(&list, &pattern::containers(&list, patterns)?);
-    Ok(Arc::new(Hidden::new(Arc::clone(&inner), |_| true, |at| named[at] == (keep == Keep::Only))))
+    Ok(Arc::new(Hidden::new(Arc::clone(inner), |_| true, |at| named[at] == (keep == Keep::Only))))
 }

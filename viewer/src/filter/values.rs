@@ -18,7 +18,7 @@ struct Values {
 }
 
 pub(super) fn apply(
-    inner: Arc<dyn TimelineSource>,
+    inner: &Arc<dyn TimelineSource>,
     keep: Keep,
     patterns: &Patterns,
     of: Option<&Pattern>,
@@ -34,7 +34,7 @@ pub(super) fn apply(
     for value in named {
         passes[value.index()] = keep == Keep::Only;
     }
-    Ok(Arc::new(Picked::new(inner, Values { touched, passes })))
+    Ok(Arc::new(Picked::new(Arc::clone(inner), Values { touched, passes })))
 }
 
 impl Pick for Values {
