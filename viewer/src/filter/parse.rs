@@ -283,8 +283,7 @@ impl Reader<'_> {
                     self.at -= 1;
                     return Err(self.expected("one of =, !=, <, <=, >, >="));
                 }
-                #[expect(clippy::cast_possible_truncation, reason = "read as a whole number of nanoseconds")]
-                let nanos = self.number(true)? as i64;
+                let nanos = self.nanos()?;
                 Filter::Duration { keep, comparison, nanos, of: self.of()? }
             }
             _ => {
@@ -347,15 +346,24 @@ impl Reader<'_> {
         })
     }
 
+    fn nanos(&mut self) -> Result<i64, FilterError> {
+        let text = self.name("a time such as 10us or 0.5")?;
+        date(&text).map_err(|_| {
+            self.at -= 1;
+            self.expected("a time such as 10us or 0.5")
+        })
+    }
+
     /// A number; for times one of nanoseconds.
     #[expect(clippy::cast_precision_loss, reason = "2⁵³ nanoseconds are a hundred days")]
     fn number(&mut self, time: bool) -> Result<f64, FilterError> {
-        let wrong = if time { "a time such as 10us or 0.5" } else { "a number" };
-        let text = self.name(wrong)?;
-        let found = if time { date(&text).ok().map(|nanos| nanos as f64) } else { text.parse().ok() };
-        found.filter(|number| number.is_finite()).ok_or_else(|| {
+        if time {
+            return self.nanos().map(|nanos| nanos as f64);
+        }
+        let text = self.name("a number")?;
+        text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| {
             self.at -= 1;
-            self.expected(wrong)
+            self.expected("a number")
         })
     }
 }
