@@ -348,7 +348,7 @@ impl Reader<'_> {
 
     fn nanos(&mut self) -> Result<i64, FilterError> {
         let text = self.name("a time such as 10us or 0.5")?;
-        date(&text).map_err(|_| {
+        date(&text).map_err(|_sentence| {
             self.at -= 1;
             self.expected("a time such as 10us or 0.5")
         })

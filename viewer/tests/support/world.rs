@@ -302,7 +302,7 @@ pub(crate) fn entities(source: &dyn TimelineSource) -> BTreeSet<EntityId> {
     let ever = interval((i64::MIN, i64::MAX));
     let (model, list) = (source.model(), source.containers());
     let mut all: BTreeSet<EntityId> = list.iter().map(|info| EntityId::Container(info.id)).collect();
-    for ty in model.types.iter() {
+    for ty in &model.types {
         for id in list.iter().map(|info| info.id) {
             for depth in 0..source.depths(id, ty.id) {
                 let lane = Lane { container: id, ty: ty.id, depth };

@@ -148,7 +148,7 @@ fn readable(title: &str, rows: &[Row]) -> String {
             continue;
         }
         let mut all = vec![heads.iter().map(|&head| head.to_owned()).collect::<Vec<String>>()];
-        all.extend(rows.iter().map(|row| cells(row)));
+        all.extend(rows.iter().map(cells));
         // Columns that nothing is in are left out; numbers are flush right.
         let filled: Vec<usize> =
             (0..heads.len()).filter(|&at| all.iter().skip(1).any(|row| !row[at].is_empty())).collect();
