@@ -12,8 +12,9 @@ use crate::query::{
     State, Summary, TimelineSource, TypeId, TypeKind, ValueId,
 };
 
-/// How many more states than can be drawn are looked at to find out whether few enough pass.
-const LOOK: usize = 64;
+/// So many states of a lane are looked at to find out whether few enough pass to be drawn one by one, however many picks lie around
+/// each other.
+const LOOK: usize = 8192;
 
 /// Which entities pass. Containers and values of variables always do.
 pub(super) trait Pick: Send + Sync {
@@ -281,7 +282,7 @@ impl<P: Pick> Layer for Picked<P> {
         if !self.pick.touches(lane.ty) {
             return self.inner.is_dense(lane, interval, most);
         }
-        Ok(self.inner.is_dense(lane, interval, most.saturating_mul(LOOK))?
+        Ok(self.inner.is_dense(lane, interval, most.max(LOOK))?
             || Layer::states(self, lane, interval, 0)?.total > most as u64)
     }
 
