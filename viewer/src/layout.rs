@@ -8,7 +8,7 @@ pub mod scale;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use crate::query::{ContainerId, ContainerInfo, QueryError, TimelineSource, TypeId, TypeKind, ValueId};
+use crate::query::{ContainerId, ContainerInfo, QueryError, TimelineSource, TypeId, TypeKind, ValueId, weight};
 use crate::theme::ThemeKind;
 
 /// What the containers of a trace hold, and which lie within which.
@@ -26,6 +26,8 @@ struct Node {
     info: ContainerInfo,
     /// First position after the subtree.
     end: usize,
+    /// How many containers at once stand behind it: more than 1 for a group.
+    weight: usize,
     /// State types with the number of nesting depths.
     states: Vec<(TypeId, u32)>,
     events: Vec<TypeId>,
@@ -164,19 +166,23 @@ impl Outline {
     /// # Errors
     /// When the source contradicts itself.
     pub fn new(source: &dyn TimelineSource) -> Result<Self, QueryError> {
-        let (model, containers, extent) = (source.model(), source.containers(), source.summary().extent);
+        let (model, containers, extent) = (source.model(), source.containers(), source.extent());
         let mut positions = vec![usize::MAX; containers.iter().map(|c| c.id.index() + 1).max().unwrap_or(0)];
         let mut nodes = Vec::with_capacity(containers.len());
         for (position, info) in containers.iter().enumerate() {
             positions[info.id.index()] = position;
+            let weight = weight(source, info.id);
             let mut node = Node {
                 info: info.clone(),
                 end: position + 1,
+                weight,
                 states: Vec::new(),
                 events: Vec::new(),
                 variables: Vec::new(),
             };
-            for ty in model.types.iter().filter(|ty| ty.parent == info.ty && ty.id != TypeId::ROOT) {
+            // A group may hold containers of several types.
+            let mixed = !source.members(info.id).is_empty();
+            for ty in model.types.iter().filter(|ty| (mixed || ty.parent == info.ty) && ty.id != TypeId::ROOT) {
                 match ty.kind {
                     TypeKind::State => {
                         let depths = source.depths(info.id, ty.id);
@@ -217,6 +223,13 @@ impl Outline {
         let of_type =
             |node: &Node| node.states.iter().find(|state| state.0 == ty).map(|&(_, depths)| (node.info.id, depths));
         nodes.iter().filter_map(of_type).collect()
+    }
+
+    /// How many containers at once stand behind one, at most: more than 1 for a group.
+    #[must_use]
+    pub fn weight(&self, container: ContainerId) -> usize {
+        let position = self.positions.get(container.index());
+        position.and_then(|&position| self.nodes.get(position)).map_or(1, |node| node.weight)
     }
 
     /// The state types that occur within a container, in order of appearance.
@@ -416,7 +429,12 @@ fn strips_of(node: &Node, shown: impl Fn(TypeId) -> bool) -> Vec<(StripKind, Typ
     if let Some(&first) = types.first() {
         kinds.push((StripKind::Events { types }, first));
     }
-    kinds.extend(node.states.iter().filter(|s| shown(s.0)).map(|&(ty, depths)| (StripKind::States { depths }, ty)));
+    let states = |depths| match node.weight {
+        // The states of containers that live at once lie over each other: their mean mixture is shown.
+        2.. => StripKind::Summary { members: vec![(node.info.id, depths)] },
+        _ => StripKind::States { depths },
+    };
+    kinds.extend(node.states.iter().filter(|s| shown(s.0)).map(|&(ty, depths)| (states(depths), ty)));
     kinds
         .extend(node.variables.iter().filter(|v| shown(v.0)).map(|&(ty, bounds)| (StripKind::Variable { bounds }, ty)));
     kinds

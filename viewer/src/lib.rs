@@ -9,6 +9,7 @@ mod color;
 pub mod entities;
 pub mod export;
 mod feed;
+pub mod filter;
 pub mod layout;
 mod open;
 pub mod query;

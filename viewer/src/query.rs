@@ -1,7 +1,7 @@
 //! [`TimelineSource`]: the one door between data and drawing (the queries of the Pajé thesis, §3.4.2.3).
 //!
-//! The store implements it; each filter will implement it around another one. Views cannot tell the difference. All dates
-//! are integer nanoseconds; intervals are half-open.
+//! The store implements it; each filter of [`crate::filter`] implements it around another one. Views cannot tell the difference. All
+//! dates are integer nanoseconds; intervals are half-open.
 
 use std::sync::Arc;
 
@@ -232,6 +232,15 @@ pub struct Facts {
     pub source: Option<(String, u32)>,
 }
 
+/// The first numbers that no entity of a source has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FreeNumbers {
+    /// Of states.
+    pub state: u32,
+    /// Of values of variables.
+    pub sample: u32,
+}
+
 /// Why a query has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -245,6 +254,22 @@ pub enum QueryError {
     /// The interval is empty or reversed, or there are no columns.
     #[error("the interval is empty")]
     EmptyInterval,
+}
+
+/// How many of the containers that one stands for live at once, at most; 1 for a container of the trace. So many times its width a cell
+/// of such a lane can hold.
+pub fn weight(source: &dyn TimelineSource, container: ContainerId) -> usize {
+    let members = source.members(container);
+    let mut edges: Vec<(i64, i32)> =
+        members.iter().flat_map(|info| [(info.life.from.0, 1), (info.life.to.0, -1)]).collect();
+    // At one date, ends come before starts.
+    edges.sort_unstable();
+    let (mut now, mut most) = (0, 1);
+    for (_, change) in edges {
+        now += change;
+        most = most.max(now);
+    }
+    usize::try_from(most).unwrap_or(1)
 }
 
 /// The queries. Every answer is a pure function of the source's state, which [`Summary::generation`] stands for.
@@ -330,4 +355,40 @@ pub trait TimelineSource: Send + Sync {
     /// # Errors
     /// See [`QueryError`].
     fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError>;
+
+    /// From the first date to the last: that of the summary, without counting anything.
+    fn extent(&self) -> Interval {
+        self.summary().extent
+    }
+
+    /// The containers that one stands for, when it is a group of them; none for a container of the trace.
+    ///
+    /// A lane of a group holds the states of all its members. When the lives of members overlap, so may the states, and a cell
+    /// may hold up to as many times its width as there are members.
+    fn members(&self, container: ContainerId) -> Vec<ContainerInfo> {
+        let _ = container;
+        Vec::new()
+    }
+
+    /// Whether entities of a value may appear at all: not when a filter leaves them out.
+    fn shows(&self, value: ValueId) -> bool {
+        let _ = value;
+        true
+    }
+
+    /// Whether a lane has more than `most` states in an interval, so that it is better drawn from its cells. A filter may say so, too,
+    /// when the number would cost more to find than the picture: cells are exact in any case.
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    fn is_dense(&self, lane: Lane, interval: Interval, most: usize) -> Result<bool, QueryError> {
+        Ok(self.states(lane, interval, 0)?.total > most as u64)
+    }
+
+    /// The first numbers that no entity of this source has: where a filter may number its own.
+    fn free_numbers(&self) -> FreeNumbers {
+        let summary = self.summary();
+        let number = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
+        FreeNumbers { state: number(summary.states), sample: number(summary.samples) }
+    }
 }

@@ -1,7 +1,21 @@
-//! Numbers over an interval: how long, and how often, containers were in each state.
+//! Numbers over an interval: how long, and how often, containers were in each state; what was sent; what variables were.
+//!
+//! All of it is asked through the door, so that it is of what filters leave, and of groups as of containers. [`table`] puts everything into
+//! rows for a command or a page.
+
+mod durations;
+mod links;
+mod table;
+mod variables;
+
+pub use durations::{Durations, durations};
+pub use links::{Exchange, exchanges, size_field};
+pub use table::{By, Row, table, to_csv};
+pub use variables::{Extreme, VariableStats, variable};
 
 use std::collections::BTreeMap;
 
+use crate::filter::walk;
 use crate::query::{ContainerId, Interval, Lane, QueryError, TimelineSource, TypeId, ValueId};
 
 /// What one value of a state type comes to.
@@ -48,11 +62,13 @@ pub fn times(
 ) -> Result<StateTimes, QueryError> {
     let lives = source.containers();
     let lives: BTreeMap<ContainerId, Interval> = lives.iter().map(|info| (info.id, info.life)).collect();
+    let within = |life: Interval| (life.to.0.min(interval.to.0) - life.from.0.max(interval.from.0)).max(0);
     let mut sums: BTreeMap<ValueId, i64> = BTreeMap::new();
     let (mut lived, mut covered) = (0_i64, 0_i64);
     for &container in containers {
         let life = lives.get(&container).ok_or(QueryError::Unknown { what: "container" })?;
-        lived += (life.to.0.min(interval.to.0) - life.from.0.max(interval.from.0)).max(0);
+        let members = source.members(container);
+        lived += if members.is_empty() { within(*life) } else { members.iter().map(|info| within(info.life)).sum() };
         let depths = source.depths(container, ty).max(1);
         let lanes: Vec<Lane> = (0..depths).map(|depth| Lane { container, ty, depth }).collect();
         let cells = source.cells(&lanes, interval, 1)?.cells;
@@ -81,9 +97,10 @@ pub fn counts(
     let mut counts = BTreeMap::new();
     for &container in containers {
         for depth in 0..source.depths(container, ty) {
-            for state in source.states(Lane { container, ty, depth }, interval, usize::MAX)?.items {
+            walk::states(source, Lane { container, ty, depth }, interval, |state| {
                 *counts.entry(state.value).or_default() += 1;
-            }
+                Ok(())
+            })?;
         }
     }
     Ok(counts)

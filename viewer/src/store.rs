@@ -28,6 +28,7 @@ pub(crate) use build::{Parts, RawStates, RawValue};
 pub(crate) use details::Details;
 pub(crate) use links::LinkRow;
 pub(crate) use marks::RawMarks;
+pub(crate) use order::natural;
 pub(crate) use states::RawLane;
 pub(crate) use variables::RawVariable;
 

@@ -14,6 +14,7 @@ A first run:
   tumit gen c app.tumit -o app_trace.h     tracing functions for C (Rust: the events! macro)
   TUMIT_TRACE=run.tmt ./app                records into the folder run.tmt/
   tumit view run.tmt                       look at it in a browser
+  tumit stats run.tmt                      what it comes to, as a table
 
 Exit status: 0 done, 1 the input has mistakes or losses, 2 could not run.")]
 pub(crate) struct Args {
@@ -38,6 +39,7 @@ pub(crate) enum Command {
     Merge(cmd::merge::Args),
     Convert(cmd::convert::Args),
     View(cmd::view::Args),
+    Stats(cmd::stats::Args),
     Completions(cmd::completions::Args),
     Man(cmd::man::Args),
 }

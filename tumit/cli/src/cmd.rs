@@ -14,6 +14,7 @@ pub(crate) mod level;
 pub(crate) mod man;
 pub(crate) mod merge;
 pub(crate) mod repair;
+pub(crate) mod stats;
 pub(crate) mod sync;
 pub(crate) mod view;
 
@@ -59,6 +60,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Status> {
         Command::Merge(args) => merge::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::View(args) => view::run(&args),
+        Command::Stats(args) => stats::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }

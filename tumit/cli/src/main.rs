@@ -10,6 +10,7 @@ mod sizes;
 mod spec_files;
 mod table;
 mod term;
+mod view_filters;
 
 use std::process::ExitCode;
 

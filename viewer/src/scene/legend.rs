@@ -60,7 +60,7 @@ pub fn legend(
 ) -> Result<Vec<LegendGroup>, QueryError> {
     let model = source.model();
     let interval = Interval { to: GlobalNanos(interval.to.0.max(interval.from.0.saturating_add(1))), ..interval };
-    let extent = source.summary().extent;
+    let extent = source.extent();
     let everything = Interval { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
     let mut groups: Vec<LegendGroup> = Vec::new();
     for ty in &model.types {
@@ -189,6 +189,7 @@ fn states(
     if members.is_empty() {
         return Ok(None);
     }
+    let count: usize = members.iter().map(|member| outline.weight(member.0)).sum();
     let lane = |&(container, depths): &(ContainerId, u32)| (0..depths).map(move |depth| Lane { container, ty, depth });
     let lanes: Vec<Lane> = members.iter().flat_map(lane).collect();
     let mut nanos = vec![0_i64; model.values.len()];
@@ -198,9 +199,10 @@ fn states(
         }
     }
     #[expect(clippy::cast_precision_loss, reason = "a share")]
-    let whole = (interval.to.0.saturating_sub(interval.from.0)) as f64 * members.len() as f64;
+    let whole = (interval.to.0.saturating_sub(interval.from.0)) as f64 * count as f64;
+    let shown = |value: &&ValueInfo| value.ty == ty && source.shows(value.id);
     #[expect(clippy::cast_precision_loss, reason = "a share")]
-    let entries = model.values.iter().filter(|value| value.ty == ty).map(|value| LegendEntry {
+    let entries = model.values.iter().filter(shown).map(|value| LegendEntry {
         value: Some(value.id.0),
         name: value.name.clone(),
         color: Some(value.color.to_string()),
@@ -212,7 +214,7 @@ fn states(
         name: model.types[ty.index()].name.clone(),
         kind: "state",
         types: vec![ty.0],
-        containers: Some(members.len() as u64),
+        containers: Some(count as u64),
         entries: entries.collect(),
     }))
 }

@@ -7,7 +7,7 @@ use super::chart::Context;
 use super::labels::{self, Placed};
 use super::{Frame, Item, Rect};
 use crate::layout::Strip;
-use crate::query::{ContainerId, Lane, QueryError, State, ValueId};
+use crate::query::{ContainerId, Lane, QueryError, State, ValueId, weight};
 
 /// States narrower than this many pixels are drawn as mixtures.
 const NARROW: f64 = 2.0;
@@ -26,11 +26,11 @@ pub(super) fn strip(
         let (y, height) = strip.lane(depth, depths);
         let lane = Lane { container, ty: strip.ty, depth };
         let most = context.pixels() / 3;
-        let listed = context.source.states(lane, context.view.interval, most + 1)?;
-        if listed.total > most as u64 {
+        if context.source.is_dense(lane, context.view.interval, most)? {
             dense(context, &[lane], 1, (y, height), out)?;
             placed.push(None);
         } else {
+            let listed = context.source.states(lane, context.view.interval, most)?;
             placed.push(Some(sparse(context, row, &listed.items, (y, height), out)));
         }
     }
@@ -46,10 +46,11 @@ pub(super) fn summary(
     out: &mut Vec<Item>,
 ) -> Result<(), QueryError> {
     let depths = members.iter().map(|member| member.1).max().unwrap_or(0);
+    let of = members.iter().map(|&(container, _)| weight(context.source, container)).sum();
     for depth in 0..depths {
         let deep = members.iter().filter(|member| member.1 > depth);
         let lanes: Vec<Lane> = deep.map(|&(container, _)| Lane { container, ty: strip.ty, depth }).collect();
-        dense(context, &lanes, members.len(), strip.lane(depth, depths), out)?;
+        dense(context, &lanes, of, strip.lane(depth, depths), out)?;
     }
     Ok(())
 }

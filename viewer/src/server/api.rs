@@ -88,7 +88,7 @@ impl Ask {
         }
         // Thirty years on either side are enough, and differences stay within 64 bits.
         const FARTHEST: i64 = 1 << 60;
-        let origin = source.summary().extent.from.0;
+        let origin = source.extent().from.0;
         let date = |time: i64| GlobalNanos(origin.saturating_add(time.clamp(-FARTHEST, FARTHEST)));
         Ok(Interval { from: date(self.from), to: date(self.to) })
     }
@@ -243,7 +243,7 @@ pub(super) async fn at(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> A
 
 fn facts_json(source: &dyn TimelineSource, facts: &Facts) -> Value {
     const RELATED: usize = 500;
-    let origin = source.summary().extent.from.0;
+    let origin = source.extent().from.0;
     let related = source.related(facts.id, RELATED).unwrap_or_default();
     let kind = match facts.id {
         EntityId::Container(_) => "Container",

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use viewer::export::{self, Format};
+use viewer::filter::date;
 use viewer::layout::{Folds, Options, Outline};
 use viewer::query::{GlobalNanos, Interval, Summary, TimelineSource};
 use viewer::scene::{DocumentOptions, document};
@@ -17,6 +18,7 @@ use viewer::{OpenError, OpenOptions};
 use super::Status;
 use super::convert::{Causal, Clock, is_mistake};
 use crate::progress::Bar;
+use crate::view_filters::ViewFilters;
 use crate::{spec_files, term};
 
 /// Shows a run or Pajé file in the browser, or draws it into a file
@@ -26,7 +28,10 @@ Examples:
   tumit view run.tmt                                     a page on this machine; its address is printed
   tumit view run.paje --export timeline.svg              a picture, without a browser
   tumit view run.paje --export a.svg --export a.png --from 0.2 --to 0.4 --theme dark --fold 1
+  tumit view run.paje --filter 'only container Node 1, Node 2' --filter 'hide value Wait*' --export part.png
+  tumit view run.paje --filter 'count computing of Activity per Node into Working threads' --export working.png
 
+What --filter can say is told at the end of the help of `tumit stats`, and with pictures in docs/filters.md.
 What is wrong with the trace is told on standard error; the rest is shown.
 Exit status: 0 done, 1 the trace has losses or faults (the rest was drawn), 2 could not run.
 Over ssh, the page is reached through a tunnel; the line to type is printed.")]
@@ -47,14 +52,17 @@ pub(crate) struct Args {
     #[arg(long = "output", value_name = "NAME", help_heading = "Runs")]
     output: Option<String>,
 
+    #[command(flatten)]
+    filters: ViewFilters,
+
     /// Draw into this file instead of serving a page; .svg or .png, may be repeated
     #[arg(long, value_name = "FILE", help_heading = "Pictures")]
     export: Vec<PathBuf>,
     /// Start of the part to draw, as a date: seconds, or with a unit (ns, us, ms, s)
-    #[arg(long, value_name = "DATE", value_parser = parse_time, allow_hyphen_values = true, help_heading = "Pictures")]
+    #[arg(long, value_name = "DATE", value_parser = date, allow_hyphen_values = true, help_heading = "Pictures")]
     from: Option<i64>,
     /// End of the part to draw
-    #[arg(long, value_name = "DATE", value_parser = parse_time, allow_hyphen_values = true, help_heading = "Pictures")]
+    #[arg(long, value_name = "DATE", value_parser = date, allow_hyphen_values = true, help_heading = "Pictures")]
     to: Option<i64>,
     /// Width of the picture
     #[arg(long, value_name = "PIXELS", default_value_t = 1600, value_parser = clap::value_parser!(u16).range(200..), help_heading = "Pictures")]
@@ -101,6 +109,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         let Some(spec) = spec_files::compile(path)? else { return Ok(Status::InputHasMistakes) };
         options.rules = Some(spec);
     }
+    let chain = args.filters.chain()?;
     let bar = Bar::new(if args.path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
     options.progress = bar.teller();
     let opened = viewer::open(&args.path, &options);
@@ -117,6 +126,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     for remark in remarks {
         term::note(&format!("tumit: {remark}"));
     }
+    let source = args.filters.apply(&chain, source)?;
     if args.export.is_empty() {
         serve(args, source)?;
         return Ok(Status::Done);
@@ -133,7 +143,7 @@ fn draw(args: &Args, source: &dyn TimelineSource, formats: &[Format]) -> anyhow:
         Theme::Dark => ThemeKind::Dark,
     };
     let options = Options { folds: Folds { level: args.fold, ..Folds::default() }, theme, ..Options::default() };
-    let interval = part(args, source.summary().extent)?;
+    let interval = part(args, source.extent())?;
     for (path, &format) in args.export.iter().zip(formats) {
         let scale = f32::from(args.scale);
         let of = DocumentOptions {
@@ -209,50 +219,5 @@ fn open_browser(url: &str) {
         let quiet = std::process::Stdio::null;
         // A browser that does not start is seen by the user, who has the address.
         let _ = std::process::Command::new(opener).arg(url).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn();
-    }
-}
-
-/// A date in seconds, or with a unit, as nanoseconds; exact, by digits.
-fn parse_time(text: &str) -> Result<i64, String> {
-    let wrong = || format!("`{text}` is no date; write seconds such as 0.25, or a number with a unit such as 250ms");
-    let text = text.trim();
-    let units = [("ns", 0), ("us", 3), ("µs", 3), ("ms", 6), ("s", 9)];
-    let (number, power) =
-        units.iter().find_map(|(name, power)| Some((text.strip_suffix(name)?.trim_end(), *power))).unwrap_or((text, 9));
-    let (negative, number) = number.strip_prefix('-').map_or((false, number), |rest| (true, rest));
-    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.len() + part.len() == 0 || !digits(whole) || !digits(part) {
-        return Err(wrong());
-    }
-    // Digits beyond a nanosecond are dropped.
-    let part = &part[..part.len().min(power)];
-    let shift = 10_i64.pow(u32::try_from(power - part.len()).unwrap_or(0));
-    let nanos =
-        format!("{whole}{part}").parse::<i64>().ok().and_then(|digits| digits.checked_mul(shift)).ok_or_else(wrong)?;
-    Ok(if negative { -nanos } else { nanos })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dates_are_read_exactly() {
-        let cases = [
-            ("0.2", 200_000_000),
-            ("1", 1_000_000_000),
-            ("250ms", 250_000_000),
-            ("1.5 us", 1_500),
-            ("12.345678901s", 12_345_678_901),
-            ("-3ns", -3),
-            (".5", 500_000_000),
-        ];
-        for (text, nanos) in cases {
-            assert_eq!(parse_time(text), Ok(nanos), "{text}");
-        }
-        for text in ["", "s", "1e3", "0.2.3", "1h", "99999999999999999999"] {
-            assert!(parse_time(text).unwrap_err().contains("seconds such as"), "{text}");
-        }
     }
 }

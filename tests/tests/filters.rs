@@ -1,0 +1,154 @@
+//! Filters and statistics as a user meets them: through `tumit view --filter` and `tumit stats`.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use serde_json::Value;
+use tests::programs::{output, tumit, workspace};
+
+/// Two nodes of two threads that work for half a second and are blocked for another; one message.
+fn trace() -> PathBuf {
+    workspace().join("tests/paje/two-nodes.paje")
+}
+
+fn run(folder: &Path, args: &[&str]) -> Output {
+    output(tumit().args(&args[..1]).arg(trace()).args(&args[1..]).current_dir(folder))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+}
+
+/// The picture that these filters leave, as SVG.
+fn picture(folder: &Path, filters: &[&str], more: &[&str]) -> String {
+    let mut args = vec!["view", "--export", "a.svg"];
+    args.extend(filters.iter().flat_map(|filter| ["--filter", filter]));
+    args.extend(more);
+    let out = run(folder, &args);
+    assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+    fs::read_to_string(folder.join("a.svg")).unwrap()
+}
+
+fn rows(folder: &Path, args: &[&str]) -> Vec<Value> {
+    let out = run(folder, &[&["stats", "--json"], args].concat());
+    assert_eq!((out.status.code(), text(&out.stderr).as_str()), (Some(0), ""));
+    text(&out.stdout).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+#[test]
+fn pictures_show_what_filters_leave() {
+    let dir = tempfile::tempdir().unwrap();
+    let whole = picture(dir.path(), &[], &[]);
+    for name in ["thread 0.0", "thread 1.1", "Node 1", "working", "blocked", "Message"] {
+        assert!(whole.contains(name), "{name}");
+    }
+    let svg = picture(dir.path(), &["hide container Node 1"], &[]);
+    assert!(svg.contains("thread 0.1") && !svg.contains("thread 1") && !svg.contains("Message from"), "hidden");
+    let svg = picture(dir.path(), &["hide value blocked"], &[]);
+    assert!(svg.contains("working") && !svg.contains("blocked"), "not in the legend either");
+    let svg = picture(dir.path(), &["group Node 0, Node 1 into Front"], &[]);
+    assert!(svg.contains("Front") && !svg.contains(">Node 0<") && svg.contains("thread 1.1"), "grouped");
+    let svg = picture(dir.path(), &["count working of Activity per Node into Busy threads", "hide type Thread"], &[]);
+    assert!(svg.contains("Busy threads") && !svg.contains("thread 0.0"), "reduced");
+    let svg = picture(dir.path(), &["color #123456 working"], &[]);
+    assert!(svg.contains("#123456"), "coloured");
+    let svg = picture(dir.path(), &["order Node 1"], &[]);
+    assert!(svg.find(">Node 1<") < svg.find(">Node 0<"), "ordered");
+    // With the options of pictures: part, size, theme.
+    let svg = picture(
+        dir.path(),
+        &["only type Activity", "cut 0.25..0.75"],
+        &["--width", "800", "--height", "400", "--theme", "dark", "--from", "0.4"],
+    );
+    assert!(svg.contains("width=\"800\"") && svg.contains("height=\"400\""), "{}", &svg[..300]);
+    assert!(!svg.contains("Message") && svg.contains("400") && svg.contains("750"), "from 400 to 750 ms");
+}
+
+#[test]
+fn statistics_are_exact_and_follow_interval_and_filters() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = rows(dir.path(), &[]);
+    let find = |rows: &[Value], value: &str| {
+        rows.iter().find(|row| row["value"] == value).unwrap_or_else(|| panic!("{value}: {rows:?}")).clone()
+    };
+    let working = find(&all, "working");
+    assert_eq!(
+        (&working["kind"], &working["type"], &working["count"]),
+        (&"state".into(), &"Activity".into(), &4.into())
+    );
+    assert_eq!(
+        (&working["time"], &working["share"], &working["duration_max"]),
+        (&2.0.into(), &0.5.into(), &0.5.into())
+    );
+    let message = all.iter().find(|row| row["kind"] == "link").unwrap();
+    assert_eq!((&message["count"], &message["duration_mean"]), (&1.into(), &0.1.into()));
+    let part = rows(dir.path(), &["--interval", "0.4..0.6", "--filter", "only container Node 0"]);
+    assert_eq!(find(&part, "working")["time"], 0.2);
+    assert!(part.iter().all(|row| row["kind"] != "link"), "its other end is hidden");
+    let each = rows(dir.path(), &["--by", "container", "--filter", "group thread 0.* into both"]);
+    let both = each.iter().find(|row| row["container"] == "Node 0/both" && row["value"] == "blocked").unwrap();
+    assert_eq!((&both["time"], &both["share"]), (&1.0.into(), &0.5.into()), "of two threads together");
+    let pair = each.iter().find(|row| row["kind"] == "link").unwrap();
+    assert_eq!((&pair["container"], &pair["to"]), (&"Node 0/both".into(), &"Node 1/thread 1.1".into()));
+    let busy = rows(dir.path(), &["--filter", "count working of Activity per Node into Busy", "--by", "container"]);
+    let busy = busy.iter().find(|row| row["type"] == "Busy" && row["container"] == "Node 0").unwrap();
+    assert_eq!((&busy["mean"], &busy["max"], &busy["min_at"]), (&1.0.into(), &2.0.into(), &0.5.into()));
+    let out = run(dir.path(), &["stats", "--csv", "--by", "type"]);
+    let csv = text(&out.stdout);
+    assert!(csv.starts_with("kind,type,container,to,value,count,time,share,"), "{csv}");
+    assert!(csv.contains("\nstate,Activity,,,,8,4.0,1.0,0.5,0.5,0.5,0.5,0.5,"), "{csv}");
+    let table = text(&run(dir.path(), &["stats"]).stdout);
+    assert!(
+        table.starts_with("two-nodes, 0 s to 1") && table.contains("working") && table.contains("50.0 %"),
+        "{table}"
+    );
+}
+
+#[test]
+fn filters_are_kept_in_files() {
+    let dir = tempfile::tempdir().unwrap();
+    picture(dir.path(), &["hide value blocked", "hide container Node 1"], &["--save-filters", "mine.tumit-view"]);
+    let kept = fs::read_to_string(dir.path().join("mine.tumit-view")).unwrap();
+    assert!(kept.contains("\"hide value blocked\",\n"), "{kept}");
+    let svg = picture(dir.path(), &[], &["--filters", "mine.tumit-view"]);
+    assert!(!svg.contains("blocked") && !svg.contains("Node 1"));
+    // One that is off does nothing; one that names what another run had is told and left out.
+    let other = kept.replace(
+        "\"hide value blocked\"",
+        "{ \"filter\": \"hide value blocked\", \"on\": false }, \"hide value gone\"",
+    );
+    fs::write(dir.path().join("other.tumit-view"), other).unwrap();
+    let out = run(dir.path(), &["view", "--filters", "other.tumit-view", "--export", "b.svg"]);
+    assert_eq!(out.status.code(), Some(0));
+    assert!(
+        text(&out.stderr).contains("other.tumit-view: left out filter 2, `hide value gone`: no value is called `gone`")
+    );
+    let svg = fs::read_to_string(dir.path().join("b.svg")).unwrap();
+    assert!(svg.contains("blocked") && !svg.contains("Node 1"));
+}
+
+#[test]
+fn mistakes_are_told_before_anything_is_drawn() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("bad.tumit-view"), "{ \"format\": \"tumit-view\", \"version\": 1, \"filters\": [3] }")
+        .unwrap();
+    for (args, words) in [
+        (&["--filter", "hide x"][..], "expected type, value, container, where or duration, found `x`"),
+        (&["--filter", "hide value workin"], "no value is called `workin`; did you mean `working`?"),
+        (&["--filter", "hide container Node 7"], "no container is called `Node 7`"),
+        (&["--filter", "cut 7..8"], "the trace runs from"),
+        (&["--filter", "sum of Activity per Node"], "name a field"),
+        (&["--filters", "bad.tumit-view"], "bad.tumit-view: `filters[0]`: expected an expression"),
+        (&["--filters", "none.tumit-view"], "none.tumit-view"),
+    ] {
+        let out = run(dir.path(), &[&["view", "--export", "x.svg"], args].concat());
+        assert_eq!(out.status.code(), Some(2), "{args:?}: {}", text(&out.stderr));
+        assert!(text(&out.stderr).contains(words), "{args:?}: {}", text(&out.stderr));
+        assert!(!dir.path().join("x.svg").exists());
+    }
+    let out = run(dir.path(), &["stats", "--interval", "3"]);
+    assert!(text(&out.stderr).contains("expected a part of time such as 0.2..0.4"), "{}", text(&out.stderr));
+}

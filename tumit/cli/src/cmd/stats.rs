@@ -1,0 +1,198 @@
+//! `tumit stats`.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use viewer::filter::Part;
+use viewer::layout::scale::{date, duration, grouped};
+use viewer::query::GlobalNanos;
+use viewer::scene::number;
+use viewer::stats::{self, By, Row};
+use viewer::{OpenError, OpenOptions};
+
+use super::Status;
+use super::convert::is_mistake;
+use crate::progress::Bar;
+use crate::view_filters::ViewFilters;
+use crate::{table, term};
+
+/// Counts what a trace holds: time and share per state, durations, messages and their sizes, variables
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tumit stats run.tmt                                        each value of each type, all containers together
+  tumit stats run.paje --by container --interval 0.2..0.4    each container by itself, in a part of time
+  tumit stats run.paje --filter 'only type Message' --by container --csv > matrix.csv
+  tumit stats run.paje --filter 'group Node 1, Node 2 into Front' --by container
+  tumit stats run.paje --filter 'count computing of Activity per Node into state Working' --filter 'only type Working'
+
+Expressions of --filter (names may have * and ?; put them in \"...\" when they hold a keyword; docs/filters.md has pictures):
+  hide type TYPE, ...                     only type TYPE, ...              by type
+  hide value VALUE, ... of TYPE           only value VALUE, ...            by value
+  hide container NAME, ...                only container Node 1, */main    by name or path, with all below
+  only where Bytes > 4096 of Message      hide where to ~ Node 3* of ...   by a field: = != < <= > >= ~ (fits) !~
+  only duration >= 10us of Activity       cut 0.2..0.4                     by duration; a part of time
+  group Node 1, Node 2 into Front         reuse Thread                     one row for several; rows of what has ended
+  count VALUE, ... of TYPE per Node into [state] NAME                      how many at each moment, as a curve or state
+  sum|mean|min|max of Load per Node       sum Bytes of Message per Node    of variables; of a field
+  sort Thread by time Wait* descending    order Node 3, Node 1             order of rows
+  best 5 Node by mean of Load             keep Node with max of Load > 8   also least; by name, start, time, number, ...
+  color #d62728 Wait* of Activity         bright Wait*                     colours; all else grey
+
+Exit status: 0 done, 1 the trace has losses or faults (the rest was counted), 2 could not run.")]
+pub(crate) struct Args {
+    /// A run folder (NAME.tmt) or a Pajé file, also of other tools
+    path: PathBuf,
+
+    /// Only this part of time: FROM..TO, FROM.. or ..TO, in seconds or with ns, us, ms, s behind
+    #[arg(long, value_name = "INTERVAL", value_parser = part, allow_hyphen_values = true)]
+    interval: Option<Part>,
+
+    /// What has a row of its own
+    #[arg(long, value_enum, default_value_t = Rows::Value)]
+    by: Rows,
+
+    /// The field of links that tells their sizes [default: bytes, size, length or volume, if they have one]
+    #[arg(long, value_name = "NAME")]
+    field: Option<String>,
+
+    /// Print comma-separated values: dates and durations in seconds
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+
+    /// Print a JSON object per row, with the names of the columns of --csv
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    filters: ViewFilters,
+}
+
+/// What has a row of its own, as words.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Rows {
+    /// Each value of each type, all containers together
+    Value,
+    /// Each value in each container; links from each container to each
+    Container,
+    /// Each type
+    Type,
+}
+
+fn part(text: &str) -> Result<Part, String> {
+    text.parse().map_err(|expected: String| format!("expected {expected}"))
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+    let chain = args.filters.chain()?;
+    let bar = Bar::new(if args.path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
+    let mut options = OpenOptions::default();
+    options.progress = bar.teller();
+    let opened = viewer::open(&args.path, &options);
+    drop(bar);
+    let source = match opened {
+        Ok(source) => source,
+        Err(OpenError::Convert(error)) if is_mistake(&error) => {
+            term::error(&error.into());
+            return Ok(Status::InputHasMistakes);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let summary = source.summary();
+    for remark in &summary.remarks {
+        term::note(&format!("tumit: {remark}"));
+    }
+    let source = args.filters.apply(&chain, source)?;
+    let mut interval = args.interval.map_or(Ok(source.extent()), |part| part.of(source.extent()))?;
+    // A trace without duration is its first nanosecond.
+    interval.to = interval.to.max(GlobalNanos(interval.from.0.saturating_add(1)));
+    let by = match args.by {
+        Rows::Value => By::Value,
+        Rows::Container => By::Container,
+        Rows::Type => By::Type,
+    };
+    let rows = stats::table(source.as_ref(), interval, by, args.field.as_deref())?;
+    let text = if args.csv {
+        stats::to_csv(&rows)
+    } else if args.json {
+        let mut text = String::new();
+        for row in &rows {
+            text.push_str(&serde_json::to_string(row).context("a row cannot be written")?);
+            text.push('\n');
+        }
+        text
+    } else {
+        let resolution = (interval.to.0.saturating_sub(interval.from.0) / 1000).max(1);
+        let part = format!("{} to {}", date(interval.from, resolution), date(interval.to, resolution));
+        readable(&format!("{}, {part}", summary.name), &rows)
+    };
+    let mut out = term::stdout();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(if summary.intact { Status::Done } else { Status::InputHasMistakes })
+}
+
+/// A table for each kind of rows.
+fn readable(title: &str, rows: &[Row]) -> String {
+    let mut text = format!("{title}\n");
+    let of = |kind: &str| rows.iter().filter(|row| row.kind == kind).cloned().collect::<Vec<Row>>();
+    for (kind, heads) in [
+        ("state", &["State", "Container", "Value", "Count", "Time", "Share", "Mean", "Median", "99 %", "Longest"][..]),
+        ("event", &["Event", "Container", "Value", "Count"]),
+        ("link", &["Link", "From", "To", "Value", "Count", "Size", "Shortest", "Mean", "Median", "99 %", "Longest"]),
+        ("variable", &["Variable", "Container", "Mean", "Least", "at", "in", "Largest", "at", "in"]),
+    ] {
+        let rows = of(kind);
+        if rows.is_empty() {
+            continue;
+        }
+        let mut all = vec![heads.iter().map(|&head| head.to_owned()).collect::<Vec<String>>()];
+        all.extend(rows.iter().map(cells));
+        // Columns that nothing is in are left out; numbers are flush right.
+        let filled: Vec<usize> =
+            (0..heads.len()).filter(|&at| all.iter().skip(1).any(|row| !row[at].is_empty())).collect();
+        let all: Vec<Vec<String>> =
+            all.into_iter().map(|row| filled.iter().map(|&at| row[at].clone()).collect()).collect();
+        let words = [heads[0], "Container", "Value", "From", "To", "in"];
+        let right: Vec<usize> = (0..filled.len()).filter(|&column| !words.contains(&heads[filled[column]])).collect();
+        table::append(&mut text, &all, &right);
+    }
+    text
+}
+
+/// A row as its table shows it.
+#[expect(clippy::cast_possible_truncation, reason = "back to the nanoseconds that they came from")]
+fn cells(row: &Row) -> Vec<String> {
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let lasts = |seconds: Option<f64>| seconds.map_or_else(String::new, |s| duration((s * 1e9).round() as i64));
+    let at =
+        |seconds: Option<f64>| seconds.map_or_else(String::new, |s| date(GlobalNanos((s * 1e9).round() as i64), 1000));
+    let value = |value: Option<f64>| value.map_or_else(String::new, number);
+    let count = row.count.map_or_else(String::new, grouped);
+    let lasting = [row.duration_mean, row.duration_median, row.duration_p99, row.duration_max].map(lasts);
+    match row.kind {
+        "state" => {
+            let share = row.share.map_or_else(String::new, |share| format!("{:.1} %", share * 100.0));
+            let mut cells = vec![row.ty.clone(), text(&row.container), text(&row.value), count, lasts(row.time), share];
+            cells.extend(lasting);
+            cells
+        }
+        "event" => vec![row.ty.clone(), text(&row.container), text(&row.value), count],
+        "link" => {
+            let size = value(row.size);
+            let ends = [text(&row.container), text(&row.to), text(&row.value)];
+            let mut cells = vec![row.ty.clone()];
+            cells.extend(ends);
+            cells.extend([count, size, lasts(row.duration_min)]);
+            cells.extend(lasting);
+            cells
+        }
+        _ => {
+            let mut cells = vec![row.ty.clone(), text(&row.container), value(row.mean)];
+            cells.extend([value(row.min), at(row.min_at), text(&row.min_in)]);
+            cells.extend([value(row.max), at(row.max_at), text(&row.max_in)]);
+            cells
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Filters of a picture or of statistics: the options that commands share.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context;
+use viewer::filter::{Chain, Entry, Filter};
+use viewer::query::TimelineSource;
+
+use crate::term;
+
+/// What to make of a trace before it is shown.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct ViewFilters {
+    /// Filters what is shown, as in 'hide value Wait* of Activity'; several act in turn
+    #[arg(long, value_name = "EXPRESSION", value_parser = filter, help_heading = "Filters")]
+    filter: Vec<Filter>,
+
+    /// Filters what is shown by the filters of this file (.tumit-view), before those of --filter
+    #[arg(long, value_name = "FILE", help_heading = "Filters")]
+    filters: Option<PathBuf>,
+
+    /// Keeps the filters of both options in this file (.tumit-view)
+    #[arg(long, value_name = "FILE", help_heading = "Filters")]
+    save_filters: Option<PathBuf>,
+}
+
+/// A wrong expression is told with what could have been written.
+fn filter(text: &str) -> Result<Filter, String> {
+    text.parse().map_err(|error: viewer::filter::FilterError| error.to_string())
+}
+
+impl ViewFilters {
+    /// The filters of both options; read before a long trace is.
+    pub(crate) fn chain(&self) -> anyhow::Result<Chain> {
+        let mut chain = self.filters.as_deref().map(Chain::read).transpose()?.unwrap_or_default();
+        chain.filters.extend(self.filter.iter().cloned().map(Entry::from));
+        if let Some(path) = &self.save_filters {
+            viewer::export::write(path, chain.to_text().as_bytes()).context("the filters were not kept")?;
+        }
+        Ok(chain)
+    }
+
+    /// Puts them around a trace. One of the file that names what this trace has not is told and left out: the file may be of another
+    /// run. One of the command line is a mistake.
+    pub(crate) fn apply(
+        &self,
+        chain: &Chain,
+        source: Arc<dyn TimelineSource>,
+    ) -> anyhow::Result<Arc<dyn TimelineSource>> {
+        let typed = chain.filters.len() - self.filter.len();
+        let (source, problems) = chain.apply_known(source);
+        for problem in problems {
+            if problem.at >= typed {
+                return Err(problem.error.into());
+            }
+            let file = self.filters.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+            term::note(&format!("tumit: {file}: left out {problem}"));
+        }
+        Ok(source)
+    }
+}

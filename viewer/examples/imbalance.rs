@@ -1,0 +1,61 @@
+//! What no view of Tumit shows: how unevenly containers are in a state, over time.
+//!
+//! For each of some columns of time, the largest share of time that a container spends in the state, divided by the mean share of all: 1 is
+//! perfect balance, the number of containers is one that works while all others do not.
+//!
+//! ```sh
+//! cargo run -p viewer --example imbalance -- run.tmt 'Local forces'
+//! ```
+
+use std::error::Error;
+use std::io::Write as _;
+use std::path::Path;
+
+use viewer::OpenOptions;
+use viewer::filter::Pattern;
+use viewer::layout::scale::date;
+use viewer::query::{Lane, TypeKind};
+
+const COLUMNS: u32 = 20;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let args: Vec<String> = std::env::args().collect();
+    let [_, trace, value] = args.as_slice() else { return Err("usage: imbalance TRACE VALUE".into()) };
+    let source = viewer::open(Path::new(trace), &OpenOptions::default())?;
+    let (model, extent) = (source.model(), source.extent());
+    let named = Pattern::new(value.as_str());
+    let fits = |id: viewer::query::ValueId| named.fits(&model.values[id.index()].name);
+
+    // A row of cells for each container that has states: exact, by a query that does not depend on the number of states.
+    let mut rows: Vec<Vec<i64>> = Vec::new();
+    for container in source.containers().iter() {
+        for ty in model.types.iter().filter(|ty| ty.kind == TypeKind::State) {
+            let depths = source.depths(container.id, ty.id);
+            let lanes: Vec<Lane> =
+                (0..depths).map(|depth| Lane { container: container.id, ty: ty.id, depth }).collect();
+            let cells = source.cells(&lanes, extent, COLUMNS)?.cells;
+            let mut row = vec![0; COLUMNS as usize];
+            for (at, cell) in cells.iter().enumerate() {
+                let time: i64 = cell.shares.iter().filter(|share| fits(share.0)).map(|share| share.1).sum();
+                row[at % COLUMNS as usize] += time;
+            }
+            if row.iter().any(|&time| time > 0) {
+                rows.push(row);
+            }
+        }
+    }
+    if rows.is_empty() {
+        return Err(format!("no container is ever in a state called `{value}`").into());
+    }
+    let mut out = std::io::stdout().lock();
+    for column in 0..COLUMNS {
+        let times = rows.iter().map(|row| row[column as usize]);
+        let (most, all) = (times.clone().max().unwrap_or(0), times.sum::<i64>());
+        let from = date(extent.column(column, COLUMNS).from, 1_000_000);
+        match all {
+            0 => writeln!(out, "{from:>12}  -")?,
+            _ => writeln!(out, "{from:>12}  {:.2}", most as f64 * rows.len() as f64 / all as f64)?,
+        }
+    }
+    Ok(())
+}

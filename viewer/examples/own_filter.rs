@@ -1,0 +1,118 @@
+//! A filter of one's own: states shorter than a threshold are shown as one value, "short", instead of their own.
+//!
+//! It implements [`Layer`], overrides the queries whose answers differ, and leaves all others to the source within; views, statistics and
+//! other filters cannot tell it from a trace.
+//!
+//! ```sh
+//! cargo run -p viewer --example own_filter -- run.tmt 100us short.svg
+//! ```
+
+use std::error::Error;
+use std::path::Path;
+use std::sync::Arc;
+
+use viewer::OpenOptions;
+use viewer::export::{self, Format};
+use viewer::filter::{Chain, Layer, date, walk};
+use viewer::layout::{Options, Outline};
+use viewer::query::{
+    Cell, Cells, EntityId, Facts, Interval, Lane, Listed, Model, QueryError, State, TimelineSource, TypeKind, ValueId,
+    ValueInfo,
+};
+use viewer::scene::{DocumentOptions, document};
+use viewer::theme::rgb;
+
+struct Short {
+    inner: Arc<dyn TimelineSource>,
+    model: Arc<Model>,
+    /// The new value of each type.
+    short: Vec<Option<ValueId>>,
+    nanos: i64,
+}
+
+impl Short {
+    fn new(inner: Arc<dyn TimelineSource>, nanos: i64) -> Self {
+        let mut model = inner.model().as_ref().clone();
+        let mut short = vec![None; model.types.len()];
+        for ty in model.types.iter().filter(|ty| ty.kind == TypeKind::State) {
+            // Ids of a source within keep their meaning; new ones come after them.
+            let id = ValueId(u32::try_from(model.values.len()).unwrap_or(u32::MAX));
+            model.values.push(ValueInfo { id, ty: ty.id, name: "short".to_owned(), color: rgb(0x0055_5b64) });
+            short[ty.id.index()] = Some(id);
+        }
+        Self { inner, model: Arc::new(model), short, nanos }
+    }
+
+    fn changed(&self, lane: Lane, mut state: State) -> State {
+        if state.life.to.0 - state.life.from.0 < self.nanos {
+            state.value = self.short[lane.ty.index()].unwrap_or(state.value);
+        }
+        state
+    }
+}
+
+impl Layer for Short {
+    fn inner(&self) -> &dyn TimelineSource {
+        self.inner.as_ref()
+    }
+
+    fn model(&self) -> Arc<Model> {
+        Arc::clone(&self.model)
+    }
+
+    fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
+        let listed = self.inner.states(lane, interval, limit)?;
+        let items = listed.items.into_iter().map(|state| self.changed(lane, state)).collect();
+        Ok(Listed { total: listed.total, items })
+    }
+
+    /// Sums of values do not tell durations, so that each state is looked at.
+    fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
+        let mut cells = Vec::new();
+        for &lane in lanes {
+            for column in (0..columns).map(|at| interval.column(at, columns)) {
+                let mut cell = Cell::default();
+                walk::states(self.inner(), lane, column, |state| {
+                    let state = self.changed(lane, *state);
+                    let nanos = state.life.to.0.min(column.to.0) - state.life.from.0.max(column.from.0);
+                    match cell.shares.iter_mut().find(|share| share.0 == state.value) {
+                        Some(share) => share.1 += nanos,
+                        None => cell.shares.push((state.value, nanos)),
+                    }
+                    Ok(())
+                })?;
+                cell.shares.retain(|share| share.1 > 0);
+                cell.shares.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+                cells.push(cell);
+            }
+        }
+        Ok(Cells { columns, cells })
+    }
+
+    fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
+        let mut facts = self.inner.facts(id)?;
+        if matches!(id, EntityId::State(_)) && facts.life.to.0 - facts.life.from.0 < self.nanos {
+            facts.name = "short".to_owned();
+        }
+        Ok(facts)
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let args: Vec<String> = std::env::args().collect();
+    let [_, trace, threshold, picture] = args.as_slice() else {
+        return Err("usage: own_filter TRACE THRESHOLD PICTURE.svg".into());
+    };
+    let format = Format::of(Path::new(picture))?;
+    let trace = viewer::open(Path::new(trace), &OpenOptions::default())?;
+    let short: Arc<dyn TimelineSource> = Arc::new(Short::new(trace, date(threshold)?));
+    // Other filters take it as they take a trace.
+    let chain: Chain = ["bright short".parse()?].into_iter().collect();
+    let source = chain.apply(short)?;
+    let outline = Outline::new(source.as_ref())?;
+    let interval = source.extent();
+    let of = DocumentOptions { interval, width: 1600.0, height: None, resolution: 1.0, titles: true };
+    let scene = document(source.as_ref(), &outline, &Options::default(), of)?;
+    export::write(Path::new(picture), &export::encode(&scene, format, 1.0)?)?;
+    Ok(())
+}

@@ -1,0 +1,247 @@
+//! [`Chain`]: filters in order, each on or off, around a trace; and the file that keeps them.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Value, json};
+
+use super::{Filter, FilterError};
+use crate::query::TimelineSource;
+
+/// Version of the file; a later one is refused.
+const VERSION: u64 = 1;
+
+/// Filters in the order in which they are put around a trace: the first one sees the trace itself.
+///
+/// Nothing is lost by switching one off, moving or removing it: the sources are made anew around the same trace.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Chain {
+    /// The filters.
+    pub filters: Vec<Entry>,
+}
+
+/// A filter of a chain.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The filter.
+    pub filter: Filter,
+    /// Whether it acts.
+    pub on: bool,
+}
+
+/// A filter of a chain that could not be applied.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("filter {}, `{text}`: {error}", at + 1)]
+pub struct Problem {
+    /// Its place, from 0.
+    pub at: usize,
+    /// Its expression.
+    pub text: String,
+    /// Why.
+    pub error: FilterError,
+}
+
+/// Why a file of filters cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// The system could not read or write it.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// Its text is not what it should be.
+    #[error("{}: {error}", path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        error: FieldError,
+    },
+}
+
+/// A field of the file that is not what it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldError {
+    /// Which one: `filters[2].on`.
+    pub field: String,
+    /// What it should be, and what it is.
+    pub why: String,
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.field.is_empty() { f.write_str(&self.why) } else { write!(f, "`{}`: {}", self.field, self.why) }
+    }
+}
+
+impl From<Filter> for Entry {
+    fn from(filter: Filter) -> Self {
+        Self { filter, on: true }
+    }
+}
+
+impl FromIterator<Filter> for Chain {
+    fn from_iter<I: IntoIterator<Item = Filter>>(filters: I) -> Self {
+        Self { filters: filters.into_iter().map(Entry::from).collect() }
+    }
+}
+
+impl Chain {
+    /// Puts the filters that are on around a trace.
+    ///
+    /// # Errors
+    /// The first filter that names what is not there.
+    pub fn apply(&self, source: Arc<dyn TimelineSource>) -> Result<Arc<dyn TimelineSource>, Problem> {
+        let mut acting = self.filters.iter().enumerate().filter(|(_, entry)| entry.on);
+        acting.try_fold(source, |source, (at, entry)| {
+            entry.filter.apply(&source).map_err(|error| Problem::new(at, entry, error))
+        })
+    }
+
+    /// Puts the filters that are on around a trace, as far as they name what is there, and tells the others: for chains that were made
+    /// for another run of a program.
+    pub fn apply_known(&self, source: Arc<dyn TimelineSource>) -> (Arc<dyn TimelineSource>, Vec<Problem>) {
+        let (mut source, mut problems) = (source, Vec::new());
+        for (at, entry) in self.filters.iter().enumerate().filter(|(_, entry)| entry.on) {
+            match entry.filter.apply(&source) {
+                Ok(filtered) => source = filtered,
+                Err(error) => problems.push(Problem::new(at, entry, error)),
+            }
+        }
+        (source, problems)
+    }
+
+    /// Reads a file of filters (`*.tumit-view`).
+    ///
+    /// # Errors
+    /// When it cannot be read; else the field that is wrong, and what was expected.
+    pub fn read(path: &Path) -> Result<Self, FileError> {
+        let text = std::fs::read_to_string(path).map_err(|source| FileError::Io { path: path.to_owned(), source })?;
+        Self::from_text(&text).map_err(|error| FileError::Content { path: path.to_owned(), error })
+    }
+
+    /// Reads the text of such a file.
+    ///
+    /// # Errors
+    /// The field that is wrong, and what was expected.
+    pub fn from_text(text: &str) -> Result<Self, FieldError> {
+        let value: Value = serde_json::from_str(text)
+            .map_err(|error| FieldError { field: String::new(), why: format!("expected JSON: {error}") })?;
+        Self::from_value(&value)
+    }
+
+    /// The text of such a file: JSON, a filter a line.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let mut text = format!("{{\n  \"format\": \"tumit-view\",\n  \"version\": {VERSION},\n  \"filters\": [");
+        for (at, entry) in self.filters.iter().enumerate() {
+            text.push_str(if at > 0 { ",\n    " } else { "\n    " });
+            text.push_str(&entry.value().to_string());
+        }
+        text.push_str(if self.filters.is_empty() { "]\n}\n" } else { "\n  ]\n}\n" });
+        text
+    }
+
+    fn from_value(value: &Value) -> Result<Self, FieldError> {
+        let wrong = |field: &str, expected: &str, found: &Value| FieldError {
+            field: field.to_owned(),
+            why: format!("expected {expected}, found {}", shown(found)),
+        };
+        let Value::Object(object) = value else { return Err(wrong("", "an object", value)) };
+        let get = |field: &str| object.get(field).unwrap_or(&Value::Null);
+        if get("format") != "tumit-view" {
+            return Err(wrong("format", "\"tumit-view\"", get("format")));
+        }
+        match get("version").as_u64() {
+            Some(VERSION) => {}
+            Some(version) if version > VERSION => {
+                let why = format!("version {version} is of a later Tumit; this one reads {VERSION}");
+                return Err(FieldError { field: "version".to_owned(), why });
+            }
+            _ => return Err(wrong("version", &VERSION.to_string(), get("version"))),
+        }
+        if let Some(other) = object.keys().find(|key| !["format", "version", "filters"].contains(&key.as_str())) {
+            let why = "there is no such field; there are format, version and filters".to_owned();
+            return Err(FieldError { field: other.clone(), why });
+        }
+        let Value::Array(filters) = get("filters") else {
+            return Err(wrong("filters", "a list", get("filters")));
+        };
+        let entry = |(at, value): (usize, &Value)| Entry::from_value(value, &format!("filters[{at}]"));
+        Ok(Self { filters: filters.iter().enumerate().map(entry).collect::<Result<_, _>>()? })
+    }
+}
+
+/// A value in a message: short.
+fn shown(value: &Value) -> String {
+    const MOST: usize = 40;
+    let text = value.to_string();
+    match (value, text.char_indices().nth(MOST)) {
+        (Value::Null, _) => "nothing".to_owned(),
+        (_, Some((end, _))) => format!("{}…", &text[..end]),
+        _ => text,
+    }
+}
+
+impl Entry {
+    /// A text when it is on, an object when it is off.
+    fn value(&self) -> Value {
+        let text = self.filter.to_string();
+        if self.on { Value::String(text) } else { json!({ "filter": text, "on": false }) }
+    }
+
+    fn from_value(value: &Value, field: &str) -> Result<Self, FieldError> {
+        let wrong = |name: &str, expected: &str, found: &Value| FieldError {
+            field: format!("{field}{name}"),
+            why: format!("expected {expected}, found {}", shown(found)),
+        };
+        let (text, on, name) = match value {
+            Value::String(text) => (text, true, ""),
+            Value::Object(object) => {
+                if let Some(other) = object.keys().find(|key| !["filter", "on"].contains(&key.as_str())) {
+                    let why = "there is no such field; there are filter and on".to_owned();
+                    return Err(FieldError { field: format!("{field}.{other}"), why });
+                }
+                let found = object.get("filter").unwrap_or(&Value::Null);
+                let Value::String(text) = found else { return Err(wrong(".filter", "an expression", found)) };
+                let on = match object.get("on") {
+                    None => true,
+                    Some(Value::Bool(on)) => *on,
+                    Some(found) => return Err(wrong(".on", "true or false", found)),
+                };
+                (text, on, ".filter")
+            }
+            _ => return Err(wrong("", "an expression, or an object with `filter` and `on`", value)),
+        };
+        let filter = text
+            .parse()
+            .map_err(|error: FilterError| FieldError { field: format!("{field}{name}"), why: error.to_string() })?;
+        Ok(Self { filter, on })
+    }
+}
+
+impl Problem {
+    fn new(at: usize, entry: &Entry, error: FilterError) -> Self {
+        Self { at, text: entry.filter.to_string(), error }
+    }
+}
+
+impl Serialize for Chain {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let filters: Vec<Value> = self.filters.iter().map(Entry::value).collect();
+        json!({ "format": "tumit-view", "version": VERSION, "filters": filters }).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Chain {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        Self::from_value(&value).map_err(serde::de::Error::custom)
+    }
+}

@@ -1,0 +1,500 @@
+//! Grouping (thesis P54, papers S32): one container in the place of several. What is in the members is shown as the group's, what
+//! lies below them lies below the group, links lead to and from the group. The group taken out of the chain, or switched off, is the *burst*.
+//!
+//! Cells of the group are those of its members added up: as many times as wide as members live at once. Lists are merged by date.
+//! Of variables, a group has the sum.
+//!
+//! Cost: a query of the group is one per member. Variables of which several members have values are added up when the filter is
+//! made: O(n log n) in their number.
+
+use std::sync::{Arc, OnceLock};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::layer::Layer;
+use super::pattern::{self, Patterns};
+use super::range::{self, Ranges};
+use super::steps::{Piece, Steps, life};
+use super::{FilterError, Operation, count, tree, walk};
+use crate::query::{
+    Cell, Cells, ContainerId, ContainerInfo, EntityId, Facts, FreeNumbers, GlobalNanos, Interval, Lane, Link, Listed,
+    Mark, Model, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource, TypeId, TypeKind,
+};
+
+/// A group while it is made: its name and the positions of its members.
+pub(super) struct Plan {
+    pub(super) name: String,
+    pub(super) members: Vec<usize>,
+}
+
+struct Group {
+    info: ContainerInfo,
+    members: Vec<ContainerInfo>,
+}
+
+/// A variable that was added up.
+struct Sum {
+    container: ContainerId,
+    ty: TypeId,
+    /// The number of its first value.
+    base: u32,
+    steps: Steps,
+}
+
+struct Grouped {
+    inner: Arc<dyn TimelineSource>,
+    model: Arc<Model>,
+    groups: FxHashMap<ContainerId, Group>,
+    /// The group of each member.
+    of: FxHashMap<ContainerId, ContainerId>,
+    list: Arc<Vec<ContainerInfo>>,
+    sums: Vec<Sum>,
+    free: FreeNumbers,
+    summary: OnceLock<Summary>,
+    ranges: Ranges,
+}
+
+/// Groups the containers that patterns name.
+pub(super) fn apply(
+    inner: &Arc<dyn TimelineSource>,
+    patterns: &Patterns,
+    name: &str,
+) -> Result<Arc<dyn TimelineSource>, FilterError> {
+    let list = inner.containers();
+    let mut members = pattern::containers(&list, patterns)?;
+    // What lies within a member comes with it.
+    let mut end = 0;
+    members.retain(|&at| {
+        let top = at >= end;
+        end = if top { tree::end(&list, at) } else { end };
+        top
+    });
+    Ok(made(inner, vec![Plan { name: name.to_owned(), members }])?)
+}
+
+/// Makes groups; no container is in two of them, and none lies within another that is.
+pub(super) fn made(inner: &Arc<dyn TimelineSource>, plans: Vec<Plan>) -> Result<Arc<dyn TimelineSource>, QueryError> {
+    let list = inner.containers();
+    let mut next = list.iter().map(|info| info.id.0).max().unwrap_or(0);
+    let mut groups = FxHashMap::default();
+    let mut of = FxHashMap::default();
+    for plan in plans {
+        let members: Vec<ContainerInfo> = plan.members.iter().map(|&at| list[at].clone()).collect();
+        let Some(first) = members.first() else { continue };
+        next = next.saturating_add(1);
+        let id = ContainerId(next);
+        let from = members.iter().map(|info| info.life.from).min().unwrap_or(first.life.from);
+        let to = members.iter().map(|info| info.life.to).max().unwrap_or(first.life.to);
+        let info = ContainerInfo { id, name: plan.name, life: Interval { from, to }, ..first.clone() };
+        of.extend(members.iter().map(|member| (member.id, id)));
+        groups.insert(id, Group { info, members });
+    }
+    let mut placed = FxHashSet::default();
+    let mut grouped = Vec::with_capacity(list.len());
+    for info in list.iter() {
+        match of.get(&info.id) {
+            Some(group) if placed.insert(*group) => grouped.push(groups[group].info.clone()),
+            Some(_) => {}
+            None => {
+                let parent = of.get(&info.parent).copied().unwrap_or(info.parent);
+                grouped.push(ContainerInfo { parent, ..info.clone() });
+            }
+        }
+    }
+    let mut source = Grouped {
+        model: inner.model(),
+        free: inner.free_numbers(),
+        list: Arc::new(tree::rebuilt(grouped)),
+        inner: Arc::clone(inner),
+        groups,
+        of,
+        sums: Vec::new(),
+        summary: OnceLock::new(),
+        ranges: Ranges::default(),
+    };
+    source.add_up()?;
+    Ok(Arc::new(source))
+}
+
+impl Grouped {
+    /// Adds up the variables that several members of a group have.
+    fn add_up(&mut self) -> Result<(), QueryError> {
+        let model = Arc::clone(&self.model);
+        for info in self.list.iter() {
+            let Some(group) = self.groups.get(&info.id) else { continue };
+            for ty in model.types.iter().filter(|ty| ty.kind == TypeKind::Variable) {
+                let mut having = 0;
+                let mut pieces = Vec::new();
+                for member in &group.members {
+                    let before = pieces.len();
+                    walk::samples(self.inner.as_ref(), (member.id, ty.id), walk::EVER, |sample| {
+                        pieces.push(Piece { from: sample.life.from.0, to: sample.life.to.0, value: sample.value });
+                        Ok(())
+                    })?;
+                    having += usize::from(pieces.len() > before);
+                }
+                if having > 1 {
+                    let steps = Steps::reduce(pieces, Operation::Sum, walk::EVER);
+                    let (container, base) = (info.id, self.free.sample);
+                    self.free.sample = base.saturating_add(steps.len() as u32);
+                    self.sums.push(Sum { container, ty: ty.id, base, steps });
+                }
+            }
+        }
+        self.sums.sort_by_key(|sum| (sum.container, sum.ty));
+        Ok(())
+    }
+
+    fn sum(&self, container: ContainerId, ty: TypeId) -> Option<&Sum> {
+        let found = self.sums.binary_search_by_key(&(container, ty), |sum| (sum.container, sum.ty)).ok()?;
+        Some(&self.sums[found])
+    }
+
+    /// The containers within that stand behind one; an error for members, which are not seen any more.
+    fn behind(&self, container: ContainerId) -> Result<&[ContainerInfo], QueryError> {
+        match self.groups.get(&container) {
+            Some(group) => Ok(&group.members),
+            None if self.of.contains_key(&container) => Err(QueryError::Unknown { what: "container" }),
+            None => Ok(&[]),
+        }
+    }
+
+    /// The member of a group that has values of a variable, when only one has.
+    fn only_member(&self, members: &[ContainerInfo], ty: TypeId) -> Option<ContainerId> {
+        let any = |member: &&ContainerInfo| {
+            self.inner.samples(member.id, ty, walk::EVER, 0).is_ok_and(|listed| listed.total > 0)
+        };
+        members.iter().find(any).map(|member| member.id)
+    }
+
+    fn group_of(&self, container: ContainerId) -> ContainerId {
+        self.of.get(&container).copied().unwrap_or(container)
+    }
+
+    fn path(&self, container: ContainerId) -> Vec<String> {
+        let at = self.list.iter().position(|info| info.id == container);
+        at.map_or_else(Vec::new, |at| tree::path(&self.list, at))
+    }
+
+    fn facts_of_sum(&self, number: u32) -> Option<Facts> {
+        let sum = self.sums.iter().find(|sum| (sum.base..sum.base + sum.steps.len() as u32).contains(&number))?;
+        let piece = &sum.steps.pieces()[(number - sum.base) as usize];
+        let name = self.model.types.get(sum.ty.index()).map_or_else(String::new, |ty| ty.name.clone());
+        Some(Facts {
+            id: EntityId::Sample(number),
+            name: piece.value.to_string(),
+            type_path: vec![name],
+            container_path: self.path(sum.container),
+            container: sum.container,
+            life: life(piece),
+            fields: vec![("sum over".to_owned(), format!("{} containers", self.groups[&sum.container].members.len()))],
+            source: None,
+        })
+    }
+}
+
+/// Merges lists by date: all are counted, the first are kept.
+fn merged<T>(
+    lists: impl Iterator<Item = Result<Listed<T>, QueryError>>,
+    limit: usize,
+    key: impl Fn(&T) -> i64,
+) -> Result<Listed<T>, QueryError> {
+    let mut all = Listed { total: 0, items: Vec::new() };
+    for list in lists {
+        let list = list?;
+        all.total += list.total;
+        all.items.extend(list.items);
+    }
+    all.items.sort_by_key(key);
+    all.items.truncate(limit);
+    Ok(all)
+}
+
+impl Layer for Grouped {
+    fn inner(&self) -> &dyn TimelineSource {
+        self.inner.as_ref()
+    }
+
+    fn summary(&self) -> Summary {
+        self.summary.get_or_init(|| count::summary(self, self.inner.summary())).clone()
+    }
+
+    fn containers(&self) -> Arc<Vec<ContainerInfo>> {
+        Arc::clone(&self.list)
+    }
+
+    fn depths(&self, container: ContainerId, ty: TypeId) -> u32 {
+        match self.behind(container) {
+            Ok([]) => self.inner.depths(container, ty),
+            Ok(members) => members.iter().map(|member| self.inner.depths(member.id, ty)).max().unwrap_or(0),
+            Err(_) => 0,
+        }
+    }
+
+    fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
+        let mut cells = Vec::with_capacity(lanes.len().saturating_mul(columns as usize));
+        for &lane in lanes {
+            let members = self.behind(lane.container)?;
+            if members.is_empty() {
+                cells.extend(self.inner.cells(&[lane], interval, columns)?.cells);
+                continue;
+            }
+            let deep = members.iter().filter(|member| self.inner.depths(member.id, lane.ty) > lane.depth);
+            let within: Vec<Lane> = deep.map(|member| Lane { container: member.id, ..lane }).collect();
+            let found = self.inner.cells(&within, interval, columns)?.cells;
+            let mut sums = vec![Cell::default(); columns as usize];
+            for lane in found.chunks(columns.max(1) as usize) {
+                for (sum, cell) in sums.iter_mut().zip(lane) {
+                    for &(value, nanos) in &cell.shares {
+                        super::pick::add(&mut sum.shares, value, nanos);
+                    }
+                }
+            }
+            for sum in &mut sums {
+                super::pick::sort(&mut sum.shares);
+            }
+            cells.extend(sums);
+        }
+        Ok(Cells { columns, cells })
+    }
+
+    fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
+        match self.behind(lane.container)? {
+            [] => self.inner.states(lane, interval, limit),
+            members => {
+                let of =
+                    |member: &ContainerInfo| self.inner.states(Lane { container: member.id, ..lane }, interval, limit);
+                merged(members.iter().map(of), limit, |state| state.life.from.0)
+            }
+        }
+    }
+
+    fn events(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        limit: usize,
+    ) -> Result<Listed<Mark>, QueryError> {
+        match self.behind(container)? {
+            [] => self.inner.events(container, ty, interval, limit),
+            members => {
+                let of = |member: &ContainerInfo| self.inner.events(member.id, ty, interval, limit);
+                merged(members.iter().map(of), limit, |mark| mark.time.0)
+            }
+        }
+    }
+
+    fn links(&self, ty: TypeId, interval: Interval, limit: usize) -> Result<Listed<Link>, QueryError> {
+        let mut listed = self.inner.links(ty, interval, limit)?;
+        for link in &mut listed.items {
+            (link.start, link.end) = (self.group_of(link.start), self.group_of(link.end));
+        }
+        Ok(listed)
+    }
+
+    fn samples(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        limit: usize,
+    ) -> Result<Listed<Sample>, QueryError> {
+        let members = self.behind(container)?;
+        if let Some(sum) = self.sum(container, ty) {
+            super::pick::check(interval, 1)?;
+            let range = sum.steps.overlapping(interval);
+            let total = range.len() as u64;
+            let items = range.take(limit).map(|at| {
+                let piece = &sum.steps.pieces()[at];
+                Sample { id: EntityId::Sample(sum.base + at as u32), life: life(piece), value: piece.value }
+            });
+            return Ok(Listed { total, items: items.collect() });
+        }
+        let of = if members.is_empty() { Some(container) } else { self.only_member(members, ty) };
+        of.map_or_else(|| Ok(super::hidden::none()), |of| self.inner.samples(of, ty, interval, limit))
+    }
+
+    fn series(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        columns: u32,
+    ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
+        let members = self.behind(container)?;
+        if let Some(sum) = self.sum(container, ty) {
+            super::pick::check(interval, columns)?;
+            return Ok((0..columns).map(|at| sum.steps.column(interval.column(at, columns))).collect());
+        }
+        let of = if members.is_empty() { Some(container) } else { self.only_member(members, ty) };
+        of.map_or_else(|| Ok(vec![None; columns as usize]), |of| self.inner.series(of, ty, interval, columns))
+    }
+
+    fn range(&self, ty: TypeId) -> Option<(f64, f64)> {
+        let mut sums = self.sums.iter().filter(|sum| sum.ty == ty).peekable();
+        if sums.peek().is_none() {
+            return self.inner.range(ty);
+        }
+        // Members that were added up are seen no more.
+        self.ranges.of(ty, || range::over(self, &self.list, ty, self.inner.extent()))
+    }
+
+    fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
+        match id {
+            EntityId::Container(container) => {
+                let Some(group) = self.groups.get(&container) else {
+                    self.behind(container)?;
+                    let mut facts = self.inner.facts(id)?;
+                    facts.container_path = self.path(container);
+                    return Ok(facts);
+                };
+                let first = self.inner.facts(EntityId::Container(group.members[0].id))?;
+                let names: Vec<&str> = group.members.iter().map(|member| member.name.as_str()).collect();
+                Ok(Facts {
+                    id,
+                    name: group.info.name.clone(),
+                    type_path: first.type_path,
+                    container_path: self.path(container),
+                    container,
+                    life: group.info.life,
+                    fields: vec![("group of".to_owned(), names.join(", "))],
+                    source: None,
+                })
+            }
+            EntityId::Sample(number) if self.sums.iter().any(|sum| sum.base <= number) => {
+                self.facts_of_sum(number).ok_or(QueryError::Unknown { what: "sample" })
+            }
+            _ => {
+                let mut facts = self.inner.facts(id)?;
+                if matches!(id, EntityId::Sample(_)) && self.summed(&facts) {
+                    return Err(QueryError::Unknown { what: "sample" });
+                }
+                let member = facts.container_path.last().cloned();
+                let group = self.group_of(facts.container);
+                facts.container_path = self.path(group);
+                if group != facts.container {
+                    facts.container_path.extend(member);
+                    facts.container = group;
+                }
+                Ok(facts)
+            }
+        }
+    }
+
+    fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
+        Layer::facts(self, id)?;
+        let mut related = match id {
+            EntityId::Container(container) => match self.behind(container)? {
+                [] => self.inner.related(id, limit)?,
+                members => {
+                    let mut all = Vec::new();
+                    for member in members {
+                        all.extend(self.inner.related(EntityId::Container(member.id), limit)?);
+                    }
+                    all
+                }
+            },
+            EntityId::Sample(number) if self.facts_of_sum(number).is_some() => Vec::new(),
+            _ => self.inner.related(id, limit)?,
+        };
+        for id in &mut related {
+            if let EntityId::Container(container) = id {
+                *container = self.group_of(*container);
+            }
+        }
+        let mut seen = FxHashSet::default();
+        related.retain(|id| seen.insert(*id));
+        related.truncate(limit);
+        Ok(related)
+    }
+
+    fn members(&self, container: ContainerId) -> Vec<ContainerInfo> {
+        let Some(group) = self.groups.get(&container) else { return self.inner.members(container) };
+        let of = |member: &ContainerInfo| {
+            let within = self.inner.members(member.id);
+            if within.is_empty() { vec![member.clone()] } else { within }
+        };
+        group.members.iter().flat_map(of).collect()
+    }
+
+    fn is_dense(&self, lane: Lane, interval: Interval, most: usize) -> Result<bool, QueryError> {
+        let members = self.behind(lane.container)?;
+        if members.is_empty() {
+            return self.inner.is_dense(lane, interval, most);
+        }
+        for member in members {
+            if self.inner.is_dense(Lane { container: member.id, ..lane }, interval, most)? {
+                return Ok(true);
+            }
+        }
+        Ok(Layer::states(self, lane, interval, 0)?.total > most as u64)
+    }
+
+    fn free_numbers(&self) -> FreeNumbers {
+        self.free
+    }
+}
+
+impl Grouped {
+    /// Whether these are the facts of a value that is part of a sum.
+    fn summed(&self, facts: &Facts) -> bool {
+        let group = self.group_of(facts.container);
+        let ty = super::pick::type_of(&self.model, facts);
+        ty.is_some_and(|ty| self.sum(group, ty).is_some())
+    }
+}
+
+/// Reuse of the rows of ended containers (thesis P60): siblings of a type whose lives do not overlap share a row.
+///
+/// It is a group of containers of which one lives at a time, so that nothing in it overlaps, and all costs are those of groups.
+pub(super) fn reuse(
+    inner: &Arc<dyn TimelineSource>,
+    patterns: &Patterns,
+) -> Result<Arc<dyn TimelineSource>, FilterError> {
+    let (model, list) = (inner.model(), inner.containers());
+    let types = pattern::types(&model, patterns, "container type", |ty| {
+        ty.kind == TypeKind::Container && ty.id != TypeId::ROOT
+    })?;
+    let mut order: Vec<usize> = (0..list.len()).filter(|&at| types.contains(&list[at].ty)).collect();
+    // A container of the type within another would lie below its own row.
+    let nested: FxHashSet<usize> = order
+        .iter()
+        .flat_map(|&at| (at + 1)..tree::end(&list, at))
+        .filter(|at| order.binary_search(at).is_ok())
+        .collect();
+    order.retain(|at| !nested.contains(at));
+    order.sort_by_key(|&at| (list[at].parent, list[at].ty, list[at].life.from));
+    let mut rows: Vec<Vec<usize>> = Vec::new();
+    for siblings in order.chunk_by(|&a, &b| (list[a].parent, list[a].ty) == (list[b].parent, list[b].ty)) {
+        let first = rows.len();
+        // Rows by the date from which they are free, then by age: the one that was free first is taken.
+        let mut free: std::collections::BTreeSet<(GlobalNanos, usize)> = std::collections::BTreeSet::new();
+        for &at in siblings {
+            let life = list[at].life;
+            let row = match free.first().copied().filter(|row| row.0 <= life.from) {
+                Some(row) => {
+                    free.remove(&row);
+                    row.1
+                }
+                None => {
+                    rows.push(Vec::new());
+                    rows.len() - 1
+                }
+            };
+            rows[row].push(at);
+            free.insert((life.to, row));
+        }
+        debug_assert!(rows[first..].iter().all(|row| !row.is_empty()), "a row is made for a container");
+    }
+    rows.retain(|row| row.len() > 1);
+    let plan = |members: Vec<usize>| {
+        const NAMED: usize = 2;
+        let names: Vec<&str> = members.iter().take(NAMED).map(|&at| list[at].name.as_str()).collect();
+        let more = members.len() - names.len();
+        let name = if more > 0 { format!("{} +{more}", names.join(", ")) } else { names.join(", ") };
+        Plan { name, members }
+    };
+    let plans = rows.into_iter().map(plan).collect();
+    Ok(made(inner, plans)?)
+}

@@ -1,0 +1,175 @@
+//! [`Key`]: what containers are put in order by: a name, a date, or a statistic of what is in them and below them.
+
+use std::sync::Arc;
+
+use super::pattern::{self, Patterns};
+use super::{FilterError, Key, Measure, tree, walk};
+use crate::query::{
+    ContainerId, ContainerInfo, GlobalNanos, Interval, Lane, QueryError, TimelineSource, TypeId, TypeKind, ValueId,
+};
+
+/// A number per container; none where there is nothing to measure.
+pub(super) fn numbers(source: &Arc<dyn TimelineSource>, key: &Key) -> Result<Vec<Option<f64>>, FilterError> {
+    let (model, list) = (source.model(), source.containers());
+    let extent = source.extent();
+    let interval = match key.during {
+        Some(part) => part.of(extent)?,
+        // Something may have happened in a trace without duration.
+        None => Interval { to: GlobalNanos(extent.to.0.max(extent.from.0.saturating_add(1))), ..extent },
+    };
+    let sums = |own: Vec<Option<f64>>| below(&list, &own, |a, b| a + b);
+    Ok(match &key.measure {
+        Measure::Name => vec![None; list.len()],
+        #[expect(clippy::cast_precision_loss, reason = "an order by date")]
+        Measure::Start => list.iter().map(|info| Some(info.life.from.0 as f64)).collect(),
+        Measure::Time { values, of } => {
+            let (types, named) = pattern::values(&model, values, of.as_ref())?;
+            sums(times(source.as_ref(), &list, &types, &named, interval)?)
+        }
+        Measure::Number { values, of } => {
+            let (types, named) = pattern::values(&model, values, of.as_ref())?;
+            let chosen = (!values.is_any()).then_some(named.as_slice());
+            let mut own = vec![0_i64; list.len()];
+            for ty in types {
+                count(source.as_ref(), &list, (ty, model.types[ty.index()].kind), (chosen, interval), &mut own)?;
+            }
+            #[expect(clippy::cast_precision_loss, reason = "an order by number")]
+            sums(own.into_iter().map(|number| Some(number as f64)).collect())
+        }
+        Measure::Mean { of } | Measure::Min { of } | Measure::Max { of } => {
+            let of = Patterns::new(vec![of.clone()]);
+            let types = pattern::types(&model, &of, "variable", |ty| ty.kind == TypeKind::Variable)?;
+            let mut own: Vec<Option<(f64, f64)>> = vec![None; list.len()];
+            for (own, info) in own.iter_mut().zip(list.iter()) {
+                for &ty in &types {
+                    let column = source.series(info.id, ty, interval, 1)?.pop().flatten();
+                    let Some(column) = column else { continue };
+                    *own = Some(match (&key.measure, *own) {
+                        (Measure::Min { .. }, before) => (before.map_or(column.min, |b| b.0.min(column.min)), 1.0),
+                        (Measure::Max { .. }, before) => (before.map_or(column.max, |b| b.0.max(column.max)), 1.0),
+                        (_, before) => before.map_or((column.mean, 1.0), |b| (b.0 + column.mean, b.1 + 1.0)),
+                    });
+                }
+            }
+            let joined = below(&list, &own, |a, b| match &key.measure {
+                Measure::Min { .. } => (a.0.min(b.0), 1.0),
+                Measure::Max { .. } => (a.0.max(b.0), 1.0),
+                _ => (a.0 + b.0, a.1 + b.1),
+            });
+            joined.into_iter().map(|all| all.map(|(sum, count)| sum / count)).collect()
+        }
+    })
+}
+
+/// What each container and all below it come to. O(n).
+fn below<T: Copy>(list: &[ContainerInfo], own: &[Option<T>], join: impl Fn(T, T) -> T) -> Vec<Option<T>> {
+    let positions = tree::positions(list);
+    let mut all = own.to_vec();
+    // Children come after their parents, so that from behind each is whole when it is added to its parent.
+    for at in (1..list.len()).rev() {
+        let Some(&parent) = positions.get(&list[at].parent).filter(|&&parent| parent < at) else { continue };
+        all[parent] = match (all[parent], all[at]) {
+            (Some(a), Some(b)) => Some(join(a, b)),
+            (a, b) => a.or(b),
+        };
+    }
+    all
+}
+
+/// Nanoseconds in states of these values in each container itself, by sums.
+#[expect(clippy::cast_precision_loss, reason = "an order by time")]
+fn times(
+    source: &dyn TimelineSource,
+    list: &[ContainerInfo],
+    types: &[TypeId],
+    values: &[ValueId],
+    interval: Interval,
+) -> Result<Vec<Option<f64>>, QueryError> {
+    let mut own = vec![None; list.len()];
+    for (own, info) in own.iter_mut().zip(list) {
+        let depths = |&ty: &TypeId| (0..source.depths(info.id, ty)).map(move |depth| (ty, depth));
+        let lanes: Vec<Lane> =
+            types.iter().flat_map(depths).map(|(ty, depth)| Lane { container: info.id, ty, depth }).collect();
+        if lanes.is_empty() {
+            continue;
+        }
+        let cells = source.cells(&lanes, interval, 1)?.cells;
+        let wanted = cells.iter().flat_map(|cell| &cell.shares).filter(|share| values.contains(&share.0));
+        *own = Some(wanted.map(|share| share.1).sum::<i64>() as f64);
+    }
+    Ok(own)
+}
+
+/// Adds the number of entities of a type in each container itself. A link counts at both ends, but once where both lie below.
+fn count(
+    source: &dyn TimelineSource,
+    list: &[ContainerInfo],
+    (ty, kind): (TypeId, TypeKind),
+    (values, interval): (Option<&[ValueId]>, Interval),
+    own: &mut [i64],
+) -> Result<(), QueryError> {
+    let fits = |value: ValueId| i64::from(values.is_none_or(|values| values.contains(&value)));
+    let whole = |total: u64| i64::try_from(total).unwrap_or(i64::MAX);
+    match kind {
+        TypeKind::State => {
+            for (own, info) in own.iter_mut().zip(list) {
+                for depth in 0..source.depths(info.id, ty) {
+                    let lane = Lane { container: info.id, ty, depth };
+                    if values.is_none() {
+                        *own += whole(source.states(lane, interval, 0)?.total);
+                        continue;
+                    }
+                    walk::states(source, lane, interval, |state| {
+                        *own += fits(state.value);
+                        Ok(())
+                    })?;
+                }
+            }
+        }
+        TypeKind::Event => {
+            for (own, info) in own.iter_mut().zip(list) {
+                if values.is_none() {
+                    *own += whole(source.events(info.id, ty, interval, 0)?.total);
+                    continue;
+                }
+                walk::events(source, (info.id, ty), interval, |mark| {
+                    *own += fits(mark.value);
+                    Ok(())
+                })?;
+            }
+        }
+        TypeKind::Link { .. } => {
+            let positions = tree::positions(list);
+            walk::links(source, ty, interval, |link| {
+                let (Some(&start), Some(&end)) = (positions.get(&link.start), positions.get(&link.end)) else {
+                    return Ok(());
+                };
+                let number = fits(link.value);
+                own[start] += number;
+                own[end] += number;
+                own[common(list, &positions, start, end)] -= number;
+                Ok(())
+            })?;
+        }
+        TypeKind::Container | TypeKind::Variable => {}
+    }
+    Ok(())
+}
+
+/// The position of the nearest container that holds both. O(depth).
+fn common(
+    list: &[ContainerInfo],
+    positions: &rustc_hash::FxHashMap<ContainerId, usize>,
+    mut a: usize,
+    mut b: usize,
+) -> usize {
+    let above = |at: usize| positions.get(&list[at].parent).copied().filter(|&parent| parent < at).unwrap_or(0);
+    while a != b {
+        if a != 0 && list[a].depth >= list[b].depth {
+            a = above(a);
+        } else {
+            b = above(b);
+        }
+    }
+    a
+}

@@ -1,0 +1,203 @@
+//! [`Layer`]: a source around another one that says only what it changes.
+//!
+//! Every layer is a [`TimelineSource`]: a filter of one's own implements [`Layer`] for a type and overrides what differs.
+
+use std::sync::Arc;
+
+use crate::query::{
+    Cells, ContainerId, ContainerInfo, EntityId, Facts, FreeNumbers, Interval, Lane, Link, Listed, Mark, Model,
+    QueryError, Sample, SeriesColumn, State, Summary, TimelineSource, TypeId, ValueId,
+};
+
+/// The queries of [`TimelineSource`], each answered by the source within unless it is overridden.
+///
+/// What must stay true between them: ids of types, values and containers that come from within keep their meaning; what a layer
+/// leaves out of one answer it leaves out of all; entities of its own have numbers from [`TimelineSource::free_numbers`] upwards.
+#[expect(missing_docs, reason = "as in TimelineSource")]
+#[expect(clippy::missing_errors_doc, reason = "as in TimelineSource")]
+pub trait Layer: Send + Sync {
+    /// The source within.
+    fn inner(&self) -> &dyn TimelineSource;
+
+    fn summary(&self) -> Summary {
+        self.inner().summary()
+    }
+
+    fn model(&self) -> Arc<Model> {
+        self.inner().model()
+    }
+
+    fn containers(&self) -> Arc<Vec<ContainerInfo>> {
+        self.inner().containers()
+    }
+
+    fn depths(&self, container: ContainerId, ty: TypeId) -> u32 {
+        self.inner().depths(container, ty)
+    }
+
+    fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
+        self.inner().cells(lanes, interval, columns)
+    }
+
+    fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
+        self.inner().states(lane, interval, limit)
+    }
+
+    fn events(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        limit: usize,
+    ) -> Result<Listed<Mark>, QueryError> {
+        self.inner().events(container, ty, interval, limit)
+    }
+
+    fn links(&self, ty: TypeId, interval: Interval, limit: usize) -> Result<Listed<Link>, QueryError> {
+        self.inner().links(ty, interval, limit)
+    }
+
+    fn samples(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        limit: usize,
+    ) -> Result<Listed<Sample>, QueryError> {
+        self.inner().samples(container, ty, interval, limit)
+    }
+
+    fn series(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        columns: u32,
+    ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
+        self.inner().series(container, ty, interval, columns)
+    }
+
+    fn range(&self, ty: TypeId) -> Option<(f64, f64)> {
+        self.inner().range(ty)
+    }
+
+    fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
+        self.inner().facts(id)
+    }
+
+    fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
+        self.inner().related(id, limit)
+    }
+
+    fn extent(&self) -> Interval {
+        self.inner().extent()
+    }
+
+    fn members(&self, container: ContainerId) -> Vec<ContainerInfo> {
+        self.inner().members(container)
+    }
+
+    fn shows(&self, value: ValueId) -> bool {
+        self.inner().shows(value)
+    }
+
+    fn is_dense(&self, lane: Lane, interval: Interval, most: usize) -> Result<bool, QueryError> {
+        self.inner().is_dense(lane, interval, most)
+    }
+
+    fn free_numbers(&self) -> FreeNumbers {
+        self.inner().free_numbers()
+    }
+}
+
+impl<L: Layer> TimelineSource for L {
+    fn summary(&self) -> Summary {
+        Layer::summary(self)
+    }
+
+    fn model(&self) -> Arc<Model> {
+        Layer::model(self)
+    }
+
+    fn containers(&self) -> Arc<Vec<ContainerInfo>> {
+        Layer::containers(self)
+    }
+
+    fn depths(&self, container: ContainerId, ty: TypeId) -> u32 {
+        Layer::depths(self, container, ty)
+    }
+
+    fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
+        Layer::cells(self, lanes, interval, columns)
+    }
+
+    fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
+        Layer::states(self, lane, interval, limit)
+    }
+
+    fn events(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        limit: usize,
+    ) -> Result<Listed<Mark>, QueryError> {
+        Layer::events(self, container, ty, interval, limit)
+    }
+
+    fn links(&self, ty: TypeId, interval: Interval, limit: usize) -> Result<Listed<Link>, QueryError> {
+        Layer::links(self, ty, interval, limit)
+    }
+
+    fn samples(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        limit: usize,
+    ) -> Result<Listed<Sample>, QueryError> {
+        Layer::samples(self, container, ty, interval, limit)
+    }
+
+    fn series(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        columns: u32,
+    ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
+        Layer::series(self, container, ty, interval, columns)
+    }
+
+    fn range(&self, ty: TypeId) -> Option<(f64, f64)> {
+        Layer::range(self, ty)
+    }
+
+    fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
+        Layer::facts(self, id)
+    }
+
+    fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
+        Layer::related(self, id, limit)
+    }
+
+    fn extent(&self) -> Interval {
+        Layer::extent(self)
+    }
+
+    fn members(&self, container: ContainerId) -> Vec<ContainerInfo> {
+        Layer::members(self, container)
+    }
+
+    fn shows(&self, value: ValueId) -> bool {
+        Layer::shows(self, value)
+    }
+
+    fn is_dense(&self, lane: Lane, interval: Interval, most: usize) -> Result<bool, QueryError> {
+        Layer::is_dense(self, lane, interval, most)
+    }
+
+    fn free_numbers(&self) -> FreeNumbers {
+        Layer::free_numbers(self)
+    }
+}

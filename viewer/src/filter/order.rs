@@ -1,0 +1,127 @@
+//! Order (thesis P59, papers S26, S33): siblings by hand, by name, by date, or by a statistic; and only the containers that a statistic chooses.
+//!
+//! Cost: the statistic is computed when the filter is made, see [`super::key`]; queries cost nothing more.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use super::hidden::{Hidden, with_all_below};
+use super::layer::Layer;
+use super::pattern::{self, Pattern, Patterns};
+use super::{Comparison, FilterError, Key, Measure, key, tree};
+use crate::query::{ContainerInfo, TimelineSource};
+use crate::store::natural;
+
+struct Ordered {
+    inner: Arc<dyn TimelineSource>,
+    list: Arc<Vec<ContainerInfo>>,
+}
+
+impl Layer for Ordered {
+    fn inner(&self) -> &dyn TimelineSource {
+        self.inner.as_ref()
+    }
+
+    fn containers(&self) -> Arc<Vec<ContainerInfo>> {
+        Arc::clone(&self.list)
+    }
+}
+
+/// Puts siblings of some types in order among themselves; all others stay where they are.
+pub(super) fn sort(
+    inner: &Arc<dyn TimelineSource>,
+    ty: &Pattern,
+    by: &Key,
+    descending: bool,
+) -> Result<Arc<dyn TimelineSource>, FilterError> {
+    let list = inner.containers();
+    let types = pattern::container_types(&inner.model(), ty)?;
+    let numbers = key::numbers(inner, by)?;
+    let compare = |&a: &usize, &b: &usize| {
+        let order = match by.measure {
+            Measure::Name => natural(&list[a].name, &list[b].name),
+            // What has no number comes last, whatever the direction.
+            _ => match (numbers[a], numbers[b]) {
+                (Some(a), Some(b)) => a.total_cmp(&b),
+                (None, None) => Ordering::Equal,
+                (a, _) => return if a.is_none() { Ordering::Greater } else { Ordering::Less },
+            },
+        };
+        if descending { order.reverse() } else { order }
+    };
+    Ok(arranged(inner, &list, |at| types.contains(&list[at].ty), compare))
+}
+
+/// Puts containers before their siblings, in the order in which patterns name them.
+pub(super) fn by_hand(
+    inner: &Arc<dyn TimelineSource>,
+    patterns: &Patterns,
+) -> Result<Arc<dyn TimelineSource>, FilterError> {
+    let list = inner.containers();
+    let mut rank = vec![usize::MAX; list.len()];
+    for (place, pattern) in patterns.iter().enumerate() {
+        for at in pattern::containers(&list, &Patterns::new(vec![pattern.clone()]))? {
+            rank[at] = rank[at].min(place);
+        }
+    }
+    Ok(arranged(inner, &list, |_| true, |&a, &b| rank[a].cmp(&rank[b])))
+}
+
+/// The list with those siblings that are `moved` in another order; equal ones keep theirs.
+fn arranged(
+    inner: &Arc<dyn TimelineSource>,
+    list: &[ContainerInfo],
+    moved: impl Fn(usize) -> bool,
+    compare: impl Fn(&usize, &usize) -> Ordering,
+) -> Arc<dyn TimelineSource> {
+    let mut places: Vec<usize> = (0..list.len()).filter(|&at| list[at].depth > 0 && moved(at)).collect();
+    places.sort_by_key(|&at| list[at].parent);
+    let mut new = list.to_vec();
+    for siblings in places.chunk_by(|&a, &b| list[a].parent == list[b].parent) {
+        let mut sorted = siblings.to_vec();
+        sorted.sort_by(&compare);
+        for (&place, &from) in siblings.iter().zip(&sorted) {
+            new[place] = list[from].clone();
+        }
+    }
+    Arc::new(Ordered { inner: Arc::clone(inner), list: Arc::new(tree::rebuilt(new)) })
+}
+
+/// Leaves the containers of a type that are first by a statistic, and hides the others of that type.
+pub(super) fn best(
+    inner: &Arc<dyn TimelineSource>,
+    (number, ty): (u32, &Pattern),
+    by: &Key,
+    lowest: bool,
+) -> Result<Arc<dyn TimelineSource>, FilterError> {
+    let list = inner.containers();
+    let types = pattern::container_types(&inner.model(), ty)?;
+    let numbers = key::numbers(inner, by)?;
+    let mut all: Vec<usize> = (0..list.len()).filter(|&at| types.contains(&list[at].ty)).collect();
+    all.sort_by(|&a, &b| match (&by.measure, numbers[a], numbers[b]) {
+        (Measure::Name, ..) => natural(&list[a].name, &list[b].name),
+        (_, Some(a), Some(b)) if lowest => a.total_cmp(&b),
+        (_, Some(a), Some(b)) => b.total_cmp(&a),
+        (_, a, b) => a.is_none().cmp(&b.is_none()),
+    });
+    let dropped = with_all_below(&list, all.get(number as usize..).unwrap_or(&[]));
+    Ok(Arc::new(Hidden::new(Arc::clone(inner), |_| true, |at| !dropped[at])))
+}
+
+/// Leaves the containers of a type whose statistic compares so, and hides the others of that type.
+pub(super) fn having(
+    inner: &Arc<dyn TimelineSource>,
+    ty: &Pattern,
+    by: &Key,
+    (comparison, number): (Comparison, f64),
+) -> Result<Arc<dyn TimelineSource>, FilterError> {
+    let list = inner.containers();
+    let types = pattern::container_types(&inner.model(), ty)?;
+    let numbers = key::numbers(inner, by)?;
+    let fails = |at: &usize| {
+        types.contains(&list[*at].ty) && !numbers[*at].is_some_and(|found| comparison.holds(&found, &number))
+    };
+    let failing: Vec<usize> = (0..list.len()).filter(fails).collect();
+    let dropped = with_all_below(&list, &failing);
+    Ok(Arc::new(Hidden::new(Arc::clone(inner), |_| true, |at| !dropped[at])))
+}

@@ -1,0 +1,437 @@
+//! Expressions of filters: from text to a [`Filter`]. The language is described in `docs/filters.md`; [`super::print`] is the way back.
+
+use std::str::FromStr;
+
+use super::{
+    Comparison, Condition, Filter, FilterError, Form, Keep, Key, Measure, Operation, Part, Pattern, Patterns, Reduction,
+};
+use crate::query::Color;
+
+/// Words that end a name; a name that has one is written in quotes.
+pub(super) const RESERVED: [&str; 9] = ["of", "per", "into", "by", "in", "with", "descending", "variable", "state"];
+
+/// Every way to begin.
+const VERBS: &str =
+    "hide, only, cut, group, reuse, count, sum, mean, min, max, sort, order, best, least, keep, color or bright";
+
+#[derive(Clone, Debug, PartialEq)]
+enum Token {
+    Word(String),
+    /// In quotes: never a keyword.
+    Quoted(String),
+    Comma,
+    Compare(Comparison),
+}
+
+impl FromStr for Filter {
+    type Err = FilterError;
+
+    fn from_str(text: &str) -> Result<Self, FilterError> {
+        let mut reader = Reader { text, tokens: tokens(text)?, at: 0 };
+        let filter = reader.filter()?;
+        if reader.at < reader.tokens.len() {
+            return Err(reader.expected("nothing more"));
+        }
+        Ok(filter)
+    }
+}
+
+fn tokens(text: &str) -> Result<Vec<Token>, FilterError> {
+    let mut tokens = Vec::new();
+    let mut chars = text.chars().peekable();
+    while let Some(&c) = chars.peek() {
+        if c.is_whitespace() {
+            chars.next();
+        } else if c == ',' {
+            chars.next();
+            tokens.push(Token::Comma);
+        } else if c == '"' {
+            chars.next();
+            tokens.push(Token::Quoted(quoted(text, &mut chars)?));
+        } else if is_comparison(c) {
+            let mut sign = String::new();
+            while let Some(c) = chars.next_if(|&c| is_comparison(c)) {
+                sign.push(c);
+            }
+            let comparison = comparison(&sign).ok_or_else(|| FilterError::Syntax {
+                text: text.to_owned(),
+                expected: "=, !=, <, <=, >, >=, ~ or !~".to_owned(),
+                found: format!("`{sign}`"),
+            })?;
+            tokens.push(Token::Compare(comparison));
+        } else {
+            let mut word = String::new();
+            while let Some(c) = chars.next_if(|&c| !is_special(c)) {
+                word.push(c);
+            }
+            tokens.push(Token::Word(word));
+        }
+    }
+    Ok(tokens)
+}
+
+/// Whether a character cannot be part of a word.
+pub(super) fn is_special(c: char) -> bool {
+    c.is_whitespace() || c == ',' || c == '"' || is_comparison(c)
+}
+
+fn is_comparison(c: char) -> bool {
+    matches!(c, '=' | '<' | '>' | '!' | '~')
+}
+
+fn comparison(sign: &str) -> Option<Comparison> {
+    Some(match sign {
+        "=" | "==" => Comparison::Equal,
+        "!=" => Comparison::Unequal,
+        "<" => Comparison::Less,
+        "<=" => Comparison::AtMost,
+        ">" => Comparison::More,
+        ">=" => Comparison::AtLeast,
+        "~" => Comparison::Like,
+        "!~" => Comparison::Unlike,
+        _ => return None,
+    })
+}
+
+fn quoted(text: &str, chars: &mut impl Iterator<Item = char>) -> Result<String, FilterError> {
+    let mut name = String::new();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' => return Ok(name),
+            '\\' => name.extend(chars.next()),
+            c => name.push(c),
+        }
+    }
+    Err(FilterError::Syntax {
+        text: text.to_owned(),
+        expected: "a quotation mark at the end of the name".to_owned(),
+        found: "the end".to_owned(),
+    })
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    tokens: Vec<Token>,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn expected(&self, expected: impl Into<String>) -> FilterError {
+        let found = match self.tokens.get(self.at) {
+            None => "the end".to_owned(),
+            Some(Token::Word(word)) => format!("`{word}`"),
+            Some(Token::Quoted(name)) => format!("`\"{name}\"`"),
+            Some(Token::Comma) => "a comma".to_owned(),
+            Some(Token::Compare(comparison)) => format!("`{}`", comparison.sign()),
+        };
+        FilterError::Syntax { text: self.text.to_owned(), expected: expected.into(), found }
+    }
+
+    fn word(&self) -> Option<&str> {
+        match self.tokens.get(self.at) {
+            Some(Token::Word(word)) => Some(word),
+            _ => None,
+        }
+    }
+
+    /// Takes a keyword if it is there.
+    fn take(&mut self, keyword: &str) -> bool {
+        let there = self.word() == Some(keyword);
+        self.at += usize::from(there);
+        there
+    }
+
+    fn need(&mut self, keyword: &str) -> Result<(), FilterError> {
+        if self.take(keyword) { Ok(()) } else { Err(self.expected(format!("`{keyword}`"))) }
+    }
+
+    /// A name: the words up to a comma, a comparison or a keyword.
+    fn name_if(&mut self) -> Option<String> {
+        let mut name: Option<String> = None;
+        while let Some(token) = self.tokens.get(self.at) {
+            let more = match token {
+                Token::Word(word) if !RESERVED.contains(&word.as_str()) => word,
+                Token::Quoted(word) => word,
+                _ => break,
+            };
+            name = Some(name.map_or_else(|| more.clone(), |name| format!("{name} {more}")));
+            self.at += 1;
+        }
+        name
+    }
+
+    fn name(&mut self, what: &str) -> Result<String, FilterError> {
+        self.name_if().ok_or_else(|| self.expected(what))
+    }
+
+    fn pattern(&mut self, what: &str) -> Result<Pattern, FilterError> {
+        self.name(what).map(Pattern::new)
+    }
+
+    /// Names with commas between them; perhaps none.
+    fn patterns_if(&mut self, what: &str) -> Result<Patterns, FilterError> {
+        let mut all: Vec<Pattern> = self.name_if().map(Pattern::new).into_iter().collect();
+        while !all.is_empty() && self.tokens.get(self.at) == Some(&Token::Comma) {
+            self.at += 1;
+            all.push(self.pattern(what)?);
+        }
+        Ok(Patterns::new(all))
+    }
+
+    fn patterns(&mut self, what: &str) -> Result<Patterns, FilterError> {
+        let before = self.at;
+        let all = self.patterns_if(what)?;
+        if self.at == before { Err(self.expected(what)) } else { Ok(all) }
+    }
+
+    fn of(&mut self) -> Result<Option<Pattern>, FilterError> {
+        if self.take("of") { self.pattern("the name of a type").map(Some) } else { Ok(None) }
+    }
+
+    fn compare(&mut self) -> Result<Comparison, FilterError> {
+        let Some(&Token::Compare(comparison)) = self.tokens.get(self.at) else {
+            return Err(self.expected("one of =, !=, <, <=, >, >=, ~, !~"));
+        };
+        self.at += 1;
+        Ok(comparison)
+    }
+
+    fn filter(&mut self) -> Result<Filter, FilterError> {
+        let verb = self.word().unwrap_or("").to_owned();
+        self.at += usize::from(!verb.is_empty());
+        Ok(match verb.as_str() {
+            "hide" => self.selection(Keep::Hide)?,
+            "only" => self.selection(Keep::Only)?,
+            "cut" => Filter::Cut(self.part()?),
+            "group" => {
+                let containers = self.patterns("the names of containers")?;
+                self.need("into")?;
+                Filter::Group { containers, name: self.name("a name for the group")? }
+            }
+            "reuse" => Filter::Reuse { types: self.patterns("the name of a container type")? },
+            "count" => self.reduction(Operation::Count)?,
+            "sum" => self.reduction(Operation::Sum)?,
+            "mean" => self.reduction(Operation::Mean)?,
+            "min" => self.reduction(Operation::Min)?,
+            "max" => self.reduction(Operation::Max)?,
+            "sort" => {
+                let ty = self.pattern("the name of a container type")?;
+                self.need("by")?;
+                let measure = self.measure()?;
+                let first = self.take("descending");
+                let by = Key { measure, during: self.during()? };
+                Filter::Sort { ty, by, descending: first || self.take("descending") }
+            }
+            "order" => Filter::Order { containers: self.patterns("the names of containers")? },
+            "best" | "least" => {
+                let number = self.word().and_then(|word| word.parse().ok());
+                let number = number.ok_or_else(|| self.expected("a number of containers"))?;
+                self.at += 1;
+                let ty = self.pattern("the name of a container type")?;
+                self.need("by")?;
+                let by = Key { measure: self.measure()?, during: self.during()? };
+                Filter::Best { number, ty, by, lowest: verb == "least" }
+            }
+            "keep" => {
+                let ty = self.pattern("the name of a container type")?;
+                self.need("with")?;
+                let by = Key { measure: self.measure()?, during: self.during()? };
+                let comparison = self.compare()?;
+                let number = self.number(matches!(by.measure, Measure::Time { .. } | Measure::Start))?;
+                Filter::Having { ty, by, comparison, number }
+            }
+            "color" | "colour" => {
+                let color = self.word().and_then(color).ok_or_else(|| self.expected("a colour such as #d62728"))?;
+                self.at += 1;
+                let before = self.at;
+                let (values, of) = (self.patterns_if("the name of a value")?, self.of()?);
+                if self.at == before {
+                    return Err(self.expected("the name of a value, or `of` and that of a type"));
+                }
+                Filter::Color { values, of, color }
+            }
+            "bright" => Filter::Bright { values: self.patterns("the name of a value")?, of: self.of()? },
+            _ => {
+                self.at = 0;
+                return Err(self.expected(VERBS));
+            }
+        })
+    }
+
+    fn selection(&mut self, keep: Keep) -> Result<Filter, FilterError> {
+        let Some(what) = self.word().map(str::to_owned) else {
+            return Err(self.expected("type, value, container, where or duration"));
+        };
+        self.at += 1;
+        Ok(match what.as_str() {
+            "type" | "types" => Filter::Types { keep, types: self.patterns("the name of a type")? },
+            "value" | "values" => {
+                Filter::Values { keep, values: self.patterns("the name of a value")?, of: self.of()? }
+            }
+            "container" | "containers" => {
+                Filter::Containers { keep, containers: self.patterns("the name of a container")? }
+            }
+            "where" => {
+                let field = self.name("the name of a field")?;
+                let comparison = self.compare()?;
+                let operand = self.pattern("what the field is compared with")?;
+                Filter::Attribute { keep, condition: Condition { field, comparison, operand }, of: self.of()? }
+            }
+            "duration" => {
+                let comparison = self.compare()?;
+                if matches!(comparison, Comparison::Like | Comparison::Unlike) {
+                    self.at -= 1;
+                    return Err(self.expected("one of =, !=, <, <=, >, >="));
+                }
+                let nanos = self.nanos()?;
+                Filter::Duration { keep, comparison, nanos, of: self.of()? }
+            }
+            _ => {
+                self.at -= 1;
+                return Err(self.expected("type, value, container, where or duration"));
+            }
+        })
+    }
+
+    fn reduction(&mut self, operation: Operation) -> Result<Filter, FilterError> {
+        let what = if operation == Operation::Count { "the name of a value" } else { "the name of a field" };
+        let values = self.patterns_if(what)?;
+        self.need("of")?;
+        let of = self.pattern("the name of a type")?;
+        self.need("per")?;
+        let per = self.pattern("the name of a container type")?;
+        let (mut form, mut name) = (Form::Variable, None);
+        if self.take("into") {
+            if self.take("state") {
+                form = Form::State;
+            } else {
+                self.take("variable");
+            }
+            name = self.name_if();
+        }
+        Ok(Filter::Reduce(Reduction { operation, values, of, per, form, name }))
+    }
+
+    fn measure(&mut self) -> Result<Measure, FilterError> {
+        let word = self.word().unwrap_or("").to_owned();
+        self.at += usize::from(!word.is_empty());
+        let variable = |reader: &mut Self| {
+            reader.need("of")?;
+            reader.pattern("the name of a variable")
+        };
+        Ok(match word.as_str() {
+            "name" => Measure::Name,
+            "start" => Measure::Start,
+            "time" => Measure::Time { values: self.patterns_if("the name of a value")?, of: self.of()? },
+            "number" => Measure::Number { values: self.patterns_if("the name of a value")?, of: self.of()? },
+            "mean" => Measure::Mean { of: variable(self)? },
+            "min" => Measure::Min { of: variable(self)? },
+            "max" => Measure::Max { of: variable(self)? },
+            _ => {
+                self.at -= usize::from(!word.is_empty());
+                return Err(self.expected("name, start, time, number, mean, min or max"));
+            }
+        })
+    }
+
+    fn during(&mut self) -> Result<Option<Part>, FilterError> {
+        if self.take("in") { self.part().map(Some) } else { Ok(None) }
+    }
+
+    fn part(&mut self) -> Result<Part, FilterError> {
+        let text = self.name("a part of time such as 0.2..0.4, 250ms.. or ..1.5")?;
+        text.parse().map_err(|why: String| {
+            self.at -= 1;
+            self.expected(why)
+        })
+    }
+
+    fn nanos(&mut self) -> Result<i64, FilterError> {
+        let text = self.name("a time such as 10us or 0.5")?;
+        date(&text).map_err(|_sentence| {
+            self.at -= 1;
+            self.expected("a time such as 10us or 0.5")
+        })
+    }
+
+    /// A number; for times one of nanoseconds.
+    #[expect(clippy::cast_precision_loss, reason = "2⁵³ nanoseconds are a hundred days")]
+    fn number(&mut self, time: bool) -> Result<f64, FilterError> {
+        if time {
+            return self.nanos().map(|nanos| nanos as f64);
+        }
+        let text = self.name("a number")?;
+        text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| {
+            self.at -= 1;
+            self.expected("a number")
+        })
+    }
+}
+
+impl FromStr for Part {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (from, to) = text.split_once("..").ok_or("a part of time such as 0.2..0.4, 250ms.. or ..1.5")?;
+        let bound = |text: &str| if text.trim().is_empty() { Ok(None) } else { date(text).map(Some) };
+        let part = Self { from: bound(from)?, to: bound(to)? };
+        if part.from.zip(part.to).is_some_and(|(from, to)| from >= to) {
+            return Err("a part of time whose start comes before its end".to_owned());
+        }
+        Ok(part)
+    }
+}
+
+/// `#rrggbb`.
+fn color(text: &str) -> Option<Color> {
+    let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6 && digits.is_ascii())?;
+    u32::from_str_radix(digits, 16).ok().map(crate::theme::rgb)
+}
+
+/// Reads a date or a time: seconds, or a number with a unit (`ns`, `us`, `ms`, `s`), as nanoseconds; exact, by digits. Digits beyond a
+/// nanosecond are dropped.
+///
+/// # Errors
+/// A sentence that says what could have been written.
+pub fn date(text: &str) -> Result<i64, String> {
+    let wrong = || format!("a date in seconds such as 0.25, or with a unit such as 250ms, which `{text}` is not");
+    let text = text.trim();
+    let units = [("ns", 0), ("us", 3), ("µs", 3), ("ms", 6), ("s", 9)];
+    let (number, power) =
+        units.iter().find_map(|(name, power)| Some((text.strip_suffix(name)?.trim_end(), *power))).unwrap_or((text, 9));
+    let (negative, number) = number.strip_prefix('-').map_or((false, number), |rest| (true, rest));
+    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.len() + part.len() == 0 || !digits(whole) || !digits(part) {
+        return Err(wrong());
+    }
+    let part = &part[..part.len().min(power)];
+    let shift = 10_i64.pow(u32::try_from(power - part.len()).unwrap_or(0));
+    let nanos =
+        format!("{whole}{part}").parse::<i64>().ok().and_then(|digits| digits.checked_mul(shift)).ok_or_else(wrong)?;
+    Ok(if negative { -nanos } else { nanos })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::date;
+
+    #[test]
+    fn dates_are_read_exactly() {
+        let cases = [
+            ("0.2", 200_000_000),
+            ("1", 1_000_000_000),
+            ("250ms", 250_000_000),
+            ("1.5 us", 1_500),
+            ("12.345678901s", 12_345_678_901),
+            ("-3ns", -3),
+            (".5", 500_000_000),
+        ];
+        for (text, nanos) in cases {
+            assert_eq!(date(text), Ok(nanos), "{text}");
+        }
+        for text in ["", "s", "1e3", "0.2.3", "1h", "99999999999999999999"] {
+            assert!(date(text).is_err_and(|why| why.contains("in seconds such as")), "{text}");
+        }
+    }
+}

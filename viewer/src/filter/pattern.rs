@@ -1,0 +1,214 @@
+//! [`Pattern`]: how a filter names types, values and containers, and what it finds in a trace.
+
+use std::fmt;
+
+use tumit::diag::did_you_mean;
+
+use super::FilterError;
+use crate::query::{ContainerInfo, Model, TypeId, TypeInfo, TypeKind, ValueId};
+
+/// A name in which `*` stands for any text and `?` for any character.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Pattern(String);
+
+/// Several, any of which may fit. Never empty.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Patterns(Vec<Pattern>);
+
+impl Pattern {
+    /// A pattern as it is written.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// Fits everything.
+    #[must_use]
+    pub fn any() -> Self {
+        Self("*".to_owned())
+    }
+
+    /// As it is written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether a name fits. O(pattern × name) at worst.
+    #[must_use]
+    pub fn fits(&self, name: &str) -> bool {
+        let (pattern, name): (Vec<char>, Vec<char>) = (self.0.chars().collect(), name.chars().collect());
+        let (mut p, mut n) = (0, 0);
+        // Where to go on when the text after the last star does not fit.
+        let mut retry: Option<(usize, usize)> = None;
+        while n < name.len() {
+            match pattern.get(p) {
+                Some('*') => {
+                    retry = Some((p, n));
+                    p += 1;
+                }
+                Some(&c) if c == '?' || c == name[n] => (p, n) = (p + 1, n + 1),
+                _ => {
+                    let Some((star, from)) = retry else { return false };
+                    retry = Some((star, from + 1));
+                    (p, n) = (star + 1, from + 1);
+                }
+            }
+        }
+        pattern[p..].iter().all(|&c| c == '*')
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Patterns {
+    /// These. One that fits everything if there are none.
+    #[must_use]
+    pub fn new(mut patterns: Vec<Pattern>) -> Self {
+        if patterns.is_empty() {
+            patterns.push(Pattern::any());
+        }
+        Self(patterns)
+    }
+
+    /// One that fits everything.
+    #[must_use]
+    pub fn any() -> Self {
+        Self::new(Vec::new())
+    }
+
+    /// Whether everything fits.
+    #[must_use]
+    pub fn is_any(&self) -> bool {
+        self.0.iter().any(|pattern| pattern.as_str() == "*")
+    }
+
+    /// One by one.
+    pub fn iter(&self) -> impl Iterator<Item = &Pattern> {
+        self.0.iter()
+    }
+
+    /// What fits, given what can be named; an error when one of the patterns fits nothing. A pattern that fits nothing as it is written
+    /// is tried without regard to upper and lower case.
+    fn find<'a, T: Copy>(
+        &self,
+        what: &'static str,
+        all: impl Iterator<Item = (T, Vec<&'a str>)>,
+    ) -> Result<Vec<T>, FilterError> {
+        let all: Vec<(T, Vec<&str>)> = all.collect();
+        let mut found = vec![false; all.len()];
+        for pattern in &self.0 {
+            let mut mark = |fits: &dyn Fn(&str) -> bool| {
+                let mut any = false;
+                for (found, (_, names)) in found.iter_mut().zip(&all) {
+                    let fits = names.iter().any(|name| fits(name));
+                    (*found, any) = (*found || fits, any || fits);
+                }
+                any
+            };
+            let lower = Pattern::new(pattern.0.to_lowercase());
+            if !mark(&|name| pattern.fits(name)) && !mark(&|name| lower.fits(&name.to_lowercase())) {
+                let names: Vec<&str> = all.iter().filter_map(|(_, names)| names.first().copied()).collect();
+                return Err(FilterError::nothing(what, pattern, &names));
+            }
+        }
+        Ok(all.iter().zip(found).filter(|(_, found)| *found).map(|((id, _), _)| *id).collect())
+    }
+}
+
+impl FilterError {
+    fn nothing(what: &'static str, pattern: &Pattern, names: &[&str]) -> Self {
+        const SHOWN: usize = 8;
+        let mut known: Vec<&str> = Vec::new();
+        for name in names {
+            if !known.contains(name) && known.len() <= SHOWN {
+                known.push(name);
+            }
+        }
+        let help = did_you_mean(pattern.as_str(), names.iter().copied()).unwrap_or_else(|| {
+            let more = if known.len() > SHOWN { ", …" } else { "" };
+            known.truncate(SHOWN);
+            match known.is_empty() {
+                true => "there are none".to_owned(),
+                false => format!("there are {}{more}", known.join(", ")),
+            }
+        });
+        Self::Nothing { what, pattern: pattern.to_string(), help }
+    }
+}
+
+/// Types of the kinds that are wanted.
+pub(super) fn types(
+    model: &Model,
+    patterns: &Patterns,
+    what: &'static str,
+    wanted: impl Fn(&TypeInfo) -> bool,
+) -> Result<Vec<TypeId>, FilterError> {
+    patterns.find(what, model.types.iter().filter(|ty| wanted(ty)).map(|ty| (ty.id, vec![ty.name.as_str()])))
+}
+
+/// Container types. `trace` is the root's.
+pub(super) fn container_types(model: &Model, pattern: &Pattern) -> Result<Vec<TypeId>, FilterError> {
+    if pattern.as_str() == "trace" {
+        return Ok(vec![TypeId::ROOT]);
+    }
+    let of_containers = |ty: &TypeInfo| ty.kind == TypeKind::Container && ty.id != TypeId::ROOT;
+    types(model, &Patterns::new(vec![pattern.clone()]), "container type", of_containers)
+}
+
+/// Values of the types that `of` names, of any type without one.
+pub(super) fn values(
+    model: &Model,
+    patterns: &Patterns,
+    of: Option<&Pattern>,
+) -> Result<(Vec<TypeId>, Vec<ValueId>), FilterError> {
+    let with_values = |ty: &TypeInfo| matches!(ty.kind, TypeKind::State | TypeKind::Event | TypeKind::Link { .. });
+    let of = Patterns::new(of.cloned().into_iter().collect());
+    let types = types(model, &of, "type of states, events or links", with_values)?;
+    let mine = model.values.iter().filter(|value| types.contains(&value.ty));
+    let found = patterns.find("value", mine.map(|value| (value.id, vec![value.name.as_str()])))?;
+    Ok((types, found))
+}
+
+/// Positions of containers by name, or by their path from the root (`Node 0/thread 1`). The root is never among them.
+pub(super) fn containers(list: &[ContainerInfo], patterns: &Patterns) -> Result<Vec<usize>, FilterError> {
+    let mut paths: Vec<String> = Vec::with_capacity(list.len());
+    let mut stack: Vec<&str> = Vec::new();
+    for info in list {
+        stack.truncate(info.depth.saturating_sub(1) as usize);
+        if info.depth > 0 {
+            stack.push(&info.name);
+        }
+        paths.push(stack.join("/"));
+    }
+    let all = list.iter().zip(&paths).enumerate().filter(|(_, (info, _))| info.depth > 0);
+    patterns.find("container", all.map(|(at, (info, path))| (at, vec![info.name.as_str(), path.as_str()])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_and_question_marks() {
+        let cases = [
+            ("Node 1", "Node 1", true),
+            ("Node 1", "Node 12", false),
+            ("Node*", "Node 12", true),
+            ("*1?", "Node 12", true),
+            ("*1?", "Node 1", false),
+            ("a*b*c", "a-b-b-c", true),
+            ("a*b*c", "a-c-b", false),
+            ("*", "", true),
+            ("", "", true),
+            ("", "x", false),
+            ("é?", "éà", true),
+        ];
+        for (pattern, name, fits) in cases {
+            assert_eq!(Pattern::new(pattern).fits(name), fits, "{pattern} {name}");
+        }
+    }
+}

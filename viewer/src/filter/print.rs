@@ -1,0 +1,176 @@
+//! Filters as text: the shortest expression that [`super::parse`] reads as the same filter.
+
+use std::fmt;
+
+use super::parse::{RESERVED, is_special};
+use super::{Comparison, Filter, Form, Keep, Key, Measure, Operation, Part, Pattern, Patterns, Reduction};
+
+/// A name, in quotes where it needs them.
+struct Name<'a>(&'a str);
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plain = |word: &str| !word.is_empty() && !word.contains(is_special) && !RESERVED.contains(&word);
+        // Words with one space between each two are joined as they were.
+        if self.0.split(' ').all(plain) {
+            return f.write_str(self.0);
+        }
+        write!(f, "\"{}\"", self.0.replace('\\', "\\\\").replace('"', "\\\""))
+    }
+}
+
+struct Names<'a>(&'a Patterns);
+
+impl fmt::Display for Names<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, pattern) in self.0.iter().enumerate() {
+            write!(f, "{}{}", if at > 0 { ", " } else { "" }, Name(pattern.as_str()))?;
+        }
+        Ok(())
+    }
+}
+
+/// ` of TYPE`, or nothing.
+struct Of<'a>(Option<&'a Pattern>);
+
+impl fmt::Display for Of<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |of| write!(f, " of {}", Name(of.as_str())))
+    }
+}
+
+/// Nanoseconds in the largest unit that needs no decimals.
+struct Time(i64);
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (unit, name) = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")]
+            .into_iter()
+            .find(|(unit, _)| self.0 % unit == 0)
+            .unwrap_or((1, "ns"));
+        write!(f, "{}{name}", self.0 / unit)
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.from.map_or(Ok(()), |from| write!(f, "{}", Time(from)))?;
+        f.write_str("..")?;
+        self.to.map_or(Ok(()), |to| write!(f, "{}", Time(to)))
+    }
+}
+
+impl Comparison {
+    /// As it is written.
+    #[must_use]
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Equal => "=",
+            Self::Unequal => "!=",
+            Self::Less => "<",
+            Self::AtMost => "<=",
+            Self::More => ">",
+            Self::AtLeast => ">=",
+            Self::Like => "~",
+            Self::Unlike => "!~",
+        }
+    }
+}
+
+impl Operation {
+    /// As it is written.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Count => "count",
+            Self::Sum => "sum",
+            Self::Mean => "mean",
+            Self::Min => "min",
+            Self::Max => "max",
+        }
+    }
+}
+
+impl fmt::Display for Keep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if *self == Self::Hide { "hide" } else { "only" })
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let some = |f: &mut fmt::Formatter<'_>, word: &str, values: &Patterns, of: Option<&Pattern>| match of {
+            Some(_) if values.is_any() => write!(f, "{word}{}", Of(of)),
+            _ => write!(f, "{word} {}{}", Names(values), Of(of)),
+        };
+        match &self.measure {
+            Measure::Name => f.write_str("name"),
+            Measure::Start => f.write_str("start"),
+            Measure::Time { values, of } => some(f, "time", values, of.as_ref()),
+            Measure::Number { values, of } => some(f, "number", values, of.as_ref()),
+            Measure::Mean { of } => write!(f, "mean{}", Of(Some(of))),
+            Measure::Min { of } => write!(f, "min{}", Of(Some(of))),
+            Measure::Max { of } => write!(f, "max{}", Of(Some(of))),
+        }?;
+        self.during.map_or(Ok(()), |part| write!(f, " in {part}"))
+    }
+}
+
+impl fmt::Display for Reduction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.operation.word())?;
+        if !self.values.is_any() {
+            write!(f, " {}", Names(&self.values))?;
+        }
+        write!(f, " of {} per {}", Name(self.of.as_str()), Name(self.per.as_str()))?;
+        match (self.form, &self.name) {
+            (Form::Variable, None) => Ok(()),
+            (Form::Variable, Some(name)) => write!(f, " into {}", Name(name)),
+            (Form::State, None) => f.write_str(" into state"),
+            (Form::State, Some(name)) => write!(f, " into state {}", Name(name)),
+        }
+    }
+}
+
+impl fmt::Display for Filter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Types { keep, types } => write!(f, "{keep} type {}", Names(types)),
+            Self::Values { keep, values, of } => write!(f, "{keep} value {}{}", Names(values), Of(of.as_ref())),
+            Self::Containers { keep, containers } => write!(f, "{keep} container {}", Names(containers)),
+            Self::Attribute { keep, condition: c, of } => {
+                let (field, operand) = (Name(&c.field), Name(c.operand.as_str()));
+                write!(f, "{keep} where {field} {} {operand}{}", c.comparison.sign(), Of(of.as_ref()))
+            }
+            Self::Duration { keep, comparison, nanos, of } => {
+                write!(f, "{keep} duration {} {}{}", comparison.sign(), Time(*nanos), Of(of.as_ref()))
+            }
+            Self::Cut(part) => write!(f, "cut {part}"),
+            Self::Group { containers, name } => write!(f, "group {} into {}", Names(containers), Name(name)),
+            Self::Reuse { types } => write!(f, "reuse {}", Names(types)),
+            Self::Reduce(reduction) => reduction.fmt(f),
+            Self::Sort { ty, by, descending } => {
+                let down = if *descending { " descending" } else { "" };
+                write!(f, "sort {} by {by}{down}", Name(ty.as_str()))
+            }
+            Self::Order { containers } => write!(f, "order {}", Names(containers)),
+            Self::Best { number, ty, by, lowest } => {
+                let verb = if *lowest { "least" } else { "best" };
+                write!(f, "{verb} {number} {} by {by}", Name(ty.as_str()))
+            }
+            Self::Having { ty, by, comparison, number } => {
+                write!(f, "keep {} with {by} {} ", Name(ty.as_str()), comparison.sign())?;
+                match by.measure {
+                    #[expect(clippy::cast_possible_truncation, reason = "a whole number of nanoseconds")]
+                    Measure::Time { .. } | Measure::Start => Time(*number as i64).fmt(f),
+                    _ => write!(f, "{number}"),
+                }
+            }
+            Self::Color { values, of, color } => match of {
+                Some(_) if values.is_any() => write!(f, "color {color}{}", Of(of.as_ref())),
+                _ => write!(f, "color {color} {}{}", Names(values), Of(of.as_ref())),
+            },
+            Self::Bright { values, of } => write!(f, "bright {}{}", Names(values), Of(of.as_ref())),
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The container tree as a list, depth first: what lies below, paths of names, and the list made anew after a change.
+
+use rustc_hash::FxHashMap;
+
+use crate::query::{ContainerId, ContainerInfo};
+
+/// First position after the subtree at `at`.
+pub(crate) fn end(list: &[ContainerInfo], at: usize) -> usize {
+    let depth = list.get(at).map_or(0, |info| info.depth);
+    at + 1 + list.iter().skip(at + 1).take_while(|info| info.depth > depth).count()
+}
+
+/// Position of each container.
+pub(crate) fn positions(list: &[ContainerInfo]) -> FxHashMap<ContainerId, usize> {
+    list.iter().enumerate().map(|(at, info)| (info.id, at)).collect()
+}
+
+/// Names from the root to the container at `at`; the root is left out unless it is all there is.
+pub(crate) fn path(list: &[ContainerInfo], at: usize) -> Vec<String> {
+    let Some(info) = list.get(at) else { return Vec::new() };
+    let mut path = vec![info.name.clone()];
+    let mut depth = info.depth;
+    for above in list[..at].iter().rev() {
+        if above.depth < depth && above.depth > 0 {
+            path.push(above.name.clone());
+        }
+        depth = depth.min(above.depth);
+    }
+    path.reverse();
+    path
+}
+
+/// The list made depth first again: siblings in the order in which they are given, parents by id, depths anew. What hangs on
+/// no root is dropped.
+pub(crate) fn rebuilt(list: Vec<ContainerInfo>) -> Vec<ContainerInfo> {
+    let mut children: FxHashMap<ContainerId, Vec<usize>> = FxHashMap::default();
+    let mut stack: Vec<(usize, u32)> = Vec::new();
+    for (at, info) in list.iter().enumerate() {
+        if info.parent == info.id {
+            stack.push((at, 0));
+        } else {
+            children.entry(info.parent).or_default().push(at);
+        }
+    }
+    stack.reverse();
+    let mut taken: Vec<Option<ContainerInfo>> = list.into_iter().map(Some).collect();
+    let mut sorted = Vec::with_capacity(taken.len());
+    while let Some((at, depth)) = stack.pop() {
+        let Some(mut info) = taken[at].take() else { continue };
+        info.depth = depth;
+        let below = children.get(&info.id).map_or(&[][..], Vec::as_slice);
+        stack.extend(below.iter().rev().map(|&child| (child, depth + 1)));
+        sorted.push(info);
+    }
+    sorted
+}

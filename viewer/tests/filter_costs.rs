@@ -1,0 +1,128 @@
+//! What filters ask of the source within: by sums where those are enough, never more than a picture needs. Counted, not timed.
+
+#![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use converter::paje::PajeEvent;
+use viewer::filter::{Chain, Filter, Layer};
+use viewer::layout::{Options, Outline};
+use viewer::query::{
+    ContainerId, GlobalNanos, Interval, Lane, Listed, QueryError, State, TimelineSource, TypeId, TypeKind, ValueId,
+};
+use viewer::scene::{DocumentOptions, document};
+use viewer::store::Store;
+
+const STATES: u32 = 200_000;
+const THREADS: u32 = 4;
+
+/// Counts the states that it lists.
+struct Counting {
+    inner: Store,
+    listed: Arc<AtomicU64>,
+}
+
+impl Layer for Counting {
+    fn inner(&self) -> &dyn TimelineSource {
+        &self.inner
+    }
+
+    fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
+        let listed = self.inner.states(lane, interval, limit)?;
+        self.listed.fetch_add(listed.items.len() as u64, Ordering::Relaxed);
+        Ok(listed)
+    }
+}
+
+fn trace() -> (Arc<dyn TimelineSource>, Arc<AtomicU64>) {
+    let (thread, activity) = (TypeId(1), TypeId(2));
+    let at = |n: u32| GlobalNanos(i64::from(n) * 10);
+    let mut all = vec![
+        PajeEvent::DefineType {
+            ty: thread,
+            kind: TypeKind::Container,
+            parent: TypeId::ROOT,
+            name: "Thread",
+            color: None,
+        },
+        PajeEvent::DefineType { ty: activity, kind: TypeKind::State, parent: thread, name: "Activity", color: None },
+    ];
+    let names = ["work", "wait", "idle"];
+    all.extend((0..).zip(names).map(|(value, name)| PajeEvent::DefineValue {
+        value: ValueId(value),
+        ty: activity,
+        name,
+        color: None,
+    }));
+    all.extend((1..=THREADS).map(|id| PajeEvent::CreateContainer {
+        time: at(0),
+        container: ContainerId(id),
+        ty: thread,
+        parent: ContainerId::ROOT,
+        name: ["a", "b", "c", "d"][id as usize - 1],
+        extra: &[],
+    }));
+    for n in 0..STATES / THREADS {
+        all.extend((1..=THREADS).map(|id| PajeEvent::SetState {
+            time: at(n),
+            container: ContainerId(id),
+            ty: activity,
+            value: ValueId((n + id) % 3),
+            extra: &[],
+            source: None,
+        }));
+    }
+    let listed = Arc::new(AtomicU64::new(0));
+    (Arc::new(Counting { inner: Store::from_events("trace", all), listed: Arc::clone(&listed) }), listed)
+}
+
+/// States listed while a picture of the whole is drawn; the heading's numbers are counted first, once and for all.
+fn listed_for_a_picture(filters: &[&str]) -> u64 {
+    let (trace, listed) = trace();
+    let chain: Chain = filters.iter().map(|text| text.parse::<Filter>().unwrap()).collect();
+    let source = chain.apply(trace).unwrap();
+    source.summary();
+    listed.store(0, Ordering::Relaxed);
+    let outline = Outline::new(source.as_ref()).unwrap();
+    let of = DocumentOptions { interval: source.extent(), width: 1000.0, height: None, resolution: 1.0, titles: false };
+    document(source.as_ref(), &outline, &Options::default(), of).unwrap();
+    listed.load(Ordering::Relaxed)
+}
+
+#[test]
+fn pictures_of_dense_lanes_come_from_sums() {
+    for filters in [
+        &[][..],
+        &["hide value work"],
+        &["only value idle of Activity", "hide container a"],
+        &["group a, b into both"],
+        &["cut 0.0001..0.0004", "hide value wait"],
+        &["sort Thread by time wait descending", "bright work"],
+        &["best 2 Thread by time idle"],
+        &["reuse Thread", "hide value idle", "hide value wait"],
+    ] {
+        assert_eq!(listed_for_a_picture(filters), 0, "{filters:?}");
+    }
+}
+
+#[test]
+fn durations_are_looked_through_once_per_answer() {
+    let listed = listed_for_a_picture(&["only duration >= 5ns"]);
+    // The cells of the rows and those of the legend.
+    assert!(listed >= u64::from(STATES) && listed <= 3 * u64::from(STATES), "{listed}");
+}
+
+#[test]
+fn reductions_are_computed_once() {
+    let (trace, listed) = trace();
+    let source = "count work of Activity per Thread into Busy".parse::<Filter>().unwrap().apply(&trace).unwrap();
+    let read = listed.swap(0, Ordering::Relaxed);
+    assert!(read <= u64::from(STATES) + u64::from(STATES) / 100, "pages overlap a little: {read}");
+    let busy = source.model().types.iter().find(|ty| ty.name == "Busy").unwrap().id;
+    for id in 1..=THREADS {
+        let series = source.series(ContainerId(id), busy, source.extent(), 100).unwrap();
+        assert!(series.iter().all(|column| column.is_some_and(|column| (0.3..0.4).contains(&column.mean))));
+    }
+    assert_eq!(listed.load(Ordering::Relaxed), 0);
+}

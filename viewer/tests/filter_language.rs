@@ -1,0 +1,231 @@
+//! The language of filters and the file of a chain: what is written is read as the same, and mistakes are told by what was expected.
+
+#![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
+
+use proptest::prelude::*;
+use viewer::filter::{
+    Chain, Comparison, Condition, Entry, Filter, Form, Keep, Key, Measure, Operation, Part, Pattern, Patterns,
+    Reduction,
+};
+use viewer::theme::rgb;
+
+/// Names with everything that the language has a use for, but never `*` alone, which is what is left out.
+fn name() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => "[A-Z][a-z0-9 *?/.-]{0,8}",
+        1 => "x[ ,\"\\\\=<>~!#é*]{0,6}",
+        1 => prop::sample::select(vec!["of", "a per b", "by", "state", "x into", "in", " x", "x  y", ""]).prop_map(str::to_owned),
+    ]
+}
+
+fn pattern() -> impl Strategy<Value = Pattern> {
+    name().prop_map(Pattern::new)
+}
+
+fn patterns() -> impl Strategy<Value = Patterns> {
+    prop_oneof![4 => prop::collection::vec(pattern(), 1..4).prop_map(Patterns::new), 1 => Just(Patterns::any())]
+}
+
+fn of() -> impl Strategy<Value = Option<Pattern>> {
+    prop::option::of(pattern())
+}
+
+fn keep() -> impl Strategy<Value = Keep> {
+    prop_oneof![Just(Keep::Hide), Just(Keep::Only)]
+}
+
+fn comparison() -> impl Strategy<Value = Comparison> {
+    use Comparison::{AtLeast, AtMost, Equal, Less, More, Unequal};
+    prop::sample::select(vec![Equal, Unequal, Less, AtMost, More, AtLeast])
+}
+
+fn part() -> impl Strategy<Value = Part> {
+    prop_oneof![
+        (any::<i32>(), 1..i64::MAX / 4).prop_map(|(from, length)| {
+            let from = i64::from(from);
+            Part { from: Some(from), to: Some(from + length) }
+        }),
+        prop::option::of(any::<i64>().prop_map(|date| date / 2)).prop_map(|from| Part { from, to: None }),
+        prop::option::of(any::<i64>().prop_map(|date| date / 2)).prop_map(|to| Part { from: None, to }),
+    ]
+}
+
+fn key() -> impl Strategy<Value = Key> {
+    let measure = prop_oneof![
+        Just(Measure::Name),
+        Just(Measure::Start),
+        (patterns(), of()).prop_map(|(values, of)| Measure::Time { values, of }),
+        (patterns(), of()).prop_map(|(values, of)| Measure::Number { values, of }),
+        pattern().prop_map(|of| Measure::Mean { of }),
+        pattern().prop_map(|of| Measure::Min { of }),
+        pattern().prop_map(|of| Measure::Max { of }),
+    ];
+    (measure, prop::option::of(part())).prop_map(|(measure, during)| Key { measure, during })
+}
+
+fn selection() -> impl Strategy<Value = Filter> {
+    let condition = (name(), comparison(), pattern(), any::<bool>()).prop_map(|(field, comparison, operand, like)| {
+        let comparison = match (like, comparison) {
+            (true, Comparison::Equal) => Comparison::Like,
+            (true, Comparison::Unequal) => Comparison::Unlike,
+            (_, comparison) => comparison,
+        };
+        Condition { field, comparison, operand }
+    });
+    prop_oneof![
+        (keep(), patterns()).prop_map(|(keep, types)| Filter::Types { keep, types }),
+        (keep(), patterns(), of()).prop_map(|(keep, values, of)| Filter::Values { keep, values, of }),
+        (keep(), patterns()).prop_map(|(keep, containers)| Filter::Containers { keep, containers }),
+        (keep(), condition, of()).prop_map(|(keep, condition, of)| Filter::Attribute { keep, condition, of }),
+        (keep(), comparison(), any::<i64>().prop_map(|n| n / 2), of())
+            .prop_map(|(keep, comparison, nanos, of)| Filter::Duration { keep, comparison, nanos, of }),
+        part().prop_map(Filter::Cut),
+    ]
+}
+
+fn filter() -> impl Strategy<Value = Filter> {
+    use Operation::{Count, Max, Mean, Min, Sum};
+    let reduction = (
+        prop::sample::select(vec![Count, Sum, Mean, Min, Max]),
+        patterns(),
+        pattern(),
+        pattern(),
+        prop_oneof![Just(Form::Variable), Just(Form::State)],
+        prop::option::of(name()),
+    )
+        .prop_map(|(operation, values, of, per, form, name)| {
+            Filter::Reduce(Reduction { operation, values, of, per, form, name })
+        });
+    let number = prop_oneof![(-1000..1000_i32).prop_map(f64::from), any::<i32>().prop_map(|n| f64::from(n) / 7.0)];
+    let having = (pattern(), key(), comparison(), number).prop_map(|(ty, by, comparison, number)| {
+        let time = matches!(by.measure, Measure::Time { .. } | Measure::Start);
+        Filter::Having { ty, by, comparison, number: if time { number.trunc() } else { number } }
+    });
+    let painted = (patterns(), of(), 0..0x100_0000_u32).prop_map(|(values, of, color)| Filter::Color {
+        values,
+        of,
+        color: rgb(color),
+    });
+    prop_oneof![
+        4 => selection(),
+        1 => (patterns(), name()).prop_map(|(containers, name)| Filter::Group { containers, name }),
+        1 => patterns().prop_map(|types| Filter::Reuse { types }),
+        2 => reduction,
+        2 => (pattern(), key(), any::<bool>())
+            .prop_map(|(ty, by, descending)| Filter::Sort { ty, by, descending }),
+        1 => patterns().prop_map(|containers| Filter::Order { containers }),
+        1 => (any::<u32>(), pattern(), key(), any::<bool>())
+            .prop_map(|(number, ty, by, lowest)| Filter::Best { number, ty, by, lowest }),
+        1 => having,
+        1 => painted,
+        1 => (patterns(), of()).prop_map(|(values, of)| Filter::Bright { values, of }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_written_is_read_as_the_same(filter in filter()) {
+        let text = filter.to_string();
+        let read: Result<Filter, _> = text.parse();
+        prop_assert_eq!(read, Ok(filter), "{}", text);
+    }
+
+    #[test]
+    fn a_chain_comes_back_from_its_file(filters in prop::collection::vec((filter(), any::<bool>()), 0..5)) {
+        let chain = Chain { filters: filters.into_iter().map(|(filter, on)| Entry { filter, on }).collect() };
+        prop_assert_eq!(Chain::from_text(&chain.to_text()).unwrap(), chain.clone());
+        let json = serde_json::to_string(&chain).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Chain>(&json).unwrap(), chain);
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(text in ".{0,60}", words in prop::collection::vec(prop::sample::select(vec![
+        "hide", "only", "value", "of", "per", "into", "cut", "best", "3", "by", "time", "..", "=", ",", "\"", "where", "color", "#123456",
+    ]), 0..9)) {
+        // It must not panic, and what is read can be written.
+        for text in [text, words.join(" ")] {
+            if let Ok(filter) = text.parse::<Filter>() {
+                prop_assert_eq!(filter.to_string().parse::<Filter>(), Ok(filter));
+            }
+        }
+    }
+}
+
+#[test]
+fn words_need_quotes_only_where_they_would_mean_something() {
+    for (text, shown) in [
+        ("hide value Waits for a message of Activity", "hide value Waits for a message of Activity"),
+        ("hide value \"part of it\"", "hide value \"part of it\""),
+        ("hide  values a ,b", "hide value a, b"),
+        ("only duration>=0.00001 of \"Activity\"", "only duration >= 10us of Activity"),
+        ("cut 250ms..", "cut 250ms.."),
+        ("cut 1 .. 2.5 s", "cut 1s..2500ms"),
+        ("count of Activity per Node into state", "count of Activity per Node into state"),
+        ("sort Thread by time Wait* in 1..2 descending", "sort Thread by time Wait* in 1s..2s descending"),
+        ("sort Thread by name descending", "sort Thread by name descending"),
+        ("colour #D62728 Wait*", "color #d62728 Wait*"),
+    ] {
+        let filter: Filter = text.parse().unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(filter.to_string(), shown);
+    }
+}
+
+#[test]
+fn mistakes_say_what_was_expected() {
+    for (text, words) in [
+        ("", "expected hide, only, cut,"),
+        ("show x", "found `show`"),
+        ("hide", "expected type, value, container, where or duration, found the end"),
+        ("hide colour x", "found `colour`"),
+        ("hide value", "expected the name of a value, found the end"),
+        ("hide value a,", "expected the name of a value, found the end"),
+        ("hide value a of", "expected the name of a type"),
+        ("hide value a b of c d e = 3", "expected nothing more, found `=`"),
+        ("hide value \"a", "expected a quotation mark"),
+        ("only where Bytes 3", "expected one of =, !=,"),
+        ("only where Bytes => 3", "found `=>`"),
+        ("only duration ~ 3", "expected one of =, !=, <, <=, >, >=, found `~`"),
+        ("only duration > 3 parsecs", "expected a time such as 10us"),
+        ("cut 2..1", "whose start comes before its end"),
+        ("cut 2", "0.2..0.4"),
+        ("cut a..b", "which `a` is not"),
+        ("group a", "expected `into`"),
+        ("count x of y", "expected `per`"),
+        ("best Node by name", "expected a number of containers, found `Node`"),
+        ("sort Node by size", "expected name, start, time,"),
+        ("keep Node with mean of Load > many", "expected a number, found `many`"),
+        ("color red x", "expected a colour such as #d62728"),
+        ("color #d62728", "expected the name of a value"),
+    ] {
+        let error = text.parse::<Filter>().expect_err(text).to_string();
+        assert!(error.contains(words) && error.starts_with(&format!("`{text}`: ")), "{error}");
+    }
+}
+
+#[test]
+fn a_file_names_the_field_that_is_wrong() {
+    let good = r#"{ "format": "tumit-view", "version": 1, "filters": ["hide value x", { "filter": "reuse Thread", "on": false }] }"#;
+    let chain = Chain::from_text(good).unwrap();
+    assert_eq!(chain.filters.iter().map(|entry| entry.on).collect::<Vec<_>>(), [true, false]);
+    for (from, to, words) in [
+        ("tumit-view", "other", "`format`: expected \"tumit-view\", found \"other\""),
+        ("\"version\": 1", "\"version\": 2", "`version`: version 2 is of a later Tumit; this one reads 1"),
+        ("\"version\": 1", "\"version\": true", "`version`: expected 1, found true"),
+        ("\"filters\"", "\"filter\"", "`filter`: there is no such field"),
+        ("hide value x", "hide x", "`filters[0]`: `hide x`: expected type, value,"),
+        ("reuse Thread", "reuse", "`filters[1].filter`: `reuse`: expected the name of a container type"),
+        ("false", "\"no\"", "`filters[1].on`: expected true or false, found \"no\""),
+        ("\"on\"", "\"off\"", "`filters[1].off`: there is no such field; there are filter and on"),
+        ("\"hide value x\"", "3", "`filters[0]`: expected an expression, or an object"),
+        ("[", "", "expected JSON: "),
+    ] {
+        let error = Chain::from_text(&good.replacen(from, to, 1)).expect_err(to).to_string();
+        assert!(error.contains(words), "{error}");
+    }
+    assert_eq!(
+        Chain::default().to_text(),
+        "{\n  \"format\": \"tumit-view\",\n  \"version\": 1,\n  \"filters\": []\n}\n"
+    );
+}

@@ -1,0 +1,385 @@
+//! Filters against the same change made to plain lists: a filtered source must answer every query as the source of the changed lists would.
+
+#![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
+
+#[path = "support/made.rs"]
+mod made;
+#[path = "support/world.rs"]
+mod world;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use made::{Plans, plans, store};
+use proptest::prelude::*;
+use viewer::filter::{Chain, Filter};
+use viewer::query::{EntityId, TimelineSource};
+use world::{END, Sample, State, World, check, entities, meets};
+
+fn filter(text: &str) -> Filter {
+    text.parse().unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Filters the store of some plans, and checks that it answers as the changed lists; what is left out is not known any more.
+fn checked(
+    plans: &Plans,
+    (window, columns): ((i64, i64), u32),
+    text: &str,
+    change: impl Fn(&mut World),
+) -> Result<Arc<dyn TimelineSource>, TestCaseError> {
+    let mut world = made::world(plans);
+    let source = store(&world);
+    let filtered = filter(text).apply(&source).map_err(|error| TestCaseError::fail(error.to_string()))?;
+    change(&mut world);
+    check(&filtered, &world, window, columns)?;
+    check(&filtered, &world, (-10, END + 10), 3)?;
+    let left = entities(filtered.as_ref());
+    for id in entities(source.as_ref()).difference(&left) {
+        prop_assert!(filtered.facts(*id).is_err(), "{text}: {id:?} is left out, yet known");
+        prop_assert!(filtered.related(*id, 10).is_err(), "{text}: {id:?} is left out, yet related");
+    }
+    for id in &left {
+        for related in filtered.related(*id, usize::MAX).unwrap() {
+            prop_assert!(left.contains(&related), "{text}: {related:?} is left out, yet related to {id:?}");
+        }
+    }
+    Ok(filtered)
+}
+
+/// The value of a step function wherever it changes, by looking at everything between each two dates.
+fn steps(
+    dates: impl Iterator<Item = i64>,
+    (from, to): (i64, i64),
+    value: impl Fn(i64) -> Option<f64>,
+) -> Vec<((i64, i64), f64)> {
+    let mut edges: BTreeSet<i64> = dates.filter(|date| *date > from && *date < to).collect();
+    edges.extend([from, to]);
+    let edges: Vec<i64> = edges.into_iter().collect();
+    let mut found: Vec<((i64, i64), f64)> = Vec::new();
+    for pair in edges.windows(2) {
+        let Some(value) = value(pair[0]) else { continue };
+        match found.last_mut() {
+            Some((life, before)) if life.1 == pair[0] && *before == value => life.1 = pair[1],
+            _ => found.push(((pair[0], pair[1]), value)),
+        }
+    }
+    found
+}
+
+fn there(life: (i64, i64), date: i64) -> bool {
+    life.0.min(life.1) <= date && date < life.0.max(life.1)
+}
+
+fn window() -> impl Strategy<Value = ((i64, i64), u32)> {
+    (-20..END, 1..END, 1_u32..20).prop_map(|(from, length, columns)| ((from, from + length), columns))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_is_changed_by_an_empty_chain(plans in plans(), window in window()) {
+        let world = made::world(&plans);
+        let source = Chain::default().apply(store(&world)).unwrap();
+        check(&source, &world, window.0, window.1)?;
+    }
+
+    #[test]
+    fn values(plans in plans(), window in window()) {
+        checked(&plans, window, "hide value wait, idle of Activity", |world| {
+            world.states.retain(|state| state.value == "work");
+        })?;
+        checked(&plans, window, "only value i* of Activity", |world| world.states.retain(|state| state.value == "idle"))?;
+        checked(&plans, window, "hide value work of Mark", |world| world.events.retain(|event| event.value != "work"))?;
+    }
+
+    #[test]
+    fn types(plans in plans(), window in window()) {
+        checked(&plans, window, "hide type Activity, Load", |world| {
+            world.states.clear();
+            world.samples.clear();
+        })?;
+        checked(&plans, window, "only type Message", |world| {
+            world.states.clear();
+            world.samples.clear();
+            world.events.clear();
+        })?;
+        checked(&plans, window, "hide type Thread", |world| world.only(&["world", "node 0", "node 1"].map(str::to_owned).into()))?;
+    }
+
+    #[test]
+    fn containers(plans in plans(), window in window()) {
+        checked(&plans, window, "hide container node 0", |world| {
+            let mut names: BTreeSet<String> = world.places.iter().map(|place| place.name.clone()).collect();
+            for name in world.below("node 0") {
+                names.remove(&name);
+            }
+            world.only(&names);
+        })?;
+        checked(&plans, window, "only container thread 0", |world| {
+            let parent = world.places.iter().find(|place| place.name == "thread 0").unwrap().parent.clone();
+            world.only(&["world".to_owned(), parent, "thread 0".to_owned()].into());
+        })?;
+        checked(&plans, window, "only container node 1/*, node 1", |world| {
+            let mut names = world.below("node 1");
+            names.insert("world".to_owned());
+            world.only(&names);
+        }).or_else(|error| match plans.0.iter().any(|thread| thread.0 == 1) {
+            // A node without threads has nothing of which `node 1/*` could be the path.
+            false => Ok(store(&made::world(&plans))),
+            true => Err(error),
+        })?;
+    }
+
+    #[test]
+    fn durations_and_fields(plans in plans(), window in window()) {
+        checked(&plans, window, "only duration >= 30ns of Activity", |world| {
+            world.states.retain(|state| state.life.1 - state.life.0 >= 30);
+        })?;
+        checked(&plans, window, "hide duration < 0ns of Message", |world| world.links.retain(|link| link.life.1 >= link.life.0))?;
+        checked(&plans, window, "only where Bytes > 2 of Message", |world| world.links.retain(|link| link.bytes > 2))?;
+        checked(&plans, window, "hide where to ~ *thread 0 of Message", |world| {
+            world.links.retain(|link| link.ends.1 != "thread 0");
+        })?;
+        checked(&plans, window, "only where value = idle of Activity", |world| {
+            world.states.retain(|state| state.value == "idle");
+        })?;
+    }
+
+    #[test]
+    fn cut(plans in plans(), window in window(), from in 0_i64..900, length in 1_i64..500) {
+        let part = (from, (from + length).min(END));
+        checked(&plans, window, &format!("cut {}ns..{}ns", part.0, part.1), |world| {
+            let clip = |life: (i64, i64)| (life.0.max(part.0), life.1.min(part.1));
+            let alive = |place: &world::Place| place.name == "world" || meets(place.life, part);
+            let names = world.places.iter().filter(|place| alive(place)).map(|place| place.name.clone()).collect();
+            world.only(&names);
+            world.states.retain(|state| meets(state.life, part));
+            world.samples.retain(|sample| meets(sample.life, part));
+            world.events.retain(|event| (part.0..part.1).contains(&event.date));
+            world.links.retain(|link| meets(link.life, part));
+            world.places.iter_mut().for_each(|place| place.life = clip(place.life));
+            world.states.iter_mut().for_each(|state| state.life = clip(state.life));
+            world.samples.iter_mut().for_each(|sample| sample.life = clip(sample.life));
+            world.extent = part;
+        })?;
+    }
+
+    #[test]
+    fn groups(plans in plans(), window in window()) {
+        checked(&plans, window, "group node * into both", |world| {
+            world.places.retain(|place| place.ty != "Node");
+            for place in &mut world.places {
+                if place.ty == "Thread" {
+                    place.parent = "both".to_owned();
+                }
+            }
+            let both = world::Place { name: "both".to_owned(), parent: "world".to_owned(), ty: "Node", life: (0, END) };
+            world.places.insert(1, both);
+        })?;
+        // Threads of two nodes become one of the node of the first.
+        let first = made::world(&plans).places.iter().find(|place| place.ty == "Thread").unwrap().parent.clone();
+        checked(&plans, window, "group thread * into all", |world| {
+            let threads: Vec<world::Place> = world.places.iter().filter(|place| place.ty == "Thread").cloned().collect();
+            world.places.retain(|place| place.ty != "Thread");
+            let life = threads.iter().fold((END, 0), |all, one| (all.0.min(one.life.0), all.1.max(one.life.1)));
+            world.places.push(world::Place { name: "all".to_owned(), parent: first.clone(), ty: "Thread", life });
+            world.states.iter_mut().for_each(|state| state.at = "all".to_owned());
+            world.events.iter_mut().for_each(|event| event.at = "all".to_owned());
+            world.links.iter_mut().for_each(|link| link.ends = ("all".to_owned(), "all".to_owned()));
+            let having: BTreeSet<String> = world.samples.iter().map(|sample| sample.at.clone()).collect();
+            if having.len() > 1 {
+                let samples = std::mem::take(&mut world.samples);
+                let dates = samples.iter().flat_map(|s| [s.life.0, s.life.1]);
+                let sum = |date: i64| {
+                    let now: Vec<f64> = samples.iter().filter(|s| there(s.life, date)).map(|s| s.value).collect();
+                    (!now.is_empty()).then(|| now.iter().sum())
+                };
+                let made = steps(dates, (0, END), sum).into_iter();
+                world.samples = made.map(|(life, value)| Sample { at: "all".into(), ty: "Load".into(), life, value }).collect();
+            }
+            world.samples.iter_mut().for_each(|sample| sample.at = "all".to_owned());
+            world.merged = true;
+        })?;
+    }
+
+    #[test]
+    fn rows_are_used_again(plans in plans(), window in window()) {
+        let world = made::world(&plans);
+        let source = store(&world);
+        let reused = filter("reuse Thread").apply(&source).unwrap();
+        let rows = reused.containers();
+        let mut members = BTreeSet::new();
+        for row in rows.iter() {
+            let within = reused.members(row.id);
+            prop_assert!(within.is_sorted_by(|a, b| a.life.to <= b.life.from), "one lives at a time");
+            members.extend(within.iter().map(|info| info.name.clone()));
+            prop_assert_eq!(viewer::query::weight(reused.as_ref(), row.id), 1);
+        }
+        // As few rows as there are threads at once, per node.
+        for node in ["node 0", "node 1"] {
+            let lives: Vec<(i64, i64)> = world.places.iter().filter(|p| p.parent == node).map(|p| p.life).collect();
+            let most = lives.iter().map(|life| lives.iter().filter(|other| there(**other, life.0)).count()).max();
+            let id = rows.iter().find(|row| row.name == node).unwrap().id;
+            prop_assert_eq!(rows.iter().filter(|row| row.parent == id).count(), most.unwrap_or(0));
+        }
+        let whole = |source: &dyn TimelineSource| {
+            let s = source.summary();
+            (s.states, s.events, s.links)
+        };
+        prop_assert_eq!(whole(reused.as_ref()), whole(source.as_ref()));
+        let total = |source: &dyn TimelineSource| {
+            let mut sums: BTreeMap<u32, i64> = BTreeMap::new();
+            for info in source.containers().iter() {
+                for depth in 0..source.depths(info.id, viewer::query::TypeId(3)) {
+                    let lane = viewer::query::Lane { container: info.id, ty: viewer::query::TypeId(3), depth };
+                    for cell in source.cells(&[lane], world::interval(window.0), window.1).unwrap().cells {
+                        for (value, nanos) in cell.shares {
+                            *sums.entry(value.0).or_default() += nanos;
+                        }
+                    }
+                }
+            }
+            sums
+        };
+        prop_assert_eq!(total(reused.as_ref()), total(source.as_ref()));
+    }
+
+    #[test]
+    fn reductions(plans in plans(), window in window()) {
+        for (operation, text) in [
+            ("count", "count work, wait of Activity per Node into Made"),
+            ("state", "count work, wait of Activity per Node into state Made"),
+            ("sum", "sum of Load per Node into Made"),
+            ("mean", "mean of Load per Node into Made"),
+            ("min", "min of Load per Node into Made"),
+            ("max", "max of Load per Node into Made"),
+            ("links", "count of Message per Node into Made"),
+            ("bytes", "sum Bytes of Message per Node into Made"),
+        ] {
+            checked(&plans, window, text, |world| {
+                for node in ["node 0", "node 1"] {
+                    let below = world.below(node);
+                    let mut pieces: Vec<((i64, i64), f64)> = Vec::new();
+                    match operation {
+                        "count" | "state" => pieces.extend(
+                            world
+                                .states
+                                .iter()
+                                .filter(|s| s.ty == "Activity" && below.contains(&s.at) && s.value != "idle")
+                                .map(|s| (s.life, 1.0)),
+                        ),
+                        "links" | "bytes" => pieces.extend(
+                            world
+                                .links
+                                .iter()
+                                .filter(|l| below.contains(&l.ends.0) || below.contains(&l.ends.1))
+                                .map(|l| (l.life, l.bytes as f64)),
+                        ),
+                        _ => pieces.extend(
+                            world
+                                .samples
+                                .iter()
+                                .filter(|s| s.ty == "Load" && below.contains(&s.at))
+                                .map(|s| (s.life, s.value)),
+                        ),
+                    }
+                    let value = |date: i64| {
+                        let now: Vec<f64> = pieces.iter().filter(|p| there(p.0, date)).map(|p| p.1).collect();
+                        match operation {
+                            "count" | "state" | "links" => return Some(now.len() as f64),
+                            _ if now.is_empty() => return None,
+                            _ => {}
+                        }
+                        Some(match operation {
+                            "mean" => now.iter().sum::<f64>() / now.len() as f64,
+                            "min" => now.iter().copied().fold(f64::INFINITY, f64::min),
+                            "max" => now.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+                            _ => now.iter().sum(),
+                        })
+                    };
+                    let dates = pieces.iter().flat_map(|p| [p.0.0, p.0.1]);
+                    for (life, value) in steps(dates, (0, END), value) {
+                        let (at, ty) = (node.to_owned(), "Made".to_owned());
+                        if operation == "state" {
+                            world.states.push(State { at, ty, depth: 0, life, value: value.to_string() });
+                        } else {
+                            world.samples.push(Sample { at, ty, life, value });
+                        }
+                    }
+                }
+            })?;
+        }
+    }
+
+    #[test]
+    fn orders_change_nothing_but_the_order(plans in plans(), window in window()) {
+        let sorted = checked(&plans, window, "sort Thread by time wait of Activity descending", |_| {})?;
+        let world = made::world(&plans);
+        let time = |name: &str| -> i64 {
+            let mine = world.states.iter().filter(|state| state.at == name && state.value == "wait");
+            mine.map(|state| state.life.1 - state.life.0).sum()
+        };
+        let order = sorted.containers();
+        for pair in order.windows(2).filter(|pair| pair[0].parent == pair[1].parent && pair[0].depth == 2) {
+            prop_assert!(time(&pair[0].name) >= time(&pair[1].name) || !world.states.iter().any(|s| s.at == pair[0].name));
+        }
+        let by_hand = checked(&plans, window, "order node 1, node 0", |_| {})?;
+        let nodes: Vec<String> =
+            by_hand.containers().iter().filter(|info| info.depth == 1).map(|info| info.name.clone()).collect();
+        prop_assert_eq!(nodes, ["node 1", "node 0"]);
+    }
+
+    #[test]
+    fn the_best(plans in plans(), window in window(), number in 0_usize..4) {
+        // How many messages a thread sends or gets; of equals the first in the order of rows is the better.
+        let world = made::world(&plans);
+        let ends = |name: &str| {
+            world.links.iter().filter(|link| link.ends.0 == name || link.ends.1 == name).count()
+        };
+        let mut threads: Vec<(usize, String)> = world
+            .places
+            .iter()
+            .filter(|place| place.ty == "Thread")
+            .map(|place| (ends(&place.name), place.name.clone()))
+            .collect();
+        threads.sort_by_key(|thread| std::cmp::Reverse(thread.0));
+        checked(&plans, window, &format!("best {number} Thread by number of Message"), |world| {
+            let mut names: BTreeSet<String> = threads.iter().take(number).map(|thread| thread.1.clone()).collect();
+            names.extend(["world", "node 0", "node 1"].map(str::to_owned));
+            world.only(&names);
+        })?;
+        checked(&plans, window, "keep Node with number of Message >= 3", |world| {
+            let mut names: BTreeSet<String> = ["world".to_owned()].into();
+            for node in ["node 0", "node 1"] {
+                let below = world.below(node);
+                let touching = world.links.iter().filter(|l| below.contains(&l.ends.0) || below.contains(&l.ends.1));
+                if touching.count() >= 3 {
+                    names.extend(below);
+                }
+            }
+            world.only(&names);
+        })?;
+    }
+
+    #[test]
+    fn a_chain_is_one_filter_after_the_other(plans in plans(), window in window()) {
+        let mut world = made::world(&plans);
+        let mut chain: Chain = ["hide value idle of Activity", "group node * into both", "hide type Load",
+            "count of Activity per Node into Busy", "cut 100ns..700ns", "sort Thread by name descending"]
+            .map(filter)
+            .into_iter()
+            .collect();
+        let filtered = chain.apply(store(&world)).unwrap();
+        let ids = entities(filtered.as_ref());
+        for id in &ids {
+            prop_assert!(filtered.facts(*id).is_ok(), "{id:?}");
+        }
+        let count = ids.iter().filter(|id| matches!(id, EntityId::State(_))).count() as u64;
+        prop_assert_eq!(filtered.summary().states, count);
+        // Switched off, a filter does nothing.
+        chain.filters.iter_mut().for_each(|entry| entry.on = entry.filter == filter("hide type Load"));
+        world.samples.clear();
+        check(&chain.apply(store(&world)).unwrap(), &world, window.0, window.1)?;
+    }
+}

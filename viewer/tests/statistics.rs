@@ -1,0 +1,134 @@
+//! Statistics against plain lists, of traces and of groups.
+
+#![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
+
+#[path = "support/made.rs"]
+mod made;
+#[path = "support/world.rs"]
+#[expect(dead_code, reason = "each test uses a part")]
+mod world;
+
+use std::collections::BTreeMap;
+
+use made::{plans, store};
+use proptest::prelude::*;
+use viewer::filter::Filter;
+use viewer::stats::{By, Row, table, to_csv};
+use world::{interval, meets};
+
+fn close(found: Option<f64>, expected: Option<f64>) -> bool {
+    match (found, expected) {
+        (Some(a), Some(b)) => (a - b).abs() <= 1e-12 * b.abs().max(1.0),
+        (a, b) => a == b,
+    }
+}
+
+/// By name: the duration that stands at this share of all, by counting those that are not longer.
+fn quantile(durations: &[i64], share: f64) -> Option<f64> {
+    let enough =
+        |nanos: i64| durations.iter().filter(|d| **d <= nanos).count() as f64 >= share * durations.len() as f64;
+    durations.iter().copied().filter(|nanos| enough(*nanos)).min().map(|nanos| nanos as f64 / 1e9)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn rows_of_all_kinds(plans in plans(), from in -50_i64..900, length in 1_i64..1200, grouped in any::<bool>()) {
+        let world = made::world(&plans);
+        let window = (from, from + length);
+        let mut source = store(&world);
+        if grouped {
+            // Sums over all containers do not depend on who stands for them.
+            source = "group thread * into all".parse::<Filter>().unwrap().apply(&source).unwrap();
+        }
+        let rows = table(source.as_ref(), interval(window), By::Value, None).unwrap();
+        let of = |kind: &str| rows.iter().filter(|row| row.kind == kind).collect::<Vec<&Row>>();
+        let having: Vec<&String> = {
+            let mut names: Vec<&String> = world.states.iter().map(|state| &state.at).collect();
+            names.sort();
+            names.dedup();
+            names
+        };
+        let lived: i64 = world
+            .places
+            .iter()
+            .filter(|place| if grouped { place.ty == "Thread" && !having.is_empty() } else { having.contains(&&place.name) })
+            .map(|place| (place.life.1.min(window.1) - place.life.0.max(window.0)).max(0))
+            .sum();
+        let mut states: BTreeMap<&str, (i64, Vec<i64>)> = BTreeMap::new();
+        for state in world.states.iter().filter(|state| meets(state.life, window)) {
+            let all = states.entry(&state.value).or_default();
+            all.0 += (state.life.1.min(window.1) - state.life.0.max(window.0)).max(0);
+            all.1.push(state.life.1 - state.life.0);
+        }
+        prop_assert_eq!(of("state").len(), states.len());
+        for row in of("state") {
+            let (time, lasting) = &states[row.value.as_deref().unwrap()];
+            prop_assert_eq!(row.count, Some(lasting.len() as u64));
+            prop_assert!(close(row.time, Some(*time as f64 / 1e9)));
+            let share = if lived > 0 { *time as f64 / lived as f64 } else { 0.0 };
+            prop_assert!(close(row.share, Some(share)), "{:?} {share}", row);
+            prop_assert!(close(row.duration_min, quantile(lasting, 0.0)));
+            prop_assert!(close(row.duration_median, quantile(lasting, 0.5)));
+            prop_assert!(close(row.duration_p99, quantile(lasting, 0.99)));
+            prop_assert!(close(row.duration_max, quantile(lasting, 1.0)));
+            let mean = lasting.iter().sum::<i64>() as f64 / lasting.len() as f64 / 1e9;
+            prop_assert!(close(row.duration_mean, Some(mean)));
+        }
+        let events: u64 = of("event").iter().filter_map(|row| row.count).sum();
+        let expected = world.events.iter().filter(|event| (window.0..window.1).contains(&event.date)).count();
+        prop_assert_eq!(events, expected as u64);
+        let links: Vec<_> = world.links.iter().filter(|link| meets(link.life, window)).collect();
+        prop_assert_eq!(of("link").len(), usize::from(!links.is_empty()));
+        for row in of("link") {
+            prop_assert_eq!(row.count, Some(links.len() as u64));
+            prop_assert!(close(row.size, Some(links.iter().map(|link| link.bytes).sum::<i64>() as f64)));
+        }
+        prop_assert_eq!(to_csv(&rows).lines().count(), rows.len() + 1);
+    }
+
+    #[test]
+    fn each_container_and_each_pair(plans in plans(), from in -50_i64..900, length in 1_i64..1200) {
+        let world = made::world(&plans);
+        let window = (from, from + length);
+        let rows = table(store(&world).as_ref(), interval(window), By::Container, None).unwrap();
+        let last = |path: &Option<String>| path.as_deref().and_then(|path| path.rsplit('/').next()).unwrap().to_owned();
+        let mut matrix: BTreeMap<(String, String), (u64, f64)> = BTreeMap::new();
+        for link in world.links.iter().filter(|link| meets(link.life, window)) {
+            let one = matrix.entry(link.ends.clone()).or_default();
+            *one = (one.0 + 1, one.1 + link.bytes as f64);
+        }
+        let found: BTreeMap<(String, String), (u64, f64)> = rows
+            .iter()
+            .filter(|row| row.kind == "link")
+            .map(|row| ((last(&row.container), last(&row.to)), (row.count.unwrap(), row.size.unwrap())))
+            .collect();
+        prop_assert_eq!(found, matrix);
+        for row in rows.iter().filter(|row| row.kind == "variable") {
+            let at = last(&row.container);
+            let mine: Vec<(i64, i64, f64)> = world
+                .samples
+                .iter()
+                .filter(|s| s.at == at && meets(s.life, window))
+                .map(|s| (s.life.0.max(window.0), s.life.1.min(window.1), s.value))
+                .collect();
+            let least = mine.iter().map(|s| s.2).fold(f64::INFINITY, f64::min);
+            let most = mine.iter().map(|s| s.2).fold(f64::NEG_INFINITY, f64::max);
+            prop_assert_eq!((row.min, row.max), (Some(least), Some(most)));
+            let first = |value: f64| mine.iter().find(|s| s.2 == value).map(|s| s.0 as f64 / 1e9);
+            prop_assert!(close(row.min_at, first(least)), "{:?} {:?}", row, mine);
+            prop_assert!(close(row.max_at, first(most)), "{:?} {:?}", row, mine);
+        }
+        let having = world.places.iter().filter(|p| world.samples.iter().any(|s| s.at == p.name && meets(s.life, window)));
+        prop_assert_eq!(rows.iter().filter(|row| row.kind == "variable").count(), having.count());
+    }
+}
+
+#[test]
+fn names_with_commas_and_quotes_stay_one_cell() {
+    let row = Row { kind: "state", ty: "a, \"b\"".to_owned(), count: Some(3), time: Some(0.5), ..Row::default() };
+    let text = to_csv(&[row]);
+    assert_eq!(text.lines().nth(1), Some("state,\"a, \"\"b\"\"\",,,,3,0.5,,,,,,,,,,,,,,"));
+    assert_eq!(text.lines().next().map(|head| head.split(',').count()), Some(21));
+}

@@ -1,0 +1,204 @@
+//! Worlds by chance, and the store of each.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use viewer::query::{ContainerId, GlobalNanos, TimelineSource, TypeId, TypeKind, ValueId};
+use viewer::store::Store;
+
+use converter::paje::{Extra, ExtraValue, KeyId, PajeEvent, VariableOp};
+
+use super::world::{END, Event, Link, Place, Sample, State, World};
+
+pub(crate) const VALUES: [&str; 3] = ["work", "wait", "idle"];
+
+const NODE: TypeId = TypeId(1);
+const THREAD: TypeId = TypeId(2);
+const ACTIVITY: TypeId = TypeId(3);
+const LOAD: TypeId = TypeId(4);
+const MESSAGE: TypeId = TypeId(5);
+const MARK: TypeId = TypeId(6);
+
+/// A thread by chance: its life; gap, duration and value of states, perhaps with one nested; steps of the variable; dates of events.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    life: (i64, i64),
+    states: Vec<(i64, i64, usize, bool)>,
+    load: Vec<(i64, i32)>,
+    events: Vec<i64>,
+}
+
+fn plan() -> impl Strategy<Value = Plan> {
+    let state = (
+        prop_oneof![3 => Just(0_i64), 1 => 0_i64..60],
+        prop_oneof![1 => Just(0_i64), 9 => 1_i64..120],
+        0..3_usize,
+        any::<bool>(),
+    );
+    (
+        (0_i64..400, 100_i64..700),
+        prop::collection::vec(state, 0..14),
+        prop::collection::vec((0_i64..150, -20..20_i32), 0..8),
+        prop::collection::vec(0_i64..END, 0..6),
+    )
+        .prop_map(|((from, length), states, load, events)| Plan {
+            life: (from, (from + length).min(END - 1)),
+            states,
+            load,
+            events,
+        })
+}
+
+/// Threads of two nodes, and messages: from, to, start and duration.
+pub(crate) type Plans = (Vec<(usize, Plan)>, Vec<(usize, usize, i64, i64, i64)>);
+
+pub(crate) fn plans() -> impl Strategy<Value = Plans> {
+    let link = (0..6_usize, 0..6_usize, 0..END, -40_i64..300, 0..5_i64);
+    (prop::collection::vec((0..2_usize, plan()), 1..6), prop::collection::vec(link, 0..20))
+}
+
+impl Plan {
+    fn of(&self, at: &str, world: &mut World) {
+        let (first, last) = self.life;
+        let mut now = first;
+        for &(gap, length, value, nested) in &self.states {
+            let life = ((now + gap).min(last), (now + gap + length).min(last));
+            now = life.1;
+            let state = |depth, life, value: usize| State {
+                at: at.to_owned(),
+                ty: "Activity".to_owned(),
+                depth,
+                life,
+                value: VALUES[value % 3].to_owned(),
+            };
+            world.states.push(state(0, life, value));
+            if nested {
+                let third = (life.1 - life.0) / 3;
+                world.states.push(state(1, (life.0 + third, life.1 - third), value + 1));
+            }
+        }
+        let mut now = first;
+        let mut dates: Vec<(i64, f64)> = Vec::new();
+        for &(step, value) in &self.load {
+            now = (now + step).min(last);
+            dates.retain(|date| date.0 != now);
+            dates.push((now, f64::from(value)));
+        }
+        for (place, &(from, value)) in dates.iter().enumerate() {
+            let to = dates.get(place + 1).map_or(last, |next| next.0);
+            world.samples.push(Sample { at: at.to_owned(), ty: "Load".to_owned(), life: (from, to), value });
+        }
+        for &date in self.events.iter().filter(|&&date| date >= first && date < last) {
+            world.events.push(Event { at: at.to_owned(), date, value: VALUES[date as usize % 3].to_owned() });
+        }
+    }
+}
+
+/// The world of some plans, with rows in the order of the store: by name.
+pub(crate) fn world((threads, links): &Plans) -> World {
+    let mut world = World { extent: (0, END), ..World::default() };
+    let place =
+        |name: &str, parent: &str, ty, life| Place { name: name.to_owned(), parent: parent.to_owned(), ty, life };
+    world.places.push(place("world", "world", "world", (0, END)));
+    for node in 0..2 {
+        world.places.push(place(&format!("node {node}"), "world", "Node", (0, END)));
+        for (at, (_, plan)) in threads.iter().enumerate().filter(|(_, (of, _))| *of == node) {
+            let name = format!("thread {at}");
+            world.places.push(place(&name, &format!("node {node}"), "Thread", plan.life));
+            plan.of(&name, &mut world);
+        }
+    }
+    let lives: Vec<(i64, i64)> = threads.iter().map(|(_, plan)| plan.life).collect();
+    for &(from, to, start, length, bytes) in links {
+        let (from, to) = (from % lives.len(), to % lives.len());
+        // Within both lives, and inside of the trace.
+        let (first, last) = (lives[from].0.max(lives[to].0), lives[from].1.min(lives[to].1));
+        if first + 1 < last {
+            let start = first + start % (last - first);
+            let end = (start + length).clamp(first, last);
+            let ends = (format!("thread {from}"), format!("thread {to}"));
+            world.links.push(Link { ends, life: (start, end), bytes });
+        }
+    }
+    world
+}
+
+/// The store of a world, made of its operations in order of date.
+pub(crate) fn store(world: &World) -> Arc<dyn TimelineSource> {
+    let at = GlobalNanos;
+    let id = |name: &str| {
+        let place = world.places.iter().position(|place| place.name == name).expect("it is there");
+        ContainerId(place as u32)
+    };
+    let value = |ty: TypeId, name: &str| {
+        let first = match ty {
+            ACTIVITY => 0,
+            MARK => 3,
+            _ => 6,
+        };
+        ValueId(first + VALUES.iter().position(|value| *value == name).expect("it is a value") as u32)
+    };
+    // Extra fields are borrowed.
+    let bytes: Vec<[Extra<'_>; 1]> =
+        world.links.iter().map(|link| [Extra { name: "Bytes", value: ExtraValue::Integer(link.bytes) }]).collect();
+    let mut timed: Vec<(i64, PajeEvent<'_>)> = Vec::new();
+    let (container_ty, none) = (|ty: &str| if ty == "Node" { NODE } else { THREAD }, None);
+    for place in world.places.iter().skip(1) {
+        let (container, ty, parent) = (id(&place.name), container_ty(place.ty), id(&place.parent));
+        let time = at(place.life.0);
+        timed.push((time.0, PajeEvent::CreateContainer { time, container, ty, parent, name: &place.name, extra: &[] }));
+    }
+    for (at_row, link) in world.links.iter().enumerate() {
+        let (container, ty, value, key) = (ContainerId::ROOT, MESSAGE, value(MESSAGE, "work"), KeyId(at_row as u64));
+        let (start, end, extra) = (id(&link.ends.0), id(&link.ends.1), &bytes[at_row][..]);
+        let (begins, ends) = (at(link.life.0), at(link.life.1));
+        let first = PajeEvent::StartLink { time: begins, container, ty, value, start, key, extra, source: none };
+        let second = PajeEvent::EndLink { time: ends, container, ty, value, end, key, extra: &[], source: none };
+        timed.extend([(begins.0, first), (ends.0, second)]);
+    }
+    for place in world.places.iter().skip(1) {
+        let container = id(&place.name);
+        let mut states = world.states.iter().filter(|state| state.at == place.name).peekable();
+        while let Some(state) = states.next() {
+            let push = |state: &State| {
+                let (time, value) = (at(state.life.0), value(ACTIVITY, &state.value));
+                (time.0, PajeEvent::PushState { time, container, ty: ACTIVITY, value, extra: &[], source: none })
+            };
+            let pop = |state: &State| {
+                let time = at(state.life.1);
+                (time.0, PajeEvent::PopState { time, container, ty: ACTIVITY })
+            };
+            timed.push(push(state));
+            if let Some(inner) = states.next_if(|next| next.depth == 1) {
+                timed.extend([push(inner), pop(inner)]);
+            }
+            timed.push(pop(state));
+        }
+        for sample in world.samples.iter().filter(|sample| sample.at == place.name) {
+            let (time, op, value) = (at(sample.life.0), VariableOp::Set, sample.value);
+            timed.push((time.0, PajeEvent::Variable { time, container, ty: LOAD, op, value }));
+        }
+        for event in world.events.iter().filter(|event| event.at == place.name) {
+            let (time, value) = (at(event.date), value(MARK, &event.value));
+            timed.push((time.0, PajeEvent::NewEvent { time, container, ty: MARK, value, extra: &[], source: none }));
+        }
+    }
+    for place in world.places.iter().skip(1).rev() {
+        let (time, container) = (at(place.life.1), id(&place.name));
+        timed.push((time.0, PajeEvent::DestroyContainer { time, container }));
+    }
+    timed.sort_by_key(|event| event.0);
+    let types = [
+        (NODE, TypeKind::Container, TypeId::ROOT, "Node"),
+        (THREAD, TypeKind::Container, NODE, "Thread"),
+        (ACTIVITY, TypeKind::State, THREAD, "Activity"),
+        (LOAD, TypeKind::Variable, THREAD, "Load"),
+        (MESSAGE, TypeKind::Link { start: THREAD, end: THREAD }, TypeId::ROOT, "Message"),
+        (MARK, TypeKind::Event, THREAD, "Mark"),
+    ];
+    let define = |(ty, kind, parent, name)| PajeEvent::DefineType { ty, kind, parent, name, color: None };
+    let values = [ACTIVITY, MARK, MESSAGE].into_iter().flat_map(|ty| VALUES.map(|name| (ty, name)));
+    let values = values.map(|(ty, name)| PajeEvent::DefineValue { value: value(ty, name), ty, name, color: None });
+    let all = types.into_iter().map(define).chain(values).chain(timed.into_iter().map(|event| event.1));
+    Arc::new(Store::from_events("world", all))
+}

@@ -1,0 +1,323 @@
+//! A trace as plain lists, a source made of it, and a check that a source answers every query as a look through the lists does.
+//!
+//! Everything is by name, so that nothing is shared with the ids and structures of what is checked.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use viewer::query::{ContainerId, EntityId, GlobalNanos, Interval, Lane, TimelineSource, TypeId, TypeKind};
+
+pub(crate) const END: i64 = 1000;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Place {
+    pub(crate) name: String,
+    pub(crate) parent: String,
+    pub(crate) ty: &'static str,
+    pub(crate) life: (i64, i64),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct State {
+    pub(crate) at: String,
+    pub(crate) ty: String,
+    pub(crate) depth: u32,
+    pub(crate) life: (i64, i64),
+    pub(crate) value: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Event {
+    pub(crate) at: String,
+    pub(crate) date: i64,
+    pub(crate) value: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Link {
+    pub(crate) ends: (String, String),
+    pub(crate) life: (i64, i64),
+    pub(crate) bytes: i64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Sample {
+    pub(crate) at: String,
+    pub(crate) ty: String,
+    pub(crate) life: (i64, i64),
+    pub(crate) value: f64,
+}
+
+/// A trace. The root is called `world` and stands first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct World {
+    pub(crate) places: Vec<Place>,
+    pub(crate) states: Vec<State>,
+    pub(crate) events: Vec<Event>,
+    pub(crate) links: Vec<Link>,
+    pub(crate) samples: Vec<Sample>,
+    pub(crate) extent: (i64, i64),
+    /// Whether lists of one container may hold entities of one date in any order.
+    pub(crate) merged: bool,
+}
+
+/// Overlap as the door defines it; what has no duration is found at its own date.
+pub(crate) fn meets(life: (i64, i64), window: (i64, i64)) -> bool {
+    let (from, to) = (life.0.min(life.1), life.0.max(life.1));
+    from < window.1 && (to > window.0 || from == to && from == window.0)
+}
+
+pub(crate) fn interval((from, to): (i64, i64)) -> Interval {
+    Interval { from: GlobalNanos(from), to: GlobalNanos(to) }
+}
+
+fn dates(life: Interval) -> (i64, i64) {
+    (life.from.0, life.to.0)
+}
+
+impl World {
+    /// Names of a container and all below it.
+    pub(crate) fn below(&self, name: &str) -> BTreeSet<String> {
+        let mut names = BTreeSet::from([name.to_owned()]);
+        // Parents stand before their children.
+        for place in &self.places {
+            if names.contains(&place.parent) {
+                names.insert(place.name.clone());
+            }
+        }
+        names
+    }
+
+    /// Leaves these containers, and what is in and between them.
+    pub(crate) fn only(&mut self, names: &BTreeSet<String>) {
+        self.places.retain(|place| names.contains(&place.name));
+        self.states.retain(|state| names.contains(&state.at));
+        self.events.retain(|event| names.contains(&event.at));
+        self.samples.retain(|sample| names.contains(&sample.at));
+        self.links.retain(|link| names.contains(&link.ends.0) && names.contains(&link.ends.1));
+    }
+}
+
+/// What a source says, asked for by names.
+struct Asked<'a> {
+    source: &'a dyn TimelineSource,
+    ids: BTreeMap<String, ContainerId>,
+    types: BTreeMap<String, (TypeId, TypeKind)>,
+}
+
+/// Checks all queries over a window.
+pub(crate) fn check(
+    source: &Arc<dyn TimelineSource>,
+    world: &World,
+    window: (i64, i64),
+    columns: u32,
+) -> Result<(), TestCaseError> {
+    let (list, model) = (source.containers(), source.model());
+    let asked = Asked {
+        source: source.as_ref(),
+        ids: list.iter().map(|info| (info.name.clone(), info.id)).collect(),
+        types: model.types.iter().map(|ty| (ty.name.clone(), (ty.id, ty.kind))).collect(),
+    };
+    let names: BTreeMap<ContainerId, &String> = list.iter().map(|info| (info.id, &info.name)).collect();
+    let found: BTreeSet<_> = list.iter().map(|i| (i.name.clone(), names[&i.parent].clone(), dates(i.life))).collect();
+    let expected: BTreeSet<_> = world.places.iter().map(|p| (p.name.clone(), p.parent.clone(), p.life)).collect();
+    prop_assert_eq!(found, expected);
+    for (at, info) in list.iter().enumerate().skip(1) {
+        let above = list[..at].iter().rposition(|above| above.depth < info.depth);
+        prop_assert_eq!(above.map(|above| list[above].id), Some(info.parent), "depth first");
+    }
+    prop_assert_eq!(dates(source.extent()), world.extent);
+    let summary = source.summary();
+    prop_assert_eq!(
+        (summary.containers, summary.states, summary.events, summary.links, summary.samples),
+        (
+            world.places.len() as u64 - 1,
+            world.states.len() as u64,
+            world.events.len() as u64,
+            world.links.len() as u64,
+            world.samples.len() as u64
+        )
+    );
+    for place in &world.places {
+        for (ty, (_, kind)) in &asked.types {
+            match kind {
+                TypeKind::State => asked.states(world, &place.name, ty, window, columns)?,
+                TypeKind::Variable => asked.samples(world, &place.name, ty, window, columns)?,
+                TypeKind::Event => asked.events(world, &place.name, ty, window)?,
+                _ => {}
+            }
+        }
+    }
+    asked.links(world, window)
+}
+
+impl Asked<'_> {
+    fn value(&self, value: viewer::query::ValueId) -> String {
+        self.source.model().values[value.index()].name.clone()
+    }
+
+    fn states(&self, world: &World, at: &str, ty: &str, window: (i64, i64), columns: u32) -> Result<(), TestCaseError> {
+        let (container, id) = (self.ids[at], self.types[ty].0);
+        let depths = self.source.depths(container, id);
+        let mine: Vec<&State> = world.states.iter().filter(|state| state.at == at && state.ty == ty).collect();
+        prop_assert!(mine.iter().all(|state| state.depth < depths), "{at} {ty} {depths}");
+        for depth in 0..depths {
+            let lane = Lane { container, ty: id, depth };
+            let mine: Vec<&State> = mine.iter().copied().filter(|state| state.depth == depth).collect();
+            let cells = self.source.cells(&[lane], interval(window), columns).expect("the lane is there").cells;
+            prop_assert_eq!(cells.len(), columns as usize);
+            for (column, cell) in (0..i64::from(columns)).zip(&cells) {
+                let edge = |column: i64| window.0 + (window.1 - window.0) * column / i64::from(columns);
+                let (from, to) = (edge(column), edge(column + 1).max(edge(column) + 1));
+                let mut expected: BTreeMap<String, i64> = BTreeMap::new();
+                for state in &mine {
+                    let time = state.life.1.min(to) - state.life.0.max(from);
+                    if time > 0 && state.life.1.min(world.extent.1) > state.life.0.max(world.extent.0) {
+                        *expected.entry(state.value.clone()).or_default() += time;
+                    }
+                }
+                let found: BTreeMap<String, i64> = cell.shares.iter().map(|s| (self.value(s.0), s.1)).collect();
+                prop_assert_eq!(&found, &expected, "{} {} depth {} column {}", at, ty, depth, column);
+                prop_assert!(cell.shares.is_sorted_by(|a, b| a.1 >= b.1));
+                prop_assert_eq!(found.len(), cell.shares.len());
+            }
+            let listed = self.source.states(lane, interval(window), usize::MAX).expect("the lane is there");
+            let mut expected: Vec<_> =
+                mine.iter().filter(|s| meets(s.life, window)).map(|s| (s.life.0, s.life.1, s.value.clone())).collect();
+            let mut found: Vec<_> =
+                listed.items.iter().map(|s| (s.life.from.0, s.life.to.0, self.value(s.value))).collect();
+            prop_assert!(found.is_sorted_by_key(|state| state.0));
+            prop_assert_eq!(listed.total, expected.len() as u64);
+            if world.merged {
+                expected.sort();
+                found.sort();
+            }
+            prop_assert_eq!(&found, &expected, "{} {} depth {}", at, ty, depth);
+            let first = self.source.states(lane, interval(window), 2).expect("the lane is there");
+            prop_assert_eq!(first.total, listed.total);
+            prop_assert_eq!(&first.items[..], &listed.items[..listed.items.len().min(2)]);
+            for state in &listed.items {
+                let facts = self.source.facts(state.id).expect("it was listed");
+                prop_assert_eq!((facts.life, facts.container), (state.life, container));
+                prop_assert_eq!(facts.name, self.value(state.value));
+            }
+        }
+        Ok(())
+    }
+
+    fn events(&self, world: &World, at: &str, ty: &str, window: (i64, i64)) -> Result<(), TestCaseError> {
+        let listed = self
+            .source
+            .events(self.ids[at], self.types[ty].0, interval(window), usize::MAX)
+            .expect("the container is there");
+        let mine = world.events.iter().filter(|e| e.at == at && (window.0..window.1).contains(&e.date));
+        let mut expected: Vec<_> = mine.map(|e| (e.date, e.value.clone())).collect();
+        let mut found: Vec<_> = listed.items.iter().map(|mark| (mark.time.0, self.value(mark.value))).collect();
+        prop_assert!(found.is_sorted_by_key(|mark| mark.0));
+        expected.sort();
+        found.sort();
+        prop_assert_eq!(found, expected);
+        for mark in &listed.items {
+            prop_assert_eq!(self.source.facts(mark.id).expect("it was listed").container, self.ids[at]);
+        }
+        Ok(())
+    }
+
+    fn links(&self, world: &World, window: (i64, i64)) -> Result<(), TestCaseError> {
+        let (ty, _) = self.types["Message"];
+        let listed = self.source.links(ty, interval(window), usize::MAX).expect("the type is there");
+        let ids: BTreeMap<ContainerId, &String> = self.ids.iter().map(|(name, id)| (*id, name)).collect();
+        let mut found: Vec<_> = listed
+            .items
+            .iter()
+            .map(|l| (l.start_time.0, l.end_time.0, ids[&l.start].clone(), ids[&l.end].clone()))
+            .collect();
+        prop_assert!(found.is_sorted_by_key(|link| link.0.min(link.1)));
+        let inside = world.links.iter().filter(|link| meets(link.life, window));
+        let mut expected: Vec<_> = inside.map(|l| (l.life.0, l.life.1, l.ends.0.clone(), l.ends.1.clone())).collect();
+        found.sort();
+        expected.sort();
+        prop_assert_eq!(found, expected);
+        prop_assert_eq!(listed.total, listed.items.len() as u64);
+        for link in &listed.items {
+            prop_assert!(self.source.facts(link.id).is_ok());
+        }
+        Ok(())
+    }
+
+    fn samples(
+        &self,
+        world: &World,
+        at: &str,
+        ty: &str,
+        window: (i64, i64),
+        columns: u32,
+    ) -> Result<(), TestCaseError> {
+        let (container, id) = (self.ids[at], self.types[ty].0);
+        let mine: Vec<&Sample> = world.samples.iter().filter(|s| s.at == at && s.ty == ty).collect();
+        let listed = self.source.samples(container, id, interval(window), usize::MAX).expect("it is there");
+        let found: Vec<_> = listed.items.iter().map(|s| (s.life.from.0, s.life.to.0, s.value)).collect();
+        let expected: Vec<_> =
+            mine.iter().filter(|s| meets(s.life, window)).map(|s| (s.life.0, s.life.1, s.value)).collect();
+        prop_assert_eq!(found, expected, "{} {}", at, ty);
+        for sample in &listed.items {
+            let facts = self.source.facts(sample.id).expect("it was listed");
+            prop_assert_eq!((facts.life, facts.container), (sample.life, container));
+        }
+        let series = self.source.series(container, id, interval(window), columns).expect("it is there");
+        for (column, found) in (0..i64::from(columns)).zip(&series) {
+            let edge = |column: i64| window.0 + (window.1 - window.0) * column / i64::from(columns);
+            let (from, to) = (edge(column), edge(column + 1).max(edge(column) + 1));
+            let inside: Vec<(f64, i64)> = mine
+                .iter()
+                .map(|s| (s.value, s.life.1.min(to) - s.life.0.max(from)))
+                .filter(|part| part.1 > 0)
+                .collect();
+            let Some(found) = found else {
+                prop_assert!(inside.is_empty(), "{at} {ty} column {column}");
+                continue;
+            };
+            if inside.is_empty() {
+                // A value without duration is seen at its date.
+                prop_assert!(mine.iter().any(|s| s.life.0 == s.life.1 && meets(s.life, (from, to))));
+                continue;
+            }
+            let time: i64 = inside.iter().map(|part| part.1).sum();
+            let mean = inside.iter().map(|part| part.0 * part.1 as f64).sum::<f64>() / time as f64;
+            prop_assert!((found.mean - mean).abs() < 1e-9, "{} {mean}", found.mean);
+            let least = inside.iter().map(|part| part.0).fold(f64::INFINITY, f64::min);
+            let most = inside.iter().map(|part| part.0).fold(f64::NEG_INFINITY, f64::max);
+            prop_assert!(found.min <= least && found.max >= most, "{found:?} {least} {most}");
+            if mine.iter().all(|s| s.life.0 < s.life.1) {
+                prop_assert_eq!((found.min, found.max), (least, most));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// All entities that a source lists.
+pub(crate) fn entities(source: &dyn TimelineSource) -> BTreeSet<EntityId> {
+    let ever = interval((i64::MIN, i64::MAX));
+    let (model, list) = (source.model(), source.containers());
+    let mut all: BTreeSet<EntityId> = list.iter().map(|info| EntityId::Container(info.id)).collect();
+    for ty in &model.types {
+        for id in list.iter().map(|info| info.id) {
+            for depth in 0..source.depths(id, ty.id) {
+                let lane = Lane { container: id, ty: ty.id, depth };
+                all.extend(source.states(lane, ever, usize::MAX).expect("it is there").items.iter().map(|s| s.id));
+            }
+            if ty.kind == TypeKind::Event {
+                all.extend(source.events(id, ty.id, ever, usize::MAX).expect("there").items.iter().map(|e| e.id));
+            }
+            if ty.kind == TypeKind::Variable {
+                all.extend(source.samples(id, ty.id, ever, usize::MAX).expect("there").items.iter().map(|s| s.id));
+            }
+        }
+        if matches!(ty.kind, TypeKind::Link { .. }) {
+            all.extend(source.links(ty.id, ever, usize::MAX).expect("it is there").items.iter().map(|l| l.id));
+        }
+    }
+    all
+}
