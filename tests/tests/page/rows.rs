@@ -1,7 +1,7 @@
 //! The tree of containers: folding, pinning, hiding, moving, looking for names; by pointer and by keys.
 
 use tests::browser::Browser;
-use tests::page::{SETTLED, TRACE, Viewer, open, press, read, rows, wait_for_rows};
+use tests::page::{SETTLED, TRACE, Viewer, interval, open, press, read, rows, spot, wait_for_rows};
 
 const ALL: [&str; 6] = ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"];
 
@@ -156,4 +156,39 @@ fn the_arrangement_is_remembered_with_the_trace() {
     press(&mut browser, "menuitem", "Put all rows back");
     wait_for_rows(&mut browser, &ALL);
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn the_address_alone_brings_everything_back() {
+    let viewer = Viewer::start();
+    let (mut browser, chart) = open(&viewer);
+    for (row, key) in [("thread 1.1", "p"), ("thread 0.1", "h"), ("Node 0", " ")] {
+        focus(&mut browser, row);
+        browser.key(key);
+        browser.wait(SETTLED);
+    }
+    focus(&mut browser, "Node 1");
+    browser.holding("Alt", |browser| browser.key("ArrowUp"));
+    let arranged = ["thread 1.1", "Node 1", "thread 1.0", "Node 0"];
+    wait_for_rows(&mut browser, &arranged);
+    browser.key("g");
+    browser.type_text("100..300 ms");
+    browser.key("Enter");
+    browser.wait("document.querySelector('#interval-field').value.startsWith('100')");
+    browser.wait(SETTLED);
+    let at = spot(&mut browser, &chart, 0.5, "thread 1.0");
+    browser.click(at);
+    browser.wait("location.hash.includes('chosen=')");
+    let address = browser.evaluate("location.href").as_str().unwrap().to_owned();
+    let shown = interval(&mut browser);
+    drop(browser);
+
+    // Another browser remembers nothing.
+    let mut other = Browser::start(1280, 720);
+    other.open(&address);
+    wait_for_rows(&mut other, &arranged);
+    assert_eq!(interval(&mut other), shown);
+    other.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
+    assert_eq!(other.evaluate("document.querySelector('#gone').innerText"), "1 hidden");
+    assert!(other.complaints().is_empty(), "{:?}", other.complaints());
 }

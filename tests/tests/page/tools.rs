@@ -1,7 +1,7 @@
 //! The palette and the help sheet, made of one table; what is shown while there is no answer yet, or none to be had.
 
 use tests::browser::Browser;
-use tests::page::{SETTLED, TRACE, Viewer, interval, open, press, read, wait_for_rows};
+use tests::page::{SETTLED, TRACE, Viewer, interval, open, press, read, spot, wait_for_rows};
 
 #[test]
 fn everything_can_be_done_by_typing_its_name() {
@@ -103,4 +103,28 @@ fn the_page_is_small() {
     };
     let all = size(&folder) + size(&folder.join("font"));
     assert!(all < 300_000, "the page has {all} bytes");
+}
+
+#[test]
+fn everything_can_be_read_and_has_a_name_in_all_themes() {
+    let viewer = Viewer::start();
+    let (mut browser, chart) = open(&viewer);
+    let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
+    browser.click(at);
+    browser.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
+    for theme in ["light", "dark", "contrast"] {
+        browser.wait(&format!("document.documentElement.dataset.theme === '{theme}'"));
+        for (key, shown) in [("1", "#legend .entry"), ("2", "#times table")] {
+            browser.key(key);
+            browser.wait(&format!("document.querySelector('{shown}')?.checkVisibility()"));
+            let faults = browser.evaluate(include_str!("faults.js"));
+            assert_eq!(faults, serde_json::json!([]), "{theme}, {shown}");
+        }
+        browser.key("t");
+    }
+    for role in ["button", "tab", "textbox", "searchbox", "checkbox", "slider", "region", "tabpanel", "status"] {
+        let all = browser.find_all(role, None);
+        assert!(!all.is_empty() || role == "checkbox", "{role}");
+        assert!(all.iter().all(|one| !one.name.trim().is_empty()), "a {role} without a name: {all:?}");
+    }
 }

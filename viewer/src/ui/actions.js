@@ -6,6 +6,7 @@ import { editInterval } from "./interval.js";
 import { close, visitPartner, walk, zoomToChosen } from "./choice.js";
 import { measureHere, stopMeasuring } from "./measure.js";
 import { showTab, toggleSide } from "./panel.js";
+import { forgetNote } from "./status.js";
 import { turnTheme, setTheme } from "./theme.js";
 import { fit, pan, zoom } from "./view.js";
 
@@ -101,6 +102,8 @@ export function listenToKeys() {
     const action = byKey.get(key);
     if (!action?.run) return;
     event.preventDefault();
+    forgetNote();
     action.run();
   });
+  document.addEventListener("pointerdown", forgetNote, true);
 }

@@ -81,7 +81,7 @@ export async function measureHere() {
   else {
     first = spot;
     const { time, name } = await exact(spot);
-    note(`Measuring from ${date(time, (view.to - view.from) / 10000)}${name ? `, ${name}` : ""}: press m at the other end`);
+    note(`Measuring from ${date(time, (view.to - view.from) / 10000)}${name ? `, ${name}` : ""}: press m at the other end`, true);
   }
 }
 

@@ -7,6 +7,7 @@ import { byId, make } from "./dom.js";
 import { findText } from "./find.js";
 import { duration } from "./format.js";
 import { parseInterval } from "./interval.js";
+import { focus } from "./tree.js";
 import { show, view } from "./view.js";
 
 /** @typedef {{ name: string, more: string, run: () => void }} Choice */
@@ -55,7 +56,7 @@ async function offer() {
   const answer = await ask("containers", { what: text }).catch(() => undefined);
   if (!answer || field.value.trim() !== text) return;
   const rows = answer.containers.slice(0, 8).map((/** @type {any} */ one) => ({
-    name: `Go to ${one.name}`, more: one.path.slice(0, -1).join(" › "), run: () => visit(`c${one.id}`),
+    name: `Go to ${one.name}`, more: one.path.slice(0, -1).join(" › "), run: () => { visit(`c${one.id}`).then(() => focus(one.id)); },
   }));
   fill([...found.slice(0, -1), ...rows, ...found.slice(-1)]);
 }

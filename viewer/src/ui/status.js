@@ -11,11 +11,20 @@ export function sayNothing() {
   byId("readout").replaceChildren();
 }
 
-/** Answers that something cannot be done; the next answer replaces it. @param {string} text */
-export function note(text) {
+/** Whether the note says what is still going on. */
+let stays = false;
+
+/** A short answer, until the next thing is done. @param {string} text @param {boolean} [still] until another note */
+export function note(text, still = false) {
   const line = byId("note");
+  stays = still;
   line.textContent = text;
   line.hidden = text === "";
+}
+
+/** Takes an answer away that has been read. */
+export function forgetNote() {
+  if (!stays) note("");
 }
 
 /** Says what the picture leaves out. @param {string[]} notes */
