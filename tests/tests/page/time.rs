@@ -135,8 +135,8 @@ fn a_measurement_snaps_to_what_begins_and_ends() {
 fn what_was_drawn_is_stretched_at_once_while_the_answer_is_awaited() {
     let viewer = Viewer::start();
     let (mut browser, chart) = open(&viewer);
-    // The share of a row's pixels that are painted, states being everywhere in it.
-    let at = spot(&mut browser, &chart, 0.5, "thread 0.1").1 - browser.place(&chart).y;
+    // The share of a row's pixels that are painted, above the names: states are everywhere in it.
+    let at = spot(&mut browser, &chart, 0.5, "thread 0.1").1 - browser.place(&chart).y - 10.0;
     let painted = format!(
         "(() => {{ const picture = document.querySelector('#chart .picture');
             const pixels = picture.getContext('2d').getImageData(0, {at:.0}, picture.width, 1).data;

@@ -54,7 +54,7 @@ pub(super) fn places(outline: &Outline, options: &Options) -> Vec<Place> {
     let mut own: Vec<usize> = Vec::with_capacity(pinned.len());
     for position in pinned.iter().filter_map(|&container| outline.position(container)) {
         // The silent root has no row of its own.
-        if !own.contains(&position) && !(silent && position == 0) {
+        if !own.contains(&position) && (position > 0 || !silent) {
             own.push(position);
         }
     }

@@ -22,8 +22,11 @@ const KEPT = 24e6;
 
 /** The one shown last is last. @type {Picture[]} */
 let pictures = [];
-let asking = false;
+/** Questions that are under way. */
+let asking = 0;
 let again = false;
+/** Counts changes of the rows: a late one does not undo a later one. */
+let turn = 0;
 /** Whether there are rows. */
 let ready = false;
 /** @type {(error: unknown) => void} */
@@ -89,14 +92,15 @@ export function refresh() {
 
 /** Says on the element whether the picture is exact: for tests. */
 function tell() {
-  chart.dataset.settled = String(ready && !asking && exact() !== null);
+  chart.dataset.settled = String(ready && asking === 0 && exact() !== null);
 }
 
 /** Shows other rows: together with their picture, unless that takes long. @param {import("./rows.js").Rows} next @param {() => void} commit */
 export async function swap(next, commit) {
+  const mine = ++turn;
   let done = false;
   const apply = () => {
-    if (done) return;
+    if (done || mine !== turn) return;
     done = true;
     ready = true;
     setRows(next);
@@ -117,11 +121,12 @@ export async function swap(next, commit) {
 async function fetchPicture(of = layout, commit = () => {}) {
   const { part, key, looks } = wanted(of);
   if (pictures.some((one) => one.key === key)) return;
-  if (asking) {
+  // Other rows cut off what is asked of these.
+  if (asking > 0 && of === layout) {
     again = true;
     return;
   }
-  asking = true;
+  asking += 1;
   let failed = false;
   try {
     const scene = await ask("scene", part);
@@ -135,10 +140,10 @@ async function fetchPicture(of = layout, commit = () => {}) {
     failed = true;
     onError(error);
   } finally {
-    asking = false;
+    asking -= 1;
   }
   paint();
-  if (!failed && (again || !exact())) {
+  if (!failed && asking === 0 && (again || !exact())) {
     again = false;
     fetchPicture();
   }

@@ -12,7 +12,7 @@ import { changed, keep, show, view } from "./view.js";
 
 /** Opens the inspector. @param {string} id */
 export async function open(id) {
-  const all = await facts(id).catch(() => undefined);
+  const all = await facts(id, "choose").catch(() => undefined);
   if (!all) return;
   view.chosen = id;
   note("");
@@ -40,7 +40,7 @@ export async function restore() {
  * @param {string} id @param {boolean} [near] so near that it is seen even if it is short
  */
 export async function visit(id, near = false) {
-  const all = await facts(id).catch(() => undefined);
+  const all = await facts(id, "choose").catch(() => undefined);
   if (!all) return;
   if (!rowOf(all.container)) await uncover(all);
   if (all.kind !== "Container") {
@@ -90,13 +90,13 @@ export async function walk(by, same) {
 /** From a state over its link to the state at the other end; from a link to where it ends. */
 export async function visitPartner() {
   const from = view.chosen ?? state.main;
-  const all = from ? await facts(from).catch(() => undefined) : undefined;
+  const all = from ? await facts(from, "choose").catch(() => undefined) : undefined;
   if (!all) {
     note("Choose a state or an arrow first");
     return;
   }
   const isLink = (/** @type {any} */ one) => one.id.startsWith("l");
-  const link = all.kind === "Link" ? all : await facts(all.related.find(isLink)?.id ?? "").catch(() => undefined);
+  const link = all.kind === "Link" ? all : await facts(all.related.find(isLink)?.id ?? "", "choose").catch(() => undefined);
   if (!link) {
     note("No link starts or ends here");
     return;
@@ -108,7 +108,7 @@ export async function visitPartner() {
 }
 
 export async function zoomToChosen() {
-  const all = view.chosen ? await facts(view.chosen).catch(() => undefined) : undefined;
+  const all = view.chosen ? await facts(view.chosen, "choose").catch(() => undefined) : undefined;
   if (!all) return;
   const [from, to] = [Math.min(all.from, all.to), Math.max(all.from, all.to)];
   const edge = Math.max((to - from) * 0.15, 20);

@@ -6,10 +6,10 @@ import { date, grouped } from "./format.js";
 /** @type {Map<string, any>} */
 const known = new Map();
 
-/** @param {string} id @returns {Promise<any>} `undefined` when something newer was asked */
-export async function facts(id) {
+/** @param {string} id @param {string} [purpose] pointing does not cut off choosing @returns {Promise<any>} `undefined` when something newer was asked */
+export async function facts(id, purpose = "point") {
   if (!known.has(id)) {
-    const answer = await ask("facts", { id });
+    const answer = await ask("facts", { id }, `facts to ${purpose}`);
     if (!answer) return undefined;
     learn(answer);
   }

@@ -51,7 +51,7 @@ export function snap(x, y) {
 
 /** The exact date of a spot: edges in a picture lie on pixels. @param {Spot} spot */
 async function exact(spot) {
-  const all = spot.id ? await facts(spot.id).catch(() => undefined) : undefined;
+  const all = spot.id ? await facts(spot.id, "measure").catch(() => undefined) : undefined;
   return all ? { time: all[spot.end], name: `${spot.end === "from" || all.from === all.to ? "start" : "end"} of ${all.name}, ${all.containers.slice(-1)[0]}` } : { time: Math.round(spot.time), name: "" };
 }
 

@@ -26,6 +26,13 @@ export function listenToRows(acts) {
     const row = of(event);
     if (row && event.button === 0 && !/** @type {HTMLElement} */ (event.target).closest("button")) hands.press(event, row);
   });
+  // A click without a pointer comes from a screen reader or the like.
+  tree.addEventListener("click", (/** @type {MouseEvent} */ event) => {
+    const row = of(event);
+    if (!row || event.detail !== 0 || /** @type {HTMLElement} */ (event.target).closest("button")) return;
+    if (row.expandable) hands.fold(row);
+    else hands.choose(row);
+  });
   tree.addEventListener("pointerover", (/** @type {PointerEvent} */ event) => { state.row = of(event)?.id ?? null; });
   tree.addEventListener("pointerleave", () => { state.row = null; });
   tree.addEventListener("contextmenu", (/** @type {MouseEvent} */ event) => {

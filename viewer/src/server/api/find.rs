@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 
 use self::ask::{Kind, Wanted};
 use super::{Answer, App, Ask, Failure, compute};
-use crate::query::{ContainerId, EntityId, GlobalNanos, Interval, Lane, QueryError, TimelineSource, TypeKind, ValueId};
+use crate::query::{
+    ContainerId, EntityId, GlobalNanos, Interval, Lane, QueryError, TimelineSource, TypeId, TypeKind, ValueId,
+};
 use crate::scene::wire::entity;
 
 /// Hits that are named; the others are counted.
@@ -67,41 +69,24 @@ pub(in crate::server) async fn find(State(app): State<Arc<App>>, Query(ask): Que
 impl Search<'_> {
     fn run(&mut self, app: &App) -> Result<(), QueryError> {
         let places = places(app, self.wanted);
+        let inside = |container: ContainerId| places.as_ref().is_none_or(|places| places.contains(&container));
         let model = self.source.model();
         for ty in &model.types {
             match ty.kind {
                 TypeKind::State if self.wanted.kind(Kind::State) => {
-                    for (container, depths) in app.outline.states_within(ContainerId::ROOT, ty.id) {
-                        if places.as_ref().is_none_or(|places| places.contains(&container)) {
-                            for depth in 0..depths {
-                                self.states(Lane { container, ty: ty.id, depth })?;
-                            }
+                    let members = app.outline.states_within(ContainerId::ROOT, ty.id);
+                    for (container, depths) in members.into_iter().filter(|member| inside(member.0)) {
+                        for depth in 0..depths {
+                            self.states(Lane { container, ty: ty.id, depth })?;
                         }
                     }
                 }
                 TypeKind::Event if self.wanted.kind(Kind::Event) && self.wanted.durations.is_none() => {
-                    for container in app.outline.with_events(ty.id) {
-                        if self.has_room(self.source.events(container, ty.id, self.interval, 0)?.total)
-                            && places.as_ref().is_none_or(|places| places.contains(&container))
-                        {
-                            for mark in self.source.events(container, ty.id, self.interval, usize::MAX)?.items {
-                                self.consider(mark.id, (mark.time, mark.time), mark.value)?;
-                            }
-                        }
+                    for container in app.outline.with_events(ty.id).filter(|&container| inside(container)) {
+                        self.events(container, ty.id)?;
                     }
                 }
-                TypeKind::Link { .. } if self.wanted.kind(Kind::Link) => {
-                    if self.has_room(self.source.links(ty.id, self.interval, 0)?.total) {
-                        for link in self.source.links(ty.id, self.interval, usize::MAX)?.items {
-                            let inside = |places: &BTreeSet<ContainerId>| {
-                                places.contains(&link.start) || places.contains(&link.end)
-                            };
-                            if places.as_ref().is_none_or(inside) {
-                                self.consider(link.id, (link.start_time, link.end_time), link.value)?;
-                            }
-                        }
-                    }
-                }
+                TypeKind::Link { .. } if self.wanted.kind(Kind::Link) => self.links(ty.id, inside)?,
                 _ => {}
             }
         }
@@ -110,7 +95,31 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Looks through a lane, unless its sums say that no value of it fits.
+    fn events(&mut self, container: ContainerId, ty: TypeId) -> Result<(), QueryError> {
+        let total = self.source.events(container, ty, self.interval, 0)?.total;
+        if total == 0 || !self.has_room(total) {
+            return Ok(());
+        }
+        for mark in self.source.events(container, ty, self.interval, usize::MAX)?.items {
+            self.consider(mark.id, (mark.time, mark.time), mark.value)?;
+        }
+        Ok(())
+    }
+
+    /// A link belongs to both containers that it joins.
+    fn links(&mut self, ty: TypeId, inside: impl Fn(ContainerId) -> bool) -> Result<(), QueryError> {
+        let total = self.source.links(ty, self.interval, 0)?.total;
+        if total == 0 || !self.has_room(total) {
+            return Ok(());
+        }
+        for link in self.source.links(ty, self.interval, usize::MAX)?.items {
+            if inside(link.start) || inside(link.end) {
+                self.consider(link.id, (link.start_time, link.end_time), link.value)?;
+            }
+        }
+        Ok(())
+    }
+
     fn states(&mut self, lane: Lane) -> Result<(), QueryError> {
         let total = self.source.states(lane, self.interval, 0)?.total;
         if total == 0 || !self.has_room(total) {
