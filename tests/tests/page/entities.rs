@@ -112,6 +112,13 @@ fn a_table_counts_the_interval_and_is_sorted_by_any_column() {
     assert!(turned.find("blocked") < turned.find("working"), "{turned}");
     press(&mut browser, "button", "Value");
     browser.wait("document.querySelector('#times th[aria-sort]')?.innerText.startsWith('Value')");
+    // The longest leads to where it occurred.
+    let longest =
+        browser.find_all("button", None).into_iter().find(|b| b.name == "Go to the longest blocked, 500.0 ms").unwrap();
+    let at = browser.place(&longest).center();
+    browser.click(at);
+    browser.wait("document.querySelector('#inspector h2')?.innerText === 'blocked'");
+    browser.key("Escape");
     // A chosen container is counted alone.
     press(&mut browser, "row", "thread 0.0");
     browser.wait(&format!("{cells}.includes('working|500 ms|80.0 %|1')"));

@@ -28,6 +28,9 @@ fn everything_can_be_done_by_typing_its_name() {
     browser.key("Enter");
     browser.wait(SETTLED);
     assert_eq!(interval(&mut browser), ("200.00 ms".to_owned(), "300.00 ms".to_owned()));
+    palette(&mut browser, "pictures cost");
+    browser.key("Enter");
+    browser.wait("/^picture: .+ KiB, .+ ms$/.test(document.querySelector('#cost').innerText)");
     palette(&mut browser, "");
     let first = browser.evaluate("document.querySelector('#choices [aria-selected=true]')?.innerText");
     browser.key("ArrowDown");

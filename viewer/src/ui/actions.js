@@ -1,6 +1,7 @@
 // The table of all that can be done: keys, the palette and the help sheet are made of it.
 
 import * as arrange from "./arrange.js";
+import { toggleCost } from "./cost.js";
 import { byId } from "./dom.js";
 import { editInterval } from "./interval.js";
 import { close, visitPartner, walk, zoomToChosen } from "./choice.js";
@@ -68,6 +69,7 @@ export const ACTIONS = [
   { group: "Page", name: "Light theme", run: () => setTheme("light") },
   { group: "Page", name: "Dark theme", run: () => setTheme("dark") },
   { group: "Page", name: "High contrast", run: () => setTheme("contrast") },
+  { group: "Page", name: "What pictures cost: bytes and time", run: toggleCost },
   { group: "Page", name: "Keys and gestures", keys: ["?"], run: () => byId("sheet").showModal() },
 ];
 

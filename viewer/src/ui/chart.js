@@ -22,11 +22,8 @@ const KEPT = 24e6;
 
 /** The one shown last is last. @type {Picture[]} */
 let pictures = [];
-/** Questions that are under way. */
-let asking = 0;
+let asking = false;
 let again = false;
-/** Counts changes of the rows: a late one does not undo a later one. */
-let turn = 0;
 /** Whether there are rows. */
 let ready = false;
 /** @type {(error: unknown) => void} */
@@ -59,12 +56,12 @@ export function xOf(time) {
   return ((time - view.from) / (view.to - view.from)) * size().width;
 }
 
-function wanted(of = layout) {
+function wanted() {
   const { width, height: seen } = size();
   // One screen of rows more on either side, so that scrolling finds them drawn.
   const page = Math.max(1, Math.floor(seen / 2));
   const first = Math.max(0, (Math.floor(top() / page) - 1) * page);
-  const bottom = Math.min(of.height, first + 4 * page + seen % page);
+  const bottom = Math.min(layout.height, first + 4 * page + seen % page);
   const look = looks();
   const part = { from: view.from, to: view.to, width, top: first, bottom, resolution: density(), ...look };
   return { part, key: JSON.stringify(part), looks: JSON.stringify([look, width]) };
@@ -92,47 +89,70 @@ export function refresh() {
 
 /** Says on the element whether the picture is exact: for tests. */
 function tell() {
-  chart.dataset.settled = String(ready && asking === 0 && exact() !== null);
+  chart.dataset.settled = String(ready && !asking && exact() !== null);
 }
 
-/** Shows other rows: together with their picture, unless that takes long. @param {import("./rows.js").Rows} next @param {() => void} commit */
-export async function swap(next, commit) {
-  const mine = ++turn;
-  let done = false;
-  const apply = () => {
-    if (done || mine !== turn) return;
-    done = true;
-    ready = true;
-    setRows(next);
-    byId("rows").style.height = `${next.height + 24}px`;
-    commit();
-    resize();
-  };
-  // The first rows have no picture that they could belong to.
-  if (pictures.length === 0) apply();
-  const late = window.setTimeout(() => { apply(); paint(); }, 300);
-  await fetchPicture(next, apply);
-  window.clearTimeout(late);
-  apply();
+/** Shows other rows: what was drawn of each goes with it at once, and the exact picture follows. @param {import("./rows.js").Rows} next */
+export function swap(next) {
+  const before = layout;
+  setRows(next);
+  ready = true;
+  byId("rows").style.height = `${next.height + 24}px`;
+  resize();
+  const last = pictures[pictures.length - 1];
+  if (last && last.looks !== wanted().looks) pictures.push(rearranged(last, before));
   refresh();
 }
 
-/** @param {import("./rows.js").Rows} [of] rows that are not shown yet @param {() => void} [commit] shows them */
-async function fetchPicture(of = layout, commit = () => {}) {
-  const { part, key, looks } = wanted(of);
+/**
+ * Where what a row shows stood before: in its own row; when it is folded now, in those below it; when it has been unfolded, in the folded one above.
+ * @param {import("./rows.js").Row} row @param {import("./rows.js").Rows} before
+ */
+function stoodAt(row, before) {
+  const was = before.rows.find((one) => one.id === row.id);
+  if (was?.folded === row.folded) return was;
+  if (!was) return before.rows.find((one) => one.folded && row.above.includes(one.id));
+  if (was.folded) return undefined;
+  const below = before.rows.filter((one) => one.above.includes(row.id) && one.pinned === was.pinned);
+  const last = below[below.length - 1];
+  return last && { y: below[0].y, height: last.y + last.height - below[0].y, pinned: was.pinned };
+}
+
+/** A picture cut into its rows, each put where its container is now. @param {Picture} old @param {import("./rows.js").Rows} before @returns {Picture} */
+function rearranged(old, before) {
+  const { part, looks } = wanted();
+  const canvas = document.createElement("canvas");
+  const context = sized(canvas, part.width, Math.max(1, part.bottom - part.top));
+  const pinned = layout.pinned > 0 ? document.createElement("canvas") : null;
+  const above = pinned && sized(pinned, part.width, layout.pinned);
+  for (const row of layout.rows) {
+    if (!row.pinned && (row.y > part.bottom || row.y + row.height < part.top)) continue;
+    const [from, to] = [stoodAt(row, before), row.pinned ? above : context];
+    const source = from?.pinned ? old.pinned : old.canvas;
+    const y = from ? from.y - (from.pinned ? 0 : old.top) : -1;
+    if (!from || !source || !to || y < 0) continue;
+    // What is only like it is pale until the exact picture comes.
+    to.globalAlpha = "id" in from && from.id === row.id ? 1 : 0.5;
+    to.drawImage(source, 0, y * density(), source.width, from.height * density(), 0, row.pinned ? row.y : row.y - part.top, part.width, row.height);
+  }
+  return { ...old, canvas, pinned, looks, key: "", top: part.top, bottom: part.bottom, drawn: { hits: [], cells: [], arrows: [], notes: [] } };
+}
+
+async function fetchPicture() {
+  const { part, key, looks } = wanted();
+  const { pinned } = layout;
   if (pictures.some((one) => one.key === key)) return;
-  // Other rows cut off what is asked of these.
-  if (asking > 0 && of === layout) {
+  if (asking) {
     again = true;
     return;
   }
-  asking += 1;
+  asking = true;
   let failed = false;
   try {
     const scene = await ask("scene", part);
-    if (scene) {
-      commit();
-      pictures.push({ ...part, ...draw(scene, part, of.pinned), key, looks });
+    // Rows that have gone meanwhile have no place any more.
+    if (scene && looks === wanted().looks) {
+      pictures.push({ ...part, ...draw(scene, part, pinned), key, looks });
       forget(looks);
       document.dispatchEvent(new Event("picture"));
     }
@@ -140,10 +160,10 @@ async function fetchPicture(of = layout, commit = () => {}) {
     failed = true;
     onError(error);
   } finally {
-    asking -= 1;
+    asking = false;
   }
   paint();
-  if (!failed && asking === 0 && (again || !exact())) {
+  if (!failed && (again || !exact())) {
     again = false;
     fetchPicture();
   }
@@ -165,7 +185,7 @@ function draw(scene, part, pinned) {
 
 /** Keeps pictures of these looks alone, the newest and the widest as far as there is room. @param {string} looks */
 function forget(looks) {
-  pictures = pictures.filter((one) => one.looks === looks);
+  pictures = pictures.filter((one) => one.looks === looks && one.key !== "");
   const pixels = (/** @type {Picture} */ one) => one.canvas.width * one.canvas.height + (one.pinned ? one.pinned.width * one.pinned.height : 0);
   const widest = Math.max(...pictures.map((one) => one.to - one.from));
   let sum = pictures.reduce((all, one) => all + pixels(one), 0);

@@ -8,7 +8,7 @@ import { fillInspector } from "./inspector.js";
 import { state } from "./over.js";
 import { reveal, rowOf } from "./rows.js";
 import { note } from "./status.js";
-import { changed, keep, show, view } from "./view.js";
+import { changed, keep, length, show, view } from "./view.js";
 
 /** Opens the inspector. @param {string} id */
 export async function open(id) {
@@ -49,7 +49,11 @@ export async function visit(id, near = false) {
     const span = view.to - view.from;
     const small = near && long < span / 60;
     const wanted = small ? Math.max(long * 20, 200) : span;
-    if (small || Math.max(all.to, all.from) <= view.from || Math.min(all.from, all.to) >= view.to) show(middle - wanted / 2, middle + wanted / 2, true);
+    if (small || Math.max(all.to, all.from) <= view.from || Math.min(all.from, all.to) >= view.to) {
+      // Within the trace, if it is long enough.
+      const from = Math.max(0, Math.min(middle - wanted / 2, length() - wanted));
+      show(from, from + wanted, true);
+    }
   }
   const row = rowOf(all.container);
   if (row) reveal(row);

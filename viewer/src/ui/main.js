@@ -18,7 +18,7 @@ import { memorise, nameOf, recall } from "./memory.js";
 import { message, remarks, trouble } from "./message.js";
 import { listenToPalette } from "./palette.js";
 import { listenToPanel, refreshPanel, toggleSide } from "./panel.js";
-import { repaint } from "./pointer.js";
+import { forgetPointed, repaint } from "./pointer.js";
 import { missing } from "./status.js";
 import { dress, listenToTheme } from "./theme.js";
 import { listenToMinimap, paintOverview, paintWindow } from "./timeline.js";
@@ -92,6 +92,7 @@ function update(kind) {
     measured = view.measured;
     return;
   }
+  forgetPointed();
   if (kind === "rows") rows().catch(failed);
   else chart.refresh();
   if (kind !== "time") paintOverview().catch(failed);
@@ -110,14 +111,12 @@ function later(after) {
 async function rows() {
   const next = await ask("rows", looks());
   if (!next) return;
-  await chart.swap(next, () => {
-    names(next.rows);
-    showRows();
-    arrange.tellRows();
-    repaint();
-    document.dispatchEvent(new Event("rows"));
-  });
+  names(next.rows);
+  chart.swap(next);
+  showRows();
+  arrange.tellRows();
   repaint();
+  document.dispatchEvent(new Event("rows"));
 }
 
 function controls() {

@@ -33,6 +33,15 @@ export function leave() {
   repaint();
 }
 
+/** What was pointed at has moved away. */
+export function forgetPointed() {
+  if (state.main === null && tooltip.hidden) return;
+  turn += 1;
+  Object.assign(state, { lit: [], main: null });
+  tooltip.hidden = true;
+  sayNothing();
+}
+
 /** @param {number} x @param {number} y in the diagram's window @param {{ clientX: number, clientY: number }} pointer */
 export async function point(x, y, pointer) {
   const mine = ++turn;

@@ -1,12 +1,14 @@
 // Statistics of the interval, or of what is measured: time, share and number per value, in tables that can be sorted.
 
 import { ask } from "./api.js";
+import { visit } from "./choice.js";
 import { byId, make } from "./dom.js";
 import { duration, grouped, percent } from "./format.js";
 import { rowOf } from "./rows.js";
 import { view } from "./view.js";
 
-/** @typedef {{ value: number, name: string, color: string, nanos: number, share: number, count: number | null, mean: number | null }} Line */
+/** @typedef {{ value: number, name: string, color: string, nanos: number, share: number, count: number | null, mean: number | null,
+ *   longest: { nanos: number, id: string } | null }} Line */
 
 /** Columns: title, and what is sorted by. @type {[string, (line: Line) => number | string][]} */
 const COLUMNS = [
@@ -15,6 +17,7 @@ const COLUMNS = [
   ["Share", (line) => line.share],
   ["Count", (line) => line.count ?? -1],
   ["Mean", (line) => line.mean ?? -1],
+  ["Longest", (line) => line.longest?.nanos ?? -1],
 ];
 /** Which column, and whether the largest comes first. @type {[number, boolean]} */
 let order = [1, true];
@@ -57,8 +60,8 @@ function table(type) {
   const head = make("tr", { role: "row" }, ...COLUMNS.map(([title], at) => make("th", { role: "columnheader", scope: "col", "aria-sort": at === column ? (down ? "descending" : "ascending") : null },
     make("button", { type: "button", text: title, "data-key": `${type.type} ${at}`, onclick: () => { order = [at, at === column ? !down : at !== 0]; fill(); } }))));
   const body = lines.map((line) => make("tr", { role: "row" }, heading(line.name, line.color), time(line.nanos), cell(percent(line.share)),
-    cell(line.count === null ? "–" : grouped(line.count)), time(line.mean), bar(line)));
-  const none = type.lived > 0 && type.none > 0 && make("tr", { class: "none", role: "row" }, heading("none", null), time(type.none), cell(percent(type.none / type.lived)), cell(""), cell(""));
+    cell(line.count === null ? "–" : grouped(line.count)), time(line.mean), longest(line), bar(line)));
+  const none = type.lived > 0 && type.none > 0 && make("tr", { class: "none", role: "row" }, heading("none", null), time(type.none), cell(percent(type.none / type.lived)), cell(""), cell(""), cell(""));
   return make("section", { class: "times" },
     make("h2", {}, type.name, make("small", { text: `${grouped(type.containers)} row${type.containers === 1 ? "" : "s"}` })),
     make("table", { role: "table", "aria-label": `Times of ${type.name}` }, make("thead", { role: "rowgroup" }, head), make("tbody", { role: "rowgroup" }, ...body, none)));
@@ -77,6 +80,14 @@ function cell(text, title) {
 /** A duration, short; whole when it is pointed at. @param {number | null} nanos */
 function time(nanos) {
   return nanos === null ? cell("–") : cell(duration(nanos, 3), `${grouped(Math.round(nanos))} ns`);
+}
+
+/** The longest state of a value leads to itself. @param {Line} line */
+function longest({ name, longest }) {
+  if (!longest) return cell("–");
+  const go = make("button", { type: "button", text: duration(longest.nanos, 3), "aria-label": `Go to the longest ${name}, ${duration(longest.nanos)}`,
+    title: `${grouped(longest.nanos)} ns: go there`, onclick: () => visit(longest.id, true) });
+  return make("td", { role: "cell" }, go);
 }
 
 /** A line below the row as long as its share. @param {Line} line */

@@ -81,6 +81,7 @@ function fill() {
   byId("tree").setAttribute("aria-rowcount", String(layout.rows.length));
   /** @type {HTMLElement[]} */ const above = [];
   /** @type {HTMLElement[]} */ const below = [];
+  for (const row of layout.rows) names.set(row.id, row.name);
   layout.rows.forEach((row, place) => {
     if (row.pinned) above.push(element(row, place));
     else if ((row.y + row.height > from && row.y < to) || row.id === current) below.push(element(row, place));
@@ -95,7 +96,9 @@ function stick() {
   const stays = frozen();
   const line = top() + stays;
   const first = layout.rows.find((row) => !row.pinned && row.y + row.height > line + 2);
-  const away = (first?.above ?? []).map(rowOf).filter((row) => row && !row.pinned && row.y + 2 < line);
+  // What holds everything says nothing.
+  const all = layout.rows.filter((row) => !row.pinned && row.depth === 0).length === 1;
+  const away = (first?.above ?? []).map(rowOf).filter((row) => row && !row.pinned && row.y + 2 < line && !(all && row.depth === 0));
   stuck.hidden = away.length === 0 || top() < 2;
   stuck.style.top = `${stays}px`;
   const inner = away[away.length - 1];
@@ -135,7 +138,8 @@ function element(row, place) {
   const turn = make("span", { class: "turn", "aria-hidden": "true" });
   if (row.expandable) turn.append(icon("0 0 10 10", "M3 1.5 7.5 5 3 8.5z"));
   const pinned = view.pinned.includes(row.id);
-  const where = pinned ? row.above.map((id) => names.get(id)).filter(Boolean).join(" › ") : "";
+  const above = pinned ? row.above.map((id) => names.get(id)).filter((name) => name !== undefined) : [];
+  const where = above.join(" › ");
   const box = make(
     "div",
     {
@@ -144,14 +148,13 @@ function element(row, place) {
       tabindex: row.id === current ? 0 : -1, "data-id": row.id, title: `${row.type} · ${where ? `${where} › ` : ""}${row.name}`,
     },
     turn,
-    make("span", { class: "label", role: "gridcell" }, ...marked(row.name)),
+    make("span", { class: "label", role: "gridcell" }, ...marked(row.name), above.length > 0 && make("i", { text: above[above.length - 1] })),
     ...labels, ...bounds,
     make("span", { class: "hands", role: "gridcell" },
       hand(pinned ? "Unpin" : "Pin", row, "M8 1.5v0M5.5 2h5M6.2 2v4L4 8.6h8L9.8 6V2M8 8.8v5", () => hands.pin(row)),
       hand("Hide", row, "M3.5 3.5l9 9M12.5 3.5l-9 9", () => hands.hide(row)),
       hand("More for", row, "M3.5 8h.1M8 8h.1M12.5 8h.1", (at) => hands.menu(row, at))),
   );
-  names.set(row.id, row.name);
   // The name ends where the label beside it begins.
   if (labels.length > 0) box.style.setProperty("--label", `calc(var(--what) + var(--bounds) + 18px)`);
   box.style.top = `${shift}px`;
