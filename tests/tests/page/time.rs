@@ -1,5 +1,6 @@
 //! Time: the minimap, typed intervals, the zooms that led here, measuring.
 
+use tests::browser::Browser;
 use tests::page::{SETTLED, Viewer, interval, open, press, read, spot};
 
 #[test]
@@ -131,36 +132,57 @@ fn a_measurement_snaps_to_what_begins_and_ends() {
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
+/// How far from its place, in pixels, `working` becomes `blocked` at a height of the picture, and the share of pixels painted there.
+fn drawn(browser: &mut Browser, height: f64) -> (f64, f64) {
+    let measured = browser.evaluate(&format!(
+        "import(new URL('view.js', location.href)).then(({{ view }}) => {{
+            const picture = document.querySelector('#chart .picture');
+            const pixels = picture.getContext('2d').getImageData(0, {height:.0}, picture.width, 1).data;
+            const painted = [], red = [];
+            for (let i = 0; i < pixels.length; i += 4) if (pixels[i + 3] > 100 && Math.abs(pixels[i] - pixels[i + 1]) > 40) {{
+                painted.push(i / 4);
+                if (pixels[i] > pixels[i + 1]) red.push(i / 4);
+            }}
+            const place = ((5e8 - view.from) / (view.to - view.from)) * picture.width;
+            return [Math.abs(red[0] - place), painted.length / picture.width]; }})"
+    ));
+    let number = |at: usize| measured[at].as_f64().unwrap_or(f64::INFINITY);
+    (number(0), number(1))
+}
+
 #[test]
 fn what_was_drawn_is_stretched_at_once_while_the_answer_is_awaited() {
     let viewer = Viewer::start();
     let (mut browser, chart) = open(&viewer);
-    // The share of a row's pixels that are painted, above the names: states are everywhere in it.
-    let at = spot(&mut browser, &chart, 0.5, "thread 0.1").1 - browser.place(&chart).y - 10.0;
-    let painted = format!(
-        "(() => {{ const picture = document.querySelector('#chart .picture');
-            const pixels = picture.getContext('2d').getImageData(0, {at:.0}, picture.width, 1).data;
-            let full = 0;
-            for (let i = 0; i < pixels.length; i += 4) if (pixels[i + 3] === 255 && Math.abs(pixels[i] - pixels[i + 1]) > 40) full += 1;
-            return full / picture.width; }})()"
-    );
-    let full = |browser: &mut tests::browser::Browser| browser.evaluate(&painted).as_f64().unwrap() > 0.98;
-    assert!(full(&mut browser));
+    let top = browser.place(&chart).y;
+    // Above the names of the states, which are everywhere in the row.
+    let row = spot(&mut browser, &chart, 0.5, "thread 0.1").1 - top - 10.0;
+    let right = |(far, share): (f64, f64)| far < 3.0 && share > 0.97;
+    assert!(right(drawn(&mut browser, row)), "{:?}", drawn(&mut browser, row));
     // An exact picture of a part, before the server falls silent.
     browser.key("+");
     browser.key("+");
     browser.wait(SETTLED);
-    browser.evaluate("{ const ask = window.fetch; window.fetch = (url, more) => String(url).includes('api/scene') ? new Promise(() => {}) : ask(url, more); }");
+    browser.evaluate(
+        "{ const ask = window.fetch;
+           window.fetch = (url, more) => String(url).includes('api/scene') ? new Promise(() => {}) : ask(url, more); }",
+    );
     for key in ["+", "ArrowRight", "ArrowRight", "ArrowLeft", "-", "ArrowLeft", "ArrowLeft"] {
         browser.key(key);
-        assert!(full(&mut browser), "{key}");
+        assert!(right(drawn(&mut browser, row)), "{key}: {:?}", drawn(&mut browser, row));
         assert_eq!(browser.evaluate(SETTLED), false, "it is not exact, and says so");
     }
     // What has been drawn before needs no answer.
     browser.key("f");
     browser.wait("document.querySelector('#interval-field').value.startsWith('0 s')");
-    assert!(full(&mut browser));
+    assert!(right(drawn(&mut browser, row)));
     let at = spot(&mut browser, &chart, 0.25, "thread 0.1");
     browser.point(at);
     browser.wait("document.querySelector('#tooltip').innerText.includes('working')");
+    // Rows that move take their picture along, and a group that folds shows what was below it.
+    browser.key("_");
+    browser.wait("document.querySelectorAll('#tree [role=row]').length === 2");
+    let row = browser.place_of("row", "Node 1").center().1 - top - 6.0;
+    assert!(right(drawn(&mut browser, row)), "{:?}", drawn(&mut browser, row));
+    assert_eq!(browser.evaluate(SETTLED), false);
 }
