@@ -128,13 +128,13 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
-    /// Waits until an expression is true.
+    /// Waits until an expression, or what it promises, is true.
     ///
     /// # Panics
     /// When that takes far too long.
     pub fn wait(&mut self, expression: &str) {
         let started = Instant::now();
-        while self.evaluate(&format!("Boolean({expression})")) != json!(true) {
+        while self.evaluate(&format!("Promise.resolve({expression}).then(Boolean)")) != json!(true) {
             assert!(started.elapsed() < PATIENCE, "never true: {expression}\n{}", self.tools.said());
             std::thread::sleep(Duration::from_millis(20));
         }

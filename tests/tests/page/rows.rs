@@ -41,10 +41,9 @@ fn a_pinned_row_stays_on_top_while_the_others_scroll() {
     browser.wait("document.querySelector('#tooltip').innerText.includes('thread 0.1')");
     // What has been scrolled away is named above what is seen.
     browser.wait("document.querySelector('#stuck').innerText === 'Node 0'");
-    let unpin = browser.find("button", Some("Unpin thread 0.1"));
-    let at = browser.place(&unpin).center();
+    // What can be done to a row shows when it is pointed at.
     browser.point(before);
-    browser.click(at);
+    press(&mut browser, "button", "Unpin thread 0.1");
     browser.wait("!document.querySelector('#pins [role=row]')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
