@@ -130,9 +130,11 @@ impl Theme {
         if self.kind == ThemeKind::Light || white < PALE {
             return color;
         }
+        // Of high contrast, tints are told from the ground, and from each other, by more than a shade.
+        let (tenths, part_of) = if self.kind == ThemeKind::Contrast { (20, 2) } else { (7, 3) };
         let channel = |of: u8, ground: u8| {
             // The farther from white, the farther from the ground.
-            let tint = u16::from(of - white) * 7 / 10 + u16::from(255 - white) / 3;
+            let tint = u16::from(of - white) * tenths / 10 + u16::from(255 - white) / part_of;
             let part = u16::from(ground) * u16::from(white) / 255 + tint;
             u8::try_from(part).unwrap_or(u8::MAX)
         };
