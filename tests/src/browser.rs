@@ -21,6 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Browser {
     process: Child,
     tools: DevTools,
+    /// Keys held down: 1 Alt, 2 Control, 8 Shift, added up.
+    held: u32,
     // Removed after the process, whose files it holds.
     _profile: tempfile::TempDir,
 }
@@ -84,7 +86,7 @@ impl Browser {
                 panic!("chromium cannot be run ({error}): `make packages` installs what the tests need")
             });
         let tools = DevTools::connect(&profile.path().join("DevToolsActivePort"), PATIENCE);
-        let mut browser = Self { process, tools, _profile: profile };
+        let mut browser = Self { process, tools, held: 0, _profile: profile };
         let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
         browser.tools.call("Emulation.setDeviceMetricsOverride", &size);
         browser
@@ -94,6 +96,19 @@ impl Browser {
     pub fn open(&mut self, url: &str) {
         self.tools.call("Page.navigate", &json!({ "url": url }));
         self.wait("document.readyState === 'complete' && location.href !== 'about:blank'");
+    }
+
+    /// Lets a page read and write the clipboard without asking.
+    pub fn allow_clipboard(&mut self, url: &str) {
+        let origin: String = url.split('/').take(3).collect::<Vec<_>>().join("/");
+        let permissions = json!({ "origin": origin, "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"] });
+        self.tools.call("Browser.grantPermissions", &permissions);
+    }
+
+    /// Whether the system asks for little motion, as the page sees it.
+    pub fn prefer_stillness(&mut self) {
+        let features = json!({ "features": [{ "name": "prefers-reduced-motion", "value": "reduce" }] });
+        self.tools.call("Emulation.setEmulatedMedia", &features);
     }
 
     /// The system's preference, as the page sees it.
@@ -113,13 +128,13 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
-    /// Waits until an expression is true.
+    /// Waits until an expression, or what it promises, is true.
     ///
     /// # Panics
     /// When that takes far too long.
     pub fn wait(&mut self, expression: &str) {
         let started = Instant::now();
-        while self.evaluate(&format!("Boolean({expression})")) != json!(true) {
+        while self.evaluate(&format!("Promise.resolve({expression}).then(Boolean)")) != json!(true) {
             assert!(started.elapsed() < PATIENCE, "never true: {expression}\n{}", self.tools.said());
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -165,10 +180,29 @@ impl Browser {
     /// # Panics
     /// When it is not shown.
     pub fn place(&mut self, element: &Element) -> Place {
-        let model = self.tools.call("DOM.getBoxModel", &json!({ "backendNodeId": element.node }));
-        let corner: Vec<f64> =
-            model["model"]["border"].as_array().expect("a box").iter().filter_map(Value::as_f64).collect();
-        Place { x: corner[0], y: corner[1], width: corner[4] - corner[0], height: corner[5] - corner[1] }
+        self.shown(element).expect("it is shown")
+    }
+
+    /// Where the one thing with a role and a name is: if the page draws it anew meanwhile, where the new one is.
+    ///
+    /// # Panics
+    /// When there is none, or it is not shown.
+    pub fn place_of(&mut self, role: &str, name: &str) -> Place {
+        let started = Instant::now();
+        loop {
+            let element = self.find(role, Some(name));
+            if let Some(place) = self.shown(&element) {
+                return place;
+            }
+            assert!(started.elapsed() < PATIENCE, "the {role} {name} is not shown");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn shown(&mut self, element: &Element) -> Option<Place> {
+        let model = self.tools.ask("DOM.getBoxModel", &json!({ "backendNodeId": element.node })).ok()?;
+        let corner: Vec<f64> = model["model"]["border"].as_array()?.iter().filter_map(Value::as_f64).collect();
+        Some(Place { x: corner[0], y: corner[1], width: corner[4] - corner[0], height: corner[5] - corner[1] })
     }
 
     /// What a user reads in it; of a field, what stands in it.
@@ -234,13 +268,32 @@ impl Browser {
             "ArrowDown" => 40,
             _ => 0,
         };
-        let mut ask = json!({ "type": kind, "key": key, "windowsVirtualKeyCode": code });
+        // With Alt or Control a key writes nothing.
+        let (kind, text) = if self.held & 3 == 0 { (kind, text) } else { ("rawKeyDown", "") };
+        let mut ask = json!({ "type": kind, "key": key, "windowsVirtualKeyCode": code, "modifiers": self.held });
         if !text.is_empty() {
             ask["text"] = json!(text);
         }
         self.tools.call("Input.dispatchKeyEvent", &ask);
-        self.tools
-            .call("Input.dispatchKeyEvent", &json!({ "type": "keyUp", "key": key, "windowsVirtualKeyCode": code }));
+        self.tools.call(
+            "Input.dispatchKeyEvent",
+            &json!({ "type": "keyUp", "key": key, "windowsVirtualKeyCode": code, "modifiers": self.held }),
+        );
+    }
+
+    /// Does something while `Alt`, `Control` or `Shift` is held down.
+    ///
+    /// # Panics
+    /// When it is none of them.
+    pub fn holding(&mut self, key: &str, act: impl FnOnce(&mut Self)) {
+        self.held = match key {
+            "Alt" => 1,
+            "Control" => 2,
+            "Shift" => 8,
+            _ => panic!("{key} is not held down"),
+        };
+        act(self);
+        self.held = 0;
     }
 
     /// Types a text.
@@ -265,7 +318,7 @@ impl Browser {
     }
 
     fn mouse(&mut self, kind: &str, (x, y): (f64, f64), more: Value) {
-        let mut ask = json!({ "type": kind, "x": x, "y": y });
+        let mut ask = json!({ "type": kind, "x": x, "y": y, "modifiers": self.held });
         if let (Some(all), Value::Object(more)) = (ask.as_object_mut(), more) {
             all.extend(more);
         }

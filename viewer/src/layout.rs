@@ -3,6 +3,7 @@
 //! An [`Outline`] says what each container holds; it depends on the trace alone and is made once. A [`Layout`] is a pure
 //! function of an outline and [`Options`]; it does not depend on time, so that zooming never moves a row.
 
+mod arrange;
 pub mod scale;
 
 use std::collections::BTreeSet;
@@ -10,6 +11,8 @@ use std::ops::RangeInclusive;
 
 use crate::query::{ContainerId, ContainerInfo, QueryError, TimelineSource, TypeId, TypeKind, ValueId, weight};
 use crate::theme::ThemeKind;
+
+pub use arrange::Arrangement;
 
 /// What the containers of a trace hold, and which lie within which.
 #[derive(Debug)]
@@ -49,6 +52,8 @@ pub struct Folds {
 pub struct Options {
     /// Which containers are folded.
     pub folds: Folds,
+    /// Which rows stand where.
+    pub arrangement: Arrangement,
     /// Types that are not drawn.
     pub hidden: BTreeSet<TypeId>,
     /// Values that are drawn in grey, so that the others stand out.
@@ -63,6 +68,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             folds: Folds::default(),
+            arrangement: Arrangement::default(),
             hidden: BTreeSet::new(),
             dimmed: BTreeSet::new(),
             theme: ThemeKind::Light,
@@ -78,6 +84,8 @@ pub struct Layout {
     pub rows: Vec<Row>,
     /// Height of them all.
     pub height: f32,
+    /// Height of the pinned rows, which come first; 0 without any.
+    pub pinned: f32,
     /// For each container, the row in which it is seen: its own, or that of a folded ancestor.
     row_of: Vec<Option<u32>>,
 }
@@ -97,6 +105,8 @@ pub struct Row {
     pub expandable: bool,
     /// Whether those are folded into it.
     pub folded: bool,
+    /// Whether it is pinned, by itself or with a container above it.
+    pub pinned: bool,
     /// Top of the row.
     pub y: f32,
     /// Height of the row, with its margins.
@@ -156,6 +166,8 @@ const HEADING_HEIGHT: f32 = 24.0;
 const MARGIN: f32 = 2.0;
 const GAP: f32 = 2.0;
 const GROUP_GAP: f32 = 8.0;
+/// Between the pinned rows and the others.
+const PINNED_GAP: f32 = 6.0;
 
 /// Nestings up to this many depths are drawn as boxes in boxes; deeper ones as one line below the other.
 const BOXED_DEPTHS: u32 = 4;
@@ -271,27 +283,31 @@ impl Layout {
     /// Lays out the rows of all containers.
     #[must_use]
     pub fn new(outline: &Outline, options: &Options) -> Self {
-        let mut layout = Self { rows: Vec::new(), height: 0.0, row_of: vec![None; outline.positions.len()] };
+        let row_of = vec![None; outline.positions.len()];
+        let mut layout = Self { rows: Vec::new(), height: 0.0, pinned: 0.0, row_of };
         let shown = |types: &BTreeSet<TypeId>, ty: TypeId| !types.contains(&ty);
-        let root_is_silent = outline.nodes.first().is_some_and(|root| !root.draws_anything() && root.end > 1);
-        let top = u32::from(root_is_silent);
-        let mut position = usize::from(root_is_silent);
-        while let Some(node) = outline.nodes.get(position) {
-            let depth = node.info.depth.saturating_sub(top);
-            let expandable = node.end > position + 1;
-            let folded = expandable && options.folds.contains(node.info.id, depth);
-            let kinds = if folded {
+        for place in arrange::places(outline, options) {
+            let node = &outline.nodes[place.position];
+            let kinds = if place.folded {
                 summary_of(outline, node, options)
             } else {
                 strips_of(node, |ty| shown(&options.hidden, ty))
             };
-            layout.push(node, depth, (expandable, folded), kinds, options.row_scale);
-            let end = if folded { node.end } else { position + 1 };
+            layout.push(node, &place, kinds, options.row_scale);
+            let end = if place.folded { node.end } else { place.position + 1 };
             let index = u32::try_from(layout.rows.len() - 1).ok();
-            for member in &outline.nodes[position..end] {
-                layout.row_of[member.info.id.index()] = index;
+            let mut position = place.position;
+            while position < end {
+                let member = &outline.nodes[position];
+                if options.arrangement.hidden.contains(&member.info.id) {
+                    position = member.end;
+                    continue;
+                }
+                // What is pinned has its row already, and keeps it.
+                let row = &mut layout.row_of[member.info.id.index()];
+                *row = row.or(index);
+                position += 1;
             }
-            position = end;
         }
         layout
     }
@@ -322,15 +338,12 @@ impl Layout {
         (*self.row_of.get(container.index())?).map(|index| index as usize)
     }
 
-    fn push(
-        &mut self,
-        node: &Node,
-        depth: u32,
-        (expandable, folded): (bool, bool),
-        kinds: Vec<(StripKind, TypeId)>,
-        scale: f32,
-    ) {
-        let apart = expandable && self.rows.last().is_some_and(|last| last.depth > depth);
+    fn push(&mut self, node: &Node, place: &arrange::Place, kinds: Vec<(StripKind, TypeId)>, scale: f32) {
+        let &arrange::Place { depth, expandable, folded, pinned, .. } = place;
+        if pinned != self.rows.last().is_some_and(|last| last.pinned) && !self.rows.is_empty() {
+            self.height += PINNED_GAP;
+        }
+        let apart = expandable && self.rows.last().is_some_and(|last| last.depth > depth && last.pinned == pinned);
         let top = self.height + if apart { GROUP_GAP * scale.min(1.0) } else { 0.0 };
         let mut y = top + MARGIN * scale.min(1.0);
         let mut strips = Vec::with_capacity(kinds.len());
@@ -341,6 +354,9 @@ impl Layout {
         }
         let height = if strips.is_empty() { HEADING_HEIGHT * scale } else { y - top };
         self.height = top + height;
+        if pinned {
+            self.pinned = self.height + PINNED_GAP;
+        }
         self.rows.push(Row {
             container: node.info.id,
             name: node.info.name.clone(),
@@ -348,6 +364,7 @@ impl Layout {
             depth,
             expandable,
             folded,
+            pinned,
             y: top,
             height,
             strips,
@@ -443,10 +460,17 @@ fn strips_of(node: &Node, shown: impl Fn(TypeId) -> bool) -> Vec<(StripKind, Typ
 /// What the row of a folded container shows.
 fn summary_of(outline: &Outline, node: &Node, options: &Options) -> Vec<(StripKind, TypeId)> {
     let types = outline.state_types_within(node.info.id);
+    let gone: BTreeSet<ContainerId> =
+        options.arrangement.hidden.iter().flat_map(|&container| outline.within(container)).collect();
+    let members = |ty: TypeId| {
+        let all = outline.states_within(node.info.id, ty).into_iter();
+        all.filter(|member| !gone.contains(&member.0)).collect::<Vec<_>>()
+    };
     let mut kinds: Vec<_> = types
         .into_iter()
         .filter(|ty| !options.hidden.contains(ty))
-        .map(|ty| (StripKind::Summary { members: outline.states_within(node.info.id, ty) }, ty))
+        .map(|ty| (StripKind::Summary { members: members(ty) }, ty))
+        .filter(|(kind, _)| !matches!(kind, StripKind::Summary { members } if members.is_empty()))
         .collect();
     let variables = node.variables.iter().filter(|variable| !options.hidden.contains(&variable.0));
     kinds.extend(variables.map(|&(ty, bounds)| (StripKind::Variable { bounds }, ty)));

@@ -20,7 +20,7 @@ use tokio::sync::Semaphore;
 use tower_http::compression::{CompressionLayer, CompressionLevel};
 
 use crate::layout::Outline;
-use crate::query::{QueryError, TimelineSource};
+use crate::query::{QueryError, Summary, TimelineSource};
 
 /// How to serve.
 #[derive(Clone, Debug, Default)]
@@ -98,7 +98,17 @@ impl Server {
     pub async fn bind(source: Arc<dyn TimelineSource>, port: u16) -> Result<Self, ServerError> {
         let outline = Outline::new(source.as_ref())?;
         let token = guard::token().map_err(|source| ServerError::Random { source })?;
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(|source| match source.kind() {
+        // A browser keeps what it remembers of a trace by address: the same trace gets the same port, when it is free.
+        let usual = if port == 0 {
+            TcpListener::bind((Ipv4Addr::LOCALHOST, usual_port(&source.summary()))).await.ok()
+        } else {
+            None
+        };
+        let listener = match usual {
+            Some(listener) => Ok(listener),
+            None => TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await,
+        };
+        let listener = listener.map_err(|source| match source.kind() {
             io::ErrorKind::AddrInUse => ServerError::PortInUse { port },
             _ => ServerError::Listen { port, source },
         })?;
@@ -137,6 +147,17 @@ impl Server {
     }
 }
 
+/// A port for a trace, below those that systems give away.
+fn usual_port(summary: &Summary) -> u16 {
+    const PORTS: (u16, u64) = (20_000, 8_000);
+    let text = format!("{} {:?} {} {}", summary.name, summary.extent, summary.containers, summary.states);
+    // FNV-1a: the same in every version of the program.
+    let hash = text
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    u16::try_from(hash % PORTS.1).map_or(PORTS.0, |offset| PORTS.0 + offset)
+}
+
 /// Done when nobody has asked for anything for so long; never without a limit.
 async fn idle(app: &App, limit: Option<Duration>) {
     let Some(limit) = limit else { return std::future::pending().await };
@@ -152,12 +173,16 @@ fn router(app: Arc<App>) -> Router {
     let inside = Router::new()
         .route("/", get(assets::index))
         .route("/api/summary", get(api::summary))
-        .route("/api/rows", get(api::rows))
+        .route("/api/rows", get(api::rows::rows))
+        .route("/api/containers", get(api::rows::containers))
         .route("/api/scene", get(api::scene))
         .route("/api/overview", get(api::overview))
         .route("/api/legend", get(api::legend))
         .route("/api/facts", get(api::facts))
         .route("/api/at", get(api::at))
+        .route("/api/step", get(api::step::step))
+        .route("/api/find", get(api::find::find))
+        .route("/api/times", get(api::times::times))
         .route("/api/ping", get(api::ping))
         .route("/{*path}", get(assets::file));
     Router::new()

@@ -14,6 +14,8 @@ pub enum ThemeKind {
     Light,
     /// Light ink on night.
     Dark,
+    /// White and full colours on black, for eyes that need it.
+    Contrast,
 }
 
 /// A colour with its opacity.
@@ -104,10 +106,23 @@ impl Theme {
                 curve: rgb(0x006f_a2ff),
                 alert: rgb(0x00ff_5a7d),
             },
+            ThemeKind::Contrast => Self {
+                kind,
+                paper: rgb(0x0000_0000),
+                panel: rgb(0x0000_0000),
+                track: rgb(0x0024_2424),
+                ink: rgb(0x00ff_ffff),
+                muted: rgb(0x00ea_eaea),
+                faint: rgb(0x00c4_c4c4),
+                grid: rgb(0x0058_5858),
+                link: rgb(0x00ff_ffff),
+                curve: rgb(0x0080_d8ff),
+                alert: rgb(0x00ff_6b8a),
+            },
         }
     }
 
-    /// The colour in which a value is drawn. In the dark theme pale tints, which recede on paper, become the same tints of the
+    /// The colour in which a value is drawn. In the dark themes pale tints, which recede on paper, become the same tints of the
     /// dark ground; all other colours stay as the trace gave them.
     #[must_use]
     pub fn fill(&self, color: Color) -> Color {
@@ -115,9 +130,11 @@ impl Theme {
         if self.kind == ThemeKind::Light || white < PALE {
             return color;
         }
+        // Of high contrast, tints are told from the ground, and from each other, by more than a shade.
+        let (tenths, part_of) = if self.kind == ThemeKind::Contrast { (20, 2) } else { (7, 3) };
         let channel = |of: u8, ground: u8| {
             // The farther from white, the farther from the ground.
-            let tint = u16::from(of - white) * 7 / 10 + u16::from(255 - white) / 3;
+            let tint = u16::from(of - white) * tenths / 10 + u16::from(255 - white) / part_of;
             let part = u16::from(ground) * u16::from(white) / 255 + tint;
             u8::try_from(part).unwrap_or(u8::MAX)
         };
@@ -147,7 +164,7 @@ impl Theme {
     /// A colour for arrows, which cross all others: its hue, half-way to ink. Light ink outweighs dark in a mixture.
     #[must_use]
     pub fn stroke(&self, color: Color) -> Color {
-        let ink = if self.kind == ThemeKind::Dark { 0.28 } else { 0.6 };
+        let ink = if self.kind == ThemeKind::Light { 0.6 } else { 0.28 };
         mix([(color, 1.0 - ink), (self.link, ink)]).unwrap_or(self.link)
     }
 
@@ -241,7 +258,7 @@ mod tests {
 
     #[test]
     fn curves_can_be_told_from_the_ground_in_both_themes() {
-        for theme in [Theme::new(ThemeKind::Light), Theme::new(ThemeKind::Dark)] {
+        for theme in [ThemeKind::Light, ThemeKind::Dark, ThemeKind::Contrast].map(Theme::new) {
             for hex in [0x004d_5660, 0x00f0_e442, 0x0000_72b2, 0x0000_0000, 0x00ff_ffff] {
                 assert!(contrast(theme.legible(rgb(hex)), theme.panel) >= 2.6, "{hex:x} {:?}", theme.kind);
             }
@@ -250,10 +267,10 @@ mod tests {
 
     #[test]
     fn ink_contrasts_with_paper_in_both_themes() {
-        for kind in [ThemeKind::Light, ThemeKind::Dark] {
+        for kind in [ThemeKind::Light, ThemeKind::Dark, ThemeKind::Contrast] {
             let theme = Theme::new(kind);
             assert!(contrast(theme.ink, theme.panel) >= 7.0);
-            assert!(contrast(theme.muted, theme.panel) >= 4.5);
+            assert!(contrast(theme.muted, theme.panel) >= if kind == ThemeKind::Contrast { 7.0 } else { 4.5 });
         }
     }
 }

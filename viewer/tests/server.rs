@@ -142,3 +142,50 @@ async fn it_ends_when_told_or_when_nobody_asks() {
     let server = Server::bind(Arc::new(program(1, 1, 1)), 0).await.unwrap();
     server.run(Some(Duration::from_millis(30)), std::future::pending()).await.unwrap();
 }
+
+/// What the page asks beside pictures: neighbours, finds, tables and names.
+#[tokio::test]
+async fn neighbours_finds_and_tables_agree_with_each_other() {
+    let (port, path) = serve().await;
+    let host = format!("127.0.0.1:{port}");
+    let ask = async |what: &str| {
+        let (status, _, body) = get(port, &format!("{path}api/{what}"), &host, "").await;
+        (status, serde_json::from_str::<serde_json::Value>(&body).unwrap_or_default())
+    };
+    // From the first of all hits in one container, steps visit them all, forward and back.
+    let (_, found) = ask("find?from=-1&to=30000000&what=computing%20kind:state").await;
+    let hits = found["hits"].as_array().unwrap();
+    assert_eq!(found["total"], hits.len());
+    assert_eq!(
+        found["bins"].as_array().unwrap().iter().filter_map(serde_json::Value::as_u64).sum::<u64>(),
+        found["total"]
+    );
+    let lane: Vec<&str> =
+        hits.iter().filter(|hit| hit["path"] == hits[0]["path"]).map(|hit| hit["id"].as_str().unwrap()).collect();
+    assert!(lane.len() > 2, "{found}");
+    for pair in lane.windows(2) {
+        let (_, next) = ask(&format!("step?id={}&by=1&same=true", pair[0])).await;
+        assert_eq!(next["facts"]["id"], pair[1]);
+        let (_, back) = ask(&format!("step?id={}&by=-1&same=true", pair[1])).await;
+        assert_eq!(back["facts"]["id"], pair[0]);
+    }
+    assert!(ask(&format!("step?id={}&by=-1&same=true", lane[0])).await.1["facts"].is_null());
+    assert!(ask(&format!("step?id={}&by=1&same=true", lane[lane.len() - 1])).await.1["facts"].is_null());
+    let (_, times) = ask("times?from=0&to=30000000").await;
+    let rows = times["types"][0]["rows"].as_array().unwrap();
+    let row = rows.iter().find(|row| row["name"].as_str().unwrap().starts_with("computing")).unwrap();
+    assert!(row["count"].as_u64() <= found["total"].as_u64() && row["nanos"].as_i64() > Some(0), "{row}");
+    let (_, named) = ask("containers?what=CELLS%20lock").await;
+    assert_eq!(named["total"], 2, "one in each of two nodes");
+    assert_eq!(named["containers"][1]["above"].as_array().map(Vec::len), Some(1), "{named}");
+    let (_, rows) = ask("rows?names=no%20such%20name").await;
+    assert_eq!(rows["rows"].as_array().unwrap().len(), 0);
+    for (wrong, expected) in [
+        ("find?from=0&to=9&what=%3Esoon", 400),
+        ("find?from=0&to=9", 400),
+        ("step?id=s99999999&by=1", 404),
+        ("times?from=0&to=9&id=s0", 404),
+    ] {
+        assert_eq!(ask(wrong).await.0, expected, "{wrong}");
+    }
+}

@@ -53,6 +53,11 @@ impl DevTools {
 
     /// Asks, and waits for the answer.
     pub(super) fn call(&mut self, method: &str, params: &Value) -> Value {
+        self.ask(method, params).unwrap_or_else(|error| panic!("{method} {params}: {error}"))
+    }
+
+    /// Asks, and waits for the answer or what was wrong with the question.
+    pub(super) fn ask(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
         self.next += 1;
         let id = self.next;
         let mut ask = json!({ "id": id, "method": method, "params": params });
@@ -65,8 +70,11 @@ impl DevTools {
             let Message::Text(text) = message else { continue };
             let mut answer: Value = serde_json::from_str(&text).expect("DevTools speaks JSON");
             if answer["id"] == json!(id) {
-                assert!(answer.get("error").is_none(), "{method} {params}: {}", answer["error"]);
-                return answer["result"].take();
+                return if answer.get("error").is_some() {
+                    Err(answer["error"].take())
+                } else {
+                    Ok(answer["result"].take())
+                };
             }
             self.listen(&answer);
         }

@@ -5,7 +5,13 @@ use crate::query::{GlobalNanos, Interval};
 
 fn container(id: u32, depth: u32, states: &[(u32, u32)]) -> Node {
     let life = Interval { from: GlobalNanos(0), to: GlobalNanos(1) };
-    let (id, ty, parent) = (ContainerId(id), TypeId(depth), ContainerId(0));
+    // As the tree below has it.
+    let parent = ContainerId(match id {
+        2 | 3 => 1,
+        5 => 4,
+        _ => 0,
+    });
+    let (id, ty) = (ContainerId(id), TypeId(depth));
     let info = ContainerInfo { id, ty, parent, depth, name: format!("c{}", id.0), life };
     let states = states.iter().map(|&(ty, depths)| (TypeId(ty), depths)).collect();
     Node { info, end: 0, weight: 1, states, events: Vec::new(), variables: Vec::new() }
@@ -121,4 +127,57 @@ fn axes_have_two_ends_whatever_the_values() {
     }
     assert_eq!(axis(Some((0.0, f64::INFINITY))), None);
     assert_eq!(axis(None), None);
+}
+
+fn arranged(arrangement: Arrangement) -> Layout {
+    Layout::new(&outline(), &Options { arrangement, ..Options::default() })
+}
+
+#[test]
+fn pinned_rows_stand_on_top_and_once() {
+    let layout = arranged(Arrangement { pinned: [5, 1].map(ContainerId).into(), ..Arrangement::default() });
+    assert_eq!(names(&layout), ["c5", "c1", "c2", "c3", "c4"]);
+    assert_eq!(layout.rows.iter().map(|row| row.pinned).collect::<Vec<_>>(), [true, true, true, true, false]);
+    assert_eq!(layout.rows.iter().map(|row| row.depth).collect::<Vec<_>>(), [0, 0, 1, 1, 0]);
+    let last = &layout.rows[3];
+    assert!(layout.pinned > last.y + last.height && (layout.rows[4].y - layout.pinned).abs() < 1e-3);
+    assert_eq!(arranged(Arrangement::default()).pinned.to_bits(), 0.0_f32.to_bits());
+}
+
+#[test]
+fn what_is_hidden_takes_what_is_below_it_and_is_in_no_summary() {
+    let hidden = [ContainerId(3), ContainerId(4)].into();
+    let layout = arranged(Arrangement { hidden, ..Arrangement::default() });
+    assert_eq!(names(&layout), ["c1", "c2"]);
+    let folds = Folds { level: Some(0), ..Folds::default() };
+    let arrangement = Arrangement { hidden: [ContainerId(3)].into(), ..Arrangement::default() };
+    let layout = Layout::new(&outline(), &Options { arrangement, folds, ..Options::default() });
+    let StripKind::Summary { members } = &layout.rows[0].strips[0].kind else { panic!("{:?}", layout.rows[0]) };
+    assert_eq!(members, &[(ContainerId(2), 1)]);
+    assert_eq!((layout.index_of(ContainerId(2)), layout.index_of(ContainerId(3))), (Some(0), None));
+}
+
+#[test]
+fn rows_move_among_their_siblings_only() {
+    let moved = |moves: &[(u32, u32)]| {
+        let moved = moves.iter().map(|&(a, b)| (ContainerId(a), ContainerId(b))).collect();
+        names(&arranged(Arrangement { moved, ..Arrangement::default() })).join(" ")
+    };
+    assert_eq!(moved(&[(4, 1)]), "c4 c5 c1 c2 c3");
+    assert_eq!(moved(&[(2, 0)]), "c1 c3 c2 c4 c5");
+    assert_eq!(moved(&[(4, 1), (1, 4)]), "c1 c2 c3 c4 c5");
+    assert_eq!(moved(&[(2, 5), (0, 1), (99, 1), (2, 2)]), "c1 c2 c3 c4 c5");
+}
+
+#[test]
+fn names_that_are_looked_for_keep_what_is_above_and_below_them() {
+    let looked_for = |names: &str, level: Option<u32>| {
+        let arrangement = Arrangement { names: names.to_owned(), ..Arrangement::default() };
+        let folds = Folds { level, ..Folds::default() };
+        Layout::new(&outline(), &Options { arrangement, folds, ..Options::default() })
+    };
+    assert_eq!(names(&looked_for("C3", None)), ["c1", "c3"]);
+    assert_eq!(names(&looked_for("c4", None)), ["c4", "c5"]);
+    assert_eq!(names(&looked_for("c3", Some(0))), ["c1", "c3"], "what was found is not folded away");
+    assert!(looked_for("x", None).rows.is_empty());
 }

@@ -75,7 +75,8 @@ pub fn chart(source: &dyn TimelineSource, layout: &Layout, options: &Options, vi
     let mut over = Vec::new();
     let mut cut = Cut::default();
     for (index, row) in layout.rows.iter().enumerate() {
-        if row.y > view.bottom || row.y + row.height < view.top {
+        // Pinned rows are seen wherever the others have been scrolled to.
+        if !row.pinned && (row.y > view.bottom || row.y + row.height < view.top) {
             continue;
         }
         for strip in &row.strips {

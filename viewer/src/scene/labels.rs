@@ -4,7 +4,7 @@ use super::chart::Context;
 use super::{Anchor, Frame, Item, Text};
 use crate::query::ValueId;
 use crate::theme::font::{self, Weight};
-use crate::theme::{Paint, Theme};
+use crate::theme::{Paint, Theme, ThemeKind};
 
 /// A state that was drawn as a rectangle.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +72,8 @@ fn label(context: &Context<'_>, state: &Placed, from: f32, to: f32) -> Option<It
     let at = (f32::midpoint(from, to), state.frame.y + state.frame.height / 2.0 + size * 0.355);
     let ink = Theme::text_on(context.color(state.value));
     let mut item = Text::new(at, text, size, ink).anchored(Anchor::Middle);
-    item.fill = Paint::with_alpha(ink, if quiet { 0.45 } else { 0.92 });
+    let fades = quiet && context.theme.kind != ThemeKind::Contrast;
+    item.fill = Paint::with_alpha(ink, if fades { 0.45 } else { 0.92 });
     Some(Item::Text(item))
 }
 

@@ -66,7 +66,8 @@ fn place(context: &Context<'_>, link: &Link, color: Option<Color>) -> Option<Pla
     }
     let from = (context.scale.x(link.start_time), start.anchor());
     let to = (context.scale.x(link.end_time), end.anchor());
-    let hidden = from.1.max(to.1) < context.view.top || from.1.min(to.1) > context.view.bottom;
+    let outside = from.1.max(to.1) < context.view.top || from.1.min(to.1) > context.view.bottom;
+    let hidden = outside && !(start.pinned && end.pinned);
     let reversed = link.end_time < link.start_time;
     let color = if reversed {
         context.theme.alert

@@ -1,5 +1,10 @@
 //! What the page asks for, as JSON. Times are nanoseconds from the trace's first date, small enough for JavaScript's numbers.
 
+pub(super) mod find;
+pub(super) mod rows;
+pub(super) mod step;
+pub(super) mod times;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -11,12 +16,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::App;
-use crate::layout::{Folds, Layout, Options, StripKind};
+use crate::layout::{Arrangement, Folds, Layout, Options};
 use crate::query::{
     ContainerId, EntityId, Facts, GlobalNanos, Interval, Lane, QueryError, TimelineSource, TypeId, ValueId,
 };
 use crate::scene::wire::{self, entity};
-use crate::scene::{self, View, number};
+use crate::scene::{self, View};
 use crate::theme::{Theme, ThemeKind};
 
 /// An answer that went wrong, as the page shows it.
@@ -31,8 +36,11 @@ impl IntoResponse for Failure {
 
 impl From<QueryError> for Failure {
     fn from(error: QueryError) -> Self {
-        let status =
-            if matches!(error, QueryError::Unknown { .. }) { StatusCode::NOT_FOUND } else { StatusCode::BAD_REQUEST };
+        let status = match error {
+            QueryError::Unknown { .. } => StatusCode::NOT_FOUND,
+            QueryError::EmptyInterval => StatusCode::BAD_REQUEST,
+            QueryError::Damaged => StatusCode::INTERNAL_SERVER_ERROR,
+        };
         Self(status, error.to_string())
     }
 }
@@ -54,21 +62,46 @@ pub(super) struct Ask {
     /// Containers at this depth are folded.
     level: Option<u32>,
     toggled: String,
+    /// Containers that stand on top, in this order.
+    pinned: String,
+    /// Containers that are not drawn.
+    gone: String,
+    /// Moves of containers: `7-3` puts 7 before 3, `7-0` last.
+    moved: String,
+    /// Text that names of containers have in them.
+    names: String,
+    /// Types that are not drawn.
     hidden: String,
     dimmed: String,
     /// Height that the rows should fill, when they need less.
     fill: f32,
     /// An entity, or for `at` a container.
     id: String,
+    /// For `step`: the direction, below 0 for back.
+    by: i32,
+    /// For `step`: whether the value must be the same.
+    same: bool,
+    /// For `find` and `containers`: what is looked for.
+    what: String,
 }
 
 impl Ask {
     fn options(&self) -> Options {
-        fn numbers<T: Ord>(list: &str, make: impl Fn(u32) -> T) -> BTreeSet<T> {
+        fn numbers<T, C: FromIterator<T>>(list: &str, make: impl Fn(u32) -> T) -> C {
             list.split(',').filter_map(|number| number.parse().ok()).map(make).collect()
         }
+        let container = |text: &str| text.parse().ok().map(ContainerId);
+        let pair =
+            |text: &str| text.split_once('-').and_then(|(moved, before)| Some((container(moved)?, container(before)?)));
+        let arrangement = Arrangement {
+            pinned: numbers(&self.pinned, ContainerId),
+            hidden: numbers(&self.gone, ContainerId),
+            moved: self.moved.split(',').filter_map(pair).collect(),
+            names: self.names.clone(),
+        };
         Options {
-            folds: Folds { level: self.level, toggled: numbers(&self.toggled, ContainerId) },
+            folds: Folds { level: self.level, toggled: numbers::<_, BTreeSet<_>>(&self.toggled, ContainerId) },
+            arrangement,
             hidden: numbers(&self.hidden, TypeId),
             dimmed: numbers(&self.dimmed, ValueId),
             theme: self.theme,
@@ -132,48 +165,9 @@ pub(super) async fn summary(State(app): State<Arc<App>>) -> Answer {
         "links": summary.links,
         "samples": summary.samples,
         "remarks": summary.remarks,
+        "intact": summary.intact,
         "version": env!("CARGO_PKG_VERSION"),
     })))
-}
-
-pub(super) async fn rows(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
-    compute(app, move |app| {
-        let layout = ask.layout(app);
-        let model = app.source.model();
-        let name = |ty: TypeId| model.types.get(ty.index()).map_or("", |ty| &ty.name);
-        let rows: Vec<Value> = layout
-            .rows
-            .iter()
-            .map(|row| {
-                let strips = row.strips.iter().map(|strip| {
-                    let kind = match strip.kind {
-                        StripKind::States { .. } => "states",
-                        StripKind::Summary { .. } => "summary",
-                        StripKind::Events { .. } => "events",
-                        StripKind::Variable { .. } => "variable",
-                    };
-                    let bounds = match strip.kind {
-                        StripKind::Variable { bounds: Some((low, high)) } => Some([number(high), number(low)]),
-                        _ => None,
-                    };
-                    json!({ "kind": kind, "name": name(strip.ty), "y": strip.y, "height": strip.height, "bounds": bounds })
-                });
-                json!({
-                    "id": row.container.0,
-                    "name": row.name,
-                    "type": name(row.ty),
-                    "depth": row.depth,
-                    "y": row.y,
-                    "height": row.height,
-                    "expandable": row.expandable,
-                    "folded": row.folded,
-                    "strips": strips.collect::<Vec<_>>(),
-                })
-            })
-            .collect();
-        Ok(json!({ "height": layout.height, "rows": rows }))
-    })
-    .await
 }
 
 pub(super) async fn scene(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
@@ -213,7 +207,7 @@ pub(super) async fn facts(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -
     compute(app, move |app| {
         let id = wire::parse_entity(&ask.id).ok_or(QueryError::Unknown { what: "entity" })?;
         let facts = app.source.facts(id)?;
-        Ok(facts_json(app.source.as_ref(), &facts))
+        Ok(facts_json(app, &facts))
     })
     .await
 }
@@ -236,13 +230,14 @@ pub(super) async fn at(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> A
             }
         }
         let facts = only.filter(|_| total == 1).map(|state| source.facts(state.id)).transpose()?;
-        Ok(json!({ "states": total, "facts": facts.map(|facts| facts_json(source, &facts)) }))
+        Ok(json!({ "states": total, "facts": facts.map(|facts| facts_json(app, &facts)) }))
     })
     .await
 }
 
-fn facts_json(source: &dyn TimelineSource, facts: &Facts) -> Value {
+fn facts_json(app: &App, facts: &Facts) -> Value {
     const RELATED: usize = 500;
+    let source = app.source.as_ref();
     let origin = source.extent().from.0;
     let related = source.related(facts.id, RELATED).unwrap_or_default();
     let kind = match facts.id {
@@ -255,9 +250,14 @@ fn facts_json(source: &dyn TimelineSource, facts: &Facts) -> Value {
     let related: Vec<Value> = related
         .into_iter()
         .map(|id| {
-            let known = source.facts(id).ok();
-            let (name, path) = known.map_or_else(Default::default, |facts| (facts.name, facts.container_path));
-            json!({ "id": entity(id), "name": name, "path": path })
+            let Ok(known) = source.facts(id) else { return json!({ "id": entity(id), "name": "", "path": [] }) };
+            json!({
+                "id": entity(id),
+                "name": known.name,
+                "path": known.container_path,
+                "from": known.life.from.0.saturating_sub(origin),
+                "to": known.life.to.0.saturating_sub(origin),
+            })
         })
         .collect();
     json!({
@@ -267,6 +267,7 @@ fn facts_json(source: &dyn TimelineSource, facts: &Facts) -> Value {
         "types": facts.type_path,
         "containers": facts.container_path,
         "container": facts.container.0,
+        "above": app.outline.above(facts.container).iter().map(|container| container.0).collect::<Vec<_>>(),
         "from": facts.life.from.0.saturating_sub(origin),
         "to": facts.life.to.0.saturating_sub(origin),
         "fields": facts.fields,

@@ -16,12 +16,13 @@ export class Refused extends Error {}
 
 /**
  * @param {string} what the route @param {Record<string, string | number | null | undefined>} [ask]
+ * @param {string} [purpose] questions of another purpose are left alone
  * @returns {Promise<any>} `undefined` when a newer question of the kind was asked
  */
-export async function ask(what, ask = {}) {
-  running.get(what)?.abort();
+export async function ask(what, ask = {}, purpose = what) {
+  running.get(purpose)?.abort();
   const control = new AbortController();
-  running.set(what, control);
+  running.set(purpose, control);
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(ask)) {
     if (value !== null && value !== undefined && value !== "") query.set(name, String(value));
@@ -32,7 +33,7 @@ export async function ask(what, ask = {}) {
     const response = await fetch(`api/${what}?${query}`, { signal: control.signal });
     const answer = await response.json().catch(() => ({ error: `the server answered ${response.status}` }));
     if (!response.ok) throw new Refused(answer.error);
-    return running.get(what) === control ? answer : undefined;
+    return running.get(purpose) === control ? answer : undefined;
   } catch (error) {
     if (control.signal.aborted) return undefined;
     throw error;

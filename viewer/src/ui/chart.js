@@ -1,38 +1,37 @@
-// The diagram: keeps the last picture, stretches it at once when the view moves, and replaces it when the exact one arrives.
+// The diagram: keeps the last pictures, stretches them at once when the view moves, and replaces them when the exact one arrives.
 
 import { ask } from "./api.js";
 import { byId, color, density, sized } from "./dom.js";
-import { drawScene, hit, mixture, outline } from "./draw.js";
+import { drawArrow, drawScene, hit, mixture } from "./draw.js";
 import { ruler } from "./format.js";
-import { looks, view } from "./view.js";
+import { frozen, layout, setRows, toRows, toWindow, top } from "./rows.js";
+import { length, looks, view } from "./view.js";
 
 /** @type {HTMLElement} */ const chart = byId("chart");
 /** @type {HTMLElement} */ const scroller = byId("scroller");
-const picture = /** @type {HTMLCanvasElement} */ (chart.querySelector(".picture"));
-const over = /** @type {HTMLCanvasElement} */ (chart.querySelector(".over"));
+const canvas = /** @type {HTMLCanvasElement} */ (chart.querySelector(".picture"));
 
 /**
- * The last picture: its pixels, what is in it, and what part of the trace it shows.
- * @type {{ canvas: HTMLCanvasElement, drawn: import("./draw.js").Drawn, from: number, to: number, top: number, bottom: number, width: number, key: string } | null}
+ * A picture: its pixels, what is in it, and what part of the trace it shows. Pinned rows are on a canvas of their own.
+ * @typedef {{ canvas: HTMLCanvasElement, pinned: HTMLCanvasElement | null, drawn: import("./draw.js").Drawn, from: number, to: number, top: number,
+ *   bottom: number, width: number, key: string, looks: string }} Picture
  */
-let last = null;
+
+/** Pixels of all pictures that are kept: what is zoomed or panned to is seldom blank. */
+const KEPT = 24e6;
+
+/** The one shown last is last. @type {Picture[]} */
+let pictures = [];
 let asking = false;
 let again = false;
-/** Height of all rows. */
-let height = 0;
+/** Whether there are rows. */
+let ready = false;
 /** @type {(error: unknown) => void} */
 let onError = () => {};
 
 /** @param {(error: unknown) => void} handler */
 export function watchErrors(handler) {
   onError = handler;
-}
-
-/** @param {number} rows height of all rows */
-export function setHeight(rows) {
-  height = rows;
-  byId("rows").style.height = `${rows + 24}px`;
-  resize();
 }
 
 export function resize() {
@@ -47,11 +46,6 @@ export function size() {
   return { width: Math.max(chart.clientWidth, 1), height: Math.max(scroller.clientHeight, 1) };
 }
 
-/** Height of the first row that is seen. */
-export function top() {
-  return scroller.scrollTop;
-}
-
 /** @param {number} x in the diagram */
 export function timeAt(x) {
   return view.from + (x / size().width) * (view.to - view.from);
@@ -62,23 +56,32 @@ export function xOf(time) {
   return ((time - view.from) / (view.to - view.from)) * size().width;
 }
 
-/** Whether the exact picture of the view is shown. */
-function settled() {
-  return !asking && last !== null && last.key === wanted().key;
-}
-
 function wanted() {
   const { width, height: seen } = size();
   // One screen of rows more on either side, so that scrolling finds them drawn.
   const page = Math.max(1, Math.floor(seen / 2));
   const first = Math.max(0, (Math.floor(top() / page) - 1) * page);
-  const bottom = Math.min(height, first + 4 * page + seen % page);
-  const part = { from: view.from, to: view.to, width, top: first, bottom, resolution: density(), ...looks() };
-  return { part, key: JSON.stringify(part) };
+  const bottom = Math.min(layout.height, first + 4 * page + seen % page);
+  const look = looks();
+  const part = { from: view.from, to: view.to, width, top: first, bottom, resolution: density(), ...look };
+  return { part, key: JSON.stringify(part), looks: JSON.stringify([look, width]) };
+}
+
+/** The picture shown last, if it is the exact one of the view. */
+function exact() {
+  const last = pictures[pictures.length - 1];
+  return last?.key === wanted().key ? last : null;
 }
 
 /** Shows the view: at once what is at hand, then what is true. */
 export function refresh() {
+  if (!ready) return;
+  const { key } = wanted();
+  const known = pictures.findIndex((one) => one.key === key);
+  if (known >= 0 && known < pictures.length - 1) {
+    pictures.push(...pictures.splice(known, 1));
+    document.dispatchEvent(new Event("picture"));
+  }
   paint();
   fetchPicture();
   tell();
@@ -86,118 +89,195 @@ export function refresh() {
 
 /** Says on the element whether the picture is exact: for tests. */
 function tell() {
-  chart.dataset.settled = String(settled());
+  chart.dataset.settled = String(ready && !asking && exact() !== null);
+}
+
+/** Shows other rows: what was drawn of each goes with it at once, and the exact picture follows. @param {import("./rows.js").Rows} next */
+export function swap(next) {
+  const before = layout;
+  setRows(next);
+  ready = true;
+  byId("rows").style.height = `${next.height + 24}px`;
+  resize();
+  const last = pictures[pictures.length - 1];
+  if (last && last.looks !== wanted().looks) pictures.push(rearranged(last, before));
+  refresh();
+}
+
+/**
+ * Where what a row shows stood before: in its own row; when it is folded now, in those below it; when it has been unfolded, in the folded one above.
+ * @param {import("./rows.js").Row} row @param {import("./rows.js").Rows} before
+ */
+function stoodAt(row, before) {
+  const was = before.rows.find((one) => one.id === row.id);
+  if (was?.folded === row.folded) return was;
+  if (!was) return before.rows.find((one) => one.folded && row.above.includes(one.id));
+  if (was.folded) return undefined;
+  const below = before.rows.filter((one) => one.above.includes(row.id) && one.pinned === was.pinned);
+  const last = below[below.length - 1];
+  return last && { y: below[0].y, height: last.y + last.height - below[0].y, pinned: was.pinned };
+}
+
+/** A picture cut into its rows, each put where its container is now. @param {Picture} old @param {import("./rows.js").Rows} before @returns {Picture} */
+function rearranged(old, before) {
+  const { part, looks } = wanted();
+  const canvas = document.createElement("canvas");
+  const context = sized(canvas, part.width, Math.max(1, part.bottom - part.top));
+  const pinned = layout.pinned > 0 ? document.createElement("canvas") : null;
+  const above = pinned && sized(pinned, part.width, layout.pinned);
+  for (const row of layout.rows) {
+    if (!row.pinned && (row.y > part.bottom || row.y + row.height < part.top)) continue;
+    const [from, to] = [stoodAt(row, before), row.pinned ? above : context];
+    const source = from?.pinned ? old.pinned : old.canvas;
+    const y = from ? from.y - (from.pinned ? 0 : old.top) : -1;
+    if (!from || !source || !to || y < 0) continue;
+    // What is only like it is pale until the exact picture comes.
+    to.globalAlpha = "id" in from && from.id === row.id ? 1 : 0.5;
+    to.drawImage(source, 0, y * density(), source.width, from.height * density(), 0, row.pinned ? row.y : row.y - part.top, part.width, row.height);
+  }
+  return { ...old, canvas, pinned, looks, key: "", top: part.top, bottom: part.bottom, drawn: { hits: [], cells: [], arrows: [], notes: [] } };
 }
 
 async function fetchPicture() {
-  const { part, key } = wanted();
-  if (last?.key === key) return;
+  const { part, key, looks } = wanted();
+  const { pinned } = layout;
+  if (pictures.some((one) => one.key === key)) return;
   if (asking) {
     again = true;
     return;
   }
   asking = true;
+  let failed = false;
   try {
     const scene = await ask("scene", part);
-    if (scene) {
-      const canvas = document.createElement("canvas");
-      const tall = Math.max(1, part.bottom - part.top);
-      const context = sized(canvas, part.width, tall);
-      context.translate(0, -part.top);
-      const drawn = drawScene(context, scene);
-      last = { canvas, drawn, key, ...part };
+    // Rows that have gone meanwhile have no place any more.
+    if (scene && looks === wanted().looks) {
+      pictures.push({ ...part, ...draw(scene, part, pinned), key, looks });
+      forget(looks);
       document.dispatchEvent(new Event("picture"));
     }
   } catch (error) {
-    again = false;
+    failed = true;
     onError(error);
   } finally {
     asking = false;
   }
   paint();
-  if (again || last?.key !== wanted().key) {
+  if (!failed && (again || !exact())) {
     again = false;
-    if (last) fetchPicture();
+    fetchPicture();
   }
   tell();
 }
 
-/** Draws the grid and the last picture, stretched to where it belongs now. */
-function paint() {
+/** @param {any} scene @param {{ width: number, top: number, bottom: number }} part @param {number} pinned */
+function draw(scene, part, pinned) {
+  const canvas = document.createElement("canvas");
+  const context = sized(canvas, part.width, Math.max(1, part.bottom - part.top));
+  context.translate(0, -part.top);
+  // Arrows between rows that stay and rows that scroll are drawn each time.
+  const drawn = drawScene(context, scene, pinned === 0);
+  if (pinned === 0) return { canvas, pinned: null, drawn };
+  const above = document.createElement("canvas");
+  drawScene(sized(above, part.width, pinned), scene, false);
+  return { canvas, pinned: above, drawn };
+}
+
+/** Keeps pictures of these looks alone, the newest and the widest as far as there is room. @param {string} looks */
+function forget(looks) {
+  pictures = pictures.filter((one) => one.looks === looks && one.key !== "");
+  const pixels = (/** @type {Picture} */ one) => one.canvas.width * one.canvas.height + (one.pinned ? one.pinned.width * one.pinned.height : 0);
+  const widest = Math.max(...pictures.map((one) => one.to - one.from));
+  let sum = pictures.reduce((all, one) => all + pixels(one), 0);
+  while (sum > KEPT && pictures.length > 2) {
+    const oldest = pictures.findIndex((one) => one.to - one.from < widest);
+    if (oldest < 0 || oldest === pictures.length - 1) break;
+    sum -= pixels(pictures.splice(oldest, 1)[0]);
+  }
+}
+
+/** Draws the grid and the pictures at hand, stretched to where they belong now, the best one last. */
+export function paint() {
   const { width, height: seen } = size();
-  const context = sized(picture, width, seen);
-  context.fillStyle = color("--grid");
-  for (const tick of ruler(view.from, view.to, width, 92).ticks) context.fillRect(Math.round(tick.x), 0, 1, Math.min(seen, height - top()));
-  const shade = color("--faint");
-  if (last) {
-    const [x0, x1] = [xOf(last.from), xOf(last.to)];
+  const context = sized(canvas, width, seen);
+  const stays = frozen();
+  const ticks = ruler(view.from, view.to, width, 92).ticks.map((tick) => Math.round(tick.x));
+  const grid = (/** @type {number} */ from, /** @type {number} */ to) => {
+    context.fillStyle = color("--grid");
+    for (const x of ticks) if (x >= from && x <= to) context.fillRect(x, 0, 1, Math.min(seen, layout.height - top()));
+  };
+  grid(0, width);
+  const last = pictures[pictures.length - 1];
+  const span = view.to - view.from;
+  const parts = pictures.filter((one) => one === last || (one.looks === last.looks && one.from < view.to && one.to > view.from));
+  // Finer pictures lie over coarser ones; the last is the one nearest to what is wanted.
+  const near = (/** @type {Picture} */ one) => (one === last && exact() ? Infinity : -Math.abs(Math.log((one.to - one.from) / span)));
+  parts.sort((a, b) => near(a) - near(b));
+  if (parts.length > 1 && exact()) parts.splice(0, parts.length - 1);
+  for (const one of parts) {
+    const [x0, x1] = [xOf(one.from), xOf(one.to)];
     context.imageSmoothingEnabled = x1 - x0 !== width;
-    context.drawImage(last.canvas, x0, last.top - top(), x1 - x0, last.canvas.height / density());
+    if (one !== parts[0]) {
+      context.clearRect(x0, 0, x1 - x0, seen);
+      grid(x0, x1);
+    }
+    const scaled = (/** @type {HTMLCanvasElement} */ of, /** @type {number} */ y) => context.drawImage(of, x0, y, x1 - x0, of.height / density());
+    context.save();
+    context.beginPath();
+    context.rect(0, stays, width, seen - stays);
+    context.clip();
+    scaled(one.canvas, one.top - top());
+    context.restore();
+    if (one.pinned && stays > 0) scaled(one.pinned, 0);
+    else if (one.pinned && one.top > 0) scaled(one.pinned, -top());
+  }
+  if (last?.pinned) arrows(context, last, stays);
+  if (stays > 0) {
+    context.fillStyle = color("--edge");
+    context.fillRect(0, stays - 4, width, 1);
   }
   // Where the trace has not begun or has ended.
   context.globalAlpha = 0.08;
-  context.fillStyle = shade;
-  const [start, end] = [xOf(0), xOf(/** @type {any} */ (window).tumitLength ?? view.to)];
+  context.fillStyle = color("--faint");
+  const [start, end] = [xOf(0), xOf(length())];
   if (start > 0) context.fillRect(0, 0, start, seen);
   if (end < width) context.fillRect(end, 0, width - end, seen);
   context.globalAlpha = 1;
 }
 
-/** @param {number} x @param {number} y of the pointer in the diagram's window */
+/** @param {CanvasRenderingContext2D} context @param {Picture} picture @param {number} stays */
+function arrows(context, picture, stays) {
+  const [x0, x1] = [xOf(picture.from), xOf(picture.to)];
+  const x = (/** @type {number} */ at) => x0 + (at / picture.width) * (x1 - x0);
+  for (const one of picture.drawn.arrows) {
+    const [a, b, c, d] = one.ends;
+    // Behind the pinned rows there is nothing to be seen.
+    const behind = (/** @type {number} */ y) => y >= layout.pinned && toWindow(y) < stays;
+    if (behind(b) || behind(d)) continue;
+    drawArrow(context, { ...one, ends: [x(a), toWindow(b), x(c), toWindow(d)] });
+  }
+  context.globalAlpha = 1;
+}
+
+/** What is at a point of the diagram's window, once the exact picture is there. @param {number} x @param {number} y */
 export function under(x, y) {
-  if (!last || last.key !== wanted().key) return null;
-  const at = y + top();
-  const found = hit(last.drawn, x, at);
-  return found ? { hit: found } : { mixture: mixture(last.drawn, x, at) };
+  const picture = exact();
+  if (!picture) return null;
+  const found = hit(picture.drawn, x, toRows(y), y, toWindow);
+  return found ? { hit: found } : { mixture: mixture(picture.drawn, x, toRows(y)) };
 }
 
 /** What the picture leaves out. */
 export function notes() {
-  return last?.drawn.notes ?? [];
+  return exact()?.drawn.notes ?? [];
+}
+
+/** What can be pointed at in the picture. */
+export function hits() {
+  return exact()?.drawn.hits ?? [];
 }
 
 /** @param {string} id */
 export function find(id) {
-  return last?.drawn.hits.find((one) => one.id === id) ?? null;
-}
-
-/**
- * Draws what lies over the picture: the line of the pointer, the part being chosen, what is lit.
- * @param {{ x: number | null, choice: [number, number] | null, lit: string[], main: string | null, chosen: string | null }} state
- */
-export function paintOver({ x, choice, lit, main, chosen }) {
-  const { width, height: seen } = size();
-  const context = sized(over, width, seen);
-  const accent = color("--accent");
-  if (choice) {
-    const [a, b] = choice;
-    context.fillStyle = color("--paper");
-    context.globalAlpha = 0.6;
-    context.fillRect(0, 0, a, seen);
-    context.fillRect(b, 0, width - b, seen);
-    context.globalAlpha = 1;
-    context.fillStyle = accent;
-    context.fillRect(a, 0, 1, seen);
-    context.fillRect(b, 0, 1, seen);
-  }
-  if (x !== null && !choice) {
-    context.fillStyle = color("--ink");
-    context.globalAlpha = 0.28;
-    context.fillRect(Math.round(x), 0, 1, seen);
-    context.globalAlpha = 1;
-  }
-  context.save();
-  context.translate(0, -top());
-  for (const id of lit) {
-    const one = find(id);
-    if (one) {
-      outline(context, one, color("--paper"), 5);
-      outline(context, one, accent, 2.5);
-    }
-  }
-  for (const [id, ink] of /** @type {const} */ ([[chosen, accent], [main, color("--ink")]])) {
-    const one = id ? find(id) : null;
-    if (one) outline(context, one, ink, 2);
-  }
-  context.restore();
+  return hits().find((one) => one.id === id) ?? null;
 }

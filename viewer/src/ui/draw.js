@@ -3,7 +3,8 @@
 /**
  * @typedef {{ kind: "rect" | "arrow" | "mark", id: string, color: string, box: number[] }} Hit
  * @typedef {{ x: number, y: number, width: number, height: number, step: number, colors: string[], values: number[], columns: [number, number][][] }} Cells
- * @typedef {{ hits: Hit[], cells: Cells[], notes: string[] }} Drawn
+ * @typedef {{ ends: number[], width: number, head: number, paint: [string, number], halo: [string, number] | null }} Arrow
+ * @typedef {{ hits: Hit[], cells: Cells[], arrows: Arrow[], notes: string[] }} Drawn
  */
 
 /** Kinds of entities, in the order of their numbers on the wire. */
@@ -28,11 +29,11 @@ function entity(number) {
 
 /**
  * Draws a scene.
- * @param {CanvasRenderingContext2D} context @param {any} scene @returns {Drawn}
+ * @param {CanvasRenderingContext2D} context @param {any} scene @param {boolean} [withArrows] else they are only listed @returns {Drawn}
  */
-export function drawScene(context, scene) {
+export function drawScene(context, scene, withArrows = true) {
   /** @type {Drawn} */
-  const drawn = { hits: [], cells: [], notes: scene.notes };
+  const drawn = { hits: [], cells: [], arrows: [], notes: scene.notes };
   /** @type {[string, number][]} */
   const paints = [["", 0], ...scene.paints];
   /** @param {number} paint @param {"fillStyle" | "strokeStyle"} as */
@@ -99,10 +100,10 @@ export function drawScene(context, scene) {
         const [x0, y0, dx, y1, width, head, paint, halo, ids] = columns(run, 9, 3);
         for (let i = 0; i < rows; i += 1) {
           const ends = [x0[i], y0[i], x0[i] + dx[i], y1[i]];
-          if (halo[i]) { ink(halo[i], "strokeStyle"); stroke(context, ends, width[i] + 1.8); }
-          ink(paint[i], "strokeStyle");
-          ink(paint[i], "fillStyle");
-          arrow(context, ends, width[i], head[i]);
+          /** @type {Arrow} */
+          const one = { ends, width: width[i], head: head[i], paint: paints[paint[i]], halo: halo[i] ? paints[halo[i]] : null };
+          drawn.arrows.push(one);
+          if (withArrows) drawArrow(context, one);
           const id = entity(ids[i]);
           if (id) drawn.hits.push({ kind: "arrow", id, color: paints[paint[i]][0], box: ends });
         }
@@ -147,6 +148,21 @@ function stroke(context, [x0, y0, x1, y1], width) {
   context.moveTo(x0, y0);
   context.lineTo(x1, y1);
   context.stroke();
+}
+
+/** @param {CanvasRenderingContext2D} context @param {Arrow} of */
+export function drawArrow(context, { ends, width, head, paint, halo }) {
+  const ink = (/** @type {[string, number]} */ [name, alpha]) => {
+    context.strokeStyle = name;
+    context.fillStyle = name;
+    context.globalAlpha = alpha;
+  };
+  if (halo) {
+    ink(halo);
+    stroke(context, ends, width + 1.8);
+  }
+  ink(paint);
+  arrow(context, ends, width, head);
 }
 
 /** @param {CanvasRenderingContext2D} context @param {number[]} ends @param {number} width @param {number} head */
@@ -219,15 +235,16 @@ function drawCells(context, [x, y, width, height], count, [palette, values, pack
 
 /**
  * The topmost entity at a point.
- * @param {Drawn} drawn @param {number} x @param {number} y @returns {Hit | null}
+ * @param {Drawn} drawn @param {number} x @param {number} y among the rows @param {number} seen the same in the window
+ * @param {(y: number) => number} toWindow arrows go from where one row is seen to where another is @returns {Hit | null}
  */
-export function hit(drawn, x, y) {
+export function hit(drawn, x, y, seen, toWindow) {
   for (let i = drawn.hits.length - 1; i >= 0; i -= 1) {
     const { kind, box } = drawn.hits[i];
     const [a, b, c, d] = box;
     if (kind === "rect" && x >= a && x < a + c + 1 && y >= b && y < b + d) return drawn.hits[i];
     if (kind === "mark" && Math.abs(x - a) <= 5 && y <= b + 1 && y >= b - c - 1) return drawn.hits[i];
-    if (kind === "arrow" && distance(x, y, box) <= 3) return drawn.hits[i];
+    if (kind === "arrow" && distance(x, seen, [a, toWindow(b), c, toWindow(d)]) <= 3) return drawn.hits[i];
   }
   return null;
 }

@@ -4,6 +4,9 @@
 const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
 const POWER = { s: 1e9, ms: 1e6, us: 1e3, "µs": 1e3, ns: 1 };
 
+/** A unit at the end of a text. */
+export const UNIT = /(?:s|ms|us|µs|ns)$/;
+
 /** The trace's first date in nanoseconds; dates of the page count from it. */
 let origin = 0n;
 
@@ -49,11 +52,11 @@ export function date(time, resolution) {
   return inUnit(absolute, unit, digits);
 }
 
-/** A duration with four significant digits. @param {number} nanos */
-export function duration(nanos) {
+/** A duration with four significant digits, or as many as said. @param {number} nanos @param {number} [significant] */
+export function duration(nanos, significant = 4) {
   const unit = unitOf(nanos);
   const whole = Math.floor(Math.abs(nanos) / unit[0]);
-  const digits = unit[0] === 1 ? 0 : Math.max(0, 4 - String(Math.max(whole, 1)).length);
+  const digits = unit[0] === 1 ? 0 : Math.max(0, significant - String(Math.max(whole, 1)).length);
   return inUnit(BigInt(Math.round(nanos)), unit, digits);
 }
 
@@ -65,16 +68,16 @@ export function percent(share) {
 
 /**
  * A date as someone types it: seconds, or with a unit. `null` when it is none.
- * @param {string} text @returns {number | null} nanoseconds after the trace's first date
+ * @param {string} text @param {bigint} [zero] what it counts from @returns {number | null} nanoseconds after the trace's first date
  */
-export function parseDate(text) {
+export function parseDate(text, zero = origin) {
   const plain = text.trim().replace(/[\s\u202f]/g, "").replace("−", "-").replace(",", ".");
   const match = /^(-?)(\d*)(?:\.(\d*))?(s|ms|us|µs|ns)?$/.exec(plain);
   if (!match || !(match[2] || match[3])) return null;
   const power = Math.log10(POWER[match[4] ?? "s"]);
   const part = (match[3] ?? "").slice(0, power).padEnd(power, "0");
   const absolute = BigInt((match[2] || "0") + part) * (match[1] ? -1n : 1n);
-  return Number(absolute - origin);
+  return Number(absolute - zero);
 }
 
 /**

@@ -1,8 +1,12 @@
-// Hands on the diagram: wheel, drag, double click, keys.
+// Hands on the diagram: wheel, drag, click, double click.
 
 import * as chart from "./chart.js";
+import { choose } from "./choice.js";
 import { byId } from "./dom.js";
-import { choose, close, hideTooltip, leave, point, repaint, state } from "./pointer.js";
+import { measure, snap } from "./measure.js";
+import { state } from "./over.js";
+import { hideTooltip, leave, point, pointToMeasure, repaint } from "./pointer.js";
+import { rowAt } from "./rows.js";
 import { fit, pan, show, view, zoom } from "./view.js";
 
 /** @type {HTMLElement} */ const diagram = byId("chart");
@@ -13,9 +17,9 @@ const SLACK = 4;
 export function listen() {
   diagram.addEventListener("wheel", wheel, { passive: false });
   byId("ruler").addEventListener("wheel", wheel, { passive: false });
-  diagram.addEventListener("pointerdown", (event) => press(event, diagram, event.shiftKey));
+  diagram.addEventListener("pointerdown", (event) => (event.ctrlKey || event.metaKey ? pressToMeasure(event) : press(event, diagram, event.shiftKey)));
   byId("ruler").addEventListener("pointerdown", (event) => press(event, byId("ruler"), true));
-  diagram.addEventListener("pointermove", (event) => { if (!event.buttons) point(...local(event, diagram), event); });
+  diagram.addEventListener("pointermove", (event) => { if (!event.buttons) point(...local(event, diagram), event).catch(() => {}); });
   diagram.addEventListener("pointerleave", leave);
   byId("ruler").addEventListener("pointermove", (event) => {
     if (!event.buttons) { state.x = local(event, byId("ruler"))[0]; repaint(); }
@@ -23,7 +27,6 @@ export function listen() {
   byId("ruler").addEventListener("pointerleave", leave);
   diagram.addEventListener("dblclick", fit);
   byId("ruler").addEventListener("dblclick", fit);
-  document.addEventListener("keydown", key);
 }
 
 /** @param {MouseEvent} event @param {HTMLElement} element @returns {[number, number]} */
@@ -80,7 +83,10 @@ function press(event, element, choosing) {
     const choice = state.choice;
     state.choice = null;
     if (choice && now.type === "pointerup" && choice[1] - choice[0] > SLACK) show(chart.timeAt(choice[0]), chart.timeAt(choice[1]), true);
-    else if (!moved && now.type === "pointerup" && element === diagram) choose(...local(now, element));
+    else if (!moved && now.type === "pointerup" && element === diagram) {
+      const [x, y] = local(now, element);
+      choose(x, y, rowAt(y));
+    }
     repaint();
   };
   element.addEventListener("pointermove", move);
@@ -88,33 +94,28 @@ function press(event, element, choosing) {
   element.addEventListener("pointercancel", end, { once: true });
 }
 
-/** @param {KeyboardEvent} event */
-function key(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || /** @type {HTMLElement} */ (event.target).closest("input, dialog")) return;
-  const rows = 60;
-  /** @type {Record<string, () => void>} */
-  const acts = {
-    ArrowLeft: () => pan(-0.15),
-    ArrowRight: () => pan(0.15),
-    ArrowUp: () => { scroller.scrollTop -= rows; },
-    ArrowDown: () => { scroller.scrollTop += rows; },
-    "+": () => zoom(1 / 1.5),
-    "=": () => zoom(1 / 1.5),
-    "-": () => zoom(1.5),
-    f: fit,
-    "[": () => history.back(),
-    "]": () => history.forward(),
-    g: () => byId("from").select(),
-    l: () => byId("side").click(),
-    t: () => byId("theme").click(),
-    "?": () => byId("sheet").showModal(),
-    Escape: close,
+/** Ctrl and a drag measure: from what begins or ends near one place to the same at another. @param {PointerEvent} event */
+function pressToMeasure(event) {
+  if (event.button !== 0) return;
+  event.preventDefault();
+  diagram.setPointerCapture(event.pointerId);
+  const first = snap(...local(event, diagram));
+  let moved = false;
+  const move = (/** @type {PointerEvent} */ now) => {
+    const [x, y] = local(now, diagram);
+    moved ||= Math.abs(chart.xOf(first.time) - x) > SLACK;
+    if (!moved) return;
+    pointToMeasure(x, y);
+    view.measured = [first.time, state.snap?.time ?? chart.timeAt(x)];
+    repaint();
   };
-  const act = acts[event.key];
-  if (act) {
-    event.preventDefault();
-    // What was pointed at moves away, or is to be left.
-    hideTooltip();
-    act();
-  }
+  const end = (/** @type {PointerEvent} */ now) => {
+    diagram.removeEventListener("pointermove", move);
+    if (moved && now.type === "pointerup") measure(first, snap(...local(now, diagram)));
+    else if (moved) view.measured = null;
+    repaint();
+  };
+  diagram.addEventListener("pointermove", move);
+  diagram.addEventListener("pointerup", end, { once: true });
+  diagram.addEventListener("pointercancel", end, { once: true });
 }

@@ -1,60 +1,52 @@
-// Pointing at the diagram: what is under the pointer, said in the tooltip and at the top, and lit with all that is related.
+// Pointing at the diagram: what is under the pointer, said in the tooltip and below the diagram, and lit with all that is related.
 
 import { ask } from "./api.js";
 import * as chart from "./chart.js";
 import { byId, make } from "./dom.js";
+import { facts, pairs } from "./facts.js";
 import { date, duration, grouped, percent } from "./format.js";
-import { inspect, pairs, values } from "./panel.js";
+import { values } from "./legend.js";
+import { snap } from "./measure.js";
+import { paintOver, state } from "./over.js";
+import { rowAt, toWindow } from "./rows.js";
+import { say, sayNothing } from "./status.js";
 import { paintRuler } from "./timeline.js";
-import { light, rowAt, rowOf } from "./tree.js";
-import { show, view } from "./view.js";
+import { light } from "./tree.js";
+import { view } from "./view.js";
 
 /** @type {HTMLElement} */ const tooltip = byId("tooltip");
 
-/** What is pointed at and chosen. */
-export const state = {
-  /** @type {number | null} */ x: null,
-  /** @type {[number, number] | null} */ choice: null,
-  /** @type {string[]} */ lit: [],
-  /** @type {string | null} */ main: null,
-  /** @type {string | null} */ chosen: null,
-};
-
-/** @type {Map<string, any>} what has been asked before */
-const known = new Map();
 /** Counts movements, so that a late answer does not speak of an old place. */
 let turn = 0;
 
 export function repaint() {
-  chart.paintOver(state);
+  paintOver();
   paintRuler(state.x, state.choice);
-}
-
-/** @param {string} id */
-async function facts(id) {
-  if (!known.has(id)) {
-    if (known.size > 2000) known.clear();
-    const answer = await ask("facts", { id });
-    if (!answer) return undefined;
-    known.set(id, answer);
-  }
-  return known.get(id);
 }
 
 export function leave() {
   turn += 1;
-  Object.assign(state, { x: null, lit: [], main: null });
+  Object.assign(state, { x: null, y: null, row: null, snap: null, lit: [], main: null });
   tooltip.hidden = true;
-  byId("readout").replaceChildren();
+  sayNothing();
   light(null);
   repaint();
+}
+
+/** What was pointed at has moved away. */
+export function forgetPointed() {
+  if (state.main === null && tooltip.hidden) return;
+  turn += 1;
+  Object.assign(state, { lit: [], main: null });
+  tooltip.hidden = true;
+  sayNothing();
 }
 
 /** @param {number} x @param {number} y in the diagram's window @param {{ clientX: number, clientY: number }} pointer */
 export async function point(x, y, pointer) {
   const mine = ++turn;
-  state.x = x;
-  const row = rowAt(y + chart.top());
+  const row = rowAt(y);
+  Object.assign(state, { x, y, row: row?.id ?? null, snap: null });
   light(row?.id ?? null);
   const found = chart.under(x, y);
   const id = found?.hit?.id ?? null;
@@ -91,11 +83,6 @@ export async function point(x, y, pointer) {
   }
 }
 
-/** The line at the top. @param {string} now @param {string} name @param {string} [where] */
-function say(now, name, where = "") {
-  byId("readout").replaceChildren(make("b", { text: now }), name ? `   ${name}` : "", where ? ` · ${where}` : "");
-}
-
 /** @param {any} all @param {string} color @param {{ clientX: number, clientY: number }} pointer */
 function describe(all, color, pointer) {
   const list = make("dl");
@@ -114,7 +101,7 @@ function describe(all, color, pointer) {
 
 /**
  * @param {{ name: string, color: string, share: number }[]} mix @param {number | null} count
- * @param {import("./tree.js").Row} row @param {{ clientX: number, clientY: number }} pointer
+ * @param {import("./rows.js").Row} row @param {{ clientX: number, clientY: number }} pointer
  */
 function blend(mix, count, row, pointer) {
   const list = make("div", { class: "mix" });
@@ -130,8 +117,8 @@ function blend(mix, count, row, pointer) {
 /** Puts the tooltip below what is pointed at, or above it: never over it. @param {{ clientX: number, clientY: number }} pointer */
 function place({ clientX, clientY }) {
   const chartTop = byId("chart").getBoundingClientRect().top;
-  const row = rowAt(clientY - chartTop + chart.top());
-  const from = row ? row.y - chart.top() + chartTop : clientY;
+  const row = rowAt(clientY - chartTop);
+  const from = row ? toWindow(row.y) + chartTop : clientY;
   const to = row ? Math.min(from + row.height, clientY + 90) : clientY;
   tooltip.hidden = false;
   const { offsetWidth: wide, offsetHeight: tall } = tooltip;
@@ -143,51 +130,16 @@ function place({ clientX, clientY }) {
   tooltip.style.top = `${Math.max(4, Math.min(y, innerHeight - tall - 4))}px`;
 }
 
+/** Shows to what a measurement would be drawn. @param {number} x @param {number} y */
+export function pointToMeasure(x, y) {
+  turn += 1;
+  const spot = snap(x, y);
+  Object.assign(state, { x, y, snap: spot.id ? spot : null, lit: [], main: null });
+  tooltip.hidden = true;
+  say(date(spot.time, (view.to - view.from) / chart.size().width), spot.id ? "snaps to what begins or ends there" : "");
+  repaint();
+}
+
 export function hideTooltip() {
   tooltip.hidden = true;
-}
-
-/** Opens the inspector on what is at a point, or closes it. @param {number} x @param {number} y */
-export async function choose(x, y) {
-  const found = chart.under(x, y);
-  const row = rowAt(y + chart.top());
-  if (found?.hit) await open(found.hit.id);
-  else if (found?.mixture || !row) close();
-  else await open(`c${row.id}`);
-}
-
-/** @param {string} id */
-async function open(id) {
-  const all = await facts(id).catch(() => undefined);
-  if (!all) return;
-  state.chosen = id;
-  inspect(all, { close, go: visit, zoom: zoomTo });
-  repaint();
-}
-
-/** Shows another entity, where it is. @param {string} id */
-async function visit(id) {
-  const all = await facts(id).catch(() => undefined);
-  if (!all) return;
-  const span = view.to - view.from;
-  if (all.to < view.from || all.from > view.to) {
-    const middle = (all.from + all.to) / 2;
-    show(middle - span / 2, middle + span / 2, true);
-  }
-  const row = rowOf(all.container);
-  const { height } = chart.size();
-  if (row && (row.y < chart.top() || row.y + row.height > chart.top() + height)) byId("scroller").scrollTo({ top: row.y - height / 2 });
-  await open(id);
-}
-
-/** @param {any} all */
-function zoomTo(all) {
-  const span = all.to - all.from;
-  show(all.from - span * 0.15, all.to + span * 0.15, true);
-}
-
-export function close() {
-  state.chosen = null;
-  byId("inspector").hidden = true;
-  repaint();
 }

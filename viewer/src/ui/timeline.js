@@ -4,7 +4,7 @@ import { ask } from "./api.js";
 import { byId, color, density, sized } from "./dom.js";
 import { drawScene } from "./draw.js";
 import { date, duration, ruler } from "./format.js";
-import { length, looks, show, view } from "./view.js";
+import { length, looks, pan, show, view } from "./view.js";
 
 /** @type {HTMLElement} */ const minimap = byId("minimap");
 /** @type {HTMLElement} */ const frame = minimap.querySelector(".window");
@@ -29,6 +29,15 @@ export function paintRuler(pointer, choice) {
   }
   const nanos = (view.to - view.from) / Math.max(width, 1);
   const time = (/** @type {number} */ x) => view.from + x * nanos;
+  if (view.measured && !choice) {
+    const [a, b] = view.measured.map((at) => (at - view.from) / nanos).sort((one, other) => one - other);
+    context.fillStyle = color("--accent-soft");
+    context.fillRect(a, 0, b - a, height);
+    context.fillStyle = color("--accent");
+    for (const x of [a, b]) context.fillRect(Math.round(x), 0, 1, height);
+    const [left, right] = [Math.max(a, 0), Math.min(b, width)];
+    if (right > left) flag(context, (left + right) / 2, width, duration(Math.abs(view.measured[1] - view.measured[0])), color("--accent"));
+  }
   if (choice) {
     context.fillStyle = color("--accent-soft");
     context.fillRect(choice[0], 0, choice[1] - choice[0], height);
@@ -54,8 +63,27 @@ function flag(context, x, width, text, fill) {
 /** Fetches and draws the whole trace in one strip. */
 export async function paintOverview() {
   const [width, height] = [minimap.clientWidth, minimap.clientHeight];
-  const scene = await ask("overview", { from: 0, to: length(), width, top: 0, bottom: height, resolution: density(), ...looks() });
+  const { theme, dimmed, hidden } = looks();
+  const scene = await ask("overview", { from: 0, to: length(), width, top: 0, bottom: height, resolution: density(), theme, dimmed, hidden });
   if (scene) drawScene(sized(/** @type {HTMLCanvasElement} */ (minimap.firstElementChild), width, height), scene);
+}
+
+/**
+ * Marks on the minimap where something was found.
+ * @param {{ from: number, to: number, bins: number[] } | null} found
+ */
+export function markFound(found) {
+  const [width, height] = [minimap.clientWidth, minimap.clientHeight];
+  const context = sized(/** @type {HTMLCanvasElement} */ (minimap.querySelector(".found")), width, height);
+  if (!found) return;
+  const most = Math.max(1, ...found.bins);
+  const step = ((found.to - found.from) / found.bins.length / length()) * width;
+  context.fillStyle = color("--alert");
+  found.bins.forEach((count, place) => {
+    if (count === 0) return;
+    const tall = 5 + (height - 5) * 0.6 * (Math.log1p(count) / Math.log1p(most));
+    context.fillRect((found.from / length()) * width + place * step, height - tall, Math.max(2, step), tall);
+  });
 }
 
 /** Puts the frame around the part that is shown. */
@@ -65,34 +93,52 @@ export function paintWindow() {
   frame.style.left = `${from * 100}%`;
   frame.style.width = `${Math.max(0, to - from) * 100}%`;
   frame.classList.toggle("all", from <= 0 && to >= 1);
+  frame.classList.toggle("narrow", (to - from) * minimap.clientWidth < 24);
   minimap.setAttribute("aria-valuenow", String(Math.round(((from + to) / 2) * 100)));
   minimap.setAttribute("aria-valuetext", `${date(view.from, (view.to - view.from) / 1000)} to ${date(view.to, (view.to - view.from) / 1000)}`);
 }
 
-/** Lets the frame be dragged, and a new one be drawn. */
+/** Lets the frame be moved, stretched by its edges, and drawn anew; keys move it. */
 export function listenToMinimap() {
   const at = (/** @type {PointerEvent} */ event) => {
     const box = minimap.getBoundingClientRect();
     return ((event.clientX - box.left) / box.width) * length();
   };
+  const slack = () => length() / 400;
   minimap.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
     minimap.setPointerCapture(event.pointerId);
-    const start = at(event);
-    const span = view.to - view.from;
-    const inside = start >= view.from && start <= view.to && span < length() * 0.98;
-    const first = view.from;
+    const [start, { from, to }] = [at(event), { ...view }];
+    const edge = [...frame.children].indexOf(/** @type {Element} */ (event.target));
+    const inside = start >= from && start <= to && to - from < length() * 0.98;
     const move = (/** @type {PointerEvent} */ moved) => {
-      const now = at(moved);
-      if (inside) show(first + now - start, first + now - start + span);
-      else if (Math.abs(now - start) > length() / 400) show(Math.max(0, Math.min(start, now)), Math.min(length(), Math.max(start, now)));
+      const now = Math.max(0, Math.min(length(), at(moved)));
+      const by = at(moved) - start;
+      if (edge === 0) show(Math.min(from + by, to - slack()), to);
+      else if (edge === 1) show(from, Math.max(to + by, from + slack()));
+      else if (inside) show(from + by, to + by);
+      else if (Math.abs(by) > slack()) show(Math.min(start, now), Math.max(start, now));
     };
     const end = (/** @type {PointerEvent} */ ended) => {
-      const still = Math.abs(at(ended) - start) <= length() / 400;
-      if (still && !inside) show(start - span / 2, start + span / 2);
+      const span = to - from;
+      if (Math.abs(at(ended) - start) <= slack() && !inside && edge < 0) show(start - span / 2, start + span / 2);
       minimap.removeEventListener("pointermove", move);
     };
     minimap.addEventListener("pointermove", move);
     minimap.addEventListener("pointerup", end, { once: true });
+    minimap.addEventListener("pointercancel", end, { once: true });
+  });
+  minimap.addEventListener("keydown", (event) => {
+    const span = view.to - view.from;
+    /** @type {Record<string, () => void>} */
+    const acts = {
+      Home: () => show(0, span, true),
+      End: () => show(length() - span, length(), true),
+      PageDown: () => pan(0.9),
+      PageUp: () => pan(-0.9),
+    };
+    if (!acts[event.key]) return;
+    event.preventDefault();
+    acts[event.key]();
   });
 }

@@ -1,60 +1,129 @@
-// The tree of containers: rows beside the diagram, folded by click and by key.
+// The tree of containers: rows beside the diagram, a treegrid for keys and screen readers. Only the rows near the window exist.
 
 import { byId, make } from "./dom.js";
-import { changed, remember, toggle, view } from "./view.js";
+import { state } from "./over.js";
+import { frozen, labelled, layout, measured, reveal, rowOf, top } from "./rows.js";
+import { view } from "./view.js";
 
-/**
- * @typedef {{ kind: string, name: string, y: number, height: number, bounds: [string, string] | null }} Strip with its largest and least value
- * @typedef {{ id: number, name: string, type: string, depth: number, y: number, height: number, expandable: boolean, folded: boolean, strips: Strip[] }} Row
- */
+/** The container whose row has the keyboard's attention. @type {number | null} */
+let current = null;
+/** The part of the heights for which rows exist. */
+let drawn = [0, 0];
+/** @type {{ fold: (row: import("./rows.js").Row) => void, menu: (row: import("./rows.js").Row, at: DOMRect) => void, press: (event: PointerEvent, row: import("./rows.js").Row) => void,
+ *   pin: (row: import("./rows.js").Row) => void, hide: (row: import("./rows.js").Row) => void, choose: (row: import("./rows.js").Row) => void }} */
+let hands;
 
-/** @type {Row[]} */
-let rows = [];
-/** The row that has the keyboard's attention. */
-let current = 0;
+/** @type {HTMLElement} */ const pins = byId("pins");
+/** @type {HTMLElement} */ const others = byId("others");
+/** @type {HTMLElement} */ const stuck = byId("stuck");
 
-const tree = () => byId("tree");
-
-/** @param {Row[]} next */
-export function showRows(next) {
-  rows = next;
-  const focused = document.activeElement?.closest?.("[role=row]");
-  const kept = focused ? Number(/** @type {HTMLElement} */ (focused).dataset.id) : null;
-  const place = rows.findIndex((row) => row.id === kept);
-  current = Math.max(0, place >= 0 ? place : Math.min(current, rows.length - 1));
-  tree().replaceChildren(...rows.map(element));
-  if (place >= 0) focus(place);
+/** @param {typeof hands} acts what hands do to rows */
+export function listenToRows(acts) {
+  hands = acts;
+  const tree = byId("tree");
+  tree.addEventListener("keydown", key);
+  tree.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
+    const row = of(event);
+    if (row && event.button === 0 && !/** @type {HTMLElement} */ (event.target).closest("button")) hands.press(event, row);
+  });
+  // A click without a pointer comes from a screen reader or the like.
+  tree.addEventListener("click", (/** @type {MouseEvent} */ event) => {
+    const row = of(event);
+    if (!row || event.detail !== 0 || /** @type {HTMLElement} */ (event.target).closest("button")) return;
+    if (row.expandable) hands.fold(row);
+    else hands.choose(row);
+  });
+  tree.addEventListener("pointerover", (/** @type {PointerEvent} */ event) => { state.row = of(event)?.id ?? null; });
+  tree.addEventListener("pointerleave", () => { state.row = null; });
+  tree.addEventListener("contextmenu", (/** @type {MouseEvent} */ event) => {
+    const row = of(event);
+    if (!row) return;
+    event.preventDefault();
+    focus(row.id);
+    hands.menu(row, new DOMRect(event.clientX, event.clientY, 0, 0));
+  });
+  tree.addEventListener("focusin", (/** @type {FocusEvent} */ event) => {
+    const row = of(event);
+    if (row) current = row.id;
+  });
+  byId("scroller").addEventListener("scroll", () => {
+    const [from, to] = near();
+    if (top() < drawn[0] + 1 && drawn[0] > 0 || top() + byId("scroller").clientHeight > drawn[1] || from > drawn[1] || to < drawn[0]) fill();
+    stick();
+  });
 }
 
-/** The row at a height. @param {number} y @returns {Row | undefined} */
-export function rowAt(y) {
-  return rows.find((row) => y >= row.y && y < row.y + row.height);
+/** @param {Event} event */
+function of(event) {
+  const box = /** @type {HTMLElement} */ (event.target).closest?.("[role=row]");
+  return box ? rowOf(Number(/** @type {HTMLElement} */ (box).dataset.id)) : undefined;
 }
 
-/** The row of a container. @param {number} id */
-export function rowOf(id) {
-  return rows.find((row) => row.id === id);
+/** The heights for which rows should exist. */
+function near() {
+  const seen = byId("scroller").clientHeight;
+  return [top() - seen, top() + 2 * seen];
+}
+
+/** Shows the rows of the layout anew. */
+export function showRows() {
+  pins.style.height = `${layout.pinned}px`;
+  pins.classList.toggle("stay", frozen() > 0);
+  if (current === null || !rowOf(current)) current = layout.rows[0]?.id ?? null;
+  fill();
+  stick();
+}
+
+function fill() {
+  const focused = document.activeElement?.closest?.("[role=row]") ? current : null;
+  const [from, to] = near();
+  drawn = [Math.max(0, from), to];
+  byId("tree").setAttribute("aria-rowcount", String(layout.rows.length));
+  /** @type {HTMLElement[]} */ const above = [];
+  /** @type {HTMLElement[]} */ const below = [];
+  for (const row of layout.rows) names.set(row.id, row.name);
+  layout.rows.forEach((row, place) => {
+    if (row.pinned) above.push(element(row, place));
+    else if ((row.y + row.height > from && row.y < to) || row.id === current) below.push(element(row, place));
+  });
+  pins.replaceChildren(...above);
+  others.replaceChildren(...below);
+  if (focused !== null) focus(focused);
+}
+
+/** Says what the first rows stand in, when that has been scrolled away. */
+function stick() {
+  const stays = frozen();
+  const line = top() + stays;
+  const first = layout.rows.find((row) => !row.pinned && row.y + row.height > line + 2);
+  // What holds everything says nothing.
+  const all = layout.rows.filter((row) => !row.pinned && row.depth === 0).length === 1;
+  const away = (first?.above ?? []).map(rowOf).filter((row) => row && !row.pinned && row.y + 2 < line && !(all && row.depth === 0));
+  stuck.hidden = away.length === 0 || top() < 2;
+  stuck.style.top = `${stays}px`;
+  const inner = away[away.length - 1];
+  if (stuck.hidden || !inner) return;
+  const text = away.map((row) => row?.name).join(" › ");
+  if (stuck.dataset.text === text) return;
+  stuck.dataset.text = text;
+  stuck.replaceChildren(make("button", { type: "button", tabindex: -1, title: `Back to ${text}`, text, onclick: () => { byId("scroller").scrollTop = inner.y - frozen(); } }));
 }
 
 /** Lights the row that is pointed at. @param {number | null} id */
 export function light(id) {
-  tree().querySelector(".lit")?.classList.remove("lit");
-  if (id !== null) tree().querySelector(`[data-id="${id}"]`)?.classList.add("lit");
+  byId("tree").querySelector(".lit")?.classList.remove("lit");
+  if (id !== null) byId("tree").querySelector(`[data-id="${id}"]`)?.classList.add("lit");
 }
 
-/** The strips of a row that its name alone does not explain. @param {Row} row */
-export function labelled(row) {
-  const several = row.strips.filter((strip) => strip.kind === "states" || strip.kind === "summary").length > 1;
-  return row.strips.filter((strip) => strip.kind === "variable" || (several && strip.kind !== "events"));
+/** The row that keys act on: the focused one. */
+export function focusedRow() {
+  const inside = document.activeElement?.closest?.("#tree");
+  return inside && current !== null ? rowOf(current) : undefined;
 }
 
-/** Whether a strip has room for its least and largest value. @param {Strip} strip */
-export function measured(strip) {
-  return strip.bounds !== null && strip.height >= 20;
-}
-
-/** @param {Row} row @param {number} place */
+/** @param {import("./rows.js").Row} row @param {number} place */
 function element(row, place) {
+  const shift = row.y - (row.pinned ? 0 : layout.pinned);
   const labels = labelled(row).map((strip) => {
     const label = make("span", { class: "what", text: strip.name, title: strip.name });
     label.style.top = `${strip.y - row.y + strip.height / 2 - 7}px`;
@@ -67,21 +136,28 @@ function element(row, place) {
     return bound;
   }));
   const turn = make("span", { class: "turn", "aria-hidden": "true" });
-  if (row.expandable) turn.append(triangle());
+  if (row.expandable) turn.append(icon("0 0 10 10", "M3 1.5 7.5 5 3 8.5z"));
+  const pinned = view.pinned.includes(row.id);
+  const above = pinned ? row.above.map((id) => names.get(id)).filter((name) => name !== undefined) : [];
+  const where = above.join(" › ");
   const box = make(
     "div",
     {
-      class: row.expandable ? "row group" : "row", role: "row", "aria-level": row.depth + 1, "aria-label": row.name,
-      "aria-expanded": row.expandable ? String(!row.folded) : null, tabindex: place === current ? 0 : -1, "data-id": row.id,
-      title: `${row.type} · ${row.name}`, onclick: () => { focus(place); fold(row); }, onkeydown: (/** @type {KeyboardEvent} */ event) => key(event, place),
+      class: `row${row.expandable ? " group" : ""}${row.pinned ? " pinned" : ""}${pinned ? " pin" : ""}`, role: "row", "aria-level": row.depth + 1, "aria-label": row.name,
+      "aria-rowindex": place + 1, "aria-expanded": row.expandable ? String(!row.folded) : null, "aria-description": pinned ? "pinned" : null,
+      tabindex: row.id === current ? 0 : -1, "data-id": row.id, title: `${row.type} · ${where ? `${where} › ` : ""}${row.name}`,
     },
     turn,
-    make("span", { class: "label", role: "gridcell", text: row.name }),
+    make("span", { class: "label", role: "gridcell" }, ...marked(row.name), above.length > 0 && make("i", { text: above[above.length - 1] })),
     ...labels, ...bounds,
+    make("span", { class: "hands", role: "gridcell" },
+      hand(pinned ? "Unpin" : "Pin", row, "M8 1.5v0M5.5 2h5M6.2 2v4L4 8.6h8L9.8 6V2M8 8.8v5", () => hands.pin(row)),
+      hand("Hide", row, "M3.5 3.5l9 9M12.5 3.5l-9 9", () => hands.hide(row)),
+      hand("More for", row, "M3.5 8h.1M8 8h.1M12.5 8h.1", (at) => hands.menu(row, at))),
   );
   // The name ends where the label beside it begins.
   if (labels.length > 0) box.style.setProperty("--label", `calc(var(--what) + var(--bounds) + 18px)`);
-  box.style.top = `${row.y}px`;
+  box.style.top = `${shift}px`;
   box.style.height = `${row.height}px`;
   box.style.paddingLeft = `${4 + row.depth * 12}px`;
   if (labels.length > 0 && row.strips.length > 1) {
@@ -94,61 +170,90 @@ function element(row, place) {
   return box;
 }
 
-function triangle() {
+/** Names of all rows seen so far. @type {Map<number, string>} */
+const names = new Map();
+
+/** A name, with what is looked for in it marked. @param {string} name @returns {(Node | string)[]} */
+function marked(name) {
+  const wanted = view.names.trim().toLowerCase();
+  const at = wanted ? name.toLowerCase().indexOf(wanted) : -1;
+  if (at < 0) return [name];
+  return [name.slice(0, at), make("mark", { text: name.slice(at, at + wanted.length) }), name.slice(at + wanted.length)];
+}
+
+/** @param {string} what @param {import("./rows.js").Row} row @param {string} path @param {(at: DOMRect) => void} act */
+function hand(what, row, path, act) {
+  return make("button", {
+    type: "button", tabindex: -1, "aria-label": `${what} ${row.name}`, title: what === "More for" ? "More" : what,
+    onclick: (/** @type {MouseEvent} */ event) => {
+      event.stopPropagation();
+      focus(row.id);
+      act(/** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect());
+    },
+  }, icon("0 0 16 16", path));
+}
+
+/** @param {string} box @param {string} d */
+function icon(box, d) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("viewBox", "0 0 10 10");
+  svg.setAttribute("viewBox", box);
+  svg.setAttribute("aria-hidden", "true");
   const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  path.setAttribute("d", "M3 1.5 7.5 5 3 8.5z");
+  path.setAttribute("d", d);
   svg.append(path);
   return svg;
 }
 
-/** @param {Row} row */
-function fold(row) {
-  if (!row.expandable) return;
-  toggle(view.toggled, row.id);
-  remember();
-  changed("rows");
-}
-
-/** @param {number} place */
-function focus(place) {
-  const boxes = tree().children;
-  boxes[current]?.setAttribute("tabindex", "-1");
-  current = Math.min(Math.max(place, 0), rows.length - 1);
-  const box = /** @type {HTMLElement | undefined} */ (boxes[current]);
+/** Gives a row the keyboard's attention. @param {number} id */
+export function focus(id) {
+  const row = rowOf(id);
+  if (!row) return;
+  byId("tree").querySelector("[tabindex='0'][role=row]")?.setAttribute("tabindex", "-1");
+  current = id;
+  reveal(row);
+  let box = /** @type {HTMLElement | null} */ (byId("tree").querySelector(`[data-id="${id}"]`));
+  if (!box) {
+    fill();
+    box = /** @type {HTMLElement | null} */ (byId("tree").querySelector(`[data-id="${id}"]`));
+  }
   box?.setAttribute("tabindex", "0");
-  box?.focus();
+  box?.focus({ preventScroll: true });
 }
 
-/** @param {KeyboardEvent} event @param {number} place */
-function key(event, place) {
-  const row = rows[place];
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
+/** @param {KeyboardEvent} event */
+function key(event) {
+  const row = of(event);
+  if (!row || event.ctrlKey || event.metaKey || event.altKey) return;
+  const rows = layout.rows;
+  const place = rows.indexOf(row);
+  const go = (/** @type {number} */ to) => focus(rows[Math.min(Math.max(to, 0), rows.length - 1)].id);
   switch (event.key) {
-    case "ArrowDown": focus(place + 1); break;
-    case "ArrowUp": focus(place - 1); break;
-    case "Home": focus(0); break;
-    case "End": focus(rows.length - 1); break;
-    case "Enter": case " ": fold(row); break;
+    case "ArrowDown": go(place + 1); break;
+    case "ArrowUp": go(place - 1); break;
+    case "PageDown": go(place + 10); break;
+    case "PageUp": go(place - 10); break;
+    case "Home": go(0); break;
+    case "End": go(rows.length - 1); break;
+    case "Enter":
+      if (row.expandable) hands.fold(row);
+      else hands.choose(row);
+      break;
+    case " ": hands.fold(row); break;
+    case "ContextMenu": hands.menu(row, /** @type {HTMLElement} */ (event.target).getBoundingClientRect()); break;
+    case "F10":
+      if (!event.shiftKey) return;
+      hands.menu(row, /** @type {HTMLElement} */ (event.target).getBoundingClientRect());
+      break;
     case "ArrowRight":
-      if (row.expandable && row.folded) fold(row);
-      else if (row.expandable) focus(place + 1);
+      if (row.expandable && row.folded) hands.fold(row);
+      else if (row.expandable) go(place + 1);
       break;
     case "ArrowLeft":
-      if (row.expandable && !row.folded) fold(row);
-      else focus(rows.findLastIndex((other, at) => at < place && other.depth < row.depth));
+      if (row.expandable && !row.folded) hands.fold(row);
+      else if (row.depth > 0) go(rows.findLastIndex((other, at) => at < place && other.depth < row.depth));
       break;
     default: return;
   }
   event.preventDefault();
   event.stopPropagation();
-}
-
-/** @param {number | null} level containers at this depth are folded, all others are not */
-export function foldAll(level) {
-  view.level = level;
-  view.toggled.clear();
-  remember();
-  changed("rows");
 }

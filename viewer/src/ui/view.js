@@ -1,4 +1,4 @@
-// What is shown: the interval, the folds, what is dimmed or hidden, the theme. All of it lives in the address.
+// What is shown: the interval, the rows, what is dimmed or hidden, what is chosen and measured. All of it lives in the address.
 
 /**
  * @typedef {object} View
@@ -6,24 +6,40 @@
  * @property {number} to
  * @property {number | null} level containers at this depth are folded
  * @property {Set<number>} toggled containers that differ from that
+ * @property {number[]} pinned containers that stand on top, in this order
+ * @property {Set<number>} gone containers that are not drawn
+ * @property {[number, number][]} moved `[container, the sibling before which it goes]`, one after the other; 0 is the end
+ * @property {string} names text that the names of the rows have in them
  * @property {Set<number>} dimmed values
  * @property {Set<number>} hidden types
+ * @property {string | null} chosen the entity in the inspector
+ * @property {[number, number] | null} measured two dates
+ * @typedef {"time" | "rows" | "look" | "choice"} Change
  */
 
 /** @type {View} */
-export const view = { from: 0, to: 1, level: null, toggled: new Set(), dimmed: new Set(), hidden: new Set() };
+export const view = {
+  from: 0, to: 1, level: null, toggled: new Set(), pinned: [], gone: new Set(), moved: [], names: "", dimmed: new Set(), hidden: new Set(),
+  chosen: null, measured: null,
+};
 
+/** The zooms that led here, from the widest: each holds the next. @type {[number, number][]} */
+let trail = [];
 let whole = 1;
-/** @type {((kind: "time" | "rows" | "look") => void)[]} */
+/** @type {((kind: Change) => void)[]} */
 const listeners = [];
 let timer = 0;
+/** What is typed into the address by hand has come from elsewhere; all else is ours. */
+let written = "";
+/** @type {(rows: string) => void} */
+let save = () => {};
 
-/** @param {(kind: "time" | "rows" | "look") => void} listener */
+/** @param {(kind: Change) => void} listener */
 export function onChange(listener) {
   listeners.push(listener);
 }
 
-/** @param {"time" | "rows" | "look"} kind */
+/** @param {Change} kind */
 export function changed(kind) {
   listeners.forEach((listener) => listener(kind));
 }
@@ -33,14 +49,28 @@ export function length() {
   return whole;
 }
 
-/** @param {number} duration */
-export function start(duration) {
+/** The zooms that led here, the whole trace first. */
+export function crumbs() {
+  return trail;
+}
+
+/**
+ * @param {number} duration @param {string} remembered how the rows were when the trace was last looked at
+ * @param {(rows: string) => void} remember
+ */
+export function start(duration, remembered, remember) {
   whole = duration;
-  read();
-  window.addEventListener("popstate", () => {
+  const here = location.hash.slice(1);
+  read(here || remembered);
+  trail = history.state?.trail ?? nested([], [view.from, view.to]);
+  save = remember;
+  if (!here) keep(true);
+  window.addEventListener("popstate", (event) => {
     window.clearTimeout(timer);
     timer = 0;
-    read();
+    read(location.hash.slice(1));
+    trail = event.state?.trail ?? nested([], [view.from, view.to]);
+    save(rowsPart());
     changed("rows");
   });
 }
@@ -91,32 +121,73 @@ export function remember() {
   timer = window.setTimeout(keep, 250);
 }
 
-function keep() {
+/** Puts the view into the address as a step of the history by itself. @param {boolean} [instead] in place of the step before */
+export function keep(instead = false) {
   window.clearTimeout(timer);
   timer = 0;
-  if ((location.hash || "#") !== write()) history.pushState(null, "", write());
+  const address = write();
+  trail = nested(trail, [view.from, view.to]);
+  if (instead === true) history.replaceState({ trail }, "", address);
+  else if ((location.hash || "#") !== address) history.pushState({ trail }, "", address);
+  if (written !== address) {
+    written = address;
+    save(rowsPart());
+    listeners.forEach((listener) => listener("choice"));
+  }
 }
 
+/**
+ * A trail with one more zoom: those stay that hold it and are clearly wider.
+ * @param {[number, number][]} before @param {[number, number]} now @returns {[number, number][]}
+ */
+function nested(before, [from, to]) {
+  /** @type {[number, number]} */
+  const all = [0, whole];
+  if (from <= 0 && to >= whole) return [all];
+  const wider = before.filter(([a, b], at) => at > 0 && a <= from && b >= to && b - a >= 2 * (to - from));
+  return [all, ...wider.slice(-4), [from, to]];
+}
+
+const SETS = /** @type {const} */ (["toggled", "gone", "dimmed", "hidden"]);
+
 function write() {
-  const parts = new URLSearchParams();
+  const parts = new URLSearchParams(rowsPart());
   if (view.from !== 0 || view.to !== whole) parts.set("t", `${view.from}-${view.to}`.replace("--", "-~"));
-  if (view.level !== null) parts.set("level", String(view.level));
-  for (const name of /** @type {const} */ (["toggled", "dimmed", "hidden"])) {
-    if (view[name].size) parts.set(name, [...view[name]].join(" "));
-  }
+  if (view.names) parts.set("names", view.names);
+  if (view.chosen) parts.set("chosen", view.chosen);
+  if (view.measured) parts.set("measured", view.measured.join(" "));
   return "#" + parts;
 }
 
-function read() {
-  const parts = new URLSearchParams(location.hash.slice(1));
+/** The part of the address that says how the rows look: it is remembered with the trace. */
+function rowsPart() {
+  const parts = new URLSearchParams();
+  if (view.level !== null) parts.set("level", String(view.level));
+  for (const name of SETS) {
+    if (view[name].size) parts.set(name, [...view[name]].join(" "));
+  }
+  if (view.pinned.length) parts.set("pinned", view.pinned.join(" "));
+  if (view.moved.length) parts.set("moved", view.moved.map((pair) => pair.join("-")).join(" "));
+  return String(parts);
+}
+
+/** @param {string} address */
+function read(address) {
+  const parts = new URLSearchParams(address);
+  const words = (/** @type {string} */ name) => (parts.get(name) ?? "").split(" ");
+  const numbers = (/** @type {string} */ name) => words(name).filter((text) => /^\d+$/.test(text)).map(Number);
   const times = /^(-?\d+)-(~?\d+)$/.exec(parts.get("t") ?? "");
   const [from, to] = times ? [Number(times[1]), Number(times[2].replace("~", "-"))] : [0, whole];
   [view.from, view.to] = from < to ? [from, to] : [0, whole];
   const level = parts.get("level");
   view.level = level !== null && /^\d+$/.test(level) ? Number(level) : null;
-  for (const name of /** @type {const} */ (["toggled", "dimmed", "hidden"])) {
-    view[name] = new Set((parts.get(name) ?? "").split(" ").filter((text) => /^\d+$/.test(text)).map(Number));
-  }
+  for (const name of SETS) view[name] = new Set(numbers(name));
+  view.pinned = numbers("pinned");
+  view.moved = words("moved").map((text) => /^(\d+)-(\d+)$/.exec(text)).filter((pair) => pair !== null).map((pair) => [Number(pair[1]), Number(pair[2])]);
+  view.names = parts.get("names") ?? "";
+  view.chosen = /^[cselv]\d+$/.exec(parts.get("chosen") ?? "")?.[0] ?? null;
+  const measured = words("measured").filter((text) => /^-?\d+$/.test(text)).map(Number);
+  view.measured = measured.length === 2 ? [measured[0], measured[1]] : null;
 }
 
 /** The part of a question that says what is drawn and how. */
@@ -126,6 +197,10 @@ export function looks() {
     theme: document.documentElement.dataset.theme,
     level: view.level,
     toggled: [...view.toggled].join(","),
+    pinned: view.pinned.join(","),
+    gone: [...view.gone].join(","),
+    moved: view.moved.map((pair) => pair.join("-")).join(","),
+    names: view.names,
     dimmed: [...view.dimmed].join(","),
     hidden: [...view.hidden].join(","),
   };

@@ -1,91 +1,18 @@
-//! The page in a real browser: found by roles and names, moved by real wheel, drag and key events, read as a user reads it.
-
-#![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
+//! Looking: pointing, clicking, moving through time, folding, themes, names as text.
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Stdio};
+use std::process::Stdio;
 
-use tests::browser::{Browser, Element};
+use tests::browser::Browser;
+use tests::page::{SETTLED, TRACE, Viewer, interval, open, picture, press, rows, spot};
 use tests::programs::tumit;
-
-/// A program of two nodes with two threads each: everybody works until 0.5 s and waits until 1 s, and each second a
-/// message goes from node 0 to node 1.
-const TRACE: &str = include_str!("../paje/two-nodes.paje");
-
-/// `tumit view`, ended with the test.
-struct Viewer {
-    process: Child,
-    url: String,
-    // Keeps the pipe open: a viewer that cannot write ends.
-    _stderr: BufReader<ChildStderr>,
-    folder: tempfile::TempDir,
-}
-
-impl Viewer {
-    fn start() -> Self {
-        Self::of(TRACE)
-    }
-
-    fn of(trace: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("two-nodes.paje");
-        std::fs::write(&path, trace).unwrap();
-        let mut process =
-            tumit().args(["view", "--no-open"]).arg(&path).stderr(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
-        let mut stderr = BufReader::new(process.stderr.take().unwrap());
-        let mut line = String::new();
-        while !line.trim().starts_with("http://") {
-            line.clear();
-            assert!(stderr.read_line(&mut line).unwrap() > 0, "`tumit view` ended before it printed its address");
-        }
-        Self { process, url: line.trim().to_owned(), _stderr: stderr, folder }
-    }
-}
-
-impl Drop for Viewer {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-/// Where screenshots go, for people to look at.
-fn picture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
-}
-
-const SETTLED: &str = "document.querySelector('#chart').dataset.settled === 'true'";
-
-/// The page, open, with its diagram drawn.
-fn open(viewer: &Viewer) -> (Browser, Element) {
-    let mut browser = Browser::start(1280, 720);
-    browser.open(&viewer.url);
-    browser.wait(SETTLED);
-    let chart = browser.find_all("application", None).remove(0);
-    (browser, chart)
-}
-
-/// The interval as its fields say it.
-fn interval(browser: &mut Browser) -> (String, String) {
-    let (from, to) = (browser.find("textbox", Some("From")), browser.find("textbox", Some("To")));
-    (browser.text(&from), browser.text(&to))
-}
-
-/// A point of the diagram: a share of the interval, in the row of a container.
-fn spot(browser: &mut Browser, chart: &Element, share: f64, row: &str) -> (f64, f64) {
-    let (chart, row) = (browser.place(chart), browser.find_all("row", Some(row)).remove(0));
-    (chart.x + chart.width * share, browser.place(&row).center().1)
-}
 
 #[test]
 fn a_state_that_is_pointed_at_says_what_it_is() {
     let viewer = Viewer::start();
     let (mut browser, chart) = open(&viewer);
     assert!(chart.name.contains("two-nodes") && chart.name.contains("8 states"), "{}", chart.name);
-    let names: Vec<String> = browser.find_all("row", None).into_iter().map(|row| row.name).collect();
-    assert_eq!(names, ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"]);
+    assert_eq!(rows(&mut browser), ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"]);
 
     let at = spot(&mut browser, &chart, 0.25, "thread 0.1");
     browser.point(at);
@@ -117,7 +44,7 @@ fn wheel_keys_and_drags_move_through_time() {
     let at = spot(&mut browser, &chart, 0.5, "thread 0.0");
 
     browser.wheel(at, -240.0);
-    browser.wait("document.querySelector('#from').value !== '0 s'");
+    browser.wait("!document.querySelector('#interval-field').value.startsWith('0 s')");
     browser.wait(SETTLED);
     let zoomed = interval(&mut browser);
     assert_ne!(zoomed, whole);
@@ -142,18 +69,14 @@ fn wheel_keys_and_drags_move_through_time() {
     assert!(part.1.starts_with("40") || part.1.starts_with("39"), "{part:?}");
 
     // Typed, and back by the browser's own history.
-    let field = browser.find("textbox", Some("From"));
-    let middle = browser.place(&field).center();
-    browser.click(middle);
-    browser.type_text("100ms");
+    press(&mut browser, "textbox", "Interval shown");
+    browser.type_text("100ms..");
     browser.key("Enter");
-    browser.wait("document.querySelector('#from').value.startsWith('100')");
+    browser.wait("document.querySelector('#interval-field').value.startsWith('100')");
     browser.wait("location.hash.includes('t=100000000-')");
-    let back = browser.find("button", Some("Back"));
-    let button = browser.place(&back).center();
-    browser.click(button);
+    press(&mut browser, "button", "Back");
+    browser.wait("!document.querySelector('#interval-field').value.startsWith('100')");
     browser.wait(SETTLED);
-    browser.wait("!document.querySelector('#from').value.startsWith('100')");
     assert_eq!(interval(&mut browser), part);
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
@@ -241,9 +164,7 @@ fn names_never_overlap_what_stands_beside_them() {
 fn containers_fold_and_the_view_is_in_the_address() {
     let viewer = Viewer::start();
     let (mut browser, _) = open(&viewer);
-    let node = browser.find("row", Some("Node 0"));
-    let at = browser.place(&node).center();
-    browser.click(at);
+    press(&mut browser, "row", "Node 0");
     browser.wait("document.querySelectorAll('[role=row]').length === 4");
     browser.key("ArrowRight");
     browser.wait("document.querySelectorAll('[role=row]').length === 6");
@@ -269,12 +190,18 @@ fn the_theme_follows_the_system_and_can_be_turned() {
     let background = "getComputedStyle(document.body).backgroundColor";
     assert_eq!(browser.evaluate(background), "rgb(14, 17, 22)");
     browser.screenshot(&picture("page-dark.png"));
-    let turn = browser.find("button", Some("Light or dark"));
-    let at = browser.place(&turn).center();
-    browser.click(at);
+    press(&mut browser, "button", "Theme");
+    press(&mut browser, "menuitemradio", "Light");
     browser.wait(&format!("{background} === 'rgb(255, 255, 255)'"));
     browser.wait(SETTLED);
     browser.screenshot(&picture("page-light.png"));
+    browser.key("t");
+    browser.key("t");
+    browser.wait(&format!("{background} === 'rgb(0, 0, 0)'"));
+    browser.wait(SETTLED);
+    browser.screenshot(&picture("page-contrast.png"));
+    let chosen = browser.evaluate("document.documentElement.dataset.theme");
+    assert_eq!(chosen, "contrast");
     browser.key("?");
     let sheet = browser.find("dialog", Some("Keys and gestures"));
     assert!(browser.text(&sheet).contains("zoom at the pointer"));
@@ -298,6 +225,9 @@ fn names_are_text_and_the_end_of_the_server_is_told() {
     process.kill().unwrap();
     process.wait().unwrap();
     browser.key("+");
-    browser.wait("document.querySelector('#message').innerText.includes('does not answer')");
+    let trouble = browser.find("alert", None);
+    browser.wait("document.querySelector('#trouble').innerText.includes('does not answer')");
+    assert!(browser.text(&trouble).contains("Try again"));
+    assert!(!rows(&mut browser).is_empty(), "what was drawn stays");
     browser.screenshot(&picture("page-ended.png"));
 }

@@ -1,0 +1,131 @@
+//! The page of `tumit view` in a browser: opened on a small trace, read and touched as a user does.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Stdio};
+
+use crate::browser::{Browser, Element};
+use crate::programs::tumit;
+
+/// A program of two nodes with two threads each: everybody works until 0.5 s and waits until 1 s, and at 0.3 s a
+/// message goes from node 0 to node 1.
+pub const TRACE: &str = include_str!("../paje/two-nodes.paje");
+
+/// True when the exact picture of the view is shown.
+pub const SETTLED: &str = "document.querySelector('#chart').dataset.settled === 'true'";
+
+/// `tumit view`, ended with the test.
+#[derive(Debug)]
+pub struct Viewer {
+    process: Child,
+    /// Where its page is.
+    pub url: String,
+    // Keeps the pipe open: a viewer that cannot write ends.
+    _stderr: BufReader<ChildStderr>,
+    /// The trace lies here.
+    pub folder: tempfile::TempDir,
+}
+
+impl Viewer {
+    /// Shows [`TRACE`].
+    #[must_use]
+    pub fn start() -> Self {
+        Self::of(TRACE)
+    }
+
+    /// Shows a trace.
+    ///
+    /// # Panics
+    /// When `tumit view` ends instead.
+    #[must_use]
+    pub fn of(trace: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder for the trace");
+        let path = folder.path().join("two-nodes.paje");
+        std::fs::write(&path, trace).expect("the trace can be written");
+        let mut view = tumit();
+        view.args(["view", "--no-open"]).arg(&path).stderr(Stdio::piped()).stdin(Stdio::null());
+        let mut process = view.spawn().expect("`tumit` runs");
+        let mut stderr = BufReader::new(process.stderr.take().expect("a pipe"));
+        let mut line = String::new();
+        while !line.trim().starts_with("http://") {
+            line.clear();
+            let read = stderr.read_line(&mut line).expect("text");
+            assert!(read > 0, "`tumit view` ended before it printed its address");
+        }
+        Self { process, url: line.trim().to_owned(), _stderr: stderr, folder }
+    }
+}
+
+impl Drop for Viewer {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Where screenshots go, for people to look at.
+#[must_use]
+pub fn picture(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/tmp");
+    // It is there already after the first.
+    let _ = std::fs::create_dir_all(&folder);
+    folder.join(name)
+}
+
+/// The page, open, with its diagram drawn.
+#[must_use]
+pub fn open(viewer: &Viewer) -> (Browser, Element) {
+    let mut browser = Browser::start(1280, 720);
+    browser.open(&viewer.url);
+    browser.wait(SETTLED);
+    let chart = browser.find_all("application", None).remove(0);
+    (browser, chart)
+}
+
+/// The interval as its field says it.
+///
+/// # Panics
+/// When it says none.
+#[must_use]
+pub fn interval(browser: &mut Browser) -> (String, String) {
+    let field = browser.find("textbox", Some("Interval shown"));
+    let text = browser.text(&field);
+    let (from, to) = text.split_once(" .. ").expect("two dates");
+    (from.to_owned(), to.to_owned())
+}
+
+/// A point of the diagram: a share of the interval, in the row of a container.
+#[must_use]
+pub fn spot(browser: &mut Browser, chart: &Element, share: f64, row: &str) -> (f64, f64) {
+    let (chart, row) = (browser.place(chart), browser.place_of("row", row));
+    (chart.x + chart.width * share, row.center().1)
+}
+
+/// Clicks on the middle of the one thing with this role and name.
+pub fn press(browser: &mut Browser, role: &str, name: &str) {
+    let at = browser.place_of(role, name).center();
+    browser.click(at);
+}
+
+/// What a user reads in the one thing with this role and name.
+#[must_use]
+pub fn read(browser: &mut Browser, role: &str, name: &str) -> String {
+    let element = browser.find(role, Some(name));
+    browser.text(&element)
+}
+
+/// Names of the rows, from top to bottom.
+#[must_use]
+pub fn rows(browser: &mut Browser) -> Vec<String> {
+    browser.find_all("row", None).into_iter().map(|row| row.name).filter(|name| !name.is_empty()).collect()
+}
+
+/// Waits until the rows have these names, from top to bottom, and are drawn.
+pub fn wait_for_rows(browser: &mut Browser, names: &[&str]) {
+    let names = serde_json::to_string(names).expect("names are texts");
+    browser.wait(&format!(
+        "JSON.stringify([...document.querySelectorAll('#tree [role=row]')].map(row => row.getAttribute('aria-label'))) === `{names}`"
+    ));
+    browser.wait(SETTLED);
+}

@@ -1,0 +1,125 @@
+//! Entities: every field to be copied, the next of its kind, the partner over a link; found by what they are; counted in tables.
+
+use tests::page::{SETTLED, TRACE, Viewer, interval, open, press, read, spot};
+
+#[test]
+fn the_inspector_leads_to_neighbours_and_over_links() {
+    let viewer = Viewer::start();
+    let (mut browser, chart) = open(&viewer);
+    let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
+    browser.click(at);
+    browser.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
+    browser.key(".");
+    browser.wait("document.querySelector('#inspector h2')?.innerText === 'blocked'");
+    browser.key(".");
+    browser.wait("document.querySelector('#note').innerText === 'This is the last of its kind'");
+    press(&mut browser, "button", "Previous of its kind");
+    browser.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
+    browser.key("o");
+    browser.wait("document.querySelector('#inspector').innerText.includes('thread 1.1')");
+    let told = read(&mut browser, "region", "Inspector");
+    assert!(told.starts_with("working") && told.contains("Node 1 › thread 1.1"), "{told}");
+    // The address holds the choice.
+    let address = browser.evaluate("location.href").as_str().unwrap().to_owned();
+    assert!(address.contains("chosen=s"), "{address}");
+    browser.open("about:blank#away");
+    browser.open(&address);
+    browser.wait("document.querySelector('#inspector').innerText.includes('thread 1.1')");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn every_field_can_be_copied() {
+    let viewer = Viewer::start();
+    let (mut browser, chart) = open(&viewer);
+    browser.allow_clipboard(&viewer.url);
+    let at = spot(&mut browser, &chart, 0.1, "thread 0.1");
+    browser.click(at);
+    browser.find("button", Some("Copy Duration"));
+    // The buttons show when their field is pointed at.
+    press(&mut browser, "button", "Copy Duration");
+    browser.wait("navigator.clipboard.readText().then(text => text === '500.0 ms')");
+    press(&mut browser, "button", "Copy all");
+    browser.wait("navigator.clipboard.readText().then(text => text.includes('\\n'))");
+    let all = browser.evaluate("navigator.clipboard.readText()");
+    let all = all.as_str().unwrap();
+    for line in ["Name\tworking", "Duration\t500.0 ms", "Kind\t"] {
+        assert!(all.contains(line), "{line} in {all}");
+    }
+}
+
+#[test]
+fn what_is_too_small_to_be_drawn_is_found_and_shown() {
+    // A nanosecond of something else, in a thread that is folded away.
+    let trace = TRACE
+        .replace("2 b S blocked", "2 q S quick \"0.9 0.8 0.1\"\n2 b S blocked")
+        .replace("5 0.5 S t11 b\n", "5 0.5 S t11 b\n5 0.7 S t11 q\n5 0.700000001 S t11 b\n");
+    let viewer = Viewer::of(&trace);
+    let (mut browser, _) = open(&viewer);
+    press(&mut browser, "button", "All rows");
+    press(&mut browser, "menuitem", "Fold groups");
+    browser.wait("document.querySelectorAll('#tree [role=row]').length === 2");
+    browser.holding("Control", |browser| browser.key("f"));
+    browser.type_text("quick <1us in:\"node 1\"");
+    browser.key("Enter");
+    browser.wait("document.querySelector('#find-says').innerText === '1 found'");
+    let hits = read(&mut browser, "list", "Hits");
+    assert!(hits.contains("quick") && hits.contains("Node 1 › thread 1.1") && hits.contains("1 ns"), "{hits}");
+    let marked = "(() => { const map = document.querySelector('#minimap .found');
+        return map.getContext('2d').getImageData(0, 0, map.width, map.height).data.some(byte => byte > 0); })()";
+    assert_eq!(browser.evaluate(marked), true, "the minimap marks it");
+    browser.key("Enter");
+    browser.wait("document.querySelector('#inspector h2')?.innerText === 'quick'");
+    browser.wait("document.querySelectorAll('#tree [role=row]').length === 4");
+    browser.wait(SETTLED);
+    let (from, to) = interval(&mut browser);
+    assert!(from.starts_with("699") || from.starts_with("700"), "{from} {to}");
+    browser.find("row", Some("thread 1.1"));
+    // What cannot be understood is said.
+    press(&mut browser, "searchbox", "What to find");
+    browser.evaluate("document.querySelector('#find-field').select()");
+    browser.type_text(">soon");
+    browser.key("Enter");
+    browser.wait("document.querySelector('#find-says').innerText.includes('`>soon` is no duration')");
+}
+
+#[test]
+fn a_table_counts_the_interval_and_is_sorted_by_any_column() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    browser.key("2");
+    browser.wait("document.querySelector('#times table')");
+    let cells = "JSON.stringify([...document.querySelectorAll('#times tbody tr')].map(row => [...row.cells].map(cell => cell.innerText.trim()).join('|')))";
+    let read =
+        |browser: &mut tests::browser::Browser| browser.evaluate(cells).as_str().unwrap().replace('\u{202f}', " ");
+    let whole = read(&mut browser);
+    assert!(
+        whole.contains("working|2.00 s|50.0 %|4|500 ms") && whole.contains("blocked|2.00 s|50.0 %|4|500 ms"),
+        "{whole}"
+    );
+    // Of another interval it says something else.
+    browser.key("g");
+    browser.type_text("0..0.625 s");
+    browser.key("Enter");
+    browser.wait(&format!("{cells}.includes('working|2.00 s|80.0 %')"));
+    let part = read(&mut browser);
+    assert!(part.contains("blocked|500 ms|20.0 %|4|125 ms"), "{part}");
+    assert!(part.find("working") < part.find("blocked"), "the longest first: {part}");
+    press(&mut browser, "button", "Time");
+    browser.wait("document.querySelector('#times th[aria-sort]')?.getAttribute('aria-sort') === 'ascending'");
+    let turned = read(&mut browser);
+    assert!(turned.find("blocked") < turned.find("working"), "{turned}");
+    press(&mut browser, "button", "Value");
+    browser.wait("document.querySelector('#times th[aria-sort]')?.innerText.startsWith('Value')");
+    // The longest leads to where it occurred.
+    let longest =
+        browser.find_all("button", None).into_iter().find(|b| b.name == "Go to the longest blocked, 500.0 ms").unwrap();
+    let at = browser.place(&longest).center();
+    browser.click(at);
+    browser.wait("document.querySelector('#inspector h2')?.innerText === 'blocked'");
+    browser.key("Escape");
+    // A chosen container is counted alone.
+    press(&mut browser, "row", "thread 0.0");
+    browser.wait(&format!("{cells}.includes('working|500 ms|80.0 %|1')"));
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}

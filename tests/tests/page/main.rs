@@ -1,0 +1,9 @@
+//! The page in a real browser: found by roles and names, moved by real wheel, drag and key events, read as a user reads it.
+
+#![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
+
+mod basics;
+mod entities;
+mod rows;
+mod time;
+mod tools;

@@ -1,0 +1,193 @@
+//! The tree of containers: folding, pinning, hiding, moving, looking for names; by pointer and by keys.
+
+use tests::browser::Browser;
+use tests::page::{SETTLED, TRACE, Viewer, interval, open, press, read, rows, spot, wait_for_rows};
+
+const ALL: [&str; 6] = ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"];
+
+/// Gives a row the focus as keys do: through the tree's only stop of Tab.
+fn focus(browser: &mut Browser, row: &str) {
+    browser.evaluate("document.querySelector('#tree [role=row][tabindex=\"0\"]').focus()");
+    browser.key("Home");
+    for _ in 0..20 {
+        if browser.evaluate("document.activeElement.getAttribute('aria-label')") == row {
+            return;
+        }
+        browser.key("ArrowDown");
+    }
+    panic!("no key leads to {row}");
+}
+
+#[test]
+fn a_pinned_row_stays_on_top_while_the_others_scroll() {
+    // Thirty more threads, so that there is something to scroll.
+    let more: String = (2..32).map(|n| format!("3 0.0 t0{n} T n0 \"thread 0.{n}\"\n5 0.0 S t0{n} w\n")).collect();
+    let trace = TRACE.replace("3 0.0 n1 N", &format!("{more}3 0.0 n1 N"));
+    let viewer = Viewer::of(&trace);
+    let (mut browser, chart) = open(&viewer);
+    press(&mut browser, "row", "thread 0.1");
+    browser.key("p");
+    browser.wait("document.querySelector('#pins [aria-label=\"thread 0.1\"]')");
+    browser.wait(SETTLED);
+    assert_eq!(rows(&mut browser)[0], "thread 0.1", "first of all");
+    let before = browser.place_of("row", "thread 0.1").center();
+    let middle = browser.place(&chart).center();
+    browser.holding("Shift", |browser| browser.wheel(middle, 400.0));
+    browser.wait("document.querySelector('#scroller').scrollTop > 100");
+    browser.wait(SETTLED);
+    assert_eq!(browser.place_of("row", "thread 0.1").center().1.to_bits(), before.1.to_bits(), "it does not move");
+    // The picture stays with it.
+    browser.point((middle.0, before.1));
+    browser.wait("document.querySelector('#tooltip').innerText.includes('thread 0.1')");
+    // What has been scrolled away is named above what is seen.
+    browser.wait("document.querySelector('#stuck').innerText === 'Node 0'");
+    // What can be done to a row shows when it is pointed at.
+    browser.point(before);
+    press(&mut browser, "button", "Unpin thread 0.1");
+    browser.wait("!document.querySelector('#pins [role=row]')");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn hidden_rows_can_be_shown_again_one_by_one() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    focus(&mut browser, "thread 0.1");
+    browser.key("h");
+    wait_for_rows(&mut browser, &["Node 0", "thread 0.0", "Node 1", "thread 1.0", "thread 1.1"]);
+    focus(&mut browser, "Node 1");
+    browser.key("h");
+    wait_for_rows(&mut browser, &["Node 0", "thread 0.0"]);
+    press(&mut browser, "button", "2 hidden: show");
+    let menu = read(&mut browser, "menu", "Hidden rows");
+    assert!(menu.contains("Show Node 0 › thread 0.1") && menu.contains("Show all 2"), "{menu}");
+    let items = browser.find_all("menuitem", None);
+    let node = items.iter().find(|item| item.name.ends_with("Node 1")).unwrap();
+    let at = browser.place(node).center();
+    browser.click(at);
+    wait_for_rows(&mut browser, &["Node 0", "thread 0.0", "Node 1", "thread 1.0", "thread 1.1"]);
+    browser.key("H");
+    wait_for_rows(&mut browser, &ALL);
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn rows_are_dragged_and_moved_by_keys_and_back_undoes_it() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    let (from, to) = (browser.place_of("row", "Node 1").center(), browser.place_of("row", "Node 0"));
+    browser.drag(from, (from.0, to.y + 2.0));
+    let turned = ["Node 1", "thread 1.0", "thread 1.1", "Node 0", "thread 0.0", "thread 0.1"];
+    wait_for_rows(&mut browser, &turned);
+    focus(&mut browser, "thread 0.0");
+    browser.holding("Alt", |browser| browser.key("ArrowDown"));
+    wait_for_rows(&mut browser, &["Node 1", "thread 1.0", "thread 1.1", "Node 0", "thread 0.1", "thread 0.0"]);
+    assert_eq!(
+        browser.evaluate("document.activeElement.getAttribute('aria-label')"),
+        "thread 0.0",
+        "it keeps the focus"
+    );
+    browser.key("[");
+    wait_for_rows(&mut browser, &turned);
+    browser.key("[");
+    wait_for_rows(&mut browser, &ALL);
+    browser.key("]");
+    wait_for_rows(&mut browser, &turned);
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn looking_for_a_name_filters_the_rows_and_jumps() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    browser.key("/");
+    browser.type_text("THREAD 1.1");
+    wait_for_rows(&mut browser, &["Node 1", "thread 1.1"]);
+    assert_eq!(browser.evaluate("document.querySelector('#tree mark').innerText"), "thread 1.1");
+    browser.key("Enter");
+    browser.wait("document.activeElement.getAttribute('aria-label') === 'thread 1.1'");
+    press(&mut browser, "searchbox", "Find rows");
+    browser.key("Escape");
+    wait_for_rows(&mut browser, &ALL);
+    browser.type_text("no such");
+    browser.wait("document.querySelector('#nowhere').innerText.includes('No row has “no such” in its name')");
+    press(&mut browser, "button", "Show all");
+    wait_for_rows(&mut browser, &ALL);
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn a_menu_says_all_that_can_be_done_to_a_row() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    focus(&mut browser, "Node 0");
+    browser.holding("Shift", |browser| browser.key("F10"));
+    let menu = read(&mut browser, "menu", "Node 0");
+    for word in ["Inspect", "Fold", "Pin on top", "Hide", "Hide all others", "Move down", "Copy name"] {
+        assert!(menu.contains(word), "{word} in {menu}");
+    }
+    // The first item has the focus; the fifth hides the others.
+    for _ in 0..4 {
+        browser.key("ArrowDown");
+    }
+    browser.key("Enter");
+    wait_for_rows(&mut browser, &["Node 0", "thread 0.0", "thread 0.1"]);
+    assert_eq!(browser.find_all("menu", None).len(), 0, "the menu has closed");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn the_arrangement_is_remembered_with_the_trace() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    focus(&mut browser, "thread 1.1");
+    browser.key("p");
+    wait_for_rows(&mut browser, &["thread 1.1", "Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0"]);
+    focus(&mut browser, "Node 0");
+    browser.key(" ");
+    let arranged = ["thread 1.1", "Node 0", "Node 1", "thread 1.0"];
+    wait_for_rows(&mut browser, &arranged);
+    browser.wait("location.hash.includes('toggled=')");
+    browser.open("about:blank#away");
+    browser.open(&viewer.url);
+    wait_for_rows(&mut browser, &arranged);
+    press(&mut browser, "button", "All rows");
+    press(&mut browser, "menuitem", "Put all rows back");
+    wait_for_rows(&mut browser, &ALL);
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn the_address_alone_brings_everything_back() {
+    let viewer = Viewer::start();
+    let (mut browser, chart) = open(&viewer);
+    for (row, key) in [("thread 1.1", "p"), ("thread 0.1", "h"), ("Node 0", " ")] {
+        focus(&mut browser, row);
+        browser.key(key);
+        browser.wait(SETTLED);
+    }
+    focus(&mut browser, "Node 1");
+    browser.holding("Alt", |browser| browser.key("ArrowUp"));
+    let arranged = ["thread 1.1", "Node 1", "thread 1.0", "Node 0"];
+    wait_for_rows(&mut browser, &arranged);
+    browser.key("g");
+    browser.type_text("100..300 ms");
+    browser.key("Enter");
+    browser.wait("document.querySelector('#interval-field').value.startsWith('100')");
+    browser.wait(SETTLED);
+    let at = spot(&mut browser, &chart, 0.5, "thread 1.0");
+    browser.click(at);
+    browser.wait("location.hash.includes('chosen=')");
+    let address = browser.evaluate("location.href").as_str().unwrap().to_owned();
+    let shown = interval(&mut browser);
+    drop(browser);
+
+    // Another browser remembers nothing.
+    let mut other = Browser::start(1280, 720);
+    other.open(&address);
+    wait_for_rows(&mut other, &arranged);
+    assert_eq!(interval(&mut other), shown);
+    other.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
+    assert_eq!(other.evaluate("document.querySelector('#gone').innerText"), "1 hidden");
+    assert!(other.complaints().is_empty(), "{:?}", other.complaints());
+}

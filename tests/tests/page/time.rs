@@ -1,0 +1,188 @@
+//! Time: the minimap, typed intervals, the zooms that led here, measuring.
+
+use tests::browser::Browser;
+use tests::page::{SETTLED, Viewer, interval, open, press, read, spot};
+
+#[test]
+fn an_interval_is_typed_with_units_and_mistakes_are_explained() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    for (typed, shown) in [
+        ("0.2..0.4 s", ("200.00 ms", "400.00 ms")),
+        ("250 .. 300ms", ("250.000 ms", "300.000 ms")),
+        ("500ms + 100ms", ("500.00 ms", "600.00 ms")),
+        ("..100ms", ("0 s", "100.00 ms")),
+    ] {
+        browser.key("g");
+        browser.type_text(typed);
+        browser.key("Enter");
+        let first = shown.0;
+        browser.wait(&format!("document.querySelector('#interval-field').value.startsWith('{first} ..')"));
+        browser.wait(SETTLED);
+        assert_eq!(interval(&mut browser), (shown.0.to_owned(), shown.1.to_owned()), "{typed}");
+    }
+    for (typed, said) in
+        [("0.2..soon", "“soon” is no date"), ("4..3 s", "ends before it begins"), ("1 + x", "“x” is no duration")]
+    {
+        browser.key("g");
+        browser.type_text(typed);
+        browser.key("Enter");
+        browser.wait(&format!("document.querySelector('#interval-wrong').innerText.includes('{said}')"));
+        browser.key("Escape");
+        browser.wait("document.querySelector('#interval-wrong').hidden");
+    }
+    assert_eq!(interval(&mut browser).1, "100.00 ms", "what is wrong changes nothing");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn zooms_leave_crumbs_that_lead_back() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    for (typed, crumbs) in [("200..600ms", 2), ("300..400ms", 3), ("310..320ms", 4)] {
+        browser.key("g");
+        browser.type_text(typed);
+        browser.key("Enter");
+        browser.wait(&format!("document.querySelectorAll('#crumbs li').length === {crumbs}"));
+    }
+    let all = read(&mut browser, "navigation", "Zooms");
+    let names: Vec<&str> = all.split_whitespace().collect();
+    assert_eq!(names, ["All", "1.000", "s", "400.0", "ms", "100.0", "ms", "10.00", "ms"]);
+    let crumb =
+        browser.find_all("button", None).into_iter().find(|button| button.name.starts_with("400.0 ms:")).unwrap();
+    let at = browser.place(&crumb).center();
+    browser.click(at);
+    browser.wait("document.querySelectorAll('#crumbs li').length === 2");
+    assert_eq!(interval(&mut browser), ("200.00 ms".to_owned(), "600.00 ms".to_owned()));
+    // Back and forward bring the crumbs with them.
+    browser.key("[");
+    browser.wait("document.querySelectorAll('#crumbs li').length === 4");
+    assert_eq!(interval(&mut browser).0, "310.000 ms");
+    browser.key("]");
+    browser.wait("document.querySelectorAll('#crumbs li').length === 2");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn the_window_on_the_minimap_is_moved_and_stretched() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    let map = browser.find("slider", Some("Part of the trace that is shown"));
+    let place = browser.place(&map);
+    let at = |share: f64| (place.x + place.width * share, place.center().1);
+    browser.drag(at(0.2), at(0.4));
+    browser.wait(SETTLED);
+    let (from, to) = interval(&mut browser);
+    assert!(
+        (from.starts_with("20") || from.starts_with("19")) && (to.starts_with("40") || to.starts_with("39")),
+        "{from} {to}"
+    );
+    // By its middle it moves.
+    browser.drag(at(0.3), at(0.6));
+    browser.wait(SETTLED);
+    let (from, to) = interval(&mut browser);
+    assert!(
+        (from.starts_with("50") || from.starts_with("49")) && (to.starts_with("70") || to.starts_with("69")),
+        "{from} {to}"
+    );
+    // By its edge it grows.
+    let edge =
+        browser.evaluate("document.querySelector('#minimap .window').getBoundingClientRect().right").as_f64().unwrap();
+    browser.drag((edge - 3.0, at(0.0).1), (at(0.9).0 - 3.0, at(0.0).1));
+    browser.wait(SETTLED);
+    let (left, right) = interval(&mut browser);
+    assert_eq!(left, from);
+    assert!(right.starts_with("90") || right.starts_with("89"), "{right}");
+    // Keys move it, too.
+    browser.evaluate("document.querySelector('#minimap').focus()");
+    browser.key("Home");
+    browser.wait("document.querySelector('#interval-field').value.startsWith('0 s')");
+    browser.key("ArrowRight");
+    browser.wait("!document.querySelector('#interval-field').value.startsWith('0 s')");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn a_measurement_snaps_to_what_begins_and_ends() {
+    let viewer = Viewer::start();
+    let (mut browser, chart) = open(&viewer);
+    // From near the beginning of `blocked` to near the end of the message.
+    let from = spot(&mut browser, &chart, 0.502, "thread 0.0");
+    let to = spot(&mut browser, &chart, 0.398, "thread 1.1");
+    browser.holding("Control", |browser| browser.drag(from, to));
+    browser.wait("location.hash.includes('measured=400000000+500000000')");
+    let said = read(&mut browser, "status", "Measured");
+    assert!(said.starts_with("100.0 ms from 400.0 ms to 500.0 ms"), "{said}");
+    press(&mut browser, "button", "Zoom");
+    browser.wait(SETTLED);
+    assert_eq!(interval(&mut browser), ("390.00 ms".to_owned(), "510.00 ms".to_owned()));
+    browser.key("Escape");
+    browser.wait("document.querySelector('#measured').hidden && !location.hash.includes('measured')");
+    // By key, between two places.
+    browser.key("f");
+    browser.wait(SETTLED);
+    let (from, to) = (spot(&mut browser, &chart, 0.008, "thread 0.0"), spot(&mut browser, &chart, 0.499, "thread 0.0"));
+    browser.point(from);
+    browser.key("m");
+    browser
+        .wait("document.querySelector('#note').innerText.includes('Measuring from 0 s, start of working, thread 0.0')");
+    browser.point(to);
+    browser.key("m");
+    browser.wait("document.querySelector('#measured').innerText.startsWith('500.0 ms from 0 s to 500.0 ms')");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+/// How far from its place, in pixels, `working` becomes `blocked` at a height of the picture, and the share of pixels painted there.
+fn drawn(browser: &mut Browser, height: f64) -> (f64, f64) {
+    let measured = browser.evaluate(&format!(
+        "import(new URL('view.js', location.href)).then(({{ view }}) => {{
+            const picture = document.querySelector('#chart .picture');
+            const pixels = picture.getContext('2d').getImageData(0, {height:.0}, picture.width, 1).data;
+            const painted = [], red = [];
+            for (let i = 0; i < pixels.length; i += 4) if (pixels[i + 3] > 100 && Math.abs(pixels[i] - pixels[i + 1]) > 40) {{
+                painted.push(i / 4);
+                if (pixels[i] > pixels[i + 1]) red.push(i / 4);
+            }}
+            const place = ((5e8 - view.from) / (view.to - view.from)) * picture.width;
+            return [Math.abs(red[0] - place), painted.length / picture.width]; }})"
+    ));
+    let number = |at: usize| measured[at].as_f64().unwrap_or(f64::INFINITY);
+    (number(0), number(1))
+}
+
+#[test]
+fn what_was_drawn_is_stretched_at_once_while_the_answer_is_awaited() {
+    let viewer = Viewer::start();
+    let (mut browser, chart) = open(&viewer);
+    let top = browser.place(&chart).y;
+    // Above the names of the states, which are everywhere in the row.
+    let row = spot(&mut browser, &chart, 0.5, "thread 0.1").1 - top - 10.0;
+    let right = |(far, share): (f64, f64)| far < 3.0 && share > 0.97;
+    assert!(right(drawn(&mut browser, row)), "{:?}", drawn(&mut browser, row));
+    // An exact picture of a part, before the server falls silent.
+    browser.key("+");
+    browser.key("+");
+    browser.wait(SETTLED);
+    browser.evaluate(
+        "{ const ask = window.fetch;
+           window.fetch = (url, more) => String(url).includes('api/scene') ? new Promise(() => {}) : ask(url, more); }",
+    );
+    for key in ["+", "ArrowRight", "ArrowRight", "ArrowLeft", "-", "ArrowLeft", "ArrowLeft"] {
+        browser.key(key);
+        assert!(right(drawn(&mut browser, row)), "{key}: {:?}", drawn(&mut browser, row));
+        assert_eq!(browser.evaluate(SETTLED), false, "it is not exact, and says so");
+    }
+    // What has been drawn before needs no answer.
+    browser.key("f");
+    browser.wait("document.querySelector('#interval-field').value.startsWith('0 s')");
+    assert!(right(drawn(&mut browser, row)));
+    let at = spot(&mut browser, &chart, 0.25, "thread 0.1");
+    browser.point(at);
+    browser.wait("document.querySelector('#tooltip').innerText.includes('working')");
+    // Rows that move take their picture along, and a group that folds shows what was below it.
+    browser.key("_");
+    browser.wait("document.querySelectorAll('#tree [role=row]').length === 2");
+    let row = browser.place_of("row", "Node 1").center().1 - top - 6.0;
+    assert!(right(drawn(&mut browser, row)), "{:?}", drawn(&mut browser, row));
+    assert_eq!(browser.evaluate(SETTLED), false);
+}

@@ -1,0 +1,133 @@
+//! The palette and the help sheet, made of one table; what is shown while there is no answer yet, or none to be had.
+
+use tests::browser::Browser;
+use tests::page::{SETTLED, TRACE, Viewer, interval, open, press, read, spot, wait_for_rows};
+
+#[test]
+fn everything_can_be_done_by_typing_its_name() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    let palette = |browser: &mut Browser, text: &str| {
+        browser.holding("Control", |browser| browser.key("k"));
+        browser.wait("document.querySelector('#palette').open");
+        browser.type_text(text);
+    };
+    palette(&mut browser, "fold gr");
+    browser.wait("document.querySelector('#choices [aria-selected=true]')?.innerText.startsWith('Fold groups')");
+    browser.key("Enter");
+    wait_for_rows(&mut browser, &["Node 0", "Node 1"]);
+    // A row that is folded away is gone to.
+    palette(&mut browser, "thread 1.0");
+    browser.wait("document.querySelector('#choices').innerText.includes('Go to thread 1.0')");
+    browser.key("Enter");
+    wait_for_rows(&mut browser, &["Node 0", "Node 1", "thread 1.0", "thread 1.1"]);
+    browser.wait("document.querySelector('#inspector h2')?.innerText === 'thread 1.0'");
+    // An interval is one, too.
+    palette(&mut browser, "0.2..0.3 s");
+    browser.wait("document.querySelector('#choices [aria-selected=true]')?.innerText.startsWith('Show 0.2..0.3 s')");
+    browser.key("Enter");
+    browser.wait(SETTLED);
+    assert_eq!(interval(&mut browser), ("200.00 ms".to_owned(), "300.00 ms".to_owned()));
+    palette(&mut browser, "pictures cost");
+    browser.key("Enter");
+    browser.wait("/^picture: .+ KiB, .+ ms$/.test(document.querySelector('#cost').innerText)");
+    palette(&mut browser, "");
+    let first = browser.evaluate("document.querySelector('#choices [aria-selected=true]')?.innerText");
+    browser.key("ArrowDown");
+    assert_ne!(browser.evaluate("document.querySelector('#choices [aria-selected=true]')?.innerText"), first);
+    browser.key("Escape");
+    browser.wait("!document.querySelector('#palette').open");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn the_help_sheet_has_every_key_of_the_table() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    browser.key("?");
+    let help = read(&mut browser, "dialog", "Keys and gestures");
+    let listed = "import(new URL('actions.js', location.href)).then(({ ACTIONS }) =>
+        ACTIONS.filter(action => action.keys || action.pointer).map(action => action.name))";
+    let names = browser.evaluate(listed);
+    let names = names.as_array().unwrap();
+    assert!(names.len() > 30);
+    for name in names {
+        assert!(help.contains(name.as_str().unwrap()), "{name}");
+    }
+    // No key does two things.
+    let twice = "import(new URL('actions.js', location.href)).then(({ ACTIONS }) => {
+        const keys = ACTIONS.flatMap(action => action.keys ?? []);
+        return keys.filter((key, at) => keys.indexOf(key) !== at).join(' '); })";
+    assert_eq!(browser.evaluate(twice), "");
+    press(&mut browser, "button", "Close");
+    browser.wait("!document.querySelector('#sheet').open");
+}
+
+#[test]
+fn what_is_empty_and_what_is_damaged_is_told() {
+    let end = TRACE.find("5 0.0 S t00").unwrap();
+    let viewer = Viewer::of(&TRACE[..end]);
+    let mut browser = Browser::start(1280, 720);
+    browser.open(&viewer.url);
+    browser.wait("document.querySelector('#message').innerText.includes('Nothing was recorded')");
+    drop((browser, viewer));
+
+    let viewer = Viewer::of(&TRACE.replace("5 0.5 S t01 b\n", "5 0.5 S nobody b\nwhat is this\n"));
+    let (mut browser, _) = open(&viewer);
+    let button =
+        browser.find_all("button", None).into_iter().find(|button| button.name.starts_with("Damaged")).unwrap();
+    let at = browser.place(&button).center();
+    browser.click(at);
+    let remarks = read(&mut browser, "dialog", "Remarks on the trace");
+    assert!(remarks.contains("Part of the trace is lost or damaged") && remarks.contains("nobody"), "{remarks}");
+}
+
+#[test]
+fn nothing_moves_for_those_who_ask_for_stillness() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    let moves = "getComputedStyle(document.querySelector('#progress'), '::after').animationName";
+    browser.evaluate("document.querySelector('#progress').hidden = false");
+    assert_ne!(browser.evaluate(moves), "none");
+    browser.prefer_stillness();
+    assert_eq!(browser.evaluate(moves), "none");
+}
+
+#[test]
+fn the_page_is_small() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../viewer/src/ui");
+    let size = |folder: &std::path::Path| -> u64 {
+        std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().metadata().unwrap())
+            .filter(std::fs::Metadata::is_file)
+            .map(|file| file.len())
+            .sum()
+    };
+    let all = size(&folder) + size(&folder.join("font"));
+    assert!(all < 300_000, "the page has {all} bytes");
+}
+
+#[test]
+fn everything_can_be_read_and_has_a_name_in_all_themes() {
+    let viewer = Viewer::start();
+    let (mut browser, chart) = open(&viewer);
+    let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
+    browser.click(at);
+    browser.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
+    for theme in ["light", "dark", "contrast"] {
+        browser.wait(&format!("document.documentElement.dataset.theme === '{theme}'"));
+        for (key, shown) in [("1", "#legend .entry"), ("2", "#times table")] {
+            browser.key(key);
+            browser.wait(&format!("document.querySelector('{shown}')?.checkVisibility()"));
+            let faults = browser.evaluate(include_str!("faults.js"));
+            assert_eq!(faults, serde_json::json!([]), "{theme}, {shown}");
+        }
+        browser.key("t");
+    }
+    for role in ["button", "tab", "textbox", "searchbox", "checkbox", "slider", "region", "tabpanel", "status"] {
+        let all = browser.find_all(role, None);
+        assert!(!all.is_empty() || role == "checkbox", "{role}");
+        assert!(all.iter().all(|one| !one.name.trim().is_empty()), "a {role} without a name: {all:?}");
+    }
+}

@@ -1,0 +1,174 @@
+//! The order of the rows as a user arranged them: what is pinned, hidden, moved and looked for, before anything has a height.
+
+use std::collections::BTreeSet;
+
+use super::{Options, Outline};
+use crate::query::ContainerId;
+
+/// What a user did to the rows. Containers that the trace does not have are ignored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Arrangement {
+    /// These stand above all others, in this order, each with what is below it.
+    pub pinned: Vec<ContainerId>,
+    /// These are not drawn, nor what is below them.
+    pub hidden: BTreeSet<ContainerId>,
+    /// Moves among siblings, applied one after the other: `(container, the sibling before which it goes)`. The root stands for the end.
+    pub moved: Vec<(ContainerId, ContainerId)>,
+    /// Unless empty, only containers with this in their names, in any case, are drawn, with what is above and below them.
+    pub names: String,
+}
+
+/// A container that gets a row.
+pub(super) struct Place {
+    /// Depth-first position of the container in the outline.
+    pub(super) position: usize,
+    /// Levels below the first that is drawn, or below the pinned container.
+    pub(super) depth: u32,
+    pub(super) expandable: bool,
+    pub(super) folded: bool,
+    pub(super) pinned: bool,
+}
+
+/// How a container stands to the names that are looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Match {
+    /// Neither it nor anything above or below it.
+    No,
+    /// Something below it.
+    Below,
+    /// It, or something above it.
+    Yes,
+}
+
+/// The containers that get rows, from top to bottom. The cost grows with the number of containers, and of moves times siblings.
+pub(super) fn places(outline: &Outline, options: &Options) -> Vec<Place> {
+    let Arrangement { pinned, hidden, moved, names } = &options.arrangement;
+    let Some(root) = outline.nodes.first() else { return Vec::new() };
+    let silent = !root.draws_anything() && root.end > 1;
+    let top = u32::from(silent);
+    let mut children = children(outline);
+    for &(container, before) in moved {
+        place_before(outline, &mut children, container, before);
+    }
+    let matches = matches(outline, names);
+    let mut own: Vec<usize> = Vec::with_capacity(pinned.len());
+    for position in pinned.iter().filter_map(|&container| outline.position(container)) {
+        // The silent root has no row of its own.
+        if !own.contains(&position) && (position > 0 || !silent) {
+            own.push(position);
+        }
+    }
+
+    let mut places = Vec::new();
+    // To be visited, the next one last: position, depth, whether pinned, whether it is the top of a pinned part.
+    let mut next: Vec<(usize, u32, bool, bool)> = Vec::new();
+    let roots = if silent { children[0].clone() } else { vec![0] };
+    next.extend(roots.into_iter().rev().map(|position| (position, 0, false, false)));
+    next.extend(own.iter().rev().map(|&position| (position, 0, true, true)));
+    while let Some((position, depth, pinned, is_top)) = next.pop() {
+        let node = &outline.nodes[position];
+        let elsewhere = !is_top && own.contains(&position);
+        if elsewhere || hidden.contains(&node.info.id) || (!pinned && matches[position] == Match::No) {
+            continue;
+        }
+        let expandable = node.end > position + 1;
+        let found_below = !pinned && matches[position] == Match::Below;
+        let level = node.info.depth.saturating_sub(top);
+        let folded = expandable && !found_below && options.folds.contains(node.info.id, level);
+        places.push(Place { position, depth, expandable, folded, pinned });
+        if !folded {
+            next.extend(children[position].iter().rev().map(|&child| (child, depth + 1, pinned, false)));
+        }
+    }
+    places
+}
+
+/// Positions of the children of each position.
+fn children(outline: &Outline) -> Vec<Vec<usize>> {
+    let mut children = vec![Vec::new(); outline.nodes.len()];
+    for position in 1..outline.nodes.len() {
+        if let Some(parent) = outline.parent(position) {
+            children[parent].push(position);
+        }
+    }
+    children
+}
+
+fn place_before(outline: &Outline, children: &mut [Vec<usize>], container: ContainerId, before: ContainerId) {
+    let Some(position) = outline.position(container).filter(|&position| position > 0) else { return };
+    let Some(parent) = outline.parent(position) else { return };
+    let siblings = &mut children[parent];
+    let target = outline.position(before).filter(|&at| at != 0);
+    if target == Some(position) || target.is_some_and(|at| !siblings.contains(&at)) {
+        return;
+    }
+    siblings.retain(|&sibling| sibling != position);
+    let at = target.and_then(|at| siblings.iter().position(|&sibling| sibling == at)).unwrap_or(siblings.len());
+    siblings.insert(at, position);
+}
+
+fn matches(outline: &Outline, names: &str) -> Vec<Match> {
+    let wanted = names.trim().to_lowercase();
+    if wanted.is_empty() {
+        return vec![Match::Yes; outline.nodes.len()];
+    }
+    let mut matches = vec![Match::No; outline.nodes.len()];
+    // First position after the last matching subtree.
+    let mut covered = 0;
+    for (position, node) in outline.nodes.iter().enumerate() {
+        // Everything is below the root: a match of its name would say nothing.
+        if position > 0 && node.info.name.to_lowercase().contains(&wanted) {
+            covered = covered.max(node.end);
+        }
+        if position < covered {
+            matches[position] = Match::Yes;
+        }
+    }
+    for position in (1..matches.len()).rev() {
+        if matches[position] != Match::No
+            && let Some(parent) = outline.parent(position)
+            && matches[parent] == Match::No
+        {
+            matches[parent] = Match::Below;
+        }
+    }
+    matches
+}
+
+impl Outline {
+    /// Depth-first position of a container.
+    pub(super) fn position(&self, container: ContainerId) -> Option<usize> {
+        self.positions.get(container.index()).copied().filter(|&position| position != usize::MAX)
+    }
+
+    /// Position of the container in which one lies; the root's is its own.
+    fn parent(&self, position: usize) -> Option<usize> {
+        self.position(self.nodes[position].info.parent)
+    }
+
+    /// The name of a container.
+    #[must_use]
+    pub fn name(&self, container: ContainerId) -> Option<&str> {
+        self.position(container).map(|position| self.nodes[position].info.name.as_str())
+    }
+
+    /// The containers above one, from the first below the root.
+    #[must_use]
+    pub fn above(&self, container: ContainerId) -> Vec<ContainerId> {
+        let mut above = Vec::new();
+        let mut at = self.position(container);
+        while let Some(position) = at.filter(|&position| position > 0) {
+            let parent = self.parent(position);
+            above.extend(parent.filter(|&parent| parent > 0).map(|parent| self.nodes[parent].info.id));
+            at = parent;
+        }
+        above.reverse();
+        above
+    }
+
+    /// The containers of a subtree, itself first; none when there is no such container.
+    pub fn within(&self, container: ContainerId) -> impl Iterator<Item = ContainerId> + '_ {
+        let range = self.position(container).map_or(0..0, |start| start..self.nodes[start].end);
+        self.nodes[range].iter().map(|node| node.info.id)
+    }
+}

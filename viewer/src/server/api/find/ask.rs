@@ -1,0 +1,224 @@
+//! The language of the find field: `recv in:"Node 0" >10ms size=4096`.
+
+use std::ops::RangeInclusive;
+
+/// Kinds of entities that can be found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    State,
+    Event,
+    Link,
+}
+
+/// A condition on a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Field {
+    name: String,
+    /// In lower case.
+    text: String,
+    /// Whether all of the field's text must be this.
+    whole: bool,
+}
+
+/// What is looked for: all of it must fit. Texts are in lower case.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Wanted {
+    /// In the name of the value.
+    values: Vec<String>,
+    /// Each in the name of the container, or of one above it.
+    pub(super) places: Vec<String>,
+    pub(super) fields: Vec<Field>,
+    /// In nanoseconds.
+    pub(super) durations: Option<RangeInclusive<i64>>,
+    kind: Option<Kind>,
+}
+
+impl Wanted {
+    /// Reads what a user typed.
+    ///
+    /// # Errors
+    /// A sentence that names the word that was not understood.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let mut wanted = Self::default();
+        let (mut least, mut most) = (0_i64, i64::MAX);
+        let mut long = false;
+        let words = words(text)?;
+        let mut at = 0;
+        while let Some(word) = words.get(at) {
+            at += 1;
+            if let Some(sign) = word.chars().next().filter(|&sign| !word.quoted && matches!(sign, '>' | '<')) {
+                let equal = word[1..].starts_with('=');
+                let mut number = word[1 + usize::from(equal)..].to_owned();
+                // `> 10 ms` may be written with spaces.
+                while nanos(&number).is_none() && words.get(at).is_some_and(|next| is_part_of_duration(next)) {
+                    number.push_str(&words[at]);
+                    at += 1;
+                }
+                let bare = number.ends_with(|letter: char| letter.is_ascii_digit());
+                if bare && words.get(at).is_some_and(|next| UNITS.iter().any(|unit| unit.0 == next.text)) {
+                    number.push_str(&words[at]);
+                    at += 1;
+                }
+                let limit = nanos(&number)
+                    .ok_or_else(|| format!("`{}` is no duration: write one as in `>10ms` or `<2.5us`", word.text))?;
+                long = true;
+                match (sign, equal) {
+                    ('>', true) => least = least.max(limit),
+                    ('>', false) => least = least.max(limit.saturating_add(1)),
+                    (_, true) => most = most.min(limit),
+                    (_, false) => most = most.min(limit.saturating_sub(1)),
+                }
+            } else if let Some(place) = word.strip_prefix("in:") {
+                wanted.places.push(some(place, "in:", "the name of a container")?);
+            } else if let Some(kind) = word.strip_prefix("kind:") {
+                wanted.kind = Some(match kind {
+                    "state" | "states" => Kind::State,
+                    "event" | "events" => Kind::Event,
+                    "link" | "links" => Kind::Link,
+                    _ => {
+                        return Err(format!(
+                            "`kind:{kind}` is none: there are `kind:state`, `kind:event`, `kind:link`"
+                        ));
+                    }
+                });
+            } else if let Some(place) = word.find(['=', '~']).filter(|&place| place > 0 && !word.quoted) {
+                let text = some(&word[place + 1..], &word[..=place], "the text of the field")?;
+                wanted.fields.push(Field {
+                    name: word[..place].to_lowercase(),
+                    text,
+                    whole: &word[place..=place] == "=",
+                });
+            } else {
+                wanted.values.push(word.to_lowercase());
+            }
+        }
+        if long {
+            wanted.durations = Some(least..=most);
+        }
+        if wanted == Self::default() {
+            return Err("write what to find: a value, `in:` a container, `>10ms`, `field=text`, `kind:link`".to_owned());
+        }
+        Ok(wanted)
+    }
+
+    pub(super) fn kind(&self, kind: Kind) -> bool {
+        self.kind.is_none_or(|wanted| wanted == kind)
+    }
+
+    /// Whether the name of a value fits.
+    pub(super) fn value(&self, name: &str) -> bool {
+        let name = name.to_lowercase();
+        self.values.iter().all(|wanted| name.contains(wanted.as_str()))
+    }
+
+    /// Whether so many nanoseconds fit.
+    pub(super) fn lasts(&self, nanos: i64) -> bool {
+        self.durations.as_ref().is_none_or(|durations| durations.contains(&nanos))
+    }
+}
+
+impl Field {
+    /// Whether one of an entity's fields is as asked for.
+    pub(super) fn fits(&self, fields: &[(String, String)]) -> bool {
+        let fits = |text: &str| {
+            let text = text.to_lowercase();
+            if self.whole { text == self.text } else { text.contains(&self.text) }
+        };
+        fields.iter().any(|(name, text)| name.to_lowercase() == self.name && fits(text))
+    }
+}
+
+/// A word, which may have been quoted as a whole.
+#[derive(Debug)]
+struct Word {
+    text: String,
+    quoted: bool,
+}
+
+impl std::ops::Deref for Word {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Words with spaces between them; quotes keep spaces.
+fn words(text: &str) -> Result<Vec<Word>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<Word> = None;
+    let mut inside = false;
+    for letter in text.chars() {
+        match letter {
+            '"' => {
+                inside = !inside;
+                word.get_or_insert(Word { text: String::new(), quoted: true });
+            }
+            _ if letter.is_whitespace() && !inside => words.extend(word.take()),
+            _ => word.get_or_insert(Word { text: String::new(), quoted: false }).text.push(letter),
+        }
+    }
+    if inside {
+        return Err("a quote is not closed: write `\"` at the end of the name".to_owned());
+    }
+    words.extend(word);
+    words.retain(|word| !word.text.is_empty());
+    Ok(words)
+}
+
+fn some(text: &str, before: &str, what: &str) -> Result<String, String> {
+    if text.is_empty() { Err(format!("after `{before}` comes {what}")) } else { Ok(text.to_lowercase()) }
+}
+
+const UNITS: [(&str, f64); 5] = [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
+
+fn is_part_of_duration(word: &str) -> bool {
+    word.starts_with(|letter: char| letter.is_ascii_digit() || letter == '.')
+}
+
+/// `10ms` in nanoseconds; seconds without a unit.
+fn nanos(text: &str) -> Option<i64> {
+    let (number, factor) =
+        UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor))).unwrap_or((text, 1e9));
+    let number = number.trim();
+    let plain = !number.is_empty() && number.chars().all(|letter| letter.is_ascii_digit() || letter == '.');
+    let nanos = number.parse::<f64>().ok().filter(|_| plain)? * factor;
+    #[expect(clippy::cast_possible_truncation, reason = "within a hundred years")]
+    (nanos < 4e18).then_some(nanos.round() as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_durations_places_and_fields_are_told_apart() {
+        let wanted =
+            Wanted::parse("MPI_Recv in:\"Node 0\" >10ms < 2.5 s size=4096 path~tmp kind:states").expect("understood");
+        assert!(wanted.value("mpi_recv (big)") && !wanted.value("MPI_Send"));
+        assert_eq!(wanted.places, ["node 0"]);
+        assert_eq!(wanted.durations, Some(10_000_001..=2_499_999_999));
+        let fields =
+            |size: &str, path: &str| [("Size".to_owned(), size.to_owned()), ("path".to_owned(), path.to_owned())];
+        assert!(wanted.fields.iter().all(|field| field.fits(&fields("4096", "/TMP/x"))));
+        assert!(!wanted.fields.iter().all(|field| field.fits(&fields("40960", "/tmp/x"))));
+        assert!(wanted.kind(Kind::State) && !wanted.kind(Kind::Link));
+        assert_eq!(Wanted::parse(">=1us").expect("understood").durations, Some(1000..=i64::MAX));
+        assert!(Wanted::parse("\"a > b\"").expect("a quoted name").value("if A > B then"));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_named() {
+        for (text, word) in [
+            (">fast", ">fast"),
+            ("kind:cat", "kind:cat"),
+            ("in:", "in:"),
+            ("\"open", "quote"),
+            ("  ", "write"),
+            ("x=", "x="),
+        ] {
+            let said = Wanted::parse(text).expect_err(text);
+            assert!(said.contains(word), "{text}: {said}");
+        }
+    }
+}

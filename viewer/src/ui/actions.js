@@ -1,0 +1,111 @@
+// The table of all that can be done: keys, the palette and the help sheet are made of it.
+
+import * as arrange from "./arrange.js";
+import { toggleCost } from "./cost.js";
+import { byId } from "./dom.js";
+import { editInterval } from "./interval.js";
+import { close, visitPartner, walk, zoomToChosen } from "./choice.js";
+import { measureHere, stopMeasuring } from "./measure.js";
+import { showTab, toggleSide } from "./panel.js";
+import { forgetNote } from "./status.js";
+import { turnTheme, setTheme } from "./theme.js";
+import { fit, pan, zoom } from "./view.js";
+
+/**
+ * @typedef {object} Action
+ * @property {string} group heading in the help sheet
+ * @property {string} name what it does; what is typed in the palette is looked for in it
+ * @property {string[]} [keys] as `keyOf` writes them
+ * @property {string} [pointer] how a pointer does it
+ * @property {() => void} [run] none where only a pointer can say what is meant
+ */
+
+const scroller = byId("scroller");
+
+/** @type {Action[]} */
+export const ACTIONS = [
+  { group: "Time", name: "Zoom in", keys: ["+", "="], pointer: "wheel: zoom at the pointer", run: () => zoom(1 / 1.5) },
+  { group: "Time", name: "Zoom out", keys: ["-"], run: () => zoom(1.5) },
+  { group: "Time", name: "Show the whole trace", keys: ["f"], pointer: "double click", run: fit },
+  { group: "Time", name: "Zoom to a part", pointer: "drag on the ruler, Shift drag" },
+  { group: "Time", name: "Move earlier", keys: ["ArrowLeft"], pointer: "drag", run: () => pan(-0.15) },
+  { group: "Time", name: "Move later", keys: ["ArrowRight"], run: () => pan(0.15) },
+  { group: "Time", name: "Back to the view before", keys: ["[", "Alt+ArrowLeft"], run: () => history.back() },
+  { group: "Time", name: "Forward to the view after", keys: ["]", "Alt+ArrowRight"], run: () => history.forward() },
+  { group: "Time", name: "Type an interval", keys: ["g"], run: editInterval },
+  { group: "Time", name: "Measure from and to the pointer", keys: ["m"], pointer: "Ctrl drag: snaps to what begins or ends there", run: measureHere },
+  { group: "Time", name: "Stop measuring", run: stopMeasuring },
+
+  { group: "Rows", name: "Scroll up", keys: ["ArrowUp"], pointer: "Shift wheel", run: () => { scroller.scrollTop -= 60; } },
+  { group: "Rows", name: "Scroll down", keys: ["ArrowDown"], run: () => { scroller.scrollTop += 60; } },
+  { group: "Rows", name: "Find rows by name", keys: ["/"], run: () => byId("names").select() },
+  { group: "Rows", name: "Fold or unfold a row", pointer: "click its name; Space" },
+  { group: "Rows", name: "Pin the row on top, or unpin it", keys: ["p"], run: () => { const row = arrange.actedOn(); if (row) arrange.pin(row); } },
+  { group: "Rows", name: "Hide the row", keys: ["h"], run: () => { const row = arrange.actedOn(); if (row) arrange.hide(row); } },
+  { group: "Rows", name: "Show all hidden rows", keys: ["H"], run: arrange.showHidden },
+  { group: "Rows", name: "Move the row up", keys: ["Alt+ArrowUp"], pointer: "drag its name", run: () => arrange.nudge(-1) },
+  { group: "Rows", name: "Move the row down", keys: ["Alt+ArrowDown"], run: () => arrange.nudge(1) },
+  { group: "Rows", name: "Unfold all rows", keys: ["*"], run: arrange.unfoldAll },
+  { group: "Rows", name: "Fold groups", keys: ["_"], run: arrange.foldGroups },
+  { group: "Rows", name: "Put all rows back", run: arrange.resetRows },
+
+  { group: "Entities", name: "See what is related", pointer: "point: it lights up" },
+  { group: "Entities", name: "Inspect", pointer: "click" },
+  { group: "Entities", name: "Next of its kind", keys: ["."], run: () => walk(1, false) },
+  { group: "Entities", name: "Previous of its kind", keys: [","], run: () => walk(-1, false) },
+  { group: "Entities", name: "Next of the same value", keys: [">"], run: () => walk(1, true) },
+  { group: "Entities", name: "Previous of the same value", keys: ["<"], run: () => walk(-1, true) },
+  { group: "Entities", name: "Partner over the link", keys: ["o"], run: visitPartner },
+  { group: "Entities", name: "Zoom to the inspected entity", keys: ["z"], run: zoomToChosen },
+  { group: "Entities", name: "Stop measuring, close the inspector", keys: ["Escape"], run: () => { if (!stopMeasuring()) close(); } },
+
+  { group: "Page", name: "All actions, by their names", keys: ["Ctrl+k", ":"], run: () => openPalette() },
+  { group: "Page", name: "Find entities", keys: ["Ctrl+f"], run: () => showTab("find", true) },
+  { group: "Page", name: "Legend: dim values, hide types", keys: ["1"], pointer: "click in the legend", run: () => showTab("legend", true) },
+  { group: "Page", name: "Statistics of the interval", keys: ["2"], run: () => showTab("times", true) },
+  { group: "Page", name: "Side panel", keys: ["l"], run: toggleSide },
+  { group: "Page", name: "Next theme", keys: ["t"], run: turnTheme },
+  { group: "Page", name: "Theme of the system", run: () => setTheme("system") },
+  { group: "Page", name: "Light theme", run: () => setTheme("light") },
+  { group: "Page", name: "Dark theme", run: () => setTheme("dark") },
+  { group: "Page", name: "High contrast", run: () => setTheme("contrast") },
+  { group: "Page", name: "What pictures cost: bytes and time", run: toggleCost },
+  { group: "Page", name: "Keys and gestures", keys: ["?"], run: () => byId("sheet").showModal() },
+];
+
+let openPalette = () => {};
+
+/** @param {() => void} open the palette, which itself needs the table */
+export function setPalette(open) {
+  openPalette = open;
+}
+
+/** A pressed key as the table writes it. @param {KeyboardEvent} event */
+function keyOf(event) {
+  const shift = event.shiftKey && event.key.length > 1 ? "Shift+" : "";
+  return `${event.ctrlKey || event.metaKey ? "Ctrl+" : ""}${event.altKey ? "Alt+" : ""}${shift}${event.key}`;
+}
+
+const SIGNS = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", "-": "−", Escape: "Esc" };
+
+/** A key as it is shown. @param {string} key */
+export function shown(key) {
+  return key.split(/\+(?=.)/).map((part) => /** @type {Record<string, string>} */ (SIGNS)[part] ?? part).join(" ");
+}
+
+/** Lets keys act, wherever the focus is, unless a field or a dialog takes them. */
+export function listenToKeys() {
+  /** @type {Map<string, Action>} */
+  const byKey = new Map(ACTIONS.flatMap((action) => (action.keys ?? []).map((key) => [key, action])));
+  document.addEventListener("keydown", (event) => {
+    const field = /** @type {HTMLElement} */ (event.target).closest("input, dialog, [role=menu]");
+    const key = keyOf(event);
+    if (field && !(key.startsWith("Ctrl+") && !field.closest("dialog"))) return;
+    const action = byKey.get(key);
+    if (!action?.run) return;
+    event.preventDefault();
+    forgetNote();
+    action.run();
+  });
+  document.addEventListener("pointerdown", forgetNote, true);
+}

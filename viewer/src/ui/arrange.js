@@ -1,0 +1,218 @@
+// What hands do to the rows: fold, pin, hide, move, look for names. Each is a step of the history, so that Back undoes it.
+
+import { byId, make } from "./dom.js";
+import { drag } from "./drag.js";
+import { menu } from "./menu.js";
+import { layout, rowOf } from "./rows.js";
+import { focus, focusedRow, listenToRows } from "./tree.js";
+import { state } from "./over.js";
+import { changed, keep, remember, toggle, view } from "./view.js";
+
+/** @typedef {import("./rows.js").Row} Row */
+
+/** @type {(id: string) => void} */
+let choose = () => {};
+
+/** @param {(id: string) => void} inspect opens the inspector */
+export function listen(inspect) {
+  choose = inspect;
+  listenToRows({ fold, pin, hide, menu: rowMenu, choose: (row) => choose(`c${row.id}`), press: (event, row) => drag(event, row, () => (row.expandable ? fold(row) : choose(`c${row.id}`)), move) });
+  const field = byId("names");
+  field.value = view.names;
+  field.addEventListener("input", () => {
+    view.names = field.value;
+    remember();
+    changed("rows");
+  });
+  field.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    event.stopPropagation();
+    if (event.key === "Escape") {
+      if (view.names) clearNames();
+      else field.blur();
+    } else if (event.key === "Enter" || event.key === "ArrowDown") {
+      event.preventDefault();
+      jump(event.shiftKey ? -1 : 1);
+    }
+  });
+  byId("rows-menu").addEventListener("click", (/** @type {MouseEvent} */ event) => allMenu(/** @type {HTMLElement} */ (event.currentTarget)));
+  byId("gone").addEventListener("click", (/** @type {MouseEvent} */ event) => goneMenu(/** @type {HTMLElement} */ (event.currentTarget)));
+}
+
+function step() {
+  keep();
+  changed("rows");
+}
+
+/** @param {Row} row */
+export function fold(row) {
+  if (!row.expandable) return;
+  toggle(view.toggled, row.id);
+  step();
+}
+
+/** @param {number | null} level containers at this depth are folded, all others are not */
+function foldAll(level) {
+  view.level = level;
+  view.toggled.clear();
+  step();
+}
+
+export const unfoldAll = () => foldAll(null);
+
+/** Folds the deepest level that holds others: what is left is one row for each group. */
+export function foldGroups() {
+  const levels = layout.rows.filter((row) => row.expandable).map((row) => row.depth);
+  if (levels.length) foldAll(Math.max(...levels));
+}
+
+/** @param {Row} row */
+export function pin(row) {
+  const at = view.pinned.indexOf(row.id);
+  if (at >= 0) view.pinned.splice(at, 1);
+  else view.pinned.push(row.id);
+  step();
+}
+
+/** @param {Row} row */
+export function hide(row) {
+  const next = layout.rows[layout.rows.indexOf(row) + 1] ?? layout.rows[layout.rows.indexOf(row) - 1];
+  view.gone.add(row.id);
+  view.pinned = view.pinned.filter((id) => id !== row.id);
+  if (next && focusedRow()) focus(next.id);
+  step();
+}
+
+/** Hides all rows but one, what is above it and what is below it. @param {Row} row */
+function isolate(row) {
+  for (const other of layout.rows) {
+    const related = other.id === row.id || row.above.includes(other.id) || other.above.includes(row.id);
+    // What stands in something hidden needs no mark of its own.
+    if (!related && other.above.every((id) => row.above.includes(id))) view.gone.add(other.id);
+  }
+  step();
+}
+
+export function showHidden() {
+  view.gone.clear();
+  step();
+}
+
+/** All rows as the trace has them. */
+export function resetRows() {
+  Object.assign(view, { level: null, toggled: new Set(), pinned: [], gone: new Set(), moved: [], names: "" });
+  byId("names").value = "";
+  step();
+}
+
+/** The rows among which a row can be moved, itself included. @param {Row} row */
+export function siblings(row) {
+  const top = view.pinned.includes(row.id);
+  if (top) return layout.rows.filter((other) => view.pinned.includes(other.id));
+  const parent = row.above[row.above.length - 1];
+  return layout.rows.filter((other) => other.pinned === row.pinned && (other.id === 0) === (row.id === 0) && other.above[other.above.length - 1] === parent && other.above.length === row.above.length && !view.pinned.includes(other.id));
+}
+
+/** Puts a row before one of its siblings, or at the end. @param {Row} row @param {Row | null} before */
+function move(row, before) {
+  if (view.pinned.includes(row.id)) {
+    view.pinned = view.pinned.filter((id) => id !== row.id);
+    view.pinned.splice(before ? view.pinned.indexOf(before.id) : view.pinned.length, 0, row.id);
+  } else {
+    const last = view.moved[view.moved.length - 1];
+    // Moving on the row that was moved last replaces that move.
+    if (last?.[0] === row.id) view.moved.pop();
+    view.moved.push([row.id, before?.id ?? 0]);
+  }
+  step();
+}
+
+/** @param {number} by one up or down among the siblings */
+export function nudge(by) {
+  const row = actedOn();
+  if (!row) return;
+  const all = siblings(row);
+  const at = all.indexOf(row);
+  const to = at + by;
+  if (at < 0 || to < 0 || to >= all.length) return;
+  move(row, by < 0 ? all[to] : all[to + 1] ?? null);
+}
+
+/** The row that a key is about: the one that shows the focus, else the one that is pointed at. */
+export function actedOn() {
+  const focused = focusedRow();
+  if (focused && document.activeElement?.matches(":focus-visible")) return focused;
+  return (state.row === null ? undefined : rowOf(state.row)) ?? focused;
+}
+
+function clearNames() {
+  view.names = "";
+  byId("names").value = "";
+  keep();
+  changed("rows");
+}
+
+/** The next row with the text in its name gets the focus. @param {number} by */
+function jump(by) {
+  const wanted = view.names.trim().toLowerCase();
+  const found = layout.rows.filter((row) => row.name.toLowerCase().includes(wanted));
+  const place = found.findIndex((row) => row.id === state.row);
+  if (found.length) focus(found[(place + by + found.length) % found.length].id);
+}
+
+/** @param {Row} row @param {DOMRect} at */
+function rowMenu(row, at) {
+  const all = siblings(row);
+  const place = all.indexOf(row);
+  menu(row.name, at, [
+    { name: "Inspect", act: () => choose(`c${row.id}`) },
+    row.expandable ? { name: row.folded ? "Unfold" : "Fold", key: "Space", act: () => fold(row) } : null,
+    { name: view.pinned.includes(row.id) ? "Unpin" : "Pin on top", key: "p", act: () => pin(row) },
+    { name: "Hide", key: "h", act: () => hide(row) },
+    { name: "Hide all others", act: () => isolate(row) },
+    null,
+    ...(place > 0 ? [{ name: "Move up", key: "Alt ↑", act: () => move(row, all[place - 1]) }] : []),
+    ...(place < all.length - 1 ? [{ name: "Move down", key: "Alt ↓", act: () => move(row, all[place + 2] ?? null) }] : []),
+    ...(view.gone.size ? [{ name: `Show ${view.gone.size} hidden`, act: showHidden }] : []),
+    { name: "Copy name", act: () => navigator.clipboard?.writeText(row.name) },
+  ].filter((item, at, list) => item !== null || (at > 0 && list[at - 1] !== null && at < list.length - 1)));
+}
+
+/** @param {HTMLElement} button */
+function allMenu(button) {
+  menu("All rows", button.getBoundingClientRect(), [
+    { name: "Unfold all", act: unfoldAll },
+    { name: "Fold groups", act: foldGroups },
+    ...(view.gone.size ? [null, ...goneItems()] : []),
+    null,
+    { name: "Put all rows back", act: resetRows },
+  ]);
+}
+
+/** @param {HTMLElement} button */
+function goneMenu(button) {
+  menu("Hidden rows", button.getBoundingClientRect(), goneItems());
+}
+
+/** @returns {import("./menu.js").Item[]} */
+function goneItems() {
+  const some = layout.gone.slice(0, 20).map((place) => ({
+    name: `Show ${place.path.slice(-2).join(" › ")}`,
+    act: () => { view.gone.delete(place.id); step(); },
+  }));
+  return layout.gone.length > 1 ? [{ name: `Show all ${view.gone.size}`, act: showHidden }, null, ...some] : some;
+}
+
+/** Tells of rows that are hidden, and of names that are nowhere. */
+export function tellRows() {
+  const gone = byId("gone");
+  gone.hidden = layout.gone.length === 0;
+  gone.textContent = `${layout.gone.length} hidden`;
+  gone.setAttribute("aria-label", `${layout.gone.length} hidden: show`);
+  const field = byId("names");
+  if (field !== document.activeElement) field.value = view.names;
+  const nothing = view.names.trim() !== "" && layout.rows.every((row) => row.pinned);
+  byId("nowhere").replaceChildren(...(nothing
+    ? [make("p", { text: `No row has “${view.names.trim()}” in its name.` }), make("button", { type: "button", text: "Show all", onclick: clearNames })]
+    : []));
+  byId("nowhere").hidden = !nothing;
+}

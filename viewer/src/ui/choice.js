@@ -1,0 +1,128 @@
+// What is chosen: shown in the inspector, stepped from to the next of its kind, followed over links.
+
+import { ask } from "./api.js";
+import * as chart from "./chart.js";
+import { byId } from "./dom.js";
+import { facts, learn } from "./facts.js";
+import { fillInspector } from "./inspector.js";
+import { state } from "./over.js";
+import { reveal, rowOf } from "./rows.js";
+import { note } from "./status.js";
+import { changed, keep, length, show, view } from "./view.js";
+
+/** Opens the inspector. @param {string} id */
+export async function open(id) {
+  const all = await facts(id, "choose").catch(() => undefined);
+  if (!all) return;
+  view.chosen = id;
+  note("");
+  fillInspector(all, { close, go: visit, zoom: zoomToChosen, walk, light: (one) => { state.lit = one ? [one] : []; changed("choice"); } });
+  keep(true);
+  changed("choice");
+}
+
+export function close() {
+  if (view.chosen === null) return;
+  view.chosen = null;
+  byId("inspector").hidden = true;
+  keep(true);
+  changed("choice");
+}
+
+/** Shows in the inspector what the address says is chosen. */
+export async function restore() {
+  if (view.chosen) await open(view.chosen);
+  else byId("inspector").hidden = true;
+}
+
+/**
+ * Shows another entity, where it is: its row is unfolded, the interval moved.
+ * @param {string} id @param {boolean} [near] so near that it is seen even if it is short
+ */
+export async function visit(id, near = false) {
+  const all = await facts(id, "choose").catch(() => undefined);
+  if (!all) return;
+  if (!rowOf(all.container)) await uncover(all);
+  if (all.kind !== "Container") {
+    const middle = (all.from + all.to) / 2;
+    const long = Math.abs(all.to - all.from);
+    const span = view.to - view.from;
+    const small = near && long < span / 60;
+    const wanted = small ? Math.max(long * 20, 200) : span;
+    if (small || Math.max(all.to, all.from) <= view.from || Math.min(all.from, all.to) >= view.to) {
+      // Within the trace, if it is long enough.
+      const from = Math.max(0, Math.min(middle - wanted / 2, length() - wanted));
+      show(from, from + wanted, true);
+    }
+  }
+  const row = rowOf(all.container);
+  if (row) reveal(row);
+  await open(id);
+}
+
+/** Unfolds, shows again and stops filtering by name until a container has its row. @param {any} all */
+async function uncover(all) {
+  const path = [...all.above, all.container];
+  for (const container of path) view.gone.delete(container);
+  for (const container of all.above) if (rowOf(container)?.folded) view.toggled.has(container) ? view.toggled.delete(container) : view.toggled.add(container);
+  if (view.names) view.names = "";
+  const shown = new Promise((resolve) => document.addEventListener("rows", resolve, { once: true }));
+  keep();
+  changed("rows");
+  await shown;
+  // Containers below folded ones were folded themselves.
+  if (!rowOf(all.container) && path.some((container) => rowOf(container)?.folded)) await uncover(all);
+}
+
+/** To the next or the previous of its kind. @param {number} by @param {boolean} same of the same value */
+export async function walk(by, same) {
+  const from = view.chosen ?? state.main;
+  if (!from) {
+    note("Choose something first: click it, or find it");
+    return;
+  }
+  const answer = await ask("step", { id: from, by, same: String(same) }).catch(() => undefined);
+  if (answer === undefined) return;
+  if (!answer.facts) {
+    note(by > 0 ? "This is the last of its kind" : "This is the first of its kind");
+    return;
+  }
+  learn(answer.facts);
+  await visit(answer.facts.id);
+}
+
+/** From a state over its link to the state at the other end; from a link to where it ends. */
+export async function visitPartner() {
+  const from = view.chosen ?? state.main;
+  const all = from ? await facts(from, "choose").catch(() => undefined) : undefined;
+  if (!all) {
+    note("Choose a state or an arrow first");
+    return;
+  }
+  const isLink = (/** @type {any} */ one) => one.id.startsWith("l");
+  const link = all.kind === "Link" ? all : await facts(all.related.find(isLink)?.id ?? "", "choose").catch(() => undefined);
+  if (!link) {
+    note("No link starts or ends here");
+    return;
+  }
+  const ends = link.related.filter((/** @type {any} */ one) => one.id !== all.id && !isLink(one));
+  const target = link.fields[1]?.[1];
+  const end = (all.kind === "Link" && ends.find((/** @type {any} */ one) => one.path.join(" › ") === target)) || ends[0];
+  await visit(end?.id ?? link.id);
+}
+
+export async function zoomToChosen() {
+  const all = view.chosen ? await facts(view.chosen, "choose").catch(() => undefined) : undefined;
+  if (!all) return;
+  const [from, to] = [Math.min(all.from, all.to), Math.max(all.from, all.to)];
+  const edge = Math.max((to - from) * 0.15, 20);
+  show(from - edge, to + edge, true);
+}
+
+/** Opens the inspector on what is at a point of the diagram's window, or closes it. @param {number} x @param {number} y @param {import("./rows.js").Row | undefined} row */
+export async function choose(x, y, row) {
+  const found = chart.under(x, y);
+  if (found?.hit) await open(found.hit.id);
+  else if (found?.mixture || !row) close();
+  else await open(`c${row.id}`);
+}

@@ -1,0 +1,24 @@
+// What pictures cost, for those who ask: bytes on the wire and the time until the answer, of the newest one.
+
+import { byId } from "./dom.js";
+import { grouped } from "./format.js";
+
+/** @type {PerformanceObserver | null} */
+let observer = null;
+
+/** Shows or hides the figures. */
+export function toggleCost() {
+  const line = byId("cost");
+  line.hidden = !line.hidden;
+  if (line.hidden) {
+    observer?.disconnect();
+    observer = null;
+    return;
+  }
+  line.textContent = "no picture yet";
+  observer = new PerformanceObserver((list) => {
+    const last = /** @type {PerformanceResourceTiming[]} */ (list.getEntries()).filter((entry) => entry.name.includes("/api/scene?")).pop();
+    if (last) line.textContent = `picture: ${grouped(Math.ceil(last.encodedBodySize / 1024))} KiB, ${grouped(Math.round(last.duration))} ms`;
+  });
+  observer.observe({ type: "resource", buffered: true });
+}

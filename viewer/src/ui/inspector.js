@@ -1,0 +1,85 @@
+// The inspector: every field of one entity, each to be copied, and the ways from it to others.
+
+import { byId, make } from "./dom.js";
+import { pairs } from "./facts.js";
+import { duration, grouped } from "./format.js";
+
+/** Related entities listed at first. */
+const LISTED = 12;
+
+/**
+ * @param {any} facts
+ * @param {{ close: () => void, go: (id: string) => void, zoom: () => void, walk: (by: number, same: boolean) => void, light: (id: string | null) => void }} act
+ */
+export function fillInspector(facts, act) {
+  const list = make("dl");
+  /** @type {[string, string][]} */
+  const all = [...pairs(facts), ["In", facts.containers.join(" › ")], ["Kind", facts.types.join(" › ")]];
+  if (facts.to > facts.from) all.unshift(["Duration", duration(facts.to - facts.from)]);
+  for (const [name, text] of all) list.append(make("dt", { text: name }), make("dd", {}, make("span", { text }), copier(`Copy ${name}`, () => text)));
+  const everything = () => [["Name", facts.name], ...all].map(([name, value]) => `${name}\t${value}`).join("\n");
+  const step = (/** @type {string} */ what, /** @type {string} */ sign, /** @type {string} */ key, /** @type {number} */ by) =>
+    make("button", { class: "icon-button", type: "button", "aria-label": what, title: `${what}  ${key}`, text: sign, onclick: () => act.walk(by, false) });
+  byId("inspector").replaceChildren(
+    make("header", {},
+      make("h2", { text: facts.name }),
+      step("Previous of its kind", "‹", ",", -1), step("Next of its kind", "›", ".", 1),
+      make("button", { class: "icon-button", type: "button", "aria-label": "Close the inspector", title: "Close  Esc", onclick: act.close, text: "×" })),
+    list, related(facts, act, LISTED),
+    make("footer", {}, copier("Copy all", everything, true), facts.to > facts.from && make("button", { type: "button", text: "Zoom to it", title: "z", onclick: act.zoom })),
+  );
+  byId("inspector").hidden = false;
+}
+
+/** @param {any} facts @param {{ go: (id: string) => void, light: (id: string | null) => void }} act @param {number} most @returns {HTMLElement} */
+function related(facts, act, most) {
+  const box = make("div", { class: "related" });
+  if (facts.related.length) box.append(make("h3", { text: `Related (${grouped(facts.related.length)})` }));
+  for (const one of facts.related.slice(0, most)) {
+    const name = [one.name, ...one.path.slice(-1)].join(" · ");
+    box.append(make("button", {
+      type: "button", text: name, onclick: () => act.go(one.id), onpointerenter: () => act.light(one.id), onpointerleave: () => act.light(null),
+      onfocus: () => act.light(one.id), onblur: () => act.light(null),
+    }));
+  }
+  if (facts.related.length > most) {
+    box.append(make("button", { type: "button", text: `${grouped(facts.related.length - most)} more`, onclick: () => box.replaceWith(related(facts, act, facts.related.length)) }));
+  }
+  return box;
+}
+
+/** A button that copies. @param {string} name @param {() => string} text @param {boolean} [wide] with its name, not a sign */
+function copier(name, text, wide = false) {
+  const button = make("button", { type: "button", class: wide ? "" : "copy", "aria-label": name, title: name, onclick: async () => {
+    const copied = await write(text());
+    button.classList.add("done");
+    button.setAttribute("aria-label", copied ? "Copied" : "Select the text to copy it");
+    if (wide) button.textContent = copied ? "Copied" : "Select the text";
+    window.setTimeout(() => {
+      button.classList.remove("done");
+      button.setAttribute("aria-label", name);
+      if (wide) button.textContent = name;
+    }, 1500);
+  } });
+  if (wide) button.textContent = name;
+  else {
+    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    svg.setAttribute("viewBox", "0 0 16 16");
+    svg.setAttribute("aria-hidden", "true");
+    const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    path.setAttribute("d", "M6 5.5h6.5v7H6zM3.5 10.5v-7H10");
+    svg.append(path);
+    button.append(svg);
+  }
+  return button;
+}
+
+/** @param {string} text */
+async function write(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,83 @@
+// The interval that is shown, typed and read: `0.2..0.4 s`, `12ms..`, `..1 s`, `200 ms + 5 ms`.
+
+import { byId } from "./dom.js";
+import { date, duration, parseDate, UNIT } from "./format.js";
+import { length, show, view } from "./view.js";
+
+/** @type {HTMLInputElement} */ const field = byId("interval-field");
+/** @type {HTMLElement} */ const complaint = byId("interval-wrong");
+
+/** The interval as text, as exact as it is drawn. */
+function written() {
+  const span = view.to - view.from;
+  return `${date(view.from, span / 10000)} .. ${date(view.to, span / 10000)}`;
+}
+
+/** Writes the interval into its field, unless someone is typing there. */
+export function tellInterval() {
+  if (field !== document.activeElement) {
+    field.value = written();
+    wrong(null);
+  }
+  byId("duration").textContent = duration(view.to - view.from);
+}
+
+export function editInterval() {
+  field.focus();
+  field.select();
+}
+
+export function listenToInterval() {
+  byId("interval").addEventListener("submit", (/** @type {Event} */ event) => {
+    event.preventDefault();
+    const read = parseInterval(field.value, view);
+    if ("wrong" in read) {
+      wrong(read.wrong);
+      return;
+    }
+    field.blur();
+    show(read.from, read.to, true);
+    tellInterval();
+  });
+  field.addEventListener("focus", () => field.select());
+  field.addEventListener("input", () => wrong(null));
+  field.addEventListener("blur", () => window.setTimeout(tellInterval, 0));
+  field.addEventListener("keydown", (event) => { if (event.key === "Escape") field.blur(); });
+}
+
+/** @param {string | null} text */
+function wrong(text) {
+  field.setAttribute("aria-invalid", String(text !== null));
+  complaint.hidden = text === null;
+  complaint.textContent = text ?? "";
+}
+
+/**
+ * Reads an interval. An end that is left away stays the trace's; a first date without a unit has that of the second.
+ * @param {string} text @param {{ from: number, to: number }} shown
+ * @returns {{ from: number, to: number } | { wrong: string }}
+ */
+export function parseInterval(text, shown) {
+  const example = "write two dates, such as 0.2..0.4 s, 12ms.. or 200 ms + 5 ms";
+  const parts = /^(.*?)(\.\.|–|\bto\b|\+)(.*)$/.exec(text.trim());
+  if (!parts) {
+    const at = parseDate(text);
+    if (at === null) return { wrong: `“${text.trim()}” is no interval: ${example}` };
+    // One date alone comes to the middle.
+    const half = (shown.to - shown.from) / 2;
+    return { from: at - half, to: at + half };
+  }
+  let [first, second] = [parts[1].trim(), parts[3].trim()];
+  if (first && second && parts[2] !== "+" && !UNIT.test(first)) first += UNIT.exec(second)?.[0] ?? "";
+  const from = first ? parseDate(first) : 0;
+  if (from === null) return { wrong: `“${first}” is no date: ${example}` };
+  if (parts[2] === "+") {
+    const long = parseDate(second, 0n);
+    if (long === null || long <= 0) return { wrong: `“${second}” is no duration: ${example}` };
+    return { from, to: from + long };
+  }
+  const to = second ? parseDate(second) : length();
+  if (to === null) return { wrong: `“${second}” is no date: ${example}` };
+  if (to <= from) return { wrong: `The interval ends before it begins: ${date(from, 1)} is not before ${date(to, 1)}` };
+  return { from, to };
+}

@@ -1,0 +1,114 @@
+// Measuring between two dates: by Ctrl and a drag, or by `m` at one place and then at another. What begins or ends near the pointer draws it to itself.
+
+import * as chart from "./chart.js";
+import { byId, make } from "./dom.js";
+import { facts } from "./facts.js";
+import { date, duration } from "./format.js";
+import { state } from "./over.js";
+import { toWindow } from "./rows.js";
+import { note } from "./status.js";
+import { changed, keep, show, view } from "./view.js";
+
+/** Within so many pixels an edge draws the pointer. */
+const REACH = 8;
+
+/**
+ * A date to measure from or to; with an entity, its beginning or end.
+ * @typedef {{ time: number, y: number, id: string | null, end: "from" | "to" }} Spot
+ */
+
+/** The first of two dates, while the second is awaited. @type {Spot | null} */
+let first = null;
+
+/** Where a measurement at this point begins or ends. @param {number} x @param {number} y @returns {Spot} */
+export function snap(x, y) {
+  /** @type {Spot} */
+  let best = { time: chart.timeAt(x), y, id: null, end: "from" };
+  let least = REACH;
+  const consider = (/** @type {number} */ at, /** @type {number} */ height, /** @type {string} */ id, /** @type {"from" | "to"} */ end) => {
+    const far = Math.abs(at - x);
+    if (far < least) {
+      least = far;
+      best = { time: chart.timeAt(at), y: height, id, end };
+    }
+  };
+  for (const { kind, id, box } of chart.hits()) {
+    const [a, b, c, d] = box;
+    if (kind === "rect") {
+      const top = toWindow(b);
+      if (y < top || y >= top + d) continue;
+      consider(a, top + d / 2, id, "from");
+      consider(a + c, top + d / 2, id, "to");
+    } else if (kind === "mark") {
+      if (Math.abs(toWindow(b) - y) < 14) consider(a, toWindow(b), id, "from");
+    } else {
+      if (Math.abs(toWindow(b) - y) < 10) consider(a, toWindow(b), id, "from");
+      if (Math.abs(toWindow(d) - y) < 10) consider(c, toWindow(d), id, "to");
+    }
+  }
+  return best;
+}
+
+/** The exact date of a spot: edges in a picture lie on pixels. @param {Spot} spot */
+async function exact(spot) {
+  const all = spot.id ? await facts(spot.id, "measure").catch(() => undefined) : undefined;
+  return all ? { time: all[spot.end], name: `${spot.end === "from" || all.from === all.to ? "start" : "end"} of ${all.name}, ${all.containers.slice(-1)[0]}` } : { time: Math.round(spot.time), name: "" };
+}
+
+/** What the ends of the measured part are called. @type {[string, string]} */
+let names = ["", ""];
+
+/** @param {Spot} from @param {Spot} to */
+export async function measure(from, to) {
+  first = null;
+  state.snap = null;
+  const ends = [await exact(from), await exact(to)].sort((a, b) => a.time - b.time);
+  names = [ends[0].name, ends[1].name];
+  view.measured = [ends[0].time, ends[1].time];
+  note("");
+  keep();
+  changed("choice");
+}
+
+/** `m`: the first date, then the second. */
+export async function measureHere() {
+  /** @type {Spot | null} */
+  let spot = null;
+  if (state.x !== null && state.y !== null) spot = snap(state.x, state.y);
+  else if (view.chosen) spot = { time: 0, y: 0, id: view.chosen, end: first && first.id === view.chosen ? "to" : "from" };
+  if (!spot) note("Point at the diagram, or choose something, then press m");
+  else if (first) await measure(first, spot);
+  else {
+    first = spot;
+    const { time, name } = await exact(spot);
+    note(`Measuring from ${date(time, (view.to - view.from) / 10000)}${name ? `, ${name}` : ""}: press m at the other end`, true);
+  }
+}
+
+export function stopMeasuring() {
+  const was = first !== null || view.measured !== null;
+  first = null;
+  state.snap = null;
+  note("");
+  if (view.measured) {
+    view.measured = null;
+    keep();
+  }
+  if (was) changed("choice");
+  return was;
+}
+
+/** Says what is measured. */
+export function tellMeasured() {
+  const line = byId("measured");
+  line.hidden = view.measured === null;
+  if (!view.measured) return;
+  const [from, to] = view.measured;
+  const resolution = Math.max(1, (to - from) / 1000);
+  line.title = names.filter(Boolean).join(" to ");
+  line.replaceChildren(
+    make("b", { text: duration(to - from) }), ` from ${date(from, resolution)} to ${date(to, resolution)}`,
+    make("button", { type: "button", text: "Zoom", onclick: () => { const edge = (to - from) * 0.1; show(from - edge, to + edge, true); } }),
+    make("button", { type: "button", "aria-label": "Stop measuring", title: "Stop measuring  Esc", text: "×", onclick: stopMeasuring }),
+  );
+}

@@ -1,0 +1,46 @@
+// What is said when there is no picture, or no longer an answer: loading, empty, damaged, gone.
+
+import { byId, make } from "./dom.js";
+
+/** Says in place of the diagram why there is none. @param {"loading" | "empty" | null} kind */
+export function message(kind) {
+  const box = byId("message");
+  box.hidden = kind === null;
+  box.dataset.kind = kind ?? "";
+  if (kind === "loading") {
+    box.replaceChildren(make("div", { class: "bones", "aria-hidden": "true" }, make("i"), make("i"), make("i")), make("p", { text: "Reading the trace…" }));
+  } else if (kind === "empty") {
+    box.replaceChildren(make("h2", { text: "Nothing was recorded" }),
+      make("p", { text: "The trace has no states, events, links or values. Were its levels switched on? `tumit info` shows what each process wrote." }));
+  }
+}
+
+/** Says above the last picture, which stays, what went wrong. @param {string | null} text @param {() => void} [again] */
+export function trouble(text, again = () => location.reload()) {
+  const box = byId("trouble");
+  box.hidden = text === null;
+  if (text === null || box.dataset.text === text) return;
+  box.dataset.text = text;
+  box.replaceChildren(make("h2", { text: text.includes("does not answer") ? "The server has gone" : "This could not be drawn" }), make("p", { text }),
+    make("button", { type: "button", text: "Try again", onclick: again }));
+}
+
+/** What a user should know of the trace, at the name. @param {{ remarks: string[], intact: boolean }} summary */
+export function remarks({ remarks, intact }) {
+  const pill = byId("remarks");
+  pill.hidden = remarks.length === 0;
+  const many = remarks.length === 1 ? "1 remark" : `${remarks.length} remarks`;
+  pill.textContent = intact ? many : `Damaged: ${many}`;
+  pill.classList.toggle("alert", !intact);
+  pill.title = remarks.join("\n");
+  pill.addEventListener("click", () => {
+    const sheet = make("dialog", { class: "sheet", "aria-label": "Remarks on the trace" },
+      make("h2", { text: intact ? "Remarks on the trace" : "Part of the trace is lost or damaged" }),
+      !intact && make("p", { class: "fine", text: "What is good is shown; this is what is known of the rest:" }),
+      make("ul", {}, ...remarks.map((text) => make("li", { text }))),
+      make("form", { method: "dialog" }, make("button", { text: "Close" })));
+    sheet.addEventListener("close", () => sheet.remove());
+    document.body.append(sheet);
+    sheet.showModal();
+  });
+}

@@ -1,0 +1,83 @@
+// What lies over the picture: the line of the pointer, the part being chosen, what is measured, what is lit.
+
+import * as chart from "./chart.js";
+import { byId, color, sized } from "./dom.js";
+import { outline } from "./draw.js";
+import { frozen, toWindow } from "./rows.js";
+import { view } from "./view.js";
+
+const over = /** @type {HTMLCanvasElement} */ (byId("chart").querySelector(".over"));
+
+/** What is pointed at, and what is being chosen: a part to zoom to, or two dates to measure between. */
+export const state = {
+  /** @type {number | null} */ x: null,
+  /** @type {number | null} */ y: null,
+  /** The row that is pointed at. @type {number | null} */ row: null,
+  /** @type {[number, number] | null} */ choice: null,
+  /** Where the pointer would snap to. @type {{ time: number, y: number } | null} */ snap: null,
+  /** @type {string[]} */ lit: [],
+  /** @type {string | null} */ main: null,
+};
+
+export function paintOver() {
+  const { x, choice, lit, main, snap } = state;
+  const { width, height } = chart.size();
+  const context = sized(over, width, height);
+  const accent = color("--accent");
+  const line = (/** @type {number} */ at) => context.fillRect(Math.round(at), 0, 1, height);
+  if (choice) {
+    const [a, b] = choice;
+    context.fillStyle = color("--paper");
+    context.globalAlpha = 0.6;
+    context.fillRect(0, 0, a, height);
+    context.fillRect(b, 0, width - b, height);
+    context.globalAlpha = 1;
+    context.fillStyle = accent;
+    line(a);
+    line(b);
+  }
+  if (view.measured && !choice) {
+    const [a, b] = view.measured.map(chart.xOf).sort((one, other) => one - other);
+    context.fillStyle = color("--accent-soft");
+    context.fillRect(a, 0, b - a, height);
+    context.fillStyle = accent;
+    line(a);
+    line(b);
+  }
+  if (x !== null && !choice) {
+    context.fillStyle = color("--ink");
+    context.globalAlpha = 0.28;
+    line(x);
+    context.globalAlpha = 1;
+  }
+  for (const id of lit) around(context, id, [[color("--paper"), 5], [accent, 2.5]]);
+  if (view.chosen) around(context, view.chosen, [[accent, 2]]);
+  if (main) around(context, main, [[color("--ink"), 2]]);
+  if (snap) {
+    const at = chart.xOf(snap.time);
+    context.fillStyle = accent;
+    line(at);
+    context.strokeStyle = accent;
+    context.lineWidth = 2;
+    context.beginPath();
+    context.arc(at + 0.5, snap.y, 4, 0, 7);
+    context.stroke();
+  }
+}
+
+/** Draws around an entity where it is seen. @param {CanvasRenderingContext2D} context @param {string} id @param {[string, number][]} pens */
+function around(context, id, pens) {
+  const one = chart.find(id);
+  if (!one) return;
+  const [a, b, c, d] = one.box;
+  const box = one.kind === "arrow" ? [a, toWindow(b), c, toWindow(d)] : [a, toWindow(b), c, d];
+  context.save();
+  if (b >= frozen()) {
+    // What scrolls goes behind what stays.
+    context.beginPath();
+    context.rect(0, frozen(), chart.size().width, chart.size().height);
+    context.clip();
+  }
+  for (const [ink, width] of pens) outline(context, { ...one, box }, ink, width);
+  context.restore();
+}

@@ -1,0 +1,47 @@
+// Light, dark or of high contrast: what was chosen, else what the system asks for.
+
+import { byId } from "./dom.js";
+import { menu } from "./menu.js";
+import { note } from "./status.js";
+import { changed } from "./view.js";
+
+/** @typedef {"system" | "light" | "dark" | "contrast"} Choice */
+
+/** @type {[Choice, string][]} */
+const NAMES = [["system", "As the system"], ["light", "Light"], ["dark", "Dark"], ["contrast", "High contrast"]];
+const SYSTEM = [matchMedia("(prefers-color-scheme: dark)"), matchMedia("(prefers-contrast: more)")];
+
+/** @returns {Choice} */
+function chosen() {
+  const kept = localStorage.getItem("tumit:theme");
+  return NAMES.find(([name]) => name === kept)?.[0] ?? "system";
+}
+
+/** Dresses the page. */
+export function dress() {
+  const [dark, contrast] = SYSTEM.map((query) => query.matches);
+  const choice = chosen();
+  document.documentElement.dataset.theme = choice !== "system" ? choice : contrast ? "contrast" : dark ? "dark" : "light";
+}
+
+/** @param {Choice} choice */
+export function setTheme(choice) {
+  localStorage.setItem("tumit:theme", choice);
+  dress();
+  changed("look");
+}
+
+export function turnTheme() {
+  const now = document.documentElement.dataset.theme;
+  const next = now === "light" ? "dark" : now === "dark" ? "contrast" : "light";
+  setTheme(next);
+  note(`Theme: ${NAMES.find(([name]) => name === next)?.[1]}`);
+}
+
+export function listenToTheme() {
+  for (const query of SYSTEM) query.addEventListener("change", () => { dress(); changed("look"); });
+  byId("theme").addEventListener("click", (/** @type {MouseEvent} */ event) => {
+    const at = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
+    menu("Theme", at, NAMES.map(([choice, name]) => ({ name, checked: choice === chosen(), act: () => setTheme(choice) })));
+  });
+}
