@@ -10,17 +10,19 @@ pub fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests package lies in the workspace").to_owned()
 }
 
-/// A binary of the workspace, built as the tests are.
+/// A binary of the workspace, built as the tests are: of all that `cargo test --workspace` has built nothing is built again. What is
+/// asked for of a dependency depends on the packages that are chosen, and on whether a test is: so all packages, and a small test.
 ///
 /// # Panics
 /// When it does not build.
-fn build(package: &str, binary: &str) -> PathBuf {
+fn build(binary: &str) -> PathBuf {
     let output = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--message-format=json-render-diagnostics", "-p", package])
+        .args(["build", "--quiet", "--message-format=json-render-diagnostics", "--workspace", "--bin", binary])
+        .args(["--test", "expansion"])
         .current_dir(workspace())
         .output()
         .expect("cargo can be run");
-    assert!(output.status.success(), "{package} does not build:\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{binary} does not build:\n{}", String::from_utf8_lossy(&output.stderr));
     // The path is in the message of the artifact: `"executable":"…/target/debug/tumit"`.
     let text = String::from_utf8(output.stdout).expect("cargo writes UTF-8");
     text.split("\"executable\":\"")
@@ -28,28 +30,28 @@ fn build(package: &str, binary: &str) -> PathBuf {
         .filter_map(|rest| rest.split('"').next())
         .map(PathBuf::from)
         .find(|path| path.file_name().is_some_and(|name| name == binary))
-        .expect("the package has that binary")
+        .expect("the workspace has that binary")
 }
 
 /// The `tumit` command.
 #[must_use]
 pub fn tumit() -> Command {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
-    Command::new(PATH.get_or_init(|| build("tumit-cli", "tumit")))
+    Command::new(PATH.get_or_init(|| build("tumit")))
 }
 
 /// The molecular-dynamics example.
 #[must_use]
 pub fn molecular_dynamics() -> Command {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
-    Command::new(PATH.get_or_init(|| build("molecular-dynamics", "molecular-dynamics")))
+    Command::new(PATH.get_or_init(|| build("molecular-dynamics")))
 }
 
 /// The example that filters runs in Rust.
 #[must_use]
 pub fn filter_rust() -> Command {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
-    Command::new(PATH.get_or_init(|| build("filter-rust", "filter-rust")))
+    Command::new(PATH.get_or_init(|| build("filter-rust")))
 }
 
 /// `mpirun` with so many ranks, allowed to run as root on few cores as test machines need.

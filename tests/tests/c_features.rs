@@ -268,7 +268,8 @@ int main(void) {
         let names = succeed(Command::new("nm").arg(&object));
         assert_eq!(names.contains("LZ4_compress_default"), !flags.is_empty());
         let file = read(&record(&folder.path().join("drive"), folder.path(), "run.tmt", &[])).remove(0);
-        assert!(file.blocks.iter().filter(|block| block.kind == 6 && block.codec != 0).count() > 4, "they compress");
+        let mut large = file.blocks.iter().filter(|block| block.kind == 6 && block.raw_bytes >= 16_384).peekable();
+        assert!(large.peek().is_some() && large.all(|block| block.codec != 0), "they compress");
         all.push(file.texts());
     }
     assert_eq!(all[0].len(), 20_200);
@@ -383,13 +384,13 @@ fn the_header_costs_little() {
             for define in ["-DNONE", "-DTUMIT_EXTERN", "-DTUMIT_OFF"] {
                 let start = Instant::now();
                 let object = path("use.o");
-                compiler.compile(&[&path("use.c")], &object, &["-g0", "-c", define]).unwrap_or_else(|e| panic!("{e}"));
+                compiler.compile(&[&path("use.c")], &object, &["-O2", "-c", define]).unwrap_or_else(|e| panic!("{e}"));
                 println!("  {:7} -O2 {define:15} {:.2} s", compiler.command, start.elapsed().as_secs_f64());
             }
         }
         let size = |define: &str| {
             let program = path("use");
-            GNU99.compile(&[&path("use.c")], &program, &["-g0", define]).unwrap_or_else(|error| panic!("{error}"));
+            GNU99.compile(&[&path("use.c")], &program, &["-O2", define]).unwrap_or_else(|error| panic!("{error}"));
             loaded(&program)
         };
         let added = size("-DNONE") - size("-DTUMIT_OFF");

@@ -56,7 +56,8 @@ impl Compiler {
     /// When the compiler is not installed.
     pub fn compile(&self, sources: &[&Path], program: &Path, extra: &[&str]) -> Result<(), String> {
         let mut command = Command::new(self.command);
-        command.args(self.flags).args(WARNINGS).args(["-O2", "-g"]).args(extra).args(sources);
+        // Compiling is most of the work of many tests: those which are about optimised code ask for it.
+        command.args(self.flags).args(WARNINGS).args(["-O1", "-pipe"]).args(extra).args(sources);
         command.arg("-o").arg(program).arg("-pthread");
         let output = command.output().unwrap_or_else(|error| panic!("{} cannot be started: {error}", self.command));
         if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }

@@ -75,11 +75,11 @@ impl Compiler {
     pub fn object(&self, folder: &Path, source: &str) -> Result<(), String> {
         let mut command = if source.ends_with(".c") {
             let mut command = Command::new(self.c);
-            command.args(["-std=gnu99", "-O2", "-g"]).args(super::c::WARNINGS).args(self.c_flags);
+            command.args(["-std=gnu99", "-O1", "-pipe"]).args(super::c::WARNINGS).args(self.c_flags);
             command
         } else {
             let mut command = Command::new(self.fortran);
-            command.args([self.standard, "-O2", "-g"]).args(WARNINGS);
+            command.args([self.standard, "-O1", "-pipe"]).args(WARNINGS);
             if !source.ends_with("_trace.f90") {
                 command.arg("-cpp").args(self.driver_flags);
             }
