@@ -61,11 +61,11 @@ static int on_a_small_disk(const char *self, const char *size) {
 /* Numbers that nothing packs, so that a file grows; what is asked for meets the full disk. */
 static int noise(void) {
     uint64_t n, random = 1;
-    for (n = 0; n < CALLS; n++) {
+    for (n = 0; n < 2 * CALLS; n++) {
         random = random * 6364136223846793005u + 1442695040888963407u;
         t_noise(n, random);
         __atomic_store_n(&witness[0], n + 1, __ATOMIC_RELEASE);
-        if (n % 7000 == 6999) {
+        if (n % 30000 == 29999) { /* more than the slots hold that may be kept */
             tumit1_dump();
         }
     }
