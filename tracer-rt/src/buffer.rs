@@ -77,6 +77,8 @@ pub(crate) struct Cursor {
     pub(crate) streams: [Cell<*const Stream>; 3],
     /// A name given before the stream existed.
     pub(crate) name: Cell<Option<&'static str>>,
+    /// The locks of the recorder that it holds.
+    pub(crate) held: Cell<u8>,
     /// The thread was retired once: what it records from now on comes from late destructors.
     pub(crate) ending: Cell<bool>,
 }
@@ -109,6 +111,7 @@ thread_local! {
             nested: AtomicBool::new(false),
             streams: [const { Cell::new(std::ptr::null()) }; 3],
             name: Cell::new(None),
+            held: Cell::new(0),
             ending: Cell::new(false),
         }
     };
@@ -119,6 +122,8 @@ thread_local! {
 pub(crate) struct Room {
     pub(crate) slot: *const Slot,
     pub(crate) now: u64,
+    /// It is in the thread's stream for handlers, which is taken meanwhile.
+    pub(crate) nested: bool,
 }
 
 /// Writes a record. Never fails: what finds no place is dropped and counted. The high half of `id` says to which of the thread's
@@ -143,7 +148,10 @@ pub fn record<F: Fields>(id: u32, fields: F) {
         let Some(room) = thread::make_room(cursor, id, bytes, now) else {
             return cursor.busy.store(false, Ordering::Release);
         };
-        Room { slot, now } = room;
+        if room.nested {
+            return record_in_handler(cursor, room, id, fields);
+        }
+        Room { slot, now, .. } = room;
         // SAFETY: `make_room` gives a slot of the pool.
         state = unsafe { &*slot }.state.load(Ordering::Relaxed);
     }
@@ -161,13 +169,25 @@ fn record_nested<F: Fields>(cursor: &Cursor, id: u32, bytes: usize, fields: F) {
     }
     cursor.nested.store(true, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
-    if let Some(Room { slot, now }) = nested::make_room(cursor, bytes) {
+    if let Some(Room { slot, now, .. }) = nested::make_room(cursor, bytes) {
         // SAFETY: a slot of the pool.
         let state = unsafe { &*slot }.state.load(Ordering::Relaxed);
         // SAFETY: as in `record`.
         unsafe { write(slot, state, id as u16, now, fields) };
     }
     cursor.nested.store(false, Ordering::Release);
+}
+
+/// The first record of a thread, made by a signal handler: it is in the thread's stream for those.
+#[cold]
+#[inline(never)]
+fn record_in_handler<F: Fields>(cursor: &Cursor, room: Room, id: u32, fields: F) {
+    // SAFETY: a slot of the pool.
+    let state = unsafe { &*room.slot }.state.load(Ordering::Relaxed);
+    // SAFETY: as in `record`.
+    unsafe { write(room.slot, state, id as u16, room.now, fields) };
+    cursor.nested.store(false, Ordering::Release);
+    cursor.busy.store(false, Ordering::Release);
 }
 
 /// The stream that a record goes to, unless it is nested.

@@ -9,6 +9,7 @@ use crate::buffer::{CLASS_SHIFT, CURSOR, KEPT, RING};
 use crate::live;
 use crate::policy::{self, Policy};
 use crate::session::{self, STATE};
+use crate::{handler, thread};
 
 /// A level of a spec. Its word is 0 when off, the provider's base id when on, and negative until the provider is known:
 /// off is one load and one branch, and on costs one branch more.
@@ -44,6 +45,14 @@ impl Level {
         // A signal handler that interrupted the slow path of its own thread must not wait for its locks.
         let nested = CURSOR.with(|cursor| cursor.busy.swap(true, Ordering::Relaxed));
         if nested {
+            return 0;
+        }
+        if handler::runs() {
+            // To make the spec known takes memory. What is not recorded for that is counted, if it would be else.
+            CURSOR.with(|cursor| cursor.busy.store(false, Ordering::Release));
+            if self.provider.levels.iter().any(|(_, on, level)| *on && std::ptr::eq(*level, self)) {
+                thread::lose_stray();
+            }
             return 0;
         }
         let logged = STATE.lock().levels.register(self.provider);

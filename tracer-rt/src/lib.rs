@@ -40,6 +40,7 @@ mod config;
 mod fault;
 mod fields;
 mod fork;
+mod handler;
 mod helper;
 mod intern;
 mod level;

@@ -3,9 +3,10 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use tracer_format::entries::Anchor;
 use tracer_format::tags::{append_integer, tag};
@@ -14,8 +15,8 @@ use tracer_format::{BlockHeader, BlockKind, PROCESS_STREAM, block, cause, preamb
 use crate::buffer::{RING, Slot};
 use crate::session::{self, STATE};
 use crate::stream::Entry;
-use crate::sync::Lock;
-use crate::{clock, fault, live, pool, ring};
+use crate::sync::{Lock, bit};
+use crate::{clock, fault, fork, live, pool, ring};
 
 mod names;
 mod packing;
@@ -24,7 +25,29 @@ mod piece;
 use packing::{Effort, Packing};
 use piece::Piece;
 
-pub(crate) static SINK: Lock<Sink> = Lock::new(Sink::closed());
+pub(crate) static SINK: Lock<Sink> = Lock::new(bit::SINK, Sink::closed());
+
+/// The number of the file that is written, or was.
+static FILE: AtomicI32 = AtomicI32::new(-1);
+
+/// In a forked child, at once: what is written to the parent's file from now on goes nowhere.
+pub(crate) fn detach() {
+    let file = FILE.swap(-1, Ordering::Relaxed);
+    if file < 0 {
+        return;
+    }
+    // SAFETY: the path ends with a zero.
+    let nowhere = unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC) };
+    if nowhere < 0 {
+        // SAFETY: takes a number; what is written to it is then refused.
+        unsafe { libc::close(file) };
+        return;
+    }
+    // SAFETY: takes numbers; only the child's own table of files changes.
+    unsafe { libc::dup3(nowhere, file, libc::O_CLOEXEC) };
+    // SAFETY: it was opened above.
+    unsafe { libc::close(nowhere) };
+}
 
 /// The file and what it holds already.
 #[derive(Debug)]
@@ -121,8 +144,10 @@ impl Sink {
         let (folder, name) = (state.folder.clone().unwrap_or_default(), state.file_name.clone());
         let (tags, anchor) = (state.process_tags.clone(), state.first_anchor);
         drop(state);
+        fork::refuse_unsettled()?;
         std::fs::create_dir_all(&folder)?;
         let mut file = File::options().read(true).write(true).create_new(true).open(folder.join(name))?;
+        FILE.store(file.as_raw_fd(), Ordering::Relaxed);
         file.write_all(&preamble())?;
         self.length = preamble().len() as u64;
         self.file = Target::Open(file);
@@ -132,6 +157,9 @@ impl Sink {
 
     /// Someone removed the file, perhaps with its folder: what it held is put there again.
     fn restore(&mut self) {
+        if fork::is_unsettled() {
+            return;
+        }
         let Target::Open(file) = &mut self.file else { return };
         if !file.metadata().is_ok_and(|about| about.nlink() == 0) {
             return;
@@ -143,6 +171,7 @@ impl Sink {
         let what = format!("`{}` was removed", folder.join(name).display());
         match restored {
             Ok(copy) => {
+                FILE.store(copy.as_raw_fd(), Ordering::Relaxed);
                 self.file = Target::Open(copy);
                 session::report(&format!("{what} while the program runs: it is made again"));
             }
@@ -386,6 +415,7 @@ impl Sink {
     }
 
     fn try_piece(&mut self, piece: &Piece, effort: Effort) -> io::Result<()> {
+        fault::signal("the file");
         self.definitions()?;
         let header = BlockHeader {
             kind: BlockKind::Records as u8,

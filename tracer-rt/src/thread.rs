@@ -16,7 +16,7 @@ use crate::pool;
 use crate::ring;
 use crate::session::{self, STATE, State};
 use crate::stream::Stream;
-use crate::{clock, fault};
+use crate::{clock, fault, handler, nested};
 
 /// Counts a record that no stream can be charged with.
 pub(crate) fn lose_stray() {
@@ -48,9 +48,17 @@ pub(crate) fn lose_nested(cursor: &Cursor, bytes: usize) {
 #[inline(never)]
 pub(crate) fn make_room(cursor: &Cursor, id: u32, bytes: usize, now: u64) -> Option<Room> {
     let class = class_of(id);
-    if cursor.streams[class].get().is_null() && !attach(cursor, class) {
-        lose_stray();
-        return None;
+    if cursor.streams[class].get().is_null() {
+        if handler::runs() {
+            cursor.nested.store(true, Ordering::Relaxed);
+            let room = nested::make_room(cursor, bytes);
+            cursor.nested.store(room.is_some(), Ordering::Release);
+            return room;
+        }
+        if !attach(cursor, class) {
+            lose_stray();
+            return None;
+        }
     }
     // SAFETY: a stream lives as long as its thread's cursor points to it.
     let stream = unsafe { &*cursor.streams[class].get() };
@@ -65,7 +73,7 @@ pub(crate) fn make_room(cursor: &Cursor, id: u32, bytes: usize, now: u64) -> Opt
         // SAFETY: a stream's slot is one of the pool.
         let state = unsafe { &*current }.state.load(Ordering::Relaxed);
         if used(state) + bytes <= buffer::room_bytes(pool::slot_bytes(current)) {
-            return Some(Room { slot: current, now });
+            return Some(Room { slot: current, now, nested: false });
         }
     }
     let mut slot = exchange(stream, now, bytes);
@@ -78,7 +86,7 @@ pub(crate) fn make_room(cursor: &Cursor, id: u32, bytes: usize, now: u64) -> Opt
             if native {
                 cursor.point(class, slot);
             }
-            Some(Room { slot, now })
+            Some(Room { slot, now, nested: false })
         }
         None => {
             cursor.point_nowhere(class);
@@ -112,6 +120,7 @@ pub(crate) fn next_slot(state: &mut State, stream: &Stream, now: u64, bytes: usi
     if !state.is_recording() {
         return None;
     }
+    fault::signal("a slot");
     let slot = if stream.class == RING { ring::take(state, bytes) } else { state.take_slot(bytes) }?;
     let sequence = state.entry(stream.index).map_or(0, |entry| entry.next_sequence);
     start_slot(slot, stream, sequence, now);

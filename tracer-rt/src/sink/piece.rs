@@ -146,7 +146,8 @@ impl Piece {
     }
 
     fn between(slot: *const Slot, from: Flushed, to: u64, last: u64) -> Option<Self> {
-        if from.bytes == used(to) {
+        // Less where a signal handler forked meanwhile, in the child: its slots are empty.
+        if used(to) <= from.bytes || records(to) < from.records {
             return None;
         }
         // SAFETY: slots are never unmapped.

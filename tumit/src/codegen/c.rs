@@ -103,7 +103,7 @@ impl Header<'_> {
  *   #define TUMIT_CLOCK()   a clock of your own, with TUMIT_CLOCK_HZ and TUMIT_CLOCK_DOMAIN
  * At run time: tumit1_start(&config) to choose all that there, tumit1_set_level(\"{level}\", 0), tumit1_set_thread_name(\"name\"),
  * tumit1_now() for dates, tumit1_new_task() for numbers of tasks, tumit1_set_clock(ticks, hz, domain) before the first record, tumit1_flush(),
- * tumit1_finish(), tumit1_pause(), tumit1_resume(), tumit1_get_stats(&stats).
+ * tumit1_dump(), tumit1_finish(), tumit1_pause(), tumit1_resume(), tumit1_get_stats(&stats).
  * Records are in NAME.live as soon as their call returns, and a helper thread writes them to NAME.tmt: a program that is
  * killed loses none. */
 

@@ -163,7 +163,7 @@ mod tests {
         access clock_gettime clockid_t close errno f_type fprintf free fstat ftruncate getcwd getenv gethostname getpid getrlimit id_t linkat localtime_r
         malloc memchr memcmp memcpy memmove memset mkdir mmap munmap nanosleep off_t open posix_fallocate prctl pread pwrite read readlink rename
         rlim_cur rlimit setpriority size_t snprintf ssize_t st_nlink stat statfs stderr strchr strcmp strcspn strerror
-        strftime strlen strncasecmp strncmp strrchr strtol strtoull syscall thread_sanitizer time time_t timespec tm tv_nsec tv_sec uint16_t
+        strftime strlen strncasecmp strncmp strrchr strtol strtoull syscall thread_sanitizer time time_t timespec tm tv_nsec tv_sec int32_t uint16_t
         uint32_t uint64_t uint8_t uintptr_t unlink volatile LZ4_compress_default";
     const FAMILIES: [&str; 21] = [
         "tumit1_",
