@@ -224,22 +224,26 @@ impl Sink {
         // When half of the slots wait, speed counts for more than size.
         let hurry = state.full.len() > state.pool.slots() / 2;
         let mapped = state.live.is_some();
+        let mut pending = state.entry(stream_of(slot)).and_then(|entry| entry.pending_of(slot));
         drop(state);
-        let piece = Piece::of_sealed(slot);
-        if let Some(piece) = &piece {
-            self.tell_overwritten(piece);
-        }
-        if let Some(piece) = piece
-            && !fault::injected("slots are forgotten")
-            && self.write_piece(&piece, if hurry { Effort::Hurry } else { Effort::Records }).is_err()
-        {
-            if mapped && self.is_open() {
-                // Safe where it is: until the file takes it, or for ever.
-                STATE.lock().full.push_front(slot);
-                self.left_behind = true;
-                return false;
+        let effort = if hurry { Effort::Hurry } else { Effort::Records };
+        while let Some(piece) = Piece::of_sealed(slot, pending) {
+            self.tell_overwritten(&piece);
+            if !fault::injected("slots are forgotten") && self.write_piece(&piece, effort).is_err() {
+                if mapped && self.is_open() {
+                    // Safe where it is: until the file takes it, or for ever.
+                    STATE.lock().full.push_front(slot);
+                    self.left_behind = true;
+                    return false;
+                }
+                self.give_up(&piece);
             }
-            self.give_up(&piece);
+            let mut state = STATE.lock();
+            piece.commit(slot);
+            if let Some(entry) = state.entry(piece.stream).filter(|_| pending.is_some()) {
+                entry.pending = None;
+            }
+            pending = None;
         }
         pool::make_ready(slot);
         STATE.lock().pool.give(slot);
@@ -358,6 +362,9 @@ impl Sink {
                     // Long enough to be killed in between.
                     std::thread::sleep(std::time::Duration::from_millis(20));
                 }
+                if fault::injected("handed over meanwhile") {
+                    wait_for_hand_over(stream, slot);
+                }
                 let written = self.write_piece(&piece, Effort::Records);
                 self.settle(slot, &piece, &written, which);
             }
@@ -368,10 +375,14 @@ impl Sink {
     fn settle(&mut self, slot: *const Slot, piece: &Piece, written: &io::Result<()>, which: Live) {
         let mut state = STATE.lock();
         let mapped = state.live.is_some() && self.is_open();
-        if let Some(entry) = state.entry(piece.stream) {
-            entry.pending = None;
-        }
         let lost = which == Live::AtEnd && !mapped;
+        if let Some(entry) = state.entry(piece.stream) {
+            // What could not be written of a slot that waits in the queue meanwhile is the same block again: the next slot's numbers count on it.
+            let own = std::ptr::eq(entry.stream.slot.load(Ordering::Relaxed), slot);
+            if written.is_ok() || lost || own || entry.stream.class == RING || fault::injected("blocks change") {
+                entry.pending = None;
+            }
+        }
         self.left_behind |= which == Live::AtEnd && written.is_err();
         if written.is_ok() || lost {
             piece.commit(slot);
@@ -484,6 +495,17 @@ fn truncate(file: &mut File, length: u64) {
     // Should this fail too, readers find the next block by its magic.
     if file.set_len(length).is_ok() {
         let _ = file.seek(io::SeekFrom::Start(length));
+    }
+}
+
+/// For tests: until the stream has gone on to another slot, or its thread rests for long.
+fn wait_for_hand_over(stream: u32, slot: *const Slot) {
+    for _ in 0..1000 {
+        let current = STATE.lock().entry(stream).map(|entry| entry.stream.slot.load(Ordering::Relaxed).cast_const());
+        if current != Some(slot) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
     }
 }
 
