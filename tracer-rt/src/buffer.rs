@@ -14,6 +14,7 @@ use tracer_format::{ID_WIDE_DATE, RECORD_HEAD_BYTES};
 use crate::clock;
 use crate::fields::Fields;
 use crate::nested;
+use crate::own;
 use crate::pool::slot_bytes;
 use crate::stream::Stream;
 use crate::thread;
@@ -122,8 +123,17 @@ thread_local! {
 pub(crate) struct Room {
     pub(crate) slot: *const Slot,
     pub(crate) now: u64,
+    pub(crate) after: After,
+}
+
+/// What is to be done when the record is written.
+#[derive(Clone, Copy)]
+pub(crate) enum After {
+    Nothing,
     /// It is in the thread's stream for handlers, which is taken meanwhile.
-    pub(crate) nested: bool,
+    Handler,
+    /// The thread stood still until this date.
+    Waited(own::Cause, u64),
 }
 
 /// Writes a record. Never fails: what finds no place is dropped and counted. The high half of `id` says to which of the thread's
@@ -148,8 +158,8 @@ pub fn record<F: Fields>(id: u32, fields: F) {
         let Some(room) = thread::make_room(cursor, id, bytes, now) else {
             return cursor.busy.store(false, Ordering::Release);
         };
-        if room.nested {
-            return record_in_handler(cursor, room, id, fields);
+        if !matches!(room.after, After::Nothing) {
+            return record_and_more(cursor, room, id, fields);
         }
         Room { slot, now, .. } = room;
         // SAFETY: `make_room` gives a slot of the pool.
@@ -178,15 +188,19 @@ fn record_nested<F: Fields>(cursor: &Cursor, id: u32, bytes: usize, fields: F) {
     cursor.nested.store(false, Ordering::Release);
 }
 
-/// The first record of a thread, made by a signal handler: it is in the thread's stream for those.
+/// A record behind which something is to be done.
 #[cold]
 #[inline(never)]
-fn record_in_handler<F: Fields>(cursor: &Cursor, room: Room, id: u32, fields: F) {
+fn record_and_more<F: Fields>(cursor: &Cursor, room: Room, id: u32, fields: F) {
     // SAFETY: a slot of the pool.
     let state = unsafe { &*room.slot }.state.load(Ordering::Relaxed);
     // SAFETY: as in `record`.
     unsafe { write(room.slot, state, id as u16, room.now, fields) };
-    cursor.nested.store(false, Ordering::Release);
+    match room.after {
+        After::Nothing => {}
+        After::Handler => cursor.nested.store(false, Ordering::Release),
+        After::Waited(why, until) => own::waited(room, why, until),
+    }
     cursor.busy.store(false, Ordering::Release);
 }
 
@@ -199,7 +213,7 @@ pub(crate) const fn class_of(id: u32) -> usize {
 /// # Safety
 /// The slot must be the thread's own, in this state, with room for the record.
 #[inline(always)]
-unsafe fn write<F: Fields>(slot: *const Slot, mut state: u64, id: u16, mut now: u64, fields: F) {
+pub(crate) unsafe fn write<F: Fields>(slot: *const Slot, mut state: u64, id: u16, mut now: u64, fields: F) {
     // SAFETY: the caller's promise; slots are never unmapped.
     let head = unsafe { &*slot };
     let bytes = RECORD_HEAD_BYTES + fields.bytes();

@@ -28,5 +28,20 @@ pub(crate) fn signal(place: &str) {
     }
 }
 
+/// A thread waits for a slot.
+pub(crate) static WAITERS: AtomicBool = AtomicBool::new(false);
+
+/// With the fault `helper is held` the helper does nothing until a thread waits for it, or a while has passed.
+pub(crate) fn hold_helper() {
+    if injected("helper is held") {
+        for _ in 0..2000 {
+            if WAITERS.swap(false, Ordering::Relaxed) {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    }
+}
+
 /// The next call of [`signal`] is to do it.
 pub static ARMED: AtomicBool = AtomicBool::new(false);

@@ -31,6 +31,8 @@
 //! checksums and appends them to the process's file. When the helper cannot follow, the newest records are dropped, and
 //! the file says how many, and between which dates.
 
+extern crate self as tracer_rt;
+
 /// What `slot` stands on; its test puts the checker's atomics in this place.
 mod atomic {
     pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -47,6 +49,7 @@ mod intern;
 mod level;
 mod live;
 mod nested;
+mod own;
 mod policy;
 mod polled;
 mod pool;

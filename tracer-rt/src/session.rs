@@ -306,6 +306,7 @@ impl State {
         self.first_anchor = clock::anchor();
         self.file_name = process::file_name(&self.process_id);
         self.levels.set_policies(config.policies.clone());
+        self.levels.register_own();
         let slots = Pool::slots_in(config.memory_bytes.unwrap_or(MEMORY_BYTES));
         let asked = config.buffers.unwrap_or(Buffers::Mapped);
         let tables = TABLES.lock();
