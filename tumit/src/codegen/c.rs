@@ -90,7 +90,8 @@ impl Header<'_> {
  *   TUMIT_TRACE=run.tmt     the run folder; else one is named after the program
  *   TUMIT_LEVELS={level}=off   switches levels when the program starts
  *   TUMIT_MEMORY=64M        memory for records that are not in the file yet; 16M without
- *   TUMIT_POLICY={level}=block  threads wait where records of a level would be dropped
+ *   TUMIT_POLICY={level}=block  threads wait where records of a level would be dropped;
+ *                           =overwrite keeps the newest, until tumit1_dump() or the end
  *   TUMIT_BUFFERS=private   not in a file NAME.live, which survives when the program is killed
  *   TUMIT_LIVE=folder       where that file goes; else into the run folder
  * Before including:
