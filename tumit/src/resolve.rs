@@ -7,9 +7,9 @@ mod types;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::load::STANDARD;
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::load::Loaded;
+use crate::load::STANDARD;
 use crate::source::Span;
 use crate::spec::{ContainerTypeId, EntityTypeId, Expr, LevelId, RecordId, Spec};
 use crate::syntax::ast::{self, Ident, Item};
