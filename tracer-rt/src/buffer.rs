@@ -14,6 +14,7 @@ use tracer_format::{ID_WIDE_DATE, RECORD_HEAD_BYTES};
 use crate::clock;
 use crate::fields::Fields;
 use crate::nested;
+use crate::own;
 use crate::pool::slot_bytes;
 use crate::stream::Stream;
 use crate::thread;
@@ -77,6 +78,8 @@ pub(crate) struct Cursor {
     pub(crate) streams: [Cell<*const Stream>; 3],
     /// A name given before the stream existed.
     pub(crate) name: Cell<Option<&'static str>>,
+    /// The locks of the recorder that it holds.
+    pub(crate) held: Cell<u8>,
     /// The thread was retired once: what it records from now on comes from late destructors.
     pub(crate) ending: Cell<bool>,
 }
@@ -109,6 +112,7 @@ thread_local! {
             nested: AtomicBool::new(false),
             streams: [const { Cell::new(std::ptr::null()) }; 3],
             name: Cell::new(None),
+            held: Cell::new(0),
             ending: Cell::new(false),
         }
     };
@@ -119,6 +123,17 @@ thread_local! {
 pub(crate) struct Room {
     pub(crate) slot: *const Slot,
     pub(crate) now: u64,
+    pub(crate) after: After,
+}
+
+/// What is to be done when the record is written.
+#[derive(Clone, Copy)]
+pub(crate) enum After {
+    Nothing,
+    /// It is in the thread's stream for handlers, which is taken meanwhile.
+    Handler,
+    /// The thread stood still until this date.
+    Waited(own::Cause, u64),
 }
 
 /// Writes a record. Never fails: what finds no place is dropped and counted. The high half of `id` says to which of the thread's
@@ -143,7 +158,10 @@ pub fn record<F: Fields>(id: u32, fields: F) {
         let Some(room) = thread::make_room(cursor, id, bytes, now) else {
             return cursor.busy.store(false, Ordering::Release);
         };
-        Room { slot, now } = room;
+        if !matches!(room.after, After::Nothing) {
+            return record_and_more(cursor, room, id, fields);
+        }
+        Room { slot, now, .. } = room;
         // SAFETY: `make_room` gives a slot of the pool.
         state = unsafe { &*slot }.state.load(Ordering::Relaxed);
     }
@@ -161,13 +179,29 @@ fn record_nested<F: Fields>(cursor: &Cursor, id: u32, bytes: usize, fields: F) {
     }
     cursor.nested.store(true, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
-    if let Some(Room { slot, now }) = nested::make_room(cursor, bytes) {
+    if let Some(Room { slot, now, .. }) = nested::make_room(cursor, bytes) {
         // SAFETY: a slot of the pool.
         let state = unsafe { &*slot }.state.load(Ordering::Relaxed);
         // SAFETY: as in `record`.
         unsafe { write(slot, state, id as u16, now, fields) };
     }
     cursor.nested.store(false, Ordering::Release);
+}
+
+/// A record behind which something is to be done.
+#[cold]
+#[inline(never)]
+fn record_and_more<F: Fields>(cursor: &Cursor, room: Room, id: u32, fields: F) {
+    // SAFETY: a slot of the pool.
+    let state = unsafe { &*room.slot }.state.load(Ordering::Relaxed);
+    // SAFETY: as in `record`.
+    unsafe { write(room.slot, state, id as u16, room.now, fields) };
+    match room.after {
+        After::Nothing => {}
+        After::Handler => cursor.nested.store(false, Ordering::Release),
+        After::Waited(why, until) => own::waited(room, why, until),
+    }
+    cursor.busy.store(false, Ordering::Release);
 }
 
 /// The stream that a record goes to, unless it is nested.
@@ -179,7 +213,7 @@ pub(crate) const fn class_of(id: u32) -> usize {
 /// # Safety
 /// The slot must be the thread's own, in this state, with room for the record.
 #[inline(always)]
-unsafe fn write<F: Fields>(slot: *const Slot, mut state: u64, id: u16, mut now: u64, fields: F) {
+pub(crate) unsafe fn write<F: Fields>(slot: *const Slot, mut state: u64, id: u16, mut now: u64, fields: F) {
     // SAFETY: the caller's promise; slots are never unmapped.
     let head = unsafe { &*slot };
     let bytes = RECORD_HEAD_BYTES + fields.bytes();

@@ -1,14 +1,22 @@
 //! Across `fork`: no lock is held by a thread that does not exist, and the child begins a file of its own.
+//!
+//! A signal handler may fork while its own thread is in the midst of the recorder's work and holds some of the locks. Those are left alone; the
+//! others are waited for, but not for ever, as their holders may wait for ours. In the child that work goes on to its end, on the child's copy of
+//! everything; what it writes goes nowhere. When it gives back its last lock the child begins anew.
 
-use std::sync::MutexGuard;
+use std::cell::Cell;
+use std::io;
+use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use crate::buffer::CURSOR;
 use crate::intern::{TABLES, Tables};
+use crate::live::{self, LOG, Log};
 use crate::session::{STATE, State};
-use crate::sink::{SINK, Sink};
-use crate::sync::AcrossFork;
-use crate::thread;
+use crate::sink::{self, SINK, Sink};
+use crate::sync::{self, Guard, Lock};
+use crate::{fault, thread};
 
 /// Handlers of `fork` are there before `main`: a `fork` that had begun before the first record of another thread would not
 /// know of handlers made by it, and its child would find the locks held for ever.
@@ -21,40 +29,116 @@ pub(crate) extern "C" fn watch() {
     if !WATCHED.swap(true, Ordering::Relaxed) {
         // SAFETY: the handlers are functions of this library, which is never unloaded before the process ends.
         unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(in_child)) };
+        // Asks for memory, which a signal handler must not.
+        let _ = fault::injected("");
     }
 }
 
-type Guards = (MutexGuard<'static, Sink>, MutexGuard<'static, State>, MutexGuard<'static, Tables>);
-static FORK: AcrossFork<Guards> = AcrossFork::new();
-/// The thread that forks was in the midst of a record.
-static NESTED_FORK: AtomicBool = AtomicBool::new(false);
+type Held<T> = Option<Guard<'static, T>>;
+
+/// What the thread that forks got of the locks, in their order.
+struct Guards {
+    sink: Held<Sink>,
+    state: Held<State>,
+    tables: Held<Tables>,
+    log: Held<Log>,
+}
+
+/// What a thread that forks knows on both sides of it. Without a destructor, which would have to be told of.
+struct Forking {
+    /// The thread was in the midst of a record.
+    nested: bool,
+    /// Locks that it held before.
+    mine: u8,
+    guards: ManuallyDrop<Guards>,
+}
+
+thread_local! {
+    static FORKING: Cell<Option<Forking>> = const { Cell::new(None) };
+}
+
+/// This is a child in which the work of the parent's thread goes on.
+static UNSETTLED: AtomicBool = AtomicBool::new(false);
+
+/// Whether this is a child which has not begun anew yet.
+pub(crate) fn is_unsettled() -> bool {
+    UNSETTLED.load(Ordering::Relaxed)
+}
+
+/// An error in such a child: files would be the parent's.
+pub(crate) fn refuse_unsettled() -> io::Result<()> {
+    if is_unsettled() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
+}
+
+/// A lock, unless the thread holds it. In a signal handler the holder may wait for a lock of this thread: then it stands between two steps of
+/// its work, and what it guards is whole.
+fn get<T>(lock: &'static Lock<T>, mine: u8) -> Held<T> {
+    const PATIENCE: Duration = Duration::from_secs(1);
+    if mine == 0 || fault::injected("forks wait") {
+        return Some(lock.lock());
+    }
+    if lock.is_mine() { None } else { lock.lock_within(PATIENCE) }
+}
 
 extern "C" fn before_fork() {
     // A signal handler that records meanwhile must not wait for the locks of its own thread.
-    CURSOR.with(|cursor| NESTED_FORK.store(cursor.busy.swap(true, Ordering::Relaxed), Ordering::Relaxed));
-    let guards = (SINK.lock(), STATE.lock(), TABLES.lock());
-    // SAFETY: the guards keep other forks out.
-    unsafe { FORK.hold(guards) };
+    let nested = CURSOR.with(|cursor| cursor.busy.swap(true, Ordering::Relaxed));
+    let mine = sync::held();
+    let guards =
+        Guards { sink: get(&SINK, mine), state: get(&STATE, mine), tables: get(&TABLES, mine), log: get(&LOG, mine) };
+    FORKING.with(|forking| forking.set(Some(Forking { nested, mine, guards: ManuallyDrop::new(guards) })));
 }
 
 extern "C" fn after_fork() {
-    // Read before another thread may fork.
-    let nested = NESTED_FORK.load(Ordering::Relaxed);
-    // SAFETY: this thread called `before_fork`.
-    drop(unsafe { FORK.take() });
+    let Some(Forking { nested, guards, .. }) = FORKING.with(Cell::take) else { return };
+    drop(ManuallyDrop::into_inner(guards));
     CURSOR.with(|cursor| cursor.busy.store(nested, Ordering::Release));
 }
 
 extern "C" fn in_child() {
-    // SAFETY: this thread called `before_fork`.
-    let Some((mut sink, mut state, mut tables)) = (unsafe { FORK.take() }) else { return };
+    let Some(Forking { nested, mine, guards }) = FORKING.with(Cell::take) else { return };
+    let guards = ManuallyDrop::into_inner(guards);
+    let revive = [guards.sink.is_none(), guards.state.is_none(), guards.tables.is_none(), guards.log.is_none()];
+    if mine != 0 {
+        UNSETTLED.store(true, Ordering::Relaxed);
+        sink::detach();
+        live::detach();
+    }
+    drop(guards);
+    free(&SINK, revive[0]);
+    free(&STATE, revive[1]);
+    free(&TABLES, revive[2]);
+    free(&LOG, revive[3]);
+    if mine == 0 {
+        begin_anew();
+    }
+    CURSOR.with(|cursor| cursor.busy.store(nested, Ordering::Release));
+}
+
+/// In the child: a lock that was not to be had is free, unless this thread has it.
+fn free<T>(lock: &Lock<T>, revive: bool) {
+    if revive && !lock.is_mine() {
+        // SAFETY: a forked child has one thread, and that does not hold it.
+        unsafe { lock.revive() };
+    }
+    lock.forget_waiting();
+}
+
+/// In the child, when no lock is held any more by work that went on in it: it begins anew.
+#[inline]
+pub(crate) fn settle() {
+    if is_unsettled() {
+        begin_anew();
+    }
+}
+
+#[cold]
+fn begin_anew() {
+    // First: to give back the locks would call this again.
+    UNSETTLED.store(false, Ordering::Relaxed);
+    let (mut sink, mut state, mut tables) = (SINK.lock(), STATE.lock(), TABLES.lock());
     sink.forget();
     state.begin_child();
     thread::forget_stream();
     tables.forget_overflow();
-    drop((tables, state, sink));
-    SINK.forget_waiting();
-    STATE.forget_waiting();
-    TABLES.forget_waiting();
-    CURSOR.with(|cursor| cursor.busy.store(NESTED_FORK.load(Ordering::Relaxed), Ordering::Release));
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::session::STATE;
 use crate::sink::SINK;
-use crate::{live, nested, pool};
+use crate::{fault, live, nested, own, pool, thread};
 
 const PERIOD: Duration = Duration::from_secs(1);
 /// The first time sooner: a process that is killed early leaves two readings of its clocks, and so the rate of its own.
@@ -45,9 +45,13 @@ fn warm_slots() {
 fn run() {
     let mut next = Instant::now() + FIRST;
     let mut written = 0;
+    thread::set_thread_name("tracer");
     while STATE.lock().is_recording() {
+        fault::hold_helper();
+        let span = own::writing();
         // Block by block, so that a `fork` or a flush waits for one write at most.
         let more = SINK.lock().write_next();
+        drop(span);
         SINK.give_way();
         warm_slots();
         nested::prepare(&mut STATE.lock());

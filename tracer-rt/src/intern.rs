@@ -10,9 +10,9 @@ use tracer_format::entries::{append_site, append_string};
 use tracer_format::{BlockKind, PROCESS_STREAM};
 
 use crate::buffer::CURSOR;
-use crate::live;
 use crate::session;
-use crate::sync::Lock;
+use crate::sync::{Lock, bit};
+use crate::{fault, live};
 
 /// A string that was interned: four bytes in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -101,14 +101,17 @@ pub(crate) struct Tables {
     overflowed: bool,
 }
 
-pub(crate) static TABLES: Lock<Tables> = Lock::new(Tables {
-    strings: Vec::new(),
-    string_ids: None,
-    string_bytes: 0,
-    sites: Vec::new(),
-    site_ids: None,
-    overflowed: false,
-});
+pub(crate) static TABLES: Lock<Tables> = Lock::new(
+    bit::TABLES,
+    Tables {
+        strings: Vec::new(),
+        string_ids: None,
+        string_bytes: 0,
+        sites: Vec::new(),
+        site_ids: None,
+        overflowed: false,
+    },
+);
 
 /// Numbers of strings and sites, to see without the lock whether there are new ones.
 static STRINGS: AtomicUsize = AtomicUsize::new(0);
@@ -125,6 +128,7 @@ impl Tables {
         if let Some((text, id)) = ids.get_key_value(text) {
             return (text, *id);
         }
+        fault::signal("a name");
         self.string_bytes += text.len();
         let kept: &'static str = Box::leak(text.into());
         self.strings.push(kept);

@@ -9,6 +9,7 @@ use crate::buffer::{CLASS_SHIFT, CURSOR, KEPT, RING};
 use crate::live;
 use crate::policy::{self, Policy};
 use crate::session::{self, STATE};
+use crate::{handler, own, thread};
 
 /// A level of a spec. Its word is 0 when off, the provider's base id when on, and negative until the provider is known:
 /// off is one load and one branch, and on costs one branch more.
@@ -38,12 +39,26 @@ impl Level {
         word
     }
 
+    /// The spec's first record id where it is known, and the level is on.
+    pub(crate) fn known_base(&self) -> Option<u32> {
+        let word = self.word.load(Ordering::Relaxed);
+        (word != 0 && word != UNKNOWN).then_some(word)
+    }
+
     #[cold]
     #[inline(never)]
     fn first_use(&self) -> u32 {
         // A signal handler that interrupted the slow path of its own thread must not wait for its locks.
         let nested = CURSOR.with(|cursor| cursor.busy.swap(true, Ordering::Relaxed));
         if nested {
+            return 0;
+        }
+        if handler::runs() {
+            // To make the spec known takes memory. What is not recorded for that is counted, if it would be else.
+            CURSOR.with(|cursor| cursor.busy.store(false, Ordering::Release));
+            if self.provider.levels.iter().any(|(_, on, level)| *on && std::ptr::eq(*level, self)) {
+                thread::lose_stray();
+            }
             return 0;
         }
         let logged = STATE.lock().levels.register(self.provider);
@@ -207,7 +222,16 @@ impl Levels {
         }
         self.switches.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
         self.switches.push((name.to_owned(), on));
+        self.register_own();
         self.apply_all();
+    }
+
+    /// Makes the recorder's own spec known, once it is asked for: most programs need none of it in their files.
+    pub(crate) fn register_own(&mut self) {
+        self.read_environment();
+        if self.switches.iter().any(|(switch, on)| *on && is_own(switch)) {
+            self.register(own::LEVEL.provider);
+        }
     }
 
     /// Switches levels as a text asks, as in `TUMIT_LEVELS`. False when some part of it is not understood, or names a
@@ -252,6 +276,9 @@ impl Levels {
 
     fn policy(&self, trace: &str, level: &str) -> Policy {
         let asked = self.policies.iter().rev().find(|(name, _)| names(name, trace, level));
+        if (trace, level) == own::NAMES {
+            return Policy::Drop; // the helper cannot wait for itself
+        }
         asked.map_or_else(Policy::default, |(_, policy)| *policy)
     }
 
@@ -259,12 +286,14 @@ impl Levels {
         let levels = self.providers.iter().flat_map(|known| {
             known.provider.levels.iter().map(|(level, _, _)| names(switch, known.provider.name, level))
         });
-        switch.eq_ignore_ascii_case("all") || levels.into_iter().any(|is| is)
+        switch.eq_ignore_ascii_case("all") || is_own(switch) || levels.into_iter().any(|is| is)
     }
 
     fn apply(&self, registered: Registered) {
         for (name, default, level) in registered.provider.levels {
-            let asked = self.switches.iter().rev().find(|(switch, _)| names(switch, registered.provider.name, name));
+            let own = std::ptr::eq(*level, own::LEVEL);
+            let meant = |switch: &str| if own { is_own(switch) } else { names(switch, registered.provider.name, name) };
+            let asked = self.switches.iter().rev().find(|(switch, _)| meant(switch));
             let on = asked.map_or(*default, |(_, on)| *on) && !self.paused;
             let overwrites = self.policy(registered.provider.name, name) == Policy::Overwrite;
             let class = if overwrites { RING as u32 } else { KEPT as u32 };
@@ -305,6 +334,11 @@ fn parse_switch(entry: &str) -> Option<(&str, bool)> {
     };
     let name = name.trim();
     (!name.is_empty()).then_some((name, on))
+}
+
+/// Whether a switch names the recorder's own level: not as one of `all`.
+fn is_own(switch: &str) -> bool {
+    !switch.eq_ignore_ascii_case("all") && names(switch, own::NAMES.0, own::NAMES.1)
 }
 
 fn names(switch: &str, trace: &str, level: &str) -> bool {

@@ -20,7 +20,8 @@
 //! `./PROGRAM-DATE-PID.tmt`; it ends when the process does. `TUMIT_LEVELS=COM=on,APP=off` switches levels at the start,
 //! [`set_level`] later; `TUMIT_MEMORY=64M` bounds the buffers, and `TUMIT_POLICY=COM=block` makes threads wait where records
 //! of a level would else be dropped, `TUMIT_POLICY=APP=overwrite` keeps the newest ones until [`dump`] or the end. Nothing of it can fail or panic: what cannot be recorded
-//! is dropped and counted in the file. What a killed process had recorded is in its *live file*, beside the other one, unless
+//! is dropped and counted in the file. A signal handler may record and fork; what it records before anything else of the same spec was recorded
+//! is counted alone, as it may have interrupted the allocator. What a killed process had recorded is in its *live file*, beside the other one, unless
 //! `TUMIT_BUFFERS=private`; `TUMIT_LIVE` puts it elsewhere.
 //!
 //! # How it works
@@ -29,6 +30,8 @@
 //! read-modify-write, no system call, no allocation). Full slots go by pointer to a helper thread, which compresses,
 //! checksums and appends them to the process's file. When the helper cannot follow, the newest records are dropped, and
 //! the file says how many, and between which dates.
+
+extern crate self as tracer_rt;
 
 /// What `slot` stands on; its test puts the checker's atomics in this place.
 mod atomic {
@@ -40,11 +43,13 @@ mod config;
 mod fault;
 mod fields;
 mod fork;
+mod handler;
 mod helper;
 mod intern;
 mod level;
 mod live;
 mod nested;
+mod own;
 mod policy;
 mod polled;
 mod pool;

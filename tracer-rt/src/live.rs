@@ -9,14 +9,15 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
 use tracer_format::BlockKind;
 use tracer_format::live::{LIVE_HEAD_BYTES, LOG_ENTRY_BYTES, LOSS_COUNTERS, LiveLayout, REQUEST_BYTES, head, taken};
 
 use crate::buffer::Slot;
 use crate::fault;
-use crate::sync::Lock;
+use crate::fork;
+use crate::sync::{Lock, bit};
 
 /// Where slots lie: the value of the tag `BUFFERS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +51,7 @@ impl Live {
     /// When the folder cannot be written, has no room, or cannot be mapped. No file is left then.
     pub(crate) fn make(path: PathBuf, layout: LiveLayout, at: Option<&Region>) -> io::Result<Self> {
         let bytes = layout.file_bytes();
+        fork::refuse_unsettled()?;
         within_limit(bytes)?;
         let file = File::options().read(true).write(true).create_new(true).open(&path)?;
         let mapped = allocate(&file, bytes).and_then(|()| map_shared(&file, bytes as usize, at));
@@ -90,11 +92,15 @@ impl Live {
     pub(crate) fn publish(&self) {
         let mut log = LOG.lock();
         *log = Log { used: 0, capacity: self.layout.log_bytes as usize };
+        HEAD_BYTES.store(self.layout.file_bytes() as usize, Ordering::Relaxed);
         HEAD.store(self.base, Ordering::Release);
     }
 
     /// Removes the file: all that it holds is in the other one. Its memory stays, for threads that do not know yet.
     pub(crate) fn remove(&self) {
+        if fork::is_unsettled() {
+            return; // the parent's
+        }
         let _ = std::fs::remove_file(&self.path);
     }
 
@@ -104,6 +110,18 @@ impl Live {
         HEAD.store(std::ptr::null_mut(), Ordering::Relaxed);
         let region = Region { base: self.base, bytes: self.layout.file_bytes() as usize };
         map_private(region.bytes, Some(&region)).ok().map(|_| region)
+    }
+}
+
+/// Bytes of what is mapped at `HEAD`.
+static HEAD_BYTES: AtomicUsize = AtomicUsize::new(0);
+
+/// In a forked child, at once: what is written to the parent's live file from now on goes nowhere.
+pub(crate) fn detach() {
+    let base = HEAD.swap(std::ptr::null_mut(), Ordering::Relaxed);
+    if !base.is_null() {
+        let bytes = HEAD_BYTES.load(Ordering::Relaxed);
+        let _ = map_private(bytes, Some(&Region { base, bytes }));
     }
 }
 
@@ -188,13 +206,13 @@ fn is_remote(folder: &Path) -> bool {
 
 /// How much of the log is used.
 #[derive(Debug)]
-struct Log {
+pub(crate) struct Log {
     used: usize,
     capacity: usize,
 }
 
 /// Taken last of all locks, and only under that of the session or of the names.
-static LOG: Lock<Log> = Lock::new(Log { used: 0, capacity: 0 });
+pub(crate) static LOG: Lock<Log> = Lock::new(bit::LOG, Log { used: 0, capacity: 0 });
 
 /// Appends names to the log. False when it is full: then they must be written to the file before they are used. True
 /// where there is no live file: then nobody reads names before they are in the file.

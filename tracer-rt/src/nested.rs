@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use tracer_format::tags::tag;
 use tracer_format::{BlockKind, cause};
 
-use crate::buffer::{Cursor, KEPT, MAX_RECORD_BYTES, NESTED, Room, used};
+use crate::buffer::{After, Cursor, KEPT, MAX_RECORD_BYTES, NESTED, Room, used};
 use crate::session::{STATE, State};
 use crate::stream::{Entry, Stream};
 use crate::thread::{self, lose_nested};
@@ -28,7 +28,7 @@ pub(crate) fn make_room(cursor: &Cursor, bytes: usize) -> Option<Room> {
     // SAFETY: a cursor's slot is `FULL` or a slot of the pool, which is never unmapped.
     let state = unsafe { &*slot }.state.load(Ordering::Relaxed);
     if used(state) + bytes <= cursor.rooms[class].get() {
-        return Some(Room { slot, now });
+        return Some(Room { slot, now, after: After::Handler });
     }
     let Some(stream) = STATE.try_lock().and_then(|mut state| stream(&mut state, cursor)) else {
         lose_nested(cursor, bytes);
@@ -42,7 +42,7 @@ pub(crate) fn make_room(cursor: &Cursor, bytes: usize) -> Option<Room> {
     match slot {
         Some(slot) => {
             cursor.point(NESTED, slot);
-            Some(Room { slot, now })
+            Some(Room { slot, now, after: After::Handler })
         }
         None => {
             stream.lose(1, bytes as u64, (now, now), cause::NESTED);

@@ -2,6 +2,8 @@
 #![doc(hidden)]
 
 pub use crate::buffer::record;
+#[cfg(debug_assertions)]
+pub use crate::fault::ARMED;
 pub use crate::fields::{Choice, Choices, Counted, Enumerated, Fields, Slice};
 pub use crate::intern::{Site, site};
 pub use crate::level::{Level, Provider};

@@ -39,7 +39,7 @@ fn overwrite(state: &mut State) -> Option<*const Slot> {
     // SAFETY: slots are never unmapped.
     let head = unsafe { &*slot };
     let entry = state.entry(head.stream.load(Ordering::Relaxed))?;
-    if entry.pending.is_some_and(|(pending, _)| std::ptr::eq(pending, slot)) {
+    if entry.pending_of(slot).is_some() {
         // A part of it is on its way to the file.
         return None;
     }

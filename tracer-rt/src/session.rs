@@ -19,7 +19,7 @@ use crate::live::{self, Buffers, Live, Region};
 use crate::pool::{self, Pool};
 use crate::sink::{SINK, Sink};
 use crate::stream::{Entry, Stream};
-use crate::sync::Lock;
+use crate::sync::{Lock, bit};
 use crate::thread::{self, STRAYS};
 use crate::{clock, fork, helper, nested, process, ring};
 
@@ -257,31 +257,34 @@ unsafe impl Send for State {}
 /// The value of the tag `BUFFERS` for private memory where a live file was asked for and could not be made.
 const FELL_BACK: u64 = 2;
 
-pub(crate) static STATE: Lock<State> = Lock::new(State {
-    phase: Phase::Idle,
-    config: None,
-    folder: None,
-    file_name: String::new(),
-    process_tags: Vec::new(),
-    live: None,
-    region: None,
-    kept: false,
-    process_id: [0; 16],
-    first_anchor: Anchor { ticks: 0, monotonic_nanos: 0, real_nanos: 0, bracket: 0 },
-    parent: None,
-    pool: Pool::empty(),
-    full: VecDeque::new(),
-    ring: VecDeque::new(),
-    spares: Vec::new(),
-    alive: 0,
-    entries: Vec::new(),
-    next_stream: 0,
-    dropped_by_the_gone: 0,
-    levels: Levels::new(),
-    helper: None,
-    thread_key: None,
-    hooked: false,
-});
+pub(crate) static STATE: Lock<State> = Lock::new(
+    bit::STATE,
+    State {
+        phase: Phase::Idle,
+        config: None,
+        folder: None,
+        file_name: String::new(),
+        process_tags: Vec::new(),
+        live: None,
+        region: None,
+        kept: false,
+        process_id: [0; 16],
+        first_anchor: Anchor { ticks: 0, monotonic_nanos: 0, real_nanos: 0, bracket: 0 },
+        parent: None,
+        pool: Pool::empty(),
+        full: VecDeque::new(),
+        ring: VecDeque::new(),
+        spares: Vec::new(),
+        alive: 0,
+        entries: Vec::new(),
+        next_stream: 0,
+        dropped_by_the_gone: 0,
+        levels: Levels::new(),
+        helper: None,
+        thread_key: None,
+        hooked: false,
+    },
+);
 
 impl State {
     pub(crate) fn is_recording(&self) -> bool {
@@ -303,6 +306,7 @@ impl State {
         self.first_anchor = clock::anchor();
         self.file_name = process::file_name(&self.process_id);
         self.levels.set_policies(config.policies.clone());
+        self.levels.register_own();
         let slots = Pool::slots_in(config.memory_bytes.unwrap_or(MEMORY_BYTES));
         let asked = config.buffers.unwrap_or(Buffers::Mapped);
         let tables = TABLES.lock();
@@ -372,6 +376,7 @@ impl State {
     /// From now on threads get slots.
     fn record(&mut self) {
         self.hook();
+        nested::prepare(self);
         ring::watch_panics();
         self.phase = Phase::Recording;
         self.helper = helper::spawn();

@@ -3,9 +3,10 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use tracer_format::entries::Anchor;
 use tracer_format::tags::{append_integer, tag};
@@ -14,8 +15,8 @@ use tracer_format::{BlockHeader, BlockKind, PROCESS_STREAM, block, cause, preamb
 use crate::buffer::{RING, Slot};
 use crate::session::{self, STATE};
 use crate::stream::Entry;
-use crate::sync::Lock;
-use crate::{clock, fault, live, pool, ring};
+use crate::sync::{Lock, bit};
+use crate::{clock, fault, fork, live, pool, ring};
 
 mod names;
 mod packing;
@@ -24,7 +25,29 @@ mod piece;
 use packing::{Effort, Packing};
 use piece::Piece;
 
-pub(crate) static SINK: Lock<Sink> = Lock::new(Sink::closed());
+pub(crate) static SINK: Lock<Sink> = Lock::new(bit::SINK, Sink::closed());
+
+/// The number of the file that is written, or was.
+static FILE: AtomicI32 = AtomicI32::new(-1);
+
+/// In a forked child, at once: what is written to the parent's file from now on goes nowhere.
+pub(crate) fn detach() {
+    let file = FILE.swap(-1, Ordering::Relaxed);
+    if file < 0 {
+        return;
+    }
+    // SAFETY: the path ends with a zero.
+    let nowhere = unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC) };
+    if nowhere < 0 {
+        // SAFETY: takes a number; what is written to it is then refused.
+        unsafe { libc::close(file) };
+        return;
+    }
+    // SAFETY: takes numbers; only the child's own table of files changes.
+    unsafe { libc::dup3(nowhere, file, libc::O_CLOEXEC) };
+    // SAFETY: it was opened above.
+    unsafe { libc::close(nowhere) };
+}
 
 /// The file and what it holds already.
 #[derive(Debug)]
@@ -121,8 +144,10 @@ impl Sink {
         let (folder, name) = (state.folder.clone().unwrap_or_default(), state.file_name.clone());
         let (tags, anchor) = (state.process_tags.clone(), state.first_anchor);
         drop(state);
+        fork::refuse_unsettled()?;
         std::fs::create_dir_all(&folder)?;
         let mut file = File::options().read(true).write(true).create_new(true).open(folder.join(name))?;
+        FILE.store(file.as_raw_fd(), Ordering::Relaxed);
         file.write_all(&preamble())?;
         self.length = preamble().len() as u64;
         self.file = Target::Open(file);
@@ -132,6 +157,9 @@ impl Sink {
 
     /// Someone removed the file, perhaps with its folder: what it held is put there again.
     fn restore(&mut self) {
+        if fork::is_unsettled() {
+            return;
+        }
         let Target::Open(file) = &mut self.file else { return };
         if !file.metadata().is_ok_and(|about| about.nlink() == 0) {
             return;
@@ -143,6 +171,7 @@ impl Sink {
         let what = format!("`{}` was removed", folder.join(name).display());
         match restored {
             Ok(copy) => {
+                FILE.store(copy.as_raw_fd(), Ordering::Relaxed);
                 self.file = Target::Open(copy);
                 session::report(&format!("{what} while the program runs: it is made again"));
             }
@@ -195,22 +224,26 @@ impl Sink {
         // When half of the slots wait, speed counts for more than size.
         let hurry = state.full.len() > state.pool.slots() / 2;
         let mapped = state.live.is_some();
+        let mut pending = state.entry(stream_of(slot)).and_then(|entry| entry.pending_of(slot));
         drop(state);
-        let piece = Piece::of_sealed(slot);
-        if let Some(piece) = &piece {
-            self.tell_overwritten(piece);
-        }
-        if let Some(piece) = piece
-            && !fault::injected("slots are forgotten")
-            && self.write_piece(&piece, if hurry { Effort::Hurry } else { Effort::Records }).is_err()
-        {
-            if mapped && self.is_open() {
-                // Safe where it is: until the file takes it, or for ever.
-                STATE.lock().full.push_front(slot);
-                self.left_behind = true;
-                return false;
+        let effort = if hurry { Effort::Hurry } else { Effort::Records };
+        while let Some(piece) = Piece::of_sealed(slot, pending) {
+            self.tell_overwritten(&piece);
+            if !fault::injected("slots are forgotten") && self.write_piece(&piece, effort).is_err() {
+                if mapped && self.is_open() {
+                    // Safe where it is: until the file takes it, or for ever.
+                    STATE.lock().full.push_front(slot);
+                    self.left_behind = true;
+                    return false;
+                }
+                self.give_up(&piece);
             }
-            self.give_up(&piece);
+            let mut state = STATE.lock();
+            piece.commit(slot);
+            if let Some(entry) = state.entry(piece.stream).filter(|_| pending.is_some()) {
+                entry.pending = None;
+            }
+            pending = None;
         }
         pool::make_ready(slot);
         STATE.lock().pool.give(slot);
@@ -329,6 +362,9 @@ impl Sink {
                     // Long enough to be killed in between.
                     std::thread::sleep(std::time::Duration::from_millis(20));
                 }
+                if fault::injected("handed over meanwhile") {
+                    wait_for_hand_over(stream, slot);
+                }
                 let written = self.write_piece(&piece, Effort::Records);
                 self.settle(slot, &piece, &written, which);
             }
@@ -339,10 +375,14 @@ impl Sink {
     fn settle(&mut self, slot: *const Slot, piece: &Piece, written: &io::Result<()>, which: Live) {
         let mut state = STATE.lock();
         let mapped = state.live.is_some() && self.is_open();
-        if let Some(entry) = state.entry(piece.stream) {
-            entry.pending = None;
-        }
         let lost = which == Live::AtEnd && !mapped;
+        if let Some(entry) = state.entry(piece.stream) {
+            // What could not be written of a slot that waits in the queue meanwhile is the same block again: the next slot's numbers count on it.
+            let own = std::ptr::eq(entry.stream.slot.load(Ordering::Relaxed), slot);
+            if written.is_ok() || lost || own || entry.stream.class == RING || fault::injected("blocks change") {
+                entry.pending = None;
+            }
+        }
         self.left_behind |= which == Live::AtEnd && written.is_err();
         if written.is_ok() || lost {
             piece.commit(slot);
@@ -386,6 +426,7 @@ impl Sink {
     }
 
     fn try_piece(&mut self, piece: &Piece, effort: Effort) -> io::Result<()> {
+        fault::signal("the file");
         self.definitions()?;
         let header = BlockHeader {
             kind: BlockKind::Records as u8,
@@ -454,6 +495,17 @@ fn truncate(file: &mut File, length: u64) {
     // Should this fail too, readers find the next block by its magic.
     if file.set_len(length).is_ok() {
         let _ = file.seek(io::SeekFrom::Start(length));
+    }
+}
+
+/// For tests: until the stream has gone on to another slot, or its thread rests for long.
+fn wait_for_hand_over(stream: u32, slot: *const Slot) {
+    for _ in 0..1000 {
+        let current = STATE.lock().entry(stream).map(|entry| entry.stream.slot.load(Ordering::Relaxed).cast_const());
+        if current != Some(slot) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
     }
 }
 

@@ -113,9 +113,18 @@ pub(crate) struct Entry {
     /// Thread id and name are in the file.
     pub(crate) told: bool,
     pub(crate) next_sequence: u64,
-    /// A slot of which a part is being written just now, and what of it is in the file then. The stream may have gone on to
-    /// another slot meanwhile.
-    pub(crate) pending: Option<(*const Slot, Flushed)>,
+    /// A part of a slot that is being written just now. The stream may have gone on to another slot meanwhile.
+    pub(crate) pending: Option<Pending>,
+}
+
+/// A part of a slot that becomes a block. Numbers of later blocks count on it, once its stream has gone on to another slot: when it could not be
+/// written, it is the same part again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pending {
+    pub(crate) slot: *const Slot,
+    /// What of it is in the file then, and the date of the last record there.
+    pub(crate) after: Flushed,
+    pub(crate) last: u64,
 }
 
 impl Entry {
@@ -144,10 +153,14 @@ impl Entry {
         live::log(BlockKind::Stream, self.stream.index, 1, &self.tags())
     }
 
+    /// The part of this slot that is being written, or that could not be.
+    pub(crate) fn pending_of(&self, slot: *const Slot) -> Option<Pending> {
+        self.pending.filter(|pending| std::ptr::eq(pending.slot, slot))
+    }
+
     /// The stream's slot is complete: the next one's blocks follow those that are made of it.
     pub(crate) fn close_slot(&mut self, head: &Slot) {
-        let pending = self.pending.filter(|(slot, _)| std::ptr::eq(*slot, head));
-        let done = pending.map_or_else(|| head.flushed(), |(_, done)| done);
+        let done = self.pending_of(head).map_or_else(|| head.flushed(), |pending| pending.after);
         let rest = done.bytes < used(head.state.load(Ordering::Relaxed));
         self.next_sequence = head.sequence.load(Ordering::Relaxed) + u64::from(done.blocks) + u64::from(rest);
     }

@@ -1,41 +1,127 @@
 //! Locks. Only slow paths take them: a thread whose slot is full, the helper, and the calls of the API.
 //!
-//! Order, where several are held: the sink, the session, the tables of names. A `fork` holds all three, so that the child
-//! finds them whole.
+//! Order, where several are held: the sink, the session, the tables of names, the log of names. A `fork` holds all of them, so that the
+//! child finds them whole; what a `fork` in a signal handler does, whose thread holds some itself, is in `fork`.
 
 use std::cell::UnsafeCell;
+use std::mem::ManuallyDrop;
+use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
+
+use crate::buffer::CURSOR;
+use crate::fork;
+
+/// The locks, each a bit of [`held`].
+pub(crate) mod bit {
+    pub(crate) const SINK: u8 = 1;
+    pub(crate) const STATE: u8 = 2;
+    pub(crate) const TABLES: u8 = 4;
+    pub(crate) const LOG: u8 = 8;
+}
+
+/// Which locks the calling thread holds: known to signal handlers, which cannot wait for them.
+pub(crate) fn held() -> u8 {
+    CURSOR.with(|cursor| cursor.held.get())
+}
 
 /// A mutex that does not care whether a holder panicked: nothing in here panics, and a lost block is better than a
 /// second panic.
 #[derive(Debug)]
 pub(crate) struct Lock<T> {
-    mutex: Mutex<T>,
+    mutex: UnsafeCell<Mutex<T>>,
+    bit: u8,
     /// Threads that wait for it.
     waiting: AtomicUsize,
 }
 
+// SAFETY: the mutex is used as such, but by `revive`, in a process of one thread.
+unsafe impl<T: Send> Sync for Lock<T> {}
+
+/// A lock that is held.
+#[derive(Debug)]
+pub(crate) struct Guard<'a, T> {
+    guard: ManuallyDrop<MutexGuard<'a, T>>,
+    bit: u8,
+}
+
+impl<'a, T> Guard<'a, T> {
+    fn new(guard: MutexGuard<'a, T>, bit: u8) -> Self {
+        CURSOR.with(|cursor| cursor.held.set(cursor.held.get() | bit));
+        Self { guard: ManuallyDrop::new(guard), bit }
+    }
+}
+
+impl<T> Deref for Guard<'_, T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        &self.guard
+    }
+}
+
+impl<T> DerefMut for Guard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.guard
+    }
+}
+
+impl<T> Drop for Guard<'_, T> {
+    fn drop(&mut self) {
+        let held = CURSOR.with(|cursor| {
+            cursor.held.set(cursor.held.get() & !self.bit);
+            cursor.held.get()
+        });
+        // SAFETY: nobody uses it behind this.
+        unsafe { ManuallyDrop::drop(&mut self.guard) };
+        if held == 0 {
+            fork::settle();
+        }
+    }
+}
+
 impl<T> Lock<T> {
-    pub(crate) const fn new(value: T) -> Self {
-        Self { mutex: Mutex::new(value), waiting: AtomicUsize::new(0) }
+    pub(crate) const fn new(bit: u8, value: T) -> Self {
+        Self { mutex: UnsafeCell::new(Mutex::new(value)), bit, waiting: AtomicUsize::new(0) }
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+    const fn mutex(&self) -> &Mutex<T> {
+        // SAFETY: it is replaced in `revive` alone, whose callers promise that nobody else uses it.
+        unsafe { &*self.mutex.get() }
+    }
+
+    pub(crate) fn lock(&self) -> Guard<'_, T> {
         self.waiting.fetch_add(1, Ordering::Relaxed);
-        let guard = self.mutex.lock().unwrap_or_else(PoisonError::into_inner);
+        let guard = self.mutex().lock().unwrap_or_else(PoisonError::into_inner);
         self.waiting.fetch_sub(1, Ordering::Relaxed);
-        guard
+        Guard::new(guard, self.bit)
     }
 
     /// For a signal handler, whose own thread may hold it.
-    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-        match self.mutex.try_lock() {
-            Ok(guard) => Some(guard),
-            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        }
+    pub(crate) fn try_lock(&self) -> Option<Guard<'_, T>> {
+        let guard = match self.mutex().try_lock() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        Some(Guard::new(guard, self.bit))
+    }
+
+    /// Whether the calling thread holds it.
+    pub(crate) fn is_mine(&self) -> bool {
+        held() & self.bit != 0
+    }
+
+    /// In a forked child: a lock that was held by a thread which does not exist here is free, with what it guarded.
+    ///
+    /// # Safety
+    /// Only where there is no other thread, and the calling one does not hold it.
+    pub(crate) unsafe fn revive(&self) {
+        let place = self.mutex.get();
+        // SAFETY: the caller's promise; the old one is not dropped.
+        let value = unsafe { place.read() }.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: as above.
+        unsafe { place.write(Mutex::new(value)) };
     }
 
     /// For a thread that takes the lock again and again, between two times: lets those go first that wait for it. The
@@ -56,47 +142,18 @@ impl<T> Lock<T> {
     }
 
     /// For the end of the process, where a holder may be a thread that never runs again.
-    pub(crate) fn lock_within(&self, patience: Duration) -> Option<MutexGuard<'_, T>> {
+    pub(crate) fn lock_within(&self, patience: Duration) -> Option<Guard<'_, T>> {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let give_up = Instant::now() + patience;
         let guard = loop {
-            match self.mutex.try_lock() {
-                Ok(guard) => break Some(guard),
-                Err(TryLockError::Poisoned(poisoned)) => break Some(poisoned.into_inner()),
-                Err(TryLockError::WouldBlock) if Instant::now() >= give_up => break None,
-                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_micros(200)),
+            match self.try_lock() {
+                Some(guard) => break Some(guard),
+                None if Instant::now() >= give_up => break None,
+                None => std::thread::sleep(Duration::from_micros(200)),
             }
         };
         self.waiting.fetch_sub(1, Ordering::Relaxed);
         guard
-    }
-}
-
-/// Guards that are taken before a `fork` and released after it, by the same thread, in both processes.
-#[derive(Debug)]
-pub(crate) struct AcrossFork<G>(UnsafeCell<Option<G>>);
-
-// SAFETY: only the handlers of `fork` touch it, and the guards inside keep other threads' forks out.
-unsafe impl<G> Sync for AcrossFork<G> {}
-
-impl<G> AcrossFork<G> {
-    pub(crate) const fn new() -> Self {
-        Self(UnsafeCell::new(None))
-    }
-
-    /// # Safety
-    /// Only while `guards` exclude every other caller.
-    pub(crate) unsafe fn hold(&self, guards: G) {
-        // SAFETY: the caller's promise.
-        unsafe { *self.0.get() = Some(guards) };
-    }
-
-    /// # Safety
-    /// Only by the thread that called [`Self::hold`].
-    pub(crate) unsafe fn take(&self) -> Option<G> {
-        // SAFETY: the caller's promise.
-        let place = unsafe { &mut *self.0.get() };
-        place.take()
     }
 }
 
@@ -107,7 +164,7 @@ mod tests {
 
     #[test]
     fn the_end_of_the_process_gets_its_turn() {
-        static BUSY: Lock<()> = Lock::new(());
+        static BUSY: Lock<()> = Lock::new(0, ());
         static STOP: AtomicBool = AtomicBool::new(false);
         let helper = std::thread::spawn(|| {
             while !STOP.load(Ordering::Relaxed) {

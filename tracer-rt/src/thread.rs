@@ -8,7 +8,7 @@ use tracer_format::live::taken;
 use tracer_format::record::Lost;
 use tracer_format::{ID_LOST, RECORD_HEAD_BYTES, cause};
 
-use crate::buffer::{self, CURSOR, Cursor, LOST_BYTES, MAX_RECORD_BYTES, Room, Slot, class_of, used};
+use crate::buffer::{self, After, CURSOR, Cursor, LOST_BYTES, MAX_RECORD_BYTES, Room, Slot, class_of, used};
 use crate::buffer::{KEPT, NESTED, RING};
 use crate::live;
 use crate::policy;
@@ -16,7 +16,7 @@ use crate::pool;
 use crate::ring;
 use crate::session::{self, STATE, State};
 use crate::stream::Stream;
-use crate::{clock, fault};
+use crate::{clock, fault, handler, nested, own};
 
 /// Counts a record that no stream can be charged with.
 pub(crate) fn lose_stray() {
@@ -48,9 +48,17 @@ pub(crate) fn lose_nested(cursor: &Cursor, bytes: usize) {
 #[inline(never)]
 pub(crate) fn make_room(cursor: &Cursor, id: u32, bytes: usize, now: u64) -> Option<Room> {
     let class = class_of(id);
-    if cursor.streams[class].get().is_null() && !attach(cursor, class) {
-        lose_stray();
-        return None;
+    if cursor.streams[class].get().is_null() {
+        if handler::runs() {
+            cursor.nested.store(true, Ordering::Relaxed);
+            let room = nested::make_room(cursor, bytes);
+            cursor.nested.store(room.is_some(), Ordering::Release);
+            return room;
+        }
+        if !attach(cursor, class) {
+            lose_stray();
+            return None;
+        }
     }
     // SAFETY: a stream lives as long as its thread's cursor points to it.
     let stream = unsafe { &*cursor.streams[class].get() };
@@ -65,20 +73,26 @@ pub(crate) fn make_room(cursor: &Cursor, id: u32, bytes: usize, now: u64) -> Opt
         // SAFETY: a stream's slot is one of the pool.
         let state = unsafe { &*current }.state.load(Ordering::Relaxed);
         if used(state) + bytes <= buffer::room_bytes(pool::slot_bytes(current)) {
-            return Some(Room { slot: current, now });
+            return Some(Room { slot: current, now, after: After::Nothing });
         }
     }
-    let mut slot = exchange(stream, now, bytes);
+    let (mut slot, called) = exchange(stream, now, bytes);
+    let mut why = called.then_some(own::Cause::Call);
     if slot.is_none() && class == KEPT && policy::may_block() {
         slot = wait_for_slot(stream, id as u16, now, bytes);
+        why = Some(own::Cause::Room);
     }
+    let after = match why {
+        Some(why) if own::LEVEL.known_base().is_some() => After::Waited(why, clock::read()),
+        _ => After::Nothing,
+    };
     match slot {
         Some(slot) => {
             // With a clock that is not read inline, every record comes this way: the thread's own slot stays `FULL`.
             if native {
                 cursor.point(class, slot);
             }
-            Some(Room { slot, now })
+            Some(Room { slot, now, after })
         }
         None => {
             cursor.point_nowhere(class);
@@ -88,22 +102,23 @@ pub(crate) fn make_room(cursor: &Cursor, id: u32, bytes: usize, now: u64) -> Opt
     }
 }
 
-/// Gives the full slot to the helper and takes a free one.
-fn exchange(stream: &Stream, now: u64, bytes: usize) -> Option<*const Slot> {
+/// Gives the full slot to the helper and takes a free one. Says also whether it called somebody for that, or did the helper's work.
+fn exchange(stream: &Stream, now: u64, bytes: usize) -> (Option<*const Slot>, bool) {
     if stream.class == KEPT && stream.slot.load(Ordering::Relaxed).is_null() && !pool::seems_available() {
-        return None;
+        return (None, false);
     }
     let mut state = STATE.lock();
     let helper = state.helper.clone();
     let slot = next_slot(&mut state, stream, now, bytes);
     let urgent = state.is_urgent();
     drop(state);
+    let called = urgent || helper.is_none();
     match helper {
         Some(helper) if urgent => helper.unpark(),
         Some(_) => {}
         None => session::write_here(),
     }
-    slot
+    (slot, called)
 }
 
 /// Takes the stream's slot away from it and gives it another one, if there is one.
@@ -112,6 +127,7 @@ pub(crate) fn next_slot(state: &mut State, stream: &Stream, now: u64, bytes: usi
     if !state.is_recording() {
         return None;
     }
+    fault::signal("a slot");
     let slot = if stream.class == RING { ring::take(state, bytes) } else { state.take_slot(bytes) }?;
     let sequence = state.entry(stream.index).map_or(0, |entry| entry.next_sequence);
     start_slot(slot, stream, sequence, now);
@@ -128,9 +144,10 @@ fn wait_for_slot(stream: &Stream, id: u16, now: u64, bytes: usize) -> Option<*co
     }
     let give_up = Instant::now() + PATIENCE;
     while Instant::now() < give_up {
-        if let Some(slot) = exchange(stream, now, bytes) {
+        if let (Some(slot), _) = exchange(stream, now, bytes) {
             return Some(slot);
         }
+        fault::WAITERS.store(true, Ordering::Relaxed);
         let state = STATE.lock();
         let (recording, helper) = (state.is_recording(), state.helper.clone());
         drop(state);

@@ -311,12 +311,12 @@ fn records_of_signal_handlers_are_kept() {
 }
 
 #[test]
-fn the_first_record_may_be_made_by_a_handler() {
+fn the_first_record_of_all_made_by_a_handler_is_counted() {
+    // It may have interrupted the allocator: no spec is made known there, and no session started.
     let file = run("first in a handler");
     let numbers: Vec<u64> = file.records().map(|record| record.get("n").number()).collect();
-    assert_eq!(numbers.len(), 3);
-    assert_eq!((file.end_written, file.end_dropped), (Some(3), Some(0)));
-    assert!(file.streams.values().any(|stream| stream.name.as_deref() == Some("other")));
+    assert_eq!(numbers, [2]);
+    assert_eq!((file.end_written, file.end_dropped), (Some(1), Some(2)));
 }
 
 #[test]
@@ -356,7 +356,6 @@ fn a_full_disk_leaves_whole_blocks() {
     assert!(printed.contains(&format!("written {recorded} ")), "{printed}, in the file {recorded}");
     assert!(printed.contains("sum 1000000"), "{printed}");
     assert_eq!(String::from_utf8_lossy(&output.stderr).matches("tumit:").count(), 1);
-    assert!(file.streams.values().any(|stream| stream.missing_blocks > 0), "blocks after the limit are gaps");
 }
 
 #[test]

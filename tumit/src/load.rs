@@ -42,11 +42,12 @@ pub const STANDARD: &str = "std:";
 
 /// The specs that come with the language, which `use "std:NAME";` takes in and which can be roots themselves.
 ///
-/// `std:paje` has Pajé's own instructions, for programs that want no spec of their own.
+/// `std:paje` has Pajé's own instructions, for programs that want no spec of their own; `std:tracer` is what recorders record of themselves.
 #[must_use]
 pub fn standard(path: &str) -> Option<&'static str> {
     match path.strip_prefix(STANDARD)? {
         "paje" => Some(include_str!("../std/paje.tumit")),
+        "tracer" => Some(include_str!("../std/tracer.tumit")),
         _ => None,
     }
 }
@@ -95,7 +96,7 @@ impl Walk<'_> {
                 let mut diagnostic = Diagnostic::error(Code::CannotRead, format!("cannot read `{path}`: {error}"));
                 if let Some(span) = from {
                     diagnostic = diagnostic.at(span, "used here").note(if path.starts_with(STANDARD) {
-                        "the standard specs are `std:paje`"
+                        "the standard specs are `std:paje` and `std:tracer`"
                     } else {
                         "the path counts from the file that uses it"
                     });

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::load::Loaded;
+use crate::load::STANDARD;
 use crate::source::Span;
 use crate::spec::{ContainerTypeId, EntityTypeId, Expr, LevelId, RecordId, Spec};
 use crate::syntax::ast::{self, Ident, Item};
@@ -253,7 +254,9 @@ pub(crate) fn check_name(name: &Ident, diagnostics: &mut Diagnostics) {
         );
     }
     let lower = name.text.to_ascii_lowercase();
-    if lower.starts_with("tumit") || name.text.starts_with("__") || name.text.chars().all(|c| c == '_') {
+    // What comes with the language knows what generated code needs.
+    let ours = diagnostics.sources.get(name.span.file).is_some_and(|source| source.path.starts_with(STANDARD));
+    if lower.starts_with("tumit") && !ours || name.text.starts_with("__") || name.text.chars().all(|c| c == '_') {
         diagnostics.push(
             Diagnostic::error(Code::ReservedName, format!("`{}` is kept for generated code", name.text))
                 .at(name.span, "reserved")

@@ -233,6 +233,8 @@ impl Arrow {
 /// Where the types of one spec are in the model.
 #[derive(Debug, Default)]
 struct Tree {
+    /// Types of other specs of the run, which come first.
+    of_others: usize,
     containers: Vec<usize>,
     entities: Vec<Entity>,
 }
@@ -245,10 +247,20 @@ enum Entity {
     Link { link: usize },
 }
 
+/// Adds the types of a spec. What another spec of the run has in just that way is shared: processes and threads without rules, most of all.
 fn add_tree(spec: &Spec, model: &mut Model, symbols: &mut Symbols) -> Tree {
-    let mut tree = Tree::default();
+    let mut tree = Tree { of_others: model.types(), ..Tree::default() };
+    let containers_of_others = model.containers.len();
     for container in &spec.containers {
         let parent = container.parent.map(|parent| tree.containers[parent.index()]);
+        let shared = model.containers.iter().take(containers_of_others).position(|known| {
+            (known.parent, &known.name, &known.keys) == (parent, &container.name, &container.keys)
+                && known.pattern == container.pattern.0
+        });
+        if let Some(shared) = shared {
+            tree.containers.push(shared);
+            continue;
+        }
         let parent_type = parent.map_or(TypeId::ROOT, |parent| model.containers[parent].ty);
         let ty = model.add_type(TypeKind::Container, parent_type, &container.name, None);
         let single = container.keys.is_empty() && parent.is_none_or(|parent| model.containers[parent].single);
@@ -287,15 +299,19 @@ fn add_entity(entity: &spec::EntityType, tree: &Tree, model: &mut Model, symbols
     let parent = model.containers[holder].ty;
     let color = entity.color.map(color_of);
     let simple = |kind, model: &mut Model, symbols: &mut Symbols| {
-        let ty = model.add_type(kind, parent, &entity.label, color);
+        let shared = model.shared_type(tree.of_others, kind, parent, &entity.label);
+        let ty = shared.unwrap_or_else(|| model.add_type(kind, parent, &entity.label, color));
         (ty, add_values(entity, ty, model, symbols))
     };
     match &entity.nature {
         Nature::State => {
             let (ty, values) = simple(TypeKind::State, model, symbols);
             let states = &mut model.containers[holder].states;
-            states.push(ty);
-            Entity::State { slot: states.len() - 1, ty, values }
+            let slot = states.iter().position(|known| *known == ty).unwrap_or_else(|| {
+                states.push(ty);
+                states.len() - 1
+            });
+            Entity::State { slot, ty, values }
         }
         Nature::Event => {
             let (ty, values) = simple(TypeKind::Event, model, symbols);
@@ -322,7 +338,8 @@ fn add_entity(entity: &spec::EntityType, tree: &Tree, model: &mut Model, symbols
 fn add_values(entity: &spec::EntityType, ty: TypeId, model: &mut Model, symbols: &mut Symbols) -> Vec<ValueId> {
     let add = |value: &spec::Value| {
         let name = KeyPart::Sym(symbols.intern(&value.name));
-        model.add_value(ty, name, &value.label, value.color.or(entity.color).map(color_of))
+        let color = value.color.or(entity.color).map(color_of);
+        model.value(ty, name).unwrap_or_else(|| model.add_value(ty, name, &value.label, color))
     };
     entity.values.iter().map(add).collect()
 }

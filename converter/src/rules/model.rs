@@ -78,6 +78,17 @@ impl Model {
         ty
     }
 
+    /// Number of types.
+    pub(crate) const fn types(&self) -> usize {
+        self.types.len()
+    }
+
+    /// The type among the first so many that has this place, kind and name.
+    pub(crate) fn shared_type(&self, among: usize, kind: TypeKind, parent: TypeId, name: &str) -> Option<TypeId> {
+        let same = |known: &&TypeDefinition| (known.kind, known.parent, known.name.as_str()) == (kind, parent, name);
+        self.types.iter().take(among).find(same).map(|known| known.ty)
+    }
+
     /// Adds a value that expressions reach by `name` and that is shown as `label`.
     pub(crate) fn add_value(&mut self, ty: TypeId, name: KeyPart, label: &str, color: Option<Color>) -> ValueId {
         let value = ValueId(u32::try_from(self.values.len()).unwrap_or(u32::MAX));

@@ -6,7 +6,7 @@ use tracer_format::block::flag;
 use tracer_format::{ID_LOST, ID_WIDE_DATE, RECORD_HEAD_BYTES};
 
 use crate::buffer::{self, Flushed, Slot, records, used};
-use crate::stream::Entry;
+use crate::stream::{Entry, Pending};
 
 /// A block of records, not yet written.
 #[derive(Debug)]
@@ -32,11 +32,14 @@ enum Bytes {
 }
 
 impl Piece {
-    /// What is left of a slot that its thread gave away; `None` when all of it is in the file.
-    pub(crate) fn of_sealed(slot: *const Slot) -> Option<Self> {
+    /// What is left of a slot that its thread gave away, up to what was to become a block before; `None` when all of it is in the file.
+    pub(crate) fn of_sealed(slot: *const Slot, pending: Option<Pending>) -> Option<Self> {
         // SAFETY: slots are never unmapped.
         let head = unsafe { &*slot };
         let (state, last) = (head.state.load(Ordering::Acquire), head.last.load(Ordering::Relaxed));
+        let (state, last) = pending.map_or((state, last), |pending| {
+            (pending.after.bytes as u64 | u64::from(pending.after.records) << 32, pending.last)
+        });
         let dropped = head.dropped.load(Ordering::Relaxed);
         Self::between(slot, head.flushed(), state, last).map(|piece| Self { dropped, ..piece })
     }
@@ -76,7 +79,7 @@ impl Piece {
         };
         let (state, last) = settled.or_else(uncertain)?;
         let piece = Self::between(slot, head.flushed(), state, last)?;
-        entry.pending = Some((slot, piece.after));
+        entry.pending = Some(Pending { slot, after: piece.after, last });
         Some((slot, Self { dropped: entry.stream.dropped(), ..piece }))
     }
 
@@ -146,7 +149,8 @@ impl Piece {
     }
 
     fn between(slot: *const Slot, from: Flushed, to: u64, last: u64) -> Option<Self> {
-        if from.bytes == used(to) {
+        // Less where a signal handler forked meanwhile, in the child: its slots are empty.
+        if used(to) <= from.bytes || records(to) < from.records {
             return None;
         }
         // SAFETY: slots are never unmapped.

@@ -90,7 +90,8 @@ impl Header<'_> {
  *   TUMIT_TRACE=run.tmt     the run folder; else one is named after the program
  *   TUMIT_LEVELS={level}=off   switches levels when the program starts
  *   TUMIT_MEMORY=64M        memory for records that are not in the file yet; 16M without
- *   TUMIT_POLICY={level}=block  threads wait where records of a level would be dropped
+ *   TUMIT_POLICY={level}=block  threads wait where records of a level would be dropped;
+ *                           =overwrite keeps the newest, until tumit1_dump() or the end
  *   TUMIT_BUFFERS=private   not in a file NAME.live, which survives when the program is killed
  *   TUMIT_LIVE=folder       where that file goes; else into the run folder
  * Before including:
@@ -103,7 +104,7 @@ impl Header<'_> {
  *   #define TUMIT_CLOCK()   a clock of your own, with TUMIT_CLOCK_HZ and TUMIT_CLOCK_DOMAIN
  * At run time: tumit1_start(&config) to choose all that there, tumit1_set_level(\"{level}\", 0), tumit1_set_thread_name(\"name\"),
  * tumit1_now() for dates, tumit1_new_task() for numbers of tasks, tumit1_set_clock(ticks, hz, domain) before the first record, tumit1_flush(),
- * tumit1_finish(), tumit1_pause(), tumit1_resume(), tumit1_get_stats(&stats).
+ * tumit1_dump(), tumit1_finish(), tumit1_pause(), tumit1_resume(), tumit1_get_stats(&stats).
  * Records are in NAME.live as soon as their call returns, and a helper thread writes them to NAME.tmt: a program that is
  * killed loses none. */
 

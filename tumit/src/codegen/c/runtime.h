@@ -29,6 +29,8 @@
 #include "runtime/levels.h"
 #include "runtime/names.h"
 #include "runtime/session.h"
+#include "runtime/losses.h"
+#include "runtime/ring.h"
 #include "runtime/seal.h"
 #include "runtime/control.h"
 #include "runtime/helper.h"

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use tracer_format::block::flag;
 use tracer_format::checksum::crc32c;
 use tracer_format::live;
 use tracer_format::tags::tag;
@@ -10,7 +11,7 @@ use tracer_format::{BlockKind, ClockKind, Codec, cause};
 const RUNTIME: &str = include_str!("runtime.h");
 
 /// The parts, by the name in their include line.
-const PARTS: [(&str, &str); 23] = [
+const PARTS: [(&str, &str); 25] = [
     ("platform", include_str!("runtime/platform.h")),
     ("off", include_str!("runtime/off.h")),
     ("hot", include_str!("runtime/hot.h")),
@@ -25,6 +26,8 @@ const PARTS: [(&str, &str); 23] = [
     ("pool", include_str!("runtime/pool.h")),
     ("names", include_str!("runtime/names.h")),
     ("session", include_str!("runtime/session.h")),
+    ("losses", include_str!("runtime/losses.h")),
+    ("ring", include_str!("runtime/ring.h")),
     ("seal", include_str!("runtime/seal.h")),
     ("levels", include_str!("runtime/levels.h")),
     ("control", include_str!("runtime/control.h")),
@@ -109,6 +112,8 @@ fn constants() -> String {
         ("CAUSE_OVERSIZE", u64::from(cause::OVERSIZE)),
         ("CAUSE_NESTED", u64::from(cause::NESTED)),
         ("CAUSE_WRITE_FAILED", u64::from(cause::WRITE_FAILED)),
+        ("CAUSE_OVERWRITTEN", u64::from(cause::OVERWRITTEN)),
+        ("FLAG_OVERWRITTEN", u64::from(flag::OVERWRITTEN)),
         ("TAG_PROCESS_ID", u64::from(tag::PROCESS_ID)),
         ("TAG_PARENT_ID", u64::from(tag::PARENT_ID)),
         ("TAG_HOST", u64::from(tag::HOST)),
@@ -128,9 +133,14 @@ fn constants() -> String {
         ("BUFFERS_FAILED", 2),
         ("LIVE_VERSION", u64::from(live::LIVE_VERSION)),
         ("LIVE_LOG", live::LIVE_HEAD_BYTES as u64),
+        ("LIVE_OVERWRITTEN", live::head::OVERWRITTEN as u64),
+        ("TAKEN_YES", u64::from(live::taken::YES)),
+        ("TAKEN_OVERWRITES", u64::from(live::taken::OVERWRITES)),
+        ("TAKEN_BEING_OVERWRITTEN", u64::from(live::taken::BEING_OVERWRITTEN)),
         ("LIVE_LOSSES", live::head::LOSSES as u64),
         ("LIVE_COUNTERS", live::LOSS_COUNTERS as u64),
         ("TAG_TID", u64::from(tag::TID)),
+        ("TAG_OVERWRITTEN", u64::from(tag::OVERWRITTEN)),
         ("TAG_THREAD_NAME", u64::from(tag::THREAD_NAME)),
         ("TAG_RECORDS_WRITTEN", u64::from(tag::RECORDS_WRITTEN)),
         ("TAG_RECORDS_DROPPED", u64::from(tag::RECORDS_DROPPED)),
@@ -153,7 +163,7 @@ mod tests {
         access clock_gettime clockid_t close errno f_type fprintf free fstat ftruncate getcwd getenv gethostname getpid getrlimit id_t linkat localtime_r
         malloc memchr memcmp memcpy memmove memset mkdir mmap munmap nanosleep off_t open posix_fallocate prctl pread pwrite read readlink rename
         rlim_cur rlimit setpriority size_t snprintf ssize_t st_nlink stat statfs stderr strchr strcmp strcspn strerror
-        strftime strlen strncasecmp strncmp strrchr strtol strtoull syscall thread_sanitizer time time_t timespec tm tv_nsec tv_sec uint16_t
+        strftime strlen strncasecmp strncmp strrchr strtol strtoull syscall thread_sanitizer time time_t timespec tm tv_nsec tv_sec int32_t uint16_t
         uint32_t uint64_t uint8_t uintptr_t unlink volatile LZ4_compress_default";
     const FAMILIES: [&str; 21] = [
         "tumit1_",

@@ -3,7 +3,8 @@
 /* A level's word: off in a pause, and when recording has ended. Under the lock. */
 TUMIT1_SLOW(void tumit1_apply_level(const struct tumit1_provider *provider_, uint32_t which_)) {
     int on_ = provider_->on_[which_] && !tumit1_session.paused_ && tumit1_session.state_ != TUMIT1_ENDED;
-    __atomic_store_n(provider_->levels_[which_].word_, on_ ? TUMIT1_ON | provider_->base_ : 0u, __ATOMIC_RELAXED);
+    const uint32_t how_ = provider_->policies_[which_] == TUMIT1_POLICY_OVERWRITE ? TUMIT1_RING : TUMIT1_ON;
+    __atomic_store_n(provider_->levels_[which_].word_, on_ ? how_ | provider_->base_ : 0u, __ATOMIC_RELAXED);
 }
 
 TUMIT1_SLOW(void tumit1_apply_levels(void)) {
@@ -124,6 +125,29 @@ void tumit1_flush(void) {
     }
     if (tumit1_is_open()) {
         tumit1_write_live(TUMIT1_ASKED);
+    }
+    pthread_mutex_unlock(&tumit1_sink_lock);
+    tumit1_idle(before_);
+}
+
+void tumit1_dump(void) {
+    struct tumit1_session *s_ = &tumit1_session;
+    uint32_t before_, waiting_;
+    if (tumit1_cursor.locked_) {
+        return;
+    }
+    before_ = tumit1_busy();
+    tumit1_lock_sink();
+    pthread_mutex_lock(&tumit1_lock);
+    if (s_->state_ == TUMIT1_OPEN) {
+        tumit1_release_ring();
+    }
+    waiting_ = s_->state_ == TUMIT1_OPEN ? s_->pool_.queue_count_ : 0;
+    pthread_mutex_unlock(&tumit1_lock);
+    while (waiting_-- > 0 && tumit1_write_next()) {
+    }
+    if (tumit1_is_open()) {
+        tumit1_write_live(TUMIT1_DUMP);
     }
     pthread_mutex_unlock(&tumit1_sink_lock);
     tumit1_idle(before_);

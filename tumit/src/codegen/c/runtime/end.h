@@ -16,6 +16,9 @@ TUMIT1_SLOW(void tumit1_write_end(void)) {
     uint64_t dropped_;
     uint32_t next_;
     tumit1_restore();
+    pthread_mutex_lock(&tumit1_lock);
+    tumit1_release_ring();
+    pthread_mutex_unlock(&tumit1_lock);
     while (tumit1_write_next()) {
     }
     tumit1_sink.left_behind_ = 0;
@@ -29,6 +32,7 @@ TUMIT1_SLOW(void tumit1_write_end(void)) {
         t_ = tumit1_find_stream(next_);
         pthread_mutex_unlock(&tumit1_lock);
         if (t_ != NULL) {
+            (void)tumit1_tell_overwritten((struct tumit1_thread *)(uintptr_t)t_, NULL);
             tumit1_write_lost((struct tumit1_thread *)(uintptr_t)t_);
         }
     }

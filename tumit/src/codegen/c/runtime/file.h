@@ -120,7 +120,7 @@ TUMIT1_SLOW(void tumit1_restore(void)) {
 
 /* What stands in a block's header besides sizes and checksum. */
 struct tumit1_header {
-    uint8_t kind_, codec_;
+    uint8_t kind_, codec_, flags_;
     uint32_t stream_, records_;
     uint64_t sequence_;
     uint32_t raw_, stored_;
@@ -136,7 +136,7 @@ TUMIT1_SLOW(int tumit1_append_block(const struct tumit1_header *h_, unsigned cha
     p_ = tumit1_put_u32(p_, 0);
     p_ = tumit1_put_u8(p_, h_->kind_);
     p_ = tumit1_put_u8(p_, h_->codec_);
-    p_ = tumit1_put_u16(p_, 0);
+    p_ = tumit1_put_u16(p_, h_->flags_);
     p_ = tumit1_put_u32(p_, h_->stream_);
     p_ = tumit1_put_u32(p_, h_->records_);
     p_ = tumit1_put_u64(p_, h_->sequence_);

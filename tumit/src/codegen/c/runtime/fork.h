@@ -55,8 +55,8 @@ TUMIT1_SLOW(void tumit1_begin_child(void)) {
     for (provider_ = s_->providers_; provider_ != NULL; provider_ = provider_->next_) {
         provider_->written_ = 0;
     }
-    c_->thread_ = NULL;
-    c_->slot_ = c_->other_ = &tumit1_full;
+    c_->thread_ = c_->ring_thread_ = NULL;
+    c_->slot_ = c_->other_ = c_->ring_ = &tumit1_full;
     memset(c_->name_, 0, sizeof c_->name_);
     if (s_->keyed_) {
         pthread_setspecific(s_->key_, NULL);

@@ -2,7 +2,12 @@
 
 TUMIT1_BEGIN_DECLS
 
-#define TUMIT1_ON 0x80000000u /* a level's word: this bit and the provider's first record id, or 0 when off */
+/* A level's word: 0 when off, else one of these bits and the provider's first record id; that of levels which overwrite makes a
+ * negative number of it. What a thread is inside the recorder: larger than all of them, and 0 otherwise, which is larger than a
+ * negative one. So one comparison finds both what must go elsewhere. */
+#define TUMIT1_ON 0x40000000u
+#define TUMIT1_RING 0x80000000u
+#define TUMIT1_BUSY 0x7FFFFFFFu
 
 #define TUMIT1_SLOT 65536u         /* bytes of a slot, the unit in which threads hand over their records */
 #define TUMIT1_SLOT_HEAD 64u       /* of these: its head; then the payload */
@@ -21,7 +26,7 @@ struct tumit1_slot {
     uint64_t sequence_;     /* of the first block that is made of this slot */
     uint64_t dropped_;      /* records of the stream that were dropped so far */
     uint32_t stream_;
-    uint32_t taken_;        /* 1 while it belongs to a stream */
+    uint32_t taken_;        /* 1 while it belongs to a stream, 2 to one that overwrites, 3 while it is being overwritten */
 };
 
 /* The processor's counter, where it has one that can be read inline, and how files call that clock. */
@@ -45,10 +50,12 @@ TUMIT1_HOT uint64_t tumit1_counter(void) { return 0; }
 struct tumit1_cursor {
     struct tumit1_slot *slot_;  /* for those that read the processor's counter */
     struct tumit1_slot *other_; /* for those that read TUMIT_CLOCK() */
-    uint32_t busy_;         /* inside the recorder */
+    uint32_t busy_;         /* TUMIT1_BUSY inside the recorder */
     uint32_t locked_;       /* it holds the recorder's locks */
     uint32_t forked_;       /* and its process forked then */
     struct tumit1_thread *thread_;
+    struct tumit1_slot *ring_;           /* for records of levels that overwrite */
+    struct tumit1_thread *ring_thread_;  /* their stream */
     char name_[48];
 };
 
@@ -70,8 +77,8 @@ extern TUMIT1_SHARED uint32_t tumit1_clock_kind;
 extern TUMIT1_SHARED uint64_t tumit1_tasks;
 
 TUMIT1_CALL struct tumit1_room tumit1_make_room(uint32_t id_, size_t bytes_, uint64_t now_);
+TUMIT1_CALL struct tumit1_room tumit1_find_elsewhere(uint32_t id_, size_t bytes_);
 TUMIT1_CALL uint32_t tumit1_wide_date(unsigned char *p_, uint64_t last_, uint64_t now_);
-TUMIT1_CALL void tumit1_count_nested(size_t bytes_);
 TUMIT1_CALL uint64_t tumit1_now_slow(void);
 TUMIT1_CALL uint32_t tumit1_intern(const char *text_);
 TUMIT1_CALL uint32_t tumit1_site_new(struct tumit1_site *site_);
@@ -80,7 +87,7 @@ TUMIT1_CALL uint32_t tumit1_site_new(struct tumit1_site *site_);
 struct tumit1_config {
     const char *folder_;      /* the run folder; else TUMIT_TRACE */
     const char *live_folder_; /* where the live file goes; else TUMIT_LIVE */
-    const char *policies_;    /* as in TUMIT_POLICY, which it is added to: `COM=block,APP=drop` */
+    const char *policies_;    /* as in TUMIT_POLICY, which it is added to: `COM=block,APP=overwrite` */
     const char *buffers_;     /* "mapped" or "private"; else TUMIT_BUFFERS */
     uint64_t memory_bytes_;   /* of records that are not in the file yet; else TUMIT_MEMORY */
 };
@@ -95,6 +102,9 @@ TUMIT1_CALL int tumit1_set_level(const char *name_, int on_);
 TUMIT1_CALL void tumit1_set_thread_name(const char *name_);
 /* Writes what all threads recorded until now. The end of the program does so by itself. */
 TUMIT1_CALL void tumit1_flush(void);
+/* Writes what the levels that overwrite hold, of all threads, oldest first. They go on recording, into what is then empty. The end of
+ * the program does so by itself. Where buffers are mapped, what they hold is in the live file of a program that is killed. */
+TUMIT1_CALL void tumit1_dump(void);
 /* Ends the trace before the program ends: all is written, and what is recorded later is dropped. */
 TUMIT1_CALL void tumit1_finish(void);
 /* Switches all levels off, and back to what they were. Switches made in a pause hold after it. */
@@ -103,7 +113,7 @@ TUMIT1_CALL void tumit1_resume(void);
 /* What the recorder did so far. */
 struct tumit1_stats {
     uint64_t written_;       /* records in the file; what threads have in their slots is not yet */
-    uint64_t dropped_;       /* records, for whatever reason */
+    uint64_t dropped_;       /* records, for whatever reason; those that were overwritten, too */
     uint64_t kept_;          /* records that are in the live file after the end, as the file could not take them */
     uint64_t file_bytes_;
     uint64_t blocks_;        /* of records */

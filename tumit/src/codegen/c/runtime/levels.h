@@ -43,22 +43,24 @@ TUMIT1_SLOW(const char *tumit1_next_entry(const char *text_, struct tumit1_entry
     return text_ + length_ + (text_[length_] == ',');
 }
 
-/* 1 when an entry says the first word or what may stand for it, 0 for the second one, -1 when it is not understood. */
+/* Which of these words an entry says; -1 when it is not understood. */
 TUMIT1_SLOW(int tumit1_says(const struct tumit1_entry *entry_, const char *const *words_)) {
     int i_;
     for (i_ = 0; entry_->name_bytes_ != 0 && words_[i_] != NULL; i_++) {
         if (tumit1_is(entry_->value_, entry_->value_bytes_, words_[i_])) {
-            return i_ % 2 == 0;
+            return i_;
         }
     }
     return -1;
 }
+/* 1 for on, 0 for off. */
 TUMIT1_SLOW(int tumit1_says_on(const struct tumit1_entry *entry_)) {
-    static const char *const words_[] = {"on", "off", "1", "0", "true", "false", NULL};
-    return tumit1_says(entry_, words_);
+    static const char *const words_[] = {"off", "on", "0", "1", "false", "true", NULL};
+    const int which_ = tumit1_says(entry_, words_);
+    return which_ < 0 ? which_ : which_ % 2;
 }
-TUMIT1_SLOW(int tumit1_says_block(const struct tumit1_entry *entry_)) {
-    static const char *const words_[] = {"block", "drop", NULL};
+TUMIT1_SLOW(int tumit1_says_policy(const struct tumit1_entry *entry_)) {
+    static const char *const words_[] = {"drop", "block", "overwrite", NULL}; /* as TUMIT1_POLICY_DROP and so on */
     return tumit1_says(entry_, words_);
 }
 
@@ -131,14 +133,15 @@ TUMIT1_SLOW(int tumit1_asked_level(const char *trace_, const char *level_, int e
     return tumit1_look_up(getenv("TUMIT_LEVELS"), tumit1_says_on, trace_, level_, enabled_);
 }
 
-/* What TUMIT_POLICY (`COM=block,APP=drop`) and the program say about the levels of a spec. Under the lock. */
+/* What TUMIT_POLICY (`COM=block,APP=overwrite`) and the program say about the levels of a spec. Under the lock. */
 TUMIT1_SLOW(void tumit1_find_policy(struct tumit1_provider *provider_)) {
     uint32_t i_;
     for (i_ = 0; i_ < provider_->levels_count_; i_++) {
-        int waits_ = tumit1_look_up(getenv("TUMIT_POLICY"), tumit1_says_block, provider_->name_, provider_->levels_[i_].name_, 0);
-        waits_ = tumit1_look_up(tumit1_session.config_.policies_, tumit1_says_block, provider_->name_, provider_->levels_[i_].name_, waits_);
-        provider_->waits_[i_] = waits_ != 0;
-        if (waits_) {
+        const char *level_ = provider_->levels_[i_].name_;
+        int policy_ = tumit1_look_up(getenv("TUMIT_POLICY"), tumit1_says_policy, provider_->name_, level_, TUMIT1_POLICY_DROP);
+        policy_ = tumit1_look_up(tumit1_session.config_.policies_, tumit1_says_policy, provider_->name_, level_, policy_);
+        provider_->policies_[i_] = (unsigned char)policy_;
+        if (policy_ == TUMIT1_POLICY_BLOCK) {
             __atomic_store_n(&tumit1_session.may_wait_, 1u, __ATOMIC_RELAXED);
         }
     }
@@ -147,8 +150,9 @@ TUMIT1_SLOW(void tumit1_find_policy(struct tumit1_provider *provider_)) {
 /* For all specs, when recording begins. Under the lock. */
 TUMIT1_SLOW(void tumit1_find_policies(void)) {
     struct tumit1_provider *provider_;
-    tumit1_check(getenv("TUMIT_POLICY"), tumit1_says_block, "TUMIT_POLICY", "LEVEL=block or LEVEL=drop");
-    tumit1_check(tumit1_session.config_.policies_, tumit1_says_block, "policies", "LEVEL=block or LEVEL=drop");
+    static const char hint_[] = "LEVEL=block, LEVEL=drop or LEVEL=overwrite";
+    tumit1_check(getenv("TUMIT_POLICY"), tumit1_says_policy, "TUMIT_POLICY", hint_);
+    tumit1_check(tumit1_session.config_.policies_, tumit1_says_policy, "policies", hint_);
     for (provider_ = tumit1_session.providers_; provider_ != NULL; provider_ = provider_->next_) {
         tumit1_find_policy(provider_);
     }
@@ -167,5 +171,5 @@ TUMIT1_SLOW(int tumit1_waits_for(uint32_t id_)) {
     for (i_ = 0; i_ < provider_->runs_count_ && provider_->runs_[2 * i_] <= id_ - provider_->base_; i_++) {
         level_ = provider_->runs_[2 * i_ + 1];
     }
-    return level_ < provider_->levels_count_ && provider_->waits_[level_];
+    return level_ < provider_->levels_count_ && provider_->policies_[level_] == TUMIT1_POLICY_BLOCK;
 }

@@ -170,6 +170,9 @@ TUMIT1_SLOW(int tumit1_append_schemas(void)) {
 /* The tagged fields of a stream. Under the lock. */
 TUMIT1_SLOW(unsigned char *tumit1_put_stream(unsigned char *p_, const struct tumit1_thread *t_)) {
     p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_TID, t_->tid_);
+    if (t_->overwrites_) {
+        p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_OVERWRITTEN, 1);
+    }
     return t_->name_[0] == '\0' ? p_ : tumit1_put_tag(p_, TUMIT1_TAG_THREAD_NAME, t_->name_, strlen(t_->name_));
 }
 
@@ -229,7 +232,7 @@ TUMIT1_SLOW(void tumit1_save_names(void)) {
  * entries of the table never change, so that it can compare without the lock. */
 uint32_t tumit1_intern(const char *text_) {
     struct tumit1_names *names_ = &tumit1_session.strings_;
-    struct tumit1_thread *t_ = tumit1_cursor.thread_;
+    struct tumit1_thread *t_ = tumit1_cursor.thread_ != NULL ? tumit1_cursor.thread_ : tumit1_cursor.ring_thread_;
     size_t length_ = text_ == NULL ? 0 : strlen(text_);
     uint32_t hash_, id_, busy_;
     int full_;

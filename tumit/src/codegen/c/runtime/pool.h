@@ -32,13 +32,14 @@ TUMIT1_SLOW(int tumit1_pool_reserve(uint64_t bytes_)) {
     bytes_ = bytes_ / TUMIT1_SLOT;
     pool_->room_ = bytes_ < 2 ? 2u : bytes_ > 0xFFFFFu ? 0xFFFFFu : (uint32_t)bytes_;
     pool_->front_ = (TUMIT1_LIVE_LOG + tumit1_log_bytes((size_t)pool_->room_ * TUMIT1_SLOT) + 4095u) & ~(size_t)4095u;
-    lists_ = (unsigned char *)tumit1_map(2 * (size_t)pool_->room_ * sizeof *pool_->free_);
+    lists_ = (unsigned char *)tumit1_map(3 * (size_t)pool_->room_ * sizeof *pool_->free_);
     pool_->map_ = lists_ == NULL ? NULL : (unsigned char *)tumit1_map(tumit1_pool_bytes());
     if (pool_->map_ == NULL) {
         return ENOMEM;
     }
     pool_->free_ = (struct tumit1_slot **)(void *)lists_;
     pool_->queue_ = pool_->free_ + pool_->room_;
+    pool_->ring_ = pool_->queue_ + pool_->room_;
     return 0;
 }
 
@@ -47,6 +48,8 @@ TUMIT1_SLOW(void tumit1_pool_clear(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     pool_->ready_ = pool_->slots_ = pool_->room_;
     pool_->fresh_ = pool_->free_count_ = pool_->queue_first_ = pool_->queue_count_ = 0;
+    pool_->ring_first_ = pool_->ring_count_ = 0;
+    pool_->on_its_way_ = NULL;
     pool_->log_full_ = pool_->refilled_ = 0;
     __atomic_store_n(&pool_->available_, pool_->slots_, __ATOMIC_RELAXED);
 }
@@ -104,6 +107,14 @@ TUMIT1_SLOW(void tumit1_give_slot(struct tumit1_slot *slot_)) {
     pool_->free_[pool_->free_count_++] = slot_;
     __atomic_store_n(&tumit1_session.stuck_, 0u, __ATOMIC_RELAXED);
     __atomic_store_n(&pool_->available_, pool_->available_ + 1, __ATOMIC_RELAXED);
+}
+
+/* A full slot waits to be written. */
+TUMIT1_SLOW(void tumit1_queue_slot(struct tumit1_thread *t_, struct tumit1_slot *slot_)) {
+    struct tumit1_pool *pool_ = &tumit1_session.pool_;
+    const uint32_t at_ = pool_->queue_first_ + pool_->queue_count_++;
+    pool_->queue_[at_ < pool_->room_ ? at_ : at_ - pool_->room_] = slot_;
+    t_->queued_++;
 }
 
 /* Gets one more slot ready when few are, behind those that are warmer. Programs that record little touch little; those that

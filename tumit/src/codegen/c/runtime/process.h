@@ -87,7 +87,7 @@ TUMIT1_SLOW(void tumit1_register(struct tumit1_spec *spec_, const void *home_)) 
             provider_ = provider_->on_ == NULL ? NULL : provider_;
         }
         if (provider_ != NULL) {
-            provider_->waits_ = provider_->on_ + spec_->levels_count_;
+            provider_->policies_ = provider_->on_ + spec_->levels_count_;
             provider_->levels_ = spec_->levels_;
             provider_->levels_count_ = spec_->levels_count_;
             provider_->home_ = home_;

@@ -48,31 +48,38 @@ TUMIT1_HOT uint64_t tumit1_new_task(void) { return __atomic_add_fetch(&tumit1_ta
 #endif
 
 /* Begins a record of `bytes_` in all. Returns where its fields go, or NULL when it is dropped. One compare finds a full
- * slot, a thread's first record and a recorder that has ended alike. */
+ * slot, a thread's first record and a recorder that has ended alike; another one a thread that is inside the recorder, and levels that
+ * overwrite. */
 TUMIT1_HOT unsigned char *tumit1_begin(uint32_t id_, size_t bytes_, struct tumit1_place *to_) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     struct tumit1_slot *slot_;
     unsigned char *p_;
     uint64_t now_, state_, delta_;
-    if (TUMIT1_UNLIKELY(TUMIT1_OWN(c_->busy_) != 0)) {
-        tumit1_count_nested(bytes_);
-        return NULL;
-    }
-    TUMIT1_SET(c_->busy_, 1u);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    now_ = tumit1_ticks();
-    slot_ = c_->TUMIT1_MINE;
-    state_ = slot_->state_;
-    if (TUMIT1_UNLIKELY(bytes_ > TUMIT1_ROOM || (uint32_t)state_ > TUMIT1_ROOM - bytes_)) {
-        struct tumit1_room room_ = tumit1_make_room(id_, bytes_, now_);
+    if (TUMIT1_UNLIKELY((int32_t)TUMIT1_OWN(c_->busy_) > (int32_t)id_)) {
+        struct tumit1_room room_ = tumit1_find_elsewhere(id_, bytes_);
         if (room_.slot_ == NULL) {
-            __atomic_signal_fence(__ATOMIC_SEQ_CST);
-            TUMIT1_SET(c_->busy_, 0u);
             return NULL;
         }
         slot_ = room_.slot_;
         state_ = slot_->state_;
         now_ = room_.now_;
+    } else {
+        TUMIT1_SET(c_->busy_, TUMIT1_BUSY);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        now_ = tumit1_ticks();
+        slot_ = c_->TUMIT1_MINE;
+        state_ = slot_->state_;
+        if (TUMIT1_UNLIKELY(bytes_ > TUMIT1_ROOM || (uint32_t)state_ > TUMIT1_ROOM - bytes_)) {
+            struct tumit1_room room_ = tumit1_make_room(id_, bytes_, now_);
+            if (room_.slot_ == NULL) {
+                __atomic_signal_fence(__ATOMIC_SEQ_CST);
+                TUMIT1_SET(c_->busy_, 0u);
+                return NULL;
+            }
+            slot_ = room_.slot_;
+            state_ = slot_->state_;
+            now_ = room_.now_;
+        }
     }
     p_ = (unsigned char *)slot_ + TUMIT1_SLOT_HEAD + (uint32_t)state_;
     delta_ = now_ - TUMIT1_OWN(slot_->last_);

@@ -1,48 +1,5 @@
 /* ---- Sealing: what threads wrote becomes blocks. By the helper, or by who flushes; the sink's lock is held ---- */
 
-/* Adds to the account of what is missing; it goes to the file as a `lost` record. Safe in signal handlers, without a lock. */
-TUMIT1_SLOW(void tumit1_lose(struct tumit1_thread *t_, uint64_t count_, uint64_t bytes_, uint64_t first_, uint64_t last_,
-                             uint32_t cause_)) {
-    uint64_t none_ = 0;
-    __atomic_fetch_add(&t_->lost_.bytes_, bytes_, __ATOMIC_RELAXED);
-    (void)__atomic_compare_exchange_n(&t_->lost_.first_, &none_, first_, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-    __atomic_store_n(&t_->lost_.last_, last_, __ATOMIC_RELAXED);
-    __atomic_fetch_or(&t_->lost_.cause_, cause_, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&t_->dropped_, count_, __ATOMIC_RELAXED);
-    tumit1_count_loss(t_->stream_, count_);
-    __atomic_fetch_add(&t_->lost_.count_, count_, __ATOMIC_RELEASE);
-}
-
-/* A record that no stream can be charged with is lost. */
-TUMIT1_SLOW(void tumit1_lose_stray(void)) {
-    __atomic_fetch_add(&tumit1_session.dropped_, 1u, __ATOMIC_RELAXED);
-    tumit1_count_loss(0, 1);
-}
-
-/* Writes the account as a record and clears it: returns behind it, or `p_` when nothing is missing. */
-TUMIT1_SLOW(unsigned char *tumit1_put_lost(struct tumit1_thread *t_, unsigned char *p_)) {
-    uint64_t count_ = __atomic_exchange_n(&t_->lost_.count_, 0u, __ATOMIC_ACQUIRE);
-    if (count_ == 0) {
-        return p_;
-    }
-    p_ = tumit1_put_u16(p_, TUMIT1_ID_LOST);
-    p_ = tumit1_put_u32(p_, 0);
-    p_ = tumit1_put_u64(p_, count_);
-    p_ = tumit1_put_u64(p_, __atomic_exchange_n(&t_->lost_.bytes_, 0u, __ATOMIC_RELAXED));
-    p_ = tumit1_put_u64(p_, __atomic_exchange_n(&t_->lost_.first_, 0u, __ATOMIC_RELAXED));
-    p_ = tumit1_put_u64(p_, __atomic_load_n(&t_->lost_.last_, __ATOMIC_RELAXED));
-    return tumit1_put_u32(p_, __atomic_exchange_n(&t_->lost_.cause_, 0u, __ATOMIC_RELAXED));
-}
-
-/* An account that was in a block which could not be written is told again. `dropped_` has it already. */
-TUMIT1_SLOW(void tumit1_tell_again(struct tumit1_thread *t_, const unsigned char *p_)) {
-    __atomic_fetch_add(&t_->lost_.bytes_, tumit1_get_u64(p_ + 14), __ATOMIC_RELAXED);
-    __atomic_store_n(&t_->lost_.first_, tumit1_get_u64(p_ + 22), __ATOMIC_RELAXED);
-    __atomic_store_n(&t_->lost_.last_, tumit1_get_u64(p_ + 30), __ATOMIC_RELAXED);
-    __atomic_fetch_or(&t_->lost_.cause_, tumit1_get_u32(p_ + 38), __ATOMIC_RELAXED);
-    __atomic_fetch_add(&t_->lost_.count_, tumit1_get_u64(p_ + 6), __ATOMIC_RELEASE);
-}
-
 /* What becomes one block of records: a part of a slot, or the account of losses alone. */
 struct tumit1_piece {
     struct tumit1_thread *thread_;
@@ -51,6 +8,7 @@ struct tumit1_piece {
     uint32_t bytes_, records_;
     uint64_t sequence_, dropped_, first_, last_;
     uint64_t after_; /* what of the slot is in the file when this is, as its `flushed_` */
+    uint8_t flags_;
 };
 
 /* Pieces below this size are not compressed: it would cost the program's processors more than the space is worth. */
@@ -59,7 +17,8 @@ struct tumit1_piece {
 /* Which threads' slots are written before they are full. */
 enum {
     TUMIT1_QUIET, /* those of threads that filled none since the helper last looked: the others will be written anyway */
-    TUMIT1_ASKED, /* all that was recorded before the call */
+    TUMIT1_ASKED, /* all that was recorded before the call, but for what may be overwritten */
+    TUMIT1_DUMP,  /* what may be overwritten */
     TUMIT1_LAST   /* all, also of threads that stand in the midst of a record */
 };
 
@@ -76,6 +35,7 @@ TUMIT1_SLOW(int tumit1_append_records(const struct tumit1_piece *piece_, int raw
     }
     memset(&h_, 0, sizeof h_);
     h_.kind_ = TUMIT1_KIND_RECORDS;
+    h_.flags_ = piece_->flags_;
     h_.stream_ = piece_->thread_->stream_;
     h_.records_ = piece_->records_;
     h_.sequence_ = piece_->sequence_ - piece_->thread_->failed_;
@@ -106,12 +66,50 @@ TUMIT1_SLOW(int tumit1_append_records(const struct tumit1_piece *piece_, int raw
     return 0;
 }
 
+/* Tells of what was overwritten since the last such block, with the number before `next_`: of the blocks that are no more. `next_` is
+ * NULL when nothing is left. Returns 0 or an errno; then it is told again. */
+TUMIT1_SLOW(int tumit1_tell_overwritten(struct tumit1_thread *t_, const struct tumit1_piece *next_)) {
+    unsigned char lost_[TUMIT1_LOST_BYTES];
+    struct tumit1_piece piece_;
+    int error_;
+    memset(&piece_, 0, sizeof piece_);
+    pthread_mutex_lock(&tumit1_lock); /* adding to it is under the lock, too */
+    piece_.sequence_ = next_ != NULL         ? next_->sequence_
+                       : t_->slot_ == NULL ? t_->sequence_
+                                           : t_->slot_->sequence_ + (t_->slot_->flushed_ >> 48);
+    if (piece_.sequence_ >= t_->over_end_) {
+        piece_.bytes_ = (uint32_t)(tumit1_put_lost(&t_->over_, lost_) - lost_);
+    }
+    pthread_mutex_unlock(&tumit1_lock);
+    if (piece_.bytes_ == 0) {
+        return 0;
+    }
+    piece_.sequence_ -= 1;
+    piece_.thread_ = t_;
+    piece_.payload_ = lost_;
+    piece_.flags_ = TUMIT1_FLAG_OVERWRITTEN;
+    piece_.dropped_ = __atomic_load_n(&t_->dropped_, __ATOMIC_RELAXED);
+    piece_.last_ = tumit1_get_u64(lost_ + 30);
+    piece_.last_ = piece_.first_ = next_ != NULL && next_->first_ < piece_.last_ ? next_->first_ : piece_.last_;
+    error_ = tumit1_append_records(&piece_, 1);
+    if (error_ != 0) {
+        tumit1_tell_again(&t_->over_, lost_);
+    }
+    return error_;
+}
+
+/* Appends a piece of a slot, in front of it the news of what was overwritten before. Returns 0 or an errno. */
+TUMIT1_SLOW(int tumit1_append_piece(const struct tumit1_piece *piece_, int raw_)) {
+    int error_ = tumit1_tell_overwritten(piece_->thread_, piece_);
+    return error_ != 0 ? error_ : tumit1_append_records(piece_, raw_);
+}
+
 /* Counts what could not be written as lost. The block's number goes to the next one: a gap would tell the loss twice. */
 TUMIT1_SLOW(void tumit1_give_up(const struct tumit1_piece *piece_)) {
     struct tumit1_thread *t_ = piece_->thread_;
     t_->failed_++;
     if (tumit1_get_u16(piece_->payload_) == TUMIT1_ID_LOST) {
-        tumit1_tell_again(t_, piece_->payload_);
+        tumit1_tell_again(&t_->lost_, piece_->payload_);
     }
     if (piece_->records_ != 0) {
         tumit1_lose(t_, piece_->records_, piece_->bytes_, piece_->first_, piece_->last_, TUMIT1_CAUSE_WRITE_FAILED);
@@ -135,6 +133,7 @@ TUMIT1_SLOW(int tumit1_cut(struct tumit1_piece *piece_, struct tumit1_thread *t_
     }
     piece_->thread_ = t_;
     piece_->slot_ = slot_;
+    piece_->flags_ = 0;
     piece_->records_ = ((uint32_t)(to_ >> 32) & 0xFFFFu) - ((uint32_t)(from_ >> 32) & 0xFFFFu);
     piece_->sequence_ = slot_->sequence_ + (from_ >> 48);
     piece_->dropped_ = slot_->dropped_;
@@ -164,6 +163,7 @@ TUMIT1_SLOW(void tumit1_commit(const struct tumit1_piece *piece_)) {
     if (t_->planned_slot_ == piece_->slot_) {
         t_->planned_slot_ = NULL;
     }
+    tumit1_session.pool_.on_its_way_ = NULL;
     pthread_mutex_unlock(&tumit1_lock);
 }
 
@@ -187,7 +187,8 @@ TUMIT1_SLOW(int tumit1_cut_live(struct tumit1_piece *piece_, struct tumit1_threa
     }
     slot_->dropped_ = __atomic_load_n(&t_->dropped_, __ATOMIC_RELAXED);
     if (t_->planned_slot_ == slot_) {
-        return tumit1_cut(piece_, t_, slot_, t_->planned_, t_->planned_last_);
+        tumit1_session.pool_.on_its_way_ = tumit1_cut(piece_, t_, slot_, t_->planned_, t_->planned_last_) ? slot_ : NULL;
+        return tumit1_session.pool_.on_its_way_ != NULL;
     }
     for (tries_ = 0; tries_ < 100 && !settled_; tries_++) {
         state_ = __atomic_load_n(&slot_->state_, __ATOMIC_ACQUIRE);
@@ -198,19 +199,10 @@ TUMIT1_SLOW(int tumit1_cut_live(struct tumit1_piece *piece_, struct tumit1_threa
     if ((!settled_ && !at_end_ && t_->cursor_ != &tumit1_cursor) || !tumit1_cut(piece_, t_, slot_, state_, last_)) {
         return 0;
     }
-    t_->planned_slot_ = slot_;
+    t_->planned_slot_ = tumit1_session.pool_.on_its_way_ = slot_;
     t_->planned_ = piece_->after_;
     t_->planned_last_ = last_;
     return 1;
-}
-
-/* The thread whose stream this is. Under the lock, too. */
-TUMIT1_SLOW(struct tumit1_thread *tumit1_find_stream(uint32_t stream_)) {
-    struct tumit1_thread *t_ = tumit1_session.live_;
-    while (t_ != NULL && t_->stream_ != stream_) {
-        t_ = t_->next_;
-    }
-    return t_;
 }
 
 /* A block with nothing but the account of losses. It is none of the slot's: those get later numbers. */
@@ -218,7 +210,7 @@ TUMIT1_SLOW(void tumit1_write_lost(struct tumit1_thread *t_)) {
     unsigned char lost_[TUMIT1_LOST_BYTES];
     struct tumit1_piece piece_;
     memset(&piece_, 0, sizeof piece_);
-    if (tumit1_put_lost(t_, lost_) == lost_) {
+    if (tumit1_put_lost(&t_->lost_, lost_) == lost_) {
         return;
     }
     pthread_mutex_lock(&tumit1_lock);
@@ -241,12 +233,13 @@ TUMIT1_SLOW(void tumit1_forget_gone(void)) {
     pthread_mutex_lock(&tumit1_lock);
     link_ = &s_->live_;
     while ((t_ = *link_) != NULL) {
-        if (t_->cursor_ != NULL || t_->queued_ != 0) {
+        if (t_->cursor_ != NULL || t_->queued_ != 0 || t_->kept_ != 0) {
             link_ = &t_->next_;
             continue;
         }
-        if (__atomic_load_n(&t_->lost_.count_, __ATOMIC_RELAXED) != 0) {
+        if ((__atomic_load_n(&t_->lost_.count_, __ATOMIC_RELAXED) | t_->over_.count_) != 0) {
             pthread_mutex_unlock(&tumit1_lock);
+            (void)tumit1_tell_overwritten(t_, NULL);
             tumit1_write_lost(t_);
             pthread_mutex_lock(&tumit1_lock);
             for (link_ = &s_->live_; *link_ != t_; link_ = &(*link_)->next_) {
@@ -298,7 +291,7 @@ TUMIT1_SLOW(int tumit1_write_next(void)) {
         return 0;
     }
     while (tumit1_cut_full(&piece_, t_, slot_)) {
-        error_ = tumit1_append_records(&piece_, hurry_);
+        error_ = tumit1_append_piece(&piece_, hurry_);
         if (error_ != 0 && tumit1_stays()) {
             tumit1_put_back(slot_);
             return 0;
@@ -341,6 +334,7 @@ TUMIT1_SLOW(void tumit1_settle(const struct tumit1_piece *piece_, int error_, in
         struct tumit1_thread *t_ = piece_->thread_;
         tumit1_sink.left_behind_ = 1;
         pthread_mutex_lock(&tumit1_lock);
+        tumit1_session.pool_.on_its_way_ = NULL;
         if (t_->slot_ == piece_->slot_) {
             t_->planned_slot_ = NULL; /* no number counts on it yet: who reads the live file makes one block of all that is left */
         }
@@ -368,6 +362,13 @@ TUMIT1_SLOW(void tumit1_write_live(int which_)) {
             return;
         }
         next_ = t_->stream_ + 1;
+        if (which_ != TUMIT1_LAST && t_->overwrites_ != (which_ == TUMIT1_DUMP)) {
+            pthread_mutex_unlock(&tumit1_lock);
+            continue;
+        }
+        if (t_->overwrites_ && t_->kept_ != 0) {
+            tumit1_release_ring(); /* filled since the call */
+        }
         waiting_ = tumit1_queued_up_to(t_);
         if (waiting_ == 0) {
             some_ = tumit1_cut_live(&piece_, t_, which_ == TUMIT1_LAST);
@@ -377,7 +378,7 @@ TUMIT1_SLOW(void tumit1_write_live(int which_)) {
             waiting_--;
         }
         if (some_) {
-            tumit1_settle(&piece_, tumit1_append_records(&piece_, piece_.bytes_ < TUMIT1_SMALL), which_);
+            tumit1_settle(&piece_, tumit1_append_piece(&piece_, piece_.bytes_ < TUMIT1_SMALL), which_);
         }
     }
 }

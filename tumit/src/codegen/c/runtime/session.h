@@ -278,5 +278,6 @@ TUMIT1_SLOW(int tumit1_open(void)) {
     }
     tumit1_append_anchor();
     tumit1_find_policies();
+    tumit1_apply_levels(); /* the program may have chosen which ones overwrite */
     return 0;
 }

@@ -62,12 +62,19 @@ struct tumit1_spec {
     uint32_t registered_;
 };
 
+/* What a level does when no slot is free. */
+enum {
+    TUMIT1_POLICY_DROP = 0, /* the newest records are dropped */
+    TUMIT1_POLICY_BLOCK,    /* threads wait */
+    TUMIT1_POLICY_OVERWRITE /* the oldest are overwritten */
+};
+
 /* A registered spec. All is copied, so that a library can be unloaded; only `levels_` is the library's. */
 struct tumit1_provider {
     struct tumit1_provider *next_;
     unsigned char *schema_;
     unsigned char *on_;      /* of each level: whether it is on, but for a pause */
-    unsigned char *waits_;   /* of each level: whether threads wait for room for its records */
+    unsigned char *policies_; /* of each level: what becomes of records that find no room */
     uint16_t *runs_;
     uint32_t runs_count_;
     unsigned char *shapes_;
@@ -101,11 +108,15 @@ struct tumit1_thread {
     uint64_t planned_;             /* what of it is in the file then, as its `flushed_` */
     uint64_t planned_last_;        /* date of the last record of that part */
     uint64_t last_;                /* date of its last record */
-    uint64_t dropped_;             /* records, in all */
+    uint64_t dropped_;             /* records, in all, overwritten ones too */
     struct tumit1_lost lost_;
+    struct tumit1_lost over_;      /* what was overwritten */
+    uint64_t over_end_;            /* number of the first block behind it */
     uint64_t tid_;
     uint32_t stream_;
     uint32_t queued_;              /* slots that wait to be written, or are being written */
+    uint32_t kept_;                /* full slots that are kept until they are asked for, or overwritten */
+    int overwrites_;               /* it is the stream of levels that overwrite */
     int described_;                /* its id and name are in the file */
     char name_[48];
     uint32_t recent_[TUMIT1_RECENT]; /* ids of strings, by hash */
@@ -141,6 +152,9 @@ struct tumit1_pool {
     uint32_t fresh_;         /* slots from here on were never touched */
     uint32_t free_count_;
     uint32_t queue_first_, queue_count_;
+    struct tumit1_slot **ring_;  /* another one: full slots of streams that overwrite */
+    uint32_t ring_first_, ring_count_;
+    struct tumit1_slot *on_its_way_; /* a part of it is just being written */
     uint32_t available_;     /* slots that can be taken; read without the lock, as a hint */
     int refilled_;           /* slots were given back: threads fill them */
     int named_;              /* while the live file is made: it has another name (1), or its own (2) */
@@ -230,7 +244,7 @@ extern TUMIT1_WEAK pthread_mutex_t tumit1_sink_lock;
 extern TUMIT1_WEAK uint32_t tumit1_crc_tables[8][256];
 
 struct tumit1_slot tumit1_full = {TUMIT1_SLOT, 0, 0, 0, 0, 0, 0, 0, 0};
-__thread struct tumit1_cursor tumit1_cursor = {&tumit1_full, &tumit1_full, 0, 0, 0, NULL, {0}};
+__thread struct tumit1_cursor tumit1_cursor = {&tumit1_full, &tumit1_full, 0, 0, 0, NULL, &tumit1_full, NULL, {0}};
 struct tumit1_session tumit1_session;
 struct tumit1_sink tumit1_sink;
 struct tumit1_clock tumit1_clock;
@@ -241,6 +255,7 @@ pthread_mutex_t tumit1_sink_lock = PTHREAD_MUTEX_INITIALIZER;
 uint32_t tumit1_crc_tables[8][256];
 
 TUMIT1_CALL void tumit1_settle_child(void);
+TUMIT1_CALL void tumit1_apply_levels(void);
 
 /* Two locks: of the file (the sink), which is held while blocks are compressed and written; and of all else, which is never
  * held for long. Who needs both takes the sink first. */
@@ -249,9 +264,9 @@ TUMIT1_CALL void tumit1_settle_child(void);
  * wait for a lock that its own thread holds; nor may the thread be cancelled there. Returns what tumit1_idle() needs. */
 TUMIT1_SLOW(uint32_t tumit1_busy(void)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
-    uint32_t before_ = c_->busy_ | c_->locked_ << 1;
+    uint32_t before_ = (c_->busy_ != 0) | c_->locked_ << 1;
     int cancel_ = 0;
-    __atomic_store_n(&c_->busy_, 1u, __ATOMIC_RELAXED);
+    __atomic_store_n(&c_->busy_, TUMIT1_BUSY, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     c_->locked_ = 1;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_);
@@ -266,7 +281,7 @@ TUMIT1_SLOW(void tumit1_idle(uint32_t before_)) {
         tumit1_settle_child();
     }
     c_->locked_ = before_ >> 1 & 1u;
-    __atomic_store_n(&c_->busy_, before_ & 1u, __ATOMIC_RELEASE);
+    __atomic_store_n(&c_->busy_, (before_ & 1u) != 0 ? TUMIT1_BUSY : 0u, __ATOMIC_RELEASE);
 }
 
 /* The lock of all but the file, for calls that are not records. Returns what tumit1_unlock() needs. */

@@ -1,11 +1,9 @@
 /* ---- Birth and death of a thread's stream, and the slow path of its records ---- */
 
-/* Takes the thread's slot away and queues it for the helper. Under the lock. */
+/* Takes the thread's slot away and queues it for the helper, or keeps it until it is overwritten. Under the lock. */
 TUMIT1_SLOW(void tumit1_hand_over(struct tumit1_thread *t_)) {
-    struct tumit1_pool *pool_ = &tumit1_session.pool_;
     struct tumit1_slot *slot_ = t_->slot_;
     uint64_t done_;
-    uint32_t at_;
     if (slot_ == NULL) {
         return;
     }
@@ -14,14 +12,16 @@ TUMIT1_SLOW(void tumit1_hand_over(struct tumit1_thread *t_)) {
     t_->last_ = slot_->last_;
     slot_->dropped_ = __atomic_load_n(&t_->dropped_, __ATOMIC_RELAXED);
     t_->sequence_ = slot_->sequence_ + (done_ >> 48) + ((uint32_t)done_ != (uint32_t)slot_->state_);
-    at_ = pool_->queue_first_ + pool_->queue_count_++;
-    pool_->queue_[at_ < pool_->room_ ? at_ : at_ - pool_->room_] = slot_;
-    t_->queued_++;
+    if (t_->overwrites_ && slot_->state_ >> 32 != (slot_->flushed_ >> 32 & 0xFFFFu)) {
+        tumit1_keep_slot(t_, slot_);
+    } else {
+        tumit1_queue_slot(t_, slot_);
+    }
 }
 
 /* A slot for the thread, first in it the account of what is missing; NULL when none is free. Under the lock. */
 TUMIT1_SLOW(struct tumit1_slot *tumit1_new_slot(struct tumit1_thread *t_, uint64_t now_)) {
-    struct tumit1_slot *slot_ = tumit1_take_slot();
+    struct tumit1_slot *slot_ = t_->overwrites_ ? tumit1_take_ring() : tumit1_take_slot();
     unsigned char *start_;
     if (slot_ == NULL) {
         return NULL;
@@ -35,39 +35,49 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_new_slot(struct tumit1_thread *t_, uint64
     slot_->flushed_ = 0;
     slot_->sequence_ = t_->sequence_;
     slot_->stream_ = t_->stream_;
-    __atomic_store_n(&slot_->state_, (uint64_t)(tumit1_put_lost(t_, start_) - start_), __ATOMIC_RELEASE);
+    __atomic_store_n(&slot_->state_, (uint64_t)(tumit1_put_lost(&t_->lost_, start_) - start_), __ATOMIC_RELEASE);
     slot_->dropped_ = __atomic_load_n(&t_->dropped_, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot_->taken_, 1u, __ATOMIC_RELEASE);
+    __atomic_store_n(&slot_->taken_, t_->overwrites_ ? TUMIT1_TAKEN_OVERWRITES : TUMIT1_TAKEN_YES, __ATOMIC_RELEASE);
     t_->slot_ = slot_;
     return slot_;
 }
 
-/* Where the calling thread writes from now on; NULL for nowhere. With a clock that is not read inline every record comes to
- * tumit1_make_room(). */
-TUMIT1_SLOW(void tumit1_point(struct tumit1_slot *slot_)) {
+/* Where the calling thread writes records of levels that overwrite, or all others, from now on; NULL for nowhere. With a clock that is
+ * not read inline every one of the latter comes to tumit1_make_room(). */
+TUMIT1_SLOW(void tumit1_point(int ring_, struct tumit1_slot *slot_)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     const uint32_t kind_ = __atomic_load_n(&tumit1_clock_kind, __ATOMIC_RELAXED);
+    if (ring_) {
+        c_->ring_ = slot_ != NULL ? slot_ : &tumit1_full;
+        return;
+    }
     c_->slot_ = slot_ != NULL && kind_ == TUMIT1_CLOCK_NATIVE ? slot_ : &tumit1_full;
     c_->other_ = slot_ != NULL && kind_ == TUMIT1_CLOCK_USER && tumit1_clock.inline_ ? slot_ : &tumit1_full;
 }
 
+/* Lets go of a stream of the calling thread. Under the lock. */
+TUMIT1_SLOW(void tumit1_detach(struct tumit1_thread *t_)) {
+    if (t_ != NULL) {
+        tumit1_hand_over(t_);
+        t_->cursor_ = NULL;
+        tumit1_session.main_gone_ |= t_->tid_ == (uint64_t)getpid();
+    }
+}
+
 /* A thread ends: its last records go to the file. Records of later destructors begin a new stream. */
-TUMIT1_SLOW(void tumit1_retire(void *thread_)) {
-    struct tumit1_thread *t_ = (struct tumit1_thread *)thread_;
+TUMIT1_SLOW(void tumit1_retire(void *cursor_)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     uint32_t before_;
     int urgent_;
-    if (t_ == NULL || c_->thread_ != t_ || c_->busy_) {
+    if (cursor_ != c_ || c_->busy_) {
         return;
     }
     before_ = tumit1_lock_all();
-    tumit1_hand_over(t_);
-    t_->cursor_ = NULL;
-    c_->thread_ = NULL;
-    tumit1_point(NULL);
-    if (t_->tid_ == (uint64_t)getpid()) {
-        tumit1_session.main_gone_ = 1;
-    }
+    tumit1_detach(c_->thread_);
+    tumit1_detach(c_->ring_thread_);
+    c_->thread_ = c_->ring_thread_ = NULL;
+    tumit1_point(0, NULL);
+    tumit1_point(1, NULL);
     urgent_ = tumit1_is_urgent();
     pthread_mutex_unlock(&tumit1_lock);
     tumit1_call_helper(urgent_);
@@ -148,8 +158,8 @@ int tumit1_start(const struct tumit1_config *config_) {
     return error_;
 }
 
-/* The first record of a thread: makes a stream. NULL when there is none; that is counted. */
-TUMIT1_SLOW(struct tumit1_thread *tumit1_attach(struct tumit1_cursor *c_)) {
+/* The first record of a thread, of levels that overwrite or of the others: makes a stream. NULL when there is none; that is counted. */
+TUMIT1_SLOW(struct tumit1_thread *tumit1_attach(struct tumit1_cursor *c_, int ring_)) {
     struct tumit1_session *s_ = &tumit1_session;
     struct tumit1_thread *t_ = NULL;
     const uint64_t tid_ = (uint64_t)syscall(SYS_gettid);
@@ -172,26 +182,27 @@ TUMIT1_SLOW(struct tumit1_thread *tumit1_attach(struct tumit1_cursor *c_)) {
         memset(t_, 0, sizeof *t_);
         t_->stream_ = s_->streams_++;
         t_->tid_ = tid_;
+        t_->overwrites_ = ring_;
         memcpy(t_->name_, c_->name_, sizeof t_->name_);
         t_->cursor_ = c_;
         t_->next_ = s_->live_;
         s_->live_ = t_;
         unknown_ = s_->pool_.live_ && !tumit1_log(TUMIT1_KIND_STREAM, t_->stream_, tags_, (size_t)(tumit1_put_stream(tags_, t_) - tags_));
-        c_->thread_ = t_;
+        *(ring_ ? &c_->ring_thread_ : &c_->thread_) = t_;
     }
     pthread_mutex_unlock(&tumit1_lock);
     if (unknown_) {
         tumit1_save_names(); /* what the live file has no room for is in the file before it is used */
     }
     if (t_ != NULL && s_->keyed_) {
-        pthread_setspecific(s_->key_, t_);
+        pthread_setspecific(s_->key_, c_);
     }
     return t_;
 }
 
 /* A signal handler records while its thread is recording: counted. */
-void tumit1_count_nested(size_t bytes_) {
-    struct tumit1_thread *t_ = tumit1_cursor.thread_;
+TUMIT1_SLOW(void tumit1_count_nested(size_t bytes_)) {
+    struct tumit1_thread *t_ = tumit1_cursor.thread_ != NULL ? tumit1_cursor.thread_ : tumit1_cursor.ring_thread_;
     if (t_ != NULL) {
         uint64_t now_ = tumit1_clock_kind != 0 ? tumit1_now_slow() : 0;
         tumit1_lose(t_, 1, bytes_, now_, now_, TUMIT1_CAUSE_NESTED);
@@ -205,7 +216,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_exchange(struct tumit1_thread *t_, uint64
     struct tumit1_session *s_ = &tumit1_session;
     struct tumit1_slot *slot_ = NULL;
     int urgent_;
-    if (t_->slot_ == NULL && __atomic_load_n(&s_->pool_.available_, __ATOMIC_RELAXED) == 0) {
+    if (t_->slot_ == NULL && !t_->overwrites_ && __atomic_load_n(&s_->pool_.available_, __ATOMIC_RELAXED) == 0) {
         return NULL; /* threads that must drop do not queue for the lock */
     }
     pthread_mutex_lock(&tumit1_lock);
@@ -255,11 +266,11 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_find_room(struct tumit1_thread *t_, uint3
         return slot_;
     }
     slot_ = tumit1_exchange(t_, now_);
-    if (slot_ == NULL && __atomic_load_n(&tumit1_session.may_wait_, __ATOMIC_RELAXED) &&
+    if (slot_ == NULL && !t_->overwrites_ && __atomic_load_n(&tumit1_session.may_wait_, __ATOMIC_RELAXED) &&
         !__atomic_load_n(&tumit1_session.stuck_, __ATOMIC_RELAXED)) {
         slot_ = tumit1_wait(t_, id_, now_);
     }
-    tumit1_point(slot_);
+    tumit1_point(t_->overwrites_, slot_);
     if (slot_ == NULL) {
         tumit1_lose(t_, 1, bytes_, now_, now_, TUMIT1_CAUSE_NO_BUFFER);
     }
@@ -272,24 +283,48 @@ struct tumit1_room tumit1_make_room(uint32_t id_, size_t bytes_, uint64_t now_) 
     struct tumit1_cursor *c_ = &tumit1_cursor;
     struct tumit1_room room_;
     const uint32_t before_ = tumit1_busy();
-    struct tumit1_thread *t_ = c_->thread_;
+    const int ring_ = (id_ & TUMIT1_RING) != 0;
+    struct tumit1_thread *t_ = ring_ ? c_->ring_thread_ : c_->thread_;
     room_.slot_ = NULL;
     room_.now_ = now_;
     if (t_ == NULL) {
-        t_ = tumit1_attach(c_);
+        t_ = tumit1_attach(c_, ring_);
         room_.now_ = tumit1_now_slow(); /* behind what the start took; the record, begun before, gets this date */
     } else if (__atomic_load_n(&tumit1_clock_kind, __ATOMIC_RELAXED) != TUMIT1_CLOCK_NATIVE) {
         room_.now_ = tumit1_now_slow();
     }
     if (t_ == NULL || !tumit1_is_open()) {
         tumit1_lose_stray();
-        tumit1_point(NULL);
+        tumit1_point(ring_, NULL);
     } else {
         room_.slot_ = tumit1_find_room(t_, id_ & 0xFFFFu, bytes_, room_.now_);
     }
     tumit1_idle(before_);
-    if (c_->thread_ == NULL) {
+    if ((ring_ ? c_->ring_thread_ : c_->thread_) == NULL) {
         room_.slot_ = NULL; /* a signal handler forked meanwhile, and this is the child: the record is the parent's */
+    }
+    return room_;
+}
+
+/* A record of a level that overwrites, or one that a signal handler makes while its thread is inside the recorder. Without room, or
+ * inside, it is dropped, and counted. No lock and no call to the system while the slot has room. */
+struct tumit1_room tumit1_find_elsewhere(uint32_t id_, size_t bytes_) {
+    struct tumit1_cursor *c_ = &tumit1_cursor;
+    struct tumit1_room room_ = {NULL, 0};
+    if (__atomic_load_n(&c_->busy_, __ATOMIC_RELAXED) != 0) {
+        tumit1_count_nested(bytes_);
+        return room_;
+    }
+    __atomic_store_n(&c_->busy_, TUMIT1_BUSY, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    room_.now_ = __atomic_load_n(&tumit1_clock_kind, __ATOMIC_RELAXED) == TUMIT1_CLOCK_NATIVE ? tumit1_counter() : tumit1_now_slow();
+    room_.slot_ = c_->ring_;
+    if (bytes_ > TUMIT1_ROOM || (uint32_t)room_.slot_->state_ > TUMIT1_ROOM - bytes_) {
+        room_ = tumit1_make_room(id_, bytes_, room_.now_);
+        if (room_.slot_ == NULL) {
+            __atomic_signal_fence(__ATOMIC_SEQ_CST);
+            __atomic_store_n(&c_->busy_, 0u, __ATOMIC_RELAXED);
+        }
     }
     return room_;
 }
@@ -306,6 +341,18 @@ uint32_t tumit1_wide_date(unsigned char *p_, uint64_t last_, uint64_t now_) {
     return TUMIT1_WIDE_BYTES;
 }
 
+/* A stream gets the name of the calling thread. Under the lock. */
+TUMIT1_SLOW(void tumit1_rename(struct tumit1_thread *t_)) {
+    unsigned char tags_[128];
+    if (t_ != NULL) {
+        memcpy(t_->name_, tumit1_cursor.name_, sizeof t_->name_);
+        t_->described_ = 0; /* told again before its next block */
+        if (tumit1_session.pool_.live_) {
+            (void)tumit1_log(TUMIT1_KIND_STREAM, t_->stream_, tags_, (size_t)(tumit1_put_stream(tags_, t_) - tags_));
+        }
+    }
+}
+
 void tumit1_set_thread_name(const char *name_) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     size_t length_ = strlen(name_);
@@ -318,15 +365,8 @@ void tumit1_set_thread_name(const char *name_) {
     }
     memcpy(c_->name_, name_, length_);
     c_->name_[length_] = '\0';
-    if (c_->thread_ != NULL) {
-        memcpy(c_->thread_->name_, c_->name_, sizeof c_->thread_->name_);
-        c_->thread_->described_ = 0; /* told again before its next block */
-        if (tumit1_session.pool_.live_) {
-            unsigned char tags_[128];
-            (void)tumit1_log(TUMIT1_KIND_STREAM, c_->thread_->stream_, tags_,
-                             (size_t)(tumit1_put_stream(tags_, c_->thread_) - tags_));
-        }
-    }
+    tumit1_rename(c_->thread_);
+    tumit1_rename(c_->ring_thread_);
     tumit1_unlock(busy_);
 }
 

@@ -1,0 +1,244 @@
+//! A level of a C program that overwrites keeps its newest records, however the program ends, and says how many older ones there were. A
+//! witness outside the process counts the calls of each thread that returned; recorders that are broken on purpose are found out by
+//! every one of the checks.
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use tests::lang::c::{Compiler, GNU99, build, folder};
+use tests::programs::{output, succeed, tumit};
+use tests::run::{ProcessFile, read};
+use tracer_format::cause;
+use tracer_format::tags::{integer, tag};
+
+const SPEC: &str = "trace t;\nlevel L { event tick { n: u64, m: u64 } event noise { n: u64, noise: u64 } }\n\
+                    level K { event step { n: u64 } }\n";
+const PROGRAM: &str = include_str!("../exits/overwrite.c");
+const CLANG: Compiler = Compiler { command: "clang", flags: &["-std=gnu11"] };
+/// Sixteen slots, of which eight may be kept: so there is one for each of six streams.
+const SMALL: &str = "1M";
+
+/// A program in a folder of its own.
+struct Place {
+    folder: tempfile::TempDir,
+    program: PathBuf,
+}
+
+impl Place {
+    fn new(compiler: Compiler, extra: &[&str]) -> Self {
+        let folder = folder();
+        let program = build(folder.path(), compiler, SPEC, PROGRAM, &[&["-D_GNU_SOURCE"], extra].concat());
+        Self { program: program.unwrap_or_else(|error| panic!("{error}")), folder }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn command(&self, arguments: &[&str], settings: &[(&str, &str)]) -> Command {
+        let _ = std::fs::remove_dir_all(self.run());
+        let _ = std::fs::remove_dir_all(self.path().join("run.tmt.disk"));
+        std::fs::write(self.path().join("witness"), [0; 4096]).expect("a writable folder");
+        let mut command = Command::new(&self.program);
+        command.args(arguments).current_dir(self.path()).env_remove("TUMIT_LEVELS").env("TUMIT_TRACE", self.run());
+        command.env("WITNESS", self.path().join("witness")).env("TUMIT_MEMORY", SMALL);
+        command.env("TUMIT_POLICY", "L=overwrite").envs(settings.iter().copied());
+        command
+    }
+
+    fn run(&self) -> PathBuf {
+        self.path().join("run.tmt")
+    }
+
+    /// Calls of each thread that had returned.
+    fn witnessed(&self) -> [u64; 3] {
+        let page = std::fs::read(self.path().join("witness")).expect("the witness");
+        [0, 1, 2].map(|thread| u64::from_le_bytes(*page[8 * thread..].first_chunk().expect("a page")))
+    }
+
+    /// Repairs the run by the command that users have, and reads it by the oracle.
+    fn collect(&self) -> ProcessFile {
+        succeed(tumit().arg("repair").arg(self.run()));
+        let mut files = read(&self.run());
+        assert_eq!(files.len(), 1);
+        files.remove(0)
+    }
+}
+
+/// The numbers that a thread recorded. Both events have two integers; `noise` is of the first thread.
+fn ticks(file: &ProcessFile, thread: u64) -> Vec<u64> {
+    let word = |bytes: &[u8], at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().expect("an integer"));
+    let records = file.records.values().flatten().filter(|record| !record.text.starts_with("step"));
+    let of_thread = records.filter(|record| {
+        let owner = if record.text.starts_with("noise") { 0 } else { word(&record.bytes, 8) };
+        owner == thread
+    });
+    of_thread.map(|record| word(&record.bytes, 0)).collect()
+}
+
+/// Where each stretch of consecutive numbers begins and ends.
+fn stretches(ticks: &[u64]) -> Vec<(u64, u64)> {
+    let mut all: Vec<(u64, u64)> = Vec::new();
+    for n in ticks {
+        match all.last_mut() {
+            Some((_, end)) if *end == *n => *end = n + 1,
+            _ => all.push((*n, n + 1)),
+        }
+    }
+    all
+}
+
+/// What is there are each thread's newest records, in as many stretches as was asked for, up to the last call that returned (or one that was
+/// just about to), and what is there and what is said to be lost are all that were made. `None` where they are asked for all the time: while
+/// much waits to be written, the newest find no room.
+fn check(place: &Place, most_stretches: Option<usize>, killed: bool) -> ProcessFile {
+    let file = place.collect();
+    let (written, lost) = file.totals();
+    let (mut recorded, mut made, mut uncertain) = (0, 0, 0);
+    for (thread, called) in place.witnessed().into_iter().enumerate() {
+        let ticks = ticks(&file, thread as u64);
+        let stretches = stretches(&ticks);
+        assert!(most_stretches.is_none_or(|most| stretches.len() <= most), "thread {thread}: {stretches:?}");
+        assert!(stretches.windows(2).all(|pair| pair[0].1 < pair[1].0), "in order");
+        recorded += ticks.len() as u64;
+        let Some((_, end)) = stretches.last().filter(|_| most_stretches.is_some()) else {
+            // Perhaps all of its slots were older than those of the others.
+            (made, uncertain) = (made + called, uncertain + u64::from(killed && called > 0));
+            continue;
+        };
+        assert!((called..=called + u64::from(killed)).contains(end), "thread {thread}: up to {end} of {called}");
+        made += end;
+    }
+    let steps = file.records.values().flatten().filter(|record| record.text.starts_with("step")).count() as u64;
+    assert_eq!(written, recorded + steps, "the end says what is there");
+    assert!(lost > 0, "much more than there is room for");
+    assert!((made..=made + uncertain).contains(&(recorded + lost)), "{recorded} + {lost} of {made}");
+    let ring = file.streams.values().filter(|tags| tags.get(&tag::OVERWRITTEN).and_then(|tag| integer(tag)) == Some(1));
+    assert!(ring.count() >= 1, "the stream says so");
+    file
+}
+
+/// Each loss has its place, and its cause.
+fn told(file: &ProcessFile) {
+    assert_eq!(file.lost.iter().map(|lost| lost.count).sum::<u64>(), file.totals().1);
+    assert!(file.lost.iter().all(|lost| lost.cause == cause::OVERWRITTEN && lost.first_ticks <= lost.last_ticks));
+}
+
+fn ends_in_order(place: &Place) {
+    for buffers in ["mapped", "private"] {
+        assert!(output(&mut place.command(&["return"], &[("TUMIT_BUFFERS", buffers)])).status.success());
+        told(&check(place, Some(1), false));
+    }
+}
+
+fn written_on_request(place: &Place) {
+    // What was asked for twice, and what was kept at the end.
+    for buffers in ["mapped", "private"] {
+        assert!(output(&mut place.command(&["dump"], &[("TUMIT_BUFFERS", buffers)])).status.success());
+        told(&check(place, Some(2), false));
+    }
+    let killed = output(&mut place.command(&["dump-kill"], &[]));
+    assert_eq!(killed.status.signal(), Some(9));
+    check(place, Some(2), true);
+    // Nothing but what was asked for is in the file of a process that leaves no other.
+    output(&mut place.command(&["dump-leave"], &[("TUMIT_BUFFERS", "private")]));
+    let file = read(&place.run()).remove(0);
+    let stretches = stretches(&ticks(&file, 0));
+    let told: u64 = file.lost.iter().map(|lost| lost.count).sum();
+    let there: u64 = stretches.iter().map(|(from, to)| to - from).sum();
+    assert_eq!(stretches.iter().map(|(_, to)| *to).collect::<Vec<_>>(), [60_100, 120_000]);
+    assert_eq!(there + told, 120_000);
+}
+
+fn killed_by_itself(place: &Place) {
+    for (way, signal) in [("segv", 11), ("abort", 6), ("kill", 9)] {
+        assert_eq!(output(&mut place.command(&[way], &[])).status.signal(), Some(signal));
+        check(place, Some(1), true);
+    }
+}
+
+fn killed_at_any_moment(place: &Place) {
+    for round in 0..10_u64 {
+        let (way, memory) =
+            (["forever", "dump forever"][round as usize % 2], [SMALL, "256K", "128K"][round as usize % 3]);
+        let mut child = place.command(&[way], &[("TUMIT_MEMORY", memory)]).spawn().expect("it starts");
+        // Each of them more than there is room for.
+        while place.witnessed()[1] < 30_000 || place.witnessed()[2] < 30_000 {
+            assert!(child.try_wait().expect("it started").is_none(), "it ended by itself");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_micros(round * 3_137));
+        child.kill().expect("it can be killed");
+        assert_eq!(child.wait().expect("it ended").signal(), Some(9));
+        check(place, (way == "forever").then_some(1), true);
+    }
+}
+
+/// What finds no place in the file, and none in a live file, is the newest; all else of a check holds.
+fn on_a_full_disk(place: &Place) {
+    // Less than a live file needs; enough for that, and for a part of the file.
+    let disks = ["size=100k", "size=300k", "size=1300k", "size=1500k"].map(|size| ["disk", size]);
+    let limits = ["60000", "250000", "1300000", "1600000"].map(|size| ["limit", size]);
+    for way in disks.into_iter().chain(limits) {
+        let output = output(&mut place.command(&way, &[]));
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let file = place.collect();
+        let ((written, lost), made) = (file.totals(), place.witnessed()[0]);
+        assert_eq!(written, ticks(&file, 0).len() as u64, "the end says what is there");
+        assert_eq!(written + lost, made, "{way:?}");
+        let mapped = file.process_integer(tag::BUFFERS) == Some(1);
+        assert_eq!(mapped, ["size=1300k", "size=1500k", "1300000", "1600000"].contains(&way[1]), "{way:?}");
+        let stretches = stretches(&ticks(&file, 0));
+        assert!(!mapped || stretches.last().is_some_and(|(_, end)| *end == made), "{way:?}: {stretches:?} of {made}");
+    }
+}
+
+const CHECKS: [(&str, fn(&Place)); 5] = [
+    ("ends in order", ends_in_order),
+    ("written on request", written_on_request),
+    ("killed by itself", killed_by_itself),
+    ("killed at any moment", killed_at_any_moment),
+    ("on a full disk", on_a_full_disk),
+];
+
+#[test]
+fn the_newest_is_kept_where_the_oldest_is_overwritten() {
+    let place = Place::new(GNU99, &[]);
+    for (name, check) in CHECKS {
+        println!("{name}");
+        check(&place);
+    }
+    for (compiler, extra) in [
+        (CLANG, &[][..]),
+        (GNU99, &["-DTUMIT_NO_THREAD"]),
+        (GNU99, &["-DTUMIT_CLOCK()=clock_now()", "-include", "clock.h"]),
+    ] {
+        let place = if extra.len() > 1 { with_own_clock(extra) } else { Place::new(compiler, extra) };
+        ends_in_order(&place);
+        killed_by_itself(&place);
+    }
+}
+
+/// A clock of the program's own, of which the dates are small.
+fn with_own_clock(extra: &[&str]) -> Place {
+    let folder = folder();
+    let clock = "#include <stdint.h>\nstatic __inline__ uint64_t clock_now(void) { static uint64_t now; return __atomic_add_fetch(&now, 1u, __ATOMIC_RELAXED); }\n";
+    std::fs::write(folder.path().join("clock.h"), clock).expect("a writable folder");
+    let include = format!("-I{}", folder.path().display());
+    let extra = [&["-D_GNU_SOURCE", &include], extra].concat();
+    let program = build(folder.path(), GNU99, SPEC, PROGRAM, &extra).unwrap_or_else(|error| panic!("{error}"));
+    Place { folder, program }
+}
+
+#[test]
+fn a_broken_recorder_is_found_out() {
+    for broken in ["-DTUMIT1_BROKEN_RING=1", "-DTUMIT1_BROKEN_RING=2"] {
+        let place = Place::new(GNU99, &[broken]);
+        for (name, check) in CHECKS {
+            let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| check(&place))).is_err();
+            assert!(found, "{broken}: {name}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The recorder's own level, `TUMIT`: what the helper does, and what threads wait for, is in the run like anything else, and all
+//! commands show it.
+
+#![cfg(debug_assertions)]
+
+use std::path::Path;
+use std::process::Command;
+
+use tests::lang::c::folder;
+use tests::programs::{output, succeed, tumit};
+
+tracer_rt::events!("tests/readback.tumit");
+
+const TICKS: u64 = 60_000;
+
+/// Fills four slots many times over. The helper does nothing until the thread waits for it.
+#[test]
+#[ignore = "the other tests run it, in a process of its own"]
+fn child() {
+    if std::env::var_os("TUMIT_OWN").is_some() {
+        (0..TICKS).for_each(|n| app::tick(n, 0));
+    }
+}
+
+fn run(folder: &Path, levels: &str) -> std::path::PathBuf {
+    let run = folder.join(format!("{}.tmt", levels.len()));
+    let mut command = Command::new(std::env::current_exe().expect("a path"));
+    command.args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"]).env("TUMIT_OWN", "1");
+    command.env("TUMIT_TRACE", &run).env("TUMIT_MEMORY", "256K").env("TUMIT_POLICY", "all=block");
+    command.env("TUMIT_LEVELS", levels).env("TUMIT_FAULT", "helper is held").env_remove("TUMIT_BUFFERS");
+    let output = output(&mut command);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    run
+}
+
+#[test]
+fn waits_and_writes_are_seen_by_all_commands() {
+    let folder = folder();
+    let run = run(folder.path(), "TUMIT=on");
+    // A record of the helper may find no slot, as it never waits: `tumit` says so by its status.
+    let say = |arguments: &[&str]| String::from_utf8(output(tumit().args(arguments).arg(&run)).stdout).expect("UTF-8");
+    let dump = say(&["dump"]);
+    let count = |text: &str| dump.lines().filter(|line| line.contains(text)).count();
+    assert_eq!(count(" tick "), TICKS as usize, "they were waited for");
+    // Of twenty slots, those behind the first four.
+    assert!(count("wait.begin") >= 3, "{}", dump.lines().take(5).collect::<Vec<_>>().join("\n"));
+    assert_eq!(count("wait.begin"), count("wait.end"));
+    assert!(count("write.begin") >= 3 && count("write.begin").abs_diff(count("write.end")) <= 2);
+    assert!(dump.lines().any(|line| line.contains("wait.begin") && line.contains("room")));
+    assert!(dump.lines().any(|line| line.contains("write.begin") && line.contains("blocks=3")), "full slots wait");
+    let info = say(&["info"]);
+    assert!(info.contains("wait") && info.contains("write") && info.contains("tracer"), "{info}");
+    let picture = folder.path().join("picture.svg");
+    let path = picture.to_str().expect("UTF-8");
+    say(&["view", "--export", path]);
+    let picture = std::fs::read_to_string(picture).expect("a picture");
+    assert!(picture.contains("wait") && picture.contains("tracer"), "{}", picture.len());
+}
+
+#[test]
+fn the_level_is_off_unless_it_is_named() {
+    let folder = folder();
+    for levels in ["all=on", "all=on,TUMIT=off"] {
+        let run = run(folder.path(), levels);
+        let dump = succeed(tumit().arg("dump").arg(&run));
+        assert!(!dump.contains("wait.begin") && !dump.contains("write.begin"));
+        assert!(!succeed(tumit().arg("info").arg(&run)).contains("tracer"), "nor is its spec in the run");
+    }
+}

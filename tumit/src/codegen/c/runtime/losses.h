@@ -1,0 +1,51 @@
+/* ---- The account of what is missing. Without a lock, safe in signal handlers; what was overwritten under the lock ---- */
+
+/* Adds to one of a stream's accounts; it goes to the file as a `lost` record. */
+TUMIT1_SLOW(void tumit1_add_lost(struct tumit1_thread *t_, struct tumit1_lost *to_, uint64_t count_, uint64_t bytes_, uint64_t first_,
+                                 uint64_t last_, uint32_t cause_)) {
+    uint64_t none_ = 0;
+    __atomic_fetch_add(&to_->bytes_, bytes_, __ATOMIC_RELAXED);
+    (void)__atomic_compare_exchange_n(&to_->first_, &none_, first_, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    __atomic_store_n(&to_->last_, last_, __ATOMIC_RELAXED);
+    __atomic_fetch_or(&to_->cause_, cause_, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&t_->dropped_, count_, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&to_->count_, count_, __ATOMIC_RELEASE);
+}
+
+/* Counts what is dropped. */
+TUMIT1_SLOW(void tumit1_lose(struct tumit1_thread *t_, uint64_t count_, uint64_t bytes_, uint64_t first_, uint64_t last_,
+                             uint32_t cause_)) {
+    tumit1_count_loss(t_->stream_, count_);
+    tumit1_add_lost(t_, &t_->lost_, count_, bytes_, first_, last_, cause_);
+}
+
+/* A record that no stream can be charged with is lost. */
+TUMIT1_SLOW(void tumit1_lose_stray(void)) {
+    __atomic_fetch_add(&tumit1_session.dropped_, 1u, __ATOMIC_RELAXED);
+    tumit1_count_loss(0, 1);
+}
+
+/* Writes an account as a record and clears it: returns behind it, or `p_` when nothing is missing. */
+TUMIT1_SLOW(unsigned char *tumit1_put_lost(struct tumit1_lost *from_, unsigned char *p_)) {
+    uint64_t count_ = __atomic_exchange_n(&from_->count_, 0u, __ATOMIC_ACQUIRE);
+    if (count_ == 0) {
+        return p_;
+    }
+    p_ = tumit1_put_u16(p_, TUMIT1_ID_LOST);
+    p_ = tumit1_put_u32(p_, 0);
+    p_ = tumit1_put_u64(p_, count_);
+    p_ = tumit1_put_u64(p_, __atomic_exchange_n(&from_->bytes_, 0u, __ATOMIC_RELAXED));
+    p_ = tumit1_put_u64(p_, __atomic_exchange_n(&from_->first_, 0u, __ATOMIC_RELAXED));
+    p_ = tumit1_put_u64(p_, __atomic_load_n(&from_->last_, __ATOMIC_RELAXED));
+    return tumit1_put_u32(p_, __atomic_exchange_n(&from_->cause_, 0u, __ATOMIC_RELAXED));
+}
+
+/* An account that was in a block which could not be written, or in a slot that is no more, is told again. `dropped_` has it already. */
+TUMIT1_SLOW(void tumit1_tell_again(struct tumit1_lost *to_, const unsigned char *p_)) {
+    uint64_t none_ = 0;
+    __atomic_fetch_add(&to_->bytes_, tumit1_get_u64(p_ + 14), __ATOMIC_RELAXED);
+    __atomic_store_n(&to_->first_, tumit1_get_u64(p_ + 22), __ATOMIC_RELAXED); /* before all that is untold */
+    (void)__atomic_compare_exchange_n(&to_->last_, &none_, tumit1_get_u64(p_ + 30), 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    __atomic_fetch_or(&to_->cause_, tumit1_get_u32(p_ + 38), __ATOMIC_RELAXED);
+    __atomic_fetch_add(&to_->count_, tumit1_get_u64(p_ + 6), __ATOMIC_RELEASE);
+}

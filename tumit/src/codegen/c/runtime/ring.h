@@ -1,0 +1,119 @@
+/* ---- The flight recorder: streams of levels that overwrite. Their full slots are kept, at most half of all slots, until they are
+ * asked for (tumit1_dump(), the end of the process) or taken for what is newer. Under the lock ---- */
+
+/* Deliberate defects, for the tests of the tests: 1 overwrites without counting, 2 overwrites the newest. */
+#ifndef TUMIT1_BROKEN_RING
+#define TUMIT1_BROKEN_RING 0
+#endif
+
+/* The place of the kept slot with this number, 0 being the oldest. */
+TUMIT1_SLOW(struct tumit1_slot **tumit1_ring_at(uint32_t number_)) {
+    const struct tumit1_pool *pool_ = &tumit1_session.pool_;
+    const uint32_t at_ = pool_->ring_first_ + number_;
+    return &pool_->ring_[at_ < pool_->room_ ? at_ : at_ - pool_->room_];
+}
+
+/* The thread whose stream this is. Under the lock. */
+TUMIT1_SLOW(struct tumit1_thread *tumit1_find_stream(uint32_t stream_)) {
+    struct tumit1_thread *t_ = tumit1_session.live_;
+    while (t_ != NULL && t_->stream_ != stream_) {
+        t_ = t_->next_;
+    }
+    return t_;
+}
+
+/* Keeps a full slot. */
+TUMIT1_SLOW(void tumit1_keep_slot(struct tumit1_thread *t_, struct tumit1_slot *slot_)) {
+    *tumit1_ring_at(tumit1_session.pool_.ring_count_++) = slot_;
+    t_->kept_++;
+}
+
+/* Takes the oldest one out. */
+TUMIT1_SLOW(struct tumit1_slot *tumit1_unkeep_slot(void)) {
+    struct tumit1_pool *pool_ = &tumit1_session.pool_;
+    struct tumit1_thread *t_;
+    struct tumit1_slot *slot_;
+#if TUMIT1_BROKEN_RING == 2
+    struct tumit1_slot *newest_ = *tumit1_ring_at(pool_->ring_count_ - 1);
+    *tumit1_ring_at(pool_->ring_count_ - 1) = *tumit1_ring_at(0);
+    *tumit1_ring_at(0) = newest_;
+#endif
+    slot_ = *tumit1_ring_at(0);
+    pool_->ring_first_ = pool_->ring_first_ + 1 == pool_->room_ ? 0 : pool_->ring_first_ + 1;
+    pool_->ring_count_--;
+    t_ = tumit1_find_stream(slot_->stream_);
+    if (t_ != NULL) { /* else a signal handler forked in the midst of this, and it is the child that goes on */
+        t_->kept_--;
+    }
+    return slot_;
+}
+
+/* Counts the records of a slot as overwritten where that survives the process, so that it can be told at any moment whether they are
+ * counted: the slot says what the count was before. */
+TUMIT1_SLOW(void tumit1_count_overwritten(struct tumit1_slot *slot_, uint64_t count_)) {
+    if (tumit1_session.pool_.live_) {
+        uint64_t *counter_ = (uint64_t *)(void *)(tumit1_session.pool_.map_ + TUMIT1_LIVE_OVERWRITTEN);
+        const uint64_t before_ = __atomic_load_n(counter_, __ATOMIC_RELAXED);
+        __atomic_store_n(&slot_->flushed_last_, before_, __ATOMIC_RELAXED);
+        __atomic_store_n(&slot_->taken_, TUMIT1_TAKEN_BEING_OVERWRITTEN, __ATOMIC_RELEASE);
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+        __atomic_store_n(counter_, before_ + count_, __ATOMIC_RELEASE);
+    }
+}
+
+/* Takes the oldest slot, and counts what it held as lost. NULL when there is none, or a part of it is on its way to the file. */
+TUMIT1_SLOW(struct tumit1_slot *tumit1_overwrite(void)) {
+    struct tumit1_pool *pool_ = &tumit1_session.pool_;
+    struct tumit1_slot *slot_ = pool_->ring_count_ == 0 ? NULL : *tumit1_ring_at(0);
+    struct tumit1_thread *t_;
+    uint64_t state_, done_, first_, last_, count_;
+    uint32_t bytes_;
+    if (slot_ == NULL || slot_ == pool_->on_its_way_) {
+        return NULL;
+    }
+    slot_ = tumit1_unkeep_slot();
+    t_ = tumit1_find_stream(slot_->stream_);
+    if (t_ == NULL) {
+        return NULL;
+    }
+    state_ = __atomic_load_n(&slot_->state_, __ATOMIC_ACQUIRE);
+    done_ = slot_->flushed_;
+    first_ = (uint32_t)done_ == 0 ? slot_->first_ : slot_->flushed_last_;
+    last_ = __atomic_load_n(&slot_->last_, __ATOMIC_RELAXED);
+    bytes_ = (uint32_t)state_ - (uint32_t)done_;
+    if ((uint32_t)done_ == 0 && tumit1_get_u16(tumit1_payload(slot_)) == TUMIT1_ID_LOST) {
+        tumit1_tell_again(&t_->lost_, tumit1_payload(slot_));
+        bytes_ -= TUMIT1_LOST_BYTES;
+    }
+    if (t_->planned_slot_ == slot_) {
+        t_->planned_slot_ = NULL;
+    }
+    count_ = (state_ >> 32) - (done_ >> 32 & 0xFFFFu);
+    if (count_ != 0 && TUMIT1_BROKEN_RING != 1) {
+        t_->over_end_ = slot_->sequence_ + (done_ >> 48) + 1;
+        tumit1_count_overwritten(slot_, count_);
+        tumit1_add_lost(t_, &t_->over_, count_, bytes_, first_, last_, TUMIT1_CAUSE_OVERWRITTEN);
+    }
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* what the slot becomes is written after all of this */
+    __atomic_store_n(&slot_->taken_, 0u, __ATOMIC_RELEASE);
+    return slot_;
+}
+
+/* A slot for a stream that overwrites: a free one, or the oldest that is kept. NULL when there is neither. */
+TUMIT1_SLOW(struct tumit1_slot *tumit1_take_ring(void)) {
+    const struct tumit1_pool *pool_ = &tumit1_session.pool_;
+    struct tumit1_slot *slot_ = pool_->ring_count_ < (pool_->slots_ + 1) / 2 ? tumit1_take_slot() : NULL;
+    return slot_ == NULL ? tumit1_overwrite() : slot_;
+}
+
+/* Queues all that is kept: to be written. */
+TUMIT1_SLOW(void tumit1_release_ring(void)) {
+    while (tumit1_session.pool_.ring_count_ != 0) {
+        struct tumit1_slot *slot_ = tumit1_unkeep_slot();
+        struct tumit1_thread *t_ = tumit1_find_stream(slot_->stream_);
+        if (t_ != NULL) {
+            slot_->dropped_ = __atomic_load_n(&t_->dropped_, __ATOMIC_RELAXED);
+            tumit1_queue_slot(t_, slot_);
+        }
+    }
+}
