@@ -1,6 +1,6 @@
 //! [`TimelineSource`]: the one door between data and drawing (the queries of the Pajé thesis, §3.4.2.3).
 //!
-//! The store implements it; each filter will implement it around another one. Views cannot tell the difference. All dates
+//! The store and the index implement it; each filter will implement it around another one. Views cannot tell the difference. All dates
 //! are integer nanoseconds; intervals are half-open.
 
 use std::sync::Arc;
@@ -245,6 +245,9 @@ pub enum QueryError {
     /// The interval is empty or reversed, or there are no columns.
     #[error("the interval is empty")]
     EmptyInterval,
+    /// The index of the trace is no longer as it was written. It has been removed.
+    #[error("the index of this trace is damaged and has been removed: open the trace again")]
+    Damaged,
 }
 
 /// The queries. Every answer is a pure function of the source's state, which [`Summary::generation`] stands for.

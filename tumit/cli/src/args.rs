@@ -38,6 +38,7 @@ pub(crate) enum Command {
     Merge(cmd::merge::Args),
     Convert(cmd::convert::Args),
     View(cmd::view::Args),
+    Index(cmd::index::Args),
     Completions(cmd::completions::Args),
     Man(cmd::man::Args),
 }

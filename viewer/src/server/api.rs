@@ -31,8 +31,11 @@ impl IntoResponse for Failure {
 
 impl From<QueryError> for Failure {
     fn from(error: QueryError) -> Self {
-        let status =
-            if matches!(error, QueryError::Unknown { .. }) { StatusCode::NOT_FOUND } else { StatusCode::BAD_REQUEST };
+        let status = match error {
+            QueryError::Unknown { .. } => StatusCode::NOT_FOUND,
+            QueryError::EmptyInterval => StatusCode::BAD_REQUEST,
+            QueryError::Damaged => StatusCode::INTERNAL_SERVER_ERROR,
+        };
         Self(status, error.to_string())
     }
 }
