@@ -3,6 +3,7 @@
 //! Small files are read and checked as a whole. Of large ones a page is checked when it is first touched: opening costs no more
 //! than the header, the checksums and what is asked for.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::ops::Deref;
@@ -41,8 +42,23 @@ pub(super) struct Image {
     /// A bit per page: whether its checksum was found right.
     verified: Vec<AtomicU64>,
     damaged: AtomicBool,
-    /// Blocks of tables that were looked into, for tests of what a query costs.
-    pub(super) touched: AtomicU64,
+}
+
+thread_local! {
+    /// Blocks and sums that this thread has looked into: what queries cost, whatever the machine. A number that threads shared
+    /// would cost more than what it counts.
+    static TOUCHED: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Counts a block.
+#[inline]
+pub(super) fn touch() {
+    TOUCHED.set(TOUCHED.get() + 1);
+}
+
+/// Blocks that this thread has looked into.
+pub(super) fn touched() -> u64 {
+    TOUCHED.get()
 }
 
 impl std::fmt::Debug for Image {
@@ -103,14 +119,7 @@ impl Image {
         }
         let pages = header.checksums.len / 4 + 1;
         let verified: Vec<AtomicU64> = (0..pages.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        let image = Self {
-            data,
-            header,
-            path: path.to_owned(),
-            verified,
-            damaged: AtomicBool::new(false),
-            touched: AtomicU64::new(0),
-        };
+        let image = Self { data, header, path: path.to_owned(), verified, damaged: AtomicBool::new(false) };
         let checksums = &image.data[header.checksums.at as usize..];
         if XxHash3_64::oneshot(checksums) != header.checksums_hash {
             return Err(Refused::Damaged.into());

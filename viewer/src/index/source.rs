@@ -2,13 +2,12 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use converter::paje::{ContainerId, TypeId, ValueId};
 
 use super::details::Details;
 use super::format::{Key, LaneRecord, Place, Refused};
-use super::image::{Image, ImageError};
+use super::image::{Image, ImageError, touched};
 use super::links::{self, LinkTable};
 use super::marks::MarkLane;
 use super::model::Whole;
@@ -66,10 +65,11 @@ impl Index {
         self
     }
 
-    /// How many blocks and sums queries have looked into so far: what they cost, whatever the machine.
+    /// How many blocks and sums this thread has looked into so far, in all indexes: what queries cost, whatever the machine.
+    /// Cells of many lanes are left to other threads.
     #[must_use]
     pub fn touched(&self) -> u64 {
-        self.image.touched.load(Ordering::Relaxed)
+        touched()
     }
 
     /// The answer, unless what it was made of is damaged.

@@ -8,7 +8,7 @@ use converter::paje::ValueId;
 
 use super::bits::date;
 use super::format::{BLOCK, LaneRecord};
-use super::image::Image;
+use super::image::{Image, touch};
 use super::table::{Block, Table};
 use crate::query::{Cell, EntityId, GlobalNanos, Interval, State};
 
@@ -283,7 +283,7 @@ impl<'a> StateLane<'a> {
             let count = count.min(self.record.values.len as usize);
             let [values, sums] = widths.map(|width| super::bits::packed_bytes(count, width.min(64)));
             let bytes = self.image.bytes(at.saturating_add(8), values + sums + super::bits::SLACK);
-            self.image.touched.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            touch();
             let Some((_, behind)) = bytes.split_at_checked(values) else { return };
             for index in 0..count {
                 let value = super::bits::get(bytes, index, widths[0].min(64));

@@ -7,11 +7,10 @@
 use std::io;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::atomic::Ordering;
 
 use super::bits::{self, SLACK};
 use super::format::{BLOCK, TableRef};
-use super::image::Image;
+use super::image::{Image, touch};
 use super::output::Output;
 use super::scratch::Section;
 
@@ -185,7 +184,7 @@ impl<'a, const K: usize> Table<'a, K> {
 
     /// A block. Empty when there is none, or when the file is damaged.
     pub(super) fn block(&self, number: u64) -> Block<'a, K> {
-        self.image.touched.fetch_add(1, Ordering::Relaxed);
+        touch();
         let row = number * BLOCK as u64;
         let len = self.of.rows.saturating_sub(row).min(BLOCK as u64) as usize;
         let mut block = Block { row, len, flags: 0, columns: [Column::NONE; K], next: 0 };
