@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tests::programs::{molecular_dynamics, succeed, tumit};
-use viewer::OpenOptions;
 use viewer::query::{EntityId, GlobalNanos, Interval, Lane, TimelineSource, TypeKind};
+use viewer::{IndexChoice, OpenOptions};
 
 fn open(path: &Path) -> Arc<dyn TimelineSource> {
     viewer::open(path, &OpenOptions::default()).expect("it is there and good")
@@ -83,4 +83,30 @@ fn a_run_and_its_paje_file_show_the_same() {
         assert_eq!(a, b);
     }
     assert_eq!(a.len(), b.len());
+}
+
+#[test]
+fn a_run_shows_the_same_from_its_index() {
+    let dir = tempfile::tempdir().unwrap();
+    let (run, index) = (dir.path().join("run.tmt"), dir.path().join("run.tmtx"));
+    succeed(molecular_dynamics().args(["--steps", "3", "--placement", "random"]).env("TUMIT_TRACE", &run));
+    let made = || {
+        let output = tumit().arg("index").arg(&run).arg("--index").arg(&index).output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(made().contains("run.tmtx: made"));
+    assert!(made().contains("run.tmtx: is there already"));
+    let mut options = OpenOptions::default();
+    options.index = IndexChoice::At(index.clone());
+    let (read, indexed) = (open(&run), viewer::open(&run, &options).unwrap());
+    assert_eq!(read.summary(), indexed.summary());
+    assert_eq!(rows(read.as_ref()), rows(indexed.as_ref()));
+    assert_eq!(said(read.as_ref()), said(indexed.as_ref()));
+    let picture = |choice: &std::path::Path, name: &str| {
+        let file = dir.path().join(name);
+        succeed(tumit().arg("view").arg(&run).arg("--index").arg(choice).arg("--export").arg(&file));
+        std::fs::read(file).unwrap()
+    };
+    assert!(picture(&index, "indexed.svg") == picture(Path::new("none"), "read.svg"));
 }

@@ -1,15 +1,17 @@
 //! From the stream of Pajé events to pictures: simulate, store, query, lay out, draw, serve.
 //!
-//! Data flows one way: [`open`](open()) reads a trace through `sim` into a store; [`query::TimelineSource`] is the one door to it;
+//! Data flows one way: [`open`](open()) reads a trace through `sim` into a store in memory or an [`index`] in a file; [`query::TimelineSource`] is the one door to it;
 //! `stats` and `rows` count and list what is behind it; `layout` and `scene` turn answers into primitives without a toolkit; `export` and `server` show those. Only `server` and `ui` know of a page.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+mod answers;
 mod color;
 pub mod entities;
 pub mod export;
 mod feed;
 pub mod filter;
+pub mod index;
 pub mod layout;
 mod open;
 pub mod query;
@@ -21,4 +23,4 @@ pub mod stats;
 pub mod store;
 pub mod theme;
 
-pub use open::{OpenError, OpenOptions, open};
+pub use open::{IndexChoice, Indexed, OpenError, OpenOptions, make_index, open};

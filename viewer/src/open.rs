@@ -5,6 +5,7 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use converter::clock::Method;
 use converter::paje::read::ReadError;
@@ -12,7 +13,8 @@ use converter::pipeline::{ConvertError, Progress};
 use tumit::Spec;
 
 use crate::feed::Input;
-use crate::query::TimelineSource;
+use crate::index::{self, Index, IndexError, Lookup, Target};
+use crate::query::{Summary, TimelineSource};
 use crate::sim::Simulation;
 
 /// How to open.
@@ -33,6 +35,24 @@ pub struct OpenOptions {
     pub threads: Option<NonZeroUsize>,
     /// How many bytes of what the conversion of a run notes of links are kept in memory; the rest goes to temporary files.
     pub memory: usize,
+    /// Whether the trace is kept in a file beside it, and where.
+    pub index: IndexChoice,
+    /// When this becomes true while an index is made, [`open()`] gives up and leaves nothing behind.
+    pub cancel: Option<Arc<AtomicBool>>,
+}
+
+/// Whether a trace is kept in an index, to be opened at once the next time and to need little memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum IndexChoice {
+    /// If the trace is large: beside it (`trace.paje.tmtx`), inside a run (`index.tmtx`), or in the user's cache folder where
+    /// those cannot be written.
+    #[default]
+    Auto,
+    /// In this file, however small the trace is.
+    At(PathBuf),
+    /// Not at all: it is read into memory.
+    None,
 }
 
 impl Default for OpenOptions {
@@ -46,6 +66,8 @@ impl Default for OpenOptions {
             output: None,
             threads: None,
             memory,
+            index: IndexChoice::default(),
+            cancel: None,
         }
     }
 }
@@ -88,6 +110,23 @@ pub enum OpenError {
     /// A run that could not be converted.
     #[error(transparent)]
     Convert(#[from] ConvertError),
+    /// The index could not be written.
+    #[error("cannot write the index {}: {source}; `--index PATH` puts it elsewhere, `--index none` does without", path.display())]
+    Index {
+        /// Where it was to be.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// What is where the user wants the index is something else, and is left alone.
+    #[error("{} is no index: name another file for it, or remove this one", path.display())]
+    NoIndex {
+        /// The file.
+        path: PathBuf,
+    },
+    /// [`OpenOptions::cancel`] was set.
+    #[error("cancelled")]
+    Cancelled,
     /// The text output of a run is no Pajé.
     #[error("the text output `{output}` cannot be viewed: {source}")]
     Output {
@@ -98,23 +137,125 @@ pub enum OpenError {
     },
 }
 
-/// Opens a trace: reads or converts it, simulates it, and keeps it in memory. A folder is a run, a file one process of a
-/// run or Pajé text.
+/// Opens a trace. A folder is a run, a file one process of a run or Pajé text.
+///
+/// A small one is read or converted, simulated, and kept in memory. Of a large one that is done once, into an [`Index`]; after
+/// that, opening takes the same short time whatever its size.
 ///
 /// # Errors
 /// When there is nothing there, or nothing that is a trace. What is wrong *inside* a trace is in its summary's remarks.
 pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn TimelineSource>, OpenError> {
+    let io_error = |source| OpenError::Io { path: path.to_owned(), source };
+    let Some(lookup) = Lookup::new(path, options).map_err(io_error)? else {
+        return in_memory(Input::find(path, options)?, options, None);
+    };
+    let mut remark = None;
+    for place in lookup.target.places() {
+        match Index::open_file(place, lookup.key) {
+            Ok(index) => return Ok(Arc::new(index)),
+            Err(IndexError::Foreign) if matches!(lookup.target, Target::Given(_)) => {
+                return Err(OpenError::NoIndex { path: place.clone() });
+            }
+            Err(IndexError::Io(_)) => {}
+            Err(why) => remark = Some(format!("the index {} is made anew: {why}", place.display())),
+        }
+    }
     let input = Input::find(path, options)?;
+    if lookup.is_small && matches!(lookup.target, Target::Usual(_)) {
+        return in_memory(input, options, None);
+    }
+    match writable(&lookup.target) {
+        Ok(place) => {
+            index::build(input, options, &lookup, &place)?;
+            let cannot = |error: IndexError| OpenError::Index { path: place.clone(), source: io::Error::other(error) };
+            let index = Index::open_file(&place, lookup.key).map_err(cannot)?;
+            Ok(Arc::new(index.remarking(remark)))
+        }
+        Err((place, source)) if matches!(lookup.target, Target::Given(_)) => {
+            Err(OpenError::Index { path: place, source })
+        }
+        Err((place, why)) => {
+            let place = place.display();
+            let remark = format!("the trace is kept in memory, as no index can be written ({place}: {why})");
+            in_memory(input, options, Some(remark))
+        }
+    }
+}
+
+/// The index that [`make_index`] made or found.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Indexed {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Whether it was there before, and still right.
+    pub was_there: bool,
+    /// What is known of the trace.
+    pub summary: Summary,
+}
+
+/// Makes the index of a trace ahead of its first opening, however small the trace is.
+///
+/// # Errors
+/// As [`open()`]; and when the trace can have none, as it is still being written, for one.
+pub fn make_index(path: &Path, options: &OpenOptions) -> Result<Indexed, OpenError> {
+    let io_error = |source| OpenError::Io { path: path.to_owned(), source };
+    let lookup = Lookup::new(path, options).map_err(io_error)?;
+    // What is no trace says so better than a missing index.
+    let input = Input::find(path, options)?;
+    let lookup =
+        lookup.ok_or_else(|| io_error(io::Error::other("a trace that is no file, or still grows, has no index")))?;
+    let found = |place: &Path, was_there| -> Result<Indexed, IndexError> {
+        let summary = Index::open_file(place, lookup.key)?.summary();
+        Ok(Indexed { path: place.to_owned(), bytes: std::fs::metadata(place)?.len(), was_there, summary })
+    };
+    for place in lookup.target.places() {
+        match found(place, true) {
+            Ok(indexed) => return Ok(indexed),
+            Err(IndexError::Foreign) if matches!(lookup.target, Target::Given(_)) => {
+                return Err(OpenError::NoIndex { path: place.clone() });
+            }
+            Err(_) => {}
+        }
+    }
+    let cannot = |(path, source)| OpenError::Index { path, source };
+    let place = writable(&lookup.target).map_err(cannot)?;
+    index::build(input, options, &lookup, &place)?;
+    found(&place, false).map_err(|error| cannot((place.clone(), io::Error::other(error))))
+}
+
+fn in_memory(
+    input: Input,
+    options: &OpenOptions,
+    remark: Option<String>,
+) -> Result<Arc<dyn TimelineSource>, OpenError> {
     let mut simulation = Simulation::new(&input.name());
     let told = input.feed(options, &mut simulation)?;
     simulation.fault(told.faults);
-    simulation.remark(told.remarks);
+    simulation.remark(told.remarks.into_iter().chain(remark));
     Ok(Arc::new(simulation.into_store()))
+}
+
+/// The first place in which files can be made; else the first place, and why not.
+fn writable(target: &Target) -> Result<PathBuf, (PathBuf, io::Error)> {
+    let mut why = None;
+    for (at, place) in target.places().iter().enumerate() {
+        let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        // The cache folder may not be there yet.
+        let made = if at > 0 { std::fs::create_dir_all(folder) } else { Ok(()) };
+        match made.and_then(|()| tempfile::tempfile_in(folder)) {
+            Ok(_) => return Ok(place.clone()),
+            Err(error) => why = why.or(Some((place.clone(), error))),
+        }
+    }
+    Err(why.unwrap_or_else(|| (PathBuf::new(), io::ErrorKind::NotFound.into())))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{OpenError, OpenOptions, open};
+    use super::{IndexChoice, OpenError, OpenOptions, make_index, open};
 
     #[test]
     fn a_paje_file_is_opened_under_its_name_and_progress_is_told() {
@@ -132,6 +273,64 @@ mod tests {
             told.load(std::sync::atomic::Ordering::Relaxed),
             std::fs::metadata(&path).expect("it is there").len()
         );
+    }
+
+    /// A Pajé file with one state, and the options that index it at a place.
+    fn traced(folder: &std::path::Path) -> (std::path::PathBuf, OpenOptions) {
+        let path = folder.join("small.paje");
+        let body = "0 T 0 Thread\n2 S T State\n5 a S work \"0 1 0\"\n6 0 t 0 T t\n11 0 t S a\n7 2 T t\n";
+        std::fs::write(&path, format!("{}{body}", include_str!("../tests/header.paje"))).expect("room for it");
+        let index = IndexChoice::At(folder.join("small.tmtx"));
+        (path, OpenOptions { index, ..OpenOptions::default() })
+    }
+
+    #[test]
+    fn a_small_trace_leaves_no_index_unless_it_is_asked_for() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (path, options) = traced(folder.path());
+        let files = || std::fs::read_dir(folder.path()).expect("the folder is there").count();
+        open(&path, &OpenOptions::default()).expect("it is a Pajé file");
+        assert_eq!(files(), 1);
+        let made = make_index(&path, &OpenOptions::default()).expect("it is a Pajé file");
+        assert_eq!((made.path, made.was_there), (folder.path().join("small.paje.tmtx"), false));
+        assert!(make_index(&path, &options).is_ok_and(|made| !made.was_there && made.summary.states == 1));
+        assert!(make_index(&path, &options).is_ok_and(|made| made.was_there));
+        assert_eq!(files(), 3);
+    }
+
+    #[test]
+    fn an_index_is_made_anew_when_it_must_be() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (path, options) = traced(folder.path());
+        let remarks = || open(&path, &options).expect("it is a Pajé file").summary().remarks;
+        assert!(remarks().is_empty() && remarks().is_empty());
+        let index = folder.path().join("small.tmtx");
+        let mut bytes = std::fs::read(&index).expect("it was made");
+        bytes[5000] ^= 1;
+        std::fs::write(&index, bytes).expect("room for it");
+        assert!(remarks()[0].ends_with("small.tmtx is made anew: it is damaged"));
+        let mut text = std::fs::read_to_string(&path).expect("it is there");
+        text.push_str("6 3 u 0 T u\n");
+        std::fs::write(&path, text).expect("room for it");
+        assert!(remarks()[0].contains("the trace has changed"));
+        assert!(remarks().is_empty());
+        // What is something else is left alone when the user named it.
+        std::fs::write(&index, "mine").expect("room for it");
+        assert!(matches!(open(&path, &options), Err(OpenError::NoIndex { .. })));
+        assert_eq!(std::fs::read(&index).expect("it is there"), b"mine");
+    }
+
+    #[test]
+    fn what_is_cancelled_or_cannot_be_written_leaves_nothing() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (path, mut options) = traced(folder.path());
+        options.cancel = Some(std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true)));
+        assert!(matches!(open(&path, &options), Err(OpenError::Cancelled)));
+        options.cancel = None;
+        options.index = IndexChoice::At(folder.path().join("none").join("small.tmtx"));
+        let why = open(&path, &options).err().map(|error| error.to_string());
+        assert!(why.is_some_and(|why| why.contains("--index PATH")));
+        assert_eq!(std::fs::read_dir(folder.path()).expect("the folder is there").count(), 1);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! [`TimelineSource`]: the one door between data and drawing (the queries of the Pajé thesis, §3.4.2.3).
 //!
-//! The store implements it; each filter of [`crate::filter`] implements it around another one. Views cannot tell the difference. All
-//! dates are integer nanoseconds; intervals are half-open.
+//! The store and the index implement it; each filter of [`crate::filter`] implements it around another one. Views cannot tell the
+//! difference. All dates are integer nanoseconds; intervals are half-open.
 
 use std::sync::Arc;
 
@@ -254,6 +254,9 @@ pub enum QueryError {
     /// The interval is empty or reversed, or there are no columns.
     #[error("the interval is empty")]
     EmptyInterval,
+    /// The index of the trace is no longer as it was written. It has been removed.
+    #[error("the index of this trace is damaged and has been removed: open the trace again")]
+    Damaged,
 }
 
 /// How many of the containers that one stands for live at once, at most; 1 for a container of the trace. So many times its width a cell

@@ -24,14 +24,17 @@ use std::sync::Arc;
 use converter::paje::{ContainerId, PajeEvent, TypeId};
 use converter::time::GlobalNanos;
 
-pub(crate) use build::{Parts, RawStates, RawValue};
+pub(crate) use build::{Parts, RawStates, RawValue, model};
 pub(crate) use details::Details;
 pub(crate) use links::LinkRow;
 pub(crate) use marks::RawMarks;
 pub(crate) use order::natural;
+pub(crate) use order::depth_first;
+pub(crate) use spans::effective_end;
 pub(crate) use states::RawLane;
 pub(crate) use variables::RawVariable;
 
+use crate::answers;
 use crate::query::{
     Cell, Cells, ContainerInfo, EntityId, Facts, Interval, Lane, Link, Listed, Mark, Model, QueryError, Sample,
     SeriesColumn, State, Summary, TimelineSource,
@@ -94,10 +97,6 @@ impl Store {
             Some(&position) if position != u32::MAX => Ok(position as usize),
             _ => Err(QueryError::Unknown { what: "container" }),
         }
-    }
-
-    fn container(&self, id: ContainerId) -> Result<&ContainerInfo, QueryError> {
-        self.position(id).map(|position| &self.containers[position])
     }
 
     fn check(&self, container: ContainerId, ty: TypeId, interval: Interval) -> Result<(), QueryError> {
@@ -268,11 +267,11 @@ impl TimelineSource for Store {
     }
 
     fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
-        self.facts_of(id)
+        answers::facts(self, id)
     }
 
     fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        self.related_to(id, limit)
+        answers::related(self, id, limit)
     }
 }
 

@@ -1,10 +1,12 @@
-//! The store's answers against a plain reading of their definitions, over lists small enough to be searched one by one.
+//! The answers of the store in memory and of the index against a plain reading of their definitions, over lists small enough to
+//! be searched one by one.
 
 use std::collections::BTreeMap;
 
 use converter::paje::{ContainerId, KeyId, PajeEvent, TypeId, TypeKind, ValueId, VariableOp};
 use proptest::prelude::*;
-use viewer::query::{EntityId, GlobalNanos, Interval, Lane, TimelineSource as _};
+use viewer::index::{Index, Key};
+use viewer::query::{EntityId, GlobalNanos, Interval, Lane, TimelineSource};
 use viewer::store::Store;
 
 const THREAD: TypeId = TypeId(1);
@@ -23,8 +25,20 @@ fn interval(from: i64, length: i64) -> Interval {
     Interval { from: at(from), to: at(from + length) }
 }
 
-/// A store with one thread, `values` values of its state type (and one for links and events each), and these events.
-fn store(values: u32, events: Vec<PajeEvent<'_>>) -> Store {
+/// One trace twice.
+struct Sources {
+    store: Store,
+    index: Index,
+}
+
+impl Sources {
+    fn all(&self) -> [&dyn TimelineSource; 2] {
+        [&self.store, &self.index]
+    }
+}
+
+/// One thread, `values` values of its state type (and one for links and events each), and these events.
+fn sources(values: u32, events: Vec<PajeEvent<'_>>) -> Sources {
     let types = [
         (THREAD, TypeKind::Container, TypeId::ROOT),
         (ACTIVITY, TypeKind::State, THREAD),
@@ -52,7 +66,12 @@ fn store(values: u32, events: Vec<PajeEvent<'_>>) -> Store {
         extra: &[],
     });
     all.extend(events);
-    Store::from_events("oracle", all)
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (path, key) = (folder.path().join("oracle.tmtx"), Key::default());
+    Index::write_events(&path, key, "oracle", all.iter().copied()).expect("room for it");
+    // What is mapped stays when the file is removed.
+    let index = Index::map_file(&path, key).expect("it was just written");
+    Sources { store: Store::from_events("oracle", all), index }
 }
 
 /// Gap before, duration and value of each state.
@@ -68,14 +87,14 @@ fn states(plan: &Plan) -> Vec<(i64, i64, u32)> {
     plan.iter().map(place).collect()
 }
 
-fn state_store(states: &[(i64, i64, u32)], values: u32) -> Store {
+fn state_sources(states: &[(i64, i64, u32)], values: u32) -> Sources {
     let (container, ty) = (HERE, ACTIVITY);
     let events = states.iter().flat_map(|&(start, end, value)| {
         let value = ValueId(value);
         let push = PajeEvent::PushState { time: at(start), container, ty, value, extra: &[], source: None };
         [push, PajeEvent::PopState { time: at(end), container, ty }]
     });
-    store(values, events.collect())
+    sources(values, events.collect())
 }
 
 fn plan(values: u32) -> impl Strategy<Value = Plan> {
@@ -91,7 +110,18 @@ fn overlaps(start: i64, end: i64, interval: Interval) -> bool {
 
 fn check_cells(plan: &Plan, values: u32, window: Interval, columns: u32) -> Result<(), TestCaseError> {
     let states = states(plan);
-    let store = state_store(&states, values);
+    for source in state_sources(&states, values).all() {
+        check_states(source, &states, window, columns)?;
+    }
+    Ok(())
+}
+
+fn check_states(
+    store: &dyn TimelineSource,
+    states: &[(i64, i64, u32)],
+    window: Interval,
+    columns: u32,
+) -> Result<(), TestCaseError> {
     let cells = store.cells(&[LANE], window, columns).expect("the lane is there").cells;
     prop_assert_eq!(cells.len(), columns as usize);
     let width = i128::from(window.to.0 - window.from.0);
@@ -99,7 +129,7 @@ fn check_cells(plan: &Plan, values: u32, window: Interval, columns: u32) -> Resu
         let edge = |column: usize| window.from.0 + (width * column as i128 / i128::from(columns)) as i64;
         let (from, to) = (edge(column), edge(column + 1).max(edge(column) + 1));
         let mut expected: BTreeMap<ValueId, i64> = BTreeMap::new();
-        for &(start, end, value) in &states {
+        for &(start, end, value) in states {
             let time = end.min(to) - start.max(from);
             if time > 0 {
                 *expected.entry(ValueId(value)).or_default() += time;
@@ -156,17 +186,20 @@ proptest! {
                 PajeEvent::EndLink { time: at(start + duration), container, ty, value, end: HERE, key, extra, source },
             ]
         });
-        let store = store(1, events.collect());
+        let sources = sources(1, events.collect());
         let window = interval(from, length);
         let mut expected: Vec<(i64, i64)> = rows.iter().map(|&(start, duration)| (start, start + duration)).collect();
         expected.retain(|&(start, end)| overlaps(start.min(end), start.max(end), window));
         expected.sort_by_key(|&(start, end)| start.min(end));
-        let all = store.links(MESSAGE, window, usize::MAX).expect("the type is there");
-        prop_assert_eq!(all.total, expected.len() as u64);
-        let found: Vec<(i64, i64)> = all.items.iter().map(|link| (link.start_time.0, link.end_time.0)).collect();
-        prop_assert_eq!(found, expected);
-        let first = store.links(MESSAGE, window, 3).expect("the type is there");
-        prop_assert_eq!(first.items, &all.items[..all.items.len().min(3)]);
+        for store in sources.all() {
+            let all = store.links(MESSAGE, window, usize::MAX).expect("the type is there");
+            prop_assert_eq!(all.total, expected.len() as u64);
+            let found: Vec<(i64, i64)> = all.items.iter().map(|link| (link.start_time.0, link.end_time.0)).collect();
+            prop_assert_eq!(&found, &expected);
+            let first = store.links(MESSAGE, window, 3).expect("the type is there");
+            prop_assert_eq!(first.items, &all.items[..all.items.len().min(3)]);
+            prop_assert_eq!(store.links(MESSAGE, window, 0).expect("the type is there").total, expected.len() as u64);
+        }
     }
 
     #[test]
@@ -187,43 +220,45 @@ proptest! {
         // The last value lasts a while.
         let end = time + 25;
         events.push(PajeEvent::DestroyContainer { time: at(end), container: HERE });
-        let store = store(1, events);
+        let sources = sources(1, events);
         let lives: Vec<(i64, i64, f64)> = samples
             .iter()
             .enumerate()
             .map(|(at, &(date, value))| (date, samples.get(at + 1).map_or(end, |next| next.0), value))
             .collect();
         let window = interval(from, length);
-        let listed = store.samples(HERE, LOAD, window, usize::MAX).expect("the variable is there").items;
-        let found: Vec<(i64, i64, f64)> =
-            listed.iter().map(|sample| (sample.life.from.0, sample.life.to.0, sample.value)).collect();
-        let expected: Vec<(i64, i64, f64)> =
-            lives.iter().copied().filter(|life| overlaps(life.0, life.1, window)).collect();
-        prop_assert_eq!(found, expected);
-        let series = store.series(HERE, LOAD, window, columns).expect("the variable is there");
-        for (column, found) in series.iter().enumerate() {
-            let edge = |column: i64| from + length * column / i64::from(columns);
-            let (left, right) = (edge(column as i64), edge(column as i64 + 1).max(edge(column as i64) + 1));
-            let inside: Vec<(f64, i64)> = lives
-                .iter()
-                .filter(|life| life.0 < right && life.1 > left)
-                .map(|life| (life.2, life.1.min(right) - life.0.max(left)))
-                .collect();
-            let Some(found) = found else {
-                prop_assert!(inside.is_empty());
-                continue;
-            };
-            let values = || inside.iter().map(|part| part.0);
-            prop_assert_eq!(found.min, values().fold(f64::INFINITY, f64::min));
-            prop_assert_eq!(found.max, values().fold(f64::NEG_INFINITY, f64::max));
-            let covered: i64 = inside.iter().map(|part| part.1).sum();
-            let mean = inside.iter().map(|part| part.0 * part.1 as f64).sum::<f64>() / covered as f64;
-            prop_assert!((found.mean - mean).abs() < 1e-6, "{} {}", found.mean, mean);
+        for store in sources.all() {
+            let listed = store.samples(HERE, LOAD, window, usize::MAX).expect("the variable is there").items;
+            let found: Vec<(i64, i64, f64)> =
+                listed.iter().map(|sample| (sample.life.from.0, sample.life.to.0, sample.value)).collect();
+            let expected: Vec<(i64, i64, f64)> =
+                lives.iter().copied().filter(|life| overlaps(life.0, life.1, window)).collect();
+            prop_assert_eq!(found, expected);
+            let series = store.series(HERE, LOAD, window, columns).expect("the variable is there");
+            for (column, found) in series.iter().enumerate() {
+                let edge = |column: i64| from + length * column / i64::from(columns);
+                let (left, right) = (edge(column as i64), edge(column as i64 + 1).max(edge(column as i64) + 1));
+                let inside: Vec<(f64, i64)> = lives
+                    .iter()
+                    .filter(|life| life.0 < right && life.1 > left)
+                    .map(|life| (life.2, life.1.min(right) - life.0.max(left)))
+                    .collect();
+                let Some(found) = found else {
+                    prop_assert!(inside.is_empty());
+                    continue;
+                };
+                let values = || inside.iter().map(|part| part.0);
+                prop_assert_eq!(found.min, values().fold(f64::INFINITY, f64::min));
+                prop_assert_eq!(found.max, values().fold(f64::NEG_INFINITY, f64::max));
+                let covered: i64 = inside.iter().map(|part| part.1).sum();
+                let mean = inside.iter().map(|part| part.0 * part.1 as f64).sum::<f64>() / covered as f64;
+                prop_assert!((found.mean - mean).abs() < 1e-6, "{} {}", found.mean, mean);
+            }
+            let whole = samples.iter().map(|sample| sample.1);
+            let range = (!samples.is_empty())
+                .then(|| (whole.clone().fold(f64::INFINITY, f64::min), whole.fold(f64::NEG_INFINITY, f64::max)));
+            prop_assert_eq!(store.range(LOAD), range);
         }
-        let whole = samples.iter().map(|sample| sample.1);
-        let range = (!samples.is_empty())
-            .then(|| (whole.clone().fold(f64::INFINITY, f64::min), whole.fold(f64::NEG_INFINITY, f64::max)));
-        prop_assert_eq!(store.range(LOAD), range);
     }
 
     #[test]
@@ -232,18 +267,20 @@ proptest! {
         let events = dates.iter().map(|&date| PajeEvent::NewEvent {
             time: at(date), container: HERE, ty: MARK, value, extra: &[], source: None,
         });
-        let store = store(1, events.collect());
+        let sources = sources(1, events.collect());
         let mut expected = dates.clone();
         expected.sort_unstable();
         expected.retain(|&date| date >= from && date < from + length);
-        let listed = store.events(HERE, MARK, interval(from, length), usize::MAX).expect("the type is there");
-        prop_assert_eq!(listed.total, expected.len() as u64);
-        let found: Vec<i64> = listed.items.iter().map(|mark| mark.time.0).collect();
-        prop_assert_eq!(found, expected);
-        let whole = store.summary().extent;
-        prop_assert_eq!(store.events(HERE, MARK, whole, 0).expect("the type is there").total, dates.len() as u64);
-        for mark in listed.items {
-            prop_assert!(matches!(mark.id, EntityId::Event(_)) && store.facts(mark.id).is_ok());
+        for store in sources.all() {
+            let listed = store.events(HERE, MARK, interval(from, length), usize::MAX).expect("the type is there");
+            prop_assert_eq!(listed.total, expected.len() as u64);
+            let found: Vec<i64> = listed.items.iter().map(|mark| mark.time.0).collect();
+            prop_assert_eq!(&found, &expected);
+            let whole = store.summary().extent;
+            prop_assert_eq!(store.events(HERE, MARK, whole, 0).expect("the type is there").total, dates.len() as u64);
+            for mark in listed.items {
+                prop_assert!(matches!(mark.id, EntityId::Event(_)) && store.facts(mark.id).is_ok());
+            }
         }
     }
 }

@@ -40,6 +40,7 @@ pub(crate) enum Command {
     Convert(cmd::convert::Args),
     View(cmd::view::Args),
     Stats(cmd::stats::Args),
+    Index(cmd::index::Args),
     Completions(cmd::completions::Args),
     Man(cmd::man::Args),
 }

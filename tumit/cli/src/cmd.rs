@@ -9,6 +9,7 @@ pub(crate) mod dump;
 pub(crate) mod explain;
 pub(crate) mod fmt;
 pub(crate) mod generate;
+pub(crate) mod index;
 pub(crate) mod info;
 pub(crate) mod level;
 pub(crate) mod man;
@@ -61,6 +62,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Status> {
         Command::Convert(args) => convert::run(&args),
         Command::View(args) => view::run(&args),
         Command::Stats(args) => stats::run(&args),
+        Command::Index(args) => index::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }

@@ -173,7 +173,7 @@ fn seal_links(mut raw: Vec<(TypeId, Vec<LinkRow>)>, model: &Model) -> Vec<LinkTa
 }
 
 /// The model with a colour for whatever the trace gave none.
-fn model(mut types: Vec<TypeInfo>, values: Vec<RawValue>) -> Model {
+pub(crate) fn model(mut types: Vec<TypeInfo>, values: Vec<RawValue>) -> Model {
     let colors = color::assign(&types, &values);
     let names: Vec<(TypeId, &str)> = types.iter().map(|ty| (TypeId::ROOT, ty.name.as_str())).collect();
     let given: Vec<Option<Color>> = types.iter().map(|ty| ty.color).collect();

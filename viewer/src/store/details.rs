@@ -7,6 +7,8 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use converter::paje::{ContainerId, Extra, ExtraValue, Source};
 
+use crate::answers::{self, Detail};
+
 /// Texts kept once, in one buffer.
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
@@ -55,7 +57,7 @@ impl Texts {
 
 /// Value of an extra field, as kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum FieldValue {
+enum FieldValue {
     Text(u32),
     Integer(i64),
     Float(f64),
@@ -162,9 +164,18 @@ impl Details {
             .map_or(&[], |row| &self.fields[self.rows[before].fields_end as usize..row.fields_end as usize])
     }
 
-    /// Extra fields of a row: name and value.
-    pub(crate) fn fields(&self, row: u32) -> impl Iterator<Item = (&str, FieldValue)> {
-        self.fields_of(row).iter().map(|field| (self.texts.get(field.name), field.value))
+    /// All of a row.
+    pub(crate) fn detail(&self, row: u32) -> Detail {
+        let fields = self.fields_of(row).iter().map(|field| {
+            let value = match field.value {
+                FieldValue::Text(text) => answers::FieldValue::Text(self.texts.get(text).to_owned()),
+                FieldValue::Integer(number) => answers::FieldValue::Integer(number),
+                FieldValue::Float(number) => answers::FieldValue::Float(number),
+                FieldValue::Container(container) => answers::FieldValue::Container(container),
+            };
+            (self.texts.get(field.name).to_owned(), value)
+        });
+        Detail { fields: fields.collect(), source: self.source(row) }
     }
 
     /// Containers that a row refers to.
@@ -176,13 +187,9 @@ impl Details {
     }
 
     /// Where in the source: file and line.
-    pub(crate) fn source(&self, row: u32) -> Option<(String, u32)> {
+    fn source(&self, row: u32) -> Option<(String, u32)> {
         let row = self.rows.get(row as usize)?;
         (row.file != NO_FILE).then(|| (self.texts.get(row.file).to_owned(), row.line))
-    }
-
-    pub(crate) fn text(&self, number: u32) -> &str {
-        self.texts.get(number)
     }
 
     /// Keeps the text that a file uses for a link key.

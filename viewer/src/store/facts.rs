@@ -1,23 +1,14 @@
-//! Everything about one entity.
+//! What facts and relations need to know of one entity.
 
-use converter::paje::{ContainerId, TypeId};
+use converter::paje::ContainerId;
 
-use super::details::FieldValue;
-use super::links::LinkTable;
+use super::links::{LinkRow, LinkTable};
 use super::marks::MarkLane;
 use super::states::StateLane;
 use super::variables::VariableLane;
-use super::{Store, life};
-use crate::query::{EntityId, Facts, Interval, QueryError};
-
-/// An entity found by its number.
-pub(super) struct Found {
-    pub(super) name: String,
-    pub(super) ty: TypeId,
-    pub(super) container: ContainerId,
-    pub(super) life: Interval,
-    pub(super) detail: u32,
-}
+use super::{Store, life, number};
+use crate::answers::{Detail, Found, LookUp};
+use crate::query::{ContainerInfo, EntityId, Interval, Model, QueryError};
 
 /// A list of entities with consecutive numbers.
 pub(super) trait Numbered {
@@ -51,40 +42,16 @@ pub(super) fn locate<L: Numbered>(lanes: &[L], number: u32) -> Option<(&L, usize
     (index < lane.len()).then_some((lane, index))
 }
 
-impl Store {
-    pub(super) fn facts_of(&self, id: EntityId) -> Result<Facts, QueryError> {
-        let found = self.find(id)?;
-        let mut fields = Vec::new();
-        if let EntityId::Link(number) = id
-            && let Some((table, index)) = locate(&self.links, number)
-        {
-            let row = &table.rows[index];
-            fields.push(("from".to_owned(), self.container_path(row.start).join(" › ")));
-            fields.push(("to".to_owned(), self.container_path(row.end).join(" › ")));
-            fields.push(("key".to_owned(), self.details.key(row.key)));
-        }
-        for (name, value) in self.details.fields(found.detail) {
-            let text = match value {
-                FieldValue::Text(text) => self.details.text(text).to_owned(),
-                FieldValue::Integer(number) => number.to_string(),
-                FieldValue::Float(number) => number.to_string(),
-                FieldValue::Container(container) => self.name_of(container),
-            };
-            fields.push((name.to_owned(), text));
-        }
-        Ok(Facts {
-            id,
-            type_path: self.type_path(found.ty),
-            container_path: self.container_path(found.container),
-            name: found.name,
-            container: found.container,
-            life: found.life,
-            fields,
-            source: self.details.source(found.detail),
-        })
+impl LookUp for Store {
+    fn types(&self) -> &Model {
+        &self.model
     }
 
-    pub(super) fn find(&self, id: EntityId) -> Result<Found, QueryError> {
+    fn container(&self, id: ContainerId) -> Result<&ContainerInfo, QueryError> {
+        self.position(id).map(|position| &self.containers[position])
+    }
+
+    fn find(&self, id: EntityId) -> Result<Found, QueryError> {
         match id {
             EntityId::Container(container) => {
                 let info = self.container(container)?;
@@ -135,46 +102,45 @@ impl Store {
         }
     }
 
-    pub(super) fn value_name(&self, value: converter::paje::ValueId) -> String {
+    fn link(&self, number: u32) -> Option<LinkRow> {
+        locate(&self.links, number).map(|(table, index)| table.rows[index])
+    }
+
+    fn detail(&self, row: u32) -> Detail {
+        self.details.detail(row)
+    }
+
+    fn key(&self, key: u64) -> String {
+        self.details.key(key)
+    }
+
+    fn states_during(&self, container: ContainerId, interval: Interval, most: usize) -> Vec<EntityId> {
+        let lanes = self.state_lanes(container).iter();
+        let states = lanes
+            .flat_map(|lane| lane.overlapping(interval).map(|index| EntityId::State(number(lane.base, index))))
+            .take(most);
+        states.collect()
+    }
+
+    fn states_at(&self, container: ContainerId, date: i64, most: usize) -> Vec<EntityId> {
+        let lanes = self.state_lanes(container).iter();
+        let states = lanes
+            .flat_map(|lane| lane.touching(date, date).map(|index| EntityId::State(number(lane.base, index))))
+            .take(most);
+        states.collect()
+    }
+
+    fn referring(&self, container: ContainerId, interval: Interval, most: usize) -> Vec<EntityId> {
+        self.references.to(container, interval).take(most).collect()
+    }
+
+    fn link_ends(&self, container: ContainerId, from: i64, to: i64, most: usize) -> Vec<EntityId> {
+        self.ends.within(container, from, to).take(most).collect()
+    }
+}
+
+impl Store {
+    fn value_name(&self, value: converter::paje::ValueId) -> String {
         self.model.values.get(value.index()).map(|value| value.name.clone()).unwrap_or_default()
-    }
-
-    pub(super) fn name_of(&self, container: ContainerId) -> String {
-        self.container(container).map_or_else(|_| "a container that was left out".to_owned(), |info| info.name.clone())
-    }
-
-    /// Names from the root, which is left out unless it is all there is.
-    fn type_path(&self, ty: TypeId) -> Vec<String> {
-        let mut path = Vec::new();
-        let mut at = ty;
-        while let Some(info) = self.model.types.get(at.index()) {
-            if at == TypeId::ROOT && !path.is_empty() {
-                break;
-            }
-            path.push(info.name.clone());
-            if info.parent >= at {
-                break;
-            }
-            at = info.parent;
-        }
-        path.reverse();
-        path
-    }
-
-    fn container_path(&self, container: ContainerId) -> Vec<String> {
-        let mut path = Vec::new();
-        let mut at = container;
-        while let Ok(info) = self.container(at) {
-            if at == ContainerId::ROOT && !path.is_empty() {
-                break;
-            }
-            path.push(info.name.clone());
-            if info.parent >= at {
-                break;
-            }
-            at = info.parent;
-        }
-        path.reverse();
-        path
     }
 }

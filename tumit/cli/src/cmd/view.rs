@@ -13,7 +13,7 @@ use viewer::query::{GlobalNanos, Interval, Summary, TimelineSource};
 use viewer::scene::{DocumentOptions, document};
 use viewer::server::Server;
 use viewer::theme::ThemeKind;
-use viewer::{OpenError, OpenOptions};
+use viewer::{IndexChoice, OpenError, OpenOptions};
 
 use super::Status;
 use super::convert::{Causal, Clock, is_mistake};
@@ -51,6 +51,11 @@ pub(crate) struct Args {
     /// Shows this text output of the spec, which must be Pajé text, instead of what the rules for Pajé make
     #[arg(long = "output", value_name = "NAME", help_heading = "Runs")]
     output: Option<String>,
+
+    /// Keeps the trace in this file, to be opened at once the next time; `none`: reads it into memory [default: large traces are
+    /// kept beside the trace, see `tumit help index`]
+    #[arg(long, value_name = "PATH|none")]
+    index: Option<PathBuf>,
 
     #[command(flatten)]
     filters: ViewFilters,
@@ -105,6 +110,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     options.clock = args.clock.into();
     options.causal = args.causal == Causal::On;
     options.output.clone_from(&args.output);
+    options.index = match &args.index {
+        None => IndexChoice::Auto,
+        Some(path) if path.as_os_str() == "none" => IndexChoice::None,
+        Some(path) => IndexChoice::At(path.clone()),
+    };
     if let Some(path) = &args.rules {
         let Some(spec) = spec_files::compile(path)? else { return Ok(Status::InputHasMistakes) };
         options.rules = Some(spec);

@@ -1,0 +1,201 @@
+//! What the index costs beside the store in memory, as ratios; and, of a trace that is given, in figures.
+//!
+//! ```console
+//! $ cargo bench -p viewer --bench index                      # ratios; with -- --smoke in a moment
+//! $ cargo bench -p viewer --bench index -- --trace big.tmt   # figures: making, opening, pictures, statistics, links
+//! ```
+
+#![expect(clippy::print_stdout, reason = "it is a command")]
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use converter::paje::{ContainerId, KeyId, PajeEvent, TypeId, TypeKind, ValueId};
+use viewer::index::{Index, Key};
+use viewer::query::{GlobalNanos, Interval, Lane, TimelineSource};
+use viewer::store::Store;
+use viewer::{IndexChoice, OpenOptions, make_index};
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let trace = arguments.iter().position(|argument| argument == "--trace").and_then(|at| arguments.get(at + 1));
+    match trace {
+        Some(trace) => figures(Path::new(trace)),
+        None => ratios(if arguments.iter().any(|argument| argument == "--smoke") { 20_000 } else { 2_000_000 }),
+    }
+}
+
+/// The shortest of some runs.
+fn least<T>(mut run: impl FnMut() -> T) -> Duration {
+    (0..5)
+        .map(|_| {
+            let begin = Instant::now();
+            std::hint::black_box(run());
+            begin.elapsed()
+        })
+        .min()
+        .unwrap_or_default()
+}
+
+fn below(state: &mut u64, limit: u64) -> u64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state % limit
+}
+
+/// Sixteen threads, half with 5 values and half with 1,000; a link for every ten states.
+fn events(states: u64) -> Vec<PajeEvent<'static>> {
+    let (thread, activity, message) = (TypeId(1), TypeId(2), TypeId(3));
+    let define = |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None };
+    let mut events = vec![
+        define(thread, TypeKind::Container, TypeId::ROOT),
+        define(activity, TypeKind::State, thread),
+        define(message, TypeKind::Link { start: thread, end: thread }, TypeId::ROOT),
+    ];
+    events.extend((0..=1000).map(|value| PajeEvent::DefineValue {
+        value: ValueId(value),
+        ty: if value < 1000 { activity } else { message },
+        name: "value",
+        color: None,
+    }));
+    let (mut random, mut now) = (1, 0);
+    events.extend((1..=16).map(|container| PajeEvent::CreateContainer {
+        time: GlobalNanos(0),
+        container: ContainerId(container),
+        ty: thread,
+        parent: ContainerId::ROOT,
+        name: "thread",
+        extra: &[],
+    }));
+    for step in 0..states {
+        now += below(&mut random, 2_000) as i64;
+        let (time, container) = (GlobalNanos(now), ContainerId(1 + below(&mut random, 16) as u32));
+        let values = if container.0 % 2 == 0 { 5 } else { 1000 };
+        let value = ValueId(below(&mut random, values) as u32);
+        events.push(PajeEvent::SetState { time, container, ty: activity, value, extra: &[], source: None });
+        if step % 10 == 0 {
+            let (holder, ty, value, key) = (ContainerId::ROOT, message, ValueId(1000), KeyId(step));
+            let late = GlobalNanos(now + 1 + below(&mut random, 20_000) as i64);
+            let (extra, source, start, end): (&[_], _, _, _) = (&[], None, container, ContainerId(1));
+            events.push(PajeEvent::StartLink { time, container: holder, ty, value, start, key, extra, source });
+            events.push(PajeEvent::EndLink { time: late, container: holder, ty, value, end, key, extra, source });
+        }
+    }
+    events
+}
+
+fn ratios(states: u64) {
+    let events = events(states);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (path, key) = (folder.path().join("bench.tmtx"), Key::default());
+    let made = least(|| Index::write_events(&path, key, "bench", events.iter().copied()).expect("room for it"));
+    let stored = least(|| Store::from_events("bench", events.iter().copied()));
+    let index = Index::map_file(&path, key).expect("it was just written");
+    let store = Store::from_events("bench", events);
+    let bytes = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
+    println!("{states} states, {} links: {bytes} bytes", index.summary().links);
+    let ratio = |what: &str, index: Duration, store: Duration| {
+        println!(
+            "{what:40} index {index:>10.1?}  store {store:>10.1?}  ratio {:.2}",
+            index.as_secs_f64() / store.as_secs_f64()
+        );
+    };
+    ratio("making", made, stored);
+    let extent = index.summary().extent;
+    let part = Interval { from: GlobalNanos(extent.to.0 / 3), to: GlobalNanos(extent.to.0 / 3 + extent.to.0 / 100) };
+    for (values, odd) in [(5, 0), (1000, 1)] {
+        let of = |container| Lane { container: ContainerId(container), ty: TypeId(2), depth: 0 };
+        let lanes: Vec<Lane> = (1..=16).filter(|container| container % 2 == odd).map(of).collect();
+        for (name, window, columns) in [("whole", extent, 1600), ("a hundredth", part, 1600), ("statistics", part, 1)] {
+            let ask = |source: &dyn TimelineSource| least(|| source.cells(&lanes, window, columns));
+            ratio(&format!("{values} values, {name}, {columns} columns"), ask(&index), ask(&store));
+        }
+    }
+    for (name, limit) in [("links counted", 0), ("links, first 5,000", 5_000)] {
+        let ask = |source: &dyn TimelineSource| least(|| source.links(TypeId(3), part, limit));
+        ratio(name, ask(&index), ask(&store));
+    }
+}
+
+/// Most memory that this process had, in bytes, without what is mapped from files.
+fn status(field: &str) -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(field)).unwrap_or_default();
+    line.trim_matches([':', ' ', '\t']).trim_end_matches(" kB").trim().parse().unwrap_or(0) * 1024
+}
+
+/// Forgets what the system has of a file in memory.
+fn cool(path: &Path) {
+    let file = std::fs::File::open(path).expect("it is there");
+    let _ = file.sync_all();
+    let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
+}
+
+fn figures(trace: &Path) {
+    let mut options = OpenOptions::default();
+    let place: PathBuf = trace.with_extension("bench.tmtx");
+    options.index = IndexChoice::At(place.clone());
+    let begin = Instant::now();
+    let made = make_index(trace, &options).expect("a trace");
+    let (took, summary) = (begin.elapsed(), &made.summary);
+    let entities = summary.states + summary.events + summary.links + summary.samples;
+    println!(
+        "states {}, events {}, links {}, samples {}",
+        summary.states, summary.events, summary.links, summary.samples
+    );
+    println!(
+        "index {} bytes: {:.2} per entity, {:.2} per state",
+        made.bytes,
+        made.bytes as f64 / entities as f64,
+        made.bytes as f64 / summary.states as f64
+    );
+    if !made.was_there {
+        let rate = entities as f64 / took.as_secs_f64() / 1e6;
+        println!("made in {took:.1?}: {rate:.2} million entities a second; at most {} MB", status("VmHWM") >> 20);
+    }
+    let source = viewer::open(trace, &options).expect("it was just made");
+    let (model, containers, extent) = (source.model(), source.containers(), source.summary().extent);
+    let mut lanes: Vec<(u32, Lane)> = Vec::new();
+    for container in containers.iter() {
+        for ty in model.types.iter().filter(|ty| ty.kind == TypeKind::State) {
+            let values = model.values.iter().filter(|value| value.ty == ty.id).count() as u32;
+            let depths = source.depths(container.id, ty.id);
+            lanes.extend((0..depths).map(|depth| (values, Lane { container: container.id, ty: ty.id, depth })));
+        }
+    }
+    let of = |wanted: &dyn Fn(u32) -> bool, most: usize| -> Vec<Lane> {
+        lanes.iter().filter(|lane| wanted(lane.0)).map(|lane| lane.1).take(most).collect()
+    };
+    let (few, many, all) = (of(&|values| values <= 16, 64), of(&|values| values > 16, 64), of(&|_| true, 900));
+    drop(source);
+    for (name, cold) in [("cold", true), ("warm", false)] {
+        if cold {
+            cool(&place);
+        }
+        let begin = Instant::now();
+        let source = viewer::open(trace, &options).expect("it was just made");
+        let opened = begin.elapsed();
+        let cells = source.cells(&few, extent, 1600).map_or(0, |cells| cells.cells.len());
+        println!("{name}: opened in {opened:.1?}, with {cells} cells of the first picture in {:.1?}", begin.elapsed());
+    }
+    let source = viewer::open(trace, &options).expect("it was just made");
+    let length = extent.to.0 - extent.from.0;
+    let window = |share: i64| {
+        let from = extent.from.0 + length / 3;
+        Interval { from: GlobalNanos(from), to: GlobalNanos(from + length / share) }
+    };
+    for (name, lanes) in [("few values", &few), ("many values", &many), ("all", &all)] {
+        for (part, window) in [("whole", extent), ("a hundredth", window(100)), ("a ten-thousandth", window(10_000))] {
+            let took = least(|| source.cells(lanes, window, 1600));
+            println!("{} lanes of {name} × 1,600 columns, {part}: {took:.1?}", lanes.len());
+        }
+    }
+    let rows = of(&|_| true, 1024);
+    println!("time per value over {} lanes: {:.1?}", rows.len(), least(|| source.cells(&rows, window(3), 1)));
+    for ty in model.types.iter().filter(|ty| matches!(ty.kind, TypeKind::Link { .. })) {
+        let total = source.links(ty.id, window(3), 0).map_or(0, |links| links.total);
+        println!("{total} links counted: {:.1?}", least(|| source.links(ty.id, window(3), 0)));
+        println!("first 5,000 of them: {:.1?}", least(|| source.links(ty.id, window(3), 5_000)));
+    }
+}

@@ -1,0 +1,199 @@
+//! Facts of entities and relations between them (thesis P79, papers S22), from the few look-ups that the store in memory and the
+//! index both have.
+
+use converter::paje::{ContainerId, TypeId};
+
+use crate::query::{ContainerInfo, EntityId, Facts, Interval, Model, QueryError};
+use crate::store::{LinkRow, effective_end};
+
+/// An entity found by its number.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) name: String,
+    pub(crate) ty: TypeId,
+    pub(crate) container: ContainerId,
+    pub(crate) life: Interval,
+    /// Row of its extra fields; 0 when it has none.
+    pub(crate) detail: u32,
+}
+
+/// Value of an extra field.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum FieldValue {
+    Text(String),
+    Integer(i64),
+    Float(f64),
+    Container(ContainerId),
+}
+
+/// What an entity has beside its value.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Detail {
+    pub(crate) fields: Vec<(String, FieldValue)>,
+    /// Where in the source: file and line.
+    pub(crate) source: Option<(String, u32)>,
+}
+
+impl Detail {
+    /// Containers that it refers to.
+    fn references(&self) -> impl Iterator<Item = ContainerId> {
+        self.fields.iter().filter_map(|(_, value)| match value {
+            FieldValue::Container(container) => Some(*container),
+            _ => None,
+        })
+    }
+}
+
+/// The look-ups. Lists are cut after `most` entities.
+pub(crate) trait LookUp {
+    fn types(&self) -> &Model;
+    fn container(&self, id: ContainerId) -> Result<&ContainerInfo, QueryError>;
+    /// An entity by its number; for a container, itself.
+    fn find(&self, id: EntityId) -> Result<Found, QueryError>;
+    /// A link by its number.
+    fn link(&self, number: u32) -> Option<LinkRow>;
+    fn detail(&self, row: u32) -> Detail;
+    /// The text of a link's key.
+    fn key(&self, key: u64) -> String;
+    /// States in a container that overlap an interval, lane by lane.
+    fn states_during(&self, container: ContainerId, interval: Interval, most: usize) -> Vec<EntityId>;
+    /// States in a container that are there at a date, or just end or begin.
+    fn states_at(&self, container: ContainerId, date: i64, most: usize) -> Vec<EntityId>;
+    /// States that refer to a container and overlap an interval, by start.
+    fn referring(&self, container: ContainerId, interval: Interval, most: usize) -> Vec<EntityId>;
+    /// Links that start or end in a container at `from <= date <= to`, by that date.
+    fn link_ends(&self, container: ContainerId, from: i64, to: i64, most: usize) -> Vec<EntityId>;
+}
+
+/// What [`crate::query::TimelineSource::facts`] promises.
+pub(crate) fn facts(tables: &impl LookUp, id: EntityId) -> Result<Facts, QueryError> {
+    let found = tables.find(id)?;
+    let mut fields = Vec::new();
+    if let EntityId::Link(number) = id
+        && let Some(row) = tables.link(number)
+    {
+        fields.push(("from".to_owned(), container_path(tables, row.start).join(" › ")));
+        fields.push(("to".to_owned(), container_path(tables, row.end).join(" › ")));
+        fields.push(("key".to_owned(), tables.key(row.key)));
+    }
+    let Detail { fields: extra, source } = tables.detail(found.detail);
+    fields.extend(extra.into_iter().map(|(name, value)| {
+        let text = match value {
+            FieldValue::Text(text) => text,
+            FieldValue::Integer(number) => number.to_string(),
+            FieldValue::Float(number) => number.to_string(),
+            FieldValue::Container(container) => name_of(tables, container),
+        };
+        (name, text)
+    }));
+    Ok(Facts {
+        id,
+        type_path: type_path(tables.types(), found.ty),
+        container_path: container_path(tables, found.container),
+        name: found.name,
+        container: found.container,
+        life: found.life,
+        fields,
+        source,
+    })
+}
+
+fn name_of(tables: &impl LookUp, container: ContainerId) -> String {
+    let name = tables.container(container).map(|info| info.name.clone());
+    name.unwrap_or_else(|_| "a container that was left out".to_owned())
+}
+
+/// Names from the root, which is left out unless it is all there is.
+fn type_path(model: &Model, ty: TypeId) -> Vec<String> {
+    let mut path = Vec::new();
+    let mut at = ty;
+    while let Some(info) = model.types.get(at.index()) {
+        if at == TypeId::ROOT && !path.is_empty() {
+            break;
+        }
+        path.push(info.name.clone());
+        if info.parent >= at {
+            break;
+        }
+        at = info.parent;
+    }
+    path.reverse();
+    path
+}
+
+fn container_path(tables: &impl LookUp, container: ContainerId) -> Vec<String> {
+    let mut path = Vec::new();
+    let mut at = container;
+    while let Ok(info) = tables.container(at) {
+        if at == ContainerId::ROOT && !path.is_empty() {
+            break;
+        }
+        path.push(info.name.clone());
+        if info.parent >= at {
+            break;
+        }
+        at = info.parent;
+    }
+    path.reverse();
+    path
+}
+
+/// What [`crate::query::TimelineSource::related`] promises, and how it is decided:
+///
+/// - a state or event that refers to containers: the states of those containers that overlap it, and the containers;
+/// - a state: the states that refer to its container and overlap it, and the links that start or end in its container from
+///   its first date to its last, both included;
+/// - a link: the states of its two containers at its two dates, a state that just ends or begins there included;
+/// - an event: the states of its container at its date, likewise;
+/// - a container: the states that refer to it.
+pub(crate) fn related(tables: &impl LookUp, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
+    let found = tables.find(id)?;
+    let (from, to) = (found.life.from, found.life.to);
+    let low = from.min(to);
+    let during = Interval { from: low, to: converter::time::GlobalNanos(effective_end(low.0, from.max(to).0)) };
+    let mut related = Collector { entities: Vec::new(), limit, asked: id };
+    // A list may have an entity twice, and some that are known already.
+    let most = limit.saturating_add(1).saturating_mul(2);
+    // A reference may be to a container that the simulation left out.
+    let detail = tables.detail(found.detail);
+    for container in detail.references().filter(|&container| tables.container(container).is_ok()) {
+        related.add(vec![EntityId::Container(container)]);
+        related.add(tables.states_during(container, during, most));
+    }
+    match id {
+        EntityId::Container(container) => related.add(tables.referring(container, during, most)),
+        EntityId::State(_) => {
+            related.add(tables.referring(found.container, during, most));
+            related.add(tables.link_ends(found.container, from.0, to.0, most));
+        }
+        EntityId::Link(link) => {
+            if let Some(row) = tables.link(link) {
+                related.add(tables.states_at(row.start, row.start_time, most));
+                related.add(tables.states_at(row.end, row.end_time, most));
+            }
+        }
+        EntityId::Event(_) => related.add(tables.states_at(found.container, from.0, most)),
+        EntityId::Sample(_) => {}
+    }
+    Ok(related.entities)
+}
+
+/// Entities without repetition, up to a limit.
+struct Collector {
+    entities: Vec<EntityId>,
+    limit: usize,
+    asked: EntityId,
+}
+
+impl Collector {
+    fn add(&mut self, more: Vec<EntityId>) {
+        for entity in more {
+            if self.entities.len() >= self.limit {
+                break;
+            }
+            if entity != self.asked && !self.entities.contains(&entity) {
+                self.entities.push(entity);
+            }
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! Extra fields and source positions: rows of bytes, found by their number. An entity refers to its row; row 0 is "nothing".
+//!
+//! A row is a 0, then the file's text plus 1 or 0, the line, the number of fields, and for each its name, kind and value. Or a 1
+//! and two rows that are to be read as one: the two ends of a link.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::Path;
+
+use converter::paje::{ContainerId, Extra, ExtraValue, Source};
+use rustc_hash::FxHashMap;
+
+use super::bits::{put, take};
+use super::format::{Header, Place, TableRef};
+use super::image::Image;
+use super::output::Output;
+use super::scratch::Streams;
+use super::sort::Sorter;
+use super::table::{Table, TableWriter};
+use crate::answers::{Detail, FieldValue};
+
+/// Bytes of texts, and number of source positions, that are known again when they come again.
+const KNOWN_TEXT_BYTES: usize = 8 << 20;
+const KNOWN_PLACES: usize = 1 << 17;
+
+/// Items of any length: their bytes, and their lengths.
+#[derive(Clone, Copy, Debug)]
+struct Items {
+    bytes: usize,
+    lengths: usize,
+}
+
+impl Items {
+    fn new(streams: &mut Streams) -> Self {
+        Self { bytes: streams.open(), lengths: streams.open() }
+    }
+
+    fn push(self, streams: &mut Streams, item: &[u8]) {
+        streams.append(self.bytes, |out| out.extend_from_slice(item));
+        streams.append(self.lengths, |out| put(out, item.len() as u64));
+    }
+
+    /// Where each item begins, and where the last ends; and the bytes.
+    fn write(self, streams: &Streams, count: u64, folder: &Path, out: &mut Output) -> io::Result<(TableRef, Place)> {
+        let mut begins = TableWriter::<1>::new(folder, out)?;
+        let (mut lengths, mut at) = (streams.read(self.lengths)?, 0);
+        for _ in 0..count {
+            begins.push(out, [at])?;
+            at += lengths.number()?;
+        }
+        begins.push(out, [at])?;
+        let begins = begins.finish(out, 0)?;
+        let place = Place { at: out.align()?, len: at };
+        streams.read(self.bytes)?.copy_to(out)?;
+        Ok((begins, place))
+    }
+}
+
+/// Takes rows and texts while a trace is read.
+#[derive(Debug)]
+pub(super) struct DetailWriter {
+    rows: Items,
+    /// Rows so far, with row 0.
+    count: u32,
+    texts: Items,
+    text_count: u32,
+    known_texts: HashMap<Box<str>, u32>,
+    known_bytes: usize,
+    /// Rows that hold only a source position.
+    places: FxHashMap<(u32, u32), u32>,
+    keys: Sorter<2, 1>,
+    /// Containers that rows of open entities refer to.
+    references: FxHashMap<u32, Vec<ContainerId>>,
+    row: Vec<u8>,
+}
+
+impl DetailWriter {
+    pub(super) fn new(folder: &Path, streams: &mut Streams) -> Self {
+        let (rows, texts) = (Items::new(streams), Items::new(streams));
+        rows.push(streams, &[]);
+        Self {
+            rows,
+            count: 1,
+            texts,
+            text_count: 0,
+            known_texts: HashMap::new(),
+            known_bytes: 0,
+            places: FxHashMap::default(),
+            keys: Sorter::new(folder),
+            references: FxHashMap::default(),
+            row: Vec::new(),
+        }
+    }
+
+    fn push_text(&mut self, streams: &mut Streams, text: &str) -> u32 {
+        let number = self.text_count;
+        self.text_count = self.text_count.saturating_add(1);
+        self.texts.push(streams, text.as_bytes());
+        number
+    }
+
+    fn intern(&mut self, streams: &mut Streams, text: &str) -> u32 {
+        if let Some(&number) = self.known_texts.get(text) {
+            return number;
+        }
+        if self.known_bytes > KNOWN_TEXT_BYTES {
+            self.known_texts.clear();
+            self.known_bytes = 0;
+        }
+        let number = self.push_text(streams, text);
+        self.known_bytes += text.len() + 48;
+        self.known_texts.insert(text.into(), number);
+        number
+    }
+
+    /// The row of an entity with these extra fields and this source position.
+    pub(super) fn add(&mut self, streams: &mut Streams, extra: &[Extra<'_>], source: Option<Source<'_>>) -> u32 {
+        let place = source.map(|place| (self.intern(streams, place.file), place.line));
+        if extra.is_empty() {
+            let Some(place) = place else { return 0 };
+            if let Some(&row) = self.places.get(&place) {
+                return row;
+            }
+        }
+        let mut row = std::mem::take(&mut self.row);
+        row.clear();
+        let (file, line) = place.map_or((0, 0), |(file, line)| (u64::from(file) + 1, line));
+        [0, file, line.into(), extra.len() as u64].into_iter().for_each(|number| put(&mut row, number));
+        let mut references = Vec::new();
+        for field in extra {
+            put(&mut row, self.intern(streams, field.name).into());
+            let (kind, value) = match field.value {
+                ExtraValue::Text(text) => (0, self.intern(streams, text).into()),
+                ExtraValue::Integer(number) => (1, (number.wrapping_shl(1) ^ (number >> 63)).cast_unsigned()),
+                ExtraValue::Float(number) => (2, number.to_bits().swap_bytes()),
+                ExtraValue::Container(container) => {
+                    references.push(container);
+                    (3, container.0.into())
+                }
+            };
+            row.push(kind);
+            put(&mut row, value);
+        }
+        let number = self.push(streams, &row);
+        self.row = row;
+        if number != 0 && !references.is_empty() {
+            self.references.insert(number, references);
+        }
+        if let Some(place) = place.filter(|_| extra.is_empty()) {
+            if self.places.len() >= KNOWN_PLACES {
+                self.places.clear();
+            }
+            self.places.insert(place, number);
+        }
+        number
+    }
+
+    fn push(&mut self, streams: &mut Streams, row: &[u8]) -> u32 {
+        let number = self.count;
+        // Numbers have 32 bits; what comes later has no fields.
+        let Some(next) = number.checked_add(1) else { return 0 };
+        self.count = next;
+        self.rows.push(streams, row);
+        number
+    }
+
+    /// A row with the fields of two others, and the source of the first that has one.
+    pub(super) fn join(&mut self, streams: &mut Streams, first: u32, second: u32) -> u32 {
+        self.forget(first);
+        self.forget(second);
+        if second == 0 || first == second {
+            return first;
+        }
+        if first == 0 {
+            return second;
+        }
+        let mut row = Vec::new();
+        [1, first.into(), second.into()].into_iter().for_each(|number| put(&mut row, number));
+        self.push(streams, &row)
+    }
+
+    /// Containers that a row refers to. The entity has ended: they are forgotten.
+    pub(super) fn references(&mut self, row: u32) -> Vec<ContainerId> {
+        if row == 0 { Vec::new() } else { self.references.remove(&row).unwrap_or_default() }
+    }
+
+    pub(super) fn forget(&mut self, row: u32) {
+        if !self.references.is_empty() {
+            self.references.remove(&row);
+        }
+    }
+
+    /// Keeps the text that a file uses for a link key.
+    pub(super) fn name_key(&mut self, streams: &mut Streams, key: u64, text: &str) {
+        let number = self.push_text(streams, text);
+        self.keys.push([key, number.into()]);
+    }
+
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.keys.flush()
+    }
+
+    /// Writes everything.
+    pub(super) fn write(
+        self,
+        streams: &Streams,
+        folder: &Path,
+        out: &mut Output,
+        header: &mut Header,
+    ) -> io::Result<()> {
+        (header.detail_rows, header.detail_bytes) = self.rows.write(streams, self.count.into(), folder, out)?;
+        (header.text_ends, header.text_bytes) = self.texts.write(streams, self.text_count.into(), folder, out)?;
+        let (mut keys, mut table) = (self.keys.finish()?, TableWriter::<2>::new(folder, out)?);
+        while let Some(row) = keys.next()? {
+            table.push(out, row)?;
+        }
+        header.keys = table.finish(out, 0)?;
+        Ok(())
+    }
+}
+
+/// Reads rows from an image.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Details<'a>(pub(super) &'a Image);
+
+impl<'a> Details<'a> {
+    fn item(&self, begins: TableRef, bytes: Place, number: u64) -> &'a [u8] {
+        let begins = Table::<1>::new(self.0, begins);
+        if number + 1 >= begins.rows() {
+            return &[];
+        }
+        let ([from], [to]) = (begins.row(number), begins.row(number + 1));
+        if from >= to || to > bytes.len {
+            return &[];
+        }
+        self.0.bytes(bytes.at.saturating_add(from), (to - from) as usize)
+    }
+
+    fn text(&self, number: u64) -> String {
+        let header = &self.0.header;
+        String::from_utf8_lossy(self.item(header.text_ends, header.text_bytes, number)).into_owned()
+    }
+
+    /// The text of a link key; `k` and its number where the trace had no text.
+    pub(super) fn key(&self, key: u64) -> String {
+        let keys = Table::<2>::new(self.0, self.0.header.keys);
+        let row = keys.lower(0, key);
+        if row < keys.rows() {
+            let [found, text] = keys.row(row);
+            if found == key {
+                return self.text(text);
+            }
+        }
+        format!("k{key}")
+    }
+
+    /// All of a row.
+    pub(super) fn detail(&self, row: u32) -> Detail {
+        let mut detail = Detail::default();
+        if row != 0 {
+            self.read(row.into(), true, &mut detail);
+        }
+        detail
+    }
+
+    fn read(&self, row: u64, may_join: bool, detail: &mut Detail) -> Option<()> {
+        let header = &self.0.header;
+        let mut rest = self.item(header.detail_rows, header.detail_bytes, row);
+        if take(&mut rest)? == 1 {
+            let (first, second) = (take(&mut rest)?, take(&mut rest)?);
+            if may_join {
+                self.read(first, false, detail);
+                self.read(second, false, detail);
+            }
+            return Some(());
+        }
+        let (file, line, count) = (take(&mut rest)?, take(&mut rest)?, take(&mut rest)?);
+        if let Some(file) = file.checked_sub(1)
+            && detail.source.is_none()
+        {
+            detail.source = Some((self.text(file), line as u32));
+        }
+        for _ in 0..count {
+            let name = self.text(take(&mut rest)?);
+            let (&kind, behind) = rest.split_first()?;
+            rest = behind;
+            let value = take(&mut rest)?;
+            let value = match kind {
+                0 => FieldValue::Text(self.text(value)),
+                1 => FieldValue::Integer((value >> 1).cast_signed() ^ -((value & 1).cast_signed())),
+                2 => FieldValue::Float(f64::from_bits(value.swap_bytes())),
+                _ => FieldValue::Container(ContainerId(value as u32)),
+            };
+            detail.fields.push((name, value));
+        }
+        Some(())
+    }
+}

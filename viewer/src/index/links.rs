@@ -1,0 +1,171 @@
+//! Links in an image: those of a type by the earlier of their two dates, and all their ends by container and date.
+
+use std::ops::ControlFlow;
+
+use converter::paje::{ContainerId, TypeId, ValueId};
+
+use super::bits::{date, ordered};
+use super::format::{LaneRecord, TableRef};
+use super::image::Image;
+use super::table::{Block, Table};
+use super::tree::Tree;
+use crate::query::{EntityId, GlobalNanos, Interval, Link};
+use crate::store::LinkRow;
+use crate::store::effective_end;
+
+/// Columns: earlier date, length, value, start, end, holder, key, and the detail row with whether the end comes first.
+pub(super) const COLUMNS: usize = 8;
+
+/// All links of a type.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LinkTable<'a> {
+    pub(super) record: LaneRecord,
+    table: Table<'a, COLUMNS>,
+    ends: Table<'a, 1>,
+    tree: Tree<'a>,
+}
+
+/// The words of a row.
+pub(super) fn words(row: &LinkRow) -> [u64; COLUMNS] {
+    let low = row.start_time.min(row.end_time);
+    [
+        ordered(low),
+        row.start_time.max(row.end_time).wrapping_sub(low).cast_unsigned(),
+        row.value.0.into(),
+        row.start.0.into(),
+        row.end.0.into(),
+        row.holder.0.into(),
+        row.key,
+        u64::from(row.detail) << 1 | u64::from(row.end_time < row.start_time),
+    ]
+}
+
+/// The row of these words.
+pub(super) fn row(words: [u64; COLUMNS]) -> LinkRow {
+    let [low, length, value, start, end, holder, key, detail] = words;
+    let (low, high) = (date(low), date(low).wrapping_add(length.cast_signed()));
+    let (start_time, end_time) = if detail & 1 == 0 { (low, high) } else { (high, low) };
+    LinkRow {
+        start_time,
+        end_time,
+        key,
+        value: ValueId(value as u32),
+        holder: ContainerId(holder as u32),
+        start: ContainerId(start as u32),
+        end: ContainerId(end as u32),
+        detail: (detail >> 1) as u32,
+    }
+}
+
+/// The end that overlap tests use.
+fn late(block: &Block<'_, COLUMNS>, index: usize) -> i64 {
+    let low = date(block.columns[0].get(index));
+    effective_end(low, low.wrapping_add(block.columns[1].get(index).cast_signed()))
+}
+
+impl<'a> LinkTable<'a> {
+    pub(super) fn new(image: &'a Image, record: LaneRecord) -> Self {
+        let ends = TableRef { rows: record.values.len, payload: record.values.at, directory: record.extra };
+        Self {
+            record,
+            table: Table::new(image, record.table),
+            ends: Table::new(image, ends),
+            tree: Tree { image, at: record.sums.at },
+        }
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.table.rows()
+    }
+
+    pub(super) fn row(&self, index: u64) -> LinkRow {
+        row(self.table.row(index))
+    }
+
+    fn started(&self, interval: Interval) -> u64 {
+        self.table.lower(0, ordered(interval.to.0))
+    }
+
+    /// How many overlap an interval. O(log n): whatever ended by its start also started before its end.
+    pub(super) fn count(&self, interval: Interval) -> u64 {
+        let ended = interval.from.0.checked_add(1).map_or(self.len(), |after| self.ends.lower(0, ordered(after)));
+        self.started(interval).saturating_sub(ended)
+    }
+
+    /// The first that overlap an interval, by their earlier date.
+    pub(super) fn list(&self, interval: Interval, limit: usize) -> Vec<Link> {
+        let mut links = Vec::new();
+        if limit == 0 {
+            return links;
+        }
+        let rows = 0..self.started(interval);
+        self.tree.visit(self.table, rows, interval.from.0, late, |block, index| {
+            let row = row(block.columns.map(|column| column.get(index)));
+            links.push(Link {
+                id: EntityId::Link(self.record.base.wrapping_add((block.row + index as u64) as u32)),
+                ty: TypeId(self.record.ty),
+                value: row.value,
+                start_time: GlobalNanos(row.start_time),
+                end_time: GlobalNanos(row.end_time),
+                start: row.start,
+                end: row.end,
+            });
+            if links.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        links
+    }
+}
+
+/// First row of `0..rows` that is not before what `is_before` tells.
+pub(super) fn partition(rows: u64, is_before: impl Fn(u64) -> bool) -> u64 {
+    let (mut low, mut high) = (0, rows);
+    while low < high {
+        let middle = low.midpoint(high);
+        if is_before(middle) { low = middle + 1 } else { high = middle }
+    }
+    low
+}
+
+/// Links that start or end in `container` at `from <= date <= to`, by that date.
+pub(super) fn ends_within(
+    ends: Table<'_, 3>,
+    container: ContainerId,
+    from: i64,
+    to: i64,
+    most: usize,
+) -> Vec<EntityId> {
+    let key = |row| {
+        let [container, date, _] = ends.row(row);
+        (container, date)
+    };
+    let container = u64::from(container.0);
+    let first = partition(ends.rows(), |row| key(row) < (container, ordered(from)));
+    let last = partition(ends.rows(), |row| key(row) <= (container, ordered(to)));
+    ends.list(first..last, most, |block, index| EntityId::Link(block.columns[2].get(index) as u32))
+}
+
+/// States that refer to `container` and overlap the interval, by start.
+pub(super) fn referring(
+    table: Table<'_, 4>,
+    tree: Tree<'_>,
+    container: ContainerId,
+    interval: Interval,
+    most: usize,
+) -> Vec<EntityId> {
+    let key = |row| {
+        let [container, start, ..] = table.row(row);
+        (container, start)
+    };
+    let container = u64::from(container.0);
+    let first = partition(table.rows(), |row| key(row) < (container, 0));
+    let last = partition(table.rows(), |row| key(row) < (container, ordered(interval.to.0)));
+    let mut states = Vec::new();
+    if most > 0 {
+        let end = |block: &Block<'_, 4>, index: usize| date(block.columns[2].get(index));
+        tree.visit(table, first..last, interval.from.0, end, |block, index| {
+            states.push(EntityId::State(block.columns[3].get(index) as u32));
+            if states.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+    }
+    states
+}

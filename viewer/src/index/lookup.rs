@@ -1,0 +1,153 @@
+//! Where the index of a trace is, and what makes it stale.
+
+use std::fs::{self, File, Metadata, Permissions};
+use std::io::{self, Read as _, Seek as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use twox_hash::XxHash3_64;
+
+use super::format::Key;
+use crate::open::{IndexChoice, OpenOptions};
+
+/// A Pajé file of this size is read in about a second: it needs no index, and no file appears beside it.
+const SMALL_TEXT: u64 = 32 << 20;
+/// The same for a run, which has several records in the room of a line of text.
+const SMALL_RUN: u64 = 8 << 20;
+/// Bytes of a file that its hash takes in at each of [`SAMPLES`] places; its beginning and end are among them.
+const SAMPLE_BYTES: u64 = 1 << 16;
+const SAMPLES: u64 = 16;
+/// Ending of an index.
+const ENDING: &str = "tmtx";
+
+/// Where an index would be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// There, as the user said.
+    Given(PathBuf),
+    /// In the first of these places that can be written; a later one is in the user's cache.
+    Usual(Vec<PathBuf>),
+}
+
+impl Target {
+    /// The places in order.
+    pub(crate) fn places(&self) -> &[PathBuf] {
+        match self {
+            Self::Given(path) => std::slice::from_ref(path),
+            Self::Usual(paths) => paths,
+        }
+    }
+}
+
+/// What is known of a trace before it is read.
+#[derive(Clone, Debug)]
+pub(crate) struct Lookup {
+    pub(crate) key: Key,
+    pub(crate) target: Target,
+    /// Whether it is as well read into memory.
+    pub(crate) is_small: bool,
+    /// Of the trace, without those to execute.
+    pub(crate) permissions: Option<Permissions>,
+}
+
+impl Lookup {
+    /// Looks at the trace at `path`. `None` when it can have no index: it is no file, still being written, or the user wants none.
+    pub(crate) fn new(path: &Path, options: &OpenOptions) -> io::Result<Option<Self>> {
+        let metadata = fs::metadata(path)?;
+        if options.index == IndexChoice::None || !(metadata.is_dir() || metadata.is_file()) {
+            return Ok(None);
+        }
+        let Some(files) = files(path, &metadata)? else { return Ok(None) };
+        let mut content = Vec::new();
+        let (mut size, mut is_run) = (0_u64, metadata.is_dir());
+        for file in &files {
+            let (bytes, starts_run) = describe(file, &mut content)?;
+            size += bytes;
+            is_run |= starts_run;
+        }
+        let options_text = format!(
+            "{} {:?} {} {:?} {:?}",
+            env!("CARGO_PKG_VERSION"),
+            options.clock,
+            options.causal,
+            options.output,
+            options.rules
+        );
+        let hash = |bytes: &[u8]| XxHash3_64::oneshot(bytes);
+        let key = Key { size, content: hash(&content), options: hash(options_text.as_bytes()) };
+        let permissions = files.first().and_then(|file| fs::metadata(file).ok()).map(|metadata| {
+            let mut permissions = metadata.permissions();
+            permissions.set_mode(permissions.mode() & 0o666 | 0o600);
+            permissions
+        });
+        let is_small = size < if is_run { SMALL_RUN } else { SMALL_TEXT };
+        Ok(Some(Self { key, target: target(path, metadata.is_dir(), options), is_small, permissions }))
+    }
+}
+
+/// The files of a trace; `None` when one is still being written.
+fn files(path: &Path, metadata: &Metadata) -> io::Result<Option<Vec<PathBuf>>> {
+    if metadata.is_file() {
+        let is_live = path.extension().is_some_and(|ending| ending == "live") || path.with_extension("live").exists();
+        return Ok((!is_live).then(|| vec![path.to_owned()]));
+    }
+    let mut files = Vec::new();
+    for entry in fs::read_dir(path)? {
+        let file = entry?.path();
+        match file.extension().and_then(|ending| ending.to_str()) {
+            Some("live") => return Ok(None),
+            Some("tmt") => files.push(file),
+            _ => {}
+        }
+    }
+    files.sort_unstable();
+    Ok((!files.is_empty()).then_some(files))
+}
+
+/// Appends what stands for a file: its name, size and date, and samples of its bytes. Its inode is not among them, so that a
+/// trace can be copied together with its index. Tells its size, and whether it is part of a run.
+fn describe(path: &Path, out: &mut Vec<u8>) -> io::Result<(u64, bool)> {
+    let mut file = File::open(path)?;
+    let metadata = file.metadata()?;
+    let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    let size = metadata.len();
+    out.extend_from_slice(name);
+    out.extend_from_slice(&[0]);
+    out.extend_from_slice(&size.to_le_bytes());
+    out.extend_from_slice(&modified.map_or(0, |date| date.as_nanos()).to_le_bytes());
+    let mut starts_run = false;
+    let mut sample = Vec::new();
+    let samples = SAMPLES.min(size.div_ceil(SAMPLE_BYTES)).max(1);
+    for number in 0..samples {
+        let last = size.saturating_sub(SAMPLE_BYTES);
+        let at =
+            if samples == 1 { 0 } else { (u128::from(last) * u128::from(number) / u128::from(samples - 1)) as u64 };
+        file.seek(io::SeekFrom::Start(at))?;
+        sample.clear();
+        (&mut file).take(SAMPLE_BYTES).read_to_end(&mut sample)?;
+        starts_run |= number == 0 && sample.starts_with(&tracer_format::FILE_MAGIC);
+        out.extend_from_slice(&XxHash3_64::oneshot(&sample).to_le_bytes());
+    }
+    Ok((size, starts_run))
+}
+
+/// Beside a file, inside a run; else in the user's cache, under a name that has the trace's whole path in it.
+fn target(path: &Path, is_folder: bool, options: &OpenOptions) -> Target {
+    if let IndexChoice::At(path) = &options.index {
+        return Target::Given(path.clone());
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let beside =
+        if is_folder { path.join(format!("index.{ENDING}")) } else { path.with_file_name(format!("{name}.{ENDING}")) };
+    let mut places = vec![beside];
+    let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let cache = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
+    if let (Some(cache), Ok(whole)) = (cache, fs::canonicalize(path)) {
+        let hash = XxHash3_64::oneshot(whole.as_os_str().as_encoded_bytes());
+        let stem = whole.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        places.push(cache.join("tumit").join(format!("{stem}-{hash:016x}.{ENDING}")));
+    }
+    Target::Usual(places)
+}

@@ -1,0 +1,170 @@
+//! What of an index is read as a whole when it is opened: the summary, types, values and containers.
+
+use converter::paje::{Color, ContainerId, TypeId, TypeKind, ValueId};
+use converter::time::GlobalNanos;
+
+use super::bits::{put, take};
+use crate::query::{ContainerInfo, Interval, Model, Summary, TypeInfo, ValueInfo};
+
+/// Summary, model, containers in order, and by container id the rows of their extra fields.
+#[derive(Debug, PartialEq)]
+pub(super) struct Whole {
+    pub(super) summary: Summary,
+    pub(super) model: Model,
+    pub(super) containers: Vec<ContainerInfo>,
+    pub(super) details: Vec<u32>,
+}
+
+fn text(out: &mut Vec<u8>, text: &str) {
+    put(out, text.len() as u64);
+    out.extend_from_slice(text.as_bytes());
+}
+
+fn signed(out: &mut Vec<u8>, number: i64) {
+    put(out, (number.wrapping_shl(1) ^ (number >> 63)).cast_unsigned());
+}
+
+fn interval(out: &mut Vec<u8>, interval: Interval) {
+    signed(out, interval.from.0);
+    signed(out, interval.to.0);
+}
+
+fn color(out: &mut Vec<u8>, color: Color) {
+    out.extend_from_slice(&[color.red, color.green, color.blue]);
+}
+
+impl Whole {
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        let Self { summary, model, containers, details } = self;
+        text(&mut out, &summary.name);
+        interval(&mut out, summary.extent);
+        for count in [summary.containers, summary.states, summary.events, summary.links, summary.samples] {
+            put(&mut out, count);
+        }
+        put(&mut out, u64::from(summary.intact));
+        put(&mut out, summary.remarks.len() as u64);
+        summary.remarks.iter().for_each(|remark| text(&mut out, remark));
+        put(&mut out, model.types.len() as u64);
+        for ty in &model.types {
+            let (kind, ends) = match ty.kind {
+                TypeKind::Container => (0, None),
+                TypeKind::State => (1, None),
+                TypeKind::Event => (2, None),
+                TypeKind::Variable => (3, None),
+                TypeKind::Link { start, end } => (4, Some([start, end])),
+            };
+            put(&mut out, kind);
+            ends.into_iter().flatten().for_each(|end| put(&mut out, end.0.into()));
+            put(&mut out, ty.parent.0.into());
+            text(&mut out, &ty.name);
+            put(&mut out, u64::from(ty.color.is_some()));
+            ty.color.into_iter().for_each(|of| color(&mut out, of));
+        }
+        put(&mut out, model.values.len() as u64);
+        for value in &model.values {
+            put(&mut out, value.ty.0.into());
+            text(&mut out, &value.name);
+            color(&mut out, value.color);
+        }
+        put(&mut out, containers.len() as u64);
+        for container in containers {
+            for number in [container.id.0, container.ty.0, container.parent.0, container.depth] {
+                put(&mut out, number.into());
+            }
+            text(&mut out, &container.name);
+            interval(&mut out, container.life);
+        }
+        put(&mut out, details.len() as u64);
+        details.iter().for_each(|&row| put(&mut out, row.into()));
+        out
+    }
+
+    /// `None` when the bytes end early or make no sense.
+    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut from = Reader(bytes);
+        let (name, extent) = (from.text()?, from.interval()?);
+        let [containers, states, events, links, samples] =
+            [from.number()?, from.number()?, from.number()?, from.number()?, from.number()?];
+        let (intact, remarks) = (from.number()? == 1, from.list(Reader::text)?);
+        let summary =
+            Summary { name, extent, containers, states, events, links, samples, remarks, intact, generation: 1 };
+        let mut types: Vec<TypeInfo> = from.list(Reader::ty)?;
+        types.iter_mut().enumerate().for_each(|(at, ty)| ty.id = TypeId(at as u32));
+        let mut values: Vec<ValueInfo> = from.list(Reader::value)?;
+        values.iter_mut().enumerate().for_each(|(at, value)| value.id = ValueId(at as u32));
+        let is_known = |ty: TypeId| ty.index() < types.len();
+        let types_known = types.iter().all(|ty| is_known(ty.parent)) && values.iter().all(|value| is_known(value.ty));
+        let containers: Vec<ContainerInfo> = from.list(Reader::container)?;
+        let details = from.list(|from| u32::try_from(from.number()?).ok())?;
+        let containers_known =
+            containers.iter().all(|container| is_known(container.ty) && container.id.index() < details.len());
+        let model = Model { types, values };
+        (types_known && containers_known).then_some(Self { summary, model, containers, details })
+    }
+}
+
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn number(&mut self) -> Option<u64> {
+        take(&mut self.0)
+    }
+
+    fn small(&mut self) -> Option<u32> {
+        u32::try_from(self.number()?).ok()
+    }
+
+    fn signed(&mut self) -> Option<i64> {
+        let number = self.number()?;
+        Some((number >> 1).cast_signed() ^ -((number & 1).cast_signed()))
+    }
+
+    fn interval(&mut self) -> Option<Interval> {
+        Some(Interval { from: GlobalNanos(self.signed()?), to: GlobalNanos(self.signed()?) })
+    }
+
+    fn text(&mut self) -> Option<String> {
+        let length = usize::try_from(self.number()?).ok()?;
+        let (text, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        String::from_utf8(text.to_vec()).ok()
+    }
+
+    fn color(&mut self) -> Option<Color> {
+        let (&[red, green, blue], rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(Color { red, green, blue })
+    }
+
+    /// A list that says how long it is; every item takes a byte at least.
+    fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        let length = usize::try_from(self.number()?).ok().filter(|&length| length <= self.0.len())?;
+        (0..length).map(|_| item(self)).collect()
+    }
+
+    fn ty(&mut self) -> Option<TypeInfo> {
+        let kind = match self.number()? {
+            0 => TypeKind::Container,
+            1 => TypeKind::State,
+            2 => TypeKind::Event,
+            3 => TypeKind::Variable,
+            4 => TypeKind::Link { start: TypeId(self.small()?), end: TypeId(self.small()?) },
+            _ => return None,
+        };
+        let (parent, name) = (TypeId(self.small()?), self.text()?);
+        let color = if self.number()? == 1 { Some(self.color()?) } else { None };
+        Some(TypeInfo { id: TypeId::ROOT, kind, parent, name, color })
+    }
+
+    fn value(&mut self) -> Option<ValueInfo> {
+        let (ty, name, color) = (TypeId(self.small()?), self.text()?, self.color()?);
+        Some(ValueInfo { id: ValueId(0), ty, name, color })
+    }
+
+    fn container(&mut self) -> Option<ContainerInfo> {
+        let [id, ty, parent, depth] = [self.small()?, self.small()?, self.small()?, self.small()?];
+        let (name, life) = (self.text()?, self.interval()?);
+        Some(ContainerInfo { id: ContainerId(id), ty: TypeId(ty), parent: ContainerId(parent), depth, name, life })
+    }
+}

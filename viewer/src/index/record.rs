@@ -1,0 +1,231 @@
+//! [`Recorder`]: takes entities from the simulation as they end, into one stream of bytes per lane.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use converter::paje::{ContainerId, Extra, Source, TypeId, ValueId};
+use converter::time::GlobalNanos;
+
+use super::bits::put;
+use super::details::DetailWriter;
+use super::links;
+use super::scratch::Streams;
+use super::sort::Sorter;
+use crate::query::Interval;
+use crate::sim::{EndedLink, EndedState, Entities, Place};
+use crate::store::{LinkRow, effective_end};
+
+/// Operations between two looks at whether to stop.
+const OPERATIONS_PER_LOOK: u32 = 1 << 12;
+
+/// A list of entities in a stream.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lane {
+    pub(super) container: ContainerId,
+    pub(super) ty: TypeId,
+    pub(super) depth: u32,
+    pub(super) stream: usize,
+    pub(super) rows: u64,
+    /// States: end of the last one. Events: its date. Variables: where the last sample begins.
+    pub(super) last: i64,
+    /// Variables: where the last sample ends.
+    pub(super) end: i64,
+    /// Events: whether all came by date.
+    pub(super) is_sorted: bool,
+}
+
+/// Rows of links: type, and the columns of their table.
+pub(super) const LINK_WORDS: usize = 1 + links::COLUMNS;
+
+/// What is gathered.
+#[derive(Debug)]
+pub(super) struct Recorder {
+    pub(super) folder: PathBuf,
+    pub(super) streams: Streams,
+    /// Lanes of a place by depth.
+    pub(super) states: Vec<Vec<Lane>>,
+    pub(super) marks: Vec<Option<Lane>>,
+    pub(super) variables: Vec<Option<Lane>>,
+    pub(super) links: Sorter<LINK_WORDS, 2>,
+    pub(super) details: DetailWriter,
+    /// States that refer to containers: container, start, effective end, stream, row.
+    pub(super) references: usize,
+    pub(super) reference_count: u64,
+    cancel: Option<Arc<AtomicBool>>,
+    looks: u32,
+}
+
+impl Recorder {
+    /// Gathers in `folder`, until it is told to stop.
+    pub(super) fn new(folder: &Path, cancel: Option<Arc<AtomicBool>>) -> Self {
+        let mut streams = Streams::new(folder);
+        let details = DetailWriter::new(folder, &mut streams);
+        let references = streams.open();
+        Self {
+            folder: folder.to_owned(),
+            streams,
+            states: Vec::new(),
+            marks: Vec::new(),
+            variables: Vec::new(),
+            links: Sorter::new(folder),
+            details,
+            references,
+            reference_count: 0,
+            cancel,
+            looks: 0,
+        }
+    }
+
+    /// Whether the user does not want the index any more: an error then.
+    pub(super) fn look(&self) -> io::Result<()> {
+        match &self.cancel {
+            Some(cancel) if cancel.load(Ordering::Relaxed) => Err(io::ErrorKind::Interrupted.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The lane of a place.
+fn lane<'a>(lanes: &'a mut Vec<Option<Lane>>, place: Place, streams: &mut Streams) -> &'a mut Lane {
+    let at = place.number as usize;
+    if lanes.len() <= at {
+        lanes.resize(at + 1, None);
+    }
+    lanes[at].get_or_insert_with(|| new_lane(place, 0, streams))
+}
+
+fn new_lane(place: Place, depth: u32, streams: &mut Streams) -> Lane {
+    let (container, ty, stream) = (place.container, place.ty, streams.open());
+    Lane { container, ty, depth, stream, rows: 0, last: 0, end: 0, is_sorted: true }
+}
+
+/// A value, and a detail row if there is one.
+fn put_value(out: &mut Vec<u8>, value: ValueId, detail: u32) {
+    put(out, u64::from(value.0) << 1 | u64::from(detail != 0));
+    if detail != 0 {
+        put(out, detail.into());
+    }
+}
+
+/// A difference of either sign as an unsigned number, small for small ones.
+pub(super) fn fold(difference: i64) -> u64 {
+    (difference.wrapping_shl(1) ^ (difference >> 63)).cast_unsigned()
+}
+
+/// The difference of [`fold`].
+pub(super) fn unfold(number: u64) -> i64 {
+    (number >> 1).cast_signed() ^ -((number & 1).cast_signed())
+}
+
+impl Entities for Recorder {
+    /// Their numbers have 32 bits.
+    const MOST: u64 = u32::MAX as u64;
+
+    fn detail(&mut self, extra: &[Extra<'_>], source: Option<Source<'_>>) -> u32 {
+        self.details.add(&mut self.streams, extra, source)
+    }
+
+    fn join(&mut self, start: u32, end: u32) -> u32 {
+        self.details.join(&mut self.streams, start, end)
+    }
+
+    fn forget(&mut self, detail: u32) {
+        self.details.forget(detail);
+    }
+
+    fn name_key(&mut self, key: u64, text: &str) {
+        self.details.name_key(&mut self.streams, key, text);
+    }
+
+    #[inline]
+    fn state(&mut self, place: Place, state: EndedState) {
+        let at = place.number as usize;
+        if self.states.len() <= at {
+            self.states.resize_with(at + 1, Vec::new);
+        }
+        let lanes = &mut self.states[at];
+        while lanes.len() <= state.depth as usize {
+            let depth = lanes.len() as u32;
+            lanes.push(new_lane(place, depth, &mut self.streams));
+        }
+        let lane = &mut lanes[state.depth as usize];
+        let (start, end) = (state.life.from.0, state.life.to.0);
+        let last = std::mem::replace(&mut lane.last, end);
+        self.streams.append(lane.stream, |out| {
+            put(out, start.wrapping_sub(last).cast_unsigned());
+            put(out, end.wrapping_sub(start).cast_unsigned());
+            put_value(out, state.value, state.detail);
+        });
+        let (stream, row) = (lane.stream, lane.rows);
+        lane.rows += 1;
+        if state.detail != 0 {
+            let mut containers = self.details.references(state.detail);
+            // A state may name a container twice, as what it waits for and what owns it.
+            containers.sort_unstable();
+            containers.dedup();
+            self.reference_count += containers.len() as u64;
+            for container in containers {
+                self.streams.append(self.references, |out| {
+                    put(out, container.0.into());
+                    put(out, fold(start));
+                    put(out, effective_end(start, end).wrapping_sub(start).cast_unsigned());
+                    put(out, stream as u64);
+                    put(out, row);
+                });
+            }
+        }
+    }
+
+    fn event(&mut self, place: Place, time: GlobalNanos, value: ValueId, detail: u32) {
+        self.details.forget(detail);
+        let lane = lane(&mut self.marks, place, &mut self.streams);
+        lane.is_sorted &= lane.rows == 0 || lane.last <= time.0;
+        let last = std::mem::replace(&mut lane.last, time.0);
+        lane.rows += 1;
+        self.streams.append(lane.stream, |out| {
+            put(out, fold(time.0.wrapping_sub(last)));
+            put_value(out, value, detail);
+        });
+    }
+
+    fn sample(&mut self, place: Place, life: Interval, value: f64) {
+        let lane = lane(&mut self.variables, place, &mut self.streams);
+        let last = std::mem::replace(&mut lane.last, life.from.0);
+        (lane.rows, lane.end) = (lane.rows + 1, life.to.0);
+        self.streams.append(lane.stream, |out| {
+            put(out, fold(life.from.0.wrapping_sub(last)));
+            put(out, value.to_bits().swap_bytes());
+        });
+    }
+
+    fn link(&mut self, link: &EndedLink) {
+        let row = LinkRow {
+            start_time: link.start_time.0,
+            end_time: link.end_time.0,
+            key: link.key,
+            value: link.value,
+            holder: link.container,
+            start: link.start,
+            end: link.end,
+            detail: link.detail,
+        };
+        let mut words = [0; LINK_WORDS];
+        words[0] = link.ty.0.into();
+        words[1..].copy_from_slice(&links::words(&row));
+        self.links.push(words);
+    }
+
+    #[inline]
+    fn after(&mut self) -> io::Result<()> {
+        self.looks += 1;
+        if self.looks >= OPERATIONS_PER_LOOK {
+            self.looks = 0;
+            self.look()?;
+        }
+        self.streams.flush()?;
+        self.links.flush()?;
+        self.details.flush()
+    }
+}

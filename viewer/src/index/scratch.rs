@@ -1,0 +1,265 @@
+//! What is gathered while a trace is read, and does not fit in memory: streams that grow by turns in one temporary file, and
+//! sections that are copied behind others.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+
+use super::bits;
+use super::output::Output;
+
+/// Bytes of all streams together that stay in memory.
+const STREAM_BYTES: usize = 32 << 20;
+/// Bytes of a section that stay in memory.
+const SECTION_BYTES: usize = 4 << 20;
+/// Bytes read from a stream at once.
+const READ_BYTES: usize = 1 << 16;
+/// Beyond this number, streams that were written give their memory back.
+const MANY_STREAMS: usize = 1 << 12;
+/// Bytes before each chunk in the file: where the one before it is, and its length.
+const CHUNK_HEAD: usize = 16;
+
+/// An unnamed file in a folder: gone when the process ends, however it ends.
+pub(super) fn temporary(folder: &Path) -> io::Result<File> {
+    tempfile::tempfile_in(folder)
+}
+
+/// A stream of bytes of one lane, as a chain of chunks; the latest is in memory.
+#[derive(Debug, Default)]
+struct Stream {
+    buffer: Vec<u8>,
+    /// Where its last chunk in the file begins, plus 1; 0 when there is none.
+    last: u64,
+}
+
+/// Many streams in one file.
+#[derive(Debug)]
+pub(super) struct Streams {
+    folder: PathBuf,
+    file: Option<File>,
+    end: u64,
+    streams: Vec<Stream>,
+    buffered: usize,
+}
+
+impl Streams {
+    pub(super) fn new(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), file: None, end: 0, streams: Vec::new(), buffered: 0 }
+    }
+
+    /// The number of a new stream.
+    pub(super) fn open(&mut self) -> usize {
+        self.streams.push(Stream::default());
+        self.streams.len() - 1
+    }
+
+    /// Appends to a stream whatever `put` writes. Memory is bounded by [`Self::flush`].
+    #[inline]
+    pub(super) fn append(&mut self, stream: usize, put: impl FnOnce(&mut Vec<u8>)) {
+        let buffer = &mut self.streams[stream].buffer;
+        let before = buffer.len();
+        put(buffer);
+        self.buffered += buffer.len() - before;
+    }
+
+    /// Writes to the file what is in memory if that is too much.
+    #[inline]
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        if self.buffered < STREAM_BYTES { Ok(()) } else { self.flush_all() }
+    }
+
+    fn flush_all(&mut self) -> io::Result<()> {
+        let keep = self.streams.len() <= MANY_STREAMS;
+        if self.file.is_none() {
+            self.file = Some(temporary(&self.folder)?);
+        }
+        let Some(file) = &mut self.file else { return Ok(()) };
+        file.seek(io::SeekFrom::Start(self.end))?;
+        let mut out = io::BufWriter::with_capacity(1 << 18, file);
+        for stream in self.streams.iter_mut().filter(|stream| !stream.buffer.is_empty()) {
+            out.write_all(&stream.last.to_le_bytes())?;
+            out.write_all(&(stream.buffer.len() as u64).to_le_bytes())?;
+            out.write_all(&stream.buffer)?;
+            stream.last = self.end + 1;
+            self.end += (CHUNK_HEAD + stream.buffer.len()) as u64;
+            if keep {
+                stream.buffer.clear();
+            } else {
+                stream.buffer = Vec::new();
+            }
+        }
+        self.buffered = 0;
+        out.flush()
+    }
+
+    /// Reads a stream from its beginning. May be done again until [`Self::forget`].
+    pub(super) fn read(&self, stream: usize) -> io::Result<StreamReader<'_>> {
+        let Some(Stream { buffer, last }) = self.streams.get(stream) else { return Ok(StreamReader::default()) };
+        let (mut chunks, mut last) = (Vec::new(), *last);
+        if let Some(file) = &self.file {
+            while last > 0 {
+                let mut head = [0; CHUNK_HEAD];
+                file.read_exact_at(&mut head, last - 1)?;
+                let (before, length) = head.split_at(8);
+                let word = |bytes: &[u8]| u64::from_le_bytes(*bytes.first_chunk().unwrap_or(&[0; 8]));
+                chunks.push((last - 1 + CHUNK_HEAD as u64, word(length)));
+                last = word(before);
+            }
+        }
+        Ok(StreamReader { file: self.file.as_ref(), chunks, tail: buffer, window: Vec::new(), at: 0 })
+    }
+
+    /// Gives back the memory of a stream that is read no more.
+    pub(super) fn forget(&mut self, stream: usize) {
+        if let Some(stream) = self.streams.get_mut(stream) {
+            self.buffered -= stream.buffer.len();
+            *stream = Stream::default();
+        }
+    }
+}
+
+/// Reads one stream.
+#[derive(Debug, Default)]
+pub(super) struct StreamReader<'a> {
+    file: Option<&'a File>,
+    /// Place and length of what is in the file and not yet read, last first.
+    chunks: Vec<(u64, u64)>,
+    tail: &'a [u8],
+    window: Vec<u8>,
+    at: usize,
+}
+
+impl StreamReader<'_> {
+    /// At least `wanted` bytes at [`Self::rest`], if there are so many.
+    fn fill(&mut self, wanted: usize) -> io::Result<()> {
+        while self.window.len() - self.at < wanted {
+            self.window.drain(..self.at);
+            self.at = 0;
+            let old = self.window.len();
+            if let (Some((place, length)), Some(file)) = (self.chunks.last_mut(), self.file) {
+                let some = (*length).min(READ_BYTES as u64);
+                self.window.resize(old + some as usize, 0);
+                file.read_exact_at(&mut self.window[old..], *place)?;
+                (*place, *length) = (*place + some, *length - some);
+                if *length == 0 {
+                    self.chunks.pop();
+                }
+            } else {
+                let (now, later) = self.tail.split_at(self.tail.len().min(READ_BYTES));
+                if now.is_empty() {
+                    break;
+                }
+                self.window.extend_from_slice(now);
+                self.tail = later;
+            }
+        }
+        Ok(())
+    }
+
+    /// The next number; 0 after the end.
+    #[inline]
+    pub(super) fn number(&mut self) -> io::Result<u64> {
+        if self.window.len() - self.at < bits::VARINT_BYTES {
+            self.fill(bits::VARINT_BYTES)?;
+        }
+        let mut rest = &self.window[self.at..];
+        let number = bits::take(&mut rest).unwrap_or(0);
+        self.at = self.window.len() - rest.len();
+        Ok(number)
+    }
+
+    /// Copies the rest to `out`.
+    pub(super) fn copy_to(&mut self, out: &mut Output) -> io::Result<()> {
+        loop {
+            self.fill(1)?;
+            if self.at == self.window.len() {
+                return Ok(());
+            }
+            out.write(&self.window[self.at..])?;
+            self.at = self.window.len();
+        }
+    }
+}
+
+/// A section that is written while another one is, and comes behind it.
+#[derive(Debug)]
+pub(super) struct Section {
+    folder: PathBuf,
+    memory: Vec<u8>,
+    file: Option<File>,
+    /// Bytes in the file.
+    written: u64,
+}
+
+impl Section {
+    pub(super) fn new(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), memory: Vec::new(), file: None, written: 0 }
+    }
+
+    /// Bytes so far.
+    pub(super) fn len(&self) -> u64 {
+        self.written + self.memory.len() as u64
+    }
+
+    pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.memory.extend_from_slice(bytes);
+        if self.memory.len() >= SECTION_BYTES {
+            if self.file.is_none() {
+                self.file = Some(temporary(&self.folder)?);
+            }
+            if let Some(file) = &mut self.file {
+                file.write_all(&self.memory)?;
+                self.written += self.memory.len() as u64;
+                self.memory.clear();
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies everything to `out`.
+    pub(super) fn copy_to(self, out: &mut Output) -> io::Result<()> {
+        if let Some(mut file) = self.file {
+            file.rewind()?;
+            let mut buffer = vec![0; READ_BYTES];
+            let mut left = self.written;
+            while left > 0 {
+                let some = left.min(READ_BYTES as u64) as usize;
+                file.read_exact(&mut buffer[..some])?;
+                out.write(&buffer[..some])?;
+                left -= some as u64;
+            }
+        }
+        out.write(&self.memory)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_that_grow_by_turns_are_read_one_by_one() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut streams = Streams::new(folder.path());
+        let ids: Vec<usize> = (0..5).map(|_| streams.open()).collect();
+        for round in 0..3_000_u64 {
+            for (at, &id) in ids.iter().enumerate() {
+                streams
+                    .append(id, |out| (0..round % 7).for_each(|step| bits::put(out, round * 1000 + step + at as u64)));
+            }
+            if round % 500 == 499 {
+                streams.flush_all().expect("room for it");
+            }
+        }
+        for (at, &id) in ids.iter().enumerate() {
+            let mut reader = streams.read(id).expect("it was written");
+            for round in 0..3_000_u64 {
+                for step in 0..round % 7 {
+                    assert_eq!(reader.number().expect("it is there"), round * 1000 + step + at as u64);
+                }
+            }
+            assert_eq!(reader.number().expect("the end is no error"), 0);
+        }
+    }
+}

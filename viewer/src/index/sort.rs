@@ -1,0 +1,160 @@
+//! [`Sorter`]: sorts more rows than fit in memory, in runs that are merged.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{self, Seek as _, Write as _};
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+
+use super::scratch::temporary;
+
+/// Bytes of a run.
+const RUN_BYTES: usize = 16 << 20;
+/// Bytes read from a run at once.
+const READ_BYTES: usize = 1 << 16;
+
+/// Rows of `N` words, sorted by the first `K`; rows with equal keys stay in the order in which they came.
+#[derive(Debug)]
+pub(super) struct Sorter<const N: usize, const K: usize> {
+    folder: PathBuf,
+    rows: Vec<[u64; N]>,
+    file: Option<File>,
+    /// Where the runs end in the file, in bytes.
+    runs: Vec<u64>,
+    run_rows: usize,
+}
+
+impl<const N: usize, const K: usize> Sorter<N, K> {
+    pub(super) fn new(folder: &Path) -> Self {
+        Self::with_runs(folder, RUN_BYTES / (8 * N))
+    }
+
+    fn with_runs(folder: &Path, run_rows: usize) -> Self {
+        Self { folder: folder.to_owned(), rows: Vec::new(), file: None, runs: Vec::new(), run_rows }
+    }
+
+    /// Takes a row. Memory is bounded by [`Self::flush`].
+    pub(super) fn push(&mut self, row: [u64; N]) {
+        self.rows.push(row);
+    }
+
+    /// Writes a run when there are enough rows for one.
+    #[inline]
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        if self.rows.len() < self.run_rows { Ok(()) } else { self.write_run() }
+    }
+
+    fn sort(&mut self) {
+        let key = |row: &[u64; N]| -> [u64; K] { std::array::from_fn(|at| row[at]) };
+        if !self.rows.is_sorted_by_key(key) {
+            self.rows.sort_by_key(key);
+        }
+    }
+
+    fn write_run(&mut self) -> io::Result<()> {
+        self.sort();
+        if self.file.is_none() {
+            self.file = Some(temporary(&self.folder)?);
+        }
+        let Some(file) = &mut self.file else { return Ok(()) };
+        file.seek(io::SeekFrom::End(0))?;
+        let mut out = io::BufWriter::with_capacity(READ_BYTES, file);
+        for word in self.rows.iter().flatten() {
+            out.write_all(&word.to_le_bytes())?;
+        }
+        out.flush()?;
+        let end = self.runs.last().copied().unwrap_or(0) + (self.rows.len() * 8 * N) as u64;
+        self.runs.push(end);
+        self.rows.clear();
+        Ok(())
+    }
+
+    /// All rows in order.
+    pub(super) fn finish(mut self) -> io::Result<Sorted<N, K>> {
+        self.sort();
+        let mut begin = 0;
+        let mut runs: Vec<Run<N>> = Vec::new();
+        for &end in &self.runs {
+            runs.push(Run { at: begin, end, buffer: Vec::new(), next: 0 });
+            begin = end;
+        }
+        let memory = runs.len();
+        runs.push(Run { at: 0, end: 0, buffer: self.rows, next: 0 });
+        let mut sorted = Sorted { file: self.file, runs, heap: BinaryHeap::new() };
+        (0..=memory).try_for_each(|run| sorted.advance(run))?;
+        Ok(sorted)
+    }
+}
+
+/// A sorted part.
+#[derive(Debug)]
+struct Run<const N: usize> {
+    /// What of it is still in the file.
+    at: u64,
+    end: u64,
+    buffer: Vec<[u64; N]>,
+    next: usize,
+}
+
+/// Gives rows in order.
+#[derive(Debug)]
+pub(super) struct Sorted<const N: usize, const K: usize> {
+    file: Option<File>,
+    runs: Vec<Run<N>>,
+    /// The first row of each run: key, run (earlier ones came first), row.
+    heap: BinaryHeap<Reverse<([u64; K], usize, [u64; N])>>,
+}
+
+impl<const N: usize, const K: usize> Sorted<N, K> {
+    fn advance(&mut self, at: usize) -> io::Result<()> {
+        let run = &mut self.runs[at];
+        if run.next == run.buffer.len() && run.at < run.end {
+            let Some(file) = &self.file else { return Ok(()) };
+            let row_bytes = 8 * N as u64;
+            let bytes = (run.end - run.at).min(READ_BYTES as u64 / row_bytes * row_bytes);
+            let mut raw = vec![0; bytes as usize];
+            file.read_exact_at(&mut raw, run.at)?;
+            run.at += bytes;
+            run.next = 0;
+            run.buffer.clear();
+            let word = |bytes: &[u8]| u64::from_le_bytes(*bytes.first_chunk().unwrap_or(&[0; 8]));
+            run.buffer.extend(raw.chunks_exact(8 * N).map(|row| std::array::from_fn(|at| word(&row[8 * at..]))));
+        }
+        if let Some(&row) = run.buffer.get(run.next) {
+            run.next += 1;
+            self.heap.push(Reverse((std::array::from_fn(|at| row[at]), at, row)));
+        }
+        Ok(())
+    }
+
+    /// The next row.
+    pub(super) fn next(&mut self) -> io::Result<Option<[u64; N]>> {
+        let Some(Reverse((_, run, row))) = self.heap.pop() else { return Ok(None) };
+        self.advance(run)?;
+        Ok(Some(row))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn as_a_stable_sort_in_memory(keys in prop::collection::vec(0_u64..20, 0..300), run_rows in 1_usize..50) {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            let mut sorter = Sorter::<2, 1>::with_runs(folder.path(), run_rows);
+            let mut rows: Vec<[u64; 2]> = keys.iter().enumerate().map(|(at, &key)| [key, at as u64]).collect();
+            for &row in &rows {
+                sorter.push(row);
+                sorter.flush().expect("room for it");
+            }
+            rows.sort_by_key(|row| row[0]);
+            let mut sorted = sorter.finish().expect("it was written");
+            let found: Vec<_> = std::iter::from_fn(|| sorted.next().expect("it was written")).collect();
+            prop_assert_eq!(found, rows);
+        }
+    }
+}

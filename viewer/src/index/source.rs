@@ -1,0 +1,385 @@
+//! [`Index`]: the queries, answered from an image.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use converter::paje::{ContainerId, TypeId, ValueId};
+
+use super::details::Details;
+use super::format::{Key, LaneRecord, Place, Refused};
+use super::image::{Image, ImageError, touched};
+use super::links::{self, LinkTable};
+use super::marks::MarkLane;
+use super::model::Whole;
+use super::states::{self, Accumulator, StateLane};
+use super::table::Table;
+use super::tree::Tree;
+use super::variables::VariableLane;
+use crate::answers::{self, Detail, Found, LookUp};
+use crate::query::{
+    Cell, Cells, ContainerInfo, EntityId, Facts, GlobalNanos, Interval, Lane, Link, Listed, Mark, Model, QueryError,
+    Sample, SeriesColumn, State, Summary, TimelineSource,
+};
+use crate::store::LinkRow;
+
+/// Lanes × columns from which a picture is worth a second thread.
+const CELLS_PER_THREAD: usize = 1 << 13;
+
+/// A trace in an index file.
+#[derive(Debug)]
+pub struct Index {
+    image: Image,
+    summary: Summary,
+    model: Arc<Model>,
+    containers: Arc<Vec<ContainerInfo>>,
+    /// Position in `containers` by id; `u32::MAX` where there is no such container.
+    positions: Vec<u32>,
+    /// Rows of extra fields by container id.
+    container_details: Vec<u32>,
+}
+
+impl Index {
+    /// Opens the index of what `key` stands for. Files beyond `read_up_to` bytes are mapped, and checked as they are read.
+    pub(super) fn open(path: &Path, key: Key, read_up_to: u64) -> Result<Self, ImageError> {
+        let image = Image::open(path, key, read_up_to)?;
+        let Place { at, len } = image.header.model;
+        let whole = usize::try_from(len).ok().and_then(|len| Whole::decode(image.bytes(at, len)));
+        let Whole { summary, model, containers, details } = whole.ok_or(Refused::Damaged)?;
+        let mut positions = vec![u32::MAX; details.len()];
+        for (position, container) in containers.iter().enumerate() {
+            positions[container.id.index()] = position as u32;
+        }
+        Ok(Self {
+            image,
+            summary,
+            model: Arc::new(model),
+            containers: Arc::new(containers),
+            positions,
+            container_details: details,
+        })
+    }
+
+    /// Adds a sentence about this opening.
+    pub(crate) fn remarking(mut self, remark: Option<String>) -> Self {
+        self.summary.remarks.extend(remark);
+        self
+    }
+
+    /// How many blocks and sums this thread has looked into so far, in all indexes: what queries cost, whatever the machine.
+    /// Cells of many lanes are left to other threads.
+    #[must_use]
+    pub fn touched(&self) -> u64 {
+        touched()
+    }
+
+    /// The answer, unless what it was made of is damaged.
+    fn sound<T>(&self, answer: T) -> Result<T, QueryError> {
+        if self.image.is_damaged() { Err(QueryError::Damaged) } else { Ok(answer) }
+    }
+
+    fn record(&self, directory: Place, at: u64) -> LaneRecord {
+        let bytes = LaneRecord::BYTES;
+        LaneRecord::decode(self.image.bytes(directory.at.saturating_add(at * bytes as u64), bytes))
+    }
+
+    /// Number of records for which `is_before` holds; they are first. A directory cannot be longer than the file.
+    fn partition(&self, directory: Place, is_before: impl Fn(&LaneRecord) -> bool) -> u64 {
+        let len = directory.len.min(self.image.header.length);
+        links::partition(len, |at| is_before(&self.record(directory, at)))
+    }
+
+    fn find_record(&self, directory: Place, key: (u32, u32, u32)) -> Option<LaneRecord> {
+        let of = |record: &LaneRecord| (record.container, record.ty, record.depth);
+        let at = self.partition(directory, |record| of(record) < key);
+        (at < directory.len).then(|| self.record(directory, at)).filter(|record| of(record) == key)
+    }
+
+    /// The lane whose numbers include `number`, and the row.
+    fn locate(&self, directory: Place, number: u32) -> Option<(LaneRecord, u64)> {
+        let after = self.partition(directory, |record| record.base <= number);
+        let record = self.record(directory, after.checked_sub(1)?);
+        let row = u64::from(number.checked_sub(record.base)?);
+        (row < record.table.rows).then_some((record, row))
+    }
+
+    /// All state lanes of a container, whatever their type.
+    fn state_lanes(&self, container: ContainerId) -> impl Iterator<Item = StateLane<'_>> {
+        let directory = self.image.header.states;
+        let first = self.partition(directory, |record| record.container < container.0);
+        (first..directory.len)
+            .map(move |at| self.record(directory, at))
+            .take_while(move |record| record.container == container.0)
+            .map(|record| StateLane::new(&self.image, record))
+    }
+
+    fn state_lane(&self, lane: Lane) -> Option<StateLane<'_>> {
+        let record = self.find_record(self.image.header.states, (lane.container.0, lane.ty.0, lane.depth))?;
+        Some(StateLane::new(&self.image, record))
+    }
+
+    fn mark_lane(&self, container: ContainerId, ty: TypeId) -> Option<MarkLane<'_>> {
+        let record = self.find_record(self.image.header.marks, (container.0, ty.0, 0))?;
+        Some(MarkLane::new(&self.image, record))
+    }
+
+    fn variable(&self, container: ContainerId, ty: TypeId) -> Option<VariableLane<'_>> {
+        let record = self.find_record(self.image.header.variables, (container.0, ty.0, 0))?;
+        Some(VariableLane::new(&self.image, record))
+    }
+
+    fn link_table(&self, ty: TypeId) -> Option<LinkTable<'_>> {
+        let record = self.find_record(self.image.header.links, (0, ty.0, 0))?;
+        Some(LinkTable::new(&self.image, record))
+    }
+
+    fn check(&self, container: ContainerId, ty: TypeId, interval: Interval) -> Result<(), QueryError> {
+        self.container(container)?;
+        self.check_type(ty)?;
+        check_interval(interval)
+    }
+
+    fn check_type(&self, ty: TypeId) -> Result<(), QueryError> {
+        if ty.index() < self.model.types.len() { Ok(()) } else { Err(QueryError::Unknown { what: "type" }) }
+    }
+
+    fn value_name(&self, value: ValueId) -> String {
+        self.model.values.get(value.index()).map(|value| value.name.clone()).unwrap_or_default()
+    }
+
+    fn lane_cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Vec<Cell> {
+        let mut cells = Vec::with_capacity(lanes.len().saturating_mul(columns as usize));
+        let mut scratch = Accumulator::default();
+        for &lane in lanes {
+            match self.state_lane(lane) {
+                Some(lane) => lane.cells(interval, columns, &mut scratch, &mut cells),
+                None => cells.extend((0..columns).map(|_| Cell::default())),
+            }
+        }
+        cells
+    }
+}
+
+fn check_interval(interval: Interval) -> Result<(), QueryError> {
+    if interval.from < interval.to { Ok(()) } else { Err(QueryError::EmptyInterval) }
+}
+
+fn none<T>() -> Listed<T> {
+    Listed { total: 0, items: Vec::new() }
+}
+
+fn life(from: i64, to: i64) -> Interval {
+    Interval { from: GlobalNanos(from), to: GlobalNanos(to) }
+}
+
+impl LookUp for Index {
+    fn types(&self) -> &Model {
+        &self.model
+    }
+
+    fn container(&self, id: ContainerId) -> Result<&ContainerInfo, QueryError> {
+        let position = self.positions.get(id.index()).copied().unwrap_or(u32::MAX);
+        self.containers.get(position as usize).ok_or(QueryError::Unknown { what: "container" })
+    }
+
+    fn find(&self, id: EntityId) -> Result<Found, QueryError> {
+        let header = &self.image.header;
+        let of = |record: &LaneRecord| (ContainerId(record.container), TypeId(record.ty));
+        match id {
+            EntityId::Container(container) => {
+                let info = self.container(container)?;
+                let detail = self.container_details.get(container.index()).copied().unwrap_or(0);
+                Ok(Found { name: info.name.clone(), ty: info.ty, container, life: info.life, detail })
+            }
+            EntityId::State(number) => {
+                let (record, row) = self.locate(header.states, number).ok_or(QueryError::Unknown { what: "state" })?;
+                let lane = StateLane::new(&self.image, record);
+                let (block, index) = lane.at(row);
+                let (container, ty) = of(&record);
+                Ok(Found {
+                    name: self.value_name(lane.value(block.columns[2].get(index))),
+                    ty,
+                    container,
+                    life: life(states::start(&block, index), states::end(&block, index)),
+                    detail: block.columns[3].get(index) as u32,
+                })
+            }
+            EntityId::Event(number) => {
+                let (record, row) = self.locate(header.marks, number).ok_or(QueryError::Unknown { what: "event" })?;
+                let (date, value, detail) = MarkLane::new(&self.image, record).row(row);
+                let (container, ty) = of(&record);
+                Ok(Found { name: self.value_name(value), ty, container, life: life(date, date), detail })
+            }
+            EntityId::Link(number) => {
+                let (record, at) = self.locate(header.links, number).ok_or(QueryError::Unknown { what: "link" })?;
+                let row = LinkTable::new(&self.image, record).row(at);
+                Ok(Found {
+                    name: self.value_name(row.value),
+                    ty: TypeId(record.ty),
+                    container: row.holder,
+                    life: life(row.start_time, row.end_time),
+                    detail: row.detail,
+                })
+            }
+            EntityId::Sample(number) => {
+                let (record, row) =
+                    self.locate(header.variables, number).ok_or(QueryError::Unknown { what: "sample" })?;
+                let (life, value) = VariableLane::new(&self.image, record).row(row);
+                let (container, ty) = of(&record);
+                Ok(Found { name: value.to_string(), ty, container, life, detail: 0 })
+            }
+        }
+    }
+
+    fn link(&self, number: u32) -> Option<LinkRow> {
+        let (record, row) = self.locate(self.image.header.links, number)?;
+        Some(LinkTable::new(&self.image, record).row(row))
+    }
+
+    fn detail(&self, row: u32) -> Detail {
+        Details(&self.image).detail(row)
+    }
+
+    fn key(&self, key: u64) -> String {
+        Details(&self.image).key(key)
+    }
+
+    fn states_during(&self, container: ContainerId, interval: Interval, most: usize) -> Vec<EntityId> {
+        let numbers = self
+            .state_lanes(container)
+            .flat_map(|lane| lane.overlapping(interval).map(move |row| EntityId::State(lane.number(row))));
+        numbers.take(most).collect()
+    }
+
+    fn states_at(&self, container: ContainerId, date: i64, most: usize) -> Vec<EntityId> {
+        let numbers = self
+            .state_lanes(container)
+            .flat_map(|lane| lane.touching(date, date).map(move |row| EntityId::State(lane.number(row))));
+        numbers.take(most).collect()
+    }
+
+    fn referring(&self, container: ContainerId, interval: Interval, most: usize) -> Vec<EntityId> {
+        let tree = Tree { image: &self.image, at: self.image.header.reference_tree };
+        links::referring(Table::new(&self.image, self.image.header.references), tree, container, interval, most)
+    }
+
+    fn link_ends(&self, container: ContainerId, from: i64, to: i64, most: usize) -> Vec<EntityId> {
+        links::ends_within(Table::new(&self.image, self.image.header.ends), container, from, to, most)
+    }
+}
+
+impl TimelineSource for Index {
+    fn summary(&self) -> Summary {
+        self.summary.clone()
+    }
+
+    fn model(&self) -> Arc<Model> {
+        Arc::clone(&self.model)
+    }
+
+    fn containers(&self) -> Arc<Vec<ContainerInfo>> {
+        Arc::clone(&self.containers)
+    }
+
+    fn depths(&self, container: ContainerId, ty: TypeId) -> u32 {
+        let lanes = self.state_lanes(container).filter(|lane| lane.record.ty == ty.0);
+        lanes.map(|lane| lane.record.depth.saturating_add(1)).max().unwrap_or(0)
+    }
+
+    fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
+        check_interval(interval)?;
+        if columns == 0 {
+            return Err(QueryError::EmptyInterval);
+        }
+        lanes.iter().try_for_each(|lane| self.check(lane.container, lane.ty, interval))?;
+        let most = lanes.len().saturating_mul(columns as usize) / CELLS_PER_THREAD;
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(most).clamp(1, 8);
+        let cells = if threads == 1 {
+            self.lane_cells(lanes, interval, columns)
+        } else {
+            let parts: Vec<Vec<Cell>> = std::thread::scope(|scope| {
+                let part = |lanes| scope.spawn(move || self.lane_cells(lanes, interval, columns));
+                let workers: Vec<_> = lanes.chunks(lanes.len().div_ceil(threads)).map(part).collect();
+                let join = |worker: std::thread::ScopedJoinHandle<'_, Vec<Cell>>| {
+                    worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                };
+                workers.into_iter().map(join).collect()
+            });
+            parts.into_iter().flatten().collect()
+        };
+        self.sound(Cells { columns, cells })
+    }
+
+    fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
+        self.check(lane.container, lane.ty, interval)?;
+        let Some(lane) = self.state_lane(lane) else { return self.sound(none()) };
+        let rows = lane.overlapping(interval);
+        self.sound(Listed { total: rows.end - rows.start, items: lane.list(rows, limit) })
+    }
+
+    fn events(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        limit: usize,
+    ) -> Result<Listed<Mark>, QueryError> {
+        self.check(container, ty, interval)?;
+        let Some(lane) = self.mark_lane(container, ty) else { return self.sound(none()) };
+        let rows = lane.within(interval);
+        self.sound(Listed { total: rows.end - rows.start, items: lane.list(rows, limit) })
+    }
+
+    fn links(&self, ty: TypeId, interval: Interval, limit: usize) -> Result<Listed<Link>, QueryError> {
+        self.check_type(ty)?;
+        check_interval(interval)?;
+        let Some(table) = self.link_table(ty) else { return self.sound(none()) };
+        self.sound(Listed { total: table.count(interval), items: table.list(interval, limit) })
+    }
+
+    fn samples(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        limit: usize,
+    ) -> Result<Listed<Sample>, QueryError> {
+        self.check(container, ty, interval)?;
+        let Some(lane) = self.variable(container, ty) else { return self.sound(none()) };
+        let rows = lane.overlapping(interval);
+        self.sound(Listed { total: rows.end - rows.start, items: lane.list(rows, limit) })
+    }
+
+    fn series(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        columns: u32,
+    ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
+        self.check(container, ty, interval)?;
+        if columns == 0 {
+            return Err(QueryError::EmptyInterval);
+        }
+        let lane = self.variable(container, ty);
+        self.sound((0..columns).map(|column| lane?.column(interval.column(column, columns))).collect())
+    }
+
+    fn range(&self, ty: TypeId) -> Option<(f64, f64)> {
+        let directory = self.image.header.variables;
+        let records = (0..directory.len).map(|at| self.record(directory, at)).take_while(|_| !self.image.is_damaged());
+        let lanes = records.filter(|record| record.ty == ty.0).map(|record| VariableLane::new(&self.image, record));
+        let ranges = lanes.filter_map(|lane| lane.range());
+        let range = ranges.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)));
+        range.filter(|_| !self.image.is_damaged())
+    }
+
+    fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
+        let facts = answers::facts(self, id)?;
+        self.sound(facts)
+    }
+
+    fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
+        let related = answers::related(self, id, limit)?;
+        self.sound(related)
+    }
+}

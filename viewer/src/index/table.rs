@@ -1,0 +1,275 @@
+//! Tables of `K` columns of unsigned numbers, in blocks of 64 rows. In each block a column takes as many bits as the range of its
+//! numbers there needs, so that any number is found in one step.
+//!
+//! A directory has 16 bytes for each block: the first number of the first column, the block's place, and flags. One more entry at
+//! the end says where the blocks end; its number is free for the writer's use.
+
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+
+use super::bits::{self, SLACK};
+use super::format::{BLOCK, TableRef};
+use super::image::{Image, touch};
+use super::output::Output;
+use super::scratch::Section;
+
+/// Bytes of an entry of the directory.
+const ENTRY: usize = 16;
+/// Set in a column's shift: eight bytes of a least number follow the head.
+const HAS_BASE: u8 = 0x80;
+
+/// Writes a table at the end of an output.
+#[derive(Debug)]
+pub(super) struct TableWriter<const K: usize> {
+    rows: u64,
+    waiting: [Vec<u64>; K],
+    payload: u64,
+    directory: Section,
+    block: Vec<u8>,
+}
+
+impl<const K: usize> TableWriter<K> {
+    pub(super) fn new(folder: &Path, out: &mut Output) -> io::Result<Self> {
+        Ok(Self {
+            rows: 0,
+            waiting: std::array::from_fn(|_| Vec::with_capacity(BLOCK)),
+            payload: out.align()?,
+            directory: Section::new(folder),
+            block: Vec::new(),
+        })
+    }
+
+    pub(super) fn push(&mut self, out: &mut Output, row: [u64; K]) -> io::Result<()> {
+        self.waiting.iter_mut().zip(row).for_each(|(column, number)| column.push(number));
+        if self.waiting[0].len() == BLOCK {
+            self.flush(out)?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self, out: &mut Output) -> io::Result<()> {
+        let columns = std::mem::replace(&mut self.waiting, std::array::from_fn(|_| Vec::new()));
+        self.push_block(out, columns.each_ref().map(Vec::as_slice), 0)?;
+        self.waiting = columns;
+        self.waiting.iter_mut().for_each(Vec::clear);
+        Ok(())
+    }
+
+    fn entry(&mut self, out: &Output, first: u64, flags: u32) -> io::Result<()> {
+        // 32 GiB of packed rows in one table: more than there can be numbers of entities.
+        let place = u32::try_from((out.place() - self.payload) / 8)
+            .map_err(|_| io::Error::other("a single lane of the trace is too large for an index"))?;
+        self.directory.write(&first.to_le_bytes())?;
+        self.directory.write(&place.to_le_bytes())?;
+        self.directory.write(&flags.to_le_bytes())
+    }
+
+    /// A whole block at once; none or all of a table's blocks come this way. Only the last may have fewer than 64 rows.
+    pub(super) fn push_block(&mut self, out: &mut Output, columns: [&[u64]; K], flags: u32) -> io::Result<()> {
+        let Some(&first) = columns[0].first() else { return Ok(()) };
+        self.entry(out, first, flags)?;
+        let head_bytes = (2 * K).next_multiple_of(8);
+        self.block.clear();
+        self.block.resize(head_bytes, 0);
+        let mut shapes = [(0, 0, 0); K];
+        for (at, column) in columns.into_iter().enumerate() {
+            // The directory has the base of the first column, if it is the least: for sorted ones it is.
+            let least = column.iter().copied().min().unwrap_or(0);
+            let (mut most, mut all) = (0, 0);
+            for &number in column {
+                most = most.max(number - least);
+                all |= number - least;
+            }
+            let shift = if all == 0 { 0 } else { all.trailing_zeros() as u8 };
+            let base = if at == 0 { least.wrapping_sub(first) } else { least };
+            shapes[at] = (least, shift, bits::width(most >> shift));
+            self.block[at] = shapes[at].2;
+            self.block[K + at] = shift | if base == 0 { 0 } else { HAS_BASE };
+            if base != 0 {
+                self.block.extend_from_slice(&base.to_le_bytes());
+            }
+        }
+        for (column, (least, shift, width)) in columns.into_iter().zip(shapes) {
+            bits::pack(&mut self.block, column.iter().map(|number| (number - least) >> shift), width);
+        }
+        self.rows += columns[0].len() as u64;
+        out.write(&self.block)
+    }
+
+    /// Writes the directory. `last` goes to its last entry.
+    pub(super) fn finish(mut self, out: &mut Output, last: u64) -> io::Result<TableRef> {
+        if !self.waiting[0].is_empty() {
+            self.flush(out)?;
+        }
+        self.entry(out, last, 0)?;
+        let Self { rows, payload, directory, .. } = self;
+        // The last numbers are read with bytes behind them.
+        out.write(&[0; SLACK])?;
+        let at = out.align()?;
+        directory.copy_to(out)?;
+        Ok(TableRef { rows, payload, directory: at })
+    }
+}
+
+/// A table in an image.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Table<'a, const K: usize> {
+    image: &'a Image,
+    of: TableRef,
+}
+
+/// One column of a block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Column<'a> {
+    bytes: &'a [u8],
+    base: u64,
+    width: u8,
+    shift: u8,
+}
+
+impl Column<'_> {
+    const NONE: Self = Column { bytes: &[], base: 0, width: 0, shift: 0 };
+
+    #[inline]
+    pub(super) fn get(&self, index: usize) -> u64 {
+        self.base.wrapping_add(bits::get(self.bytes, index, self.width) << self.shift)
+    }
+
+    /// First index in `0..len` of which the number is not less than `bound`; the column is sorted.
+    #[inline]
+    pub(super) fn lower(&self, len: usize, bound: u64) -> usize {
+        let (mut low, mut high) = (0, len);
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.get(middle) < bound { low = middle + 1 } else { high = middle }
+        }
+        low
+    }
+}
+
+/// One block of a table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block<'a, const K: usize> {
+    /// Row of the table at index 0.
+    pub(super) row: u64,
+    /// Rows in it.
+    pub(super) len: usize,
+    pub(super) flags: u32,
+    pub(super) columns: [Column<'a>; K],
+    /// First number of the block behind it, or the free number of the directory.
+    pub(super) next: u64,
+}
+
+impl<'a, const K: usize> Table<'a, K> {
+    pub(super) fn new(image: &'a Image, of: TableRef) -> Self {
+        // A number of rows that cannot be in the file is none.
+        let most = image.header.checksums.at.saturating_mul(4);
+        Self { image, of: if of.rows > most { TableRef::default() } else { of } }
+    }
+
+    pub(super) fn rows(&self) -> u64 {
+        self.of.rows
+    }
+
+    pub(super) fn blocks(&self) -> u64 {
+        self.of.rows.div_ceil(BLOCK as u64)
+    }
+
+    /// The first number of a block; of the one behind the last: the writer's number.
+    #[inline]
+    pub(super) fn first(&self, block: u64) -> u64 {
+        self.image.word(self.of.directory.saturating_add(block * ENTRY as u64))
+    }
+
+    /// A block. Empty when there is none, or when the file is damaged.
+    pub(super) fn block(&self, number: u64) -> Block<'a, K> {
+        touch();
+        let row = number * BLOCK as u64;
+        let len = self.of.rows.saturating_sub(row).min(BLOCK as u64) as usize;
+        let mut block = Block { row, len, flags: 0, columns: [Column::NONE; K], next: 0 };
+        let entries = self.image.bytes(self.of.directory.saturating_add(number * ENTRY as u64), 2 * ENTRY);
+        let Some(&entries) = entries.first_chunk::<{ 2 * ENTRY }>().filter(|_| len > 0) else {
+            return Block { len: 0, ..block };
+        };
+        let word = |at: usize| u64::from_le_bytes(*entries[at..].first_chunk().unwrap_or(&[0; 8]));
+        let (first, place, end) = (word(0), word(8) & u64::from(u32::MAX), word(24) & u64::from(u32::MAX));
+        (block.flags, block.next) = ((word(8) >> 32) as u32, word(16));
+        let most = (2 * K).next_multiple_of(8) + K * (8 + 8 * BLOCK);
+        let bytes = end.saturating_sub(place).saturating_mul(8).min(most as u64) as usize;
+        let bytes = self.image.bytes(self.of.payload.saturating_add(place * 8), bytes + SLACK);
+        let Some((head, mut rest)) = bytes.split_at_checked((2 * K).next_multiple_of(8)) else {
+            return Block { len: 0, ..block };
+        };
+        for (at, column) in block.columns.iter_mut().enumerate() {
+            let shift = head[K + at];
+            (column.width, column.shift) = (head[at].min(64), shift & 0x3F);
+            column.base = if at == 0 { first } else { 0 };
+            if shift & HAS_BASE != 0
+                && let Some((base, behind)) = rest.split_first_chunk()
+            {
+                column.base = column.base.wrapping_add(u64::from_le_bytes(*base));
+                rest = behind;
+            }
+        }
+        for column in &mut block.columns {
+            column.bytes = rest;
+            rest = rest.get(bits::packed_bytes(len, column.width)..).unwrap_or(&[]);
+        }
+        block
+    }
+
+    /// The block that a row is in, and its index there.
+    #[inline]
+    pub(super) fn at(&self, row: u64) -> (Block<'a, K>, usize) {
+        (self.block(row / BLOCK as u64), (row % BLOCK as u64) as usize)
+    }
+
+    /// A whole row.
+    pub(super) fn row(&self, row: u64) -> [u64; K] {
+        let (block, index) = self.at(row);
+        block.columns.map(|column| column.get(index))
+    }
+
+    /// How many rows of the first column, which is sorted, are less than `bound`; the answer is known to be at least `near`.
+    /// A walk from left to right costs what one search costs.
+    pub(super) fn lower(&self, near: u64, bound: u64) -> u64 {
+        self.lower_with_block(near, bound).0
+    }
+
+    /// As [`Self::lower`], with the block of the last of those rows.
+    pub(super) fn lower_with_block(&self, near: u64, bound: u64) -> (u64, Option<Block<'a, K>>) {
+        // Blocks of which the first number is less than the bound; doubling steps, then halves.
+        let blocks = self.blocks();
+        let (mut low, mut step) = ((near / BLOCK as u64).min(blocks), 1);
+        while low + step <= blocks && self.first(low + step - 1) < bound {
+            low += step;
+            step *= 2;
+        }
+        let mut high = blocks.min(low + step);
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.first(middle) < bound { low = middle + 1 } else { high = middle }
+        }
+        let Some(last) = low.checked_sub(1) else { return (0, None) };
+        let block = self.block(last);
+        (block.row + block.columns[0].lower(block.len, bound) as u64, Some(block))
+    }
+
+    /// Rows in order, block by block: what `of` makes of a block and an index, until there are `limit`.
+    pub(super) fn list<T>(&self, rows: Range<u64>, limit: usize, of: impl Fn(&Block<'a, K>, usize) -> T) -> Vec<T> {
+        let end = rows.end.min(rows.start.saturating_add(limit as u64));
+        let mut items = Vec::with_capacity((end.saturating_sub(rows.start)).min(1 << 16) as usize);
+        let mut row = rows.start;
+        while row < end {
+            let (block, first) = self.at(row);
+            let last = block.len.min((end - block.row) as usize);
+            if first >= last {
+                break;
+            }
+            items.extend((first..last).map(|index| of(&block, index)));
+            row = block.row + last as u64;
+        }
+        items
+    }
+}

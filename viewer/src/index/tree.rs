@@ -1,0 +1,101 @@
+//! The largest end in each block of a table, and in groups of sixteen of them: which rows of a list sorted by start overlap an
+//! interval, at a cost that does not grow with those passed over.
+
+use std::io;
+use std::ops::{ControlFlow, Range};
+
+use super::format::BLOCK;
+use super::image::Image;
+use super::output::Output;
+use super::table::{Block, Table};
+
+/// Children per node.
+const FAN: u64 = 16;
+
+/// Gathers the largest ends.
+#[derive(Debug, Default)]
+pub(super) struct TreeWriter {
+    blocks: Vec<i64>,
+    rows: usize,
+}
+
+impl TreeWriter {
+    /// The end of the next row.
+    pub(super) fn push(&mut self, end: i64) {
+        match self.blocks.last_mut() {
+            Some(most) if !self.rows.is_multiple_of(BLOCK) => *most = end.max(*most),
+            _ => self.blocks.push(end),
+        }
+        self.rows += 1;
+    }
+
+    /// Writes all levels, lowest first. Tells where.
+    pub(super) fn finish(self, out: &mut Output) -> io::Result<u64> {
+        let at = out.align()?;
+        let mut level = self.blocks;
+        loop {
+            for most in &level {
+                out.write(&most.to_le_bytes())?;
+            }
+            if level.len() <= 1 {
+                return Ok(at);
+            }
+            level = level.chunks(FAN as usize).filter_map(|group| group.iter().copied().max()).collect();
+        }
+    }
+}
+
+/// The tree of a table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tree<'a> {
+    pub(super) image: &'a Image,
+    pub(super) at: u64,
+}
+
+impl<'a> Tree<'a> {
+    /// Blocks from `block` on, of `blocks`, in which all ends are at most `from`; 0 when there is none.
+    fn passed_over(&self, block: u64, blocks: u64, from: i64) -> u64 {
+        let (mut passed, mut size, mut nodes, mut level) = (0, 1, blocks, self.at);
+        while nodes > 0 && block.is_multiple_of(size) && self.largest(level, block / size) <= from {
+            passed = size;
+            if nodes == 1 {
+                break;
+            }
+            level = level.saturating_add(8 * nodes);
+            nodes = nodes.div_ceil(FAN);
+            size *= FAN;
+        }
+        passed
+    }
+
+    fn largest(&self, level: u64, node: u64) -> i64 {
+        self.image.word(level.saturating_add(8 * node)).cast_signed()
+    }
+
+    /// Visits the rows of a range that end after `from`, in order, until told to stop.
+    pub(super) fn visit<const K: usize>(
+        &self,
+        table: Table<'a, K>,
+        rows: Range<u64>,
+        from: i64,
+        end: impl Fn(&Block<'a, K>, usize) -> i64,
+        mut visit: impl FnMut(&Block<'a, K>, usize) -> ControlFlow<()>,
+    ) {
+        let (mut number, blocks) = (rows.start / BLOCK as u64, table.blocks());
+        while number < blocks && number * (BLOCK as u64) < rows.end {
+            let passed = self.passed_over(number, blocks, from);
+            if passed > 0 {
+                number += passed;
+                continue;
+            }
+            let block = table.block(number);
+            let first = rows.start.saturating_sub(block.row) as usize;
+            for index in first..block.len.min((rows.end - block.row) as usize) {
+                if end(&block, index) > from && visit(&block, index).is_break() {
+                    return;
+                }
+            }
+            number += 1;
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! The index and the store in memory, made of the same events, answer alike; a damaged file is never believed; work does not grow
+//! with the trace.
+
+use std::path::Path;
+
+use converter::paje::{
+    ContainerId, Extra, ExtraValue, KeyId, PajeEvent, Sink, Source, TypeId, TypeKind, ValueId, VariableOp,
+};
+use converter::time::GlobalNanos;
+use viewer::index::{Index, IndexError, Key};
+use viewer::query::{EntityId, Interval, Lane, QueryError, TimelineSource};
+use viewer::sim::Simulation;
+use viewer::store::Store;
+
+const THREADS: u32 = 5;
+const EVER: Interval = Interval { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
+const KEY: Key = Key { size: 1, content: 2, options: 3 };
+
+/// An xorshift generator: the same numbers everywhere.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % limit
+    }
+}
+
+/// Five threads with states of few and of 300 values, nested and with gaps, with fields, sources and references; events out of
+/// order; variables; links that cross.
+fn send(states: u64, sink: &mut dyn Sink) {
+    let mut send = |event: PajeEvent<'_>| sink.event(&event).expect("it can be written");
+    let (thread, calls, phases, load, note, message) =
+        (TypeId(1), TypeId(2), TypeId(3), TypeId(4), TypeId(5), TypeId(6));
+    for (ty, kind, parent) in [
+        (thread, TypeKind::Container, TypeId::ROOT),
+        (calls, TypeKind::State, thread),
+        (phases, TypeKind::State, thread),
+        (load, TypeKind::Variable, thread),
+        (note, TypeKind::Event, thread),
+        (message, TypeKind::Link { start: thread, end: thread }, TypeId::ROOT),
+    ] {
+        send(PajeEvent::DefineType { ty, kind, parent, name: &format!("type {}", ty.0), color: None });
+    }
+    for value in 0..306 {
+        let ty =
+            [calls, phases, note, message][(value >= 300) as usize + (value >= 304) as usize + (value >= 305) as usize];
+        send(PajeEvent::DefineValue { value: ValueId(value), ty, name: &format!("value {value}"), color: None });
+    }
+    for number in 1..=THREADS {
+        send(PajeEvent::CreateContainer {
+            time: GlobalNanos(i64::from(number)),
+            container: ContainerId(number),
+            ty: thread,
+            parent: ContainerId::ROOT,
+            name: &format!("thread {number}"),
+            extra: &[Extra { name: "core", value: ExtraValue::Integer(i64::from(number) - 3) }],
+        });
+    }
+    let (mut random, mut now, mut depth) = (Random(88_172_645_463_325_252), 10_i64, [0_u32; THREADS as usize + 1]);
+    for step in 0..states {
+        now += random.below(40) as i64 * random.below(3) as i64;
+        let time = GlobalNanos(now);
+        // The first thread has most.
+        let number =
+            (1 + random.below(2 * u64::from(THREADS)) as u32).checked_sub(THREADS).filter(|&at| at > 0).unwrap_or(1);
+        let container = ContainerId(number);
+        let other = ContainerId(1 + number % THREADS);
+        let text = format!("text {}", step % 50);
+        let extra = [
+            Extra { name: "on", value: ExtraValue::Container(other) },
+            Extra { name: "what", value: ExtraValue::Text(&text) },
+            Extra { name: "share", value: ExtraValue::Float(step as f64 / 7.0) },
+        ];
+        let extra: &[Extra<'_>] = if step % 5 == 0 { &extra } else { &[] };
+        let source = (step % 3 == 0).then(|| Source { file: "main.c", line: (step % 11) as u32 });
+        match random.below(10) {
+            0..4 if depth[number as usize] < 6 => {
+                depth[number as usize] += 1;
+                let value = ValueId(random.below(1 + random.0 % 300) as u32);
+                send(PajeEvent::PushState { time, container, ty: calls, value, extra, source });
+            }
+            0..6 if depth[number as usize] > 0 => {
+                depth[number as usize] -= 1;
+                send(PajeEvent::PopState { time, container, ty: calls });
+            }
+            6 | 7 => {
+                let value = ValueId(300 + random.below(4) as u32);
+                send(PajeEvent::SetState { time, container, ty: phases, value, extra, source });
+            }
+            8 => {
+                let value = random.below(1000) as f64 - 300.0;
+                send(PajeEvent::Variable { time, container, ty: load, op: VariableOp::Set, value });
+                let time = GlobalNanos(now - random.below(100) as i64);
+                send(PajeEvent::NewEvent { time, container, ty: note, value: ValueId(304), extra, source });
+            }
+            _ => {
+                let (holder, value, key) = (ContainerId::ROOT, ValueId(305), KeyId(step));
+                let (ty, late) = (message, GlobalNanos(now + random.below(5_000) as i64 - 100));
+                let (start, end) = (container, other);
+                send(PajeEvent::StartLink { time, container: holder, ty, value, start, key, extra, source });
+                send(PajeEvent::EndLink { time: late, container: holder, ty, value, end, key, extra, source: None });
+            }
+        }
+    }
+    sink.finish(GlobalNanos(now)).expect("it can be written");
+}
+
+fn store(states: u64) -> Store {
+    let mut simulation = Simulation::new("trace");
+    send(states, &mut simulation);
+    simulation.into_store()
+}
+
+/// Keeps the events as they come.
+fn write_index(path: &Path, states: u64) {
+    Index::write(path, KEY, "trace", |sink| {
+        send(states, sink);
+        Ok(())
+    })
+    .expect("room for it");
+}
+
+/// All answers that are lists, over all time and over windows; numbers of entities must agree as well.
+fn compare(a: &dyn TimelineSource, b: &dyn TimelineSource) -> Result<(), QueryError> {
+    assert_eq!(a.summary(), b.summary());
+    assert_eq!(a.model(), b.model());
+    assert_eq!(a.containers(), b.containers());
+    let extent = a.summary().extent;
+    let length = extent.to.0 - extent.from.0;
+    let part = |from: i64, to: i64| Interval {
+        from: GlobalNanos(extent.from.0 + length * from / 100),
+        to: GlobalNanos(extent.from.0 + length * to / 100 + 1),
+    };
+    let windows = [EVER, part(10, 11), part(37, 92), part(50, 50)];
+    for container in a.containers().iter() {
+        for ty in &a.model().types {
+            let (container, ty) = (container.id, ty.id);
+            let depths = [a.depths(container, ty), b.depths(container, ty)];
+            b.links(ty, EVER, 0)?;
+            assert_eq!(depths[0], depths[1]);
+            for &window in &windows {
+                for depth in 0..a.depths(container, ty) {
+                    let lane = Lane { container, ty, depth };
+                    assert_eq!(a.states(lane, window, usize::MAX)?, b.states(lane, window, usize::MAX)?);
+                    assert_eq!(a.states(lane, window, 3)?, b.states(lane, window, 3)?);
+                    for columns in [1, 90] {
+                        assert_eq!(a.cells(&[lane], window, columns)?, b.cells(&[lane], window, columns)?);
+                    }
+                }
+                assert_eq!(a.events(container, ty, window, 1000)?, b.events(container, ty, window, 1000)?);
+                assert_eq!(a.samples(container, ty, window, 1000)?, b.samples(container, ty, window, 1000)?);
+                assert_eq!(a.links(ty, window, 1000)?, b.links(ty, window, 1000)?);
+            }
+            // These cannot say that they are damaged; the next question can.
+            let ranges = [a.range(ty), b.range(ty)];
+            b.links(ty, EVER, 0)?;
+            assert_eq!(ranges[0], ranges[1]);
+        }
+        assert_eq!(a.facts(EntityId::Container(container.id))?, b.facts(EntityId::Container(container.id))?);
+    }
+    let (counts, containers) = (a.summary(), a.containers());
+    let numbers = |count: u64| (0..count as u32).step_by((count as usize / 60).max(1));
+    let entities = numbers(counts.states)
+        .map(EntityId::State)
+        .chain(numbers(counts.events).map(EntityId::Event))
+        .chain(numbers(counts.links).map(EntityId::Link))
+        .chain(numbers(counts.samples).map(EntityId::Sample))
+        .chain(containers.iter().map(|container| EntityId::Container(container.id)));
+    for id in entities {
+        assert_eq!(a.facts(id)?, b.facts(id)?);
+        for limit in [4, 500] {
+            assert_eq!(a.related(id, limit)?, b.related(id, limit)?, "{id:?}");
+        }
+    }
+    assert!(b.facts(EntityId::State(counts.states as u32)).is_err());
+    Ok(())
+}
+
+#[test]
+fn both_answer_alike() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for states in [0, 1, 300, 8_000] {
+        let path = folder.path().join(format!("{states}.tmtx"));
+        write_index(&path, states);
+        let store = store(states);
+        compare(&store, &Index::open_file(&path, KEY).expect("it was just written")).expect("the index is whole");
+        compare(&store, &Index::map_file(&path, KEY).expect("it was just written")).expect("the index is whole");
+    }
+    let left = std::fs::read_dir(folder.path()).expect("the folder is there").count();
+    assert_eq!(left, 4, "only the indexes are left");
+}
+
+#[test]
+fn of_another_trace_or_not_ours() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("a.tmtx");
+    write_index(&path, 100);
+    let other = Key { content: 9, ..KEY };
+    assert!(matches!(Index::open_file(&path, other), Err(IndexError::Useless(why)) if why.contains("changed")));
+    std::fs::write(&path, "%EventDef PajeDefineContainerType 0\n").expect("room for it");
+    assert!(matches!(Index::open_file(&path, KEY), Err(IndexError::Foreign)));
+    assert!(matches!(Index::open_file(&folder.path().join("none"), KEY), Err(IndexError::Io(_))));
+}
+
+/// Every byte changed, every length: the file is refused when it is read as a whole. When it is read as far as asked, answers are
+/// the same or refused.
+#[test]
+fn no_damage_is_believed() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("a.tmtx");
+    write_index(&path, 40);
+    let good = std::fs::read(&path).expect("it was just written");
+    let whole = store(40);
+    let damaged = folder.path().join("damaged.tmtx");
+    for at in 0..good.len() {
+        let mut bytes = good.clone();
+        bytes[at] ^= 1 << (at % 8);
+        std::fs::write(&damaged, &bytes).expect("room for it");
+        assert!(Index::open_file(&damaged, KEY).is_err(), "byte {at}");
+        if at % 211 == 0
+            && let Ok(index) = Index::map_file(&damaged, KEY)
+        {
+            let answered = compare(&whole, &index);
+            assert!(matches!(answered, Ok(()) | Err(QueryError::Damaged)), "byte {at}: {answered:?}");
+            assert_eq!(answered.is_err(), !damaged.exists(), "what is damaged is removed");
+        }
+    }
+    for length in (0..good.len()).step_by(61).chain([good.len() - 1]) {
+        std::fs::write(&damaged, &good[..length]).expect("room for it");
+        assert!(Index::open_file(&damaged, KEY).is_err() && Index::map_file(&damaged, KEY).is_err(), "{length} bytes");
+    }
+    let longer = [good.as_slice(), b"x"].concat();
+    std::fs::write(&damaged, longer).expect("room for it");
+    assert!(Index::open_file(&damaged, KEY).is_err());
+}
+
+/// Long lanes have nodes of several sizes: 512 states, 4,096, 32,768.
+#[test]
+fn long_lanes_of_many_values() {
+    let (types, lane) = ([TypeId(1), TypeId(2)], Lane { container: ContainerId(1), ty: TypeId(2), depth: 0 });
+    let names: Vec<String> = (0..500).map(|value| format!("value {value}")).collect();
+    let mut events = vec![
+        PajeEvent::DefineType { ty: types[0], kind: TypeKind::Container, parent: TypeId::ROOT, name: "T", color: None },
+        PajeEvent::DefineType { ty: types[1], kind: TypeKind::State, parent: types[0], name: "S", color: None },
+    ];
+    for (value, name) in (0..).zip(&names) {
+        events.push(PajeEvent::DefineValue { value: ValueId(value), ty: types[1], name, color: None });
+    }
+    let (time, container, ty) = (GlobalNanos(0), ContainerId(1), types[1]);
+    let parent = ContainerId::ROOT;
+    events.push(PajeEvent::CreateContainer { time, container, ty: types[0], parent, name: "t", extra: &[] });
+    let (mut random, mut now) = (Random(1), 0);
+    for _ in 0..40_000 {
+        now += random.below(1_000) as i64;
+        let value = ValueId(random.below(1 + random.0 % 500) as u32);
+        events.push(PajeEvent::SetState { time: GlobalNanos(now), container, ty, value, extra: &[], source: None });
+        if random.below(1000) == 0 {
+            events.push(PajeEvent::ResetState { time: GlobalNanos(now + 5), container, ty });
+        }
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("a.tmtx");
+    Index::write_events(&path, KEY, "long", events.iter().copied()).expect("room for it");
+    let index = Index::map_file(&path, KEY).expect("it was just written");
+    let store = Store::from_events("long", events);
+    for (from, to, columns) in [(0, now, 1), (0, now, 3), (1, now - 1, 40), (now / 3, now / 2, 7), (7, 8, 2)] {
+        let window = Interval { from: GlobalNanos(from), to: GlobalNanos(to) };
+        assert_eq!(index.cells(&[lane], window, columns), store.cells(&[lane], window, columns));
+    }
+    let before = index.touched();
+    let whole = Interval { from: GlobalNanos(0), to: GlobalNanos(now) };
+    index.cells(&[lane], whole, 1).expect("the lane is there");
+    assert!(index.touched() - before < 32, "the whole lane is a few nodes");
+}
+
+/// A picture costs a few blocks an edge, however many states there are.
+#[test]
+fn cells_touch_few_blocks() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let lane = Lane { container: ContainerId(1), ty: TypeId(3), depth: 0 };
+    for states in [15_000, 45_000] {
+        let path = folder.path().join("a.tmtx");
+        write_index(&path, states);
+        let index = Index::map_file(&path, KEY).expect("it was just written");
+        let (before, columns) = (index.touched(), 16);
+        let extent = index.summary().extent;
+        let cells = index.cells(&[lane], extent, columns).expect("the lane is there").cells;
+        assert_eq!(cells.len(), columns as usize);
+        let touched = index.touched() - before;
+        assert!(touched <= 2 * u64::from(columns), "{touched} blocks for {columns} columns of {states} states");
+    }
+}
