@@ -20,15 +20,18 @@ demo:
 	@echo; echo "Pictures: demo/random.png and demo/balanced.png. Nodes wait for the slowest in the first, hardly in the second."
 	@if [ -t 1 ]; then $(TUMIT) view demo/random.tmt; else echo "Look at it in a browser: $(TUMIT) view demo/random.tmt"; fi
 
+# Stage by stage: the first that fails ends it, and is named. All tests run even if one fails. Benches only show that they run.
+STAGE = @.ci/stage
 test: packages
-	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
-	$(CARGO) deny --log-level error check licenses sources bans
-	$(CARGO) test --workspace
-	$(CARGO) bench --quiet -p tracer-rt --bench record -- --smoke
-	$(CARGO) bench --quiet -p tracer-rt --bench pauses -- --smoke
-	$(CARGO) bench --quiet -p tumit --bench compile -- --smoke
+	$(STAGE) format $(CARGO) fmt --all --check
+	$(STAGE) clippy $(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	$(STAGE) documentation env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
+	$(STAGE) licences $(CARGO) deny --log-level error check licenses sources bans
+	$(STAGE) "build of tests" $(CARGO) test --workspace --no-run
+	$(STAGE) tests $(CARGO) test --workspace --no-fail-fast
+	$(STAGE) "bench record" $(CARGO) bench --quiet -p tracer-rt --bench record -- --smoke
+	$(STAGE) "bench pauses" $(CARGO) bench --quiet -p tracer-rt --bench pauses -- --smoke
+	$(STAGE) "bench compile" $(CARGO) bench --quiet -p tumit --bench compile -- --smoke
 
 # What the tests need beside the Rust toolchain: compilers, MPI, the peers and a browser.
 packages:

@@ -1,6 +1,8 @@
 //! What the fuzz targets share: how their bytes become files. Mutated bytes would nearly never have a right checksum, and a
 //! live file is mostly empty: both would leave a fuzzer at the door.
 
+#![cfg(feature = "runs")]
+
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
