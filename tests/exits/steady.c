@@ -1,5 +1,7 @@
-/* Records a while at a steady rate, under the eyes of its parent, which counts the calls to the system that the recording thread makes
- * between two marks; the thread itself counts its page faults. Prints records, calls and faults. */
+/* Records at a steady rate, under the eyes of its parent, which counts the calls to the system that the recording thread makes between
+ * marks; the thread itself counts its page faults. Other programs may keep the helper from running, or stop it in its short critical
+ * section: then the thread calls, too. So it records window by window, each of several slots, until one was undisturbed.
+ * Prints records, calls and faults of the last window, and how many there were. */
 #include "t_trace.h"
 
 #include <errno.h>
@@ -11,9 +13,15 @@
 
 #define MARK SYS_getpgrp /* a call that nobody else makes */
 
+#define WINDOW 40000u       /* records: eight slots */
+#define WINDOWS 3000u       /* at most, */
+#define PATIENCE 180u       /* and seconds */
+
 struct result {
     uint64_t records;
     uint64_t faults;
+    uint64_t calls;   /* the parent counts them, */
+    uint64_t windows; /* and says how many it has seen the end of */
 };
 
 static uint64_t now(void) {
@@ -22,16 +30,16 @@ static uint64_t now(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Waits without calls to the system, as the clock is read without one. */
-static uint64_t record_at(uint64_t rate, uint64_t nanos) {
+/* Makes so many records. Waits without calls to the system, as the clock is read without one. */
+static void record_at(uint64_t rate, uint64_t records) {
     const uint64_t start = now();
-    uint64_t made = 0, passed;
-    while ((passed = now() - start) < nanos) {
-        for (; made < passed * rate / 1000000000u; made++) {
+    uint64_t made = 0;
+    while (made < records) {
+        const uint64_t due = (now() - start) * rate / 1000000000u;
+        for (; made < due && made < records; made++) {
             t_tick(made);
         }
     }
-    return made;
 }
 
 static uint64_t faults(void) {
@@ -41,46 +49,54 @@ static uint64_t faults(void) {
 }
 
 static void child(uint64_t rate, volatile struct result *result) {
-    uint64_t before, made;
-    (void)record_at(rate, 500000000u); /* several slots: the helper knows then how many to keep warm */
+    const uint64_t give_up = now() + PATIENCE * 1000000000u;
+    uint64_t window;
+    record_at(rate, rate / 2); /* several slots: the helper knows then how many to keep warm */
     tumit1_flush();
     raise(SIGSTOP);
-    before = faults();
-    (void)syscall(MARK);
-    made = record_at(rate, 1000000000u);
-    (void)syscall(MARK);
-    result->faults = faults() - before;
-    result->records = made;
+    for (window = 1; window <= WINDOWS && now() < give_up; window++) {
+        const uint64_t before = faults();
+        (void)syscall(MARK);
+        record_at(rate, WINDOW);
+        (void)syscall(MARK); /* behind it, the parent has told its number of calls */
+        result->faults = faults() - before;
+        result->records += WINDOW;
+        if (result->calls == 0 && result->faults == 0) {
+            break;
+        }
+    }
 }
 
-/* The parent of a child that has stopped itself: the number of its calls between the marks. */
-static uint64_t watch(pid_t child_id) {
-    uint64_t calls = 0;
-    int marks = 0, status;
+/* The parent of a child that has stopped itself: counts its calls between marks, until it ends. */
+static int watch(pid_t child_id, volatile struct result *result) {
+    uint64_t calls = 0, marks = 0;
+    int status;
     if (ptrace(PTRACE_SEIZE, child_id, NULL, (void *)PTRACE_O_TRACESYSGOOD) != 0 || kill(child_id, SIGCONT) != 0) {
         exit(3);
     }
     (void)ptrace(PTRACE_INTERRUPT, child_id, NULL, NULL);
-    while (marks < 2 && waitpid(child_id, &status, __WALL) == child_id && WIFSTOPPED(status)) {
+    while (waitpid(child_id, &status, __WALL) == child_id && WIFSTOPPED(status)) {
         struct __ptrace_syscall_info about;
         if (WSTOPSIG(status) == (SIGTRAP | 0x80) &&
             ptrace(PTRACE_GET_SYSCALL_INFO, child_id, (void *)sizeof about, &about) > 0 && about.op == PTRACE_SYSCALL_INFO_ENTRY) {
-            marks += about.entry.nr == MARK;
-            calls += marks == 1 && about.entry.nr != MARK;
+            if (about.entry.nr != MARK) {
+                calls++;
+            } else if (++marks % 2 == 1) {
+                calls = 0;
+            } else {
+                result->calls = calls;
+                result->windows++;
+            }
         }
-        if (marks < 2) {
-            (void)ptrace(PTRACE_SYSCALL, child_id, NULL, NULL);
-        }
+        (void)ptrace(PTRACE_SYSCALL, child_id, NULL, NULL);
     }
-    (void)ptrace(PTRACE_DETACH, child_id, NULL, NULL);
-    return calls;
+    return status;
 }
 
 int main(int argc, char **argv) {
     const uint64_t rate = argc > 1 ? strtoull(argv[1], NULL, 10) : 100000;
     void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     struct result *result = (struct result *)page;
-    uint64_t calls;
     pid_t child_id;
     int status;
     if (page == MAP_FAILED) {
@@ -94,10 +110,11 @@ int main(int argc, char **argv) {
     if (waitpid(child_id, &status, WUNTRACED) != child_id || !WIFSTOPPED(status)) {
         return 2;
     }
-    calls = watch(child_id);
-    if (waitpid(child_id, &status, 0) != child_id || status != 0) {
+    status = watch(child_id, result);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
         return 4;
     }
-    printf("%llu %llu %llu\n", (unsigned long long)result->records, (unsigned long long)calls, (unsigned long long)result->faults);
+    printf("%llu %llu %llu %llu\n", (unsigned long long)result->records, (unsigned long long)result->calls,
+           (unsigned long long)result->faults, (unsigned long long)result->windows);
     return 0;
 }

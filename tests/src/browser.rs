@@ -63,6 +63,8 @@ impl Browser {
             "--headless",
             "--no-sandbox",
             "--disable-gpu",
+            // Containers may have little shared memory.
+            "--disable-dev-shm-usage",
             "--disable-quic",
             "--no-first-run",
             "--disable-background-networking",

@@ -265,8 +265,8 @@ int main(void) {
 }
 "#;
     let program = build(folder.path(), C99, TICK, source, &[]).unwrap_or_else(|error| panic!("{error}"));
-    // Enough for a loop that does nothing but record while the helper may have no processor.
-    let file = only(&record(&program, folder.path(), "run.tmt", &[("TUMIT_MEMORY", "512M")]));
+    // A loop that does nothing but record waits for the helper, however late that comes.
+    let file = only(&record(&program, folder.path(), "run.tmt", &[("TUMIT_POLICY", "all=block")]));
     let calls: u64 = std::fs::read_to_string(folder.path().join("calls")).expect("a count").parse().expect("a number");
     let (written, dropped) = file.totals();
     assert_eq!(written + dropped, calls, "each call is in the file or counted as lost");

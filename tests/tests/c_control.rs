@@ -1,6 +1,7 @@
 //! What a C program, or its environment, tells the recorder: where records wait, how long, which levels; and that recording
 //! costs no call to the system and no page fault.
 
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -16,7 +17,7 @@ const TWO: &str =
 const CLANG: Compiler = Compiler { command: "clang", flags: &["-std=gnu11"] };
 
 fn program(folder: &Path, compiler: Compiler, source: &str) -> PathBuf {
-    build(folder, compiler, TWO, source, &["-D_GNU_SOURCE"]).unwrap_or_else(|error| panic!("{error}"))
+    build(folder, compiler, TWO, source, &["-D_GNU_SOURCE", "-O2"]).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Runs it, with these settings; returns what it said on its standard error.
@@ -136,10 +137,21 @@ static uint64_t count(void) {
 }
 #endif
 int main(void) {
-    struct timespec patience = {2, 600000000};
+    const struct timespec pause = {0, 20000000};
+    struct tumit1_stats stats;
+    uint64_t bytes;
+    alarm(300); /* a helper that does not look ends it otherwise */
     t_tick(1);
     t_say("quiet");
-    nanosleep(&patience, NULL);
+    do {
+        nanosleep(&pause, NULL);
+        tumit1_get_stats(&stats);
+    } while (stats.written_ != 2);
+    bytes = stats.file_bytes_;
+    do {
+        nanosleep(&pause, NULL);
+        tumit1_get_stats(&stats);
+    } while (stats.file_bytes_ == bytes);
     return raise(SIGKILL);
 }
 "#;
@@ -147,11 +159,16 @@ int main(void) {
         let program = build(folder.path(), GNU99, TWO, source, extra).unwrap_or_else(|error| panic!("{error}"));
         let mut command = Command::new(&program);
         command.env("TUMIT_TRACE", folder.path().join("run.tmt")).env("TUMIT_BUFFERS", "private");
-        assert!(!output(&mut command).status.success());
+        assert_eq!(output(&mut command).status.signal(), Some(9));
         // As it is: without repair, and there is no live file.
         let file = only(&folder.path().join("run.tmt"));
         assert_eq!(file.texts(), ["tick n=Unsigned(1)", "say text=\"quiet\""]);
-        assert!((3..=6).contains(&file.anchors.len()), "{:?}", file.anchors);
+        // At the start, soon after it, with the quiet thread's records, and then: late where the machine is loaded, but never early.
+        assert!(file.anchors.len() >= 4, "{:?}", file.anchors);
+        for (seconds, anchor) in (0..).zip(&file.anchors[1..]) {
+            let passed = anchor.monotonic_nanos - file.anchors[0].monotonic_nanos;
+            assert!(passed >= seconds * 1_000_000_000, "more than one a second: {:?}", file.anchors);
+        }
         assert!(file.anchors.windows(2).all(|pair| pair[0].ticks < pair[1].ticks));
         assert!(file.end.is_none());
         std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
@@ -232,19 +249,14 @@ int main(void) {
 
 #[test]
 fn the_recording_thread_makes_no_calls_and_meets_no_faults() {
-    const TRIES: usize = 5;
     let folder = folder();
     let program = program(folder.path(), GNU99, include_str!("../exits/steady.c"));
     for rate in ["100000", "1000000"] {
-        // Other programs may keep the helper from running, or stop it in its short critical section: one undisturbed
-        // second of some shows what the thread does of its own.
-        let quiet = (0..TRIES).any(|_| {
-            let text = succeed(Command::new(&program).arg(rate).env("TUMIT_TRACE", folder.path().join("run.tmt")));
-            let numbers: Vec<u64> = text.split_whitespace().map(|word| word.parse().expect("a number")).collect();
-            println!("{rate}: records, calls to the system, page faults: {numbers:?}");
-            let [records, calls, faults] = numbers[..] else { panic!("{text}") };
-            records > rate.parse::<u64>().expect("a number") / 2 && calls == 0 && faults == 0
-        });
-        assert!(quiet, "{rate} events a second are not recorded without calls and page faults");
+        let text = succeed(Command::new(&program).arg(rate).env("TUMIT_TRACE", folder.path().join("run.tmt")));
+        let numbers: Vec<u64> = text.split_whitespace().map(|word| word.parse().expect("a number")).collect();
+        println!("{rate}: records, calls to the system and page faults in the last window, windows: {numbers:?}");
+        let [records, calls, faults, windows] = numbers[..] else { panic!("{text}") };
+        assert!(windows > 0 && records == windows * 40_000, "{text}");
+        assert!(calls == 0 && faults == 0, "{rate} events a second are not recorded without calls and page faults");
     }
 }

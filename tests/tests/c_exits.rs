@@ -24,7 +24,7 @@ const SIGTERM: i32 = 15;
 const CLANG: Compiler = Compiler { command: "clang", flags: &["-std=gnu11"] };
 
 fn program(folder: &Path, compiler: Compiler, extra: &[&str]) -> PathBuf {
-    build(folder, compiler, TICK, PROGRAM, &[&["-D_GNU_SOURCE"], extra].concat())
+    build(folder, compiler, TICK, PROGRAM, &[&["-D_GNU_SOURCE", "-O2"], extra].concat())
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -153,14 +153,19 @@ fn private_buffers_lose_what_was_not_written_and_no_more() {
     let folder = folder();
     let program = program(folder.path(), GNU99, &[]);
     let environment = [("TUMIT_BUFFERS", "private")];
-    for (way, all) in [("return", true), ("exit", true), ("main-leaves", true), ("fork", true), ("kill", false)] {
+    let missing = |way| {
         let outcome = run(folder.path(), &program, way, &environment);
         let (recorded, lost) = sums(&outcome.files);
         assert_eq!(lost, 0);
-        assert_eq!(recorded == outcome.witness, all, "{way}: {recorded} of {}", outcome.witness);
         assert_eq!(outcome.files[0].process_integer(tag::BUFFERS), Some(0));
         std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
+        outcome.witness.checked_sub(recorded).expect("no record without a call")
+    };
+    for way in ["return", "exit", "main-leaves", "fork"] {
+        assert_eq!(missing(way), 0, "{way}");
     }
+    // A program that takes longer than a second may have all in its file when it is killed.
+    assert!((0..20).any(|_| missing("kill") > 0), "what was not written cannot be there");
 }
 
 #[test]

@@ -223,7 +223,8 @@ int main(void) {
         let folder = folder();
         let program = build(folder.path(), GNU99, SHAPES, source, flags).unwrap_or_else(|error| panic!("{error}"));
         let file = read(&record(&program, folder.path(), "run.tmt", &[])).remove(0);
-        let packed = file.blocks.iter().filter(|block| block.kind == 6 && block.codec != 0);
+        // The rest of a slot that was flushed may be as short as a record: nothing makes that shorter.
+        let packed = file.blocks.iter().filter(|block| block.kind == 6 && block.codec != 0 && block.raw_bytes > 1024);
         let packed: Vec<_> = packed.map(|block| block.codec).collect();
         assert!(packed.len() > 15 && packed.iter().all(|found| *found == codec), "{packed:?}");
         all.push(file.texts());

@@ -43,8 +43,7 @@ fn build_c(folder: &Path, example: &str, compiler: &str, extra: &[&str]) -> Path
 #[test]
 fn molecular_dynamics_is_seen_as_it_was() {
     let dir = tempfile::tempdir().unwrap();
-    let mut idle = Vec::new();
-    for placement in ["random", "balanced"] {
+    let idle = |placement: &str| {
         let run = dir.path().join(format!("{placement}.tmt"));
         let said = succeed(molecular_dynamics().args(["--placement", placement]).env("TUMIT_TRACE", &run));
         let rows = convert(&run, &[]);
@@ -52,10 +51,16 @@ fn molecular_dynamics_is_seen_as_it_was() {
             assert_eq!(rows.count(kind), count(&said, name), "{name} of the {placement} run");
         }
         assert_eq!(rows.reversed_links(), 0);
-        idle.push(idle_share(&rows));
-    }
-    let (random, balanced) = (idle[0], idle[1]);
-    assert!(random >= 2.0 * balanced, "idle shares: random {random:.3}, balanced {balanced:.3}");
+        std::fs::remove_dir_all(run).unwrap();
+        idle_share(&rows)
+    };
+    // The emulated machines are real threads in real time: other programs may hold them up, seldom three times.
+    let seen = (0..3).any(|_| {
+        let (random, balanced) = (idle("random"), idle("balanced"));
+        println!("idle shares: random {random:.3}, balanced {balanced:.3}");
+        random >= 2.0 * balanced
+    });
+    assert!(seen, "a balanced placement leaves nodes idle as often");
 }
 
 /// Mean share of time during which no thread of a working node had a processor.
@@ -93,33 +98,37 @@ fn heat_on_four_ranks_is_seen_as_it_was() {
 fn skewed_clocks_reverse_links_and_correction_puts_them_right() {
     let dir = tempfile::tempdir().unwrap();
     let heat = build_c(dir.path(), "heat-mpi", "mpicc", &[]);
-    let run = dir.path().join("skewed.tmt");
-    // Long enough for 50 ppm to matter: drift alone moves dates by more than a message takes.
-    let mut job = mpirun(4);
-    job.arg(&heat).args(["120", "3000"]).env("TUMIT_TRACE", &run).env("HEAT_SKEW", "1").current_dir(dir.path());
-    let said = succeed(&mut job);
-    let links = count(&said, "links");
-    let raw = convert(&run, &["--clock", "none", "--causal", "off"]);
-    assert!(raw.reversed_links() > 1000, "with the clocks as they are, messages arrive before they leave");
-    let corrected = convert(&run, &[]);
-    assert_eq!(corrected.count("Link"), links);
-    assert_eq!(corrected.reversed_links(), 0);
-    // By the clocks alone usually none is reversed. But offset and drift guarantee no order, and ranks outnumber cores here:
-    // one in a hundred would be a wrong model.
-    let by_clocks = convert(&run, &["--causal", "off"]).reversed_links() as u64;
-    assert!(by_clocks * 100 <= links, "{by_clocks} of {links} links are reversed by the corrected clocks");
-    assert_eq!(convert(&run, &["--clock", "none"]).reversed_links(), 0);
-    let plot = dir.path().join("clocks.svg");
-    let shown = succeed(tumit().arg("sync").arg(&run).arg("--plot").arg(&plot));
-    assert!(["bursts+messages", "certain", "0 in the end"].iter().all(|word| shown.contains(word)), "{shown}");
-    let plot = std::fs::read_to_string(plot).unwrap();
-    assert_eq!(plot.matches("<polyline").count(), 4, "a curve for each clock");
-    // What heat.c gives its ranks: -50, -19, +12 and +43 ppm; the reference is rank 0.
-    let clocks: serde_json::Value = serde_json::from_str(&output_of_sync(&run)).unwrap();
-    for (clock, truth) in clocks["clocks"].as_array().unwrap().iter().zip([0.0, 31.0, 62.0, 93.0]) {
-        let drift = clock["drift_ppm"].as_f64().unwrap();
-        assert!((drift - truth).abs() < 20.0, "drift {drift} ppm, truly {truth}");
-    }
+    // Offset and drift guarantee no order, and how well they are known depends on messages that travelled undisturbed; ranks
+    // outnumber cores here, and other programs may hold them up, seldom three times.
+    let close = (0..3).any(|number| {
+        let run = dir.path().join(format!("skewed{number}.tmt"));
+        // Long enough for 50 ppm to matter: drift alone moves dates by more than a message takes.
+        let mut job = mpirun(4);
+        job.arg(&heat).args(["120", "3000"]).env("TUMIT_TRACE", &run).env("HEAT_SKEW", "1").current_dir(dir.path());
+        let links = count(&succeed(&mut job), "links");
+        let raw = convert(&run, &["--clock", "none", "--causal", "off"]);
+        assert!(raw.reversed_links() > 1000, "with the clocks as they are, messages arrive before they leave");
+        let corrected = convert(&run, &[]);
+        assert_eq!(corrected.count("Link"), links);
+        assert_eq!(corrected.reversed_links(), 0);
+        assert_eq!(convert(&run, &["--clock", "none"]).reversed_links(), 0);
+        let plot = dir.path().join("clocks.svg");
+        let shown = succeed(tumit().arg("sync").arg(&run).arg("--plot").arg(&plot));
+        assert!(["bursts+messages", "certain", "0 in the end"].iter().all(|word| shown.contains(word)), "{shown}");
+        let plot = std::fs::read_to_string(plot).unwrap();
+        assert_eq!(plot.matches("<polyline").count(), 4, "a curve for each clock");
+        // By the clocks alone one in a hundred reversed would be a wrong model.
+        let by_clocks = convert(&run, &["--causal", "off"]).reversed_links() as u64;
+        // What heat.c gives its ranks: -50, -19, +12 and +43 ppm; the reference is rank 0.
+        let clocks: serde_json::Value = serde_json::from_str(&output_of_sync(&run)).unwrap();
+        let drifts = clocks["clocks"].as_array().unwrap().iter().map(|clock| clock["drift_ppm"].as_f64().unwrap());
+        let drifts: Vec<f64> = drifts.collect();
+        println!("{by_clocks} of {links} links are reversed by the corrected clocks, drifts {drifts:?} ppm");
+        assert_eq!(drifts.len(), 4);
+        by_clocks * 100 <= links
+            && drifts.iter().zip([0.0, 31.0, 62.0, 93.0]).all(|(drift, truth)| (drift - truth).abs() < 20.0)
+    });
+    assert!(close, "the corrected clocks are wrong");
 }
 
 /// `tumit sync --json`, whose exit status tells of links that are still reversed.

@@ -90,6 +90,7 @@ fn a_state_that_is_pointed_at_says_what_it_is() {
     let at = spot(&mut browser, &chart, 0.25, "thread 0.1");
     browser.point(at);
     let tooltip = browser.find("tooltip", None);
+    browser.wait("document.querySelector('#tooltip dl')");
     let said = browser.text(&tooltip);
     for word in ["working", "500.0 ms", "Node 0", "thread 0.1", "From", "To"] {
         assert!(said.contains(word), "`{word}` in: {said}");
@@ -100,6 +101,7 @@ fn a_state_that_is_pointed_at_says_what_it_is() {
 
     browser.click(at);
     let inspector = browser.find("region", Some("Inspector"));
+    browser.wait("document.querySelector('#inspector').innerText.includes('Duration')");
     let told = browser.text(&inspector);
     assert!(["working", "Duration", "500.0 ms", "Activity"].iter().all(|word| told.contains(word)), "{told}");
     browser.screenshot(&picture("page-inspector.png"));
@@ -167,6 +169,7 @@ fn a_message_says_from_where_to_where() {
     let to = spot(&mut browser, &chart, 0.4, "thread 1.1");
     browser.point((f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1)));
     let tooltip = browser.find("tooltip", None);
+    browser.wait("document.querySelector('#tooltip dl')");
     let said = browser.text(&tooltip);
     let places =
         ["Message", "100.0 ms", "From", "thread 0.0, 300", "To", "thread 1.1, 400"].map(|word| said.find(word));
@@ -288,8 +291,9 @@ fn names_are_text_and_the_end_of_the_server_is_told() {
     std::fs::write(&hostile, TRACE.replace("\"thread 0.0\"", "\"<img src=x onerror=boom()>\"")).unwrap();
     let mut process =
         tumit().args(["view", "--no-open"]).arg(&hostile).stderr(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
-    let url =
-        BufReader::new(process.stderr.take().unwrap()).lines().map(Result::unwrap).find(|l| l.contains("http://"));
+    // Kept to the end: a viewer that cannot write ends.
+    let mut said = BufReader::new(process.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let url = said.find(|line| line.contains("http://"));
     let mut browser = Browser::start(1280, 720);
     browser.open(url.unwrap().trim());
     browser.wait(SETTLED);

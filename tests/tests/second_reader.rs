@@ -209,6 +209,19 @@ impl Running {
         succeed(Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]));
     }
 
+    /// Stops it. A thread that is in the midst of a write ends that first: waits until all have stopped.
+    fn stop(&self) {
+        self.signal("STOP");
+        let stopped = |task: std::fs::DirEntry| {
+            let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+            stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
+        };
+        while !std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap().all(|task| stopped(task.unwrap()))
+        {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
     fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -249,7 +262,8 @@ int main(void) {
 #[test]
 fn killed_programs() {
     for moment in [1, 3, 8] {
-        let mut program = Running::rust("drop");
+        // It waits for a helper that comes late.
+        let mut program = Running::rust("block");
         program.wait(moment);
         program.kill();
         let live = std::fs::read_dir(program.run()).unwrap().map(|entry| entry.unwrap().path());
@@ -269,11 +283,11 @@ fn killed_programs() {
 
 #[test]
 fn running_programs() {
-    let mut program = Running::rust("drop");
+    let mut program = Running::rust("block");
     for moment in 0..3 {
         program.wait(2);
         // Both readers see it at one moment.
-        program.signal("STOP");
+        program.stop();
         assert!(compare(&program.run(), &format!("running {moment}")) > 2000 * moment);
         program.signal("CONT");
     }
@@ -289,8 +303,13 @@ fn damaged_files() {
     let bytes = std::fs::read(&path).unwrap();
     let mut fewer = 0;
     let starts: Vec<usize> = std::iter::successors(find_block(&bytes, 0), |at| find_block(&bytes, at + 1)).collect();
-    // In a name, in a block of records: magic, checksum, kind, sizes, payload.
-    for start in [starts[2], starts[starts.len() / 2]] {
+    let of = |kind: BlockKind| {
+        let of_kind = |at: &&usize| decode_block(&bytes[**at..]).is_ok_and(|block| block.header.kind == kind as u8);
+        starts.iter().filter(of_kind).copied().collect::<Vec<_>>()
+    };
+    let (names, records) = (of(BlockKind::Stream), of(BlockKind::Records));
+    // In a thread's name, in a block of records: magic, checksum, kind, sizes, payload.
+    for start in [names[names.len() / 2], records[records.len() / 2]] {
         for at in [0, 8, 12, 32, 36, 70] {
             let mut damaged = bytes.clone();
             damaged[start + at] ^= 0x41;
