@@ -20,8 +20,7 @@ demo:
 	@echo; echo "Pictures: demo/random.png and demo/balanced.png. Nodes wait for the slowest in the first, hardly in the second."
 	@if [ -t 1 ]; then $(TUMIT) view demo/random.tmt; else echo "Look at it in a browser: $(TUMIT) view demo/random.tmt"; fi
 
-# Stage by stage: the first that fails ends it, and is named. All tests run even if one fails. Benches only show that they run: built like
-# the tests, of which they share all that they need.
+# Stage by stage: the first that fails ends it, and is named. All tests run even if one fails. Benches only show that they run.
 STAGE = @.ci/stage
 test: packages
 	$(STAGE) format $(CARGO) fmt --all --check
@@ -30,7 +29,9 @@ test: packages
 	$(STAGE) licences $(CARGO) deny --log-level error check licenses sources bans
 	$(STAGE) "build of tests" $(CARGO) test --workspace --no-run
 	$(STAGE) tests $(CARGO) test --workspace --no-fail-fast
-	$(STAGE) benches $(CARGO) bench --quiet --workspace --profile dev --bench record --bench pauses --bench compile -- --smoke
+	$(STAGE) "bench record" $(CARGO) bench --quiet -p tracer-rt --bench record -- --smoke
+	$(STAGE) "bench pauses" $(CARGO) bench --quiet -p tracer-rt --bench pauses -- --smoke
+	$(STAGE) "bench compile" $(CARGO) bench --quiet -p tumit --bench compile -- --smoke
 
 # What the tests need beside the Rust toolchain: compilers, MPI, the peers and a browser.
 packages:

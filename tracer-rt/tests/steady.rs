@@ -4,7 +4,7 @@
 //! Other programs may keep the helper from running, or stop it in its short critical section: then the thread calls, too. So
 //! it records window by window, each of several slots, until one was undisturbed: that shows what the thread does of its own.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, outside test functions")]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests, outside test functions")]
 #![cfg(target_os = "linux")]
 
 use std::path::Path;
