@@ -8,6 +8,7 @@
 //! ```
 
 use std::error::Error;
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
@@ -47,15 +48,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     if rows.is_empty() {
         return Err(format!("no container is ever in a state called `{value}`").into());
     }
-    let mut out = std::io::stdout().lock();
+    let mut text = String::new();
     for column in 0..COLUMNS {
         let times = rows.iter().map(|row| row[column as usize]);
         let (most, all) = (times.clone().max().unwrap_or(0), times.sum::<i64>());
         let from = date(extent.column(column, COLUMNS).from, 1_000_000);
         match all {
-            0 => writeln!(out, "{from:>12}  -")?,
-            _ => writeln!(out, "{from:>12}  {:.2}", most as f64 * rows.len() as f64 / all as f64)?,
+            0 => writeln!(text, "{from:>12}  -")?,
+            _ => writeln!(text, "{from:>12}  {:.2}", most as f64 * rows.len() as f64 / all as f64)?,
         }
     }
+    std::io::stdout().write_all(text.as_bytes())?;
     Ok(())
 }

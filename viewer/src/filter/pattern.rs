@@ -173,19 +173,27 @@ pub(super) fn values(
     Ok((types, found))
 }
 
-/// Positions of containers by name, or by their path from the root (`Node 0/thread 1`). The root is never among them.
+/// Positions of containers by name, or by the end of their path (`Node 0/thread 1`). The root is never among them.
 pub(super) fn containers(list: &[ContainerInfo], patterns: &Patterns) -> Result<Vec<usize>, FilterError> {
+    let by_path = patterns.iter().any(|pattern| pattern.as_str().contains('/'));
     let mut paths: Vec<String> = Vec::with_capacity(list.len());
     let mut stack: Vec<&str> = Vec::new();
-    for info in list {
+    for info in list.iter().filter(|_| by_path) {
         stack.truncate(info.depth.saturating_sub(1) as usize);
         if info.depth > 0 {
             stack.push(&info.name);
         }
         paths.push(stack.join("/"));
     }
-    let all = list.iter().zip(&paths).enumerate().filter(|(_, (info, _))| info.depth > 0);
-    patterns.find("container", all.map(|(at, (info, path))| (at, vec![info.name.as_str(), path.as_str()])))
+    let names = |at: usize| {
+        let mut names = vec![list[at].name.as_str()];
+        let path = paths.get(at).map_or("", String::as_str);
+        names.extend(path.match_indices('/').map(|(slash, _)| &path[slash + 1..]));
+        names.extend((!path.is_empty()).then_some(path));
+        names
+    };
+    let all = (0..list.len()).filter(|&at| list[at].depth > 0);
+    patterns.find("container", all.map(|at| (at, names(at))))
 }
 
 #[cfg(test)]

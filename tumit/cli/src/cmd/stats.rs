@@ -30,7 +30,7 @@ Examples:
 Expressions of --filter (names may have * and ?; put them in \"...\" when they hold a keyword; docs/filters.md has pictures):
   hide type TYPE, ...                     only type TYPE, ...              by type
   hide value VALUE, ... of TYPE           only value VALUE, ...            by value
-  hide container NAME, ...                only container Node 1, */main    by name or path, with all below
+  hide container NAME, ...                only container Node 1/*       by name or path, with all below
   only where Bytes > 4096 of Message      hide where to ~ Node 3* of ...   by a field: = != < <= > >= ~ (fits) !~
   only duration >= 10us of Activity       cut 0.2..0.4                     by duration; a part of time
   group Node 1, Node 2 into Front         reuse Thread                     one row for several; rows of what has ended
