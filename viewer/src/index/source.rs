@@ -108,7 +108,7 @@ impl Index {
         let first = self.partition(directory, |record| record.container < container.0);
         (first..directory.len)
             .map(move |at| self.record(directory, at))
-            .take_while(move |record| record.container == container.0)
+            .take_while(move |record| record.container == container.0 && !self.image.is_damaged())
             .map(|record| StateLane::new(&self.image, record))
     }
 

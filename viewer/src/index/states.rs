@@ -107,7 +107,11 @@ pub(super) fn end(block: &StateBlock<'_>, index: usize) -> i64 {
 }
 
 impl<'a> StateLane<'a> {
-    pub(super) fn new(image: &'a Image, record: LaneRecord) -> Self {
+    pub(super) fn new(image: &'a Image, mut record: LaneRecord) -> Self {
+        // A list of values that cannot be in the file is none: sums have room for as many.
+        if record.values.len > image.header.length / 4 {
+            record.values.len = 0;
+        }
         Self { record, image, table: Table::new(image, record.table) }
     }
 
@@ -184,7 +188,7 @@ impl<'a> StateLane<'a> {
             };
             near = left.row;
             let mut right = self.edge(left.row, part.to.0);
-            times.reset(self.record.values.len.min(1 << 32) as usize);
+            times.reset(self.record.values.len as usize);
             self.sum(&mut left, &mut right, times);
             let nonzero = times.touched.iter().map(|&value| (value, times.times[value as usize]));
             let mut shares: Vec<(ValueId, i64)> =
