@@ -43,5 +43,5 @@ pub(crate) fn hold_helper() {
     }
 }
 
-/// The next call of [`signal`] is to do it.
+/// The next call of `signal` is to do it.
 pub static ARMED: AtomicBool = AtomicBool::new(false);

@@ -113,21 +113,7 @@ pub(crate) fn run(program: &str) {
         }
         "on a small disk" => small_disk(),
         "limited" => limited(),
-        "flood" => {
-            std::thread::scope(|scope| {
-                for thread in 0..3 {
-                    scope.spawn(move || {
-                        for n in 0..100_000 {
-                            com::tick(n, thread);
-                            // Two, so that slots do not always end before a tick.
-                            app::detail(n as u32);
-                            app::detail(n as u32);
-                        }
-                        Witness::open().returned(thread, 100_000);
-                    });
-                }
-            });
-        }
+        "flood" => flood(),
         "long" | "dump" | "caught panic" => overwrite(program),
         "short-lived threads" | "many threads" | "stats" => others(program),
         "paused" => {
@@ -154,6 +140,23 @@ pub(crate) fn run(program: &str) {
         }
         other => end(other),
     }
+}
+
+/// Records as fast as three threads can.
+fn flood() {
+    std::thread::scope(|scope| {
+        for thread in 0..3 {
+            scope.spawn(move || {
+                for n in 0..100_000 {
+                    com::tick(n, thread);
+                    // Two, so that slots do not always end before a tick.
+                    app::detail(n as u32);
+                    app::detail(n as u32);
+                }
+                Witness::open().returned(thread, 100_000);
+            });
+        }
+    });
 }
 
 /// Runs the program "full" where no file may become longer than `TUMIT_LIMIT` says.

@@ -19,8 +19,9 @@ impl FromStr for Bytes {
             "G" | "GB" | "GIB" => 30,
             unit => return Err(format!("`{unit}` is no unit of bytes: write K, M or G behind the number, as in 64M")),
         };
-        let number: usize =
-            text[..digits].parse().map_err(|_| "write a number of bytes, as in 500K, 64M or 2G".to_owned())?;
+        let Ok(number) = text[..digits].parse::<usize>() else {
+            return Err("write a number of bytes, as in 500K, 64M or 2G".to_owned());
+        };
         number.checked_mul(1 << shift).map(Self).ok_or_else(|| "more bytes than this machine can count".to_owned())
     }
 }

@@ -102,9 +102,11 @@ struct Run<const N: usize> {
 pub(super) struct Sorted<const N: usize, const K: usize> {
     file: Option<File>,
     runs: Vec<Run<N>>,
-    /// The first row of each run: key, run (earlier ones came first), row.
-    heap: BinaryHeap<Reverse<([u64; K], usize, [u64; N])>>,
+    heap: BinaryHeap<Reverse<First<N, K>>>,
 }
+
+/// The first row of a run: its key, its run (earlier ones came first), the row.
+type First<const N: usize, const K: usize> = ([u64; K], usize, [u64; N]);
 
 impl<const N: usize, const K: usize> Sorted<N, K> {
     fn advance(&mut self, at: usize) -> io::Result<()> {

@@ -58,8 +58,9 @@ impl<const K: usize> TableWriter<K> {
 
     fn entry(&mut self, out: &Output, first: u64, flags: u32) -> io::Result<()> {
         // 32 GiB of packed rows in one table: more than there can be numbers of entities.
-        let place = u32::try_from((out.place() - self.payload) / 8)
-            .map_err(|_| io::Error::other("a single lane of the trace is too large for an index"))?;
+        let Ok(place) = u32::try_from((out.place() - self.payload) / 8) else {
+            return Err(io::Error::other("a single lane of the trace is too large for an index"));
+        };
         self.directory.write(&first.to_le_bytes())?;
         self.directory.write(&place.to_le_bytes())?;
         self.directory.write(&flags.to_le_bytes())
