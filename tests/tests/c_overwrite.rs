@@ -195,7 +195,10 @@ fn on_a_full_disk(place: &Place) {
     }
 }
 
-const CHECKS: [(&str, fn(&Place)); 5] = [
+/// A check, and what it is called.
+type Check = (&'static str, fn(&Place));
+
+const CHECKS: [Check; 5] = [
     ("ends in order", ends_in_order),
     ("written on request", written_on_request),
     ("killed by itself", killed_by_itself),
