@@ -103,7 +103,7 @@ fn a_run_shows_the_same_from_its_index() {
     assert_eq!(read.summary(), indexed.summary());
     assert_eq!(rows(read.as_ref()), rows(indexed.as_ref()));
     assert_eq!(said(read.as_ref()), said(indexed.as_ref()));
-    let picture = |choice: &std::path::Path, name: &str| {
+    let picture = |choice: &Path, name: &str| {
         let file = dir.path().join(name);
         succeed(tumit().arg("view").arg(&run).arg("--index").arg(choice).arg("--export").arg(&file));
         std::fs::read(file).unwrap()

@@ -75,7 +75,7 @@ fn send(states: u64, sink: &mut dyn Sink) {
             Extra { name: "share", value: ExtraValue::Float(step as f64 / 7.0) },
         ];
         let extra: &[Extra<'_>] = if step % 5 == 0 { &extra } else { &[] };
-        let source = (step % 3 == 0).then(|| Source { file: "main.c", line: (step % 11) as u32 });
+        let source = (step % 3 == 0).then_some(Source { file: "main.c", line: (step % 11) as u32 });
         match random.below(10) {
             0..4 if depth[number as usize] < 6 => {
                 depth[number as usize] += 1;
