@@ -94,15 +94,7 @@ pub(crate) fn run(program: &str) {
             }
         }
         "return" => record(0, 0, 10_000),
-        "idle" => {
-            let witness = Witness::open();
-            record(0, 0, 10);
-            for calls in 1.. {
-                app::detail(1);
-                witness.returned(1, calls);
-                std::thread::sleep(Duration::from_millis(1));
-            }
-        }
+        "idle" => idle(),
         "names" => names(),
         "fork" => fork(),
         "folder" => {
@@ -153,6 +145,17 @@ pub(crate) fn run(program: &str) {
             println!("written {} dropped {} kept {}", counts.written, counts.dropped, counts.kept);
         }
         other => end(other),
+    }
+}
+
+/// Records, and then tries a level that is off until it is switched on from outside; the second counter tells how often.
+fn idle() {
+    let witness = Witness::open();
+    record(0, 0, 10);
+    for calls in 1.. {
+        app::detail(1);
+        witness.returned(1, calls);
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 
