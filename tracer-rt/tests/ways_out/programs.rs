@@ -94,15 +94,7 @@ pub(crate) fn run(program: &str) {
             }
         }
         "return" => record(0, 0, 10_000),
-        "idle" => {
-            let witness = Witness::open();
-            record(0, 0, 10);
-            for calls in 1.. {
-                app::detail(1);
-                witness.returned(1, calls);
-                std::thread::sleep(Duration::from_millis(1));
-            }
-        }
+        "idle" => idle(),
         "names" => names(),
         "fork" => fork(),
         "folder" => {
@@ -157,6 +149,17 @@ fn flood() {
             });
         }
     });
+}
+
+/// Records, and then tries a level that is off until it is switched on from outside; the second counter tells how often.
+fn idle() {
+    let witness = Witness::open();
+    record(0, 0, 10);
+    for calls in 1.. {
+        app::detail(1);
+        witness.returned(1, calls);
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// Runs the program "full" where no file may become longer than `TUMIT_LIMIT` says.
