@@ -17,7 +17,7 @@ use crate::progress::Bar;
 use crate::view_filters::ViewFilters;
 use crate::{table, term};
 
-/// Counts what a trace holds: time and share per state, durations, messages and their sizes, variables
+/// Counts what a trace holds: time and share per state, durations, messages, variables
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -39,6 +39,10 @@ TUMIT1_SLOW(int tumit1_append_records(const struct tumit1_piece *piece_, int raw
     h_.stream_ = piece_->thread_->stream_;
     h_.records_ = piece_->records_;
     h_.sequence_ = piece_->sequence_ - piece_->thread_->failed_;
+    if (piece_->thread_->overwrites_ && h_.sequence_ > piece_->thread_->appended_) {
+        /* Others were overwritten while this one waited to be written: the news of it all comes behind those. */
+        h_.flags_ |= TUMIT1_FLAG_OVERWRITTEN;
+    }
     h_.raw_ = piece_->bytes_;
     h_.dropped_ = piece_->dropped_;
     h_.first_ = piece_->first_;
@@ -61,6 +65,7 @@ TUMIT1_SLOW(int tumit1_append_records(const struct tumit1_piece *piece_, int raw
         tumit1_warn("cannot write", tumit1_session.path_, error_);
         return error_;
     }
+    piece_->thread_->appended_ = h_.sequence_ + 1;
     s_->blocks_++;
     s_->written_ += h_.records_;
     return 0;

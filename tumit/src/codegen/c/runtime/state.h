@@ -112,6 +112,7 @@ struct tumit1_thread {
     struct tumit1_lost lost_;
     struct tumit1_lost over_;      /* what was overwritten */
     uint64_t over_end_;            /* number of the first block behind it */
+    uint64_t appended_;            /* number behind that of the last block in the file: under the sink's lock */
     uint64_t tid_;
     uint32_t stream_;
     uint32_t queued_;              /* slots that wait to be written, or are being written */

@@ -60,7 +60,9 @@ TUMIT1_SLOW(void tumit1_detach(struct tumit1_thread *t_)) {
     if (t_ != NULL) {
         tumit1_hand_over(t_);
         t_->cursor_ = NULL;
-        tumit1_session.main_gone_ |= t_->tid_ == (uint64_t)getpid();
+        if (t_->tid_ == (uint64_t)getpid()) {
+            __atomic_store_n(&tumit1_session.main_gone_, 1, __ATOMIC_RELAXED);
+        }
     }
 }
 
