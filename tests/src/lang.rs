@@ -2,4 +2,5 @@
 
 pub mod c;
 pub mod fortran;
+pub mod once;
 pub mod rust;

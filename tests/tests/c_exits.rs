@@ -350,14 +350,18 @@ int main(void) {
 fn levels_are_switched_from_outside() {
     let folder = folder();
     let program = program(folder.path(), GNU99, &[]);
-    let mut child = launch(folder.path(), &program, "forever", &[]).spawn().expect("it starts");
+    let mut child = launch(folder.path(), &program, "gently", &[]).spawn().expect("it starts");
     let run = folder.path().join("run.tmt");
-    while witness(folder.path()) == 0 {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let calls_after = |before: u64| {
+        while witness(folder.path()) <= before {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    };
+    calls_after(0);
     let unknown = output(tumit().args(["level", &child.id().to_string(), "NONE", "off", "--timeout", "60"]));
     let said = output(tumit().args(["level", &child.id().to_string(), "L", "off", "--timeout", "60"]));
     let again = output(tumit().args(["level", &run.display().to_string(), "L", "off", "--timeout", "60"]));
+    calls_after(witness(folder.path()));
     child.kill().expect("it can be killed");
     child.wait().expect("it ended");
     for (said, good) in [(&unknown, false), (&said, true), (&again, true)] {

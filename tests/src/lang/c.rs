@@ -5,6 +5,8 @@ use std::process::Command;
 
 use tumit::codegen::{Backend, Options, c::C};
 
+use super::once;
+
 /// The warnings under which a generated header must be clean.
 pub const WARNINGS: [&str; 6] = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"];
 
@@ -79,18 +81,21 @@ pub fn record(program: &Path, folder: &Path, name: &str, environment: &[(&str, &
     run
 }
 
-/// Writes the header of a spec's text into `folder`.
+/// Writes the header of a spec's text into `folder`, and gives its text.
 ///
 /// # Panics
 /// When the spec has mistakes.
-pub fn header(folder: &Path, text: &str) {
+pub fn header(folder: &Path, text: &str) -> String {
     let (spec, diagnostics) = tumit::compile_text("spec.tumit", text);
     let spec = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
-    let files = C.generate(&spec, &Options::default()).expect("a header");
-    std::fs::write(folder.join(&files.0[0].name), &files.0[0].text).expect("a writable folder");
+    let mut files = C.generate(&spec, &Options::default()).expect("a header");
+    let file = files.0.remove(0);
+    std::fs::write(folder.join(&file.name), &file.text).expect("a writable folder");
+    file.text
 }
 
-/// Builds `source` against the header of `spec`, and gives the program.
+/// Builds `source` against the header of `spec`, and gives the program, `drive` in the folder. The same program is compiled once: `source` and
+/// `extra` may name no other file of the folder.
 ///
 /// # Errors
 /// The compiler's messages.
@@ -98,11 +103,12 @@ pub fn header(folder: &Path, text: &str) {
 /// # Panics
 /// When the spec has mistakes or the folder cannot be written.
 pub fn build(folder: &Path, compiler: Compiler, spec: &str, source: &str, extra: &[&str]) -> Result<PathBuf, String> {
-    header(folder, spec);
+    let header = header(folder, spec);
     let path = folder.join("drive.c");
     std::fs::write(&path, source).expect("a writable folder");
     let program = folder.join("drive");
-    compiler.compile(&[&path], &program, extra).map(|()| program)
+    let inputs = (compiler.flags, header, source, extra);
+    once::compiled(&program, compiler.command, inputs, |to| compiler.compile(&[&path], to, extra)).map(|()| program)
 }
 
 /// A folder that goes when the test is over.
