@@ -1,18 +1,89 @@
-//! What a user sees who makes a mistake with the macros.
+//! What a user sees who makes a mistake with the macros: the compiler's messages are compared with files beside the cases. `BLESS=1` writes these
+//! files anew. The compiler is run alone, with the crates that this test was linked with: Cargo would build all of them once more.
 
-use std::path::Path;
+#![expect(clippy::unwrap_used, reason = "helpers of tests, outside test functions")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::Mutex;
+
+const CASES: &str = "tests/macros";
+
+/// The newest build of this crate that is not newer than this test.
+fn library(deps: &Path) -> PathBuf {
+    let time = |path: &Path| path.metadata().and_then(|about| about.modified()).unwrap();
+    let own = time(&std::env::current_exe().unwrap());
+    let files = std::fs::read_dir(deps).unwrap().map(|entry| entry.unwrap().path());
+    let is_library = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy();
+        name.starts_with("libtracer_rt-") && name.ends_with(".rlib") && time(path) <= own
+    };
+    files.filter(is_library).max_by_key(|path| time(path)).expect("the library this test is linked with")
+}
+
+/// Compiles a case; `emit` is `metadata` for a check alone. Paths of specs count from the folder of the cases.
+fn compile(case: &str, emit: &str, to: &Path) -> Output {
+    let own = std::env::current_exe().unwrap();
+    let deps = own.parent().unwrap();
+    let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    rustc.args(["--edition=2024", "--crate-type=bin", "--color=never", "--diagnostic-width=140"]);
+    rustc.arg(format!("--emit={emit}")).arg("--out-dir").arg(to);
+    rustc.arg("-L").arg(format!("dependency={}", deps.display()));
+    rustc.arg("--extern").arg(format!("tracer_rt={}", library(deps).display()));
+    rustc.arg(format!("{CASES}/{case}.rs")).env("CARGO_MANIFEST_DIR", std::path::absolute(CASES).unwrap());
+    // As under Cargo: some hints name it.
+    rustc.env("CARGO_CRATE_NAME", case);
+    rustc.output().expect("a test is run where there is a compiler")
+}
+
+/// The compiler's messages without what changes with other files, or with where they are: of places outside the cases the file alone, and
+/// not the lines that are there.
+fn normal(messages: &str) -> String {
+    let here = std::path::absolute(CASES).unwrap().display().to_string();
+    let (mut lines, mut elsewhere) = (Vec::<String>::new(), false);
+    for line in messages.lines() {
+        let code = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ');
+        if code.starts_with(['|', '.']) && elsewhere {
+            continue;
+        }
+        let place = line.trim_start().strip_prefix("--> ").or_else(|| line.trim_start().strip_prefix("::: "));
+        elsewhere = place.is_some_and(|place| place.contains(".rs") && !place.starts_with(CASES));
+        let counted =
+            ["error: aborting due to", "Some errors have detailed", "For more information about", "warning: 1 "];
+        if counted.iter().any(|start| line.starts_with(start)) {
+            continue;
+        }
+        match place.filter(|_| elsewhere) {
+            Some(place) => {
+                let file = place.split(':').next().unwrap();
+                let file = file.rsplit_once("library/").map_or(file, |(_, file)| file);
+                let file = file.rsplit_once("tracer-rt/").map_or(file, |(_, file)| file);
+                lines.push(format!("  --> {file}"));
+            }
+            None => lines.push(line.trim_end().replace(&here, "$CASES")),
+        }
+    }
+    lines.join("\n").trim().to_owned() + "\n"
+}
+
+/// Checks a case; says what is wrong with it.
+fn check(case: &str, folder: &Path) -> Option<String> {
+    let output = compile(case, "metadata", folder);
+    let messages = normal(&String::from_utf8_lossy(&output.stderr));
+    let path = Path::new(CASES).join(case).with_extension("stderr");
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, &messages).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap();
+    // How far lines are indented is up to the largest line number of all files.
+    let same = messages.lines().map(str::trim).eq(expected.lines().map(str::trim));
+    let wrong = output.status.success() || !same;
+    wrong.then(|| format!("{case} ({}):\n{messages}\nexpected:\n{expected}", output.status))
+}
 
 #[test]
 fn misuse_is_explained() {
-    // The cases are compiled in a package of `trybuild`'s, from whose folder the paths of specs count.
-    let package = Path::new(env!("CARGO_TARGET_TMPDIR")).join("../tests/trybuild/tracer-rt");
-    std::fs::create_dir_all(&package).unwrap();
-    for spec in ["good.tumit", "bad.tumit", "odd.tumit"] {
-        std::fs::copy(Path::new("tests/macros").join(spec), package.join(spec)).unwrap();
-    }
-    let cases = trybuild::TestCases::new();
-    cases.pass("tests/macros/right.rs");
-    for case in [
+    let mut cases = vec![
         "mistakes_in_the_spec",
         "no_such_spec",
         "unknown_event",
@@ -25,7 +96,28 @@ fn misuse_is_explained() {
         "misused_async",
         "unused_guard",
         "span_leaves_its_thread",
-    ] {
-        cases.compile_fail(format!("tests/macros/{case}.rs"));
-    }
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    cases.sort_unstable();
+    let (left, wrong) = (Mutex::new(cases), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(case) = { left.lock().unwrap().pop() } {
+                    wrong.lock().unwrap().extend(check(case, folder.path()));
+                }
+            });
+        }
+    });
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn right_uses_make_no_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = compile("right", "link", folder.path());
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut program = Command::new(folder.path().join("right"));
+    assert!(program.env("TUMIT_TRACE", folder.path().join("run.tmt")).status().unwrap().success());
 }
