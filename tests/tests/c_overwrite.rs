@@ -188,12 +188,10 @@ fn on_a_full_disk(place: &Place) {
         let ((written, lost), made) = (file.totals(), place.witnessed()[0]);
         assert_eq!(written, ticks(&file, 0).len() as u64, "the end says what is there");
         let mapped = file.process_integer(tag::BUFFERS) == Some(1);
-        // A disk may have no room for the end of the file, either: without a live file nobody says then what is missing.
+        // Room for the end of the file, which says what is missing, was kept; or the live file says it.
         let ended = file.end.as_ref().and_then(|tags| tags.get(&tag::REPAIRED)).is_none();
-        assert!(ended || mapped || way[0] == "disk", "{way:?}");
-        if ended || mapped {
-            assert_eq!(written + lost, made, "{way:?}");
-        }
+        assert!(ended || mapped, "{way:?}");
+        assert_eq!(written + lost, made, "{way:?}");
         assert_eq!(mapped, ["size=1300k", "size=1500k", "1300000", "1600000"].contains(&way[1]), "{way:?}");
         let stretches = stretches(&ticks(&file, 0));
         assert!(!mapped || stretches.last().is_some_and(|(_, end)| *end == made), "{way:?}: {stretches:?} of {made}");

@@ -332,6 +332,48 @@ end program drive
 }
 
 #[test]
+fn a_program_controls_the_recorder() {
+    let driver = "
+program drive
+  use, intrinsic :: iso_c_binding, only: c_int64_t
+  use t_trace
+  implicit none
+  type(tumit_stats) :: before, after
+  integer :: error, i
+  call tumit_start(policies='L=overwrite', memory_bytes=1048576_c_int64_t, buffers='private ', error=error)
+  if (error /= 0) error stop 1
+  call tumit_start(error=error)
+  if (error == 0) error stop 2
+  do i = 1, 100000
+    call t_tick(i)
+  end do
+  call tumit_get_stats(before)
+  if (before%slots /= 16 .or. before%mapped /= 0 .or. before%streams /= 1) error stop 3
+  if (before%written /= 0 .or. before%dropped == 0) error stop 4
+  call tumit_dump()
+  call tumit_get_stats(after)
+  if (after%written + after%dropped /= 100000 .or. after%blocks < 2 .or. after%file_bytes <= before%file_bytes) error stop 5
+  call tumit_pause()
+  call t_tick(0)
+  call tumit_resume()
+  call t_tick(100001)
+  call tumit_finish()
+  call t_tick(100002)
+  call tumit_get_stats(after)
+  if (after%written + after%dropped /= 100001 .or. after%helper /= 0 .or. after%kept /= 0) error stop 6
+end program drive
+";
+    let folder = folder();
+    let program = GFORTRAN.build(folder.path(), TICK, driver).unwrap_or_else(|error| panic!("{error}"));
+    let file = only(&record(&program, folder.path(), "run.tmt", &[]));
+    let (written, dropped) = file.totals();
+    assert_eq!(written + dropped, 100_001);
+    let expected = (dropped + 1..=100_001).map(|n| format!("tick n=Unsigned({n})"));
+    assert!(dropped > 0 && file.texts().into_iter().eq(expected), "the newest, and nothing of the pause");
+    assert_eq!(file.process_integer(tag::BUFFERS), Some(0));
+}
+
+#[test]
 fn every_way_to_start_mpi_gives_ranks_and_samples() {
     let cases = [
         ("use mpi", "call MPI_Init(error)", "call MPI_Finalize(error)"),

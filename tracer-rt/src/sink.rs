@@ -12,18 +12,21 @@ use tracer_format::entries::Anchor;
 use tracer_format::tags::{append_integer, tag};
 use tracer_format::{BlockHeader, BlockKind, PROCESS_STREAM, block, cause, preamble};
 
-use crate::buffer::{RING, Slot};
+use crate::buffer::Slot;
 use crate::session::{self, STATE};
-use crate::stream::Entry;
 use crate::sync::{Lock, bit};
-use crate::{clock, fault, fork, live, pool, ring};
+use crate::{clock, fault, fork, pool, ring};
 
 mod names;
 mod packing;
 mod piece;
+mod reserve;
+mod unfilled;
 
 use packing::{Effort, Packing};
 use piece::Piece;
+use reserve::{Reserve, Stage};
+use unfilled::Live;
 
 pub(crate) static SINK: Lock<Sink> = Lock::new(bit::SINK, Sink::closed());
 
@@ -64,6 +67,8 @@ pub(crate) struct Sink {
     /// At the end, something could not be written that the live file still has.
     left_behind: bool,
     complained: bool,
+    reserve: Reserve,
+    stage: Stage,
     packing: Packing,
     /// Kept from block to block.
     block: Vec<u8>,
@@ -78,19 +83,6 @@ enum Target {
     Failed,
 }
 
-/// Which threads' slots are written out before they are full.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Live {
-    /// Those of threads that filled none since the helper last looked: the others will be written soon anyway.
-    Quiet,
-    /// All that was recorded before the call, but for what may be overwritten.
-    SinceTheCall,
-    /// All that may be overwritten.
-    Dump,
-    /// All, also of threads that stand in the midst of a record.
-    AtEnd,
-}
-
 impl Sink {
     const fn closed() -> Self {
         Self {
@@ -103,6 +95,8 @@ impl Sink {
             records: 0,
             left_behind: false,
             complained: false,
+            reserve: Reserve::new(false),
+            stage: Stage::Records,
             packing: Packing::new(),
             block: Vec::new(),
         }
@@ -143,16 +137,28 @@ impl Sink {
         let state = STATE.lock();
         let (folder, name) = (state.folder.clone().unwrap_or_default(), state.file_name.clone());
         let (tags, anchor) = (state.process_tags.clone(), state.first_anchor);
+        self.reserve = Reserve::new(state.live.is_none());
         drop(state);
         fork::refuse_unsettled()?;
         std::fs::create_dir_all(&folder)?;
-        let mut file = File::options().read(true).write(true).create_new(true).open(folder.join(name))?;
+        let path = folder.join(name);
+        let file = File::options().read(true).write(true).create_new(true).open(&path)?;
         FILE.store(file.as_raw_fd(), Ordering::Relaxed);
-        file.write_all(&preamble())?;
+        let begun = self.begin(file, &tags, &anchor);
+        if begun.is_err() {
+            // It says nothing.
+            let _ = std::fs::remove_file(path);
+        }
+        begun
+    }
+
+    fn begin(&mut self, mut file: File, tags: &[u8], anchor: &Anchor) -> io::Result<()> {
         self.length = preamble().len() as u64;
+        self.reserve.grow(&file, self.length, self.stage)?;
+        file.write_all(&preamble())?;
         self.file = Target::Open(file);
-        self.process_block(BlockKind::Process, 1, &tags, (0, 0))?;
-        self.anchor(&anchor)
+        self.process_block(BlockKind::Process, 1, tags, (0, 0))?;
+        self.anchor(anchor)
     }
 
     /// Someone removed the file, perhaps with its folder: what it held is put there again.
@@ -173,6 +179,7 @@ impl Sink {
             Ok(copy) => {
                 FILE.store(copy.as_raw_fd(), Ordering::Relaxed);
                 self.file = Target::Open(copy);
+                self.reserve.cut(self.length);
                 session::report(&format!("{what} while the program runs: it is made again"));
             }
             Err(error) => self.complain(&format!("{what}: {error}")),
@@ -300,6 +307,7 @@ impl Sink {
         self.left_behind = false;
         self.write_live(Live::AtEnd);
         while self.write_next() {}
+        self.stage = Stage::News;
         self.write_untold();
         let mut state = STATE.lock();
         let dropped = state.dropped();
@@ -308,17 +316,15 @@ impl Sink {
         drop(state);
         if !self.opened() || kept {
             // Without an end, readers look into the live file.
-            self.file = Target::Failed;
-            return;
+            return self.close();
         }
         let mut tags = Vec::new();
         append_integer(&mut tags, tag::RECORDS_WRITTEN, self.records);
         append_integer(&mut tags, tag::RECORDS_DROPPED, dropped);
-        let ended = self
-            .definitions()
-            .and_then(|()| self.anchor(&clock::anchor()))
-            .and_then(|()| self.process_block(BlockKind::End, 2, &tags, (0, 0)));
-        match ended {
+        // The names that are new, and one more reading of the clocks, may find no room; the end does.
+        let _ = self.definitions().and_then(|()| self.anchor(&clock::anchor()));
+        self.stage = Stage::End;
+        match self.process_block(BlockKind::End, 2, &tags, (0, 0)) {
             Ok(()) => {
                 if let Some(live) = &STATE.lock().live {
                     live.remove();
@@ -326,71 +332,17 @@ impl Sink {
             }
             Err(error) => self.complain(&format!("cannot write the end of the trace: {error}")),
         }
+        self.close();
+    }
+
+    /// Nothing is written any more.
+    fn close(&mut self) {
+        if let Target::Open(file) = &mut self.file
+            && self.reserve.is_beyond(self.length)
+        {
+            truncate(file, self.length);
+        }
         self.file = Target::Failed;
-    }
-
-    /// Writes what the slots of the threads hold and the file does not.
-    fn write_live(&mut self, which: Live) {
-        // A stream whose slot has nothing new may have filled another one since the call; the tick need not ask.
-        let due = |entry: &&Entry| {
-            let overwrites = entry.stream.class == RING;
-            match which {
-                Live::Quiet => !overwrites && Piece::is_due(entry),
-                Live::SinceTheCall => !overwrites,
-                Live::Dump => overwrites,
-                Live::AtEnd => true,
-            }
-        };
-        let streams: Vec<u32> = STATE.lock().entries.iter().filter(due).map(|entry| entry.stream.index).collect();
-        for stream in streams {
-            let mut state = STATE.lock();
-            // A slot that was filled since the call waits behind others; blocks of one stream stay in their order.
-            if let Some(before) = state.full.iter().position(|slot| stream_of(*slot) == stream) {
-                drop(state);
-                let next = if which == Live::Quiet { 0 } else { before + 1 };
-                for _ in 0..next {
-                    self.write_next();
-                }
-                continue;
-            }
-            let piece = state.entry(stream).and_then(|entry| Piece::of_live(entry, which == Live::AtEnd));
-            drop(state);
-            if let Some((slot, piece)) = piece {
-                self.tell_overwritten(&piece);
-                if fault::injected("noted before written") {
-                    piece.commit(slot);
-                    // Long enough to be killed in between.
-                    std::thread::sleep(std::time::Duration::from_millis(20));
-                }
-                if fault::injected("handed over meanwhile") {
-                    wait_for_hand_over(stream, slot);
-                }
-                let written = self.write_piece(&piece, Effort::Records);
-                self.settle(slot, &piece, &written, which);
-            }
-        }
-    }
-
-    /// Notes that a part of a slot is in the file, or is not.
-    fn settle(&mut self, slot: *const Slot, piece: &Piece, written: &io::Result<()>, which: Live) {
-        let mut state = STATE.lock();
-        let mapped = state.live.is_some() && self.is_open();
-        let lost = which == Live::AtEnd && !mapped;
-        if let Some(entry) = state.entry(piece.stream) {
-            // What could not be written of a slot that waits in the queue meanwhile is the same block again: the next slot's numbers count on it.
-            let own = std::ptr::eq(entry.stream.slot.load(Ordering::Relaxed), slot);
-            if written.is_ok() || lost || own || entry.stream.class == RING || fault::injected("blocks change") {
-                entry.pending = None;
-            }
-        }
-        self.left_behind |= which == Live::AtEnd && written.is_err();
-        if written.is_ok() || lost {
-            piece.commit(slot);
-        }
-        drop(state);
-        if written.is_err() && lost {
-            self.give_up(piece);
-        }
     }
 
     /// Tells of losses after which a stream wrote nothing more.
@@ -427,7 +379,11 @@ impl Sink {
 
     fn try_piece(&mut self, piece: &Piece, effort: Effort) -> io::Result<()> {
         fault::signal("the file");
-        self.definitions()?;
+        let named = self.definitions();
+        if self.stage == Stage::Records {
+            named?;
+        }
+        // At the end there may be no room for names, but for the news of losses, which need none.
         let header = BlockHeader {
             kind: BlockKind::Records as u8,
             stream: piece.stream,
@@ -470,10 +426,10 @@ impl Sink {
         header.stored_bytes = stored.len() as u32;
         self.block.clear();
         block::append_block(&mut self.block, &header, stored);
-        let written =
-            live::within_limit(self.length + self.block.len() as u64).and_then(|()| file.write_all(&self.block));
-        if let Err(error) = written {
+        self.reserve.grow(file, self.length + self.block.len() as u64, self.stage)?;
+        if let Err(error) = file.write_all(&self.block) {
             truncate(file, self.length);
+            self.reserve.cut(self.length);
             return Err(error);
         }
         self.length += self.block.len() as u64;
@@ -495,17 +451,6 @@ fn truncate(file: &mut File, length: u64) {
     // Should this fail too, readers find the next block by its magic.
     if file.set_len(length).is_ok() {
         let _ = file.seek(io::SeekFrom::Start(length));
-    }
-}
-
-/// For tests: until the stream has gone on to another slot, or its thread rests for long.
-fn wait_for_hand_over(stream: u32, slot: *const Slot) {
-    for _ in 0..1000 {
-        let current = STATE.lock().entry(stream).map(|entry| entry.stream.slot.load(Ordering::Relaxed).cast_const());
-        if current != Some(slot) {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(1));
     }
 }
 

@@ -38,10 +38,17 @@ const CONTROL_INTERFACES: &str = include_str!("fortran/control_interfaces.f90");
 const CONTROL_PROCEDURES: &str = include_str!("fortran/control_procedures.f90");
 const RUNTIME: &str = include_str!("fortran/runtime.c");
 /// What the fixed parts offer to programs.
-const CONTROL: [&str; 9] = [
+const CONTROL: [&str; 16] = [
     "tumit_now",
     "tumit_new_task",
+    "tumit_start",
     "tumit_flush",
+    "tumit_dump",
+    "tumit_finish",
+    "tumit_pause",
+    "tumit_resume",
+    "tumit_stats",
+    "tumit_get_stats",
     "tumit_set_level",
     "tumit_set_thread_name",
     "tumit_set_clock",

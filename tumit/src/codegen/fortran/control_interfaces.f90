@@ -7,6 +7,21 @@ abstract interface
   end function tumit_clock
 end interface
 
+! What the recorder did so far, by tumit_get_stats().
+type, bind(C) :: tumit_stats
+  integer(c_int64_t) :: written    !< records in the file; what threads have in their slots is not yet
+  integer(c_int64_t) :: dropped    !< records, for whatever reason; those that were overwritten, too
+  integer(c_int64_t) :: kept       !< records that are in the live file after the end, as the file could not take them
+  integer(c_int64_t) :: file_bytes
+  integer(c_int64_t) :: blocks     !< of records
+  integer(c_int64_t) :: streams    !< one for each thread that recorded
+  integer(c_int64_t) :: slots      !< of 64 KiB each
+  integer(c_int64_t) :: slots_free !< a thread could have them at once
+  integer(c_int64_t) :: slots_full !< they wait to be written
+  integer(c_int64_t) :: mapped     !< 1: slots survive when the process is killed
+  integer(c_int64_t) :: helper     !< 1: a helper thread writes
+end type tumit_stats
+
 interface
   function tumit_now_c() result(date) bind(C, name="tumit1f_now")
     import :: c_int64_t
@@ -16,8 +31,27 @@ interface
     import :: c_int64_t
     integer(c_int64_t) :: task
   end function tumit_new_task_c
+  function tumit_start_c(texts, lengths, memory_bytes) result(error) bind(C, name="tumit1f_start")
+    import :: c_char, c_int, c_int64_t, c_size_t
+    character(kind=c_char), intent(in) :: texts(*)
+    integer(c_size_t), intent(in) :: lengths(4)
+    integer(c_int64_t), value :: memory_bytes
+    integer(c_int) :: error
+  end function tumit_start_c
   subroutine tumit_flush_c() bind(C, name="tumit1f_flush")
   end subroutine tumit_flush_c
+  subroutine tumit_dump_c() bind(C, name="tumit1f_dump")
+  end subroutine tumit_dump_c
+  subroutine tumit_finish_c() bind(C, name="tumit1f_finish")
+  end subroutine tumit_finish_c
+  subroutine tumit_pause_c() bind(C, name="tumit1f_pause")
+  end subroutine tumit_pause_c
+  subroutine tumit_resume_c() bind(C, name="tumit1f_resume")
+  end subroutine tumit_resume_c
+  subroutine tumit_get_stats_c(stats) bind(C, name="tumit1f_get_stats")
+    import :: tumit_stats
+    type(tumit_stats), intent(out) :: stats
+  end subroutine tumit_get_stats_c
   function tumit_set_level_c(name, name_len, on) result(found) bind(C, name="tumit1f_set_level")
     import :: c_char, c_int, c_size_t
     character(kind=c_char), intent(in) :: name(*)

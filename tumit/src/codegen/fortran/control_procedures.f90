@@ -11,10 +11,72 @@ function tumit_new_task() result(task)
   task = tumit_new_task_c()
 end function tumit_new_task
 
+!> Starts recording now, with these choices; what is absent or blank is as the environment says. Optional: the first record
+!! does it. `folder` is the run folder, `live_folder` where the live file goes, `policies` as in TUMIT_POLICY ('COM=block,APP=overwrite'),
+!! `buffers` 'mapped' or 'private', `memory_bytes` that of records which are not in the file yet. `error` is 0, or an errno: that of
+!! EALREADY when recording has begun, or has ended. The program can go on in any case.
+subroutine tumit_start(folder, live_folder, policies, buffers, memory_bytes, error)
+  character(len=*), intent(in), optional :: folder, live_folder, policies, buffers
+  integer(c_int64_t), intent(in), optional :: memory_bytes
+  integer, intent(out), optional :: error
+  character(len=:), allocatable :: texts
+  integer(c_size_t) :: lengths(4)
+  integer(c_int64_t) :: memory
+  integer(c_int) :: failed
+  texts = ''
+  lengths = 0
+  memory = 0
+  if (present(folder)) then
+    texts = texts//folder
+    lengths(1) = len(folder, c_size_t)
+  end if
+  if (present(live_folder)) then
+    texts = texts//live_folder
+    lengths(2) = len(live_folder, c_size_t)
+  end if
+  if (present(policies)) then
+    texts = texts//policies
+    lengths(3) = len(policies, c_size_t)
+  end if
+  if (present(buffers)) then
+    texts = texts//buffers
+    lengths(4) = len(buffers, c_size_t)
+  end if
+  if (present(memory_bytes)) memory = memory_bytes
+  failed = tumit_start_c(texts, lengths, memory)
+  if (present(error)) error = failed
+end subroutine tumit_start
+
 !> Writes what all threads recorded until now. The end of the program does so by itself.
 subroutine tumit_flush()
   call tumit_flush_c()
 end subroutine tumit_flush
+
+!> Writes what the levels that overwrite hold, of all threads, oldest first. They go on recording, into what is then empty.
+subroutine tumit_dump()
+  call tumit_dump_c()
+end subroutine tumit_dump
+
+!> Ends the trace before the program ends: all is written, and what is recorded later is dropped.
+subroutine tumit_finish()
+  call tumit_finish_c()
+end subroutine tumit_finish
+
+!> Switches all levels off, until tumit_resume(). Switches made meanwhile hold after it.
+subroutine tumit_pause()
+  call tumit_pause_c()
+end subroutine tumit_pause
+
+!> Ends a pause.
+subroutine tumit_resume()
+  call tumit_resume_c()
+end subroutine tumit_resume
+
+!> What the recorder did so far.
+subroutine tumit_get_stats(stats)
+  type(tumit_stats), intent(out) :: stats
+  call tumit_get_stats_c(stats)
+end subroutine tumit_get_stats
 
 !> Switches a level (`APP`, or `TRACE.APP`) while the program runs. `found`: how many levels have this name.
 subroutine tumit_set_level(name, on, found)

@@ -70,6 +70,51 @@ TUMIT1F_HELPER struct tumit1_site *tumit1f_place(const char *file, size_t length
 TUMIT1F_SHARED int64_t tumit1f_now(void) { return (int64_t)tumit1_now(); }
 TUMIT1F_SHARED int64_t tumit1f_new_task(void) { return (int64_t)tumit1_new_task(); }
 TUMIT1F_SHARED void tumit1f_flush(void) { tumit1_flush(); }
+TUMIT1F_SHARED void tumit1f_dump(void) { tumit1_dump(); }
+TUMIT1F_SHARED void tumit1f_finish(void) { tumit1_finish(); }
+TUMIT1F_SHARED void tumit1f_pause(void) { tumit1_pause(); }
+TUMIT1F_SHARED void tumit1f_resume(void) { tumit1_resume(); }
+/* Four texts, one behind the other; an empty one is none. */
+TUMIT1F_SHARED int tumit1f_start(const char *texts, const size_t *lengths, int64_t memory) {
+    struct tumit1_config config;
+    const char **to[4];
+    char *copies[4];
+    size_t i;
+    int error;
+    memset(&config, 0, sizeof config);
+    to[0] = &config.folder_;
+    to[1] = &config.live_folder_;
+    to[2] = &config.policies_;
+    to[3] = &config.buffers_;
+    for (i = 0; i < 4; i++) {
+        size_t bytes = tumit1f_bytes(texts, lengths[i]);
+        copies[i] = bytes == 0 ? NULL : (char *)malloc(bytes + 1);
+        *to[i] = copies[i] == NULL ? NULL : tumit1f_text(copies[i], texts, bytes);
+        texts += lengths[i];
+    }
+    config.memory_bytes_ = memory > 0 ? (uint64_t)memory : 0;
+    error = tumit1_start(&config); /* which copies the texts */
+    for (i = 0; i < 4; i++) {
+        free(copies[i]);
+    }
+    return error;
+}
+/* As the type tumit_stats of the module. */
+TUMIT1F_SHARED void tumit1f_get_stats(int64_t *to) {
+    struct tumit1_stats stats;
+    tumit1_get_stats(&stats);
+    to[0] = (int64_t)stats.written_;
+    to[1] = (int64_t)stats.dropped_;
+    to[2] = (int64_t)stats.kept_;
+    to[3] = (int64_t)stats.file_bytes_;
+    to[4] = (int64_t)stats.blocks_;
+    to[5] = (int64_t)stats.streams_;
+    to[6] = stats.slots_;
+    to[7] = stats.slots_free_;
+    to[8] = stats.slots_full_;
+    to[9] = stats.mapped_;
+    to[10] = stats.helper_;
+}
 TUMIT1F_SHARED int tumit1f_set_level(const char *name, size_t length, int on) {
     size_t bytes = tumit1f_bytes(name, length);
     char text[bytes + 1];

@@ -42,9 +42,13 @@ TUMIT1_SLOW(void tumit1_write_end(void)) {
         pthread_mutex_lock(&tumit1_lock);
         dropped_ = tumit1_dropped();
         pthread_mutex_unlock(&tumit1_lock);
+        tumit1_sink.ending_ = 2;
         if (tumit1_append_end(dropped_) == 0) {
             tumit1_remove_live(); /* else it tells how much was lost */
         }
+    }
+    if (tumit1_sink.reserved_ > tumit1_sink.offset_) {
+        (void)tumit1_cut_off();
     }
     close(tumit1_sink.file_);
     tumit1_sink.file_ = -1;

@@ -59,12 +59,41 @@ TUMIT1_SLOW(void tumit1_make_absolute(char *path_, size_t room_)) {
     }
 }
 
+/* Gets room on the disk up to `end_`, behind the end of the file: whoever fills the disk meanwhile, what is written there finds it. Where
+ * slots are private memory: else the live file tells of losses. Returns 0 or an errno; file systems that know no such thing are asked once. */
+TUMIT1_SLOW(int tumit1_reserve(uint64_t end_)) {
+#if defined SYS_fallocate && defined __LP64__
+    struct tumit1_sink *s_ = &tumit1_sink;
+    while (s_->reserves_ && end_ > s_->reserved_) {
+        const uint64_t more_ = end_ - s_->reserved_;
+        if (syscall(SYS_fallocate, s_->file_, TUMIT1_KEEP_SIZE, (off_t)s_->reserved_, (off_t)more_) == 0) {
+            s_->reserved_ = end_;
+        } else if (errno == ENOSPC || errno == EDQUOT) {
+            return errno;
+        } else {
+            s_->reserves_ = errno == EINTR;
+        }
+    }
+#else
+    (void)end_;
+#endif
+    return 0;
+}
+
+/* Gives back what was reserved and is not needed, or cuts off what was written in part. Returns 0 or an errno. */
+TUMIT1_SLOW(int tumit1_cut_off(void)) {
+    tumit1_sink.reserved_ = tumit1_sink.offset_;
+    return ftruncate(tumit1_sink.file_, (off_t)tumit1_sink.offset_) == 0 ? 0 : errno;
+}
+
 /* Appends bytes; on failure the file is cut back to where it was. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_append(const unsigned char *bytes_, size_t length_)) {
     struct tumit1_sink *s_ = &tumit1_sink;
+    const uint64_t end_ = s_->offset_ + length_ + (s_->ending_ == 0 ? TUMIT1_RESERVE : s_->ending_ == 1 ? TUMIT1_LAST_RESERVE : 0u);
     size_t done_ = 0;
-    if (tumit1_over_limit(s_->offset_ + length_ + (s_->ending_ ? 0 : TUMIT1_RESERVE))) {
-        return EFBIG;
+    int full_ = tumit1_over_limit(end_) ? EFBIG : tumit1_reserve(end_);
+    if (full_ != 0) {
+        return full_;
     }
     while (done_ < length_) {
         ssize_t wrote_ = pwrite(s_->file_, bytes_ + done_, length_ - done_, (off_t)(s_->offset_ + done_));
@@ -73,7 +102,7 @@ TUMIT1_SLOW(int tumit1_append(const unsigned char *bytes_, size_t length_)) {
             if (error_ == EINTR) {
                 continue;
             }
-            if (done_ != 0 && ftruncate(s_->file_, (off_t)s_->offset_) != 0) {
+            if (done_ != 0 && tumit1_cut_off() != 0) {
                 s_->offset_ = (s_->offset_ + done_ + 7u) & ~(uint64_t)7u; /* readers search for the next block */
             }
             return error_;
@@ -115,6 +144,7 @@ TUMIT1_SLOW(void tumit1_restore(void)) {
     }
     close(s_->file_);
     s_->file_ = copy_;
+    s_->reserved_ = s_->offset_;
     fprintf(stderr, "tumit: `%s` was removed while the program runs: it is made again\n", path_);
 }
 

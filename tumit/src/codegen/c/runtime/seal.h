@@ -60,7 +60,8 @@ TUMIT1_SLOW(int tumit1_append_records(const struct tumit1_piece *piece_, int raw
         memcpy(to_, piece_->payload_, h_.raw_);
     }
     error_ = tumit1_append_definitions();
-    error_ = error_ == 0 ? tumit1_append_block(&h_, s_->block_) : error_;
+    /* At the end there may be no room for names, but for the news of losses, which need none. */
+    error_ = error_ == 0 || s_->ending_ != 0 ? tumit1_append_block(&h_, s_->block_) : error_;
     if (error_ != 0) {
         tumit1_warn("cannot write", tumit1_session.path_, error_);
         return error_;

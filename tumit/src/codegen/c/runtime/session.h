@@ -229,7 +229,8 @@ TUMIT1_SLOW(int tumit1_open_file(void)) {
     if (f_->file_ < 0) {
         return errno;
     }
-    f_->offset_ = f_->sequence_ = 0;
+    f_->offset_ = f_->sequence_ = f_->reserved_ = 0;
+    f_->reserves_ = !tumit1_session.pool_.live_;
     memset(p_, 0, TUMIT1_PREAMBLE_BYTES);
     tumit1_put_u16(tumit1_put_bytes(p_, TUMIT1_FILE_MAGIC, 8), TUMIT1_FORMAT_VERSION);
     error_ = tumit1_append(p_, TUMIT1_PREAMBLE_BYTES);
@@ -238,6 +239,7 @@ TUMIT1_SLOW(int tumit1_open_file(void)) {
     if (error_ != 0) {
         close(f_->file_);
         f_->file_ = -1;
+        (void)unlink(tumit1_session.path_); /* it says nothing */
     }
     return error_;
 }

@@ -32,7 +32,9 @@ TUMIT1_BEGIN_DECLS
 #define TUMIT1_LOG_LEAST 65536u   /* bytes of a live file's log of names, besides what is known at the start */
 #define TUMIT1_LOG_MOST 1048576u
 #define TUMIT1_CHUNK 16u          /* slots for which the live file gets room at a time */
-#define TUMIT1_RESERVE 16384u     /* bytes below a limit of the file's size that are kept for the end, which tells of losses */
+#define TUMIT1_RESERVE 16384u     /* bytes of the disk, and below a limit of the file's size, that are kept for the end, which tells of losses */
+#define TUMIT1_LAST_RESERVE 512u  /* of these, for the end block */
+#define TUMIT1_KEEP_SIZE 1        /* FALLOC_FL_KEEP_SIZE */
 #define TUMIT1_TAGS_ROOM 12288u   /* bytes for the tagged fields of a process */
 #define TUMIT1_WARM 4u            /* slots kept ready, so that no recording thread meets a page fault */
 #define TUMIT1_PATIENCE 10u       /* seconds that a thread waits for a slot, where its level says so */
@@ -168,7 +170,9 @@ struct tumit1_pool {
 /* The file, and what it holds already. Guarded by tumit1_sink_lock. */
 struct tumit1_sink {
     int file_;
-    int ending_;             /* nothing but the end is still to be written */
+    int ending_;             /* nothing but the end is still to be written: names and losses (1), the end block (2) */
+    int reserves_;           /* room on the disk is kept for that, behind the end of the file */
+    uint64_t reserved_;      /* up to here */
     int left_behind_;        /* something could not be written that the live file still has */
     int kept_;               /* so it was at the end: there is no end block, and the live file stays */
     uint64_t offset_;        /* end of the last whole block */
