@@ -365,8 +365,8 @@ fn loaded(program: &Path) -> usize {
     line.split_whitespace().take(2).map(|number| number.parse::<usize>().expect("a number")).sum()
 }
 
-/// The measures of docs/generated-code.md; with `--nocapture` it prints them:
-/// `cargo test -p tests --test c_features header -- --nocapture`.
+/// The measures of docs/generated-code.md; with `--nocapture` it prints them, and with `TUMIT_MEASURES` all of them:
+/// `TUMIT_MEASURES=1 cargo test -p tests --test c_features header -- --nocapture`.
 #[test]
 fn the_header_costs_little() {
     let source = "#include \"big_trace.h\"\nint main(int argc, char **argv) {\n    (void)argv;\n\
@@ -380,7 +380,10 @@ fn the_header_costs_little() {
         std::fs::write(path("use.c"), source).expect("a writable folder");
         let bytes = std::fs::metadata(path("big_trace.h")).expect("a header").len();
         println!("{events} events: the header has {} KiB", bytes / 1024);
-        for compiler in [GNU99, Compiler { command: "clang", flags: &["-std=gnu99"] }, CXX11] {
+        let compilers = [GNU99, Compiler { command: "clang", flags: &["-std=gnu99"] }, CXX11];
+        // That takes long.
+        let all = events == 10 || std::env::var_os("TUMIT_MEASURES").is_some();
+        for compiler in compilers.into_iter().filter(|_| all) {
             for define in ["-DNONE", "-DTUMIT_EXTERN", "-DTUMIT_OFF"] {
                 let start = Instant::now();
                 let object = path("use.o");

@@ -93,7 +93,7 @@ fn cases_in_c() {
         let folder = c::folder();
         case.generate(&tumit::codegen::c::C, folder.path());
         let (program, include) = (folder.path().join("drive"), format!("-I{}", folder.path().display()));
-        c::C99.compile(&[&case.file("drive.c")], &program, &[&include]).unwrap();
+        c::C99.compile(&[&case.file("drive.c")], &program, &[&include, "-O0"]).unwrap();
         let run = c::record(&program, folder.path(), "run.tmt", &environment(&case));
         assert!(compare(&run, name) > 0, "{name}");
     }
