@@ -28,7 +28,7 @@ test: packages
 	$(STAGE) documentation env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 	$(STAGE) licences $(CARGO) deny --log-level error check licenses sources bans
 	$(STAGE) "build of tests" $(CARGO) test --workspace --no-run
-	$(STAGE) tests $(CARGO) test --workspace --no-fail-fast
+	$(STAGE) tests .ci/tests
 	$(STAGE) "bench record" $(CARGO) bench --quiet -p tracer-rt --bench record -- --smoke
 	$(STAGE) "bench pauses" $(CARGO) bench --quiet -p tracer-rt --bench pauses -- --smoke
 	$(STAGE) "bench compile" $(CARGO) bench --quiet -p tumit --bench compile -- --smoke
