@@ -318,7 +318,7 @@ fn read_group(input: &mut Input<'_>, numbers: &mut [u64]) -> Option<bool> {
     let packed = input.take((numbers.len() * width as usize).div_ceil(8))?;
     match width {
         0 => numbers.fill(base),
-        ..=MOST_IN_A_WORD => read_bits(packed, width as usize, base, numbers)?,
+        1..=MOST_IN_A_WORD => read_bits(packed, width as usize, base, numbers)?,
         _ => read_wide_bits(packed, width, base, numbers),
     }
     for _ in 0..exceptions {
