@@ -254,7 +254,12 @@ impl Batch {
         Text { start, end: short(self.text.len()) }
     }
 
+    #[inline]
     fn fields(&mut self, extra: &[Extra<'_>]) -> Fields {
+        if extra.is_empty() { Fields { start: 0, end: 0 } } else { self.some_fields(extra) }
+    }
+
+    fn some_fields(&mut self, extra: &[Extra<'_>]) -> Fields {
         let start = short(self.fields.len());
         for field in extra {
             let name = self.text(field.name);
@@ -391,6 +396,9 @@ impl Batch {
     }
 
     fn extra<'r, 'a: 'r>(&'a self, fields: Fields, room: &'r mut Extras<'a>) -> &'r [Extra<'a>] {
+        if fields.start == fields.end {
+            return &[];
+        }
         let fields = &self.fields[fields.start as usize..fields.end as usize];
         room.extend(fields.iter().map(|field| {
             let value = match field.value {
