@@ -2,6 +2,7 @@
 
 mod event;
 pub mod read;
+pub(crate) mod relay;
 mod shape;
 pub mod write;
 

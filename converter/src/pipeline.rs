@@ -14,11 +14,12 @@ use tumit::Spec;
 use crate::clock::{Causality, Clocks, Fine, LinkLog, Method, restore_order};
 use crate::input::ReadError;
 use crate::paje::Sink;
+use crate::paje::relay::relay;
 use crate::pass::{Due, Floors, Pass, Tally};
 use crate::plan::{Plan, plan};
 use crate::reorder::Taking;
 use crate::report::{Counts, Report};
-use crate::rules::{Model, Op, Picture, Program, Survey, Surveyor, Symbols, announce, spec_of, write_lines};
+use crate::rules::{Model, Op, Picture, Program, Scope, Survey, Surveyor, Symbols, announce, spec_of, write_lines};
 use crate::run::Run;
 use crate::time::GlobalNanos;
 
@@ -63,6 +64,14 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// Whether so many threads may work. Unless told otherwise, as many as are of use: they wait for each other most of the
+    /// time where there are fewer cores, and the cores are never idle.
+    fn may_use(&self, threads: usize) -> bool {
+        self.threads.is_none_or(|most| most.get() >= threads)
+    }
+}
+
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options").field("clock", &self.clock).field("output", &self.output).finish_non_exhaustive()
@@ -103,25 +112,54 @@ pub fn convert(run: &Run, options: &Options, sink: &mut dyn Sink) -> Result<Repo
     let mut job = Job::new(run, &options);
     let (mut plan, mut model, mut symbols) = plan(run, &options, &mut job.clocks, &mut job.remarks)?;
     let (mut survey, floors) = job.survey(&mut plan, &mut model, &mut symbols)?;
-    announce(&plan.programs, &survey, sink)?;
-    let mut picture = Picture::begin(&model, &mut survey, &mut symbols, sink, run.may_have_gaps())?;
-    let mut end = 0;
-    let mut records = 0;
-    job.pass(&plan, (floors, Taking::ALL), |due| {
-        end = due.date;
-        let stream = u32::try_from(due.stream).unwrap_or(u32::MAX);
-        if due.is_gap() {
-            return Ok(picture.gap(stream, due.date)?);
-        }
-        records += u64::from(due.only.is_none());
-        let Some(program) = plan.program(due.stream, due.id) else { return Ok(()) };
-        let scope = plan.scope(due.stream, program, due.time, (due.site, due.ordinal), due.body);
-        Ok(picture.record(&scope, due.only, due.date, (stream, due.ordinal))?)
-    })?;
-    job.counts.records = records;
-    let counts = picture.finish(end)?;
+    let (counts, end) = make(&mut job, &plan, &model, (&mut survey, &mut symbols), floors, sink)?;
     job.note_reversed(counts.reversed_links);
     Ok(job.report(counts, end))
+}
+
+/// The second pass for Pajé. The rules run in a thread of their own when there may be so many: the sink stays in this one.
+fn make(
+    job: &mut Job<'_>,
+    plan: &Plan<'_>,
+    model: &Model,
+    known: (&mut Survey, &mut Symbols),
+    floors: Floors,
+    sink: &mut dyn Sink,
+) -> Result<(Counts, i64), ConvertError> {
+    if !job.options.may_use(3) {
+        return picture(job, plan, model, known, floors, sink);
+    }
+    let (mut sender, taker) = relay();
+    std::thread::scope(|scope| {
+        let rules = scope.spawn(move || picture(job, plan, model, known, floors, &mut sender));
+        let taken = taker.run(sink);
+        let made = rules.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        // A sink that fails makes the rules fail, too: its reason counts.
+        taken?;
+        made
+    })
+}
+
+/// Runs the rules over all records and sends their Pajé operations; gives back what was counted, and the last date.
+fn picture(
+    job: &mut Job<'_>,
+    plan: &Plan<'_>,
+    model: &Model,
+    (survey, symbols): (&mut Survey, &mut Symbols),
+    floors: Floors,
+    sink: &mut dyn Sink,
+) -> Result<(Counts, i64), ConvertError> {
+    announce(&plan.programs, survey, sink)?;
+    let mut picture = Picture::begin(model, survey, symbols, sink, job.run.may_have_gaps())?;
+    let end = job.records(plan, (floors, Taking::ALL), |due, scope| {
+        let stream = u32::try_from(due.stream).unwrap_or(u32::MAX);
+        match scope {
+            Some(scope) => picture.record(scope, due.only, due.date, (stream, due.ordinal))?,
+            None => picture.gap(stream, due.date)?,
+        }
+        Ok(())
+    })?;
+    Ok((picture.finish(end)?, end))
 }
 
 /// The text output that stands for the rules of a run whose spec has none, but writes Pajé itself: the specs of all its
@@ -163,24 +201,19 @@ pub fn convert_to_text(run: &Run, options: &Options, out: &mut dyn Write) -> Res
     for prologue in &plan.prologues {
         out.write_all(prologue.as_bytes())?;
     }
-    let (mut end, mut line) = (0, String::new());
+    let mut line = String::new();
     let mut counts = Counts::default();
     for once in &survey.once {
         out.write_all(once.as_bytes())?;
         counts.lines += 1;
     }
-    let mut records = 0;
-    job.pass(&plan, (floors, Taking::RECORDS), |due| {
-        end = due.date;
-        records += u64::from(due.only.is_none());
-        let Some(program) = plan.program(due.stream, due.id) else { return Ok(()) };
-        let scope = plan.scope(due.stream, program, due.time, (due.site, due.ordinal), due.body);
-        counts.lines += write_lines(&scope, due.only, &symbols, &mut line);
+    let end = job.records(&plan, (floors, Taking::RECORDS), |due, scope| {
+        let Some(scope) = scope else { return Ok(()) };
+        counts.lines += write_lines(scope, due.only, &symbols, &mut line);
         out.write_all(line.as_bytes())?;
         line.clear();
         Ok(())
     })?;
-    job.counts.records = records;
     out.flush()?;
     Ok(job.report(counts, end))
 }
@@ -331,6 +364,29 @@ impl<'o> Job<'o> {
         }
     }
 
+    /// One pass over all records that are known, with their surroundings, and over gaps, which have none; counts the records
+    /// and gives back the last date.
+    fn records(
+        &mut self,
+        plan: &Plan<'_>,
+        of: (Floors, Taking),
+        mut visit: impl FnMut(&Due<'_>, Option<&Scope<'_>>) -> Result<(), ConvertError>,
+    ) -> Result<i64, ConvertError> {
+        let (mut end, mut records) = (0, 0);
+        self.pass(plan, of, |due| {
+            end = due.date;
+            if due.is_gap() {
+                return visit(&due, None);
+            }
+            records += u64::from(due.only.is_none());
+            let Some(program) = plan.program(due.stream, due.id) else { return Ok(()) };
+            let scope = plan.scope(due.stream, program, due.time, (due.site, due.ordinal), due.body);
+            visit(&due, Some(&scope))
+        })?;
+        self.counts.records = records;
+        Ok(end)
+    }
+
     /// One pass over all records, in order of date, which also counts what the streams lost.
     fn pass(
         &mut self,
@@ -353,7 +409,7 @@ impl<'o> Job<'o> {
         taking: Taking,
         visit: impl FnMut(Due<'_>) -> Result<(), ConvertError>,
     ) -> Result<Vec<Tally>, ConvertError> {
-        let ahead = self.options.threads.is_none_or(|threads| threads.get() > 1);
+        let ahead = self.options.may_use(2);
         let tell = |records: u64| {
             self.done += records;
             if let Some(progress) = &self.options.progress {

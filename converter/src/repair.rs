@@ -8,10 +8,11 @@ use std::path::PathBuf;
 
 use tracer_format::block::Block;
 use tracer_format::columns::{Packer, Shape};
+use tracer_format::record::Lost;
 use tracer_format::tags::{append_integer, tag};
 use tracer_format::{
-    BLOCK_ALIGN, BlockHeader, BlockKind, Codec, HEADER_BYTES, ID_WIDE_DATE, PREAMBLE_BYTES, PROCESS_STREAM,
-    RECORD_HEAD_BYTES, preamble,
+    BLOCK_ALIGN, BlockHeader, BlockKind, Codec, HEADER_BYTES, ID_LOST, ID_WIDE_DATE, PREAMBLE_BYTES, PROCESS_STREAM,
+    RECORD_HEAD_BYTES, cause, preamble,
 };
 
 use crate::input::{BlockIndex, Entry, Found, Process, ReadError, Stream, entries_of, scan};
@@ -119,6 +120,7 @@ pub fn write(process: &Process, out: &mut dyn Write) -> Result<(), RepairError> 
         writing.name(entry)?;
     }
     writing.live_blocks()?;
+    writing.lost_ends()?;
     writing.end()?;
     Ok(())
 }
@@ -243,6 +245,29 @@ impl Writing<'_, '_> {
                     None => self.put(&header, &stored[..filled])?,
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Says of streams whose last block was left out that something was there: else nobody could tell any more.
+    fn lost_ends(&mut self) -> io::Result<()> {
+        for stream in self.process.streams.iter().filter(|stream| stream.end_is_torn()) {
+            let Some(last) = stream.blocks.last() else { continue };
+            let number = self.numbers.get(&(stream.number, last.live, last.payload_offset));
+            let ticks = last.header.last_ticks;
+            let lost = Lost { count: 0, bytes: 0, first_ticks: ticks, last_ticks: ticks, cause: cause::DAMAGED };
+            let payload = [&ID_LOST.to_le_bytes()[..], &[0; 4], &lost.encode()].concat();
+            let header = BlockHeader {
+                codec: 0,
+                flags: 0,
+                records: 0,
+                sequence: number.copied().unwrap_or(last.header.sequence).saturating_add(1),
+                raw_bytes: payload.len() as u32,
+                stored_bytes: payload.len() as u32,
+                first_ticks: ticks,
+                ..last.header
+            };
+            self.put(&header, &payload)?;
         }
         Ok(())
     }

@@ -268,6 +268,45 @@ fn what_lost_records_may_have_opened_is_unknown_when_it_ends() {
 }
 
 #[test]
+fn a_loss_of_the_last_block_makes_states_unknown_to_the_end() {
+    let schema = tumit::compile_text("doing.tumit", SPEC).0.unwrap().schema();
+    for whole in [false, true] {
+        let mut file = File::new(&About::new(1), &schema);
+        file.thread(0, 2, "main");
+        file.thread(1, 3, "other");
+        file.records(0, 0, &block(0, &[Step::Enter(1, "run"), Step::Become(2, "wait"), Step::Idle(3)]));
+        let start = file.bytes.len();
+        file.records(0, 1, &block(100, &[Step::Become(1, "hidden"), Step::Become(2, "hidden")]));
+        if !whole {
+            file.bytes[start + HEADER_BYTES + 7] ^= 0x55;
+        }
+        // Another thread, which loses nothing and goes on longer.
+        file.records(1, 0, &block(5, &[Step::Enter(9, "calm")]));
+        file.records(1, 1, &block(400, &[Step::Enter(8, "late")]));
+        file.end();
+        let folder = tempfile::tempdir().unwrap();
+        file.save(folder.path(), "a.tmt");
+        let mut stacks = Stacks::default();
+        let report = convert(&Run::open(folder.path()).unwrap(), &Options::default(), &mut stacks).unwrap();
+        let of = |thread: &str| -> Vec<&str> {
+            stacks.told.iter().filter(|line| line.contains(thread)).map(String::as_str).collect()
+        };
+        assert_eq!(report.is_clean(), whole);
+        assert_eq!(of("Thread 9"), ["5 Thread 9: calm", "400 Thread 9: "]);
+        if whole {
+            assert_eq!(of("Thread 2"), ["10 Thread 2: wait", "110 Thread 2: hidden", "400 Thread 2: "]);
+            assert_eq!(report.counts.unknown_states, 0);
+            continue;
+        }
+        // What is open behind the last good record, nobody knows.
+        let unknown = |thread: u32| format!("20 Thread {thread}: {UNKNOWN}");
+        assert_eq!(of("Thread 1"), ["0 Thread 1: run", &unknown(1), "400 Thread 1: "]);
+        assert_eq!(of("Thread 2"), ["10 Thread 2: wait", &unknown(2), "400 Thread 2: "]);
+        assert_eq!(report.counts.unknown_states, 2);
+    }
+}
+
+#[test]
 fn a_stack_belongs_to_the_stream_that_changed_it_last() {
     let schema = tumit::compile_text("doing.tumit", SPEC).0.unwrap().schema();
     let mut file = File::new(&About::new(1), &schema);

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 
 use serde_json::Value;
 use tests::lang::c::{C99, build, record};
@@ -176,4 +176,21 @@ fn paje_files_are_checked() {
     let out = output(tumit().args(["check", "a.tumit", "none.paje", "wrong"]).current_dir(dir.path()));
     assert_eq!(out.status.code(), Some(2));
     assert!(text(&out.stderr).contains("none.paje") && text(&out.stdout).contains("`a` is right"));
+}
+
+#[test]
+fn the_command_that_measures_takes_every_path() {
+    let told = succeed(Command::new(env!("CARGO_BIN_EXE_measure_conversion")).arg("--smoke"));
+    let units = |path: &str| -> u64 {
+        let line = told.lines().find(|line| line.split_whitespace().next() == Some(path));
+        line.and_then(|line| line.split_whitespace().nth(1))
+            .unwrap_or_else(|| panic!("{path}: {told}"))
+            .parse()
+            .unwrap()
+    };
+    assert!(units("run-paje") > 2000, "{told}");
+    assert_eq!(units("run-paje"), units("run-entities"));
+    assert!(units("paje-entities") > 2000, "{told}");
+    // Rows of the run and of its Pajé text.
+    assert_eq!(units("run-csv"), units("paje-csv"));
 }

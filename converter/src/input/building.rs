@@ -22,12 +22,17 @@ pub(super) struct Building {
     pub(super) strings: Vec<(u32, Box<str>)>,
     pub(super) sites: Vec<(u32, (Box<str>, u32))>,
     pub(super) streams: BTreeMap<u32, Stream>,
+    /// Stream and sequence number of blocks of records that are damaged, as their heads say.
+    torn_heads: Vec<(u32, u64)>,
 }
 
 impl Building {
     pub(super) fn take(&mut self, found: Found<'_>) {
         match found {
-            Found::Damage { offset, bytes, why } => {
+            Found::Damage { offset, bytes, why, head } => {
+                if let Some(head) = head.filter(|head| BlockKind::from_number(head.kind) == Some(BlockKind::Records)) {
+                    self.torn_heads.push((head.stream, head.sequence));
+                }
                 let torn = &mut self.process.torn;
                 *torn = (torn.0 + 1, torn.1 + bytes);
                 self.process.damage.push(Damage { offset, bytes, why });
@@ -156,6 +161,12 @@ impl Building {
 
     /// The processes of the file: one, or all those of a sorted file.
     pub(super) fn finish_all(mut self, path: &Path, length: u64) -> Vec<Process> {
+        for (number, sequence) in std::mem::take(&mut self.torn_heads) {
+            // A head that is damaged itself names no stream that there is, nearly always.
+            if let Some(stream) = self.streams.get_mut(&number) {
+                stream.torn = stream.torn.max(Some(sequence));
+            }
+        }
         let mut others = std::mem::take(&mut self.others);
         if others.is_empty() && !self.is_sorted {
             return vec![self.finish(path, length)];

@@ -142,6 +142,15 @@ pub struct Stream {
     pub dropped: u64,
     /// Blocks whose sequence numbers are missing.
     pub missing_blocks: u64,
+    /// The highest sequence number of a damaged block that seems to be of this stream.
+    pub(super) torn: Option<u64>,
+}
+
+impl Stream {
+    /// Whether a damaged block seems to have come behind all others. How many records it had, nobody knows.
+    pub(crate) fn end_is_torn(&self) -> bool {
+        self.blocks.last().is_some_and(|last| self.torn > Some(last.header.sequence))
+    }
 }
 
 /// Where a block of records is.

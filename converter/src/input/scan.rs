@@ -14,8 +14,8 @@ const CHUNK_BYTES: usize = 1 << 20;
 pub(crate) enum Found<'a> {
     /// A block whose checksum is right.
     Block { offset: u64, block: Block<'a> },
-    /// Bytes that belong to no good block.
-    Damage { offset: u64, bytes: u64, why: FormatError },
+    /// Bytes that belong to no good block. They may begin with the head of one, whose checksum is wrong.
+    Damage { offset: u64, bytes: u64, why: FormatError, head: Option<BlockHeader> },
 }
 
 /// Scans the blocks of a file of `length` bytes, after its preamble.
@@ -25,21 +25,21 @@ pub(crate) enum Found<'a> {
 pub(crate) fn scan(file: &File, length: u64, found: &mut dyn FnMut(Found<'_>)) -> io::Result<()> {
     let mut window = Window { file, length, start: 0, bytes: Vec::new() };
     let mut offset = PREAMBLE_BYTES as u64;
-    let mut damage: Option<(u64, FormatError)> = None;
+    let mut damage: Option<Torn> = None;
     let mut budget = length.saturating_mul(16).saturating_add(1 << 26);
     while offset < length {
         match block_at(&mut window, offset)? {
             Ok(block) => {
-                if let Some((from, why)) = damage.take() {
-                    found(Found::Damage { offset: from, bytes: offset - from, why });
+                if let Some(Torn { from, why, head }) = damage.take() {
+                    found(Found::Damage { offset: from, bytes: offset - from, why, head });
                 }
                 let next = offset + block.header.block_bytes() as u64;
                 found(Found::Block { offset, block });
                 offset = next;
             }
-            Err((why, cost)) => {
-                let from = damage.get_or_insert((offset, why)).0;
-                budget = budget.saturating_sub(cost);
+            Err((why, head)) => {
+                budget = budget.saturating_sub(cost(head.as_ref()));
+                let from = damage.get_or_insert(Torn { from: offset, why, head }).from;
                 let next = if budget == 0 { None } else { next_magic(&mut window, offset + 1, length)? };
                 let Some(next) = next else {
                     return end_in_damage(&mut window, from, length, damage, found);
@@ -51,15 +51,30 @@ pub(crate) fn scan(file: &File, length: u64, found: &mut dyn FnMut(Found<'_>)) -
     Ok(())
 }
 
-/// The block at `offset`, or why there is none and how many bytes were looked at to know.
-fn block_at<'w>(window: &'w mut Window<'_>, offset: u64) -> io::Result<Result<Block<'w>, (FormatError, u64)>> {
+/// Where damage begins, and with what.
+struct Torn {
+    from: u64,
+    why: FormatError,
+    head: Option<BlockHeader>,
+}
+
+/// How many bytes were looked at to know that a block is none.
+fn cost(head: Option<&BlockHeader>) -> u64 {
+    HEADER_BYTES as u64 + head.map_or(0, |head| head.stored_bytes.into())
+}
+
+/// The block at `offset`, or why there is none, and its head if that looks like one.
+fn block_at<'w>(
+    window: &'w mut Window<'_>,
+    offset: u64,
+) -> io::Result<Result<Block<'w>, (FormatError, Option<BlockHeader>)>> {
     let head = window.get(offset, HEADER_BYTES)?;
     let header = match BlockHeader::decode(head) {
         Ok(header) => header,
-        Err(why) => return Ok(Err((why, HEADER_BYTES as u64))),
+        Err(why) => return Ok(Err((why, None))),
     };
     let whole = HEADER_BYTES + header.stored_bytes as usize;
-    Ok(decode_block(window.get(offset, whole)?).map_err(|why| (why, whole as u64)))
+    Ok(decode_block(window.get(offset, whole)?).map_err(|why| (why, Some(header))))
 }
 
 fn next_magic(window: &mut Window<'_>, mut from: u64, length: u64) -> io::Result<Option<u64>> {
@@ -80,7 +95,7 @@ fn end_in_damage(
     window: &mut Window<'_>,
     from: u64,
     length: u64,
-    damage: Option<(u64, FormatError)>,
+    damage: Option<Torn>,
     found: &mut dyn FnMut(Found<'_>),
 ) -> io::Result<()> {
     let mut at = from;
@@ -90,8 +105,8 @@ fn end_in_damage(
             break;
         }
         if bytes.iter().any(|&byte| byte != 0) {
-            if let Some((offset, why)) = damage {
-                found(Found::Damage { offset, bytes: length - offset, why });
+            if let Some(Torn { from, why, head }) = damage {
+                found(Found::Damage { offset: from, bytes: length - from, why, head });
             }
             return Ok(());
         }

@@ -71,6 +71,8 @@ pub struct StreamReader<'r> {
     damaged_records: u64,
     /// What is missing between the last record and the next one.
     gap: Option<Lost>,
+    /// It was told that the last block is missing.
+    told_end: bool,
 }
 
 impl<'r> StreamReader<'r> {
@@ -94,6 +96,7 @@ impl<'r> StreamReader<'r> {
             damage: Vec::new(),
             damaged_records: 0,
             gap: None,
+            told_end: false,
         }
     }
 
@@ -257,7 +260,12 @@ impl<'r> StreamReader<'r> {
 
     /// Loads the next block that can be unpacked.
     fn load(&mut self) -> Result<bool, ReadError> {
-        let Some(block) = self.stream.blocks.get(self.next_block) else { return Ok(false) };
+        let Some(block) = self.stream.blocks.get(self.next_block) else {
+            if self.stream.end_is_torn() && !std::mem::replace(&mut self.told_end, true) {
+                self.miss_damaged(0, self.ticks, self.ticks);
+            }
+            return Ok(false);
+        };
         let before = self.next_block.checked_sub(1).map(|before| &self.stream.blocks[before]);
         if is_gap(before, block) {
             // Nobody knows how many records a lost block had.

@@ -152,14 +152,28 @@ impl<W: Write> Writer<W> {
         let _ = write!(self.line, "\"{:.6} {:.6} {:.6}\"", part(color.red), part(color.green), part(color.blue));
     }
 
-    /// The id of the event's definition and what all events have: date, container, type; then what `rest` adds.
-    fn begin(&mut self, id: u32, time: GlobalNanos, container: ContainerId, ty: TypeId, rest: impl FnOnce(&mut Head)) {
+    /// The id of the event's definition and its date; then what `rest` adds.
+    fn begin(&mut self, id: u32, time: GlobalNanos, rest: impl FnOnce(&mut Head)) {
         let nanos = self.date(time);
         self.head(|head| {
             head.number(id.into());
             head.byte(b' ');
             head.seconds(nanos);
             head.byte(b' ');
+            rest(head);
+        });
+    }
+
+    /// The same for what happens in a container: its identifier and the type come before the rest.
+    fn begin_in(
+        &mut self,
+        id: u32,
+        time: GlobalNanos,
+        container: ContainerId,
+        ty: TypeId,
+        rest: impl FnOnce(&mut Head),
+    ) {
+        self.begin(id, time, |head| {
             head.container_id(container);
             head.byte(b' ');
             head.type_id(ty);
@@ -288,11 +302,11 @@ impl<W: Write> Sink for Writer<W> {
                 self.valued(Operation::NewEvent, (time, container, ty, value), extra, source);
             }
             PajeEvent::PopState { time, container, ty } => {
-                self.begin(13, time, container, ty, |head| head.byte(b'\n'));
+                self.begin_in(13, time, container, ty, |head| head.byte(b'\n'));
             }
             PajeEvent::ResetState { time, container, ty } => {
                 let id = self.definition(Operation::ResetState, &[], true);
-                self.begin(id, time, container, ty, |head| head.byte(b'\n'));
+                self.begin_in(id, time, container, ty, |head| head.byte(b'\n'));
             }
             PajeEvent::Variable { time, container, ty, op, value } => {
                 let id = match op {
@@ -300,7 +314,7 @@ impl<W: Write> Sink for Writer<W> {
                     VariableOp::Add => 9,
                     VariableOp::Subtract => 10,
                 };
-                self.begin(id, time, container, ty, |head| head.byte(b' '));
+                self.begin_in(id, time, container, ty, |head| head.byte(b' '));
                 self.float(if value.is_finite() { value } else { 0.0 });
                 self.line.push(b'\n');
             }
@@ -359,12 +373,7 @@ impl<W: Write> Writer<W> {
         self.container_types.resize(self.container_types.len().max(index + 1), TypeId::ROOT);
         self.container_types[index] = ty;
         let id = self.definition(Operation::CreateContainer, extra, false);
-        let nanos = self.date(time);
-        self.head(|head| {
-            head.number(id.into());
-            head.byte(b' ');
-            head.seconds(nanos);
-            head.byte(b' ');
+        self.begin(id, time, |head| {
             head.container_id(container);
             head.byte(b' ');
             head.container_id(parent);
@@ -384,7 +393,7 @@ impl<W: Write> Writer<W> {
         source: Option<Source<'_>>,
     ) {
         let id = self.definition(operation, extra, source.is_some());
-        self.begin(id, time, container, ty, |head| {
+        self.begin_in(id, time, container, ty, |head| {
             head.byte(b' ');
             head.serial(b'v', value.0.into());
         });
@@ -400,7 +409,7 @@ impl<W: Write> Writer<W> {
         source: Option<Source<'_>>,
     ) {
         let id = self.definition(operation, extra, source.is_some());
-        self.begin(id, time, container, ty, |head| {
+        self.begin_in(id, time, container, ty, |head| {
             head.byte(b' ');
             head.container_id(end);
             head.byte(b' ');

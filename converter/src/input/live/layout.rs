@@ -150,6 +150,10 @@ impl Header {
         if self.log_complete > u64::from(log_bytes) {
             return wrong(format!("{} of {log_bytes} bytes of names", self.log_complete));
         }
+        // More than there is: the number is damaged, and the file may have none of them.
+        if self.log_in_file > self.log_complete {
+            self.log_in_file = 0;
+        }
         let room = length.saturating_sub(self.slots_offset) / u64::from(self.slot_bytes);
         let there = u32::try_from(room).unwrap_or(u32::MAX).min(self.slots);
         self.cut_slots = self.slots - there;

@@ -274,25 +274,36 @@ fn read_simple(input: &mut Input<'_>, count: usize, width: u8, out: &mut Vec<u8>
 
 fn read_groups(input: &mut Input<'_>, count: usize, width: u8, out: &mut Vec<u8>) -> Option<()> {
     let mut numbers = [0; GROUP];
-    let (mut left, mut before) = (count, 0);
+    let (mut left, mut before) = (count, 0u64);
     while left > 0 {
         let numbers = &mut numbers[..left.min(GROUP)];
         left -= numbers.len();
-        let differences = read_group(input, numbers)?;
-        for number in &mut *numbers {
-            if differences {
-                *number = number.wrapping_add(before);
+        if read_group(input, numbers)? {
+            for number in &mut *numbers {
+                before = number.wrapping_add(before);
+                *number = before;
             }
-            before = *number;
+        } else if let Some(last) = numbers.last() {
+            before = *last;
         }
         match width {
             1 => out.extend(numbers.iter().map(|number| *number as u8)),
-            2 => numbers.iter().for_each(|number| out.extend_from_slice(&(*number as u16).to_le_bytes())),
-            4 => numbers.iter().for_each(|number| out.extend_from_slice(&(*number as u32).to_le_bytes())),
-            _ => numbers.iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes())),
+            2 => append(out, numbers, |number| (number as u16).to_le_bytes()),
+            4 => append(out, numbers, |number| (number as u32).to_le_bytes()),
+            _ => append(out, numbers, u64::to_le_bytes),
         }
     }
     Some(())
+}
+
+/// Appends numbers as so many bytes each, in a loop without branches.
+#[inline]
+fn append<const N: usize>(out: &mut Vec<u8>, numbers: &[u64], bytes: impl Fn(u64) -> [u8; N]) {
+    let start = out.len();
+    out.resize(start + numbers.len() * N, 0);
+    for (place, number) in out[start..].as_chunks_mut::<N>().0.iter_mut().zip(numbers) {
+        *place = bytes(*number);
+    }
 }
 
 /// Fills in the numbers of a group; whether they are differences.
@@ -304,10 +315,42 @@ fn read_group(input: &mut Input<'_>, numbers: &mut [u64]) -> Option<bool> {
     if width > 64 {
         return None;
     }
-    let mut packed = input.take((numbers.len() * width as usize).div_ceil(8))?;
+    let packed = input.take((numbers.len() * width as usize).div_ceil(8))?;
+    match width {
+        0 => numbers.fill(base),
+        1..=MOST_IN_A_WORD => read_bits(packed, width as usize, base, numbers)?,
+        _ => read_wide_bits(packed, width, base, numbers),
+    }
+    for _ in 0..exceptions {
+        let at = usize::from(input.u8()?);
+        *numbers.get_mut(at)? = base.wrapping_add(unzigzag(input.varint()?) as u64);
+    }
+    Some(head & DIFFERENCES != 0)
+}
+
+/// A number of so many bits lies within eight bytes, at whatever bit it begins.
+const MOST_IN_A_WORD: u32 = 57;
+
+/// Numbers of a few bits: each from the eight bytes that begin with its first one.
+fn read_bits(packed: &[u8], width: usize, base: u64, numbers: &mut [u64]) -> Option<()> {
+    // What lies behind the last number belongs to no one.
+    let mut bytes = [0; GROUP * 8 + 8];
+    bytes.get_mut(..packed.len())?.copy_from_slice(packed);
+    let mask = u64::MAX >> (64 - width);
+    let mut bit = 0;
+    for number in numbers {
+        let word = u64::from_le_bytes(*bytes.get(bit / 8..)?.first_chunk()?);
+        *number = base.wrapping_add(word >> (bit % 8) & mask);
+        bit += width;
+    }
+    Some(())
+}
+
+/// Numbers of more bits than that.
+fn read_wide_bits(mut packed: &[u8], width: u32, base: u64, numbers: &mut [u64]) {
     let mask = u64::MAX.checked_shr(64 - width).unwrap_or(0);
     let (mut word, mut filled) = (0u128, 0);
-    for number in &mut *numbers {
+    for number in numbers {
         if filled < width {
             let (bytes, rest) = packed.split_at(packed.len().min(8));
             let mut next = [0; 8];
@@ -320,9 +363,4 @@ fn read_group(input: &mut Input<'_>, numbers: &mut [u64]) -> Option<bool> {
         word >>= width;
         filled -= width;
     }
-    for _ in 0..exceptions {
-        let at = usize::from(input.u8()?);
-        *numbers.get_mut(at)? = base.wrapping_add(unzigzag(input.varint()?) as u64);
-    }
-    Some(head & DIFFERENCES != 0)
 }

@@ -64,11 +64,83 @@ pub(crate) fn unpack(stored: &[u8], raw_bytes: usize, out: &mut Vec<u8>) -> Opti
         return None;
     }
     out.clear();
+    if kinds.iter().all(|kind| kind.size().is_some()) {
+        return scatter(&kinds, &order, raw_bytes, out);
+    }
     out.reserve_exact(raw_bytes);
     for number in order.chunks_exact(2) {
         kinds.get_mut(number_of(number))?.push_record(out)?;
     }
     (out.len() == raw_bytes).then_some(())
+}
+
+/// Puts together records whose sizes are constant: column by column, which is a short loop for each, not record by record.
+fn scatter(kinds: &[Kind], order: &[u8], raw_bytes: usize, out: &mut Vec<u8>) -> Option<()> {
+    let mut places: Vec<(usize, Vec<u32>)> = Vec::new();
+    let mut bytes = 0usize;
+    for kind in kinds {
+        let size = kind.size()?;
+        bytes = bytes.checked_add(size.checked_mul(kind.count)?)?;
+        places.push((size, Vec::with_capacity(kind.count)));
+    }
+    if bytes != raw_bytes {
+        return None;
+    }
+    let mut at = 0;
+    for number in order.chunks_exact(2) {
+        let (size, starts) = places.get_mut(number_of(number))?;
+        starts.push(u32::try_from(at).ok()?);
+        at += *size;
+    }
+    out.resize(raw_bytes, 0);
+    for (kind, (_, starts)) in kinds.iter().zip(&places) {
+        let id = kind.id.to_le_bytes();
+        for start in starts {
+            *out.get_mut(*start as usize..)?.first_chunk_mut()? = id;
+        }
+        put(out, starts, size_of::<u16>(), kind.dates.bytes.as_chunks::<4>().0)?;
+        let mut from = RECORD_HEAD_BYTES;
+        for (part, _, values) in &kind.columns {
+            let bytes = &values.bytes;
+            let width = part.bytes()?;
+            match width {
+                1 => put(out, starts, from, bytes.as_chunks::<1>().0)?,
+                2 => put(out, starts, from, bytes.as_chunks::<2>().0)?,
+                4 => put(out, starts, from, bytes.as_chunks::<4>().0)?,
+                8 => put(out, starts, from, bytes.as_chunks::<8>().0)?,
+                0 => {}
+                width => {
+                    for (start, value) in starts.iter().zip(bytes.chunks_exact(width)) {
+                        out.get_mut(*start as usize + from..)?.get_mut(..width)?.copy_from_slice(value);
+                    }
+                }
+            }
+            from += width;
+        }
+    }
+    Some(())
+}
+
+/// Puts the values of a column into the records that begin here, so many bytes behind their beginning.
+fn put<const N: usize>(out: &mut [u8], starts: &[u32], from: usize, values: &[[u8; N]]) -> Option<()> {
+    if values.len() != starts.len() {
+        return None;
+    }
+    for (start, value) in starts.iter().zip(values) {
+        *out.get_mut(*start as usize + from..)?.first_chunk_mut()? = *value;
+    }
+    Some(())
+}
+
+impl Part {
+    /// Its size in each record, when it is the same in all.
+    fn bytes(self) -> Option<usize> {
+        match self.form {
+            Form::One => Some(self.width.into()),
+            Form::Fixed(count) => (count as usize).checked_mul(self.width.into()),
+            Form::Counted => None,
+        }
+    }
 }
 
 fn number_of(bytes: &[u8]) -> usize {
@@ -102,6 +174,11 @@ fn read_part(input: &mut Input<'_>) -> Option<Part> {
 }
 
 impl Kind {
+    /// The size of its records, when it is constant.
+    fn size(&self) -> Option<usize> {
+        self.columns.iter().try_fold(RECORD_HEAD_BYTES, |sum, (part, ..)| sum.checked_add(part.bytes()?))
+    }
+
     fn read(&mut self, input: &mut Input<'_>, budget: &mut Budget) -> Option<()> {
         numbers::read(input, self.count, 4, &mut self.dates.bytes)?;
         for (part, counts, values) in &mut self.columns {

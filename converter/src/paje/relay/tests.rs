@@ -1,0 +1,117 @@
+//! What is said on one side of a relay is heard on the other.
+
+use super::*;
+use proptest::prelude::*;
+
+/// Keeps what a sink is told, as text.
+#[derive(Debug, Default)]
+struct Heard(Vec<String>, Option<usize>);
+
+impl Heard {
+    fn hear(&mut self, what: String) -> io::Result<()> {
+        if self.1 == Some(self.0.len()) {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.0.push(what);
+        Ok(())
+    }
+}
+
+impl Sink for Heard {
+    fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
+        self.hear(format!("{event:?}"))
+    }
+
+    fn name_key(&mut self, key: KeyId, text: &str) -> io::Result<()> {
+        self.hear(format!("{key:?} {text}"))
+    }
+
+    fn announce(&mut self, shape: &Shape<'_>) -> io::Result<()> {
+        self.hear(format!("{shape:?}"))
+    }
+
+    fn finish(&mut self, end: GlobalNanos) -> io::Result<()> {
+        self.hear(format!("end {end:?}"))
+    }
+}
+
+/// What is said to a sink, made of a few numbers: all operations, with and without fields and positions.
+fn say(sink: &mut dyn Sink, what: u8, number: u32, text: &str) -> io::Result<()> {
+    let (time, value) = (GlobalNanos(i64::from(number) - 7), ValueId(number));
+    let (container, ty) = (ContainerId(number / 3), TypeId(number % 5));
+    let color = number.is_multiple_of(2).then_some(Color { red: 1, green: 2, blue: 3 });
+    let all = [
+        Extra { name: "text", value: ExtraValue::Text(text) },
+        Extra { name: text, value: ExtraValue::Integer(-5) },
+        Extra { name: "x", value: ExtraValue::Float(0.5) },
+        Extra { name: "waits for", value: ExtraValue::Container(container) },
+    ];
+    let extra = &all[..number as usize % 5];
+    let file = if number.is_multiple_of(3) { text } else { "one.c" };
+    let source = (!number.is_multiple_of(4)).then_some(Source { file, line: number });
+    let key = KeyId(u64::MAX - u64::from(number));
+    sink.event(&match what {
+        0 => {
+            let kind = if color.is_some() { TypeKind::State } else { TypeKind::Link { start: ty, end: TypeId(9) } };
+            PajeEvent::DefineType { ty, kind, parent: TypeId::ROOT, name: text, color }
+        }
+        1 => PajeEvent::DefineValue { value, ty, name: text, color },
+        2 => PajeEvent::CreateContainer { time, container, ty, parent: ContainerId::ROOT, name: text, extra },
+        3 => PajeEvent::DestroyContainer { time, container },
+        4 => PajeEvent::SetState { time, container, ty, value, extra, source },
+        5 => PajeEvent::PushState { time, container, ty, value, extra, source },
+        6 => PajeEvent::PopState { time, container, ty },
+        7 => PajeEvent::ResetState { time, container, ty },
+        8 => PajeEvent::Variable { time, container, ty, op: VariableOp::Subtract, value: f64::from(number) },
+        9 => PajeEvent::NewEvent { time, container, ty, value, extra, source },
+        10 => PajeEvent::StartLink { time, container, ty, value, start: container, key, extra, source },
+        11 => PajeEvent::EndLink { time, container, ty, value, end: container, key, extra, source },
+        12 => return sink.name_key(key, text),
+        _ => {
+            let fields = [(text, FieldKind::Integer), ("y", FieldKind::Container)];
+            let (operation, source) = (Operation::PushState, number.is_multiple_of(2));
+            return sink.announce(&Shape { operation, fields: &fields[..number as usize % 3], source });
+        }
+    })
+}
+
+fn said() -> impl Strategy<Value = Vec<(u8, u32, String)>> {
+    let text = prop_oneof![Just(String::new()), Just("one.c".to_owned()), "[a-zä\"\n]{0,9}"];
+    prop::collection::vec((0..14u8, 0..40u32, text), 0..60)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn what_is_said_on_one_side_is_heard_on_the_other(said in said(), times in prop_oneof![Just(1usize), Just(200)]) {
+        let mut expected = Heard::default();
+        let speak = |sink: &mut dyn Sink| -> io::Result<()> {
+            for (what, number, text) in said.iter().cycle().take(said.len() * times) {
+                say(sink, *what, *number, text)?;
+            }
+            sink.finish(GlobalNanos(99))
+        };
+        speak(&mut expected).unwrap();
+        let (mut sender, taker) = relay();
+        let mut heard = Heard::default();
+        std::thread::scope(|scope| {
+            let speaker = scope.spawn(move || speak(&mut sender));
+            taker.run(&mut heard).unwrap();
+            speaker.join().unwrap().unwrap();
+        });
+        prop_assert_eq!(heard.0, expected.0);
+    }
+}
+
+#[test]
+fn who_speaks_to_a_sink_that_failed_learns_it() {
+    let (mut sender, taker) = relay();
+    let (told, taken) = std::thread::scope(|scope| {
+        let speaker = scope.spawn(move || (0..u32::MAX).try_for_each(|number| say(&mut sender, 3, number, "")));
+        let taken = taker.run(&mut Heard(Vec::new(), Some(10)));
+        (speaker.join().unwrap(), taken)
+    });
+    assert_eq!(taken.unwrap_err().kind(), io::ErrorKind::StorageFull);
+    assert_eq!(told.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+}
