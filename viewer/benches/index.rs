@@ -152,6 +152,31 @@ fn cool(path: &Path) {
     let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
 }
 
+/// Opens the trace, and draws it, cold and warm.
+fn openings(trace: &Path, options: &OpenOptions, place: &Path, few: &[Lane]) {
+    for (name, cold) in [("cold", true), ("warm", false)] {
+        if cold {
+            cool(place);
+        }
+        let begin = Instant::now();
+        let source = viewer::open(trace, options).expect("it was just made");
+        let opened = begin.elapsed();
+        let cells = source.cells(few, source.extent(), 1600).map_or(0, |cells| cells.cells.len());
+        println!("{name}: opened in {opened:.1?}, with {cells} cells of few values in {:.1?}", begin.elapsed());
+        if cold {
+            drop(source);
+            cool(place);
+        }
+        let (begin, before) = (Instant::now(), processor());
+        let source = viewer::open(trace, options).expect("it was just made");
+        let items = first_picture(source.as_ref());
+        let (took, work) = (begin.elapsed(), processor() - before);
+        println!(
+            "{name}: opened, with the picture of all rows ({items} primitives), in {took:.1?}, {work:.1?} of processor time"
+        );
+    }
+}
+
 fn figures(trace: &Path) {
     let mut options = OpenOptions::default();
     let place: PathBuf = trace.with_extension("bench.tmtx");
@@ -192,27 +217,7 @@ fn figures(trace: &Path) {
     };
     let (few, many, all) = (of(&|values| values <= 16, 64), of(&|values| values > 16, 64), of(&|_| true, 900));
     drop(source);
-    for (name, cold) in [("cold", true), ("warm", false)] {
-        if cold {
-            cool(&place);
-        }
-        let begin = Instant::now();
-        let source = viewer::open(trace, &options).expect("it was just made");
-        let opened = begin.elapsed();
-        let cells = source.cells(&few, extent, 1600).map_or(0, |cells| cells.cells.len());
-        println!("{name}: opened in {opened:.1?}, with {cells} cells of few values in {:.1?}", begin.elapsed());
-        if cold {
-            drop(source);
-            cool(&place);
-        }
-        let (begin, before) = (Instant::now(), processor());
-        let source = viewer::open(trace, &options).expect("it was just made");
-        let items = first_picture(source.as_ref());
-        let (took, work) = (begin.elapsed(), processor() - before);
-        println!(
-            "{name}: opened, with the picture of all rows ({items} primitives), in {took:.1?}, {work:.1?} of processor time"
-        );
-    }
+    openings(trace, &options, &place, &few);
     let source = viewer::open(trace, &options).expect("it was just made");
     let length = extent.to.0 - extent.from.0;
     let window = |share: i64| {

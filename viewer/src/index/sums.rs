@@ -51,7 +51,9 @@ pub(super) fn write(
         }
     }
     block.write(&mut table, out, last)?;
-    columns.map_or(Ok(()), |columns| columns.finish())?;
+    if let Some(columns) = columns {
+        columns.finish()?;
+    }
     let table = table.finish(out, ordered(last))?;
     let at = out.align()?;
     for value in &values {
