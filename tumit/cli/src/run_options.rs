@@ -1,4 +1,4 @@
-//! How a trace is opened: the options that commands which show or count it share.
+//! How a trace is opened: the options that commands which count or index it share.
 
 use std::path::{Path, PathBuf};
 

@@ -31,7 +31,9 @@ const LEAST_COLUMNS: u64 = 64;
 const COLUMN_BITS: u32 = 40;
 /// Dates beyond are in no overview, so that no sum of them overflows.
 const LATEST: i64 = 1 << 61;
-/// Words that describe a table.
+/// Bytes of rows that stay in memory until all lanes are written.
+const STREAM_BYTES: usize = 8 << 20;
+/// Bytes that describe a table.
 const LEVEL_BYTES: u64 = 32;
 
 /// Number of the first column of a width, two to the power of `exponent`, in a trace that begins at `origin`.
@@ -57,7 +59,7 @@ pub(super) struct OverviewWriter {
 impl OverviewWriter {
     /// Of a trace that begins at `origin`.
     pub(super) fn new(folder: &Path, origin: i64) -> Self {
-        Self { streams: Streams::new(folder), levels: BTreeMap::new(), origin }
+        Self { streams: Streams::holding(folder, STREAM_BYTES), levels: BTreeMap::new(), origin }
     }
 
     /// Takes the states of a lane with so many rows from `life.0` to `life.1`; none if it is not worth it.

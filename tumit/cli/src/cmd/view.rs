@@ -13,11 +13,13 @@ use viewer::query::{GlobalNanos, Interval, Summary, TimelineSource};
 use viewer::scene::{DocumentOptions, document};
 use viewer::server::Server;
 use viewer::theme::ThemeKind;
+use viewer::{IndexChoice, OpenError, OpenOptions};
 
 use super::Status;
-use crate::run_options::{RunOptions, index_choice};
-use crate::term;
+use super::convert::{Causal, Clock, is_mistake};
+use crate::progress::Bar;
 use crate::view_filters::ViewFilters;
+use crate::{spec_files, term};
 
 /// Shows a run or Pajé file in the browser, or draws it into a file
 #[derive(Debug, clap::Args)]
@@ -37,8 +39,18 @@ pub(crate) struct Args {
     /// A run folder (NAME.tmt) or a Pajé file, also of other tools
     path: PathBuf,
 
-    #[command(flatten)]
-    run: RunOptions,
+    /// How clocks of different hosts are brought together
+    #[arg(long, value_enum, default_value_t, help_heading = "Runs")]
+    clock: Clock,
+    /// Moves dates later where a link still ends before it starts
+    #[arg(long, value_enum, default_value_t, help_heading = "Runs")]
+    causal: Causal,
+    /// Uses the rules of this spec instead of those recorded with the run
+    #[arg(long, value_name = "SPEC", help_heading = "Runs")]
+    rules: Option<String>,
+    /// Shows this text output of the spec, which must be Pajé text, instead of what the rules for Pajé make
+    #[arg(long = "output", value_name = "NAME", help_heading = "Runs")]
+    output: Option<String>,
 
     /// Keeps the trace in this file, to be opened at once the next time; `none`: reads it into memory [default: large traces are
     /// kept beside the trace, see `tumit help index`]
@@ -94,9 +106,32 @@ enum Theme {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     // Wrong names are found before a long trace is read.
     let formats = args.export.iter().map(|path| Format::of(path)).collect::<Result<Vec<_>, _>>()?;
+    let mut options = OpenOptions::default();
+    options.clock = args.clock.into();
+    options.causal = args.causal == Causal::On;
+    options.output.clone_from(&args.output);
+    options.index = match &args.index {
+        None => IndexChoice::Auto,
+        Some(path) if path.as_os_str() == "none" => IndexChoice::None,
+        Some(path) => IndexChoice::At(path.clone()),
+    };
+    if let Some(path) = &args.rules {
+        let Some(spec) = spec_files::compile(path)? else { return Ok(Status::InputHasMistakes) };
+        options.rules = Some(spec);
+    }
     let chain = args.filters.chain()?;
-    let opened = args.run.open(&args.path, index_choice(args.index.as_ref()), viewer::open)?;
-    let Some(source) = opened else { return Ok(Status::InputHasMistakes) };
+    let bar = Bar::new(if args.path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
+    options.progress = bar.teller();
+    let opened = viewer::open(&args.path, &options);
+    drop(bar);
+    let source = match opened {
+        Ok(source) => source,
+        Err(OpenError::Convert(error)) if is_mistake(&error) => {
+            term::error(&error.into());
+            return Ok(Status::InputHasMistakes);
+        }
+        Err(error) => return Err(error.into()),
+    };
     let Summary { remarks, intact, .. } = source.summary();
     for remark in remarks {
         term::note(&format!("tumit: {remark}"));
