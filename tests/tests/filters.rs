@@ -100,6 +100,11 @@ fn statistics_are_exact_and_follow_interval_and_filters() {
     let csv = text(&out.stdout);
     assert!(csv.starts_with("kind,type,container,to,value,count,time,share,"), "{csv}");
     assert!(csv.contains("\nstate,Activity,,,,8,4.0,1.0,0.5,0.5,0.5,0.5,0.5,"), "{csv}");
+    let indexed = text(&run(dir.path(), &["stats", "--csv", "--by", "type", "--index", "a.tmtx"]).stdout);
+    assert!(indexed == csv && dir.path().join("a.tmtx").is_file());
+    let refused = run(dir.path(), &["stats", "--clock", "none"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("clocks, rules and outputs can be chosen for a run only"));
     let table = text(&run(dir.path(), &["stats"]).stdout);
     assert!(
         table.starts_with("two-nodes, 0 s to 1") && table.contains("working") && table.contains("50.0 %"),

@@ -12,7 +12,9 @@ use std::time::{Duration, Instant};
 
 use converter::paje::{ContainerId, KeyId, PajeEvent, TypeId, TypeKind, ValueId};
 use viewer::index::{Index, Key};
+use viewer::layout::{Options, Outline};
 use viewer::query::{GlobalNanos, Interval, Lane, TimelineSource};
+use viewer::scene::{DocumentOptions, document};
 use viewer::store::Store;
 use viewer::{IndexChoice, OpenOptions, make_index};
 
@@ -125,6 +127,24 @@ fn status(field: &str) -> u64 {
     line.trim_matches([':', ' ', '\t']).trim_end_matches(" kB").trim().parse().unwrap_or(0) * 1024
 }
 
+/// Processor time of this process so far, all threads together.
+fn processor() -> Duration {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name, in brackets, may hold blanks; the times are fields 14 and 15, in hundredths of a second.
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let ticks: u64 = fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+    Duration::from_millis(10 * ticks)
+}
+
+/// Draws the whole trace as a command or page does first; gives the number of primitives.
+fn first_picture(source: &dyn TimelineSource) -> usize {
+    let outline = Outline::new(source).expect("the trace is whole");
+    let interval = source.extent();
+    let of = DocumentOptions { interval, width: 1600.0, height: Some(900.0), resolution: 1.0, titles: false };
+    let scene = document(source, &outline, &Options::default(), of).expect("the trace is whole");
+    scene.items.len()
+}
+
 /// Forgets what the system has of a file in memory.
 fn cool(path: &Path) {
     let file = std::fs::File::open(path).expect("it is there");
@@ -132,11 +152,36 @@ fn cool(path: &Path) {
     let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
 }
 
+/// Opens the trace, and draws it, cold and warm.
+fn openings(trace: &Path, options: &OpenOptions, place: &Path, few: &[Lane]) {
+    for (name, cold) in [("cold", true), ("warm", false)] {
+        if cold {
+            cool(place);
+        }
+        let begin = Instant::now();
+        let source = viewer::open(trace, options).expect("it was just made");
+        let opened = begin.elapsed();
+        let cells = source.cells(few, source.extent(), 1600).map_or(0, |cells| cells.cells.len());
+        println!("{name}: opened in {opened:.1?}, with {cells} cells of few values in {:.1?}", begin.elapsed());
+        if cold {
+            drop(source);
+            cool(place);
+        }
+        let (begin, before) = (Instant::now(), processor());
+        let source = viewer::open(trace, options).expect("it was just made");
+        let items = first_picture(source.as_ref());
+        let (took, work) = (begin.elapsed(), processor() - before);
+        println!(
+            "{name}: opened, with the picture of all rows ({items} primitives), in {took:.1?}, {work:.1?} of processor time"
+        );
+    }
+}
+
 fn figures(trace: &Path) {
     let mut options = OpenOptions::default();
     let place: PathBuf = trace.with_extension("bench.tmtx");
     options.index = IndexChoice::At(place.clone());
-    let begin = Instant::now();
+    let (begin, before) = (Instant::now(), processor());
     let made = make_index(trace, &options).expect("a trace");
     let (took, summary) = (begin.elapsed(), &made.summary);
     let entities = summary.states + summary.events + summary.links + summary.samples;
@@ -152,7 +197,10 @@ fn figures(trace: &Path) {
     );
     if !made.was_there {
         let rate = entities as f64 / took.as_secs_f64() / 1e6;
+        let work = processor() - before;
+        let each = entities as f64 / work.as_secs_f64() / 1e6;
         println!("made in {took:.1?}: {rate:.2} million entities a second; at most {} MB", status("VmHWM") >> 20);
+        println!("{work:.1?} of processor time: {each:.2} million entities a second of it");
     }
     let source = viewer::open(trace, &options).expect("it was just made");
     let (model, containers, extent) = (source.model(), source.containers(), source.summary().extent);
@@ -169,16 +217,7 @@ fn figures(trace: &Path) {
     };
     let (few, many, all) = (of(&|values| values <= 16, 64), of(&|values| values > 16, 64), of(&|_| true, 900));
     drop(source);
-    for (name, cold) in [("cold", true), ("warm", false)] {
-        if cold {
-            cool(&place);
-        }
-        let begin = Instant::now();
-        let source = viewer::open(trace, &options).expect("it was just made");
-        let opened = begin.elapsed();
-        let cells = source.cells(&few, extent, 1600).map_or(0, |cells| cells.cells.len());
-        println!("{name}: opened in {opened:.1?}, with {cells} cells of the first picture in {:.1?}", begin.elapsed());
-    }
+    openings(trace, &options, &place, &few);
     let source = viewer::open(trace, &options).expect("it was just made");
     let length = extent.to.0 - extent.from.0;
     let window = |share: i64| {
@@ -189,6 +228,9 @@ fn figures(trace: &Path) {
         for (part, window) in [("whole", extent), ("a hundredth", window(100)), ("a ten-thousandth", window(10_000))] {
             let took = least(|| source.cells(lanes, window, 1600));
             println!("{} lanes of {name} × 1,600 columns, {part}: {took:.1?}", lanes.len());
+            let (around, columns) = window.aligned(1600);
+            let took = least(|| source.largest(lanes, around, columns, 8));
+            println!("  the 8 largest shares, × {columns} aligned columns: {took:.1?}");
         }
     }
     let rows = of(&|_| true, 1024);

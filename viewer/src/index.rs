@@ -13,6 +13,7 @@ mod lookup;
 mod marks;
 mod model;
 mod output;
+mod overview;
 mod record;
 mod scratch;
 mod sort;

@@ -29,6 +29,27 @@ impl Interval {
         let from = edge(index);
         Self { from: GlobalNanos(from), to: GlobalNanos(edge(index.saturating_add(1)).max(from.saturating_add(1))) }
     }
+
+    /// The columns that cover this interval, no narrower than `columns` equal ones would be and less than twice as wide, whose
+    /// edges are multiples of a power of two of nanoseconds: sources have sums of such columns, and they stay where they are when a
+    /// picture is moved. Gives from where to where they go, and how many they are: at most one more than `columns`.
+    ///
+    /// Where dates are so large that there are none: the interval and `columns` themselves.
+    #[must_use]
+    pub fn aligned(self, columns: u32) -> (Self, u32) {
+        let width = i128::from(self.to.0) - i128::from(self.from.0);
+        let least = width.div_euclid(i128::from(columns.max(1))).max(1);
+        // The least power of two that is not below the width of a column.
+        let exact = i128::from(columns.max(1)) * least == width;
+        let step = if exact { least } else { least + 1 }.cast_unsigned().next_power_of_two().cast_signed();
+        let first = i128::from(self.from.0).div_euclid(step);
+        let last = (i128::from(self.to.0) - 1).div_euclid(step) + 1;
+        let edge = |at: i128| i64::try_from(at * step).map(GlobalNanos);
+        match (edge(first), edge(last), u32::try_from(last - first)) {
+            (Ok(from), Ok(to), Ok(columns)) => (Self { from, to }, columns),
+            _ => (self, columns),
+        }
+    }
 }
 
 /// What a trace is, as a whole.
@@ -187,10 +208,31 @@ pub struct Listed<T> {
 }
 
 /// Exact shares of time: for one lane and one column of pixels, how much of the column each value takes.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
-    /// `(value, nanoseconds)`, largest first; only values that occur.
+    /// `(value, nanoseconds)`, largest first, of equal ones the lower value first; only values that occur.
     pub shares: Vec<(ValueId, i64)>,
+    /// Nanoseconds of all values that are not listed, together.
+    pub rest: i64,
+}
+
+impl Cell {
+    /// The `most` largest of these shares, in order, and the others as the rest.
+    pub(crate) fn of(mut shares: Vec<(ValueId, i64)>, most: usize) -> Self {
+        let order = |a: &(ValueId, i64), b: &(ValueId, i64)| b.1.cmp(&a.1).then(a.0.cmp(&b.0));
+        let mut rest = 0;
+        if most < shares.len() {
+            shares.select_nth_unstable_by(most, order);
+            rest = shares.drain(most..).map(|share| share.1).sum();
+        }
+        shares.sort_unstable_by(order);
+        Self { shares, rest }
+    }
+
+    /// Leaves the `most` largest shares; the others become the rest.
+    pub fn keep(&mut self, most: usize) {
+        self.rest += self.shares.drain(most.min(self.shares.len())..).map(|share| share.1).sum::<i64>();
+    }
 }
 
 /// Cells of several lanes, `columns` for each, lane by lane.
@@ -294,6 +336,19 @@ pub trait TimelineSource: Send + Sync {
     /// # Errors
     /// See [`QueryError`].
     fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError>;
+
+    /// As [`Self::cells`], with no more than `most` shares in a cell: exactly the largest, and how much the others have together.
+    ///
+    /// Where lanes have thousands of values, this costs much less than all of them, above all in columns that are
+    /// [aligned](Interval::aligned).
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
+        let mut cells = self.cells(lanes, interval, columns)?;
+        cells.cells.iter_mut().for_each(|cell| cell.keep(most));
+        Ok(cells)
+    }
 
     /// States of a lane that overlap the interval, by start.
     ///

@@ -8,6 +8,7 @@ mod labels;
 mod legend;
 mod links;
 mod marks;
+mod mixtures;
 mod states;
 mod variables;
 pub mod wire;
@@ -22,6 +23,9 @@ use converter::paje::Color;
 use crate::query::{EntityId, ValueId};
 use crate::theme::Paint;
 use crate::theme::font::Weight;
+
+/// Stands in mixtures for all values that are too small to be told apart.
+pub const OTHERS: ValueId = ValueId(u32::MAX);
 
 /// A picture.
 #[derive(Clone, Debug, Default, PartialEq)]

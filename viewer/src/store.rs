@@ -160,6 +160,10 @@ impl TimelineSource for Store {
     }
 
     fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
+        self.largest(lanes, interval, columns, usize::MAX)
+    }
+
+    fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
         check_interval(interval)?;
         if columns == 0 {
             return Err(QueryError::EmptyInterval);
@@ -170,10 +174,10 @@ impl TimelineSource for Store {
             self.check(lane.container, lane.ty, interval)?;
             let found = self.state_lane(lane);
             let mut near = 0;
-            cells.extend((0..columns).map(|column| Cell {
-                shares: found.map_or_else(Vec::new, |lane| {
-                    lane.shares(interval.column(column, columns), &mut near, &mut scratch)
-                }),
+            cells.extend((0..columns).map(|column| {
+                let shares =
+                    |lane: &StateLane| lane.shares(interval.column(column, columns), &mut near, most, &mut scratch);
+                found.map_or_else(Cell::default, shares)
             }));
         }
         Ok(Cells { columns, cells })

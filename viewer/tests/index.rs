@@ -8,7 +8,9 @@ use converter::paje::{
 };
 use converter::time::GlobalNanos;
 use viewer::index::{Index, IndexError, Key};
+use viewer::layout::{Options, Outline};
 use viewer::query::{EntityId, Interval, Lane, QueryError, TimelineSource};
+use viewer::scene::{DocumentOptions, document};
 use viewer::sim::Simulation;
 use viewer::store::Store;
 
@@ -237,7 +239,7 @@ fn no_damage_is_believed() {
     assert!(Index::open_file(&damaged, KEY).is_err());
 }
 
-/// Long lanes have nodes of several sizes: 512 states, 4,096, 32,768.
+/// Long lanes have rows of sums at some distance, and the largest shares of columns of many widths.
 #[test]
 fn long_lanes_of_many_values() {
     let (types, lane) = ([TypeId(1), TypeId(2)], Lane { container: ContainerId(1), ty: TypeId(2), depth: 0 });
@@ -269,11 +271,33 @@ fn long_lanes_of_many_values() {
     for (from, to, columns) in [(0, now, 1), (0, now, 3), (1, now - 1, 40), (now / 3, now / 2, 7), (7, 8, 2)] {
         let window = Interval { from: GlobalNanos(from), to: GlobalNanos(to) };
         assert_eq!(index.cells(&[lane], window, columns), store.cells(&[lane], window, columns));
+        // Columns that are kept, and their neighbours, which are not.
+        for columns in [1, 5, 60, 130, 300, 777, 2_000] {
+            let (around, aligned) = window.aligned(columns);
+            for (window, columns) in [(around, aligned), (window, columns)] {
+                for most in [0, 1, 8, 9] {
+                    let [found, expected] =
+                        [&index as &dyn TimelineSource, &store].map(|of| of.largest(&[lane], window, columns, most));
+                    assert_eq!(found, expected, "{window:?} {columns} {most}");
+                }
+            }
+        }
+    }
+    // Before the trace, and behind.
+    for (from, to) in [(-(1 << 40), -(1 << 39)), (-(1 << 16), 1 << 18), (1 << 40, 1 << 41)] {
+        let window = Interval { from: GlobalNanos(from), to: GlobalNanos(to) };
+        assert_eq!(index.largest(&[lane], window, 64, 8), store.largest(&[lane], window, 64, 8));
     }
     let before = index.touched();
     let whole = Interval { from: GlobalNanos(0), to: GlobalNanos(now) };
     index.cells(&[lane], whole, 1).expect("the lane is there");
-    assert!(index.touched() - before < 32, "the whole lane is a few nodes");
+    assert!(index.touched() - before < 32, "the whole lane is two rows of sums");
+    // A picture costs what it shows: nine rows a column, 64 of them a block.
+    let (around, columns) = whole.aligned(500);
+    let before = index.touched();
+    index.largest(&[lane], around, columns, 8).expect("the lane is there");
+    let touched = index.touched() - before;
+    assert!(touched <= u64::from(columns) * 9 / 64 + 3, "{touched} blocks for {columns} columns");
 }
 
 /// A picture costs a few blocks an edge, however many states there are.
@@ -292,4 +316,77 @@ fn cells_touch_few_blocks() {
         let touched = index.touched() - before;
         assert!(touched <= 2 * u64::from(columns), "{touched} blocks for {columns} columns of {states} states");
     }
+}
+
+/// A picture of the whole trace, as a command draws it; gives its primitives and its notes.
+fn picture(source: &dyn TimelineSource) -> (usize, Vec<String>) {
+    let outline = Outline::new(source).expect("the source is whole");
+    let interval = source.extent();
+    let of = DocumentOptions { interval, width: 900.0, height: Some(600.0), resolution: 1.0, titles: false };
+    let scene = document(source, &outline, &Options::default(), of).expect("the source is whole");
+    (scene.items.len(), scene.notes)
+}
+
+#[test]
+fn traces_of_one_entity_and_of_none_are_drawn() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for states in [0, 1, 2] {
+        let path = folder.path().join("a.tmtx");
+        write_index(&path, states);
+        let index = Index::open_file(&path, KEY).expect("it was just written");
+        assert_eq!(picture(&index), picture(&store(states)), "{states}");
+    }
+}
+
+/// 10⁵ containers, 10⁴ values and 100 levels: what is asked of one lane costs no more for the others.
+#[test]
+fn many_containers_values_and_levels() {
+    const CONTAINERS: u32 = 100_000;
+    const VALUES: u32 = 10_000;
+    const LEVELS: u32 = 100;
+    let (thread, calls, parent) = (TypeId(1), TypeId(2), ContainerId::ROOT);
+    let define = |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None };
+    let mut events = vec![define(thread, TypeKind::Container, TypeId::ROOT), define(calls, TypeKind::State, thread)];
+    let value = |value| PajeEvent::DefineValue { value: ValueId(value), ty: calls, name: "value", color: None };
+    events.extend((0..VALUES).map(value));
+    let (time, name, extra): (_, _, &[_]) = (GlobalNanos(0), "thread", &[]);
+    let container =
+        |number| PajeEvent::CreateContainer { time, container: ContainerId(number), ty: thread, parent, name, extra };
+    events.extend((1..=CONTAINERS).map(container));
+    let mut now = 0;
+    let mut push = |events: &mut Vec<PajeEvent<'_>>, container, value| {
+        now += 10;
+        let (time, value, container) = (GlobalNanos(now), ValueId(value), ContainerId(container));
+        events.push(PajeEvent::PushState { time, container, ty: calls, value, extra: &[], source: None });
+    };
+    // The first has all levels, the last all values twice on one level.
+    (0..LEVELS).for_each(|level| push(&mut events, 1, level));
+    (2..CONTAINERS).for_each(|container| push(&mut events, container, container % VALUES));
+    for step in 0..2 * VALUES {
+        push(&mut events, CONTAINERS, step % VALUES);
+        let time = GlobalNanos(i64::from(LEVELS + CONTAINERS - 2 + step + 1) * 10 + 5);
+        events.push(PajeEvent::PopState { time, container: ContainerId(CONTAINERS), ty: calls });
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("a.tmtx");
+    Index::write_events(&path, KEY, "many", events).expect("room for it");
+    let index = Index::map_file(&path, KEY).expect("it was just written");
+    assert_eq!(index.depths(ContainerId(1), calls), LEVELS);
+    assert_eq!(index.summary().states, u64::from(LEVELS + CONTAINERS - 2 + 2 * VALUES));
+    let lane = |container, depth| Lane { container: ContainerId(container), ty: calls, depth };
+    let before = index.touched();
+    for lane in [lane(1, LEVELS - 1), lane(CONTAINERS / 2, 0)] {
+        let cells = index.largest(&[lane], index.extent(), 1, 8).expect("the lane is there").cells;
+        assert_eq!(cells[0].shares.len(), 1);
+    }
+    assert!(index.touched() - before <= 4, "{} blocks for two lanes of one state", index.touched() - before);
+    // Each value has 5 ns, twice.
+    let whole = index.cells(&[lane(CONTAINERS, 0)], index.extent(), 1).expect("the lane is there").cells;
+    assert_eq!((whole[0].shares.len(), whole[0].shares[0].1), (VALUES as usize, 10));
+    let (around, columns) = index.extent().aligned(1_000);
+    let before = index.touched();
+    let cells = index.largest(&[lane(CONTAINERS, 0)], around, columns, 8).expect("the lane is there").cells;
+    assert!(cells.iter().all(|cell| cell.shares.len() <= 8));
+    let (touched, states) = (index.touched() - before, u64::from(2 * VALUES));
+    assert!(touched <= states / 64 + 4 * u64::from(columns), "{touched} blocks for {columns} columns");
 }

@@ -139,6 +139,14 @@ fn check_states(
         prop_assert_eq!(found, expected, "column {}", column);
         prop_assert!(cell.shares.is_sorted_by(|a, b| a.1 >= b.1));
     }
+    for most in [0, 1, 5] {
+        let largest = store.largest(&[LANE], window, columns, most).expect("the lane is there").cells;
+        for (cell, whole) in largest.iter().zip(&cells) {
+            prop_assert_eq!(&cell.shares[..], &whole.shares[..most.min(whole.shares.len())]);
+            let all: i64 = whole.shares.iter().map(|share| share.1).sum();
+            prop_assert_eq!(cell.rest + cell.shares.iter().map(|share| share.1).sum::<i64>(), all);
+        }
+    }
     let listed = store.states(LANE, window, 7).expect("the lane is there");
     let expected: Vec<_> = states.iter().filter(|state| overlaps(state.0, state.1, window)).collect();
     prop_assert_eq!(listed.total, expected.len() as u64);
@@ -171,6 +179,23 @@ proptest! {
     #[test]
     fn columns_narrower_than_a_nanosecond(plan in plan(3), from in 0_i64..2_000, length in 1_i64..20) {
         check_cells(&plan, 3, interval(from, length), 64)?;
+    }
+
+    #[test]
+    fn aligned_columns_cover_an_interval(from in any::<i64>(), length in 1..i64::MAX, columns in 1_u32..5_000) {
+        let window = Interval { from: at(from), to: at(from.saturating_add(length).max(from.saturating_add(1))) };
+        prop_assume!(window.from < window.to);
+        let (around, count) = window.aligned(columns);
+        prop_assert!(around.from <= window.from && window.to <= around.to);
+        if (around, count) != (window, columns) {
+            let total = i128::from(around.to.0) - i128::from(around.from.0);
+            let width = total / i128::from(count);
+            prop_assert_eq!(width * i128::from(count), total);
+            prop_assert!((width as u128).is_power_of_two() && i128::from(around.from.0) % width == 0);
+            prop_assert!(count <= columns + 1);
+            let exact = (i128::from(window.to.0) - i128::from(window.from.0)) as f64 / f64::from(columns);
+            prop_assert!(width as f64 >= exact && (width as f64) < 2.0 * exact.max(1.0));
+        }
     }
 
     #[test]

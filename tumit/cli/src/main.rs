@@ -5,6 +5,7 @@ mod cmd;
 mod filters;
 mod output_file;
 mod progress;
+mod run_options;
 mod running;
 mod sizes;
 mod spec_files;

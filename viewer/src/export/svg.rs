@@ -164,28 +164,18 @@ impl Writer {
         let step = width / cells.columns.len().max(1) as f32;
         let floor = y + height;
         self.text.push_str("<g shape-rendering=\"crispEdges\">");
-        for (place, color) in cells.palette.iter().enumerate().rev() {
-            let tops: Vec<f32> = cells
-                .columns
-                .iter()
-                .map(|column| {
-                    let has = column.iter().any(|part| usize::from(part.0) == place);
-                    let below: f32 = column.iter().filter(|part| usize::from(part.0) <= place).map(|part| part.1).sum();
-                    if has { floor - height * below.min(1.0) } else { floor }
-                })
-                .collect();
+        for (tops, color) in tops(cells).iter().zip(&cells.palette).rev() {
             let mut path = String::new();
-            let mut column = 0;
-            for run in tops.chunk_by(|a, b| (a - b).abs() < 0.02) {
+            // Neighbours of the same height are one step.
+            for run in tops.chunk_by(|a, b| a.0 + 1 == b.0 && (a.1 - b.1).abs() < 0.02) {
                 #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
-                let (from, to) = (x + column as f32 * step, x + (column + run.len()) as f32 * step);
-                column += run.len();
-                if floor - run[0] > 0.01 {
+                let (from, to) = (x + run[0].0 as f32 * step, x + (run[0].0 + run.len()) as f32 * step);
+                if floor - run[0].1 > 0.01 {
                     if path.is_empty() || !path.ends_with(&format!("H{}", Num(from))) {
                         close(&mut path, floor);
                         let _ = write!(path, "M{} {}", Num(from), Num(floor));
                     }
-                    let _ = write!(path, "V{}H{}", Num(run[0]), Num(to));
+                    let _ = write!(path, "V{}H{}", Num(run[0].1), Num(to));
                 }
             }
             close(&mut path, floor);
@@ -300,6 +290,22 @@ impl Writer {
             Escaped(&text.text)
         ));
     }
+}
+
+/// For each value, the columns that have it, with the height to which it and those below it reach.
+fn tops(cells: &Cells) -> Vec<Vec<(usize, f32)>> {
+    let floor = cells.frame.y + cells.frame.height;
+    let mut tops = vec![Vec::new(); cells.palette.len()];
+    for (column, parts) in cells.columns.iter().enumerate() {
+        let mut below = 0.0;
+        for &(place, share) in parts {
+            below += share;
+            if let Some(tops) = tops.get_mut(usize::from(place)) {
+                tops.push((column, floor - cells.frame.height * f32::min(below, 1.0)));
+            }
+        }
+    }
+    tops
 }
 
 fn close(path: &mut String, floor: f32) {

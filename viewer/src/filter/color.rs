@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::FilterError;
 use super::layer::Layer;
 use super::pattern::{self, Pattern, Patterns};
-use crate::query::{Color, Model, TimelineSource};
+use crate::query::{Cells, Color, Interval, Lane, Model, QueryError, TimelineSource};
 
 /// Of what is not bright: light, so that it recedes.
 const GREY: Color = Color { red: 0xd3, green: 0xd7, blue: 0xdc };
@@ -24,6 +24,10 @@ impl Layer for Colored {
 
     fn model(&self) -> Arc<Model> {
         Arc::clone(&self.model)
+    }
+
+    fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
+        self.inner.largest(lanes, interval, columns, most)
     }
 }
 

@@ -82,7 +82,11 @@ impl Layer for Cut {
     }
 
     fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
-        let mut cells = TimelineSource::cells(&self.inner, lanes, interval, columns)?;
+        Layer::largest(self, lanes, interval, columns, usize::MAX)
+    }
+
+    fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
+        let mut cells = TimelineSource::largest(&self.inner, lanes, interval, columns, most)?;
         if self.contains(interval) {
             return Ok(cells);
         }
@@ -94,7 +98,7 @@ impl Layer for Cut {
                 }
                 *cell = match self.part(column) {
                     Some(part) => {
-                        let one = TimelineSource::cells(&self.inner, &[*lane], part, 1)?;
+                        let one = TimelineSource::largest(&self.inner, &[*lane], part, 1, most)?;
                         one.cells.into_iter().next().unwrap_or_default()
                     }
                     None => Cell::default(),

@@ -109,6 +109,10 @@ impl Layer for Hidden {
     }
 
     fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
+        Layer::largest(self, lanes, interval, columns, usize::MAX)
+    }
+
+    fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
         super::pick::check(interval, columns)?;
         let mut asked = Vec::with_capacity(lanes.len());
         for lane in lanes {
@@ -117,9 +121,9 @@ impl Layer for Hidden {
             }
         }
         if asked.len() == lanes.len() {
-            return self.inner.cells(lanes, interval, columns);
+            return self.inner.largest(lanes, interval, columns, most);
         }
-        let mut found = self.inner.cells(&asked, interval, columns)?.cells.into_iter();
+        let mut found = self.inner.largest(&asked, interval, columns, most)?.cells.into_iter();
         let mut cells = Vec::with_capacity(lanes.len().saturating_mul(columns as usize));
         for lane in lanes {
             if self.hides(lane.ty) {

@@ -39,6 +39,13 @@ pub trait Layer: Send + Sync {
         self.inner().cells(lanes, interval, columns)
     }
 
+    /// Unlike the others, this is made of [`Self::cells`]: a layer that changes those need not think of it.
+    fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
+        let mut cells = self.cells(lanes, interval, columns)?;
+        cells.cells.iter_mut().for_each(|cell| cell.keep(most));
+        Ok(cells)
+    }
+
     fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
         self.inner().states(lane, interval, limit)
     }
@@ -129,6 +136,10 @@ impl<L: Layer> TimelineSource for L {
 
     fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
         Layer::cells(self, lanes, interval, columns)
+    }
+
+    fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
+        Layer::largest(self, lanes, interval, columns, most)
     }
 
     fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {

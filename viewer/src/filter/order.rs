@@ -9,7 +9,7 @@ use super::hidden::{Hidden, with_all_below};
 use super::layer::Layer;
 use super::pattern::{self, Pattern, Patterns};
 use super::{Comparison, FilterError, Key, Measure, key, tree};
-use crate::query::{ContainerInfo, TimelineSource};
+use crate::query::{Cells, ContainerInfo, Interval, Lane, QueryError, TimelineSource};
 use crate::store::natural;
 
 struct Ordered {
@@ -20,6 +20,10 @@ struct Ordered {
 impl Layer for Ordered {
     fn inner(&self) -> &dyn TimelineSource {
         self.inner.as_ref()
+    }
+
+    fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
+        self.inner.largest(lanes, interval, columns, most)
     }
 
     fn containers(&self) -> Arc<Vec<ContainerInfo>> {

@@ -410,6 +410,15 @@ impl Layer for Reduced {
         Ok(Cells { columns, cells })
     }
 
+    fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
+        if !lanes.iter().any(|lane| self.is_new(lane.ty)) {
+            return self.inner.largest(lanes, interval, columns, most);
+        }
+        let mut cells = Layer::cells(self, lanes, interval, columns)?;
+        cells.cells.iter_mut().for_each(|cell| cell.keep(most));
+        Ok(cells)
+    }
+
     fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
         if !self.is_new(lane.ty) {
             return self.inner.states(lane, interval, limit);

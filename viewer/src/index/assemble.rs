@@ -13,6 +13,7 @@ use super::format::{Header, Key, LaneRecord, Place};
 use super::links;
 use super::model::Whole;
 use super::output::Output;
+use super::overview::OverviewWriter;
 use super::record::{LINK_WORDS, Lane, Recorder, unfold};
 use super::scratch::{Section, StreamReader, Streams};
 use super::sort::Sorter;
@@ -34,6 +35,7 @@ struct Assembly<'a> {
     end: i64,
     /// Number of the first state of each stream.
     bases: Vec<u32>,
+    overview: OverviewWriter,
 }
 
 /// A directory of lanes while it grows, and the number that the next entity gets.
@@ -95,6 +97,7 @@ pub(super) fn write(outcome: Outcome<Recorder>, key: Key, file: File) -> io::Res
         header: Header { key, ..Header::default() },
         end: effective_end(extent.0, extent.1),
         bases: Vec::new(),
+        overview: OverviewWriter::new(&folder, extent.0),
     };
     let states = assembly.states(states)?;
     let marks = assembly.marks(marks)?;
@@ -127,13 +130,15 @@ impl Assembly<'_> {
         let mut lanes: Vec<Lane> = places.into_iter().flatten().filter(|lane| lane.rows > 0).collect();
         lanes.sort_unstable_by_key(|lane| (lane.container, lane.ty, lane.depth));
         let mut directory = Directory::new(self.folder);
-        for lane in &lanes {
+        for (number, lane) in (0..).zip(&lanes) {
             let base = directory.base();
             if self.bases.len() <= lane.stream {
                 self.bases.resize(lane.stream + 1, 0);
             }
             self.bases[lane.stream] = base;
-            let (written, last) = sums::write(self.folder, self.streams, &mut self.out, lane, record(lane, base))?;
+            let new = LaneRecord { extra: number, ..record(lane, base) };
+            let (written, last) =
+                sums::write((self.folder, self.streams), &mut self.out, &mut self.overview, lane, new)?;
             self.see(last.from.0, last.to.0);
             directory.push(&written)?;
             self.streams.forget(lane.stream);
@@ -273,7 +278,8 @@ impl Assembly<'_> {
 
     /// What is needed to open the file comes last, in one piece; then the header, at the front.
     fn finish(self, details: DetailWriter, lanes: [Directory; 4], whole: &Whole) -> io::Result<()> {
-        let Self { folder, streams, mut out, mut header, .. } = self;
+        let Self { folder, streams, mut out, mut header, overview, .. } = self;
+        header.overview = overview.write(folder, &mut out)?;
         details.write(streams, folder, &mut out, &mut header)?;
         let [states, marks, variables, links] = lanes;
         header.states = states.write(&mut out)?;

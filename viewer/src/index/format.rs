@@ -7,7 +7,7 @@ use twox_hash::XxHash3_64;
 /// The first bytes.
 pub(super) const MAGIC: [u8; 8] = *b"TMTINDEX";
 /// Counts up with every change of the layout, and of what the simulation makes of a trace.
-pub(super) const VERSION: u64 = 1;
+pub(super) const VERSION: u64 = 2;
 /// Bytes that have a checksum of their own; the header takes the first.
 pub(super) const PAGE: usize = 4096;
 /// Sections begin at multiples of this.
@@ -73,6 +73,8 @@ pub(super) struct Header {
     pub(super) references: TableRef,
     pub(super) reference_tree: u64,
     pub(super) ends: TableRef,
+    /// Tables of the overview, by the width of their columns.
+    pub(super) overview: Place,
 }
 
 /// Why an index is not used.
@@ -136,6 +138,7 @@ impl Header {
         put_table(&mut page, self.references);
         put(&mut page, &[self.reference_tree]);
         put_table(&mut page, self.ends);
+        put_places(&mut page, &[self.overview]);
         page.resize(PAGE - 8, 0);
         let hash = XxHash3_64::oneshot(&page);
         put(&mut page, &[hash]);
@@ -175,6 +178,7 @@ impl Header {
             references: words.table(),
             reference_tree: words.next(),
             ends: words.table(),
+            overview: words.place(),
         };
         let pages = header.checksums.at / PAGE as u64;
         let whole = header.checksums.at.is_multiple_of(PAGE as u64)
@@ -204,7 +208,8 @@ pub(super) struct LaneRecord {
     pub(super) values: Place,
     /// States: sums of time, and which kind of them. Variables and links: the tree.
     pub(super) sums: Place,
-    /// Links: where the directory of the sorted ends is. Variables: where the last value ends.
+    /// Links: where the directory of the sorted ends is. Variables: where the last value ends. States: number of the lane in the
+    /// overview plus one, or 0.
     pub(super) extra: u64,
 }
 

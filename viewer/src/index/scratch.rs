@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::bits;
 use super::output::Output;
 
-/// Bytes of all streams together that stay in memory.
+/// Bytes of the streams of all lanes together that stay in memory.
 const STREAM_BYTES: usize = 32 << 20;
 /// Bytes of a section that stay in memory.
 const SECTION_BYTES: usize = 4 << 20;
@@ -41,11 +41,18 @@ pub(super) struct Streams {
     end: u64,
     streams: Vec<Stream>,
     buffered: usize,
+    /// Bytes of all streams together that stay in memory.
+    most: usize,
 }
 
 impl Streams {
     pub(super) fn new(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), file: None, end: 0, streams: Vec::new(), buffered: 0 }
+        Self::holding(folder, STREAM_BYTES)
+    }
+
+    /// Streams of which so many bytes stay in memory.
+    pub(super) fn holding(folder: &Path, most: usize) -> Self {
+        Self { folder: folder.to_owned(), file: None, end: 0, streams: Vec::new(), buffered: 0, most }
     }
 
     /// The number of a new stream.
@@ -66,7 +73,7 @@ impl Streams {
     /// Writes to the file what is in memory if that is too much.
     #[inline]
     pub(super) fn flush(&mut self) -> io::Result<()> {
-        if self.buffered < STREAM_BYTES { Ok(()) } else { self.flush_all() }
+        if self.buffered < self.most { Ok(()) } else { self.flush_all() }
     }
 
     fn flush_all(&mut self) -> io::Result<()> {

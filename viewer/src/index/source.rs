@@ -11,6 +11,7 @@ use super::image::{Image, ImageError, touched};
 use super::links::{self, LinkTable};
 use super::marks::MarkLane;
 use super::model::Whole;
+use super::overview;
 use super::states::{self, Accumulator, StateLane};
 use super::table::Table;
 use super::tree::Tree;
@@ -146,12 +147,19 @@ impl Index {
         self.model.values.get(value.index()).map(|value| value.name.clone()).unwrap_or_default()
     }
 
-    fn lane_cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Vec<Cell> {
+    fn lane_cells(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Vec<Cell> {
         let mut cells = Vec::with_capacity(lanes.len().saturating_mul(columns as usize));
         let mut scratch = Accumulator::default();
         for &lane in lanes {
             match self.state_lane(lane) {
-                Some(lane) => lane.cells(interval, columns, &mut scratch, &mut cells),
+                Some(lane) => {
+                    let origin = self.summary.extent.from.0;
+                    let number = lane.record.extra.checked_sub(1);
+                    match number.and_then(|at| overview::cells(&self.image, at, (interval, columns, most), origin)) {
+                        Some(found) => cells.extend(found),
+                        None => lane.cells((interval, columns, most), &mut scratch, &mut cells),
+                    }
+                }
                 None => cells.extend((0..columns).map(|_| Cell::default())),
             }
         }
@@ -286,18 +294,22 @@ impl TimelineSource for Index {
     }
 
     fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
+        self.largest(lanes, interval, columns, usize::MAX)
+    }
+
+    fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
         check_interval(interval)?;
         if columns == 0 {
             return Err(QueryError::EmptyInterval);
         }
         lanes.iter().try_for_each(|lane| self.check(lane.container, lane.ty, interval))?;
-        let most = lanes.len().saturating_mul(columns as usize) / CELLS_PER_THREAD;
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(most).clamp(1, 8);
+        let worth = lanes.len().saturating_mul(columns as usize) / CELLS_PER_THREAD;
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(worth).clamp(1, 8);
         let cells = if threads == 1 {
-            self.lane_cells(lanes, interval, columns)
+            self.lane_cells(lanes, interval, columns, most)
         } else {
             let parts: Vec<Vec<Cell>> = std::thread::scope(|scope| {
-                let part = |lanes| scope.spawn(move || self.lane_cells(lanes, interval, columns));
+                let part = |lanes| scope.spawn(move || self.lane_cells(lanes, interval, columns, most));
                 let workers: Vec<_> = lanes.chunks(lanes.len().div_ceil(threads)).map(part).collect();
                 let join = |worker: std::thread::ScopedJoinHandle<'_, Vec<Cell>>| {
                     worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))

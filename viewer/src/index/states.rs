@@ -1,8 +1,8 @@
 //! A lane of states in an image: columns sorted by start, and sums of time over blocks of 64.
 //!
 //! What any interval holds is found at the cost of its two edges. An edge costs a search and at most 32 states, since lanes of
-//! few values have the time of each value before every block; with more values, trees of eight have the values that occur in
-//! 512, 4,096, … states, and an interval is taken together from the largest nodes that fit.
+//! few values have the time of each value before every block; with more values, there is such a row of sums for fewer blocks, and an
+//! edge costs as many states as there are values, about, from the nearest of them.
 
 use converter::paje::ValueId;
 
@@ -21,14 +21,18 @@ pub(super) const GAPLESS: u32 = 1;
 pub(super) const NO_SUMS: u64 = 0;
 /// All values before each block, eight bytes each.
 pub(super) const DENSE: u64 = 1;
-/// Nodes of [`FAN`] blocks, of as many nodes, and so on.
-pub(super) const TREE: u64 = 2;
+/// The bits of a sum, then all values before each [`stride`] of blocks, packed.
+pub(super) const CHECKPOINTS: u64 = 2;
 /// Up to this many values the sums are dense.
 pub(super) const DENSE_VALUES: usize = 16;
 /// Up to this many states an interval is summed state by state; lanes that are no longer have no sums.
 pub(super) const DIRECT: u64 = 2 * BLOCK as u64;
-/// Children of a node.
-pub(super) const FAN: u64 = 8;
+
+/// How many blocks of a lane with many values share a row of sums: so many that sums take as much for each state however many values
+/// there are.
+pub(super) fn stride(values: usize) -> usize {
+    values.div_ceil(DENSE_VALUES).max(1)
+}
 
 type StateBlock<'a> = Block<'a, COLUMNS>;
 
@@ -41,41 +45,50 @@ pub(super) struct StateLane<'a> {
 }
 
 /// Time per value of a lane's own, filled and read by turns. With thousands of values, few occur in one column: only those are
-/// touched, and cleared.
+/// touched.
 #[derive(Debug, Default)]
 pub(super) struct Accumulator {
-    times: Vec<i64>,
+    /// The time, and the turn in which it was last touched.
+    times: Vec<(i64, u32)>,
     touched: Vec<u32>,
+    turn: u32,
 }
 
 impl Accumulator {
     /// Empty, for so many values.
     pub(super) fn reset(&mut self, values: usize) {
-        for value in self.touched.drain(..) {
-            if let Some(time) = self.times.get_mut(value as usize) {
-                *time = 0;
-            }
+        self.touched.clear();
+        self.turn = self.turn.wrapping_add(1);
+        if self.turn == 0 {
+            self.times.fill((0, 0));
+            self.turn = 1;
         }
         if self.times.len() < values {
-            self.times.resize(values, 0);
+            self.times.resize(values, (0, 0));
         }
     }
 
-    /// Adds to a value. What no lane has is left out. Durations are never negative, so that 0 means untouched.
+    /// Adds to a value. What no lane has is left out.
     #[inline]
     pub(super) fn add(&mut self, value: u64, time: i64) {
-        if let Some(sum) = self.times.get_mut(value as usize) {
-            if *sum == 0 && time != 0 {
+        if let Some((sum, turn)) = self.times.get_mut(value as usize) {
+            if *turn != self.turn {
+                (*sum, *turn) = (0, self.turn);
                 self.touched.push(value as u32);
             }
             *sum = sum.wrapping_add(time);
         }
     }
 
-    /// Values with their times, by value.
+    /// Values that have any time.
+    fn nonzero(&self) -> impl Iterator<Item = (u32, i64)> {
+        self.touched.iter().map(|&value| (value, self.times[value as usize].0)).filter(|share| share.1 > 0)
+    }
+
+    /// The same, by value.
     pub(super) fn sorted(&mut self) -> impl Iterator<Item = (u32, i64)> {
         self.touched.sort_unstable();
-        self.touched.iter().map(|&value| (value, self.times[value as usize]))
+        self.nonzero()
     }
 }
 
@@ -175,8 +188,13 @@ impl<'a> StateLane<'a> {
         Edge { date, row, block, open, sums: None }
     }
 
-    /// The mixture of values in each of the columns.
-    pub(super) fn cells(&self, interval: Interval, columns: u32, times: &mut Accumulator, cells: &mut Vec<Cell>) {
+    /// The mixture of values in each of the columns: the `most` largest shares.
+    pub(super) fn cells(
+        &self,
+        (interval, columns, most): (Interval, u32, usize),
+        times: &mut Accumulator,
+        cells: &mut Vec<Cell>,
+    ) {
         let mut from: Option<Edge<'a>> = None;
         let mut near = 0;
         for column in 0..columns {
@@ -190,11 +208,8 @@ impl<'a> StateLane<'a> {
             let mut right = self.edge(left.row, part.to.0);
             times.reset(self.record.values.len as usize);
             self.sum(&mut left, &mut right, times);
-            let nonzero = times.touched.iter().map(|&value| (value, times.times[value as usize]));
-            let mut shares: Vec<(ValueId, i64)> =
-                nonzero.filter(|share| share.1 > 0).map(|(value, time)| (self.value(value.into()), time)).collect();
-            shares.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-            cells.push(Cell { shares });
+            let shares = times.nonzero().map(|(value, time)| (self.value(value.into()), time));
+            cells.push(Cell::of(shares.collect(), most));
             from = Some(right);
         }
     }
@@ -212,10 +227,7 @@ impl<'a> StateLane<'a> {
                 times.add(value as u64, after.wrapping_sub(*before));
             }
         } else {
-            let (low, high) = (rows.start.div_ceil(BLOCK as u64), rows.end / BLOCK as u64);
-            self.sum_directly(rows.start..low * BLOCK as u64, times);
-            self.sum_nodes(low, high, times);
-            self.sum_directly(high * BLOCK as u64..rows.end, times);
+            self.sum_checkpoints(rows, times);
         }
         times.add(right.open.0, -right.open.1);
     }
@@ -246,7 +258,51 @@ impl<'a> StateLane<'a> {
         sums
     }
 
+    /// Adds what lies between two rows, by the totals that are kept nearest to each.
+    fn sum_checkpoints(&self, rows: std::ops::Range<u64>, times: &mut Accumulator) {
+        let values = (self.record.values.len as usize).min(self.len() as usize);
+        let every = (stride(values) * BLOCK) as u64;
+        let nearest = |row: u64| ((row + every / 2) / every).min(self.len() / every);
+        let (low, high) = (nearest(rows.start), nearest(rows.end));
+        if low >= high {
+            return self.sum_directly(rows, times);
+        }
+        let width = (self.image.word(self.record.sums.at) as u8).min(64);
+        let size = super::bits::packed_bytes(values, width);
+        let totals = |checkpoint: u64| {
+            touch();
+            let at = checkpoint.saturating_mul(size as u64).saturating_add(8);
+            self.image.bytes(self.record.sums.at.saturating_add(at), size + super::bits::SLACK)
+        };
+        let (before, after) = (totals(low), totals(high));
+        for value in 0..values {
+            let of = |totals| super::bits::get(totals, value, width);
+            let time = of(after).wrapping_sub(of(before)).cast_signed();
+            if time != 0 {
+                times.add(value as u64, time);
+            }
+        }
+        // What is between a row and its checkpoint is missing, or too much.
+        self.sum_signed(rows.start, low * every, times);
+        self.sum_signed(high * every, rows.end, times);
+    }
+
+    /// Adds the states from one row to another, or takes away those from the other to the one.
+    fn sum_signed(&self, from: u64, to: u64, times: &mut Accumulator) {
+        if from <= to {
+            self.visit(from..to, |value, time| times.add(value, time));
+        } else {
+            self.visit(to..from, |value, time| times.add(value, time.wrapping_neg()));
+        }
+    }
+
     fn sum_directly(&self, rows: std::ops::Range<u64>, times: &mut Accumulator) {
+        self.visit(rows, |value, time| times.add(value, time));
+    }
+
+    /// Gives value and duration of each state.
+    #[inline]
+    fn visit(&self, rows: std::ops::Range<u64>, mut give: impl FnMut(u64, i64)) {
         let mut row = rows.start;
         while row < rows.end {
             let (block, first) = self.at(row);
@@ -254,45 +310,8 @@ impl<'a> StateLane<'a> {
             if first >= last {
                 break;
             }
-            durations(&block, first..last, |value, time| times.add(value, time));
+            durations(&block, first..last, &mut give);
             row = block.row + last as u64;
-        }
-    }
-
-    /// Whole blocks `low..high`, by the largest nodes that fit.
-    fn sum_nodes(&self, mut low: u64, mut high: u64, times: &mut Accumulator) {
-        let levels = if self.record.sums.len == TREE { self.image.word(self.record.sums.at).min(16) } else { 0 };
-        for level in 0..=levels {
-            let (inner_low, inner_high) = (low.div_ceil(FAN), high / FAN);
-            if level == levels || inner_low >= inner_high {
-                return self.sum_level(level, low..high, times);
-            }
-            self.sum_level(level, low..inner_low * FAN, times);
-            self.sum_level(level, inner_high * FAN..high, times);
-            (low, high) = (inner_low, inner_high);
-        }
-    }
-
-    fn sum_level(&self, level: u64, nodes: std::ops::Range<u64>, times: &mut Accumulator) {
-        let Some(above) = level.checked_sub(1) else {
-            return self.sum_directly(nodes.start * BLOCK as u64..nodes.end * BLOCK as u64, times);
-        };
-        // The number of levels, then where the places of the nodes of each begin.
-        let places = self.image.word(self.record.sums.at.saturating_add(8 + 8 * above));
-        for node in nodes {
-            let at = self.image.word(places.saturating_add(8 * node));
-            let head = self.image.word(at);
-            let (count, widths) = ((head & u64::from(u32::MAX)) as usize, [(head >> 32) as u8, (head >> 40) as u8]);
-            // A node has no more values than states, whatever it says.
-            let count = count.min(self.record.values.len as usize);
-            let [values, sums] = widths.map(|width| super::bits::packed_bytes(count, width.min(64)));
-            let bytes = self.image.bytes(at.saturating_add(8), values + sums + super::bits::SLACK);
-            touch();
-            let Some((_, behind)) = bytes.split_at_checked(values) else { return };
-            for index in 0..count {
-                let value = super::bits::get(bytes, index, widths[0].min(64));
-                times.add(value, super::bits::get(behind, index, widths[1].min(64)).cast_signed());
-            }
         }
     }
 }

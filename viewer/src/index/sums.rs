@@ -1,4 +1,5 @@
-//! Writes a lane of states: two passes over its stream, the first for the values that occur, the second for blocks and sums.
+//! Writes a lane of states: two passes over its stream, the first for the values that occur, the second for blocks, sums and the
+//! overview.
 
 use std::io;
 use std::path::Path;
@@ -9,26 +10,26 @@ use super::assemble::value;
 use super::bits::{SLACK, ordered, pack, width};
 use super::format::{BLOCK, LaneRecord, Place};
 use super::output::Output;
+use super::overview::OverviewWriter;
 use super::record::Lane;
 use super::scratch::{Section, Streams};
-use super::states::{Accumulator, COLUMNS, DENSE, DENSE_VALUES, DIRECT, FAN, GAPLESS, NO_SUMS, TREE};
+use super::states::{CHECKPOINTS, COLUMNS, DENSE, DENSE_VALUES, DIRECT, GAPLESS, NO_SUMS, stride};
 use super::table::TableWriter;
 use crate::query::{GlobalNanos, Interval};
 
-/// Writes the lane. Gives its record, and when its last state is.
+/// Writes the lane. Gives its record, and when its last state is. What the record has in `extra` becomes its number in the overview.
 pub(super) fn write(
-    folder: &Path,
-    streams: &Streams,
+    (folder, streams): (&Path, &Streams),
     out: &mut Output,
+    overview: &mut OverviewWriter,
     lane: &Lane,
     record: LaneRecord,
 ) -> io::Result<(LaneRecord, Interval)> {
-    let (values, own) = values(streams, lane)?;
-    let mut sums = match values.len() {
-        _ if lane.rows <= DIRECT => Sums::None,
-        0..=DENSE_VALUES => Sums::Dense { totals: vec![0; values.len()], rows: Section::new(folder) },
-        _ => Sums::Tree(Nodes::new(folder, values.len())),
-    };
+    let Survey { values, own, life, time } = Survey::of(streams, lane)?;
+    let mut sums = Sums::new(folder, lane.rows, values.len(), time);
+    let mut columns =
+        if values.len() > DENSE_VALUES { overview.lane(record.extra, lane.rows, life, &values) } else { None };
+    let extra = if columns.is_some() { record.extra + 1 } else { 0 };
     sums.begin()?;
     let mut table = TableWriter::<COLUMNS>::new(folder, out)?;
     let mut block = Waiting::default();
@@ -45,8 +46,14 @@ pub(super) fn write(
         let value = own.get(&value).copied().unwrap_or(0);
         block.push(start, last, value, detail);
         sums.add(value, last.wrapping_sub(start), block.ends.len() == BLOCK)?;
+        if let Some(columns) = &mut columns {
+            columns.add(start, last, value)?;
+        }
     }
     block.write(&mut table, out, last)?;
+    if let Some(columns) = columns {
+        columns.finish()?;
+    }
     let table = table.finish(out, ordered(last))?;
     let at = out.align()?;
     for value in &values {
@@ -55,23 +62,42 @@ pub(super) fn write(
     let values = Place { at, len: values.len() as u64 };
     let sums = sums.finish(out)?;
     let life = Interval { from: GlobalNanos(life.0), to: GlobalNanos(life.1) };
-    Ok((LaneRecord { table, values, sums, ..record }, life))
+    Ok((LaneRecord { table, values, sums, extra, ..record }, life))
 }
 
-/// The values of a lane in the order in which they first occur, and their places in that list.
-fn values(streams: &Streams, lane: &Lane) -> io::Result<(Vec<u64>, FxHashMap<u64, u64>)> {
-    let (mut list, mut own) = (Vec::new(), FxHashMap::default());
-    let mut from = streams.read(lane.stream)?;
-    for _ in 0..lane.rows {
-        from.number()?;
-        from.number()?;
-        let (value, _) = value(&mut from)?;
-        own.entry(value).or_insert_with(|| {
-            list.push(value);
-            list.len() as u64 - 1
-        });
+/// What the first pass over a lane tells.
+struct Survey {
+    /// The values that occur, in the order in which they first do.
+    values: Vec<u64>,
+    /// Their places in that list.
+    own: FxHashMap<u64, u64>,
+    /// From the first date to the last.
+    life: (i64, i64),
+    /// All states together.
+    time: u64,
+}
+
+impl Survey {
+    fn of(streams: &Streams, lane: &Lane) -> io::Result<Self> {
+        let mut survey = Self { values: Vec::new(), own: FxHashMap::default(), life: (0, 0), time: 0 };
+        let mut from = streams.read(lane.stream)?;
+        for row in 0..lane.rows {
+            let start = survey.life.1.wrapping_add(from.number()?.cast_signed());
+            let time = from.number()?;
+            if row == 0 {
+                survey.life.0 = start;
+            }
+            survey.life.1 = start.wrapping_add(time.cast_signed());
+            survey.time = survey.time.saturating_add(time);
+            let (value, _) = value(&mut from)?;
+            let values = &mut survey.values;
+            survey.own.entry(value).or_insert_with(|| {
+                values.push(value);
+                values.len() as u64 - 1
+            });
+        }
+        Ok(survey)
     }
-    Ok((list, own))
 }
 
 /// A block that waits for the start of the next state.
@@ -102,120 +128,55 @@ impl Waiting {
     }
 }
 
-/// Sums of time while a lane is written.
+/// Sums of time while a lane is written: the totals so far, now and then.
 enum Sums {
     None,
-    Dense { totals: Vec<i64>, rows: Section },
-    Tree(Nodes),
+    Kept { totals: Vec<i64>, rows: Section, blocks: usize, stride: usize, width: Option<u8> },
 }
 
 impl Sums {
+    /// `time` is more than any total.
+    fn new(folder: &Path, states: u64, values: usize, time: u64) -> Self {
+        let (rows, totals) = (Section::new(folder), vec![0; values]);
+        match values {
+            _ if states <= DIRECT => Self::None,
+            0..=DENSE_VALUES => Self::Kept { totals, rows, blocks: 0, stride: 1, width: None },
+            _ => Self::Kept { totals, rows, blocks: 0, stride: stride(values), width: Some(width(time)) },
+        }
+    }
+
     fn begin(&mut self) -> io::Result<()> {
-        if let Self::Dense { totals, rows } = self { write_totals(totals, rows) } else { Ok(()) }
+        match self {
+            Self::Kept { totals, rows, width, .. } => write_totals(totals, rows, *width),
+            Self::None => Ok(()),
+        }
     }
 
     fn add(&mut self, value: u64, time: i64, ends_block: bool) -> io::Result<()> {
-        match self {
-            Self::None => Ok(()),
-            Self::Dense { totals, rows } => {
-                totals[value as usize] = totals[value as usize].wrapping_add(time);
-                if ends_block { write_totals(totals, rows) } else { Ok(()) }
-            }
-            Self::Tree(nodes) => {
-                nodes.levels[0].sums.add(value, time);
-                if ends_block { nodes.end_block() } else { Ok(()) }
-            }
-        }
+        let Self::Kept { totals, rows, blocks, stride, width } = self else { return Ok(()) };
+        totals[value as usize] = totals[value as usize].wrapping_add(time);
+        *blocks += usize::from(ends_block);
+        if ends_block && blocks.is_multiple_of(*stride) { write_totals(totals, rows, *width) } else { Ok(()) }
     }
 
     fn finish(self, out: &mut Output) -> io::Result<Place> {
-        match self {
-            Self::None => Ok(Place { at: 0, len: NO_SUMS }),
-            Self::Dense { rows, .. } => {
-                let at = out.align()?;
-                rows.copy_to(out)?;
-                Ok(Place { at, len: DENSE })
-            }
-            Self::Tree(nodes) => Ok(Place { at: nodes.finish(out)?, len: TREE }),
-        }
-    }
-}
-
-fn write_totals(totals: &[i64], rows: &mut Section) -> io::Result<()> {
-    totals.iter().try_for_each(|total| rows.write(&total.to_le_bytes()))
-}
-
-/// The tree of a lane with many values.
-struct Nodes {
-    values: usize,
-    levels: Vec<Level>,
-    bytes: Section,
-}
-
-/// Nodes of one size, and the one that is not yet whole.
-struct Level {
-    sums: Accumulator,
-    children: u64,
-    places: Vec<u64>,
-}
-
-impl Level {
-    fn new(values: usize) -> Self {
-        let mut sums = Accumulator::default();
-        sums.reset(values);
-        Self { sums, children: 0, places: Vec::new() }
-    }
-}
-
-impl Nodes {
-    fn new(folder: &Path, values: usize) -> Self {
-        Self { values, levels: vec![Level::new(values)], bytes: Section::new(folder) }
-    }
-
-    fn end_block(&mut self) -> io::Result<()> {
-        for at in 0.. {
-            let level = &mut self.levels[at];
-            level.children += 1;
-            if level.children < FAN {
-                break;
-            }
-            level.children = 0;
-            level.places.push(self.bytes.len());
-            let node: Vec<(u32, i64)> = level.sums.sorted().collect();
-            level.sums.reset(self.values);
-            let widths = [
-                width(node.last().map_or(0, |last| last.0.into())),
-                width(node.iter().map(|sum| sum.1.cast_unsigned()).max().unwrap_or(0)),
-            ];
-            let mut bytes = Vec::new();
-            bytes.extend_from_slice(&(node.len() as u32).to_le_bytes());
-            bytes.extend_from_slice(&[widths[0], widths[1], 0, 0]);
-            pack(&mut bytes, node.iter().map(|sum| sum.0.into()), widths[0]);
-            pack(&mut bytes, node.iter().map(|sum| sum.1.cast_unsigned()), widths[1]);
-            self.bytes.write(&bytes)?;
-            if self.levels.len() == at + 1 {
-                self.levels.push(Level::new(self.values));
-            }
-            let above = &mut self.levels[at + 1];
-            node.iter().for_each(|&(value, time)| above.sums.add(value.into(), time));
-        }
-        Ok(())
-    }
-
-    /// Nodes, then their places level by level, then the number of levels and where those begin.
-    fn finish(self, out: &mut Output) -> io::Result<u64> {
-        let begin = out.align()?;
-        self.bytes.copy_to(out)?;
-        out.write(&[0; SLACK])?;
-        out.align()?;
-        let levels: Vec<Level> = self.levels.into_iter().filter(|level| !level.places.is_empty()).collect();
-        let mut head = vec![levels.len() as u64];
-        for level in &levels {
-            head.push(out.place());
-            level.places.iter().try_for_each(|place| out.write(&(begin + place).to_le_bytes()))?;
-        }
+        let Self::Kept { rows, width, .. } = self else { return Ok(Place { at: 0, len: NO_SUMS }) };
         let at = out.align()?;
-        head.iter().try_for_each(|word| out.write(&word.to_le_bytes()))?;
-        Ok(at)
+        if let Some(width) = width {
+            out.write(&u64::from(width).to_le_bytes())?;
+        }
+        rows.copy_to(out)?;
+        // The last numbers are read with bytes behind them.
+        out.write(&[0; SLACK])?;
+        Ok(Place { at, len: if width.is_some() { CHECKPOINTS } else { DENSE } })
     }
+}
+
+fn write_totals(totals: &[i64], rows: &mut Section, width: Option<u8>) -> io::Result<()> {
+    let Some(width) = width else {
+        return totals.iter().try_for_each(|total| rows.write(&total.to_le_bytes()));
+    };
+    let mut bytes = Vec::new();
+    pack(&mut bytes, totals.iter().map(|total| total.cast_unsigned()), width);
+    rows.write(&bytes)
 }

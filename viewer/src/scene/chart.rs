@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Cells, Frame, Item, Rect, Scene, links, marks, states, variables};
+use super::{Cells, Frame, Item, OTHERS, Rect, Scene, links, marks, states, variables};
 use crate::layout::scale::{TimeScale, date, duration, grouped};
 use crate::layout::{Layout, Options, Outline, Strip, StripKind};
 use crate::query::{ContainerId, GlobalNanos, Interval, Model, QueryError, TimelineSource, ValueId};
@@ -163,7 +163,7 @@ impl<'a> Context<'a> {
 
     /// The colour of a value, grey when it is dimmed.
     pub(super) fn color(&self, value: ValueId) -> Color {
-        if self.options.dimmed.contains(&value) {
+        if value == OTHERS || self.options.dimmed.contains(&value) {
             return self.theme.grid;
         }
         self.model.values.get(value.index()).map_or(self.theme.faint, |value| self.theme.fill(value.color))

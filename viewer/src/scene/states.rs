@@ -1,11 +1,11 @@
 //! States: rectangles where they can be told apart, exact mixtures where they cannot.
 //!
-//! Nothing is ever left out, widened or sampled: a pixel column that holds a state narrower than two pixels is drawn as the
-//! mixture of all that it holds, and only the rest as rectangles.
+//! Nothing is ever left out or sampled: a pixel column that holds a state narrower than two pixels is drawn as the mixture of all that
+//! it holds, and only the rest as rectangles.
 
 use super::chart::Context;
 use super::labels::{self, Placed};
-use super::{Frame, Item, Rect};
+use super::{Frame, Item, Rect, mixtures};
 use crate::layout::Strip;
 use crate::query::{ContainerId, Lane, QueryError, State, ValueId, weight};
 
@@ -63,23 +63,8 @@ fn dense(
     (y, height): (f32, f32),
     out: &mut Vec<Item>,
 ) -> Result<(), QueryError> {
-    let columns = context.columns();
-    let cells = context.source.cells(lanes, context.view.interval, columns)?;
-    #[expect(clippy::cast_precision_loss, reason = "the last step before pixels")]
-    let whole = context.scale.nanos() as f64 / f64::from(columns) * of as f64;
-    let mut sums: Vec<Vec<(ValueId, i64)>> = vec![Vec::new(); columns as usize];
-    for lane in cells.cells.chunks(columns as usize) {
-        for (sum, cell) in sums.iter_mut().zip(lane) {
-            for &(value, nanos) in &cell.shares {
-                add(sum, value, nanos);
-            }
-        }
-    }
-    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "the last step before pixels")]
-    let shares =
-        |sum: Vec<(ValueId, i64)>| sum.into_iter().map(|(v, n)| (v, (n as f64 / whole).min(1.0) as f32)).collect();
-    let frame = Frame::new(0.0, y, context.view.width, height);
-    out.extend(context.cells(frame, sums.into_iter().map(shares).collect()));
+    let mixtures = mixtures::of(context, lanes, of)?;
+    out.extend(context.cells(Frame::new(0.0, y, context.view.width, height), mixtures));
     Ok(())
 }
 

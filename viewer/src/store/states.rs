@@ -8,7 +8,7 @@ use converter::paje::{ContainerId, TypeId, ValueId};
 
 use super::details::DetailColumn;
 use super::spans::effective_end;
-use crate::query::Interval;
+use crate::query::{Cell, Interval};
 
 /// States per block.
 const BLOCK: usize = 64;
@@ -226,20 +226,15 @@ impl StateLane {
         gallop(near, self.len(), |index| self.start(index) < time)
     }
 
-    /// Time per value in `interval`, largest first. `near` is a position at or before the first state concerned, and is moved
+    /// The `most` values that have most time in `interval`. `near` is a position at or before the first state concerned, and is moved
     /// on: a walk over columns from left to right costs what one search costs.
-    pub(crate) fn shares(
-        &self,
-        interval: Interval,
-        near: &mut usize,
-        scratch: &mut Accumulator,
-    ) -> Vec<(ValueId, i64)> {
+    pub(crate) fn shares(&self, interval: Interval, near: &mut usize, most: usize, scratch: &mut Accumulator) -> Cell {
         let (from, to) = (interval.from.0, interval.to.0);
         let first = self.first_ending_after(*near, from);
         *near = first;
         let last = self.first_starting_from(first, to);
         if first == last {
-            return Vec::new();
+            return Cell::default();
         }
         scratch.reset(self.table.len());
         self.sum(first..last, scratch);
@@ -249,15 +244,15 @@ impl StateLane {
         let after = self.end(last - 1).saturating_sub(to).max(0);
         scratch.times[self.values[last - 1] as usize] -= after;
         let nonzero = scratch.touched.iter().map(|&value| (self.table[value as usize], scratch.times[value as usize]));
-        let mut shares: Vec<(ValueId, i64)> = nonzero.filter(|share| share.1 > 0).collect();
-        shares.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-        shares
+        Cell::of(nonzero.filter(|share| share.1 > 0).collect(), most)
     }
 
     /// Adds the whole durations of the states in a range.
     fn sum(&self, range: std::ops::Range<usize>, times: &mut Accumulator) {
         let (low, high) = (range.start.div_ceil(BLOCK), range.end / BLOCK);
-        if range.len() <= DIRECT || low >= high {
+        // Looking a value up costs about as much as adding some tens of states.
+        let direct = if matches!(self.sums, Sums::Dense(_)) { DIRECT } else { DIRECT.max(32 * self.table.len()) };
+        if range.len() <= direct || low >= high {
             return self.sum_directly(range, times);
         }
         self.sum_directly(range.start..low * BLOCK, times);

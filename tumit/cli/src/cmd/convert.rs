@@ -121,7 +121,7 @@ pub(crate) enum Causal {
 }
 
 /// A text output that the user named and the spec lacks is a mistake of the input.
-pub(super) fn is_mistake(error: &ConvertError) -> bool {
+pub(crate) fn is_mistake(error: &ConvertError) -> bool {
     matches!(error, ConvertError::NoOutput { .. })
 }
 

@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 
-use viewer::{IndexChoice, OpenError, OpenOptions, make_index};
+use viewer::{IndexChoice, make_index};
 
 use super::Status;
-use super::convert::{Causal, Clock, is_mistake};
-use crate::progress::Bar;
-use crate::{spec_files, term};
+use crate::run_options::RunOptions;
+use crate::term;
 
 /// Prepares a large run or Pajé file, so that it opens at once
 #[derive(Debug, clap::Args)]
@@ -28,44 +27,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PATH")]
     index: Option<PathBuf>,
 
-    /// How clocks of different hosts are brought together
-    #[arg(long, value_enum, default_value_t, help_heading = "Runs")]
-    clock: Clock,
-    /// Moves dates later where a link still ends before it starts
-    #[arg(long, value_enum, default_value_t, help_heading = "Runs")]
-    causal: Causal,
-    /// Uses the rules of this spec instead of those recorded with the run
-    #[arg(long, value_name = "SPEC", help_heading = "Runs")]
-    rules: Option<String>,
-    /// Takes this text output of the spec, which must be Pajé text, instead of what the rules for Pajé make
-    #[arg(long = "output", value_name = "NAME", help_heading = "Runs")]
-    output: Option<String>,
+    #[command(flatten)]
+    run: RunOptions,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
-    let mut options = OpenOptions::default();
-    options.clock = args.clock.into();
-    options.causal = args.causal == Causal::On;
-    options.output.clone_from(&args.output);
-    if let Some(path) = &args.index {
-        options.index = IndexChoice::At(path.clone());
-    }
-    if let Some(path) = &args.rules {
-        let Some(spec) = spec_files::compile(path)? else { return Ok(Status::InputHasMistakes) };
-        options.rules = Some(spec);
-    }
-    let bar = Bar::new(if args.path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
-    options.progress = bar.teller();
-    let made = make_index(&args.path, &options);
-    drop(bar);
-    let made = match made {
-        Ok(made) => made,
-        Err(OpenError::Convert(error)) if is_mistake(&error) => {
-            term::error(&error.into());
-            return Ok(Status::InputHasMistakes);
-        }
-        Err(error) => return Err(error.into()),
-    };
+    let index = args.index.as_ref().map_or(IndexChoice::Auto, |path| IndexChoice::At(path.clone()));
+    let Some(made) = args.run.open(&args.path, index, make_index)? else { return Ok(Status::InputHasMistakes) };
     for remark in &made.summary.remarks {
         term::note(&format!("tumit: {remark}"));
     }

@@ -9,11 +9,9 @@ use viewer::layout::scale::{date, duration, grouped};
 use viewer::query::GlobalNanos;
 use viewer::scene::number;
 use viewer::stats::{self, By, Row};
-use viewer::{OpenError, OpenOptions};
 
 use super::Status;
-use super::convert::is_mistake;
-use crate::progress::Bar;
+use crate::run_options::{RunOptions, index_choice};
 use crate::view_filters::ViewFilters;
 use crate::{table, term};
 
@@ -23,6 +21,7 @@ use crate::{table, term};
 Examples:
   tumit stats run.tmt                                        each value of each type, all containers together
   tumit stats run.paje --by container --interval 0.2..0.4    each container by itself, in a part of time
+  tumit stats run.tmt --clock none --causal off              dates as they were recorded
   tumit stats run.paje --filter 'only type Message' --by container --csv > matrix.csv
   tumit stats run.paje --filter 'group Node 1, Node 2 into Front' --by container
   tumit stats run.paje --filter 'count computing of Activity per Node into state Working' --filter 'only type Working'
@@ -65,6 +64,14 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 
+    /// Keeps the trace in this file, to be opened at once the next time; `none`: reads it into memory [default: large traces are
+    /// kept beside the trace, see `tumit help index`]
+    #[arg(long, value_name = "PATH|none")]
+    index: Option<PathBuf>,
+
+    #[command(flatten)]
+    run: RunOptions,
+
     #[command(flatten)]
     filters: ViewFilters,
 }
@@ -86,19 +93,8 @@ fn part(text: &str) -> Result<Part, String> {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let chain = args.filters.chain()?;
-    let bar = Bar::new(if args.path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
-    let mut options = OpenOptions::default();
-    options.progress = bar.teller();
-    let opened = viewer::open(&args.path, &options);
-    drop(bar);
-    let source = match opened {
-        Ok(source) => source,
-        Err(OpenError::Convert(error)) if is_mistake(&error) => {
-            term::error(&error.into());
-            return Ok(Status::InputHasMistakes);
-        }
-        Err(error) => return Err(error.into()),
-    };
+    let opened = args.run.open(&args.path, index_choice(args.index.as_ref()), viewer::open)?;
+    let Some(source) = opened else { return Ok(Status::InputHasMistakes) };
     let summary = source.summary();
     for remark in &summary.remarks {
         term::note(&format!("tumit: {remark}"));

@@ -1,0 +1,251 @@
+//! The overview: for lanes of many values the largest shares of columns whose edges are multiples of a power of two, so that a
+//! picture costs what it shows, and the first one of a whole trace is read from one piece of the file.
+//!
+//! There is a table for each width of columns, of all lanes one behind the other. Its rows are the largest shares of a column, and
+//! behind them what is left.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use converter::paje::ValueId;
+
+use super::bits::put;
+use super::format::{BLOCK, Place, TableRef};
+use super::image::Image;
+use super::output::Output;
+use super::scratch::Streams;
+use super::states::Accumulator;
+use super::table::{Table, TableWriter};
+use crate::query::{Cell, Interval};
+
+/// Columns of a table: lane and column, value + 1 or 0 for what is left, time.
+const COLUMNS: usize = 3;
+/// Shares that are kept of a column.
+pub(super) const SHARES: usize = 8;
+/// The narrowest columns have at least so many states, on the average of the lane: fewer are as soon summed.
+const STATES: u64 = BLOCK as u64;
+/// The widest columns are so many in a lane, at least.
+const LEAST_COLUMNS: u64 = 64;
+/// Bits of the number of a column in its key; those above are the lane's.
+const COLUMN_BITS: u32 = 40;
+/// Dates beyond are in no overview, so that no sum of them overflows.
+const LATEST: i64 = 1 << 61;
+/// Bytes of rows that stay in memory until all lanes are written.
+const STREAM_BYTES: usize = 8 << 20;
+/// Bytes that describe a table.
+const LEVEL_BYTES: u64 = 32;
+
+/// Number of the first column of a width, two to the power of `exponent`, in a trace that begins at `origin`.
+fn first_column(origin: i64, exponent: u8) -> i64 {
+    origin >> exponent.min(63)
+}
+
+/// Key of a column.
+fn key(lane: u64, column: i64, origin: i64, exponent: u8) -> Option<u64> {
+    let column = column.checked_sub(first_column(origin, exponent)).and_then(|at| u64::try_from(at).ok())?;
+    (column >> COLUMN_BITS == 0 && lane >> (64 - COLUMN_BITS) == 0).then_some(lane << COLUMN_BITS | column)
+}
+
+/// The overview while lanes are written.
+#[derive(Debug)]
+pub(super) struct OverviewWriter {
+    streams: Streams,
+    /// By exponent: the stream of its rows, their number, and the latest key.
+    levels: BTreeMap<u8, (usize, u64, u64)>,
+    origin: i64,
+}
+
+impl OverviewWriter {
+    /// Of a trace that begins at `origin`.
+    pub(super) fn new(folder: &Path, origin: i64) -> Self {
+        Self { streams: Streams::holding(folder, STREAM_BYTES), levels: BTreeMap::new(), origin }
+    }
+
+    /// Takes the states of a lane with so many rows from `life.0` to `life.1`; none if it is not worth it.
+    pub(super) fn lane(
+        &mut self,
+        number: u64,
+        rows: u64,
+        life: (i64, i64),
+        values: &[u64],
+    ) -> Option<LaneOverview<'_>> {
+        let in_range = life.0 >= self.origin && life.0 > -LATEST && life.1 < LATEST;
+        let span = life.1.checked_sub(life.0)?.cast_unsigned();
+        if !in_range || span == 0 || rows < STATES * LEAST_COLUMNS {
+            return None;
+        }
+        let narrowest = (u128::from(span) * u128::from(STATES)).div_ceil(u128::from(rows)).next_power_of_two();
+        let first = narrowest.trailing_zeros() as u8;
+        let wide = |exponent: &u8| *exponent == first || span >> exponent >= LEAST_COLUMNS;
+        let level = |exponent| Level { exponent, column: i64::MIN, sums: Accumulator::default() };
+        let mut levels: Vec<Level> = (first..62).take_while(wide).map(level).collect();
+        levels.iter_mut().for_each(|level| level.sums.reset(values.len()));
+        let values = values.iter().map(|&value| ValueId(value as u32)).collect();
+        Some(LaneOverview { of: self, number, values, levels })
+    }
+
+    /// Writes the tables, widest columns first.
+    pub(super) fn write(mut self, folder: &Path, out: &mut Output) -> io::Result<Place> {
+        let mut head = Vec::new();
+        for (&exponent, &(stream, rows, _)) in self.levels.iter().rev() {
+            let mut table = TableWriter::<COLUMNS>::new(folder, out)?;
+            let (mut from, mut key) = (self.streams.read(stream)?, 0_u64);
+            for _ in 0..rows {
+                key += from.number()?;
+                table.push(out, [key, from.number()?, from.number()?])?;
+            }
+            let TableRef { rows, payload, directory } = table.finish(out, u64::MAX)?;
+            head.extend([u64::from(exponent), rows, payload, directory]);
+            self.streams.forget(stream);
+        }
+        let at = out.align()?;
+        head.iter().try_for_each(|word| out.write(&word.to_le_bytes()))?;
+        Ok(Place { at, len: head.len() as u64 * 8 / LEVEL_BYTES })
+    }
+}
+
+/// The columns of one lane, from left to right.
+#[derive(Debug)]
+pub(super) struct LaneOverview<'a> {
+    of: &'a mut OverviewWriter,
+    number: u64,
+    values: Vec<ValueId>,
+    /// Narrowest columns first.
+    levels: Vec<Level>,
+}
+
+/// Columns of one width, and the latest of them.
+#[derive(Debug)]
+struct Level {
+    exponent: u8,
+    column: i64,
+    sums: Accumulator,
+}
+
+impl LaneOverview<'_> {
+    /// The next state. Values are the lane's own.
+    pub(super) fn add(&mut self, start: i64, end: i64, value: u64) -> io::Result<()> {
+        let exponent = self.levels[0].exponent;
+        let mut from = start;
+        while from < end {
+            let column = from >> exponent;
+            let to = ((column + 1) << exponent).min(end);
+            self.add_to(0, column, value, to - from)?;
+            from = to;
+        }
+        Ok(())
+    }
+
+    fn add_to(&mut self, level: usize, column: i64, value: u64, time: i64) -> io::Result<()> {
+        if self.levels[level].column != column {
+            self.end_column(level)?;
+            self.levels[level].column = column;
+        }
+        self.levels[level].sums.add(value, time);
+        Ok(())
+    }
+
+    /// Writes a column, and adds it to the one that is twice as wide.
+    fn end_column(&mut self, level: usize) -> io::Result<()> {
+        let Level { exponent, column, sums } = &mut self.levels[level];
+        let (exponent, column) = (*exponent, *column);
+        let all: Vec<(u32, i64)> = sums.sorted().collect();
+        sums.reset(self.values.len());
+        if all.is_empty() {
+            return Ok(());
+        }
+        let shares = all.iter().map(|&(value, time)| (self.values[value as usize], time));
+        let Cell { shares, rest } = Cell::of(shares.collect(), SHARES);
+        if let Some(key) = key(self.number, column, self.of.origin, exponent) {
+            let OverviewWriter { streams, levels, .. } = &mut *self.of;
+            let (stream, rows, last) = levels.entry(exponent).or_insert_with(|| (streams.open(), 0, 0));
+            let left = (rest > 0).then_some((0, rest));
+            for (value, time) in shares.iter().map(|share| (u64::from(share.0.0) + 1, share.1)).chain(left) {
+                let more = key - std::mem::replace(last, key);
+                *rows += 1;
+                streams.append(*stream, |bytes| {
+                    put(bytes, more);
+                    put(bytes, value);
+                    put(bytes, time.cast_unsigned());
+                });
+            }
+            streams.flush()?;
+        }
+        if level + 1 < self.levels.len() {
+            for (value, time) in all {
+                self.add_to(level + 1, column >> 1, value.into(), time)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the last columns.
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        (0..self.levels.len()).try_for_each(|level| self.end_column(level))
+    }
+}
+
+/// The cells of a lane for columns that are aligned, if there is a table of their width.
+pub(super) fn cells(
+    image: &Image,
+    lane: u64,
+    (interval, columns, most): (Interval, u32, usize),
+    origin: i64,
+) -> Option<Vec<Cell>> {
+    let width = interval.to.0.checked_sub(interval.from.0)?.checked_div(columns.into())?;
+    let exponent = width.cast_unsigned().trailing_zeros() as u8;
+    let aligned = width > 0
+        && width.cast_unsigned().is_power_of_two()
+        && interval.from.0.trailing_zeros() >= exponent.into()
+        && width.checked_mul(columns.into()) == interval.to.0.checked_sub(interval.from.0);
+    if !aligned || most > SHARES {
+        return None;
+    }
+    let table = table(image, exponent)?;
+    let first = first_column(origin, exponent);
+    // Before the trace begins, there is nothing.
+    let skipped = first.saturating_sub(interval.from.0 >> exponent).clamp(0, columns.into());
+    let mut cells = vec![Cell::default(); columns as usize];
+    let column = |at: i64| key(lane, (interval.from.0 >> exponent).checked_add(at)?, origin, exponent);
+    let (begin, end) = (column(skipped.min(i64::from(columns) - 1).max(0)), column(i64::from(columns)));
+    let (Some(begin), Some(end)) = (begin, end) else {
+        // All of it lies before the trace, or where no columns are kept.
+        return (skipped == i64::from(columns)).then_some(cells);
+    };
+    let (mut row, rows) = (table.lower(0, begin), table.rows());
+    while row < rows {
+        let (block, from) = table.at(row);
+        for index in from..block.len {
+            let key = block.columns[0].get(index);
+            if key >= end {
+                return Some(cells);
+            }
+            let column = key.wrapping_sub(begin).wrapping_add(skipped.cast_unsigned());
+            let Some(cell) = cells.get_mut(column as usize) else { continue };
+            let (value, time) = (block.columns[1].get(index), block.columns[2].get(index).cast_signed());
+            match value.checked_sub(1) {
+                Some(value) if cell.shares.len() < most => cell.shares.push((ValueId(value as u32), time)),
+                _ => cell.rest = cell.rest.wrapping_add(time),
+            }
+        }
+        if block.len == 0 {
+            break;
+        }
+        row = block.row + block.len as u64;
+    }
+    Some(cells)
+}
+
+/// The table of columns of a width.
+fn table(image: &Image, exponent: u8) -> Option<Table<'_, COLUMNS>> {
+    let Place { at, len } = image.header.overview;
+    for level in 0..len.min(64) {
+        let at = at.saturating_add(level * LEVEL_BYTES);
+        if image.word(at) == u64::from(exponent) {
+            let word = |number: u64| image.word(at + 8 * number);
+            return Some(Table::new(image, TableRef { rows: word(1), payload: word(2), directory: word(3) }));
+        }
+    }
+    None
+}

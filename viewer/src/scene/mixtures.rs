@@ -1,0 +1,158 @@
+//! Mixtures of the states of lanes, one for each column of pixels: of few values all shares, of many the largest and all others as one.
+
+use super::OTHERS;
+use super::chart::Context;
+use crate::query::{Cell, Interval, Lane, QueryError, TypeId, ValueId};
+
+/// Where a type has more values than these, only the largest shares of a mixture are drawn, and the others as one.
+const MANY_VALUES: usize = 16;
+/// So many then: no row is so high that more could be told apart.
+const MOST_SHARES: usize = 8;
+/// The mean of more lanes than these is that of what their rows show.
+const MANY_LANES: usize = 64;
+/// So many cells are held at once, as each may have thousands of shares.
+const CELLS_AT_ONCE: usize = 1 << 14;
+
+/// What a column shows: values, and their shares of its height.
+pub(super) type Mixture = Vec<(ValueId, f32)>;
+
+/// The mean of the mixtures of some lanes of one type, `of` being how many lanes would fill the height.
+pub(super) fn of(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Vec<Mixture>, QueryError> {
+    match lanes {
+        [lane] if has_many(context, lane.ty) => largest(context, *lane, of),
+        [first, ..] if lanes.len() > MANY_LANES && has_many(context, first.ty) => mean_of_largest(context, lanes, of),
+        _ => mean(context, lanes, of),
+    }
+}
+
+fn has_many(context: &Context<'_>, ty: TypeId) -> bool {
+    context.model.values.iter().filter(|value| value.ty == ty).nth(MANY_VALUES).is_some()
+}
+
+/// For each pixel column, the largest shares of a lane in the aligned column around its middle, and the rest.
+///
+/// That column is one to two pixels wide. Its mixture is exact, costs little however many values and states there are, and
+/// does not flicker when the picture is moved.
+fn largest(context: &Context<'_>, lane: Lane, of: usize) -> Result<Vec<Mixture>, QueryError> {
+    let aligned = Aligned::new(context, of);
+    let cells = aligned.cells(context, &[lane])?;
+    let mixture = |cell: &Cell| -> Mixture {
+        let others = (cell.rest > 0).then_some((OTHERS, cell.rest));
+        cell.shares.iter().copied().chain(others).map(|(value, nanos)| (value, share(nanos, aligned.whole))).collect()
+    };
+    Ok(aligned.spread(context, &cells.iter().map(mixture).collect::<Vec<_>>()))
+}
+
+/// For each pixel column, the mean of what [`largest`] shows of each lane.
+fn mean_of_largest(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Vec<Mixture>, QueryError> {
+    let aligned = Aligned::new(context, of);
+    let mut sums = Sums::new(context, aligned.count as usize);
+    for some in lanes.chunks((CELLS_AT_ONCE / aligned.count as usize).max(1)) {
+        sums.add(&aligned.cells(context, some)?, aligned.whole);
+    }
+    Ok(aligned.spread(context, &sums.finish()))
+}
+
+/// For each pixel column, the mean of the mixtures of some lanes: of many values the largest, and the rest.
+fn mean(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Vec<Mixture>, QueryError> {
+    let columns = context.columns();
+    #[expect(clippy::cast_precision_loss, reason = "the last step before pixels")]
+    let whole = context.scale.nanos() as f64 / f64::from(columns) * of as f64;
+    let mut sums = Sums::new(context, columns as usize);
+    for some in lanes.chunks((CELLS_AT_ONCE / columns as usize).max(1)) {
+        sums.add(&context.source.cells(some, context.view.interval, columns)?.cells, whole);
+    }
+    Ok(sums.finish())
+}
+
+/// The aligned columns of a picture.
+struct Aligned {
+    interval: Interval,
+    count: u32,
+    /// Nanoseconds of a column, of all lanes that fill the height.
+    whole: f64,
+}
+
+impl Aligned {
+    fn new(context: &Context<'_>, of: usize) -> Self {
+        let (interval, count) = context.view.interval.aligned(context.columns());
+        let length = i128::from(interval.to.0) - i128::from(interval.from.0);
+        #[expect(clippy::cast_precision_loss, reason = "the last step before pixels")]
+        let whole = length as f64 / f64::from(count) * of as f64;
+        Self { interval, count, whole }
+    }
+
+    fn cells(&self, context: &Context<'_>, lanes: &[Lane]) -> Result<Vec<Cell>, QueryError> {
+        Ok(context.source.largest(lanes, self.interval, self.count, MOST_SHARES)?.cells)
+    }
+
+    /// For each pixel column, what is around its middle.
+    fn spread(&self, context: &Context<'_>, mixtures: &[Mixture]) -> Vec<Mixture> {
+        let (interval, columns) = (context.view.interval, context.columns());
+        let length = i128::from(self.interval.to.0) - i128::from(self.interval.from.0);
+        let around = |column| {
+            let part = interval.column(column, columns);
+            let middle = part.from.0.midpoint(part.to.0 - 1);
+            let at = (i128::from(middle) - i128::from(self.interval.from.0)) * i128::from(self.count) / length.max(1);
+            usize::try_from(at).ok().and_then(|at| mixtures.get(at)).cloned().unwrap_or_default()
+        };
+        (0..columns).map(around).collect()
+    }
+}
+
+/// Mixtures of several lanes, added up.
+struct Sums {
+    columns: usize,
+    /// A row for each value that occurs.
+    rows: Vec<f32>,
+    values: Vec<ValueId>,
+    /// The row of each value; `u32::MAX` where it has none.
+    places: Vec<u32>,
+    others: Vec<f32>,
+}
+
+impl Sums {
+    fn new(context: &Context<'_>, columns: usize) -> Self {
+        let places = vec![u32::MAX; context.model.values.len()];
+        Self { columns, rows: Vec::new(), values: Vec::new(), places, others: vec![0.0; columns] }
+    }
+
+    /// Adds cells, lane by lane, as parts of `whole`.
+    fn add(&mut self, cells: &[Cell], whole: f64) {
+        for (cell, column) in cells.iter().zip((0..self.columns).cycle()) {
+            self.others[column] += share(cell.rest, whole);
+            for &(value, nanos) in &cell.shares {
+                let Some(place) = self.places.get_mut(value.index()) else { continue };
+                if *place == u32::MAX {
+                    *place = u32::try_from(self.values.len()).unwrap_or(u32::MAX);
+                    self.values.push(value);
+                    self.rows.resize(self.rows.len() + self.columns, 0.0);
+                }
+                self.rows[*place as usize * self.columns + column] += share(nanos, whole);
+            }
+        }
+    }
+
+    /// The mixtures: of many values the largest, and the rest.
+    fn finish(&self) -> Vec<Mixture> {
+        let column = |column: usize| {
+            let row = self.rows.iter().skip(column).step_by(self.columns);
+            let all = row.zip(&self.values).filter(|share| *share.0 > 0.0);
+            let mut shares: Mixture = all.map(|(share, value)| (*value, *share)).collect();
+            let mut others = self.others[column];
+            if shares.len() > MOST_SHARES && self.values.len() > MANY_VALUES {
+                shares.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+                others += shares.drain(MOST_SHARES..).map(|share| share.1).sum::<f32>();
+            }
+            shares.extend((others > 0.0).then_some((OTHERS, others)));
+            shares
+        };
+        (0..self.columns).map(column).collect()
+    }
+}
+
+/// A part of a column.
+#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "the last step before pixels")]
+fn share(nanos: i64, whole: f64) -> f32 {
+    (nanos as f64 / whole).min(1.0) as f32
+}
