@@ -39,11 +39,42 @@ impl Viewer {
     /// When `tumit view` ends instead.
     #[must_use]
     pub fn of(trace: &str) -> Self {
+        Self::with(&[trace], &[])
+    }
+
+    /// Shows traces, beside each other when there are several, with more options. Sources are looked for in the folder that holds the traces.
+    ///
+    /// # Panics
+    /// When `tumit view` ends instead.
+    #[must_use]
+    pub fn with(traces: &[&str], options: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a folder for the trace");
-        let path = folder.path().join("two-nodes.paje");
-        std::fs::write(&path, trace).expect("the trace can be written");
+        // What is remembered of models stays with the test.
+        let cache = folder.path().join("cache");
+        Self::open(folder, &cache, traces, options)
+    }
+
+    /// Shows another trace, to the same user as an earlier one.
+    ///
+    /// # Panics
+    /// When `tumit view` ends instead.
+    #[must_use]
+    pub fn beside(earlier: &Self, trace: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder for the trace");
+        Self::open(folder, &earlier.folder.path().join("cache"), &[trace], &[])
+    }
+
+    fn open(folder: tempfile::TempDir, cache: &Path, traces: &[&str], options: &[&str]) -> Self {
         let mut view = tumit();
-        view.args(["view", "--no-open"]).arg(&path).stderr(Stdio::piped()).stdin(Stdio::null());
+        view.args(["view", "--no-open"]).args(options).current_dir(folder.path());
+        view.env("XDG_CACHE_HOME", cache);
+        for (at, trace) in traces.iter().enumerate() {
+            let name = ["two-nodes.paje", "other.paje"].get(at).copied().unwrap_or("third.paje");
+            let path = folder.path().join(name);
+            std::fs::write(&path, trace).expect("the trace can be written");
+            view.arg(&path);
+        }
+        view.stderr(Stdio::piped()).stdin(Stdio::null());
         let mut process = view.spawn().expect("`tumit` runs");
         let mut stderr = BufReader::new(process.stderr.take().expect("a pipe"));
         let mut line = String::new();

@@ -1,5 +1,6 @@
-//! Pictures as files: SVG as text, PNG from the same scene.
+//! Pictures as files: SVG as text, PNG and HTML from the same scene.
 
+pub mod html;
 pub mod png;
 pub mod svg;
 
@@ -15,6 +16,8 @@ pub enum Format {
     Svg,
     /// Portable Network Graphics.
     Png,
+    /// One page that zooms, and needs nothing else.
+    Html,
 }
 
 /// Why a picture was not written.
@@ -22,7 +25,7 @@ pub enum Format {
 #[non_exhaustive]
 pub enum ExportError {
     /// The name does not say what to write.
-    #[error("`{path}` names no format: end it with .svg or .png")]
+    #[error("`{path}` names no format: end it with .svg, .png or .html")]
     UnknownFormat {
         /// The name.
         path: PathBuf,
@@ -55,12 +58,13 @@ impl Format {
     /// The format that a file's name asks for.
     ///
     /// # Errors
-    /// When it ends in neither `.svg` nor `.png`.
+    /// When it ends in none of `.svg`, `.png` and `.html`.
     pub fn of(path: &Path) -> Result<Self, ExportError> {
         let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
         match extension.as_deref() {
             Some("svg") => Ok(Self::Svg),
             Some("png") => Ok(Self::Png),
+            Some("html" | "htm") => Ok(Self::Html),
             _ => Err(ExportError::UnknownFormat { path: path.to_owned() }),
         }
     }
@@ -73,6 +77,7 @@ impl Format {
 pub fn encode(scene: &Scene, format: Format, scale: f32) -> Result<Vec<u8>, ExportError> {
     match format {
         Format::Svg => Ok(svg::to_string(scene).into_bytes()),
+        Format::Html => Ok(html::to_string(scene).into_bytes()),
         Format::Png => png::encode(scene, scale),
     }
 }
@@ -101,8 +106,9 @@ mod tests {
     #[test]
     fn names_say_the_format() {
         assert_eq!(Format::of(Path::new("a/b.SVG")).unwrap(), Format::Svg);
+        assert_eq!(Format::of(Path::new("b.html")).unwrap(), Format::Html);
         assert_eq!(Format::of(Path::new("b.png")).unwrap(), Format::Png);
-        assert!(Format::of(Path::new("b.pdf")).unwrap_err().to_string().contains(".svg or .png"));
+        assert!(Format::of(Path::new("b.pdf")).unwrap_err().to_string().contains(".svg, .png or .html"));
     }
 
     #[test]

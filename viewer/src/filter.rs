@@ -9,6 +9,7 @@
 mod attribute;
 mod chain;
 mod color;
+mod complete;
 mod count;
 mod cut;
 mod duration;
@@ -29,9 +30,11 @@ pub(crate) mod tree;
 mod values;
 pub mod walk;
 
+use std::ops::Range;
 use std::sync::Arc;
 
-pub use chain::{Chain, Entry, FileError, Problem};
+pub use chain::{Chain, Entry, FieldError, FileError, Problem};
+pub use complete::{Completion, complete};
 pub use layer::Layer;
 pub use parse::date;
 pub use pattern::{Pattern, Patterns};
@@ -220,6 +223,8 @@ pub enum FilterError {
         expected: String,
         /// What stands there.
         found: String,
+        /// Where, in bytes of the expression.
+        at: Range<usize>,
     },
     /// A pattern fits nothing in this trace.
     #[error("no {what} is called `{pattern}`; {help}")]
@@ -256,6 +261,20 @@ pub enum FilterError {
     /// The source within cannot answer.
     #[error(transparent)]
     Query(#[from] QueryError),
+}
+
+impl FilterError {
+    /// Where in its expression the mistake is, in bytes: what was not expected, or the name that fits nothing; else all of it.
+    #[must_use]
+    pub fn place(&self, text: &str) -> Range<usize> {
+        match self {
+            Self::Syntax { at, .. } => at.clone(),
+            Self::Nothing { pattern, .. } => {
+                text.find(pattern.as_str()).map_or(0..text.len(), |from| from..from + pattern.len())
+            }
+            _ => 0..text.len(),
+        }
+    }
 }
 
 impl Filter {

@@ -5,6 +5,8 @@
 mod api;
 mod assets;
 mod guard;
+mod kept;
+mod shown;
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -14,12 +16,14 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
-use axum::routing::get;
+use axum::routing::{get, post};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tower_http::compression::{CompressionLayer, CompressionLevel};
 
-use crate::layout::Outline;
+use self::kept::Looks;
+pub use self::shown::Served;
+use self::shown::{Refusal, Trace};
 use crate::query::{QueryError, Summary, TimelineSource};
 
 /// How to serve.
@@ -55,6 +59,9 @@ pub enum ServerError {
         /// Why.
         source: io::Error,
     },
+    /// There is nothing to serve.
+    #[error("there is no trace to be shown")]
+    NoTrace,
     /// The trace contradicts itself.
     #[error("the trace cannot be laid out")]
     Query(#[from] QueryError),
@@ -73,8 +80,10 @@ pub struct Server {
 
 /// What the routes share.
 pub(crate) struct App {
-    source: Arc<dyn TimelineSource>,
-    outline: Outline,
+    /// At least one.
+    traces: Vec<Trace>,
+    /// How models are dressed, on disk.
+    looks: Looks,
     token: String,
     /// Pictures computed at the same time; the rest waits.
     permits: Semaphore,
@@ -83,27 +92,47 @@ pub(crate) struct App {
     last_request: AtomicU64,
 }
 
+impl App {
+    /// One of the traces.
+    fn trace(&self, at: usize) -> Result<&Trace, QueryError> {
+        self.traces.get(at).ok_or(QueryError::Unknown { what: "trace" })
+    }
+}
+
 impl std::fmt::Debug for App {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // The token stays out of logs.
-        f.debug_struct("App").field("trace", &self.source.summary().name).finish_non_exhaustive()
+        f.debug_struct("App").field("traces", &self.traces.len()).finish_non_exhaustive()
     }
 }
 
 impl Server {
-    /// Starts to listen.
+    /// Starts to listen, for one trace.
     ///
     /// # Errors
     /// When the port is taken, or the trace cannot be laid out.
     pub async fn bind(source: Arc<dyn TimelineSource>, port: u16) -> Result<Self, ServerError> {
-        let outline = Outline::new(source.as_ref())?;
+        Self::serve(vec![Served::new(source)], port).await
+    }
+
+    /// Starts to listen, for traces that stand beside each other.
+    ///
+    /// # Errors
+    /// When there is none, the port is taken, or a trace cannot be laid out.
+    pub async fn serve(traces: Vec<Served>, port: u16) -> Result<Self, ServerError> {
+        let traces: Vec<Trace> = traces.into_iter().map(Trace::new).collect();
+        let Some(first) = traces.first() else { return Err(ServerError::NoTrace) };
+        let summary = first.served.source.summary();
+        for trace in &traces {
+            trace.shown("").map_err(|refusal| match refusal {
+                Refusal::Query(error) => ServerError::Query(error),
+                Refusal::TooMany | Refusal::NoList => ServerError::NoTrace,
+            })?;
+        }
         let token = guard::token().map_err(|source| ServerError::Random { source })?;
         // A browser keeps what it remembers of a trace by address: the same trace gets the same port, when it is free.
-        let usual = if port == 0 {
-            TcpListener::bind((Ipv4Addr::LOCALHOST, usual_port(&source.summary()))).await.ok()
-        } else {
-            None
-        };
+        let usual =
+            if port == 0 { TcpListener::bind((Ipv4Addr::LOCALHOST, usual_port(&summary))).await.ok() } else { None };
         let listener = match usual {
             Some(listener) => Ok(listener),
             None => TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await,
@@ -115,7 +144,8 @@ impl Server {
         let address = listener.local_addr().map_err(|source| ServerError::Listen { port, source })?;
         let permits = Semaphore::new(4);
         let (started, last_request) = (Instant::now(), AtomicU64::new(0));
-        Ok(Self { listener, app: Arc::new(App { source, outline, token, permits, started, last_request }), address })
+        let looks = Looks::default();
+        Ok(Self { listener, app: Arc::new(App { traces, looks, token, permits, started, last_request }), address })
     }
 
     /// Where it listens.
@@ -183,6 +213,16 @@ fn router(app: Arc<App>) -> Router {
         .route("/api/step", get(api::step::step))
         .route("/api/find", get(api::find::find))
         .route("/api/times", get(api::times::times))
+        .route("/api/chain", get(api::filters::chain))
+        .route("/api/filter", get(api::filters::typed))
+        .route("/api/look", post(api::kept::look))
+        .route("/api/notes", get(api::kept::notes).post(api::kept::keep_notes))
+        .route("/api/histogram", get(api::charts::histogram))
+        .route("/api/matrix", get(api::charts::matrix))
+        .route("/api/profile", get(api::charts::profile))
+        .route("/api/variables", get(api::charts::variables))
+        .route("/api/source", get(api::source::source))
+        .route("/api/export", get(api::export::export))
         .route("/api/ping", get(api::ping))
         .route("/{*path}", get(assets::file));
     Router::new()

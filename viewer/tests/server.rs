@@ -189,3 +189,73 @@ async fn neighbours_finds_and_tables_agree_with_each_other() {
         assert_eq!(ask(wrong).await.0, expected, "{wrong}");
     }
 }
+
+/// Filters come with each question; what is wrong with one is told with where it is, and the others act.
+#[tokio::test]
+async fn questions_are_about_the_trace_behind_their_filters() {
+    let (port, path) = serve().await;
+    let host = format!("127.0.0.1:{port}");
+    let ask = async |what: &str| {
+        let (status, _, body) = get(port, &format!("{path}api/{what}"), &host, "").await;
+        (status, serde_json::from_str::<serde_json::Value>(&body).unwrap_or_default())
+    };
+    let names = async |filters: &str| {
+        let (_, rows) = ask(&format!("rows?filters={filters}")).await;
+        rows["rows"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["called"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let all = names("").await;
+    let first = all.iter().find(|name| name.starts_with("Node") && !name.contains('/')).unwrap().replace(' ', "%20");
+    let left = names(&format!("%5B%22hide%20container%20{first}%22%5D")).await;
+    assert!(left.len() < all.len() && all.iter().any(|name| name.contains('/')), "{all:?} {left:?}");
+    assert_eq!(names("%5B%22hide%20nothing%22,%22only%20type%20Gone%22%5D").await, all);
+    let (_, chain) = ask("chain?filters=%5B%22hide%20nothing%22,%22only%20type%20Gone%22%5D").await;
+    let problems = chain["problems"].as_array().unwrap();
+    assert_eq!(problems.len(), 2, "{chain}");
+    assert_eq!((&problems[0]["at"], &problems[0]["from"], &problems[0]["to"]), (&0.into(), &5.into(), &12.into()));
+    let (_, typed) = ask("filter?what=hide%20t&by=6").await;
+    assert_eq!(typed["offers"][0]["text"], "type", "{typed}");
+    // The dates of the page stay those of the trace when filters cut a part out.
+    let (_, whole) = ask("find?from=0&to=30000000&what=computing").await;
+    let (_, part) = ask("find?from=0&to=30000000&what=computing&filters=%5B%22cut%20500us..%22%5D").await;
+    assert!(part["total"].as_u64() < whole["total"].as_u64(), "{part}");
+    let dates: Vec<i64> = part["hits"].as_array().unwrap().iter().filter_map(|hit| hit["from"].as_i64()).collect();
+    assert!(dates.iter().all(|&date| date >= 500_000), "{dates:?}");
+    let long = "x".repeat(40_000);
+    let deep = "%5B%5D".repeat(2);
+    for (wrong, expected) in [
+        (format!("rows?filters={long}"), 400),
+        (format!("rows?filters={deep}"), 400),
+        ("rows?trace=1".to_owned(), 404),
+        ("export?format=doc&from=0&to=9".to_owned(), 400),
+    ] {
+        assert_eq!(ask(&wrong).await.0, expected, "{}", &wrong[..wrong.len().min(60)]);
+    }
+}
+
+/// Charts are about the same entities as the table.
+#[tokio::test]
+async fn charts_and_the_table_agree() {
+    let (port, path) = serve().await;
+    let host = format!("127.0.0.1:{port}");
+    let ask = async |what: &str| {
+        let (_, _, body) = get(port, &format!("{path}api/{what}"), &host, "").await;
+        serde_json::from_str::<serde_json::Value>(&body).unwrap_or_default()
+    };
+    let times = ask("times?from=0&to=30000000").await;
+    let ty = &times["types"][0];
+    let row = &ty["rows"][0];
+    let histogram = ask(&format!("histogram?from=0&to=30000000&ty={}&value={}", ty["type"], row["value"])).await;
+    assert_eq!(histogram["total"], row["count"]);
+    let longest =
+        histogram["classes"].as_array().unwrap().iter().filter_map(|class| class["longest"]["nanos"].as_i64()).max();
+    assert_eq!(longest, row["longest"]["nanos"].as_i64());
+    let profile = ask("profile?from=0&to=30000000").await;
+    let shares = profile["types"][0]["curves"].as_array().unwrap();
+    let curve = shares.iter().find(|curve| curve["value"] == row["value"]).unwrap()["shares"].as_array().unwrap();
+    assert!(curve.iter().all(|share| share.as_f64().is_some_and(|share| (0.0..=1.001).contains(&share))), "{curve:?}");
+}

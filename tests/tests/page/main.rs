@@ -4,6 +4,8 @@
 
 mod basics;
 mod entities;
+mod filters;
+mod more;
 mod rows;
 mod time;
 mod tools;

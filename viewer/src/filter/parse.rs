@@ -1,5 +1,6 @@
 //! Expressions of filters: from text to a [`Filter`]. The language is described in `docs/filters.md`; [`super::print`] is the way back.
 
+use std::ops::Range;
 use std::str::FromStr;
 
 use super::{
@@ -11,11 +12,25 @@ use crate::query::Color;
 pub(super) const RESERVED: [&str; 9] = ["of", "per", "into", "by", "in", "with", "descending", "variable", "state"];
 
 /// Every way to begin.
-const VERBS: &str =
-    "hide, only, cut, group, reuse, count, sum, mean, min, max, sort, order, best, least, keep, color or bright";
+const VERBS: [&str; 17] = [
+    "hide", "only", "cut", "group", "reuse", "count", "sum", "mean", "min", "max", "sort", "order", "best", "least",
+    "keep", "color", "bright",
+];
+const SELECTIONS: [&str; 5] = ["type", "value", "container", "where", "duration"];
+const MEASURES: [&str; 7] = ["name", "start", "time", "number", "mean", "min", "max"];
+const COMPARISONS: [&str; 8] = ["=", "!=", "<", "<=", ">", ">=", "~", "!~"];
+
+/// What could stand at the end of an expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// This word or sign.
+    Word(&'static str),
+    /// Something that has this description: a name, a number, a date.
+    Named(&'static str),
+}
 
 #[derive(Clone, Debug, PartialEq)]
-enum Token {
+pub(super) enum Token {
     Word(String),
     /// In quotes: never a keyword.
     Quoted(String),
@@ -27,7 +42,7 @@ impl FromStr for Filter {
     type Err = FilterError;
 
     fn from_str(text: &str) -> Result<Self, FilterError> {
-        let mut reader = Reader { text, tokens: tokens(text)?, at: 0 };
+        let mut reader = Reader::new(text)?;
         let filter = reader.filter()?;
         if reader.at < reader.tokens.len() {
             return Err(reader.expected("nothing more"));
@@ -36,36 +51,48 @@ impl FromStr for Filter {
     }
 }
 
-fn tokens(text: &str) -> Result<Vec<Token>, FilterError> {
+/// What can follow an expression that is not complete, or could go on.
+pub(super) fn next(text: &str) -> Vec<Next> {
+    let Ok(mut reader) = Reader::new(text) else { return Vec::new() };
+    match reader.filter() {
+        // A mistake before the end leaves nothing to go on with.
+        Err(_) if reader.at < reader.tokens.len() => Vec::new(),
+        _ => reader.next,
+    }
+}
+
+/// The tokens of an expression, each with where it stands, in bytes.
+pub(super) fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, FilterError> {
     let mut tokens = Vec::new();
-    let mut chars = text.chars().peekable();
-    while let Some(&c) = chars.peek() {
-        if c.is_whitespace() {
-            chars.next();
+    let mut chars = text.char_indices().peekable();
+    while let Some((from, c)) = chars.next() {
+        let token = if c.is_whitespace() {
+            continue;
         } else if c == ',' {
-            chars.next();
-            tokens.push(Token::Comma);
+            Token::Comma
         } else if c == '"' {
-            chars.next();
-            tokens.push(Token::Quoted(quoted(text, &mut chars)?));
+            Token::Quoted(quoted(text, from, &mut chars)?)
         } else if is_comparison(c) {
-            let mut sign = String::new();
-            while let Some(c) = chars.next_if(|&c| is_comparison(c)) {
+            let mut sign = c.to_string();
+            while let Some((_, c)) = chars.next_if(|&(_, c)| is_comparison(c)) {
                 sign.push(c);
             }
             let comparison = comparison(&sign).ok_or_else(|| FilterError::Syntax {
                 text: text.to_owned(),
                 expected: "=, !=, <, <=, >, >=, ~ or !~".to_owned(),
                 found: format!("`{sign}`"),
+                at: from..from + sign.len(),
             })?;
-            tokens.push(Token::Compare(comparison));
+            Token::Compare(comparison)
         } else {
-            let mut word = String::new();
-            while let Some(c) = chars.next_if(|&c| !is_special(c)) {
+            let mut word = c.to_string();
+            while let Some((_, c)) = chars.next_if(|&(_, c)| !is_special(c)) {
                 word.push(c);
             }
-            tokens.push(Token::Word(word));
-        }
+            Token::Word(word)
+        };
+        let to = chars.peek().map_or(text.len(), |next| next.0);
+        tokens.push((token, from..to));
     }
     Ok(tokens)
 }
@@ -93,12 +120,12 @@ fn comparison(sign: &str) -> Option<Comparison> {
     })
 }
 
-fn quoted(text: &str, chars: &mut impl Iterator<Item = char>) -> Result<String, FilterError> {
+fn quoted(text: &str, from: usize, chars: &mut impl Iterator<Item = (usize, char)>) -> Result<String, FilterError> {
     let mut name = String::new();
-    while let Some(c) = chars.next() {
+    while let Some((_, c)) = chars.next() {
         match c {
             '"' => return Ok(name),
-            '\\' => name.extend(chars.next()),
+            '\\' => name.extend(chars.next().map(|(_, c)| c)),
             c => name.push(c),
         }
     }
@@ -106,49 +133,70 @@ fn quoted(text: &str, chars: &mut impl Iterator<Item = char>) -> Result<String, 
         text: text.to_owned(),
         expected: "a quotation mark at the end of the name".to_owned(),
         found: "the end".to_owned(),
+        at: from..text.len(),
     })
 }
 
 struct Reader<'a> {
     text: &'a str,
-    tokens: Vec<Token>,
+    tokens: Vec<(Token, Range<usize>)>,
     at: usize,
+    /// What was looked for at the end.
+    next: Vec<Next>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(text: &'a str) -> Result<Self, FilterError> {
+        Ok(Self { text, tokens: tokens(text)?, at: 0, next: Vec::new() })
+    }
+
+    fn token(&self) -> Option<&Token> {
+        self.tokens.get(self.at).map(|(token, _)| token)
+    }
+
+    /// Notes what could stand here, if this is the end.
+    fn could_be(&mut self, next: impl IntoIterator<Item = Next>) {
+        if self.at == self.tokens.len() {
+            self.next.extend(next);
+        }
+    }
+
     fn expected(&self, expected: impl Into<String>) -> FilterError {
-        let found = match self.tokens.get(self.at) {
+        let found = match self.token() {
             None => "the end".to_owned(),
             Some(Token::Word(word)) => format!("`{word}`"),
             Some(Token::Quoted(name)) => format!("`\"{name}\"`"),
             Some(Token::Comma) => "a comma".to_owned(),
             Some(Token::Compare(comparison)) => format!("`{}`", comparison.sign()),
         };
-        FilterError::Syntax { text: self.text.to_owned(), expected: expected.into(), found }
+        let at = self.tokens.get(self.at).map_or(self.text.len()..self.text.len(), |(_, at)| at.clone());
+        FilterError::Syntax { text: self.text.to_owned(), expected: expected.into(), found, at }
     }
 
     fn word(&self) -> Option<&str> {
-        match self.tokens.get(self.at) {
+        match self.token() {
             Some(Token::Word(word)) => Some(word),
             _ => None,
         }
     }
 
     /// Takes a keyword if it is there.
-    fn take(&mut self, keyword: &str) -> bool {
+    fn take(&mut self, keyword: &'static str) -> bool {
+        self.could_be([Next::Word(keyword)]);
         let there = self.word() == Some(keyword);
         self.at += usize::from(there);
         there
     }
 
-    fn need(&mut self, keyword: &str) -> Result<(), FilterError> {
+    fn need(&mut self, keyword: &'static str) -> Result<(), FilterError> {
         if self.take(keyword) { Ok(()) } else { Err(self.expected(format!("`{keyword}`"))) }
     }
 
     /// A name: the words up to a comma, a comparison or a keyword.
-    fn name_if(&mut self) -> Option<String> {
+    fn name_if(&mut self, what: &'static str) -> Option<String> {
+        self.could_be([Next::Named(what)]);
         let mut name: Option<String> = None;
-        while let Some(token) = self.tokens.get(self.at) {
+        while let Some(token) = self.token() {
             let more = match token {
                 Token::Word(word) if !RESERVED.contains(&word.as_str()) => word,
                 Token::Quoted(word) => word,
@@ -160,25 +208,29 @@ impl Reader<'_> {
         name
     }
 
-    fn name(&mut self, what: &str) -> Result<String, FilterError> {
-        self.name_if().ok_or_else(|| self.expected(what))
+    fn name(&mut self, what: &'static str) -> Result<String, FilterError> {
+        self.name_if(what).ok_or_else(|| self.expected(what))
     }
 
-    fn pattern(&mut self, what: &str) -> Result<Pattern, FilterError> {
+    fn pattern(&mut self, what: &'static str) -> Result<Pattern, FilterError> {
         self.name(what).map(Pattern::new)
     }
 
     /// Names with commas between them; perhaps none.
-    fn patterns_if(&mut self, what: &str) -> Result<Patterns, FilterError> {
-        let mut all: Vec<Pattern> = self.name_if().map(Pattern::new).into_iter().collect();
-        while !all.is_empty() && self.tokens.get(self.at) == Some(&Token::Comma) {
+    fn patterns_if(&mut self, what: &'static str) -> Result<Patterns, FilterError> {
+        let mut all: Vec<Pattern> = self.name_if(what).map(Pattern::new).into_iter().collect();
+        while !all.is_empty() {
+            self.could_be([Next::Word(",")]);
+            if self.token() != Some(&Token::Comma) {
+                break;
+            }
             self.at += 1;
             all.push(self.pattern(what)?);
         }
         Ok(Patterns::new(all))
     }
 
-    fn patterns(&mut self, what: &str) -> Result<Patterns, FilterError> {
+    fn patterns(&mut self, what: &'static str) -> Result<Patterns, FilterError> {
         let before = self.at;
         let all = self.patterns_if(what)?;
         if self.at == before { Err(self.expected(what)) } else { Ok(all) }
@@ -189,7 +241,8 @@ impl Reader<'_> {
     }
 
     fn compare(&mut self) -> Result<Comparison, FilterError> {
-        let Some(&Token::Compare(comparison)) = self.tokens.get(self.at) else {
+        self.could_be(COMPARISONS.map(Next::Word));
+        let Some(&Token::Compare(comparison)) = self.token() else {
             return Err(self.expected("one of =, !=, <, <=, >, >=, ~, !~"));
         };
         self.at += 1;
@@ -197,6 +250,7 @@ impl Reader<'_> {
     }
 
     fn filter(&mut self) -> Result<Filter, FilterError> {
+        self.could_be(VERBS.map(Next::Word));
         let verb = self.word().unwrap_or("").to_owned();
         self.at += usize::from(!verb.is_empty());
         Ok(match verb.as_str() {
@@ -224,6 +278,7 @@ impl Reader<'_> {
             }
             "order" => Filter::Order { containers: self.patterns("the names of containers")? },
             "best" | "least" => {
+                self.could_be([Next::Named("a number of containers")]);
                 let number = self.word().and_then(|word| word.parse().ok());
                 let number = number.ok_or_else(|| self.expected("a number of containers"))?;
                 self.at += 1;
@@ -241,6 +296,7 @@ impl Reader<'_> {
                 Filter::Having { ty, by, comparison, number }
             }
             "color" | "colour" => {
+                self.could_be([Next::Named("a colour such as #d62728")]);
                 let color = self.word().and_then(color).ok_or_else(|| self.expected("a colour such as #d62728"))?;
                 self.at += 1;
                 let before = self.at;
@@ -253,14 +309,15 @@ impl Reader<'_> {
             "bright" => Filter::Bright { values: self.patterns("the name of a value")?, of: self.of()? },
             _ => {
                 self.at = 0;
-                return Err(self.expected(VERBS));
+                return Err(self.expected(one_of(&VERBS)));
             }
         })
     }
 
     fn selection(&mut self, keep: Keep) -> Result<Filter, FilterError> {
+        self.could_be(SELECTIONS.map(Next::Word));
         let Some(what) = self.word().map(str::to_owned) else {
-            return Err(self.expected("type, value, container, where or duration"));
+            return Err(self.expected(one_of(&SELECTIONS)));
         };
         self.at += 1;
         Ok(match what.as_str() {
@@ -288,7 +345,7 @@ impl Reader<'_> {
             }
             _ => {
                 self.at -= 1;
-                return Err(self.expected("type, value, container, where or duration"));
+                return Err(self.expected(one_of(&SELECTIONS)));
             }
         })
     }
@@ -307,12 +364,13 @@ impl Reader<'_> {
             } else {
                 self.take("variable");
             }
-            name = self.name_if();
+            name = self.name_if("a name for the result");
         }
         Ok(Filter::Reduce(Reduction { operation, values, of, per, form, name }))
     }
 
     fn measure(&mut self) -> Result<Measure, FilterError> {
+        self.could_be(MEASURES.map(Next::Word));
         let word = self.word().unwrap_or("").to_owned();
         self.at += usize::from(!word.is_empty());
         let variable = |reader: &mut Self| {
@@ -329,7 +387,7 @@ impl Reader<'_> {
             "max" => Measure::Max { of: variable(self)? },
             _ => {
                 self.at -= usize::from(!word.is_empty());
-                return Err(self.expected("name, start, time, number, mean, min or max"));
+                return Err(self.expected(one_of(&MEASURES)));
             }
         })
     }
@@ -365,6 +423,14 @@ impl Reader<'_> {
             self.at -= 1;
             self.expected("a number")
         })
+    }
+}
+
+/// Words in a sentence: `a, b or c`.
+fn one_of(words: &[&str]) -> String {
+    match words {
+        [all @ .., last] if !all.is_empty() => format!("{} or {last}", all.join(", ")),
+        _ => words.concat(),
     }
 }
 

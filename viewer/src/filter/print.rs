@@ -6,7 +6,7 @@ use super::parse::{RESERVED, is_special};
 use super::{Comparison, Filter, Form, Keep, Key, Measure, Operation, Part, Pattern, Patterns, Reduction};
 
 /// A name, in quotes where it needs them.
-struct Name<'a>(&'a str);
+pub(super) struct Name<'a>(pub(super) &'a str);
 
 impl fmt::Display for Name<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,7 +1,12 @@
 //! What the page asks for, as JSON. Times are nanoseconds from the trace's first date, small enough for JavaScript's numbers.
 
+pub(super) mod charts;
+pub(super) mod export;
+pub(super) mod filters;
 pub(super) mod find;
+pub(super) mod kept;
 pub(super) mod rows;
+pub(super) mod source;
 pub(super) mod step;
 pub(super) mod times;
 
@@ -16,10 +21,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::App;
+use super::shown::{Refusal, Shown};
 use crate::layout::{Arrangement, Folds, Layout, Options};
-use crate::query::{
-    ContainerId, EntityId, Facts, GlobalNanos, Interval, Lane, QueryError, TimelineSource, TypeId, ValueId,
-};
+use crate::query::{ContainerId, EntityId, Facts, GlobalNanos, Interval, Lane, QueryError, TypeId, ValueId};
 use crate::scene::wire::{self, entity};
 use crate::scene::{self, View};
 use crate::theme::{Theme, ThemeKind};
@@ -45,12 +49,27 @@ impl From<QueryError> for Failure {
     }
 }
 
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        let bad = |text: &str| Self(StatusCode::BAD_REQUEST, text.to_owned());
+        match refusal {
+            Refusal::Query(error) => error.into(),
+            Refusal::TooMany => bad("the filters are too many or too long: at most 100 of them, with 32 KiB of text"),
+            Refusal::NoList => bad("the filters are no list of texts"),
+        }
+    }
+}
+
 type Answer = Result<Json<Value>, Failure>;
 
 /// What to draw, as the page says it. Lists are numbers with commas between them.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Ask {
+    /// Which of the traces.
+    trace: usize,
+    /// Expressions of the filters that are on, as a JSON list.
+    filters: String,
     from: i64,
     to: i64,
     width: f32,
@@ -81,7 +100,13 @@ pub(super) struct Ask {
     by: i32,
     /// For `step`: whether the value must be the same.
     same: bool,
-    /// For `find` and `containers`: what is looked for.
+    /// A type, for charts.
+    ty: u32,
+    /// A value of it; all without one.
+    value: Option<u32>,
+    /// For `export`: of which kind the file is.
+    format: String,
+    /// For `find`, `containers` and `filter`: what is looked for.
     what: String,
 }
 
@@ -110,26 +135,25 @@ impl Ask {
     }
 
     /// The rows; few of them grow a little, so that they can be seen well.
-    fn layout(&self, app: &App) -> Layout {
+    fn layout(&self, app: &Shown) -> Layout {
         let fill = if self.fill.is_finite() { self.fill } else { 0.0 };
         Layout::filling(&app.outline, &self.options(), fill, 1.0..=1.6)
     }
 
-    fn interval(&self, source: &dyn TimelineSource) -> Result<Interval, Failure> {
+    fn interval(&self, app: &Shown) -> Result<Interval, Failure> {
         if self.from >= self.to {
             return Err(QueryError::EmptyInterval.into());
         }
         // Thirty years on either side are enough, and differences stay within 64 bits.
         const FARTHEST: i64 = 1 << 60;
-        let origin = source.extent().from.0;
-        let date = |time: i64| GlobalNanos(origin.saturating_add(time.clamp(-FARTHEST, FARTHEST)));
+        let date = |time: i64| GlobalNanos(app.origin.saturating_add(time.clamp(-FARTHEST, FARTHEST)));
         Ok(Interval { from: date(self.from), to: date(self.to) })
     }
 
-    fn view(&self, source: &dyn TimelineSource) -> Result<View, Failure> {
+    fn view(&self, app: &Shown) -> Result<View, Failure> {
         let sane = |value: f32, least: f32, most: f32| if value.is_finite() { value.clamp(least, most) } else { least };
         Ok(View {
-            interval: self.interval(source)?,
+            interval: self.interval(app)?,
             width: sane(self.width, 1.0, 16_384.0),
             top: sane(self.top, 0.0, 1e7),
             bottom: sane(self.bottom, 0.0, 1e7),
@@ -139,24 +163,47 @@ impl Ask {
     }
 }
 
-/// Computes off the threads that serve, at most some at a time.
-async fn compute(app: Arc<App>, work: impl FnOnce(&App) -> Result<Value, Failure> + Send + 'static) -> Answer {
+/// Computes off the threads that serve, at most some at a time, what is asked about the trace behind the filters asked for.
+async fn compute(
+    app: Arc<App>,
+    ask: Ask,
+    work: impl FnOnce(&Shown, &Ask) -> Result<Value, Failure> + Send + 'static,
+) -> Answer {
+    run(app, move |app| {
+        let trace = app.trace(ask.trace)?;
+        let shown = trace.shown(&ask.filters)?;
+        work(&shown, &ask)
+    })
+    .await
+    .map(Json)
+}
+
+/// Runs what takes time.
+async fn run<T: Send + 'static>(
+    app: Arc<App>,
+    work: impl FnOnce(&App) -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
     let failed = |what: &str| Failure(StatusCode::INTERNAL_SERVER_ERROR, what.to_owned());
     let _permit = app.permits.acquire().await.map_err(|_closed| failed("the server is ending"))?;
     let shared = Arc::clone(&app);
     let done = tokio::task::spawn_blocking(move || work(&shared)).await;
-    done.map_err(|_panic| failed("the picture could not be computed; please report this"))?.map(Json)
+    done.map_err(|_panic| failed("the picture could not be computed; please report this"))?
 }
 
-pub(super) async fn ping() -> Answer {
-    Ok(Json(json!({})))
+/// Whether the server is there, and the traces are still those that were opened.
+pub(super) async fn ping(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+    let changed = app.trace(ask.trace)?.changed();
+    Ok(Json(json!({ "changed": changed })))
 }
 
-pub(super) async fn summary(State(app): State<Arc<App>>) -> Answer {
-    let summary = app.source.summary();
+pub(super) async fn summary(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+    let trace = app.trace(ask.trace)?;
+    let summary = trace.served.source.summary();
     let extent = summary.extent;
+    let model = trace.served.source.model();
     Ok(Json(json!({
         "name": summary.name,
+        "names": app.traces.iter().map(|trace| trace.served.source.summary().name).collect::<Vec<_>>(),
         "origin": extent.from.0.to_string(),
         "duration": extent.to.0.saturating_sub(extent.from.0).max(1),
         "containers": summary.containers,
@@ -166,14 +213,16 @@ pub(super) async fn summary(State(app): State<Arc<App>>) -> Answer {
         "samples": summary.samples,
         "remarks": summary.remarks,
         "intact": summary.intact,
+        "filters": trace.served.filters.filters.iter().map(|entry| json!([entry.filter.to_string(), entry.on])).collect::<Vec<_>>(),
+        "look": app.looks.read(&model),
         "version": env!("CARGO_PKG_VERSION"),
     })))
 }
 
 pub(super) async fn scene(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
-    compute(app, move |app| {
+    compute(app, ask, |app, ask| {
         let options = ask.options();
-        let view = ask.view(app.source.as_ref())?;
+        let view = ask.view(app)?;
         let layout = ask.layout(app);
         let scene = scene::chart(app.source.as_ref(), &layout, &options, view)?;
         Ok(wire::to_json(&scene))
@@ -182,8 +231,8 @@ pub(super) async fn scene(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -
 }
 
 pub(super) async fn overview(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
-    compute(app, move |app| {
-        let view = ask.view(app.source.as_ref())?;
+    compute(app, ask, |app, ask| {
+        let view = ask.view(app)?;
         let scene = scene::overview(app.source.as_ref(), &app.outline, &ask.options(), view)?;
         Ok(wire::to_json(&scene))
     })
@@ -191,20 +240,15 @@ pub(super) async fn overview(State(app): State<Arc<App>>, Query(ask): Query<Ask>
 }
 
 pub(super) async fn legend(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
-    compute(app, move |app| {
-        let groups = scene::legend(
-            app.source.as_ref(),
-            &app.outline,
-            ask.interval(app.source.as_ref())?,
-            Theme::new(ask.theme),
-        )?;
+    compute(app, ask, |app, ask| {
+        let groups = scene::legend(app.source.as_ref(), &app.outline, ask.interval(app)?, Theme::new(ask.theme))?;
         Ok(json!({ "groups": groups }))
     })
     .await
 }
 
 pub(super) async fn facts(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
-    compute(app, move |app| {
+    compute(app, ask, |app, ask| {
         let id = wire::parse_entity(&ask.id).ok_or(QueryError::Unknown { what: "entity" })?;
         let facts = app.source.facts(id)?;
         Ok(facts_json(app, &facts))
@@ -214,11 +258,11 @@ pub(super) async fn facts(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -
 
 /// What a pixel column of a container's row holds: its only state, or how many there are.
 pub(super) async fn at(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
-    compute(app, move |app| {
+    compute(app, ask, |app, ask| {
         let Some(EntityId::Container(container)) = wire::parse_entity(&ask.id) else {
             return Err(QueryError::Unknown { what: "container" }.into());
         };
-        let (source, interval) = (app.source.as_ref(), ask.interval(app.source.as_ref())?);
+        let (source, interval) = (app.source.as_ref(), ask.interval(app)?);
         let (mut total, mut only) = (0, None);
         for (of, ty, depths) in app.outline.state_types_within(container).into_iter().flat_map(|ty| {
             app.outline.states_within(container, ty).into_iter().map(move |(of, depths)| (of, ty, depths))
@@ -235,10 +279,10 @@ pub(super) async fn at(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> A
     .await
 }
 
-fn facts_json(app: &App, facts: &Facts) -> Value {
+fn facts_json(app: &Shown, facts: &Facts) -> Value {
     const RELATED: usize = 500;
     let source = app.source.as_ref();
-    let origin = source.extent().from.0;
+    let origin = app.origin;
     let related = source.related(facts.id, RELATED).unwrap_or_default();
     let kind = match facts.id {
         EntityId::Container(_) => "Container",

@@ -15,12 +15,12 @@ use axum::response::{IntoResponse, Response};
 
 use super::App;
 
-/// Sent with every answer.
+/// Sent with every answer. Pages may hold pages of the same server: the panes.
 const HEADERS: [(HeaderName, &str); 6] = [
     (
         header::CONTENT_SECURITY_POLICY,
         "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; connect-src 'self'; \
-         base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+         frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
     ),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "no-referrer"),

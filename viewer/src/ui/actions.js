@@ -1,14 +1,20 @@
 // The table of all that can be done: keys, the palette and the help sheet are made of it.
 
 import * as arrange from "./arrange.js";
+import { EXPORTS } from "./export.js";
+import { addFilter } from "./chain.js";
 import { toggleCost } from "./cost.js";
 import { byId } from "./dom.js";
 import { editInterval } from "./interval.js";
 import { close, visitPartner, walk, zoomToChosen } from "./choice.js";
 import { measureHere, stopMeasuring } from "./measure.js";
+import { bookmark } from "./notes.js";
+import { split } from "./pane.js";
 import { showTab, toggleSide } from "./panel.js";
 import { forgetNote } from "./status.js";
+import { closeSource, openSource } from "./source.js";
 import { turnTheme, setTheme } from "./theme.js";
+import { redo, undo } from "./undo.js";
 import { fit, pan, zoom } from "./view.js";
 
 /**
@@ -57,10 +63,22 @@ export const ACTIONS = [
   { group: "Entities", name: "Previous of the same value", keys: ["<"], run: () => walk(-1, true) },
   { group: "Entities", name: "Partner over the link", keys: ["o"], run: visitPartner },
   { group: "Entities", name: "Zoom to the inspected entity", keys: ["z"], run: zoomToChosen },
-  { group: "Entities", name: "Stop measuring, close the inspector", keys: ["Escape"], run: () => { if (!stopMeasuring()) close(); } },
+  { group: "Entities", name: "Source", keys: ["s"], run: () => { openSource(); } },
+  { group: "Entities", name: "Stop measuring, close the inspector", keys: ["Escape"], run: () => { if (!stopMeasuring() && !closeSource()) close(); } },
+
+  { group: "Filters", name: "Add a filter", keys: ["F"], run: () => addFilter() },
+  { group: "Filters", name: "Edit, switch off, move, remove a filter", pointer: "click, drag it; Alt ← →, Delete" },
+  { group: "Filters", name: "Select rows", pointer: "Ctrl click their names" },
+  { group: "Filters", name: "Group the selected rows, or burst the group", keys: ["G"], run: () => arrange.groupOrBurst() },
+  { group: "Filters", name: "Undo what was done to rows, filters and looks", keys: ["Ctrl+z"], run: undo },
+  { group: "Filters", name: "Redo", keys: ["Ctrl+Z", "Ctrl+y"], run: redo },
 
   { group: "Page", name: "All actions, by their names", keys: ["Ctrl+k", ":"], run: () => openPalette() },
   { group: "Page", name: "Find entities", keys: ["Ctrl+f"], run: () => showTab("find", true) },
+  { group: "Page", name: "Mark this place, write a note", keys: ["b"], run: bookmark },
+  { group: "Page", name: "Notes", keys: ["3"], run: () => showTab("notes", true) },
+  { group: "Page", name: "Another pane on this trace", keys: ["|"], run: split },
+  ...EXPORTS.map(([name, run]) => ({ group: "Save", name, run })),
   { group: "Page", name: "Legend: dim values, hide types", keys: ["1"], pointer: "click in the legend", run: () => showTab("legend", true) },
   { group: "Page", name: "Statistics of the interval", keys: ["2"], run: () => showTab("times", true) },
   { group: "Page", name: "Side panel", keys: ["l"], run: toggleSide },
@@ -100,6 +118,8 @@ export function listenToKeys() {
   document.addEventListener("keydown", (event) => {
     const field = /** @type {HTMLElement} */ (event.target).closest("input, dialog, [role=menu]");
     const key = keyOf(event);
+    // In a field these undo what was typed.
+    if (field && /^Ctrl\+[zZy]$/.test(key)) return;
     if (field && !(key.startsWith("Ctrl+") && !field.closest("dialog"))) return;
     const action = byKey.get(key);
     if (!action?.run) return;

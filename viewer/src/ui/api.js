@@ -1,5 +1,7 @@
 // Questions to the server. Of each kind only the newest matters: asking again drops the one before.
 
+import { filtersOn, trace } from "./view.js";
+
 /** @type {Map<string, AbortController>} */
 const running = new Map();
 let busy = 0;
@@ -9,6 +11,23 @@ let onBusy = () => {};
 /** @param {(busy: boolean) => void} handler */
 export function watchBusy(handler) {
   onBusy = handler;
+}
+
+/** A question as the server reads it: about this trace, behind the filters that act. @param {Record<string, unknown>} ask */
+export function about(ask) {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries({ trace: trace || "", filters: filtersOn(), ...ask })) {
+    if (value !== null && value !== undefined && value !== "") query.set(name, String(value));
+  }
+  return query;
+}
+
+/** Tells the server something. @param {string} what the route @param {unknown} body @returns {Promise<any>} */
+export async function tell(what, body) {
+  const response = await fetch(`api/${what}?${about({ filters: "" })}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+  const answer = await response.json().catch(() => ({ error: `the server answered ${response.status}` }));
+  if (!response.ok) throw new Refused(answer.error);
+  return answer;
 }
 
 /** An answer that says what is wrong. */
@@ -23,10 +42,7 @@ export async function ask(what, ask = {}, purpose = what) {
   running.get(purpose)?.abort();
   const control = new AbortController();
   running.set(purpose, control);
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(ask)) {
-    if (value !== null && value !== undefined && value !== "") query.set(name, String(value));
-  }
+  const query = about(ask);
   busy += 1;
   onBusy(busy > 0);
   try {

@@ -1,10 +1,12 @@
 // What hands do to the rows: fold, pin, hide, move, look for names. Each is a step of the history, so that Back undoes it.
 
+import { add, addFilter, quoted, replace, take } from "./chain.js";
 import { byId, make } from "./dom.js";
 import { drag } from "./drag.js";
 import { menu } from "./menu.js";
 import { layout, rowOf } from "./rows.js";
-import { focus, focusedRow, listenToRows } from "./tree.js";
+import { note } from "./status.js";
+import { focus, focusedRow, listenToRows, selected, showSelection } from "./tree.js";
 import { state } from "./over.js";
 import { changed, keep, remember, toggle, view } from "./view.js";
 
@@ -16,7 +18,7 @@ let choose = () => {};
 /** @param {(id: string) => void} inspect opens the inspector */
 export function listen(inspect) {
   choose = inspect;
-  listenToRows({ fold, pin, hide, menu: rowMenu, choose: (row) => choose(`c${row.id}`), press: (event, row) => drag(event, row, () => (row.expandable ? fold(row) : choose(`c${row.id}`)), move) });
+  listenToRows({ fold, pin, hide, menu: rowMenu, choose: (row) => choose(`c${row.id}`), press: (event, row) => (event.ctrlKey || event.metaKey) ? select(row) : drag(event, row, () => (row.expandable ? fold(row) : choose(`c${row.id}`)), move) });
   const field = byId("names");
   field.value = view.names;
   field.addEventListener("input", () => {
@@ -104,6 +106,50 @@ export function resetRows() {
   step();
 }
 
+/** Takes a row into the selection, or out of it. @param {Row} row */
+function select(row) {
+  if (!selected.delete(row.id)) selected.add(row.id);
+  showSelection();
+  note(selected.size ? `${selected.size} row${selected.size === 1 ? "" : "s"} selected: G groups them` : "");
+}
+
+/** @param {Row[]} rows */
+const calls = (rows) => rows.map((row) => quoted(row.called)).join(", ");
+
+/** The selected rows with this one; it alone when it is not one of them. @param {Row} row */
+function meant(row) {
+  return selected.has(row.id) ? layout.rows.filter((one) => selected.has(one.id)) : [row];
+}
+
+/** One row for several. @param {Row[]} rows */
+function group(rows) {
+  const names = rows.map((row) => row.name);
+  const name = names.length > 3 ? `${names[0]} … ${names[names.length - 1]}` : names.join(" + ");
+  selected.clear();
+  add(`group ${calls(rows)} into ${quoted(name)}`);
+}
+
+/** The filter that made a group is taken away. @param {Row} row */
+function burst(row) {
+  const made = take((text) => text.startsWith("group ") && text.endsWith(` into ${quoted(row.name)}`)) || take((text) => text.startsWith("reuse "));
+  if (!made) note("This group was not made by a filter of this page");
+}
+
+/** `G`: groups what is selected, or bursts the row that is one. */
+export function groupOrBurst() {
+  const row = actedOn();
+  const rows = layout.rows.filter((one) => selected.has(one.id));
+  if (rows.length > 1) group(rows);
+  else if (row && row.members > 0) burst(row);
+  else note("Select rows first: Ctrl click their names");
+}
+
+/** @param {Row} row @param {string} key */
+function sort(row, key) {
+  const type = `sort ${quoted(row.type)} by `;
+  replace((text) => text.startsWith(type), () => type + key);
+}
+
 /** The rows among which a row can be moved, itself included. @param {Row} row */
 export function siblings(row) {
   const top = view.pinned.includes(row.id);
@@ -170,11 +216,28 @@ function rowMenu(row, at) {
     { name: "Hide", key: "h", act: () => hide(row) },
     { name: "Hide all others", act: () => isolate(row) },
     null,
+    ...groupItems(row),
+    { name: `Sort ${row.type} rows by name`, act: () => sort(row, "name") },
+    { name: `Sort ${row.type} rows by…`, act: () => addFilter(`sort ${quoted(row.type)} by `) },
+    null,
     ...(place > 0 ? [{ name: "Move up", key: "Alt ↑", act: () => move(row, all[place - 1]) }] : []),
     ...(place < all.length - 1 ? [{ name: "Move down", key: "Alt ↓", act: () => move(row, all[place + 2] ?? null) }] : []),
     ...(view.gone.size ? [{ name: `Show ${view.gone.size} hidden`, act: showHidden }] : []),
     { name: "Copy name", act: () => navigator.clipboard?.writeText(row.name) },
   ].filter((item, at, list) => item !== null || (at > 0 && list[at - 1] !== null && at < list.length - 1)));
+}
+
+/** What filters can do about a row. @param {Row} row @returns {import("./menu.js").Item[]} */
+function groupItems(row) {
+  const rows = meant(row);
+  const what = rows.length > 1 ? `${rows.length} selected rows` : row.name;
+  return [
+    rows.length > 1 ? { name: `Group ${what}`, key: "G", act: () => group(rows) } : { name: selected.has(row.id) ? "Unselect" : "Select", key: "Ctrl click", act: () => select(row) },
+    ...(row.members > 0 ? [{ name: `Burst into ${row.members}`, key: "G", act: () => burst(row) }] : []),
+    { name: `Filter: only ${what}`, act: () => { selected.clear(); add(`only container ${calls(rows)}`); } },
+    { name: `Filter: without ${what}`, act: () => { selected.clear(); add(`hide container ${calls(rows)}`); } },
+    { name: `Reuse rows of ended ${row.type}s`, act: () => add(`reuse ${quoted(row.type)}`) },
+  ];
 }
 
 /** @param {HTMLElement} button */

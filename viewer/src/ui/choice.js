@@ -7,6 +7,7 @@ import { facts, learn } from "./facts.js";
 import { fillInspector } from "./inspector.js";
 import { state } from "./over.js";
 import { reveal, rowOf } from "./rows.js";
+import { followSource, openSource } from "./source.js";
 import { note } from "./status.js";
 import { changed, keep, length, show, view } from "./view.js";
 
@@ -15,13 +16,16 @@ export async function open(id) {
   const all = await facts(id, "choose").catch(() => undefined);
   if (!all) return;
   view.chosen = id;
+  state.kept = [];
   note("");
-  fillInspector(all, { close, go: visit, zoom: zoomToChosen, walk, light: (one) => { state.lit = one ? [one] : []; changed("choice"); } });
+  fillInspector(all, { close, go: visit, zoom: zoomToChosen, walk, source: () => openSource(id), light: (one) => { state.lit = one ? [one] : []; changed("choice"); } });
   keep(true);
   changed("choice");
+  followSource();
 }
 
 export function close() {
+  state.kept = [];
   if (view.chosen === null) return;
   view.chosen = null;
   byId("inspector").hidden = true;

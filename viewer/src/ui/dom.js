@@ -45,6 +45,13 @@ export function sized(canvas, width, height) {
   return context;
 }
 
+/** Lets the browser save a file. @param {string} name @param {Blob} what */
+export function save(name, what) {
+  const link = make("a", { href: URL.createObjectURL(what), download: name });
+  link.click();
+  window.setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
 /** Device pixels per CSS pixel. */
 export function density() {
   return Math.min(4, Math.max(1, window.devicePixelRatio || 1));

@@ -16,6 +16,11 @@ export async function facts(id, purpose = "point") {
   return known.get(id);
 }
 
+/** What was known, behind other filters. */
+export function forgetFacts() {
+  known.clear();
+}
+
 /** @param {any} answer */
 export function learn(answer) {
   if (known.size > 2000) known.clear();

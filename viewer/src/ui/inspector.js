@@ -9,14 +9,14 @@ const LISTED = 12;
 
 /**
  * @param {any} facts
- * @param {{ close: () => void, go: (id: string) => void, zoom: () => void, walk: (by: number, same: boolean) => void, light: (id: string | null) => void }} act
+ * @param {{ close: () => void, go: (id: string) => void, zoom: () => void, walk: (by: number, same: boolean) => void, source: () => void, light: (id: string | null) => void }} act
  */
 export function fillInspector(facts, act) {
   const list = make("dl");
   /** @type {[string, string][]} */
   const all = [...pairs(facts), ["In", facts.containers.join(" › ")], ["Kind", facts.types.join(" › ")]];
   if (facts.to > facts.from) all.unshift(["Duration", duration(facts.to - facts.from)]);
-  for (const [name, text] of all) list.append(make("dt", { text: name }), make("dd", {}, make("span", { text }), copier(`Copy ${name}`, () => text)));
+  for (const [name, text] of all) list.append(make("dt", { text: name }), make("dd", {}, name === "Source" ? make("button", { type: "button", class: "link", text, title: "Show the source  s", onclick: act.source }) : make("span", { text }), copier(`Copy ${name}`, () => text)));
   const everything = () => [["Name", facts.name], ...all].map(([name, value]) => `${name}\t${value}`).join("\n");
   const step = (/** @type {string} */ what, /** @type {string} */ sign, /** @type {string} */ key, /** @type {number} */ by) =>
     make("button", { class: "icon-button", type: "button", "aria-label": what, title: `${what}  ${key}`, text: sign, onclick: () => act.walk(by, false) });

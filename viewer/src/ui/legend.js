@@ -1,8 +1,12 @@
 // The legend, which counts and filters: a click dims a value or hides a type.
 
 import { ask } from "./api.js";
+import { add, addFilter, quoted, replace } from "./chain.js";
 import { byId, make } from "./dom.js";
 import { duration, grouped, percent } from "./format.js";
+import { findText } from "./find.js";
+import { menu } from "./menu.js";
+import { layout } from "./rows.js";
 import { changed, remember, toggle, view } from "./view.js";
 
 /** @type {Map<number, { name: string, color: string }>} values by number, for names of mixtures */
@@ -44,19 +48,19 @@ function states(group) {
     bar.append(part);
     const chip = make("span", { class: "chip", color: entry.color });
     const what = `${duration(entry.nanos)} over ${grouped(group.containers)} containers`;
-    entries.push(button(`v${entry.value}`, view.dimmed, entry.value, chip, entry.name, percent(entry.share), `${what}; click to dim`));
+    entries.push(button(`v${entry.value}`, view.dimmed, entry.value, chip, entry.name, percent(entry.share), `${what}; click to dim`, undefined, () => valueItems(group, entry.name)));
   }
   const many = `${grouped(group.containers)} row${group.containers === 1 ? "" : "s"}`;
-  return make("div", { class: "group" }, make("h2", {}, group.name, make("small", { text: many })), bar, ...entries);
+  return make("div", { class: "group" }, make("h2", {}, group.name, make("small", { text: many }), more(group.name, () => typeItems(group))), bar, ...entries);
 }
 
 /** A type of links or events with its values. @param {any} group */
 function several(group) {
   const total = { ...group.entries[0], name: "All", count: group.entries.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + one.count, 0) };
   const values = group.entries.map((/** @type {any} */ entry) =>
-    button(`v${entry.value}`, view.dimmed, entry.value, sign(group.kind, entry.color), entry.name, grouped(entry.count), "click to dim"));
+    button(`v${entry.value}`, view.dimmed, entry.value, sign(group.kind, entry.color), entry.name, grouped(entry.count), "click to dim", undefined, () => valueItems(group, entry.name)));
   const all = type(group, total);
-  all.classList.add("total");
+  all.firstElementChild?.classList.add("total");
   return make("div", { class: "group" }, make("h2", {}, group.name), ...values, all);
 }
 
@@ -82,15 +86,71 @@ function type(group, entry) {
     for (const ty of group.types) toggle(view.hidden, ty);
     remember();
     changed("rows");
-  });
+  }, () => typeItems(group));
+}
+
+/** Okabe and Ito's colours, which people with any colour vision can tell apart. @type {[string, string][]} */
+const COLORS = [["Sky blue", "#56b4e9"], ["Orange", "#e69f00"], ["Green", "#009e73"], ["Vermilion", "#d55e00"], ["Blue", "#0072b2"], ["Purple", "#cc79a7"], ["Yellow", "#f0e442"], ["Grey", "#969696"]];
+
+/** @param {string} what values, or `of` and a type @returns {import("./menu.js").Item[]} */
+function colorItems(what) {
+  const paint = (/** @type {string} */ color) => replace((text) => text.startsWith("color ") && text.endsWith(` ${what}`), () => `color ${color} ${what}`);
+  const other = () => {
+    const input = make("input", { type: "color", oninput: () => paint(input.value) });
+    input.click();
+  };
+  return [...COLORS.map(([name, color]) => ({ name, color, act: () => paint(color) })), { name: "Another colour…", act: other }];
+}
+
+/** What can be done about a value. @param {any} group @param {string} name @returns {import("./menu.js").Item[]} */
+function valueItems(group, name) {
+  const of = `of ${quoted(group.name)}`;
+  const what = `${quoted(name)} ${of}`;
+  const rows = [...new Set(layout.rows.filter((row) => row.strips.some((strip) => strip.name === group.name)).map((row) => row.type))];
+  const bright = () => replace((text) => text.startsWith("bright ") && text.endsWith(` ${of}`), (old) => (old ? `${old.slice(0, -of.length - 1)}, ${what}` : `bright ${what}`));
+  return [
+    { name: `Only ${name}`, act: () => add(`only value ${what}`) },
+    { name: `Without ${name}`, act: () => add(`hide value ${what}`) },
+    { name: `${name} bright, all else grey`, act: bright },
+    { name: "Colour…", act: () => menu(`Colour of ${name}`, /** @type {HTMLElement} */ (byId("legend")).getBoundingClientRect(), colorItems(what)) },
+    null,
+    ...(group.kind === "state" ? rows.slice(-1).map((type) => ({ name: `Sort ${type} rows by its time`, act: () => replace((text) => text.startsWith(`sort ${quoted(type)} by `), () => `sort ${quoted(type)} by time ${what} descending`) })) : []),
+    ...(group.kind === "event" ? [] : [{ name: "Count at each moment per…", act: () => addFilter(`count ${what} per `) }]),
+    { name: `Find ${name}`, act: () => findText(name) },
+  ];
+}
+
+/** What can be done about a type. @param {any} group @returns {import("./menu.js").Item[]} */
+function typeItems(group) {
+  const name = quoted(group.name);
+  const isHidden = group.types.every((/** @type {number} */ ty) => view.hidden.has(ty));
+  return [
+    { name: isHidden ? `Show ${group.name}` : `Hide ${group.name}`, act: () => { for (const ty of group.types) isHidden ? view.hidden.delete(ty) : view.hidden.add(ty); remember(); changed("rows"); } },
+    { name: `Filter: only ${group.name}`, act: () => add(`only type ${name}`) },
+    { name: `Filter: without ${group.name}`, act: () => add(`hide type ${name}`) },
+    { name: "Colour…", act: () => menu(`Colour of ${group.name}`, /** @type {HTMLElement} */ (byId("legend")).getBoundingClientRect(), colorItems(`of ${name}`)) },
+    null,
+    ...(group.kind === "variable" ? [{ name: "Sum over…", act: () => addFilter(`sum of ${name} per `) }, { name: "Mean over…", act: () => addFilter(`mean of ${name} per `) }] : []),
+    ...(group.kind === "state" || group.kind === "link" ? [{ name: "Count at each moment per…", act: () => addFilter(`count of ${name} per `) }, { name: "By duration…", act: () => addFilter(`only duration > 1ms of ${name}`) }] : []),
+    ...(group.kind === "variable" ? [] : [{ name: "By field…", act: () => addFilter("only where ") }]),
+  ];
+}
+
+/** The button of a menu. @param {string} name @param {() => import("./menu.js").Item[]} items */
+function more(name, items) {
+  return make("button", { type: "button", class: "more-button", "aria-label": `Filters for ${name}`, "aria-haspopup": "menu", title: "Filter, colour, sort", text: "⋯",
+    onclick: (/** @type {MouseEvent} */ event) => menu(name, /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect(), items()) });
 }
 
 /**
  * @param {string} key @param {Set<number>} set @param {number} member @param {Element} sign @param {string} name @param {string} amount
- * @param {string} title @param {() => void} [act]
+ * @param {string} title @param {() => void} [act] @param {() => import("./menu.js").Item[]} [items]
  */
-function button(key, set, member, sign, name, amount, title, act) {
+function button(key, set, member, sign, name, amount, title, act, items) {
   const click = act ?? (() => { toggle(set, member); remember(); changed("look"); });
-  return make("button", { class: "entry", type: "button", "aria-pressed": String(set.has(member)), title, "data-key": key, onclick: click },
-    sign, make("span", { class: "label", text: name }), make("span", { class: "amount", text: amount }));
+  const entry = make("button", { class: "entry", type: "button", "aria-pressed": String(set.has(member)), title, "data-key": key, onclick: click },
+    sign, make("span", { class: "label", text: name, title: name }), make("span", { class: "amount", text: amount }));
+  if (!items) return entry;
+  const line = make("div", { class: "line", oncontextmenu: (/** @type {MouseEvent} */ event) => { event.preventDefault(); menu(name, new DOMRect(event.clientX, event.clientY, 0, 0), items()); } }, entry, more(name, items));
+  return line;
 }

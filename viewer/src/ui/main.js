@@ -1,29 +1,37 @@
 // Puts the page together: opens the trace, and passes every change of the view to those who show it.
 
 import { listenToKeys } from "./actions.js";
-import { ask, Refused, watchBusy } from "./api.js";
+import { about, ask, Refused, watchBusy } from "./api.js";
 import * as arrange from "./arrange.js";
 import * as chart from "./chart.js";
-import { open as inspect, restore } from "./choice.js";
+import { listenToChain, tellChain } from "./chain.js";
+import { open as inspect, restore, visit as inspectAt } from "./choice.js";
 import { tellCrumbs } from "./crumbs.js";
 import { byId } from "./dom.js";
 import { edge, names } from "./edge.js";
+import { listenToEditor } from "./editor.js";
+import { listenToExport } from "./export.js";
+import { forgetFacts } from "./facts.js";
 import { listenToFind } from "./find.js";
 import { grouped, setOrigin } from "./format.js";
 import { listen } from "./gestures.js";
 import { fillHelp } from "./help.js";
 import { listenToInterval, tellInterval } from "./interval.js";
 import { tellMeasured } from "./measure.js";
-import { memorise, nameOf, recall } from "./memory.js";
+import { first, listenToMemory, nameOf } from "./memory.js";
 import { message, remarks, trouble } from "./message.js";
 import { listenToPalette } from "./palette.js";
 import { listenToPanel, refreshPanel, toggleSide } from "./panel.js";
 import { forgetPointed, repaint } from "./pointer.js";
-import { missing } from "./status.js";
+import { showNotes } from "./notes.js";
+import { inPane, listenToPanes } from "./pane.js";
+import { listenToSource } from "./source.js";
+import { missing, note } from "./status.js";
+import "./undo.js";
 import { dress, listenToTheme } from "./theme.js";
 import { listenToMinimap, paintOverview, paintWindow } from "./timeline.js";
 import { showRows } from "./tree.js";
-import { fit, looks, onChange, start, view, zoom } from "./view.js";
+import { filtersOn, fit, looks, onChange, start, view, zoom } from "./view.js";
 
 let panelTimer = 0;
 /** Whether the trace has anything to be drawn. */
@@ -36,7 +44,8 @@ async function open() {
   const summary = await ask("summary");
   setOrigin(summary.origin);
   const trace = nameOf(summary);
-  start(summary.duration, recall(trace), (rows) => memorise(trace, rows));
+  listenToMemory(trace);
+  start(summary.duration, first(trace, summary));
   const what = counts(summary);
   byId("name").textContent = summary.name;
   byId("name").title = `${summary.name}: ${what}`;
@@ -57,8 +66,10 @@ async function open() {
   // It is told of the first size, too.
   new ResizeObserver(resized).observe(byId("scroller"));
   message(empty ? "empty" : null);
+  if (inPane) toggleSide();
   tell();
-  await Promise.all([paintOverview(), refreshPanel(), restore()]);
+  await Promise.all([paintOverview(), refreshPanel(), restore(), showNotes()]);
+  listenToPanes(summary.duration);
 }
 
 /** @param {any} summary */
@@ -71,6 +82,7 @@ function counts(summary) {
 
 /** Says in words what is shown. */
 function tell() {
+  tellChain().catch(failed);
   tellInterval();
   tellCrumbs();
   tellMeasured();
@@ -93,12 +105,19 @@ function update(kind) {
     return;
   }
   forgetPointed();
+  if (filters !== filtersOn()) {
+    filters = filtersOn();
+    forgetFacts();
+    if (view.chosen) restore();
+  }
   if (kind === "rows") rows().catch(failed);
   else chart.refresh();
   if (kind !== "time") paintOverview().catch(failed);
   later(kind === "time" ? 120 : 0);
 }
 
+/** The filters that were asked for last. */
+let filters = "";
 /** @type {[number, number] | null} */
 let measured = null;
 
@@ -122,6 +141,10 @@ async function rows() {
 function controls() {
   listenToInterval();
   listenToPanel();
+  listenToChain();
+  listenToExport();
+  listenToSource((id) => inspectAt(id, true));
+  listenToEditor();
   listenToFind();
   listenToTheme();
   listenToPalette();
@@ -145,8 +168,10 @@ function controls() {
 
 /** Asks whether the server is there; when it has come back, the picture is asked for again. */
 async function ping() {
-  const answer = await fetch("api/ping");
+  const answer = await fetch(`api/ping?${about({ filters: "" })}`);
   if (!answer.ok) throw new Error("another server");
+  const { changed } = await answer.json();
+  if (changed) note(changed === "removed" ? "The trace has been removed; what is shown was read before" : "The trace has changed: start tumit view again to see it", true);
   if (gone) {
     gone = false;
     trouble(null);

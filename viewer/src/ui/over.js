@@ -16,11 +16,13 @@ export const state = {
   /** @type {[number, number] | null} */ choice: null,
   /** Where the pointer would snap to. @type {{ time: number, y: number } | null} */ snap: null,
   /** @type {string[]} */ lit: [],
+  /** What stays lit until something else is chosen. @type {string[]} */ kept: [],
   /** @type {string | null} */ main: null,
 };
 
 export function paintOver() {
-  const { x, choice, lit, main, snap } = state;
+  const { x, choice, main, snap } = state;
+  const lit = [...state.kept, ...state.lit];
   const { width, height } = chart.size();
   const context = sized(over, width, height);
   const accent = color("--accent");

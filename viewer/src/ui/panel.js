@@ -2,13 +2,14 @@
 
 import { byId } from "./dom.js";
 import { showFind } from "./find.js";
+import { showNotes } from "./notes.js";
 import { showLegend } from "./legend.js";
 import { showTimes } from "./times.js";
 
-/** @typedef {"legend" | "times" | "find"} Tab */
+/** @typedef {"legend" | "times" | "find" | "notes"} Tab */
 
 /** @type {Tab[]} */
-const TABS = ["legend", "times", "find"];
+const TABS = ["legend", "times", "notes", "find"];
 /** @type {Tab} */
 let shown = "legend";
 
@@ -28,7 +29,7 @@ export function listenToPanel() {
   });
 }
 
-/** @param {Tab} tab @param {boolean} [focus] also moves the keyboard there */
+/** @param {Tab} tab @param {boolean} [focus] also moves the keyboard there @returns {Promise<unknown>} done when it shows what there is */
 export function showTab(tab, focus = false) {
   shown = tab;
   if (byId("panel").hidden) toggleSide();
@@ -38,16 +39,16 @@ export function showTab(tab, focus = false) {
     button.tabIndex = one === tab ? 0 : -1;
     byId(one).hidden = one !== tab;
   }
-  refreshPanel();
-  if (!focus) return;
-  if (tab === "find") byId("find-field").select();
-  else byId(`tab-${tab}`).focus();
+  const filled = refreshPanel();
+  if (focus && tab === "find") byId("find-field").select();
+  else if (focus) byId(`tab-${tab}`).focus();
+  return filled;
 }
 
 /** Shows what the open tab says of the interval. @returns {Promise<unknown>} */
 export function refreshPanel() {
   if (shown === "legend") return showLegend();
-  return Promise.all([showLegend(), shown === "times" ? showTimes() : showFind()]);
+  return Promise.all([showLegend(), shown === "times" ? showTimes() : shown === "notes" ? showNotes() : showFind()]);
 }
 
 export function toggleSide() {

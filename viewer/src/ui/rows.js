@@ -5,7 +5,7 @@ import { byId } from "./dom.js";
 /**
  * @typedef {{ kind: string, name: string, y: number, height: number, bounds: [string, string] | null }} Strip with its largest and least value
  * @typedef {{ id: number, name: string, type: string, depth: number, y: number, height: number, expandable: boolean, folded: boolean,
- *   pinned: boolean, above: number[], strips: Strip[] }} Row
+ *   pinned: boolean, above: number[], strips: Strip[], called: string, members: number }} Row with what filters call it, and how many it stands for
  * @typedef {{ id: number, name: string, path: string[], above: number[] }} Place
  * @typedef {{ height: number, pinned: number, rows: Row[], gone: Place[] }} Rows
  */

@@ -4,6 +4,7 @@ import { ask } from "./api.js";
 import { byId, color, density, sized } from "./dom.js";
 import { drawScene } from "./draw.js";
 import { date, duration, ruler } from "./format.js";
+import { notes } from "./noted.js";
 import { length, looks, pan, show, view } from "./view.js";
 
 /** @type {HTMLElement} */ const minimap = byId("minimap");
@@ -28,6 +29,15 @@ export function paintRuler(pointer, choice) {
     context.fillText(label, Math.min(Math.max(x, half + 1), width - half - 1), height - 11);
   }
   const nanos = (view.to - view.from) / Math.max(width, 1);
+  context.fillStyle = color("--accent");
+  for (const note of notes) {
+    const x = (note.from - view.from) / nanos;
+    context.beginPath();
+    context.moveTo(x, height - 1);
+    context.lineTo(x - 4, height - 9);
+    context.lineTo(x + 4, height - 9);
+    context.fill();
+  }
   const time = (/** @type {number} */ x) => view.from + x * nanos;
   if (view.measured && !choice) {
     const [a, b] = view.measured.map((at) => (at - view.from) / nanos).sort((one, other) => one - other);

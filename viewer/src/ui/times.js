@@ -1,14 +1,28 @@
-// Statistics of the interval, or of what is measured: time, share and number per value, in tables that can be sorted.
+// Statistics of the interval, or of what is measured: tables that can be sorted, and charts. What is shown can be taken along as CSV or JSON.
 
 import { ask } from "./api.js";
+import { columns, curves, histogram, matrix, pie } from "./charts.js";
 import { visit } from "./choice.js";
-import { byId, make } from "./dom.js";
-import { duration, grouped, percent } from "./format.js";
+import { byId, make, save } from "./dom.js";
+import { date, duration, grouped, percent } from "./format.js";
 import { rowOf } from "./rows.js";
-import { view } from "./view.js";
+import { show, view } from "./view.js";
 
 /** @typedef {{ value: number, name: string, color: string, nanos: number, share: number, count: number | null, mean: number | null,
  *   longest: { nanos: number, id: string } | null }} Line */
+
+/** Ways to show, and the question that each asks. @type {Record<string, [string, string]>} */
+const FORMS = {
+  table: ["Table", "times"], pie: ["Pie", "times"], columns: ["Columns", "times"], durations: ["Durations", "times"], matrix: ["Matrix", "matrix"], curves: ["Over time", "profile"],
+  variables: ["Variables", "variables"],
+};
+let form = "table";
+/** Whether charts show shares, not values. */
+let shares = true;
+/** What a matrix shows. @type {"count" | "size" | "nanos"} */
+let amount = "count";
+/** The type and value whose durations are shown. @type {{ ty: number, value: number | null } | null} */
+let chosen = null;
 
 /** Columns: title, and what is sorted by. @type {[string, (line: Line) => number | string][]} */
 const COLUMNS = [
@@ -24,26 +38,122 @@ let order = [1, true];
 /** @type {any} */
 let last = null;
 
-/** Asks for the tables, and shows them. */
+/** Asks for what the form shows. */
 export async function showTimes() {
   const [from, to] = view.measured ?? [view.from, view.to];
   const within = view.chosen?.startsWith("c") ? view.chosen : null;
-  const answer = await ask("times", { from, to: Math.max(to, from + 1), id: within, theme: document.documentElement.dataset.theme });
+  const part = { from, to: Math.max(to, from + 1), id: within, theme: document.documentElement.dataset.theme };
+  const wanted = form;
+  const answer = await ask(FORMS[form][1], part, "statistics");
   if (!answer) return;
-  last = { ...answer, span: to - from, within };
+  if (wanted === "durations") await classes(answer, part);
+  if (wanted !== form) return;
+  last = { ...answer, from, span: to - from, within };
   fill();
+}
+
+/** The durations of the chosen type, else of the first. @param {any} answer @param {Record<string, any>} part */
+async function classes(answer, part) {
+  if (!answer.types.some((/** @type {any} */ type) => type.type === chosen?.ty)) chosen = null;
+  const { ty, value } = chosen ?? { ty: answer.types[0]?.type, value: null };
+  answer.histogram = ty === undefined ? undefined : await ask("histogram", { ...part, ty, value });
+}
+
+/** @param {string} next */
+export function setForm(next) {
+  form = next;
+  showTimes();
+}
+
+/** The buttons that choose what is shown, and how. */
+function controls() {
+  const forms = Object.entries(FORMS).map(([name, [title]]) => make("button", { type: "button", role: "radio", "aria-checked": String(form === name), "data-key": `form ${name}`, text: title, onclick: () => setForm(name) }));
+  const values = !["table", "variables", "curves"].includes(form) && make("label", { class: "check" }, make("input", { type: "checkbox", "data-key": "percent", ...(shares ? { checked: "" } : {}), onchange: () => { shares = !shares; fill(); } }), " percent");
+  return [
+    make("div", { class: "forms", role: "radiogroup", "aria-label": "Show as" }, ...forms),
+    make("p", { class: "taking" }, values, make("span", { class: "gap" }), make("button", { type: "button", class: "quiet", "aria-label": "Save statistics as CSV", text: "CSV", onclick: () => take("csv") }), make("button", { type: "button", class: "quiet", "aria-label": "Save statistics as JSON", text: "JSON", onclick: () => take("json") })),
+  ];
 }
 
 function fill() {
   const what = view.measured ? "measured" : "shown";
   const row = last.within ? rowOf(Number(last.within.slice(1))) : undefined;
   const where = last.within ? ` within ${row?.name ?? "the chosen container"}` : "";
-  const heading = make("p", { class: "hint", text: `${duration(last.span)} ${what}${where}. ${last.within ? "" : "Choose a container to see it alone."}` });
-  const tables = last.types.map(table);
-  if (tables.length === 0) tables.push(make("p", { class: "hint", text: "There are no states in it." }));
+  const heading = make("p", { class: "hint", text: `${duration(last.span)} ${what}${where}. ${last.within || form === "matrix" ? "" : "Choose a container to see it alone."}` });
+  const parts = last.types.map(BODIES[form]).filter(Boolean);
+  if (parts.length === 0) parts.push(make("p", { class: "hint", text: `There are no ${{ matrix: "links", variables: "variables" }[form] ?? "states"} in it.` }));
   const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.key;
-  byId("times").replaceChildren(heading, ...tables);
+  byId("times").replaceChildren(...controls(), heading, ...parts);
+  byId("times").dataset.form = form;
   if (focused) /** @type {HTMLElement | null} */ (byId("times").querySelector(`[data-key="${focused}"]`))?.focus();
+}
+
+/** @type {Record<string, (type: any) => HTMLElement | null>} */
+const BODIES = {
+  table, pie: (type) => titled(type, pie(`Shares of ${type.name}`, slices(type))), columns: (type) => titled(type, columns(`Times of ${type.name}`, slices(type))),
+  durations: (type) => last.types.indexOf(type) === 0 ? durations() : null,
+  matrix: (type) => titled(type, ...(type.cells ? [
+    make("div", { class: "forms", role: "radiogroup", "aria-label": `Amount of ${type.name}` }, .../** @type {["count" | "size" | "nanos", string][]} */ ([["count", "Number"], ["nanos", "Time"], ...(type.field ? [["size", type.field]] : [])]).map(([name, title]) =>
+      make("button", { type: "button", role: "radio", "aria-checked": String(amount === name), "data-key": `amount ${name}`, text: title, onclick: () => { amount = name; fill(); } }))),
+    matrix(type, amount === "size" && !type.field ? "count" : amount, shares, (id) => visit(id, true)),
+  ] : [make("p", { class: "hint", text: `${grouped(type.total)} are too many to be looked at one by one: take a part.` })])),
+  curves: (type) => titled(type, curves(`Shares of ${type.name} over time`, type.curves, (at) => { const middle = last.from + at * last.span; show(middle - last.span / 8, middle + last.span / 8, true); })),
+  variables: (type) => titled(type, make("dl", { class: "facts" }, make("dt", { text: "Mean" }), make("dd", { text: figure(type.mean) }), ...extreme("Least", type, type.min), ...extreme("Largest", type, type.max))),
+};
+
+/** @param {number} value */
+const figure = (value) => Number.isInteger(value) ? grouped(value) : String(Number(value.toPrecision(5)));
+
+/** An extreme leads to where it is first reached. @param {string} what @param {any} type @param {any} place */
+function extreme(what, type, place) {
+  const go = async () => {
+    const span = view.to - view.from;
+    await visit(`c${place.container}`);
+    show(place.at - span / 8, place.at + span / 8, true);
+  };
+  const text = `${figure(place.value)} at ${date(place.at, last.span / 1000)} in ${place.name}`;
+  return [make("dt", { text: what }), make("dd", {}, make("button", { type: "button", text, "aria-label": `Go to the ${what.toLowerCase()} ${type.name}: ${text}`, onclick: go }))];
+}
+
+/** @param {any} type @param {...(Node | false | null)} body */
+function titled(type, ...body) {
+  return make("section", { class: "times" }, make("h2", {}, type.name), ...body);
+}
+
+/** @param {any} type @returns {import("./charts.js").Part[]} */
+function slices(type) {
+  const parts = type.rows.map((/** @type {any} */ one) => ({ name: one.name, color: one.color, size: one.nanos, text: shares ? percent(one.share) : duration(one.nanos), act: one.longest ? () => visit(one.longest.id, true) : undefined }));
+  if (type.none > 0 && type.lived > 0) parts.push({ name: "none", color: null, size: type.none, text: shares ? percent(type.none / type.lived) : duration(type.none) });
+  return parts;
+}
+
+/** The histogram, with what can be chosen. */
+function durations() {
+  const here = chosen ?? { ty: last.types[0].type, value: null };
+  const options = last.types.flatMap((/** @type {any} */ type) => [{ ty: type.type, value: null, name: `All ${type.name}`, color: "var(--accent)" }, ...type.rows.map((/** @type {any} */ one) => ({ ty: type.type, value: one.value, name: `${type.name}: ${one.name}`, color: one.color }))]);
+  const at = options.findIndex((/** @type {any} */ one) => one.ty === here.ty && one.value === here.value);
+  const select = make("select", { "aria-label": "Durations of", "data-key": "durations", onchange: () => { const { ty, value } = options[select.selectedIndex]; chosen = { ty, value }; showTimes(); } }, ...options.map((/** @type {any} */ one, /** @type {number} */ place) => make("option", { text: one.name, ...(place === at ? { selected: "" } : {}) })));
+  const { classes, total } = last.histogram ?? {};
+  return make("section", { class: "times" }, select, classes
+    ? histogram(`Durations of ${options[at]?.name}`, classes, options[at]?.color ?? "var(--accent)", shares, (id) => visit(id, true))
+    : make("p", { class: "hint", text: `${grouped(total ?? 0)} are too many to be looked at one by one: take a part.` }));
+}
+
+/** Saves what is shown. @param {"csv" | "json"} format */
+function take(format) {
+  /** @type {Record<string, unknown>[]} */
+  const rows = last.types.flatMap((/** @type {any} */ type) => {
+    const own = { type: type.name };
+    if (form === "matrix") return (type.cells?.cells ?? []).map((/** @type {any} */ cell) => ({ ...own, from: type.cells.sides[cell.from], to: type.cells.sides[cell.to], count: cell.count, nanoseconds: cell.nanos, size: cell.size, longest_ns: cell.longest?.nanos }));
+    if (form === "curves") return type.curves.flatMap((/** @type {any} */ one) => one.shares.map((/** @type {number} */ share, /** @type {number} */ at) => ({ ...own, value: one.name, from_ns: Math.round(last.from + (at / one.shares.length) * last.span), share })));
+    if (form === "variables") return [{ ...own, mean: type.mean, min: type.min.value, min_at_ns: type.min.at, min_in: type.min.name, max: type.max.value, max_at_ns: type.max.at, max_in: type.max.name }];
+    if (form === "durations") return last.types.indexOf(type) > 0 ? [] : (last.histogram?.classes ?? []).map((/** @type {any} */ one) => ({ from_ns: one.from, to_ns: one.to, count: one.count, nanoseconds: one.nanos, longest_ns: one.longest?.nanos }));
+    return type.rows.map((/** @type {any} */ one) => ({ ...own, value: one.name, nanoseconds: one.nanos, share: one.share, count: one.count, longest_ns: one.longest?.nanos }));
+  });
+  const heads = Object.keys(rows[0] ?? {});
+  const cell = (/** @type {unknown} */ value) => { const text = String(value ?? ""); return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text; };
+  const text = format === "json" ? `${JSON.stringify(rows, null, 1)}\n` : `${[heads, ...rows.map((row) => heads.map((head) => cell(row[head])))].map((line) => line.join(",")).join("\n")}\n`;
+  save(`statistics-${form}.${format}`, new Blob([text], { type: format === "json" ? "application/json" : "text/csv" }));
 }
 
 /** @param {any} type */

@@ -7,6 +7,14 @@ import { view } from "./view.js";
 
 /** The container whose row has the keyboard's attention. @type {number | null} */
 let current = null;
+/** Rows that are selected, to be filtered together. @type {Set<number>} */
+export const selected = new Set();
+
+/** Shows which rows are selected. */
+export function showSelection() {
+  for (const box of byId("tree").querySelectorAll("[role=row]")) box.setAttribute("aria-selected", String(selected.has(Number(/** @type {HTMLElement} */ (box).dataset.id))));
+}
+
 /** The part of the heights for which rows exist. */
 let drawn = [0, 0];
 /** @type {{ fold: (row: import("./rows.js").Row) => void, menu: (row: import("./rows.js").Row, at: DOMRect) => void, press: (event: PointerEvent, row: import("./rows.js").Row) => void,
@@ -145,7 +153,7 @@ function element(row, place) {
     {
       class: `row${row.expandable ? " group" : ""}${row.pinned ? " pinned" : ""}${pinned ? " pin" : ""}`, role: "row", "aria-level": row.depth + 1, "aria-label": row.name,
       "aria-rowindex": place + 1, "aria-expanded": row.expandable ? String(!row.folded) : null, "aria-description": pinned ? "pinned" : null,
-      tabindex: row.id === current ? 0 : -1, "data-id": row.id, title: `${row.type} · ${where ? `${where} › ` : ""}${row.name}`,
+      "aria-selected": selected.size ? String(selected.has(row.id)) : null, tabindex: row.id === current ? 0 : -1, "data-id": row.id, title: `${row.type} · ${where ? `${where} › ` : ""}${row.name}`,
     },
     turn,
     make("span", { class: "label", role: "gridcell" }, ...marked(row.name), above.length > 0 && make("i", { text: above[above.length - 1] })),

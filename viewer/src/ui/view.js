@@ -12,6 +12,7 @@
  * @property {string} names text that the names of the rows have in them
  * @property {Set<number>} dimmed values
  * @property {Set<number>} hidden types
+ * @property {[string, boolean][]} filters expressions, and whether they act
  * @property {string | null} chosen the entity in the inspector
  * @property {[number, number] | null} measured two dates
  * @typedef {"time" | "rows" | "look" | "choice"} Change
@@ -20,7 +21,7 @@
 /** @type {View} */
 export const view = {
   from: 0, to: 1, level: null, toggled: new Set(), pinned: [], gone: new Set(), moved: [], names: "", dimmed: new Set(), hidden: new Set(),
-  chosen: null, measured: null,
+  filters: [], chosen: null, measured: null,
 };
 
 /** The zooms that led here, from the widest: each holds the next. @type {[number, number][]} */
@@ -31,8 +32,34 @@ const listeners = [];
 let timer = 0;
 /** What is typed into the address by hand has come from elsewhere; all else is ours. */
 let written = "";
-/** @type {(rows: string) => void} */
-let save = () => {};
+/** @type {((rows: string) => void)[]} */
+const keepers = [];
+
+/** @param {(rows: string) => void} keeper told how the rows look, whenever that may have changed */
+export function onKept(keeper) {
+  keepers.push(keeper);
+}
+
+function save() {
+  const rows = rowsPart();
+  keepers.forEach((keeper) => keeper(rows));
+}
+
+/** Which of the server's traces this page shows. */
+export const trace = Number(new URLSearchParams(location.search).get("trace") ?? 0);
+
+/** The filters that act, as the server takes them. */
+export function filtersOn() {
+  const on = view.filters.filter((one) => one[1]).map((one) => one[0]);
+  return on.length ? JSON.stringify(on) : "";
+}
+
+/** Dresses the rows as they were. @param {string} rows */
+export function dress(rows) {
+  readRows(new URLSearchParams(rows));
+  keep();
+  changed("rows");
+}
 
 /** @param {(kind: Change) => void} listener */
 export function onChange(listener) {
@@ -42,6 +69,14 @@ export function onChange(listener) {
 /** @param {Change} kind */
 export function changed(kind) {
   listeners.forEach((listener) => listener(kind));
+}
+
+/** How far traces beside this one reach. */
+let reached = 0;
+
+/** Lets the view go as far as another trace does. @param {number} duration */
+export function reach(duration) {
+  reached = duration;
 }
 
 /** Length of the trace. */
@@ -56,21 +91,20 @@ export function crumbs() {
 
 /**
  * @param {number} duration @param {string} remembered how the rows were when the trace was last looked at
- * @param {(rows: string) => void} remember
  */
-export function start(duration, remembered, remember) {
+export function start(duration, remembered) {
   whole = duration;
   const here = location.hash.slice(1);
   read(here || remembered);
   trail = history.state?.trail ?? nested([], [view.from, view.to]);
-  save = remember;
   if (!here) keep(true);
+  else save();
   window.addEventListener("popstate", (event) => {
     window.clearTimeout(timer);
     timer = 0;
     read(location.hash.slice(1));
     trail = event.state?.trail ?? nested([], [view.from, view.to]);
-    save(rowsPart());
+    save();
     changed("rows");
   });
 }
@@ -81,10 +115,11 @@ export function start(duration, remembered, remember) {
  */
 export function show(from, to, step = false) {
   const least = 20;
-  const span = Math.min(Math.max(to - from, least), whole * 1.5);
+  const far = Math.max(whole, reached);
+  const span = Math.min(Math.max(to - from, least), far * 1.5);
   const middle = (from + to) / 2;
   // A quarter of the picture may lie beyond the trace's ends.
-  const first = Math.min(Math.max(middle - span / 2, -span / 4), Math.max(whole - span * 0.75, -span / 4));
+  const first = Math.min(Math.max(middle - span / 2, -span / 4), Math.max(far - span * 0.75, -span / 4));
   const [a, b] = [Math.round(first), Math.round(first + span)];
   if (a === view.from && b === view.to) return;
   if (step) keep();
@@ -131,7 +166,7 @@ export function keep(instead = false) {
   else if ((location.hash || "#") !== address) history.pushState({ trail }, "", address);
   if (written !== address) {
     written = address;
-    save(rowsPart());
+    save();
     listeners.forEach((listener) => listener("choice"));
   }
 }
@@ -167,6 +202,7 @@ function rowsPart() {
     if (view[name].size) parts.set(name, [...view[name]].join(" "));
   }
   if (view.pinned.length) parts.set("pinned", view.pinned.join(" "));
+  if (view.filters.length) parts.set("filters", JSON.stringify(view.filters.map(([text, on]) => (on ? text : [text]))));
   if (view.moved.length) parts.set("moved", view.moved.map((pair) => pair.join("-")).join(" "));
   return String(parts);
 }
@@ -175,25 +211,43 @@ function rowsPart() {
 function read(address) {
   const parts = new URLSearchParams(address);
   const words = (/** @type {string} */ name) => (parts.get(name) ?? "").split(" ");
-  const numbers = (/** @type {string} */ name) => words(name).filter((text) => /^\d+$/.test(text)).map(Number);
   const times = /^(-?\d+)-(~?\d+)$/.exec(parts.get("t") ?? "");
   const [from, to] = times ? [Number(times[1]), Number(times[2].replace("~", "-"))] : [0, whole];
   [view.from, view.to] = from < to ? [from, to] : [0, whole];
+  view.names = parts.get("names") ?? "";
+  view.chosen = /^[cselv]\d+$/.exec(parts.get("chosen") ?? "")?.[0] ?? null;
+  const measured = words("measured").filter((text) => /^-?\d+$/.test(text)).map(Number);
+  view.measured = measured.length === 2 ? [measured[0], measured[1]] : null;
+  readRows(parts);
+}
+
+/** @param {URLSearchParams} parts */
+function readRows(parts) {
+  const words = (/** @type {string} */ name) => (parts.get(name) ?? "").split(" ");
+  const numbers = (/** @type {string} */ name) => words(name).filter((text) => /^\d+$/.test(text)).map(Number);
   const level = parts.get("level");
   view.level = level !== null && /^\d+$/.test(level) ? Number(level) : null;
   for (const name of SETS) view[name] = new Set(numbers(name));
   view.pinned = numbers("pinned");
   view.moved = words("moved").map((text) => /^(\d+)-(\d+)$/.exec(text)).filter((pair) => pair !== null).map((pair) => [Number(pair[1]), Number(pair[2])]);
-  view.names = parts.get("names") ?? "";
-  view.chosen = /^[cselv]\d+$/.exec(parts.get("chosen") ?? "")?.[0] ?? null;
-  const measured = words("measured").filter((text) => /^-?\d+$/.test(text)).map(Number);
-  view.measured = measured.length === 2 ? [measured[0], measured[1]] : null;
+  view.filters = readFilters(parts.get("filters") ?? "");
+}
+
+/** @param {string} text @returns {[string, boolean][]} */
+export function readFilters(text) {
+  try {
+    const all = JSON.parse(text || "[]");
+    return Array.isArray(all) ? all.map((one) => (Array.isArray(one) ? [String(one[0]), false] : [String(one), true])) : [];
+  } catch {
+    return [];
+  }
 }
 
 /** The part of a question that says what is drawn and how. */
 export function looks() {
   return {
     fill: document.querySelector(".scroller")?.clientHeight ?? 0,
+    filters: filtersOn(),
     theme: document.documentElement.dataset.theme,
     level: view.level,
     toggled: [...view.toggled].join(","),

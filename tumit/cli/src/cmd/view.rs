@@ -9,9 +9,9 @@ use anyhow::{Context, bail, ensure};
 use viewer::export::{self, Format};
 use viewer::filter::date;
 use viewer::layout::{Folds, Options, Outline};
-use viewer::query::{GlobalNanos, Interval, Summary, TimelineSource};
+use viewer::query::{GlobalNanos, Interval, TimelineSource};
 use viewer::scene::{DocumentOptions, document};
-use viewer::server::Server;
+use viewer::server::{Served, Server};
 use viewer::theme::ThemeKind;
 use viewer::{IndexChoice, OpenError, OpenOptions};
 
@@ -26,7 +26,9 @@ use crate::{spec_files, term};
 #[command(after_help = "\
 Examples:
   tumit view run.tmt                                     a page on this machine; its address is printed
-  tumit view run.paje --export timeline.svg              a picture, without a browser
+  tumit view before.tmt after.tmt                        both on one page, on one time axis, with a table of what differs
+  tumit view run.tmt --source src                        what was recorded beside the lines that did it
+  tumit view run.paje --export timeline.svg              a picture, without a browser; .html zooms
   tumit view run.paje --export a.svg --export a.png --from 0.2 --to 0.4 --theme dark --fold 1
   tumit view run.paje --filter 'only container Node 1, Node 2' --filter 'hide value Wait*' --export part.png
   tumit view run.paje --filter 'count computing of Activity per Node into Working threads' --export working.png
@@ -36,8 +38,9 @@ What is wrong with the trace is told on standard error; the rest is shown.
 Exit status: 0 done, 1 the trace has losses or faults (the rest was drawn), 2 could not run.
 Over ssh, the page is reached through a tunnel; the line to type is printed.")]
 pub(crate) struct Args {
-    /// A run folder (NAME.tmt) or a Pajé file, also of other tools
-    path: PathBuf,
+    /// A run folder (NAME.tmt) or a Pajé file, also of other tools; several are shown on one page, to be compared
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
 
     /// How clocks of different hosts are brought together
     #[arg(long, value_enum, default_value_t, help_heading = "Runs")]
@@ -60,7 +63,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     filters: ViewFilters,
 
-    /// Draw into this file instead of serving a page; .svg or .png, may be repeated
+    /// Draw into this file instead of serving a page; .svg, .png or .html, may be repeated
     #[arg(long, value_name = "FILE", help_heading = "Pictures")]
     export: Vec<PathBuf>,
     /// Start of the part to draw, as a date: seconds, or with a unit (ns, us, ms, s)
@@ -85,6 +88,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LEVEL", help_heading = "Pictures")]
     fold: Option<u32>,
 
+    /// Look in this folder for the source files that the trace names; may be repeated
+    #[arg(long, value_name = "DIR", conflicts_with = "export", help_heading = "Page")]
+    source: Vec<PathBuf>,
     /// Serve on this port of the loopback interface [default: any free one]
     #[arg(long, value_name = "PORT", conflicts_with = "export", help_heading = "Page")]
     port: Option<u16>,
@@ -119,30 +125,42 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         let Some(spec) = spec_files::compile(path)? else { return Ok(Status::InputHasMistakes) };
         options.rules = Some(spec);
     }
+    ensure!(
+        args.paths.len() == 1 || args.export.is_empty() && options.index == IndexChoice::Auto,
+        "--export and --index are for one trace; give them one at a time"
+    );
+    if let Some(folder) = args.source.iter().find(|folder| !folder.is_dir()) {
+        bail!("--source {}: there is no such folder", folder.display());
+    }
     let chain = args.filters.chain()?;
-    let bar = Bar::new(if args.path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
-    options.progress = bar.teller();
-    let opened = viewer::open(&args.path, &options);
-    drop(bar);
-    let source = match opened {
-        Ok(source) => source,
-        Err(OpenError::Convert(error)) if is_mistake(&error) => {
-            term::error(&error.into());
-            return Ok(Status::InputHasMistakes);
+    let mut served = Vec::new();
+    for path in &args.paths {
+        let bar = Bar::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
+        options.progress = bar.teller();
+        let opened = viewer::open(path, &options);
+        drop(bar);
+        let source = match opened {
+            Ok(source) => source,
+            Err(OpenError::Convert(error)) if is_mistake(&error) => {
+                term::error(&error.into());
+                return Ok(Status::InputHasMistakes);
+            }
+            Err(error) => return Err(error.into()),
+        };
+        for remark in source.summary().remarks {
+            term::note(&format!("tumit: {remark}"));
         }
-        Err(error) => return Err(error.into()),
-    };
-    let Summary { remarks, intact, .. } = source.summary();
-    for remark in remarks {
-        term::note(&format!("tumit: {remark}"));
+        // What is wrong with the filters is told here; the page gets the trace itself, so that they can be switched off.
+        let filtered = args.filters.apply(&chain, Arc::clone(&source))?;
+        if !args.export.is_empty() {
+            draw(args, filtered.as_ref(), &formats)?;
+            return Ok(if source.summary().intact { Status::Done } else { Status::InputHasMistakes });
+        }
+        let folders = args.source.clone();
+        served.push(Served { source, path: Some(path.clone()), filters: chain.clone(), folders });
     }
-    let source = args.filters.apply(&chain, source)?;
-    if args.export.is_empty() {
-        serve(args, source)?;
-        return Ok(Status::Done);
-    }
-    draw(args, source.as_ref(), &formats)?;
-    Ok(if intact { Status::Done } else { Status::InputHasMistakes })
+    serve(args, served)?;
+    Ok(Status::Done)
 }
 
 /// Draws the picture into each of the files.
@@ -161,7 +179,7 @@ fn draw(args: &Args, source: &dyn TimelineSource, formats: &[Format]) -> anyhow:
             width: f32::from(args.width),
             height: args.height.map(f32::from),
             resolution: scale,
-            titles: format == Format::Svg,
+            titles: format != Format::Png,
         };
         let scene = document(source, &outline, &options, of)?;
         let bytes = export::encode(&scene, format, scale)?;
@@ -185,11 +203,11 @@ fn part(args: &Args, extent: Interval) -> anyhow::Result<Interval> {
 }
 
 /// Serves the page until Ctrl-C.
-fn serve(args: &Args, source: Arc<dyn TimelineSource>) -> anyhow::Result<()> {
+fn serve(args: &Args, traces: Vec<Served>) -> anyhow::Result<()> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the server")?;
     runtime.block_on(async {
-        let server = Server::bind(source, args.port.unwrap_or(0)).await?;
+        let server = Server::serve(traces, args.port.unwrap_or(0)).await?;
         let url = server.url();
         announce(&url, server.address().port());
         if !args.no_open && term::is_interactive() && std::io::stdin().is_terminal() {

@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use self::ask::{Kind, Wanted};
-use super::{Answer, App, Ask, Failure, compute};
+use super::{Answer, App, Ask, Failure, Shown, compute};
 use crate::query::{
     ContainerId, EntityId, GlobalNanos, Interval, Lane, QueryError, TimelineSource, TypeId, TypeKind, ValueId,
 };
@@ -28,6 +28,7 @@ const READ: u64 = 500_000;
 /// What has been found so far.
 struct Search<'a> {
     source: &'a dyn TimelineSource,
+    origin: i64,
     wanted: &'a Wanted,
     interval: Interval,
     /// Values whose names fit.
@@ -42,14 +43,15 @@ struct Search<'a> {
 }
 
 pub(in crate::server) async fn find(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
-    compute(app, move |app| {
+    compute(app, ask, |app, ask| {
         let wanted = Wanted::parse(&ask.what).map_err(|text| Failure(StatusCode::BAD_REQUEST, text))?;
         let source = app.source.as_ref();
-        let interval = ask.interval(source)?;
+        let interval = ask.interval(app)?;
         let model = source.model();
         let values = model.values.iter().filter(|value| wanted.value(&value.name)).map(|value| value.id).collect();
         let mut search = Search {
             source,
+            origin: app.origin,
             wanted: &wanted,
             interval,
             values,
@@ -67,7 +69,7 @@ pub(in crate::server) async fn find(State(app): State<Arc<App>>, Query(ask): Que
 }
 
 impl Search<'_> {
-    fn run(&mut self, app: &App) -> Result<(), QueryError> {
+    fn run(&mut self, app: &Shown) -> Result<(), QueryError> {
         let places = places(app, self.wanted);
         let inside = |container: ContainerId| places.as_ref().is_none_or(|places| places.contains(&container));
         let model = self.source.model();
@@ -174,7 +176,7 @@ impl Search<'_> {
     }
 
     fn answer(&self) -> Value {
-        let origin = self.source.summary().extent.from.0;
+        let origin = self.origin;
         let hits = self.hits.iter().filter_map(|&(_, id)| {
             let facts = self.source.facts(id).ok()?;
             Some(json!({
@@ -195,7 +197,7 @@ impl Search<'_> {
 }
 
 /// The containers within those whose names were asked for; `None` when all fit.
-fn places(app: &App, wanted: &Wanted) -> Option<BTreeSet<ContainerId>> {
+fn places(app: &Shown, wanted: &Wanted) -> Option<BTreeSet<ContainerId>> {
     if wanted.places.is_empty() {
         return None;
     }

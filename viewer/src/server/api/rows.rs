@@ -3,18 +3,21 @@
 use std::sync::Arc;
 
 use axum::extract::{Query, State};
+use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-use super::{Answer, App, Ask, compute};
+use super::{Answer, App, Ask, Shown, compute};
+use crate::filter::tree;
 use crate::layout::StripKind;
-use crate::query::{ContainerId, TypeId};
+use crate::query::{ContainerId, ContainerInfo, TypeId};
 use crate::scene::number;
 
 pub(in crate::server) async fn rows(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
-    compute(app, move |app| {
+    compute(app, ask, |app, ask| {
         let layout = ask.layout(app);
         let model = app.source.model();
         let name = |ty: TypeId| model.types.get(ty.index()).map_or("", |ty| &ty.name);
+        let called = Called::new(app);
         let rows: Vec<Value> = layout
             .rows
             .iter()
@@ -36,6 +39,9 @@ pub(in crate::server) async fn rows(State(app): State<Arc<App>>, Query(ask): Que
                     "id": row.container.0,
                     "name": row.name,
                     "type": name(row.ty),
+                    // What the filters call it, and how many containers stand behind it.
+                    "called": called.of(row.container),
+                    "members": app.source.members(row.container).len(),
                     "depth": row.depth,
                     "pinned": row.pinned,
                     "above": above(app, row.container),
@@ -54,10 +60,38 @@ pub(in crate::server) async fn rows(State(app): State<Arc<App>>, Query(ask): Que
     .await
 }
 
+/// What filters call containers: by name, or by path when several have the name.
+struct Called {
+    list: Arc<Vec<ContainerInfo>>,
+    positions: FxHashMap<ContainerId, usize>,
+    names: FxHashMap<String, u32>,
+}
+
+impl Called {
+    fn new(app: &Shown) -> Self {
+        let list = app.source.containers();
+        let mut names = FxHashMap::default();
+        for info in list.iter() {
+            *names.entry(info.name.clone()).or_default() += 1;
+        }
+        Self { positions: tree::positions(&list), list, names }
+    }
+
+    fn of(&self, container: ContainerId) -> String {
+        let Some(&at) = self.positions.get(&container) else { return String::new() };
+        let name = &self.list[at].name;
+        if self.names.get(name).is_some_and(|&count| count > 1) {
+            tree::path(&self.list, at).join("/")
+        } else {
+            name.clone()
+        }
+    }
+}
+
 /// Containers with a text in their names, in any case: the first of them, and how many there are.
 pub(in crate::server) async fn containers(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
     const MOST: usize = 30;
-    compute(app, move |app| {
+    compute(app, ask, |app, ask| {
         let wanted = ask.what.trim().to_lowercase();
         let all = app.source.containers();
         let found: Vec<ContainerId> = all
@@ -72,7 +106,7 @@ pub(in crate::server) async fn containers(State(app): State<Arc<App>>, Query(ask
 }
 
 /// A container with its name and what it stands in.
-fn place(app: &App, container: ContainerId) -> Option<Value> {
+fn place(app: &Shown, container: ContainerId) -> Option<Value> {
     let name = app.outline.name(container)?;
     let mut path: Vec<&str> =
         app.outline.above(container).into_iter().filter_map(|above| app.outline.name(above)).collect();
@@ -81,6 +115,6 @@ fn place(app: &App, container: ContainerId) -> Option<Value> {
 }
 
 /// The numbers of the containers above one.
-fn above(app: &App, container: ContainerId) -> Vec<u32> {
+fn above(app: &Shown, container: ContainerId) -> Vec<u32> {
     app.outline.above(container).iter().map(|container| container.0).collect()
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::{Query, State};
 use serde_json::{Value, json};
 
-use super::{Answer, App, Ask, compute};
+use super::{Answer, App, Ask, Shown, compute};
 use crate::query::{ContainerId, EntityId, Interval, Lane, QueryError, TimelineSource, TypeId, TypeKind, ValueId};
 use crate::scene::wire::{self, entity};
 use crate::stats;
@@ -16,9 +16,9 @@ use crate::theme::Theme;
 const COUNTED: u64 = 1_000_000;
 
 pub(in crate::server) async fn times(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
-    compute(app, move |app| {
+    compute(app, ask, |app, ask| {
         let source = app.source.as_ref();
-        let interval = ask.interval(source)?;
+        let interval = ask.interval(app)?;
         let within = match wire::parse_entity(&ask.id) {
             Some(EntityId::Container(container)) => container,
             None if ask.id.is_empty() => ContainerId::ROOT,
@@ -67,7 +67,7 @@ fn look(
 
 /// The rows of one state type; nothing where no container has it.
 fn state_type(
-    app: &App,
+    app: &Shown,
     source: &dyn TimelineSource,
     ty: TypeId,
     (within, interval): (ContainerId, Interval),

@@ -1,0 +1,165 @@
+//! Filters: typed with completion, switched, moved, removed, undone; made from rows and legend; remembered for the next run.
+
+use serde_json::json;
+use tests::browser::Browser;
+use tests::page::{SETTLED, TRACE, Viewer, open, press, read, wait_for_rows};
+
+const ALL: [&str; 6] = ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"];
+
+/// Types a filter and applies it.
+fn filter(browser: &mut Browser, text: &str) {
+    browser.key("F");
+    browser.wait("document.activeElement.id === 'filter-field'");
+    browser.type_text(text);
+    browser.key("Enter");
+    browser.wait("document.querySelector('#editor').hidden");
+    browser.wait(SETTLED);
+}
+
+/// The expressions of the chain, as a user reads them.
+fn chain(browser: &mut Browser) -> serde_json::Value {
+    browser.evaluate("[...document.querySelectorAll('#filters .filter-text')].map(one => one.innerText)")
+}
+
+/// Where the legend has a value.
+fn entry(browser: &mut Browser, value: &str) -> (f64, f64) {
+    let all = browser.find_all("button", None);
+    let found = all.into_iter().find(|one| one.name.starts_with(value)).expect("the legend has it");
+    browser.place(&found).center()
+}
+
+fn press_with_control(browser: &mut Browser, row: &str) {
+    let at = browser.place_of("row", row).center();
+    browser.holding("Control", |browser| browser.click(at));
+}
+
+#[test]
+fn a_filter_is_typed_with_completion_and_what_is_wrong_is_told_below() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    press(&mut browser, "button", "Add a filter");
+    browser.wait("document.querySelector('#filter-offers').innerText.includes('bright')");
+    browser.type_text("hide cont");
+    browser.wait("document.querySelector('#filter-offers').innerText.trim() === 'container'");
+    browser.key("Tab");
+    browser.wait("document.querySelector('#filter-field').value === 'hide container '");
+    browser.type_text("node 2");
+    browser.key("Enter");
+    browser.wait("document.querySelector('#filter-wrong').innerText.includes('no container is called `node 2`')");
+    assert_eq!(browser.evaluate("document.querySelector('#filter-wrong mark').innerText"), "node 2");
+    browser.evaluate("document.querySelector('#filter-field').select()");
+    browser.type_text("hide container Node 0");
+    browser.key("Enter");
+    wait_for_rows(&mut browser, &ALL[3..]);
+    assert_eq!(chain(&mut browser), json!(["hide container Node 0"]));
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn a_chain_is_switched_edited_moved_undone_and_held_by_the_address() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    filter(&mut browser, "hide container thread 0.0");
+    filter(&mut browser, "sort Node by name descending");
+    wait_for_rows(&mut browser, &["Node 1", "thread 1.0", "thread 1.1", "Node 0", "thread 0.1"]);
+    press(&mut browser, "switch", "Filter 1 acts: hide container thread 0.0");
+    wait_for_rows(&mut browser, &["Node 1", "thread 1.0", "thread 1.1", "Node 0", "thread 0.0", "thread 0.1"]);
+    let address = browser.evaluate("location.href").as_str().unwrap().to_owned();
+    browser.holding("Control", |browser| browser.key("z"));
+    wait_for_rows(&mut browser, &["Node 1", "thread 1.0", "thread 1.1", "Node 0", "thread 0.1"]);
+    browser.holding("Control", |browser| browser.key("y"));
+    wait_for_rows(&mut browser, &["Node 1", "thread 1.0", "thread 1.1", "Node 0", "thread 0.0", "thread 0.1"]);
+    press(&mut browser, "button", "Remove filter 2: sort Node by name descending");
+    wait_for_rows(&mut browser, &ALL);
+    // A click edits; what was switched off acts again.
+    press(&mut browser, "button", "Edit filter 1: hide container thread 0.0");
+    browser.wait("document.activeElement.id === 'filter-field'");
+    browser.evaluate("document.activeElement.select()");
+    browser.type_text("only container Node 1");
+    browser.key("Enter");
+    wait_for_rows(&mut browser, &ALL[3..]);
+    filter(&mut browser, "hide container thread 1.0");
+    let from = browser.place_of("button", "Edit filter 2: hide container thread 1.0").center();
+    let to = browser.place_of("button", "Edit filter 1: only container Node 1").center();
+    browser.drag(from, to);
+    browser.wait("document.querySelector('.filter-text').innerText.startsWith('hide')");
+    assert_eq!(chain(&mut browser), json!(["hide container thread 1.0", "only container Node 1"]));
+    // The address holds the chain, with what is off.
+    browser.open("about:blank#away");
+    browser.open(&address);
+    wait_for_rows(&mut browser, &["Node 1", "thread 1.0", "thread 1.1", "Node 0", "thread 0.0", "thread 0.1"]);
+    assert_eq!(browser.evaluate("document.querySelectorAll('.filter.off').length"), 1);
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn selected_rows_are_grouped_and_a_group_is_burst() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    for row in ["thread 0.0", "thread 0.1"] {
+        press_with_control(&mut browser, row);
+    }
+    assert_eq!(read(&mut browser, "status", "Note"), "2 rows selected: G groups them");
+    browser.key("G");
+    wait_for_rows(&mut browser, &["Node 0", "thread 0.0 + thread 0.1", "Node 1", "thread 1.0", "thread 1.1"]);
+    assert_eq!(chain(&mut browser), json!(["group thread 0.0, thread 0.1 into thread 0.0 + thread 0.1"]));
+    browser.evaluate("document.querySelector('[role=row][aria-label=\"thread 0.0 + thread 0.1\"]').focus()");
+    browser.key("G");
+    wait_for_rows(&mut browser, &ALL);
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn the_legend_filters_and_the_next_run_of_the_program_has_its_colours() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    browser.wait("document.querySelector('#legend .more-button')");
+    let line = entry(&mut browser, "blocked");
+    browser.point(line);
+    press(&mut browser, "button", "Filters for blocked");
+    press(&mut browser, "menuitem", "Without blocked");
+    browser.wait("document.querySelector('#filters')?.innerText.includes('hide value blocked of Activity')");
+    browser.wait(SETTLED);
+    browser.wait("!document.querySelector('#legend').innerText.includes('blocked')");
+    press(&mut browser, "button", "Remove all");
+    browser.wait("document.querySelector('#legend').innerText.includes('blocked')");
+    let line = entry(&mut browser, "working");
+    browser.point(line);
+    press(&mut browser, "button", "Filters for working");
+    press(&mut browser, "menuitem", "working bright, all else grey");
+    browser.wait("document.querySelector('#filters')?.innerText.includes('bright working of Activity')");
+    let looks = viewer.folder.path().join("cache/tumit/looks");
+    let kept = || {
+        std::fs::read_dir(&looks)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .find_map(|entry| std::fs::read_to_string(entry.path()).ok())
+    };
+    let started = std::time::Instant::now();
+    while !kept().is_some_and(|text| text.contains("bright working of Activity")) {
+        assert!(started.elapsed().as_secs() < 60, "the look is not kept: {:?}", kept());
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    drop(browser);
+    // Another run of the program: other dates, the same types.
+    let other = Viewer::beside(&viewer, &TRACE.replace("4 1.0", "4 1.5"));
+    let (mut browser, _) = open(&other);
+    assert_eq!(chain(&mut browser), json!(["bright working of Activity"]));
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn filters_of_the_command_line_are_on_the_page_and_names_are_never_markup() {
+    let name = "<img src=x onerror=alert(1)> مرحبا 🚀";
+    let trace = TRACE.replace("thread 0.0", name);
+    let hidden = format!("hide container \"{name}\"");
+    let viewer = Viewer::with(&[&trace], &["--filter", &hidden]);
+    let (mut browser, _) = open(&viewer);
+    wait_for_rows(&mut browser, &["Node 0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"]);
+    assert_eq!(chain(&mut browser), json!([hidden]));
+    press(&mut browser, "button", "Remove all");
+    wait_for_rows(&mut browser, &["Node 0", name, "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"]);
+    assert_eq!(browser.evaluate("document.querySelectorAll('img').length"), 0);
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}

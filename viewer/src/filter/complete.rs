@@ -1,0 +1,179 @@
+//! What could be written next in an expression of a filter: words of the language, and the names that a trace has.
+
+use std::collections::BTreeSet;
+
+use super::parse::{self, Next, RESERVED, Token};
+use super::print::Name;
+use crate::query::{Lane, TimelineSource, TypeInfo, TypeKind};
+
+/// How an expression could go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// What takes the place of the text from [`Self::from`] to the end; a name stands in quotes where it needs them.
+    pub text: String,
+    /// Where that text begins, in bytes.
+    pub from: usize,
+    /// What it is: `word`, or what is named, as `the name of a type`.
+    pub what: &'static str,
+    /// Whether it is only told, as a description of what could be written, and cannot be taken as it is.
+    pub told: bool,
+}
+
+/// Names looked at; a trace may have millions.
+const LOOKED_AT: usize = 20_000;
+/// Lanes of which the first state is asked for its fields.
+const LANES: usize = 64;
+
+/// What could follow `text`, at most `most`: what begins with what is written last before what only has it in it, words before names.
+pub fn complete(source: &dyn TimelineSource, text: &str, most: usize) -> Vec<Completion> {
+    let Ok(tokens) = parse::tokens(text) else { return Vec::new() };
+    // The last words may be the beginning of a name, as long a one as the language allows.
+    let plain = |token: &Token| matches!(token, Token::Word(word) if !RESERVED.contains(&word.as_str()));
+    let open = tokens.iter().rev().take_while(|(token, _)| plain(token)).count();
+    let ended = text.ends_with(char::is_whitespace);
+    for words in (0..=open).rev() {
+        let from = tokens.get(tokens.len() - words).map_or(text.len(), |(_, at)| at.start);
+        let (before, begun) = text.split_at(from);
+        if words == 0 && !ended && text.ends_with(|c: char| !c.is_whitespace() && !",<>=!~".contains(c)) {
+            continue;
+        }
+        let found = offers(source, before, begun, from);
+        if !found.is_empty() {
+            return found.into_iter().take(most).collect();
+        }
+    }
+    Vec::new()
+}
+
+fn offers(source: &dyn TimelineSource, before: &str, begun: &str, from: usize) -> Vec<Completion> {
+    let begun = begun.trim_end().to_lowercase();
+    // (rank, text) puts them in order.
+    let mut found: Vec<(u8, Completion)> = Vec::new();
+    let (mut named, mut words) = (BTreeSet::new(), BTreeSet::new());
+    for next in parse::next(before) {
+        match next {
+            Next::Word(word) if word.starts_with(&begun) && word != begun && words.insert(word) => {
+                found.push((0, Completion { text: word.to_owned(), from, what: "word", told: false }));
+            }
+            Next::Word(_) => {}
+            Next::Named(what) if named.insert(what) => {
+                let names = names(source, what);
+                if names.is_none() && begun.is_empty() {
+                    found.push((3, Completion { text: what.to_owned(), from, what, told: true }));
+                }
+                for name in names.into_iter().flatten() {
+                    let lower = name.to_lowercase();
+                    if !lower.contains(&begun) || lower == begun {
+                        continue;
+                    }
+                    let rank = if lower.starts_with(&begun) { 1 } else { 2 };
+                    found.push((rank, Completion { text: Name(&name).to_string(), from, what, told: false }));
+                }
+            }
+            Next::Named(_) => {}
+        }
+    }
+    found.sort_by_key(|one| one.0);
+    found.into_iter().map(|one| one.1).collect()
+}
+
+/// The names of a kind that a trace has; none where anything can be written.
+fn names(source: &dyn TimelineSource, what: &str) -> Option<BTreeSet<String>> {
+    let model = source.model();
+    let types = |fits: &dyn Fn(&TypeInfo) -> bool| {
+        model.types.iter().skip(1).filter(|ty| fits(ty)).map(|ty| ty.name.clone()).collect()
+    };
+    Some(match what {
+        "the name of a type" => types(&|_| true),
+        "the name of a container type" => types(&|ty| ty.kind == TypeKind::Container),
+        "the name of a variable" => types(&|ty| ty.kind == TypeKind::Variable),
+        "the name of a value" => {
+            let shown = model.values.iter().filter(|value| source.shows(value.id)).take(LOOKED_AT);
+            shown.map(|value| value.name.clone()).collect()
+        }
+        "the name of a container" | "the names of containers" => {
+            let all = source.containers();
+            all.iter().skip(1).take(LOOKED_AT).map(|info| info.name.clone()).collect()
+        }
+        "the name of a field" => fields(source),
+        _ => return None,
+    })
+}
+
+/// Fields of entities, as far as the first of each type tell.
+fn fields(source: &dyn TimelineSource) -> BTreeSet<String> {
+    let (model, all, extent) = (source.model(), source.containers(), source.extent());
+    let mut names: BTreeSet<String> = ["file", "line", "value", "container"].map(str::to_owned).into();
+    let mut lanes = 0;
+    for ty in &model.types {
+        let first = match ty.kind {
+            TypeKind::Link { .. } => {
+                names.extend(["from", "to", "key"].map(str::to_owned));
+                source.links(ty.id, extent, 1).ok().and_then(|list| list.items.first().map(|link| link.id))
+            }
+            TypeKind::State => all.iter().filter(|info| source.depths(info.id, ty.id) > 0).find_map(|info| {
+                lanes += 1;
+                let lane = Lane { container: info.id, ty: ty.id, depth: 0 };
+                let list = source.states(lane, extent, usize::from(lanes <= LANES)).ok()?;
+                list.items.first().map(|state| state.id)
+            }),
+            TypeKind::Event => all.iter().take(LANES).find_map(|info| {
+                let list = source.events(info.id, ty.id, extent, 1).ok()?;
+                list.items.first().map(|mark| mark.id)
+            }),
+            TypeKind::Variable | TypeKind::Container => None,
+        };
+        let facts = first.and_then(|id| source.facts(id).ok());
+        names.extend(facts.into_iter().flat_map(|facts| facts.fields).map(|(name, _)| name));
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::complete;
+    use crate::filter::{Filter, FilterError};
+    use crate::store::Store;
+
+    fn texts(text: &str) -> Vec<String> {
+        let trace = format!(
+            "{}0 N 0 Node\n0 T N Thread\n2 S T Activity\n5 w S \"wait of\" \"0 1 0\"\n5 i S idle \"1 0 0\"\n6 0 n 0 N \"Node 1\"\n6 0 m 0 N \"Node 2\"\n\
+             6 0 a n T a\n11 0 a S w\n7 10 T a\n",
+            include_str!("../../tests/header.paje")
+        );
+        let store = Store::from_paje("trace", trace.as_bytes()).expect("a Pajé file");
+        complete(&store, text, 20).into_iter().map(|one| format!("{}{}", &text[..one.from], one.text)).collect()
+    }
+
+    #[test]
+    fn words_and_names_that_could_follow_are_offered() {
+        assert_eq!(texts("h"), ["hide"]);
+        assert_eq!(texts("hide t"), ["hide type"]);
+        assert_eq!(texts("hide value i"), ["hide value idle", "hide value \"wait of\""]);
+        assert_eq!(texts("hide value idle "), ["hide value idle ,", "hide value idle of"]);
+        assert_eq!(texts("group node"), ["group Node 1", "group Node 2"]);
+        assert_eq!(texts("group Node 1, Node 2 "), ["group Node 1, Node 2 ,", "group Node 1, Node 2 into"]);
+        assert_eq!(texts("sort Th"), ["sort Thread"]);
+        assert_eq!(
+            texts("sort Thread by time of "),
+            ["Activity", "Node", "Thread"].map(|ty| format!("sort Thread by time of {ty}"))
+        );
+        assert!(texts("").contains(&"bright".to_owned()));
+        assert!(texts("only where ").contains(&"only where file".to_owned()));
+        assert!(texts("what is this ").is_empty());
+    }
+
+    #[test]
+    fn a_mistake_says_where_it_is() {
+        let place = |text: &str| {
+            let error = text.parse::<Filter>().expect_err("it is wrong");
+            text[error.place(text)].to_owned()
+        };
+        assert_eq!(place("hide what é"), "what");
+        assert_eq!(place("hide type Thread <> x"), "<>");
+        assert_eq!(place("group a, b"), "");
+        assert_eq!(place("hide type é \"x"), "\"x");
+        let error = FilterError::Nothing { what: "type", pattern: "Thred".to_owned(), help: String::new() };
+        assert_eq!(error.place("hide type Thred"), 10..15);
+    }
+}

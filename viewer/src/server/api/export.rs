@@ -1,0 +1,51 @@
+//! What is seen, as a file: picture, page or table.
+
+use std::sync::Arc;
+
+use axum::extract::{Query, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use super::{App, Ask, Failure, Shown, run};
+use crate::export::{self, Format};
+use crate::scene::{DocumentOptions, document};
+use crate::stats::{self, By};
+
+/// Pixels per unit of a PNG: for screens of high density and for print.
+const SCALE: f32 = 2.0;
+
+pub(in crate::server) async fn export(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Response {
+    let made = run(app, move |app| {
+        let trace = app.trace(ask.trace)?;
+        let shown = trace.shown(&ask.filters)?;
+        make(&shown, &ask)
+    });
+    match made.await {
+        Err(failure) => failure.into_response(),
+        Ok((kind, bytes)) => ([(header::CONTENT_TYPE, kind)], bytes).into_response(),
+    }
+}
+
+fn make(app: &Shown, ask: &Ask) -> Result<(&'static str, Vec<u8>), Failure> {
+    let (format, kind) = match ask.format.as_str() {
+        "svg" => (Format::Svg, "image/svg+xml"),
+        "png" => (Format::Png, "image/png"),
+        "html" => (Format::Html, "text/html; charset=utf-8"),
+        "csv" => {
+            let rows = stats::table(app.source.as_ref(), ask.interval(app)?, By::Container, None)?;
+            return Ok(("text/csv; charset=utf-8", stats::to_csv(&rows).into_bytes()));
+        }
+        _ => return Err(Failure(StatusCode::BAD_REQUEST, "there are svg, png, html and csv".to_owned())),
+    };
+    let resolution = if format == Format::Png { SCALE } else { 1.0 };
+    let of = DocumentOptions {
+        interval: ask.interval(app)?,
+        width: ask.view(app)?.width.clamp(200.0, 8192.0),
+        height: None,
+        resolution,
+        titles: format != Format::Png,
+    };
+    let scene = document(app.source.as_ref(), &app.outline, &ask.options(), of)?;
+    let bytes = export::encode(&scene, format, resolution);
+    Ok((kind, bytes.map_err(|error| Failure(StatusCode::BAD_REQUEST, error.to_string()))?))
+}

@@ -1,0 +1,214 @@
+//! Source files: the one that an entity names, and what else of the interval comes from its lines.
+//!
+//! Only files that the trace names are read, and only below the folders that the user gave: a name that leads out of them is not followed.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use axum::extract::{Query, State};
+use serde_json::{Value, json};
+
+use super::{Answer, App, Ask, Shown, run};
+use crate::filter::walk;
+use crate::query::{EntityId, GlobalNanos, Interval, Lane, QueryError, TypeKind};
+use crate::scene::wire::{self, entity};
+
+/// Entities of an interval whose source is looked up.
+const READ: usize = 100_000;
+/// Bytes of a file that is shown.
+const MOST: u64 = 2 << 20;
+/// Entries of folders looked at for a file that is not where its name says.
+const ENTRIES: usize = 20_000;
+/// Entities of a line that are named.
+const NAMED: usize = 200;
+
+pub(in crate::server) async fn source(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+    run(app, move |app| {
+        let trace = app.trace(ask.trace)?;
+        let shown = trace.shown(&ask.filters)?;
+        let id = wire::parse_entity(&ask.id).ok_or(QueryError::Unknown { what: "entity" })?;
+        let facts = shown.source.facts(id)?;
+        let Some((file, line)) = facts.source else { return Err(QueryError::Unknown { what: "source line" }.into()) };
+        let mut lines = Lines { file: &file, read: 0, all: BTreeMap::new() };
+        lines.collect(&shown, ask.interval(&shown)?)?;
+        let found = text(&trace.served.folders, &file);
+        let (path, text, why) = match found {
+            Ok((path, text)) => (Some(path.display().to_string()), Some(text), None),
+            Err(why) => (None, None, Some(why)),
+        };
+        let partial = lines.read > READ;
+        let lines: Vec<Value> = lines
+            .all
+            .into_iter()
+            .map(|(line, of)| json!({ "line": line, "count": of.count, "nanos": of.nanos, "ids": of.ids.into_iter().map(entity).collect::<Vec<_>>() }))
+            .collect();
+        Ok(json!({ "file": file, "line": line, "path": path, "text": text, "why": why, "lines": lines, "partial": partial }))
+    })
+    .await
+    .map(axum::Json)
+}
+
+/// What comes from one line.
+#[derive(Default)]
+struct Of {
+    count: u64,
+    nanos: i64,
+    ids: Vec<EntityId>,
+}
+
+struct Lines<'a> {
+    file: &'a str,
+    read: usize,
+    all: BTreeMap<u32, Of>,
+}
+
+impl Lines<'_> {
+    fn collect(&mut self, app: &Shown, interval: Interval) -> Result<(), QueryError> {
+        let source = app.source.as_ref();
+        let containers = source.containers();
+        for ty in &source.model().types {
+            for info in containers.iter() {
+                match ty.kind {
+                    TypeKind::State => {
+                        for depth in 0..source.depths(info.id, ty.id) {
+                            let lane = Lane { container: info.id, ty: ty.id, depth };
+                            walk::states(source, lane, interval, |state| {
+                                self.add(app, state.id, (state.life.from, state.life.to))
+                            })?;
+                        }
+                    }
+                    TypeKind::Event => {
+                        walk::events(source, (info.id, ty.id), interval, |mark| {
+                            self.add(app, mark.id, (mark.time, mark.time))
+                        })?;
+                    }
+                    _ => {}
+                }
+                if self.read > READ {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, app: &Shown, id: EntityId, (from, to): (GlobalNanos, GlobalNanos)) -> Result<(), QueryError> {
+        self.read += 1;
+        if self.read > READ {
+            return Ok(());
+        }
+        let Some((_, line)) = app.source.facts(id)?.source.filter(|source| source.0 == self.file) else {
+            return Ok(());
+        };
+        let of = self.all.entry(line).or_default();
+        of.count += 1;
+        of.nanos = of.nanos.saturating_add(to.0.saturating_sub(from.0));
+        if of.ids.len() < NAMED {
+            of.ids.push(id);
+        }
+        Ok(())
+    }
+}
+
+/// The text of a file that a trace names, or why there is none.
+fn text(folders: &[PathBuf], file: &str) -> Result<(PathBuf, String), String> {
+    if folders.is_empty() {
+        return Err("Where the sources are is not known: start with `tumit view --source DIR TRACE`.".to_owned());
+    }
+    let path = folders.iter().find_map(|folder| find(folder, file)).ok_or_else(|| {
+        let all: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+        format!("It is not in {}. Give its folder with `--source DIR`; the option can be repeated.", all.join(", "))
+    })?;
+    let about = std::fs::metadata(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    if about.len() > MOST {
+        return Err(format!("{} is larger than 2 MiB and is not shown.", path.display()));
+    }
+    let bytes = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok((path, String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// A file below a folder: where its name says, or where as much of the end of its name as can be leads to.
+fn find(folder: &Path, file: &str) -> Option<PathBuf> {
+    let folder = folder.canonicalize().ok()?;
+    // Names of Windows are cut at their own signs.
+    let file = file.replace('\\', "/");
+    let parts: Vec<&std::ffi::OsStr> = Path::new(&file)
+        .components()
+        .filter_map(|part| match part {
+            Component::Normal(name) => Some(name),
+            _ => None,
+        })
+        .collect();
+    // Links may lead out of the folder: what counts is where they end.
+    let inside = |path: &Path| path.canonicalize().ok().filter(|whole| whole.starts_with(&folder) && whole.is_file());
+    let direct = (0..parts.len())
+        .find_map(|skip| inside(&parts[skip..].iter().fold(folder.clone(), |path, part| path.join(part))));
+    direct.or_else(|| below(&folder, &parts).and_then(|path| inside(&path)))
+}
+
+/// The file below a folder whose path has the longest end in common with a name.
+fn below(folder: &Path, parts: &[&std::ffi::OsStr]) -> Option<PathBuf> {
+    let name = parts.last()?;
+    let mut best: Option<(usize, PathBuf)> = None;
+    let (mut open, mut seen) = (vec![folder.to_owned()], 0);
+    while let Some(at) = open.pop() {
+        for entry in std::fs::read_dir(&at).into_iter().flatten().flatten() {
+            seen += 1;
+            if seen > ENTRIES {
+                return best.map(|best| best.1);
+            }
+            let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && !hidden => open.push(entry.path()),
+                Ok(kind) if !kind.is_dir() && entry.file_name() == **name => {
+                    let path = entry.path();
+                    let same = path.iter().rev().zip(parts.iter().rev()).take_while(|(a, b)| a == *b).count();
+                    if best.as_ref().is_none_or(|best| same > best.0 || (same == best.0 && path < best.1)) {
+                        best = Some((same, path));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    best.map(|best| best.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{find, text};
+
+    #[test]
+    fn only_files_below_the_folder_are_found() {
+        let all = tempfile::tempdir().expect("a temporary folder");
+        let folder = all.path().join("src");
+        for (name, what) in [
+            ("src/mesh/solve.c", "solve"),
+            ("src/other/solve.c", "other"),
+            ("src/main.c", "main"),
+            ("secret", "secret"),
+        ] {
+            let path = all.path().join(name);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("room for it");
+            std::fs::write(path, what).expect("room for it");
+        }
+        std::os::unix::fs::symlink(all.path().join("secret"), folder.join("link.c")).expect("room for it");
+        let read = |file: &str| text(std::slice::from_ref(&folder), file).map(|found| found.1);
+        for (file, expected) in [
+            ("main.c", "main"),
+            ("mesh/solve.c", "solve"),
+            ("/home/me/project/mesh/solve.c", "solve"),
+            ("C:\\project\\other\\solve.c", "other"),
+            ("../src/main.c", "main"),
+            ("solve.c", "solve"),
+        ] {
+            assert_eq!(read(file).as_deref(), Ok(expected), "{file}");
+        }
+        for file in ["../secret", "link.c", "/etc/passwd", "..", "", "nothing.c", "mesh", "a\0b"] {
+            assert!(read(file).is_err_and(|why| why.contains("--source")), "{file}");
+        }
+        assert!(text(&[], "main.c").is_err_and(|why| why.contains("tumit view --source DIR")));
+        assert_eq!(find(&all.path().join("nowhere"), "main.c"), None);
+    }
+}

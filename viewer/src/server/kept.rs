@@ -1,0 +1,354 @@
+//! What outlives a page: notes, in a file beside their trace, and the look of each model, in the user's cache folder.
+//!
+//! Files are small, read and written whole, and replaced in one step. What is wrong in them is told or ignored, never a reason to fail.
+
+use std::hash::Hasher as _;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use twox_hash::XxHash3_64;
+
+use super::shown::Trace;
+use crate::query::{Model, TypeId, ValueId};
+
+/// Notes of one trace.
+const MOST_NOTES: usize = 1000;
+/// Bytes of a note.
+const MOST_TEXT: usize = 4096;
+/// Bytes of a file that is read.
+const MOST_FILE: u64 = 8 << 20;
+
+/// A note, or a bookmark when it has no text: about a part of time, and perhaps an entity.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Note {
+    /// Given by the page, and its alone.
+    id: String,
+    text: String,
+    /// Nanoseconds after the trace's first date.
+    from: i64,
+    to: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    entity: Option<String>,
+}
+
+/// What a page wants done with the notes. One at a time, so that two pages do not overwrite each other's.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum NoteChange {
+    /// Adds it, or replaces the one with its id.
+    Put(Note),
+    Remove(String),
+}
+
+/// Notes, and where they are kept.
+#[derive(Debug, Serialize)]
+pub(super) struct Notes {
+    notes: Vec<Note>,
+    /// For the user.
+    path: String,
+}
+
+/// Only one at a time reads and writes notes.
+static WRITING: Mutex<()> = Mutex::new(());
+
+impl Trace {
+    /// Where notes can be: beside a file, inside a run, else in the user's cache folder.
+    fn note_places(&self) -> Vec<PathBuf> {
+        let Some(path) = &self.served.path else { return Vec::new() };
+        let beside = if path.is_dir() {
+            path.join("notes.tumit-notes")
+        } else {
+            let mut name = path.file_name().unwrap_or_default().to_owned();
+            name.push(".tumit-notes");
+            path.with_file_name(name)
+        };
+        let whole = path.canonicalize().unwrap_or_else(|_gone| path.clone());
+        let hash = XxHash3_64::oneshot(whole.as_os_str().as_encoded_bytes());
+        let stem = whole.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let cached = cache().map(|cache| cache.join(format!("{stem}-{hash:016x}.tumit-notes")));
+        std::iter::once(beside).chain(cached).collect()
+    }
+
+    /// The notes on the trace; those of the first file that there is.
+    ///
+    /// # Errors
+    /// When a file is there that cannot be read, or is none of ours.
+    pub(super) fn notes(&self) -> io::Result<Notes> {
+        for path in self.note_places() {
+            let text = match read(&path) {
+                Ok(text) => text,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(error),
+            };
+            let wrong =
+                || io::Error::other(format!("{} is no file of notes; move it away to write new ones", path.display()));
+            let value: Value = serde_json::from_str(&text).map_err(|_not_json| wrong())?;
+            if value["format"] != "tumit-notes" {
+                return Err(wrong());
+            }
+            let notes = Vec::deserialize(&value["notes"]).map_err(|_other_fields| wrong())?;
+            return Ok(Notes { notes, path: path.display().to_string() });
+        }
+        Ok(Notes { notes: Vec::new(), path: String::new() })
+    }
+
+    /// Changes the notes, and says what they are then.
+    ///
+    /// # Errors
+    /// When they are too many or too long, or no file can be written.
+    pub(super) fn change_notes(&self, change: NoteChange) -> io::Result<Notes> {
+        let _alone = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+        let Notes { mut notes, path } = self.notes()?;
+        match change {
+            NoteChange::Put(note) => {
+                if note.text.len() > MOST_TEXT || note.id.len() > 64 {
+                    return Err(io::Error::other("a note has at most 4096 bytes"));
+                }
+                match notes.iter_mut().find(|known| known.id == note.id) {
+                    Some(known) => *known = note,
+                    None => notes.push(note),
+                }
+            }
+            NoteChange::Remove(id) => notes.retain(|note| note.id != id),
+        }
+        if notes.len() > MOST_NOTES {
+            return Err(io::Error::other("there are a thousand notes; remove some first"));
+        }
+        notes.sort_by_key(|note| note.from);
+        let text = format!("{:#}\n", json!({ "format": "tumit-notes", "version": 1, "notes": notes }));
+        let places = if path.is_empty() { self.note_places() } else { vec![PathBuf::from(path)] };
+        let mut failed = io::Error::other("a trace without a file has no place for notes");
+        for place in places {
+            match write(&place, &text) {
+                Ok(()) => return Ok(Notes { notes, path: place.display().to_string() }),
+                Err(error) => failed = io::Error::new(error.kind(), format!("{}: {error}", place.display())),
+            }
+        }
+        Err(failed)
+    }
+
+    /// What has become of the file since it was opened: `removed` or `changed`.
+    pub(super) fn changed(&self) -> Option<&'static str> {
+        let path = self.served.path.as_ref()?;
+        match fingerprint(path) {
+            None => Some("removed"),
+            Some(now) if Some(now) != self.opened => Some("changed"),
+            Some(_) => None,
+        }
+    }
+}
+
+/// Stands for the length and date of a file, or of the files of a run.
+pub(super) fn fingerprint(path: &Path) -> Option<u64> {
+    let mut hasher = XxHash3_64::with_seed(0);
+    let mut add = |path: &Path| -> Option<()> {
+        let about = std::fs::metadata(path).ok()?;
+        hasher.write(path.as_os_str().as_encoded_bytes());
+        hasher.write_u64(about.len());
+        let since = about.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+        hasher.write_u128(since.as_nanos());
+        Some(())
+    };
+    if !path.is_dir() {
+        add(path)?;
+        return Some(hasher.finish());
+    }
+    let entries = std::fs::read_dir(path).ok()?.flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|ending| ending == "tmt")).collect();
+    files.sort();
+    for file in files {
+        add(&file)?;
+    }
+    Some(hasher.finish())
+}
+
+/// How the traces of a model look: by names, so that the next run of a program looks the same.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct Look {
+    filters: Vec<String>,
+    hidden: Vec<String>,
+    /// Type and value.
+    dimmed: Vec<(String, String)>,
+}
+
+/// A look as a page has it: by numbers of this trace.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct PageLook {
+    filters: Vec<String>,
+    hidden: Vec<u32>,
+    dimmed: Vec<u32>,
+}
+
+/// The looks of all models.
+#[derive(Debug)]
+pub(super) struct Looks {
+    folder: Option<PathBuf>,
+}
+
+impl Default for Looks {
+    fn default() -> Self {
+        Self { folder: cache().map(|cache| cache.join("looks")) }
+    }
+}
+
+impl Looks {
+    /// The file of a model: traces with the same types, of whatever run, share it.
+    fn path(&self, model: &Model) -> Option<PathBuf> {
+        let mut hasher = XxHash3_64::with_seed(0);
+        for ty in &model.types {
+            // The root has the name of the trace, in some.
+            let name = if ty.id == TypeId::ROOT { "" } else { ty.name.as_str() };
+            hasher.write(format!("{name}\0{:?}\0{}\n", ty.kind, ty.parent.0).as_bytes());
+        }
+        Some(self.folder.as_ref()?.join(format!("{:016x}.json", hasher.finish())))
+    }
+
+    /// How traces of this model were last dressed; none when they never were.
+    pub(super) fn read(&self, model: &Model) -> Option<PageLook> {
+        let text = read(&self.path(model)?).ok()?;
+        let look: Look = serde_json::from_str(&text).ok()?;
+        let hidden = model.types.iter().filter(|ty| look.hidden.contains(&ty.name)).map(|ty| ty.id.0).collect();
+        let fits = |ty: TypeId, name: &str| model.types.get(ty.index()).is_some_and(|ty| ty.name == name);
+        let value = |(ty, name): &(String, String)| {
+            let found = model.values.iter().find(|value| value.name == *name && fits(value.ty, ty));
+            found.map(|value| value.id.0)
+        };
+        Some(PageLook { filters: look.filters, hidden, dimmed: look.dimmed.iter().filter_map(value).collect() })
+    }
+
+    /// Keeps it; what fails is no harm to anyone but the next run.
+    pub(super) fn write(&self, model: &Model, look: PageLook) -> io::Result<()> {
+        let Some(path) = self.path(model) else { return Ok(()) };
+        let name = |id: u32| model.types.get(TypeId(id).index()).map(|ty| ty.name.clone());
+        let value = |id: u32| {
+            let value = model.values.get(ValueId(id).index())?;
+            Some((name(value.ty.0)?, value.name.clone()))
+        };
+        let mut hidden: Vec<String> = look.hidden.into_iter().filter_map(name).collect();
+        hidden.dedup();
+        let look = Look { filters: look.filters, hidden, dimmed: look.dimmed.into_iter().filter_map(value).collect() };
+        if look == Look::default() {
+            return std::fs::remove_file(path).or(Ok(()));
+        }
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        write(&path, &serde_json::to_string(&look).map_err(io::Error::other)?)
+    }
+}
+
+/// The user's folder for what can be made again.
+fn cache() -> Option<PathBuf> {
+    let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    Some(variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")))?.join("tumit"))
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    if std::fs::metadata(path)?.len() > MOST_FILE {
+        return Err(io::Error::other(format!("{} is too large", path.display())));
+    }
+    std::fs::read_to_string(path)
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
+        std::fs::create_dir_all(folder)?;
+    }
+    crate::export::write(path, text.as_bytes()).map_err(io::Error::other)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Looks, Note, NoteChange, PageLook};
+    use crate::query::TimelineSource as _;
+    use crate::server::shown::{Served, Trace};
+    use crate::store::Store;
+
+    fn store(values: &str) -> Store {
+        let text = format!(
+            "{}0 T 0 Thread\n2 S T Activity\n{values}6 0 t 0 T t\n11 0 t S w\n7 2 T t\n",
+            include_str!("../../tests/header.paje")
+        );
+        Store::from_paje("trace", text.as_bytes()).expect("a Pajé file")
+    }
+
+    #[test]
+    fn notes_are_kept_beside_the_trace_and_what_is_no_notes_is_left_alone() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("run.paje");
+        std::fs::write(&path, "").expect("room for it");
+        let trace = || {
+            Trace::new(Served { path: Some(path.clone()), ..Served::new(Arc::new(store("5 w S work \"0 1 0\"\n"))) })
+        };
+        let note = |id: &str, text: &str, from| Note {
+            id: id.to_owned(),
+            text: text.to_owned(),
+            from,
+            to: from + 1,
+            entity: None,
+        };
+        let (one, other) = (trace(), trace());
+        one.change_notes(NoteChange::Put(note("a", "<b>late</b>", 5))).expect("room for it");
+        other.change_notes(NoteChange::Put(note("b", "", 3))).expect("room for it");
+        one.change_notes(NoteChange::Put(note("a", "later", 5))).expect("room for it");
+        let all = trace().notes().expect("they can be read");
+        assert_eq!(all.notes, [note("b", "", 3), note("a", "later", 5)]);
+        assert!(all.path.ends_with("run.paje.tumit-notes") && std::path::Path::new(&all.path).exists());
+        let left = other.change_notes(NoteChange::Remove("b".to_owned())).expect("room for it");
+        assert_eq!(left.notes.len(), 1);
+        assert!(one.change_notes(NoteChange::Put(note("c", &"x".repeat(5000), 0))).is_err());
+        std::fs::write(&all.path, "mine").expect("room for it");
+        let error = one.change_notes(NoteChange::Put(note("c", "", 0))).expect_err("it is none of ours");
+        assert!(error.to_string().contains("no file of notes"), "{error}");
+        assert_eq!(std::fs::read_to_string(&all.path).expect("it is there"), "mine");
+    }
+
+    #[test]
+    fn what_becomes_of_the_file_is_seen() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("run.paje");
+        std::fs::write(&path, "one").expect("room for it");
+        let trace = Trace::new(Served { path: Some(path.clone()), ..Served::new(Arc::new(store(""))) });
+        assert_eq!(trace.changed(), None);
+        std::fs::write(&path, "another").expect("room for it");
+        assert_eq!(trace.changed(), Some("changed"));
+        std::fs::remove_file(&path).expect("it is there");
+        assert_eq!(trace.changed(), Some("removed"));
+    }
+
+    #[test]
+    fn the_next_run_of_a_program_looks_the_same_whatever_its_numbers() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let looks = Looks { folder: Some(folder.path().join("looks")) };
+        let (one, other) = (
+            store("5 w S work \"0 1 0\"\n5 i S idle \"1 0 0\"\n"),
+            store("5 i S idle \"1 0 0\"\n5 w S work \"0 1 0\"\n"),
+        );
+        let value = |store: &Store, name: &str| {
+            store.model().values.iter().find(|value| value.name == name).map(|value| value.id.0)
+        };
+        let activity =
+            one.model().types.iter().find(|ty| ty.name == "Activity").map(|ty| ty.id.0).expect("it is defined");
+        assert_eq!(looks.read(&one.model()), None);
+        let filters = vec!["bright work".to_owned()];
+        let idle = value(&one, "idle").expect("it is defined");
+        let look = PageLook { filters: filters.clone(), hidden: vec![activity], dimmed: vec![idle] };
+        looks.write(&one.model(), look).expect("room for it");
+        let found = looks.read(&other.model()).expect("it is kept");
+        assert_eq!(
+            (found.filters, found.hidden, found.dimmed),
+            (filters, vec![activity], value(&other, "idle").into_iter().collect())
+        );
+        assert_ne!(value(&other, "idle"), Some(idle));
+        looks.write(&one.model(), PageLook::default()).expect("it can be removed");
+        assert_eq!(looks.read(&other.model()), None);
+    }
+}

@@ -1,0 +1,135 @@
+//! A trace that the page shows, behind the filters that the page asks for.
+//!
+//! The server keeps no state of a page: each question brings its filters with it. What they make of the trace is kept for the next question.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use crate::filter::{Chain, Entry, Filter, FilterError};
+use crate::layout::Outline;
+use crate::query::{QueryError, TimelineSource};
+
+/// Filtered traces that are kept: those of the panes that are open, and of some steps back.
+const KEPT: usize = 12;
+/// Filters of one question.
+const MOST_FILTERS: usize = 100;
+/// Bytes of their expressions: a request line holds 64 KiB.
+const MOST_BYTES: usize = 32 * 1024;
+
+/// A trace to be served.
+#[derive(Clone)]
+pub struct Served {
+    /// The trace itself.
+    pub source: Arc<dyn TimelineSource>,
+    /// Where it lies: notes are kept beside it, and a change of it is told.
+    pub path: Option<PathBuf>,
+    /// Filters with which the page begins.
+    pub filters: Chain,
+    /// Folders in which the source files that the trace names are looked for.
+    pub folders: Vec<PathBuf>,
+}
+
+impl std::fmt::Debug for Served {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Served").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl Served {
+    /// A trace without anything beside it.
+    #[must_use]
+    pub fn new(source: Arc<dyn TimelineSource>) -> Self {
+        Self { source, path: None, filters: Chain::default(), folders: Vec::new() }
+    }
+}
+
+/// What questions are asked about: the trace behind some filters.
+pub(super) struct Shown {
+    pub(super) source: Arc<dyn TimelineSource>,
+    pub(super) outline: Outline,
+    /// The first date of the trace itself, from which the page counts, whatever filters cut away.
+    pub(super) origin: i64,
+    /// Filters that could not be used, by their place among those asked for.
+    pub(super) problems: Vec<Wrong>,
+}
+
+/// What is wrong with a filter.
+#[derive(Clone, Debug)]
+pub(super) struct Wrong {
+    pub(super) at: usize,
+    pub(super) error: FilterError,
+    pub(super) text: String,
+}
+
+type Slot = Arc<OnceLock<Result<Arc<Shown>, QueryError>>>;
+
+/// A trace with what its filters made of it lately.
+pub(super) struct Trace {
+    pub(super) served: Served,
+    /// What its file was like when it was opened.
+    pub(super) opened: Option<u64>,
+    kept: Mutex<VecDeque<(String, Slot)>>,
+}
+
+/// Why a question about filters cannot be answered.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    TooMany,
+    NoList,
+    Query(QueryError),
+}
+
+impl Trace {
+    pub(super) fn new(served: Served) -> Self {
+        let opened = served.path.as_deref().and_then(super::kept::fingerprint);
+        Self { served, opened, kept: Mutex::new(VecDeque::new()) }
+    }
+
+    /// The trace behind filters, a JSON list of expressions. Those that are wrong, or name what is not there, are left out.
+    pub(super) fn shown(&self, filters: &str) -> Result<Arc<Shown>, Refusal> {
+        if filters.len() > MOST_BYTES {
+            return Err(Refusal::TooMany);
+        }
+        let texts: Vec<String> = match filters {
+            "" => Vec::new(),
+            list => serde_json::from_str(list).map_err(|_not_a_list| Refusal::NoList)?,
+        };
+        if texts.len() > MOST_FILTERS {
+            return Err(Refusal::TooMany);
+        }
+        let slot = self.slot(filters);
+        // Several questions about the same filters wait for the first of them.
+        slot.get_or_init(|| self.make(&texts).map(Arc::new)).clone().map_err(Refusal::Query)
+    }
+
+    fn slot(&self, filters: &str) -> Slot {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = kept.iter().position(|(key, _)| key == filters).and_then(|at| kept.remove(at));
+        let entry = known.unwrap_or_else(|| (filters.to_owned(), Slot::default()));
+        kept.push_front(entry.clone());
+        kept.truncate(KEPT);
+        entry.1
+    }
+
+    fn make(&self, texts: &[String]) -> Result<Shown, QueryError> {
+        let mut problems = Vec::new();
+        let (mut chain, mut places) = (Chain::default(), Vec::new());
+        for (at, text) in texts.iter().enumerate() {
+            match text.parse::<Filter>() {
+                Ok(filter) => {
+                    chain.filters.push(Entry::from(filter));
+                    places.push(at);
+                }
+                Err(error) => problems.push(Wrong { at, error, text: text.clone() }),
+            }
+        }
+        let (source, left_out) = chain.apply_known(Arc::clone(&self.served.source));
+        for problem in left_out {
+            let at = places.get(problem.at).copied().unwrap_or(problem.at);
+            problems.push(Wrong { at, error: problem.error, text: texts.get(at).cloned().unwrap_or_default() });
+        }
+        let outline = Outline::new(source.as_ref())?;
+        Ok(Shown { outline, source, origin: self.served.source.extent().from.0, problems })
+    }
+}

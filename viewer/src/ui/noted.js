@@ -1,0 +1,11 @@
+// The notes that are known, for those who mark them.
+
+/** @typedef {{ id: string, text: string, from: number, to: number, entity?: string }} Note */
+
+/** @type {Note[]} */
+export let notes = [];
+
+/** @param {Note[]} next */
+export function setNotes(next) {
+  notes = next;
+}

@@ -1,0 +1,36 @@
+// This page as one of several panes: it tells the page around it where it is, and goes where that says.
+
+import { filtersOn, onChange, reach, show, trace, view } from "./view.js";
+
+/** Whether another page holds this one. */
+export const inPane = window.parent !== window;
+
+let following = false;
+
+function say() {
+  if (!following) window.parent.postMessage({ tumit: "view", from: view.from, to: view.to, hash: location.hash, filters: filtersOn() }, location.origin);
+}
+
+/** @param {number} duration of the trace */
+export function listenToPanes(duration) {
+  if (!inPane) return;
+  document.documentElement.dataset.pane = "true";
+  window.addEventListener("message", ({ origin, data, source }) => {
+    if (origin !== location.origin || source !== window.parent || typeof data?.tumit !== "string") return;
+    if (data.tumit === "reach") reach(Number(data.duration));
+    else if (data.tumit === "show") {
+      following = true;
+      show(Number(data.from), Number(data.to));
+      following = false;
+    }
+  });
+  onChange((kind) => { if (kind === "time" || kind === "choice" || kind === "rows") say(); });
+  window.parent.postMessage({ tumit: "ready", duration }, location.origin);
+  say();
+}
+
+/** Shows this trace in two panes, each with its own filters. */
+export function split() {
+  if (inPane) window.parent.postMessage({ tumit: "split", hash: location.hash }, location.origin);
+  else location.href = `panes.html#${encodeURIComponent(JSON.stringify([0, 1].map(() => ({ trace, hash: location.hash }))))}`;
+}
