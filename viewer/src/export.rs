@@ -2,6 +2,7 @@
 
 pub mod html;
 pub mod png;
+mod raster;
 pub mod svg;
 
 use std::io;

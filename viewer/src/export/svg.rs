@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::raster;
 use crate::scene::wire::entity;
 use crate::scene::{Anchor, Arrow, Cells, Curve, Frame, Group, Item, Line, Mark, Rect, Scene, Text};
 use crate::theme::Paint;
@@ -157,9 +158,20 @@ impl Writer {
         self.end("rect", rect.title.as_deref());
     }
 
-    /// One stepped area per value, the uppermost first, each reaching down to the floor.
+    /// One stepped area per value, the uppermost first, each reaching down to the floor; an image where that would be too many.
     fn cells(&mut self, cells: &Cells) {
         let Frame { x, y, width, height } = cells.frame;
+        if let Some(address) = raster::is_better(cells).then(|| raster::address(cells)).flatten() {
+            self.put(format_args!(
+                "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" \
+                 image-rendering=\"pixelated\" href=\"{address}\"/>\n",
+                Num(x),
+                Num(y),
+                Num(width),
+                Num(height)
+            ));
+            return;
+        }
         #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
         let step = width / cells.columns.len().max(1) as f32;
         let floor = y + height;

@@ -1,0 +1,108 @@
+//! Mixtures of many values as an image: a path per value and step would make a document of a hundred megabytes.
+
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use resvg::tiny_skia::{Pixmap, PremultipliedColorU8};
+
+use crate::scene::Cells;
+
+/// Types with more values than this are drawn as an image, if they have as many parts as [`PARTS`].
+const VALUES: usize = 16;
+/// Fewer are drawn as areas, which stay sharp at any size.
+const PARTS: usize = 2_000;
+
+/// Whether these are too many parts for areas.
+pub(super) fn is_better(cells: &Cells) -> bool {
+    cells.palette.len() > VALUES && cells.columns.iter().map(Vec::len).sum::<usize>() > PARTS
+}
+
+/// A PNG as an address of the kind `data:`, a pixel per column and unit of height; `None` where there are no pixels.
+pub(super) fn address(cells: &Cells) -> Option<String> {
+    let bytes = image(cells)?.encode_png().ok()?;
+    Some(format!("data:image/png;base64,{}", BASE64_STANDARD.encode(bytes)))
+}
+
+/// Each pixel has the mean colour of what is in it, so that no share is lost however thin it is. In O(pixels + parts).
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "numbers of pixels, and shares within them"
+)]
+fn image(cells: &Cells) -> Option<Pixmap> {
+    let (width, height) = (cells.columns.len(), cells.frame.height.ceil().max(0.0) as usize);
+    let mut image = Pixmap::new(u32::try_from(width).ok()?, u32::try_from(height).ok()?)?;
+    let pixels = image.pixels_mut();
+    let mut column = vec![[0.0_f32; 4]; height];
+    for (x, parts) in cells.columns.iter().enumerate() {
+        column.fill([0.0; 4]);
+        let mut below = 0.0;
+        for &(place, share) in parts {
+            let Some(color) = cells.palette.get(usize::from(place)) else { continue };
+            let top = f32::min(below + share, 1.0);
+            let (from, to) = (below * height as f32, top * height as f32);
+            for step in from as usize..(to.ceil() as usize).min(height) {
+                let part = to.min(step as f32 + 1.0) - from.max(step as f32);
+                let mixed = &mut column[height - 1 - step];
+                for (sum, channel) in mixed.iter_mut().zip([color.red, color.green, color.blue, u8::MAX]) {
+                    *sum += f32::from(channel) * part;
+                }
+            }
+            below = top;
+        }
+        for (y, &[red, green, blue, alpha]) in column.iter().enumerate() {
+            // Rounded alike, no channel is above the opacity.
+            let [red, green, blue, alpha] = [red, green, blue, alpha].map(|sum| sum.round() as u8);
+            if let Some(color) = PremultipliedColorU8::from_rgba(red, green, blue, alpha) {
+                pixels[y * width + x] = color;
+            }
+        }
+    }
+    Some(image)
+}
+
+#[cfg(test)]
+mod tests {
+    use converter::paje::Color;
+
+    use super::*;
+    use crate::scene::Frame;
+
+    fn gray(level: u8) -> Color {
+        Color { red: level, green: level, blue: level }
+    }
+
+    fn cells(height: f32, columns: Vec<Vec<(u16, f32)>>) -> Cells {
+        let palette: Vec<Color> = (0..200).map(gray).collect();
+        Cells { frame: Frame::new(0.0, 0.0, 40.0, height), values: Vec::new(), palette, columns }
+    }
+
+    #[test]
+    fn pixels_have_the_mean_colour_of_what_is_in_them() {
+        let cells = cells(4.0, vec![vec![(100, 0.5), (60, 0.125), (20, 0.125)], vec![(7, 1.0)], Vec::new()]);
+        let image = image(&cells).expect("an image");
+        let at = |x, y| image.pixel(x, y).map(|pixel| (pixel.red(), pixel.alpha())).expect("inside");
+        assert_eq!([at(0, 3), at(0, 2), at(0, 1), at(0, 0)], [(100, 255), (100, 255), (40, 255), (0, 0)]);
+        assert_eq!([at(1, 0), at(1, 3), at(2, 2)], [(7, 255), (7, 255), (0, 0)]);
+    }
+
+    #[test]
+    fn nothing_thin_is_lost_and_nothing_leaves_the_frame() {
+        let thin: Vec<(u16, f32)> = (0..200).map(|place| (place, 0.01)).collect();
+        let image = image(&cells(2.0, vec![thin])).expect("an image");
+        // The first hundred fill the height: the lower fifty, and the others.
+        let lower = image.pixel(0, 1).expect("inside");
+        assert!((24..=25).contains(&lower.red()) && lower.alpha() == 255, "{lower:?}");
+        assert!((74..=75).contains(&image.pixel(0, 0).expect("inside").red()));
+        assert!(address(&cells(0.0, vec![Vec::new()])).is_none(), "no pixels");
+    }
+
+    #[test]
+    fn only_many_parts_of_many_values_are_an_image() {
+        let many: Vec<Vec<(u16, f32)>> =
+            (0..700).map(|column| (0..3).map(|part| ((column + part) % 200, 0.3)).collect()).collect();
+        assert!(is_better(&cells(10.0, many.clone())) && !is_better(&cells(10.0, many[..100].to_vec())));
+        let mut few = cells(10.0, many);
+        few.palette.truncate(4);
+        assert!(!is_better(&few));
+    }
+}
