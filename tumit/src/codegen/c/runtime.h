@@ -34,6 +34,7 @@
 #include "runtime/seal.h"
 #include "runtime/control.h"
 #include "runtime/helper.h"
+#include "runtime/handler.h"
 #include "runtime/end.h"
 #include "runtime/thread.h"
 #include "runtime/fork.h"

@@ -11,7 +11,7 @@ use tracer_format::{BlockKind, ClockKind, Codec, cause};
 const RUNTIME: &str = include_str!("runtime.h");
 
 /// The parts, by the name in their include line.
-const PARTS: [(&str, &str); 25] = [
+const PARTS: [(&str, &str); 26] = [
     ("platform", include_str!("runtime/platform.h")),
     ("off", include_str!("runtime/off.h")),
     ("hot", include_str!("runtime/hot.h")),
@@ -32,6 +32,7 @@ const PARTS: [(&str, &str); 25] = [
     ("levels", include_str!("runtime/levels.h")),
     ("control", include_str!("runtime/control.h")),
     ("helper", include_str!("runtime/helper.h")),
+    ("handler", include_str!("runtime/handler.h")),
     ("end", include_str!("runtime/end.h")),
     ("thread", include_str!("runtime/thread.h")),
     ("fork", include_str!("runtime/fork.h")),

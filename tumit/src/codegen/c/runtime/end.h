@@ -64,6 +64,7 @@ void tumit1_finish(void) {
         return; /* `exit` in a signal handler that interrupted us: what is in the files is readable */
     }
     before_ = tumit1_busy();
+    tumit1_tell_early();
     tumit1_stop_helper();
     tumit1_lock_sink();
     pthread_mutex_lock(&tumit1_lock);

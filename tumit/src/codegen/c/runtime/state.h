@@ -209,6 +209,7 @@ struct tumit1_session {
     pthread_t helper_id_;
     pthread_key_t key_;
     uint64_t dropped_;       /* records of ended threads, and those that no stream could be charged with */
+    struct tumit1_lost early_; /* of these: records of signal handlers for which recording could not begin */
     uint32_t streams_;
     uint32_t next_base_;
     int rank_;               /* -1 when unknown */
@@ -249,7 +250,7 @@ extern TUMIT1_WEAK pthread_mutex_t tumit1_sink_lock;
 extern TUMIT1_WEAK uint32_t tumit1_crc_tables[8][256];
 
 struct tumit1_slot tumit1_full = {TUMIT1_SLOT, 0, 0, 0, 0, 0, 0, 0, 0};
-__thread struct tumit1_cursor tumit1_cursor = {&tumit1_full, &tumit1_full, 0, 0, 0, NULL, &tumit1_full, NULL, {0}};
+__thread struct tumit1_cursor tumit1_cursor = {&tumit1_full, &tumit1_full, 0, 0, 0, NULL, &tumit1_full, NULL, {0}, 0, 0};
 struct tumit1_session tumit1_session;
 struct tumit1_sink tumit1_sink;
 struct tumit1_clock tumit1_clock;
@@ -261,6 +262,7 @@ uint32_t tumit1_crc_tables[8][256];
 
 TUMIT1_CALL void tumit1_settle_child(void);
 TUMIT1_CALL void tumit1_apply_levels(void);
+TUMIT1_CALL void tumit1_tell_early(void);
 
 /* Two locks: of the file (the sink), which is held while blocks are compressed and written; and of all else, which is never
  * held for long. Who needs both takes the sink first. */

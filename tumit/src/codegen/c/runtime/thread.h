@@ -160,7 +160,14 @@ int tumit1_start(const struct tumit1_config *config_) {
     return error_;
 }
 
-/* The first record of a thread, of levels that overwrite or of the others: makes a stream. NULL when there is none; that is counted. */
+/* Whether the calling thread's stream cannot be made here, in a signal handler: to begin a session asks for memory, and so does the C
+ * library, to keep a value under a key that is not among the first. */
+TUMIT1_SLOW(int tumit1_must_not_attach(void)) {
+    const struct tumit1_session *s_ = &tumit1_session;
+    return (!tumit1_is_open() || (s_->keyed_ && s_->key_ >= 32)) && tumit1_in_handler();
+}
+
+/* The first record of a thread, of levels that overwrite or of the others: makes a stream. NULL when there is none. */
 TUMIT1_SLOW(struct tumit1_thread *tumit1_attach(struct tumit1_cursor *c_, int ring_)) {
     struct tumit1_session *s_ = &tumit1_session;
     struct tumit1_thread *t_ = NULL;
@@ -191,6 +198,7 @@ TUMIT1_SLOW(struct tumit1_thread *tumit1_attach(struct tumit1_cursor *c_, int ri
         s_->live_ = t_;
         unknown_ = s_->pool_.live_ && !tumit1_log(TUMIT1_KIND_STREAM, t_->stream_, tags_, (size_t)(tumit1_put_stream(tags_, t_) - tags_));
         *(ring_ ? &c_->ring_thread_ : &c_->thread_) = t_;
+        tumit1_take_early(t_);
     }
     pthread_mutex_unlock(&tumit1_lock);
     if (unknown_) {
@@ -200,6 +208,15 @@ TUMIT1_SLOW(struct tumit1_thread *tumit1_attach(struct tumit1_cursor *c_, int ri
         pthread_setspecific(s_->key_, c_);
     }
     return t_;
+}
+
+/* At the end: where signal handlers alone tried to record, the run says so. After tumit1_busy(). */
+void tumit1_tell_early(void) {
+    struct tumit1_session *s_ = &tumit1_session;
+    if (__atomic_load_n(&s_->state_, __ATOMIC_ACQUIRE) == TUMIT1_CLOSED && __atomic_load_n(&s_->early_.count_, __ATOMIC_RELAXED) != 0 &&
+        !tumit1_in_handler()) {
+        (void)tumit1_attach(&tumit1_cursor, 0);
+    }
 }
 
 /* A signal handler records while its thread is recording: counted. */
@@ -289,6 +306,11 @@ struct tumit1_room tumit1_make_room(uint32_t id_, size_t bytes_, uint64_t now_) 
     struct tumit1_thread *t_ = ring_ ? c_->ring_thread_ : c_->thread_;
     room_.slot_ = NULL;
     room_.now_ = now_;
+    if (t_ == NULL && tumit1_must_not_attach()) {
+        tumit1_lose_early(bytes_);
+        tumit1_idle(before_);
+        return room_;
+    }
     if (t_ == NULL) {
         t_ = tumit1_attach(c_, ring_);
         room_.now_ = tumit1_now_slow(); /* behind what the start took; the record, begun before, gets this date */
