@@ -19,6 +19,7 @@
 #include "runtime/bytes.h"
 #ifndef TUMIT_EXTERN
 #include "runtime/state.h"
+#include "runtime/spec.h"
 #include "runtime/checksum.h"
 #include "runtime/lz4.h"
 #include "runtime/columns.h"
@@ -39,6 +40,7 @@
 #include "runtime/thread.h"
 #include "runtime/fork.h"
 #include "runtime/process.h"
+#include "runtime/own.h"
 #endif
 #include "runtime/record.h"
 #include "runtime/mpi.h"

@@ -71,6 +71,7 @@ TUMIT1_SLOW(void tumit1_begin_child(void)) {
         provider_->written_ = 0;
     }
     c_->thread_ = c_->ring_thread_ = NULL;
+    c_->waited_until_ = 0;
     c_->slot_ = c_->other_ = c_->ring_ = &tumit1_full;
     memset(c_->name_, 0, sizeof c_->name_);
     if (s_->keyed_) {

@@ -59,6 +59,8 @@ struct tumit1_cursor {
     char name_[48];
     uint32_t before_fork_;  /* of a fork under way: what to give tumit1_idle() behind it */
     uint32_t inner_forks_;  /* begun by signal handlers, while it was inside the recorder */
+    uint64_t waited_until_; /* for its last record, which the next one shall tell; 0: it did not */
+    unsigned char waited_why_;
 };
 
 /* A slot with room for a record, NULL when it is dropped, and the record's date. */
