@@ -19,6 +19,7 @@
 #include "runtime/bytes.h"
 #ifndef TUMIT_EXTERN
 #include "runtime/state.h"
+#include "runtime/spec.h"
 #include "runtime/checksum.h"
 #include "runtime/lz4.h"
 #include "runtime/columns.h"
@@ -34,10 +35,12 @@
 #include "runtime/seal.h"
 #include "runtime/control.h"
 #include "runtime/helper.h"
+#include "runtime/handler.h"
 #include "runtime/end.h"
 #include "runtime/thread.h"
 #include "runtime/fork.h"
 #include "runtime/process.h"
+#include "runtime/own.h"
 #endif
 #include "runtime/record.h"
 #include "runtime/mpi.h"

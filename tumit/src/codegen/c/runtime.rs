@@ -11,7 +11,7 @@ use tracer_format::{BlockKind, ClockKind, Codec, cause};
 const RUNTIME: &str = include_str!("runtime.h");
 
 /// The parts, by the name in their include line.
-const PARTS: [(&str, &str); 25] = [
+const PARTS: [(&str, &str); 27] = [
     ("platform", include_str!("runtime/platform.h")),
     ("off", include_str!("runtime/off.h")),
     ("hot", include_str!("runtime/hot.h")),
@@ -32,10 +32,12 @@ const PARTS: [(&str, &str); 25] = [
     ("levels", include_str!("runtime/levels.h")),
     ("control", include_str!("runtime/control.h")),
     ("helper", include_str!("runtime/helper.h")),
+    ("handler", include_str!("runtime/handler.h")),
     ("end", include_str!("runtime/end.h")),
     ("thread", include_str!("runtime/thread.h")),
     ("fork", include_str!("runtime/fork.h")),
     ("process", include_str!("runtime/process.h")),
+    ("own", include_str!("runtime/own.h")),
     ("record", include_str!("runtime/record.h")),
 ];
 const MPI: &str = include_str!("runtime/mpi.h");
@@ -46,6 +48,7 @@ pub(super) fn text() -> String {
     for line in RUNTIME.lines() {
         match line.strip_prefix("#include \"runtime/").and_then(|rest| rest.strip_suffix(".h\"")) {
             Some("format") => out.push_str(&constants()),
+            Some("spec") => super::tables::own(&mut out),
             Some("mpi") => out.push_str(MPI),
             Some(part) => {
                 let text = PARTS.iter().find(|(name, _)| *name == part).map(|(_, text)| *text);

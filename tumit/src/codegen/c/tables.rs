@@ -21,13 +21,38 @@ pub(super) fn write(out: &mut String, header: &Header<'_>, schema: &[u8]) {
     for word in &words {
         let _ = writeln!(out, "uint32_t {word};");
     }
+    describe(out, spec, schema, &tag, &words);
+    let _ = write!(
+        out,
+        "TUMIT1_ENTER static void tumit1_enter_{tag}(void) {{
+    tumit1_register(&tumit1_spec_{tag}, &__dso_handle);
+}}
+#endif
+TUMIT1_END_DECLS
+#endif
+"
+    );
+}
+
+/// The spec of the recorder's own level: part of the runtime.
+pub(super) fn own(out: &mut String) {
+    let text = crate::load::standard("std:tracer").expect("it comes with the language");
+    let (spec, _) = crate::compile_text("std:tracer", text);
+    let spec = spec.expect("standard specs have no mistakes");
+    out.push_str("/* ---- The spec of the recorder's own level ---- */\n\n");
+    out.push_str("extern TUMIT1_WEAK uint32_t tumit1_own_word;\nuint32_t tumit1_own_word;\n");
+    describe(out, &spec, &spec.schema().encode(), "own", &["tumit1_own_word".to_owned()]);
+}
+
+/// The tables of a spec, the last of which names the others.
+fn describe(out: &mut String, spec: &Spec, schema: &[u8], tag: &str, words: &[String]) {
     let packed = pack(schema);
     out.push_str("/* The compiled spec, copied into each run, as one LZ4 block. */\n");
     array(out, "unsigned char", &format!("tumit1_schema_{tag}"), packed.bytes.iter().map(ToString::to_string));
     let levels = spec
         .levels
         .iter()
-        .zip(&words)
+        .zip(words)
         .map(|(level, word)| format!("{{{}, &{word}, {}}}", types::string(&level.name), u8::from(level.enabled)));
     array(out, "struct tumit1_level", &format!("tumit1_levels_{tag}"), levels);
     let runs = runs(spec);
@@ -41,12 +66,6 @@ pub(super) fn write(out: &mut String, header: &Header<'_>, schema: &[u8]) {
         "extern TUMIT1_WEAK struct tumit1_spec tumit1_spec_{tag};
 struct tumit1_spec tumit1_spec_{tag} = {{{name}, tumit1_schema_{tag}, {packed}u, {raw}u, {base}u, {ids}u,
     tumit1_levels_{tag}, {levels}u, tumit1_runs_{tag}, {runs}u, tumit1_shapes_{tag}, {shapes}u, tumit1_shapes_at_{tag}, 0u}};
-TUMIT1_ENTER static void tumit1_enter_{tag}(void) {{
-    tumit1_register(&tumit1_spec_{tag}, &__dso_handle);
-}}
-#endif
-TUMIT1_END_DECLS
-#endif
 ",
         name = types::string(&spec.name),
         packed = packed.bytes.len(),

@@ -62,8 +62,11 @@ TUMIT1_SLOW(int tumit1_switch_levels(const char *name_, size_t length_, int on_)
 }
 
 int tumit1_set_level(const char *name_, int on_) {
-    uint32_t before_ = tumit1_lock_all();
-    int found_ = tumit1_switch_levels(name_, strlen(name_), on_);
+    uint32_t before_;
+    int found_;
+    tumit1_own_ask(name_, strlen(name_), on_);
+    before_ = tumit1_lock_all();
+    found_ = tumit1_switch_levels(name_, strlen(name_), on_);
     tumit1_unlock(before_);
     return found_;
 }
@@ -95,6 +98,10 @@ TUMIT1_SLOW(void tumit1_answer_request(void)) {
     length_ = length_ < sizeof text_ ? length_ : (uint32_t)sizeof text_ - 1;
     memcpy(text_, map_ + 136, length_);
     text_[length_] = '\0';
+    for (p_ = text_; *p_ != '\0';) {
+        p_ = tumit1_next_entry(p_, &entry_);
+        tumit1_own_ask(entry_.name_, entry_.name_bytes_, tumit1_says_on(&entry_) == 1);
+    }
     pthread_mutex_lock(&tumit1_lock);
     for (p_ = text_; *p_ != '\0';) {
         int on_;

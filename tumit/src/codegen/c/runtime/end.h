@@ -64,6 +64,10 @@ void tumit1_finish(void) {
         return; /* `exit` in a signal handler that interrupted us: what is in the files is readable */
     }
     before_ = tumit1_busy();
+    tumit1_tell_early();
+    if (tumit1_cursor.waited_until_ != 0) {
+        tumit1_own_tell_wait();
+    }
     tumit1_stop_helper();
     tumit1_lock_sink();
     pthread_mutex_lock(&tumit1_lock);

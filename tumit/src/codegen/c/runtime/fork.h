@@ -1,17 +1,32 @@
 /* ---- Fork: a child is a process of its own, with a file of its own ---- */
 
-/* Around fork: no other thread may hold the locks when the child gets its copy of them. */
+/* Around fork: no other thread may hold the locks when the child gets its copy of them. A signal handler that comes meanwhile finds
+ * its thread inside the recorder, and waits for none of them; one that forks inside the recorder leaves them alone. */
 TUMIT1_SLOW(void tumit1_before_fork(void)) {
-    if (!tumit1_cursor.locked_) {
-        tumit1_lock_sink();
-        pthread_mutex_lock(&tumit1_lock);
+    struct tumit1_cursor *c_ = &tumit1_cursor;
+    uint32_t before_ = 0;
+    if (c_->locked_) {
+        c_->inner_forks_++;
+        return;
     }
+#ifdef TUMIT1_BROKEN_HANDLERS
+    c_->locked_ = 1;
+#else
+    before_ = tumit1_busy();
+#endif
+    tumit1_lock_sink();
+    pthread_mutex_lock(&tumit1_lock);
+    c_->before_fork_ = before_;
 }
 TUMIT1_SLOW(void tumit1_after_fork(void)) {
-    if (!tumit1_cursor.locked_) {
-        pthread_mutex_unlock(&tumit1_lock);
-        pthread_mutex_unlock(&tumit1_sink_lock);
+    struct tumit1_cursor *c_ = &tumit1_cursor;
+    if (c_->inner_forks_ != 0) {
+        c_->inner_forks_--;
+        return;
     }
+    pthread_mutex_unlock(&tumit1_lock);
+    pthread_mutex_unlock(&tumit1_sink_lock);
+    tumit1_idle(c_->before_fork_);
 }
 
 /* In the child: what is in the slots is the parent's to write, and their memory must not be the parent's any more: at the
@@ -45,7 +60,7 @@ TUMIT1_SLOW(void tumit1_begin_child(void)) {
         s_->state_ = TUMIT1_CLOSED;
     }
     s_->streams_ = s_->waiting_ = s_->sleeps_ = s_->stuck_ = 0;
-    s_->dropped_ = 0;
+    s_->dropped_ = s_->early_.count_ = s_->early_.bytes_ = 0;
     s_->warned_ = s_->helper_ = s_->stop_ = s_->main_gone_ = 0;
     tumit1_sink.written_ = tumit1_sink.blocks_ = 0;
     tumit1_sink.file_ = s_->pool_.file_ = -1;
@@ -56,6 +71,7 @@ TUMIT1_SLOW(void tumit1_begin_child(void)) {
         provider_->written_ = 0;
     }
     c_->thread_ = c_->ring_thread_ = NULL;
+    c_->waited_until_ = 0;
     c_->slot_ = c_->other_ = c_->ring_ = &tumit1_full;
     memset(c_->name_, 0, sizeof c_->name_);
     if (s_->keyed_) {
@@ -67,12 +83,16 @@ TUMIT1_SLOW(void tumit1_begin_child(void)) {
  * recorder's own work, that goes on in the child. */
 TUMIT1_SLOW(void tumit1_in_child(void)) {
     pthread_mutex_t fresh_ = PTHREAD_MUTEX_INITIALIZER;
+    struct tumit1_cursor *c_ = &tumit1_cursor;
     tumit1_lock = fresh_;
     tumit1_sink_lock = fresh_;
     tumit1_begin_child();
-    tumit1_cursor.forked_ = tumit1_cursor.locked_;
-    if (tumit1_cursor.locked_) {
+    if (c_->inner_forks_ != 0) {
+        c_->inner_forks_--;
+        c_->forked_ = 1;
         tumit1_session.arena_left_ = 0; /* it may just be changing */
+    } else {
+        tumit1_idle(c_->before_fork_);
     }
 }
 

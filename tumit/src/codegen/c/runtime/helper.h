@@ -23,23 +23,27 @@ TUMIT1_SLOW(void tumit1_sleep(uint32_t seen_, long nanos_)) {
     __atomic_store_n(&tumit1_session.sleeps_, 0u, __ATOMIC_SEQ_CST);
 }
 
-/* After a slot was handed over: wakes the helper if that is urgent and it sleeps; where there is none, its work is done here. No
- * lock may be held. */
-TUMIT1_SLOW(void tumit1_call_helper(int urgent_)) {
+/* After a slot was handed over: wakes the helper if that is urgent and it sleeps; where there is none, its work is done here. Returns whether
+ * the thread did one of both. No lock may be held. */
+TUMIT1_SLOW(int tumit1_call_helper(int urgent_)) {
     struct tumit1_session *s_ = &tumit1_session;
+    int called_ = 0;
     if (__atomic_load_n(&s_->helper_, __ATOMIC_ACQUIRE)) {
         if (urgent_) {
             __atomic_fetch_add(&s_->wake_, 1u, __ATOMIC_SEQ_CST);
-            if (__atomic_load_n(&s_->sleeps_, __ATOMIC_SEQ_CST)) {
-                tumit1_futex(&s_->wake_, TUMIT1_WAKE_CALL, 1, NULL);
-            }
+            called_ = __atomic_load_n(&s_->sleeps_, __ATOMIC_SEQ_CST) != 0;
         }
-        return;
+        if (called_) {
+            tumit1_futex(&s_->wake_, TUMIT1_WAKE_CALL, 1, NULL);
+        }
+        return called_;
     }
     tumit1_lock_sink();
     while (tumit1_write_next()) {
+        called_ = 1;
     }
     pthread_mutex_unlock(&tumit1_sink_lock);
+    return called_;
 }
 
 /* Whether all threads but the helper have ended: then it must not keep the process alive. */
@@ -88,6 +92,7 @@ TUMIT1_SLOW(int tumit1_leave_last(void)) {
         pthread_detach(s_->helper_id_);
     }
     pthread_mutex_unlock(&tumit1_lock);
+    tumit1_own_leave();
     tumit1_idle(0);
     return 1;
 }
@@ -102,10 +107,20 @@ TUMIT1_SLOW(void *tumit1_help(void *unused_)) {
     while (!__atomic_load_n(&s_->stop_, __ATOMIC_ACQUIRE)) {
         uint32_t seen_ = __atomic_load_n(&s_->wake_, __ATOMIC_SEQ_CST);
         uint64_t now_;
-        int more_, turns_;
+        int more_, told_, turns_;
+#ifdef TUMIT1_HELD /* in tests: until a thread waits */
+        if (__atomic_exchange_n(&s_->wanted_, 0u, __ATOMIC_SEQ_CST) == 0) {
+            tumit1_sleep(seen_, TUMIT1_POLL_NANOS / 10);
+            continue;
+        }
+#endif
+        told_ = tumit1_own_begin_write();
         tumit1_lock_sink();
         more_ = tumit1_write_next();
         pthread_mutex_unlock(&tumit1_sink_lock);
+        if (told_) {
+            tumit1_own_end_write();
+        }
         for (turns_ = 0; turns_ < 1000 && __atomic_load_n(&s_->waiting_, __ATOMIC_RELAXED) != 0; turns_++) {
             sched_yield(); /* those who wait for the file go first */
         }
@@ -129,6 +144,7 @@ TUMIT1_SLOW(void *tumit1_help(void *unused_)) {
             written_ = 0;
         }
     }
+    tumit1_own_leave();
     return unused_;
 }
 

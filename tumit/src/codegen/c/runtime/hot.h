@@ -57,6 +57,10 @@ struct tumit1_cursor {
     struct tumit1_slot *ring_;           /* for records of levels that overwrite */
     struct tumit1_thread *ring_thread_;  /* their stream */
     char name_[48];
+    uint32_t before_fork_;  /* of a fork under way: what to give tumit1_idle() behind it */
+    uint32_t inner_forks_;  /* begun by signal handlers, while it was inside the recorder */
+    uint64_t waited_until_; /* for its last record, which the next one shall tell; 0: it did not */
+    unsigned char waited_why_;
 };
 
 /* A slot with room for a record, NULL when it is dropped, and the record's date. */

@@ -22,7 +22,10 @@ TUMIT1_SLOW(bool tumit1_names_level(const char *text_, size_t length_, const cha
     if (dot_ != NULL) {
         return tumit1_is(text_, (size_t)(dot_ - text_), trace_) && tumit1_is(dot_ + 1, (size_t)(text_ + length_ - dot_) - 1, level_);
     }
-    return tumit1_is(text_, length_, "all") || tumit1_is(text_, length_, level_);
+    if (tumit1_is(text_, length_, "all")) {
+        return strcmp(level_, "TUMIT") != 0 || strcmp(trace_, "tracer") != 0; /* but the recorder's own */
+    }
+    return tumit1_is(text_, length_, level_);
 }
 
 /* An entry of TUMIT_LEVELS or TUMIT_POLICY. */
@@ -105,7 +108,7 @@ TUMIT1_SLOW(int tumit1_knows_level(const char *name_, size_t length_)) {
             }
         }
     }
-    return tumit1_is(name_, length_, "all");
+    return tumit1_is(name_, length_, "all") || tumit1_names_level(name_, length_, "tracer", "TUMIT");
 }
 
 /* At the end: which names in TUMIT_LEVELS no spec had. */

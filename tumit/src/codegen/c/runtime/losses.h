@@ -25,6 +25,25 @@ TUMIT1_SLOW(void tumit1_lose_stray(void)) {
     tumit1_count_loss(0, 1);
 }
 
+/* A signal handler's record for which no stream could be made: the next stream tells of it. */
+TUMIT1_SLOW(void tumit1_lose_early(size_t bytes_)) {
+    struct tumit1_lost *early_ = &tumit1_session.early_;
+    tumit1_lose_stray();
+    __atomic_fetch_add(&early_->bytes_, bytes_, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&early_->count_, 1u, __ATOMIC_RELEASE);
+}
+
+/* A new stream takes those over, from the counts of the whole process to its own; they have its first date. Under the lock. */
+TUMIT1_SLOW(void tumit1_take_early(struct tumit1_thread *t_)) {
+    const uint64_t count_ = __atomic_exchange_n(&tumit1_session.early_.count_, 0u, __ATOMIC_ACQUIRE);
+    if (count_ != 0) {
+        const uint64_t bytes_ = __atomic_exchange_n(&tumit1_session.early_.bytes_, 0u, __ATOMIC_RELAXED);
+        const uint64_t now_ = tumit1_now_slow();
+        __atomic_fetch_sub(&tumit1_session.dropped_, count_, __ATOMIC_RELAXED);
+        tumit1_lose(t_, count_, bytes_, now_, now_, TUMIT1_CAUSE_NESTED);
+    }
+}
+
 /* Writes an account as a record and clears it: returns behind it, or `p_` when nothing is missing. */
 TUMIT1_SLOW(unsigned char *tumit1_put_lost(struct tumit1_lost *from_, unsigned char *p_)) {
     uint64_t count_ = __atomic_exchange_n(&from_->count_, 0u, __ATOMIC_ACQUIRE);

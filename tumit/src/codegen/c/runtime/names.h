@@ -247,6 +247,9 @@ uint32_t tumit1_intern(const char *text_) {
             return id_;
         }
     }
+    if (tumit1_cursor.locked_) {
+        return 0; /* in a signal handler that interrupted the recorder: its record will be dropped, and counted */
+    }
     busy_ = tumit1_lock_all();
     id_ = tumit1_name_id(names_, text_, length_, 0);
     full_ = tumit1_must_save(names_, id_);
@@ -264,8 +267,8 @@ uint32_t tumit1_site_new(struct tumit1_site *site_) {
     struct tumit1_names *names_ = &tumit1_session.sites_;
     uint32_t busy_, id_;
     int full_;
-    if (site_->file_ == NULL) {
-        return 0; /* unknown */
+    if (site_->file_ == NULL || tumit1_cursor.locked_) {
+        return 0; /* unknown; or its record will be dropped, as above */
     }
     busy_ = tumit1_lock_all();
     id_ = tumit1_name_id(names_, site_->file_, strlen(site_->file_), site_->line_);

@@ -111,6 +111,9 @@ TUMIT1_SLOW(void tumit1_register(struct tumit1_spec *spec_, const void *home_)) 
         }
     }
     tumit1_unlock(busy_);
+    if (spec_ != &tumit1_spec_own) {
+        tumit1_own_look();
+    }
 }
 
 /* A shared object is unloaded, or the program ends: its levels can be reached no more; with the recorder goes the trace. */

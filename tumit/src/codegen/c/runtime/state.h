@@ -202,6 +202,7 @@ struct tumit1_session {
     int stop_;               /* it shall end */
     int main_gone_;          /* the first thread has ended */
     uint32_t may_wait_;      /* some level's threads wait for room */
+    uint32_t wanted_;        /* a thread waits: for tests */
     uint32_t stuck_;         /* one waited in vain: no other does until a slot is free again */
     uint32_t wake_;          /* what the helper sleeps on */
     uint32_t sleeps_;
@@ -209,6 +210,7 @@ struct tumit1_session {
     pthread_t helper_id_;
     pthread_key_t key_;
     uint64_t dropped_;       /* records of ended threads, and those that no stream could be charged with */
+    struct tumit1_lost early_; /* of these: records of signal handlers for which recording could not begin */
     uint32_t streams_;
     uint32_t next_base_;
     int rank_;               /* -1 when unknown */
@@ -249,7 +251,7 @@ extern TUMIT1_WEAK pthread_mutex_t tumit1_sink_lock;
 extern TUMIT1_WEAK uint32_t tumit1_crc_tables[8][256];
 
 struct tumit1_slot tumit1_full = {TUMIT1_SLOT, 0, 0, 0, 0, 0, 0, 0, 0};
-__thread struct tumit1_cursor tumit1_cursor = {&tumit1_full, &tumit1_full, 0, 0, 0, NULL, &tumit1_full, NULL, {0}};
+__thread struct tumit1_cursor tumit1_cursor = {&tumit1_full, &tumit1_full, 0, 0, 0, NULL, &tumit1_full, NULL, {0}, 0, 0, 0, 0};
 struct tumit1_session tumit1_session;
 struct tumit1_sink tumit1_sink;
 struct tumit1_clock tumit1_clock;
@@ -261,6 +263,17 @@ uint32_t tumit1_crc_tables[8][256];
 
 TUMIT1_CALL void tumit1_settle_child(void);
 TUMIT1_CALL void tumit1_apply_levels(void);
+TUMIT1_CALL void tumit1_tell_early(void);
+TUMIT1_CALL void tumit1_own_ask(const char *name_, size_t length_, int on_);
+TUMIT1_CALL void tumit1_own_look(void);
+TUMIT1_CALL int tumit1_own_waited(int why_);
+TUMIT1_CALL void tumit1_own_tell_wait(void);
+TUMIT1_CALL int tumit1_own_begin_write(void);
+TUMIT1_CALL void tumit1_own_end_write(void);
+TUMIT1_CALL void tumit1_own_leave(void);
+
+/* Why a thread waited, as the spec of the recorder's own level has it. */
+enum { TUMIT1_WAITED_ROOM = 0, TUMIT1_WAITED_CALL = 1 };
 
 /* Two locks: of the file (the sink), which is held while blocks are compressed and written; and of all else, which is never
  * held for long. Who needs both takes the sink first. */

@@ -75,6 +75,9 @@ TUMIT1_SLOW(void tumit1_retire(void *cursor_)) {
         return;
     }
     before_ = tumit1_lock_all();
+    if (c_->waited_until_ != 0) {
+        tumit1_own_tell_wait();
+    }
     tumit1_detach(c_->thread_);
     tumit1_detach(c_->ring_thread_);
     c_->thread_ = c_->ring_thread_ = NULL;
@@ -82,7 +85,7 @@ TUMIT1_SLOW(void tumit1_retire(void *cursor_)) {
     tumit1_point(1, NULL);
     urgent_ = tumit1_is_urgent();
     pthread_mutex_unlock(&tumit1_lock);
-    tumit1_call_helper(urgent_);
+    (void)tumit1_call_helper(urgent_);
     tumit1_idle(before_);
 }
 
@@ -160,7 +163,14 @@ int tumit1_start(const struct tumit1_config *config_) {
     return error_;
 }
 
-/* The first record of a thread, of levels that overwrite or of the others: makes a stream. NULL when there is none; that is counted. */
+/* Whether the calling thread's stream cannot be made here, in a signal handler: to begin a session asks for memory, and so does the C
+ * library, to keep a value under a key that is not among the first. */
+TUMIT1_SLOW(int tumit1_must_not_attach(void)) {
+    const struct tumit1_session *s_ = &tumit1_session;
+    return (!tumit1_is_open() || (s_->keyed_ && s_->key_ >= 32)) && tumit1_in_handler();
+}
+
+/* The first record of a thread, of levels that overwrite or of the others: makes a stream. NULL when there is none. */
 TUMIT1_SLOW(struct tumit1_thread *tumit1_attach(struct tumit1_cursor *c_, int ring_)) {
     struct tumit1_session *s_ = &tumit1_session;
     struct tumit1_thread *t_ = NULL;
@@ -191,6 +201,7 @@ TUMIT1_SLOW(struct tumit1_thread *tumit1_attach(struct tumit1_cursor *c_, int ri
         s_->live_ = t_;
         unknown_ = s_->pool_.live_ && !tumit1_log(TUMIT1_KIND_STREAM, t_->stream_, tags_, (size_t)(tumit1_put_stream(tags_, t_) - tags_));
         *(ring_ ? &c_->ring_thread_ : &c_->thread_) = t_;
+        tumit1_take_early(t_);
     }
     pthread_mutex_unlock(&tumit1_lock);
     if (unknown_) {
@@ -200,6 +211,15 @@ TUMIT1_SLOW(struct tumit1_thread *tumit1_attach(struct tumit1_cursor *c_, int ri
         pthread_setspecific(s_->key_, c_);
     }
     return t_;
+}
+
+/* At the end: where signal handlers alone tried to record, the run says so. After tumit1_busy(). */
+void tumit1_tell_early(void) {
+    struct tumit1_session *s_ = &tumit1_session;
+    if (__atomic_load_n(&s_->state_, __ATOMIC_ACQUIRE) == TUMIT1_CLOSED && __atomic_load_n(&s_->early_.count_, __ATOMIC_RELAXED) != 0 &&
+        !tumit1_in_handler()) {
+        (void)tumit1_attach(&tumit1_cursor, 0);
+    }
 }
 
 /* A signal handler records while its thread is recording: counted. */
@@ -213,8 +233,8 @@ TUMIT1_SLOW(void tumit1_count_nested(size_t bytes_)) {
     }
 }
 
-/* A slot for a thread whose own is full, or that has none. NULL when none is free. */
-TUMIT1_SLOW(struct tumit1_slot *tumit1_exchange(struct tumit1_thread *t_, uint64_t now_)) {
+/* A slot for a thread whose own is full, or that has none. NULL when none is free. `called_` gets whether it made the thread wait. */
+TUMIT1_SLOW(struct tumit1_slot *tumit1_exchange(struct tumit1_thread *t_, uint64_t now_, int *called_)) {
     struct tumit1_session *s_ = &tumit1_session;
     struct tumit1_slot *slot_ = NULL;
     int urgent_;
@@ -228,7 +248,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_exchange(struct tumit1_thread *t_, uint64
     }
     urgent_ = tumit1_is_urgent();
     pthread_mutex_unlock(&tumit1_lock);
-    tumit1_call_helper(urgent_);
+    *called_ = tumit1_call_helper(urgent_);
     return slot_;
 }
 
@@ -236,7 +256,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_exchange(struct tumit1_thread *t_, uint64
 TUMIT1_SLOW(struct tumit1_slot *tumit1_wait(struct tumit1_thread *t_, uint32_t id_, uint64_t now_)) {
     const struct timespec nap_ = {0, 50000};
     uint64_t give_up_;
-    int waits_;
+    int waits_, called_;
     pthread_mutex_lock(&tumit1_lock);
     waits_ = tumit1_waits_for(id_);
     pthread_mutex_unlock(&tumit1_lock);
@@ -245,11 +265,12 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_wait(struct tumit1_thread *t_, uint32_t i
     }
     give_up_ = tumit1_nanos(CLOCK_MONOTONIC) + TUMIT1_PATIENCE * 1000000000u;
     while (tumit1_is_open() && tumit1_nanos(CLOCK_MONOTONIC) < give_up_) {
-        struct tumit1_slot *slot_ = tumit1_exchange(t_, now_);
+        struct tumit1_slot *slot_ = tumit1_exchange(t_, now_, &called_);
         if (slot_ != NULL) {
             return slot_;
         }
-        tumit1_call_helper(1);
+        __atomic_store_n(&tumit1_session.wanted_, 1u, __ATOMIC_SEQ_CST);
+        (void)tumit1_call_helper(1);
         (void)nanosleep(&nap_, NULL);
     }
     __atomic_store_n(&tumit1_session.stuck_, 1u, __ATOMIC_RELAXED);
@@ -259,6 +280,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_wait(struct tumit1_thread *t_, uint32_t i
 /* Finds room for a record of the calling thread's stream. */
 TUMIT1_SLOW(struct tumit1_slot *tumit1_find_room(struct tumit1_thread *t_, uint32_t id_, size_t bytes_, uint64_t now_)) {
     struct tumit1_slot *slot_;
+    int called_ = 0, why_ = -1;
     if (bytes_ > TUMIT1_MAX_RECORD) {
         tumit1_lose(t_, 1, bytes_, now_, now_, TUMIT1_CAUSE_OVERSIZE);
         return NULL;
@@ -267,12 +289,19 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_find_room(struct tumit1_thread *t_, uint3
     if (slot_ != NULL && (uint32_t)slot_->state_ <= TUMIT1_ROOM - bytes_) {
         return slot_;
     }
-    slot_ = tumit1_exchange(t_, now_);
+    slot_ = tumit1_exchange(t_, now_, &called_);
+    if (called_) {
+        why_ = TUMIT1_WAITED_CALL;
+    }
     if (slot_ == NULL && !t_->overwrites_ && __atomic_load_n(&tumit1_session.may_wait_, __ATOMIC_RELAXED) &&
         !__atomic_load_n(&tumit1_session.stuck_, __ATOMIC_RELAXED)) {
         slot_ = tumit1_wait(t_, id_, now_);
+        why_ = TUMIT1_WAITED_ROOM;
     }
     tumit1_point(t_->overwrites_, slot_);
+    if (why_ >= 0 && slot_ != NULL && !t_->overwrites_ && tumit1_own_waited(why_)) {
+        tumit1_point(0, NULL); /* its next record comes by here, and tells */
+    }
     if (slot_ == NULL) {
         tumit1_lose(t_, 1, bytes_, now_, now_, TUMIT1_CAUSE_NO_BUFFER);
     }
@@ -289,6 +318,14 @@ struct tumit1_room tumit1_make_room(uint32_t id_, size_t bytes_, uint64_t now_) 
     struct tumit1_thread *t_ = ring_ ? c_->ring_thread_ : c_->thread_;
     room_.slot_ = NULL;
     room_.now_ = now_;
+    if (c_->waited_until_ != 0 && !ring_) {
+        tumit1_own_tell_wait();
+    }
+    if (t_ == NULL && tumit1_must_not_attach()) {
+        tumit1_lose_early(bytes_);
+        tumit1_idle(before_);
+        return room_;
+    }
     if (t_ == NULL) {
         t_ = tumit1_attach(c_, ring_);
         room_.now_ = tumit1_now_slow(); /* behind what the start took; the record, begun before, gets this date */

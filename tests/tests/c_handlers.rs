@@ -1,0 +1,78 @@
+//! Signal handlers of C programs that record where what they interrupted can be entered once only: in the allocator before the first
+//! record of all, and between the recorder's part of a `fork` and the `fork`. Nothing hangs, and nothing is lost silently; recorders that are
+//! broken on purpose are found out.
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+
+use tests::lang::c::{Compiler, GNU99, build, folder};
+use tests::programs::output;
+use tests::run::{ProcessFile, read};
+use tracer_format::cause;
+use tracer_format::tags::tag;
+
+const SPEC: &str = "trace t;\nlevel L { event tick { n: u64 } }\n";
+const PROGRAM: &str = include_str!("../exits/handlers.c");
+const SIGALRM: i32 = 14;
+const CLANG: Compiler = Compiler { command: "clang", flags: &["-std=gnu11"] };
+
+/// Runs the program, which is ended after so many seconds.
+fn run(folder: &Path, compiler: Compiler, extra: &[&str], place: &str, patience: &str) -> (ExitStatus, String) {
+    let program = build(folder, compiler, SPEC, PROGRAM, &[&["-D_GNU_SOURCE"], extra].concat());
+    let mut command = Command::new(program.unwrap_or_else(|error| panic!("{error}")));
+    let _ = std::fs::remove_dir_all(folder.join("run.tmt"));
+    command.args([place, patience]).current_dir(folder).env("TUMIT_TRACE", folder.join("run.tmt"));
+    for name in ["TUMIT_LEVELS", "TUMIT_POLICY", "TUMIT_MEMORY", "TUMIT_BUFFERS"] {
+        command.env_remove(name);
+    }
+    let output = output(&mut command);
+    (output.status, String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// The parent's file, then a child's.
+fn whole(folder: &Path, compiler: Compiler, extra: &[&str], place: &str) -> Vec<ProcessFile> {
+    let (status, errors) = run(folder, compiler, extra, place, "100");
+    assert!(status.success(), "{compiler:?} {extra:?} {place}: {status}: {errors}");
+    let mut files = read(&folder.join("run.tmt"));
+    files.sort_by_key(|file| file.process.contains_key(&tag::PARENT_ID));
+    for file in &files {
+        let told: u64 = file.lost.iter().map(|lost| lost.count).sum();
+        assert_eq!(told, file.totals().1, "records of losses say what the end says: {:?}", file.lost);
+        assert!(file.lost.iter().all(|lost| lost.cause == cause::NESTED), "{:?}", file.lost);
+    }
+    files
+}
+
+#[test]
+fn a_handler_makes_the_first_record_of_all() {
+    let ways: [(Compiler, &[&str]); 4] =
+        [(GNU99, &["-DOWN_MALLOC"]), (GNU99, &["-DTUMIT_NO_THREAD"]), (CLANG, &["-O2"]), (GNU99, &["-static"])];
+    for (compiler, extra) in ways {
+        let folder = folder();
+        // In a thread of a session that has begun there is nothing to fear.
+        for (place, recorded, lost) in [("first", 10, 1), ("only", 0, 1), ("thread", 11, 0)] {
+            let files = whole(folder.path(), compiler, extra, place);
+            let totals: Vec<_> = files.iter().map(ProcessFile::totals).collect();
+            assert_eq!(totals, [(recorded, lost)], "{compiler:?} {extra:?} {place}");
+        }
+    }
+}
+
+#[test]
+fn a_handler_records_in_the_midst_of_a_fork() {
+    let folder = folder();
+    let files = whole(folder.path(), GNU99, &[], "fork");
+    let totals: Vec<_> = files.iter().map(ProcessFile::totals).collect();
+    assert_eq!(totals, [(20, 5000), (10, 0)]);
+}
+
+#[test]
+fn a_broken_recorder_is_found_out() {
+    let folder = folder();
+    let broken = ["-DTUMIT1_BROKEN_HANDLERS", "-DOWN_MALLOC"];
+    let (status, _) = run(folder.path(), GNU99, &broken, "first", "100");
+    assert_eq!(status.code(), Some(7), "the allocator was entered twice");
+    let (status, _) = run(folder.path(), GNU99, &broken, "fork", "1");
+    assert_eq!(status.signal(), Some(SIGALRM), "it waits for itself");
+}
