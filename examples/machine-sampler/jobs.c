@@ -3,6 +3,7 @@
  * Jobs are served in the order in which they were submitted; one that does not fit is overtaken by those that do. What is
  * recorded is what a sample sees: a processor that went from one job to another since the last has changed once. */
 
+#define TUMIT_EXTERN /* sampler.c has the recorder */
 #include "machine_trace.h"
 #include "sampler.h"
 

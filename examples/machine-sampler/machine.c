@@ -1,6 +1,7 @@
 /* What Linux tells of a machine in /proc. Counters there grow from the start of the machine: a rate is the difference of two
  * samples, so the first sample is kept and not recorded. What a system does not tell is left out. */
 
+#define TUMIT_EXTERN /* sampler.c has the recorder */
 #include "machine_trace.h"
 #include "sampler.h"
 
