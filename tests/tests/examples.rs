@@ -1,9 +1,12 @@
-//! The whole way with the three examples: recorded, converted, accepted by `pj_dump`, and equal in number to what the
+//! The whole way with the examples: recorded, converted, accepted by `pj_dump`, and equal in number to what the
 //! programs know that they did.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside test functions")]
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use tests::pj_dump::{Rows, accept};
 use tests::programs::{count, molecular_dynamics, mpirun, output, succeed, tumit, workspace};
@@ -16,8 +19,9 @@ fn convert(run: &Path, options: &[&str]) -> Rows {
     Rows::read(&paje)
 }
 
-/// Generates the header of a C example and compiles it as strictly as its users may.
+/// Generates the header of a C or C++ example and compiles it as strictly as its users may.
 fn build_c(folder: &Path, example: &str, compiler: &str, extra: &[&str]) -> PathBuf {
+    let (standard, ending) = if compiler == "g++" { ("-std=c++11", "cpp") } else { ("-std=gnu99", "c") };
     let source = workspace().join("examples").join(example);
     let spec = std::fs::read_dir(&source)
         .unwrap()
@@ -28,11 +32,11 @@ fn build_c(folder: &Path, example: &str, compiler: &str, extra: &[&str]) -> Path
     succeed(tumit().args(["gen", "c"]).arg(&spec).arg("-o").arg(folder.join(header)));
     let binary = folder.join(example);
     let mut command = std::process::Command::new(compiler);
-    command.args(["-std=gnu99", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-I"]);
+    command.args([standard, "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-I"]);
     command.arg(folder).arg("-o").arg(&binary);
     for entry in std::fs::read_dir(&source).unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_some_and(|e| e == "c") {
+        if path.extension().is_some_and(|e| e == ending) {
             command.arg(path);
         }
     }
@@ -147,6 +151,106 @@ fn taktuk_launches_a_binomial_tree() {
         assert_eq!(rows.count(kind), count(&said, name), "{name}");
     }
     assert_eq!(rows.reversed_links(), 0);
+}
+
+/// The slots of a cluster that were reserved, with how often by whom.
+fn reservations(rows: &Rows) -> BTreeMap<String, usize> {
+    let mut users = BTreeMap::new();
+    for row in rows.of("State").filter(|row| row[2] == "Reservation" && row[7] != "Free") {
+        *users.entry(row[7].clone()).or_default() += 1;
+    }
+    users
+}
+
+#[test]
+fn a_sampled_machine_is_seen_as_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let sampler = build_c(dir.path(), "machine-sampler", "gcc", &[]);
+    let sample = |name: &str, cluster: [&str; 2]| {
+        let run = dir.path().join(name);
+        let mut command = std::process::Command::new(&sampler);
+        command.args(["--period", "1", "--samples", "110"]).args(cluster).env("TUMIT_TRACE", &run);
+        let said = succeed(&mut command);
+        let rows = convert(&run, &[]);
+        for (kind, name) in
+            [("Container", "containers"), ("State", "states"), ("Variable", "variables"), ("Event", "events")]
+        {
+            assert_eq!(rows.count(kind), count(&said, name), "{name}");
+        }
+        let slots = rows.of("Container").filter(|row| row[2].ends_with("slot")).count();
+        assert_eq!(slots, 100);
+        let load = rows.of("Variable").filter(|row| row[2] == "Load (1 min)").count();
+        assert_eq!(load, 110, "one per sample");
+        rows
+    };
+    let jobs = workspace().join("examples/machine-sampler/jobs.txt");
+    let rows = sample("file.tmt", ["--jobs", jobs.to_str().unwrap()]);
+    let expected = [("ada", 40), ("blaise", 10), ("carl", 50), ("emmy", 25), ("grace", 104), ("sofja", 20)];
+    assert_eq!(reservations(&rows), expected.map(|(user, slots)| (user.to_owned(), slots)).into());
+    // Grace's benchmark takes all processors, so it waits for all who came before, and nobody overtakes it to the end.
+    let date = |row: &[String], column: usize| row[column].parse::<f64>().unwrap();
+    let of = |user: &'static str| rows.of("State").filter(move |row| row[2] == "Reservation" && row[7] == user);
+    let benchmark = of("grace").map(|row| date(row, 3)).fold(0.0, f64::max);
+    assert!(of("blaise").all(|row| date(row, 4) <= benchmark));
+
+    let played = reservations(&sample("one.tmt", ["--play", "7"]));
+    assert!(played.len() > 2, "{played:?}");
+    assert_eq!(played, reservations(&sample("two.tmt", ["--play", "7"])), "equal seeds make equal jobs");
+    assert_ne!(played, reservations(&sample("three.tmt", ["--play", "8"])));
+}
+
+#[test]
+fn an_interrupted_sampler_ends_in_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let sampler = build_c(dir.path(), "machine-sampler", "gcc", &[]);
+    let run = dir.path().join("interrupted.tmt");
+    // A period of an hour: the end can come from the signal alone.
+    let mut child = std::process::Command::new(&sampler)
+        .args(["--period", "3600000"])
+        .env("TUMIT_TRACE", &run)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut ready = String::new();
+    BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut ready).unwrap();
+    assert!(ready.contains("Ctrl-C ends"), "{ready}");
+    succeed(std::process::Command::new("kill").args(["-INT", &child.id().to_string()]));
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(count(&String::from_utf8(output.stdout).unwrap(), "samples"), 0);
+}
+
+#[test]
+fn monitors_are_seen_as_they_were_owned() {
+    let dir = tempfile::tempdir().unwrap();
+    let bank = build_c(dir.path(), "monitors", "g++", &[]);
+    let run = dir.path().join("bank.tmt");
+    let said = succeed(std::process::Command::new(&bank).env("TUMIT_TRACE", &run));
+    let rows = convert(&run, &[]);
+    let containers = count(&said, "threads") + count(&said, "monitors") + 1;
+    assert_eq!(rows.count("Container"), containers);
+    assert_eq!(rows.count("State"), count(&said, "states"));
+    let calls = rows.of("State").filter(|row| row[2] == "Call").count() as u64;
+    assert_eq!(calls, count(&said, "calls"));
+    assert_eq!(rows.count("Link"), count(&said, "releases") + count(&said, "notices"));
+    assert_eq!(rows.reversed_links(), 0);
+    // Tellers meet at least at the queue, and nobody wakes or follows himself.
+    assert!(count(&said, "releases") > 0);
+    assert!(rows.of("Link").all(|row| row[7] != row[8]));
+    // Who owns a monitor holds it: the monitor's row and the thread's say the same, from the same moment on.
+    let held: BTreeSet<(&str, &str)> = rows
+        .of("State")
+        .filter(|row| row[2] == "Monitor" && row[7] == "Holds")
+        .map(|row| (row[1].as_str(), row[3].as_str()))
+        .collect();
+    let owned: Vec<(&str, &str)> = rows
+        .of("State")
+        .filter(|row| row[2] == "Owner" && row[7] != "Free")
+        .map(|row| (row[7].as_str(), row[3].as_str()))
+        .collect();
+    assert_eq!(owned.len(), held.len());
+    assert!(owned.iter().all(|owner| held.contains(owner)));
 }
 
 #[test]
