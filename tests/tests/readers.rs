@@ -118,6 +118,27 @@ fn threads_and_forks_read_alike() {
     all_agree("threads.c", 10_000);
 }
 
+/// It is one file of several processes, which C would take for one.
+#[test]
+fn a_sorted_run_is_read_by_rust_and_refused_by_c() {
+    let folder = folder();
+    let run = types_run(folder.path(), "threads.c");
+    let sorted = folder.path().join("sorted.tmt");
+    let merge = ["merge", "--clock", "none", "--causal", "off", "--sort", "-o"];
+    succeed(tumit().args(merge).arg(&sorted).arg(&run));
+    let lines = |run: &Path| {
+        let mut lines = rust_lines(run);
+        lines.sort();
+        lines.join("\n")
+    };
+    same_lines(&lines(&sorted), &lines(&run), "sorted");
+    let tool = compile(folder.path(), C99, &file("readers/tool.c"), &[]);
+    let said = output(Command::new(&tool).arg("lines").arg(&sorted));
+    assert!(!said.status.success() && said.stdout.is_empty());
+    let error = String::from_utf8_lossy(&said.stderr);
+    assert!(error.contains("sorted.tmt") && error.contains("has all processes in one file"), "{error}");
+}
+
 #[test]
 fn the_header_is_clean_for_every_compiler_alone_and_beside_the_recorder() {
     let folder = folder();

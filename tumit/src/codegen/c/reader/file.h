@@ -39,6 +39,7 @@ struct tumit1r_process {
     uint64_t bytes;
     unsigned char id[16];
     bool has_parent, has_rank, has_ranks, ended;
+    bool sorted; /* one of many processes of a file */
     uint64_t pid, rank, ranks, clock_kind, clock_hz;
     char *host, *clock_domain, *command, *writer, *job; /* empty when unknown */
     uint64_t written, dropped; /* as the process said at its end */
@@ -208,6 +209,9 @@ TUMIT1R_FN void tumit1r_take_process(struct tumit1r_process *p, const unsigned c
             break;
         case TUMIT1R_TAG_JOB:
             tumit1r_tag_text(p, &p->job, value, bytes);
+            break;
+        case TUMIT1R_TAG_SORTED:
+            p->sorted = true;
             break;
         default:
             break;

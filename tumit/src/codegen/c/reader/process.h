@@ -223,10 +223,14 @@ TUMIT1R_FN struct tumit1r_process *tumit1r_open_process(const char *path, FILE *
         window.length = p->bytes;
         tumit1r_scan(p, &window);
         free(window.bytes);
-        if (!p->failed) {
+        if (p->sorted) {
+            why = "a sorted run (tumit merge --sort) has all processes in one file, and this program reads files of one each: "
+                  "give it the run that was sorted";
+        }
+        if (why == NULL && !p->failed) {
             tumit1r_make_streams(p);
         }
-        if (!p->failed) {
+        if (why == NULL && !p->failed) {
             tumit1r_give_blocks(p);
             tumit1r_give_tags(p);
         }

@@ -141,6 +141,7 @@ fn constants() -> String {
         ("TAG_COMMAND", u64::from(tag::COMMAND)),
         ("TAG_WRITER", u64::from(tag::WRITER)),
         ("TAG_JOB", u64::from(tag::JOB)),
+        ("TAG_SORTED", u64::from(tag::SORTED)),
         ("TAG_TID", u64::from(tag::TID)),
         ("TAG_THREAD_NAME", u64::from(tag::THREAD_NAME)),
         ("TAG_SIGNAL_STREAM", u64::from(tag::SIGNAL_STREAM)),
