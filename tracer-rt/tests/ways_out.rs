@@ -327,7 +327,8 @@ fn full_to_the_last_block(times: u64, fault: &'static str) {
         let place = place.with("TUMIT_DISK", format!("size={kilobytes}k"));
         let output = place.output("on a small disk");
         let counts = counts(&output);
-        assert!(counts[0] > 0 && counts[1] > 0, "{counts:?}");
+        // Whether anything is written is up to chance on the smallest: a block that is not packed may have no room.
+        assert!(counts[1] > 0, "{counts:?}");
         adds_up(&place, counts, &output);
     }
 }
