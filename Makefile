@@ -1,13 +1,16 @@
 # Two commands do all: `make demo` records, converts and shows a program; `make test` checks everything.
 
 CARGO ?= cargo
-TUMIT = target/release/tumit
-MD = target/release/molecular-dynamics
+# What the demo builds, and where it then is. Continuous integration takes what its tests have built.
+DEMO ?= --release -p tumit-cli -p molecular-dynamics
+BUILT ?= target/release
+TUMIT = $(BUILT)/tumit
+MD = $(BUILT)/molecular-dynamics
 
 .PHONY: demo test packages clean
 
 demo:
-	$(CARGO) build --release --quiet -p tumit-cli -p molecular-dynamics
+	$(CARGO) build --quiet $(DEMO)
 	@mkdir -p demo
 	@for placement in random balanced; do \
 	    echo; echo "== atoms placed: $$placement"; \
@@ -20,8 +23,10 @@ demo:
 	@echo; echo "Pictures: demo/random.png and demo/balanced.png. Nodes wait for the slowest in the first, hardly in the second."
 	@if [ -t 1 ]; then $(TUMIT) view demo/random.tmt; else echo "Look at it in a browser: $(TUMIT) view demo/random.tmt"; fi
 
-# Stage by stage: the first that fails ends it, and is named. All tests run even if one fails. Benches only show that they run.
+# Stage by stage: the first that fails ends it, and is named. All tests run even if one fails. Benches only show that they run, so
+# nothing is built once more for them: their figures here mean nothing.
 STAGE = @.ci/stage
+BENCH = $(CARGO) bench --quiet --workspace --profile dev
 test: packages
 	$(STAGE) format $(CARGO) fmt --all --check
 	$(STAGE) clippy $(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
@@ -29,9 +34,9 @@ test: packages
 	$(STAGE) licences $(CARGO) deny --log-level error check licenses sources bans
 	$(STAGE) "build of tests" $(CARGO) test --workspace --no-run
 	$(STAGE) tests .ci/tests
-	$(STAGE) "bench record" $(CARGO) bench --quiet -p tracer-rt --bench record -- --smoke
-	$(STAGE) "bench pauses" $(CARGO) bench --quiet -p tracer-rt --bench pauses -- --smoke
-	$(STAGE) "bench compile" $(CARGO) bench --quiet -p tumit --bench compile -- --smoke
+	$(STAGE) "bench record" $(BENCH) --bench record -- --smoke
+	$(STAGE) "bench pauses" $(BENCH) --bench pauses -- --smoke
+	$(STAGE) "bench compile" $(BENCH) --bench compile -- --smoke
 
 # What the tests need beside the Rust toolchain: compilers, MPI, the peers and a browser.
 packages:
