@@ -8,11 +8,11 @@ use super::Status;
 use crate::run_options::RunOptions;
 use crate::term;
 
-/// Prepares a large run or Pajé file, so that it opens at once
+/// Prepares a large run or Pajé file, so that it opens sooner
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tumit index run.tmt                        makes run.tmt/index.tmtx; `tumit view run.tmt` then opens at once
+  tumit index run.tmt                        makes run.tmt/index.tmtx; `tumit view run.tmt` then reads that
   tumit index big.paje                       makes big.paje.tmtx
   tumit index big.paje --index /scratch/big.tmtx
 
