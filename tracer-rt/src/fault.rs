@@ -45,3 +45,6 @@ pub(crate) fn hold_helper() {
 
 /// The next call of `signal` is to do it.
 pub static ARMED: AtomicBool = AtomicBool::new(false);
+
+/// With the fault `handed over meanwhile`: a part of a slot is about to be written, once the slot is full.
+pub static ABOUT_TO_WRITE: AtomicBool = AtomicBool::new(false);

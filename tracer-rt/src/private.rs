@@ -2,8 +2,7 @@
 #![doc(hidden)]
 
 pub use crate::buffer::record;
-#[cfg(debug_assertions)]
-pub use crate::fault::ARMED;
+pub use crate::fault::{ABOUT_TO_WRITE, ARMED};
 pub use crate::fields::{Choice, Choices, Counted, Enumerated, Fields, Slice};
 pub use crate::intern::{Site, site};
 pub use crate::level::{Level, Provider};

@@ -32,7 +32,10 @@ fn child() {
         tracer_rt::flush();
         FLUSHED.store(true, Ordering::Release);
     });
-    // Slots fill up until the flush has seen one that was handed over.
+    // Slots fill up from when a part of one is about to be written, until that is done.
+    while !tracer_rt::private::ABOUT_TO_WRITE.load(Ordering::Acquire) {
+        std::thread::yield_now();
+    }
     let mut made = 1;
     while !FLUSHED.load(Ordering::Acquire) {
         com::tick(made, 0);

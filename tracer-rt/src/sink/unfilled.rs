@@ -92,6 +92,7 @@ impl Sink {
 
 /// For tests: until the stream has gone on to another slot, or its thread rests for long.
 fn wait_for_hand_over(stream: u32, slot: *const Slot) {
+    fault::ABOUT_TO_WRITE.store(true, Ordering::Release);
     for _ in 0..1000 {
         let current = STATE.lock().entry(stream).map(|entry| entry.stream.slot.load(Ordering::Relaxed).cast_const());
         if current != Some(slot) {
