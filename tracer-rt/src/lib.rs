@@ -48,6 +48,7 @@ mod helper;
 mod intern;
 mod level;
 mod live;
+mod losses;
 mod nested;
 mod own;
 mod policy;

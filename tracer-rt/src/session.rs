@@ -21,7 +21,7 @@ use crate::sink::{SINK, Sink};
 use crate::stream::{Entry, Stream};
 use crate::sync::{Lock, bit};
 use crate::thread::{self, STRAYS};
-use crate::{clock, fork, helper, nested, process, ring};
+use crate::{clock, fault, fork, helper, nested, process, ring};
 
 /// Why [`start`] could not record. The program can go on: its records are dropped.
 #[derive(Debug)]
@@ -417,18 +417,14 @@ impl State {
         (address, logged)
     }
 
-    /// Lets go of streams whose threads have ended and of which everything is told.
-    pub(crate) fn forget_the_gone(&mut self) {
-        if !self.full.is_empty() {
-            return;
-        }
+    /// Lets go of those of these streams, by their indexes in order, that are gone. What they dropped stays in the sum.
+    pub(crate) fn forget(&mut self, streams: &[u32]) {
         let mut dropped = 0;
-        let kept = ring::streams(self);
         self.entries.retain(|entry| {
-            let stream = &entry.stream;
-            let gone = entry.cursor.is_null() && entry.told && !stream.has_untold() && !kept.contains(&stream.index);
-            dropped += if gone { stream.dropped() } else { 0 };
-            !gone
+            let forgotten = entry.is_gone() && streams.binary_search(&entry.stream.index).is_ok();
+            dropped +=
+                if forgotten && !fault::injected("the gone are not counted") { entry.stream.dropped() } else { 0 };
+            !forgotten
         });
         self.dropped_by_the_gone += dropped;
     }

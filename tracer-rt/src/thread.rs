@@ -175,6 +175,7 @@ fn seal(state: &mut State, stream: &Stream) {
     head.dropped.store(stream.dropped(), Ordering::Relaxed);
     if let Some(entry) = state.entry(stream.index) {
         entry.close_slot(head);
+        entry.waiting += 1;
     }
     if stream.class == RING && head.unwritten() > 0 { state.ring.push_back(slot) } else { state.full.push_back(slot) }
 }
