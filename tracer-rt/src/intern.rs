@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tracer_format::entries::{append_site, append_string};
 use tracer_format::{BlockKind, PROCESS_STREAM};
 
-use crate::buffer::CURSOR;
+use crate::buffer::{CURSOR, busy};
 use crate::session;
 use crate::sync::{Lock, bit};
 use crate::{fault, live};
@@ -243,12 +243,10 @@ fn site_slowly(location: &'static Location<'static>, place: usize) -> Site {
 /// be dropped anyway.
 fn unless_nested<T>(work: impl FnOnce() -> T) -> Option<T> {
     CURSOR.with(|cursor| {
-        if cursor.busy.swap(true, Ordering::Relaxed) {
-            return None;
-        }
-        let result = work();
-        cursor.busy.store(false, Ordering::Release);
-        Some(result)
+        let before = cursor.begin_work();
+        let result = (before == busy::IDLE).then(work);
+        cursor.end_work(before);
+        result
     })
 }
 

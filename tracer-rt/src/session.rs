@@ -11,7 +11,7 @@ use tracer_format::live::LiveLayout;
 use tracer_format::tags::{append_integer, append_tag, tag};
 use tracer_format::{BlockKind, PROCESS_STREAM};
 
-use crate::buffer::{CURSOR, Cursor, SLOT_BYTES, Slot};
+use crate::buffer::{CURSOR, Cursor, SLOT_BYTES, Slot, busy};
 use crate::config::Config;
 use crate::intern::{TABLES, Tables};
 use crate::level::{Levels, Registered};
@@ -188,10 +188,11 @@ pub fn counts() -> Counts {
 /// Runs work that takes locks, with records of signal handlers kept out, unless it is itself in such a handler.
 pub(crate) fn unnested(work: impl FnOnce()) {
     CURSOR.with(|cursor| {
-        if !cursor.busy.swap(true, Ordering::Relaxed) {
+        let before = cursor.begin_work();
+        if before == busy::IDLE {
             work();
-            cursor.busy.store(false, Ordering::Release);
         }
+        cursor.end_work(before);
     });
 }
 
@@ -507,13 +508,13 @@ extern "C" fn at_exit() {
     CURSOR.with(|cursor| {
         // A signal handler may end the process in the midst of a record of its own thread: that record alone is lost,
         // unless it was in the slow path and holds a lock.
-        let nested = cursor.busy.swap(true, Ordering::Relaxed);
-        if nested && (STATE.lock_within(SHORT).is_none() || TABLES.lock_within(SHORT).is_none()) {
+        let before = cursor.begin_work();
+        if before != busy::IDLE && (STATE.lock_within(SHORT).is_none() || TABLES.lock_within(SHORT).is_none()) {
             return;
         }
         if let Some(mut sink) = SINK.lock_within(PATIENCE) {
             finish_with(&mut sink);
         }
-        cursor.busy.store(nested, Ordering::Release);
+        cursor.end_work(before);
     });
 }

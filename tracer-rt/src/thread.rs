@@ -9,7 +9,7 @@ use tracer_format::record::Lost;
 use tracer_format::{ID_LOST, RECORD_HEAD_BYTES, cause};
 
 use crate::buffer::{self, After, CURSOR, Cursor, LOST_BYTES, MAX_RECORD_BYTES, Room, Slot, class_of, used};
-use crate::buffer::{KEPT, NESTED, RING};
+use crate::buffer::{KEPT, NESTED, RING, busy};
 use crate::live;
 use crate::policy;
 use crate::pool;
@@ -31,11 +31,12 @@ pub(crate) static STRAYS: AtomicU64 = AtomicU64::new(0);
 #[cold]
 #[inline(never)]
 pub(crate) fn lose_nested(cursor: &Cursor, bytes: usize) {
-    let now = clock::read();
+    let now = clock::read_nested(cursor);
     // The last one first: another might just be getting rid of its slot, and would tell of this too early.
     for stream in cursor.streams.iter().rev() {
         // SAFETY: a stream lives as long as its thread's cursor points to it.
         if let Some(stream) = unsafe { stream.get().as_ref() } {
+            let now = now.unwrap_or_else(|| stream.latest());
             return stream.lose(1, bytes as u64, (now, now), cause::NESTED);
         }
     }
@@ -47,6 +48,13 @@ pub(crate) fn lose_nested(cursor: &Cursor, bytes: usize) {
 #[cold]
 #[inline(never)]
 pub(crate) fn make_room(cursor: &Cursor, id: u32, bytes: usize, now: u64) -> Option<Room> {
+    let before = cursor.begin_work();
+    let room = find_room(cursor, id, bytes, now);
+    cursor.end_work(before);
+    room
+}
+
+fn find_room(cursor: &Cursor, id: u32, bytes: usize, now: u64) -> Option<Room> {
     let class = class_of(id);
     if cursor.streams[class].get().is_null() {
         if handler::runs() {
@@ -234,8 +242,9 @@ pub(crate) fn thread_key() -> Option<libc::pthread_key_t> {
 
 extern "C" fn retire(_: *mut libc::c_void) {
     CURSOR.with(|cursor| {
-        if cursor.busy.swap(true, Ordering::Relaxed) {
-            return;
+        let before = cursor.begin_work();
+        if before != busy::IDLE {
+            return cursor.end_work(before);
         }
         cursor.ending.set(true);
         let streams = [KEPT, RING, NESTED].map(|class| {
@@ -257,7 +266,7 @@ extern "C" fn retire(_: *mut libc::c_void) {
         if let Some(helper) = helper {
             helper.unpark();
         }
-        cursor.busy.store(false, Ordering::Release);
+        cursor.end_work(before);
     });
 }
 
