@@ -40,6 +40,7 @@ mod atomic {
 mod buffer;
 mod clock;
 mod config;
+mod elsewhere;
 mod fault;
 mod fields;
 mod fork;

@@ -16,7 +16,7 @@ use crate::buffer::{LOST_BYTES, Slot};
 use crate::losses::news_at_start;
 use crate::session::{self, STATE};
 use crate::sync::{Lock, bit};
-use crate::{clock, fault, fork, pool, ring};
+use crate::{clock, fault, fork, pool, ring, thread};
 
 mod names;
 mod news;
@@ -271,6 +271,7 @@ impl Sink {
         if !STATE.lock().is_recording() {
             return;
         }
+        thread::let_go_of_the_gone(&mut STATE.lock());
         self.write_full();
         self.write_live(Live::SinceTheCall);
     }
@@ -291,6 +292,7 @@ impl Sink {
     /// About once a second.
     pub(crate) fn tick(&mut self) {
         self.restore();
+        thread::let_go_of_the_gone(&mut STATE.lock());
         self.write_live(Live::Quiet);
         // Where slots wait all the time, nobody else does.
         self.forget_the_gone();

@@ -53,7 +53,7 @@ impl Stream {
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) stream: Box<Stream>,
-    /// The thread's cursor, or null when the thread has ended.
+    /// The thread's cursor, or null when the thread has ended. Of the thread alone to look at: it may be gone without a word.
     pub(crate) cursor: *const Cursor,
     pub(crate) tid: u64,
     pub(crate) name: Option<String>,

@@ -16,7 +16,7 @@ use crate::pool;
 use crate::ring;
 use crate::session::{self, STATE, State};
 use crate::stream::Stream;
-use crate::{clock, fault, handler, nested, own};
+use crate::{clock, elsewhere, fault, handler, nested, own};
 
 /// Counts a record that no stream can be charged with.
 pub(crate) fn lose_stray() {
@@ -217,7 +217,9 @@ fn attach(cursor: &Cursor, class: usize) -> bool {
         return false;
     }
     let mut state = STATE.lock();
-    let (stream, logged) = state.add_stream(cursor, class, thread_id(), name);
+    let tid = thread_id();
+    let_go_of_namesakes(&mut state, cursor, tid);
+    let (stream, logged) = state.add_stream(cursor, class, tid, name);
     let key = state.thread_key;
     drop(state);
     if !logged {
@@ -255,11 +257,7 @@ extern "C" fn retire(_: *mut libc::c_void) {
         for stream in streams {
             // SAFETY: streams are freed only once they are marked as retired, here.
             let Some(stream) = (unsafe { stream.as_ref() }) else { continue };
-            seal(&mut state, stream);
-            if let Some(entry) = state.entry(stream.index) {
-                entry.cursor = std::ptr::null();
-                state.alive -= 1;
-            }
+            let_go(&mut state, stream);
         }
         let helper = state.helper.clone().filter(|_| state.is_urgent());
         drop(state);
@@ -268,6 +266,46 @@ extern "C" fn retire(_: *mut libc::c_void) {
         }
         cursor.end_work(before);
     });
+}
+
+/// The stream's thread records nothing in it any more.
+fn let_go(state: &mut State, stream: &Stream) {
+    seal(state, stream);
+    if let Some(entry) = state.entry(stream.index).filter(|entry| !entry.cursor.is_null()) {
+        entry.cursor = std::ptr::null();
+        state.alive -= 1;
+    }
+}
+
+/// Lets go of the streams of threads that ended without a word: those that had no key destructor left to call.
+pub(crate) fn let_go_of_the_gone(state: &mut State) {
+    let gone: Vec<u32> = state
+        .entries
+        .iter()
+        .filter(|entry| !entry.cursor.is_null() && elsewhere::is_gone(entry.tid))
+        .map(|entry| entry.stream.index)
+        .collect();
+    gone.into_iter().for_each(|stream| let_go_of(state, stream));
+}
+
+/// The same, before this thread has a new stream, as the system gives numbers again: whose number is ours and is none of ours.
+fn let_go_of_namesakes(state: &mut State, cursor: &Cursor, tid: u64) {
+    let is_own = |stream: *const Stream| cursor.streams.iter().any(|own| std::ptr::eq(own.get(), stream));
+    let gone: Vec<u32> = state
+        .entries
+        .iter()
+        .filter(|entry| entry.tid == tid && !entry.cursor.is_null() && !is_own(&raw const *entry.stream))
+        .map(|entry| entry.stream.index)
+        .collect();
+    gone.into_iter().for_each(|stream| let_go_of(state, stream));
+}
+
+fn let_go_of(state: &mut State, stream: u32) {
+    let stream = state.entry(stream).map_or(std::ptr::null(), |entry| &raw const *entry.stream);
+    // SAFETY: it lives as long as its entry, which nothing here takes away.
+    if let Some(stream) = unsafe { stream.as_ref() } {
+        let_go(state, stream);
+    }
 }
 
 /// After a `fork`, in the child: the thread begins anew.

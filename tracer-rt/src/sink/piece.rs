@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 use tracer_format::record::Lost;
 use tracer_format::{ID_WIDE_DATE, RECORD_HEAD_BYTES};
 
-use crate::buffer::{self, Flushed, Slot, busy, records, used};
+use crate::buffer::{self, Flushed, Slot, records, used};
+use crate::elsewhere;
 use crate::losses;
 use crate::stream::{Entry, Pending};
 
@@ -65,11 +66,10 @@ impl Piece {
         let slot = entry.stream.slot.load(Ordering::Relaxed).cast_const();
         // SAFETY: a stream's slot is null or one of the pool.
         let head = unsafe { slot.as_ref() }?;
-        // SAFETY: the cursor of a thread that has not been retired; retiring takes the session's lock.
-        let cursor = unsafe { entry.cursor.as_ref() };
+        let cursor = entry.cursor;
         // It is busy with this very call, not with a record.
-        let own = buffer::CURSOR.with(|cursor| std::ptr::eq(cursor, entry.cursor));
-        let is_busy = || !own && cursor.is_some_and(|cursor| cursor.busy.load(Ordering::Acquire) != busy::IDLE);
+        let own = buffer::CURSOR.with(|own| std::ptr::eq(own, cursor));
+        let is_busy = || !own && elsewhere::is_busy(cursor);
         let settled = (0..TRIES).find_map(|_| {
             let settled = head.settled(is_busy);
             settled.or_else(|| {
