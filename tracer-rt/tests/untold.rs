@@ -1,9 +1,10 @@
 //! Programs that do what nobody tells the recorder of: threads that end without a word, files that are closed under its hands, records that
 //! are left in their midst, processes that are made without `fork`.
 
-#![expect(clippy::unwrap_used, reason = "programs of tests, outside test functions")]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "programs of tests, outside test functions")]
 
 mod untold {
+    pub(crate) mod files;
     pub(crate) mod threads;
 }
 #[expect(dead_code, reason = "other tests use more of the reader")]
@@ -23,6 +24,7 @@ fn child() {
     let Ok(program) = std::env::var("TUMIT_PROGRAM") else { return };
     match program.as_str() {
         "late records" => untold::threads::late_records(),
+        "closed" | "closed and removed" => untold::files::closed(&program),
         other => panic!("no program {other}"),
     }
 }
