@@ -47,6 +47,7 @@ mod fork;
 mod handler;
 mod helper;
 mod intern;
+mod known;
 mod level;
 mod live;
 mod losses;
