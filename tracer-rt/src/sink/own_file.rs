@@ -2,7 +2,7 @@
 //! then gives the number to the next file that it opens. So before anything is done by the number, it is compared which file that is. If it
 //! is another one, it is the program's: it is neither written to, nor cut, nor closed, and ours is opened again by its path.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, FromRawFd};
@@ -14,15 +14,16 @@ use crate::{fault, fork};
 
 /// The number of the file that is written, or was, and which file that is: for a forked child, which can wait for no lock.
 static NUMBER: AtomicI32 = AtomicI32::new(-1);
-static IDENTITY: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
+static IDENTITY: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
+static LENGTH: AtomicU64 = AtomicU64::new(0);
 /// In a forked child which has not begun anew yet: what has the number is no file, so what is written goes nowhere.
 static NOWHERE: AtomicBool = AtomicBool::new(false);
 
 /// In a forked child, at once: what is written to the parent's file from now on goes nowhere.
 pub(crate) fn detach() {
     let file = NUMBER.swap(-1, Ordering::Relaxed);
-    let identity = [0, 1].map(|at| IDENTITY[at].load(Ordering::Relaxed));
-    if file < 0 || identity_of(file) != Some(identity) {
+    let identity = [0, 1, 2, 3].map(|at| IDENTITY[at].load(Ordering::Relaxed));
+    if file < 0 || !is(file, identity, LENGTH.load(Ordering::Relaxed)) {
         return;
     }
     // SAFETY: the path ends with a zero.
@@ -37,14 +38,43 @@ pub(crate) fn detach() {
     NOWHERE.store(true, Ordering::Relaxed);
 }
 
-/// Which file a descriptor stands for. Also for signal handlers.
-fn identity_of(file: libc::c_int) -> Option<[u64; 2]> {
+/// Which file it is: device, inode, and when it was made, as the system gives a removed file's inode to the next one. All zero where the file
+/// system does not tell.
+type Identity = [u64; 4];
+
+/// Which file a descriptor stands for, and how long it is. Also for signal handlers.
+fn identity_of(file: libc::c_int) -> Option<(Identity, u64)> {
+    let mut about = std::mem::MaybeUninit::<libc::statx>::zeroed();
+    let wanted = libc::STATX_INO | libc::STATX_SIZE | libc::STATX_BTIME;
+    // SAFETY: the path ends with a zero; the pointer is to a local of the right type.
+    let failed = unsafe { libc::statx(file, c"".as_ptr(), libc::AT_EMPTY_PATH, wanted, about.as_mut_ptr()) };
+    // SAFETY: all of its fields may be zero.
+    let about = unsafe { about.assume_init() };
+    if failed != 0 {
+        return plain_identity_of(file);
+    }
+    let device = libc::makedev(about.stx_dev_major, about.stx_dev_minor);
+    let made = if about.stx_mask & libc::STATX_BTIME == 0 {
+        (0, 0)
+    } else {
+        (about.stx_btime.tv_sec, about.stx_btime.tv_nsec)
+    };
+    Some(([device, about.stx_ino, made.0.cast_unsigned(), u64::from(made.1)], about.stx_size))
+}
+
+/// For systems that do not allow the call.
+fn plain_identity_of(file: libc::c_int) -> Option<(Identity, u64)> {
     let mut about = std::mem::MaybeUninit::<libc::stat>::zeroed();
     // SAFETY: the pointer is to a local of the right type.
     let failed = unsafe { libc::fstat(file, about.as_mut_ptr()) };
     // SAFETY: all of its fields may be zero.
     let about = unsafe { about.assume_init() };
-    (failed == 0).then_some([about.st_dev, about.st_ino])
+    (failed == 0).then_some(([about.st_dev, about.st_ino, 0, 0], about.st_size.cast_unsigned()))
+}
+
+/// Whether a descriptor stands for this file, of which so much was written.
+fn is(file: libc::c_int, identity: Identity, length: u64) -> bool {
+    identity_of(file).is_some_and(|(found, bytes)| found == identity && bytes >= length)
 }
 
 /// Makes a file. Its number is none of those of the standard streams, which a program may have closed, and writes to all the same.
@@ -74,7 +104,9 @@ pub(super) struct OwnFile {
     /// To be used only by [`Self::ours`]. Never closed unseen.
     file: ManuallyDrop<File>,
     path: PathBuf,
-    identity: [u64; 2],
+    identity: Identity,
+    /// Its path is another file's.
+    given_up: bool,
 }
 
 impl OwnFile {
@@ -84,24 +116,23 @@ impl OwnFile {
     /// When it exists, or cannot be made.
     pub(super) fn create(path: PathBuf) -> io::Result<Self> {
         let file = create(&path)?;
-        let about = file.metadata()?;
-        let own = Self { file: ManuallyDrop::new(file), path, identity: [about.dev(), about.ino()] };
-        own.publish();
+        Self::new(file, path, 0)
+    }
+
+    fn new(file: File, path: PathBuf, length: u64) -> io::Result<Self> {
+        let (identity, _) = identity_of(file.as_raw_fd()).ok_or_else(io::Error::last_os_error)?;
+        let own = Self { file: ManuallyDrop::new(file), path, identity, given_up: false };
+        own.publish(length);
         Ok(own)
     }
 
-    fn publish(&self) {
+    fn publish(&self, length: u64) {
         NUMBER.store(-1, Ordering::Relaxed);
         for (at, part) in self.identity.into_iter().enumerate() {
             IDENTITY[at].store(part, Ordering::Relaxed);
         }
+        LENGTH.store(length, Ordering::Relaxed);
         NUMBER.store(self.file.as_raw_fd(), Ordering::Relaxed);
-    }
-
-    /// Whether a file, of which this is known, is ours: which it is, and whether it holds at least what was written, as the system may give a
-    /// removed file's inode to the next one.
-    fn is(&self, about: &Metadata, length: u64) -> bool {
-        [about.dev(), about.ino()] == self.identity && about.len() >= length
     }
 
     /// The file, of which so much was written.
@@ -117,16 +148,22 @@ impl OwnFile {
                 Err(io::ErrorKind::Interrupted.into())
             };
         }
-        if fault::injected("numbers are believed") || self.file.metadata().is_ok_and(|about| self.is(&about, length)) {
+        if fault::injected("numbers are believed") || is(self.file.as_raw_fd(), self.identity, length) {
             return Ok(&self.file);
         }
+        if self.given_up {
+            return Err(io::ErrorKind::NotConnected.into());
+        }
         let again = above_standard(File::options().read(true).write(true).open(&self.path)?)?;
-        if !self.is(&again.metadata()?, length) {
+        let again = ManuallyDrop::new(again);
+        if !is(again.as_raw_fd(), self.identity, length) {
+            // Not closed either: another thread may just be closing all descriptors, and the number be its next file's.
+            self.given_up = true;
             return Err(io::Error::other("the program closed the trace's file, and another one has its name"));
         }
         // What the number stands for is the program's, and stays open.
-        self.file = ManuallyDrop::new(again);
-        self.publish();
+        self.file = again;
+        self.publish(length);
         Ok(&self.file)
     }
 
@@ -138,7 +175,9 @@ impl OwnFile {
         if fork::is_unsettled() {
             return self.ours(length).map(|_| ());
         }
-        self.ours(length)?.write_all_at(bytes, length)
+        self.ours(length)?.write_all_at(bytes, length)?;
+        LENGTH.store(length + bytes.len() as u64, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Cuts off what stands behind so much: a block that was written in part, or room that was kept.
@@ -170,17 +209,14 @@ impl OwnFile {
             copy.write_all_at(&bytes[..step], at)?;
             at += step as u64;
         }
-        let about = copy.metadata()?;
-        let copy = Self { file: ManuallyDrop::new(copy), path, identity: [about.dev(), about.ino()] };
-        copy.publish();
-        Ok(copy)
+        Self::new(copy, path, length)
     }
 }
 
 impl Drop for OwnFile {
     fn drop(&mut self) {
         let number = self.file.as_raw_fd();
-        if NOWHERE.swap(false, Ordering::Relaxed) || identity_of(number) == Some(self.identity) {
+        if NOWHERE.swap(false, Ordering::Relaxed) || is(number, self.identity, LENGTH.load(Ordering::Relaxed)) {
             // SAFETY: it is ours, and not used behind this. By the number alone: `std` ends the program when that is not open.
             unsafe { libc::close(number) };
         }
