@@ -13,6 +13,7 @@ use tracer_format::{ID_WIDE_DATE, RECORD_HEAD_BYTES};
 
 use crate::clock;
 use crate::fields::Fields;
+use crate::handler;
 use crate::nested;
 use crate::own;
 use crate::pool::slot_bytes;
@@ -195,10 +196,17 @@ pub fn record<F: Fields>(id: u32, fields: F) {
     cursor.busy.store(busy::IDLE, Ordering::Release);
 }
 
-/// A record inside a record: a signal handler interrupted its own thread, wherever it was. It goes to a stream of its own.
+/// A record inside a record: a signal handler interrupted its own thread, wherever it was. It goes to a stream of its own. Unless that one
+/// is gone: then this is a record as others.
 #[cold]
 #[inline(never)]
 fn record_nested<F: Fields>(cursor: &Cursor, id: u32, bytes: usize, fields: F) {
+    if handler::left_a_record(cursor) {
+        if let Some(room) = thread::begin_again(cursor, id, bytes) {
+            record_and_more(cursor, room, id, fields);
+        }
+        return;
+    }
     if cursor.nested.load(Ordering::Relaxed) {
         return thread::lose_nested(cursor, bytes);
     }

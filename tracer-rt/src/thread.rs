@@ -54,6 +54,22 @@ pub(crate) fn make_room(cursor: &Cursor, id: u32, bytes: usize, now: u64) -> Opt
     room
 }
 
+/// The record that the thread had begun is gone, and another one begins in its place.
+pub(crate) fn begin_again(cursor: &Cursor, id: u32, bytes: usize) -> Option<Room> {
+    cursor.nested.store(false, Ordering::Relaxed);
+    let (now, slot) = (clock::native(), cursor.slots[class_of(id)].get());
+    // SAFETY: a cursor's slot is `FULL` or a slot of the pool, which is never unmapped.
+    let state = unsafe { &*slot }.state.load(Ordering::Relaxed);
+    if used(state) + bytes <= cursor.rooms[class_of(id)].get() {
+        return Some(Room { slot, now, after: After::Nothing });
+    }
+    let room = make_room(cursor, id, bytes, now);
+    if room.is_none() {
+        cursor.busy.store(busy::IDLE, Ordering::Release);
+    }
+    room
+}
+
 fn find_room(cursor: &Cursor, id: u32, bytes: usize, now: u64) -> Option<Room> {
     let class = class_of(id);
     if cursor.streams[class].get().is_null() {

@@ -5,6 +5,7 @@
 
 mod untold {
     pub(crate) mod files;
+    pub(crate) mod jumps;
     pub(crate) mod threads;
 }
 #[expect(dead_code, reason = "other tests use more of the reader")]
@@ -25,6 +26,7 @@ fn child() {
     match program.as_str() {
         "late records" => untold::threads::late_records(),
         "closed" | "closed and removed" => untold::files::closed(&program),
+        "jump" => untold::jumps::jump(),
         other => panic!("no program {other}"),
     }
 }
