@@ -94,6 +94,7 @@ impl Header<'_> {
  *                           =overwrite keeps the newest, until tumit1_dump() or the end
  *   TUMIT_BUFFERS=private   not in a file NAME.live, which survives when the program is killed
  *   TUMIT_LIVE=folder       where that file goes; else into the run folder
+ *   TUMIT_START=1           begins with the program, so that `tumit level` can switch on what is off
  * Before including:
  *   #define TUMIT_OFF       removes all tracing
  *   #define {off}   removes the level {level}

@@ -140,6 +140,8 @@ fn constants() -> String {
         ("TAKEN_YES", u64::from(live::taken::YES)),
         ("TAKEN_OVERWRITES", u64::from(live::taken::OVERWRITES)),
         ("TAKEN_BEING_OVERWRITTEN", u64::from(live::taken::BEING_OVERWRITTEN)),
+        ("TAKEN_DIVIDED", u64::from(live::taken::DIVIDED)),
+        ("PART", live::PART_BYTES as u64),
         ("LIVE_LOSSES", live::head::LOSSES as u64),
         ("LIVE_COUNTERS", live::LOSS_COUNTERS as u64),
         ("TAG_TID", u64::from(tag::TID)),

@@ -174,10 +174,12 @@ TUMIT1_SLOW(uint64_t tumit1_dropped(void)) {
 TUMIT1_SLOW(uint64_t tumit1_unwritten(void)) {
     const struct tumit1_pool *pool_ = &tumit1_session.pool_;
     uint64_t records_ = 0;
-    uint32_t i_;
-    for (i_ = 0; pool_->map_ != NULL && i_ < pool_->fresh_; i_++) {
-        const struct tumit1_slot *slot_ = (const struct tumit1_slot *)(const void *)(tumit1_slots() + (size_t)i_ * TUMIT1_SLOT);
-        if (__atomic_load_n(&slot_->taken_, __ATOMIC_ACQUIRE)) {
+    size_t at_, step_;
+    for (at_ = 0; pool_->map_ != NULL && at_ < (size_t)pool_->fresh_ * TUMIT1_SLOT; at_ += step_) {
+        const struct tumit1_slot *slot_ = (const struct tumit1_slot *)(const void *)(tumit1_slots() + at_);
+        const uint32_t taken_ = __atomic_load_n(&slot_->taken_, __ATOMIC_ACQUIRE);
+        step_ = taken_ == TUMIT1_TAKEN_DIVIDED ? TUMIT1_PART : tumit1_slot_bytes(slot_);
+        if (taken_ != 0 && taken_ != TUMIT1_TAKEN_DIVIDED) {
             uint64_t flushed_ = __atomic_load_n(&slot_->flushed_, __ATOMIC_ACQUIRE);
             records_ += (__atomic_load_n(&slot_->state_, __ATOMIC_ACQUIRE) >> 32) - (flushed_ >> 32 & 0xFFFFu);
         }
