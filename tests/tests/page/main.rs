@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 
+mod audit;
 mod basics;
 mod entities;
 mod filters;
+mod keys;
 mod more;
 mod rows;
 mod time;
