@@ -9,7 +9,7 @@ use tracer_format::{BlockKind, ClockKind, Codec};
 const RUNTIME: &str = include_str!("../reader.h");
 
 /// The parts, by the name in their include line.
-const PARTS: [(&str, &str); 14] = [
+const PARTS: [(&str, &str); 17] = [
     ("platform", include_str!("platform.h")),
     ("bytes", include_str!("bytes.h")),
     ("columns", include_str!("columns.h")),
@@ -17,6 +17,9 @@ const PARTS: [(&str, &str); 14] = [
     ("text", include_str!("text.h")),
     ("schema", include_str!("schema.h")),
     ("file", include_str!("file.h")),
+    ("tables", include_str!("tables.h")),
+    ("streams", include_str!("streams.h")),
+    ("parts", include_str!("parts.h")),
     ("process", include_str!("process.h")),
     ("run", include_str!("run.h")),
     ("read", include_str!("read.h")),
@@ -113,6 +116,7 @@ fn constants() -> String {
         ("LOST_BYTES", tracer_format::record::Lost::BYTES as u64),
         ("ANCHOR_BYTES", tracer_format::entries::ANCHOR_BYTES as u64),
         ("PROCESS_STREAM", u64::from(tracer_format::PROCESS_STREAM)),
+        ("MAX_PROCESSES", u64::from(tracer_format::MAX_PROCESSES)),
         ("ID_WIDE_DATE", u64::from(tracer_format::ID_WIDE_DATE)),
         ("ID_LOST", u64::from(tracer_format::ID_LOST)),
         ("FIRST_RESERVED_ID", u64::from(tracer_format::FIRST_RESERVED_ID)),
@@ -142,6 +146,7 @@ fn constants() -> String {
         ("TAG_WRITER", u64::from(tag::WRITER)),
         ("TAG_JOB", u64::from(tag::JOB)),
         ("TAG_SORTED", u64::from(tag::SORTED)),
+        ("TAG_STREAM_PROCESS", u64::from(tag::STREAM_PROCESS)),
         ("TAG_TID", u64::from(tag::TID)),
         ("TAG_THREAD_NAME", u64::from(tag::THREAD_NAME)),
         ("TAG_SIGNAL_STREAM", u64::from(tag::SIGNAL_STREAM)),
