@@ -61,6 +61,7 @@ mod session;
 mod sink;
 mod slot;
 mod span;
+mod state;
 mod stats;
 mod stream;
 mod sync;
