@@ -162,6 +162,29 @@ fn names_of_a_damaged_file_come_from_the_log() {
     assert!(listed(&after).iter().any(|line| line.ends_with("named what=one")), "{:?}", listed(&after));
 }
 
+/// The head of a live file says that fewer names are in the file than there are, and the log says some of them otherwise: what the
+/// file says counts, before the repair and after it.
+#[test]
+fn the_file_is_right_where_the_log_says_its_names_otherwise() {
+    let with_log = |change: &dyn Fn(&mut Live)| {
+        let folder = tempfile::tempdir().unwrap();
+        file().save(folder.path(), "a.tmt");
+        let mut live = live();
+        change(&mut live);
+        live.save(folder.path(), "a.live");
+        listed(&repaired(folder.path()).1)
+    };
+    let unchanged = with_log(&|_| {});
+    assert!(unchanged.iter().any(|line| line.ends_with("named what=one")), "{unchanged:?}");
+    let in_file = 64;
+    assert!(live().bytes[in_file] > 0, "names that the file has");
+    assert_eq!(with_log(&|live| live.bytes[in_file] = 0), unchanged);
+    let text = (0..live().bytes.len()).find(|at| live().bytes[*at..].starts_with(b"one")).unwrap();
+    assert_eq!(with_log(&|live| live.bytes[text] ^= 1), unchanged);
+    let both = |live: &mut Live| (live.bytes[in_file], live.bytes[text]) = (0, b'0');
+    assert_eq!(with_log(&both), unchanged);
+}
+
 #[test]
 fn a_live_file_alone_becomes_a_file() {
     let folder = tempfile::tempdir().unwrap();

@@ -46,5 +46,21 @@ pub(crate) fn hold_helper() {
 /// The next call of `signal` is to do it.
 pub static ARMED: AtomicBool = AtomicBool::new(false);
 
+/// With the fault `a dump is held` a dump waits, with what is kept in the queue, until the program clears this, or for a minute.
+pub static HELD: AtomicBool = AtomicBool::new(false);
+
+/// The place where it waits.
+pub(crate) fn hold_dump() {
+    if injected("a dump is held") {
+        HELD.store(true, Ordering::Release);
+        for _ in 0..60_000 {
+            if !HELD.load(Ordering::Acquire) {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    }
+}
+
 /// With the fault `handed over meanwhile`: a part of a slot is about to be written, once the slot is full.
 pub static ABOUT_TO_WRITE: AtomicBool = AtomicBool::new(false);

@@ -13,8 +13,8 @@ use std::time::Duration;
 use crate::buffer::CURSOR;
 use crate::intern::{TABLES, Tables};
 use crate::live::{self, LOG, Log};
-use crate::session::{STATE, State};
 use crate::sink::{self, SINK, Sink};
+use crate::state::{STATE, State};
 use crate::sync::{self, Guard, Lock};
 use crate::{fault, thread};
 

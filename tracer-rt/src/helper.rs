@@ -5,8 +5,8 @@
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-use crate::session::STATE;
 use crate::sink::SINK;
+use crate::state::STATE;
 use crate::{fault, live, nested, own, pool, thread};
 
 const PERIOD: Duration = Duration::from_secs(1);

@@ -2,7 +2,7 @@
 #![doc(hidden)]
 
 pub use crate::buffer::record;
-pub use crate::fault::{ABOUT_TO_WRITE, ARMED};
+pub use crate::fault::{ABOUT_TO_WRITE, ARMED, HELD};
 pub use crate::fields::{Choice, Choices, Counted, Enumerated, Fields, Slice};
 pub use crate::intern::{Site, site};
 pub use crate::level::{Level, Provider};

@@ -4,15 +4,17 @@
 use std::sync::Once;
 use std::sync::atomic::{Ordering, fence};
 
+use tracer_format::cause;
 use tracer_format::record::Lost;
-use tracer_format::{ID_LOST, RECORD_HEAD_BYTES, cause};
 
 use crate::buffer::{self, LOST_BYTES, Slot, records, room_bytes, used};
 use crate::fault;
 use crate::live;
+use crate::losses::{both, news_at_start};
 use crate::policy;
 use crate::pool::{self, slot_bytes};
-use crate::session::{self, State};
+use crate::session;
+use crate::state::State;
 
 /// A slot for a stream that overwrites: a free one, or the oldest of all such streams.
 pub(crate) fn take(state: &mut State, bytes: usize) -> Option<*const Slot> {
@@ -33,7 +35,7 @@ pub(crate) fn take(state: &mut State, bytes: usize) -> Option<*const Slot> {
     }
 }
 
-/// Takes the oldest slot and counts what it held as lost.
+/// Takes the oldest slot and counts what it held as lost, at its place: among the slots of its stream that wait to be written.
 fn overwrite(state: &mut State) -> Option<*const Slot> {
     let slot = *state.ring.front()?;
     // SAFETY: slots are never unmapped.
@@ -47,16 +49,20 @@ fn overwrite(state: &mut State) -> Option<*const Slot> {
     let count = u64::from(records(at) - done.records);
     let first =
         if done.blocks > 0 { head.flushed_last.load(Ordering::Relaxed) } else { head.first.load(Ordering::Relaxed) };
-    let mut bytes = (used(at) - done.bytes) as u64;
+    let bytes = (used(at) - done.bytes) as u64;
+    let last = head.last.load(Ordering::Relaxed);
+    let mut lost = Lost { count, bytes, first_ticks: first, last_ticks: last, cause: cause::OVERWRITTEN };
     if let Some(told) = lost_at_start(slot).filter(|_| done.bytes == 0) {
-        entry.stream.losses.tell_again(&told);
-        bytes -= LOST_BYTES as u64;
+        // It was told of in the slot, just before what the slot held.
+        lost.bytes -= LOST_BYTES as u64;
+        lost = both(&told, &lost);
     }
     if !fault::injected("overwriting is silent") {
         live::count_overwritten(head, count);
-        let last = head.last.load(Ordering::Relaxed);
-        entry.stream.overwritten.add(count, bytes, first, last, cause::OVERWRITTEN);
+        entry.stream.overwritten.fetch_add(count, Ordering::Relaxed);
+        entry.gaps.add(head.sequence.load(Ordering::Relaxed) + u64::from(done.blocks), &lost);
     }
+    entry.waiting = entry.waiting.saturating_sub(1);
     // What the slot becomes is written after all of this.
     fence(Ordering::SeqCst);
     state.ring.pop_front()
@@ -65,28 +71,32 @@ fn overwrite(state: &mut State) -> Option<*const Slot> {
 /// The news of a loss with which a slot begins.
 fn lost_at_start(slot: *const Slot) -> Option<Lost> {
     // SAFETY: the first bytes of a slot's payload, which nobody writes any more.
-    let bytes = unsafe { std::slice::from_raw_parts(buffer::payload(slot, 0), LOST_BYTES) };
-    let (head, body) = bytes.split_at(RECORD_HEAD_BYTES);
-    if head[..2] == ID_LOST.to_le_bytes() { Lost::decode(body) } else { None }
+    news_at_start(unsafe { std::slice::from_raw_parts(buffer::payload(slot, 0), LOST_BYTES) })
 }
 
 /// Queues all that is kept for the helper.
 pub(crate) fn release(state: &mut State) {
     while let Some(slot) = state.ring.pop_front() {
-        // SAFETY: slots are never unmapped.
-        let head = unsafe { &*slot };
-        if let Some(entry) = state.entry(head.stream.load(Ordering::Relaxed)) {
-            let dropped = entry.stream.dropped();
-            head.dropped.store(dropped, Ordering::Relaxed);
-        }
-        state.full.push_back(slot);
+        queue(state, slot);
     }
 }
 
-/// The streams of which something is kept, each perhaps several times.
-pub(crate) fn streams(state: &State) -> Vec<u32> {
+/// Queues the oldest that is kept of a stream.
+pub(crate) fn release_oldest_of(state: &mut State, stream: u32) {
     // SAFETY: slots are never unmapped.
-    state.ring.iter().map(|slot| unsafe { &**slot }.stream.load(Ordering::Relaxed)).collect()
+    let of_stream = |slot: &*const Slot| unsafe { &**slot }.stream.load(Ordering::Relaxed) == stream;
+    if let Some(slot) = state.ring.iter().position(of_stream).and_then(|at| state.ring.remove(at)) {
+        queue(state, slot);
+    }
+}
+
+fn queue(state: &mut State, slot: *const Slot) {
+    // SAFETY: slots are never unmapped.
+    let head = unsafe { &*slot };
+    if let Some(entry) = state.entry(head.stream.load(Ordering::Relaxed)) {
+        head.dropped.store(entry.stream.dropped(), Ordering::Relaxed);
+    }
+    state.full.push_back(slot);
 }
 
 /// From now on a panic writes out what is kept, if any level overwrites.

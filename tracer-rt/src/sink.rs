@@ -12,12 +12,15 @@ use tracer_format::entries::Anchor;
 use tracer_format::tags::{append_integer, tag};
 use tracer_format::{BlockHeader, BlockKind, PROCESS_STREAM, block, cause, preamble};
 
-use crate::buffer::Slot;
-use crate::session::{self, STATE};
+use crate::buffer::{LOST_BYTES, Slot};
+use crate::losses::news_at_start;
+use crate::session;
+use crate::state::STATE;
 use crate::sync::{Lock, bit};
 use crate::{clock, fault, fork, pool, ring};
 
 mod names;
+mod news;
 mod packing;
 mod piece;
 mod reserve;
@@ -225,7 +228,8 @@ impl Sink {
         self.opened();
         let mut state = STATE.lock();
         let Some(slot) = state.full.pop_front() else {
-            state.forget_the_gone();
+            drop(state);
+            self.forget_the_gone();
             return false;
         };
         // When half of the slots wait, speed counts for more than size.
@@ -235,8 +239,7 @@ impl Sink {
         drop(state);
         let effort = if hurry { Effort::Hurry } else { Effort::Records };
         while let Some(piece) = Piece::of_sealed(slot, pending) {
-            self.tell_overwritten(&piece);
-            if !fault::injected("slots are forgotten") && self.write_piece(&piece, effort).is_err() {
+            if !fault::injected("slots are forgotten") && self.write_in_place(&piece, effort).is_err() {
                 if mapped && self.is_open() {
                     // Safe where it is: until the file takes it, or for ever.
                     STATE.lock().full.push_front(slot);
@@ -252,8 +255,14 @@ impl Sink {
             }
             pending = None;
         }
+        let stream = stream_of(slot);
         pool::make_ready(slot);
-        STATE.lock().pool.give(slot);
+        let mut state = STATE.lock();
+        state.pool.give(slot);
+        if let Some(entry) = state.entry(stream) {
+            // In a child that was forked meanwhile it is another one, of which nothing waits.
+            entry.waiting = entry.waiting.saturating_sub(1);
+        }
         true
     }
 
@@ -275,22 +284,17 @@ impl Sink {
         }
         ring::release(&mut state);
         drop(state);
+        fault::hold_dump();
         self.write_full();
         self.write_live(Live::Dump);
-    }
-
-    /// Tells, before the oldest records of a stream that are left, of those before them.
-    fn tell_overwritten(&mut self, next: &Piece) {
-        let lost = STATE.lock().entry(next.stream).and_then(|entry| Piece::of_overwritten(entry, next));
-        if let Some(lost) = lost {
-            let _ = self.write_piece(&lost, Effort::None);
-        }
     }
 
     /// About once a second.
     pub(crate) fn tick(&mut self) {
         self.restore();
         self.write_live(Live::Quiet);
+        // Where slots wait all the time, nobody else does.
+        self.forget_the_gone();
         if matches!(self.file, Target::Open(_))
             && let Err(error) = self.anchor(&clock::anchor())
         {
@@ -345,16 +349,6 @@ impl Sink {
         self.file = Target::Failed;
     }
 
-    /// Tells of losses after which a stream wrote nothing more.
-    fn write_untold(&mut self) {
-        let mut state = STATE.lock();
-        let pieces: Vec<Piece> = state.entries.iter_mut().filter_map(Piece::of_losses).collect();
-        drop(state);
-        for piece in pieces {
-            let _ = self.write_piece(&piece, Effort::None);
-        }
-    }
-
     fn write_piece(&mut self, piece: &Piece, effort: Effort) -> io::Result<()> {
         let written = if self.opened() { self.try_piece(piece, effort) } else { Err(io::ErrorKind::Other.into()) };
         let written = if fault::injected("writing is believed") { Ok(()) } else { written };
@@ -368,7 +362,11 @@ impl Sink {
     /// Counts what could not be written as lost.
     fn give_up(&mut self, piece: &Piece) {
         if let Some(entry) = STATE.lock().entry(piece.stream) {
-            let (count, bytes) = (u64::from(piece.records), piece.payload().len() as u64);
+            let (count, mut bytes) = (u64::from(piece.records), piece.payload().len() as u64);
+            if let Some(told) = news_at_start(piece.payload()) {
+                entry.stream.losses.tell_again(&told);
+                bytes -= LOST_BYTES as u64;
+            }
             entry.stream.lose(count, bytes, (piece.first, piece.last), cause::WRITE_FAILED);
         }
     }

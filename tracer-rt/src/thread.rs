@@ -14,7 +14,8 @@ use crate::live;
 use crate::policy;
 use crate::pool;
 use crate::ring;
-use crate::session::{self, STATE, State};
+use crate::session;
+use crate::state::{STATE, State};
 use crate::stream::Stream;
 use crate::{clock, fault, handler, nested, own};
 
@@ -175,6 +176,7 @@ fn seal(state: &mut State, stream: &Stream) {
     head.dropped.store(stream.dropped(), Ordering::Relaxed);
     if let Some(entry) = state.entry(stream.index) {
         entry.close_slot(head);
+        entry.waiting += 1;
     }
     if stream.class == RING && head.unwritten() > 0 { state.ring.push_back(slot) } else { state.full.push_back(slot) }
 }

@@ -4,84 +4,17 @@
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "programs and readers of tests, outside test functions")]
 
 mod ways_out {
+    mod overwriting;
+    pub(crate) mod place;
     pub(crate) mod programs;
     pub(crate) mod read;
 }
 
-use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::Output;
 use std::time::Duration;
 
-use ways_out::read::{Left, Record, read};
-
-/// A program's run folder and witness.
-struct Place {
-    folder: tempfile::TempDir,
-    settings: Vec<(&'static str, String)>,
-}
-
-impl Place {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("witness"), [0; 512]).unwrap();
-        Self { folder, settings: Vec::new() }
-    }
-
-    fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.settings.push((name, value.into()));
-        self
-    }
-
-    fn run(&self) -> PathBuf {
-        self.folder.path().join("run.tmt")
-    }
-
-    fn command(&self, program: &str) -> Command {
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"]);
-        for variable in ["TUMIT_LEVELS", "TUMIT_MEMORY", "TUMIT_BUFFERS", "TUMIT_LIVE", "TUMIT_POLICY", "TUMIT_FAULT"] {
-            command.env_remove(variable);
-        }
-        command.env("TUMIT_TRACE", self.run()).env("TUMIT_PROGRAM", program);
-        command.env("TUMIT_WITNESS", self.folder.path().join("witness"));
-        command.envs(self.settings.iter().map(|(name, value)| (name, value)));
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
-    }
-
-    fn start(&self, program: &str) -> Child {
-        self.command(program).spawn().unwrap()
-    }
-
-    fn output(&self, program: &str) -> Output {
-        self.command(program).output().unwrap()
-    }
-
-    /// Calls of each thread that had returned.
-    fn witnessed(&self) -> Vec<u64> {
-        let bytes = std::fs::read(self.folder.path().join("witness")).unwrap();
-        bytes.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect()
-    }
-
-    fn left(&self) -> Vec<Left> {
-        read(&self.run(), &self.run())
-    }
-
-    /// The only process; each of its threads' records are there without a gap, up to the last call that returned.
-    fn all_is_there(&self) -> Left {
-        let left = self.left().pop().unwrap();
-        let threads = left.ticks();
-        for (thread, calls) in self.witnessed().into_iter().enumerate() {
-            let ticks = &threads[thread];
-            let gap = ticks.iter().zip(0..).find(|(number, expected)| **number != *expected);
-            assert_eq!(gap, None, "thread {thread}, {} ticks", ticks.len());
-            let recorded = ticks.len() as u64;
-            assert!((calls..=calls + 1).contains(&recorded), "thread {thread}: {recorded} recorded, {calls} calls");
-        }
-        left
-    }
-}
+use ways_out::place::{MANY, Place, fails, kill_at_random, random};
+use ways_out::read::{Record, read};
 
 #[test]
 #[ignore = "the other tests run it, in a process of its own"]
@@ -93,36 +26,6 @@ fn child() {
 
 /// However busy the machine is, no record is dropped because the helper could not follow.
 const PATIENT: (&str, &str) = ("TUMIT_POLICY", "all=block");
-
-/// xorshift: the moments differ from run to run, and the seed is printed.
-fn random(state: &mut u64) -> u64 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    *state
-}
-
-/// Kills a program at a random moment after its threads have made so many calls together, again and again.
-fn kill_at_random(program: &str, times: u32, settings: &[(&'static str, &str)], least: u64, check: impl Fn(&Place)) {
-    let mut seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64 | 1;
-    for at in 0..times {
-        println!("{program}, kill {at}, seed {seed}");
-        let place = settings.iter().fold(Place::new(), |place, (name, value)| place.with(name, *value));
-        let mut child = place.start(program);
-        // Before anything was recorded there is no trace to read.
-        while !place.run().is_dir()
-            || std::fs::read_dir(place.run()).unwrap().count() < 2
-            || place.witnessed()[1] == 0
-            || place.witnessed().iter().sum::<u64>() < least
-        {
-            std::thread::sleep(Duration::from_micros(500));
-        }
-        std::thread::sleep(Duration::from_micros(random(&mut seed) % 150_000));
-        child.kill().unwrap();
-        assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGKILL));
-        check(&place);
-    }
-}
 
 fn nothing_lost_nothing_torn(place: &Place) {
     let left = place.all_is_there();
@@ -146,9 +49,6 @@ fn a_thousand_kills_lose_nothing() {
 fn kills_among_losses_add_up() {
     check_losses(&[]);
 }
-
-/// Calls that threads which do nothing else make in a moment: far more than a few slots hold.
-const MANY: u64 = 500_000;
 
 fn check_losses(settings: &[(&'static str, &str)]) {
     let settings = [&[("TUMIT_MEMORY", "256K")], settings].concat();
@@ -358,11 +258,6 @@ fn a_thousand_full_disks_add_up() {
     full_disks(1_000, "");
 }
 
-/// Whether a check fails.
-fn fails(check: impl FnOnce() + std::panic::UnwindSafe) -> bool {
-    std::panic::catch_unwind(check).is_err()
-}
-
 #[test]
 fn a_broken_recorder_is_found_out() {
     if !cfg!(debug_assertions) {
@@ -400,78 +295,6 @@ fn a_level_may_wait_for_room() {
     check_policies("");
     if cfg!(debug_assertions) {
         assert!(fails(|| check_policies("nobody waits")));
-    }
-}
-
-/// The numbers of each thread are the newest, without a gap, up to the last call that returned; what is not there is counted.
-fn newest_is_there(place: &Place) -> Left {
-    let left = place.left().pop().unwrap();
-    let threads = left.ticks();
-    let (mut recorded, mut calls, mut uncertain) = (0, 0, 0);
-    for (thread, called) in place.witnessed().into_iter().enumerate() {
-        let ticks = &threads[thread];
-        let first = ticks.first().copied().unwrap_or(0);
-        assert_eq!(*ticks, (first..first + ticks.len() as u64).collect::<Vec<_>>(), "thread {thread}");
-        let end = first + ticks.len() as u64;
-        if ticks.is_empty() {
-            // Nothing of a thread that stood between two slots while the others went on is new enough.
-            (calls, uncertain) = (calls + called, uncertain + u64::from(called > 0));
-            continue;
-        }
-        assert!((called..=called + 1).contains(&end), "thread {thread}: up to {end}, {called} calls");
-        (recorded, calls) = (recorded + ticks.len() as u64, calls + end);
-    }
-    let lost = if left.ended { left.end_dropped } else { left.live_dropped.unwrap() };
-    assert!(lost > 0, "four times as much as there is room for");
-    assert!((calls..=calls + uncertain).contains(&(recorded + lost)), "{recorded} + {lost} of {calls}");
-    if left.ended {
-        assert_eq!(left.told(), lost, "each loss has its place");
-    }
-    left
-}
-
-/// Eight slots: four of them may be kept.
-fn overwriting(fault: &str) -> Place {
-    let place = Place::new().with("TUMIT_MEMORY", "512K").with("TUMIT_POLICY", "COM=overwrite");
-    place.with("TUMIT_FAULT", fault)
-}
-
-fn check_end_of_overwriting(fault: &'static str) {
-    let place = overwriting(fault);
-    assert!(place.output("long").status.success());
-    let left = newest_is_there(&place);
-    assert!(left.ended && left.blocks.len() <= 6, "{} blocks", left.blocks.len());
-}
-
-fn check_kills_while_overwriting(fault: &'static str) {
-    let settings = [("TUMIT_MEMORY", "512K"), ("TUMIT_POLICY", "all=overwrite"), ("TUMIT_FAULT", fault)];
-    kill_at_random("flood for ever", 6, &settings, MANY, |place| drop(newest_is_there(place)));
-}
-
-#[test]
-fn the_newest_is_kept_where_the_oldest_is_overwritten() {
-    check_end_of_overwriting("");
-    check_kills_while_overwriting("");
-    if cfg!(debug_assertions) {
-        assert!(fails(|| check_end_of_overwriting("overwriting is silent")));
-        assert!(fails(|| check_kills_while_overwriting("overwriting is silent")));
-    }
-}
-
-#[test]
-fn what_is_kept_is_written_when_it_is_asked_for() {
-    for (program, buffers) in [("dump", "mapped"), ("caught panic", "private"), ("caught panic", "mapped")] {
-        let place = overwriting("").with("TUMIT_BUFFERS", buffers).with("TUMIT_LEVELS", "APP=on");
-        place.output(program);
-        let left = place.left().pop().unwrap();
-        let ticks = left.ticks().swap_remove(0);
-        let end = if buffers == "mapped" { 200_100 } else { 200_000 };
-        assert_eq!(*ticks, (ticks[0]..end).collect::<Vec<_>>(), "{program}");
-        assert!(!left.ended && ticks.len() > 8_000, "{program}: {}", ticks.len());
-        let details = left.records().iter().filter(|record| **record == Record::Detail(1)).count();
-        // The other stream is not asked for: it is in the live file, and in the other mode only if the helper looked in between.
-        assert!(details == 1 || buffers == "private" && details == 0, "{program}: {details}");
-        assert_eq!(left.told(), ticks[0], "{program}");
     }
 }
 

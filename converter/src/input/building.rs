@@ -221,9 +221,12 @@ fn closed(number: u32, mut stream: Stream) -> Stream {
     stream
 }
 
-/// A table by id. Ids are given out densely, so that one far beyond the number of entries is not a real one.
+/// A table by id. Ids are given out densely, so that one far beyond the number of all is not a real one.
 fn dense<T>(entries: Vec<(u32, T)>) -> Vec<Option<T>> {
-    let limit = entries.len() * 4 + 1024;
+    let mut ids: Vec<u32> = entries.iter().map(|(id, _)| *id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let limit = ids.len() * 4 + 1024;
     let length = entries.iter().map(|(id, _)| *id as usize + 1).filter(|length| *length <= limit).max().unwrap_or(0);
     let mut table: Vec<Option<T>> = std::iter::repeat_with(|| None).take(length).collect();
     for (id, entry) in entries {

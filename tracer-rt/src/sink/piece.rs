@@ -2,10 +2,11 @@
 
 use std::sync::atomic::Ordering;
 
-use tracer_format::block::flag;
-use tracer_format::{ID_LOST, ID_WIDE_DATE, RECORD_HEAD_BYTES};
+use tracer_format::record::Lost;
+use tracer_format::{ID_WIDE_DATE, RECORD_HEAD_BYTES};
 
 use crate::buffer::{self, Flushed, Slot, records, used};
+use crate::losses;
 use crate::stream::{Entry, Pending};
 
 /// A block of records, not yet written.
@@ -90,53 +91,19 @@ impl Piece {
         head.commit(self.after, self.last);
     }
 
-    /// A block that holds nothing but the news of a loss.
-    pub(crate) fn of_losses(entry: &mut Entry) -> Option<Self> {
-        let lost = entry.stream.losses.tell()?;
-        let mut bytes = vec![0; RECORD_HEAD_BYTES];
-        bytes[..2].copy_from_slice(&ID_LOST.to_le_bytes());
-        bytes.extend(lost.encode());
-        let slot = entry.stream.slot.load(Ordering::Relaxed).cast_const();
-        // SAFETY: a stream's slot is null or one of the pool.
-        let head = unsafe { slot.as_ref() };
-        let sequence = head.map_or(entry.next_sequence, |head| {
-            // This block is none of the slot's: the slot's own get later numbers.
-            let first = head.sequence.fetch_add(1, Ordering::Relaxed);
-            first + u64::from(head.flushed().blocks)
-        });
-        entry.next_sequence = sequence + 1;
-        Some(Self {
+    /// A block that holds nothing but the news of a loss, which comes before all that is later than `date`.
+    pub(crate) fn of_news(entry: &Entry, lost: &Lost, sequence: u64, date: u64, flags: u8) -> Self {
+        Self {
             stream: entry.stream.index,
             records: 0,
             sequence,
             dropped: entry.stream.dropped(),
-            first: lost.last_ticks,
-            last: lost.last_ticks,
-            flags: 0,
-            after: Flushed::default(),
-            bytes: Bytes::Own(bytes),
-        })
-    }
-
-    /// The news of what was overwritten since the last such block: all of it was older than `next`, and had the numbers before
-    /// it.
-    pub(crate) fn of_overwritten(entry: &Entry, next: &Self) -> Option<Self> {
-        let lost = entry.stream.overwritten.tell()?;
-        let mut bytes = vec![0; RECORD_HEAD_BYTES];
-        bytes[..2].copy_from_slice(&ID_LOST.to_le_bytes());
-        bytes.extend(lost.encode());
-        let date = lost.last_ticks.min(next.first);
-        Some(Self {
-            stream: next.stream,
-            records: 0,
-            sequence: next.sequence.saturating_sub(1),
-            dropped: next.dropped,
             first: date,
             last: date,
-            flags: flag::OVERWRITTEN,
+            flags,
             after: Flushed::default(),
-            bytes: Bytes::Own(bytes),
-        })
+            bytes: Bytes::Own(losses::news(lost)),
+        }
     }
 
     /// The payload of the block.

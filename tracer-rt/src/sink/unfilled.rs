@@ -7,9 +7,9 @@ use super::packing::Effort;
 use super::piece::Piece;
 use super::{Sink, stream_of};
 use crate::buffer::{RING, Slot};
-use crate::fault;
-use crate::session::STATE;
+use crate::state::STATE;
 use crate::stream::Entry;
+use crate::{fault, ring};
 
 /// Which threads' slots are written out before they are full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +40,10 @@ impl Sink {
         let streams: Vec<u32> = STATE.lock().entries.iter().filter(due).map(|entry| entry.stream.index).collect();
         for stream in streams {
             let mut state = STATE.lock();
+            if which == Live::Dump {
+                // The thread has filled its slot since what is kept was queued.
+                ring::release_oldest_of(&mut state, stream);
+            }
             // A slot that was filled since the call waits behind others; blocks of one stream stay in their order.
             if let Some(before) = state.full.iter().position(|slot| stream_of(*slot) == stream) {
                 drop(state);
@@ -52,7 +56,6 @@ impl Sink {
             let piece = state.entry(stream).and_then(|entry| Piece::of_live(entry, which == Live::AtEnd));
             drop(state);
             if let Some((slot, piece)) = piece {
-                self.tell_overwritten(&piece);
                 if fault::injected("noted before written") {
                     piece.commit(slot);
                     // Long enough to be killed in between.
@@ -61,7 +64,7 @@ impl Sink {
                 if fault::injected("handed over meanwhile") {
                     wait_for_hand_over(stream, slot);
                 }
-                let written = self.write_piece(&piece, Effort::Records);
+                let written = self.write_in_place(&piece, Effort::Records);
                 self.settle(slot, &piece, &written, which);
             }
         }

@@ -107,7 +107,8 @@ pub(crate) fn run(program: &str) {
         "limited" => limited(),
         "flood" => flood(),
         "long" | "dump" | "caught panic" => overwrite(program),
-        "short-lived threads" | "many threads" | "stats" => others(program),
+        "dump meanwhile" => dump_meanwhile(),
+        "short-lived threads" | "many threads" | "threads one by one" | "stats" => others(program),
         "paused" => {
             record(0, 0, 10);
             tracer_rt::pause();
@@ -185,10 +186,24 @@ fn overwrite(program: &str) {
     unsafe { libc::_exit(0) }
 }
 
+/// While one thread has asked for what is kept, and it waits to be written, another one overwrites as much again.
+fn dump_meanwhile() {
+    record(0, 0, 200_000);
+    let asking = std::thread::spawn(tracer_rt::dump);
+    while !tracer_rt::private::HELD.load(Ordering::Acquire) {
+        std::thread::yield_now();
+    }
+    record(0, 200_000, 390_000);
+    tracer_rt::private::HELD.store(false, Ordering::Release);
+    asking.join().unwrap();
+    record(0, 390_000, 400_000);
+}
+
 fn others(program: &str) {
     match program {
         "short-lived threads" => short_lived(),
         "many threads" => many_threads(),
+        "threads one by one" => one_by_one(),
         _ => stats(),
     }
 }
@@ -350,4 +365,16 @@ fn fork() {
         raise(libc::SIGKILL);
     }
     raise(libc::SIGKILL);
+}
+
+/// Threads that come and go, and at the end the streams that the recorder knows.
+fn one_by_one() {
+    for n in 0..1_500 {
+        std::thread::spawn(move || com::tick(n, 0)).join().unwrap();
+    }
+    tracer_rt::flush();
+    println!("streams {}", tracer_rt::stats().streams);
+    if std::env::var_os("TUMIT_KILL").is_some() {
+        raise(libc::SIGKILL);
+    }
 }

@@ -173,7 +173,7 @@ pub(crate) fn read(folder: &Path, live: &Path) -> Vec<Left> {
 impl Left {
     fn read_file(&mut self, bytes: &[u8]) {
         assert_eq!(&bytes[..10], b"\xB1TUMIT\r\n\x01\0");
-        let mut at = 16;
+        let (mut at, mut next) = (16, HashMap::new());
         while at + 64 <= bytes.len() {
             let head = &bytes[at..at + 64];
             assert_eq!(&head[..8], b"\xB1TMTBLK\n", "byte {at}");
@@ -189,8 +189,10 @@ impl Left {
             if head[12] == 6 {
                 let (first, last, overwritten) = (u64_at(head, 48), u64_at(head, 56), head[14] & 1 != 0);
                 let block = Block { raw, first, last, payload, live: false, overwritten };
-                let known = self.blocks.insert((u32_at(head, 16), u64_at(head, 24)), block);
-                assert!(known.is_none(), "a block twice");
+                let (stream, sequence) = (u32_at(head, 16), u64_at(head, 24));
+                let next = next.insert(stream, sequence + 1).unwrap_or(0);
+                assert!(sequence >= next, "block {sequence} of stream {stream} behind its successor {next}");
+                self.blocks.insert((stream, sequence), block);
             } else {
                 self.name(u32::from(head[12]), u32_at(head, 16), &payload);
             }
@@ -296,6 +298,13 @@ impl Left {
 
     /// All records, stream by stream, in order.
     pub(crate) fn records(&self) -> Vec<Record> {
+        let mut all = self.records_and_losses();
+        all.retain(|record| !matches!(record, Record::Lost(..)));
+        all
+    }
+
+    /// With what is said to be missing between them.
+    pub(crate) fn records_and_losses(&self) -> Vec<Record> {
         let mut all = Vec::new();
         let (mut before, mut expected, mut date, mut live) = (u32::MAX, 0, 0, false);
         for ((stream, sequence), block) in &self.blocks {
@@ -312,7 +321,6 @@ impl Left {
             assert!(block.first >= date, "dates do not go back, {} after {date}", block.first);
             date = self.walk(block, &mut all);
         }
-        all.retain(|record| !matches!(record, Record::Lost(..)));
         all
     }
 
@@ -328,6 +336,11 @@ impl Left {
             self.walk(block, &mut all);
         }
         all.iter().map(|record| if let Record::Lost(count, _) = record { *count } else { 0 }).sum()
+    }
+
+    /// How often they do.
+    pub(crate) fn losses(&self) -> usize {
+        self.records_and_losses().iter().filter(|record| matches!(record, Record::Lost(..))).count()
     }
 
     fn walk(&self, block: &Block, all: &mut Vec<Record>) -> u64 {

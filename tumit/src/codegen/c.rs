@@ -1,6 +1,7 @@
 //! The C back end: one self-contained C99 header, also good as C++11, that holds the recorder and a function for each
 //! record of the spec.
 
+mod format;
 mod function;
 mod names;
 mod reader;

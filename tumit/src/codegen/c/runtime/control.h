@@ -117,7 +117,8 @@ TUMIT1_SLOW(void tumit1_answer_request(void)) {
     __atomic_store_n((uint32_t *)(void *)(map_ + 1280), asked_, __ATOMIC_RELEASE);
 }
 
-void tumit1_flush(void) {
+/* Writes what was asked for: TUMIT1_ASKED or TUMIT1_DUMP. */
+TUMIT1_SLOW(void tumit1_write_out(int which_)) {
     struct tumit1_session *s_ = &tumit1_session;
     uint32_t before_, waiting_;
     if (tumit1_cursor.locked_) {
@@ -126,27 +127,7 @@ void tumit1_flush(void) {
     before_ = tumit1_busy();
     tumit1_lock_sink();
     pthread_mutex_lock(&tumit1_lock);
-    waiting_ = s_->state_ == TUMIT1_OPEN ? s_->pool_.queue_count_ : 0;
-    pthread_mutex_unlock(&tumit1_lock);
-    while (waiting_-- > 0 && tumit1_write_next()) {
-    }
-    if (tumit1_is_open()) {
-        tumit1_write_live(TUMIT1_ASKED);
-    }
-    pthread_mutex_unlock(&tumit1_sink_lock);
-    tumit1_idle(before_);
-}
-
-void tumit1_dump(void) {
-    struct tumit1_session *s_ = &tumit1_session;
-    uint32_t before_, waiting_;
-    if (tumit1_cursor.locked_) {
-        return;
-    }
-    before_ = tumit1_busy();
-    tumit1_lock_sink();
-    pthread_mutex_lock(&tumit1_lock);
-    if (s_->state_ == TUMIT1_OPEN) {
+    if (s_->state_ == TUMIT1_OPEN && which_ == TUMIT1_DUMP) {
         tumit1_release_ring();
     }
     waiting_ = s_->state_ == TUMIT1_OPEN ? s_->pool_.queue_count_ : 0;
@@ -154,11 +135,15 @@ void tumit1_dump(void) {
     while (waiting_-- > 0 && tumit1_write_next()) {
     }
     if (tumit1_is_open()) {
-        tumit1_write_live(TUMIT1_DUMP);
+        tumit1_write_live(which_);
     }
     pthread_mutex_unlock(&tumit1_sink_lock);
     tumit1_idle(before_);
 }
+
+void tumit1_flush(void) { tumit1_write_out(TUMIT1_ASKED); }
+
+void tumit1_dump(void) { tumit1_write_out(TUMIT1_DUMP); }
 
 /* Records dropped so far. Under the lock. */
 TUMIT1_SLOW(uint64_t tumit1_dropped(void)) {
