@@ -13,6 +13,7 @@ use tracer_format::{ID_WIDE_DATE, RECORD_HEAD_BYTES};
 
 use crate::clock;
 use crate::fields::Fields;
+use crate::handler;
 use crate::nested;
 use crate::own;
 use crate::pool::slot_bytes;
@@ -69,22 +70,46 @@ pub(crate) struct Cursor {
     pub(crate) slots: [Cell<*const Slot>; 3],
     /// Their room in bytes, 0 for [`FULL`].
     pub(crate) rooms: [Cell<usize>; 3],
-    /// A record is being written: a signal handler finds this set, and writes its own to another stream. Atomic because the
-    /// flushing thread looks at it too; plain moves all the same.
-    pub(crate) busy: AtomicBool,
+    /// What the thread is about, as [`busy`] names it: a signal handler finds it, and writes its records to another stream.
+    /// Atomic because the flushing thread looks at it too; plain moves all the same.
+    pub(crate) busy: AtomicU32,
     /// A record of a signal handler is being written: a second handler finds this set, and drops its own.
     pub(crate) nested: AtomicBool,
     /// The thread's streams, once it has them.
     pub(crate) streams: [Cell<*const Stream>; 3],
     /// A name given before the stream existed.
     pub(crate) name: Cell<Option<&'static str>>,
+    /// The program's own clock runs, for the recorder.
+    pub(crate) asking: Cell<bool>,
     /// The locks of the recorder that it holds.
     pub(crate) held: Cell<u8>,
     /// The thread was retired once: what it records from now on comes from late destructors.
     pub(crate) ending: Cell<bool>,
 }
 
+/// What a thread is about.
+pub(crate) mod busy {
+    /// Nothing of the recorder's.
+    pub(crate) const IDLE: u32 = 0;
+    /// It writes a record.
+    pub(crate) const RECORDING: u32 = 1;
+    /// It is in a slow path: it may hold locks, and whatever it calls may record, too.
+    pub(crate) const WORKING: u32 = 2;
+}
+
 impl Cursor {
+    /// From now on the thread is in a slow path. Returns what it was about before, for [`Self::end_work`].
+    pub(crate) fn begin_work(&self) -> u32 {
+        let before = self.busy.swap(busy::WORKING, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        before
+    }
+
+    /// Ends what [`Self::begin_work`] began.
+    pub(crate) fn end_work(&self, before: u32) {
+        self.busy.store(before, Ordering::Release);
+    }
+
     /// From now on records of this stream go to the slot.
     pub(crate) fn point(&self, class: usize, slot: *const Slot) {
         // A signal handler that comes in between meets the old slot with no room.
@@ -108,10 +133,11 @@ thread_local! {
         Cursor {
             slots: [const { Cell::new(&raw const FULL) }; 3],
             rooms: [const { Cell::new(0) }; 3],
-            busy: AtomicBool::new(false),
+            busy: AtomicU32::new(busy::IDLE),
             nested: AtomicBool::new(false),
             streams: [const { Cell::new(std::ptr::null()) }; 3],
             name: Cell::new(None),
+            asking: Cell::new(false),
             held: Cell::new(0),
             ending: Cell::new(false),
         }
@@ -145,10 +171,10 @@ pub fn record<F: Fields>(id: u32, fields: F) {
     // SAFETY: the variable has no destructor: it is there as long as the thread.
     let cursor = unsafe { &*cursor };
     let bytes = RECORD_HEAD_BYTES + fields.bytes();
-    if cursor.busy.load(Ordering::Relaxed) {
+    if cursor.busy.load(Ordering::Relaxed) != busy::IDLE {
         return record_nested(cursor, id, bytes, fields);
     }
-    cursor.busy.store(true, Ordering::Relaxed);
+    cursor.busy.store(busy::RECORDING, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
     let mut now = clock::native();
     let mut slot = cursor.slots[class_of(id)].get();
@@ -156,7 +182,7 @@ pub fn record<F: Fields>(id: u32, fields: F) {
     let mut state = unsafe { &*slot }.state.load(Ordering::Relaxed);
     if used(state) + bytes > cursor.rooms[class_of(id)].get() {
         let Some(room) = thread::make_room(cursor, id, bytes, now) else {
-            return cursor.busy.store(false, Ordering::Release);
+            return cursor.busy.store(busy::IDLE, Ordering::Release);
         };
         if !matches!(room.after, After::Nothing) {
             return record_and_more(cursor, room, id, fields);
@@ -167,13 +193,20 @@ pub fn record<F: Fields>(id: u32, fields: F) {
     }
     // SAFETY: the slot is the thread's own and has room for so many bytes.
     unsafe { write(slot, state, id as u16, now, fields) };
-    cursor.busy.store(false, Ordering::Release);
+    cursor.busy.store(busy::IDLE, Ordering::Release);
 }
 
-/// A record inside a record: a signal handler interrupted its own thread, wherever it was. It goes to a stream of its own.
+/// A record inside a record: a signal handler interrupted its own thread, wherever it was. It goes to a stream of its own. Unless that one
+/// is gone: then this is a record as others.
 #[cold]
 #[inline(never)]
 fn record_nested<F: Fields>(cursor: &Cursor, id: u32, bytes: usize, fields: F) {
+    if handler::left_a_record(cursor) {
+        if let Some(room) = thread::begin_again(cursor, id, bytes) {
+            record_and_more(cursor, room, id, fields);
+        }
+        return;
+    }
     if cursor.nested.load(Ordering::Relaxed) {
         return thread::lose_nested(cursor, bytes);
     }
@@ -201,7 +234,7 @@ fn record_and_more<F: Fields>(cursor: &Cursor, room: Room, id: u32, fields: F) {
         After::Handler => cursor.nested.store(false, Ordering::Release),
         After::Waited(why, until) => own::waited(room, why, until),
     }
-    cursor.busy.store(false, Ordering::Release);
+    cursor.busy.store(busy::IDLE, Ordering::Release);
 }
 
 /// The stream that a record goes to, unless it is nested.

@@ -4,10 +4,13 @@
 //! and we read it too. Where it does not, and where the program gave a clock of its own, the clock is read in the slow
 //! path, so that the usual case pays nothing for the choice.
 
+use std::ffi::CStr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use tracer_format::ClockKind;
 use tracer_format::entries::Anchor;
+
+use crate::buffer::{CURSOR, Cursor};
 
 /// A date in ticks of the local clock, for fields of type `date`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -91,11 +94,27 @@ fn decide() -> ClockKind {
     if cfg!(target_arch = "aarch64") {
         return ClockKind::ArmCounter;
     }
-    let verdict = std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-    match verdict {
-        Ok(name) if cfg!(target_arch = "x86_64") && name.trim() == "tsc" => ClockKind::Tsc,
-        _ => ClockKind::MonotonicRaw,
+    let mut name = [0; 32];
+    let read = read_start(c"/sys/devices/system/clocksource/clocksource0/current_clocksource", &mut name);
+    if cfg!(target_arch = "x86_64") && name[..read].trim_ascii() == b"tsc" {
+        ClockKind::Tsc
+    } else {
+        ClockKind::MonotonicRaw
     }
+}
+
+/// Reads the start of a file; 0 when it cannot be read. Without any memory: an allocator that records may have brought us here.
+fn read_start(path: &CStr, into: &mut [u8]) -> usize {
+    // SAFETY: the path ends with a zero.
+    let file = unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
+    if file < 0 {
+        return 0;
+    }
+    // SAFETY: pointer and length are of one live slice.
+    let read = unsafe { libc::read(file, into.as_mut_ptr().cast(), into.len()) };
+    // SAFETY: it was opened above.
+    unsafe { libc::close(file) };
+    usize::try_from(read).unwrap_or(0)
 }
 
 /// Reads the clock of this process, whichever it is.
@@ -108,11 +127,23 @@ pub(crate) fn read() -> u64 {
     }
 }
 
+/// Reads it for a record inside other work of the recorder in the same thread. `None` when it is the program's own and runs already, as it
+/// may not be entered twice (it may record itself, by the allocator); or when nobody has read it yet, as a program may still give its own.
+pub(crate) fn read_nested(cursor: &Cursor) -> Option<u64> {
+    let kind = ClockKind::from_number(KIND.load(Ordering::Acquire) as u64)?;
+    (kind != ClockKind::User || !cursor.asking.get()).then(read)
+}
+
 fn user() -> u64 {
     let address = USER.load(Ordering::Relaxed);
     // SAFETY: `set_clock` stored this function pointer before it set the kind.
     let clock = unsafe { std::mem::transmute::<*mut (), fn() -> u64>(address) };
-    clock()
+    CURSOR.with(|cursor| {
+        let asking = cursor.asking.replace(true);
+        let date = clock();
+        cursor.asking.set(asking);
+        date
+    })
 }
 
 /// Nominal ticks per second, 0 when unknown.

@@ -1,26 +1,47 @@
 //! Deliberate defects, for the tests of the tests: `TUMIT_FAULT=NAME;NAME` breaks the recorder in some ways, in builds with debug
 //! assertions alone. All are in slow paths.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::cell::Cell;
+use std::ffi::{CStr, c_char};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-use crate::buffer::CURSOR;
+use crate::buffer::{CURSOR, busy};
+
+thread_local! {
+    /// The thread takes no signals.
+    static SPARED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The calling thread takes no signals: [`signal`] leaves it alone.
+pub(crate) fn spare() {
+    SPARED.set(true);
+}
 
 /// Whether the recorder is to be broken in this way.
 pub(crate) fn injected(name: &str) -> bool {
-    static FAULT: OnceLock<Option<String>> = OnceLock::new();
-    cfg!(debug_assertions)
-        && FAULT
-            .get_or_init(|| std::env::var("TUMIT_FAULT").ok())
-            .as_deref()
-            .is_some_and(|faults| faults.split(';').any(|fault| fault == name))
+    cfg!(debug_assertions) && asked_for().split(';').any(|fault| fault == name)
+}
+
+/// What the environment asks for. Asked for in signal handlers and in allocators: takes no memory and no lock.
+fn asked_for() -> &'static str {
+    static TEXT: AtomicPtr<c_char> = AtomicPtr::new(std::ptr::null_mut());
+    let mut text = TEXT.load(Ordering::Relaxed);
+    if text.is_null() {
+        // SAFETY: the name ends with a zero.
+        text = unsafe { libc::getenv(c"TUMIT_FAULT".as_ptr()) };
+        if text.is_null() {
+            text = c"".as_ptr().cast_mut();
+        }
+        TEXT.store(text, Ordering::Relaxed);
+    }
+    // SAFETY: a text of the environment, which no test changes once it runs.
+    unsafe { CStr::from_ptr(text) }.to_str().unwrap_or("")
 }
 
 /// A signal comes just here, where the thread holds the lock of this, for once: with the fault `signal at NAME`, and when the program
 /// has set [`ARMED`].
 pub(crate) fn signal(place: &str) {
-    // Not in the helper, which takes no signals: that is never busy.
-    let busy = CURSOR.with(|cursor| cursor.busy.load(Ordering::Relaxed));
+    let busy = CURSOR.with(|cursor| cursor.busy.load(Ordering::Relaxed)) != busy::IDLE && !SPARED.get();
     if cfg!(debug_assertions) && busy && ARMED.load(Ordering::Relaxed) && injected(&format!("signal at {place}")) {
         ARMED.store(false, Ordering::Relaxed);
         // SAFETY: takes a number.

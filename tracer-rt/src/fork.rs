@@ -10,7 +10,7 @@ use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::buffer::CURSOR;
+use crate::buffer::{CURSOR, Cursor};
 use crate::intern::{TABLES, Tables};
 use crate::live::{self, LOG, Log};
 use crate::sink::{self, SINK, Sink};
@@ -29,8 +29,6 @@ pub(crate) extern "C" fn watch() {
     if !WATCHED.swap(true, Ordering::Relaxed) {
         // SAFETY: the handlers are functions of this library, which is never unloaded before the process ends.
         unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(in_child)) };
-        // Asks for memory, which a signal handler must not.
-        let _ = fault::injected("");
     }
 }
 
@@ -46,8 +44,8 @@ struct Guards {
 
 /// What a thread that forks knows on both sides of it. Without a destructor, which would have to be told of.
 struct Forking {
-    /// The thread was in the midst of a record.
-    nested: bool,
+    /// What the thread was about.
+    before: u32,
     /// Locks that it held before.
     mine: u8,
     guards: ManuallyDrop<Guards>,
@@ -82,21 +80,21 @@ fn get<T>(lock: &'static Lock<T>, mine: u8) -> Held<T> {
 
 extern "C" fn before_fork() {
     // A signal handler that records meanwhile must not wait for the locks of its own thread.
-    let nested = CURSOR.with(|cursor| cursor.busy.swap(true, Ordering::Relaxed));
+    let before = CURSOR.with(Cursor::begin_work);
     let mine = sync::held();
     let guards =
         Guards { sink: get(&SINK, mine), state: get(&STATE, mine), tables: get(&TABLES, mine), log: get(&LOG, mine) };
-    FORKING.with(|forking| forking.set(Some(Forking { nested, mine, guards: ManuallyDrop::new(guards) })));
+    FORKING.with(|forking| forking.set(Some(Forking { before, mine, guards: ManuallyDrop::new(guards) })));
 }
 
 extern "C" fn after_fork() {
-    let Some(Forking { nested, guards, .. }) = FORKING.with(Cell::take) else { return };
+    let Some(Forking { before, guards, .. }) = FORKING.with(Cell::take) else { return };
     drop(ManuallyDrop::into_inner(guards));
-    CURSOR.with(|cursor| cursor.busy.store(nested, Ordering::Release));
+    CURSOR.with(|cursor| cursor.end_work(before));
 }
 
 extern "C" fn in_child() {
-    let Some(Forking { nested, mine, guards }) = FORKING.with(Cell::take) else { return };
+    let Some(Forking { before, mine, guards }) = FORKING.with(Cell::take) else { return };
     let guards = ManuallyDrop::into_inner(guards);
     let revive = [guards.sink.is_none(), guards.state.is_none(), guards.tables.is_none(), guards.log.is_none()];
     if mine != 0 {
@@ -112,7 +110,7 @@ extern "C" fn in_child() {
     if mine == 0 {
         begin_anew();
     }
-    CURSOR.with(|cursor| cursor.busy.store(nested, Ordering::Release));
+    CURSOR.with(|cursor| cursor.end_work(before));
 }
 
 /// In the child: a lock that was not to be had is free, unless this thread has it.

@@ -5,6 +5,7 @@
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
+use crate::session::unnested;
 use crate::sink::SINK;
 use crate::state::STATE;
 use crate::{fault, live, nested, own, pool, thread};
@@ -42,7 +43,17 @@ fn warm_slots() {
     }
 }
 
+/// Does what a process outside asks for.
+fn serve() {
+    if let Some((number, text)) = live::request() {
+        let known = STATE.lock().levels.switch_all(&text);
+        live::answer(number, u32::from(!known));
+    }
+}
+
+/// Its work is kept apart from records, as that of other threads in the recorder: the program's allocator may make some.
 fn run() {
+    fault::spare();
     let mut next = Instant::now() + FIRST;
     let mut written = 0;
     thread::set_thread_name("tracer");
@@ -50,20 +61,20 @@ fn run() {
         fault::hold_helper();
         let span = own::writing();
         // Block by block, so that a `fork` or a flush waits for one write at most.
-        let more = SINK.lock().write_next();
+        let mut more = false;
+        unnested(|| more = SINK.lock().write_next());
         drop(span);
         SINK.give_way();
-        warm_slots();
-        nested::prepare(&mut STATE.lock());
+        unnested(|| {
+            warm_slots();
+            nested::prepare(&mut STATE.lock());
+        });
         let now = Instant::now();
         if now >= next {
-            SINK.lock().tick();
+            unnested(|| SINK.lock().tick());
             next = now + PERIOD;
         }
-        if let Some((number, text)) = live::request() {
-            let known = STATE.lock().levels.switch_all(&text);
-            live::answer(number, u32::from(!known));
-        }
+        unnested(serve);
         written += u32::from(more);
         if !more {
             let rest = if written >= 2 { SHORT_REST } else { REST };

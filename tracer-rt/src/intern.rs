@@ -1,5 +1,5 @@
-//! Strings and source positions are written once; records hold their numbers. Each thread remembers its latest ones, so
-//! that the lock of the tables is taken for new ones only.
+//! Strings and source positions are written once; records hold their numbers. Each thread remembers its latest ones, and all
+//! threads find strings that are known without a lock (`known`), so that the lock of the tables is taken for new ones only.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tracer_format::entries::{append_site, append_string};
 use tracer_format::{BlockKind, PROCESS_STREAM};
 
-use crate::buffer::CURSOR;
+use crate::buffer::{CURSOR, busy};
+use crate::known::{self, Known};
 use crate::session;
 use crate::sync::{Lock, bit};
 use crate::{fault, live};
@@ -53,8 +54,10 @@ impl Intern for &str {
             return Interned(0);
         }
         let place = (self.as_ptr().addr() ^ self.len().wrapping_mul(0x9E37)) / 4 % CACHED;
-        let (text, id) = STRINGS_SEEN.with(|seen| seen[place].get());
-        if text == self { Interned(id) } else { intern_slowly(self, place) }
+        match STRINGS_SEEN.with(|seen| seen[place].get()) {
+            Some(known) if known.text == self => Interned(known.id),
+            _ => intern_again(self, place),
+        }
     }
 }
 
@@ -80,7 +83,8 @@ pub fn site(location: &'static Location<'static>) -> Site {
 const CACHED: usize = 64;
 
 thread_local! {
-    static STRINGS_SEEN: [Cell<(&'static str, u32)>; CACHED] = const { [const { Cell::new(("", 0)) }; CACHED] };
+    /// One word each: a signal handler finds it whole.
+    static STRINGS_SEEN: [Cell<Option<&'static Known>>; CACHED] = const { [const { Cell::new(None) }; CACHED] };
     static SITES_SEEN: [Cell<(usize, u32)>; CACHED] = const { [const { Cell::new((0, 0)) }; CACHED] };
 }
 
@@ -196,13 +200,21 @@ impl Tables {
 
 /// At most so many bytes, without a part of a character at the end.
 pub(crate) fn cut(text: &str, bytes: usize) -> &str {
-    let end = (0..=bytes).rev().find(|end| text.is_char_boundary(*end));
+    let end = (0..=bytes.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     text.get(..end.unwrap_or(0)).filter(|_| text.len() > bytes).unwrap_or(text)
 }
 
 /// Whether there are more strings or sites than so many.
 pub(crate) fn has_more(strings: usize, sites: usize) -> bool {
     STRINGS.load(Ordering::Acquire) > strings || SITES.load(Ordering::Acquire) > sites
+}
+
+/// A text that is not the one which the thread used last with this address and length.
+#[inline(never)]
+fn intern_again(text: &str, place: usize) -> Interned {
+    let Some(known) = known::find(cut(text, MAX_TEXT_BYTES)) else { return intern_slowly(text, place) };
+    STRINGS_SEEN.with(|seen| seen[place].set(Some(known)));
+    Interned(known.id)
 }
 
 #[cold]
@@ -216,7 +228,11 @@ fn intern_slowly(text: &str, place: usize) -> Interned {
         if overflowed {
             session::write_names();
         }
-        STRINGS_SEEN.with(|seen| seen[place].set((kept, id)));
+        // From now on records may use it, whatever becomes of the process.
+        let tables = TABLES.lock();
+        let known = known::add(kept, id);
+        drop(tables);
+        STRINGS_SEEN.with(|seen| seen[place].set(known));
         id
     })
     .map_or(Interned(0), Interned)
@@ -243,12 +259,10 @@ fn site_slowly(location: &'static Location<'static>, place: usize) -> Site {
 /// be dropped anyway.
 fn unless_nested<T>(work: impl FnOnce() -> T) -> Option<T> {
     CURSOR.with(|cursor| {
-        if cursor.busy.swap(true, Ordering::Relaxed) {
-            return None;
-        }
-        let result = work();
-        cursor.busy.store(false, Ordering::Release);
-        Some(result)
+        let before = cursor.begin_work();
+        let result = (before == busy::IDLE).then(work);
+        cursor.end_work(before);
+        result
     })
 }
 

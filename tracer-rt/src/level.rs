@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tracer_format::columns::layouts;
 use tracer_format::{BlockKind, FIRST_RESERVED_ID, PROCESS_STREAM};
 
-use crate::buffer::{CLASS_SHIFT, CURSOR, KEPT, RING};
+use crate::buffer::{CLASS_SHIFT, CURSOR, Cursor, KEPT, RING, busy};
 use crate::live;
 use crate::policy::{self, Policy};
 use crate::session;
@@ -49,14 +49,11 @@ impl Level {
     #[cold]
     #[inline(never)]
     fn first_use(&self) -> u32 {
-        // A signal handler that interrupted the slow path of its own thread must not wait for its locks.
-        let nested = CURSOR.with(|cursor| cursor.busy.swap(true, Ordering::Relaxed));
-        if nested {
-            return 0;
-        }
-        if handler::runs() {
-            // To make the spec known takes memory. What is not recorded for that is counted, if it would be else.
-            CURSOR.with(|cursor| cursor.busy.store(false, Ordering::Release));
+        // A signal handler or an allocator that records in the midst of a slow path of its own thread must not wait for its locks; and to
+        // make the spec known takes memory, which a handler has not. What is not recorded for that is counted, if it would be else.
+        let before = CURSOR.with(Cursor::begin_work);
+        if before != busy::IDLE || handler::runs() {
+            CURSOR.with(|cursor| cursor.end_work(before));
             if self.provider.levels.iter().any(|(_, on, level)| *on && std::ptr::eq(*level, self)) {
                 thread::lose_stray();
             }
@@ -67,7 +64,7 @@ impl Level {
             session::write_names();
             STATE.lock().levels.apply_all();
         }
-        CURSOR.with(|cursor| cursor.busy.store(false, Ordering::Release));
+        CURSOR.with(|cursor| cursor.end_work(before));
         self.word.load(Ordering::Relaxed)
     }
 }

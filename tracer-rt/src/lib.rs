@@ -21,7 +21,9 @@
 //! [`set_level`] later; `TUMIT_MEMORY=64M` bounds the buffers, and `TUMIT_POLICY=COM=block` makes threads wait where records
 //! of a level would else be dropped, `TUMIT_POLICY=APP=overwrite` keeps the newest ones until [`dump`] or the end. Nothing of it can fail or panic: what cannot be recorded
 //! is dropped and counted in the file. A signal handler may record and fork; what it records before anything else of the same spec was recorded
-//! is counted alone, as it may have interrupted the allocator. What a killed process had recorded is in its *live file*, beside the other one, unless
+//! is counted alone, as it may have interrupted the allocator. So may an allocator, from its first call on. A handler may be left
+//! by a jump or by unwinding: the record that it interrupted is then no more. Not where it interrupted the recorder's slow path (a full slot, a new
+//! name): then what its thread records from there on is dropped and counted. What a killed process had recorded is in its *live file*, beside the other one, unless
 //! `TUMIT_BUFFERS=private`; `TUMIT_LIVE` puts it elsewhere.
 //!
 //! # How it works
@@ -35,17 +37,19 @@ extern crate self as tracer_rt;
 
 /// What `slot` stands on; its test puts the checker's atomics in this place.
 mod atomic {
-    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+    pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 }
 mod buffer;
 mod clock;
 mod config;
+mod elsewhere;
 mod fault;
 mod fields;
 mod fork;
 mod handler;
 mod helper;
 mod intern;
+mod known;
 mod level;
 mod live;
 mod losses;

@@ -17,6 +17,7 @@ use tracer_format::live::{LIVE_HEAD_BYTES, LOG_ENTRY_BYTES, LOSS_COUNTERS, LiveL
 use crate::buffer::Slot;
 use crate::fault;
 use crate::fork;
+use crate::sink;
 use crate::sync::{Lock, bit};
 
 /// Where slots lie: the value of the tag `BUFFERS`.
@@ -53,7 +54,7 @@ impl Live {
         let bytes = layout.file_bytes();
         fork::refuse_unsettled()?;
         within_limit(bytes)?;
-        let file = File::options().read(true).write(true).create_new(true).open(&path)?;
+        let file = sink::create(&path)?;
         let mapped = allocate(&file, bytes).and_then(|()| map_shared(&file, bytes as usize, at));
         match mapped {
             Ok(base) => {

@@ -29,6 +29,11 @@ impl Losses {
         self.count.fetch_add(count, Ordering::Release);
     }
 
+    /// The last date at which something was lost.
+    pub(crate) fn latest(&self) -> u64 {
+        self.last.load(Ordering::Relaxed)
+    }
+
     /// Records lost so far.
     pub(crate) fn total(&self) -> u64 {
         self.count.load(Ordering::Acquire)

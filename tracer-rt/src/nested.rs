@@ -18,10 +18,13 @@ const SPARES: usize = 8;
 
 /// Finds room for a record of so many bytes. Counts the loss if there is none.
 pub(crate) fn make_room(cursor: &Cursor, bytes: usize) -> Option<Room> {
-    let now = clock::read();
     if fault::injected("handlers are forgotten") {
         return None;
     }
+    let Some(now) = clock::read_nested(cursor) else {
+        lose_nested(cursor, bytes);
+        return None;
+    };
     let shared = fault::injected("handlers share the slot");
     let class = if shared { KEPT } else { NESTED };
     let slot = cursor.slots[class].get();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::buffer::CURSOR;
+use crate::buffer::{CURSOR, busy};
 use crate::config::Config;
 use crate::intern::TABLES;
 use crate::sink::{SINK, Sink};
@@ -175,10 +175,11 @@ pub fn counts() -> Counts {
 /// Runs work that takes locks, with records of signal handlers kept out, unless it is itself in such a handler.
 pub(crate) fn unnested(work: impl FnOnce()) {
     CURSOR.with(|cursor| {
-        if !cursor.busy.swap(true, Ordering::Relaxed) {
+        let before = cursor.begin_work();
+        if before == busy::IDLE {
             work();
-            cursor.busy.store(false, Ordering::Release);
         }
+        cursor.end_work(before);
     });
 }
 
@@ -215,13 +216,13 @@ pub(crate) extern "C" fn at_exit() {
     CURSOR.with(|cursor| {
         // A signal handler may end the process in the midst of a record of its own thread: that record alone is lost,
         // unless it was in the slow path and holds a lock.
-        let nested = cursor.busy.swap(true, Ordering::Relaxed);
-        if nested && (STATE.lock_within(SHORT).is_none() || TABLES.lock_within(SHORT).is_none()) {
+        let before = cursor.begin_work();
+        if before != busy::IDLE && (STATE.lock_within(SHORT).is_none() || TABLES.lock_within(SHORT).is_none()) {
             return;
         }
         if let Some(mut sink) = SINK.lock_within(PATIENCE) {
             finish_with(&mut sink);
         }
-        cursor.busy.store(nested, Ordering::Release);
+        cursor.end_work(before);
     });
 }

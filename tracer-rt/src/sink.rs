@@ -1,12 +1,8 @@
 //! The process's file: definitions first, then full slots, each checksummed, compressed where it pays, and appended by one
 //! write. Whatever cannot be written is counted as dropped; the file ends at its last whole block.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, Write};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::io;
+use std::sync::atomic::Ordering;
 
 use tracer_format::entries::Anchor;
 use tracer_format::tags::{append_integer, tag};
@@ -17,43 +13,25 @@ use crate::losses::news_at_start;
 use crate::session;
 use crate::state::STATE;
 use crate::sync::{Lock, bit};
-use crate::{clock, fault, fork, pool, ring};
+use crate::{clock, fault, fork, pool, ring, thread};
 
 mod names;
 mod news;
+mod own_file;
 mod packing;
 mod piece;
 mod reserve;
 mod unfilled;
 
+pub(crate) use own_file::{create, detach};
+
+use own_file::OwnFile;
 use packing::{Effort, Packing};
 use piece::Piece;
 use reserve::{Reserve, Stage};
 use unfilled::Live;
 
 pub(crate) static SINK: Lock<Sink> = Lock::new(bit::SINK, Sink::closed());
-
-/// The number of the file that is written, or was.
-static FILE: AtomicI32 = AtomicI32::new(-1);
-
-/// In a forked child, at once: what is written to the parent's file from now on goes nowhere.
-pub(crate) fn detach() {
-    let file = FILE.swap(-1, Ordering::Relaxed);
-    if file < 0 {
-        return;
-    }
-    // SAFETY: the path ends with a zero.
-    let nowhere = unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC) };
-    if nowhere < 0 {
-        // SAFETY: takes a number; what is written to it is then refused.
-        unsafe { libc::close(file) };
-        return;
-    }
-    // SAFETY: takes numbers; only the child's own table of files changes.
-    unsafe { libc::dup3(nowhere, file, libc::O_CLOEXEC) };
-    // SAFETY: it was opened above.
-    unsafe { libc::close(nowhere) };
-}
 
 /// The file and what it holds already.
 #[derive(Debug)]
@@ -81,7 +59,7 @@ pub(crate) struct Sink {
 enum Target {
     /// Not opened yet.
     None,
-    Open(File),
+    Open(OwnFile),
     /// Could not be opened.
     Failed,
 }
@@ -145,8 +123,7 @@ impl Sink {
         fork::refuse_unsettled()?;
         std::fs::create_dir_all(&folder)?;
         let path = folder.join(name);
-        let file = File::options().read(true).write(true).create_new(true).open(&path)?;
-        FILE.store(file.as_raw_fd(), Ordering::Relaxed);
+        let file = OwnFile::create(path.clone())?;
         let begun = self.begin(file, &tags, &anchor);
         if begun.is_err() {
             // It says nothing.
@@ -155,10 +132,10 @@ impl Sink {
         begun
     }
 
-    fn begin(&mut self, mut file: File, tags: &[u8], anchor: &Anchor) -> io::Result<()> {
+    fn begin(&mut self, mut file: OwnFile, tags: &[u8], anchor: &Anchor) -> io::Result<()> {
         self.length = preamble().len() as u64;
-        self.reserve.grow(&file, self.length, self.stage)?;
-        file.write_all(&preamble())?;
+        self.reserve.grow(file.ours(0)?, self.length, self.stage)?;
+        file.write(&preamble(), 0)?;
         self.file = Target::Open(file);
         self.process_block(BlockKind::Process, 1, tags, (0, 0))?;
         self.anchor(anchor)
@@ -170,17 +147,16 @@ impl Sink {
             return;
         }
         let Target::Open(file) = &mut self.file else { return };
-        if !file.metadata().is_ok_and(|about| about.nlink() == 0) {
+        if !file.is_removed(self.length) {
             return;
         }
         let state = STATE.lock();
         let (folder, name) = (state.folder.clone().unwrap_or_default(), state.file_name.clone());
         drop(state);
-        let restored = copy_to(file, &folder, &name, self.length);
+        let restored = std::fs::create_dir_all(&folder).and_then(|()| file.copy_to(folder.join(&name), self.length));
         let what = format!("`{}` was removed", folder.join(name).display());
         match restored {
             Ok(copy) => {
-                FILE.store(copy.as_raw_fd(), Ordering::Relaxed);
                 self.file = Target::Open(copy);
                 self.reserve.cut(self.length);
                 session::report(&format!("{what} while the program runs: it is made again"));
@@ -205,7 +181,7 @@ impl Sink {
     }
 
     fn complain(&mut self, what: &str) {
-        if !self.complained {
+        if !self.complained && !fork::is_unsettled() {
             self.complained = true;
             session::report(&format!(
                 "{what}; the program goes on, its events are dropped (TUMIT_TRACE names the run folder)"
@@ -272,6 +248,7 @@ impl Sink {
         if !STATE.lock().is_recording() {
             return;
         }
+        thread::let_go_of_the_gone(&mut STATE.lock());
         self.write_full();
         self.write_live(Live::SinceTheCall);
     }
@@ -292,6 +269,7 @@ impl Sink {
     /// About once a second.
     pub(crate) fn tick(&mut self) {
         self.restore();
+        thread::let_go_of_the_gone(&mut STATE.lock());
         self.write_live(Live::Quiet);
         // Where slots wait all the time, nobody else does.
         self.forget_the_gone();
@@ -344,7 +322,7 @@ impl Sink {
         if let Target::Open(file) = &mut self.file
             && self.reserve.is_beyond(self.length)
         {
-            truncate(file, self.length);
+            file.cut(self.length);
         }
         self.file = Target::Failed;
     }
@@ -424,31 +402,14 @@ impl Sink {
         header.stored_bytes = stored.len() as u32;
         self.block.clear();
         block::append_block(&mut self.block, &header, stored);
-        self.reserve.grow(file, self.length + self.block.len() as u64, self.stage)?;
-        if let Err(error) = file.write_all(&self.block) {
-            truncate(file, self.length);
+        self.reserve.grow(file.ours(self.length)?, self.length + self.block.len() as u64, self.stage)?;
+        if let Err(error) = file.write(&self.block, self.length) {
+            file.cut(self.length);
             self.reserve.cut(self.length);
             return Err(error);
         }
         self.length += self.block.len() as u64;
         Ok(())
-    }
-}
-
-fn copy_to(file: &mut File, folder: &Path, name: &str, bytes: u64) -> io::Result<File> {
-    std::fs::create_dir_all(folder)?;
-    let mut copy = File::options().read(true).write(true).create_new(true).open(folder.join(name))?;
-    file.seek(io::SeekFrom::Start(0))?;
-    let copied = io::copy(&mut Read::take(&mut *file, bytes), &mut copy);
-    file.seek(io::SeekFrom::Start(bytes))?;
-    copied.map(|_| copy)
-}
-
-/// Cuts off a block that was written in part; the next one then starts there.
-fn truncate(file: &mut File, length: u64) {
-    // Should this fail too, readers find the next block by its magic.
-    if file.set_len(length).is_ok() {
-        let _ = file.seek(io::SeekFrom::Start(length));
     }
 }
 

@@ -1,7 +1,7 @@
 //! A slot's head: the words by which a thread and the helper understand each other without a lock. `tests/hand_over.rs` has
 //! them checked under every order in which two processors may see them.
 
-use super::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use super::atomic::{AtomicU32, AtomicU64, Ordering};
 
 pub(crate) const ONE_RECORD: u64 = 1 << 32;
 
@@ -44,12 +44,11 @@ impl Slot {
     }
 
     /// State and last date at a moment between two records; `None` when the thread, which is busy while it writes one, was seen
-    /// doing so.
-    pub(crate) fn settled(&self, busy: Option<&AtomicBool>) -> Option<(u64, u64)> {
+    /// doing so. What `is_busy` reads, it must read in this order among all else here.
+    pub(crate) fn settled(&self, is_busy: impl FnOnce() -> bool) -> Option<(u64, u64)> {
         let state = self.state.load(Ordering::Acquire);
         let last = self.last.load(Ordering::Acquire);
-        let quiet = busy.is_none_or(|busy| !busy.load(Ordering::Acquire));
-        (quiet && self.state.load(Ordering::Acquire) == state).then_some((state, last))
+        (!is_busy() && self.state.load(Ordering::Acquire) == state).then_some((state, last))
     }
 
     /// Notes that so much is in the file, up to a date. One store, after the block is written: a process that is killed in

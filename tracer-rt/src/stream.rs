@@ -36,6 +36,13 @@ impl Stream {
         live::count_lost(self.index, count);
     }
 
+    /// The latest date that it knows.
+    pub(crate) fn latest(&self) -> u64 {
+        // SAFETY: a stream's slot is null or one of the pool, which is never unmapped.
+        let head = unsafe { self.slot.load(Ordering::Relaxed).as_ref() };
+        head.map_or(0, |head| head.last.load(Ordering::Relaxed)).max(self.losses.latest())
+    }
+
     /// Records dropped and overwritten so far.
     pub(crate) fn dropped(&self) -> u64 {
         self.losses.total() + self.overwritten.load(Ordering::Relaxed)
@@ -46,7 +53,7 @@ impl Stream {
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) stream: Box<Stream>,
-    /// The thread's cursor, or null when the thread has ended.
+    /// The thread's cursor, or null when the thread has ended. Of the thread alone to look at: it may be gone without a word.
     pub(crate) cursor: *const Cursor,
     pub(crate) tid: u64,
     pub(crate) name: Option<String>,

@@ -9,7 +9,7 @@ use tracer_format::record::Lost;
 use tracer_format::{ID_LOST, RECORD_HEAD_BYTES, cause};
 
 use crate::buffer::{self, After, CURSOR, Cursor, LOST_BYTES, MAX_RECORD_BYTES, Room, Slot, class_of, used};
-use crate::buffer::{KEPT, NESTED, RING};
+use crate::buffer::{KEPT, NESTED, RING, busy};
 use crate::live;
 use crate::policy;
 use crate::pool;
@@ -17,7 +17,7 @@ use crate::ring;
 use crate::session;
 use crate::state::{STATE, State};
 use crate::stream::Stream;
-use crate::{clock, fault, handler, nested, own};
+use crate::{clock, elsewhere, fault, handler, nested, own};
 
 /// Counts a record that no stream can be charged with.
 pub(crate) fn lose_stray() {
@@ -32,11 +32,12 @@ pub(crate) static STRAYS: AtomicU64 = AtomicU64::new(0);
 #[cold]
 #[inline(never)]
 pub(crate) fn lose_nested(cursor: &Cursor, bytes: usize) {
-    let now = clock::read();
+    let now = clock::read_nested(cursor);
     // The last one first: another might just be getting rid of its slot, and would tell of this too early.
     for stream in cursor.streams.iter().rev() {
         // SAFETY: a stream lives as long as its thread's cursor points to it.
         if let Some(stream) = unsafe { stream.get().as_ref() } {
+            let now = now.unwrap_or_else(|| stream.latest());
             return stream.lose(1, bytes as u64, (now, now), cause::NESTED);
         }
     }
@@ -48,6 +49,29 @@ pub(crate) fn lose_nested(cursor: &Cursor, bytes: usize) {
 #[cold]
 #[inline(never)]
 pub(crate) fn make_room(cursor: &Cursor, id: u32, bytes: usize, now: u64) -> Option<Room> {
+    let before = cursor.begin_work();
+    let room = find_room(cursor, id, bytes, now);
+    cursor.end_work(before);
+    room
+}
+
+/// The record that the thread had begun is gone, and another one begins in its place.
+pub(crate) fn begin_again(cursor: &Cursor, id: u32, bytes: usize) -> Option<Room> {
+    cursor.nested.store(false, Ordering::Relaxed);
+    let (now, slot) = (clock::native(), cursor.slots[class_of(id)].get());
+    // SAFETY: a cursor's slot is `FULL` or a slot of the pool, which is never unmapped.
+    let state = unsafe { &*slot }.state.load(Ordering::Relaxed);
+    if used(state) + bytes <= cursor.rooms[class_of(id)].get() {
+        return Some(Room { slot, now, after: After::Nothing });
+    }
+    let room = make_room(cursor, id, bytes, now);
+    if room.is_none() {
+        cursor.busy.store(busy::IDLE, Ordering::Release);
+    }
+    room
+}
+
+fn find_room(cursor: &Cursor, id: u32, bytes: usize, now: u64) -> Option<Room> {
     let class = class_of(id);
     if cursor.streams[class].get().is_null() {
         if handler::runs() {
@@ -210,7 +234,9 @@ fn attach(cursor: &Cursor, class: usize) -> bool {
         return false;
     }
     let mut state = STATE.lock();
-    let (stream, logged) = state.add_stream(cursor, class, thread_id(), name);
+    let tid = thread_id();
+    let_go_of_namesakes(&mut state, cursor, tid);
+    let (stream, logged) = state.add_stream(cursor, class, tid, name);
     let key = state.thread_key;
     drop(state);
     if !logged {
@@ -235,8 +261,9 @@ pub(crate) fn thread_key() -> Option<libc::pthread_key_t> {
 
 extern "C" fn retire(_: *mut libc::c_void) {
     CURSOR.with(|cursor| {
-        if cursor.busy.swap(true, Ordering::Relaxed) {
-            return;
+        let before = cursor.begin_work();
+        if before != busy::IDLE {
+            return cursor.end_work(before);
         }
         cursor.ending.set(true);
         let streams = [KEPT, RING, NESTED].map(|class| {
@@ -247,19 +274,55 @@ extern "C" fn retire(_: *mut libc::c_void) {
         for stream in streams {
             // SAFETY: streams are freed only once they are marked as retired, here.
             let Some(stream) = (unsafe { stream.as_ref() }) else { continue };
-            seal(&mut state, stream);
-            if let Some(entry) = state.entry(stream.index) {
-                entry.cursor = std::ptr::null();
-                state.alive -= 1;
-            }
+            let_go(&mut state, stream);
         }
         let helper = state.helper.clone().filter(|_| state.is_urgent());
         drop(state);
         if let Some(helper) = helper {
             helper.unpark();
         }
-        cursor.busy.store(false, Ordering::Release);
+        cursor.end_work(before);
     });
+}
+
+/// The stream's thread records nothing in it any more.
+fn let_go(state: &mut State, stream: &Stream) {
+    seal(state, stream);
+    if let Some(entry) = state.entry(stream.index).filter(|entry| !entry.cursor.is_null()) {
+        entry.cursor = std::ptr::null();
+        state.alive -= 1;
+    }
+}
+
+/// Lets go of the streams of threads that ended without a word: those that had no key destructor left to call.
+pub(crate) fn let_go_of_the_gone(state: &mut State) {
+    let gone: Vec<u32> = state
+        .entries
+        .iter()
+        .filter(|entry| !entry.cursor.is_null() && elsewhere::is_gone(entry.tid))
+        .map(|entry| entry.stream.index)
+        .collect();
+    gone.into_iter().for_each(|stream| let_go_of(state, stream));
+}
+
+/// The same, before this thread has a new stream, as the system gives numbers again: whose number is ours and is none of ours.
+fn let_go_of_namesakes(state: &mut State, cursor: &Cursor, tid: u64) {
+    let is_own = |stream: *const Stream| cursor.streams.iter().any(|own| std::ptr::eq(own.get(), stream));
+    let gone: Vec<u32> = state
+        .entries
+        .iter()
+        .filter(|entry| entry.tid == tid && !entry.cursor.is_null() && !is_own(&raw const *entry.stream))
+        .map(|entry| entry.stream.index)
+        .collect();
+    gone.into_iter().for_each(|stream| let_go_of(state, stream));
+}
+
+fn let_go_of(state: &mut State, stream: u32) {
+    let stream = state.entry(stream).map_or(std::ptr::null(), |entry| &raw const *entry.stream);
+    // SAFETY: it lives as long as its entry, which nothing here takes away.
+    if let Some(stream) = unsafe { stream.as_ref() } {
+        let_go(state, stream);
+    }
 }
 
 /// After a `fork`, in the child: the thread begins anew.

@@ -125,8 +125,10 @@ impl Process {
         let state = self.state.lock().unwrap();
         let Some(at) = state.current.filter(|_| state.full.is_empty()) else { return };
         let head = &self.places[at].head;
-        let busy = (!at_end).then_some(&self.busy);
-        let Some((now, last)) = head.settled(busy).filter(|(now, _)| used(*now) > head.flushed().bytes) else { return };
+        let is_busy = || !at_end && self.busy.load(Ordering::Acquire);
+        let Some((now, last)) = head.settled(is_busy).filter(|(now, _)| used(*now) > head.flushed().bytes) else {
+            return;
+        };
         let from = head.flushed();
         drop(state);
         file.push(self.block(at, from, now, last));

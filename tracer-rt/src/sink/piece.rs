@@ -6,6 +6,7 @@ use tracer_format::record::Lost;
 use tracer_format::{ID_WIDE_DATE, RECORD_HEAD_BYTES};
 
 use crate::buffer::{self, Flushed, Slot, records, used};
+use crate::elsewhere;
 use crate::losses;
 use crate::stream::{Entry, Pending};
 
@@ -65,19 +66,18 @@ impl Piece {
         let slot = entry.stream.slot.load(Ordering::Relaxed).cast_const();
         // SAFETY: a stream's slot is null or one of the pool.
         let head = unsafe { slot.as_ref() }?;
-        // SAFETY: the cursor of a thread that has not been retired; retiring takes the session's lock.
-        let cursor = unsafe { entry.cursor.as_ref() };
+        let cursor = entry.cursor;
+        // It is busy with this very call, not with a record.
+        let own = buffer::CURSOR.with(|own| std::ptr::eq(own, cursor));
+        let is_busy = || !own && elsewhere::is_busy(cursor);
         let settled = (0..TRIES).find_map(|_| {
-            let settled = head.settled(cursor.map(|cursor| &cursor.busy));
+            let settled = head.settled(is_busy);
             settled.or_else(|| {
                 std::hint::spin_loop();
                 None
             })
         });
-        let uncertain = || {
-            let allowed = at_end || is_own(entry);
-            allowed.then(|| (head.state.load(Ordering::Acquire), head.last.load(Ordering::Acquire)))
-        };
+        let uncertain = || at_end.then(|| (head.state.load(Ordering::Acquire), head.last.load(Ordering::Acquire)));
         let (state, last) = settled.or_else(uncertain)?;
         let piece = Self::between(slot, head.flushed(), state, last)?;
         entry.pending = Some(Pending { slot, after: piece.after, last });
@@ -153,11 +153,6 @@ impl Piece {
         head[2..].fill(0);
         self.bytes = Bytes::Own(bytes);
     }
-}
-
-/// Whether the entry is of the calling thread: it is busy with this very call, not with a record.
-fn is_own(entry: &Entry) -> bool {
-    buffer::CURSOR.with(|cursor| std::ptr::eq(cursor, entry.cursor))
 }
 
 #[cfg(test)]

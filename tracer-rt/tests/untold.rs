@@ -1,0 +1,60 @@
+//! Programs that do what nobody tells the recorder of: threads that end without a word, files that are closed under its hands, records that
+//! are left in their midst, processes that are made without `fork`.
+
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "programs of tests, outside test functions")]
+
+mod untold {
+    pub(crate) mod files;
+    pub(crate) mod jumps;
+    pub(crate) mod threads;
+}
+#[expect(dead_code, reason = "other tests use more of the reader")]
+#[path = "ways_out/read.rs"]
+mod read;
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use read::Left;
+
+tracer_rt::events!("tests/ways_out.tumit");
+
+#[test]
+#[ignore = "the other tests run it, in a process of its own"]
+fn child() {
+    let Ok(program) = std::env::var("TUMIT_PROGRAM") else { return };
+    match program.as_str() {
+        "late records" => untold::threads::late_records(),
+        "closed" | "closed and removed" => untold::files::closed(&program),
+        "jump" => untold::jumps::jump(),
+        other => panic!("no program {other}"),
+    }
+}
+
+/// A program's run folder.
+pub(crate) struct Place(tempfile::TempDir);
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) fn run(&self) -> PathBuf {
+        self.0.path().join("run.tmt")
+    }
+
+    pub(crate) fn output(&self, program: &str, settings: &[(&str, &str)]) -> Output {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"]);
+        for variable in ["TUMIT_LEVELS", "TUMIT_MEMORY", "TUMIT_BUFFERS", "TUMIT_LIVE", "TUMIT_FAULT"] {
+            command.env_remove(variable);
+        }
+        command.env("TUMIT_POLICY", "all=block").env("TUMIT_TRACE", self.run()).env("TUMIT_PROGRAM", program);
+        command.current_dir(self.0.path()).envs(settings.iter().copied()).output().unwrap()
+    }
+
+    /// What each process left.
+    pub(crate) fn left(&self) -> Vec<Left> {
+        read::read(&self.run(), &self.run())
+    }
+}

@@ -1,0 +1,63 @@
+//! Programs that close all descriptors, those of the recorder among them, as daemons do, and open files of their own.
+
+use std::io::Write;
+use std::os::fd::IntoRawFd;
+
+use crate::{Place, com};
+
+const RECORDS: u64 = 20_000;
+
+/// Records, closes all, opens files that get the numbers, and records on.
+pub(crate) fn closed(program: &str) {
+    (0..RECORDS).for_each(|n| com::tick(n, 0));
+    tracer_rt::flush();
+    for number in 3..64 {
+        // SAFETY: the recorder is to stand it, and nothing else here has any.
+        unsafe { libc::close(number) };
+    }
+    if program == "closed and removed" {
+        std::fs::remove_dir_all(std::env::var_os("TUMIT_TRACE").unwrap()).unwrap();
+    }
+    let mut files: Vec<_> = (0..61).map(|n| std::fs::File::create(format!("own {n}")).unwrap()).collect();
+    files.iter_mut().for_each(|file| file.write_all(b"row 1\n").unwrap());
+    (RECORDS..2 * RECORDS).for_each(|n| com::tick(n, 0));
+    tracer_rt::flush();
+    tracer_rt::finish();
+    let counts = tracer_rt::counts();
+    println!("{} of them", counts.written + counts.dropped + counts.kept);
+    for mut file in files {
+        file.write_all(b"row 2\n").unwrap();
+        // SAFETY: it was opened above; that it still is, is what this tests.
+        assert_eq!(unsafe { libc::close(file.into_raw_fd()) }, 0);
+    }
+}
+
+fn own_files_are_whole(place: &Place) -> bool {
+    let run = place.run();
+    let folder = run.parent().unwrap();
+    (0..61).all(|n| std::fs::read(folder.join(format!("own {n}"))).is_ok_and(|bytes| bytes == b"row 1\nrow 2\n"))
+}
+
+#[test]
+fn a_program_may_close_all_descriptors() {
+    for buffers in ["mapped", "private"] {
+        let place = Place::new();
+        let output = place.output("closed", &[("TUMIT_BUFFERS", buffers)]);
+        assert!(output.status.success(), "{output:?}");
+        assert!(own_files_are_whole(&place), "{buffers}");
+        let left = place.left().pop().unwrap();
+        assert_eq!(left.ticks()[0], (0..2 * RECORDS).collect::<Vec<_>>(), "{buffers}");
+        assert!(left.ended && left.end_dropped == 0);
+        // Nothing of the trace is left, but it is known how much was to be there.
+        let place = Place::new();
+        let output = place.output("closed and removed", &[("TUMIT_BUFFERS", buffers), ("TUMIT_POLICY", "all=drop")]);
+        assert!(output.status.success() && own_files_are_whole(&place), "{buffers}: {output:?}");
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(printed.contains(&format!("{} of them", 2 * RECORDS)), "{printed}");
+    }
+    if cfg!(debug_assertions) {
+        let place = Place::new();
+        place.output("closed", &[("TUMIT_FAULT", "numbers are believed")]);
+        assert!(!own_files_are_whole(&place), "a test that cannot fail");
+    }
+}

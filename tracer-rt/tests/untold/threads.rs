@@ -1,0 +1,78 @@
+//! Threads that end without a word: they record once more when no destructor of theirs is called any more.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::{Place, com};
+
+const THREADS: u64 = 8;
+static NEXT: AtomicU64 = AtomicU64::new(0);
+static KEY: AtomicU32 = AtomicU32::new(0);
+
+fn tick() {
+    com::tick(NEXT.fetch_add(1, Ordering::Relaxed), 0);
+}
+
+/// In each round of destructors, up to the last one.
+extern "C" fn destroy(value: *mut libc::c_void) {
+    tick();
+    // SAFETY: the key was made before the thread.
+    unsafe { libc::pthread_setspecific(KEY.load(Ordering::Relaxed), value) };
+}
+
+extern "C" fn work(own: *mut libc::c_void) -> *mut libc::c_void {
+    tick();
+    // SAFETY: as above.
+    unsafe { libc::pthread_setspecific(KEY.load(Ordering::Relaxed), own) };
+    std::ptr::null_mut()
+}
+
+/// Threads with stacks that the system takes away as soon as they have ended.
+pub(crate) fn late_records() {
+    tick();
+    let mut key = 0;
+    // SAFETY: the pointer is to a live local.
+    assert_eq!(unsafe { libc::pthread_key_create(&raw mut key, Some(destroy)) }, 0);
+    KEY.store(key, Ordering::Relaxed);
+    for _ in 0..THREADS {
+        let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::zeroed();
+        let mut thread = 0;
+        let place = attributes.as_mut_ptr();
+        // SAFETY: the pointer is to a live local of the right type.
+        unsafe { libc::pthread_attr_init(place) };
+        // SAFETY: it was initialised.
+        unsafe { libc::pthread_attr_setstacksize(place, 64 << 20) };
+        // SAFETY: a function of the right type; what it is given is not read.
+        let made = unsafe { libc::pthread_create(&raw mut thread, place, work, (&raw mut key).cast()) };
+        assert_eq!(made, 0);
+        // SAFETY: a thread that nobody else waits for.
+        unsafe { libc::pthread_join(thread, std::ptr::null_mut()) };
+        tracer_rt::flush();
+    }
+    // The system knows of a thread a little longer than those who wait for it.
+    let give_up = Instant::now() + Duration::from_secs(60);
+    while tracer_rt::stats().streams > 1 {
+        assert!(Instant::now() < give_up, "{:?}", tracer_rt::stats());
+        std::thread::sleep(Duration::from_millis(1));
+        tracer_rt::flush();
+    }
+}
+
+#[test]
+fn threads_that_end_without_a_word_are_found() {
+    for buffers in ["mapped", "private"] {
+        let place = Place::new();
+        let output = place.output("late records", &[("TUMIT_BUFFERS", buffers)]);
+        assert!(output.status.success(), "{output:?}");
+        let left = place.left().pop().unwrap();
+        let mut ticks: Vec<u64> = left.ticks().concat();
+        ticks.sort_unstable();
+        // Four rounds of destructors.
+        assert_eq!(ticks, (0..=5 * THREADS).collect::<Vec<_>>());
+        assert!(left.ended && left.end_dropped == 0, "{left:?}");
+    }
+    if cfg!(debug_assertions) {
+        let output = Place::new().output("late records", &[("TUMIT_FAULT", "the gone are read")]);
+        assert!(!output.status.success(), "a test that cannot fail");
+    }
+}
