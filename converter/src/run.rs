@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use tracer_format::block::flag;
 
 use crate::input::{LiveError, Process, ReadError, Spool, Stream};
+use crate::missing::{self, MissingEnd};
+use crate::time::GlobalNanos;
 
 /// A run, opened: what its files say about themselves, and where their records are. Records stay in the files.
 #[derive(Clone, Debug, Default)]
@@ -104,6 +106,42 @@ pub enum Loss {
         stream: u32,
         /// How many blocks.
         blocks: u64,
+        /// Between which dates; the first is not known at the beginning of the stream.
+        dates: (Option<GlobalNanos>, GlobalNanos),
+    },
+    /// The process said at its end that it had written more records than there are.
+    MissingRecords {
+        /// The file.
+        file: PathBuf,
+        /// How many are missing.
+        records: u64,
+        /// How many it wrote.
+        written: u64,
+        /// Where they were, unless missing or damaged blocks say that already.
+        place: Option<MissingEnd>,
+    },
+    /// Blocks of a file that hold no records are missing.
+    MissingTables {
+        /// The file.
+        file: PathBuf,
+        /// How many blocks.
+        blocks: u64,
+    },
+    /// Nothing describes what is there.
+    NotDescribed {
+        /// The file.
+        file: PathBuf,
+        /// What has no description: a part of a sentence.
+        what: String,
+    },
+    /// Records of good blocks cannot be decoded.
+    Undecodable {
+        /// The file.
+        file: PathBuf,
+        /// How many, as the blocks' heads say.
+        records: u64,
+        /// What is wrong with the first.
+        why: String,
     },
     /// The recorder dropped records.
     Dropped {
@@ -270,7 +308,8 @@ impl Run {
         if let Some((rank, times)) = self.same_rank() {
             losses.push(Loss::SameRank { rank, times });
         }
-        for process in &self.processes {
+        let clocks = missing::clocks(self);
+        for (number, process) in self.processes.iter().enumerate() {
             let file = || process.path.clone();
             if let Some(first) = process.damage.first() {
                 losses.push(Loss::Damage {
@@ -281,10 +320,7 @@ impl Run {
                     why: first.why.to_string(),
                 });
             }
-            for stream in process.streams.iter().filter(|stream| stream.missing_blocks > 0) {
-                let blocks = stream.missing_blocks;
-                losses.push(Loss::MissingBlocks { file: file(), stream: stream.number, blocks });
-            }
+            losses.extend(missing::of_process(process, clocks.as_ref().map(|clocks| clocks.map(number))));
             if process.dropped() > 0 {
                 losses.push(Loss::Dropped { file: file(), records: process.dropped() });
             }
@@ -328,9 +364,11 @@ impl fmt::Display for Loss {
                 write!(f, "{}: {bytes} damaged bytes, from byte {offset}: {why}", file.display())?;
                 if *pieces > 1 { write!(f, " ({pieces} pieces)") } else { Ok(()) }
             }
-            Self::MissingBlocks { file, stream, blocks } => {
-                write!(f, "{}: {blocks} blocks of stream {stream} are missing", file.display())
-            }
+            Self::MissingBlocks { .. }
+            | Self::MissingRecords { .. }
+            | Self::MissingTables { .. }
+            | Self::NotDescribed { .. }
+            | Self::Undecodable { .. } => missing::tell(self, f),
             Self::Dropped { file, records } => write!(f, "{}: {records} records were dropped", file.display()),
             Self::NotEnded { file, live_records } => {
                 write!(f, "{}: the process did not end in order (killed, or still running)", file.display())?;

@@ -365,6 +365,60 @@ fn dumps_are_filtered() {
     }
 }
 
+/// Lists are lists, texts can be told apart, and floats that JSON has no number for are words.
+#[test]
+fn dumps_show_lists_and_odd_values() {
+    const SPEC: &str = "trace odd; enum side { left, right } level L {
+        event lists { small: [u8; 3], names: [interned], sides: [side], at: [pointer] }
+        event floats { one: f64, two: f32, all: [f64] }
+        event texts { name: interned, text: string, raw: bytes }
+    }";
+    let mut schema = tumit::compile_text("odd.tumit", SPEC).0.unwrap().schema();
+    schema.sources.clear();
+    let mut file = File::new(&About::new(1), &schema);
+    file.thread(0, 7, "main");
+    let comma = file.string("a, b");
+    let mut records = Records::default();
+    // No name and one that is empty, then one with a comma and the two that it looks like.
+    let [a, b] = [file.string("a"), file.string("b")];
+    for names in [&[][..], &[0], &[comma], &[a, b]] {
+        let ids: Vec<u8> = names.iter().flat_map(|id| id.to_le_bytes()).collect();
+        let count = u16::try_from(names.len()).unwrap().to_le_bytes();
+        let at = [&1u16.to_le_bytes()[..], &0x1f_u64.to_le_bytes()].concat();
+        records.record(0, 10, &[&[1, 2, 255][..], &count, &ids, &[2, 0, 1, 9], &at].concat());
+    }
+    let floats = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.5];
+    let all: Vec<u8> = floats.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let (one, two) = (f64::NEG_INFINITY.to_le_bytes(), f32::NAN.to_le_bytes());
+    records.record(1, 11, &[&one[..], &two, &4u16.to_le_bytes(), &all].concat());
+    let quote = file.string("q\"\\\n\u{1}");
+    records.record(2, 12, &[&quote.to_le_bytes()[..], &[2, 0, b's', 0xff, 2, 0, 0, 0xab]].concat());
+    file.records(0, 0, &records);
+    file.end();
+    let folder = tempfile::tempdir().unwrap();
+    file.save(folder.path(), "odd.tmt");
+    let text = stdout(&run(&["dump"], folder.path()));
+    let lines: Vec<&str> = text.lines().map(|line| line.split_once("main").unwrap().1.trim()).collect();
+    let rest = r#"sides=["right", 9] at=["0x1f"]"#;
+    assert_eq!(lines[0], format!("lists   small=[1, 2, 255] names=[] {rest}"));
+    assert_eq!(lines[1], format!(r#"lists   small=[1, 2, 255] names=[""] {rest}"#));
+    assert_eq!(lines[2], format!(r#"lists   small=[1, 2, 255] names=["a, b"] {rest}"#));
+    assert_eq!(lines[3], format!(r#"lists   small=[1, 2, 255] names=["a", "b"] {rest}"#));
+    assert_eq!(lines[4], "floats  one=-inf two=NaN all=[NaN, inf, -inf, -0.5]");
+    let json = stdout(&run(&["dump", "--json"], folder.path()));
+    let fields: Vec<Value> =
+        json.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["fields"].take()).collect();
+    for (at, names) in [&[][..], &[""], &["a, b"], &["a", "b"]].into_iter().enumerate() {
+        let expected =
+            serde_json::json!({ "small": [1, 2, 255], "names": names, "sides": ["right", 9], "at": ["0x1f"] });
+        assert_eq!(fields[at], expected);
+    }
+    let expected = serde_json::json!({ "one": "-inf", "two": "NaN", "all": ["NaN", "inf", "-inf", -0.5] });
+    assert_eq!(fields[4], expected);
+    let expected = serde_json::json!({ "name": "q\"\\\n\u{1}", "text": "s\u{fffd}", "raw": "00ab" });
+    assert_eq!(fields[5], expected);
+}
+
 #[test]
 fn losses_are_shown_with_cause_and_dates() {
     let folder = tempfile::tempdir().unwrap();

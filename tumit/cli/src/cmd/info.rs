@@ -73,6 +73,8 @@ struct ProcessInfo {
     records: u64,
     dropped: u64,
     missing_blocks: u64,
+    missing_records: u64,
+    missing_tables: u64,
     damaged_bytes: u64,
     ended: bool,
     /// `ended`, `repaired`, `running`, or `unfinished`: killed, or running where we cannot see it.
@@ -177,7 +179,7 @@ fn gather(run: &Run) -> anyhow::Result<Info> {
         processes: run.processes.iter().map(|process| process_info(run, process)).collect(),
         events: events.collect(),
         lost: census.losses.iter().map(|lost| lost_info(run, lost)).collect(),
-        losses: run.losses().iter().map(ToString::to_string).collect(),
+        losses: run.losses().iter().chain(&census.unreadable).map(ToString::to_string).collect(),
         remarks: census.clocks.remarks.clone(),
         clocks: clock_infos(&census.clocks),
     })
@@ -233,6 +235,8 @@ fn process_info(run: &Run, process: &Process) -> ProcessInfo {
         records: process.streams.iter().map(Stream::records).sum(),
         dropped: process.dropped(),
         missing_blocks: process.streams.iter().fold(0, |sum: u64, stream| sum.saturating_add(stream.missing_blocks)),
+        missing_records: process.missing_records(),
+        missing_tables: process.missing_blocks,
         damaged_bytes: process.damaged_bytes(),
         ended: process.ended,
         state: state(process),
