@@ -157,6 +157,11 @@ pub enum Loss {
         /// Records that its live file had and its file had not: they are used.
         live_records: u64,
     },
+    /// What the private buffers of a process that did not end in order held.
+    Buffers {
+        /// The file.
+        file: PathBuf,
+    },
     /// Something in the live file of a process that did not end in order could not be used.
     Live {
         /// The live file.
@@ -334,6 +339,9 @@ impl Run {
                 let live_records = process.live.as_ref().map_or(0, |live| live.records);
                 losses.push(Loss::NotEnded { file: file(), live_records });
             }
+            if process.has_lost_buffers() {
+                losses.push(Loss::Buffers { file: file() });
+            }
             losses.extend(live_loss(process));
         }
         losses
@@ -378,6 +386,11 @@ impl fmt::Display for Loss {
                     count => write!(f, "; {count} records are from its live file"),
                 }
             }
+            Self::Buffers { file } => write!(
+                f,
+                "{}: what was in the private buffers of the process when it was killed (or is, if it still runs) is not here, and cannot be counted",
+                file.display()
+            ),
             Self::Live { file, faults, bytes, records, why } => {
                 write!(f, "{}: {why}", file.display())?;
                 if *faults > 1 {

@@ -166,6 +166,21 @@ fn names_of_a_damaged_file_come_from_the_log() {
     assert!(listed(&after).iter().any(|line| line.ends_with("named what=one")), "{:?}", listed(&after));
 }
 
+/// Else the repaired file would look like one of several processes, none of which has the streams.
+#[test]
+fn a_damaged_log_makes_no_other_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut file = file();
+    file.bytes.truncate(file.bytes.len() / 2);
+    file.save(folder.path(), "a.tmt");
+    let mut live = live();
+    // The stream of the log's first entry, a name: no process of one file.
+    live.bytes[live::HEADER_BYTES + 4] ^= 1;
+    live.save(folder.path(), "a.live");
+    let (_, after) = repaired(folder.path());
+    assert!(listed(&after).len() > 5, "{:?}", listed(&after));
+}
+
 #[test]
 fn a_live_file_alone_becomes_a_file() {
     let folder = tempfile::tempdir().unwrap();

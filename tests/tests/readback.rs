@@ -16,6 +16,7 @@ use serde_json::Value;
 use synthetic::{About, File, Records};
 use tests::programs::{output, succeed, tumit};
 use tracer_format::record::Lost;
+use tracer_format::tags::{append_integer, tag};
 use tracer_format::{Codec, ID_LOST, cause};
 
 tracer_rt::events!("tests/readback.tumit");
@@ -417,6 +418,50 @@ fn dumps_show_lists_and_odd_values() {
     assert_eq!(fields[4], expected);
     let expected = serde_json::json!({ "name": "q\"\\\n\u{1}", "text": "s\u{fffd}", "raw": "00ab" });
     assert_eq!(fields[5], expected);
+}
+
+/// A file of a killed process, and what `tumit info` says of it.
+fn killed(buffers: u64, names: &[&str]) -> (Value, String) {
+    let mut schema = tumit::compile_text("one.tumit", "trace one; level L { event e { n: u8 } }").0.unwrap().schema();
+    schema.sources.clear();
+    let mut file = File::with_tags(&About::new(1), &schema, |tags| append_integer(tags, tag::BUFFERS, buffers));
+    file.thread(0, 7, "main");
+    for name in names {
+        file.string(name);
+    }
+    let mut records = Records::default();
+    records.record(0, 10, &[1]);
+    file.records(0, 0, &records);
+    let folder = tempfile::tempdir().unwrap();
+    file.save(folder.path(), "a.tmt");
+    let told = (info(folder.path()), stdout(&run(&["info"], folder.path())));
+    let repaired = run(&["repair", "--force"], folder.path());
+    assert!(repaired.status.success(), "{}", stderr(&repaired));
+    // A repair brings nothing back of it.
+    assert_eq!(info(folder.path())["processes"][0]["uncounted"], told.0["processes"][0]["uncounted"]);
+    told
+}
+
+#[test]
+fn what_private_buffers_held_is_not_called_nothing() {
+    for (buffers, is_private) in [(0, true), (1, false), (2, true)] {
+        let (told, text) = killed(buffers, &[]);
+        assert_eq!(told["processes"][0]["uncounted"], is_private);
+        let words = ["not known", "is not here, and cannot be counted"];
+        assert!(words.iter().all(|word| text.contains(word) == is_private), "{text}");
+    }
+}
+
+#[test]
+fn names_that_could_not_be_kept_are_told() {
+    let said = |names: &[&str]| killed(1, names).1;
+    let (long, wide) = ("x".repeat(4096), "é".repeat(2047) + "x");
+    let text = said(&[&long, &wide, "short"]);
+    assert!(text.contains("2 names may be cut: of an interned text, 4096 bytes are kept"), "{text}");
+    assert!(!said(&[&long[..4092]]).contains("may be cut"));
+    for word in ["(too many different strings)", "(more names than the recorder keeps)"] {
+        assert!(said(&["a", word]).contains(&format!("are shown as `{word}`")));
+    }
 }
 
 #[test]

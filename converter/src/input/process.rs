@@ -346,6 +346,14 @@ impl Process {
         self.totals.map_or(0, |(written, _)| written.saturating_sub(there))
     }
 
+    /// Whether it kept records in private memory and did not end in order: what was there is not in its file, and nobody can
+    /// count it.
+    #[must_use]
+    pub fn has_lost_buffers(&self) -> bool {
+        let unended = !self.ended || self.repaired.is_some_and(|repaired| repaired.unended);
+        unended && matches!(self.buffers, Some(0 | 2))
+    }
+
     /// Records that the recorder dropped: as the streams say, or the process at its end.
     #[must_use]
     pub fn dropped(&self) -> u64 {

@@ -136,6 +136,9 @@ fn lost(process: &ProcessInfo) -> String {
     if process.damaged_bytes > 0 {
         parts.push(format!("{} damaged", bytes(process.damaged_bytes)));
     }
+    if process.uncounted && process.state != "running" {
+        parts.push("not known".to_owned());
+    }
     if parts.is_empty() { "0".to_owned() } else { parts.join(", ") }
 }
 
