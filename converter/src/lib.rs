@@ -6,6 +6,7 @@ pub mod cut;
 pub mod input;
 pub mod listing;
 mod merge;
+pub mod missing;
 pub mod paje;
 mod pass;
 pub mod pipeline;

@@ -12,7 +12,7 @@ use tracer_format::record::Lost;
 use tracer_format::tags::{append_integer, tag};
 use tracer_format::{
     BLOCK_ALIGN, BlockHeader, BlockKind, Codec, HEADER_BYTES, ID_LOST, ID_WIDE_DATE, PREAMBLE_BYTES, PROCESS_STREAM,
-    RECORD_HEAD_BYTES, cause, preamble,
+    RECORD_HEAD_BYTES, cause, preamble, process_of_block,
 };
 
 use crate::input::{BlockIndex, Entry, Found, Process, ReadError, Stream, missing_names, scan};
@@ -168,7 +168,13 @@ impl Writing<'_, '_> {
     }
 
     fn name(&mut self, entry: &Entry) -> io::Result<()> {
-        self.raw(entry.kind, entry.stream, entry.entries, &entry.payload)
+        // A damaged log may name the number of another process in a sorted file, which this is not.
+        let stream = match (entry.kind, process_of_block(entry.stream)) {
+            (BlockKind::Stream, None) => entry.stream,
+            (BlockKind::Stream, Some(_)) => return Ok(()),
+            _ => PROCESS_STREAM,
+        };
+        self.raw(entry.kind, stream, entry.entries, &entry.payload)
     }
 
     fn raw(&mut self, kind: BlockKind, stream: u32, entries: u32, payload: &[u8]) -> io::Result<()> {

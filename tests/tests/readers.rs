@@ -242,10 +242,10 @@ fn a_grown_spec_reads_old_runs_in_c() {
     assert_eq!(
         said.lines().collect::<Vec<_>>(),
         [
-            r#"a  name="first" n=7 tint="green" few="[-1, 100]" | n 7 tint 0x1 more '' missing 2 few -1 many 0"#,
+            r#"a  name="first" n=7 tint="green" few=[-1, 100] | n 7 tint 0x1 more '' missing 2 few -1 many 0"#,
             "old  x=1 | unknown",
-            r#"a  name="second" n=8 tint="red" few="[-1]" | n 8 tint 0x12c more '' missing 2 few -1 many 0"#,
-            r#"a  name="" n=65535 tint="violet" few="[]" | n 65535 tint 0x10002 more '' missing 2 few 0 many 0"#,
+            r#"a  name="second" n=8 tint="red" few=[-1] | n 8 tint 0x12c more '' missing 2 few -1 many 0"#,
+            r#"a  name="" n=65535 tint="violet" few=[] | n 65535 tint 0x10002 more '' missing 2 few 0 many 0"#,
             "work.begin  task=1 k=3",
             "work.end  task=1",
             "1 unknown",
@@ -336,7 +336,7 @@ fn a_run_made_anew_is_a_run() {
         lines,
         [
             r#"texts name="north" what="héllo \"\u{301}\" �\n" data="""#,
-            r#"counted a="[]" b="[-9223372036854775808, -1]" c="[blue, red]" d="[north, south]""#,
+            r#"counted a=[] b=[-9223372036854775808, -1] c=["blue", "red"] d=["north", "south"]"#,
             "placed n=7 (there.c:12)",
         ]
     );

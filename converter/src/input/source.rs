@@ -100,6 +100,11 @@ impl<'r> StreamReader<'r> {
         }
     }
 
+    /// Whose records these are.
+    pub(crate) const fn process(&self) -> &'r Process {
+        self.process
+    }
+
     /// Records that `lost` records stood for so far.
     #[must_use]
     pub const fn lost(&self) -> u64 {
@@ -302,7 +307,7 @@ impl<'r> StreamReader<'r> {
 
 /// Whether blocks are missing between these, the first of which is `None` at the beginning of a stream. Behind a block of the
 /// live file the recorder may leave out a number; blocks that it overwrote are told by a record.
-fn is_gap(before: Option<&BlockIndex>, block: &BlockIndex) -> bool {
+pub(crate) fn is_gap(before: Option<&BlockIndex>, block: &BlockIndex) -> bool {
     let expected = before.map_or(0, |before| before.header.sequence.saturating_add(1));
     let explained = before.is_some_and(|before| before.live) || block.header.flags & flag::OVERWRITTEN != 0;
     !explained && block.header.sequence > expected

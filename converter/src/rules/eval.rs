@@ -201,6 +201,17 @@ impl Scope<'_> {
         }
     }
 
+    /// The elements of a list, where the expression is a field that has one.
+    pub(crate) fn elements(&self, code: &Code, scratch: &mut String, symbols: &Symbols) -> Option<Vec<Val>> {
+        let Code::Field(read) = code else { return None };
+        match self.raw(read)? {
+            Value::Array(scalar, bytes) => {
+                Some(array_elements(scalar, bytes).map(|element| self.convert(element, scratch, symbols)).collect())
+            }
+            _ => None,
+        }
+    }
+
     pub(super) fn convert(&self, found: Value<'_>, scratch: &mut String, symbols: &Symbols) -> Val {
         match found {
             Value::Unsigned(value) => Val::from_unsigned(value),
