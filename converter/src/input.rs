@@ -18,7 +18,7 @@ pub use source::{Record, RecordSource, StreamReader};
 pub(crate) use live::{Entry, entries_of};
 pub(crate) use read_at::{open_shared, read_at};
 pub(crate) use scan::{Found, scan};
-pub(crate) use source::Place;
+pub(crate) use source::{BlockPlace, Place};
 pub(crate) use spool::Spool;
 
 use std::path::PathBuf;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tracer_format::Schema;
-use tracer_format::schema::{EnumInfo, Field};
+use tracer_format::schema::{EnumInfo, Field, FieldType};
 use tumit::Spec;
 use tumit::spec::{self, Expr, Function, Instance, Nature, Piece, ValueExpr, VariableOp, Verb};
 
@@ -28,8 +28,10 @@ pub(crate) struct Program {
     pub(crate) located: bool,
     /// Some arrow has a date of its own.
     pub(crate) dated: bool,
-    /// Some arrow is of interest to the first pass.
+    /// The first pass has to see the records, for some arrow.
     pub(crate) surveyed: bool,
+    /// Arrows whose values are those of a part of the records: the first pass has to know which occur, not where.
+    pub(crate) columns: Vec<(u16, usize)>,
 }
 
 /// One arrow of a rule.
@@ -126,6 +128,8 @@ pub(crate) enum LinkValue {
 /// A container: for each type from the root, the keys of its own.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
+    /// A number of its own among the targets of all programs, from 0.
+    pub(crate) number: usize,
     pub(crate) steps: Vec<(usize, Vec<Code>)>,
     /// Where there is none, the arrow is left out.
     pub(crate) existing: bool,
@@ -192,7 +196,8 @@ pub(crate) fn compile_spec(
             enums: enums.clone(),
             located: layout.located,
             dated: arrows.iter().any(|arrow| arrow.at.is_some()),
-            surveyed: arrows.iter().any(Arrow::is_surveyed),
+            surveyed: arrows.iter().any(|arrow| arrow.is_surveyed() && arrow.plain_value().is_none()),
+            columns: columns(&arrows, layout.located),
             arrows,
         }));
     }
@@ -215,7 +220,35 @@ impl Op {
     }
 }
 
+impl Program {
+    /// The first pass has to look at its records, or at parts of them.
+    pub(crate) fn is_surveyed(&self) -> bool {
+        self.surveyed || !self.columns.is_empty()
+    }
+}
+
+/// The arrows whose values are those of a part of the records, and the position of the part.
+fn columns(arrows: &[Arrow], located: bool) -> Vec<(u16, usize)> {
+    let part = |(number, arrow): (usize, &Arrow)| {
+        let (_, read) = arrow.plain_value()?;
+        // The source position is a part as well.
+        Some((u16::try_from(number).ok()?, read.index + usize::from(located)))
+    };
+    arrows.iter().enumerate().filter_map(part).collect()
+}
+
 impl Arrow {
+    /// The type and the field of its value, when that is computed from one field alone, whatever else there is in the record.
+    pub(crate) fn plain_value(&self) -> Option<(TypeId, &FieldRead)> {
+        let (Op::SetState { ty, value, .. } | Op::PushState { ty, value, .. } | Op::Mark { ty, value, .. }) = &self.op
+        else {
+            return None;
+        };
+        let ValueCode::Computed(Code::Field(read)) = value else { return None };
+        let is_plain = self.at.is_none() && self.when.is_none() && read.place.is_some();
+        (is_plain && matches!(read.ty, FieldType::One(_))).then_some((*ty, read))
+    }
+
     /// The first pass has to look at it: it may be left out, names a container, computes a value or has a date of its own.
     fn is_surveyed(&self) -> bool {
         self.at.is_some()
@@ -476,7 +509,7 @@ impl Compiler<'_> {
             let own = keys.by_ref().take(count).map(|key| self.code(key)).collect::<Result<_, _>>()?;
             steps.push((container, own));
         }
-        Ok(Target { steps, existing: instance.existing })
+        Ok(Target { number: self.model.next_target(), steps, existing: instance.existing })
     }
 
     fn option(&mut self, expr: Option<&Expr>) -> Result<Option<Code>, Missing> {

@@ -70,6 +70,8 @@ pub(crate) struct Facts {
 /// What the records of one stream have in common.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StreamFacts {
+    /// Its number in the run.
+    pub(crate) number: usize,
     pub(crate) process: usize,
     pub(crate) pid: u64,
     pub(crate) tid: u64,

@@ -29,8 +29,7 @@ impl Picture<'_> {
         target: &Target,
         related: &[(&str, ContainerId)],
     ) -> io::Result<usize> {
-        let node = self.survey.paths.node(target, scope, &mut self.scratch, self.symbols);
-        match self.living(node) {
+        match self.existing(scope, target) {
             Some(instance) => Ok(instance),
             None => self.create_path(scope, target, related),
         }
@@ -58,8 +57,14 @@ impl Picture<'_> {
 
     /// The living instance that a target stands for.
     pub(super) fn existing(&mut self, scope: &Scope<'_>, target: &Target) -> Option<usize> {
+        let Self { found, scratch, symbols, instances, .. } = self;
+        if let Some(instance) = found.last(scope, target, instances.ended(), scratch, symbols) {
+            return Some(instance);
+        }
         let node = self.survey.paths.node(target, scope, &mut self.scratch, self.symbols);
-        self.living(node)
+        let instance = self.living(node)?;
+        self.found.note(scope.stream.number, target, self.instances.ended(), instance);
+        Some(instance)
     }
 
     /// The instance itself or the one above it that is of this container type.
