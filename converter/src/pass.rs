@@ -153,20 +153,23 @@ impl Batch {
 }
 
 /// The chunks of all streams, and how far each has come.
-struct Turns {
-    cursors: Vec<Cursor>,
+struct Turns<'p> {
+    cursors: Vec<Cursor<'p>>,
 }
 
 #[derive(Default)]
-struct Cursor {
+struct Cursor<'p> {
+    /// The programs of its records.
+    table: &'p [u32],
     chunk: Arc<Chunk>,
     at: usize,
     next: VecDeque<Arc<Chunk>>,
 }
 
-impl Turns {
-    fn new(plan: &Plan<'_>) -> Self {
-        Self { cursors: plan.streams.iter().map(|_| Cursor::default()).collect() }
+impl<'p> Turns<'p> {
+    fn new(plan: &'p Plan<'_>) -> Self {
+        let cursor = |stream| Cursor { table: plan.table_of(stream), ..Cursor::default() };
+        Self { cursors: (0..plan.streams.len()).map(cursor).collect() }
     }
 
     /// Visits the records of a batch, which is empty then.
@@ -188,7 +191,7 @@ impl Turns {
             }
             let at = cursor.at;
             cursor.at += 1;
-            if let Some(due) = cursor.chunk.due(at, stream, plan, plan.table_of(stream)) {
+            if let Some(due) = cursor.chunk.due(at, stream, plan, cursor.table) {
                 visit(due)?;
             }
         }

@@ -2,7 +2,6 @@
 
 mod tree;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tracer_format::Schema;
@@ -10,7 +9,7 @@ use tracer_format::schema::{EnumInfo, Field, FieldType};
 use tumit::Spec;
 use tumit::spec::{self, Expr, Function, Instance, Piece, ValueExpr, VariableOp, Verb};
 
-use super::eval::{Code, FieldRead, TextPiece};
+use super::eval::{Code, FieldRead, Names, TextPiece};
 use super::model::Model;
 use super::value::{Sym, Symbols, Val};
 use crate::paje::{self, TypeId, ValueId};
@@ -25,7 +24,7 @@ pub(crate) struct Program {
     pub(crate) level: Sym,
     pub(crate) fields: Vec<Field>,
     /// Names of the values of the schema's enums, by number.
-    pub(crate) enums: Arc<[BTreeMap<u16, Sym>]>,
+    pub(crate) enums: Arc<[Names]>,
     pub(crate) arrows: Vec<Arrow>,
     /// Its records hold their source position.
     pub(crate) located: bool,
@@ -134,6 +133,8 @@ pub(crate) struct Target {
     /// A number of its own among the targets of all programs, from 0.
     pub(crate) number: usize,
     pub(crate) steps: Vec<(usize, Vec<Code>)>,
+    /// The keys of all steps, one after the other.
+    pub(crate) keys: Vec<Code>,
     /// Where there is none, the arrow is left out.
     pub(crate) existing: bool,
 }
@@ -159,8 +160,8 @@ pub(crate) fn compile_spec(
     remarks: &mut Vec<String>,
 ) -> Vec<Option<Program>> {
     let tree = if output.is_some() { Tree::default() } else { add_tree(spec, model, symbols) };
-    let mut names = |e: &EnumInfo| e.values.iter().map(|value| (value.number, symbols.intern(&value.name))).collect();
-    let enums: Arc<[BTreeMap<u16, Sym>]> = schema.enums.iter().map(&mut names).collect();
+    let mut names = |e: &EnumInfo| Names::of(e.values.iter().map(|value| (value.number, symbols.intern(&value.name))));
+    let enums: Arc<[Names]> = schema.enums.iter().map(&mut names).collect();
     let mut programs = Vec::new();
     for layout in &schema.records {
         let Some(record) = spec.records.iter().position(|record| record.layout.name == layout.name) else {
@@ -394,7 +395,8 @@ impl Compiler<'_> {
             let own = keys.by_ref().take(count).map(|key| self.code(key)).collect::<Result<_, _>>()?;
             steps.push((container, own));
         }
-        Ok(Target { number: self.model.next_target(), steps, existing: instance.existing })
+        let keys = steps.iter().flat_map(|(_, keys): &(usize, Vec<Code>)| keys.clone()).collect();
+        Ok(Target { number: self.model.next_target(), steps, keys, existing: instance.existing })
     }
 
     fn option(&mut self, expr: Option<&Expr>) -> Result<Option<Code>, Missing> {

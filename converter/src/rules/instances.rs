@@ -110,7 +110,7 @@ impl Paths {
                 node = self.child(node, *container, KeyPart::None);
             }
             for code in keys {
-                let key = scope.eval(code, scratch, symbols).key(scratch, symbols);
+                let key = scope.key(code, scratch, symbols);
                 node = self.child(node, *container, key);
             }
         }
@@ -134,7 +134,7 @@ impl Paths {
                 node = self.child(node, *container, KeyPart::None);
             }
             for code in keys {
-                let key = scope.eval(code, scratch, symbols).key(scratch, symbols);
+                let key = scope.key(code, scratch, symbols);
                 parts.push(key);
                 node = self.child(node, *container, key);
             }

@@ -329,7 +329,7 @@ impl<'p> Picture<'p> {
             let value = match value {
                 Some(LinkValue::Declared(number)) => variant.values.get(*number).copied(),
                 Some(LinkValue::Computed(code)) => {
-                    let name = scope.eval(code, &mut self.scratch, self.symbols).key(&self.scratch, self.symbols);
+                    let name = scope.key(code, &mut self.scratch, self.symbols);
                     model.value(ty, name)
                 }
                 None => None,
@@ -364,7 +364,7 @@ impl Picture<'_> {
         match value {
             ValueCode::Declared(value) => Some(*value),
             ValueCode::Computed(code) => {
-                let name = scope.eval(code, &mut self.scratch, self.symbols).key(&self.scratch, self.symbols);
+                let name = scope.key(code, &mut self.scratch, self.symbols);
                 if name == KeyPart::None {
                     self.counts.not_computable += 1;
                     return None;

@@ -198,7 +198,7 @@ impl Surveyor {
         model: &Model,
         symbols: &mut Symbols,
     ) {
-        let key = scope.eval(code, &mut self.scratch, symbols).key(&self.scratch, symbols);
+        let key = scope.key(code, &mut self.scratch, symbols);
         self.meet(ty, key, met, model);
     }
 
@@ -295,7 +295,7 @@ pub(crate) fn link_key(
     let holder = model.links[link].holder;
     let length = on.steps.iter().position(|(container, _)| *container == holder).map_or(0, |at| at + 1);
     for code in on.steps[..length].iter().flat_map(|(_, keys)| keys).chain(key) {
-        parts.push(scope.eval(code, scratch, symbols).key(scratch, symbols));
+        parts.push(scope.key(code, scratch, symbols));
     }
     (u32::try_from(link).unwrap_or(u32::MAX), parts)
 }

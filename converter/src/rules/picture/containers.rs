@@ -63,7 +63,8 @@ impl Picture<'_> {
         }
         let node = self.survey.paths.node(target, scope, &mut self.scratch, self.symbols);
         let instance = self.living(node)?;
-        self.found.note(scope.stream.number, target, self.instances.ended(), instance);
+        let ended = self.instances.ended();
+        self.found.note(scope, target, (ended, instance), &mut self.scratch, self.symbols);
         Some(instance)
     }
 

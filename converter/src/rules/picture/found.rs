@@ -1,8 +1,6 @@
 //! What was found last: the container that a stream's records had for a target before, and the values of types by name. Nearly always
 //! it is the same again, and nothing has to be looked up.
 
-use smallvec::SmallVec;
-
 use super::super::compile::Target;
 use super::super::eval::{Code, Scope};
 use super::super::model::Model;
@@ -12,6 +10,8 @@ use tumit::spec::Builtin;
 
 /// Numbers of texts below this are looked up by index.
 const MOST_TEXTS: usize = 1 << 16;
+/// A target with more keys is not kept.
+const MOST_KEYS: usize = 4;
 /// Streams times targets for which something is kept, at most.
 const MOST_PLACES: usize = 1 << 20;
 
@@ -21,21 +21,23 @@ pub(super) struct Found {
     /// By stream, by target.
     places: Vec<Vec<Place>>,
     kept: usize,
-    /// The keys that were asked for last.
-    asked: Keys,
     /// By type, by text: 0, or one more than the value.
     values: Vec<Vec<u32>>,
 }
 
-type Keys = SmallVec<[KeyPart; 4]>;
-
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Place {
-    keys: Keys,
+    keys: [KeyPart; MOST_KEYS],
     /// How many containers had ended then, and the instance.
     last: Option<(u64, usize)>,
     /// Its keys are the same for all records of the stream.
     is_constant: bool,
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self { keys: [KeyPart::None; MOST_KEYS], last: None, is_constant: false }
+    }
 }
 
 impl Found {
@@ -43,32 +45,33 @@ impl Found {
     /// meanwhile.
     #[inline]
     pub(super) fn last(
-        &mut self,
+        &self,
         scope: &Scope<'_>,
         target: &Target,
         ended: u64,
         scratch: &mut String,
         symbols: &mut Symbols,
     ) -> Option<usize> {
-        let place = self.places.get(scope.stream.number).and_then(|places| places.get(target.number));
-        if let Some(Place { last: Some((then, instance)), is_constant: true, .. }) = place
-            && *then == ended
-        {
-            return Some(*instance);
-        }
-        self.asked.clear();
-        for code in target.steps.iter().flat_map(|(_, keys)| keys) {
-            let key = scope.eval(code, scratch, symbols).key(scratch, symbols);
-            self.asked.push(key);
-        }
-        let place = place?;
+        let place = self.places.get(scope.stream.number)?.get(target.number)?;
         let (then, instance) = place.last?;
-        (then == ended && place.keys == self.asked).then_some(instance)
+        let is_same =
+            |(code, known): (&Code, &KeyPart)| place.is_constant || scope.key(code, scratch, symbols) == *known;
+        (then == ended && target.keys.iter().zip(&place.keys).all(is_same)).then_some(instance)
     }
 
-    /// The instance that was found for the target that was asked for last.
-    pub(super) fn note(&mut self, stream: usize, target: &Target, ended: u64, instance: usize) {
-        let wanted = target.number + 1;
+    /// The instance that was found for a target.
+    pub(super) fn note(
+        &mut self,
+        scope: &Scope<'_>,
+        target: &Target,
+        (ended, instance): (u64, usize),
+        scratch: &mut String,
+        symbols: &mut Symbols,
+    ) {
+        let (stream, wanted) = (scope.stream.number, target.number + 1);
+        if target.keys.len() > MOST_KEYS {
+            return;
+        }
         let room = self.places.get(stream).map_or(0, Vec::len);
         if room < wanted {
             if self.kept + wanted - room > MOST_PLACES {
@@ -79,9 +82,11 @@ impl Found {
             self.places[stream].resize_with(wanted, Place::default);
         }
         let place = &mut self.places[stream][target.number];
-        place.keys.clone_from(&self.asked);
+        for (code, key) in target.keys.iter().zip(&mut place.keys) {
+            *key = scope.key(code, scratch, symbols);
+        }
         place.last = Some((ended, instance));
-        place.is_constant = target.steps.iter().flat_map(|(_, keys)| keys).all(is_constant);
+        place.is_constant = target.keys.iter().all(is_constant);
     }
 
     /// The value of a type that was declared or met as `name`.
