@@ -13,7 +13,7 @@ const MOST_TEXTS: usize = 1 << 16;
 /// A target with more keys is not kept.
 const MOST_KEYS: usize = 4;
 /// Streams times targets for which something is kept, at most.
-const MOST_PLACES: usize = 1 << 20;
+const MOST_PLACES: usize = 1 << 18;
 
 /// A memory of containers and values. What it does not know is found elsewhere.
 #[derive(Debug, Default)]
