@@ -20,7 +20,7 @@ pub(crate) use live::Entry;
 pub(crate) use names::missing_names;
 pub(crate) use read_at::{open_shared, read_at};
 pub(crate) use scan::{Found, scan};
-pub(crate) use source::{Place, is_gap};
+pub(crate) use source::{BlockPlace, Place, is_gap};
 pub(crate) use spool::Spool;
 
 use std::path::PathBuf;

@@ -4,6 +4,7 @@ pub mod census;
 pub mod clock;
 pub mod cut;
 pub mod input;
+mod lane;
 pub mod listing;
 mod merge;
 pub mod missing;
