@@ -27,8 +27,8 @@ mod variables;
 use std::fs::File;
 use std::io::{self, Seek as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use converter::paje::{PajeEvent, Sink};
 use converter::time::GlobalNanos;
@@ -134,18 +134,32 @@ pub(crate) fn build(input: Input, options: &OpenOptions, lookup: &Lookup, target
     let mut simulation = Simulation::into_entities(&input.name(), Recorder::new(&folder, cancel.clone()));
     let make = || -> Result<(), OpenError> {
         let write_error = |source| OpenError::Index { path: target.to_owned(), source };
-        let told = input.feed(options, &mut simulation)?;
+        let told = input.feed_shown(options, &mut simulation)?;
         simulation.fault(told.faults);
         simulation.remark(told.remarks);
         let file = scratch::temporary(&folder).map_err(write_error)?;
         let copy = file.try_clone().map_err(write_error)?;
         assemble::write(simulation.into_outcome(), lookup.key, copy).map_err(write_error)?;
+        let _naming = NAMING.lock().unwrap_or_else(PoisonError::into_inner);
+        if cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+            return Err(OpenError::Cancelled);
+        }
         name_file(file, target, lookup.permissions.clone()).map_err(write_error)
     };
     make().map_err(|error| match cancel {
         Some(cancel) if cancel.load(Ordering::Relaxed) => OpenError::Cancelled,
         _ => error,
     })
+}
+
+/// Held while a file gets its name, which takes two steps.
+static NAMING: Mutex<()> = Mutex::new(());
+
+/// Cancels what is being made, before the process ends: files without a name go with it, and one that is just being named has its name
+/// when this returns.
+pub fn abandon(cancel: &AtomicBool) {
+    cancel.store(true, Ordering::Relaxed);
+    drop(NAMING.lock().unwrap_or_else(PoisonError::into_inner));
 }
 
 fn folder_of(path: &Path) -> PathBuf {

@@ -122,7 +122,7 @@ impl Server {
     pub async fn serve(traces: Vec<Served>, port: u16) -> Result<Self, ServerError> {
         let traces: Vec<Trace> = traces.into_iter().map(Trace::new).collect();
         let Some(first) = traces.first() else { return Err(ServerError::NoTrace) };
-        let summary = first.served.source.summary();
+        let summary = first.served.source.source().summary();
         for trace in &traces {
             trace.shown("").map_err(|refusal| match refusal {
                 Refusal::Query(error) => ServerError::Query(error),
@@ -223,6 +223,7 @@ fn router(app: Arc<App>) -> Router {
         .route("/api/variables", get(api::charts::variables))
         .route("/api/source", get(api::source::source))
         .route("/api/export", get(api::export::export))
+        .route("/api/same", get(api::same::same))
         .route("/api/ping", get(api::ping))
         .route("/{*path}", get(assets::file));
     Router::new()

@@ -5,6 +5,7 @@
 mod basics;
 mod entities;
 mod filters;
+mod growth;
 mod more;
 mod rows;
 mod time;

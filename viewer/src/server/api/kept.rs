@@ -35,7 +35,7 @@ pub(in crate::server) async fn look(
     Json(look): Json<PageLook>,
 ) -> Answer {
     run(app, move |app| {
-        let model = app.trace(ask.trace)?.served.source.model();
+        let model = app.trace(ask.trace)?.served.source.source().model();
         // A cache that cannot be written leaves the page as it is.
         Ok(json!({ "kept": app.looks.write(&model, look).is_ok() }))
     })
