@@ -6,6 +6,7 @@ mod api;
 mod assets;
 mod guard;
 mod kept;
+mod saved;
 mod shown;
 
 use std::io;
@@ -216,6 +217,7 @@ fn router(app: Arc<App>) -> Router {
         .route("/api/chain", get(api::filters::chain))
         .route("/api/filter", get(api::filters::typed))
         .route("/api/look", post(api::kept::look))
+        .route("/api/saved", post(api::kept::save_filters))
         .route("/api/notes", get(api::kept::notes).post(api::kept::keep_notes))
         .route("/api/histogram", get(api::charts::histogram))
         .route("/api/matrix", get(api::charts::matrix))

@@ -220,6 +220,7 @@ pub(super) async fn summary(State(app): State<Arc<App>>, Query(ask): Query<Ask>)
         "remarks": summary.remarks,
         "intact": summary.intact,
         "filters": trace.served.filters.filters.iter().map(|entry| json!([entry.filter.to_string(), entry.on])).collect::<Vec<_>>(),
+        "saved": trace.saved_filters(),
         "look": app.looks.read(&model),
         "generation": now.generation,
         "standing": now.standing.sentence(),

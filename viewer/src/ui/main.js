@@ -4,7 +4,7 @@ import { listenToKeys } from "./actions.js";
 import { ask, Refused, watchBusy } from "./api.js";
 import * as arrange from "./arrange.js";
 import * as chart from "./chart.js";
-import { listenToChain, tellChain } from "./chain.js";
+import { listenToChain, offerFilters, tellChain } from "./chain.js";
 import { open as inspect, restore, visit as inspectAt } from "./choice.js";
 import { tellCrumbs } from "./crumbs.js";
 import { byId } from "./dom.js";
@@ -62,6 +62,7 @@ async function open() {
   excuse(summary);
   if (inPane) toggleSide();
   tell();
+  offerFilters(summary.saved);
   await Promise.all([paintOverview(), refreshPanel(), restore(), showNotes()]);
   listenToPanes(summary.duration);
 }
