@@ -77,6 +77,19 @@ impl Viewer {
         Self::spawn(view, folder)
     }
 
+    /// Shows the trace of an earlier one again, to another user.
+    ///
+    /// # Panics
+    /// When `tumit view` ends instead.
+    #[must_use]
+    pub fn again(earlier: &Self) -> Self {
+        let folder = tempfile::tempdir().expect("a folder for what is remembered");
+        let mut view = tumit();
+        view.args(["view", "--no-open"]).arg(earlier.folder.path().join("two-nodes.paje"));
+        view.env("XDG_CACHE_HOME", folder.path());
+        Self::spawn(view, folder)
+    }
+
     /// Follows a trace that need not be there yet.
     ///
     /// # Panics
