@@ -59,12 +59,16 @@ fn a_growing_file_is_followed_by_whole_lines() {
     assert!(matches!(&first.standing, Standing::Awaited(why) if why.contains("growing.paje")), "{first:?}");
     assert_eq!((count(&first), first.source.summary().name.as_str()), (0, "growing"));
 
-    std::fs::write(&path, format!("{HEADER}{BEGINNING}{}", states(0, 3))).unwrap();
+    // With a link that has not arrived.
+    let sent = "4 L 0 T T Link\n5 v L size \"0 0 1\"\n15 0 L 0 t v k\n";
+    std::fs::write(&path, format!("{HEADER}{BEGINNING}{sent}{}", states(0, 3))).unwrap();
     let grown = wait(&current, |now| count(now) == 3);
     assert_eq!(grown.standing, Standing::Growing { open: 0, processes: 0 });
     assert!(grown.generation > first.generation);
     // What was asked before is answered from the picture of then.
     assert_eq!(count(&first), 0);
+
+    assert!(grown.source.summary().intact, "what is open is no fault");
 
     // A line without an end is waited for.
     append(&path, "11 5 t S");

@@ -43,7 +43,7 @@ impl<'a> Peek<'a> {
 
 /// Shows a simulation as it is: what is open ends at the last date.
 pub(super) fn shown(mut simulation: Simulation) -> Arc<dyn TimelineSource> {
-    simulation.end(GlobalNanos(i64::MIN));
+    simulation.pause();
     Arc::new(simulation.into_store())
 }
 

@@ -69,7 +69,12 @@ impl Follower {
         let mut options = self.options.clone();
         options.progress = None;
         let told = Input::Run(Box::new(run)).feed(&options, &mut simulation)?;
-        simulation.fault(told.faults);
+        // What is not there yet is no damage.
+        if open > 0 {
+            simulation.remark(told.faults);
+        } else {
+            simulation.fault(told.faults);
+        }
         simulation.remark(told.remarks);
         Ok((Arc::new(simulation.into_store()), Standing::Growing { open, processes }))
     }
