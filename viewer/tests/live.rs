@@ -60,7 +60,7 @@ fn a_growing_file_is_followed_by_whole_lines() {
     assert_eq!((count(&first), first.source.summary().name.as_str()), (0, "growing"));
 
     // With a link that has not arrived.
-    let sent = "4 L 0 T T Link\n5 v L size \"0 0 1\"\n15 0 L 0 t v k\n";
+    let sent = "4 L 0 T T Link\n5 v L size \"0 0 1\"\n15 0 0 L t v k\n";
     std::fs::write(&path, format!("{HEADER}{BEGINNING}{sent}{}", states(0, 3))).unwrap();
     let grown = wait(&current, |now| count(now) == 3);
     assert_eq!(grown.standing, Standing::Growing { open: 0, processes: 0 });
