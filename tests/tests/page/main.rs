@@ -6,6 +6,7 @@ mod audit;
 mod basics;
 mod entities;
 mod filters;
+mod growth;
 mod keys;
 mod more;
 mod rows;
