@@ -1,7 +1,6 @@
 //! The session: how recording begins and ends, and what programs ask of it in between.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::buffer::{CURSOR, busy};

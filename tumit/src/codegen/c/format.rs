@@ -29,7 +29,7 @@ pub(super) fn constants(prefix: &str, more: &[(&str, u64)]) -> String {
     out
 }
 
-fn numbers() -> [(&'static str, u64); 70] {
+fn numbers() -> [(&'static str, u64); 72] {
     [
         ("FORMAT_VERSION", u64::from(tracer_format::FORMAT_VERSION)),
         ("SCHEMA_VERSION", u64::from(SCHEMA_VERSION)),
