@@ -7,9 +7,10 @@ use tracer_format::{RECORD_HEAD_BYTES, cause};
 
 use crate::clock::Clocks;
 use crate::input::{Process, ReadError, StreamReader, open_shared};
+use crate::missing;
 use crate::pipeline::Options;
 use crate::plan::first_date;
-use crate::run::Run;
+use crate::run::{Loss, Run};
 use crate::time::GlobalNanos;
 
 /// What a run holds, in numbers.
@@ -28,6 +29,8 @@ pub struct Census {
     pub kinds: Vec<Kind>,
     /// What `lost` records tell, by stream and cause.
     pub losses: Vec<LostSpan>,
+    /// Of which files, and why.
+    pub unreadable: Vec<Loss>,
     /// The clock model.
     pub clocks: Clocks,
 }
@@ -97,7 +100,7 @@ pub fn count(run: &Run, options: &Options) -> Result<Census, ReadError> {
     clocks.start_at(first_date(run, &clocks));
     let (mut end, mut undecodable) = (0, 0);
     let mut kinds: BTreeMap<(&str, &str), Kind> = BTreeMap::new();
-    let mut losses = Vec::new();
+    let (mut losses, mut unreadable) = (Vec::new(), Vec::new());
     for (number, process) in run.processes.iter().enumerate() {
         let map = clocks.map(number);
         let error = |source| ReadError { file: process.path.clone(), offset: 0, source };
@@ -108,6 +111,7 @@ pub fn count(run: &Run, options: &Options) -> Result<Census, ReadError> {
             let last = count_stream(&mut reader, &mut counts)?;
             end = last.map_or(end, |ticks| map.global_from_ticks(ticks).max(end));
             undecodable += reader.damage().1;
+            missing::add_undecodable(&mut unreadable, &reader);
             losses.extend(reader.losses().iter().map(|lost| span(lost, number, place, |t| map.global_from_ticks(t))));
         }
         add_kinds(process, &counts, &mut kinds);
@@ -116,7 +120,7 @@ pub fn count(run: &Run, options: &Options) -> Result<Census, ReadError> {
     kinds.sort_by_key(|kind| std::cmp::Reverse(kind.records));
     let records = kinds.iter().map(|kind| kind.records).sum();
     let bytes = kinds.iter().map(|kind| kind.bytes).sum();
-    Ok(Census { records, bytes, undecodable, end: GlobalNanos(end), kinds, losses, clocks })
+    Ok(Census { records, bytes, undecodable, end: GlobalNanos(end), kinds, losses, unreadable, clocks })
 }
 
 /// Counts records and bytes by id; returns the date of the last record.

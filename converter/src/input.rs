@@ -4,6 +4,7 @@ mod adopt;
 mod building;
 mod levels;
 mod live;
+mod names;
 mod process;
 mod read_at;
 mod scan;
@@ -15,10 +16,11 @@ pub use live::LiveError;
 pub use process::{BlockIndex, Damage, Live, LiveFault, Process, Provider, Repaired, Stream};
 pub use source::{Record, RecordSource, StreamReader};
 
-pub(crate) use live::{Entry, entries_of};
+pub(crate) use live::Entry;
+pub(crate) use names::missing_names;
 pub(crate) use read_at::{open_shared, read_at};
 pub(crate) use scan::{Found, scan};
-pub(crate) use source::Place;
+pub(crate) use source::{BlockPlace, Place, is_gap};
 pub(crate) use spool::Spool;
 
 use std::path::PathBuf;

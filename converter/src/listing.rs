@@ -4,11 +4,12 @@ use std::ops::ControlFlow;
 
 use crate::clock::{Clocks, Method};
 use crate::merge::merge;
+use crate::missing;
 use crate::pipeline::{ConvertError, Options, fine_dates};
 use crate::plan::{Plan, plan_of_layouts};
 use crate::reorder::{Feed, Taking};
 use crate::rules::{Scope, Symbols, Val, append_value};
-use crate::run::Run;
+use crate::run::{Loss, Run};
 use crate::time::GlobalNanos;
 
 /// A record with its names.
@@ -55,6 +56,8 @@ pub enum FieldValue<'a> {
     Date(GlobalNanos),
     /// Anything else, as text.
     Text(&'a str),
+    /// The elements of a list, none of which is one.
+    List(&'a [FieldValue<'a>]),
 }
 
 /// Which records are wanted: those that fit one item of each list that is not empty.
@@ -103,6 +106,16 @@ impl Selection {
     }
 }
 
+/// What a listing has to tell beside the records.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Told {
+    /// The clock model.
+    pub clocks: Clocks,
+    /// What could not be decoded of all that was read.
+    pub unreadable: Vec<Loss>,
+}
+
 /// Visits the records of a run in order of date.
 ///
 /// # Errors
@@ -111,7 +124,7 @@ pub fn list<E: From<ConvertError>>(
     run: &Run,
     options: &Options,
     mut visit: impl FnMut(&Listed<'_>) -> Result<(), E>,
-) -> Result<Clocks, E> {
+) -> Result<Told, E> {
     list_selected(run, options, &Selection::default(), |record| visit(record).map(ControlFlow::Continue))
 }
 
@@ -125,7 +138,7 @@ pub fn list_selected<E: From<ConvertError>>(
     options: &Options,
     selection: &Selection,
     mut visit: impl FnMut(&Listed<'_>) -> Result<ControlFlow<()>, E>,
-) -> Result<Clocks, E> {
+) -> Result<Told, E> {
     let mut clocks = Clocks::new(run, options.clock);
     let (mut plan, symbols) = plan_of_layouts(run, &mut clocks).map_err(E::from)?;
     if options.clock == Method::Graph && clocks.domains.len() > 1 {
@@ -168,8 +181,12 @@ pub fn list_selected<E: From<ConvertError>>(
             Err(error) => Err(Stop::Visitor(error)),
         }
     });
+    let mut unreadable = Vec::new();
+    for feed in &feeds {
+        missing::add_undecodable(&mut unreadable, feed.reader());
+    }
     match stopped {
-        Ok(()) | Err(Stop::Enough) => Ok(clocks),
+        Ok(()) | Err(Stop::Enough) => Ok(Told { clocks, unreadable }),
         Err(Stop::Visitor(error)) => Err(error),
         Err(Stop::Read(error)) => Err(ConvertError::from(error).into()),
     }
@@ -200,8 +217,19 @@ fn record<E>(
     let scope = plan.scope(feed.stream, program, item.time, (item.place.site, item.place.ordinal), body);
     scratch.clear();
     let vals = values(&scope.shown(), scratch, symbols);
-    let fields: Vec<(&str, FieldValue<'_>)> =
-        vals.iter().map(|(name, val)| (*name, field_value(*val, scratch, symbols))).collect();
+    let text: &str = scratch;
+    let lists: Vec<Vec<FieldValue<'_>>> = vals
+        .iter()
+        .map(|(_, shown)| match shown {
+            Shown::One(_) => Vec::new(),
+            Shown::List(list) => list.iter().map(|val| field_value(*val, text, symbols)).collect(),
+        })
+        .collect();
+    let fields = vals.iter().zip(&lists).map(|((name, shown), list)| match shown {
+        Shown::One(val) => (*name, field_value(*val, text, symbols)),
+        Shown::List(_) => (*name, FieldValue::List(list)),
+    });
+    let fields: Vec<(&str, FieldValue<'_>)> = fields.collect();
     let stream = &plan.streams[feed.stream];
     visit(&Listed {
         time: GlobalNanos(item.date),
@@ -218,17 +246,26 @@ fn record<E>(
     })
 }
 
+/// The value of a field, or those of its elements.
+enum Shown {
+    One(Val),
+    List(Vec<Val>),
+}
+
 /// The values of all fields; those that are neither numbers nor dates as text.
-fn values<'s>(scope: &Scope<'s>, scratch: &mut String, symbols: &Symbols) -> Vec<(&'s str, Val)> {
+fn values<'s>(scope: &Scope<'s>, scratch: &mut String, symbols: &Symbols) -> Vec<(&'s str, Shown)> {
+    let plain = |val: Val, scratch: &mut String| match val {
+        Val::Date(_) | Val::Bool(_) | Val::Unsigned(_) | Val::Single(_) | Val::Float(_) | Val::Int(_) => val,
+        other => other.in_scratch(scratch, symbols),
+    };
     let mut vals = Vec::new();
     for arrow in &scope.program.arrows {
         for (name, code) in &arrow.with {
-            let val = scope.eval(code, scratch, symbols);
-            let plain = matches!(
-                val,
-                Val::Date(_) | Val::Bool(_) | Val::Unsigned(_) | Val::Single(_) | Val::Float(_) | Val::Int(_)
-            );
-            vals.push((name.as_str(), if plain { val } else { val.in_scratch(scratch, symbols) }));
+            let shown = match scope.elements(code, scratch, symbols) {
+                Some(list) => Shown::List(list.into_iter().map(|val| plain(val, scratch)).collect()),
+                None => Shown::One(plain(scope.eval(code, scratch, symbols), scratch)),
+            };
+            vals.push((name.as_str(), shown));
         }
     }
     vals
@@ -260,6 +297,18 @@ impl std::fmt::Display for FieldValue<'_> {
                 f.write_str(&text)
             }
             Self::Text(text) => f.write_str(text),
+            Self::List(list) => {
+                f.write_str("[")?;
+                for (number, element) in list.iter().enumerate() {
+                    f.write_str(if number > 0 { ", " } else { "" })?;
+                    match element {
+                        // Else nobody could tell one text with a comma from two.
+                        Self::Text(text) => write!(f, "{text:?}")?,
+                        element => write!(f, "{element}")?,
+                    }
+                }
+                f.write_str("]")
+            }
         }
     }
 }

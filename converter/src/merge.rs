@@ -29,7 +29,7 @@ pub(crate) fn merge<S: Dated, E: From<S::Error>>(
 
 /// A tree of losers (Knuth, The Art of Computer Programming 3, 5.4.1): each inner node remembers who lost there, so that a new
 /// date of the winner has only to be compared on its way up.
-struct Tournament {
+pub(crate) struct Tournament {
     /// 0 is the winner; node n plays the winners below 2n and 2n + 1, and the leaf of player p is node `players + p`.
     nodes: Vec<Player>,
 }
@@ -41,7 +41,7 @@ type Player = (i64, u32);
 const DONE: u32 = 1 << 31;
 
 impl Tournament {
-    fn new(dates: impl Iterator<Item = Option<i64>>) -> Self {
+    pub(crate) fn new(dates: impl Iterator<Item = Option<i64>>) -> Self {
         let players: Vec<Player> = dates.enumerate().map(|(number, date)| player(number, date)).collect();
         let count = players.len();
         let mut winners = vec![(i64::MAX, u32::MAX); count];
@@ -58,13 +58,15 @@ impl Tournament {
     }
 
     /// Whose turn it is.
-    fn winner(&self) -> Option<usize> {
+    #[inline]
+    pub(crate) fn winner(&self) -> Option<usize> {
         let (_, number) = self.nodes[0];
         (number & DONE == 0).then_some(number as usize)
     }
 
     /// The winner has a new date, or is done.
-    fn replay(&mut self, date: Option<i64>) {
+    #[inline]
+    pub(crate) fn replay(&mut self, date: Option<i64>) {
         let number = (self.nodes[0].1 & !DONE) as usize;
         let mut best = player(number, date);
         let mut node = (self.nodes.len() + number) / 2;

@@ -1,70 +1,44 @@
 //! One pass over the records of a run in order of date: a thread of its own reads, unpacks, dates and merges, ahead of
 //! what is done with the records. What comes out is the same with and without it.
+//!
+//! Records are not copied on the way: both sides hold the same chunks, and what goes over is the order in which streams take turns.
 
+use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use tracer_format::ID_LOST;
-
 use crate::input::ReadError;
-use crate::merge::merge;
+use crate::lane::{Chunk, Due, Lane, Tally, Values};
+use crate::merge::Tournament;
 use crate::pipeline::ConvertError;
-use crate::plan::Plan;
-use crate::reorder::{Feed, Item, Taking};
+use crate::plan::{Needs, Plan};
+use crate::reorder::{Feed, Taking};
 
 /// How many records go together from one thread to the other, at most.
 const BATCH_RECORDS: usize = 4096;
-/// How many bytes of them: few long records fill a batch, too.
-const BATCH_BYTES: usize = 1 << 18;
 /// How many batches are under way.
 const BATCHES: usize = 4;
 
 /// By stream: the smallest date in each block or a later one, where arrows have dates of their own.
 pub(crate) type Floors = Vec<Option<Vec<i64>>>;
 
-/// A record that is due, or one arrow of it that has a date of its own.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Due<'a> {
-    pub(crate) stream: usize,
-    /// Record id in its file.
-    pub(crate) id: u16,
-    /// Id of its source position.
-    pub(crate) site: u32,
-    /// Position in the stream, from 0.
-    pub(crate) ordinal: u64,
-    /// When it is due.
-    pub(crate) date: i64,
-    /// The record's own date.
-    pub(crate) time: i64,
-    /// The arrow; `None` for all that have no date of their own.
-    pub(crate) only: Option<u16>,
-    /// How many blocks of the stream were read when it came.
-    pub(crate) blocks_read: usize,
-    /// The bytes of its fields.
-    pub(crate) body: &'a [u8],
-}
-
-impl Due<'_> {
-    /// Whether it is no record, but stands for records that are missing here; its bytes are those of a `lost` record.
-    pub(crate) const fn is_gap(&self) -> bool {
-        self.id == ID_LOST
-    }
-}
-
-/// What a stream lost or had to repair.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tally {
-    pub(crate) backward: u64,
-    pub(crate) early: u64,
-    pub(crate) unknown: u64,
-}
-
 /// A pass, to be run.
 pub(crate) struct Pass<'p> {
     pub(crate) plan: &'p Plan<'p>,
     pub(crate) floors: Floors,
     pub(crate) taking: Taking,
+    pub(crate) needs: Needs,
     /// Whether records are read ahead in a thread of their own.
     pub(crate) ahead: bool,
+}
+
+/// What is known at the end of a pass.
+#[derive(Debug, Default)]
+pub(crate) struct Passed {
+    /// By stream.
+    pub(crate) tallies: Vec<Tally>,
+    /// Values that occur in columns.
+    pub(crate) values: Values,
 }
 
 impl Pass<'_> {
@@ -76,22 +50,15 @@ impl Pass<'_> {
         self,
         mut read: impl FnMut(u64),
         mut visit: impl FnMut(Due<'_>) -> Result<(), ConvertError>,
-    ) -> Result<Vec<Tally>, ConvertError> {
-        let mut take = |batch: &Batch| -> Result<(), ConvertError> {
-            for entry in &batch.entries {
-                visit(entry.due(&batch.bytes))?;
-            }
-            read(batch.read);
-            Ok(())
+    ) -> Result<Passed, ConvertError> {
+        let plan = self.plan;
+        let mut turns = Turns::new(plan);
+        let mut take = |batch: &mut Batch| -> Result<(), ConvertError> {
+            read(std::mem::take(&mut batch.read));
+            turns.take(batch, plan, &mut visit)
         };
         if !self.ahead {
-            let mut batch = Batch::default();
-            return self.produce(|full| {
-                std::mem::swap(&mut batch, full);
-                take(&batch)?;
-                batch.clear();
-                Ok(())
-            });
+            return self.produce(|batch| take(batch));
         }
         std::thread::scope(|scope| {
             let (full, filled): (SyncSender<Batch>, Receiver<Batch>) = sync_channel(BATCHES);
@@ -104,44 +71,49 @@ impl Pass<'_> {
             });
             let mut taken = Ok(());
             for mut batch in filled {
-                taken = take(&batch);
+                taken = take(&mut batch);
                 if taken.is_err() {
                     break;
                 }
-                batch.clear();
                 // The other thread may be done.
                 let _ = empty.try_send(batch);
             }
             // The receiver is gone by now: a reader that still reads stops.
             match (taken, reader.join()) {
                 (Err(why), _) => Err(why),
-                (Ok(()), Ok(Ok(tallies))) => Ok(tallies),
+                (Ok(()), Ok(Ok(passed))) => Ok(passed),
                 (Ok(()), Ok(Err(Stop::Read(why)))) => Err(why.into()),
-                (Ok(()), Ok(Err(Stop::Unwanted))) => Ok(Vec::new()),
+                (Ok(()), Ok(Err(Stop::Unwanted))) => Ok(Passed::default()),
                 (Ok(()), Err(panic)) => std::panic::resume_unwind(panic),
             }
         })
     }
 
     /// Reads everything; `pass_on` takes full batches and leaves an empty one.
-    fn produce<E: From<ReadError>>(
-        self,
-        mut pass_on: impl FnMut(&mut Batch) -> Result<(), E>,
-    ) -> Result<Vec<Tally>, E> {
-        let mut feeds = Vec::new();
+    fn produce<E: From<ReadError>>(self, mut pass_on: impl FnMut(&mut Batch) -> Result<(), E>) -> Result<Passed, E> {
+        let (mut lanes, mut values, mut batch) = (Vec::new(), Values::default(), Batch::default());
+        let needs = Arc::new(self.needs);
         for (stream, (reader, floors)) in self.plan.readers()?.into_iter().zip(self.floors).enumerate() {
-            feeds.push(Feed::new(self.plan, stream, reader, floors, self.taking)?);
+            let feed = Feed::idle(self.plan, stream, reader, floors, self.taking);
+            let mut lane = Lane::new(self.plan, feed, Arc::clone(&needs));
+            batch.fill(stream, &mut lane, &mut values)?;
+            lanes.push(lane);
         }
-        let mut batch = Batch::default();
-        merge::<_, E>(&mut feeds, |_, feed| {
-            batch.take(feed);
-            if batch.entries.len() >= BATCH_RECORDS || batch.bytes.len() >= BATCH_BYTES {
+        let mut tournament = Tournament::new(lanes.iter().map(Lane::date));
+        while let Some(number) = tournament.winner() {
+            let lane = &mut lanes[number];
+            batch.order.push(short(number));
+            let mut date = lane.step();
+            if date.is_none() {
+                date = batch.fill(number, lane, &mut values)?;
+            }
+            tournament.replay(date);
+            if batch.order.len() >= BATCH_RECORDS {
                 pass_on(&mut batch)?;
             }
-            Ok(())
-        })?;
+        }
         pass_on(&mut batch)?;
-        Ok(feeds.iter().map(Tally::of).collect())
+        Ok(Passed { tallies: lanes.iter_mut().map(Lane::tally).collect(), values })
     }
 }
 
@@ -161,76 +133,72 @@ impl From<ReadError> for Stop {
 /// Records on their way from one thread to the other.
 #[derive(Debug, Default)]
 struct Batch {
-    entries: Vec<Entry>,
-    bytes: Vec<u8>,
+    /// Chunks that come after those that their streams had before.
+    chunks: Vec<(u32, Arc<Chunk>)>,
+    /// The streams whose turn it is, one after the other.
+    order: Vec<u32>,
     /// Records that were read for it, those that are of no interest among them.
     read: u64,
 }
 
-#[derive(Debug)]
-struct Entry {
-    date: i64,
-    time: i64,
-    ordinal: u64,
-    stream: u32,
-    site: u32,
-    start: u32,
-    length: u32,
-    blocks_read: u32,
-    id: u16,
-    /// With [`Entry::is_arrow`].
-    arrow: u16,
-    is_arrow: bool,
-}
-
 impl Batch {
-    fn clear(&mut self) {
-        self.entries.clear();
-        self.bytes.clear();
-        self.read = 0;
-    }
-
-    /// Adds the current item of a stream.
-    fn take(&mut self, feed: &mut Feed<'_>) {
-        self.read += feed.take_read();
-        let Some((Item { date, time, only, place, .. }, body)) = feed.item() else { return };
-        let short = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        self.entries.push(Entry {
-            date: *date,
-            time: *time,
-            ordinal: place.ordinal,
-            stream: short(feed.stream),
-            site: place.site,
-            start: short(self.bytes.len()),
-            length: short(body.len()),
-            blocks_read: short(feed.reader().blocks_read()),
-            id: place.id,
-            arrow: only.unwrap_or(0),
-            is_arrow: only.is_some(),
-        });
-        self.bytes.extend_from_slice(body);
+    /// Lets a stream go on to its next chunk; its first date.
+    fn fill(&mut self, stream: usize, lane: &mut Lane<'_>, values: &mut Values) -> Result<Option<i64>, ReadError> {
+        let chunk = lane.fill(values)?;
+        self.read += lane.take_read();
+        let date = chunk.as_ref().and_then(|chunk| chunk.dates.first().copied());
+        self.chunks.extend(chunk.map(|chunk| (short(stream), chunk)));
+        Ok(date)
     }
 }
 
-impl Entry {
-    fn due<'b>(&self, bytes: &'b [u8]) -> Due<'b> {
-        let start = self.start as usize;
-        Due {
-            stream: self.stream as usize,
-            id: self.id,
-            site: self.site,
-            ordinal: self.ordinal,
-            date: self.date,
-            time: self.time,
-            only: self.is_arrow.then_some(self.arrow),
-            blocks_read: self.blocks_read as usize,
-            body: bytes.get(start..start + self.length as usize).unwrap_or(&[]),
+/// The chunks of all streams, and how far each has come.
+struct Turns<'p> {
+    cursors: Vec<Cursor<'p>>,
+}
+
+#[derive(Default)]
+struct Cursor<'p> {
+    /// The programs of its records.
+    table: &'p [u32],
+    chunk: Arc<Chunk>,
+    at: usize,
+    next: VecDeque<Arc<Chunk>>,
+}
+
+impl<'p> Turns<'p> {
+    fn new(plan: &'p Plan<'_>) -> Self {
+        let cursor = |stream| Cursor { table: plan.table_of(stream), ..Cursor::default() };
+        Self { cursors: (0..plan.streams.len()).map(cursor).collect() }
+    }
+
+    /// Visits the records of a batch, which is empty then.
+    fn take(
+        &mut self,
+        batch: &mut Batch,
+        plan: &Plan<'_>,
+        visit: &mut impl FnMut(Due<'_>) -> Result<(), ConvertError>,
+    ) -> Result<(), ConvertError> {
+        for (stream, chunk) in batch.chunks.drain(..) {
+            self.cursors[stream as usize].next.push_back(chunk);
         }
+        for stream in batch.order.drain(..) {
+            let stream = stream as usize;
+            let cursor = &mut self.cursors[stream];
+            if cursor.at >= cursor.chunk.dates.len() {
+                cursor.chunk = cursor.next.pop_front().unwrap_or_default();
+                cursor.at = 0;
+            }
+            let at = cursor.at;
+            cursor.at += 1;
+            if let Some(due) = cursor.chunk.due(at, stream, plan, cursor.table) {
+                visit(due)?;
+            }
+        }
+        Ok(())
     }
 }
 
-impl Tally {
-    fn of(feed: &Feed<'_>) -> Self {
-        Self { backward: feed.backward, early: feed.early, unknown: feed.reader().damage().1 }
-    }
+fn short(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }

@@ -13,10 +13,11 @@ use tumit::Spec;
 
 use crate::clock::{Causality, Clocks, Fine, LinkLog, Method, restore_order};
 use crate::input::ReadError;
+use crate::lane::Due;
 use crate::paje::Sink;
 use crate::paje::relay::relay;
-use crate::pass::{Due, Floors, Pass, Tally};
-use crate::plan::{Plan, plan};
+use crate::pass::{Floors, Pass, Passed};
+use crate::plan::{Needs, Plan, plan};
 use crate::reorder::Taking;
 use crate::report::{Counts, Report};
 use crate::rules::{Model, Op, Picture, Program, Scope, Survey, Surveyor, Symbols, announce, spec_of, write_lines};
@@ -315,7 +316,7 @@ impl<'o> Job<'o> {
     ) -> Result<(Survey, Floors, Option<LinkLog>), ConvertError> {
         let mut floors: Floors = vec![None; plan.streams.len()];
         self.total = plan.records();
-        if !plan.programs.iter().any(|program| program.surveyed) {
+        if !plan.programs.iter().any(Program::is_surveyed) {
             return Ok((Survey::default(), floors, None));
         }
         self.total *= 2;
@@ -326,14 +327,14 @@ impl<'o> Job<'o> {
             Surveyor::new(wanted.then(|| LinkLog::with_memory(self.options.memory / 4)), self.options.memory / 4 * 3);
         let plain = vec![None; plan.streams.len()];
         // The least date of a block may be that of any of its records.
-        let wanted = |program: &Program| program.surveyed;
-        self.pass_quietly(plan, plain, Taking { wanted: if dated { |_| true } else { wanted }, gaps: false }, |due| {
+        let all: fn(&Program) -> bool = |_| true;
+        let taking = Taking { wanted: if dated { all } else { Program::is_surveyed }, gaps: false };
+        let needs = plan.needs(if dated { all } else { |program| program.surveyed }, true);
+        let passed = self.pass(plan, plain, (taking, needs), |due| {
             if dated {
                 note_date(&mut blocks[due.stream], due.blocks_read, due.date);
             }
-            let Some(program) = plan.program(due.stream, due.id).filter(|program| program.surveyed) else {
-                return Ok(());
-            };
+            let Some(program) = due.program.filter(|program| program.is_surveyed()) else { return Ok(()) };
             let scope = plan.scope(due.stream, program, due.time, (due.site, due.ordinal), due.body);
             let place = (u32::try_from(due.stream).unwrap_or(u32::MAX), due.ordinal);
             surveyor.record(&scope, place, model, symbols, |date| {
@@ -342,6 +343,7 @@ impl<'o> Job<'o> {
             });
             Ok(())
         })?;
+        surveyor.take_columns(passed.values, plan, model, symbols);
         for (floors, mut blocks) in floors.iter_mut().zip(blocks) {
             let mut least = i64::MAX;
             for block in blocks.iter_mut().rev() {
@@ -352,7 +354,7 @@ impl<'o> Job<'o> {
                 *floors = blocks;
             }
         }
-        let (survey, log) = surveyor.finish().map_err(ConvertError::Links)?;
+        let (survey, log) = surveyor.finish(model, symbols).map_err(ConvertError::Links)?;
         Ok((survey, floors, log))
     }
 
@@ -369,46 +371,32 @@ impl<'o> Job<'o> {
     fn records(
         &mut self,
         plan: &Plan<'_>,
-        of: (Floors, Taking),
+        (floors, taking): (Floors, Taking),
         mut visit: impl FnMut(&Due<'_>, Option<&Scope<'_>>) -> Result<(), ConvertError>,
     ) -> Result<i64, ConvertError> {
-        let (mut end, mut records) = (0, 0);
-        self.pass(plan, of, |due| {
-            end = due.date;
-            if due.is_gap() {
-                return visit(&due, None);
-            }
-            records += u64::from(due.only.is_none());
-            let Some(program) = plan.program(due.stream, due.id) else { return Ok(()) };
+        let needs = plan.needs(taking.wanted, false);
+        let passed = self.pass(plan, floors, (taking, needs), |due| {
+            let Some(program) = due.program else { return visit(&due, None) };
             let scope = plan.scope(due.stream, program, due.time, (due.site, due.ordinal), due.body);
             visit(&due, Some(&scope))
         })?;
-        self.counts.records = records;
-        Ok(end)
-    }
-
-    /// One pass over all records, in order of date, which also counts what the streams lost.
-    fn pass(
-        &mut self,
-        plan: &Plan<'_>,
-        (floors, taking): (Floors, Taking),
-        visit: impl FnMut(Due<'_>) -> Result<(), ConvertError>,
-    ) -> Result<(), ConvertError> {
-        for tally in self.pass_quietly(plan, floors, taking, visit)? {
+        for tally in &passed.tallies {
             self.counts.backward_records += tally.backward;
             self.counts.early_dates += tally.early;
             self.counts.unknown_records += tally.unknown;
+            self.counts.records += tally.records;
         }
-        Ok(())
+        Ok(passed.tallies.iter().map(|tally| tally.end).max().unwrap_or(0))
     }
 
-    fn pass_quietly(
+    /// One pass over the records that are needed, in order of date. What is read one by one is taken by its program.
+    fn pass(
         &mut self,
         plan: &Plan<'_>,
         floors: Floors,
-        taking: Taking,
+        (taking, needs): (Taking, Needs),
         visit: impl FnMut(Due<'_>) -> Result<(), ConvertError>,
-    ) -> Result<Vec<Tally>, ConvertError> {
+    ) -> Result<Passed, ConvertError> {
         let ahead = self.options.may_use(2);
         let tell = |records: u64| {
             self.done += records;
@@ -416,7 +404,7 @@ impl<'o> Job<'o> {
                 progress(self.done.min(self.total), self.total);
             }
         };
-        Pass { plan, floors, taking, ahead }.run(tell, visit)
+        Pass { plan, floors, taking, needs, ahead }.run(tell, visit)
     }
 
     fn report(self, made: Counts, end: i64) -> Report {

@@ -8,9 +8,11 @@ use tumit::Spec;
 
 use crate::clock::{Clocks, Extent, Fine};
 use crate::input::{Process, ReadError, Stream, StreamReader, open_shared};
+use crate::paje::TypeId;
 use crate::pipeline::{ConvertError, Options};
 use crate::rules::{
-    Facts, Model, Program, Scope, StreamFacts, Symbols, compile_spec, layouts, spec_of, with_default_picture,
+    Code, Facts, KeyPart, Model, Program, Scope, StreamFacts, Symbols, compile_spec, layouts, spec_of,
+    with_default_picture,
 };
 use crate::run::Run;
 
@@ -30,6 +32,35 @@ pub(crate) struct Plan<'r> {
     /// By stream: from coarse dates to final ones.
     pub(crate) fines: Vec<Fine>,
     sources: Vec<(&'r Process, &'r Stream)>,
+}
+
+/// What a pass needs of the records of a type.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Need {
+    /// Its program.
+    pub(crate) program: u32,
+    /// The records themselves.
+    pub(crate) rows: bool,
+    /// The values that occur in these parts of them, for these arrows.
+    pub(crate) columns: Vec<(u16, usize)>,
+}
+
+impl Need {
+    /// Whether a part of the records is needed.
+    pub(crate) fn has(&self, part: usize) -> bool {
+        self.rows || self.columns.iter().any(|(_, known)| *known == part)
+    }
+}
+
+/// By process and record id: what a pass needs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Needs(Vec<Vec<Need>>);
+
+impl Needs {
+    /// Those of a process.
+    pub(crate) fn of(&self, process: usize) -> &[Need] {
+        self.0.get(process).map_or(&[], |needs| needs)
+    }
 }
 
 /// Builds the plan, the type tree and the texts of a run.
@@ -116,6 +147,7 @@ impl<'r> Plan<'r> {
             let tid = stream.tid.unwrap_or_else(|| u64::from(stream.number));
             let name = if stream.name.is_empty() { format!("thread {tid}") } else { stream.name.clone() };
             self.streams.push(StreamFacts {
+                number: self.streams.len(),
                 process: number,
                 pid: process.pid,
                 tid,
@@ -157,6 +189,48 @@ impl<'r> Plan<'r> {
         self.program(stream, id).is_none_or(wanted)
     }
 
+    /// The numbers of the programs of a stream's records, by id.
+    pub(crate) fn table_of(&self, stream: usize) -> &[u32] {
+        &self.table[self.streams[stream].process]
+    }
+
+    /// The program of a record of a stream with this table.
+    #[inline]
+    pub(crate) fn program_in(&self, table: &[u32], id: u16) -> Option<&Program> {
+        self.programs.get(*table.get(usize::from(id))? as usize)
+    }
+
+    /// What a pass needs that wants the records of some programs, and of others (if `values` is set) the values that they compute.
+    pub(crate) fn needs(&self, wanted: fn(&Program) -> bool, values: bool) -> Needs {
+        let need = |number: &u32| {
+            let Some(program) = self.programs.get(*number as usize) else { return Need::default() };
+            let rows = wanted(program);
+            let columns = if values { program.columns.clone() } else { Vec::new() };
+            Need { program: *number, rows, columns }
+        };
+        Needs(self.table.iter().map(|table| table.iter().map(need).collect()).collect())
+    }
+
+    /// The key that a value of a column stands for, for an arrow of a program.
+    pub(crate) fn value_of(
+        &self,
+        (program, arrow, process): (u32, u16, usize),
+        stream: usize,
+        value: u64,
+        symbols: &mut Symbols,
+    ) -> Option<(TypeId, KeyPart)> {
+        let program = self.programs.get(program as usize)?;
+        let (ty, read) = program.arrows.get(usize::from(arrow))?.plain_value()?;
+        let mut body = vec![0; read.place?.0];
+        body.extend_from_slice(&value.to_le_bytes());
+        let (facts, stream, fine) = (self.facts.get(process)?, self.streams.get(stream)?, self.fines.get(stream)?);
+        let (time, site, ordinal) = (0, 0, 0);
+        let scope = Scope { program, facts, stream, time, site, ordinal, body: &body, fine, is_shown: false };
+        let mut scratch = String::new();
+        let key = scope.eval(&Code::Field(read.clone()), &mut scratch, symbols).key(&scratch, symbols);
+        Some((ty, key))
+    }
+
     /// Its position among the programs; that of a record type without one is behind them.
     pub(crate) fn program_number(&self, stream: usize, id: u16) -> Option<usize> {
         self.table[self.streams[stream].process].get(usize::from(id)).map(|number| *number as usize)
@@ -179,6 +253,11 @@ impl<'r> Plan<'r> {
     /// The coarse date of a tick of a stream's process.
     pub(crate) fn date(&self, stream: usize, ticks: u64) -> i64 {
         self.facts[self.streams[stream].process].clock.global_from_ticks(ticks)
+    }
+
+    /// The coarse dates of records of a stream, so many ticks behind a first one.
+    pub(crate) fn dates(&self, stream: usize, first: u64, ticks: &[u64]) -> Vec<i64> {
+        self.facts[self.streams[stream].process].clock.global_from_many(first, ticks)
     }
 
     /// Where each stream begins and ends.

@@ -7,11 +7,12 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::rc::Rc;
 
+use tracer_format::columns::Columns;
 use tracer_format::record::Lost;
 
-use crate::input::{Place, ReadError, StreamReader};
+use crate::input::{BlockPlace, Place, ReadError, StreamReader};
 use crate::merge::Dated;
-use crate::plan::Plan;
+use crate::plan::{Need, Plan};
 use crate::rules::{Program, Symbols};
 
 /// A stream being read in order of date.
@@ -91,8 +92,21 @@ impl<'r> Feed<'r> {
         floors: Option<Vec<i64>>,
         taking: Taking,
     ) -> Result<Self, ReadError> {
+        let mut feed = Self::idle(plan, stream, reader, floors, taking);
+        feed.advance()?;
+        Ok(feed)
+    }
+
+    /// The same, before its first item.
+    pub(crate) fn idle(
+        plan: &'r Plan<'r>,
+        stream: usize,
+        reader: StreamReader<'r>,
+        floors: Option<Vec<i64>>,
+        taking: Taking,
+    ) -> Self {
         let waiting = floors.map(|floors| Waiting { heap: BinaryHeap::new(), floors, at_end: false });
-        let mut feed = Self {
+        Self {
             plan,
             stream,
             reader,
@@ -106,9 +120,37 @@ impl<'r> Feed<'r> {
             read: 0,
             backward: 0,
             early: 0,
-        };
-        feed.advance()?;
-        Ok(feed)
+        }
+    }
+
+    /// The next block by columns, as far as they are needed. `None` when its records have to be read one by one, as dates are moved among
+    /// them, or for the reader's reasons.
+    pub(crate) fn next_columns(&mut self, needs: &[Need]) -> Result<Option<(Columns, BlockPlace)>, ReadError> {
+        if self.waiting.is_some() || self.behind_gap.is_some() {
+            return Ok(None);
+        }
+        let Self { plan, stream, last, reader, .. } = self;
+        let is_wanted = |id: u16, part| needs.get(usize::from(id)).is_some_and(|need| need.has(part));
+        let found = reader.next_columns(is_wanted, |ticks| plan.date(*stream, ticks) >= *last)?;
+        self.read += found.as_ref().map_or(0, |(columns, _)| columns.records() as u64);
+        Ok(found)
+    }
+
+    /// The coarse dates of records of a block that was read by columns, so many ticks from its beginning, and that of its last record.
+    pub(crate) fn dates_of(&mut self, block: &BlockPlace, ticks: &[u64]) -> (Vec<i64>, i64) {
+        let dates = self.plan.dates(self.stream, block.first_ticks, ticks);
+        self.last = self.last.max(self.plan.date(self.stream, block.last_ticks));
+        (dates, self.last)
+    }
+
+    /// The coarse date of a record of such a block.
+    pub(crate) fn coarse(&self, block: &BlockPlace, ticks: u64) -> i64 {
+        self.plan.date(self.stream, block.first_ticks.wrapping_add(ticks))
+    }
+
+    /// Whether the next record is the first of a block, and none waits.
+    pub(crate) fn is_between_blocks(&self) -> bool {
+        self.waiting.is_none() && self.behind_gap.is_none() && self.reader.is_between_blocks()
     }
 
     /// The current item and the bytes of its record.

@@ -12,10 +12,10 @@ use tracer_format::record::Lost;
 use tracer_format::tags::{append_integer, tag};
 use tracer_format::{
     BLOCK_ALIGN, BlockHeader, BlockKind, Codec, HEADER_BYTES, ID_LOST, ID_WIDE_DATE, PREAMBLE_BYTES, PROCESS_STREAM,
-    RECORD_HEAD_BYTES, cause, preamble,
+    RECORD_HEAD_BYTES, cause, preamble, process_of_block,
 };
 
-use crate::input::{BlockIndex, Entry, Found, Process, ReadError, Stream, entries_of, scan};
+use crate::input::{BlockIndex, Entry, Found, Process, ReadError, Stream, missing_names, scan};
 
 /// What a repair of a process file does, or has done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -89,31 +89,17 @@ impl Repair {
 /// # Errors
 /// When the file cannot be read or the result not be written.
 pub fn write(process: &Process, out: &mut dyn Write) -> Result<(), RepairError> {
-    let names = match process.live.as_ref().filter(|live| live.used) {
-        Some(live) => {
-            entries_of(&live.path).map_err(|why| io::Error::other(format!("{}: {why}", live.path.display())))?
-        }
-        None => Vec::new(),
-    };
-    let mut writing = Writing {
-        out,
-        process,
-        sequence: 0,
-        numbers: numbers(process),
-        early: Vec::new(),
-        names_before: 0,
-        started: false,
-    };
+    let read_error = |source| ReadError { file: process.path.clone(), offset: 0, source };
+    let names = missing_names(process).map_err(read_error)?;
+    // A file begins with what its process is.
+    let (early, late): (Vec<Entry>, Vec<Entry>) = names.into_iter().partition(|entry| entry.kind == BlockKind::Process);
+    let mut writing =
+        Writing { out, process, sequence: 0, numbers: numbers(process), names_before: early.len() as u64 };
     writing.out.write_all(&preamble())?;
-    // Where the file has damage, names that it had may be part of it. Those come first: what the file still has is newer.
-    let torn = process.torn.0 > 0 || process.live_alone;
-    let (early, late): (Vec<Entry>, Vec<Entry>) = names.into_iter().partition(|entry| entry.in_file);
-    if torn {
-        writing.early = early;
+    for entry in &early {
+        writing.name(entry)?;
     }
-    if process.live_alone {
-        writing.start()?;
-    } else {
+    if !process.live_alone {
         writing.copy()?;
     }
     for entry in &late {
@@ -132,10 +118,8 @@ struct Writing<'p, 'o> {
     sequence: u64,
     /// New numbers of blocks of records, by stream, whether live, and offset.
     numbers: BTreeMap<(u32, bool, u64), u64>,
-    /// Names that go before all that the file has, and how many blocks they took.
-    early: Vec<Entry>,
+    /// Blocks that were put before all that the file has.
     names_before: u64,
-    started: bool,
 }
 
 impl Writing<'_, '_> {
@@ -158,16 +142,13 @@ impl Writing<'_, '_> {
         if let Some(error) = failed {
             return Err(error.into());
         }
-        Ok(self.start()?)
+        Ok(())
     }
 
     fn block(&mut self, offset: u64, block: &Block<'_>) -> io::Result<()> {
         let kind = BlockKind::from_number(block.header.kind);
         if kind == Some(BlockKind::End) {
             return Ok(());
-        }
-        if kind != Some(BlockKind::Process) {
-            self.start()?;
         }
         let mut header = block.header;
         // Names that were put before it have taken numbers.
@@ -183,28 +164,17 @@ impl Writing<'_, '_> {
         } else {
             self.sequence = self.sequence.max(header.sequence.saturating_add(1));
         }
-        self.put(&header, block.stored)?;
-        if kind == Some(BlockKind::Process) { self.start() } else { Ok(()) }
-    }
-
-    /// Writes the names that go first; behind the process's block if there is one.
-    fn start(&mut self) -> io::Result<()> {
-        if std::mem::replace(&mut self.started, true) {
-            return Ok(());
-        }
-        let has_process = self.sequence > 0;
-        let before = self.sequence;
-        for entry in std::mem::take(&mut self.early) {
-            if entry.kind != BlockKind::Process || !has_process {
-                self.name(&entry)?;
-            }
-        }
-        self.names_before = self.sequence - before;
-        Ok(())
+        self.put(&header, block.stored)
     }
 
     fn name(&mut self, entry: &Entry) -> io::Result<()> {
-        self.raw(entry.kind, entry.stream, entry.entries, &entry.payload)
+        // A damaged log may name the number of another process in a sorted file, which this is not.
+        let stream = match (entry.kind, process_of_block(entry.stream)) {
+            (BlockKind::Stream, None) => entry.stream,
+            (BlockKind::Stream, Some(_)) => return Ok(()),
+            _ => PROCESS_STREAM,
+        };
+        self.raw(entry.kind, stream, entry.entries, &entry.payload)
     }
 
     fn raw(&mut self, kind: BlockKind, stream: u32, entries: u32, payload: &[u8]) -> io::Result<()> {

@@ -20,11 +20,11 @@ mod value;
 
 pub(crate) use compile::{Op, Program, compile_spec};
 pub(crate) use default::with_default_picture;
-pub(crate) use eval::{Facts, Scope, StreamFacts, append_value};
+pub(crate) use eval::{Code, Facts, Scope, StreamFacts, append_value};
 pub(crate) use lines::write_lines;
 pub(crate) use model::Model;
 pub(crate) use picture::Picture;
 pub(crate) use shapes::announce;
 pub(crate) use spec_of::{layouts, spec_of};
 pub(crate) use survey::{Survey, Surveyor};
-pub(crate) use value::{Symbols, Val};
+pub(crate) use value::{KeyPart, Symbols, Val};

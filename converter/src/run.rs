@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use tracer_format::block::flag;
 
 use crate::input::{LiveError, Process, ReadError, Spool, Stream};
+use crate::missing::{self, MissingEnd};
+use crate::time::GlobalNanos;
 
 /// A run, opened: what its files say about themselves, and where their records are. Records stay in the files.
 #[derive(Clone, Debug, Default)]
@@ -104,6 +106,42 @@ pub enum Loss {
         stream: u32,
         /// How many blocks.
         blocks: u64,
+        /// Between which dates; the first is not known at the beginning of the stream.
+        dates: (Option<GlobalNanos>, GlobalNanos),
+    },
+    /// The process said at its end that it had written more records than there are.
+    MissingRecords {
+        /// The file.
+        file: PathBuf,
+        /// How many are missing.
+        records: u64,
+        /// How many it wrote.
+        written: u64,
+        /// Where they were, unless missing or damaged blocks say that already.
+        place: Option<MissingEnd>,
+    },
+    /// Blocks of a file that hold no records are missing.
+    MissingTables {
+        /// The file.
+        file: PathBuf,
+        /// How many blocks.
+        blocks: u64,
+    },
+    /// Nothing describes what is there.
+    NotDescribed {
+        /// The file.
+        file: PathBuf,
+        /// What has no description: a part of a sentence.
+        what: String,
+    },
+    /// Records of good blocks cannot be decoded.
+    Undecodable {
+        /// The file.
+        file: PathBuf,
+        /// How many, as the blocks' heads say.
+        records: u64,
+        /// What is wrong with the first.
+        why: String,
     },
     /// The recorder dropped records.
     Dropped {
@@ -118,6 +156,11 @@ pub enum Loss {
         file: PathBuf,
         /// Records that its live file had and its file had not: they are used.
         live_records: u64,
+    },
+    /// What the private buffers of a process that did not end in order held.
+    Buffers {
+        /// The file.
+        file: PathBuf,
     },
     /// Something in the live file of a process that did not end in order could not be used.
     Live {
@@ -270,7 +313,8 @@ impl Run {
         if let Some((rank, times)) = self.same_rank() {
             losses.push(Loss::SameRank { rank, times });
         }
-        for process in &self.processes {
+        let clocks = missing::clocks(self);
+        for (number, process) in self.processes.iter().enumerate() {
             let file = || process.path.clone();
             if let Some(first) = process.damage.first() {
                 losses.push(Loss::Damage {
@@ -281,10 +325,7 @@ impl Run {
                     why: first.why.to_string(),
                 });
             }
-            for stream in process.streams.iter().filter(|stream| stream.missing_blocks > 0) {
-                let blocks = stream.missing_blocks;
-                losses.push(Loss::MissingBlocks { file: file(), stream: stream.number, blocks });
-            }
+            losses.extend(missing::of_process(process, clocks.as_ref().map(|clocks| clocks.map(number))));
             if process.dropped() > 0 {
                 losses.push(Loss::Dropped { file: file(), records: process.dropped() });
             }
@@ -297,6 +338,9 @@ impl Run {
             if !process.ended {
                 let live_records = process.live.as_ref().map_or(0, |live| live.records);
                 losses.push(Loss::NotEnded { file: file(), live_records });
+            }
+            if process.has_lost_buffers() {
+                losses.push(Loss::Buffers { file: file() });
             }
             losses.extend(live_loss(process));
         }
@@ -328,9 +372,11 @@ impl fmt::Display for Loss {
                 write!(f, "{}: {bytes} damaged bytes, from byte {offset}: {why}", file.display())?;
                 if *pieces > 1 { write!(f, " ({pieces} pieces)") } else { Ok(()) }
             }
-            Self::MissingBlocks { file, stream, blocks } => {
-                write!(f, "{}: {blocks} blocks of stream {stream} are missing", file.display())
-            }
+            Self::MissingBlocks { .. }
+            | Self::MissingRecords { .. }
+            | Self::MissingTables { .. }
+            | Self::NotDescribed { .. }
+            | Self::Undecodable { .. } => missing::tell(self, f),
             Self::Dropped { file, records } => write!(f, "{}: {records} records were dropped", file.display()),
             Self::NotEnded { file, live_records } => {
                 write!(f, "{}: the process did not end in order (killed, or still running)", file.display())?;
@@ -340,6 +386,11 @@ impl fmt::Display for Loss {
                     count => write!(f, "; {count} records are from its live file"),
                 }
             }
+            Self::Buffers { file } => write!(
+                f,
+                "{}: what was in the private buffers of the process when it was killed (or is, if it still runs) is not here, and cannot be counted",
+                file.display()
+            ),
             Self::Live { file, faults, bytes, records, why } => {
                 write!(f, "{}: {why}", file.display())?;
                 if *faults > 1 {

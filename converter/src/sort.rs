@@ -15,7 +15,8 @@ use tracer_format::{BlockKind, ClockKind, ID_LOST};
 
 use crate::clock::{Clocks, Fine};
 use crate::input::Process;
-use crate::pass::{Due, Pass};
+use crate::lane::Due;
+use crate::pass::Pass;
 use crate::pipeline::{ConvertError, Options, fine_dates};
 use crate::plan::{Plan, plan_of_layouts};
 use crate::records::{ClockTags, process_tags};
@@ -84,9 +85,10 @@ pub fn sort<W: Write>(run: &Run, options: &Options, out: W) -> Result<(Sorted, V
     };
     let ahead = options.threads.is_none_or(|threads| threads.get() > 1);
     let floors = vec![None; plan.streams.len()];
-    let pass = Pass { plan: &plan, floors, taking: Taking::ALL, ahead };
-    let tallies = pass.run(tell, |due| Ok(writing.take(&due)?))?;
-    writing.made.unreadable = tallies.iter().map(|tally| tally.unknown).sum();
+    let needs = plan.needs(Taking::ALL.wanted, false);
+    let pass = Pass { plan: &plan, floors, taking: Taking::ALL, needs, ahead };
+    let passed = pass.run(tell, |due| Ok(writing.take(&due)?))?;
+    writing.made.unreadable = passed.tallies.iter().map(|tally| tally.unknown).sum();
     Ok((writing.finish()?, remarks))
 }
 
@@ -172,7 +174,7 @@ impl<W: Write> Writing<'_, W> {
         let (plan, zero, fine) = (self.plan, self.zero, &self.plan.fines[due.stream]);
         let sorted = |ticks: u64| ticks_of(zero, fine.date(plan.date(due.stream, ticks), due.ordinal));
         let ticks = self.ticks(due.date);
-        if due.is_gap() {
+        if due.program.is_none() {
             let lost = Lost::decode(due.body).unwrap_or_default();
             let (first_ticks, last_ticks) = (sorted(lost.first_ticks), sorted(lost.last_ticks));
             if lost.cause != tracer_format::cause::DAMAGED {

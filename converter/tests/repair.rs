@@ -121,6 +121,7 @@ fn a_number_that_was_left_out_behind_a_live_block_is_closed() {
     let folder = tempfile::tempdir().unwrap();
     file().save(folder.path(), "a.tmt");
     let mut live = Live::new(process_id(1), 4);
+    live.thread(1, 3, "late");
     live.slot(0, &Slot { sequence: 2, records: marks(6..9), ..Slot::default() });
     live.slot(1, &Slot { sequence: 4, records: marks(9..12), ..Slot::default() });
     live.save(folder.path(), "a.live");
@@ -134,10 +135,11 @@ fn a_number_that_was_left_out_behind_a_live_block_is_closed() {
 fn damage_is_left_out_and_counted_and_gaps_stay() {
     let folder = tempfile::tempdir().unwrap();
     let mut file = file();
+    file.thread(1, 3, "late");
     file.end();
     let magics: Vec<usize> = (0..file.bytes.len()).filter(|at| file.bytes[*at..].starts_with(&BLOCK_MAGIC)).collect();
-    // Process, schema, stream, strings, records of streams 0, 1, 0, end.
-    assert_eq!(magics.len(), 8);
+    // Process, schema, stream, strings, records of streams 0, 1, 0, stream, end.
+    assert_eq!(magics.len(), 9);
     file.bytes[magics[4] + 70] ^= 1;
     let damaged = (magics[5] - magics[4]) as u64;
     file.save(folder.path(), "a.tmt");
@@ -145,7 +147,9 @@ fn damage_is_left_out_and_counted_and_gaps_stay() {
     let losses = after.losses();
     assert!(losses.iter().any(|loss| matches!(loss, Loss::LeftOut { bytes, .. } if *bytes == damaged)), "{losses:?}");
     assert!(losses.iter().any(|loss| matches!(loss, Loss::MissingBlocks { stream: 0, blocks: 1, .. })), "{losses:?}");
-    assert_eq!(losses.len(), 2);
+    let missing = |loss: &Loss| matches!(loss, Loss::MissingRecords { records: 3, written: 7, place: None, .. });
+    assert!(losses.iter().any(missing), "{losses:?}");
+    assert_eq!(losses.len(), 3);
     assert_eq!(after.processes[0].totals, Some((7, 0)), "as the process said");
 }
 
@@ -160,6 +164,44 @@ fn names_of_a_damaged_file_come_from_the_log() {
     live().save(folder.path(), "a.live");
     let (_, after) = repaired(folder.path());
     assert!(listed(&after).iter().any(|line| line.ends_with("named what=one")), "{:?}", listed(&after));
+}
+
+/// The head of a live file says that fewer names are in the file than there are, and the log says some of them otherwise: what the
+/// file says counts, before the repair and after it.
+#[test]
+fn the_file_is_right_where_the_log_says_its_names_otherwise() {
+    let with_log = |change: &dyn Fn(&mut Live)| {
+        let folder = tempfile::tempdir().unwrap();
+        file().save(folder.path(), "a.tmt");
+        let mut live = live();
+        change(&mut live);
+        live.save(folder.path(), "a.live");
+        listed(&repaired(folder.path()).1)
+    };
+    let unchanged = with_log(&|_| {});
+    assert!(unchanged.iter().any(|line| line.ends_with("named what=one")), "{unchanged:?}");
+    let in_file = 64;
+    assert!(live().bytes[in_file] > 0, "names that the file has");
+    assert_eq!(with_log(&|live| live.bytes[in_file] = 0), unchanged);
+    let text = (0..live().bytes.len()).find(|at| live().bytes[*at..].starts_with(b"one")).unwrap();
+    assert_eq!(with_log(&|live| live.bytes[text] ^= 1), unchanged);
+    let both = |live: &mut Live| (live.bytes[in_file], live.bytes[text]) = (0, b'0');
+    assert_eq!(with_log(&both), unchanged);
+}
+
+/// Else the repaired file would look like one of several processes, none of which has the streams.
+#[test]
+fn a_damaged_log_makes_no_other_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut file = file();
+    file.bytes.truncate(file.bytes.len() / 2);
+    file.save(folder.path(), "a.tmt");
+    let mut live = live();
+    // The stream of the log's first entry, a name: no process of one file.
+    live.bytes[live::HEADER_BYTES + 4] ^= 1;
+    live.save(folder.path(), "a.live");
+    let (_, after) = repaired(folder.path());
+    assert!(listed(&after).len() > 5, "{:?}", listed(&after));
 }
 
 #[test]

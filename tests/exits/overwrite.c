@@ -58,8 +58,8 @@ static int on_a_small_disk(const char *self, const char *size) {
     return waitpid(child, &status, 0) == child && status == 0 ? system(command) : 6;
 }
 
-/* Numbers that nothing packs, so that a file grows; what is asked for meets the full disk. */
-static int noise(void) {
+/* Numbers that nothing packs, so that a file grows; what is asked for meets the full disk, or a folder that is `gone`. */
+static int noise(int gone) {
     uint64_t n, random = 1;
     for (n = 0; n < 2 * CALLS; n++) {
         random = random * 6364136223846793005u + 1442695040888963407u;
@@ -67,6 +67,13 @@ static int noise(void) {
         __atomic_store_n(&witness[0], n + 1, __ATOMIC_RELEASE);
         if (n % 30000 == 29999) { /* more than the slots hold that may be kept */
             tumit1_dump();
+        }
+        if (gone && n == CALLS) {
+            char command[4200];
+            snprintf(command, sizeof command, "rm -r '%s'", getenv("TUMIT_TRACE"));
+            if (system(command) != 0) {
+                return 7;
+            }
         }
     }
     return 0;
@@ -77,10 +84,12 @@ static int run(const char *self, const char *way, const char *size) {
     if (strcmp(way, "disk") == 0) {
         return on_a_small_disk(self, size);
     } else if (strcmp(way, "noise") == 0) {
-        return noise();
+        return noise(0);
+    } else if (strcmp(way, "gone") == 0) {
+        return noise(1);
     } else if (strcmp(way, "limit") == 0) {
         const struct rlimit small = {strtoull(size, NULL, 10), RLIM_INFINITY};
-        return setrlimit(RLIMIT_FSIZE, &small) != 0 ? 2 : noise();
+        return setrlimit(RLIMIT_FSIZE, &small) != 0 ? 2 : noise(0);
     } else if (strncmp(way, "dump", 4) == 0 && strcmp(way, "dump forever") != 0) {
         work(0, 0, CALLS);
         tumit1_dump();

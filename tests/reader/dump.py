@@ -8,16 +8,14 @@ clocks together: each is shown in nanoseconds of its own, as `--clock none` does
 What is damaged or missing is told on the standard error, and the exit status is 1 then; 2 when there is no run to read.
 """
 
-import decimal
 import json
 import math
 import os
-import struct
 import sys
 
 from blocks import integer_of, text_of
 from process import processes_of
-from schema import Date, Single
+from schema import Date
 
 
 def open_run(path, complain):
@@ -49,34 +47,10 @@ def shown(value, nanos):
     if isinstance(value, Date):
         return bounded(nanos(value))
     if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, list):
-        return "[" + ", ".join(in_text(item, nanos) for item in value) + "]"
-    return value
-
-
-def in_text(value, nanos):
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, Date):
-        value = bounded(nanos(value))
-        return "%s%d.%09d" % ("-" if value < 0 else "", abs(value) // 10**9, abs(value) % 10**9)
-    if isinstance(value, float):
-        return float_text(value)
-    return str(value)
-
-
-def float_text(value):
-    """The fewest digits that mean this number, without an exponent."""
-    if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "inf" if value > 0 else "-inf"
-    digits = repr(float(value))
-    if isinstance(value, Single):
-        bits = struct.pack("<f", value)
-        all_digits = ("%.*g" % (count, value) for count in range(1, 10))
-        digits = next(digits for digits in all_digits if struct.pack("<f", float(digits)) == bits)
-    text = format(decimal.Decimal(digits), "f")
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    if isinstance(value, list):
+        return [shown(item, nanos) for item in value]
+    return value
 
 
 def rate_of(processes):

@@ -1,30 +1,30 @@
-//! A real browser: headless Chromium, driven over the `DevTools` protocol with real pointer and key events.
+//! A real browser, driven with real pointer and key events: headless Chromium, or Firefox with `TUMIT_BROWSER=firefox`.
 //!
 //! Elements are found as a screen reader finds them, by role and name.
 
+mod bidi;
 mod devtools;
+mod driver;
+mod process;
 
 use std::io::Write as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use bidi::Bidi;
 use devtools::DevTools;
+use driver::{Driver, Pointer};
+use process::Process;
 
 /// How long the page may take for anything before the test gives up; it asserts nothing about time.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A browser with one page.
+/// A browser with one page, as its user sees it.
 #[derive(Debug)]
 pub struct Browser {
-    process: Child,
-    tools: DevTools,
-    /// Keys held down: 1 Alt, 2 Control, 8 Shift, added up.
-    held: u32,
-    // Removed after the process, whose files it holds.
-    _profile: tempfile::TempDir,
+    page: Box<dyn Driver>,
 }
 
 /// Something on the page.
@@ -54,69 +54,59 @@ impl Place {
 }
 
 impl Browser {
-    /// Starts Chromium with a window of this size.
+    /// Opens a window of this size in the browser that the tests are to use.
     ///
     /// # Panics
     /// When it is not installed, or does not answer.
     #[must_use]
     pub fn start(width: u32, height: u32) -> Self {
-        let profile = tempfile::tempdir().expect("a folder for the browser's profile");
-        let flags = [
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            // Containers may have little shared memory.
-            "--disable-dev-shm-usage",
-            "--disable-quic",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-            "--hide-scrollbars",
-            "--remote-debugging-port=0",
-        ];
-        let process = Command::new("chromium")
-            .args(flags)
-            .arg(format!("--user-data-dir={}", profile.path().display()))
-            .arg(format!("--window-size={width},{height}"))
-            .arg("about:blank")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap_or_else(|error| {
-                panic!("chromium cannot be run ({error}): `make packages` installs what the tests need")
-            });
-        let tools = DevTools::connect(&profile.path().join("DevToolsActivePort"), PATIENCE);
-        let mut browser = Self { process, tools, held: 0, _profile: profile };
-        let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
-        browser.tools.call("Emulation.setDeviceMetricsOverride", &size);
-        browser
+        match std::env::var("TUMIT_BROWSER").as_deref() {
+            Ok("firefox") => Self::firefox(width, height),
+            Err(_) | Ok("chromium") => Self::chromium(width, height),
+            Ok(other) => panic!("TUMIT_BROWSER={other}: there are `chromium` and `firefox`"),
+        }
+    }
+
+    /// Opens a window in Chromium.
+    ///
+    /// # Panics
+    /// When it is not installed, or does not answer.
+    #[must_use]
+    pub fn chromium(width: u32, height: u32) -> Self {
+        Self { page: Box::new(DevTools::connect(Process::chromium(PATIENCE), (width, height), PATIENCE)) }
+    }
+
+    /// Opens a window in Firefox.
+    ///
+    /// # Panics
+    /// When it is not installed, or does not answer.
+    #[must_use]
+    pub fn firefox(width: u32, height: u32) -> Self {
+        Self { page: Box::new(Bidi::connect(Process::firefox(PATIENCE), (width, height), PATIENCE)) }
     }
 
     /// Opens an address and waits for the page's `load`.
     pub fn open(&mut self, url: &str) {
-        self.tools.call("Page.navigate", &json!({ "url": url }));
+        self.page.navigate(url);
         self.wait("document.readyState === 'complete' && location.href !== 'about:blank'");
     }
 
     /// Lets a page read and write the clipboard without asking.
     pub fn allow_clipboard(&mut self, url: &str) {
         let origin: String = url.split('/').take(3).collect::<Vec<_>>().join("/");
-        let permissions = json!({ "origin": origin, "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"] });
-        self.tools.call("Browser.grantPermissions", &permissions);
+        self.page.allow_clipboard(&origin);
     }
 
-    /// Whether the system asks for little motion, as the page sees it.
-    pub fn prefer_stillness(&mut self) {
-        let features = json!({ "features": [{ "name": "prefers-reduced-motion", "value": "reduce" }] });
-        self.tools.call("Emulation.setEmulatedMedia", &features);
+    /// Whether the system asks for little motion, as the page sees it. False if this browser cannot be told.
+    #[must_use]
+    pub fn prefer_stillness(&mut self) -> bool {
+        self.page.prefer("prefers-reduced-motion", "reduce")
     }
 
-    /// The system's preference, as the page sees it.
-    pub fn prefer(&mut self, scheme: &str) {
-        let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
-        self.tools.call("Emulation.setEmulatedMedia", &features);
+    /// The system's preferred colour scheme, as the page sees it. False if this browser cannot be told.
+    #[must_use]
+    pub fn prefer(&mut self, scheme: &str) -> bool {
+        self.page.prefer("prefers-color-scheme", scheme)
     }
 
     /// The value of an expression in the page.
@@ -124,10 +114,7 @@ impl Browser {
     /// # Panics
     /// When it throws.
     pub fn evaluate(&mut self, expression: &str) -> Value {
-        let ask = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
-        let answer = self.tools.call("Runtime.evaluate", &ask);
-        assert!(answer.get("exceptionDetails").is_none(), "{expression}: {answer}");
-        answer["result"]["value"].clone()
+        self.page.evaluate(expression).unwrap_or_else(|thrown| panic!("{expression}: {thrown}"))
     }
 
     /// Waits until an expression, or what it promises, is true.
@@ -137,28 +124,14 @@ impl Browser {
     pub fn wait(&mut self, expression: &str) {
         let started = Instant::now();
         while self.evaluate(&format!("Promise.resolve({expression}).then(Boolean)")) != json!(true) {
-            assert!(started.elapsed() < PATIENCE, "never true: {expression}\n{}", self.tools.said());
+            assert!(started.elapsed() < PATIENCE, "never true: {expression}\n{}", self.complaints().join("\n"));
             std::thread::sleep(Duration::from_millis(20));
         }
     }
 
     /// Everything on the page with a role and a name.
     pub fn find_all(&mut self, role: &str, name: Option<&str>) -> Vec<Element> {
-        let document = self.tools.call("DOM.getDocument", &json!({ "depth": 0 }));
-        let mut ask = json!({ "nodeId": document["root"]["nodeId"], "role": role });
-        if let Some(name) = name {
-            ask["accessibleName"] = json!(name);
-        }
-        let found = self.tools.call("Accessibility.queryAXTree", &ask);
-        let nodes = found["nodes"].as_array().cloned().unwrap_or_default();
-        nodes
-            .iter()
-            .filter(|node| node["ignored"] != json!(true))
-            .map(|node| Element {
-                node: node["backendDOMNodeId"].clone(),
-                name: node["name"]["value"].as_str().unwrap_or_default().to_owned(),
-            })
-            .collect()
+        self.page.find_all(role, name)
     }
 
     /// The one thing on the page with a role and a name; waits for it.
@@ -182,7 +155,7 @@ impl Browser {
     /// # Panics
     /// When it is not shown.
     pub fn place(&mut self, element: &Element) -> Place {
-        self.shown(element).expect("it is shown")
+        self.page.shown(&element.node).expect("it is shown")
     }
 
     /// Where the one thing with a role and a name is: if the page draws it anew meanwhile, where the new one is.
@@ -193,7 +166,7 @@ impl Browser {
         let started = Instant::now();
         loop {
             let element = self.find(role, Some(name));
-            if let Some(place) = self.shown(&element) {
+            if let Some(place) = self.page.shown(&element.node) {
                 return place;
             }
             assert!(started.elapsed() < PATIENCE, "the {role} {name} is not shown");
@@ -201,106 +174,58 @@ impl Browser {
         }
     }
 
-    fn shown(&mut self, element: &Element) -> Option<Place> {
-        let model = self.tools.ask("DOM.getBoxModel", &json!({ "backendNodeId": element.node })).ok()?;
-        let corner: Vec<f64> = model["model"]["border"].as_array()?.iter().filter_map(Value::as_f64).collect();
-        Some(Place { x: corner[0], y: corner[1], width: corner[4] - corner[0], height: corner[5] - corner[1] })
-    }
-
     /// What a user reads in it; of a field, what stands in it.
     ///
     /// # Panics
     /// When it has gone.
     pub fn text(&mut self, element: &Element) -> String {
-        let object = self.tools.call("DOM.resolveNode", &json!({ "backendNodeId": element.node }));
-        let ask = json!({
-            "objectId": object["object"]["objectId"],
-            "functionDeclaration": "function () { return this.value ?? this.innerText; }",
-            "returnByValue": true,
-        });
-        let answer = self.tools.call("Runtime.callFunctionOn", &ask);
-        answer["result"]["value"].as_str().expect("elements have text").to_owned()
+        self.page.text(&element.node)
     }
 
     /// Moves the pointer.
-    pub fn point(&mut self, (x, y): (f64, f64)) {
-        self.mouse("mouseMoved", (x, y), json!({}));
+    pub fn point(&mut self, at: (f64, f64)) {
+        self.page.pointer(Pointer::Move { held: false }, at);
     }
 
     /// Presses and releases the first button.
     pub fn click(&mut self, at: (f64, f64)) {
         self.point(at);
-        self.mouse("mousePressed", at, json!({ "button": "left", "clickCount": 1 }));
-        self.mouse("mouseReleased", at, json!({ "button": "left", "clickCount": 1 }));
+        self.page.pointer(Pointer::Press, at);
+        self.page.pointer(Pointer::Release, at);
     }
 
     /// Presses at one place and releases at another, with the pointer in between.
     pub fn drag(&mut self, from: (f64, f64), to: (f64, f64)) {
         self.point(from);
-        self.mouse("mousePressed", from, json!({ "button": "left", "clickCount": 1 }));
+        self.page.pointer(Pointer::Press, from);
         for step in 1..=4 {
             let part = f64::from(step) / 4.0;
             let at = (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part);
-            self.mouse("mouseMoved", at, json!({ "button": "left", "buttons": 1 }));
+            self.page.pointer(Pointer::Move { held: true }, at);
         }
-        self.mouse("mouseReleased", to, json!({ "button": "left", "clickCount": 1 }));
+        self.page.pointer(Pointer::Release, to);
     }
 
     /// Turns the wheel; negative is away from the user.
     pub fn wheel(&mut self, at: (f64, f64), by: f64) {
-        self.mouse("mouseWheel", at, json!({ "deltaX": 0, "deltaY": by }));
+        self.page.pointer(Pointer::Wheel(by), at);
     }
 
     /// Presses and releases a key, named as in JavaScript's `key`.
     pub fn key(&mut self, key: &str) {
-        let text = if key.chars().count() == 1 {
-            key
-        } else if key == "Enter" {
-            "\r"
-        } else {
-            ""
-        };
-        let kind = if text.is_empty() { "rawKeyDown" } else { "keyDown" };
-        let code = match key {
-            "Enter" => 13,
-            "Escape" => 27,
-            "ArrowLeft" => 37,
-            "ArrowUp" => 38,
-            "ArrowRight" => 39,
-            "ArrowDown" => 40,
-            _ => 0,
-        };
-        // With Alt or Control a key writes nothing.
-        let (kind, text) = if self.held & 3 == 0 { (kind, text) } else { ("rawKeyDown", "") };
-        let mut ask = json!({ "type": kind, "key": key, "windowsVirtualKeyCode": code, "modifiers": self.held });
-        if !text.is_empty() {
-            ask["text"] = json!(text);
-        }
-        self.tools.call("Input.dispatchKeyEvent", &ask);
-        self.tools.call(
-            "Input.dispatchKeyEvent",
-            &json!({ "type": "keyUp", "key": key, "windowsVirtualKeyCode": code, "modifiers": self.held }),
-        );
+        self.page.key(key);
     }
 
     /// Does something while `Alt`, `Control` or `Shift` is held down.
-    ///
-    /// # Panics
-    /// When it is none of them.
     pub fn holding(&mut self, key: &str, act: impl FnOnce(&mut Self)) {
-        self.held = match key {
-            "Alt" => 1,
-            "Control" => 2,
-            "Shift" => 8,
-            _ => panic!("{key} is not held down"),
-        };
+        self.page.hold(key, true);
         act(self);
-        self.held = 0;
+        self.page.hold(key, false);
     }
 
     /// Types a text.
     pub fn type_text(&mut self, text: &str) {
-        self.tools.call("Input.insertText", &json!({ "text": text }));
+        self.page.type_text(text);
     }
 
     /// Writes what is seen into a PNG.
@@ -308,30 +233,18 @@ impl Browser {
     /// # Panics
     /// When the file cannot be written.
     pub fn screenshot(&mut self, path: &Path) {
-        let answer = self.tools.call("Page.captureScreenshot", &json!({ "format": "png" }));
-        let bytes = devtools::decode_base64(answer["data"].as_str().expect("a screenshot"));
+        let bytes = self.seen();
         std::fs::File::create(path).and_then(|mut file| file.write_all(&bytes)).expect("the screenshot can be written");
+    }
+
+    /// What is seen, as a PNG.
+    pub fn seen(&mut self) -> Vec<u8> {
+        devtools::decode_base64(&self.page.screenshot())
     }
 
     /// What the page wrote to its console as warnings and errors.
     #[must_use]
     pub fn complaints(&self) -> &[String] {
-        &self.tools.complaints
-    }
-
-    fn mouse(&mut self, kind: &str, (x, y): (f64, f64), more: Value) {
-        let mut ask = json!({ "type": kind, "x": x, "y": y, "modifiers": self.held });
-        if let (Some(all), Value::Object(more)) = (ask.as_object_mut(), more) {
-            all.extend(more);
-        }
-        self.tools.call("Input.dispatchMouseEvent", &ask);
-    }
-}
-
-impl Drop for Browser {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        self.page.complaints()
     }
 }

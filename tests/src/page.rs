@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 
 use crate::browser::{Browser, Element};
 use crate::programs::tumit;
@@ -74,6 +74,35 @@ impl Viewer {
             std::fs::write(&path, trace).expect("the trace can be written");
             view.arg(&path);
         }
+        Self::spawn(view, folder)
+    }
+
+    /// Shows the trace of an earlier one again, to another user.
+    ///
+    /// # Panics
+    /// When `tumit view` ends instead.
+    #[must_use]
+    pub fn again(earlier: &Self) -> Self {
+        let folder = tempfile::tempdir().expect("a folder for what is remembered");
+        let mut view = tumit();
+        view.args(["view", "--no-open"]).arg(earlier.folder.path().join("two-nodes.paje"));
+        view.env("XDG_CACHE_HOME", folder.path());
+        Self::spawn(view, folder)
+    }
+
+    /// Follows a trace that need not be there yet.
+    ///
+    /// # Panics
+    /// When `tumit view` ends instead.
+    #[must_use]
+    pub fn follow(path: &Path) -> Self {
+        let folder = tempfile::tempdir().expect("a folder for what is remembered");
+        let mut view = tumit();
+        view.args(["view", "--no-open", "--follow"]).arg(path).env("XDG_CACHE_HOME", folder.path());
+        Self::spawn(view, folder)
+    }
+
+    fn spawn(mut view: Command, folder: tempfile::TempDir) -> Self {
         view.stderr(Stdio::piped()).stdin(Stdio::null());
         let mut process = view.spawn().expect("`tumit` runs");
         let mut stderr = BufReader::new(process.stderr.take().expect("a pipe"));

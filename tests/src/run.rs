@@ -10,13 +10,15 @@ use tracer_format::block::{BlockHeader, decode_block, flag};
 use tracer_format::entries::{Anchor, SyncSample, anchors, sites, strings, sync_samples};
 use tracer_format::record::{Lost, Records};
 use tracer_format::tags::{Tags, integer, tag};
-use tracer_format::{BlockKind, PREAMBLE_BYTES, PROCESS_STREAM, RecordType, Schema, check_preamble};
+use tracer_format::{BlockKind, PREAMBLE_BYTES, PROCESS_STREAM, RecordType, Schema, check_preamble, process_of_block};
 
-/// One file.
+/// One process, with a file of its own or a part of a sorted one.
 #[derive(Debug, Default)]
 pub struct ProcessFile {
     /// Where it is.
     pub path: PathBuf,
+    /// Its number in a sorted file.
+    pub part: Option<u32>,
     /// Tagged fields of the process.
     pub process: BTreeMap<u16, Vec<u8>>,
     /// Tagged fields of each stream.
@@ -27,7 +29,7 @@ pub struct ProcessFile {
     pub strings: BTreeMap<u32, String>,
     /// The table of source positions: file and line.
     pub sites: BTreeMap<u32, (String, u32)>,
-    /// Headers of all blocks, in file order.
+    /// Headers of all its blocks, in file order.
     pub blocks: Vec<BlockHeader>,
     /// Records of each stream.
     pub records: BTreeMap<u32, Vec<TextRecord>>,
@@ -57,7 +59,7 @@ pub struct TextRecord {
     pub place: Option<(String, Option<u32>)>,
 }
 
-/// Reads all files of a run folder, by name.
+/// Reads all processes of a run folder, by the names of their files, and by their numbers in a sorted one.
 ///
 /// # Panics
 /// When anything is not as the format says.
@@ -69,35 +71,70 @@ pub fn read(run: &Path) -> Vec<ProcessFile> {
         .filter(|path| path.extension().is_some_and(|extension| extension == "tmt"))
         .collect();
     paths.sort();
-    paths.iter().map(|path| read_file(path)).collect()
+    paths.iter().flat_map(|path| read_file(path)).collect()
 }
 
-/// Reads one file.
+/// Reads one file: its process, or all those of a sorted file.
 ///
 /// # Panics
 /// When anything is not as the format says.
 #[must_use]
-pub fn read_file(path: &Path) -> ProcessFile {
+pub fn read_file(path: &Path) -> Vec<ProcessFile> {
     let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     check_preamble(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let mut file = ProcessFile { path: path.to_owned(), ..ProcessFile::default() };
     let mut at = PREAMBLE_BYTES;
-    let mut payloads = Vec::new();
+    let (mut headers, mut payloads) = (Vec::new(), Vec::new());
     while at < bytes.len() {
         let block = decode_block(&bytes[at..]).unwrap_or_else(|error| panic!("{} byte {at}: {error}", path.display()));
         let payload = unpack(&block.header, block.stored);
         at += block.header.block_bytes();
-        file.blocks.push(block.header);
+        headers.push(block.header);
         payloads.push(payload);
     }
     assert_eq!(at, bytes.len(), "{}: the last block is padded", path.display());
-    let headers = file.blocks.clone();
+    check_sequences(&headers);
+    let (mut processes, mut owners) = (BTreeMap::new(), BTreeMap::new());
     for (number, (header, payload)) in headers.iter().zip(&payloads).enumerate() {
         let later = |other: &&BlockHeader| other.kind == header.kind && other.stream == header.stream;
-        file.add(header, payload, !headers[number + 1..].iter().any(|other| later(&other)));
+        let is_last = !headers[number + 1..].iter().any(|other| later(&other));
+        let of = process_of_block(header.stream).unwrap_or_else(|| {
+            let said = tags_of_stream(header, payload).get(&tag::STREAM_PROCESS).and_then(|bytes| integer(bytes));
+            *owners.entry(header.stream).or_insert(said.map_or(0, |number| u32::try_from(number).expect("a process")))
+        });
+        let process = processes.entry(of).or_insert_with(|| ProcessFile {
+            path: path.to_owned(),
+            part: Some(of),
+            ..ProcessFile::default()
+        });
+        process.blocks.push(*header);
+        process.add(header, payload, is_last);
     }
-    file.check_sequences();
-    file
+    let several = processes.len() > 1;
+    for file in processes.values_mut() {
+        let sorted = file.process_integer(tag::SORTED) == Some(1);
+        assert!(sorted || !several, "{}: several processes in a file that is not sorted", path.display());
+        let owned = file.streams.values().all(|tags| tags.contains_key(&tag::STREAM_PROCESS) == sorted);
+        assert!(owned, "{}: streams of a sorted file, and only those, say whose they are", path.display());
+        file.part = file.part.filter(|_| sorted);
+    }
+    processes.into_values().collect()
+}
+
+/// What a block says of a stream; nothing if it is another kind of block.
+fn tags_of_stream(header: &BlockHeader, payload: &[u8]) -> BTreeMap<u16, Vec<u8>> {
+    if header.kind == BlockKind::Stream as u8 { tags(payload) } else { BTreeMap::new() }
+}
+
+/// Sequence numbers have no gap, but for those of blocks that were overwritten.
+fn check_sequences(blocks: &[BlockHeader]) {
+    let mut next: BTreeMap<u32, u64> = BTreeMap::new();
+    for header in blocks {
+        let counter = if header.kind == BlockKind::Records as u8 { header.stream } else { PROCESS_STREAM };
+        let expected = next.entry(counter).or_default();
+        let explained = header.flags & flag::OVERWRITTEN != 0 && header.sequence > *expected;
+        assert!(header.sequence == *expected || explained, "sequence of {header:?}: {expected} expected");
+        *expected = header.sequence + 1;
+    }
 }
 
 fn unpack(header: &BlockHeader, stored: &[u8]) -> Vec<u8> {
@@ -112,7 +149,10 @@ impl ProcessFile {
     fn add(&mut self, header: &BlockHeader, payload: &[u8], is_last: bool) {
         assert_eq!(payload.len(), header.raw_bytes as usize, "raw size of {header:?}");
         match BlockKind::from_number(header.kind).expect("a known kind") {
-            BlockKind::Process => self.process = tags(payload),
+            BlockKind::Process => {
+                assert!(self.process.is_empty(), "{}: a process says once what it is", self.path.display());
+                self.process = tags(payload);
+            }
             BlockKind::Stream => self.streams.entry(header.stream).or_default().extend(tags(payload)),
             BlockKind::End => self.end = Some(tags(payload)),
             BlockKind::Schema => {
@@ -165,18 +205,6 @@ impl ProcessFile {
         assert!(date_fits, "last date of {header:?}: {last}");
         self.lost.extend(lost);
         self.records.entry(header.stream).or_default().extend(found);
-    }
-
-    /// Sequence numbers have no gap, but for those of blocks that were overwritten.
-    fn check_sequences(&self) {
-        let mut next: BTreeMap<u32, u64> = BTreeMap::new();
-        for header in &self.blocks {
-            let counter = if header.kind == BlockKind::Records as u8 { header.stream } else { PROCESS_STREAM };
-            let expected = next.entry(counter).or_default();
-            let explained = header.flags & flag::OVERWRITTEN != 0 && header.sequence > *expected;
-            assert!(header.sequence == *expected || explained, "sequence of {header:?}: {expected} expected");
-            *expected = header.sequence + 1;
-        }
     }
 
     /// An integer of the process.

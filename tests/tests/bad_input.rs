@@ -5,6 +5,8 @@ use std::path::Path;
 use std::process::Output;
 
 use tests::programs::{molecular_dynamics, output, succeed, tumit};
+use tracer_format::block::decode_block;
+use tracer_format::{BlockKind, PREAMBLE_BYTES};
 
 /// Runs `tumit` in an empty folder and checks that it fails with `status` and says all of `words`.
 fn fails(folder: &Path, args: &[&str], status: i32, words: &[&str]) -> Output {
@@ -70,6 +72,52 @@ fn a_truncated_run_gives_what_was_good_and_says_what_is_lost() {
     tests::pj_dump::accept(&dir.path().join("run.paje"));
     let rows = tests::pj_dump::Rows::read(&dir.path().join("run.paje"));
     assert!(rows.count("State") > 100, "what was good is there");
+}
+
+/// Whole blocks that are cut out leave nothing damaged behind: the file's numbers and its end tell of them.
+#[test]
+fn blocks_that_are_cut_out_are_missed_by_every_command() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run.tmt");
+    succeed(molecular_dynamics().args(["--steps", "4"]).env("TUMIT_TRACE", &run).current_dir(dir.path()));
+    let file = fs::read_dir(&run).unwrap().next().unwrap().unwrap().path();
+    let bytes = fs::read(&file).unwrap();
+    assert!(succeed(tumit().args(["info", "run.tmt"]).current_dir(dir.path())).contains("Nothing was lost or damaged"));
+    let (mut at, mut blocks) = (PREAMBLE_BYTES, Vec::new());
+    while at < bytes.len() {
+        let header = decode_block(&bytes[at..]).unwrap().header;
+        blocks.push((at..at + header.block_bytes(), header));
+        at += header.block_bytes();
+    }
+    for (kind, words) in [
+        (BlockKind::Process, &["block with names", "nothing in it says which process it is of"][..]),
+        (BlockKind::Schema, &["block with names", "nothing in it says what its records are", "cannot be decoded"]),
+        (BlockKind::Stream, &["block with names", "nothing in it says which thread stream"]),
+        (BlockKind::Strings, &["block with names"]),
+        (BlockKind::Records, &["records that the process wrote are missing"]),
+    ] {
+        let last = blocks.iter().rfind(|(_, header)| header.kind == kind as u8 && header.records > 0);
+        let (cut, header) = last.unwrap_or_else(|| panic!("no block of kind {kind:?}"));
+        fs::write(&file, [&bytes[..cut.start], &bytes[cut.end..]].concat()).unwrap();
+        let info = output(tumit().args(["info", "run.tmt"]).current_dir(dir.path()));
+        let told = String::from_utf8_lossy(&info.stdout).into_owned();
+        assert_eq!(info.status.code(), Some(1), "{kind:?}: {told}");
+        for word in words {
+            assert!(told.contains(word), "{kind:?}: {told}");
+        }
+        assert!(!told.contains("Nothing was lost"), "{told}");
+        if kind == BlockKind::Records {
+            assert!(told.contains(&format!("{} of the ", header.records)), "{told}");
+        }
+        fails(dir.path(), &["dump", "run.tmt"], 1, words);
+        fails(dir.path(), &["convert", "run.tmt", "-o", "run.paje"], 1, &words[..1]);
+        let repaired = fails(dir.path(), &["repair", "run.tmt"], 1, &[words[0], "no repair brings that back"]);
+        assert!(String::from_utf8_lossy(&repaired.stdout).contains("nothing that can be repaired"));
+        fails(dir.path(), &["repair", "run.tmt", "-o", "copy.tmt"], 1, &words[..1]);
+        let copy = output(tumit().args(["info", "copy.tmt"]).current_dir(dir.path()));
+        assert_eq!(copy.status.code(), Some(1));
+        fs::remove_dir_all(dir.path().join("copy.tmt")).unwrap();
+    }
 }
 
 #[test]

@@ -198,6 +198,62 @@ fn on_a_full_disk(place: &Place) {
     }
 }
 
+/// xorshift: what is tried differs from run to run, and a failure tells the seed.
+fn random(state: &mut u64, below: u64) -> u64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state % below
+}
+
+/// Full disks, limits of the file's size and removed folders, with any memory, in both modes, whether the level overwrites or drops: what is in the
+/// run and what it says is lost are all calls.
+fn full_disks_add_up(place: &Place, times: u64) {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a clock");
+    let mut seed = u64::from(since.subsec_nanos()) << 20 | 1;
+    for at in 0..times {
+        let tried = format!("disk {at}, seed {seed}");
+        let memory = 128 << random(&mut seed, 6);
+        // Less than the live file needs, or enough for it and a part of the other one.
+        let kilobytes = random(&mut seed, 2) * (memory + 400) + 100 + random(&mut seed, 3000);
+        let (size, bytes) = (format!("size={kilobytes}k"), (kilobytes << 10).to_string());
+        let way = match random(&mut seed, 4) {
+            0 => ["gone", ""],
+            1 => ["disk", &size],
+            _ => ["limit", &bytes],
+        };
+        let policy = ["L=overwrite", "L=drop"][random(&mut seed, 2) as usize];
+        let buffers = ["mapped", "private"][random(&mut seed, 2) as usize];
+        let memory = format!("{memory}K");
+        let settings = [("TUMIT_MEMORY", &*memory), ("TUMIT_POLICY", policy), ("TUMIT_BUFFERS", buffers)];
+        let output = output(&mut place.command(&way, &settings));
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{tried}: {way:?} {settings:?}: {:?} {errors}", output.status);
+        let file = place.collect();
+        let ((written, lost), made) = (file.totals(), place.witnessed()[0]);
+        assert_eq!(written, ticks(&file, 0).len() as u64, "{tried}: {way:?} {settings:?}: the end says what is there");
+        assert_eq!(
+            (written + lost, made),
+            (made, 120_000),
+            "{tried}: {way:?} {settings:?}: {written} + {lost}: {errors}"
+        );
+    }
+}
+
+#[test]
+fn full_disks_and_removed_folders_add_up() {
+    full_disks_add_up(&Place::new(GNU99, &[]), 16);
+    // The first few find it; how many it takes is up to chance.
+    let broken = Place::new(GNU99, &["-DTUMIT1_BROKEN_RING=1"]);
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| full_disks_add_up(&broken, 200))).is_err());
+}
+
+#[test]
+#[ignore = "takes minutes; cargo test -p tests --test c_overwrite -- --ignored a_thousand"]
+fn a_thousand_full_disks_add_up() {
+    full_disks_add_up(&Place::new(GNU99, &[]), 1_000);
+}
+
 /// A check, and what it is called.
 type Check = (&'static str, fn(&Place));
 

@@ -16,6 +16,7 @@ use serde_json::Value;
 use synthetic::{About, File, Records};
 use tests::programs::{output, succeed, tumit};
 use tracer_format::record::Lost;
+use tracer_format::tags::{append_integer, tag};
 use tracer_format::{Codec, ID_LOST, cause};
 
 tracer_rt::events!("tests/readback.tumit");
@@ -362,6 +363,104 @@ fn dumps_are_filtered() {
     ] {
         let out = run(&[&["dump"], &args[..]].concat(), &path);
         assert!(out.status.code() == Some(2) && stderr(&out).contains(told), "{}", stderr(&out));
+    }
+}
+
+/// Lists are lists, texts can be told apart, and floats that JSON has no number for are words.
+#[test]
+fn dumps_show_lists_and_odd_values() {
+    const SPEC: &str = "trace odd; enum side { left, right } level L {
+        event lists { small: [u8; 3], names: [interned], sides: [side], at: [pointer] }
+        event floats { one: f64, two: f32, all: [f64] }
+        event texts { name: interned, text: string, raw: bytes }
+    }";
+    let mut schema = tumit::compile_text("odd.tumit", SPEC).0.unwrap().schema();
+    schema.sources.clear();
+    let mut file = File::new(&About::new(1), &schema);
+    file.thread(0, 7, "main");
+    let comma = file.string("a, b");
+    let mut records = Records::default();
+    // No name and one that is empty, then one with a comma and the two that it looks like.
+    let [a, b] = [file.string("a"), file.string("b")];
+    for names in [&[][..], &[0], &[comma], &[a, b]] {
+        let ids: Vec<u8> = names.iter().flat_map(|id| id.to_le_bytes()).collect();
+        let count = u16::try_from(names.len()).unwrap().to_le_bytes();
+        let at = [&1u16.to_le_bytes()[..], &0x1f_u64.to_le_bytes()].concat();
+        records.record(0, 10, &[&[1, 2, 255][..], &count, &ids, &[2, 0, 1, 9], &at].concat());
+    }
+    let floats = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.5];
+    let all: Vec<u8> = floats.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let (one, two) = (f64::NEG_INFINITY.to_le_bytes(), f32::NAN.to_le_bytes());
+    records.record(1, 11, &[&one[..], &two, &4u16.to_le_bytes(), &all].concat());
+    let quote = file.string("q\"\\\n\u{1}");
+    records.record(2, 12, &[&quote.to_le_bytes()[..], &[2, 0, b's', 0xff, 2, 0, 0, 0xab]].concat());
+    file.records(0, 0, &records);
+    file.end();
+    let folder = tempfile::tempdir().unwrap();
+    file.save(folder.path(), "odd.tmt");
+    let text = stdout(&run(&["dump"], folder.path()));
+    let lines: Vec<&str> = text.lines().map(|line| line.split_once("main").unwrap().1.trim()).collect();
+    let rest = r#"sides=["right", 9] at=["0x1f"]"#;
+    assert_eq!(lines[0], format!("lists   small=[1, 2, 255] names=[] {rest}"));
+    assert_eq!(lines[1], format!(r#"lists   small=[1, 2, 255] names=[""] {rest}"#));
+    assert_eq!(lines[2], format!(r#"lists   small=[1, 2, 255] names=["a, b"] {rest}"#));
+    assert_eq!(lines[3], format!(r#"lists   small=[1, 2, 255] names=["a", "b"] {rest}"#));
+    assert_eq!(lines[4], "floats  one=-inf two=NaN all=[NaN, inf, -inf, -0.5]");
+    let json = stdout(&run(&["dump", "--json"], folder.path()));
+    let fields: Vec<Value> =
+        json.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["fields"].take()).collect();
+    for (at, names) in [&[][..], &[""], &["a, b"], &["a", "b"]].into_iter().enumerate() {
+        let expected =
+            serde_json::json!({ "small": [1, 2, 255], "names": names, "sides": ["right", 9], "at": ["0x1f"] });
+        assert_eq!(fields[at], expected);
+    }
+    let expected = serde_json::json!({ "one": "-inf", "two": "NaN", "all": ["NaN", "inf", "-inf", -0.5] });
+    assert_eq!(fields[4], expected);
+    let expected = serde_json::json!({ "name": "q\"\\\n\u{1}", "text": "s\u{fffd}", "raw": "00ab" });
+    assert_eq!(fields[5], expected);
+}
+
+/// A file of a killed process, and what `tumit info` says of it.
+fn killed(buffers: u64, names: &[&str]) -> (Value, String) {
+    let mut schema = tumit::compile_text("one.tumit", "trace one; level L { event e { n: u8 } }").0.unwrap().schema();
+    schema.sources.clear();
+    let mut file = File::with_tags(&About::new(1), &schema, |tags| append_integer(tags, tag::BUFFERS, buffers));
+    file.thread(0, 7, "main");
+    for name in names {
+        file.string(name);
+    }
+    let mut records = Records::default();
+    records.record(0, 10, &[1]);
+    file.records(0, 0, &records);
+    let folder = tempfile::tempdir().unwrap();
+    file.save(folder.path(), "a.tmt");
+    let told = (info(folder.path()), stdout(&run(&["info"], folder.path())));
+    let repaired = run(&["repair", "--force"], folder.path());
+    assert!(repaired.status.success(), "{}", stderr(&repaired));
+    // A repair brings nothing back of it.
+    assert_eq!(info(folder.path())["processes"][0]["uncounted"], told.0["processes"][0]["uncounted"]);
+    told
+}
+
+#[test]
+fn what_private_buffers_held_is_not_called_nothing() {
+    for (buffers, is_private) in [(0, true), (1, false), (2, true)] {
+        let (told, text) = killed(buffers, &[]);
+        assert_eq!(told["processes"][0]["uncounted"], is_private);
+        let words = ["not known", "is not here, and cannot be counted"];
+        assert!(words.iter().all(|word| text.contains(word) == is_private), "{text}");
+    }
+}
+
+#[test]
+fn names_that_could_not_be_kept_are_told() {
+    let said = |names: &[&str]| killed(1, names).1;
+    let (long, wide) = ("x".repeat(4096), "é".repeat(2047) + "x");
+    let text = said(&[&long, &wide, "short"]);
+    assert!(text.contains("2 names may be cut: of an interned text, 4096 bytes are kept"), "{text}");
+    assert!(!said(&[&long[..4092]]).contains("may be cut"));
+    for word in ["(too many different strings)", "(more names than the recorder keeps)"] {
+        assert!(said(&["a", word]).contains(&format!("are shown as `{word}`")));
     }
 }
 

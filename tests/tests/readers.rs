@@ -11,7 +11,7 @@ use converter::run::Run;
 use proptest::prelude::*;
 use tests::lang::c::{C99, Compiler, WARNINGS, folder, record};
 use tests::programs::{filter_rust, output, succeed, tumit, workspace};
-use tracer_format::block::{append_block, decode_block};
+use tracer_format::block::{BlockHeader, append_block, decode_block};
 use tracer_format::typed::{Address, Array, Choice, Date, Head, Name, Recorded, Text};
 use tracer_format::{BlockKind, PREAMBLE_BYTES};
 use tumit::codegen::c::{C, CReader};
@@ -118,25 +118,87 @@ fn threads_and_forks_read_alike() {
     all_agree("threads.c", 10_000);
 }
 
-/// It is one file of several processes, which C would take for one.
-#[test]
-fn a_sorted_run_is_read_by_rust_and_refused_by_c() {
-    let folder = folder();
-    let run = types_run(folder.path(), "threads.c");
-    let sorted = folder.path().join("sorted.tmt");
+/// Two processes whose threads overwrite, in one file.
+fn sorted_run(folder: &Path) -> PathBuf {
+    headers(folder, "cases/types/spec.tumit");
+    let program = compile(folder, C99, &file("cases/types/threads.c"), &["-DNO_FORK"]);
+    let settings = [("TUMIT_POLICY", "all=overwrite"), ("TUMIT_MEMORY", "512K")];
+    let runs = ["one.tmt", "two.tmt"].map(|name| record(&program, folder, name, &settings));
+    let sorted = folder.join("sorted.tmt");
     let merge = ["merge", "--clock", "none", "--causal", "off", "--sort", "-o"];
-    succeed(tumit().args(merge).arg(&sorted).arg(&run));
-    let lines = |run: &Path| {
-        let mut lines = rust_lines(run);
-        lines.sort();
-        lines.join("\n")
-    };
-    same_lines(&lines(&sorted), &lines(&run), "sorted");
-    let tool = compile(folder.path(), C99, &file("readers/tool.c"), &[]);
-    let said = output(Command::new(&tool).arg("lines").arg(&sorted));
-    assert!(!said.status.success() && said.stdout.is_empty());
-    let error = String::from_utf8_lossy(&said.stderr);
-    assert!(error.contains("sorted.tmt") && error.contains("has all processes in one file"), "{error}");
+    // It ends with 1: records are missing.
+    said_of(tumit().args(merge).arg(&sorted).args(&runs));
+    sorted
+}
+
+/// What a command prints of a run of which records are missing, which it tells elsewhere.
+fn said_of(command: &mut Command) -> String {
+    String::from_utf8(output(command).stdout).unwrap()
+}
+
+#[test]
+fn a_sorted_run_reads_alike() {
+    let folder = folder();
+    let sorted = sorted_run(folder.path());
+    let tool = compile(folder.path(), C99, &file("readers/tool.c"), &["-fsanitize=address,undefined"]);
+    let dumped = said_of(tumit().args(["dump", "--clock", "none"]).arg(&sorted));
+    same_lines(&said_of(Command::new(&tool).arg("lines").arg(&sorted)), &dumped, "by date");
+    let (c, rust) = (said_of(Command::new(&tool).arg("records").arg(&sorted)), rust_lines(&sorted));
+    same_lines(&c, &(rust.join("\n") + "\n"), "C and Rust");
+    let processes = tests::run::read(&sorted);
+    let lost: Vec<u64> = processes.iter().map(|process| process.lost.iter().map(|lost| lost.count).sum()).collect();
+    assert!(lost.len() == 2 && lost.iter().all(|count| *count > 1_000), "{lost:?}");
+    let told = rust.iter().filter(|line| line.ends_with(" records lost)")).count();
+    assert_eq!(told, processes.iter().map(|process| process.lost.len()).sum::<usize>());
+    let records = processes.iter().flat_map(|process| process.records.values()).map(Vec::len).sum::<usize>();
+    assert_eq!((rust.len(), dumped.lines().count()), (records + told, records));
+
+    // A copy is a file for each process, from both languages.
+    let (by_c, by_rust) = (folder.path().join("c.tmt"), folder.path().join("rust.tmt"));
+    succeed(Command::new(&tool).arg("copy").arg(&sorted).arg(&by_c));
+    rust_copy(&sorted, &by_rust, Order::Streams);
+    for copied in [&by_c, &by_rust] {
+        let files = tests::run::read(copied);
+        let names: Vec<_> = files.iter().map(|file| file.path.file_name().unwrap()).collect();
+        assert_eq!(names, ["sorted-0.tmt", "sorted-1.tmt"]);
+        assert!(files.iter().all(|file| file.part.is_none()), "plain files");
+        let lost: u64 = files.iter().flat_map(|file| &file.lost).map(|lost| lost.count).sum();
+        assert_eq!(lost, processes.iter().flat_map(|process| &process.lost).map(|lost| lost.count).sum::<u64>());
+        same_lines(&said_of(tumit().args(["dump", "--clock", "none"]).arg(copied)), &dumped, "a copy");
+    }
+    a_stream_that_is_nobodys_is_damage(&sorted, &tool);
+}
+
+/// Where nothing says which process a stream is of, its records are damage.
+fn a_stream_that_is_nobodys_is_damage(sorted: &Path, tool: &Path) {
+    let sorted = sorted.join("sorted.tmt");
+    let whole = rust_lines(&sorted).len();
+    let bytes = std::fs::read(&sorted).unwrap();
+    let mut blocks = Vec::new();
+    let mut at = PREAMBLE_BYTES;
+    while at < bytes.len() {
+        let header = decode_block(&bytes[at..]).unwrap().header;
+        blocks.push((header, &bytes[at..at + header.block_bytes()]));
+        at += header.block_bytes();
+    }
+    // The first stream with records loses what says whose it is.
+    let is_records = |header: &BlockHeader| header.kind == BlockKind::Records as u8;
+    let orphan = blocks.iter().find(|(header, _)| is_records(header)).unwrap().0.stream;
+    let of_orphan = blocks.iter().filter(|(header, _)| header.stream == orphan && is_records(header));
+    let hidden: usize = of_orphan.map(|(header, _)| header.block_bytes()).sum();
+    let mut out = bytes[..PREAMBLE_BYTES].to_vec();
+    for (header, block) in blocks {
+        if header.stream != orphan || is_records(&header) {
+            out.extend_from_slice(block);
+        }
+    }
+    std::fs::write(&sorted, &out).unwrap();
+    let ran = output(Command::new(tool).arg("records").arg(&sorted));
+    let (c, rust) = (String::from_utf8(ran.stdout).unwrap(), rust_lines(&sorted));
+    assert!(hidden > 0 && rust.len() < whole, "{} of {whole}", rust.len());
+    same_lines(&c, &(rust.join("\n") + "\n"), "C and Rust");
+    let errors = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert!(errors.contains(&format!("{hidden} damaged bytes")), "{hidden}: {errors}");
 }
 
 #[test]
@@ -180,10 +242,10 @@ fn a_grown_spec_reads_old_runs_in_c() {
     assert_eq!(
         said.lines().collect::<Vec<_>>(),
         [
-            r#"a  name="first" n=7 tint="green" few="[-1, 100]" | n 7 tint 0x1 more '' missing 2 few -1 many 0"#,
+            r#"a  name="first" n=7 tint="green" few=[-1, 100] | n 7 tint 0x1 more '' missing 2 few -1 many 0"#,
             "old  x=1 | unknown",
-            r#"a  name="second" n=8 tint="red" few="[-1]" | n 8 tint 0x12c more '' missing 2 few -1 many 0"#,
-            r#"a  name="" n=65535 tint="violet" few="[]" | n 65535 tint 0x10002 more '' missing 2 few 0 many 0"#,
+            r#"a  name="second" n=8 tint="red" few=[-1] | n 8 tint 0x12c more '' missing 2 few -1 many 0"#,
+            r#"a  name="" n=65535 tint="violet" few=[] | n 65535 tint 0x10002 more '' missing 2 few 0 many 0"#,
             "work.begin  task=1 k=3",
             "work.end  task=1",
             "1 unknown",
@@ -274,7 +336,7 @@ fn a_run_made_anew_is_a_run() {
         lines,
         [
             r#"texts name="north" what="héllo \"\u{301}\" �\n" data="""#,
-            r#"counted a="[]" b="[-9223372036854775808, -1]" c="[blue, red]" d="[north, south]""#,
+            r#"counted a=[] b=[-9223372036854775808, -1] c=["blue", "red"] d=["north", "south"]"#,
             "placed n=7 (there.c:12)",
         ]
     );
@@ -317,11 +379,12 @@ fn wrong_payload(bytes: &[u8], header: bool, random: &mut impl FnMut(usize) -> u
     let victim = random(blocks.len());
     for (number, (mut head, mut payload)) in blocks.into_iter().enumerate() {
         if number == victim && header {
-            match random(5) {
+            match random(6) {
                 0 => head.raw_bytes = u32::try_from(random(1 << 25)).unwrap(),
                 1 => head.codec ^= 1 + u8::try_from(random(3)).unwrap(),
                 2 => head.stream = u32::try_from(random(1 << 31)).unwrap(),
-                3 => head.first_ticks = u64::MAX - 5,
+                3 => head.stream = u32::MAX - u32::try_from(random(1 << 17)).unwrap(),
+                4 => head.first_ticks = u64::MAX - 5,
                 _ => head.kind = u8::try_from(random(12)).unwrap(),
             }
         } else if number == victim {
@@ -353,8 +416,12 @@ fn damaged_files_do_no_harm() {
         &file("readers/tool.c"),
         &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
     );
+    let another = record(&folder.path().join("drive"), folder.path(), "another.tmt", &[]);
+    let sorted = folder.path().join("sorted.tmt");
+    succeed(tumit().args(["merge", "--sort", "-o"]).arg(&sorted).args([&run, &another]));
+    let sorted = std::fs::read(sorted.join("sorted.tmt")).unwrap();
     let mut shown = BTreeMap::new();
-    for (name, bytes) in [("packed", &bytes), ("plain", &plain)] {
+    for (name, bytes) in [("packed", &bytes), ("plain", &plain), ("both", &sorted)] {
         let corrupt = folder.path().join(name);
         std::fs::create_dir(&corrupt).unwrap();
         let files = damaged(bytes, &corrupt);

@@ -13,10 +13,10 @@ use std::time::Duration;
 use crate::buffer::{CURSOR, Cursor};
 use crate::intern::{TABLES, Tables};
 use crate::live::{self, LOG, Log};
-use crate::session::{STATE, State};
 use crate::sink::{self, SINK, Sink};
+use crate::state::{STATE, State};
 use crate::sync::{self, Guard, Lock};
-use crate::{fault, thread};
+use crate::{fault, processors, thread};
 
 /// Handlers of `fork` are there before `main`: a `fork` that had begun before the first record of another thread would not
 /// know of handlers made by it, and its child would find the locks held for ever.
@@ -27,6 +27,7 @@ static AT_LOAD: extern "C" fn() = watch;
 pub(crate) extern "C" fn watch() {
     static WATCHED: AtomicBool = AtomicBool::new(false);
     if !WATCHED.swap(true, Ordering::Relaxed) {
+        processors::remember();
         // SAFETY: the handlers are functions of this library, which is never unloaded before the process ends.
         unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(in_child)) };
     }

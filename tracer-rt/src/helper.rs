@@ -5,9 +5,10 @@
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-use crate::session::{STATE, unnested};
+use crate::session::unnested;
 use crate::sink::SINK;
-use crate::{fault, live, nested, own, pool, thread};
+use crate::state::STATE;
+use crate::{fault, live, nested, own, pool, processors, thread};
 
 const PERIOD: Duration = Duration::from_secs(1);
 /// The first time sooner: a process that is killed early leaves two readings of its clocks, and so the rate of its own.
@@ -53,6 +54,7 @@ fn serve() {
 /// Its work is kept apart from records, as that of other threads in the recorder: the program's allocator may make some.
 fn run() {
     fault::spare();
+    processors::take_all();
     let mut next = Instant::now() + FIRST;
     let mut written = 0;
     thread::set_thread_name("tracer");

@@ -8,7 +8,8 @@ use tracer_format::{BlockKind, FIRST_RESERVED_ID, PROCESS_STREAM};
 use crate::buffer::{CLASS_SHIFT, CURSOR, Cursor, KEPT, RING, busy};
 use crate::live;
 use crate::policy::{self, Policy};
-use crate::session::{self, STATE};
+use crate::session;
+use crate::state::STATE;
 use crate::{handler, own, thread};
 
 /// A level of a spec. Its word is 0 when off, the provider's base id when on, and negative until the provider is known:
@@ -63,6 +64,7 @@ impl Level {
             session::write_names();
             STATE.lock().levels.apply_all();
         }
+        session::start_if_asked();
         CURSOR.with(|cursor| cursor.end_work(before));
         self.word.load(Ordering::Relaxed)
     }

@@ -24,7 +24,9 @@
 //! is counted alone, as it may have interrupted the allocator. So may an allocator, from its first call on. A handler may be left
 //! by a jump or by unwinding: the record that it interrupted is then no more. Not where it interrupted the recorder's slow path (a full slot, a new
 //! name): then what its thread records from there on is dropped and counted. What a killed process had recorded is in its *live file*, beside the other one, unless
-//! `TUMIT_BUFFERS=private`; `TUMIT_LIVE` puts it elsewhere.
+//! `TUMIT_BUFFERS=private`; `TUMIT_LIVE` puts it elsewhere. With `TUMIT_START=1` recording begins with the first event of all, even of a level that is
+//! off: `tumit level` can then switch levels on. Make children by `fork`: one that is made by `_Fork` or a raw `clone` must `exec` before it
+//! records, as its first records would go where its parent's are; it does not end its parent's trace.
 //!
 //! # How it works
 //!
@@ -60,11 +62,13 @@ mod polled;
 mod pool;
 pub mod private;
 mod process;
+mod processors;
 mod ring;
 mod session;
 mod sink;
 mod slot;
 mod span;
+mod state;
 mod stats;
 mod stream;
 mod sync;

@@ -8,7 +8,7 @@ use tracer_format::tags::tag;
 use tracer_format::{BlockKind, cause};
 
 use crate::buffer::{After, Cursor, KEPT, MAX_RECORD_BYTES, NESTED, Room, used};
-use crate::session::{STATE, State};
+use crate::state::{STATE, State};
 use crate::stream::{Entry, Stream};
 use crate::thread::{self, lose_nested};
 use crate::{clock, fault, live};

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use crate::buffer::{self, Room, Slot, used};
 use crate::level::Level;
 use crate::private::Choice;
-use crate::session::STATE;
+use crate::state::STATE;
 use crate::{Span, pool};
 
 tracer_macros::events!("std:tracer");

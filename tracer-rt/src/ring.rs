@@ -13,7 +13,8 @@ use crate::live;
 use crate::losses::{both, news_at_start};
 use crate::policy;
 use crate::pool::{self, slot_bytes};
-use crate::session::{self, State};
+use crate::session;
+use crate::state::State;
 
 /// A slot for a stream that overwrites: a free one, or the oldest of all such streams.
 pub(crate) fn take(state: &mut State, bytes: usize) -> Option<*const Slot> {

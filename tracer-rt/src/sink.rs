@@ -10,7 +10,8 @@ use tracer_format::{BlockHeader, BlockKind, PROCESS_STREAM, block, cause, preamb
 
 use crate::buffer::{LOST_BYTES, Slot};
 use crate::losses::news_at_start;
-use crate::session::{self, STATE};
+use crate::session;
+use crate::state::STATE;
 use crate::sync::{Lock, bit};
 use crate::{clock, fault, fork, pool, ring, thread};
 

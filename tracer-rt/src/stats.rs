@@ -1,8 +1,9 @@
 //! What the recorder says of itself.
 
 use crate::pool;
-use crate::session::{self, Counts, STATE};
+use crate::session::{self, Counts};
 use crate::sink::SINK;
+use crate::state::STATE;
 
 /// The recorder at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -14,7 +14,8 @@ use crate::live;
 use crate::policy;
 use crate::pool;
 use crate::ring;
-use crate::session::{self, STATE, State};
+use crate::session;
+use crate::state::{STATE, State};
 use crate::stream::Stream;
 use crate::{clock, elsewhere, fault, handler, nested, own};
 

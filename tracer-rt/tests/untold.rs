@@ -6,6 +6,7 @@
 mod untold {
     pub(crate) mod files;
     pub(crate) mod jumps;
+    pub(crate) mod process;
     pub(crate) mod threads;
 }
 #[expect(dead_code, reason = "other tests use more of the reader")]
@@ -27,6 +28,9 @@ fn child() {
         "late records" => untold::threads::late_records(),
         "closed" | "closed and removed" => untold::files::closed(&program),
         "jump" => untold::jumps::jump(),
+        "bare child" => untold::process::bare_child(),
+        "bound" => untold::process::bound(),
+        "standby" => untold::process::standby(),
         other => panic!("no program {other}"),
     }
 }
@@ -46,7 +50,7 @@ impl Place {
     pub(crate) fn output(&self, program: &str, settings: &[(&str, &str)]) -> Output {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"]);
-        for variable in ["TUMIT_LEVELS", "TUMIT_MEMORY", "TUMIT_BUFFERS", "TUMIT_LIVE", "TUMIT_FAULT"] {
+        for variable in ["TUMIT_LEVELS", "TUMIT_MEMORY", "TUMIT_BUFFERS", "TUMIT_LIVE", "TUMIT_FAULT", "TUMIT_START"] {
             command.env_remove(variable);
         }
         command.env("TUMIT_POLICY", "all=block").env("TUMIT_TRACE", self.run()).env("TUMIT_PROGRAM", program);

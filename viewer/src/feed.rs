@@ -11,6 +11,7 @@ use converter::pipeline::{ConvertError, Options, Progress, convert, convert_to_t
 use converter::report::Report;
 use converter::run::Run;
 
+use crate::live::Peek;
 use crate::open::{OpenError, OpenOptions};
 
 /// A trace that was found.
@@ -54,11 +55,13 @@ impl Input {
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Run(run) => run.name(),
-            Self::Paje(path, _) => {
-                let name = path.file_stem().or_else(|| path.file_name()).unwrap_or(path.as_os_str());
-                name.to_string_lossy().into_owned()
-            }
+            Self::Paje(path, _) => Self::find_name(path),
         }
+    }
+
+    /// The name of the trace at a path, of what kind it may be.
+    pub(crate) fn find_name(path: &Path) -> String {
+        path.file_stem().or_else(|| path.file_name()).unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
     }
 
     /// Announces the fields that a Pajé file defines, wherever it does so, and goes back to its start. Runs announce theirs
@@ -71,6 +74,13 @@ impl Input {
         }
         announce(&mut *input, sink).map_err(|source| OpenError::Read { path: path.clone(), source })?;
         input.rewind().map_err(io_error)
+    }
+
+    /// As [`Self::feed`]; and shows the beginning meanwhile, if someone wants to see it.
+    pub(crate) fn feed_shown(self, options: &OpenOptions, sink: &mut dyn Sink) -> Result<Told, OpenError> {
+        let Some(current) = &options.glimpse else { return self.feed(options, sink) };
+        let name = self.name();
+        self.feed(options, &mut Peek::new(sink, &name, current))
     }
 
     /// Sends everything; the sink is finished then.

@@ -27,8 +27,8 @@ mod variables;
 use std::fs::File;
 use std::io::{self, Seek as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use converter::paje::{PajeEvent, Sink};
 use converter::time::GlobalNanos;
@@ -43,6 +43,10 @@ use crate::sim::Simulation;
 use format::Refused;
 use image::{ImageError, READ_BYTES};
 use record::Recorder;
+use scratch::Room;
+
+/// Bytes of what is gathered that stay in memory, unless told otherwise.
+const MEMORY: usize = 32 << 20;
 
 /// Why an index at a path is not used.
 #[derive(Debug, thiserror::Error)]
@@ -98,10 +102,25 @@ impl Index {
         name: &str,
         send: impl FnOnce(&mut dyn Sink) -> io::Result<()>,
     ) -> io::Result<()> {
-        let folder = folder_of(path);
-        let mut simulation = Simulation::into_entities(name, Recorder::new(&folder, None));
+        Self::write_within(path, key, name, MEMORY, send)
+    }
+
+    /// As [`Self::write`], with about twice so many bytes of memory at most for what is gathered; the rest goes to temporary files. What
+    /// grows beyond that is what the simulation keeps: containers, names, and what is open.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub fn write_within(
+        path: &Path,
+        key: Key,
+        name: &str,
+        memory: usize,
+        send: impl FnOnce(&mut dyn Sink) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let room = Room::of(&folder_of(path), memory);
+        let mut simulation = Simulation::into_entities(name, Recorder::new(&room, None));
         send(&mut simulation)?;
-        let file = scratch::temporary(&folder)?;
+        let file = room.file()?;
         assemble::write(simulation.into_outcome(), key, file.try_clone()?)?;
         name_file(file, path, None)
     }
@@ -129,23 +148,37 @@ impl Index {
 
 /// Simulates a trace into an index at `target`, which appears when it is complete.
 pub(crate) fn build(input: Input, options: &OpenOptions, lookup: &Lookup, target: &Path) -> Result<(), OpenError> {
-    let folder = folder_of(target);
+    let room = Room::new(&folder_of(target));
     let cancel: Option<Arc<AtomicBool>> = options.cancel.clone();
-    let mut simulation = Simulation::into_entities(&input.name(), Recorder::new(&folder, cancel.clone()));
+    let mut simulation = Simulation::into_entities(&input.name(), Recorder::new(&room, cancel.clone()));
     let make = || -> Result<(), OpenError> {
         let write_error = |source| OpenError::Index { path: target.to_owned(), source };
-        let told = input.feed(options, &mut simulation)?;
+        let told = input.feed_shown(options, &mut simulation)?;
         simulation.fault(told.faults);
         simulation.remark(told.remarks);
-        let file = scratch::temporary(&folder).map_err(write_error)?;
+        let file = room.file().map_err(write_error)?;
         let copy = file.try_clone().map_err(write_error)?;
         assemble::write(simulation.into_outcome(), lookup.key, copy).map_err(write_error)?;
+        let _naming = NAMING.lock().unwrap_or_else(PoisonError::into_inner);
+        if cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+            return Err(OpenError::Cancelled);
+        }
         name_file(file, target, lookup.permissions.clone()).map_err(write_error)
     };
     make().map_err(|error| match cancel {
         Some(cancel) if cancel.load(Ordering::Relaxed) => OpenError::Cancelled,
         _ => error,
     })
+}
+
+/// Held while a file gets its name, which takes two steps.
+static NAMING: Mutex<()> = Mutex::new(());
+
+/// Cancels what is being made, before the process ends: files without a name go with it, and one that is just being named has its name
+/// when this returns.
+pub fn abandon(cancel: &AtomicBool) {
+    cancel.store(true, Ordering::Relaxed);
+    drop(NAMING.lock().unwrap_or_else(PoisonError::into_inner));
 }
 
 fn folder_of(path: &Path) -> PathBuf {

@@ -13,6 +13,7 @@ mod feed;
 pub mod filter;
 pub mod index;
 pub mod layout;
+pub mod live;
 mod open;
 pub mod query;
 pub mod rows;

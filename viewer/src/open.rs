@@ -14,6 +14,7 @@ use tumit::Spec;
 
 use crate::feed::Input;
 use crate::index::{self, Index, IndexError, Lookup, Target};
+use crate::live::Current;
 use crate::query::{Summary, TimelineSource};
 use crate::sim::Simulation;
 
@@ -39,6 +40,8 @@ pub struct OpenOptions {
     pub index: IndexChoice,
     /// When this becomes true while an index is made, [`open()`] gives up and leaves nothing behind.
     pub cancel: Option<Arc<AtomicBool>>,
+    /// Where its beginning is shown while it is read.
+    pub(crate) glimpse: Option<Current>,
 }
 
 /// Whether a trace is kept in an index, to be opened at once the next time and to need little memory.
@@ -68,6 +71,7 @@ impl Default for OpenOptions {
             memory,
             index: IndexChoice::default(),
             cancel: None,
+            glimpse: None,
         }
     }
 }
@@ -232,7 +236,7 @@ fn in_memory(
     remark: Option<String>,
 ) -> Result<Arc<dyn TimelineSource>, OpenError> {
     let mut simulation = Simulation::new(&input.name());
-    let told = input.feed(options, &mut simulation)?;
+    let told = input.feed_shown(options, &mut simulation)?;
     simulation.fault(told.faults);
     simulation.remark(told.remarks.into_iter().chain(remark));
     Ok(Arc::new(simulation.into_store()))

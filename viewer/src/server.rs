@@ -6,6 +6,7 @@ mod api;
 mod assets;
 mod guard;
 mod kept;
+mod saved;
 mod shown;
 
 use std::io;
@@ -122,7 +123,7 @@ impl Server {
     pub async fn serve(traces: Vec<Served>, port: u16) -> Result<Self, ServerError> {
         let traces: Vec<Trace> = traces.into_iter().map(Trace::new).collect();
         let Some(first) = traces.first() else { return Err(ServerError::NoTrace) };
-        let summary = first.served.source.summary();
+        let summary = first.served.source.source().summary();
         for trace in &traces {
             trace.shown("").map_err(|refusal| match refusal {
                 Refusal::Query(error) => ServerError::Query(error),
@@ -216,6 +217,7 @@ fn router(app: Arc<App>) -> Router {
         .route("/api/chain", get(api::filters::chain))
         .route("/api/filter", get(api::filters::typed))
         .route("/api/look", post(api::kept::look))
+        .route("/api/saved", post(api::kept::save_filters))
         .route("/api/notes", get(api::kept::notes).post(api::kept::keep_notes))
         .route("/api/histogram", get(api::charts::histogram))
         .route("/api/matrix", get(api::charts::matrix))
@@ -223,6 +225,7 @@ fn router(app: Arc<App>) -> Router {
         .route("/api/variables", get(api::charts::variables))
         .route("/api/source", get(api::source::source))
         .route("/api/export", get(api::export::export))
+        .route("/api/same", get(api::same::same))
         .route("/api/ping", get(api::ping))
         .route("/{*path}", get(assets::file));
     Router::new()

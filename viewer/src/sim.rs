@@ -74,7 +74,7 @@ impl Found {
 }
 
 /// A simulation under way. One that gathers is made into a [`Store`] at its end.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Simulation<E = Gather> {
     name: String,
     types: Vec<TypeInfo>,
@@ -101,7 +101,7 @@ pub struct Simulation<E = Gather> {
 }
 
 /// Point events of one type in one container.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Marks {
     place: Place,
     last: i64,

@@ -12,7 +12,10 @@ use tables::program::program;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use viewer::layout::{Layout, Options, Outline};
-use viewer::server::{Server, ServerError};
+use viewer::live::{Current, Standing};
+use viewer::query::TimelineSource;
+use viewer::server::{Served, Server, ServerError};
+use viewer::store::Store;
 
 /// A server on a free port that runs until the test ends; its port, and the path of its page.
 async fn serve() -> (u16, String) {
@@ -258,4 +261,51 @@ async fn charts_and_the_table_agree() {
     let shares = profile["types"][0]["curves"].as_array().unwrap();
     let curve = shares.iter().find(|curve| curve["value"] == row["value"]).unwrap()["shares"].as_array().unwrap();
     assert!(curve.iter().all(|share| share.as_f64().is_some_and(|share| (0.0..=1.001).contains(&share))), "{curve:?}");
+}
+
+/// Numbers of entities go lane by lane: in a newer picture of a trace they are others, and are found by what they are.
+#[tokio::test]
+async fn a_newer_picture_takes_the_place_of_the_older() {
+    let header = include_str!("header.paje");
+    let text =
+        format!("{header}0 T 0 Thread\n2 S T State\n5 w S work \"0 1 0\"\n6 0 t 0 T t\n6 0 u 0 T u\n11 1 u S w\n");
+    let paje = |more: &str| -> Arc<dyn TimelineSource> {
+        Arc::new(Store::from_paje("trace", format!("{text}{more}").as_bytes()).unwrap())
+    };
+    let current = Current::from(paje("7 3 T u\n"));
+    let served = Served { source: current.clone(), ..Served::new(paje("")) };
+    let server = Server::serve(vec![served], 0).await.unwrap();
+    let port = server.address().port();
+    let path = server.url().split_once(&format!(":{port}")).unwrap().1.to_owned();
+    tokio::spawn(server.run(None, std::future::pending()));
+    let host = format!("127.0.0.1:{port}");
+    let ask = async |what: &str| {
+        let (_, _, body) = get(port, &format!("{path}api/{what}"), &host, "").await;
+        serde_json::from_str::<serde_json::Value>(&body).unwrap_or_default()
+    };
+    let ping = ask("ping").await;
+    assert_eq!((&ping["generation"], &ping["standing"]), (&1.into(), &serde_json::Value::Null));
+    let old = ask("facts?id=s0").await;
+    assert_eq!((&old["containers"][0], &old["from"]), (&"u".into(), &1_000_000_000_u64.into()));
+    let filtered = "rows?filters=%5B%22only%20container%20u%22%5D";
+    assert_eq!(ask(filtered).await["rows"].as_array().unwrap().len(), 1);
+
+    let growing = Standing::Growing { open: 1, processes: 2 };
+    current.put(paje("6 2 v 0 T u\n11 2 t S w\n11 5 t S w\n7 6 T t\n"), growing);
+    let ping = ask("ping").await;
+    assert_eq!(ping["generation"], 2);
+    assert!(ping["standing"].as_str().unwrap().contains("1 of 2 processes"), "{ping}");
+    let summary = ask("summary").await;
+    assert_eq!((&summary["generation"], &summary["states"]), (&2.into(), &3.into()));
+    assert_eq!(ask(filtered).await["rows"].as_array().unwrap().len(), 2, "filters act on the newer one");
+    let what = |name: &str| {
+        let (types, containers) = (&old["types"], &old["containers"]);
+        let facts =
+            serde_json::json!({ "name": name, "types": types, "containers": containers, "from": 1_000_000_000 });
+        let encoded: String = facts.to_string().bytes().map(|byte| format!("%{byte:02x}")).collect();
+        format!("same?what={encoded}")
+    };
+    assert_eq!(ask(&what("work")).await["id"], "s2", "{old}");
+    assert_eq!(ask("facts?id=s2").await["from"], 1_000_000_000_u64);
+    assert_eq!(ask(&what("idle")).await["id"], serde_json::Value::Null);
 }

@@ -53,6 +53,11 @@ pub(crate) struct Fine {
 }
 
 impl Fine {
+    /// Whether final dates are the coarse ones.
+    pub(crate) fn is_identity(&self) -> bool {
+        self.bend.is_none() && self.jumps.0.is_empty()
+    }
+
     /// The final date of a coarse one that a record with this position in the stream says. It never decreases with
     /// (date, ordinal). O(log of the number of knots).
     pub(crate) fn date(&self, coarse: i64, ordinal: u64) -> i64 {

@@ -90,6 +90,12 @@ impl ClockMap {
     }
 
     pub(crate) fn global_from_ticks(&self, ticks: u64) -> i64 {
+        let nanos = self.straight(ticks);
+        self.bend.as_ref().map_or(nanos, |bend| bend.date(nanos))
+    }
+
+    /// The date of a tick before it is bent.
+    fn straight(&self, ticks: u64) -> i64 {
         // The first segment also serves all that lies before it.
         let after = self.segments[1..].partition_point(|next| next.ticks <= ticks);
         let segment = &self.segments[after];
@@ -97,7 +103,7 @@ impl ClockMap {
         if let (Some(distance), Ok(slope)) = (ticks.checked_sub(segment.ticks), u64::try_from(segment.slope)) {
             let product = (u128::from(distance) * u128::from(slope)) >> SHIFT;
             let nanos = segment.nanos.saturating_add(i128::try_from(product).unwrap_or(i128::MAX));
-            return self.dated(nanos);
+            return narrow(nanos);
         }
         let distance = i128::from(ticks) - i128::from(segment.ticks);
         let nanos = match distance.checked_mul(segment.slope) {
@@ -105,13 +111,43 @@ impl ClockMap {
             None if distance < 0 => i128::MIN,
             None => i128::MAX,
         };
-        self.dated(nanos)
+        narrow(nanos)
     }
 
-    fn dated(&self, nanos: i128) -> i64 {
-        let nanos = i64::try_from(nanos).unwrap_or(if nanos < 0 { i64::MIN } else { i64::MAX });
-        self.bend.as_ref().map_or(nanos, |bend| bend.date(nanos))
+    /// The dates of ticks that many after `first`, which never decrease. The segment is looked for where it changes only.
+    pub(crate) fn global_from_many(&self, first: u64, ticks: &[u64]) -> Vec<i64> {
+        let mut dates = Vec::with_capacity(ticks.len());
+        let mut rest = ticks;
+        while let Some(next) = rest.first() {
+            let after = self.segments[1..].partition_point(|segment| segment.ticks <= first.wrapping_add(*next));
+            let segment = &self.segments[after];
+            let end = self.segments.get(after + 1).map_or(u64::MAX, |segment| segment.ticks);
+            let plain = (first.checked_sub(segment.ticks), u64::try_from(segment.slope), i64::try_from(segment.nanos));
+            let (Some(begin), Ok(slope), Ok(nanos)) = plain else {
+                dates.push(self.straight(first.wrapping_add(*next)));
+                rest = &rest[1..];
+                continue;
+            };
+            let within = rest.partition_point(|ticks| first.wrapping_add(*ticks) < end);
+            let (these, others) = rest.split_at(if end == u64::MAX { rest.len() } else { within });
+            dates.extend(these.iter().map(|ticks| {
+                let product = (u128::from(begin.wrapping_add(*ticks)) * u128::from(slope)) >> SHIFT;
+                match i64::try_from(product) {
+                    Ok(product) => nanos.saturating_add(product),
+                    Err(_) => narrow(i128::from(nanos) + i128::try_from(product).unwrap_or(i128::MAX >> 1)),
+                }
+            }));
+            rest = others;
+        }
+        if let Some(bend) = &self.bend {
+            dates.iter_mut().for_each(|date| *date = bend.date(*date));
+        }
+        dates
     }
+}
+
+fn narrow(nanos: i128) -> i64 {
+    i64::try_from(nanos).unwrap_or(if nanos < 0 { i64::MIN } else { i64::MAX })
 }
 
 fn nominal(hz: u64) -> i128 {
@@ -151,6 +187,25 @@ mod tests {
             ticks.sort_unstable();
             let dates: Vec<i64> = ticks.iter().map(|&t| map.global_from_ticks(t)).collect();
             prop_assert!(dates.is_sorted(), "{dates:?}");
+        }
+
+        #[test]
+        fn many_dates_are_those_of_each(
+            hz in 1_000u64..5_000_000_000,
+            knots in prop::collection::vec((0u64..1 << 40, -1i64 << 40..1 << 40), 0..6),
+            first in prop_oneof![0u64..1 << 41, any::<u64>()],
+            steps in prop::collection::vec(0u64..1 << 36, 0..50),
+            bend in prop::option::of(prop::collection::vec((0i64..1 << 40, -1i64 << 20..1 << 20), 0..4)),
+        ) {
+            let mut knots: Vec<Knot> =
+                knots.into_iter().map(|(ticks, nanos)| Knot { ticks, nanos: nanos.into() }).collect();
+            knots.sort_unstable_by_key(|knot| knot.ticks);
+            let map = ClockMap::through(hz, &knots).bent(bend.map(|points| Arc::new(Bend::through(&points))));
+            let mut sum = 0;
+            let ticks: Vec<u64> = steps.iter().map(|step| { sum += step; sum }).collect();
+            prop_assume!(first.checked_add(sum).is_some());
+            let expected: Vec<i64> = ticks.iter().map(|ticks| map.global_from_ticks(first + ticks)).collect();
+            prop_assert_eq!(map.global_from_many(first, &ticks), expected);
         }
 
         #[test]

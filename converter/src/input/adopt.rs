@@ -6,11 +6,11 @@ use std::io;
 use std::path::PathBuf;
 
 use tracer_format::block::{flag, unpack};
-use tracer_format::tags::{Tags, tag};
 use tracer_format::{BlockHeader, BlockKind, Codec, FormatError, ID_LOST, RECORD_HEAD_BYTES, Records};
 
-use super::building::{Building, sites_of, strings_of};
+use super::building::Building;
 use super::live::{Entry, LiveError, Piece, Snapshot};
+use super::names::{Adding, process_id};
 use super::process::{BlockIndex, Live, LiveFault};
 use super::read_at::read_at;
 
@@ -56,50 +56,21 @@ impl Building {
         if own { Ok(()) } else { Err(LiveError::OtherProcess) }
     }
 
-    /// Names of the log that are in the file, too, only fill what is missing there.
+    /// Names that the log has and the file has not.
     fn names(&mut self, snapshot: &Snapshot, live: &mut Live) {
-        let (mut strings, mut sites) = (Vec::new(), Vec::new());
+        let mut adding = Adding::new(self, snapshot.header.process_id);
         for entry in snapshot.names() {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(why) => {
                     live.faults.push(LiveFault { bytes: 0, why });
-                    break;
+                    return;
                 }
             };
-            match entry.kind {
-                BlockKind::Process => {
-                    let fits = process_id(&entry.payload).is_none_or(|id| id == snapshot.header.process_id);
-                    if fits && (!entry.in_file || self.process.id == [0; 16]) {
-                        self.process_tags(&entry.payload);
-                    }
-                }
-                BlockKind::Stream => {
-                    let named = self.streams.get(&entry.stream).is_some_and(|s| s.tid.is_some() || !s.name.is_empty());
-                    if !entry.in_file || !named {
-                        self.stream_tags(entry.stream, &entry.payload);
-                    }
-                }
-                BlockKind::Schema => self.live_schema(&entry.payload, live),
-                BlockKind::Strings => strings.extend(strings_of(&entry.payload)),
-                BlockKind::Sites => sites.extend(sites_of(&entry.payload)),
-                BlockKind::Records | BlockKind::Sync | BlockKind::Anchors | BlockKind::End => {}
+            let bytes = entry.payload.len() as u64;
+            if let Err(why) = adding.take(entry) {
+                live.faults.push(LiveFault { bytes, why: LiveError::Schema(why.to_string()) });
             }
-        }
-        // Later entries of a table win: those of the file.
-        self.strings.splice(0..0, strings);
-        self.sites.splice(0..0, sites);
-    }
-
-    fn live_schema(&mut self, payload: &[u8], live: &mut Live) {
-        let base = payload.first_chunk().map(|base| u32::from_le_bytes(*base));
-        let known = self.process.providers.iter().any(|provider| Some(u32::from(provider.base)) == base);
-        if known {
-            return;
-        }
-        if let Err(why) = self.schema(payload) {
-            let why = LiveError::Schema(why.to_string());
-            live.faults.push(LiveFault { bytes: payload.len() as u64, why });
         }
     }
 
@@ -229,10 +200,6 @@ impl Building {
             return walk;
         }
     }
-}
-
-fn process_id(tags: &[u8]) -> Option<[u8; 16]> {
-    Tags(tags).find(|(number, _)| *number == tag::PROCESS_ID).and_then(|(_, id)| id.try_into().ok())
 }
 
 /// What of a slot's payload a block of the file with its name has.

@@ -22,6 +22,8 @@ pub(super) struct Building {
     pub(super) strings: Vec<(u32, Box<str>)>,
     pub(super) sites: Vec<(u32, (Box<str>, u32))>,
     pub(super) streams: BTreeMap<u32, Stream>,
+    /// Sequence numbers of all good blocks of the file but those of records.
+    numbers: Vec<u64>,
     /// Stream and sequence number of blocks of records that are damaged, as their heads say.
     torn_heads: Vec<(u32, u64)>,
 }
@@ -47,7 +49,11 @@ impl Building {
     }
 
     fn block(&mut self, offset: u64, block: &Block<'_>) -> Result<(), FormatError> {
-        let Some(kind) = BlockKind::from_number(block.header.kind) else { return Ok(()) };
+        let kind = BlockKind::from_number(block.header.kind);
+        if kind != Some(BlockKind::Records) {
+            self.numbers.push(block.header.sequence);
+        }
+        let Some(kind) = kind else { return Ok(()) };
         if kind == BlockKind::Records {
             let payload_offset = offset + tracer_format::HEADER_BYTES as u64;
             let stream = self.streams.entry(block.header.stream).or_default();
@@ -80,6 +86,7 @@ impl Building {
 
     pub(super) fn process_tags(&mut self, payload: &[u8]) {
         let process = &mut self.process;
+        process.described = true;
         for (number, bytes) in Tags(payload) {
             match number {
                 tag::PROCESS_ID => process.id = bytes.try_into().unwrap_or_default(),
@@ -104,6 +111,7 @@ impl Building {
 
     pub(super) fn stream_tags(&mut self, of: u32, payload: &[u8]) {
         let stream = self.streams.entry(of).or_default();
+        stream.described = true;
         for (number, bytes) in Tags(payload) {
             match number {
                 tag::TID => stream.tid = integer(bytes),
@@ -195,6 +203,7 @@ impl Building {
     pub(super) fn finish(mut self, path: &Path, length: u64) -> Process {
         self.process.path = path.to_path_buf();
         self.process.file_bytes = length;
+        self.process.missing_blocks = gaps(self.numbers);
         self.process.strings = dense(self.strings);
         self.process.sites = dense(self.sites);
         self.process.anchors.sort_by_key(|anchor| anchor.ticks);
@@ -221,9 +230,19 @@ fn closed(number: u32, mut stream: Stream) -> Stream {
     stream
 }
 
-/// A table by id. Ids are given out densely, so that one far beyond the number of entries is not a real one.
+/// How many numbers from 0 up to the largest are not among these.
+fn gaps(mut numbers: Vec<u64>) -> u64 {
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers.last().map_or(0, |last| last.saturating_add(1).saturating_sub(numbers.len() as u64))
+}
+
+/// A table by id. Ids are given out densely, so that one far beyond the number of all is not a real one.
 fn dense<T>(entries: Vec<(u32, T)>) -> Vec<Option<T>> {
-    let limit = entries.len() * 4 + 1024;
+    let mut ids: Vec<u32> = entries.iter().map(|(id, _)| *id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let limit = ids.len() * 4 + 1024;
     let length = entries.iter().map(|(id, _)| *id as usize + 1).filter(|length| *length <= limit).max().unwrap_or(0);
     let mut table: Vec<Option<T>> = std::iter::repeat_with(|| None).take(length).collect();
     for (id, entry) in entries {

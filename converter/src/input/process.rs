@@ -70,6 +70,11 @@ pub struct Process {
     pub torn: (usize, u64),
     /// Its number in a sorted file, which holds several processes.
     pub part: Option<u32>,
+    /// Blocks of the process's own (names, specs, threads, clocks), not of records, whose sequence numbers no block of the file has. Of a
+    /// sorted file they are counted with its first process, as nobody knows whose they were.
+    pub missing_blocks: u64,
+    /// A process block says which process it is.
+    pub described: bool,
     /// What a repair of the file left out or filled in.
     pub repaired: Option<Repaired>,
     /// The live file beside its file that a process left although it ended in order.
@@ -136,6 +141,8 @@ pub struct Stream {
     pub name: String,
     /// It holds the records of signal handlers.
     pub signal: bool,
+    /// A stream block says which thread it is of.
+    pub described: bool,
     /// Its blocks of records, by sequence number.
     pub blocks: Vec<BlockIndex>,
     /// Records that the recorder dropped.
@@ -330,6 +337,21 @@ impl Process {
     #[must_use]
     pub fn damaged_bytes(&self) -> u64 {
         self.damage.iter().map(|damage| damage.bytes).sum()
+    }
+
+    /// Records that the process said at its end it had written, and that are in no good block of the file.
+    #[must_use]
+    pub fn missing_records(&self) -> u64 {
+        let there = self.streams.iter().fold(0, |sum: u64, stream| sum.saturating_add(stream.records()));
+        self.totals.map_or(0, |(written, _)| written.saturating_sub(there))
+    }
+
+    /// Whether it kept records in private memory and did not end in order: what was there is not in its file, and nobody can
+    /// count it.
+    #[must_use]
+    pub fn has_lost_buffers(&self) -> bool {
+        let unended = !self.ended || self.repaired.is_some_and(|repaired| repaired.unended);
+        unended && matches!(self.buffers, Some(0 | 2))
     }
 
     /// Records that the recorder dropped: as the streams say, or the process at its end.

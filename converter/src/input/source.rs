@@ -4,9 +4,10 @@ use std::fs::File;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use tracer_format::block::{flag, unpack};
+use tracer_format::block::{columns, flag, unpack};
+use tracer_format::columns::Columns;
 use tracer_format::record::Lost;
-use tracer_format::{FormatError, ID_LOST, RECORD_HEAD_BYTES, Records, cause};
+use tracer_format::{Codec, FormatError, ID_LOST, RECORD_HEAD_BYTES, Records, cause};
 
 use super::ReadError;
 use super::process::{BlockIndex, Damage, Extent, Process, Stream};
@@ -48,6 +49,17 @@ pub(crate) struct Place {
     pub(crate) ordinal: u64,
     start: u32,
     length: u32,
+}
+
+/// Where a block is in its stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BlockPlace {
+    /// Its number, from 1.
+    pub(crate) number: usize,
+    pub(crate) first_ticks: u64,
+    pub(crate) last_ticks: u64,
+    /// Position of its first record in the stream.
+    pub(crate) first_ordinal: u64,
 }
 
 /// Reads a stream; holds one unpacked block.
@@ -98,6 +110,11 @@ impl<'r> StreamReader<'r> {
             gap: None,
             told_end: false,
         }
+    }
+
+    /// Whose records these are.
+    pub(crate) const fn process(&self) -> &'r Process {
+        self.process
     }
 
     /// Records that `lost` records stood for so far.
@@ -173,6 +190,47 @@ impl<'r> StreamReader<'r> {
     #[must_use]
     pub const fn blocks_read(&self) -> usize {
         self.next_block
+    }
+
+    /// Whether the next record is the first of a block, and nothing is known to be missing in front of it.
+    pub(crate) fn is_between_blocks(&self) -> bool {
+        self.at >= self.payload.len() && self.gap.is_none()
+    }
+
+    /// The whole next block by columns, as far as they are `wanted`, and where it is. `None` when its records have to be read one by
+    /// one: something is missing in front of it, it is packed otherwise or damaged, it has records that tell of losses or of varying
+    /// size, or its first date is not one that `is_due`.
+    pub(crate) fn next_columns(
+        &mut self,
+        wanted: impl FnMut(u16, usize) -> bool,
+        is_due: impl Fn(u64) -> bool,
+    ) -> Result<Option<(Columns, BlockPlace)>, ReadError> {
+        let Some(block) = self.stream.blocks.get(self.next_block).filter(|_| self.is_between_blocks()) else {
+            return Ok(None);
+        };
+        let before = self.next_block.checked_sub(1).map(|before| &self.stream.blocks[before]);
+        let is_packed = block.header.codec == Codec::Columns as u8;
+        if !is_packed || is_gap(before, block) || !is_due(block.header.first_ticks) {
+            return Ok(None);
+        }
+        let filled = self.process.read_stored(&self.file, block, &mut self.stored)?;
+        let stored = &self.stored[..filled];
+        let is_plain = |(id, size): (u16, usize)| match self.extents.get(usize::from(id)) {
+            Some(Extent::Fixed(bytes) | Extent::Located(bytes)) => size == RECORD_HEAD_BYTES + *bytes as usize,
+            _ => false,
+        };
+        if !Columns::sizes(stored).is_some_and(|sizes| sizes.into_iter().all(is_plain)) {
+            return Ok(None);
+        }
+        let first_ticks = block.header.first_ticks;
+        let Some(columns) = columns(&block.header, stored, wanted) else { return Ok(None) };
+        let Some(last_ticks) = first_ticks.checked_add(columns.length()) else { return Ok(None) };
+        let place = BlockPlace { number: self.next_block + 1, first_ticks, last_ticks, first_ordinal: self.ordinal };
+        self.payload = Rc::default();
+        (self.at, self.ticks, self.in_block) = (0, last_ticks, block.header.records);
+        self.next_block += 1;
+        self.ordinal += columns.records() as u64;
+        Ok(Some((columns, place)))
     }
 
     /// The next record's place in the current block.
@@ -302,7 +360,7 @@ impl<'r> StreamReader<'r> {
 
 /// Whether blocks are missing between these, the first of which is `None` at the beginning of a stream. Behind a block of the
 /// live file the recorder may leave out a number; blocks that it overwrote are told by a record.
-fn is_gap(before: Option<&BlockIndex>, block: &BlockIndex) -> bool {
+pub(crate) fn is_gap(before: Option<&BlockIndex>, block: &BlockIndex) -> bool {
     let expected = before.map_or(0, |before| before.header.sequence.saturating_add(1));
     let explained = before.is_some_and(|before| before.live) || block.header.flags & flag::OVERWRITTEN != 0;
     !explained && block.header.sequence > expected

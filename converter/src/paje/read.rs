@@ -153,7 +153,7 @@ impl<R: Read> Reader<R> {
     /// Takes the next line; `false` when there is none.
     ///
     /// # Errors
-    /// As [`read`].
+    /// As [`read`]. When the input fails because it has nothing yet, as one that is still written may, the next call goes on from there.
     pub fn next(&mut self, sink: &mut dyn Sink) -> Result<bool, ReadError> {
         match self.lines.advance() {
             Err(source) => return Err(ReadError::Input { line: self.number() + 1, source }),
@@ -179,6 +179,11 @@ impl<R: Read> Reader<R> {
             }
         }
         Ok(true)
+    }
+
+    /// Where the lines come from.
+    pub fn input(&self) -> &R {
+        self.lines.input()
     }
 
     /// The number of the line that was taken last, from 1.

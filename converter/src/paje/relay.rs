@@ -70,10 +70,16 @@ impl Sender {
         self.full.send(full).map_err(|_unsent| io::ErrorKind::BrokenPipe.into())
     }
 
+    #[inline]
     fn take(&mut self, event: Packed) -> io::Result<()> {
         self.batch.events.push(event);
         let is_full = self.batch.events.len() >= BATCH_EVENTS || self.batch.text.len() >= BATCH_BYTES;
         if is_full { self.pass_on() } else { Ok(()) }
+    }
+
+    fn take_rest(&mut self, rest: Rest) -> io::Result<()> {
+        let event = self.batch.rest(rest);
+        self.take(event)
     }
 }
 
@@ -85,17 +91,18 @@ impl Sink for Sender {
 
     fn name_key(&mut self, key: KeyId, text: &str) -> io::Result<()> {
         let text = self.batch.text(text);
-        self.take(Packed::NameKey { key, text })
+        self.take_rest(Rest::NameKey { key, text })
     }
 
     fn announce(&mut self, shape: &Shape<'_>) -> io::Result<()> {
         let fields = shape.fields.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect();
         let (operation, source) = (shape.operation, shape.source);
-        self.take(Packed::Announce(Box::new(Announced { operation, fields, source })))
+        self.take_rest(Rest::Announce(Box::new(Announced { operation, fields, source })))
     }
 
     fn finish(&mut self, end: GlobalNanos) -> io::Result<()> {
-        self.batch.events.push(Packed::Finish(end));
+        let event = self.batch.rest(Rest::Finish(end));
+        self.batch.events.push(event);
         self.pass_on()
     }
 }
@@ -104,6 +111,7 @@ impl Sink for Sender {
 #[derive(Debug, Default)]
 struct Batch {
     events: Vec<Packed>,
+    rest: Vec<Rest>,
     text: String,
     fields: Vec<Field>,
     /// Where in `text` the last file name is: it is that of most.
@@ -157,9 +165,38 @@ struct Announced {
     source: bool,
 }
 
-/// A [`PajeEvent`], or another call of a sink, with ranges for what is borrowed.
-#[derive(Debug)]
+/// What nearly all operations are, in 32 bytes.
+#[derive(Clone, Copy, Debug)]
 enum Packed {
+    /// Of a state or a point event, without extra fields and source position.
+    Plain {
+        what: Plain,
+        container: ContainerId,
+        time: GlobalNanos,
+        ty: TypeId,
+        value: ValueId,
+    },
+    Variable {
+        op: VariableOp,
+        container: ContainerId,
+        time: GlobalNanos,
+        ty: TypeId,
+        value: f64,
+    },
+    /// Another, at this place among the rest.
+    Rest(u32),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Plain {
+    Valued(Valued),
+    Pop,
+    Reset,
+}
+
+/// Any other [`PajeEvent`], or another call of a sink, with ranges for what is borrowed.
+#[derive(Debug)]
+enum Rest {
     DefineType {
         ty: TypeId,
         kind: TypeKind,
@@ -190,23 +227,6 @@ enum Packed {
         main: Main,
         extra: Fields,
         source: Position,
-    },
-    PopState {
-        time: GlobalNanos,
-        container: ContainerId,
-        ty: TypeId,
-    },
-    ResetState {
-        time: GlobalNanos,
-        container: ContainerId,
-        ty: TypeId,
-    },
-    Variable {
-        time: GlobalNanos,
-        container: ContainerId,
-        ty: TypeId,
-        op: VariableOp,
-        value: f64,
     },
     Link {
         is_start: bool,
@@ -243,6 +263,7 @@ struct Main {
 impl Batch {
     fn clear(&mut self) {
         self.events.clear();
+        self.rest.clear();
         self.text.clear();
         self.fields.clear();
         self.file = Text::default();
@@ -286,46 +307,63 @@ impl Batch {
 
     #[inline]
     fn valued(&mut self, what: Valued, main: Main, extra: &[Extra<'_>], source: Option<Source<'_>>) -> Packed {
-        Packed::Valued { what, main, extra: self.fields(extra), source: self.position(source) }
+        if extra.is_empty() && source.is_none() {
+            let Main { time, container, ty, value } = main;
+            return Packed::Plain { what: Plain::Valued(what), container, time, ty, value };
+        }
+        let rest = Rest::Valued { what, main, extra: self.fields(extra), source: self.position(source) };
+        self.rest(rest)
+    }
+
+    fn rest(&mut self, rest: Rest) -> Packed {
+        self.rest.push(rest);
+        Packed::Rest(short(self.rest.len() - 1))
     }
 
     #[inline]
     fn pack(&mut self, event: &PajeEvent<'_>) -> Packed {
+        const NONE: ValueId = ValueId(0);
         match *event {
-            PajeEvent::DefineType { ty, kind, parent, name, color } => {
-                Packed::DefineType { ty, kind, parent, name: self.text(name), color }
+            PajeEvent::PushState { time, container, ty, value, extra, source } => {
+                self.valued(Valued::Push, Main { time, container, ty, value }, extra, source)
             }
-            PajeEvent::DefineValue { value, ty, name, color } => {
-                Packed::DefineValue { value, ty, name: self.text(name), color }
+            PajeEvent::PopState { time, container, ty } => {
+                Packed::Plain { what: Plain::Pop, container, time, ty, value: NONE }
             }
-            PajeEvent::CreateContainer { time, container, ty, parent, name, extra } => {
-                let (name, extra) = (self.text(name), self.fields(extra));
-                Packed::CreateContainer { time, container, ty, parent, name, extra }
-            }
-            PajeEvent::DestroyContainer { time, container } => Packed::DestroyContainer { time, container },
             PajeEvent::SetState { time, container, ty, value, extra, source } => {
                 self.valued(Valued::Set, Main { time, container, ty, value }, extra, source)
             }
-            PajeEvent::PushState { time, container, ty, value, extra, source } => {
-                self.valued(Valued::Push, Main { time, container, ty, value }, extra, source)
+            PajeEvent::ResetState { time, container, ty } => {
+                Packed::Plain { what: Plain::Reset, container, time, ty, value: NONE }
+            }
+            PajeEvent::Variable { time, container, ty, op, value } => {
+                Packed::Variable { op, container, time, ty, value }
             }
             PajeEvent::NewEvent { time, container, ty, value, extra, source } => {
                 self.valued(Valued::Event, Main { time, container, ty, value }, extra, source)
             }
-            PajeEvent::PopState { time, container, ty } => Packed::PopState { time, container, ty },
-            PajeEvent::ResetState { time, container, ty } => Packed::ResetState { time, container, ty },
-            PajeEvent::Variable { time, container, ty, op, value } => {
-                Packed::Variable { time, container, ty, op, value }
+            PajeEvent::DefineType { ty, kind, parent, name, color } => {
+                let name = self.text(name);
+                self.rest(Rest::DefineType { ty, kind, parent, name, color })
             }
+            PajeEvent::DefineValue { value, ty, name, color } => {
+                let name = self.text(name);
+                self.rest(Rest::DefineValue { value, ty, name, color })
+            }
+            PajeEvent::CreateContainer { time, container, ty, parent, name, extra } => {
+                let (name, extra) = (self.text(name), self.fields(extra));
+                self.rest(Rest::CreateContainer { time, container, ty, parent, name, extra })
+            }
+            PajeEvent::DestroyContainer { time, container } => self.rest(Rest::DestroyContainer { time, container }),
             PajeEvent::StartLink { time, container, ty, value, start: end, key, extra, source } => {
                 let main = Main { time, container, ty, value };
                 let (extra, source) = (self.fields(extra), self.position(source));
-                Packed::Link { is_start: true, main, end, key, extra, source }
+                self.rest(Rest::Link { is_start: true, main, end, key, extra, source })
             }
             PajeEvent::EndLink { time, container, ty, value, end, key, extra, source } => {
                 let main = Main { time, container, ty, value };
                 let (extra, source) = (self.fields(extra), self.position(source));
-                Packed::Link { is_start: false, main, end, key, extra, source }
+                self.rest(Rest::Link { is_start: false, main, end, key, extra, source })
             }
         }
     }
@@ -333,57 +371,59 @@ impl Batch {
     /// Sends everything to a sink.
     fn send(&self, sink: &mut dyn Sink) -> io::Result<()> {
         for event in &self.events {
-            match event {
-                Packed::NameKey { key, text } => sink.name_key(*key, self.at(*text))?,
-                Packed::Announce(shape) => announce(shape, sink)?,
-                Packed::Finish(end) => sink.finish(*end)?,
-                event => {
-                    let mut fields = Extras::new();
-                    if let Some(event) = self.unpack(event, &mut fields) {
-                        sink.event(&event)?;
-                    }
+            match *event {
+                Packed::Plain { what, container, time, ty, value } => {
+                    let (extra, source) = (&[][..], None);
+                    sink.event(&match what {
+                        Plain::Valued(what) => what.event(Main { time, container, ty, value }, extra, source),
+                        Plain::Pop => PajeEvent::PopState { time, container, ty },
+                        Plain::Reset => PajeEvent::ResetState { time, container, ty },
+                    })?;
                 }
+                Packed::Variable { op, container, time, ty, value } => {
+                    sink.event(&PajeEvent::Variable { time, container, ty, op, value })?;
+                }
+                Packed::Rest(at) => match &self.rest[at as usize] {
+                    Rest::NameKey { key, text } => sink.name_key(*key, self.at(*text))?,
+                    Rest::Announce(shape) => announce(shape, sink)?,
+                    Rest::Finish(end) => sink.finish(*end)?,
+                    rest => {
+                        let mut fields = Extras::new();
+                        if let Some(event) = self.unpack(rest, &mut fields) {
+                            sink.event(&event)?;
+                        }
+                    }
+                },
             }
         }
         Ok(())
     }
 
     /// The operation again; `None` for other calls of a sink. `room` is empty.
-    #[inline]
-    fn unpack<'r, 'a: 'r>(&'a self, packed: &Packed, room: &'r mut Extras<'a>) -> Option<PajeEvent<'r>> {
-        Some(match *packed {
-            Packed::DefineType { ty, kind, parent, name, color } => {
+    fn unpack<'r, 'a: 'r>(&'a self, rest: &Rest, room: &'r mut Extras<'a>) -> Option<PajeEvent<'r>> {
+        Some(match *rest {
+            Rest::DefineType { ty, kind, parent, name, color } => {
                 PajeEvent::DefineType { ty, kind, parent, name: self.at(name), color }
             }
-            Packed::DefineValue { value, ty, name, color } => {
+            Rest::DefineValue { value, ty, name, color } => {
                 PajeEvent::DefineValue { value, ty, name: self.at(name), color }
             }
-            Packed::CreateContainer { time, container, ty, parent, name, extra } => {
+            Rest::CreateContainer { time, container, ty, parent, name, extra } => {
                 let (name, extra) = (self.at(name), self.extra(extra, room));
                 PajeEvent::CreateContainer { time, container, ty, parent, name, extra }
             }
-            Packed::DestroyContainer { time, container } => PajeEvent::DestroyContainer { time, container },
-            Packed::Valued { what, main: Main { time, container, ty, value }, extra, source } => {
-                let (extra, source) = (self.extra(extra, room), self.source(source));
-                match what {
-                    Valued::Set => PajeEvent::SetState { time, container, ty, value, extra, source },
-                    Valued::Push => PajeEvent::PushState { time, container, ty, value, extra, source },
-                    Valued::Event => PajeEvent::NewEvent { time, container, ty, value, extra, source },
-                }
+            Rest::DestroyContainer { time, container } => PajeEvent::DestroyContainer { time, container },
+            Rest::Valued { what, main, extra, source } => {
+                what.event(main, self.extra(extra, room), self.source(source))
             }
-            Packed::PopState { time, container, ty } => PajeEvent::PopState { time, container, ty },
-            Packed::ResetState { time, container, ty } => PajeEvent::ResetState { time, container, ty },
-            Packed::Variable { time, container, ty, op, value } => {
-                PajeEvent::Variable { time, container, ty, op, value }
-            }
-            Packed::Link { is_start, main: Main { time, container, ty, value }, end, key, extra, source } => {
+            Rest::Link { is_start, main: Main { time, container, ty, value }, end, key, extra, source } => {
                 let (extra, source) = (self.extra(extra, room), self.source(source));
                 match is_start {
                     true => PajeEvent::StartLink { time, container, ty, value, start: end, key, extra, source },
                     false => PajeEvent::EndLink { time, container, ty, value, end, key, extra, source },
                 }
             }
-            Packed::NameKey { .. } | Packed::Announce(_) | Packed::Finish(_) => return None,
+            Rest::NameKey { .. } | Rest::Announce(_) | Rest::Finish(_) => return None,
         })
     }
 
@@ -410,6 +450,18 @@ impl Batch {
             Extra { name: self.at(field.name), value }
         }));
         room
+    }
+}
+
+impl Valued {
+    #[inline]
+    fn event<'a>(self, main: Main, extra: &'a [Extra<'a>], source: Option<Source<'a>>) -> PajeEvent<'a> {
+        let Main { time, container, ty, value } = main;
+        match self {
+            Self::Set => PajeEvent::SetState { time, container, ty, value, extra, source },
+            Self::Push => PajeEvent::PushState { time, container, ty, value, extra, source },
+            Self::Event => PajeEvent::NewEvent { time, container, ty, value, extra, source },
+        }
     }
 }
 

@@ -1,17 +1,19 @@
 //! From a [`Spec`] to the programs of its record types and their part of the [`Model`].
 
-use std::collections::BTreeMap;
+mod tree;
+
 use std::sync::Arc;
 
 use tracer_format::Schema;
-use tracer_format::schema::{EnumInfo, Field};
+use tracer_format::schema::{EnumInfo, Field, FieldType};
 use tumit::Spec;
-use tumit::spec::{self, Expr, Function, Instance, Nature, Piece, ValueExpr, VariableOp, Verb};
+use tumit::spec::{self, Expr, Function, Instance, Piece, ValueExpr, VariableOp, Verb};
 
-use super::eval::{Code, FieldRead, TextPiece};
-use super::model::{ContainerModel, LinkModel, LinkVariant, Model};
-use super::value::{KeyPart, Sym, Symbols, Val};
-use crate::paje::{self, Color, TypeId, TypeKind, ValueId};
+use super::eval::{Code, FieldRead, Names, TextPiece};
+use super::model::Model;
+use super::value::{Sym, Symbols, Val};
+use crate::paje::{self, TypeId, ValueId};
+use tree::{Entity, Tree, add_tree};
 
 /// What a record type does.
 #[derive(Clone, Debug)]
@@ -22,14 +24,16 @@ pub(crate) struct Program {
     pub(crate) level: Sym,
     pub(crate) fields: Vec<Field>,
     /// Names of the values of the schema's enums, by number.
-    pub(crate) enums: Arc<[BTreeMap<u16, Sym>]>,
+    pub(crate) enums: Arc<[Names]>,
     pub(crate) arrows: Vec<Arrow>,
     /// Its records hold their source position.
     pub(crate) located: bool,
     /// Some arrow has a date of its own.
     pub(crate) dated: bool,
-    /// Some arrow is of interest to the first pass.
+    /// The first pass has to see the records, for some arrow.
     pub(crate) surveyed: bool,
+    /// Arrows whose values are those of a part of the records: the first pass has to know which occur, not where.
+    pub(crate) columns: Vec<(u16, usize)>,
 }
 
 /// One arrow of a rule.
@@ -126,7 +130,11 @@ pub(crate) enum LinkValue {
 /// A container: for each type from the root, the keys of its own.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
+    /// A number of its own among the targets of all programs, from 0.
+    pub(crate) number: usize,
     pub(crate) steps: Vec<(usize, Vec<Code>)>,
+    /// The keys of all steps, one after the other.
+    pub(crate) keys: Vec<Code>,
     /// Where there is none, the arrow is left out.
     pub(crate) existing: bool,
 }
@@ -152,8 +160,8 @@ pub(crate) fn compile_spec(
     remarks: &mut Vec<String>,
 ) -> Vec<Option<Program>> {
     let tree = if output.is_some() { Tree::default() } else { add_tree(spec, model, symbols) };
-    let mut names = |e: &EnumInfo| e.values.iter().map(|value| (value.number, symbols.intern(&value.name))).collect();
-    let enums: Arc<[BTreeMap<u16, Sym>]> = schema.enums.iter().map(&mut names).collect();
+    let mut names = |e: &EnumInfo| Names::of(e.values.iter().map(|value| (value.number, symbols.intern(&value.name))));
+    let enums: Arc<[Names]> = schema.enums.iter().map(&mut names).collect();
     let mut programs = Vec::new();
     for layout in &schema.records {
         let Some(record) = spec.records.iter().position(|record| record.layout.name == layout.name) else {
@@ -192,7 +200,8 @@ pub(crate) fn compile_spec(
             enums: enums.clone(),
             located: layout.located,
             dated: arrows.iter().any(|arrow| arrow.at.is_some()),
-            surveyed: arrows.iter().any(Arrow::is_surveyed),
+            surveyed: arrows.iter().any(|arrow| arrow.is_surveyed() && arrow.plain_value().is_none()),
+            columns: columns(&arrows, layout.located),
             arrows,
         }));
     }
@@ -215,7 +224,35 @@ impl Op {
     }
 }
 
+impl Program {
+    /// The first pass has to look at its records, or at parts of them.
+    pub(crate) fn is_surveyed(&self) -> bool {
+        self.surveyed || !self.columns.is_empty()
+    }
+}
+
+/// The arrows whose values are those of a part of the records, and the position of the part.
+fn columns(arrows: &[Arrow], located: bool) -> Vec<(u16, usize)> {
+    let part = |(number, arrow): (usize, &Arrow)| {
+        let (_, read) = arrow.plain_value()?;
+        // The source position is a part as well.
+        Some((u16::try_from(number).ok()?, read.index + usize::from(located)))
+    };
+    arrows.iter().enumerate().filter_map(part).collect()
+}
+
 impl Arrow {
+    /// The type and the field of its value, when that is computed from one field alone, whatever else there is in the record.
+    pub(crate) fn plain_value(&self) -> Option<(TypeId, &FieldRead)> {
+        let (Op::SetState { ty, value, .. } | Op::PushState { ty, value, .. } | Op::Mark { ty, value, .. }) = &self.op
+        else {
+            return None;
+        };
+        let ValueCode::Computed(Code::Field(read)) = value else { return None };
+        let is_plain = self.at.is_none() && self.when.is_none() && read.place.is_some();
+        (is_plain && matches!(read.ty, FieldType::One(_))).then_some((*ty, read))
+    }
+
     /// The first pass has to look at it: it may be left out, names a container, computes a value or has a date of its own.
     fn is_surveyed(&self) -> bool {
         self.at.is_some()
@@ -228,124 +265,6 @@ impl Arrow {
                 _ => false,
             }
     }
-}
-
-/// Where the types of one spec are in the model.
-#[derive(Debug, Default)]
-struct Tree {
-    /// Types of other specs of the run, which come first.
-    of_others: usize,
-    containers: Vec<usize>,
-    entities: Vec<Entity>,
-}
-
-#[derive(Debug)]
-enum Entity {
-    State { slot: usize, ty: TypeId, values: Vec<ValueId> },
-    Event { ty: TypeId, values: Vec<ValueId> },
-    Variable { ty: TypeId },
-    Link { link: usize },
-}
-
-/// Adds the types of a spec. What another spec of the run has in just that way is shared: processes and threads without rules, most of all.
-fn add_tree(spec: &Spec, model: &mut Model, symbols: &mut Symbols) -> Tree {
-    let mut tree = Tree { of_others: model.types(), ..Tree::default() };
-    let containers_of_others = model.containers.len();
-    for container in &spec.containers {
-        let parent = container.parent.map(|parent| tree.containers[parent.index()]);
-        let shared = model.containers.iter().take(containers_of_others).position(|known| {
-            (known.parent, &known.name, &known.keys) == (parent, &container.name, &container.keys)
-                && known.pattern == container.pattern.0
-        });
-        if let Some(shared) = shared {
-            tree.containers.push(shared);
-            continue;
-        }
-        let parent_type = parent.map_or(TypeId::ROOT, |parent| model.containers[parent].ty);
-        let ty = model.add_type(TypeKind::Container, parent_type, &container.name, None);
-        let single = container.keys.is_empty() && parent.is_none_or(|parent| model.containers[parent].single);
-        tree.containers.push(model.containers.len());
-        model.containers.push(ContainerModel {
-            ty,
-            parent,
-            name: container.name.clone(),
-            keys: container.keys.clone(),
-            pattern: container.pattern.0.clone(),
-            states: Vec::new(),
-            counters: Vec::new(),
-            single,
-        });
-    }
-    for entity in &spec.entities {
-        let entity = add_entity(entity, &tree, model, symbols);
-        tree.entities.push(entity);
-    }
-    for action in spec.rules.iter().flatten() {
-        if let Verb::Variable { op: VariableOp::Add | VariableOp::Subtract, ty, .. } = &action.verb
-            && let Entity::Variable { ty: paje } = tree.entities[ty.index()]
-        {
-            let holder = tree.containers[spec.entities[ty.index()].container.index()];
-            let counters = &mut model.containers[holder].counters;
-            if !counters.contains(&paje) {
-                counters.push(paje);
-            }
-        }
-    }
-    tree
-}
-
-fn add_entity(entity: &spec::EntityType, tree: &Tree, model: &mut Model, symbols: &mut Symbols) -> Entity {
-    let holder = tree.containers[entity.container.index()];
-    let parent = model.containers[holder].ty;
-    let color = entity.color.map(color_of);
-    let simple = |kind, model: &mut Model, symbols: &mut Symbols| {
-        let shared = model.shared_type(tree.of_others, kind, parent, &entity.label);
-        let ty = shared.unwrap_or_else(|| model.add_type(kind, parent, &entity.label, color));
-        (ty, add_values(entity, ty, model, symbols))
-    };
-    match &entity.nature {
-        Nature::State => {
-            let (ty, values) = simple(TypeKind::State, model, symbols);
-            let states = &mut model.containers[holder].states;
-            let slot = states.iter().position(|known| *known == ty).unwrap_or_else(|| {
-                states.push(ty);
-                states.len() - 1
-            });
-            Entity::State { slot, ty, values }
-        }
-        Nature::Event => {
-            let (ty, values) = simple(TypeKind::Event, model, symbols);
-            Entity::Event { ty, values }
-        }
-        Nature::Variable => Entity::Variable { ty: simple(TypeKind::Variable, model, symbols).0 },
-        Nature::Link { from, to } => {
-            let mut variants = Vec::new();
-            for (from, to) in from.iter().flat_map(|from| to.iter().map(move |to| (from, to))) {
-                let (from, to) = (tree.containers[from.index()], tree.containers[to.index()]);
-                let kind = TypeKind::Link { start: model.containers[from].ty, end: model.containers[to].ty };
-                let (ty, mut values) = simple(kind, model, symbols);
-                let name = KeyPart::Sym(symbols.intern(&entity.label));
-                let default = model.value(ty, name).unwrap_or_else(|| model.add_value(ty, name, &entity.label, color));
-                values.push(default);
-                variants.push(LinkVariant { from, to, ty, values });
-            }
-            model.links.push(LinkModel { holder, variants, is_partial: entity.is_partial });
-            Entity::Link { link: model.links.len() - 1 }
-        }
-    }
-}
-
-fn add_values(entity: &spec::EntityType, ty: TypeId, model: &mut Model, symbols: &mut Symbols) -> Vec<ValueId> {
-    let add = |value: &spec::Value| {
-        let name = KeyPart::Sym(symbols.intern(&value.name));
-        let color = value.color.or(entity.color).map(color_of);
-        model.value(ty, name).unwrap_or_else(|| model.add_value(ty, name, &value.label, color))
-    };
-    entity.values.iter().map(add).collect()
-}
-
-fn color_of(color: spec::Color) -> Color {
-    Color { red: color.red, green: color.green, blue: color.blue }
 }
 
 /// The name of a field that a rule asks for and the run does not have.
@@ -476,7 +395,8 @@ impl Compiler<'_> {
             let own = keys.by_ref().take(count).map(|key| self.code(key)).collect::<Result<_, _>>()?;
             steps.push((container, own));
         }
-        Ok(Target { steps, existing: instance.existing })
+        let keys = steps.iter().flat_map(|(_, keys): &(usize, Vec<Code>)| keys.clone()).collect();
+        Ok(Target { number: self.model.next_target(), steps, keys, existing: instance.existing })
     }
 
     fn option(&mut self, expr: Option<&Expr>) -> Result<Option<Code>, Missing> {

@@ -14,7 +14,7 @@ mod call;
 
 use super::compile::Program;
 use super::format;
-use super::value::{Sym, Symbols, Val, append_seconds};
+use super::value::{KeyPart, Sym, Symbols, Val, append_seconds};
 use crate::clock::{ClockMap, Fine};
 
 /// An expression in which names have become numbers.
@@ -37,6 +37,42 @@ pub(crate) enum Code {
 pub(crate) enum TextPiece {
     Text(String),
     Hole(Code, Format),
+}
+
+/// The names of the values of an enum, by number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    /// Those of small numbers.
+    first: Vec<Option<Sym>>,
+    others: BTreeMap<u16, Sym>,
+}
+
+/// Numbers below are small.
+const FIRST: u16 = 256;
+
+impl Names {
+    /// Of these numbers, of which the last counts.
+    pub(crate) fn of(names: impl Iterator<Item = (u16, Sym)>) -> Self {
+        let (mut first, mut others) = (Vec::new(), BTreeMap::new());
+        for (number, name) in names {
+            if number >= FIRST {
+                others.insert(number, name);
+                continue;
+            }
+            let at = usize::from(number);
+            first.resize(first.len().max(at + 1), None);
+            first[at] = Some(name);
+        }
+        Self { first, others }
+    }
+
+    #[inline]
+    fn get(&self, number: u16) -> Option<Sym> {
+        match self.first.get(usize::from(number)) {
+            Some(name) => *name,
+            None => self.others.get(&number).copied(),
+        }
+    }
 }
 
 /// How a field is found: at a constant place when all before it have constant sizes.
@@ -70,6 +106,8 @@ pub(crate) struct Facts {
 /// What the records of one stream have in common.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StreamFacts {
+    /// Its number in the run.
+    pub(crate) number: usize,
     pub(crate) process: usize,
     pub(crate) pid: u64,
     pub(crate) tid: u64,
@@ -138,6 +176,40 @@ impl Scope<'_> {
         }
     }
 
+    /// The value of an expression as a key.
+    #[inline]
+    pub(crate) fn key(&self, code: &Code, scratch: &mut String, symbols: &mut Symbols) -> KeyPart {
+        if let Code::Field(FieldRead { ty: FieldType::One(scalar), place: Some((start, _)), .. }) = code
+            && let Some(key) = self.plain_key(*scalar, *start)
+        {
+            return key;
+        }
+        self.eval(code, scratch, symbols).key(scratch, symbols)
+    }
+
+    /// What most keys and values are, without a detour: integers, interned texts and named values at this place of the record.
+    #[inline]
+    fn plain_key(&self, scalar: Scalar, start: usize) -> Option<KeyPart> {
+        let bytes = self.body.get(start..)?;
+        Some(match scalar {
+            Scalar::U8 => KeyPart::Int(i64::from(*bytes.first()?)),
+            Scalar::U16 => KeyPart::Int(i64::from(u16::from_le_bytes(*bytes.first_chunk()?))),
+            Scalar::U32 => KeyPart::Int(i64::from(u32::from_le_bytes(*bytes.first_chunk()?))),
+            Scalar::I32 => KeyPart::Int(i64::from(i32::from_le_bytes(*bytes.first_chunk()?))),
+            Scalar::U64 => KeyPart::Int(i64::try_from(u64::from_le_bytes(*bytes.first_chunk()?)).ok()?),
+            Scalar::I64 => KeyPart::Int(i64::from_le_bytes(*bytes.first_chunk()?)),
+            Scalar::Interned => {
+                let id = u32::from_le_bytes(*bytes.first_chunk()?);
+                KeyPart::Sym(self.facts.strings.get(id as usize).copied().flatten()?)
+            }
+            Scalar::Enum { index, wide } => {
+                let number = if wide { u16::from_le_bytes(*bytes.first_chunk()?) } else { (*bytes.first()?).into() };
+                KeyPart::Sym(self.program.enums.get(index as usize)?.get(number)?)
+            }
+            _ => return None,
+        })
+    }
+
     /// Whether a condition holds; one that cannot be computed does not.
     pub(crate) fn holds(&self, condition: &Code, scratch: &mut String, symbols: &Symbols) -> bool {
         self.eval(condition, scratch, symbols) == Val::Bool(true)
@@ -201,6 +273,17 @@ impl Scope<'_> {
         }
     }
 
+    /// The elements of a list, where the expression is a field that has one.
+    pub(crate) fn elements(&self, code: &Code, scratch: &mut String, symbols: &Symbols) -> Option<Vec<Val>> {
+        let Code::Field(read) = code else { return None };
+        match self.raw(read)? {
+            Value::Array(scalar, bytes) => {
+                Some(array_elements(scalar, bytes).map(|element| self.convert(element, scratch, symbols)).collect())
+            }
+            _ => None,
+        }
+    }
+
     pub(super) fn convert(&self, found: Value<'_>, scratch: &mut String, symbols: &Symbols) -> Val {
         match found {
             Value::Unsigned(value) => Val::from_unsigned(value),
@@ -211,8 +294,8 @@ impl Scope<'_> {
             Value::Date(ticks) => Val::Date(self.date(self.facts.clock.global_from_ticks(ticks))),
             Value::Pointer(value) => Val::Pointer(value),
             Value::Enum { index, value } => {
-                let name = self.program.enums.get(index as usize).and_then(|names| names.get(&value));
-                name.map_or(Val::Int(value.into()), |name| Val::Sym(*name))
+                let name = self.program.enums.get(index as usize).and_then(|names| names.get(value));
+                name.map_or(Val::Int(value.into()), Val::Sym)
             }
             Value::Interned(id) => match self.facts.strings.get(id as usize).copied().flatten() {
                 Some(sym) => Val::Sym(sym),

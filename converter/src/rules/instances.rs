@@ -110,7 +110,7 @@ impl Paths {
                 node = self.child(node, *container, KeyPart::None);
             }
             for code in keys {
-                let key = scope.eval(code, scratch, symbols).key(scratch, symbols);
+                let key = scope.key(code, scratch, symbols);
                 node = self.child(node, *container, key);
             }
         }
@@ -134,7 +134,7 @@ impl Paths {
                 node = self.child(node, *container, KeyPart::None);
             }
             for code in keys {
-                let key = scope.eval(code, scratch, symbols).key(scratch, symbols);
+                let key = scope.key(code, scratch, symbols);
                 parts.push(key);
                 node = self.child(node, *container, key);
             }
@@ -200,6 +200,7 @@ pub(crate) struct Instances {
     free: Vec<usize>,
     created: u32,
     current: Vec<Option<u32>>,
+    ended: u64,
     tops: BTreeMap<ContainerId, usize>,
 }
 
@@ -248,6 +249,7 @@ impl Instances {
 
     /// An instance has ended: its memory is for the next one that is added.
     pub(crate) fn end(&mut self, number: usize) {
+        self.ended += 1;
         let instance = &mut self.all[number];
         instance.alive = false;
         instance.stacks = Vec::new();
@@ -259,6 +261,11 @@ impl Instances {
         };
         self.current[node] = None;
         self.free.push(number);
+    }
+
+    /// How many have ended so far: as long as this stays, a path that stands for one goes on to do so.
+    pub(crate) const fn ended(&self) -> u64 {
+        self.ended
     }
 
     pub(crate) fn get(&self, number: usize) -> &Instance {

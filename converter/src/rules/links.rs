@@ -8,7 +8,7 @@ use super::compile::End;
 use super::value::KeyPart;
 
 /// What pairs a start with an end: link type, keys of the holder, keys of the link.
-pub(crate) type LinkKey = (u32, SmallVec<[KeyPart; 2]>);
+pub(crate) type LinkKey = (u32, SmallVec<[KeyPart; 4]>);
 
 /// Ends that wait for their other end. All that wait under one key are the same end.
 ///

@@ -16,6 +16,8 @@ pub(crate) struct Model {
     types: Vec<TypeDefinition>,
     values: Vec<ValueDefinition>,
     by_name: FxHashMap<(TypeId, KeyPart), ValueId>,
+    /// How many targets its programs have.
+    targets: usize,
 }
 
 /// A container type.
@@ -76,6 +78,12 @@ impl Model {
         let ty = TypeId(u32::try_from(self.types.len() + 1).unwrap_or(u32::MAX));
         self.types.push(TypeDefinition { ty, kind, parent, name: name.to_owned(), color });
         ty
+    }
+
+    /// The number of a further target of a program.
+    pub(crate) const fn next_target(&mut self) -> usize {
+        self.targets += 1;
+        self.targets - 1
     }
 
     /// Number of types.

@@ -1,6 +1,7 @@
 //! The second pass: runs the programs and sends Pajé operations, in order of date.
 
 mod containers;
+mod found;
 mod gaps;
 
 use std::io;
@@ -17,6 +18,7 @@ use super::value::{KeyPart, Symbols, Val};
 use crate::paje::{ContainerId, Extra, ExtraValue, KeyId, PajeEvent, Sink, Source, TypeId, ValueId};
 use crate::report::Counts;
 use crate::time::GlobalNanos;
+use found::Found;
 use gaps::Gaps;
 
 /// The picture being made.
@@ -31,6 +33,7 @@ pub(crate) struct Picture<'p> {
     now: GlobalNanos,
     scratch: String,
     gaps: Gaps,
+    found: Found,
     pub(crate) counts: Counts,
 }
 
@@ -67,6 +70,7 @@ impl<'p> Picture<'p> {
             now: GlobalNanos(0),
             scratch: String::new(),
             gaps: Gaps::default(),
+            found: Found::default(),
             counts: Counts { paje_events: events, ..Counts::default() },
         };
         if has_gaps {
@@ -325,7 +329,7 @@ impl<'p> Picture<'p> {
             let value = match value {
                 Some(LinkValue::Declared(number)) => variant.values.get(*number).copied(),
                 Some(LinkValue::Computed(code)) => {
-                    let name = scope.eval(code, &mut self.scratch, self.symbols).key(&self.scratch, self.symbols);
+                    let name = scope.key(code, &mut self.scratch, self.symbols);
                     model.value(ty, name)
                 }
                 None => None,
@@ -360,12 +364,12 @@ impl Picture<'_> {
         match value {
             ValueCode::Declared(value) => Some(*value),
             ValueCode::Computed(code) => {
-                let name = scope.eval(code, &mut self.scratch, self.symbols).key(&self.scratch, self.symbols);
+                let name = scope.key(code, &mut self.scratch, self.symbols);
                 if name == KeyPart::None {
                     self.counts.not_computable += 1;
                     return None;
                 }
-                self.model.value(ty, name)
+                self.found.value(self.model, ty, name)
             }
         }
     }

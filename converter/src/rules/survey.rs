@@ -17,7 +17,9 @@ use super::model::{LinkModel, Model};
 use super::places::{Noting, Places};
 use super::value::{KeyPart, Symbols};
 use crate::clock::LinkLog;
+use crate::lane::Values;
 use crate::paje::TypeId;
+use crate::plan::Plan;
 
 /// An arrow of a record: stream, position of the record in it, arrow.
 pub(crate) type ArrowPlace = (u32, u64, u16);
@@ -81,8 +83,13 @@ pub(crate) struct Surveyor {
     waiting: Waiting<Seen>,
     /// Where the ends of links are noted, if that is wanted.
     log: Option<LinkLog>,
+    /// Values that are not declared, each with the record that had it first.
+    met: FxHashMap<(TypeId, KeyPart), Met>,
     scratch: String,
 }
+
+/// A record and its arrow that had a value first: date, stream, position in it, arrow, variant of its link type.
+type Met = (i64, u32, u64, u16, u16);
 
 #[derive(Clone, Copy, Debug)]
 struct Seen {
@@ -98,7 +105,14 @@ impl Surveyor {
     /// A first pass that also notes the ends of links in this log. Beyond so many bytes, what it notes itself goes to a file.
     pub(crate) fn new(log: Option<LinkLog>, memory: usize) -> Self {
         let noting = Noting::with_memory(memory);
-        Self { survey: Survey::default(), noting, waiting: Waiting::default(), log, scratch: String::new() }
+        Self {
+            survey: Survey::default(),
+            noting,
+            waiting: Waiting::default(),
+            log,
+            met: FxHashMap::default(),
+            scratch: String::new(),
+        }
     }
 
     /// Looks at a record; `time` gives the date of each arrow.
@@ -106,7 +120,7 @@ impl Surveyor {
         &mut self,
         scope: &Scope<'_>,
         place: (u32, u64),
-        model: &mut Model,
+        model: &Model,
         symbols: &mut Symbols,
         mut dated: impl FnMut(i64),
     ) {
@@ -133,14 +147,14 @@ impl Surveyor {
         arrow: &Arrow,
         place: ArrowPlace,
         time: i64,
-        model: &mut Model,
+        model: &Model,
         symbols: &mut Symbols,
     ) {
         match &arrow.op {
             Op::SetState { ty, value: ValueCode::Computed(code), .. }
             | Op::PushState { ty, value: ValueCode::Computed(code), .. }
             | Op::Mark { ty, value: ValueCode::Computed(code), .. } => {
-                self.value(scope, *ty, code, model, symbols);
+                self.value(scope, *ty, code, (scope.time, place.0, place.1, place.2, 0), model, symbols);
             }
             Op::Create { on } if !arrow.with.is_empty() => {
                 let node = self.survey.paths.node(on, scope, &mut self.scratch, symbols);
@@ -155,7 +169,9 @@ impl Surveyor {
                 if let Some(super::compile::LinkValue::Computed(code)) = value {
                     for variant in 0..model.links[*link].variants.len() {
                         let ty = model.links[*link].variants[variant].ty;
-                        self.value(scope, ty, code, model, symbols);
+                        let variant = u16::try_from(variant).unwrap_or(u16::MAX);
+                        let met = (scope.time, place.0, place.1, place.2, variant);
+                        self.value(scope, ty, code, met, model, symbols);
                     }
                 }
                 let link_key = link_key(scope, *link, key, on, model, &mut self.scratch, symbols);
@@ -178,11 +194,38 @@ impl Surveyor {
         scope: &Scope<'_>,
         ty: TypeId,
         code: &super::eval::Code,
-        model: &mut Model,
+        met: Met,
+        model: &Model,
         symbols: &mut Symbols,
     ) {
-        let key = scope.eval(code, &mut self.scratch, symbols).key(&self.scratch, symbols);
-        if key != KeyPart::None {
+        let key = scope.key(code, &mut self.scratch, symbols);
+        self.meet(ty, key, met, model);
+    }
+
+    fn meet(&mut self, ty: TypeId, key: KeyPart, met: Met, model: &Model) {
+        if key != KeyPart::None && model.value(ty, key).is_none() {
+            let first = self.met.entry((ty, key)).or_insert(met);
+            *first = met.min(*first);
+        }
+    }
+
+    /// Takes the values that occur in columns.
+    pub(crate) fn take_columns(&mut self, values: Values, plan: &Plan<'_>, model: &Model, symbols: &mut Symbols) {
+        let mut values: Vec<_> = values.into_iter().collect();
+        values.sort_unstable();
+        for ((program, arrow, process, value), (time, stream, ordinal)) in values {
+            let place = (program, arrow, process as usize);
+            if let Some((ty, key)) = plan.value_of(place, stream as usize, value, symbols) {
+                self.meet(ty, key, (time, stream, ordinal, arrow, 0), model);
+            }
+        }
+    }
+
+    /// Declares the values that were met, in the order in which they came.
+    fn declare(&mut self, model: &mut Model, symbols: &mut Symbols) {
+        let mut met: Vec<_> = std::mem::take(&mut self.met).into_iter().map(|(value, met)| (met, value)).collect();
+        met.sort_unstable_by_key(|(met, (ty, _))| (*met, *ty));
+        for (_, (ty, key)) in met {
             model.ensure_value(ty, key, symbols);
         }
     }
@@ -217,7 +260,8 @@ impl Surveyor {
     ///
     /// # Errors
     /// When the log or another temporary file could not be written.
-    pub(crate) fn finish(self) -> io::Result<(Survey, Option<LinkLog>)> {
+    pub(crate) fn finish(mut self, model: &mut Model, symbols: &mut Symbols) -> io::Result<(Survey, Option<LinkLog>)> {
+        self.declare(model, symbols);
         let Self { mut survey, mut noting, waiting, mut log, .. } = self;
         let mut incomplete = Vec::new();
         for (end, seen) in waiting.into_rest() {
@@ -251,7 +295,7 @@ pub(crate) fn link_key(
     let holder = model.links[link].holder;
     let length = on.steps.iter().position(|(container, _)| *container == holder).map_or(0, |at| at + 1);
     for code in on.steps[..length].iter().flat_map(|(_, keys)| keys).chain(key) {
-        parts.push(scope.eval(code, scratch, symbols).key(scratch, symbols));
+        parts.push(scope.key(code, scratch, symbols));
     }
     (u32::try_from(link).unwrap_or(u32::MAX), parts)
 }

@@ -131,7 +131,9 @@ impl File {
         let mut tags = Vec::new();
         append_integer(&mut tags, tag::TID, tid);
         append_tag(&mut tags, tag::THREAD_NAME, name.as_bytes());
-        self.append(BlockHeader { kind: BlockKind::Stream as u8, stream, records: 1, ..BlockHeader::default() }, &tags);
+        let (kind, sequence) = (BlockKind::Stream as u8, self.sequence);
+        self.sequence += 1;
+        self.append(BlockHeader { kind, stream, records: 1, sequence, ..BlockHeader::default() }, &tags);
     }
 
     pub fn string(&mut self, text: &str) -> u32 {

@@ -1,20 +1,29 @@
-//! The `DevTools` protocol: questions and answers as JSON over a web socket.
+//! The `DevTools` protocol, as Chromium speaks it: questions and answers as JSON over a web socket.
 
 use std::net::TcpStream;
-use std::path::Path;
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tungstenite::stream::MaybeTlsStream;
 use tungstenite::{Message, WebSocket, connect};
 
+use super::driver::{Driver, Pointer};
+use super::process::Process;
+use super::{Element, Place};
+
 /// A connection to one page of a browser.
 pub(super) struct DevTools {
     socket: WebSocket<MaybeTlsStream<TcpStream>>,
     session: Option<String>,
+    /// What the page's permissions and storage belong to.
+    context: Value,
     next: u64,
-    /// Warnings and errors of the page's console.
-    pub(super) complaints: Vec<String>,
+    complaints: Vec<String>,
+    /// Keys held down: 1 Alt, 2 Control, 8 Shift, added up.
+    held: u32,
+    // Ends with the last page.
+    _process: Arc<Process>,
 }
 
 impl std::fmt::Debug for DevTools {
@@ -24,40 +33,39 @@ impl std::fmt::Debug for DevTools {
 }
 
 impl DevTools {
-    /// Connects to the browser whose port stands in this file, and opens a page.
-    pub(super) fn connect(port_file: &Path, patience: Duration) -> Self {
-        let started = Instant::now();
-        let address = loop {
-            // Two lines: the port, and the path of the browser's socket.
-            let text = std::fs::read_to_string(port_file).unwrap_or_default();
-            if let Some((port, path)) = text.trim().split_once('\n') {
-                break format!("ws://127.0.0.1:{port}{path}");
-            }
-            assert!(started.elapsed() < patience, "chromium does not say where it listens");
-            std::thread::sleep(Duration::from_millis(20));
-        };
-        let (socket, _) = connect(&address).unwrap_or_else(|error| panic!("{address}: {error}"));
+    /// Opens a page of this size, in a context of its own: it shares nothing with other pages of the browser.
+    pub(super) fn connect(process: Arc<Process>, (width, height): (u32, u32), patience: Duration) -> Self {
+        let address = process.address();
+        let (socket, _) = connect(address).unwrap_or_else(|error| panic!("{address}: {error}"));
         if let MaybeTlsStream::Plain(stream) = socket.get_ref() {
             stream.set_read_timeout(Some(patience)).expect("a time-out can be set");
         }
-        let mut tools = Self { socket, session: None, next: 0, complaints: Vec::new() };
-        let page = tools.call("Target.createTarget", &json!({ "url": "about:blank" }));
+        let (session, context, complaints) = (None, Value::Null, Vec::new());
+        let mut tools = Self { socket, session, context, next: 0, complaints, held: 0, _process: process };
+        let context = tools.call("Target.createBrowserContext", &json!({ "disposeOnDetach": true }));
+        tools.context = context["browserContextId"].clone();
+        let page = json!({ "url": "about:blank", "browserContextId": tools.context, "newWindow": true });
+        let page = tools.call("Target.createTarget", &page);
         let ask = json!({ "targetId": page["targetId"], "flatten": true });
         let session = tools.call("Target.attachToTarget", &ask);
         tools.session = session["sessionId"].as_str().map(str::to_owned);
         for domain in ["Page", "Runtime", "DOM", "Accessibility", "Log"] {
             tools.call(&format!("{domain}.enable"), &json!({}));
         }
+        // Each page is to behave as the one that its user looks at.
+        tools.call("Emulation.setFocusEmulationEnabled", &json!({ "enabled": true }));
+        let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        tools.call("Emulation.setDeviceMetricsOverride", &size);
         tools
     }
 
     /// Asks, and waits for the answer.
-    pub(super) fn call(&mut self, method: &str, params: &Value) -> Value {
+    fn call(&mut self, method: &str, params: &Value) -> Value {
         self.ask(method, params).unwrap_or_else(|error| panic!("{method} {params}: {error}"))
     }
 
     /// Asks, and waits for the answer or what was wrong with the question.
-    pub(super) fn ask(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
+    fn ask(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
         self.next += 1;
         let id = self.next;
         let mut ask = json!({ "id": id, "method": method, "params": params });
@@ -97,9 +105,136 @@ impl DevTools {
         }
     }
 
-    /// The complaints as one text.
-    pub(super) fn said(&self) -> String {
-        self.complaints.join("\n")
+    fn mouse(&mut self, kind: &str, (x, y): (f64, f64), more: Value) {
+        let mut ask = json!({ "type": kind, "x": x, "y": y, "modifiers": self.held });
+        if let (Some(all), Value::Object(more)) = (ask.as_object_mut(), more) {
+            all.extend(more);
+        }
+        self.call("Input.dispatchMouseEvent", &ask);
+    }
+}
+
+impl Driver for DevTools {
+    fn navigate(&mut self, url: &str) {
+        self.call("Page.navigate", &json!({ "url": url }));
+    }
+
+    fn evaluate(&mut self, expression: &str) -> Result<Value, String> {
+        let ask = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
+        let mut answer = self.call("Runtime.evaluate", &ask);
+        if answer.get("exceptionDetails").is_some() {
+            return Err(answer.to_string());
+        }
+        Ok(answer["result"]["value"].take())
+    }
+
+    fn find_all(&mut self, role: &str, name: Option<&str>) -> Vec<Element> {
+        let document = self.call("DOM.getDocument", &json!({ "depth": 0 }));
+        let mut ask = json!({ "nodeId": document["root"]["nodeId"], "role": role });
+        if let Some(name) = name {
+            ask["accessibleName"] = json!(name);
+        }
+        let found = self.call("Accessibility.queryAXTree", &ask);
+        let nodes = found["nodes"].as_array().cloned().unwrap_or_default();
+        nodes
+            .iter()
+            .filter(|node| node["ignored"] != json!(true))
+            .map(|node| Element {
+                node: node["backendDOMNodeId"].clone(),
+                name: node["name"]["value"].as_str().unwrap_or_default().to_owned(),
+            })
+            .collect()
+    }
+
+    fn shown(&mut self, node: &Value) -> Option<Place> {
+        let model = self.ask("DOM.getBoxModel", &json!({ "backendNodeId": node })).ok()?;
+        let corner: Vec<f64> = model["model"]["border"].as_array()?.iter().filter_map(Value::as_f64).collect();
+        Some(Place { x: corner[0], y: corner[1], width: corner[4] - corner[0], height: corner[5] - corner[1] })
+    }
+
+    fn text(&mut self, node: &Value) -> String {
+        let object = self.call("DOM.resolveNode", &json!({ "backendNodeId": node }));
+        let ask = json!({
+            "objectId": object["object"]["objectId"],
+            "functionDeclaration": "function () { return this.value ?? this.innerText; }",
+            "returnByValue": true,
+        });
+        let answer = self.call("Runtime.callFunctionOn", &ask);
+        answer["result"]["value"].as_str().expect("elements have text").to_owned()
+    }
+
+    fn pointer(&mut self, act: Pointer, at: (f64, f64)) {
+        match act {
+            Pointer::Move { held: false } => self.mouse("mouseMoved", at, json!({})),
+            Pointer::Move { held: true } => self.mouse("mouseMoved", at, json!({ "button": "left", "buttons": 1 })),
+            Pointer::Press => self.mouse("mousePressed", at, json!({ "button": "left", "clickCount": 1 })),
+            Pointer::Release => self.mouse("mouseReleased", at, json!({ "button": "left", "clickCount": 1 })),
+            Pointer::Wheel(by) => self.mouse("mouseWheel", at, json!({ "deltaX": 0, "deltaY": by })),
+        }
+    }
+
+    fn key(&mut self, key: &str) {
+        let text = if key.chars().count() == 1 {
+            key
+        } else if key == "Enter" {
+            "\r"
+        } else {
+            ""
+        };
+        let kind = if text.is_empty() { "rawKeyDown" } else { "keyDown" };
+        let code = match key {
+            "Enter" => 13,
+            "Escape" => 27,
+            "ArrowLeft" => 37,
+            "ArrowUp" => 38,
+            "ArrowRight" => 39,
+            "ArrowDown" => 40,
+            _ => 0,
+        };
+        // With Alt or Control a key writes nothing.
+        let (kind, text) = if self.held & 3 == 0 { (kind, text) } else { ("rawKeyDown", "") };
+        let mut ask = json!({ "type": kind, "key": key, "windowsVirtualKeyCode": code, "modifiers": self.held });
+        if !text.is_empty() {
+            ask["text"] = json!(text);
+        }
+        self.call("Input.dispatchKeyEvent", &ask);
+        let up = json!({ "type": "keyUp", "key": key, "windowsVirtualKeyCode": code, "modifiers": self.held });
+        self.call("Input.dispatchKeyEvent", &up);
+    }
+
+    fn hold(&mut self, key: &str, down: bool) {
+        let bit = match key {
+            "Alt" => 1,
+            "Control" => 2,
+            "Shift" => 8,
+            _ => panic!("{key} is not held down"),
+        };
+        self.held = if down { self.held | bit } else { self.held & !bit };
+    }
+
+    fn type_text(&mut self, text: &str) {
+        self.call("Input.insertText", &json!({ "text": text }));
+    }
+
+    fn screenshot(&mut self) -> String {
+        let answer = self.call("Page.captureScreenshot", &json!({ "format": "png" }));
+        answer["data"].as_str().expect("a screenshot").to_owned()
+    }
+
+    fn allow_clipboard(&mut self, origin: &str) {
+        let permissions = ["clipboardReadWrite", "clipboardSanitizedWrite"];
+        let ask = json!({ "origin": origin, "permissions": permissions, "browserContextId": self.context });
+        self.call("Browser.grantPermissions", &ask);
+    }
+
+    fn prefer(&mut self, feature: &str, value: &str) -> bool {
+        let features = json!({ "features": [{ "name": feature, "value": value }] });
+        self.call("Emulation.setEmulatedMedia", &features);
+        true
+    }
+
+    fn complaints(&self) -> &[String] {
+        &self.complaints
     }
 }
 

@@ -163,3 +163,29 @@ fn filters_of_the_command_line_are_on_the_page_and_names_are_never_markup() {
     assert_eq!(browser.evaluate("document.querySelectorAll('img').length"), 0);
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
+
+/// Another browser knows nothing of the trace, but beside it lie its filters.
+#[test]
+fn filters_of_last_time_are_offered_again() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    filter(&mut browser, "only container Node 1");
+    wait_for_rows(&mut browser, &ALL[3..]);
+    let file = viewer.folder.path().join("two-nodes.paje.tumit-view");
+    let kept = || std::fs::read_to_string(&file).is_ok_and(|text| text.contains("only container Node 1"));
+    while !kept() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+
+    let again = Viewer::again(&viewer);
+    let (mut other, _) = open(&again);
+    wait_for_rows(&mut other, &ALL);
+    press(&mut other, "button", "Use the filter of last time");
+    wait_for_rows(&mut other, &ALL[3..]);
+    press(&mut other, "button", "Remove all");
+    wait_for_rows(&mut other, &ALL);
+    while file.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert!(other.complaints().is_empty(), "{:?}", other.complaints());
+}

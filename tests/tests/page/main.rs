@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 
+mod audit;
 mod basics;
 mod entities;
 mod filters;
+mod growth;
+mod keys;
 mod more;
 mod rows;
 mod time;

@@ -1,6 +1,7 @@
 //! Blocks: the unit that is written at once, checked, skipped and found again after damage.
 
 use crate::checksum::crc32c;
+use crate::columns::Columns;
 use crate::{BLOCK_ALIGN, BLOCK_MAGIC, HEADER_BYTES, MAX_PAYLOAD_BYTES};
 
 /// What a block holds.
@@ -312,6 +313,14 @@ pub fn unpack<'b>(header: &BlockHeader, stored: &'b [u8], buffer: &'b mut Vec<u8
         Codec::Columns => crate::columns::unpack(stored, size, buffer).ok_or(bad)?,
     }
     Ok(buffer)
+}
+
+/// The stored payload of a block of records by columns: those for which `wanted` holds, see [`Columns::read`]. `None` when the block is of
+/// another codec, or damaged.
+pub fn columns(header: &BlockHeader, stored: &[u8], wanted: impl FnMut(u16, usize) -> bool) -> Option<Columns> {
+    let size = header.raw_bytes as usize;
+    let fits = size <= MAX_PAYLOAD_BYTES && header.codec == Codec::Columns as u8;
+    if fits { Columns::read(stored, size, wanted) } else { None }
 }
 
 /// Appends a block with this header and stored payload, padded.

@@ -15,6 +15,7 @@ mod tests;
 pub use pack::Packer;
 pub use shape::{Form, Part, Shape, TypeLayout, layouts};
 pub(crate) use unpack::unpack;
+pub use unpack::{Columns, Rows};
 
 /// Methods of columns.
 mod method {

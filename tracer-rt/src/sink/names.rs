@@ -8,7 +8,7 @@ use tracer_format::{BlockHeader, BlockKind};
 use super::Sink;
 use super::packing::Effort;
 use crate::level::Registered;
-use crate::session::{STATE, State};
+use crate::state::{STATE, State};
 use crate::{intern, live, nested};
 
 impl Sink {

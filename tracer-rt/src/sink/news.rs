@@ -11,7 +11,7 @@ use super::packing::Effort;
 use super::piece::Piece;
 use crate::fault;
 use crate::losses::Gap;
-use crate::session::STATE;
+use crate::state::STATE;
 use crate::stream::Entry;
 
 impl Sink {

@@ -7,7 +7,7 @@ use super::packing::Effort;
 use super::piece::Piece;
 use super::{Sink, stream_of};
 use crate::buffer::{RING, Slot};
-use crate::session::STATE;
+use crate::state::STATE;
 use crate::stream::Entry;
 use crate::{fault, ring};
 

@@ -1,6 +1,7 @@
 //! The C back end: one self-contained C99 header, also good as C++11, that holds the recorder and a function for each
 //! record of the spec.
 
+mod format;
 mod function;
 mod names;
 mod reader;
@@ -94,6 +95,7 @@ impl Header<'_> {
  *                           =overwrite keeps the newest, until tumit1_dump() or the end
  *   TUMIT_BUFFERS=private   not in a file NAME.live, which survives when the program is killed
  *   TUMIT_LIVE=folder       where that file goes; else into the run folder
+ *   TUMIT_START=1           begins with the program, so that `tumit level` can switch on what is off
  * Before including:
  *   #define TUMIT_OFF       removes all tracing
  *   #define {off}   removes the level {level}

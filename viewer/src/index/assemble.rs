@@ -3,7 +3,6 @@
 
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
-use std::path::Path;
 
 use twox_hash::XxHash3_64;
 
@@ -15,7 +14,7 @@ use super::model::Whole;
 use super::output::Output;
 use super::overview::OverviewWriter;
 use super::record::{LINK_WORDS, Lane, Recorder, unfold};
-use super::scratch::{Section, StreamReader, Streams};
+use super::scratch::{Room, Section, StreamReader, Streams};
 use super::sort::Sorter;
 use super::sums;
 use super::table::TableWriter;
@@ -27,7 +26,7 @@ use crate::store::{depth_first, effective_end, model};
 
 /// What is written, and what is learnt on the way.
 struct Assembly<'a> {
-    folder: &'a Path,
+    room: &'a Room,
     streams: &'a mut Streams,
     out: Output,
     header: Header,
@@ -45,8 +44,8 @@ struct Directory {
 }
 
 impl Directory {
-    fn new(folder: &Path) -> Self {
-        Self { records: Section::new(folder), next: 0 }
+    fn new(room: &Room) -> Self {
+        Self { records: Section::new(room), next: 0 }
     }
 
     fn base(&self) -> u32 {
@@ -88,16 +87,16 @@ pub(super) fn write(outcome: Outcome<Recorder>, key: Key, file: File) -> io::Res
     let type_count = types.len() as u64;
     let model = model(types, values);
     let (containers, _) = depth_first(containers);
-    let Recorder { folder, mut streams, states, marks, variables, links, details, references, reference_count, .. } =
+    let Recorder { room, mut streams, states, marks, variables, links, details, references, reference_count, .. } =
         entities;
     let mut assembly = Assembly {
-        folder: &folder,
+        room: &room,
         streams: &mut streams,
         out: Output::new(file)?,
         header: Header { key, ..Header::default() },
         end: effective_end(extent.0, extent.1),
         bases: Vec::new(),
-        overview: OverviewWriter::new(&folder, extent.0),
+        overview: OverviewWriter::new(&room, extent.0),
     };
     let states = assembly.states(states)?;
     let marks = assembly.marks(marks)?;
@@ -129,7 +128,7 @@ impl Assembly<'_> {
     fn states(&mut self, places: Vec<Vec<Lane>>) -> io::Result<Directory> {
         let mut lanes: Vec<Lane> = places.into_iter().flatten().filter(|lane| lane.rows > 0).collect();
         lanes.sort_unstable_by_key(|lane| (lane.container, lane.ty, lane.depth));
-        let mut directory = Directory::new(self.folder);
+        let mut directory = Directory::new(self.room);
         for (number, lane) in (0..).zip(&lanes) {
             let base = directory.base();
             if self.bases.len() <= lane.stream {
@@ -137,8 +136,7 @@ impl Assembly<'_> {
             }
             self.bases[lane.stream] = base;
             let new = LaneRecord { extra: number, ..record(lane, base) };
-            let (written, last) =
-                sums::write((self.folder, self.streams), &mut self.out, &mut self.overview, lane, new)?;
+            let (written, last) = sums::write((self.room, self.streams), &mut self.out, &mut self.overview, lane, new)?;
             self.see(last.from.0, last.to.0);
             directory.push(&written)?;
             self.streams.forget(lane.stream);
@@ -149,11 +147,11 @@ impl Assembly<'_> {
     fn marks(&mut self, places: Vec<Option<Lane>>) -> io::Result<Directory> {
         let mut lanes: Vec<Lane> = places.into_iter().flatten().collect();
         lanes.sort_unstable_by_key(|lane| (lane.container, lane.ty));
-        let mut directory = Directory::new(self.folder);
+        let mut directory = Directory::new(self.room);
         for lane in &lanes {
             let (mut from, mut last) = (self.streams.read(lane.stream)?, 0_i64);
-            let mut table = TableWriter::<3>::new(self.folder, &mut self.out)?;
-            let mut unsorted = Sorter::<3, 1>::new(self.folder);
+            let mut table = TableWriter::<3>::new(self.room, &mut self.out)?;
+            let mut unsorted = Sorter::<3, 1>::new(self.room);
             let mut latest = i64::MIN;
             for _ in 0..lane.rows {
                 last = last.wrapping_add(unfold(from.number()?));
@@ -182,10 +180,10 @@ impl Assembly<'_> {
     fn variables(&mut self, places: Vec<Option<Lane>>) -> io::Result<Directory> {
         let mut lanes: Vec<Lane> = places.into_iter().flatten().collect();
         lanes.sort_unstable_by_key(|lane| (lane.container, lane.ty));
-        let mut directory = Directory::new(self.folder);
+        let mut directory = Directory::new(self.room);
         for lane in &lanes {
             let mut from = self.streams.read(lane.stream)?;
-            let mut table = TableWriter::<2>::new(self.folder, &mut self.out)?;
+            let mut table = TableWriter::<2>::new(self.room, &mut self.out)?;
             let mut nodes = NodeWriter::default();
             let (mut now, mut waiting) = (0_i64, None);
             for _ in 0..lane.rows {
@@ -210,13 +208,13 @@ impl Assembly<'_> {
     }
 
     fn links(&mut self, links: Sorter<LINK_WORDS, 2>, types: u64) -> io::Result<Directory> {
-        let mut directory = Directory::new(self.folder);
-        let mut both = Sorter::<3, 3>::new(self.folder);
+        let mut directory = Directory::new(self.room);
+        let mut both = Sorter::<3, 3>::new(self.room);
         let mut sorted = links.finish()?;
         let mut next = sorted.next()?;
         while let Some([ty, ..]) = next.filter(|words| words[0] < types) {
-            let mut table = TableWriter::<{ links::COLUMNS }>::new(self.folder, &mut self.out)?;
-            let (mut tree, mut ends) = (TreeWriter::default(), Sorter::<1, 1>::new(self.folder));
+            let mut table = TableWriter::<{ links::COLUMNS }>::new(self.room, &mut self.out)?;
+            let (mut tree, mut ends) = (TreeWriter::default(), Sorter::<1, 1>::new(self.room));
             let base = directory.base();
             let mut number = u64::from(base);
             while let Some([_, words @ ..]) = next.filter(|words| words[0] == ty) {
@@ -237,7 +235,7 @@ impl Assembly<'_> {
             }
             let table = table.finish(&mut self.out, 0)?;
             let sums = Place { at: tree.finish(&mut self.out)?, len: 0 };
-            let (mut ends, mut column) = (ends.finish()?, TableWriter::<1>::new(self.folder, &mut self.out)?);
+            let (mut ends, mut column) = (ends.finish()?, TableWriter::<1>::new(self.room, &mut self.out)?);
             while let Some(end) = ends.next()? {
                 column.push(&mut self.out, end)?;
             }
@@ -246,7 +244,7 @@ impl Assembly<'_> {
             let (ty, extra) = (ty as u32, ends.directory);
             directory.push(&LaneRecord { ty, base, table, values, sums, extra, ..LaneRecord::default() })?;
         }
-        let (mut both, mut table) = (both.finish()?, TableWriter::<3>::new(self.folder, &mut self.out)?);
+        let (mut both, mut table) = (both.finish()?, TableWriter::<3>::new(self.room, &mut self.out)?);
         while let Some(row) = both.next()? {
             table.push(&mut self.out, row)?;
         }
@@ -255,7 +253,7 @@ impl Assembly<'_> {
     }
 
     fn references(&mut self, stream: usize, count: u64) -> io::Result<()> {
-        let (mut from, mut rows) = (self.streams.read(stream)?, Sorter::<4, 4>::new(self.folder));
+        let (mut from, mut rows) = (self.streams.read(stream)?, Sorter::<4, 4>::new(self.room));
         for _ in 0..count {
             let container = from.number()?;
             let start = unfold(from.number()?);
@@ -265,7 +263,7 @@ impl Assembly<'_> {
             rows.push([container, ordered(start), ordered(end), u64::from(base) + row]);
             rows.flush()?;
         }
-        let (mut rows, mut table) = (rows.finish()?, TableWriter::<4>::new(self.folder, &mut self.out)?);
+        let (mut rows, mut table) = (rows.finish()?, TableWriter::<4>::new(self.room, &mut self.out)?);
         let mut tree = TreeWriter::default();
         while let Some(row) = rows.next()? {
             tree.push(date(row[2]));
@@ -278,9 +276,9 @@ impl Assembly<'_> {
 
     /// What is needed to open the file comes last, in one piece; then the header, at the front.
     fn finish(self, details: DetailWriter, lanes: [Directory; 4], whole: &Whole) -> io::Result<()> {
-        let Self { folder, streams, mut out, mut header, overview, .. } = self;
-        header.overview = overview.write(folder, &mut out)?;
-        details.write(streams, folder, &mut out, &mut header)?;
+        let Self { room, streams, mut out, mut header, overview, .. } = self;
+        header.overview = overview.write(room, &mut out)?;
+        details.write(streams, room, &mut out, &mut header)?;
         let [states, marks, variables, links] = lanes;
         header.states = states.write(&mut out)?;
         header.marks = marks.write(&mut out)?;

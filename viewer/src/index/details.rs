@@ -5,7 +5,6 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::path::Path;
 
 use converter::paje::{ContainerId, Extra, ExtraValue, Source};
 use rustc_hash::FxHashMap;
@@ -14,7 +13,7 @@ use super::bits::{put, take};
 use super::format::{Header, Place, TableRef};
 use super::image::Image;
 use super::output::Output;
-use super::scratch::Streams;
+use super::scratch::{Room, Streams};
 use super::sort::Sorter;
 use super::table::{Table, TableWriter};
 use crate::answers::{Detail, FieldValue};
@@ -41,8 +40,8 @@ impl Items {
     }
 
     /// Where each item begins, and where the last ends; and the bytes.
-    fn write(self, streams: &Streams, count: u64, folder: &Path, out: &mut Output) -> io::Result<(TableRef, Place)> {
-        let mut begins = TableWriter::<1>::new(folder, out)?;
+    fn write(self, streams: &Streams, count: u64, room: &Room, out: &mut Output) -> io::Result<(TableRef, Place)> {
+        let mut begins = TableWriter::<1>::new(room, out)?;
         let (mut lengths, mut at) = (streams.read(self.lengths)?, 0);
         for _ in 0..count {
             begins.push(out, [at])?;
@@ -75,7 +74,7 @@ pub(super) struct DetailWriter {
 }
 
 impl DetailWriter {
-    pub(super) fn new(folder: &Path, streams: &mut Streams) -> Self {
+    pub(super) fn new(room: &Room, streams: &mut Streams) -> Self {
         let (rows, texts) = (Items::new(streams), Items::new(streams));
         rows.push(streams, &[]);
         Self {
@@ -86,7 +85,7 @@ impl DetailWriter {
             known_texts: HashMap::new(),
             known_bytes: 0,
             places: FxHashMap::default(),
-            keys: Sorter::new(folder),
+            keys: Sorter::new(room),
             references: FxHashMap::default(),
             row: Vec::new(),
         }
@@ -201,16 +200,10 @@ impl DetailWriter {
     }
 
     /// Writes everything.
-    pub(super) fn write(
-        self,
-        streams: &Streams,
-        folder: &Path,
-        out: &mut Output,
-        header: &mut Header,
-    ) -> io::Result<()> {
-        (header.detail_rows, header.detail_bytes) = self.rows.write(streams, self.count.into(), folder, out)?;
-        (header.text_ends, header.text_bytes) = self.texts.write(streams, self.text_count.into(), folder, out)?;
-        let (mut keys, mut table) = (self.keys.finish()?, TableWriter::<2>::new(folder, out)?);
+    pub(super) fn write(self, streams: &Streams, room: &Room, out: &mut Output, header: &mut Header) -> io::Result<()> {
+        (header.detail_rows, header.detail_bytes) = self.rows.write(streams, self.count.into(), room, out)?;
+        (header.text_ends, header.text_bytes) = self.texts.write(streams, self.text_count.into(), room, out)?;
+        let (mut keys, mut table) = (self.keys.finish()?, TableWriter::<2>::new(room, out)?);
         while let Some(row) = keys.next()? {
             table.push(out, row)?;
         }

@@ -8,6 +8,7 @@ use std::time::UNIX_EPOCH;
 
 use twox_hash::XxHash3_64;
 
+use super::Index;
 use super::format::Key;
 use crate::open::{IndexChoice, OpenOptions};
 
@@ -52,6 +53,11 @@ pub(crate) struct Lookup {
 }
 
 impl Lookup {
+    /// Whether there is an index of it, and nothing that is seen at once is wrong with it.
+    pub(crate) fn is_made(&self) -> bool {
+        self.target.places().iter().any(|place| Index::open_file(place, self.key).is_ok())
+    }
+
     /// Looks at the trace at `path`. `None` when it can have no index: it is no file, still being written, or the user wants none.
     pub(crate) fn new(path: &Path, options: &OpenOptions) -> io::Result<Option<Self>> {
         let metadata = fs::metadata(path)?;

@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
 
 use converter::paje::ValueId;
 
@@ -14,7 +13,7 @@ use super::bits::put;
 use super::format::{BLOCK, Place, TableRef};
 use super::image::Image;
 use super::output::Output;
-use super::scratch::Streams;
+use super::scratch::{Room, Streams};
 use super::states::Accumulator;
 use super::table::{Table, TableWriter};
 use crate::query::{Cell, Interval};
@@ -31,8 +30,6 @@ const LEAST_COLUMNS: u64 = 64;
 const COLUMN_BITS: u32 = 40;
 /// Dates beyond are in no overview, so that no sum of them overflows.
 const LATEST: i64 = 1 << 61;
-/// Bytes of rows that stay in memory until all lanes are written.
-const STREAM_BYTES: usize = 8 << 20;
 /// Bytes that describe a table.
 const LEVEL_BYTES: u64 = 32;
 
@@ -58,8 +55,8 @@ pub(super) struct OverviewWriter {
 
 impl OverviewWriter {
     /// Of a trace that begins at `origin`.
-    pub(super) fn new(folder: &Path, origin: i64) -> Self {
-        Self { streams: Streams::holding(folder, STREAM_BYTES), levels: BTreeMap::new(), origin }
+    pub(super) fn new(room: &Room, origin: i64) -> Self {
+        Self { streams: Streams::holding(room, room.overview_bytes()), levels: BTreeMap::new(), origin }
     }
 
     /// Takes the states of a lane with so many rows from `life.0` to `life.1`; none if it is not worth it.
@@ -86,10 +83,10 @@ impl OverviewWriter {
     }
 
     /// Writes the tables, widest columns first.
-    pub(super) fn write(mut self, folder: &Path, out: &mut Output) -> io::Result<Place> {
+    pub(super) fn write(mut self, room: &Room, out: &mut Output) -> io::Result<Place> {
         let mut head = Vec::new();
         for (&exponent, &(stream, rows, _)) in self.levels.iter().rev() {
-            let mut table = TableWriter::<COLUMNS>::new(folder, out)?;
+            let mut table = TableWriter::<COLUMNS>::new(room, out)?;
             let (mut from, mut key) = (self.streams.read(stream)?, 0_u64);
             for _ in 0..rows {
                 key += from.number()?;

@@ -1,7 +1,6 @@
 //! [`Recorder`]: takes entities from the simulation as they end, into one stream of bytes per lane.
 
 use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,7 +10,7 @@ use converter::time::GlobalNanos;
 use super::bits::put;
 use super::details::DetailWriter;
 use super::links;
-use super::scratch::Streams;
+use super::scratch::{Room, Streams};
 use super::sort::Sorter;
 use crate::query::Interval;
 use crate::sim::{EndedLink, EndedState, Entities, Place};
@@ -42,7 +41,7 @@ pub(super) const LINK_WORDS: usize = 1 + links::COLUMNS;
 /// What is gathered.
 #[derive(Debug)]
 pub(super) struct Recorder {
-    pub(super) folder: PathBuf,
+    pub(super) room: Room,
     pub(super) streams: Streams,
     /// Lanes of a place by depth.
     pub(super) states: Vec<Vec<Lane>>,
@@ -58,18 +57,18 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    /// Gathers in `folder`, until it is told to stop.
-    pub(super) fn new(folder: &Path, cancel: Option<Arc<AtomicBool>>) -> Self {
-        let mut streams = Streams::new(folder);
-        let details = DetailWriter::new(folder, &mut streams);
+    /// Gathers where there is room, until it is told to stop.
+    pub(super) fn new(room: &Room, cancel: Option<Arc<AtomicBool>>) -> Self {
+        let mut streams = Streams::new(room);
+        let details = DetailWriter::new(room, &mut streams);
         let references = streams.open();
         Self {
-            folder: folder.to_owned(),
+            room: room.clone(),
             streams,
             states: Vec::new(),
             marks: Vec::new(),
             variables: Vec::new(),
-            links: Sorter::new(folder),
+            links: Sorter::new(room),
             details,
             references,
             reference_count: 0,

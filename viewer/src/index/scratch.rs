@@ -9,10 +9,6 @@ use std::path::{Path, PathBuf};
 use super::bits;
 use super::output::Output;
 
-/// Bytes of the streams of all lanes together that stay in memory.
-const STREAM_BYTES: usize = 32 << 20;
-/// Bytes of a section that stay in memory.
-const SECTION_BYTES: usize = 4 << 20;
 /// Bytes read from a stream at once.
 const READ_BYTES: usize = 1 << 16;
 /// Beyond this number, streams that were written give their memory back.
@@ -20,9 +16,43 @@ const MANY_STREAMS: usize = 1 << 12;
 /// Bytes before each chunk in the file: where the one before it is, and its length.
 const CHUNK_HEAD: usize = 16;
 
-/// An unnamed file in a folder: gone when the process ends, however it ends.
-pub(super) fn temporary(folder: &Path) -> io::Result<File> {
-    tempfile::tempfile_in(folder)
+/// Where what is gathered has room: some bytes of memory, and files in a folder.
+#[derive(Clone, Debug)]
+pub(super) struct Room {
+    folder: PathBuf,
+    /// Bytes of the streams of all lanes together that stay in memory; other things get parts of this.
+    memory: usize,
+}
+
+impl Room {
+    /// The usual.
+    pub(super) fn new(folder: &Path) -> Self {
+        Self::of(folder, super::MEMORY)
+    }
+
+    pub(super) fn of(folder: &Path, memory: usize) -> Self {
+        Self { folder: folder.to_owned(), memory }
+    }
+
+    /// An unnamed file: gone when the process ends, however it ends.
+    pub(super) fn file(&self) -> io::Result<File> {
+        tempfile::tempfile_in(&self.folder)
+    }
+
+    /// Bytes of a list that is sorted: several are at a time.
+    pub(super) fn sorted_bytes(&self) -> usize {
+        self.memory / 2
+    }
+
+    /// Bytes of the streams of the overview.
+    pub(super) fn overview_bytes(&self) -> usize {
+        self.memory / 4
+    }
+
+    /// Bytes of a section.
+    fn section_bytes(&self) -> usize {
+        self.memory / 8
+    }
 }
 
 /// A stream of bytes of one lane, as a chain of chunks; the latest is in memory.
@@ -36,7 +66,7 @@ struct Stream {
 /// Many streams in one file.
 #[derive(Debug)]
 pub(super) struct Streams {
-    folder: PathBuf,
+    room: Room,
     file: Option<File>,
     end: u64,
     streams: Vec<Stream>,
@@ -46,13 +76,13 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    pub(super) fn new(folder: &Path) -> Self {
-        Self::holding(folder, STREAM_BYTES)
+    pub(super) fn new(room: &Room) -> Self {
+        Self::holding(room, room.memory)
     }
 
     /// Streams of which so many bytes stay in memory.
-    pub(super) fn holding(folder: &Path, most: usize) -> Self {
-        Self { folder: folder.to_owned(), file: None, end: 0, streams: Vec::new(), buffered: 0, most }
+    pub(super) fn holding(room: &Room, most: usize) -> Self {
+        Self { room: room.clone(), file: None, end: 0, streams: Vec::new(), buffered: 0, most }
     }
 
     /// The number of a new stream.
@@ -79,7 +109,7 @@ impl Streams {
     fn flush_all(&mut self) -> io::Result<()> {
         let keep = self.streams.len() <= MANY_STREAMS;
         if self.file.is_none() {
-            self.file = Some(temporary(&self.folder)?);
+            self.file = Some(self.room.file()?);
         }
         let Some(file) = &mut self.file else { return Ok(()) };
         file.seek(io::SeekFrom::Start(self.end))?;
@@ -192,7 +222,7 @@ impl StreamReader<'_> {
 /// A section that is written while another one is, and comes behind it.
 #[derive(Debug)]
 pub(super) struct Section {
-    folder: PathBuf,
+    room: Room,
     memory: Vec<u8>,
     file: Option<File>,
     /// Bytes in the file.
@@ -200,8 +230,8 @@ pub(super) struct Section {
 }
 
 impl Section {
-    pub(super) fn new(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), memory: Vec::new(), file: None, written: 0 }
+    pub(super) fn new(room: &Room) -> Self {
+        Self { room: room.clone(), memory: Vec::new(), file: None, written: 0 }
     }
 
     /// Bytes so far.
@@ -211,9 +241,9 @@ impl Section {
 
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.memory.extend_from_slice(bytes);
-        if self.memory.len() >= SECTION_BYTES {
+        if self.memory.len() >= self.room.section_bytes() {
             if self.file.is_none() {
-                self.file = Some(temporary(&self.folder)?);
+                self.file = Some(self.room.file()?);
             }
             if let Some(file) = &mut self.file {
                 file.write_all(&self.memory)?;
@@ -248,7 +278,7 @@ mod tests {
     #[test]
     fn streams_that_grow_by_turns_are_read_one_by_one() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let mut streams = Streams::new(folder.path());
+        let mut streams = Streams::new(&Room::new(folder.path()));
         let ids: Vec<usize> = (0..5).map(|_| streams.open()).collect();
         for round in 0..3_000_u64 {
             for (at, &id) in ids.iter().enumerate() {

@@ -5,19 +5,16 @@ use std::collections::BinaryHeap;
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
 use std::os::unix::fs::FileExt as _;
-use std::path::{Path, PathBuf};
 
-use super::scratch::temporary;
+use super::scratch::Room;
 
-/// Bytes of a run.
-const RUN_BYTES: usize = 16 << 20;
 /// Bytes read from a run at once.
 const READ_BYTES: usize = 1 << 16;
 
 /// Rows of `N` words, sorted by the first `K`; rows with equal keys stay in the order in which they came.
 #[derive(Debug)]
 pub(super) struct Sorter<const N: usize, const K: usize> {
-    folder: PathBuf,
+    room: Room,
     rows: Vec<[u64; N]>,
     file: Option<File>,
     /// Where the runs end in the file, in bytes.
@@ -26,12 +23,12 @@ pub(super) struct Sorter<const N: usize, const K: usize> {
 }
 
 impl<const N: usize, const K: usize> Sorter<N, K> {
-    pub(super) fn new(folder: &Path) -> Self {
-        Self::with_runs(folder, RUN_BYTES / (8 * N))
+    pub(super) fn new(room: &Room) -> Self {
+        Self::with_runs(room, room.sorted_bytes() / (8 * N))
     }
 
-    fn with_runs(folder: &Path, run_rows: usize) -> Self {
-        Self { folder: folder.to_owned(), rows: Vec::new(), file: None, runs: Vec::new(), run_rows }
+    fn with_runs(room: &Room, run_rows: usize) -> Self {
+        Self { room: room.clone(), rows: Vec::new(), file: None, runs: Vec::new(), run_rows }
     }
 
     /// Takes a row. Memory is bounded by [`Self::flush`].
@@ -55,7 +52,7 @@ impl<const N: usize, const K: usize> Sorter<N, K> {
     fn write_run(&mut self) -> io::Result<()> {
         self.sort();
         if self.file.is_none() {
-            self.file = Some(temporary(&self.folder)?);
+            self.file = Some(self.room.file()?);
         }
         let Some(file) = &mut self.file else { return Ok(()) };
         file.seek(io::SeekFrom::End(0))?;
@@ -147,7 +144,7 @@ mod tests {
         #[test]
         fn as_a_stable_sort_in_memory(keys in prop::collection::vec(0_u64..20, 0..300), run_rows in 1_usize..50) {
             let folder = tempfile::tempdir().expect("a temporary folder");
-            let mut sorter = Sorter::<2, 1>::with_runs(folder.path(), run_rows);
+            let mut sorter = Sorter::<2, 1>::with_runs(&Room::new(folder.path()), run_rows);
             let mut rows: Vec<[u64; 2]> = keys.iter().enumerate().map(|(at, &key)| [key, at as u64]).collect();
             for &row in &rows {
                 sorter.push(row);

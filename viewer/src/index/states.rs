@@ -28,10 +28,13 @@ pub(super) const DENSE_VALUES: usize = 16;
 /// Up to this many states an interval is summed state by state; lanes that are no longer have no sums.
 pub(super) const DIRECT: u64 = 2 * BLOCK as u64;
 
+/// Values whose sums have room in a block: fewer take more room, more take longer to be counted from the nearest sums.
+const VALUES_PER_BLOCK: usize = 12;
+
 /// How many blocks of a lane with many values share a row of sums: so many that sums take as much for each state however many values
 /// there are.
 pub(super) fn stride(values: usize) -> usize {
-    values.div_ceil(DENSE_VALUES).max(1)
+    values.div_ceil(VALUES_PER_BLOCK).max(1)
 }
 
 type StateBlock<'a> = Block<'a, COLUMNS>;

@@ -2,7 +2,6 @@
 //! overview.
 
 use std::io;
-use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
@@ -12,26 +11,26 @@ use super::format::{BLOCK, LaneRecord, Place};
 use super::output::Output;
 use super::overview::OverviewWriter;
 use super::record::Lane;
-use super::scratch::{Section, Streams};
+use super::scratch::{Room, Section, Streams};
 use super::states::{CHECKPOINTS, COLUMNS, DENSE, DENSE_VALUES, DIRECT, GAPLESS, NO_SUMS, stride};
 use super::table::TableWriter;
 use crate::query::{GlobalNanos, Interval};
 
 /// Writes the lane. Gives its record, and when its last state is. What the record has in `extra` becomes its number in the overview.
 pub(super) fn write(
-    (folder, streams): (&Path, &Streams),
+    (room, streams): (&Room, &Streams),
     out: &mut Output,
     overview: &mut OverviewWriter,
     lane: &Lane,
     record: LaneRecord,
 ) -> io::Result<(LaneRecord, Interval)> {
     let Survey { values, own, life, time } = Survey::of(streams, lane)?;
-    let mut sums = Sums::new(folder, lane.rows, values.len(), time);
+    let mut sums = Sums::new(room, lane.rows, values.len(), time);
     let mut columns =
         if values.len() > DENSE_VALUES { overview.lane(record.extra, lane.rows, life, &values) } else { None };
     let extra = if columns.is_some() { record.extra + 1 } else { 0 };
     sums.begin()?;
-    let mut table = TableWriter::<COLUMNS>::new(folder, out)?;
+    let mut table = TableWriter::<COLUMNS>::new(room, out)?;
     let mut block = Waiting::default();
     let (mut from, mut last) = (streams.read(lane.stream)?, 0_i64);
     let mut life = (0, 0);
@@ -136,8 +135,8 @@ enum Sums {
 
 impl Sums {
     /// `time` is more than any total.
-    fn new(folder: &Path, states: u64, values: usize, time: u64) -> Self {
-        let (rows, totals) = (Section::new(folder), vec![0; values]);
+    fn new(room: &Room, states: u64, values: usize, time: u64) -> Self {
+        let (rows, totals) = (Section::new(room), vec![0; values]);
         match values {
             _ if states <= DIRECT => Self::None,
             0..=DENSE_VALUES => Self::Kept { totals, rows, blocks: 0, stride: 1, width: None },

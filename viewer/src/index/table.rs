@@ -6,13 +6,12 @@
 
 use std::io;
 use std::ops::Range;
-use std::path::Path;
 
 use super::bits::{self, SLACK};
 use super::format::{BLOCK, TableRef};
 use super::image::{Image, touch};
 use super::output::Output;
-use super::scratch::Section;
+use super::scratch::{Room, Section};
 
 /// Bytes of an entry of the directory.
 const ENTRY: usize = 16;
@@ -30,12 +29,12 @@ pub(super) struct TableWriter<const K: usize> {
 }
 
 impl<const K: usize> TableWriter<K> {
-    pub(super) fn new(folder: &Path, out: &mut Output) -> io::Result<Self> {
+    pub(super) fn new(room: &Room, out: &mut Output) -> io::Result<Self> {
         Ok(Self {
             rows: 0,
             waiting: std::array::from_fn(|_| Vec::with_capacity(BLOCK)),
             payload: out.align()?,
-            directory: Section::new(folder),
+            directory: Section::new(room),
             block: Vec::new(),
         })
     }

@@ -171,6 +171,9 @@ impl<'a> Context<'a> {
 
     /// The name of a value.
     pub(super) fn name(&self, value: ValueId) -> &str {
+        if value == OTHERS {
+            return "others";
+        }
         self.model.values.get(value.index()).map_or("?", |value| &value.name)
     }
 

@@ -1,7 +1,7 @@
 //! A whole page: heading, names, ruler, rows, legend. What `--export` draws.
 
 use super::chart::{View, chart};
-use super::{Anchor, Curve, Frame, Group, Item, LegendGroup, Line, Rect, Scene, Text, legend, number};
+use super::{Anchor, Curve, Frame, Group, Item, LegendEntry, LegendGroup, Line, Rect, Scene, Text, legend, number};
 use crate::layout::scale::{TimeScale, date, duration, grouped};
 use crate::layout::{Layout, Options, Outline, Row, Strip, StripKind};
 use crate::query::{Interval, Model, QueryError, Summary, TimelineSource};
@@ -30,6 +30,8 @@ const LEGEND_GAP: f32 = 26.0;
 const LEGEND_LINE: f32 = 24.0;
 const BAR: f32 = 8.0;
 const BOUND_SIZE: f32 = 9.0;
+/// Values of a type of states that the legend names.
+const MOST_VALUES: usize = 20;
 
 /// Everything that the parts of the page share.
 struct Page<'a> {
@@ -354,7 +356,7 @@ impl Legend {
 
     /// A bar of shares over the names of the values.
     fn states(&mut self, group: &LegendGroup, width: f32, theme: Theme) {
-        let used: Vec<_> = group.entries.iter().filter(|entry| entry.share.is_some_and(|share| share > 0.0)).collect();
+        let used = largest(group, theme);
         let sum: f64 = used.iter().filter_map(|entry| entry.share).sum();
         let (mut x, y) = (0.0, self.height);
         self.items.push(Item::Rect(Rect::plain(Frame::new(0.0, y, width, BAR), theme.track, 0.0)));
@@ -384,6 +386,26 @@ impl Legend {
         }
         self.height = line + 20.0;
     }
+}
+
+/// The values that occur, in order of declaration; where they are many, the largest by share, and all others as one.
+fn largest(group: &LegendGroup, theme: Theme) -> Vec<LegendEntry> {
+    let share = |entry: &LegendEntry| entry.share.unwrap_or(0.0);
+    let mut used: Vec<LegendEntry> = group.entries.iter().filter(|entry| share(entry) > 0.0).cloned().collect();
+    // One value more is no reason for another name.
+    if used.len() > MOST_VALUES + 1 {
+        used.sort_by(|a, b| share(b).total_cmp(&share(a)));
+        let others = used.split_off(MOST_VALUES);
+        used.push(LegendEntry {
+            value: None,
+            name: format!("{} others", grouped(others.len() as u64)),
+            color: Some(theme.grid.to_string()),
+            share: Some(others.iter().map(share).sum()),
+            nanos: None,
+            count: None,
+        });
+    }
+    used
 }
 
 /// A sample of how something is drawn, centred on `y`.

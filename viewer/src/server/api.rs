@@ -6,6 +6,7 @@ pub(super) mod filters;
 pub(super) mod find;
 pub(super) mod kept;
 pub(super) mod rows;
+pub(super) mod same;
 pub(super) mod source;
 pub(super) mod step;
 pub(super) mod times;
@@ -23,6 +24,7 @@ use serde_json::{Value, json};
 use super::App;
 use super::shown::{Refusal, Shown};
 use crate::layout::{Arrangement, Folds, Layout, Options};
+use crate::live::Standing;
 use crate::query::{ContainerId, EntityId, Facts, GlobalNanos, Interval, Lane, QueryError, TypeId, ValueId};
 use crate::scene::wire::{self, entity};
 use crate::scene::{self, View};
@@ -192,18 +194,22 @@ async fn run<T: Send + 'static>(
 
 /// Whether the server is there, and the traces are still those that were opened.
 pub(super) async fn ping(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
-    let changed = app.trace(ask.trace)?.changed();
-    Ok(Json(json!({ "changed": changed })))
+    let trace = app.trace(ask.trace)?;
+    let now = trace.served.source.now();
+    // What is followed is expected to change.
+    let changed = if now.standing == Standing::Final && !trace.served.follows { trace.changed() } else { None };
+    Ok(Json(json!({ "changed": changed, "generation": now.generation, "standing": now.standing.sentence() })))
 }
 
 pub(super) async fn summary(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
     let trace = app.trace(ask.trace)?;
-    let summary = trace.served.source.summary();
+    let now = trace.served.source.now();
+    let summary = now.source.summary();
     let extent = summary.extent;
-    let model = trace.served.source.model();
+    let model = now.source.model();
     Ok(Json(json!({
         "name": summary.name,
-        "names": app.traces.iter().map(|trace| trace.served.source.summary().name).collect::<Vec<_>>(),
+        "names": app.traces.iter().map(|trace| trace.served.source.source().summary().name).collect::<Vec<_>>(),
         "origin": extent.from.0.to_string(),
         "duration": extent.to.0.saturating_sub(extent.from.0).max(1),
         "containers": summary.containers,
@@ -214,7 +220,10 @@ pub(super) async fn summary(State(app): State<Arc<App>>, Query(ask): Query<Ask>)
         "remarks": summary.remarks,
         "intact": summary.intact,
         "filters": trace.served.filters.filters.iter().map(|entry| json!([entry.filter.to_string(), entry.on])).collect::<Vec<_>>(),
+        "saved": trace.saved_filters(),
         "look": app.looks.read(&model),
+        "generation": now.generation,
+        "standing": now.standing.sentence(),
         "version": env!("CARGO_PKG_VERSION"),
     })))
 }

@@ -56,20 +56,25 @@ pub(super) struct Notes {
 static WRITING: Mutex<()> = Mutex::new(());
 
 impl Trace {
-    /// Where notes can be: beside a file, inside a run, else in the user's cache folder.
+    /// Where notes can be.
     fn note_places(&self) -> Vec<PathBuf> {
+        self.places("notes", "tumit-notes")
+    }
+
+    /// Where a file about the trace can be: beside a file, inside a run, where it has a name, else in the user's cache folder.
+    pub(super) fn places(&self, name: &str, ending: &str) -> Vec<PathBuf> {
         let Some(path) = &self.served.path else { return Vec::new() };
         let beside = if path.is_dir() {
-            path.join("notes.tumit-notes")
+            path.join(format!("{name}.{ending}"))
         } else {
             let mut name = path.file_name().unwrap_or_default().to_owned();
-            name.push(".tumit-notes");
+            name.push(format!(".{ending}"));
             path.with_file_name(name)
         };
         let whole = path.canonicalize().unwrap_or_else(|_gone| path.clone());
         let hash = XxHash3_64::oneshot(whole.as_os_str().as_encoded_bytes());
         let stem = whole.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let cached = cache().map(|cache| cache.join(format!("{stem}-{hash:016x}.tumit-notes")));
+        let cached = cache().map(|cache| cache.join(format!("{stem}-{hash:016x}.{ending}")));
         std::iter::once(beside).chain(cached).collect()
     }
 
@@ -249,14 +254,14 @@ fn cache() -> Option<PathBuf> {
     Some(variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")))?.join("tumit"))
 }
 
-fn read(path: &Path) -> io::Result<String> {
+pub(super) fn read(path: &Path) -> io::Result<String> {
     if std::fs::metadata(path)?.len() > MOST_FILE {
         return Err(io::Error::other(format!("{} is too large", path.display())));
     }
     std::fs::read_to_string(path)
 }
 
-fn write(path: &Path, text: &str) -> io::Result<()> {
+pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
         std::fs::create_dir_all(folder)?;
     }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::filter::{Chain, Entry, Filter, FilterError};
 use crate::layout::Outline;
+use crate::live::Current;
 use crate::query::{QueryError, TimelineSource};
 
 /// Filtered traces that are kept: those of the panes that are open, and of some steps back.
@@ -20,14 +21,16 @@ const MOST_BYTES: usize = 32 * 1024;
 /// A trace to be served.
 #[derive(Clone)]
 pub struct Served {
-    /// The trace itself.
-    pub source: Arc<dyn TimelineSource>,
+    /// The trace itself, as it is now.
+    pub source: Current,
     /// Where it lies: notes are kept beside it, and a change of it is told.
     pub path: Option<PathBuf>,
     /// Filters with which the page begins.
     pub filters: Chain,
     /// Folders in which the source files that the trace names are looked for.
     pub folders: Vec<PathBuf>,
+    /// Whether it is followed, so that no change of its file needs to be told.
+    pub follows: bool,
 }
 
 impl std::fmt::Debug for Served {
@@ -40,7 +43,7 @@ impl Served {
     /// A trace without anything beside it.
     #[must_use]
     pub fn new(source: Arc<dyn TimelineSource>) -> Self {
-        Self { source, path: None, filters: Chain::default(), folders: Vec::new() }
+        Self { source: source.into(), path: None, filters: Chain::default(), folders: Vec::new(), follows: false }
     }
 }
 
@@ -62,6 +65,8 @@ pub(super) struct Wrong {
     pub(super) text: String,
 }
 
+/// A generation of the trace, and filters.
+type Key = (u64, String);
 type Slot = Arc<OnceLock<Result<Arc<Shown>, QueryError>>>;
 
 /// A trace with what its filters made of it lately.
@@ -69,7 +74,7 @@ pub(super) struct Trace {
     pub(super) served: Served,
     /// What its file was like when it was opened.
     pub(super) opened: Option<u64>,
-    kept: Mutex<VecDeque<(String, Slot)>>,
+    kept: Mutex<VecDeque<(Key, Slot)>>,
 }
 
 /// Why a question about filters cannot be answered.
@@ -98,38 +103,43 @@ impl Trace {
         if texts.len() > MOST_FILTERS {
             return Err(Refusal::TooMany);
         }
-        let slot = self.slot(filters);
+        let now = self.served.source.now();
+        let slot = self.slot(now.generation, filters);
         // Several questions about the same filters wait for the first of them.
-        slot.get_or_init(|| self.make(&texts).map(Arc::new)).clone().map_err(Refusal::Query)
+        slot.get_or_init(|| make(&now.source, &texts).map(Arc::new)).clone().map_err(Refusal::Query)
     }
 
-    fn slot(&self, filters: &str) -> Slot {
+    fn slot(&self, generation: u64, filters: &str) -> Slot {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = kept.iter().position(|(key, _)| key == filters).and_then(|at| kept.remove(at));
-        let entry = known.unwrap_or_else(|| (filters.to_owned(), Slot::default()));
+        // Earlier pictures of the trace would only take room.
+        kept.retain(|(key, _)| key.0 >= generation);
+        let known = kept.iter().position(|(key, _)| key.0 == generation && key.1 == filters);
+        let known = known.and_then(|at| kept.remove(at));
+        let entry = known.unwrap_or_else(|| ((generation, filters.to_owned()), Slot::default()));
         kept.push_front(entry.clone());
         kept.truncate(KEPT);
         entry.1
     }
+}
 
-    fn make(&self, texts: &[String]) -> Result<Shown, QueryError> {
-        let mut problems = Vec::new();
-        let (mut chain, mut places) = (Chain::default(), Vec::new());
-        for (at, text) in texts.iter().enumerate() {
-            match text.parse::<Filter>() {
-                Ok(filter) => {
-                    chain.filters.push(Entry::from(filter));
-                    places.push(at);
-                }
-                Err(error) => problems.push(Wrong { at, error, text: text.clone() }),
+/// The source behind filters.
+fn make(source: &Arc<dyn TimelineSource>, texts: &[String]) -> Result<Shown, QueryError> {
+    let mut problems = Vec::new();
+    let (mut chain, mut places) = (Chain::default(), Vec::new());
+    for (at, text) in texts.iter().enumerate() {
+        match text.parse::<Filter>() {
+            Ok(filter) => {
+                chain.filters.push(Entry::from(filter));
+                places.push(at);
             }
+            Err(error) => problems.push(Wrong { at, error, text: text.clone() }),
         }
-        let (source, left_out) = chain.apply_known(Arc::clone(&self.served.source));
-        for problem in left_out {
-            let at = places.get(problem.at).copied().unwrap_or(problem.at);
-            problems.push(Wrong { at, error: problem.error, text: texts.get(at).cloned().unwrap_or_default() });
-        }
-        let outline = Outline::new(source.as_ref())?;
-        Ok(Shown { outline, source, origin: self.served.source.extent().from.0, problems })
     }
+    let (filtered, left_out) = chain.apply_known(Arc::clone(source));
+    for problem in left_out {
+        let at = places.get(problem.at).copied().unwrap_or(problem.at);
+        problems.push(Wrong { at, error: problem.error, text: texts.get(at).cloned().unwrap_or_default() });
+    }
+    let outline = Outline::new(filtered.as_ref())?;
+    Ok(Shown { outline, source: filtered, origin: source.extent().from.0, problems })
 }

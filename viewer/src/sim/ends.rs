@@ -54,12 +54,24 @@ impl<E: Entities> Simulation<E> {
         }
         self.last = self.last.max(end.0);
         let last = if self.peer && self.latest > i64::MIN { self.latest } else { self.last };
+        self.close_all(last);
+        for line in self.links.pending() {
+            self.faults.count_at(Fault::IncompleteLink, line);
+        }
+    }
+
+    /// Ends a picture of a trace that goes on: what is open ends at the largest date so far, and links under way are no fault.
+    pub(crate) fn pause(&mut self) {
+        if self.first > self.last {
+            (self.first, self.last) = (0, 0);
+        }
+        self.close_all(self.last);
+    }
+
+    fn close_all(&mut self, last: i64) {
         self.containers.begin(ContainerId::ROOT, self.first);
         for container in self.containers.alive() {
             self.close(last, container);
-        }
-        for line in self.links.pending() {
-            self.faults.count_at(Fault::IncompleteLink, line);
         }
     }
 }

@@ -92,7 +92,7 @@ faults! {
 }
 
 /// How often each happened.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Faults {
     counts: [u64; ALL.len()],
     /// Lines of the first.

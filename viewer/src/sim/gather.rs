@@ -8,7 +8,7 @@ use crate::query::Interval;
 use crate::store::{Details, LinkRow, RawLane, RawMarks, RawStates, RawVariable};
 
 /// Entities by place.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Gather {
     pub(super) states: Vec<RawStates>,
     pub(super) marks: Vec<(ContainerId, TypeId, RawMarks)>,

@@ -24,7 +24,7 @@ pub(super) struct Half {
 type Key = (ContainerId, TypeId, KeyId);
 
 /// Halves that wait.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Links {
     // Keys are numbers that the reader or the rules gave out: nobody can choose them to collide.
     waiting: FxHashMap<Key, Half>,

@@ -18,7 +18,7 @@ struct Open {
 }
 
 /// States that are open, innermost last.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Stack {
     place: Place,
     open: Vec<Open>,

@@ -10,7 +10,7 @@ use converter::paje::{ContainerId, Extra, ExtraValue, Source};
 use crate::answers::{self, Detail};
 
 /// Texts kept once, in one buffer.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Texts {
     buffer: String,
     ends: Vec<u64>,
@@ -81,7 +81,7 @@ struct Row {
 const NO_FILE: u32 = u32::MAX;
 
 /// The table of rows.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Details {
     rows: Vec<Row>,
     fields: Vec<Field>,
@@ -218,7 +218,7 @@ impl Details {
 }
 
 /// A column of row numbers that costs nothing while all are 0.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct DetailColumn(Vec<u32>);
 
 impl DetailColumn {

@@ -1,6 +1,6 @@
 // The chain of filters, above the diagram: each can be switched off, edited, moved and removed. The language is that of docs/filters.md.
 
-import { ask } from "./api.js";
+import { ask, tell } from "./api.js";
 import { byId, make } from "./dom.js";
 import { openEditor } from "./editor.js";
 import { note } from "./status.js";
@@ -67,6 +67,17 @@ function move(from, to) {
   set(all);
 }
 
+/** Offers the filters that the trace had when it was last looked at. @param {Filter[]} saved */
+export function offerFilters(saved) {
+  if (view.filters.length > 0 || saved.length === 0) return;
+  const offer = byId("filters-saved");
+  offer.textContent = saved.length === 1 ? "Use the filter of last time" : `Use the ${saved.length} filters of last time`;
+  offer.title = saved.map(([text]) => text).join("\n");
+  offer.hidden = false;
+  offer.onclick = () => set(saved);
+  fill();
+}
+
 export function listenToChain() {
   byId("filter-add").addEventListener("click", () => addFilter());
   byId("filters-off").addEventListener("click", () => set([]));
@@ -76,6 +87,8 @@ export function listenToChain() {
 export async function tellChain() {
   const text = JSON.stringify(view.filters);
   if (told === text) return;
+  // Those that are there when the page opens are not new.
+  if (told) tell("saved", view.filters).catch(() => {});
   told = text;
   wrong = new Map();
   fill();
@@ -89,7 +102,10 @@ export async function tellChain() {
 
 function fill() {
   const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.key;
-  byId("chain").hidden = view.filters.length === 0;
+  const offer = byId("filters-saved");
+  offer.hidden ||= view.filters.length > 0;
+  byId("filters-off").hidden = view.filters.length === 0;
+  byId("chain").hidden = view.filters.length === 0 && offer.hidden;
   list.replaceChildren(...view.filters.map(chip));
   if (focused) /** @type {HTMLElement | null} */ (list.querySelector(`[data-key="${focused}"]`))?.focus();
 }

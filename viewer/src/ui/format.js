@@ -15,6 +15,13 @@ export function setOrigin(text) {
   origin = BigInt(text);
 }
 
+/** Counts from another first date. @param {string} text @returns {number} how much earlier that is, in nanoseconds */
+export function moveOrigin(text) {
+  const before = origin;
+  origin = BigInt(text);
+  return Number(before - origin);
+}
+
 /** @param {number} count */
 export function grouped(count) {
   return String(count).replace(/\B(?=(\d{3})+$)/g, "\u202f");

@@ -12,6 +12,9 @@ import { changed, remember, toggle, view } from "./view.js";
 /** @type {Map<number, { name: string, color: string }>} values by number, for names of mixtures */
 export const values = new Map();
 
+/** In place of a value, in mixtures of many: all that are not among the largest. */
+export const OTHERS = 0xffff_ffff;
+
 const SHAPES = {
   link: "M1 10 13 3M13 3 8.5 3.4M13 3 10.6 6.8",
   event: "M3.5 2.5h9L8 10.5z",

@@ -1,10 +1,10 @@
 // Puts the page together: opens the trace, and passes every change of the view to those who show it.
 
 import { listenToKeys } from "./actions.js";
-import { about, ask, Refused, watchBusy } from "./api.js";
+import { ask, Refused, watchBusy } from "./api.js";
 import * as arrange from "./arrange.js";
 import * as chart from "./chart.js";
-import { listenToChain, tellChain } from "./chain.js";
+import { listenToChain, offerFilters, tellChain } from "./chain.js";
 import { open as inspect, restore, visit as inspectAt } from "./choice.js";
 import { tellCrumbs } from "./crumbs.js";
 import { byId } from "./dom.js";
@@ -15,6 +15,7 @@ import { forgetFacts } from "./facts.js";
 import { listenToFind } from "./find.js";
 import { grouped, setOrigin } from "./format.js";
 import { listen } from "./gestures.js";
+import { tellStanding, watchGrowth } from "./growth.js";
 import { fillHelp } from "./help.js";
 import { listenToInterval, tellInterval } from "./interval.js";
 import { tellMeasured } from "./measure.js";
@@ -24,9 +25,9 @@ import { listenToPalette } from "./palette.js";
 import { listenToPanel, refreshPanel, toggleSide } from "./panel.js";
 import { forgetPointed, repaint } from "./pointer.js";
 import { showNotes } from "./notes.js";
-import { inPane, listenToPanes } from "./pane.js";
+import { inPane, listenToPanes, tellDuration } from "./pane.js";
 import { listenToSource } from "./source.js";
-import { missing, note } from "./status.js";
+import { missing } from "./status.js";
 import "./undo.js";
 import { dress, listenToTheme } from "./theme.js";
 import { listenToMinimap, paintOverview, paintWindow } from "./timeline.js";
@@ -34,8 +35,6 @@ import { showRows } from "./tree.js";
 import { filtersOn, fit, looks, onChange, start, view, zoom } from "./view.js";
 
 let panelTimer = 0;
-/** Whether the trace has anything to be drawn. */
-let empty = false;
 /** The entity that the inspector shows. @type {string | null} */
 let inspected = null;
 
@@ -45,15 +44,10 @@ async function open() {
   setOrigin(summary.origin);
   const trace = nameOf(summary);
   listenToMemory(trace);
-  start(summary.duration, first(trace, summary));
-  const what = counts(summary);
-  byId("name").textContent = summary.name;
-  byId("name").title = `${summary.name}: ${what}`;
+  start(summary.duration, first(trace, summary), summary.generation);
   byId("version").textContent = `Tumit ${summary.version}.`;
-  document.title = `${summary.name} · Tumit`;
-  byId("chart").setAttribute("aria-label", `Space-time diagram of ${summary.name}: ${what}`);
-  remarks(summary);
-  empty = summary.states + summary.events + summary.links + summary.samples === 0;
+  tellStanding(summary);
+  entitle(summary);
   await document.fonts.ready;
   onChange((kind) => update(kind));
   listen();
@@ -65,11 +59,41 @@ async function open() {
   await rows();
   // It is told of the first size, too.
   new ResizeObserver(resized).observe(byId("scroller"));
-  message(empty ? "empty" : null);
+  excuse(summary);
   if (inPane) toggleSide();
   tell();
+  offerFilters(summary.saved);
   await Promise.all([paintOverview(), refreshPanel(), restore(), showNotes()]);
   listenToPanes(summary.duration);
+}
+
+/** Says what the trace is and what is in it. @param {any} summary */
+function entitle(summary) {
+  const what = counts(summary);
+  byId("name").textContent = summary.name;
+  byId("name").title = `${summary.name}: ${what}`;
+  document.title = `${summary.name} · Tumit`;
+  byId("chart").setAttribute("aria-label", `Space-time diagram of ${summary.name}: ${what}`);
+  remarks(summary);
+}
+
+/** Says why there is nothing to be seen, if so. @param {any} summary */
+function excuse(summary) {
+  const empty = summary.states + summary.events + summary.links + summary.samples === 0;
+  if (empty && summary.standing) message("loading", `The trace is opened: ${summary.standing}…`);
+  else message(empty ? "empty" : null);
+}
+
+/** Shows a newer picture of a trace that is being read or written. @param {any} summary */
+async function renewed(summary) {
+  entitle(summary);
+  inspected = view.chosen;
+  forgetPointed();
+  await rows();
+  excuse(summary);
+  tell();
+  tellDuration(summary.duration);
+  await Promise.all([paintOverview(), refreshPanel(), restore(), showNotes()]);
 }
 
 /** @param {any} summary */
@@ -163,20 +187,15 @@ function controls() {
     trouble(null);
     repaint();
   });
-  window.setInterval(() => { if (!document.hidden) ping().catch(failed); }, 4000);
+  watchGrowth(renewed, back, failed);
 }
 
-/** Asks whether the server is there; when it has come back, the picture is asked for again. */
-async function ping() {
-  const answer = await fetch(`api/ping?${about({ filters: "" })}`);
-  if (!answer.ok) throw new Error("another server");
-  const { changed } = await answer.json();
-  if (changed) note(changed === "removed" ? "The trace has been removed; what is shown was read before" : "The trace has changed: start tumit view again to see it", true);
-  if (gone) {
-    gone = false;
-    trouble(null);
-    chart.refresh();
-  }
+/** The server is there; when it has come back, the picture is asked for again. */
+function back() {
+  if (!gone) return;
+  gone = false;
+  trouble(null);
+  chart.refresh();
 }
 
 /** Whether the server did not answer. */

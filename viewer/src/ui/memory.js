@@ -19,6 +19,8 @@ function all() {
 
 /** A trace's own name here: container numbers mean the same only in the same trace. @param {any} summary */
 export function nameOf(summary) {
+  // One that grows has no size of its own.
+  if (summary.standing) return summary.name;
   return [summary.name, summary.origin, summary.duration, summary.containers, summary.states].join(" ");
 }
 

@@ -2,13 +2,13 @@
 
 import { byId, make } from "./dom.js";
 
-/** Says in place of the diagram why there is none. @param {"loading" | "empty" | null} kind */
-export function message(kind) {
+/** Says in place of the diagram why there is none. @param {"loading" | "empty" | null} kind @param {string} [what] is being done */
+export function message(kind, what = "Reading the trace…") {
   const box = byId("message");
   box.hidden = kind === null;
   box.dataset.kind = kind ?? "";
   if (kind === "loading") {
-    box.replaceChildren(make("div", { class: "bones", "aria-hidden": "true" }, make("i"), make("i"), make("i")), make("p", { text: "Reading the trace…" }));
+    box.replaceChildren(make("div", { class: "bones", "aria-hidden": "true" }, make("i"), make("i"), make("i")), make("p", { text: what }));
   } else if (kind === "empty") {
     box.replaceChildren(make("h2", { text: "Nothing was recorded" }),
       make("p", { text: "The trace has no states, events, links or values. Were its levels switched on? `tumit info` shows what each process wrote." }));
@@ -33,7 +33,7 @@ export function remarks({ remarks, intact }) {
   pill.textContent = intact ? many : `Damaged: ${many}`;
   pill.classList.toggle("alert", !intact);
   pill.title = remarks.join("\n");
-  pill.addEventListener("click", () => {
+  pill.onclick = () => {
     const sheet = make("dialog", { class: "sheet", "aria-label": "Remarks on the trace" },
       make("h2", { text: intact ? "Remarks on the trace" : "Part of the trace is lost or damaged" }),
       !intact && make("p", { class: "fine", text: "What is good is shown; this is what is known of the rest:" }),
@@ -42,5 +42,5 @@ export function remarks({ remarks, intact }) {
     sheet.addEventListener("close", () => sheet.remove());
     document.body.append(sheet);
     sheet.showModal();
-  });
+  };
 }

@@ -29,6 +29,11 @@ export function listenToPanes(duration) {
   say();
 }
 
+/** Tells the page around it that the trace is longer now. @param {number} duration */
+export function tellDuration(duration) {
+  if (inPane) window.parent.postMessage({ tumit: "ready", duration }, location.origin);
+}
+
 /** Shows this trace in two panes, each with its own filters. */
 export function split() {
   if (inPane) window.parent.postMessage({ tumit: "split", hash: location.hash }, location.origin);

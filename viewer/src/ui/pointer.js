@@ -5,7 +5,7 @@ import * as chart from "./chart.js";
 import { byId, make } from "./dom.js";
 import { facts, pairs } from "./facts.js";
 import { date, duration, grouped, percent } from "./format.js";
-import { values } from "./legend.js";
+import { OTHERS, values } from "./legend.js";
 import { snap } from "./measure.js";
 import { paintOver, state } from "./over.js";
 import { rowAt, toWindow } from "./rows.js";
@@ -68,7 +68,7 @@ export async function point(x, y, pointer) {
     describe(all, found?.hit?.color ?? "", pointer);
   } else if (found?.mixture && row) {
     const { cells, column, parts } = found.mixture;
-    const mix = parts.map(([place, share]) => ({ name: values.get(cells.values[place])?.name ?? "?", color: cells.colors[place], share }));
+    const mix = parts.map(([place, share]) => ({ name: cells.values[place] === OTHERS ? "others" : values.get(cells.values[place])?.name ?? "?", color: cells.colors[place], share }));
     mix.sort((a, b) => b.share - a.share);
     say(now, mix.map((part) => `${part.name} ${percent(part.share)}`).join(", "), row.name);
     blend(mix, null, row, pointer);

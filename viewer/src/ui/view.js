@@ -79,6 +79,31 @@ export function reach(duration) {
   reached = duration;
 }
 
+/** Which picture of the trace this is: another while it is read or written. */
+let generation = 0;
+
+/** The number of the picture that is shown. */
+export function picture() {
+  return generation;
+}
+
+/**
+ * Goes over to another picture of the trace. An interval at its end moves along with that, the whole stays the whole, and all else where it is.
+ * @param {number} duration @param {number} later what dates of the page are more than before @param {number} next the picture's number
+ */
+export function grow(duration, later, next) {
+  const [before, span] = [whole, view.to - view.from];
+  const all = view.from <= 0 && view.to >= before;
+  const atEnd = !all && Math.abs(view.to - before) <= span / 100;
+  whole = duration;
+  generation = next;
+  const by = atEnd ? duration - before : later;
+  [view.from, view.to] = all ? [0, duration] : [view.from + by, view.to + by];
+  if (view.measured) view.measured = [view.measured[0] + later, view.measured[1] + later];
+  trail = all ? [[0, duration]] : trail.map(([from, to], at) => (at === 0 ? [0, duration] : [from + by, to + by]));
+  keep(true);
+}
+
 /** Length of the trace. */
 export function length() {
   return whole;
@@ -90,10 +115,11 @@ export function crumbs() {
 }
 
 /**
- * @param {number} duration @param {string} remembered how the rows were when the trace was last looked at
+ * @param {number} duration @param {string} remembered how the rows were when the trace was last looked at @param {number} number of the picture
  */
-export function start(duration, remembered) {
+export function start(duration, remembered, number) {
   whole = duration;
+  generation = number;
   const here = location.hash.slice(1);
   read(here || remembered);
   trail = history.state?.trail ?? nested([], [view.from, view.to]);
@@ -246,6 +272,7 @@ export function readFilters(text) {
 /** The part of a question that says what is drawn and how. */
 export function looks() {
   return {
+    picture: generation,
     fill: document.querySelector(".scroller")?.clientHeight ?? 0,
     filters: filtersOn(),
     theme: document.documentElement.dataset.theme,

@@ -49,11 +49,18 @@ impl<R: Read> Lines<R> {
         }
     }
 
+    /// Where they come from.
+    pub(super) fn input(&self) -> &R {
+        &self.input
+    }
+
     /// Goes to the next line; `false` at the end of the input.
     pub(super) fn advance(&mut self) -> io::Result<bool> {
         if self.cut && !self.skip_rest()? {
+            self.cut = false;
             return Ok(false);
         }
+        self.cut = false;
         // Bytes in which there is no line end.
         let mut seen = 0;
         loop {
@@ -118,7 +125,6 @@ impl<R: Read> Lines<R> {
 
     /// Skips what is left of a line that was cut; `false` when the input ends with it.
     fn skip_rest(&mut self) -> io::Result<bool> {
-        self.cut = false;
         loop {
             if let Some(length) = memchr::memchr(b'\n', &self.buffer[self.unread.clone()]) {
                 self.unread.start += length + 1;

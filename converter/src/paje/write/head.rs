@@ -32,10 +32,28 @@ impl Head {
     #[inline]
     pub(super) fn number(&mut self, number: u64) {
         // Identifiers and seconds are mostly small.
-        if number < 10 {
-            return self.byte(digit_of(number));
+        match number {
+            0..10 => self.byte(digit_of(number)),
+            10..100 => self.pair(number),
+            100..1000 => {
+                self.byte(digit_of(number / 100));
+                self.pair(number);
+            }
+            1000..10_000 => {
+                self.pair(number / 100);
+                self.pair(number);
+            }
+            _ => self.long_number(number),
         }
-        self.long_number(number);
+    }
+
+    /// The last two digits of a number.
+    #[inline]
+    fn pair(&mut self, number: u64) {
+        if let Some(place) = self.bytes.get_mut(self.length..).and_then(<[u8]>::first_chunk_mut) {
+            *place = PAIRS[(number % 100) as usize];
+        }
+        self.length += 2;
     }
 
     fn long_number(&mut self, mut number: u64) {

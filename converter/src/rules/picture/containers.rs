@@ -29,8 +29,7 @@ impl Picture<'_> {
         target: &Target,
         related: &[(&str, ContainerId)],
     ) -> io::Result<usize> {
-        let node = self.survey.paths.node(target, scope, &mut self.scratch, self.symbols);
-        match self.living(node) {
+        match self.existing(scope, target) {
             Some(instance) => Ok(instance),
             None => self.create_path(scope, target, related),
         }
@@ -58,8 +57,15 @@ impl Picture<'_> {
 
     /// The living instance that a target stands for.
     pub(super) fn existing(&mut self, scope: &Scope<'_>, target: &Target) -> Option<usize> {
+        let Self { found, scratch, symbols, instances, .. } = self;
+        if let Some(instance) = found.last(scope, target, instances.ended(), scratch, symbols) {
+            return Some(instance);
+        }
         let node = self.survey.paths.node(target, scope, &mut self.scratch, self.symbols);
-        self.living(node)
+        let instance = self.living(node)?;
+        let ended = self.instances.ended();
+        self.found.note(scope, target, (ended, instance), &mut self.scratch, self.symbols);
+        Some(instance)
     }
 
     /// The instance itself or the one above it that is of this container type.

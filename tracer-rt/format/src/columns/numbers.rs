@@ -253,13 +253,73 @@ pub(super) fn read(input: &mut Input<'_>, count: usize, width: u8, out: &mut Vec
             let (mut dictionary, mut indices) = (Vec::new(), Vec::new());
             read_simple(input, entries, width, &mut dictionary)?;
             read_simple(input, count, 2, &mut indices)?;
-            let width = usize::from(width);
-            for index in indices.chunks_exact(2) {
-                let at = usize::from(u16::from_le_bytes([index[0], index[1]])) * width;
-                out.extend_from_slice(dictionary.get(at..at + width)?);
+            match width {
+                2 => look_up::<2>(&dictionary, &indices, out)?,
+                4 => look_up::<4>(&dictionary, &indices, out)?,
+                _ => look_up::<8>(&dictionary, &indices, out)?,
             }
         }
         _ => return None,
+    }
+    Some(())
+}
+
+/// Appends the entries of a dictionary that have these indices.
+fn look_up<const N: usize>(dictionary: &[u8], indices: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    let dictionary = dictionary.as_chunks::<N>().0;
+    let indices = indices.as_chunks().0;
+    let start = out.len();
+    out.resize(start + indices.len() * N, 0);
+    for (place, index) in out[start..].as_chunks_mut::<N>().0.iter_mut().zip(indices) {
+        *place = *dictionary.get(usize::from(u16::from_le_bytes(*index)))?;
+    }
+    Some(())
+}
+
+/// Passes over what [`read`] would read.
+pub(super) fn skip(input: &mut Input<'_>, count: usize, width: u8) -> Option<()> {
+    if count == 0 {
+        return Some(());
+    }
+    match input.u8()? {
+        method::PLAIN => _ = input.take(count.checked_mul(width.into())?)?,
+        method::GROUPS => skip_groups(input, count)?,
+        method::DICTIONARY if width > 1 => {
+            let entries = usize::from(input.u16()?);
+            if entries == 0 || entries > count {
+                return None;
+            }
+            skip_simple(input, entries, width)?;
+            skip_simple(input, count, 2)?;
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+fn skip_simple(input: &mut Input<'_>, count: usize, width: u8) -> Option<()> {
+    match input.0.first()? {
+        &method::DICTIONARY => None,
+        _ => skip(input, count, width),
+    }
+}
+
+fn skip_groups(input: &mut Input<'_>, count: usize) -> Option<()> {
+    let mut left = count;
+    while left > 0 {
+        let numbers = left.min(GROUP);
+        left -= numbers;
+        let width = usize::from(input.u8()? & !DIFFERENCES);
+        input.varint()?;
+        let exceptions = input.u8()?;
+        if width > 64 {
+            return None;
+        }
+        input.take((numbers * width).div_ceil(8))?;
+        for _ in 0..exceptions {
+            input.u8()?;
+            input.varint()?;
+        }
     }
     Some(())
 }
@@ -331,17 +391,44 @@ fn read_group(input: &mut Input<'_>, numbers: &mut [u64]) -> Option<bool> {
 /// A number of so many bits lies within eight bytes, at whatever bit it begins.
 const MOST_IN_A_WORD: u32 = 57;
 
-/// Numbers of a few bits: each from the eight bytes that begin with its first one.
+/// Numbers of a few bits: each from the eight bytes that begin with its first one. Each width has a loop of its own, in which all
+/// places are constants.
 fn read_bits(packed: &[u8], width: usize, base: u64, numbers: &mut [u64]) -> Option<()> {
+    macro_rules! by_width {
+        ($($width:literal)*) => {
+            match width {
+                $($width => read_bits_of::<$width>(packed, base, numbers),)*
+                _ => None,
+            }
+        };
+    }
+    by_width!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29
+        30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57)
+}
+
+/// Numbers that are read together: they end at a whole byte.
+const TOGETHER: usize = 8;
+
+fn read_bits_of<const WIDTH: usize>(packed: &[u8], base: u64, numbers: &mut [u64]) -> Option<()> {
     // What lies behind the last number belongs to no one.
     let mut bytes = [0; GROUP * 8 + 8];
     bytes.get_mut(..packed.len())?.copy_from_slice(packed);
-    let mask = u64::MAX >> (64 - width);
-    let mut bit = 0;
-    for number in numbers {
-        let word = u64::from_le_bytes(*bytes.get(bit / 8..)?.first_chunk()?);
-        *number = base.wrapping_add(word >> (bit % 8) & mask);
-        bit += width;
+    let mask = u64::MAX >> (64 - WIDTH);
+    let number = |bytes: &[u8], at: usize| -> Option<u64> {
+        let word = u64::from_le_bytes(*bytes.get(at * WIDTH / 8..)?.first_chunk()?);
+        Some(base.wrapping_add(word >> (at * WIDTH % 8) & mask))
+    };
+    let mut rest = &bytes[..];
+    let (eights, last) = numbers.as_chunks_mut::<TOGETHER>();
+    for eight in eights {
+        let (these, _) = rest.split_at_checked(WIDTH + 8)?;
+        for (at, place) in eight.iter_mut().enumerate() {
+            *place = number(these, at)?;
+        }
+        rest = rest.get(WIDTH..)?;
+    }
+    for (at, place) in last.iter_mut().enumerate() {
+        *place = number(rest, at)?;
     }
     Some(())
 }

@@ -91,6 +91,54 @@ proptest! {
     }
 
     #[test]
+    fn some_columns_give_the_records_of_some_types(records in kinds(), chosen in vec(any::<bool>(), 6), part in 0..3usize) {
+        // The types of which all sizes are constant.
+        let constant = [1u16, 3, ID_LOST, ID_WIDE_DATE];
+        let records: Vec<_> = records.into_iter().filter(|(kind, ..)| [0, 2, 4, 5].contains(kind)).collect();
+        let payload = payload_of(&records);
+        let mut packer = packer();
+        if let Some(packed) = packer.pack(&payload) {
+            let is_wanted = |id: u16| constant.iter().zip(&chosen).any(|(known, is)| *known == id && *is);
+            let columns = Columns::read(packed, payload.len(), |id, at| is_wanted(id) || at == part).unwrap();
+            prop_assert_eq!(columns.records(), records.len());
+            let mut rows = Rows::default();
+            columns.rows(&mut rows, is_wanted).unwrap();
+            let (mut at, mut ticks, mut expected, mut column) = (0, 0, Rows::default(), Vec::new());
+            for (place, (kind, delta, _)) in records.iter().enumerate() {
+                let shape = shapes().into_iter().chain(Shape::own()).nth(usize::from(*kind)).unwrap();
+                let parts = shape.parts.iter().map(|part| usize::from(part.width));
+                let bytes = &payload[at..at + 6 + parts.sum::<usize>()];
+                at += bytes.len();
+                ticks += u64::from(*delta);
+                if is_wanted(shape.id) {
+                    expected.starts.push(expected.bytes.len() as u32);
+                    expected.bytes.extend(bytes);
+                    expected.ticks.push(ticks);
+                    expected.places.push(place as u32);
+                }
+                if shape.id == 1 && part < 2 {
+                    column.push((ticks, place as u32, bytes[6 + 8 * part..][..8].to_vec()));
+                }
+            }
+            expected.starts.push(expected.bytes.len() as u32);
+            prop_assert_eq!(columns.length(), ticks);
+            prop_assert_eq!(&rows.bytes, &expected.bytes);
+            prop_assert_eq!(&rows.starts, &expected.starts);
+            prop_assert_eq!(&rows.ticks, &expected.ticks);
+            prop_assert_eq!(&rows.places, &expected.places);
+            let mut found = Vec::new();
+            if let Some((width, bytes)) = columns.column(1, part) {
+                prop_assert_eq!(width, 8);
+                columns.locate(1, |number, ticks, place| {
+                    found.push((ticks, place, bytes[8 * number..][..8].to_vec()));
+                    true
+                });
+            }
+            prop_assert_eq!(found, column);
+        }
+    }
+
+    #[test]
     fn damage_is_refused_or_gives_so_many_bytes(records in kinds(), places in vec((any::<prop::sample::Index>(), any::<u8>()), 1..4), cut in any::<prop::sample::Index>(), size in 0..40_000usize) {
         let payload = payload_of(&records);
         let mut packer = packer();

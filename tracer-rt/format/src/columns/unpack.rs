@@ -1,20 +1,37 @@
-//! Unpacking: columns, put together to records again.
+//! Unpacking: columns, put together to records again, all of them or those of some types.
 
 use super::numbers::{self, Input};
 use super::shape::{Form, Part};
 use super::{MAX_PARTS, method};
 use crate::RECORD_HEAD_BYTES;
 
+/// The records of a block by columns, as far as they were asked for.
+#[derive(Debug)]
+pub struct Columns {
+    kinds: Vec<Kind>,
+    /// By record: the position of its type in `kinds`, two bytes each.
+    order: Vec<u8>,
+}
+
 /// A record type of the block, and its columns, of which the records take one value after the other.
+#[derive(Debug)]
 struct Kind {
     id: u16,
     count: usize,
     dates: Values,
-    columns: Vec<(Part, Values, Values)>,
+    columns: Vec<Column>,
+}
+
+/// One part of the records of a type.
+#[derive(Debug)]
+struct Column {
+    part: Part,
+    counts: Values,
+    values: Values,
 }
 
 /// Values that are taken one by one.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Values {
     bytes: Vec<u8>,
     at: usize,
@@ -34,6 +51,28 @@ impl Values {
     }
 }
 
+/// Records of constant sizes, put together: one behind the other, as in the payload.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    /// Their bytes.
+    pub bytes: Vec<u8>,
+    /// Where in `bytes` each begins; one more says where the last ends.
+    pub starts: Vec<u32>,
+    /// The date of each, in ticks from the beginning of the block.
+    pub ticks: Vec<u64>,
+    /// The position of each in the block.
+    pub places: Vec<u32>,
+}
+
+impl Rows {
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.starts.clear();
+        self.ticks.clear();
+        self.places.clear();
+    }
+}
+
 /// What may still be allocated: no column is longer than what it becomes a part of.
 struct Budget(usize);
 
@@ -47,78 +86,142 @@ impl Budget {
 /// Fills `out` with the `raw_bytes` bytes of a payload; `None` when the columns are not those of such a payload. Linear; memory
 /// is at most some three times `raw_bytes`, whatever the columns say.
 pub(crate) fn unpack(stored: &[u8], raw_bytes: usize, out: &mut Vec<u8>) -> Option<()> {
-    let mut input = Input(stored);
-    let mut kinds = read_kinds(&mut input)?;
-    let mut budget = Budget(raw_bytes);
-    let records = input.u32()? as usize;
-    budget.spend(records, RECORD_HEAD_BYTES)?;
-    let mut order = Vec::new();
-    numbers::read(&mut input, records, 2, &mut order)?;
-    for number in order.chunks_exact(2) {
-        kinds.get_mut(number_of(number))?.count += 1;
-    }
-    for kind in &mut kinds {
-        kind.read(&mut input, &mut budget)?;
-    }
-    if !input.0.is_empty() || budget.0 != 0 {
-        return None;
+    let mut columns = Columns::read(stored, raw_bytes, |_, _| true)?;
+    if columns.kinds.iter().all(|kind| kind.size().is_some()) {
+        let mut rows = Rows { bytes: std::mem::take(out), ..Rows::default() };
+        columns.rows(&mut rows, |_| true)?;
+        *out = rows.bytes;
+        return (out.len() == raw_bytes).then_some(());
     }
     out.clear();
-    if kinds.iter().all(|kind| kind.size().is_some()) {
-        return scatter(&kinds, &order, raw_bytes, out);
-    }
     out.reserve_exact(raw_bytes);
+    let Columns { kinds, order } = &mut columns;
     for number in order.chunks_exact(2) {
         kinds.get_mut(number_of(number))?.push_record(out)?;
     }
     (out.len() == raw_bytes).then_some(())
 }
 
-/// Puts together records whose sizes are constant: column by column, which is a short loop for each, not record by record.
-fn scatter(kinds: &[Kind], order: &[u8], raw_bytes: usize, out: &mut Vec<u8>) -> Option<()> {
-    let mut places: Vec<(usize, Vec<u32>)> = Vec::new();
-    let mut bytes = 0usize;
-    for kind in kinds {
-        let size = kind.size()?;
-        bytes = bytes.checked_add(size.checked_mul(kind.count)?)?;
-        places.push((size, Vec::with_capacity(kind.count)));
-    }
-    if bytes != raw_bytes {
-        return None;
-    }
-    let mut at = 0;
-    for number in order.chunks_exact(2) {
-        let (size, starts) = places.get_mut(number_of(number))?;
-        starts.push(u32::try_from(at).ok()?);
-        at += *size;
-    }
-    out.resize(raw_bytes, 0);
-    for (kind, (_, starts)) in kinds.iter().zip(&places) {
-        let id = kind.id.to_le_bytes();
-        for start in starts {
-            *out.get_mut(*start as usize..)?.first_chunk_mut()? = id;
+impl Columns {
+    /// Reads the stored payload of a block of this codec, of which the header says that it has `raw_bytes` bytes. Dates are always
+    /// read; of the other columns, those for which `wanted` holds, which is asked with the id of the record type and the position of the
+    /// part in its records ([`super::Shape`]). The others are skipped, without a look at their values.
+    ///
+    /// `None` when the columns are not those of such a payload. Linear; memory is at most some three times `raw_bytes`, whatever they say.
+    pub fn read(stored: &[u8], raw_bytes: usize, mut wanted: impl FnMut(u16, usize) -> bool) -> Option<Self> {
+        let mut input = Input(stored);
+        let mut kinds = read_kinds(&mut input)?;
+        let mut budget = Budget(raw_bytes);
+        let records = input.u32()? as usize;
+        budget.spend(records, RECORD_HEAD_BYTES)?;
+        let mut order = Vec::new();
+        numbers::read(&mut input, records, 2, &mut order)?;
+        for number in order.as_chunks().0 {
+            kinds.get_mut(usize::from(u16::from_le_bytes(*number)))?.count += 1;
         }
-        put(out, starts, size_of::<u16>(), kind.dates.bytes.as_chunks::<4>().0)?;
-        let mut from = RECORD_HEAD_BYTES;
-        for (part, _, values) in &kind.columns {
-            let bytes = &values.bytes;
-            let width = part.bytes()?;
-            match width {
-                1 => put(out, starts, from, bytes.as_chunks::<1>().0)?,
-                2 => put(out, starts, from, bytes.as_chunks::<2>().0)?,
-                4 => put(out, starts, from, bytes.as_chunks::<4>().0)?,
-                8 => put(out, starts, from, bytes.as_chunks::<8>().0)?,
-                0 => {}
-                width => {
-                    for (start, value) in starts.iter().zip(bytes.chunks_exact(width)) {
-                        out.get_mut(*start as usize + from..)?.get_mut(..width)?.copy_from_slice(value);
-                    }
-                }
+        for kind in &mut kinds {
+            kind.read(&mut input, &mut budget, &mut wanted)?;
+        }
+        (input.0.is_empty() && budget.0 == 0).then_some(Self { kinds, order })
+    }
+
+    /// Number of records.
+    #[must_use]
+    pub fn records(&self) -> usize {
+        self.order.len() / 2
+    }
+
+    /// The record types of the stored payload of a block of this codec: each with its id and the size of its records, their heads
+    /// included. `None` when a size is not constant, or the columns are damaged. Reads the beginning alone.
+    #[must_use]
+    pub fn sizes(stored: &[u8]) -> Option<Vec<(u16, usize)>> {
+        let kinds = read_kinds(&mut Input(stored))?;
+        kinds.iter().map(|kind| Some((kind.id, kind.size()?))).collect()
+    }
+
+    /// Puts together the records of the types for which `wanted` holds: column by column, which is a short loop for each, not record by
+    /// record. `None` when one of their columns was not read, or their sizes are not constant.
+    pub fn rows(&self, out: &mut Rows, wanted: impl Fn(u16) -> bool) -> Option<()> {
+        out.clear();
+        let mut targets = Vec::with_capacity(self.kinds.len());
+        let mut bytes = 0usize;
+        for kind in &self.kinds {
+            let is_wanted = kind.count > 0 && wanted(kind.id);
+            let (size, room) = if is_wanted { (kind.size()?, kind.count) } else { (0, 0) };
+            bytes = bytes.checked_add(size.checked_mul(room)?)?;
+            let deltas = kind.dates.bytes.as_chunks::<4>().0;
+            targets.push(Target { is_wanted, size, deltas, next: 0, starts: Vec::with_capacity(room) });
+        }
+        u32::try_from(bytes).ok()?;
+        let wanted = targets.iter().map(|target| target.starts.capacity()).sum();
+        out.starts.reserve(wanted + 1);
+        out.ticks.reserve(wanted);
+        out.places.reserve(wanted);
+        let (mut at, mut ticks) = (0usize, 0u64);
+        for (place, number) in self.order.as_chunks().0.iter().enumerate() {
+            let target = targets.get_mut(usize::from(u16::from_le_bytes(*number)))?;
+            ticks = ticks.wrapping_add(u32::from_le_bytes(*target.deltas.get(target.next)?).into());
+            target.next += 1;
+            if target.is_wanted {
+                let start = at as u32;
+                target.starts.push(start);
+                out.starts.push(start);
+                out.ticks.push(ticks);
+                out.places.push(place as u32);
+                at += target.size;
             }
-            from += width;
+        }
+        out.starts.push(at as u32);
+        out.bytes.resize(bytes, 0);
+        for (kind, target) in self.kinds.iter().zip(&targets).filter(|(_, target)| target.is_wanted) {
+            kind.scatter(&target.starts, &mut out.bytes)?;
+        }
+        Some(())
+    }
+
+    /// The ticks of the records of one type from the beginning of the block, and their positions in it: for `find`, which is called
+    /// with the number of the record among those of its type, until it says that it has enough.
+    pub fn locate(&self, id: u16, mut find: impl FnMut(usize, u64, u32) -> bool) {
+        let mut next = vec![0usize; self.kinds.len()];
+        let mut ticks = 0u64;
+        for (place, number) in self.order.as_chunks().0.iter().enumerate() {
+            let number = usize::from(u16::from_le_bytes(*number));
+            let (Some(kind), Some(next)) = (self.kinds.get(number), next.get_mut(number)) else { return };
+            let delta = kind.dates.bytes.as_chunks::<4>().0.get(*next);
+            ticks = ticks.wrapping_add(delta.map_or(0, |delta| u32::from_le_bytes(*delta)).into());
+            if kind.id == id && !find(*next, ticks, place as u32) {
+                return;
+            }
+            *next += 1;
         }
     }
-    Some(())
+
+    /// The ticks from the beginning of the block to its last record.
+    #[must_use]
+    pub fn length(&self) -> u64 {
+        let deltas = self.kinds.iter().flat_map(|kind| kind.dates.bytes.as_chunks().0);
+        deltas.fold(0, |sum: u64, delta| sum.wrapping_add(u32::from_le_bytes(*delta).into()))
+    }
+
+    /// The values of a part of the records of one type, in the order of the records, and the size of each in bytes; `None` when there
+    /// are none, they were not read, or their sizes differ.
+    #[must_use]
+    pub fn column(&self, id: u16, part: usize) -> Option<(usize, &[u8])> {
+        let kind = self.kinds.iter().find(|kind| kind.id == id && kind.count > 0)?;
+        let Column { part, values, .. } = kind.columns.get(part)?;
+        let bytes = part.bytes()?;
+        (values.bytes.len() == kind.count.checked_mul(bytes)?).then_some((bytes, &values.bytes))
+    }
+}
+
+/// Where the records of a type go.
+struct Target<'k> {
+    is_wanted: bool,
+    size: usize,
+    deltas: &'k [[u8; 4]],
+    /// How many of its records were met.
+    next: usize,
+    starts: Vec<u32>,
 }
 
 /// Puts the values of a column into the records that begin here, so many bytes behind their beginning.
@@ -155,7 +258,7 @@ fn read_kinds(input: &mut Input<'_>) -> Option<Vec<Kind>> {
         let mut columns = Vec::new();
         for _ in 0..input.u16()? {
             parts = parts.checked_sub(1)?;
-            columns.push((read_part(input)?, Values::default(), Values::default()));
+            columns.push(Column { part: read_part(input)?, counts: Values::default(), values: Values::default() });
         }
         kinds.push(Kind { id, count: 0, dates: Values::default(), columns });
     }
@@ -176,12 +279,18 @@ fn read_part(input: &mut Input<'_>) -> Option<Part> {
 impl Kind {
     /// The size of its records, when it is constant.
     fn size(&self) -> Option<usize> {
-        self.columns.iter().try_fold(RECORD_HEAD_BYTES, |sum, (part, ..)| sum.checked_add(part.bytes()?))
+        let parts = self.columns.iter().map(|column| column.part);
+        parts.into_iter().try_fold(RECORD_HEAD_BYTES, |sum, part| sum.checked_add(part.bytes()?))
     }
 
-    fn read(&mut self, input: &mut Input<'_>, budget: &mut Budget) -> Option<()> {
+    fn read(
+        &mut self,
+        input: &mut Input<'_>,
+        budget: &mut Budget,
+        wanted: &mut impl FnMut(u16, usize) -> bool,
+    ) -> Option<()> {
         numbers::read(input, self.count, 4, &mut self.dates.bytes)?;
-        for (part, counts, values) in &mut self.columns {
+        for (at, Column { part, counts, values }) in self.columns.iter_mut().enumerate() {
             let width = usize::from(part.width);
             let count = match part.form {
                 Form::One => self.count,
@@ -193,11 +302,43 @@ impl Kind {
                 }
             };
             budget.spend(count, width)?;
-            if part.is_bytes() {
-                read_bytes(input, count, &mut values.bytes)?;
-            } else {
-                numbers::read(input, count, part.width, &mut values.bytes)?;
+            match (part.is_bytes(), wanted(self.id, at)) {
+                (true, true) => read_bytes(input, count, &mut values.bytes)?,
+                (true, false) => skip_bytes(input, count)?,
+                (false, true) => numbers::read(input, count, part.width, &mut values.bytes)?,
+                (false, false) => numbers::skip(input, count, part.width)?,
             }
+        }
+        Some(())
+    }
+
+    /// Puts its values into the records that begin here.
+    fn scatter(&self, starts: &[u32], out: &mut [u8]) -> Option<()> {
+        let id = self.id.to_le_bytes();
+        for (start, delta) in starts.iter().zip(self.dates.bytes.as_chunks::<4>().0) {
+            let [a, b, c, d] = *delta;
+            *out.get_mut(*start as usize..)?.first_chunk_mut()? = [id[0], id[1], a, b, c, d];
+        }
+        let mut from = RECORD_HEAD_BYTES;
+        for Column { part, values, .. } in &self.columns {
+            let bytes = &values.bytes;
+            let width = part.bytes()?;
+            if bytes.len() != width.checked_mul(starts.len())? {
+                return None;
+            }
+            match width {
+                1 => put(out, starts, from, bytes.as_chunks::<1>().0)?,
+                2 => put(out, starts, from, bytes.as_chunks::<2>().0)?,
+                4 => put(out, starts, from, bytes.as_chunks::<4>().0)?,
+                8 => put(out, starts, from, bytes.as_chunks::<8>().0)?,
+                0 => {}
+                width => {
+                    for (start, value) in starts.iter().zip(bytes.chunks_exact(width)) {
+                        out.get_mut(*start as usize + from..)?.get_mut(..width)?.copy_from_slice(value);
+                    }
+                }
+            }
+            from += width;
         }
         Some(())
     }
@@ -205,7 +346,7 @@ impl Kind {
     fn push_record(&mut self, out: &mut Vec<u8>) -> Option<()> {
         out.extend_from_slice(&self.id.to_le_bytes());
         out.extend_from_slice(&self.dates.next::<4>()?);
-        for (part, counts, values) in &mut self.columns {
+        for Column { part, counts, values } in &mut self.columns {
             match (part.form, part.width) {
                 (Form::One, 1) => out.extend_from_slice(&values.next::<1>()?),
                 (Form::One, 2) => out.extend_from_slice(&values.next::<2>()?),
@@ -242,4 +383,17 @@ fn read_bytes(input: &mut Input<'_>, count: usize, out: &mut Vec<u8>) -> Option<
         _ => return None,
     }
     Some(())
+}
+
+/// Passes over what [`read_bytes`] would read.
+fn skip_bytes(input: &mut Input<'_>, count: usize) -> Option<()> {
+    if count == 0 {
+        return Some(());
+    }
+    let bytes = match input.u8()? {
+        method::PLAIN => count,
+        method::LZ4 => input.u32()? as usize,
+        _ => return None,
+    };
+    input.take(bytes).map(|_| ())
 }

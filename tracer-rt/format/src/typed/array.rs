@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::shown::list;
 use super::{Context, Encode, Field, Sink};
 use crate::record::{Value, scalar_value};
 use crate::schema::{FieldType, Scalar};
@@ -109,17 +110,10 @@ impl<'a, T: Field<'a> + Clone> Encode for Array<'a, T> {
     }
 }
 
-/// `[1, 2]`, as one text.
+/// `[1, 2]`, which needs no quotes.
 pub(super) fn show_all<T: Encode>(elements: impl Iterator<Item = T>, out: &mut String) -> bool {
-    out.push('[');
-    for (number, element) in elements.enumerate() {
-        if number > 0 {
-            out.push_str(", ");
-        }
-        element.show(out);
-    }
-    out.push(']');
-    true
+    list(elements, |element, out| element.show(out), out);
+    false
 }
 
 impl<'a, T: Field<'a> + Clone> Field<'a> for Array<'a, T> {

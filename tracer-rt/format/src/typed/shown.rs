@@ -97,18 +97,28 @@ fn show(value: Value<'_>, context: Context<'_>, out: &mut String) -> bool {
             return true;
         }
         Value::Array(scalar, bytes) => {
-            out.push('[');
-            for (number, element) in array_elements(scalar, bytes).enumerate() {
-                if number > 0 {
-                    out.push_str(", ");
-                }
-                show(element, context, out);
-            }
-            out.push(']');
-            return true;
+            list(array_elements(scalar, bytes), |element, out| show(element, context, out), out);
+            return false;
         }
     };
     false
+}
+
+/// Appends `[1, 2]` or `["one", "two"]`; `show` appends an element and tells whether it stands in quotes.
+pub(super) fn list<T>(elements: impl Iterator<Item = T>, show: impl Fn(T, &mut String) -> bool, out: &mut String) {
+    let mut text = String::new();
+    out.push('[');
+    for (number, element) in elements.enumerate() {
+        out.push_str(if number > 0 { ", " } else { "" });
+        text.clear();
+        if show(element, &mut text) {
+            // Writing to a text cannot fail.
+            let _ = write!(out, "{text:?}");
+        } else {
+            out.push_str(&text);
+        }
+    }
+    out.push(']');
 }
 
 /// Appends nanoseconds as seconds with nine decimals.

@@ -28,6 +28,8 @@ Examples:
 Every filter can be given several times: a record is shown when it fits one value of each filter.
 
 The columns are: date in seconds from the start, process, thread, event, fields.
+With --json, lists are arrays, dates are nanoseconds, pointers (\"0x1f\") and bytes (\"00ff\") are texts in hexadecimal digits, and
+floats that are no JSON numbers are \"NaN\", \"inf\" or \"-inf\".
 Exit status: 0 done, 1 the run has losses or damage, 2 could not run.")]
 pub(crate) struct Args {
     /// The run: a folder NAME.tmt, or one process file of it
@@ -63,18 +65,19 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     if left == 0 {
         return Ok(Status::Done);
     }
-    let clocks = list_selected::<anyhow::Error>(&recorded, &options, &selection, |record| {
+    let told = list_selected::<anyhow::Error>(&recorded, &options, &selection, |record| {
         let line = if args.json { json_line(record, &recorded) } else { columns.line(record) };
         writeln!(out, "{line}").context("cannot write")?;
         left -= 1;
         Ok(if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     })?;
     out.flush().context("cannot write")?;
-    let losses = recorded.losses();
+    let mut losses = recorded.losses();
+    losses.extend(told.unreadable);
     for loss in &losses {
         term::note(&format!("tumit: {loss}"));
     }
-    for remark in &clocks.remarks {
+    for remark in &told.clocks.remarks {
         term::note(&format!("tumit: {remark}"));
     }
     Ok(if losses.is_empty() { Status::Done } else { Status::InputHasMistakes })
@@ -149,10 +152,12 @@ fn json_value(value: FieldValue<'_>) -> Value {
             .map(Value::from)
             .or_else(|_| u64::try_from(value).map(Value::from))
             .unwrap_or(Value::Null),
-        FieldValue::Float(value) => json!(value),
-        FieldValue::Single(value) => json!(value),
+        FieldValue::Float(value) if value.is_finite() => json!(value),
+        FieldValue::Single(value) if value.is_finite() => json!(value),
+        FieldValue::List(list) => list.iter().map(|element| json_value(*element)).collect(),
         FieldValue::Bool(value) => json!(value),
         FieldValue::Date(time) => json!(time.0),
+        // Numbers that JSON cannot say, `NaN`, `inf` and `-inf`, and texts.
         other => Value::from(other.to_string()),
     }
 }

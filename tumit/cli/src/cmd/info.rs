@@ -1,5 +1,6 @@
 //! `tumit info`.
 
+mod names;
 mod shown;
 
 use std::io::Write;
@@ -73,6 +74,10 @@ struct ProcessInfo {
     records: u64,
     dropped: u64,
     missing_blocks: u64,
+    missing_records: u64,
+    missing_tables: u64,
+    /// More was lost than can be counted: what private buffers held.
+    uncounted: bool,
     damaged_bytes: u64,
     ended: bool,
     /// `ended`, `repaired`, `running`, or `unfinished`: killed, or running where we cannot see it.
@@ -165,6 +170,8 @@ fn gather(run: &Run) -> anyhow::Result<Info> {
     });
     let stored: u64 = run.processes.iter().flat_map(|p| &p.streams).map(Stream::stored_bytes).sum();
     let live = run.processes.iter().filter_map(|process| process.live.as_ref()).map(|live| live.records).sum();
+    let losses = run.losses();
+    let losses = losses.iter().chain(&census.unreadable).map(ToString::to_string).chain(names::replaced(run));
     Ok(Info {
         run: run.path.display().to_string(),
         records: census.records,
@@ -177,8 +184,8 @@ fn gather(run: &Run) -> anyhow::Result<Info> {
         processes: run.processes.iter().map(|process| process_info(run, process)).collect(),
         events: events.collect(),
         lost: census.losses.iter().map(|lost| lost_info(run, lost)).collect(),
-        losses: run.losses().iter().map(ToString::to_string).collect(),
-        remarks: census.clocks.remarks.clone(),
+        losses: losses.collect(),
+        remarks: names::cut(run).into_iter().chain(census.clocks.remarks.iter().cloned()).collect(),
         clocks: clock_infos(&census.clocks),
     })
 }
@@ -233,6 +240,9 @@ fn process_info(run: &Run, process: &Process) -> ProcessInfo {
         records: process.streams.iter().map(Stream::records).sum(),
         dropped: process.dropped(),
         missing_blocks: process.streams.iter().fold(0, |sum: u64, stream| sum.saturating_add(stream.missing_blocks)),
+        missing_records: process.missing_records(),
+        missing_tables: process.missing_blocks,
+        uncounted: process.has_lost_buffers(),
         damaged_bytes: process.damaged_bytes(),
         ended: process.ended,
         state: state(process),

@@ -18,7 +18,8 @@ use crate::{running, term};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The program's recorder takes the request from its live file, a tenth of a second later at most. A program with private
-buffers (TUMIT_BUFFERS=private) has no live file and cannot be asked; nor can one on another machine.
+buffers (TUMIT_BUFFERS=private) has no live file and cannot be asked; nor can one on another machine. A program
+all of whose levels are off begins to record with the first that is on: start it with TUMIT_START=1 to switch one on later.
 
 Examples:
   tumit level 4711 MPI on          the process with this id
@@ -100,7 +101,7 @@ fn of_process(pid: u32) -> anyhow::Result<Vec<Target>> {
     if files.is_empty() {
         bail!(
             "process {pid} has no live file: it has recorded nothing yet, or its buffers are private (TUMIT_BUFFERS=private); \
-             set its levels where it starts, as in `TUMIT_LEVELS=APP=on`"
+             set its levels where it starts, as in `TUMIT_LEVELS=APP=on`, or start it with TUMIT_START=1 so that it can be asked"
         );
     }
     let target = |live: PathBuf| Target { name: format!("process {pid}"), levels: levels_of_live(&live), live };

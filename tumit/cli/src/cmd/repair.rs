@@ -57,7 +57,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let repairs: Vec<Option<Repair>> = recorded.processes.iter().map(Repair::of).collect();
     let mut out = term::stdout();
     if repairs.iter().all(Option::is_none) && (args.output.is_none() || args.dry_run) {
-        writeln!(out, "{}: nothing to repair", args.input.display())?;
+        let what =
+            if recorded.losses().iter().any(is_gone) { "nothing that can be repaired" } else { "nothing to repair" };
+        writeln!(out, "{}: {what}", args.input.display())?;
     }
     if !args.dry_run {
         if let Some(folder) = &args.output {
@@ -85,9 +87,23 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         if matches!(loss, Loss::Unreadable { .. } | Loss::Copy { .. } | Loss::Live { .. }) {
             term::note(&format!("tumit: {loss}"));
             unusable = true;
+        } else if is_gone(&loss) {
+            term::note(&format!("tumit: {loss}; no repair brings that back"));
+            unusable = true;
         }
     }
     Ok(if unusable { Status::InputHasMistakes } else { Status::Done })
+}
+
+/// Whether something was in a file and is not: it can neither be repaired nor left out.
+fn is_gone(loss: &Loss) -> bool {
+    matches!(
+        loss,
+        Loss::MissingBlocks { .. }
+            | Loss::MissingRecords { .. }
+            | Loss::MissingTables { .. }
+            | Loss::NotDescribed { .. }
+    )
 }
 
 /// Makes the folder of a copy, which must be new or empty.

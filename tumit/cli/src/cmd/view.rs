@@ -3,13 +3,16 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
+use tokio::sync::mpsc::UnboundedReceiver;
 use viewer::export::{self, Format};
-use viewer::filter::date;
+use viewer::filter::{Chain, date};
 use viewer::layout::{Folds, Options, Outline};
-use viewer::query::{GlobalNanos, Interval, TimelineSource};
+use viewer::live::{self, Begun, Current};
+use viewer::query::{GlobalNanos, Interval, Summary, TimelineSource};
 use viewer::scene::{DocumentOptions, document};
 use viewer::server::{Served, Server};
 use viewer::theme::ThemeKind;
@@ -32,6 +35,12 @@ Examples:
   tumit view run.paje --export a.svg --export a.png --from 0.2 --to 0.4 --theme dark --fold 1
   tumit view run.paje --filter 'only container Node 1, Node 2' --filter 'hide value Wait*' --export part.png
   tumit view run.paje --filter 'count computing of Activity per Node into Working threads' --export working.png
+
+  tumit view --follow run.tmt                            a program that is running, or has yet to start: the picture grows
+
+The page opens at once. While a large trace is read, it shows the beginning, marked \"partial\"; then all of it.
+With --follow, give the run's folder or the Pajé file while it is written. What is in a live file of a run is seen too, in its usual
+mode, and dates are provisional until the processes have ended. A growing trace is kept in memory.
 
 What --filter can say is told at the end of the help of `tumit stats`, and with pictures in docs/filters.md.
 What is wrong with the trace is told on standard error; the rest is shown.
@@ -88,6 +97,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LEVEL", help_heading = "Pictures")]
     fold: Option<u32>,
 
+    /// Show what is being written, and go on as there is more: a run, or a Pajé file; they need not be there yet
+    #[arg(long, conflicts_with_all = ["export", "index"], help_heading = "Page")]
+    follow: bool,
     /// Look in this folder for the source files that the trace names; may be repeated
     #[arg(long, value_name = "DIR", conflicts_with = "export", help_heading = "Page")]
     source: Vec<PathBuf>,
@@ -133,7 +145,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         bail!("--source {}: there is no such folder", folder.display());
     }
     let chain = args.filters.chain()?;
-    let mut served = Vec::new();
+    if args.export.is_empty() {
+        return show(args, options, &chain);
+    }
     for path in &args.paths {
         let bar = Bar::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
         options.progress = bar.teller();
@@ -141,26 +155,84 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         drop(bar);
         let source = match opened {
             Ok(source) => source,
-            Err(OpenError::Convert(error)) if is_mistake(&error) => {
-                term::error(&error.into());
-                return Ok(Status::InputHasMistakes);
-            }
-            Err(error) => return Err(error.into()),
+            Err(error) => return refused(error),
         };
-        for remark in source.summary().remarks {
-            term::note(&format!("tumit: {remark}"));
-        }
-        // What is wrong with the filters is told here; the page gets the trace itself, so that they can be switched off.
+        tell(&source.summary());
         let filtered = args.filters.apply(&chain, Arc::clone(&source))?;
-        if !args.export.is_empty() {
-            draw(args, filtered.as_ref(), &formats)?;
-            return Ok(if source.summary().intact { Status::Done } else { Status::InputHasMistakes });
+        draw(args, filtered.as_ref(), &formats)?;
+        if !source.summary().intact {
+            return Ok(Status::InputHasMistakes);
         }
-        let folders = args.source.clone();
-        served.push(Served { source, path: Some(path.clone()), filters: chain.clone(), folders });
     }
-    serve(args, served)?;
     Ok(Status::Done)
+}
+
+/// What has become of a trace that is shown before it is whole, by its place among those that were given.
+type Outcome = (usize, Result<Summary, OpenError>);
+
+/// Shows the traces on a page.
+fn show(args: &Args, mut options: OpenOptions, chain: &Chain) -> anyhow::Result<Status> {
+    let (sender, outcomes) = tokio::sync::mpsc::unbounded_channel::<Outcome>();
+    let cancel = Arc::new(AtomicBool::new(false));
+    options.cancel = Some(Arc::clone(&cancel));
+    let (mut served, mut bars) = (Vec::new(), Vec::new());
+    for (at, path) in args.paths.iter().enumerate() {
+        let sender = sender.clone();
+        // When the page is closed, nobody wants to know any more.
+        let ended = Box::new(move |outcome| _ = sender.send((at, outcome)));
+        let bar = Bar::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
+        options.progress = bar.teller().filter(|_| !args.follow);
+        let begun = if args.follow {
+            Ok(Begun::Going(live::follow(path, &options, ended)))
+        } else {
+            live::begin(path, &options, ended)
+        };
+        let source = match begun {
+            Ok(Begun::Going(current)) => {
+                bars.push(Some(bar));
+                current
+            }
+            Ok(Begun::Whole(source)) => {
+                bars.push(None);
+                drop(bar);
+                tell(&source.summary());
+                // What is wrong with the filters is told here; the page gets the trace itself, so that they can be switched off.
+                args.filters.apply(chain, Arc::clone(&source))?;
+                Current::from(source)
+            }
+            Err(error) => {
+                drop(bar);
+                return refused(error);
+            }
+        };
+        let (path, filters, folders) = (Some(path.clone()), chain.clone(), args.source.clone());
+        served.push(Served { source, path, filters, folders, follows: args.follow });
+    }
+    let served = serve(args, served, outcomes, bars);
+    // What is not complete goes with the process.
+    viewer::index::abandon(&cancel);
+    match served? {
+        Some(error) => refused(error),
+        None => Ok(Status::Done),
+    }
+}
+
+/// Tells what a user should know of a trace.
+fn tell(summary: &Summary) {
+    for remark in &summary.remarks {
+        term::note(&format!("tumit: {remark}"));
+    }
+}
+
+/// What a trace that cannot be shown ends the command with.
+fn refused(error: OpenError) -> anyhow::Result<Status> {
+    match error {
+        OpenError::Convert(error) if is_mistake(&error) => {
+            term::error(&error.into());
+            Ok(Status::InputHasMistakes)
+        }
+        error => Err(error.into()),
+    }
 }
 
 /// Draws the picture into each of the files.
@@ -202,8 +274,13 @@ fn part(args: &Args, extent: Interval) -> anyhow::Result<Interval> {
     Ok(Interval { from, to })
 }
 
-/// Serves the page until Ctrl-C.
-fn serve(args: &Args, traces: Vec<Served>) -> anyhow::Result<()> {
+/// Serves the page until Ctrl-C, or until a trace turns out to be none: why, then.
+fn serve(
+    args: &Args,
+    traces: Vec<Served>,
+    mut outcomes: UnboundedReceiver<Outcome>,
+    mut bars: Vec<Option<Bar>>,
+) -> anyhow::Result<Option<OpenError>> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the server")?;
     runtime.block_on(async {
@@ -213,16 +290,38 @@ fn serve(args: &Args, traces: Vec<Served>) -> anyhow::Result<()> {
         if !args.no_open && term::is_interactive() && std::io::stdin().is_terminal() {
             open_browser(&url);
         }
+        let mut failure = None;
         let stop = async {
-            // Without the signal only the kernel can end us; then the wait is for ever.
-            if tokio::signal::ctrl_c().await.is_err() {
-                std::future::pending::<()>().await;
+            let interrupted = async {
+                // Without the signal only the kernel can end us; then the wait is for ever.
+                if tokio::signal::ctrl_c().await.is_err() {
+                    std::future::pending::<()>().await;
+                }
+            };
+            tokio::select! {
+                () = interrupted => {}
+                error = failed(&mut outcomes, &mut bars) => failure = Some(error),
             }
         };
         server.run(args.until_idle.map(|seconds| Duration::from_secs(seconds.into())), stop).await?;
+        bars.clear();
         term::note("The page is closed.");
-        Ok(())
+        Ok(failure)
     })
+}
+
+/// Tells what becomes of traces that are being read; done when one cannot be.
+async fn failed(outcomes: &mut UnboundedReceiver<Outcome>, bars: &mut [Option<Bar>]) -> OpenError {
+    while let Some((at, outcome)) = outcomes.recv().await {
+        if let Some(bar) = bars.get_mut(at) {
+            *bar = None;
+        }
+        match outcome {
+            Ok(summary) => tell(&summary),
+            Err(error) => return error,
+        }
+    }
+    std::future::pending().await
 }
 
 fn announce(url: &str, port: u16) {

@@ -28,6 +28,20 @@ pub(in crate::server) async fn keep_notes(
     run(app, move |app| answer(app.trace(ask.trace)?.change_notes(change))).await.map(Json)
 }
 
+/// Keeps the page's filters beside the trace, to be offered again.
+pub(in crate::server) async fn save_filters(
+    State(app): State<Arc<App>>,
+    Query(ask): Query<Ask>,
+    Json(filters): Json<Vec<(String, bool)>>,
+) -> Answer {
+    run(app, move |app| {
+        // A folder that cannot be written leaves the page as it is.
+        Ok(json!({ "kept": app.trace(ask.trace)?.save_filters(&filters).is_ok() }))
+    })
+    .await
+    .map(Json)
+}
+
 /// Remembers how the page looks, for the next run of the program.
 pub(in crate::server) async fn look(
     State(app): State<Arc<App>>,
@@ -35,7 +49,7 @@ pub(in crate::server) async fn look(
     Json(look): Json<PageLook>,
 ) -> Answer {
     run(app, move |app| {
-        let model = app.trace(ask.trace)?.served.source.model();
+        let model = app.trace(ask.trace)?.served.source.source().model();
         // A cache that cannot be written leaves the page as it is.
         Ok(json!({ "kept": app.looks.write(&model, look).is_ok() }))
     })

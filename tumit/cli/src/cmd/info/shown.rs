@@ -124,11 +124,20 @@ fn lost(process: &ProcessInfo) -> String {
     if process.dropped > 0 {
         parts.push(format!("{} records", process.dropped));
     }
+    if process.missing_records > 0 {
+        parts.push(format!("{} missing", process.missing_records));
+    }
     if process.missing_blocks > 0 {
         parts.push(format!("{} blocks", process.missing_blocks));
     }
+    if process.missing_tables > 0 {
+        parts.push(format!("{} tables", process.missing_tables));
+    }
     if process.damaged_bytes > 0 {
         parts.push(format!("{} damaged", bytes(process.damaged_bytes)));
+    }
+    if process.uncounted && process.state != "running" {
+        parts.push("not known".to_owned());
     }
     if parts.is_empty() { "0".to_owned() } else { parts.join(", ") }
 }

@@ -92,13 +92,13 @@ TUMIT1R_FN void tumit1r_print_file_field(FILE *out, const struct tumit1r_head *h
     }
     count = tumit1r_elements(field, p);
     p += field->form == TUMIT1R_FIXED ? 0 : 2;
-    fputs("\"[", out);
+    fputs("[", out);
     for (i = 0; i < count; i++) {
         fputs(i > 0 ? ", " : "", out);
         value = tumit1r_value_of_file(head, field, p + i * step, spare);
-        tumit1r_print_value(out, head->process, field->scalar, &value);
+        tumit1r_print_one(out, head->process, field->scalar, &value);
     }
-    fputs("]\"", out);
+    fputs("]", out);
 }
 
 /* A value of a struct, with the name of an enum's. */
@@ -211,13 +211,13 @@ TUMIT1R_FN void tumit1r_print_own_field(FILE *out, const struct tumit1r_head *he
         return;
     }
     array = tumit1r_array(field, record, &count);
-    fputs("\"[", out);
+    fputs("[", out);
     for (i = 0; array != NULL && i < count; i++) {
         fputs(i > 0 ? ", " : "", out);
         value = tumit1r_value_of_own(head, field, names, record, array + i * step);
-        tumit1r_print_value(out, head->process, field->scalar, &value);
+        tumit1r_print_one(out, head->process, field->scalar, &value);
     }
-    fputs("]\"", out);
+    fputs("]", out);
 }
 
 /* The name of the event, as wide as the column at least when something follows it. */

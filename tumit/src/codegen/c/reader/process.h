@@ -1,151 +1,4 @@
-/* ---- One process file: opening it, and its streams ---- */
-
-TUMIT1R_FN int tumit1r_by_number(const void *left, const void *right) {
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return a < b ? -1 : a > b ? 1 : 0;
-}
-
-/* Makes the streams: one for each number that a block of records or of tags names. */
-TUMIT1R_FN void tumit1r_make_streams(struct tumit1r_process *p) {
-    size_t i, count = 0, streams = 0;
-    uint32_t *numbers = (uint32_t *)malloc((p->blocks_count + p->others_count + 1) * sizeof *numbers);
-    if (numbers == NULL) {
-        p->failed = true;
-        return;
-    }
-    for (i = 0; i < p->blocks_count; i++) {
-        numbers[count++] = p->blocks[i].stream;
-    }
-    for (i = 0; i < p->others_count; i++) {
-        if (p->others[i].kind == TUMIT1R_KIND_STREAM) {
-            numbers[count++] = p->others[i].stream;
-        }
-    }
-    qsort(numbers, count, sizeof *numbers, tumit1r_by_number);
-    for (i = 0; i < count; i++) {
-        if (i == 0 || numbers[i] != numbers[i - 1]) {
-            numbers[streams++] = numbers[i];
-        }
-    }
-    p->streams = (struct tumit1r_stream *)calloc(streams + 1, sizeof *p->streams);
-    p->failed = p->failed || p->streams == NULL;
-    p->streams_count = p->failed ? 0 : streams;
-    for (i = 0; i < p->streams_count; i++) {
-        p->streams[i].process = p;
-        p->streams[i].number = numbers[i];
-    }
-    free(numbers);
-}
-
-TUMIT1R_FN struct tumit1r_stream *tumit1r_stream_of(const struct tumit1r_process *p, uint32_t number) {
-    size_t low = 0, high = p->streams_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (p->streams[middle].number == number) {
-            return &p->streams[middle];
-        }
-        if (p->streams[middle].number < number) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return NULL;
-}
-
-/* Gives the streams their blocks, without those that are there twice, and counts what is missing. */
-TUMIT1R_FN void tumit1r_give_blocks(struct tumit1r_process *p) {
-    size_t i, kept = 0, first = 0;
-    if (p->blocks_count == 0) {
-        return;
-    }
-    qsort(p->blocks, p->blocks_count, sizeof *p->blocks, tumit1r_by_sequence);
-    for (i = 0; i < p->blocks_count; i++) {
-        const struct tumit1r_block *last = kept > 0 ? &p->blocks[kept - 1] : NULL;
-        if (last == NULL || last->stream != p->blocks[i].stream || last->sequence != p->blocks[i].sequence) {
-            p->blocks[kept++] = p->blocks[i];
-        }
-    }
-    p->blocks_count = kept;
-    for (i = 0; i < kept; i++) {
-        struct tumit1r_stream *stream = tumit1r_stream_of(p, p->blocks[i].stream);
-        uint64_t expected;
-        if (stream == NULL) {
-            continue;
-        }
-        if (stream->blocks_count == 0) {
-            first = i;
-            stream->blocks = &p->blocks[i];
-        }
-        expected = i == first ? 0 : p->blocks[i - 1].sequence + 1;
-        if ((p->blocks[i].flags & TUMIT1R_FLAG_OVERWRITTEN) == 0) {
-            stream->missing_blocks += p->blocks[i].sequence - expected;
-        }
-        stream->blocks_count++;
-        if (p->blocks[i].dropped > stream->dropped) {
-            stream->dropped = p->blocks[i].dropped;
-        }
-    }
-}
-
-/* Takes the tags of a stream: a later block of them adds to the earlier ones, or replaces them. */
-TUMIT1R_FN void tumit1r_take_stream(struct tumit1r_stream *stream, const unsigned char *at, size_t count) {
-    const unsigned char *end = at + count, *value;
-    uint16_t tag;
-    size_t bytes;
-    if (!tumit1r_room(&stream->tags, &stream->tags_room, stream->tags_bytes + count + 1, 1)) {
-        return;
-    }
-    memcpy(stream->tags + stream->tags_bytes, at, count);
-    stream->tags_bytes += count;
-    while (tumit1r_next_tag(&at, end, &tag, &value, &bytes)) {
-        if (tag == TUMIT1R_TAG_TID) {
-            stream->has_tid = bytes == 8;
-            stream->tid = tumit1r_tag_number(value, bytes);
-        } else if (tag == TUMIT1R_TAG_THREAD_NAME) {
-            free(stream->own_name);
-            stream->own_name = tumit1r_copy_text(value, bytes);
-        } else if (tag == TUMIT1R_TAG_SIGNAL_STREAM) {
-            stream->signal = tumit1r_tag_number(value, bytes) == 1;
-        }
-    }
-}
-
-TUMIT1R_FN void tumit1r_give_tags(struct tumit1r_process *p) {
-    unsigned char *stored = NULL, *buffer = NULL;
-    size_t stored_room = 0, room = 0, i;
-    for (i = 0; i < p->others_count && !p->failed; i++) {
-        const struct tumit1r_block *block = &p->others[i];
-        struct tumit1r_stream *stream = tumit1r_stream_of(p, block->stream);
-        const unsigned char *payload;
-        if (block->kind != TUMIT1R_KIND_STREAM || stream == NULL ||
-            !tumit1r_room(&stored, &stored_room, (size_t)block->stored + 1, 1) ||
-            tumit1r_read_at(p->file, block->payload, stored, block->stored) != block->stored) {
-            continue;
-        }
-        payload = tumit1r_unpack(block, stored, &buffer, &room);
-        if (payload != NULL) {
-            tumit1r_take_stream(stream, payload, block->raw);
-        }
-    }
-    free(stored);
-    free(buffer);
-    for (i = 0; i < p->streams_count; i++) {
-        struct tumit1r_stream *stream = &p->streams[i];
-        if (!stream->has_tid) {
-            stream->tid = stream->number;
-        }
-        stream->named = stream->own_name != NULL && stream->own_name[0] != '\0';
-        if (!stream->named) {
-            char name[40];
-            free(stream->own_name);
-            (void)snprintf(name, sizeof name, "thread %llu", (unsigned long long)stream->tid);
-            stream->own_name = tumit1r_copy_text(name, strlen(name));
-        }
-        stream->name = stream->own_name;
-        p->failed = p->failed || stream->name == NULL;
-    }
-}
+/* ---- One file of a run: opening it, with all that it says of its processes ---- */
 
 TUMIT1R_FN void tumit1r_free_names(struct tumit1r_names *names) {
     size_t i;
@@ -157,15 +10,20 @@ TUMIT1R_FN void tumit1r_free_names(struct tumit1r_names *names) {
 
 TUMIT1R_FN void tumit1r_free_process(struct tumit1r_process *p) {
     size_t i;
+    for (i = 0; i < p->parts_count; i++) {
+        if (p->parts[i] != NULL) {
+            tumit1r_free_process(p->parts[i]);
+        }
+    }
     for (i = 0; i < p->streams_count; i++) {
-        free(p->streams[i].tags);
-        free(p->streams[i].own_name);
+        tumit1r_free_stream(&p->streams[i]);
     }
     for (i = 0; i < p->schemas_count; i++) {
         tumit1r_free_schema(p->schemas[i]);
     }
     tumit1r_free_names(&p->strings);
     tumit1r_free_names(&p->sites);
+    free(p->parts);
     free(p->schemas);
     free(p->types);
     free(p->streams);
@@ -178,64 +36,67 @@ TUMIT1R_FN void tumit1r_free_process(struct tumit1r_process *p) {
     free(p->command);
     free(p->writer);
     free(p->job);
-    if (p->file != NULL) {
-        fclose(p->file);
+    if (p->users != NULL && --*p->users == 0) {
+        if (p->file != NULL) {
+            fclose(p->file);
+        }
+        free(p->users);
     }
     free(p);
 }
 
-/* Opens a process file and collects its tables. NULL, and a line on `errors`, when it is none. */
-TUMIT1R_FN struct tumit1r_process *tumit1r_open_process(const char *path, FILE *errors) {
-    struct tumit1r_process *p = (struct tumit1r_process *)calloc(1, sizeof *p);
-    struct tumit1r_window window;
+/* Opens the file and looks at its first bytes. Returns why it cannot be read, or NULL. */
+TUMIT1R_FN const char *tumit1r_open_file(struct tumit1r_process *p) {
     unsigned char head[TUMIT1R_PREAMBLE_BYTES];
-    const char *why = NULL;
     long length = 0;
-    char **texts[5];
-    size_t i;
+    p->users = (size_t *)malloc(sizeof *p->users);
+    if (p->users == NULL) {
+        return "there is no memory for its tables";
+    }
+    *p->users = 1;
+    p->file = fopen(p->path, "rb");
+    if (p->file == NULL || fseek(p->file, 0, SEEK_END) != 0 || (length = ftell(p->file)) < 0) {
+        return strerror(errno);
+    }
+    p->bytes = (uint64_t)length;
+    if (tumit1r_read_at(p->file, 0, head, sizeof head) != sizeof head || memcmp(head, TUMIT1R_FILE_MAGIC, 8) != 0) {
+        return "not a process file of a Tumit run";
+    }
+    if (tumit1r_get_u16(head + 8) == 0 || tumit1r_get_u16(head + 8) > TUMIT1R_FORMAT_VERSION) {
+        return "its format is of another version than this program reads";
+    }
+    return NULL;
+}
+
+/* Opens a file of a run and collects its tables; the other processes of a sorted file are its `parts`. NULL, and a line on
+ * `errors`, when it is none. */
+TUMIT1R_FN struct tumit1r_process *tumit1r_open_process(const char *path, FILE *errors) {
+    struct tumit1r_process *p = tumit1r_new_process(path);
+    struct tumit1r_window window;
+    const char *why = NULL;
     if (p == NULL) {
         return NULL;
     }
     tumit1r_crc_init();
-    texts[0] = &p->host;
-    texts[1] = &p->clock_domain;
-    texts[2] = &p->command;
-    texts[3] = &p->writer;
-    texts[4] = &p->job;
-    for (i = 0; i < 5; i++) {
-        *texts[i] = tumit1r_copy_text("", 0);
-        p->failed = p->failed || *texts[i] == NULL;
+    if (!p->failed) {
+        why = tumit1r_open_file(p);
     }
-    p->path = tumit1r_copy_text(path, strlen(path));
-    p->file = fopen(path, "rb");
-    if (p->file == NULL || fseek(p->file, 0, SEEK_END) != 0 || (length = ftell(p->file)) < 0) {
-        why = strerror(errno);
-    } else if (tumit1r_read_at(p->file, 0, head, sizeof head) != sizeof head ||
-               memcmp(head, TUMIT1R_FILE_MAGIC, 8) != 0) {
-        why = "not a process file of a Tumit run";
-    } else if (tumit1r_get_u16(head + 8) == 0 || tumit1r_get_u16(head + 8) > TUMIT1R_FORMAT_VERSION) {
-        why = "its format is of another version than this program reads";
-    }
-    if (why == NULL && !p->failed && p->path != NULL) {
-        p->bytes = (uint64_t)length;
+    if (why == NULL && !p->failed) {
         memset(&window, 0, sizeof window);
         window.file = p->file;
         window.length = p->bytes;
         tumit1r_scan(p, &window);
         free(window.bytes);
-        if (p->sorted) {
-            why = "a sorted run (tumit merge --sort) has all processes in one file, and this program reads files of one each: "
-                  "give it the run that was sorted";
-        }
-        if (why == NULL && !p->failed) {
-            tumit1r_make_streams(p);
-        }
-        if (why == NULL && !p->failed) {
-            tumit1r_give_blocks(p);
-            tumit1r_give_tags(p);
-        }
     }
-    if (why != NULL || p->failed || p->path == NULL) {
+    if (why == NULL && !p->failed) {
+        tumit1r_make_streams(p);
+    }
+    if (why == NULL && !p->failed) {
+        tumit1r_give_blocks(p);
+        tumit1r_give_tags(p);
+        tumit1r_give_streams(p);
+    }
+    if (why != NULL || p->failed) {
         if (errors != NULL) {
             fprintf(errors, "%s: %s\n", path, why != NULL ? why : "it cannot be read, or there is no memory for its tables");
         }

@@ -139,7 +139,7 @@ TUMIT1R_FN enum tumit1r_found tumit1r_parse(struct tumit1r_cursor *c) {
         return c->at < c->bytes ? TUMIT1R_FOUND_DATE : TUMIT1R_FOUND_DAMAGE;
     }
     if (id == TUMIT1R_ID_LOST) {
-        if (left < skip + TUMIT1R_LOST_BYTES) {
+        if (left < skip + TUMIT1R_LOST_BODY_BYTES) {
             return TUMIT1R_FOUND_DAMAGE;
         }
         p += skip;
@@ -149,8 +149,8 @@ TUMIT1R_FN enum tumit1r_found tumit1r_parse(struct tumit1r_cursor *c) {
         head->lost.last_ticks = tumit1r_get_u64(p + 24);
         head->lost.cause = tumit1r_get_u32(p + 32);
         head->body = p;
-        head->body_bytes = TUMIT1R_LOST_BYTES;
-        c->at += skip + TUMIT1R_LOST_BYTES;
+        head->body_bytes = TUMIT1R_LOST_BODY_BYTES;
+        c->at += skip + TUMIT1R_LOST_BODY_BYTES;
     } else {
         const struct tumit1r_type *type = id < c->process->types_count ? c->process->types[id] : NULL;
         if (type == NULL) {

@@ -1,7 +1,7 @@
 /* ---- A run: its processes, and dates on one line ---- */
 
 struct tumit1r_run {
-    struct tumit1r_process **processes; /* by rank; those without one by file name */
+    struct tumit1r_process **processes; /* by rank; those without one by file name, and their numbers in a sorted file */
     size_t count, room;
     uint64_t unreadable; /* files that are none of a run */
     bool ranked;         /* every process has a rank */
@@ -134,7 +134,10 @@ TUMIT1R_FN int tumit1r_by_rank(const void *left, const void *right) {
     if (a->has_rank && a->rank != b->rank) {
         return a->rank < b->rank ? -1 : 1;
     }
-    return strcmp(a->path, b->path);
+    if (strcmp(a->path, b->path) != 0) {
+        return strcmp(a->path, b->path);
+    }
+    return a->number < b->number ? -1 : a->number > b->number ? 1 : 0;
 }
 
 /* Of two files of one process, the one with the most records stays. */
@@ -158,6 +161,22 @@ TUMIT1R_FN void tumit1r_add_process(struct tumit1r_run *run, struct tumit1r_proc
         return;
     }
     run->processes[run->count++] = p;
+}
+
+/* Adds the processes of a file: one, or all those of a sorted file. */
+TUMIT1R_FN void tumit1r_add_file(struct tumit1r_run *run, struct tumit1r_process *p) {
+    struct tumit1r_process **parts = p->parts;
+    const size_t count = p->parts_count;
+    size_t i;
+    p->parts = NULL;
+    p->parts_count = 0;
+    tumit1r_add_process(run, p);
+    for (i = 0; i < count; i++) {
+        if (parts[i] != NULL) {
+            tumit1r_add_process(run, parts[i]);
+        }
+    }
+    free(parts);
 }
 
 /* Closes a run; nothing that was read from it may be used after that. */
@@ -208,7 +227,7 @@ TUMIT1R_FN void tumit1r_open_folder(struct tumit1r_run *run, DIR *folder, const 
     for (i = 0; i < count; i++) {
         struct tumit1r_process *p = tumit1r_open_process(files[i], errors);
         if (p != NULL) {
-            tumit1r_add_process(run, p);
+            tumit1r_add_file(run, p);
         } else {
             run->unreadable++;
         }
@@ -217,7 +236,7 @@ TUMIT1R_FN void tumit1r_open_folder(struct tumit1r_run *run, DIR *folder, const 
     free(files);
 }
 
-/* Opens a run folder, or one process file: checks every block and collects the tables; records stay in the files. NULL
+/* Opens a run folder, or one file of it: checks every block and collects the tables; records stay in the files. NULL
  * when there is nothing to read. Says on `errors` what it could not use; NULL is silence. */
 TUMIT1R_FN struct tumit1r_run *tumit1r_open(const char *path, FILE *errors) {
     struct tumit1r_run *run = (struct tumit1r_run *)calloc(1, sizeof *run);
@@ -235,7 +254,7 @@ TUMIT1R_FN struct tumit1r_run *tumit1r_open(const char *path, FILE *errors) {
     } else {
         struct tumit1r_process *p = tumit1r_open_process(path, errors);
         if (p != NULL) {
-            tumit1r_add_process(run, p);
+            tumit1r_add_file(run, p);
         }
     }
     if (run->count == 0) {

@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use tracer_format::schema::{SCHEMA_VERSION, Scalar};
-use tracer_format::tags::tag;
-use tracer_format::{BlockKind, ClockKind, Codec};
+use tracer_format::schema::Scalar;
+
+use super::super::format::constants;
 
 const RUNTIME: &str = include_str!("../reader.h");
 
 /// The parts, by the name in their include line.
-const PARTS: [(&str, &str); 14] = [
+const PARTS: [(&str, &str); 17] = [
     ("platform", include_str!("platform.h")),
     ("bytes", include_str!("bytes.h")),
     ("columns", include_str!("columns.h")),
@@ -17,6 +17,9 @@ const PARTS: [(&str, &str); 14] = [
     ("text", include_str!("text.h")),
     ("schema", include_str!("schema.h")),
     ("file", include_str!("file.h")),
+    ("tables", include_str!("tables.h")),
+    ("streams", include_str!("streams.h")),
+    ("parts", include_str!("parts.h")),
     ("process", include_str!("process.h")),
     ("run", include_str!("run.h")),
     ("read", include_str!("read.h")),
@@ -31,7 +34,7 @@ pub(super) fn text() -> String {
     let mut out = String::new();
     for line in RUNTIME.lines() {
         match line.strip_prefix("#include \"reader/").and_then(|rest| rest.strip_suffix(".h\"")) {
-            Some("format") => out.push_str(&constants()),
+            Some("format") => out.push_str(&numbers()),
             Some(part) => {
                 let text = PARTS.iter().find(|(name, _)| *name == part).map(|(_, text)| *text);
                 out.push_str(text.expect("every include line of reader.h names a part"));
@@ -95,69 +98,11 @@ pub(super) fn scalar_number(scalar: Scalar) -> usize {
     }
 }
 
-/// The numbers of the byte format, from the crate that defines it.
-fn constants() -> String {
-    let mut out = String::from("/* ---- The byte format ---- */\n\n");
-    for (name, magic) in [("FILE_MAGIC", tracer_format::FILE_MAGIC), ("BLOCK_MAGIC", tracer_format::BLOCK_MAGIC)] {
-        let octal: String = magic.iter().map(|byte| format!("\\{byte:03o}")).collect();
-        let _ = writeln!(out, "#define TUMIT1R_{name} \"{octal}\"");
-    }
-    let _ = writeln!(out, "#define TUMIT1R_WRITER_VERSION \"{}\"", super::VERSION);
-    let numbers = [
-        ("FORMAT_VERSION", u64::from(tracer_format::FORMAT_VERSION)),
-        ("SCHEMA_VERSION", u64::from(SCHEMA_VERSION)),
-        ("PREAMBLE_BYTES", tracer_format::PREAMBLE_BYTES as u64),
-        ("HEADER_BYTES", tracer_format::HEADER_BYTES as u64),
-        ("MAX_PAYLOAD_BYTES", tracer_format::MAX_PAYLOAD_BYTES as u64),
-        ("RECORD_HEAD_BYTES", tracer_format::RECORD_HEAD_BYTES as u64),
-        ("LOST_BYTES", tracer_format::record::Lost::BYTES as u64),
-        ("ANCHOR_BYTES", tracer_format::entries::ANCHOR_BYTES as u64),
-        ("PROCESS_STREAM", u64::from(tracer_format::PROCESS_STREAM)),
-        ("ID_WIDE_DATE", u64::from(tracer_format::ID_WIDE_DATE)),
-        ("ID_LOST", u64::from(tracer_format::ID_LOST)),
-        ("FIRST_RESERVED_ID", u64::from(tracer_format::FIRST_RESERVED_ID)),
-        ("KIND_PROCESS", BlockKind::Process as u64),
-        ("KIND_SCHEMA", BlockKind::Schema as u64),
-        ("KIND_STREAM", BlockKind::Stream as u64),
-        ("KIND_STRINGS", BlockKind::Strings as u64),
-        ("KIND_SITES", BlockKind::Sites as u64),
-        ("KIND_RECORDS", BlockKind::Records as u64),
-        ("KIND_ANCHORS", BlockKind::Anchors as u64),
-        ("KIND_END", BlockKind::End as u64),
-        ("CODEC_RAW", Codec::Raw as u64),
-        ("CODEC_LZ4", Codec::Lz4 as u64),
-        ("CODEC_COLUMNS", Codec::Columns as u64),
-        ("FLAG_OVERWRITTEN", u64::from(tracer_format::block::flag::OVERWRITTEN)),
-        ("CLOCK_USER", ClockKind::User as u64),
-        ("TAG_PROCESS_ID", u64::from(tag::PROCESS_ID)),
-        ("TAG_PARENT_ID", u64::from(tag::PARENT_ID)),
-        ("TAG_HOST", u64::from(tag::HOST)),
-        ("TAG_PID", u64::from(tag::PID)),
-        ("TAG_RANK", u64::from(tag::RANK)),
-        ("TAG_RANKS", u64::from(tag::RANKS)),
-        ("TAG_CLOCK_KIND", u64::from(tag::CLOCK_KIND)),
-        ("TAG_CLOCK_HZ", u64::from(tag::CLOCK_HZ)),
-        ("TAG_CLOCK_DOMAIN", u64::from(tag::CLOCK_DOMAIN)),
-        ("TAG_COMMAND", u64::from(tag::COMMAND)),
-        ("TAG_WRITER", u64::from(tag::WRITER)),
-        ("TAG_JOB", u64::from(tag::JOB)),
-        ("TAG_SORTED", u64::from(tag::SORTED)),
-        ("TAG_TID", u64::from(tag::TID)),
-        ("TAG_THREAD_NAME", u64::from(tag::THREAD_NAME)),
-        ("TAG_SIGNAL_STREAM", u64::from(tag::SIGNAL_STREAM)),
-        ("TAG_RECORDS_WRITTEN", u64::from(tag::RECORDS_WRITTEN)),
-        ("TAG_RECORDS_DROPPED", u64::from(tag::RECORDS_DROPPED)),
-        ("CRC_POLYNOMIAL", 0x82F6_3B78),
-        // Forms of fields, and how much is read or written at once.
-        ("ONE", 0),
-        ("FIXED", 1),
-        ("VARIABLE", 2),
-        ("CHUNK", 1 << 20),
-        ("OUT_BLOCK", 1 << 16),
-    ];
-    for (name, number) in numbers {
-        let _ = writeln!(out, "#define TUMIT1R_{name} {number:#X}u");
-    }
+/// The numbers of the byte format, and those of the reader's own.
+fn numbers() -> String {
+    // Forms of fields, and how much is read or written at once.
+    let own = [("ONE", 0), ("FIXED", 1), ("VARIABLE", 2), ("CHUNK", 1 << 20), ("OUT_BLOCK", 1 << 16)];
+    let mut out = constants("TUMIT1R_", &own);
     for (number, name) in SCALARS.iter().enumerate() {
         let _ = writeln!(out, "#define {name} {number}u");
     }

@@ -351,11 +351,28 @@ TUMIT1R_FN void tumit1r_copy_others(struct tumit1r_writer *w, const struct tumit
     free(buffer);
 }
 
+/* The file that a process has for itself in a folder: of a sorted file's process, the name with its number. */
+TUMIT1R_FN char *tumit1r_own_path(const struct tumit1r_process *p, const char *folder) {
+    const char *slash = strrchr(p->path, '/'), *name = slash == NULL ? p->path : slash + 1, *dot = strrchr(name, '.');
+    const int stem = (int)(dot == NULL || dot == name ? strlen(name) : (size_t)(dot - name));
+    const size_t room = strlen(name) + 24;
+    char *own, *path = NULL;
+    if (!p->sorted) {
+        return tumit1r_join(folder, name);
+    }
+    own = (char *)malloc(room);
+    if (own != NULL) {
+        (void)snprintf(own, room, "%.*s-%u.tmt", stem, name, (unsigned)p->number);
+        path = tumit1r_join(folder, own);
+        free(own);
+    }
+    return path;
+}
+
 /* Begins a copy of a process in `folder`, which is made if it is not there: all but the records, which the caller writes.
  * NULL when it cannot be made. */
 TUMIT1R_FN struct tumit1r_writer *tumit1r_copy(const struct tumit1r_process *p, const char *folder, FILE *errors) {
-    const char *name = strrchr(p->path, '/');
-    char *path = tumit1r_join(folder, name == NULL ? p->path : name + 1);
+    char *path = tumit1r_own_path(p, folder);
     struct tumit1r_writer *w = NULL;
     struct stat made, read;
     size_t i;

@@ -58,6 +58,7 @@ TUMIT1_SLOW(void tumit1_clock_choose(void)) {
 
 uint64_t tumit1_now_slow(void) {
     uint32_t kind_ = __atomic_load_n(&tumit1_clock_kind, __ATOMIC_ACQUIRE);
+    uint64_t now_;
     if (kind_ == 0) {
         uint32_t busy_ = tumit1_lock_all();
         tumit1_clock_choose();
@@ -73,7 +74,10 @@ uint64_t tumit1_now_slow(void) {
         return tumit1_counter();
 #endif
     case TUMIT1_CLOCK_USER:
-        return tumit1_clock.user_();
+        tumit1_cursor.asks_++;
+        now_ = tumit1_clock.user_();
+        tumit1_cursor.asks_--;
+        return now_;
     case TUMIT1_CLOCK_MONOTONIC:
         return tumit1_nanos(CLOCK_MONOTONIC);
     default:

@@ -117,7 +117,8 @@ TUMIT1_SLOW(void tumit1_answer_request(void)) {
     __atomic_store_n((uint32_t *)(void *)(map_ + 1280), asked_, __ATOMIC_RELEASE);
 }
 
-void tumit1_flush(void) {
+/* Writes what was asked for: TUMIT1_ASKED or TUMIT1_DUMP. */
+TUMIT1_SLOW(void tumit1_write_out(int which_)) {
     struct tumit1_session *s_ = &tumit1_session;
     uint32_t before_, waiting_;
     if (tumit1_cursor.locked_) {
@@ -126,27 +127,7 @@ void tumit1_flush(void) {
     before_ = tumit1_busy();
     tumit1_lock_sink();
     pthread_mutex_lock(&tumit1_lock);
-    waiting_ = s_->state_ == TUMIT1_OPEN ? s_->pool_.queue_count_ : 0;
-    pthread_mutex_unlock(&tumit1_lock);
-    while (waiting_-- > 0 && tumit1_write_next()) {
-    }
-    if (tumit1_is_open()) {
-        tumit1_write_live(TUMIT1_ASKED);
-    }
-    pthread_mutex_unlock(&tumit1_sink_lock);
-    tumit1_idle(before_);
-}
-
-void tumit1_dump(void) {
-    struct tumit1_session *s_ = &tumit1_session;
-    uint32_t before_, waiting_;
-    if (tumit1_cursor.locked_) {
-        return;
-    }
-    before_ = tumit1_busy();
-    tumit1_lock_sink();
-    pthread_mutex_lock(&tumit1_lock);
-    if (s_->state_ == TUMIT1_OPEN) {
+    if (s_->state_ == TUMIT1_OPEN && which_ == TUMIT1_DUMP) {
         tumit1_release_ring();
     }
     waiting_ = s_->state_ == TUMIT1_OPEN ? s_->pool_.queue_count_ : 0;
@@ -154,11 +135,15 @@ void tumit1_dump(void) {
     while (waiting_-- > 0 && tumit1_write_next()) {
     }
     if (tumit1_is_open()) {
-        tumit1_write_live(TUMIT1_DUMP);
+        tumit1_write_live(which_);
     }
     pthread_mutex_unlock(&tumit1_sink_lock);
     tumit1_idle(before_);
 }
+
+void tumit1_flush(void) { tumit1_write_out(TUMIT1_ASKED); }
+
+void tumit1_dump(void) { tumit1_write_out(TUMIT1_DUMP); }
 
 /* Records dropped so far. Under the lock. */
 TUMIT1_SLOW(uint64_t tumit1_dropped(void)) {
@@ -174,10 +159,12 @@ TUMIT1_SLOW(uint64_t tumit1_dropped(void)) {
 TUMIT1_SLOW(uint64_t tumit1_unwritten(void)) {
     const struct tumit1_pool *pool_ = &tumit1_session.pool_;
     uint64_t records_ = 0;
-    uint32_t i_;
-    for (i_ = 0; pool_->map_ != NULL && i_ < pool_->fresh_; i_++) {
-        const struct tumit1_slot *slot_ = (const struct tumit1_slot *)(const void *)(tumit1_slots() + (size_t)i_ * TUMIT1_SLOT);
-        if (__atomic_load_n(&slot_->taken_, __ATOMIC_ACQUIRE)) {
+    size_t at_, step_;
+    for (at_ = 0; pool_->map_ != NULL && at_ < (size_t)pool_->fresh_ * TUMIT1_SLOT; at_ += step_) {
+        const struct tumit1_slot *slot_ = (const struct tumit1_slot *)(const void *)(tumit1_slots() + at_);
+        const uint32_t taken_ = __atomic_load_n(&slot_->taken_, __ATOMIC_ACQUIRE);
+        step_ = taken_ == TUMIT1_TAKEN_DIVIDED ? TUMIT1_PART : tumit1_slot_bytes(slot_);
+        if (taken_ != 0 && taken_ != TUMIT1_TAKEN_DIVIDED) {
             uint64_t flushed_ = __atomic_load_n(&slot_->flushed_, __ATOMIC_ACQUIRE);
             records_ += (__atomic_load_n(&slot_->state_, __ATOMIC_ACQUIRE) >> 32) - (flushed_ >> 32 & 0xFFFFu);
         }

@@ -47,11 +47,10 @@ TUMIT1_SLOW(void tumit1_write_end(void)) {
             tumit1_remove_live(); /* else it tells how much was lost */
         }
     }
-    if (tumit1_sink.reserved_ > tumit1_sink.offset_) {
+    if (tumit1_sink.reserved_ > tumit1_sink.offset_ && tumit1_is_ours(tumit1_sink.file_, &tumit1_sink.who_)) {
         (void)tumit1_cut_off();
     }
-    close(tumit1_sink.file_);
-    tumit1_sink.file_ = -1;
+    tumit1_close_ours(&tumit1_sink.file_, &tumit1_sink.who_);
 }
 
 /* Ends the trace: all threads' records, a last anchor and the end block. Records that come later are dropped. */

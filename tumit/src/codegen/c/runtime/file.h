@@ -59,6 +59,56 @@ TUMIT1_SLOW(void tumit1_make_absolute(char *path_, size_t room_)) {
     }
 }
 
+/* Opens a file of ours, never as one of the three that all programs write to. Returns -1 with an errno. */
+TUMIT1_SLOW(int tumit1_open_ours(const char *path_, int flags_, struct tumit1_identity *who_)) {
+    struct stat about_;
+    int file_ = open(path_, flags_ | O_RDWR | O_CLOEXEC, 0666);
+    if (file_ >= 0 && file_ < 3) {
+        const int low_ = file_;
+        file_ = fcntl(low_, F_DUPFD_CLOEXEC, 3);
+        close(low_);
+    }
+    if (file_ >= 0) {
+        memset(&about_, 0, sizeof about_);
+        (void)fstat(file_, &about_);
+        who_->device_ = (uint64_t)about_.st_dev;
+        who_->inode_ = (uint64_t)about_.st_ino;
+    }
+    return file_;
+}
+
+/* Whether this is still the file that was opened: the program may have closed it, and opened another in its place. */
+TUMIT1_SLOW(int tumit1_is_ours(int file_, const struct tumit1_identity *who_)) {
+    struct stat about_;
+    return file_ >= 0 && fstat(file_, &about_) == 0 && (uint64_t)about_.st_dev == who_->device_ && (uint64_t)about_.st_ino == who_->inode_;
+}
+
+/* Closes it, unless it is another's by now. */
+TUMIT1_SLOW(void tumit1_close_ours(int *file_, const struct tumit1_identity *who_)) {
+    if (tumit1_is_ours(*file_, who_)) {
+        close(*file_);
+    }
+    *file_ = -1;
+}
+
+/* Makes sure that a file of ours is open: if the program closed it, it is opened once more, by its path. Returns 0 or an errno. */
+TUMIT1_SLOW(int tumit1_reach(int *file_, const struct tumit1_identity *who_, const char *path_)) {
+    struct tumit1_identity found_ = {0, 0};
+    int again_;
+    if (tumit1_is_ours(*file_, who_)) {
+        return 0;
+    }
+    again_ = tumit1_open_ours(path_, 0, &found_);
+    if (again_ >= 0 && (found_.device_ != who_->device_ || found_.inode_ != who_->inode_)) {
+        close(again_);
+        return EBADF;
+    }
+    if (again_ >= 0) {
+        *file_ = again_;
+    }
+    return again_ < 0 ? errno : 0;
+}
+
 /* Gets room on the disk up to `end_`, behind the end of the file: whoever fills the disk meanwhile, what is written there finds it. Where
  * slots are private memory: else the live file tells of losses. Returns 0 or an errno; file systems that know no such thing are asked once. */
 TUMIT1_SLOW(int tumit1_reserve(uint64_t end_)) {
@@ -91,7 +141,8 @@ TUMIT1_SLOW(int tumit1_append(const unsigned char *bytes_, size_t length_)) {
     struct tumit1_sink *s_ = &tumit1_sink;
     const uint64_t end_ = s_->offset_ + length_ + (s_->ending_ == 0 ? TUMIT1_RESERVE : s_->ending_ == 1 ? TUMIT1_LAST_RESERVE : 0u);
     size_t done_ = 0;
-    int full_ = tumit1_over_limit(end_) ? EFBIG : tumit1_reserve(end_);
+    int full_ = tumit1_reach(&s_->file_, &s_->who_, tumit1_session.path_);
+    full_ = full_ != 0 ? full_ : tumit1_over_limit(end_) ? EFBIG : tumit1_reserve(end_);
     if (full_ != 0) {
         return full_;
     }
@@ -118,14 +169,15 @@ TUMIT1_SLOW(void tumit1_restore(void)) {
     struct tumit1_sink *s_ = &tumit1_sink;
     const char *path_ = tumit1_session.path_;
     uint64_t done_ = 0;
+    struct tumit1_identity who_;
     struct stat about_;
     int copy_ = -1, error_;
-    if (s_->file_ < 0 || fstat(s_->file_, &about_) != 0 || about_.st_nlink != 0) {
+    if (s_->file_ < 0 || tumit1_reach(&s_->file_, &s_->who_, path_) != 0 || fstat(s_->file_, &about_) != 0 || about_.st_nlink != 0) {
         return;
     }
     error_ = tumit1_make_folder(tumit1_session.folder_);
     if (error_ == 0) {
-        copy_ = open(path_, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        copy_ = tumit1_open_ours(path_, O_CREAT | O_EXCL, &who_);
         error_ = copy_ < 0 ? errno : 0;
     }
     while (error_ == 0 && done_ < s_->offset_) {
@@ -144,6 +196,7 @@ TUMIT1_SLOW(void tumit1_restore(void)) {
     }
     close(s_->file_);
     s_->file_ = copy_;
+    s_->who_ = who_;
     s_->reserved_ = s_->offset_;
     fprintf(stderr, "tumit: `%s` was removed while the program runs: it is made again\n", path_);
 }

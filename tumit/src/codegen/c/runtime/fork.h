@@ -41,13 +41,11 @@ TUMIT1_SLOW(void tumit1_begin_child(void)) {
         s_->has_parent_ = 1;
     }
     if (s_->state_ != TUMIT1_CLOSED && tumit1_sink.file_ >= 0) {
-        close(tumit1_sink.file_);
+        tumit1_close_ours(&tumit1_sink.file_, &tumit1_sink.who_);
     }
     if (s_->pool_.live_) {
         __atomic_store_n(&s_->pool_.live_, 0, __ATOMIC_RELEASE);
-        if (s_->pool_.file_ >= 0) {
-            close(s_->pool_.file_);
-        }
+        tumit1_close_ours(&s_->pool_.file_, &s_->pool_.who_);
         (void)tumit1_map_private(s_->pool_.map_, tumit1_pool_bytes());
     }
     while (s_->live_ != NULL) {
@@ -59,7 +57,7 @@ TUMIT1_SLOW(void tumit1_begin_child(void)) {
     if (s_->state_ != TUMIT1_ENDED) {
         s_->state_ = TUMIT1_CLOSED;
     }
-    s_->streams_ = s_->waiting_ = s_->sleeps_ = s_->stuck_ = 0;
+    s_->alive_ = s_->streams_ = s_->waiting_ = s_->sleeps_ = s_->stuck_ = 0;
     s_->dropped_ = s_->early_.count_ = s_->early_.bytes_ = 0;
     s_->warned_ = s_->helper_ = s_->stop_ = s_->main_gone_ = 0;
     tumit1_sink.written_ = tumit1_sink.blocks_ = 0;
@@ -73,6 +71,7 @@ TUMIT1_SLOW(void tumit1_begin_child(void)) {
     c_->thread_ = c_->ring_thread_ = NULL;
     c_->waited_until_ = 0;
     c_->slot_ = c_->other_ = c_->ring_ = &tumit1_full;
+    c_->room_ = c_->ring_room_ = 0;
     memset(c_->name_, 0, sizeof c_->name_);
     if (s_->keyed_) {
         pthread_setspecific(s_->key_, NULL);
@@ -86,6 +85,9 @@ TUMIT1_SLOW(void tumit1_in_child(void)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     tumit1_lock = fresh_;
     tumit1_sink_lock = fresh_;
+    if (tumit1_session.guard_ != NULL) {
+        __atomic_store_n(tumit1_session.guard_, 1u, __ATOMIC_RELAXED);
+    }
     tumit1_begin_child();
     if (c_->inner_forks_ != 0) {
         c_->inner_forks_--;
@@ -94,6 +96,30 @@ TUMIT1_SLOW(void tumit1_in_child(void)) {
     } else {
         tumit1_idle(c_->before_fork_);
     }
+}
+
+/* A page that is zero in a child, whoever made it. Where the system knows no such thing there is none. Under the lock. */
+TUMIT1_SLOW(void tumit1_make_guard(void)) {
+    struct tumit1_session *s_ = &tumit1_session;
+    uint32_t *guard_ = s_->guard_ == NULL ? (uint32_t *)tumit1_map(4096) : NULL;
+    if (guard_ != NULL && madvise(guard_, 4096, TUMIT1_WIPE_ON_FORK) == 0) {
+        s_->guard_ = guard_;
+    } else if (guard_ != NULL) {
+        munmap(guard_, 4096);
+    }
+    if (s_->guard_ != NULL) {
+        __atomic_store_n(s_->guard_, 1u, __ATOMIC_RELAXED);
+    }
+}
+
+/* In a child that was made behind the back of the C library: as after a fork. What it recorded until it came by here is in the parent's slot:
+ * such a child must call exec before it records. */
+void tumit1_find_child(void) {
+    pthread_mutex_t fresh_ = PTHREAD_MUTEX_INITIALIZER;
+    __atomic_store_n(tumit1_session.guard_, 1u, __ATOMIC_RELAXED);
+    tumit1_lock = fresh_;
+    tumit1_sink_lock = fresh_;
+    tumit1_begin_child();
 }
 
 /* When that work is done: what it left is put in order. It may have begun the child's own session. */

@@ -4,7 +4,6 @@
 #define TUMIT1_POLL_NANOS 100000000
 
 /* Numbers of Linux: the headers that have them use names that programs may define as macros. */
-#define TUMIT1_SLEEP_CALL 128 /* FUTEX_WAIT, and private to the process */
 #define TUMIT1_WAKE_CALL 129
 #define TUMIT1_SET_MASK 2     /* SIG_SETMASK */
 #define TUMIT1_ALL_SIGNALS 0xFFFFFFFE7FFFFFFFu /* but for 32 and 33, by which the C library makes all threads change their user */
@@ -103,6 +102,9 @@ TUMIT1_SLOW(void *tumit1_help(void *unused_)) {
     uint32_t round_ = 0, written_ = 0;
     (void)tumit1_busy();
     (void)prctl(PR_SET_NAME, "tumit-helper");
+    if (s_->mask_bytes_ > 0) {
+        (void)syscall(SYS_sched_setaffinity, 0, (size_t)s_->mask_bytes_, s_->mask_);
+    }
     (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 5);
     while (!__atomic_load_n(&s_->stop_, __ATOMIC_ACQUIRE)) {
         uint32_t seen_ = __atomic_load_n(&s_->wake_, __ATOMIC_SEQ_CST);

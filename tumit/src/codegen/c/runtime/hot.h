@@ -12,7 +12,8 @@ TUMIT1_BEGIN_DECLS
 #define TUMIT1_SLOT 65536u         /* bytes of a slot, the unit in which threads hand over their records */
 #define TUMIT1_SLOT_HEAD 64u       /* of these: its head; then the payload */
 #define TUMIT1_WIDE_BYTES 14u      /* a wide date: id, delta, date */
-#define TUMIT1_ROOM (TUMIT1_SLOT - TUMIT1_SLOT_HEAD - TUMIT1_WIDE_BYTES) /* payload; a wide date still fits behind it */
+#define TUMIT1_ROOM_OF(bytes_) ((bytes_) - TUMIT1_SLOT_HEAD - TUMIT1_WIDE_BYTES) /* payload; a wide date still fits behind it */
+#define TUMIT1_ROOM TUMIT1_ROOM_OF(TUMIT1_SLOT)
 #define TUMIT1_ONE_RECORD ((uint64_t)1 << 32)
 
 /* The head of a slot, as the format of live files says. Its owner writes `state_` last: bytes of the payload in the low half,
@@ -26,7 +27,7 @@ struct tumit1_slot {
     uint64_t sequence_;     /* of the first block that is made of this slot */
     uint64_t dropped_;      /* records of the stream that were dropped so far */
     uint32_t stream_;
-    uint32_t taken_;        /* 1 while it belongs to a stream, 2 to one that overwrites, 3 while it is being overwritten */
+    uint32_t taken_;        /* 1 while it belongs to a stream, 2 to one that overwrites, 3 while it is being overwritten, 4 while it is divided */
 };
 
 /* The processor's counter, where it has one that can be read inline, and how files call that clock. */
@@ -51,7 +52,11 @@ struct tumit1_cursor {
     struct tumit1_slot *slot_;  /* for those that read the processor's counter */
     struct tumit1_slot *other_; /* for those that read TUMIT_CLOCK() */
     uint32_t busy_;         /* TUMIT1_BUSY inside the recorder */
+    uint32_t room_;         /* bytes of payload that `slot_` and `other_` take: threads that record little have a part of a slot */
+    uint32_t ring_room_;    /* the same of `ring_` */
     uint32_t locked_;       /* it holds the recorder's locks */
+    uint32_t asks_;         /* it is in a clock of the program's own */
+    int errno_;             /* what the program finds there again behind the recorder's calls */
     uint32_t forked_;       /* and its process forked then */
     struct tumit1_thread *thread_;
     struct tumit1_slot *ring_;           /* for records of levels that overwrite */

@@ -56,13 +56,13 @@ TUMIT1_SLOW(int tumit1_open_live(void)) {
     if (access("/proc/self/fd", F_OK) == 0) {
         snprintf(path_, sizeof path_, "%.*s", (int)(strrchr(tumit1_session.live_path_, '/') - tumit1_session.live_path_) + 1,
                  tumit1_session.live_path_);
-        file_ = open(path_, TUMIT1_NAMELESS | O_RDWR | O_CLOEXEC, 0666);
+        file_ = tumit1_open_ours(path_, TUMIT1_NAMELESS, &tumit1_session.pool_.who_);
     }
 #endif
     if (file_ < 0) {
         tumit1_session.pool_.named_ = 1;
         snprintf(path_, sizeof path_, "%s.new", tumit1_session.live_path_);
-        file_ = open(path_, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        file_ = tumit1_open_ours(path_, O_CREAT | O_EXCL, &tumit1_session.pool_.who_);
     }
     return file_;
 }
@@ -89,7 +89,7 @@ TUMIT1_SLOW(int tumit1_show_live(void)) {
     }
     pool_->named_ = 2;
     /* Once more, by its name: `tumit level` looks for that in /proc/PID/maps. */
-    file_ = open(tumit1_session.live_path_, O_RDWR | O_CLOEXEC);
+    file_ = tumit1_open_ours(tumit1_session.live_path_, 0, &pool_->who_);
     if (file_ < 0) {
         return errno;
     }
@@ -208,7 +208,6 @@ TUMIT1_SLOW(void tumit1_remove_live(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     if (pool_->live_) {
         (void)unlink(tumit1_session.live_path_);
-        close(pool_->file_);
-        pool_->file_ = -1;
+        tumit1_close_ours(&pool_->file_, &pool_->who_);
     }
 }

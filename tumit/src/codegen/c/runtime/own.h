@@ -52,7 +52,7 @@ void tumit1_own_tell_wait(void) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     struct tumit1_slot *slot_ = c_->thread_ == NULL ? NULL : c_->thread_->slot_;
     const uint32_t base_ = tumit1_own_base();
-    if (slot_ != NULL && base_ != 0 && (uint32_t)slot_->state_ + 64u <= TUMIT1_ROOM) {
+    if (slot_ != NULL && base_ != 0 && (uint32_t)slot_->state_ + 64u <= TUMIT1_ROOM_OF(tumit1_slot_bytes(slot_))) {
         tumit1_own_put(slot_, base_ + TUMIT1_OWN_WAIT, slot_->last_, &c_->waited_why_, 1);
         tumit1_own_put(slot_, base_ + TUMIT1_OWN_WAIT + 1, c_->waited_until_, NULL, 0);
     }
@@ -73,8 +73,8 @@ TUMIT1_SLOW(void tumit1_own_record(uint32_t id_, const unsigned char *body_, siz
     }
     now_ = tumit1_now_slow();
     slot_ = c_->thread_->slot_;
-    if (slot_ == NULL || (uint32_t)slot_->state_ > TUMIT1_ROOM - all_) {
-        slot_ = tumit1_exchange(c_->thread_, now_, &called_);
+    if (slot_ == NULL || (uint32_t)slot_->state_ + all_ > TUMIT1_ROOM_OF(tumit1_slot_bytes(slot_))) {
+        slot_ = tumit1_exchange(c_->thread_, all_, now_, &called_);
     }
     if (slot_ == NULL) {
         tumit1_lose(c_->thread_, 1, all_, now_, now_, TUMIT1_CAUSE_NO_BUFFER);

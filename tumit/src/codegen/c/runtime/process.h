@@ -62,6 +62,10 @@ TUMIT1_SLOW(void tumit1_register(struct tumit1_spec *spec_, const void *home_)) 
         s_->next_base_ = 1;
         tumit1_check_levels();
     }
+    if (s_->mask_bytes_ == 0) {
+        tumit1_make_guard();
+        s_->mask_bytes_ = syscall(SYS_sched_getaffinity, 0, sizeof s_->mask_, s_->mask_);
+    }
     if (!s_->hooks_) { /* now: a fork that had begun before the first record would not know of later ones */
         s_->hooks_ = pthread_atfork(tumit1_before_fork, tumit1_after_fork, tumit1_in_child) == 0;
     }
@@ -113,6 +117,9 @@ TUMIT1_SLOW(void tumit1_register(struct tumit1_spec *spec_, const void *home_)) 
     tumit1_unlock(busy_);
     if (spec_ != &tumit1_spec_own) {
         tumit1_own_look();
+        if (tumit1_env("TUMIT_START") != NULL) {
+            (void)tumit1_start(NULL); /* nothing is recorded yet, perhaps for long: but levels can be switched from outside */
+        }
     }
 }
 

@@ -6,7 +6,11 @@ TUMIT1_HOT uint32_t tumit1_word(const uint32_t *level_) { return __atomic_load_n
 /* The clock that is read inline. Without meaning where the process has another one: then its threads have no slot here. */
 TUMIT1_HOT uint64_t tumit1_ticks(void) {
 #ifdef TUMIT_CLOCK
-    return (uint64_t)(TUMIT_CLOCK());
+    uint64_t now_;
+    tumit1_cursor.asks_++; /* a clock that records is nested, too */
+    now_ = (uint64_t)(TUMIT_CLOCK());
+    tumit1_cursor.asks_--;
+    return now_;
 #else
     return tumit1_counter();
 #endif
@@ -69,7 +73,7 @@ TUMIT1_HOT unsigned char *tumit1_begin(uint32_t id_, size_t bytes_, struct tumit
         now_ = tumit1_ticks();
         slot_ = c_->TUMIT1_MINE;
         state_ = slot_->state_;
-        if (TUMIT1_UNLIKELY(bytes_ > TUMIT1_ROOM || (uint32_t)state_ > TUMIT1_ROOM - bytes_)) {
+        if (TUMIT1_UNLIKELY((uint64_t)(uint32_t)state_ + bytes_ > TUMIT1_OWN(c_->room_))) {
             struct tumit1_room room_ = tumit1_make_room(id_, bytes_, now_);
             if (room_.slot_ == NULL) {
                 __atomic_signal_fence(__ATOMIC_SEQ_CST);

@@ -20,7 +20,7 @@ TUMIT1_SLOW(void tumit1_fence(void)) {
 TUMIT1_SLOW(struct tumit1_slot **tumit1_ring_at(uint32_t number_)) {
     const struct tumit1_pool *pool_ = &tumit1_session.pool_;
     const uint32_t at_ = pool_->ring_first_ + number_;
-    return &pool_->ring_[at_ < pool_->room_ ? at_ : at_ - pool_->room_];
+    return &pool_->ring_[at_ < pool_->places_ ? at_ : at_ - pool_->places_];
 }
 
 /* The thread whose stream this is. Under the lock. */
@@ -35,6 +35,7 @@ TUMIT1_SLOW(struct tumit1_thread *tumit1_find_stream(uint32_t stream_)) {
 /* Keeps a full slot. */
 TUMIT1_SLOW(void tumit1_keep_slot(struct tumit1_thread *t_, struct tumit1_slot *slot_)) {
     *tumit1_ring_at(tumit1_session.pool_.ring_count_++) = slot_;
+    tumit1_session.pool_.ring_bytes_ += tumit1_slot_bytes(slot_);
     t_->kept_++;
 }
 
@@ -49,8 +50,9 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_unkeep_slot(void)) {
     *tumit1_ring_at(0) = newest_;
 #endif
     slot_ = *tumit1_ring_at(0);
-    pool_->ring_first_ = pool_->ring_first_ + 1 == pool_->room_ ? 0 : pool_->ring_first_ + 1;
+    pool_->ring_first_ = pool_->ring_first_ + 1 == pool_->places_ ? 0 : pool_->ring_first_ + 1;
     pool_->ring_count_--;
+    pool_->ring_bytes_ -= tumit1_slot_bytes(slot_);
     t_ = tumit1_find_stream(slot_->stream_);
     if (t_ != NULL) { /* else a signal handler forked in the midst of this, and it is the child that goes on */
         t_->kept_--;
@@ -109,11 +111,17 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_overwrite(void)) {
     return slot_;
 }
 
-/* A slot for a stream that overwrites: a free one, or the oldest that is kept. NULL when there is neither. */
-TUMIT1_SLOW(struct tumit1_slot *tumit1_take_ring(void)) {
+/* A slot for a record of a stream that overwrites: a free one, or the oldest that is kept. NULL when there is neither. What is kept may take half
+ * of the memory. */
+TUMIT1_SLOW(struct tumit1_slot *tumit1_take_ring(const struct tumit1_thread *t_, size_t bytes_)) {
     const struct tumit1_pool *pool_ = &tumit1_session.pool_;
-    struct tumit1_slot *slot_ = pool_->ring_count_ < (pool_->slots_ + 1) / 2 ? tumit1_take_slot() : NULL;
-    return slot_ == NULL ? tumit1_overwrite() : slot_;
+    struct tumit1_slot *slot_ = pool_->ring_bytes_ < (uint64_t)(pool_->slots_ + 1) / 2 * TUMIT1_SLOT ? tumit1_take_some(t_, bytes_) : NULL;
+    while (slot_ == NULL && (slot_ = tumit1_overwrite()) != NULL && bytes_ > TUMIT1_ROOM_OF(tumit1_slot_bytes(slot_)) - TUMIT1_LOST_BYTES) {
+        tumit1_make_ready(slot_); /* a part, too small for this record */
+        tumit1_give_slot(slot_);
+        slot_ = NULL;
+    }
+    return slot_;
 }
 
 /* Queues all that is kept: to be written. */

@@ -181,6 +181,16 @@ TUMIT1_SLOW(int tumit1_cut_full(struct tumit1_piece *piece_, struct tumit1_threa
     return tumit1_cut(piece_, t_, slot_, __atomic_load_n(&slot_->state_, __ATOMIC_ACQUIRE), __atomic_load_n(&slot_->last_, __ATOMIC_RELAXED));
 }
 
+/* Whether the thread is not in the midst of a record. It may have ended without a word, and its memory may be gone: the system looks there
+ * for us, and finds that a number is another one, or that there is none. */
+TUMIT1_SLOW(int tumit1_is_idle(const struct tumit1_thread *t_)) {
+    const struct timespec none_ = {0, 0};
+    if (t_->cursor_ == &tumit1_cursor) {
+        return tumit1_cursor.busy_ == 0;
+    }
+    return syscall(SYS_futex, &t_->cursor_->busy_, TUMIT1_SLEEP_CALL, TUMIT1_BUSY, &none_, NULL, 0) != 0 && errno == EAGAIN;
+}
+
 /* What a thread has published in its slot so far. While it stands in the midst of a record the date of the last one is not
  * certain: then nothing, unless this is the last chance. What was to be written and could not is the same piece again, as the
  * numbers of later blocks count on it. Under the lock, too. */
@@ -199,7 +209,7 @@ TUMIT1_SLOW(int tumit1_cut_live(struct tumit1_piece *piece_, struct tumit1_threa
     for (tries_ = 0; tries_ < 100 && !settled_; tries_++) {
         state_ = __atomic_load_n(&slot_->state_, __ATOMIC_ACQUIRE);
         last_ = __atomic_load_n(&slot_->last_, __ATOMIC_ACQUIRE);
-        settled_ = __atomic_load_n(&t_->cursor_->busy_, __ATOMIC_ACQUIRE) == 0 &&
+        settled_ = tumit1_is_idle(t_) &&
                    __atomic_load_n(&slot_->state_, __ATOMIC_ACQUIRE) == state_;
     }
     if ((!settled_ && !at_end_ && t_->cursor_ != &tumit1_cursor) || !tumit1_cut(piece_, t_, slot_, state_, last_)) {
@@ -266,7 +276,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_take_full(struct tumit1_thread **t_, int 
     pthread_mutex_lock(&tumit1_lock);
     if (pool_->queue_count_ != 0) {
         slot_ = pool_->queue_[pool_->queue_first_];
-        pool_->queue_first_ = pool_->queue_first_ + 1 == pool_->room_ ? 0 : pool_->queue_first_ + 1;
+        pool_->queue_first_ = pool_->queue_first_ + 1 == pool_->places_ ? 0 : pool_->queue_first_ + 1;
         pool_->queue_count_--;
         *t_ = tumit1_find_stream(slot_->stream_);
     }
@@ -279,7 +289,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_take_full(struct tumit1_thread **t_, int 
 TUMIT1_SLOW(void tumit1_put_back(struct tumit1_slot *slot_)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     pthread_mutex_lock(&tumit1_lock);
-    pool_->queue_first_ = (pool_->queue_first_ == 0 ? pool_->room_ : pool_->queue_first_) - 1;
+    pool_->queue_first_ = (pool_->queue_first_ == 0 ? pool_->places_ : pool_->queue_first_) - 1;
     pool_->queue_[pool_->queue_first_] = slot_;
     pool_->queue_count_++;
     pthread_mutex_unlock(&tumit1_lock);
@@ -321,7 +331,7 @@ TUMIT1_SLOW(uint32_t tumit1_queued_up_to(const struct tumit1_thread *t_)) {
     uint32_t i_;
     for (i_ = 0; t_->queued_ != 0 && i_ < pool_->queue_count_; i_++) {
         uint32_t at_ = pool_->queue_first_ + i_;
-        if (pool_->queue_[at_ < pool_->room_ ? at_ : at_ - pool_->room_]->stream_ == t_->stream_) {
+        if (pool_->queue_[at_ < pool_->places_ ? at_ : at_ - pool_->places_]->stream_ == t_->stream_) {
             return i_ + 1;
         }
     }
@@ -346,6 +356,11 @@ TUMIT1_SLOW(void tumit1_settle(const struct tumit1_piece *piece_, int error_, in
         }
         pthread_mutex_unlock(&tumit1_lock);
     }
+}
+
+/* Whether a thread ended without a word: cancelled in the midst of a record, or it recorded behind the last of its destructors. */
+TUMIT1_SLOW(int tumit1_is_gone(const struct tumit1_thread *t_)) {
+    return t_->cursor_ != NULL && t_->cursor_ != &tumit1_cursor && syscall(SYS_tgkill, getpid(), (pid_t)t_->tid_, 0) != 0 && errno == ESRCH;
 }
 
 /* Writes what the threads' slots hold and the file does not. A slot that was filled meanwhile waits behind others; blocks of one
@@ -374,6 +389,9 @@ TUMIT1_SLOW(void tumit1_write_live(int which_)) {
         }
         if (t_->overwrites_ && t_->kept_ != 0) {
             tumit1_release_ring(); /* filled since the call */
+        }
+        if (which_ != TUMIT1_LAST && tumit1_is_gone(t_)) {
+            tumit1_detach(t_);
         }
         waiting_ = tumit1_queued_up_to(t_);
         if (waiting_ == 0) {

@@ -225,7 +225,7 @@ TUMIT1_SLOW(int tumit1_open_file(void)) {
     unsigned char *p_ = f_->block_;
     size_t payload_;
     int error_;
-    f_->file_ = open(tumit1_session.path_, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    f_->file_ = tumit1_open_ours(tumit1_session.path_, O_CREAT | O_EXCL, &f_->who_);
     if (f_->file_ < 0) {
         return errno;
     }
@@ -237,8 +237,7 @@ TUMIT1_SLOW(int tumit1_open_file(void)) {
     payload_ = (size_t)(tumit1_put_process(p_ + TUMIT1_HEADER_BYTES, tumit1_session.pool_.kept_) - (p_ + TUMIT1_HEADER_BYTES));
     error_ = error_ == 0 ? tumit1_append_plain(TUMIT1_KIND_PROCESS, TUMIT1_PROCESS_STREAM, 1, p_, payload_, 0, 0) : error_;
     if (error_ != 0) {
-        close(f_->file_);
-        f_->file_ = -1;
+        tumit1_close_ours(&f_->file_, &f_->who_);
         (void)unlink(tumit1_session.path_); /* it says nothing */
     }
     return error_;

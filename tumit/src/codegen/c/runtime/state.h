@@ -23,6 +23,7 @@ TUMIT1_BEGIN_DECLS
 #define TUMIT1_BLOCK 65536u       /* no payload is longer: positions in it fit 16 bits */
 #define TUMIT1_MEMORY 16777216u   /* of all slots, unless TUMIT_MEMORY says otherwise */
 #define TUMIT1_MAX_RECORD (TUMIT1_ROOM - TUMIT1_LOST_BYTES)
+#define TUMIT1_PIECES (TUMIT1_SLOT / TUMIT1_PART) /* of a divided slot, the first of which is not used */
 #define TUMIT1_MAX_NAMES 65536u   /* strings, and as many source positions */
 #define TUMIT1_MAX_TEXT 4096u     /* bytes of an interned string; the rest is cut */
 #define TUMIT1_RECENT 64u         /* strings whose ids a thread remembers */
@@ -37,6 +38,8 @@ TUMIT1_BEGIN_DECLS
 #define TUMIT1_KEEP_SIZE 1        /* FALLOC_FL_KEEP_SIZE */
 #define TUMIT1_TAGS_ROOM 12288u   /* bytes for the tagged fields of a process */
 #define TUMIT1_WARM 4u            /* slots kept ready, so that no recording thread meets a page fault */
+#define TUMIT1_SLEEP_CALL 128 /* of the system: FUTEX_WAIT, and private to the process */
+#define TUMIT1_WIPE_ON_FORK 18 /* MADV_WIPEONFORK, which older headers lack */
 #define TUMIT1_PATIENCE 10u       /* seconds that a thread waits for a slot, where its level says so */
 
 /* A level as the generated code declares it. */
@@ -120,6 +123,7 @@ struct tumit1_thread {
     uint32_t queued_;              /* slots that wait to be written, or are being written */
     uint32_t kept_;                /* full slots that are kept until they are asked for, or overwritten */
     int overwrites_;               /* it is the stream of levels that overwrite */
+    int fed_;                      /* it had a slot already */
     int described_;                /* its id and name are in the file */
     char name_[48];
     uint32_t recent_[TUMIT1_RECENT]; /* ids of strings, by hash */
@@ -143,25 +147,36 @@ struct tumit1_names {
 
 enum { TUMIT1_CLOSED = 0, TUMIT1_OPEN = 1, TUMIT1_FAILED = 2, TUMIT1_ENDED = 3 };
 
+/* A file, as the system tells it from all others. Programs that close files which they did not open may get our number for one of theirs. */
+struct tumit1_identity {
+    uint64_t device_, inode_;
+};
+
 /* The slots: mapped once and never unmapped, so that a pointer to one is good for ever. */
 struct tumit1_pool {
     unsigned char *map_;     /* room for the front of a live file, then the slots */
     struct tumit1_slot **free_; /* a stack: the last one given back is the warmest in the caches */
+    struct tumit1_slot **parts_; /* another one: free parts of slots that are divided */
+    unsigned char *taken_parts_; /* how many of each slot are taken */
     struct tumit1_slot **queue_; /* a ring: to be written, oldest first */
     size_t front_;           /* bytes before the first slot */
     uint32_t slots_;         /* that there are, or can be */
     uint32_t room_;          /* slots for which there are addresses */
+    uint32_t places_;        /* parts there can be: so long are the lists */
     uint32_t ready_;         /* slots before this one have room on the disk */
     uint32_t fresh_;         /* slots from here on were never touched */
-    uint32_t free_count_;
+    uint32_t free_count_, parts_count_;
     uint32_t queue_first_, queue_count_;
     struct tumit1_slot **ring_;  /* another one: full slots of streams that overwrite */
     uint32_t ring_first_, ring_count_;
+    uint64_t ring_bytes_;
     struct tumit1_slot *on_its_way_; /* a part of it is just being written */
     uint32_t available_;     /* slots that can be taken; read without the lock, as a hint */
+    uint32_t available_parts_; /* parts, too */
     int refilled_;           /* slots were given back: threads fill them */
     int named_;              /* while the live file is made: it has another name (1), or its own (2) */
     int file_;               /* the live file */
+    struct tumit1_identity who_;
     int live_;               /* the slots are in the live file */
     uint32_t kept_;          /* where they are, as the process block says */
     int log_full_;           /* its log of names takes no more */
@@ -170,6 +185,7 @@ struct tumit1_pool {
 /* The file, and what it holds already. Guarded by tumit1_sink_lock. */
 struct tumit1_sink {
     int file_;
+    struct tumit1_identity who_;
     int ending_;             /* nothing but the end is still to be written: names and losses (1), the end block (2) */
     int reserves_;           /* room on the disk is kept for that, behind the end of the file */
     uint64_t reserved_;      /* up to here */
@@ -212,11 +228,15 @@ struct tumit1_session {
     uint64_t dropped_;       /* records of ended threads, and those that no stream could be charged with */
     struct tumit1_lost early_; /* of these: records of signal handlers for which recording could not begin */
     uint32_t streams_;
+    uint32_t alive_;         /* streams of threads that have not ended */
     uint32_t next_base_;
     int rank_;               /* -1 when unknown */
     int ranks_;
     int rank_known_;
     int has_parent_;
+    uint32_t *guard_;        /* 0 in a child that no fork handler was told of: `_Fork`, or the bare system call */
+    long mask_bytes_;        /* of `mask_`: the processors on which the process began; the helper is on none of a pinned thread */
+    unsigned long mask_[1024 / sizeof(unsigned long)];
     char host_[64];
     unsigned char id_[16];
     unsigned char parent_[16];
@@ -251,7 +271,7 @@ extern TUMIT1_WEAK pthread_mutex_t tumit1_sink_lock;
 extern TUMIT1_WEAK uint32_t tumit1_crc_tables[8][256];
 
 struct tumit1_slot tumit1_full = {TUMIT1_SLOT, 0, 0, 0, 0, 0, 0, 0, 0};
-__thread struct tumit1_cursor tumit1_cursor = {&tumit1_full, &tumit1_full, 0, 0, 0, NULL, &tumit1_full, NULL, {0}, 0, 0, 0, 0};
+__thread struct tumit1_cursor tumit1_cursor = {&tumit1_full, &tumit1_full, 0, 0, 0, 0, 0, 0, 0, NULL, &tumit1_full, NULL, {0}, 0, 0, 0, 0};
 struct tumit1_session tumit1_session;
 struct tumit1_sink tumit1_sink;
 struct tumit1_clock tumit1_clock;
@@ -262,6 +282,8 @@ pthread_mutex_t tumit1_sink_lock = PTHREAD_MUTEX_INITIALIZER;
 uint32_t tumit1_crc_tables[8][256];
 
 TUMIT1_CALL void tumit1_settle_child(void);
+TUMIT1_CALL void tumit1_find_child(void);
+TUMIT1_CALL void tumit1_detach(struct tumit1_thread *t_);
 TUMIT1_CALL void tumit1_apply_levels(void);
 TUMIT1_CALL void tumit1_tell_early(void);
 TUMIT1_CALL void tumit1_own_ask(const char *name_, size_t length_, int on_);
@@ -283,7 +305,14 @@ enum { TUMIT1_WAITED_ROOM = 0, TUMIT1_WAITED_CALL = 1 };
 TUMIT1_SLOW(uint32_t tumit1_busy(void)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     uint32_t before_ = (c_->busy_ != 0) | c_->locked_ << 1;
+    const uint32_t *guard_ = tumit1_session.guard_;
     int cancel_ = 0;
+    if (!c_->locked_) {
+        c_->errno_ = errno;
+        if (guard_ != NULL && __atomic_load_n(guard_, __ATOMIC_RELAXED) == 0) {
+            tumit1_find_child();
+        }
+    }
     __atomic_store_n(&c_->busy_, TUMIT1_BUSY, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     c_->locked_ = 1;
@@ -297,6 +326,9 @@ TUMIT1_SLOW(void tumit1_idle(uint32_t before_)) {
     }
     if (c_->forked_ && (before_ & 2u) == 0) {
         tumit1_settle_child();
+    }
+    if ((before_ & 2u) == 0) {
+        errno = c_->errno_;
     }
     c_->locked_ = before_ >> 1 & 1u;
     __atomic_store_n(&c_->busy_, (before_ & 1u) != 0 ? TUMIT1_BUSY : 0u, __ATOMIC_RELEASE);

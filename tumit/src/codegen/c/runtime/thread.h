@@ -20,8 +20,8 @@ TUMIT1_SLOW(void tumit1_hand_over(struct tumit1_thread *t_)) {
 }
 
 /* A slot for the thread, first in it the account of what is missing; NULL when none is free. Under the lock. */
-TUMIT1_SLOW(struct tumit1_slot *tumit1_new_slot(struct tumit1_thread *t_, uint64_t now_)) {
-    struct tumit1_slot *slot_ = t_->overwrites_ ? tumit1_take_ring() : tumit1_take_slot();
+TUMIT1_SLOW(struct tumit1_slot *tumit1_new_slot(struct tumit1_thread *t_, size_t bytes_, uint64_t now_)) {
+    struct tumit1_slot *slot_ = t_->overwrites_ ? tumit1_take_ring(t_, bytes_) : tumit1_take_some(t_, bytes_);
     unsigned char *start_;
     if (slot_ == NULL) {
         return NULL;
@@ -39,6 +39,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_new_slot(struct tumit1_thread *t_, uint64
     slot_->dropped_ = __atomic_load_n(&t_->dropped_, __ATOMIC_RELAXED);
     __atomic_store_n(&slot_->taken_, t_->overwrites_ ? TUMIT1_TAKEN_OVERWRITES : TUMIT1_TAKEN_YES, __ATOMIC_RELEASE);
     t_->slot_ = slot_;
+    t_->fed_ = 1;
     return slot_;
 }
 
@@ -47,18 +48,22 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_new_slot(struct tumit1_thread *t_, uint64
 TUMIT1_SLOW(void tumit1_point(int ring_, struct tumit1_slot *slot_)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     const uint32_t kind_ = __atomic_load_n(&tumit1_clock_kind, __ATOMIC_RELAXED);
+    const uint32_t room_ = slot_ != NULL ? TUMIT1_ROOM_OF(tumit1_slot_bytes(slot_)) : 0;
     if (ring_) {
         c_->ring_ = slot_ != NULL ? slot_ : &tumit1_full;
+        c_->ring_room_ = room_;
         return;
     }
+    c_->room_ = room_;
     c_->slot_ = slot_ != NULL && kind_ == TUMIT1_CLOCK_NATIVE ? slot_ : &tumit1_full;
     c_->other_ = slot_ != NULL && kind_ == TUMIT1_CLOCK_USER && tumit1_clock.inline_ ? slot_ : &tumit1_full;
 }
 
-/* Lets go of a stream of the calling thread. Under the lock. */
-TUMIT1_SLOW(void tumit1_detach(struct tumit1_thread *t_)) {
+/* Lets go of a stream of the calling thread, or of one that is gone. Under the lock. */
+void tumit1_detach(struct tumit1_thread *t_) {
     if (t_ != NULL) {
         tumit1_hand_over(t_);
+        tumit1_session.alive_ -= t_->cursor_ != NULL;
         t_->cursor_ = NULL;
         if (t_->tid_ == (uint64_t)getpid()) {
             __atomic_store_n(&tumit1_session.main_gone_, 1, __ATOMIC_RELAXED);
@@ -71,9 +76,10 @@ TUMIT1_SLOW(void tumit1_retire(void *cursor_)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     uint32_t before_;
     int urgent_;
-    if (cursor_ != c_ || c_->busy_) {
+    if (cursor_ != c_ || c_->locked_) {
         return;
     }
+    c_->busy_ = 0; /* cancelled in the midst of a record, which is as if it had not begun */
     before_ = tumit1_lock_all();
     if (c_->waited_until_ != 0) {
         tumit1_own_tell_wait();
@@ -199,6 +205,7 @@ TUMIT1_SLOW(struct tumit1_thread *tumit1_attach(struct tumit1_cursor *c_, int ri
         t_->cursor_ = c_;
         t_->next_ = s_->live_;
         s_->live_ = t_;
+        s_->alive_++;
         unknown_ = s_->pool_.live_ && !tumit1_log(TUMIT1_KIND_STREAM, t_->stream_, tags_, (size_t)(tumit1_put_stream(tags_, t_) - tags_));
         *(ring_ ? &c_->ring_thread_ : &c_->thread_) = t_;
         tumit1_take_early(t_);
@@ -234,17 +241,18 @@ TUMIT1_SLOW(void tumit1_count_nested(size_t bytes_)) {
 }
 
 /* A slot for a thread whose own is full, or that has none. NULL when none is free. `called_` gets whether it made the thread wait. */
-TUMIT1_SLOW(struct tumit1_slot *tumit1_exchange(struct tumit1_thread *t_, uint64_t now_, int *called_)) {
+TUMIT1_SLOW(struct tumit1_slot *tumit1_exchange(struct tumit1_thread *t_, size_t bytes_, uint64_t now_, int *called_)) {
     struct tumit1_session *s_ = &tumit1_session;
     struct tumit1_slot *slot_ = NULL;
     int urgent_;
-    if (t_->slot_ == NULL && !t_->overwrites_ && __atomic_load_n(&s_->pool_.available_, __ATOMIC_RELAXED) == 0) {
+    if (t_->slot_ == NULL && !t_->overwrites_ && __atomic_load_n(&s_->pool_.available_, __ATOMIC_RELAXED) == 0 &&
+        __atomic_load_n(&s_->pool_.available_parts_, __ATOMIC_RELAXED) == 0) {
         return NULL; /* threads that must drop do not queue for the lock */
     }
     pthread_mutex_lock(&tumit1_lock);
     if (s_->state_ == TUMIT1_OPEN) {
         tumit1_hand_over(t_);
-        slot_ = tumit1_new_slot(t_, now_);
+        slot_ = tumit1_new_slot(t_, bytes_, now_);
     }
     urgent_ = tumit1_is_urgent();
     pthread_mutex_unlock(&tumit1_lock);
@@ -253,7 +261,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_exchange(struct tumit1_thread *t_, uint64
 }
 
 /* Waits for a free slot, if the record's level says so. It keeps its date: that of the call. */
-TUMIT1_SLOW(struct tumit1_slot *tumit1_wait(struct tumit1_thread *t_, uint32_t id_, uint64_t now_)) {
+TUMIT1_SLOW(struct tumit1_slot *tumit1_wait(struct tumit1_thread *t_, uint32_t id_, size_t bytes_, uint64_t now_)) {
     const struct timespec nap_ = {0, 50000};
     uint64_t give_up_;
     int waits_, called_;
@@ -265,7 +273,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_wait(struct tumit1_thread *t_, uint32_t i
     }
     give_up_ = tumit1_nanos(CLOCK_MONOTONIC) + TUMIT1_PATIENCE * 1000000000u;
     while (tumit1_is_open() && tumit1_nanos(CLOCK_MONOTONIC) < give_up_) {
-        struct tumit1_slot *slot_ = tumit1_exchange(t_, now_, &called_);
+        struct tumit1_slot *slot_ = tumit1_exchange(t_, bytes_, now_, &called_);
         if (slot_ != NULL) {
             return slot_;
         }
@@ -286,16 +294,16 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_find_room(struct tumit1_thread *t_, uint3
         return NULL;
     }
     slot_ = t_->slot_;
-    if (slot_ != NULL && (uint32_t)slot_->state_ <= TUMIT1_ROOM - bytes_) {
+    if (slot_ != NULL && (uint32_t)slot_->state_ + bytes_ <= TUMIT1_ROOM_OF(tumit1_slot_bytes(slot_))) {
         return slot_;
     }
-    slot_ = tumit1_exchange(t_, now_, &called_);
+    slot_ = tumit1_exchange(t_, bytes_, now_, &called_);
     if (called_) {
         why_ = TUMIT1_WAITED_CALL;
     }
     if (slot_ == NULL && !t_->overwrites_ && __atomic_load_n(&tumit1_session.may_wait_, __ATOMIC_RELAXED) &&
         !__atomic_load_n(&tumit1_session.stuck_, __ATOMIC_RELAXED)) {
-        slot_ = tumit1_wait(t_, id_, now_);
+        slot_ = tumit1_wait(t_, id_, bytes_, now_);
         why_ = TUMIT1_WAITED_ROOM;
     }
     tumit1_point(t_->overwrites_, slot_);
@@ -345,20 +353,24 @@ struct tumit1_room tumit1_make_room(uint32_t id_, size_t bytes_, uint64_t now_) 
     return room_;
 }
 
-/* A record of a level that overwrites, or one that a signal handler makes while its thread is inside the recorder. Without room, or
- * inside, it is dropped, and counted. No lock and no call to the system while the slot has room. */
+/* A record of a level that overwrites, or one that a signal handler makes while its thread is inside the recorder, or the first one behind a jump
+ * out of such a handler. Without room, or inside, it is dropped, and counted. No lock and no call to the system while the slot has room. */
 struct tumit1_room tumit1_find_elsewhere(uint32_t id_, size_t bytes_) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     struct tumit1_room room_ = {NULL, 0};
-    if (__atomic_load_n(&c_->busy_, __ATOMIC_RELAXED) != 0) {
+    if (__atomic_load_n(&c_->busy_, __ATOMIC_RELAXED) != 0 && !tumit1_was_left(c_)) {
         tumit1_count_nested(bytes_);
         return room_;
     }
     __atomic_store_n(&c_->busy_, TUMIT1_BUSY, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     room_.now_ = __atomic_load_n(&tumit1_clock_kind, __ATOMIC_RELAXED) == TUMIT1_CLOCK_NATIVE ? tumit1_counter() : tumit1_now_slow();
-    room_.slot_ = c_->ring_;
-    if (bytes_ > TUMIT1_ROOM || (uint32_t)room_.slot_->state_ > TUMIT1_ROOM - bytes_) {
+    if ((id_ & TUMIT1_RING) != 0) {
+        room_.slot_ = c_->ring_;
+    } else {
+        room_.slot_ = c_->slot_ != &tumit1_full ? c_->slot_ : c_->other_;
+    }
+    if ((uint64_t)(uint32_t)room_.slot_->state_ + bytes_ > ((id_ & TUMIT1_RING) != 0 ? c_->ring_room_ : c_->room_)) {
         room_ = tumit1_make_room(id_, bytes_, room_.now_);
         if (room_.slot_ == NULL) {
             __atomic_signal_fence(__ATOMIC_SEQ_CST);

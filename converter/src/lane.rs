@@ -1,0 +1,353 @@
+//! A stream in order of date, chunk by chunk: what the merge compares, and what the rules read.
+//!
+//! A chunk is nearly always a block as it was unpacked, of which only those record types are put together that are asked for. Blocks with
+//! losses, with records of varying size, and streams whose arrows have dates of their own go record by record ([`Feed`]).
+
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use tracer_format::columns::{Columns, Rows};
+use tracer_format::{ID_LOST, RECORD_HEAD_BYTES};
+
+use crate::input::{BlockPlace, ReadError};
+use crate::merge::Dated;
+use crate::plan::{Needs, Plan};
+use crate::reorder::{Feed, Item};
+use crate::rules::Program;
+
+/// How many records are put together record by record, at most.
+const CHUNK_RECORDS: usize = 256;
+/// How many bytes of them.
+const CHUNK_BYTES: usize = 1 << 16;
+
+/// Records of a stream in order of date.
+#[derive(Debug, Default)]
+pub(crate) struct Chunk {
+    /// The records, one behind the other: id, four bytes, the source position where its type has one, fields.
+    bytes: Vec<u8>,
+    /// Where each begins; one more says where the last ends.
+    starts: Vec<u32>,
+    /// When each is due.
+    pub(crate) dates: Vec<i64>,
+    /// Coarse dates; empty where they are the same.
+    times: Vec<i64>,
+    /// Position of the first in the stream, and of the others from there; none of those when they follow each other.
+    first: u64,
+    places: Vec<u32>,
+    /// Number of the block in the stream, from 1.
+    block: usize,
+    /// Of chunks put together record by record: what is to be known of each.
+    details: Vec<Detail>,
+}
+
+/// What is not the same for all records of a block.
+#[derive(Clone, Copy, Debug)]
+struct Detail {
+    ordinal: u64,
+    block: usize,
+    /// The arrow that has this date, if not all that have none of their own.
+    only: Option<u16>,
+}
+
+/// A record that is due, or one arrow of it that has a date of its own, or a gap.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Due<'a> {
+    pub(crate) stream: usize,
+    /// Record id in its file.
+    pub(crate) id: u16,
+    /// `None` of a gap: it is no record, but stands for records that are missing here.
+    pub(crate) program: Option<&'a Program>,
+    /// Id of its source position.
+    pub(crate) site: u32,
+    /// Position in the stream, from 0.
+    pub(crate) ordinal: u64,
+    /// When it is due.
+    pub(crate) date: i64,
+    /// The record's own date.
+    pub(crate) time: i64,
+    /// The arrow; `None` for all that have no date of their own.
+    pub(crate) only: Option<u16>,
+    /// How many blocks of the stream were read when it came.
+    pub(crate) blocks_read: usize,
+    /// The bytes of its fields.
+    pub(crate) body: &'a [u8],
+}
+
+impl Chunk {
+    fn add(&mut self, item: &Item, body: &[u8], is_located: bool, block: usize) {
+        if self.starts.is_empty() {
+            self.starts.push(0);
+        }
+        self.bytes.extend_from_slice(&item.place.id.to_le_bytes());
+        self.bytes.extend_from_slice(&[0; RECORD_HEAD_BYTES - 2]);
+        if is_located {
+            self.bytes.extend_from_slice(&item.place.site.to_le_bytes());
+        }
+        self.bytes.extend_from_slice(body);
+        self.starts.push(u32::try_from(self.bytes.len()).unwrap_or(u32::MAX));
+        self.dates.push(item.date);
+        self.times.push(item.time);
+        self.details.push(Detail { ordinal: item.place.ordinal, block, only: item.only });
+    }
+
+    /// The record at this place, which is of this stream.
+    #[inline]
+    pub(crate) fn due<'a>(&'a self, at: usize, stream: usize, plan: &'a Plan<'_>, table: &[u32]) -> Option<Due<'a>> {
+        let row = self.bytes.get(*self.starts.get(at)? as usize..*self.starts.get(at + 1)? as usize)?;
+        let (head, mut body) = row.split_first_chunk::<RECORD_HEAD_BYTES>()?;
+        let id = u16::from_le_bytes([head[0], head[1]]);
+        let program = plan.program_in(table, id);
+        if program.is_none() && id != ID_LOST {
+            return None;
+        }
+        let mut site = 0;
+        if program.is_some_and(|program| program.located) {
+            let (number, fields) = body.split_first_chunk()?;
+            (site, body) = (u32::from_le_bytes(*number), fields);
+        }
+        let date = *self.dates.get(at)?;
+        let time = self.times.get(at).copied().unwrap_or(date);
+        let (ordinal, blocks_read, only) = match self.details.get(at) {
+            Some(detail) => (detail.ordinal, detail.block, detail.only),
+            None => (self.first + self.places.get(at).map_or(at as u64, |place| u64::from(*place)), self.block, None),
+        };
+        Some(Due { stream, id, program, site, ordinal, date, time, only, blocks_read, body })
+    }
+}
+
+/// What a stream lost or had to repair, and how far it goes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) backward: u64,
+    pub(crate) early: u64,
+    pub(crate) unknown: u64,
+    pub(crate) records: u64,
+    /// The last date of all.
+    pub(crate) end: i64,
+}
+
+/// Values that occur in columns, each with the record that had it first: by (program, arrow, process, value).
+pub(crate) type Values = FxHashMap<(u32, u16, u32, u64), First>;
+
+/// A record that was the first: date, stream, position in it.
+pub(crate) type First = (i64, u32, u64);
+
+/// A stream being read.
+#[derive(Debug)]
+pub(crate) struct Lane<'r> {
+    plan: &'r Plan<'r>,
+    feed: Feed<'r>,
+    needs: Arc<Needs>,
+    current: Option<Arc<Chunk>>,
+    at: usize,
+    /// By column that is looked through: values that were met.
+    seen: Vec<((u16, usize), Seen)>,
+    records: u64,
+    end: i64,
+}
+
+impl<'r> Lane<'r> {
+    pub(crate) fn new(plan: &'r Plan<'r>, feed: Feed<'r>, needs: Arc<Needs>) -> Self {
+        Self { plan, feed, needs, current: None, at: 0, seen: Vec::new(), records: 0, end: 0 }
+    }
+
+    /// The date of the current record; `None` at the end, and before the first chunk.
+    #[inline]
+    pub(crate) fn date(&self) -> Option<i64> {
+        self.current.as_ref()?.dates.get(self.at).copied()
+    }
+
+    /// Goes on to the next record of the chunk; its date, if there is one.
+    #[inline]
+    pub(crate) fn step(&mut self) -> Option<i64> {
+        self.at += 1;
+        self.date()
+    }
+
+    /// How many records were read since this was last asked for.
+    pub(crate) fn take_read(&mut self) -> u64 {
+        let read = self.feed.take_read();
+        self.records += read;
+        read
+    }
+
+    pub(crate) fn tally(&mut self) -> Tally {
+        self.take_read();
+        let Self { feed, records, end, .. } = self;
+        let unknown = feed.reader().damage().1;
+        Tally { backward: feed.backward, early: feed.early, unknown, records: *records, end: *end }
+    }
+
+    /// Goes on to the next chunk, which is not empty; `None` at the end. Values of columns are noted on the way.
+    pub(crate) fn fill(&mut self, values: &mut Values) -> Result<Option<Arc<Chunk>>, ReadError> {
+        self.current = None;
+        self.at = 0;
+        loop {
+            let mut ended = false;
+            let chunk = match self.feed.next_columns(self.needs.of(self.plan.streams[self.feed.stream].process))? {
+                Some((columns, block)) => self.of_block(&columns, &block, values),
+                None => {
+                    let chunk = self.by_records()?;
+                    ended = chunk.is_none();
+                    chunk.unwrap_or_default()
+                }
+            };
+            if ended {
+                return Ok(None);
+            }
+            if !chunk.dates.is_empty() {
+                let chunk = Arc::new(chunk);
+                self.current = Some(Arc::clone(&chunk));
+                return Ok(Some(chunk));
+            }
+        }
+    }
+
+    /// The wanted records of a block.
+    fn of_block(&mut self, columns: &Columns, block: &BlockPlace, values: &mut Values) -> Chunk {
+        let process = self.plan.streams[self.feed.stream].process;
+        self.look_through(columns, block, values);
+        let needs = self.needs.of(process);
+        let mut rows = Rows::default();
+        let is_wanted = |id: u16| needs.get(usize::from(id)).is_some_and(|need| need.rows);
+        let is_whole = columns.rows(&mut rows, is_wanted).is_some();
+        debug_assert!(is_whole, "what is wanted was read");
+        let (times, last) = self.feed.dates_of(block, &rows.ticks);
+        let (fine, first) = (&self.plan.fines[self.feed.stream], block.first_ordinal);
+        let ordinals = rows.places.iter().map(|place| first + u64::from(*place));
+        let (dates, times) = match fine.is_identity() {
+            true => (times, Vec::new()),
+            false => (times.iter().zip(ordinals).map(|(time, ordinal)| fine.date(*time, ordinal)).collect(), times),
+        };
+        let last_ordinal = first + (columns.records() as u64).saturating_sub(1);
+        self.end = self.end.max(fine.date(last, last_ordinal));
+        let places = if rows.places.len() == columns.records() { Vec::new() } else { rows.places };
+        let Rows { bytes, starts, .. } = rows;
+        Chunk { bytes, starts, dates, times, first, places, block: block.number, details: Vec::new() }
+    }
+
+    /// Notes which values occur in columns.
+    fn look_through(&mut self, columns: &Columns, block: &BlockPlace, values: &mut Values) {
+        let process = self.plan.streams[self.feed.stream].process;
+        let needs = Arc::clone(&self.needs);
+        for (id, need) in needs.of(process).iter().enumerate() {
+            let id = u16::try_from(id).unwrap_or(u16::MAX);
+            for &(arrow, part) in &need.columns {
+                let Some((width, bytes)) = columns.column(id, part) else { continue };
+                let known = self.seen.iter().position(|(place, _)| *place == (id, part));
+                let seen = known.unwrap_or_else(|| {
+                    self.seen.push(((id, part), Seen::default()));
+                    self.seen.len() - 1
+                });
+                let mut new = self.seen[seen].1.new_of(bytes, width).into_iter().peekable();
+                let feed = &self.feed;
+                columns.locate(id, |number, ticks, place| {
+                    if let Some(&(_, value)) = new.peek().filter(|(at, _)| *at == number) {
+                        let stream = u32::try_from(feed.stream).unwrap_or(u32::MAX);
+                        let found = (feed.coarse(block, ticks), stream, block.first_ordinal + u64::from(place));
+                        let key = (need.program, arrow, u32::try_from(process).unwrap_or(u32::MAX), value);
+                        let first = values.entry(key).or_insert(found);
+                        *first = found.min(*first);
+                        new.next();
+                    }
+                    new.peek().is_some()
+                });
+            }
+        }
+    }
+
+    /// The next records, one by one; `None` at the end.
+    fn by_records(&mut self) -> Result<Option<Chunk>, ReadError> {
+        let mut chunk = Chunk::default();
+        loop {
+            self.feed.advance()?;
+            let Some((item, body)) = self.feed.item() else {
+                return Ok(Some(chunk).filter(|chunk| !chunk.dates.is_empty()));
+            };
+            self.end = self.end.max(item.date);
+            let program = self.plan.program(self.feed.stream, item.place.id);
+            if program.is_some() || item.place.is_gap() {
+                let is_located = program.is_some_and(|program| program.located);
+                chunk.add(item, body, is_located, self.feed.reader().blocks_read());
+            }
+            if chunk.dates.len() >= CHUNK_RECORDS || chunk.bytes.len() >= CHUNK_BYTES || self.feed.is_between_blocks() {
+                return Ok(Some(chunk));
+            }
+        }
+    }
+}
+
+/// Values that a stream had in a column.
+#[derive(Debug, Default)]
+struct Seen {
+    /// Small ones, a bit each.
+    bits: Vec<u64>,
+    others: FxHashSet<u64>,
+}
+
+/// Values below are noted as bits.
+const MOST_BITS: u64 = 1 << 16;
+
+impl Seen {
+    /// The values of a column that were not met before, and where they are; all are met then. Linear.
+    fn new_of(&mut self, bytes: &[u8], width: usize) -> Vec<(usize, u64)> {
+        let mut new = Vec::new();
+        match width {
+            1 => self.look(bytes.as_chunks().0, |[byte]: [u8; 1]| byte.into(), &mut new),
+            2 => self.look(bytes.as_chunks().0, |value| u16::from_le_bytes(value).into(), &mut new),
+            4 => self.look(bytes.as_chunks().0, |value| u32::from_le_bytes(value).into(), &mut new),
+            _ => self.look(bytes.as_chunks().0, u64::from_le_bytes, &mut new),
+        }
+        new
+    }
+
+    fn look<const N: usize>(
+        &mut self,
+        values: &[[u8; N]],
+        number: impl Fn([u8; N]) -> u64,
+        new: &mut Vec<(usize, u64)>,
+    ) {
+        for (at, value) in values.iter().enumerate() {
+            let value = number(*value);
+            let is_met = match self.bits.get((value / 64) as usize) {
+                Some(bits) => bits >> (value % 64) & 1 == 1,
+                None => value >= MOST_BITS && self.others.contains(&value),
+            };
+            if !is_met {
+                new.push((at, value));
+                self.meet(value);
+            }
+        }
+    }
+
+    #[cold]
+    fn meet(&mut self, value: u64) {
+        if value >= MOST_BITS {
+            self.others.insert(value);
+            return;
+        }
+        let at = (value / 64) as usize;
+        self.bits.resize(self.bits.len().max(at + 1), 0);
+        self.bits[at] |= 1 << (value % 64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn each_value_is_new_once(columns in prop::collection::vec(prop::collection::vec(
+            prop_oneof![0u64..200, MOST_BITS - 3..MOST_BITS + 3, any::<u64>()], 0..50), 0..4)) {
+            let (mut seen, mut known) = (Seen::default(), FxHashSet::default());
+            for column in columns {
+                let bytes: Vec<u8> = column.iter().flat_map(|value| value.to_le_bytes()).collect();
+                let expected: Vec<(usize, u64)> =
+                    column.iter().copied().enumerate().filter(|(_, value)| known.insert(*value)).collect();
+                prop_assert_eq!(seen.new_of(&bytes, 8), expected);
+            }
+        }
+    }
+}

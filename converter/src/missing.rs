@@ -1,0 +1,160 @@
+//! What is not in a run's files although it was: blocks that were cut out whole, and left no damage behind. Their numbers, what
+//! the process said at its end, and names that nothing explains tell of them.
+
+use std::fmt;
+
+use crate::clock::{ClockMap, Clocks, Method};
+use crate::input::{BlockIndex, Process, Stream, StreamReader, is_gap};
+use crate::listing::FieldValue;
+use crate::plan::first_date;
+use crate::run::{Loss, Run};
+use crate::time::GlobalNanos;
+
+/// Where the missing last records of a process were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MissingEnd {
+    /// The stream, if it can only be one.
+    pub stream: Option<u32>,
+    /// They are not before this date, the earliest last one of the streams.
+    pub after: Option<GlobalNanos>,
+}
+
+/// The clocks by which dates of what is missing are told; `None` when there is nothing to date.
+pub(crate) fn clocks(run: &Run) -> Option<Clocks> {
+    let is_wanted = |process: &Process| {
+        process.missing_records() > 0 || process.streams.iter().any(|stream| stream.missing_blocks > 0)
+    };
+    if !run.processes.iter().any(is_wanted) {
+        return None;
+    }
+    let mut clocks = Clocks::new(run, Method::default());
+    clocks.start_at(first_date(run, &clocks));
+    Some(clocks)
+}
+
+/// What is missing of a process; `clock` dates it.
+pub(crate) fn of_process(process: &Process, clock: Option<&ClockMap>) -> Vec<Loss> {
+    let file = || process.path.clone();
+    let date = |ticks: u64| GlobalNanos(clock.map_or(0, |clock| clock.global_from_ticks(ticks)));
+    let mut losses = Vec::new();
+    if process.missing_blocks > 0 {
+        losses.push(Loss::MissingTables { file: file(), blocks: process.missing_blocks });
+    }
+    losses.extend(undescribed(process).into_iter().map(|what| Loss::NotDescribed { file: file(), what }));
+    for stream in process.streams.iter().filter(|stream| stream.missing_blocks > 0) {
+        let (from, to) = gap_of(stream);
+        let dates = (from.map(date), date(to));
+        losses.push(Loss::MissingBlocks { file: file(), stream: stream.number, blocks: stream.missing_blocks, dates });
+    }
+    let records = process.missing_records();
+    if records > 0 {
+        let told = !process.damage.is_empty() || process.streams.iter().any(|stream| stream.missing_blocks > 0);
+        let written = process.totals.map_or(0, |(written, _)| written);
+        let place = (!told).then(|| missing_end(process, date));
+        losses.push(Loss::MissingRecords { file: file(), records, written, place });
+    }
+    losses
+}
+
+/// From the last record before the first gap to the first one behind the last gap, in ticks.
+fn gap_of(stream: &Stream) -> (Option<u64>, u64) {
+    let before = std::iter::once(None).chain(stream.blocks.iter().map(Some));
+    let gaps = before.zip(&stream.blocks).filter(|(before, block)| is_gap(*before, block));
+    let mut span: Option<(Option<u64>, u64)> = None;
+    for (before, block) in gaps {
+        let from = span.map_or_else(|| before.map(|before: &BlockIndex| before.header.last_ticks), |(from, _)| from);
+        span = Some((from, block.header.first_ticks));
+    }
+    span.unwrap_or_default()
+}
+
+/// No number is missing: so the records are those of last blocks, or of streams of which nothing is left.
+fn missing_end(process: &Process, date: impl Fn(u64) -> GlobalNanos) -> MissingEnd {
+    let lasts = process.streams.iter().filter_map(|stream| stream.blocks.last());
+    let all_known = process.missing_blocks == 0;
+    let stream = match &process.streams[..] {
+        [one] if all_known => Some(one.number),
+        _ => None,
+    };
+    // A stream that has left nothing may have begun at any time.
+    let after = lasts.map(|block| block.header.last_ticks).min().filter(|_| all_known).map(date);
+    let some_are_empty = process.streams.iter().any(|stream| stream.blocks.is_empty());
+    MissingEnd { stream, after: after.filter(|_| !some_are_empty) }
+}
+
+/// What is there and has no description.
+fn undescribed(process: &Process) -> Vec<String> {
+    let mut what = Vec::new();
+    // A file that has nothing is of a process that came to nothing.
+    let has_more = process.ended || process.missing_blocks > 0 || !process.streams.is_empty();
+    if !process.described && has_more {
+        what.push("which process it is of, and which clock it read".to_owned());
+    }
+    let has_records = |stream: &&Stream| stream.records() > 0;
+    if process.providers.is_empty() && process.streams.iter().any(|stream| has_records(&stream)) {
+        what.push("what its records are (their spec)".to_owned());
+    }
+    let nameless = process.streams.iter().filter(has_records).filter(|stream| !stream.described);
+    let nameless: Vec<String> = nameless.map(|stream| stream.number.to_string()).collect();
+    match &nameless[..] {
+        [] => {}
+        [one] => what.push(format!("which thread stream {one} is of")),
+        [first, others @ ..] => what.push(format!("which threads stream {first} and {} more are of", others.len())),
+    }
+    what
+}
+
+/// Adds what a reader came across that could not be decoded: one loss per file.
+pub(crate) fn add_undecodable(losses: &mut Vec<Loss>, reader: &StreamReader<'_>) {
+    let process = reader.process();
+    let (damage, more) = reader.damage();
+    let Some(first) = damage.first() else { return };
+    for loss in losses.iter_mut() {
+        if let Loss::Undecodable { file, records, .. } = loss
+            && *file == process.path
+        {
+            *records = records.saturating_add(more);
+            return;
+        }
+    }
+    losses.push(Loss::Undecodable { file: process.path.clone(), records: more, why: first.why.to_string() });
+}
+
+/// Says such a loss.
+pub(crate) fn tell(loss: &Loss, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let seconds = |date: GlobalNanos| format!("{} s", FieldValue::Date(date));
+    match loss {
+        Loss::MissingBlocks { file, stream, blocks, dates: (from, to) } => {
+            let (s, are) = if *blocks == 1 { ("", "is") } else { ("s", "are") };
+            write!(f, "{}: {blocks} block{s} of stream {stream} {are} missing, ", file.display())?;
+            match from {
+                Some(from) => write!(f, "between {} and {}", seconds(*from), seconds(*to)),
+                None => write!(f, "before {}", seconds(*to)),
+            }
+        }
+        Loss::MissingRecords { file, records, written, place } => {
+            let are = if *records == 1 { "is" } else { "are" };
+            write!(f, "{}: {records} of the {written} records that the process wrote {are} missing", file.display())?;
+            let Some(MissingEnd { stream, after }) = place else { return Ok(()) };
+            match stream {
+                Some(stream) => write!(f, ": the last ones of stream {stream}")?,
+                None => f.write_str(": the last ones of some of its streams")?,
+            }
+            after.map_or(Ok(()), |after| write!(f, ", after {}", seconds(after)))
+        }
+        Loss::MissingTables { file, blocks } => {
+            let (s, are) = if *blocks == 1 { ("", "is") } else { ("s", "are") };
+            write!(
+                f,
+                "{}: {blocks} block{s} with names, specs, threads or readings of clocks {are} missing",
+                file.display()
+            )
+        }
+        Loss::NotDescribed { file, what } => write!(f, "{}: nothing in it says {what}", file.display()),
+        Loss::Undecodable { file, records, why } => {
+            let s = if *records == 1 { "" } else { "s" };
+            write!(f, "{}: {records} record{s} cannot be decoded: {why}", file.display())
+        }
+        _ => Ok(()),
+    }
+}

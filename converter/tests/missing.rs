@@ -1,0 +1,191 @@
+//! Blocks that are cut out whole: what a file's own words say is missing is told, and nothing else.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "support/synthetic.rs"]
+mod synthetic;
+
+use converter::census;
+use converter::pipeline::Options;
+use converter::repair::write;
+use converter::run::{Loss, Run};
+use proptest::prelude::*;
+use synthetic::{About, File, Records, peer};
+use tracer_format::block::decode_block;
+use tracer_format::entries::{Anchor, SyncSample};
+use tracer_format::{BlockHeader, BlockKind, PREAMBLE_BYTES, Schema};
+
+const SPEC: &str = "trace small; level L { event mark { n: u32 } event named { what: interned } }";
+
+fn schema() -> Schema {
+    let mut schema = tumit::compile_text("small.tumit", SPEC).0.unwrap().schema();
+    schema.sources.clear();
+    schema
+}
+
+/// One piece of a file.
+#[derive(Clone, Copy, Debug)]
+enum Piece {
+    Name,
+    Anchor,
+    Sync,
+    /// A block of so many records of a stream.
+    Records(u32, u32),
+}
+
+fn piece() -> impl Strategy<Value = Piece> {
+    prop_oneof![
+        1 => Just(Piece::Name),
+        1 => Just(Piece::Anchor),
+        1 => Just(Piece::Sync),
+        4 => (0..4u32, 1..30u32).prop_map(|(stream, count)| Piece::Records(stream, count)),
+    ]
+}
+
+/// A file of these pieces, without and with its end.
+fn file(pieces: &[Piece]) -> (Vec<u8>, Vec<u8>) {
+    let mut file = File::new(&About::new(1), &schema());
+    let mut next = [0u64; 4];
+    let mut name = file.string("first");
+    for (piece, at) in pieces.iter().zip(1u64..) {
+        let ticks = at * 1000;
+        match *piece {
+            Piece::Name => name = file.string(&format!("name {at}")),
+            Piece::Anchor => file.anchor(Anchor { ticks, monotonic_nanos: ticks, real_nanos: ticks, bracket: 1 }),
+            Piece::Sync => {
+                file.sync(&[SyncSample {
+                    peer: peer(1),
+                    t1: ticks,
+                    t2: ticks,
+                    t3: ticks,
+                    t4: ticks,
+                    ..SyncSample::default()
+                }]);
+            }
+            Piece::Records(stream, count) => {
+                let sequence = &mut next[stream as usize];
+                if *sequence == 0 {
+                    file.thread(stream, 10 + u64::from(stream), &format!("thread {stream}"));
+                }
+                let mut records = Records::default();
+                for n in 0..count {
+                    let (kind, value) = if n % 3 == 0 { (1, name) } else { (0, n) };
+                    records.record(kind, ticks + u64::from(n), &value.to_le_bytes());
+                }
+                file.records(stream, *sequence, &records);
+                *sequence += 1;
+            }
+        }
+    }
+    let open = file.bytes.clone();
+    file.end();
+    (open, file.bytes)
+}
+
+/// Where the blocks of a file are.
+fn blocks(bytes: &[u8]) -> Vec<(std::ops::Range<usize>, BlockHeader)> {
+    let (mut at, mut blocks) = (PREAMBLE_BYTES, Vec::new());
+    while at < bytes.len() {
+        let header = decode_block(&bytes[at..]).unwrap().header;
+        blocks.push((at..at + header.block_bytes(), header));
+        at += header.block_bytes();
+    }
+    blocks
+}
+
+/// What is told of a file with these bytes, by `info` and, of what can be read, by all others.
+fn told(bytes: &[u8]) -> (tempfile::TempDir, Run, Vec<Loss>) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.tmt"), bytes).unwrap();
+    let run = Run::open(folder.path()).unwrap();
+    let mut losses = run.losses();
+    losses.extend(census::count(&run, &Options::default()).unwrap().unreadable);
+    (folder, run, losses)
+}
+
+fn without(bytes: &[u8], cut: &std::ops::Range<usize>) -> Vec<u8> {
+    [&bytes[..cut.start], &bytes[cut.end..]].concat()
+}
+
+fn count_missing(losses: &[Loss]) -> u64 {
+    let missing = losses.iter().filter_map(|loss| match loss {
+        Loss::MissingRecords { records, .. } => Some(*records),
+        _ => None,
+    });
+    missing.sum()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    /// Any one block of a file that its process ended.
+    #[test]
+    fn whatever_is_cut_out_is_told(pieces in prop::collection::vec(piece(), 0..20)) {
+        let (_, whole) = file(&pieces);
+        let (_, _, losses) = told(&whole);
+        prop_assert!(losses.is_empty(), "{losses:?}");
+        let blocks = blocks(&whole);
+        for (cut, header) in &blocks {
+            let left = without(&whole, cut);
+            let (_folder, run, losses) = told(&left);
+            if header.kind == BlockKind::End as u8 {
+                prop_assert!(matches!(losses[..], [Loss::NotEnded { .. }]), "{losses:?}");
+                continue;
+            }
+            if header.kind != BlockKind::Records as u8 {
+                prop_assert!(losses.iter().any(|loss| matches!(loss, Loss::MissingTables { blocks: 1, .. })), "{losses:?}");
+                prop_assert_eq!(count_missing(&losses), 0);
+                continue;
+            }
+            prop_assert_eq!(count_missing(&losses), u64::from(header.records));
+            let later = |other: &BlockHeader| {
+                other.kind == header.kind && other.stream == header.stream && other.sequence > header.sequence
+            };
+            let is_gap = blocks.iter().any(|(_, other)| later(other));
+            let gap = |loss: &Loss| matches!(loss, Loss::MissingBlocks { stream, blocks: 1, .. } if *stream == header.stream);
+            prop_assert_eq!(losses.iter().any(gap), is_gap, "{:?}", losses);
+            prop_assert_eq!(losses.len(), 1 + usize::from(is_gap));
+            // A file that is written anew tells the same.
+            let mut repaired = Vec::new();
+            write(&run.processes[0], &mut repaired).unwrap();
+            prop_assert_eq!(count_missing(&told(&repaired).2), u64::from(header.records));
+        }
+    }
+
+    /// A file without an end says nothing of what would have come; of what was cut out before, it does.
+    #[test]
+    fn a_file_without_an_end_is_not_accused_of_what_nobody_knows(pieces in prop::collection::vec(piece(), 0..20)) {
+        let (open, _) = file(&pieces);
+        let (_, _, losses) = told(&open);
+        prop_assert!(matches!(losses[..], [Loss::NotEnded { .. }]), "{losses:?}");
+        let blocks = blocks(&open);
+        for (cut, header) in &blocks {
+            let is_records = header.kind == BlockKind::Records as u8;
+            let later = |other: &BlockHeader| {
+                let same = is_records == (other.kind == BlockKind::Records as u8);
+                same && (!is_records || other.stream == header.stream) && other.sequence > header.sequence
+            };
+            let has_later = blocks.iter().any(|(_, other)| later(other));
+            let describes = matches!(BlockKind::from_number(header.kind), Some(BlockKind::Process | BlockKind::Stream));
+            let (_, _, losses) = told(&without(&open, cut));
+            prop_assert_eq!(losses.len() > 1, has_later || describes, "{:?} {:?}", header, losses);
+        }
+    }
+}
+
+#[test]
+fn what_is_missing_is_told_with_its_place() {
+    let pieces = [Piece::Records(0, 5), Piece::Records(0, 6), Piece::Records(0, 7)];
+    let (_, whole) = file(&pieces);
+    let blocks: Vec<_> =
+        blocks(&whole).into_iter().filter(|(_, header)| header.kind == BlockKind::Records as u8).collect();
+    let said = |cut: usize| {
+        let losses = told(&without(&whole, &blocks[cut].0)).2;
+        losses.iter().map(|loss| loss.to_string().rsplit_once("a.tmt: ").unwrap().1.to_owned()).collect::<Vec<_>>()
+    };
+    let of = |count: u32| format!("{count} of the 18 records that the process wrote are missing");
+    assert_eq!(said(0), ["1 block of stream 0 is missing, before 0.000000000 s".to_owned(), of(5)]);
+    let middle = "1 block of stream 0 is missing, between 0.000000004 s and 0.000002000 s";
+    assert_eq!(said(1), [middle.to_owned(), of(6)]);
+    assert_eq!(said(2), [of(7) + ": the last ones of stream 0, after 0.000001005 s"]);
+}

@@ -1,0 +1,275 @@
+/* What programs do that a recorder may not expect, one at a time: `edges WHAT [NUMBER]`. Ends with 0 when what it can see itself is right. */
+#include "t_trace.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LARGE_STACK (64u << 20) /* the C library keeps smaller ones, and does not unmap them when a thread ends */
+
+static void ticks(uint64_t count) {
+    uint64_t n;
+    for (n = 0; n < count; n++) {
+        t_tick(n);
+    }
+}
+
+static int has(const char *path, const char *text) {
+    char read_[64];
+    const int file = open(path, O_RDONLY);
+    const ssize_t bytes = read(file, read_, sizeof read_);
+    close(file);
+    return bytes == (ssize_t)strlen(text) && memcmp(read_, text, strlen(text)) == 0;
+}
+
+/* As programs do that become daemons: all descriptors are closed, and the next files get these numbers. */
+static int descriptors(void) {
+    int i, first, second;
+    ticks(10);
+    tumit1_flush();
+    for (i = 3; i < 256; i++) {
+        close(i);
+    }
+    first = open("first", O_RDWR | O_CREAT, 0666);
+    second = open("second", O_RDWR | O_CREAT, 0666);
+    if (first != 3 || second != 4 || write(first, "mine\n", 5) != 5) {
+        return 1;
+    }
+    ticks(1000000);
+    tumit1_flush();
+    ticks(10);
+    tumit1_finish();
+    if (write(first, "still\n", 6) != 6 || write(second, "too\n", 4) != 4) {
+        return 2;
+    }
+    return has("first", "mine\nstill\n") && has("second", "too\n") ? 0 : 3;
+}
+
+/* Without the first three a file of ours would get what the program writes to them. */
+static int low(void) {
+    close(0);
+    close(1);
+    close(2);
+    ticks(10);
+    if (open("input", O_RDWR | O_CREAT, 0666) != 0 || open("output", O_RDWR | O_CREAT, 0666) != 1) {
+        return 1;
+    }
+    ticks(10);
+    return write(1, "said\n", 5) == 5 ? 0 : 2;
+}
+
+static pthread_key_t key;
+static void again(void *value) {
+    t_tick(1);
+    pthread_setspecific(key, value);
+}
+static void *with_key(void *value) {
+    t_tick(0);
+    pthread_setspecific(key, value);
+    return NULL;
+}
+
+static void *endless(void *started) {
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+    t_tick(0);
+    __atomic_store_n((int *)started, 1, __ATOMIC_RELEASE);
+    for (;;) {
+        t_tick(1);
+    }
+    return NULL;
+}
+
+/* Threads that end without a word: their memory is gone when they are looked at. */
+static int threads(int cancelled) {
+    pthread_attr_t attributes;
+    int i;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, LARGE_STACK);
+    pthread_key_create(&key, again);
+    t_tick(0);
+    for (i = 0; i < 20; i++) {
+        pthread_t thread;
+        int started = 0;
+        if (pthread_create(&thread, &attributes, cancelled ? endless : with_key, &started) != 0) {
+            return 1;
+        }
+        if (cancelled) {
+            while (!__atomic_load_n(&started, __ATOMIC_ACQUIRE)) {
+                sched_yield();
+            }
+            pthread_cancel(thread);
+        }
+        pthread_join(thread, NULL);
+        tumit1_flush();
+    }
+    return 0;
+}
+
+static sigjmp_buf back;
+static void jump(int number) {
+    (void)number;
+    siglongjmp(back, 1);
+}
+
+/* A signal handler jumps out of a record. */
+static int jumps(void) {
+    struct sigaction action;
+    uint8_t *nothing = (uint8_t *)mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    volatile int i;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = jump;
+    sigaction(SIGSEGV, &action, NULL);
+    ticks(10);
+    for (i = 0; i < 100; i++) {
+        if (sigsetjmp(back, 1) == 0) {
+            t_bytes(nothing, 100);
+        }
+        t_tick(1);
+    }
+    ticks(10000);
+    return 0;
+}
+
+static pthread_barrier_t all;
+static void *together(void *number) {
+    t_tick((uint64_t)(uintptr_t)number);
+    pthread_barrier_wait(&all);
+    t_tick((uint64_t)(uintptr_t)number);
+    return NULL;
+}
+static void *alone(void *number) {
+    t_tick((uint64_t)(uintptr_t)number);
+    return NULL;
+}
+
+/* Many threads, at once or one after the other. */
+static int many(unsigned count, int at_once) {
+    pthread_t *threads_ = (pthread_t *)calloc(count, sizeof *threads_);
+    pthread_attr_t attributes;
+    unsigned i;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 65536);
+    pthread_barrier_init(&all, NULL, count);
+    for (i = 0; i < count; i++) {
+        if (pthread_create(&threads_[i], &attributes, at_once ? together : alone, (void *)(uintptr_t)i) != 0) {
+            return 1;
+        }
+        if (!at_once) {
+            pthread_join(threads_[i], NULL);
+        }
+    }
+    for (i = 0; at_once && i < count; i++) {
+        pthread_join(threads_[i], NULL);
+    }
+    free(threads_);
+    return 0;
+}
+
+/* A child that no fork handler is told of leaves by `exit`. */
+static int bare_child(void) {
+    int status = 1;
+    pid_t child;
+    ticks(10);
+#ifdef SYS_fork
+    child = (pid_t)syscall(SYS_fork);
+#else
+    child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+#endif
+    if (child == 0) {
+        exit(0);
+    }
+    waitpid(child, &status, 0);
+    ticks(100000);
+    return status;
+}
+
+/* `errno` is the program's. */
+static int errors(void) {
+    uint64_t n;
+    char name[32];
+    for (n = 0; n < 100000; n++) {
+        errno = 1234;
+        t_tick(n);
+        if (errno != 1234) {
+            return 1;
+        }
+    }
+    for (n = 0; n < 3000; n++) {
+        snprintf(name, sizeof name, "a name that is new %u", (unsigned)n);
+        errno = 1234;
+        t_name(name);
+        if (errno != 1234) {
+            return 2;
+        }
+    }
+    return 0;
+}
+
+/* The helper is not bound to the processor of the thread that made the first record. */
+static int pinned(void) {
+    cpu_set_t before, one, helper;
+    char path[64], name[32];
+    long tid;
+    size_t cpu = 0;
+    sched_getaffinity(0, sizeof before, &before);
+    while (!CPU_ISSET(cpu, &before)) {
+        cpu++;
+    }
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    ticks(10);
+    tumit1_flush();
+    for (;;) { /* it names itself before it chooses */
+        for (tid = getpid() + 1; tid < getpid() + 1000; tid++) {
+            FILE *file;
+            snprintf(path, sizeof path, "/proc/self/task/%ld/comm", tid);
+            file = fopen(path, "r");
+            if (file != NULL) {
+                const int found = fgets(name, sizeof name, file) != NULL && strcmp(name, "tumit-helper\n") == 0;
+                fclose(file);
+                if (found && sched_getaffinity((pid_t)tid, sizeof helper, &helper) == 0 && CPU_EQUAL(&helper, &before)) {
+                    return 0;
+                }
+            }
+        }
+        usleep(1000);
+    }
+}
+
+/* Nothing is recorded until somebody outside wants it. */
+static int standby(void) {
+    char line[8];
+    ticks(10);
+    puts("ready");
+    fflush(stdout);
+    if (fgets(line, sizeof line, stdin) == NULL) {
+        return 1;
+    }
+    ticks(7);
+    return 0;
+}
+
+int main(int count, char **arguments) {
+    const char *what = count > 1 ? arguments[1] : "";
+    const unsigned number = count > 2 ? (unsigned)atoi(arguments[2]) : 0;
+    if (strcmp(what, "descriptors") == 0) return descriptors();
+    if (strcmp(what, "low") == 0) return low();
+    if (strcmp(what, "keys") == 0) return threads(0);
+    if (strcmp(what, "cancelled") == 0) return threads(1);
+    if (strcmp(what, "jumps") == 0) return jumps();
+    if (strcmp(what, "together") == 0) return many(number, 1);
+    if (strcmp(what, "alone") == 0) return many(number, 0);
+    if (strcmp(what, "child") == 0) return bare_child();
+    if (strcmp(what, "errors") == 0) return errors();
+    if (strcmp(what, "pinned") == 0) return pinned();
+    if (strcmp(what, "standby") == 0) return standby();
+    return 100;
+}

@@ -1,0 +1,233 @@
+//! `WebDriver` `BiDi`, as Firefox speaks it: commands and answers as JSON over a web socket.
+
+use std::net::TcpStream;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tungstenite::stream::MaybeTlsStream;
+use tungstenite::{Message, WebSocket, connect};
+
+use super::driver::{Driver, Pointer};
+use super::process::Process;
+use super::{Element, Place};
+
+/// The accessible name of an element, near enough for a page that names everything in the plain ways.
+const NAME: &str = "element => {
+    const of = id => document.getElementById(id)?.innerText.trim() ?? '';
+    const by = element.getAttribute('aria-labelledby');
+    return element.getAttribute('aria-label') ?? (by ? by.split(' ').map(of).join(' ') : null)
+        ?? element.labels?.[0]?.innerText.trim() ?? (element.innerText?.trim() || element.title || ''); }";
+
+/// A connection to one page of a browser.
+pub(super) struct Bidi {
+    socket: WebSocket<MaybeTlsStream<TcpStream>>,
+    context: Value,
+    next: u64,
+    complaints: Vec<String>,
+    _process: Process,
+}
+
+impl std::fmt::Debug for Bidi {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bidi").field("context", &self.context).finish_non_exhaustive()
+    }
+}
+
+impl Bidi {
+    /// Takes a browser's window, and gives it this size.
+    pub(super) fn connect(process: Process, (width, height): (u32, u32), patience: Duration) -> Self {
+        let address = process.address();
+        let (socket, _) = connect(address).unwrap_or_else(|error| panic!("{address}: {error}"));
+        if let MaybeTlsStream::Plain(stream) = socket.get_ref() {
+            stream.set_read_timeout(Some(patience)).expect("a time-out can be set");
+        }
+        let mut page = Self { socket, context: Value::Null, next: 0, complaints: Vec::new(), _process: process };
+        page.call("session.new", &json!({ "capabilities": {} }));
+        page.call("session.subscribe", &json!({ "events": ["log.entryAdded"] }));
+        let tree = page.call("browsingContext.getTree", &json!({}));
+        page.context = tree["contexts"][0]["context"].clone();
+        let size = json!({ "context": page.context, "viewport": { "width": width, "height": height } });
+        page.call("browsingContext.setViewport", &size);
+        page
+    }
+
+    /// Asks, and waits for the answer.
+    fn call(&mut self, method: &str, params: &Value) -> Value {
+        self.ask(method, params).unwrap_or_else(|error| panic!("{method} {params}: {error}"))
+    }
+
+    /// Asks, and waits for the answer or what was wrong with the question.
+    fn ask(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
+        self.next += 1;
+        let ask = json!({ "id": self.next, "method": method, "params": params });
+        self.socket.send(Message::text(ask.to_string())).unwrap_or_else(|error| panic!("{method}: {error}"));
+        loop {
+            let message = self.socket.read().unwrap_or_else(|error| panic!("{method}: {error}"));
+            let Message::Text(text) = message else { continue };
+            let mut answer: Value = serde_json::from_str(&text).expect("the browser speaks JSON");
+            if answer["id"] == json!(self.next) {
+                return if answer["type"] == "success" { Ok(answer["result"].take()) } else { Err(answer) };
+            }
+            let said = &answer["params"];
+            if answer["method"] == "log.entryAdded" && ["error", "warn"].contains(&said["level"].as_str().unwrap_or(""))
+            {
+                self.complaints.push(said["text"].to_string());
+            }
+        }
+    }
+
+    /// What a function of the page returns.
+    fn function(&mut self, function: &str, arguments: &[Value]) -> Option<Value> {
+        let target = json!({ "context": self.context });
+        let ask =
+            json!({ "functionDeclaration": function, "arguments": arguments, "target": target, "awaitPromise": true });
+        let answer = self.ask("script.callFunction", &ask).ok()?;
+        Some(plain(&answer["result"]))
+    }
+
+    /// Does these with the pointer or the keys.
+    fn act(&mut self, source: &Value) {
+        let ask = json!({ "context": self.context, "actions": [source] });
+        self.call("input.performActions", &ask);
+    }
+
+    fn keys(&mut self, actions: &[Value]) {
+        self.act(&json!({ "type": "key", "id": "keys", "actions": actions }));
+    }
+}
+
+impl Driver for Bidi {
+    fn navigate(&mut self, url: &str) {
+        let ask = json!({ "context": self.context, "url": url, "wait": "complete" });
+        self.call("browsingContext.navigate", &ask);
+    }
+
+    fn evaluate(&mut self, expression: &str) -> Result<Value, String> {
+        let target = json!({ "context": self.context });
+        let depth = json!({ "maxObjectDepth": 100, "maxDomDepth": 0 });
+        let ask =
+            json!({ "expression": expression, "target": target, "awaitPromise": true, "serializationOptions": depth });
+        let answer = self.call("script.evaluate", &ask);
+        if answer["type"] == "exception" { Err(answer.to_string()) } else { Ok(plain(&answer["result"])) }
+    }
+
+    fn find_all(&mut self, role: &str, name: Option<&str>) -> Vec<Element> {
+        let mut wanted = json!({ "role": role });
+        if let Some(name) = name {
+            wanted["name"] = json!(name);
+        }
+        let ask = json!({ "context": self.context, "locator": { "type": "accessibility", "value": wanted } });
+        let found = self.call("browsingContext.locateNodes", &ask);
+        let nodes = found["nodes"].as_array().cloned().unwrap_or_default();
+        let mut elements = Vec::new();
+        for node in nodes {
+            let node = json!({ "sharedId": node["sharedId"] });
+            // What is not shown is not read out.
+            let shown = self.function("element => element.checkVisibility()", std::slice::from_ref(&node));
+            let Some(Value::Bool(true)) = shown else { continue };
+            let of = self.function(NAME, std::slice::from_ref(&node)).unwrap_or_default();
+            elements.push(Element { node, name: of.as_str().unwrap_or_default().to_owned() });
+        }
+        elements
+    }
+
+    fn shown(&mut self, node: &Value) -> Option<Place> {
+        let measure = "element => { const { x, y, width, height } = element.getBoundingClientRect();
+            return element.isConnected && element.checkVisibility() ? [x, y, width, height] : null; }";
+        let corner = self.function(measure, std::slice::from_ref(node))?;
+        let corner: Vec<f64> = corner.as_array()?.iter().filter_map(Value::as_f64).collect();
+        Some(Place { x: corner[0], y: corner[1], width: corner[2], height: corner[3] })
+    }
+
+    fn text(&mut self, node: &Value) -> String {
+        let text = self.function("element => element.value ?? element.innerText", std::slice::from_ref(node));
+        text.as_ref().and_then(Value::as_str).expect("elements have text").to_owned()
+    }
+
+    fn pointer(&mut self, act: Pointer, (x, y): (f64, f64)) {
+        if let Pointer::Wheel(by) = act {
+            let scroll = json!({ "type": "scroll", "x": x.round(), "y": y.round(), "deltaX": 0, "deltaY": by });
+            return self.act(&json!({ "type": "wheel", "id": "wheel", "actions": [scroll] }));
+        }
+        let action = match act {
+            Pointer::Press => json!({ "type": "pointerDown", "button": 0 }),
+            Pointer::Release => json!({ "type": "pointerUp", "button": 0 }),
+            _ => json!({ "type": "pointerMove", "x": x.round(), "y": y.round() }),
+        };
+        self.act(&json!({ "type": "pointer", "id": "mouse", "actions": [action] }));
+    }
+
+    fn key(&mut self, key: &str) {
+        let value = match key {
+            "Enter" => "\u{e007}",
+            "Escape" => "\u{e00c}",
+            "Tab" => "\u{e004}",
+            "Home" => "\u{e011}",
+            "End" => "\u{e010}",
+            "ArrowLeft" => "\u{e012}",
+            "ArrowUp" => "\u{e013}",
+            "ArrowRight" => "\u{e014}",
+            "ArrowDown" => "\u{e015}",
+            "Backspace" => "\u{e003}",
+            "Delete" => "\u{e017}",
+            "PageUp" => "\u{e00e}",
+            "PageDown" => "\u{e00f}",
+            "F10" => "\u{e03a}",
+            one => one,
+        };
+        assert!(value.chars().count() == 1, "no code is known for the key {key}");
+        self.keys(&[json!({ "type": "keyDown", "value": value }), json!({ "type": "keyUp", "value": value })]);
+    }
+
+    fn hold(&mut self, key: &str, down: bool) {
+        let value = match key {
+            "Alt" => "\u{e00a}",
+            "Control" => "\u{e009}",
+            "Shift" => "\u{e008}",
+            _ => panic!("{key} is not held down"),
+        };
+        self.keys(&[json!({ "type": if down { "keyDown" } else { "keyUp" }, "value": value })]);
+    }
+
+    fn type_text(&mut self, text: &str) {
+        let stroke = |one: char| {
+            let value = one.to_string();
+            [json!({ "type": "keyDown", "value": value }), json!({ "type": "keyUp", "value": value })]
+        };
+        let strokes: Vec<Value> = text.chars().flat_map(stroke).collect();
+        self.keys(&strokes);
+    }
+
+    fn screenshot(&mut self) -> String {
+        let ask = json!({ "context": self.context });
+        let answer = self.call("browsingContext.captureScreenshot", &ask);
+        answer["data"].as_str().expect("a screenshot").to_owned()
+    }
+
+    fn allow_clipboard(&mut self, _origin: &str) {
+        // Its profile does.
+    }
+
+    fn prefer(&mut self, _feature: &str, _value: &str) -> bool {
+        false
+    }
+
+    fn complaints(&self) -> &[String] {
+        &self.complaints
+    }
+}
+
+/// A value as plain JSON: the protocol says the type of each.
+fn plain(value: &Value) -> Value {
+    let inside = &value["value"];
+    match value["type"].as_str() {
+        Some("array" | "set") => inside.as_array().into_iter().flatten().map(plain).collect(),
+        Some("object" | "map") => {
+            let pair = |pair: &Value| Some((pair[0].as_str()?.to_owned(), plain(&pair[1])));
+            Value::Object(inside.as_array().into_iter().flatten().filter_map(pair).collect::<Map<_, _>>())
+        }
+        // Not a number, or infinite: a text, which is neither.
+        Some("string" | "number" | "boolean" | "bigint") => inside.clone(),
+        _ => Value::Null,
+    }
+}

@@ -1,0 +1,82 @@
+//! A program is looked at while it runs: what it has recorded is seen, and when it has ended, all is final.
+
+#![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
+
+use std::io::{BufRead as _, Write as _};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use viewer::OpenOptions;
+use viewer::live::{Current, Now, Standing, follow};
+
+tracer_rt::events!("tests/readback.tumit");
+
+/// Records as many events as each line of its input says.
+#[test]
+#[ignore = "the other test runs it, in a process of its own"]
+fn child() {
+    if std::env::var_os("TUMIT_FOLLOWED").is_none() {
+        return;
+    }
+    for line in std::io::stdin().lock().lines() {
+        (0..line.unwrap().parse().unwrap()).for_each(|n| app::tick(n, 0));
+    }
+}
+
+fn start(run: &std::path::Path) -> (Child, ChildStdin) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"]).env("TUMIT_FOLLOWED", "1");
+    command.env("TUMIT_TRACE", run).env_remove("TUMIT_BUFFERS").stdin(Stdio::piped()).stdout(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let input = child.stdin.take().unwrap();
+    (child, input)
+}
+
+/// Waits until a picture is as wanted. However slow the machine is, it comes.
+fn wait(current: &Current, wanted: impl Fn(&Now) -> bool) -> Now {
+    for _ in 0..30_000 {
+        let now = current.now();
+        if wanted(&now) {
+            return now;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("five minutes for {:?}, {:?}", current.now(), current.source().summary());
+}
+
+#[test]
+fn a_run_grows_while_its_processes_record_and_is_final_when_they_have_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run.tmt");
+    let cancel = Arc::new(AtomicBool::new(false));
+    let mut options = OpenOptions::default();
+    options.cancel = Some(Arc::clone(&cancel));
+    let current = follow(&run, &options, Box::new(|outcome| panic!("{outcome:?}")));
+    assert!(matches!(current.now().standing, Standing::Awaited(_)), "it has not begun");
+
+    let events = |now: &Now| now.source.summary().events;
+    let (mut first, mut input) = start(&run);
+    writeln!(input, "10").unwrap();
+    let now = wait(&current, |now| events(now) == 10);
+    assert_eq!(now.standing, Standing::Growing { open: 1, processes: 1 });
+    assert!(now.standing.sentence().is_some_and(|text| text.contains("provisional")));
+    writeln!(input, "5").unwrap();
+    let more = wait(&current, |now| events(now) == 15);
+    assert!(more.generation > now.generation);
+
+    // Another process of the run, and the end of the first.
+    let (mut second, mut other) = start(&run);
+    writeln!(other, "7").unwrap();
+    wait(&current, |now| events(now) == 22 && now.standing == Standing::Growing { open: 2, processes: 2 });
+    drop(input);
+    assert!(first.wait().unwrap().success());
+    wait(&current, |now| events(now) == 22 && now.standing == Standing::Growing { open: 1, processes: 2 });
+    drop(other);
+    assert!(second.wait().unwrap().success());
+    let last = wait(&current, |now| now.standing == Standing::Growing { open: 0, processes: 2 });
+    let read = viewer::open(&run, &OpenOptions::default()).unwrap().summary();
+    assert_eq!(last.source.summary(), read, "as if it had not been followed");
+    cancel.store(true, Ordering::Relaxed);
+}

@@ -1,0 +1,65 @@
+//! The page under axe, the auditor that most accessibility checks are made of: no fault in any state, in any theme.
+
+use serde_json::{Value, json};
+
+use tests::browser::Browser;
+use tests::page::{Viewer, open, press, spot};
+
+/// The auditor, as `make packages` fetches it.
+fn axe() -> String {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/axe/axe.min.js");
+    std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{} ({error}): `make packages` fetches what the tests need", path.display()))
+}
+
+/// What is wrong, a line each: the rule, the element, what to do about it.
+fn faults(browser: &mut Browser) -> Value {
+    // Colours that change by and by are not looked at half-way.
+    browser.wait("document.getAnimations().every(animation => animation.playState !== 'running')");
+    browser.evaluate(
+        "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+            violations.flatMap(fault => fault.nodes.map(node => `${fault.id}: ${node.target} ${node.failureSummary}`)))",
+    )
+}
+
+#[test]
+fn axe_finds_nothing_in_any_state_and_theme() {
+    let viewer = Viewer::start();
+    let (mut browser, chart) = open(&viewer);
+    let _ = browser.prefer_stillness();
+    browser.evaluate(&format!("{}; true", axe()));
+    // It would see what it is there to see.
+    browser.evaluate("document.querySelector('#legend').insertAdjacentHTML('beforeend', '<button id=fault></button>')");
+    let planted = faults(&mut browser);
+    assert!(
+        planted.as_array().unwrap().iter().any(|fault| fault.as_str().unwrap().starts_with("button-name")),
+        "{planted}"
+    );
+    browser.evaluate("document.querySelector('#fault').remove()");
+    let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
+    browser.click(at);
+    browser.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
+    browser.key("F");
+    browser.wait("document.activeElement.id === 'filter-field'");
+    browser.type_text("bright working");
+    browser.key("Enter");
+    browser.wait("document.querySelector('#filters').innerText.includes('bright')");
+    for theme in ["light", "dark", "contrast"] {
+        browser.wait(&format!("document.documentElement.dataset.theme === '{theme}'"));
+        for (key, shown) in [("1", "#legend .entry"), ("2", "#times table"), ("3", "#notes-say")] {
+            browser.key(key);
+            browser.wait(&format!("document.querySelector('{shown}')?.checkVisibility()"));
+            assert_eq!(faults(&mut browser), json!([]), "{theme}, {shown}");
+        }
+        browser.key("?");
+        browser.wait("document.querySelector('#sheet').open");
+        assert_eq!(faults(&mut browser), json!([]), "{theme}, help");
+        press(&mut browser, "button", "Close");
+        browser.holding("Control", |browser| browser.key("k"));
+        browser.wait("document.querySelector('#palette').open");
+        assert_eq!(faults(&mut browser), json!([]), "{theme}, palette");
+        browser.key("Escape");
+        browser.wait("!document.querySelector('#palette').open");
+        browser.key("t");
+    }
+}

@@ -1,0 +1,175 @@
+//! Every key of the table, pressed: each has to do what its name says, and a new key has to be entered here.
+
+use serde_json::json;
+
+use tests::browser::Browser;
+use tests::page::{SETTLED, TRACE, Viewer, open, press, rows, spot};
+
+const ALL: [&str; 6] = ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"];
+
+/// A page, its keys, and which of them have been pressed.
+struct Keys {
+    browser: Browser,
+    pressed: Vec<String>,
+}
+
+impl Keys {
+    /// Presses a key as the table writes it; then the condition becomes true, which was not before.
+    fn press(&mut self, key: &str, then: &str) {
+        self.browser.wait(SETTLED);
+        assert_eq!(self.browser.evaluate(&format!("Boolean({then})")), false, "before {key}: {then}");
+        match key.split_once('+') {
+            Some((held @ ("Ctrl" | "Alt"), key)) => {
+                let held = if held == "Ctrl" { "Control" } else { held };
+                self.browser.holding(held, |browser| browser.key(key));
+            }
+            _ => self.browser.key(key),
+        }
+        self.pressed.push(key.to_owned());
+        self.browser.wait(then);
+    }
+
+    /// Presses a key that leads to an interval, in milliseconds.
+    fn interval(&mut self, key: &str, from: f64, to: f64) {
+        let then = format!(
+            "(([from, to]) => Math.abs(from - {from}) < 0.1 && Math.abs(to - {to}) < 0.1)(\
+             document.querySelector('#interval-field').value.split(' .. ').map(date => parseFloat(date) * (/ s$/.test(date) ? 1000 : 1)))"
+        );
+        self.press(key, &then);
+    }
+
+    /// Presses a key that leads to these rows.
+    fn rows(&mut self, key: &str, names: &[&str]) {
+        let then = format!(
+            "JSON.stringify([...document.querySelectorAll('#tree [role=row]')].map(row => row.getAttribute('aria-label'))) === `{}`",
+            json!(names)
+        );
+        self.press(key, &then);
+        let shown = rows(&mut self.browser);
+        assert_eq!(shown.iter().filter(|name| names.contains(&name.as_str())).count(), names.len(), "{shown:?}");
+    }
+
+    fn time(&mut self) {
+        self.interval("+", 166.67, 833.33);
+        self.interval("=", 277.78, 722.22);
+        self.interval("-", 166.67, 833.33);
+        self.interval("ArrowLeft", 66.67, 733.33);
+        self.interval("ArrowRight", 166.67, 833.33);
+        self.interval("[", 66.67, 733.33);
+        self.interval("]", 166.67, 833.33);
+        self.interval("Alt+ArrowLeft", 66.67, 733.33);
+        self.interval("Alt+ArrowRight", 166.67, 833.33);
+        self.interval("f", 0.0, 1000.0);
+        self.press("g", "document.activeElement.id === 'interval-field'");
+        self.browser.key("Escape");
+        self.browser.wait("document.activeElement.id !== 'interval-field'");
+    }
+
+    fn rows_of_the_tree(&mut self) {
+        self.press("/", "document.activeElement.id === 'names'");
+        self.browser.evaluate("document.activeElement.blur()");
+        self.rows("_", &["Node 0", "Node 1"]);
+        self.rows("*", &ALL);
+        press(&mut self.browser, "row", "Node 1");
+        self.browser.wait(SETTLED);
+        press(&mut self.browser, "row", "Node 1");
+        self.browser.wait(SETTLED);
+        let turned = ["Node 1", "thread 1.0", "thread 1.1", "Node 0", "thread 0.0", "thread 0.1"];
+        self.rows("Alt+ArrowUp", &turned);
+        self.rows("Alt+ArrowDown", &ALL);
+        self.rows("Ctrl+z", &turned);
+        self.rows("Ctrl+Z", &ALL);
+        self.browser.holding("Control", |browser| browser.key("z"));
+        self.rows("Ctrl+y", &ALL);
+        self.press("p", "document.querySelector('#pins [aria-label=\"Node 1\"]')");
+        self.browser.key("p");
+        self.browser.wait("!document.querySelector('#pins [role=row]')");
+        self.rows("h", &ALL[..3]);
+        self.rows("H", &ALL);
+        for name in ["thread 0.0", "thread 1.0"] {
+            let at = self.browser.place_of("row", name).center();
+            self.browser.holding("Control", |browser| browser.click(at));
+        }
+        self.press("G", "document.querySelector('#filters').innerText.includes('group')");
+        self.browser.holding("Control", |browser| browser.key("z"));
+        self.browser.wait("!document.querySelector('#filters').innerText.includes('group')");
+    }
+
+    fn entities(&mut self, chart: &tests::browser::Element) {
+        let chosen = |what: &str| format!("document.querySelector('#inspector h2')?.innerText === '{what}'");
+        let noted = |what: &str| format!("document.querySelector('#note').innerText.startsWith('{what}')");
+        let at = spot(&mut self.browser, chart, 0.1, "thread 0.0");
+        self.browser.click(at);
+        self.browser.wait(&chosen("working"));
+        self.press(".", &chosen("blocked"));
+        self.press(",", &chosen("working"));
+        self.press(">", &noted("This is the last"));
+        self.browser.key(".");
+        self.browser.wait(&chosen("blocked"));
+        self.press("<", &noted("This is the first"));
+        self.browser.key(",");
+        self.browser.wait(&chosen("working"));
+        self.press("s", &noted("The trace does not say where in the source"));
+        self.press("o", "document.querySelector('#inspector').innerText.includes('thread 1.1')");
+        self.press("z", "!document.querySelector('#interval-field').value.startsWith('0')");
+        self.browser.key("f");
+        self.browser.wait("document.querySelector('#interval-field').value.startsWith('0')");
+        self.press("m", &noted("Measuring from"));
+        self.browser.key("Escape");
+        self.press("Escape", "!document.querySelector('#inspector h2')?.checkVisibility()");
+    }
+
+    fn page(&mut self) {
+        let tab =
+            |name: &str| format!("document.querySelector('#tab-{name}').getAttribute('aria-selected') === 'true'");
+        self.press("2", &tab("times"));
+        self.press("3", &tab("notes"));
+        self.press("1", &tab("legend"));
+        self.press("Ctrl+f", "document.activeElement.id === 'find-field'");
+        self.browser.evaluate("document.activeElement.blur()");
+        self.press("l", "document.querySelector('#panel').hidden");
+        self.browser.key("l");
+        self.press("t", "document.documentElement.dataset.theme === 'dark'");
+        self.press("b", "document.activeElement.getAttribute('aria-label') === 'Note'");
+        self.browser.key("Escape");
+        for key in ["Ctrl+k", ":"] {
+            self.press(key, "document.querySelector('#palette').open");
+            self.browser.key("Escape");
+            self.browser.wait("!document.querySelector('#palette').open");
+        }
+        self.press("?", "document.querySelector('#sheet').open");
+        self.browser.key("Escape");
+        self.browser.wait("!document.querySelector('#sheet').open");
+        self.press("F", "document.activeElement.id === 'filter-field'");
+        self.browser.key("Escape");
+        self.browser.wait("document.activeElement.id !== 'filter-field'");
+    }
+}
+
+#[test]
+fn every_key_does_what_its_name_says() {
+    let viewer = Viewer::start();
+    let (browser, chart) = open(&viewer);
+    let mut keys = Keys { browser, pressed: Vec::new() };
+    let listed = keys.browser.evaluate(
+        "import(new URL('actions.js', location.href)).then(({ ACTIONS }) => ACTIONS.flatMap(action => action.run ? action.keys ?? [] : []))",
+    );
+    keys.time();
+    keys.entities(&chart);
+    keys.rows_of_the_tree();
+    keys.page();
+    // The last one: another pane is another page around this one.
+    keys.press("|", "frames.length === 2");
+    // More rows than there is room for.
+    let more: String = (2..42).map(|n| format!("3 0.0 t0{n} T n0 \"thread 0.{n}\"\n5 0.0 S t0{n} w\n")).collect();
+    let viewer = Viewer::of(&TRACE.replace("3 0.0 n1 N", &format!("{more}3 0.0 n1 N")));
+    let mut tall = Keys { browser: open(&viewer).0, pressed: Vec::new() };
+    tall.press("ArrowDown", "document.querySelector('#scroller').scrollTop > 0");
+    tall.press("ArrowUp", "document.querySelector('#scroller').scrollTop === 0");
+    keys.pressed.append(&mut tall.pressed);
+    let mut left: Vec<&str> = listed.as_array().unwrap().iter().filter_map(|key| key.as_str()).collect();
+    assert!(left.len() > 40, "{left:?}");
+    left.retain(|key| !keys.pressed.iter().any(|pressed| pressed == key));
+    assert!(left.is_empty(), "keys that were not pressed: {left:?}");
+    assert!(keys.browser.complaints().is_empty(), "{:?}", keys.browser.complaints());
+}

@@ -1,0 +1,304 @@
+//! What the threads and the helper share: slots, streams and names, from the first record to the end.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::thread::Thread;
+
+use tracer_format::entries::Anchor;
+use tracer_format::live::LiveLayout;
+use tracer_format::tags::{append_integer, append_tag, tag};
+use tracer_format::{BlockKind, PROCESS_STREAM};
+
+use crate::buffer::{Cursor, SLOT_BYTES, Slot};
+use crate::config::Config;
+use crate::intern::{TABLES, Tables};
+use crate::level::{Levels, Registered};
+use crate::live::{self, Buffers, Live, Region};
+use crate::pool::{self, Pool};
+use crate::session::{self, report};
+use crate::stream::{Entry, Stream};
+use crate::sync::{Lock, bit};
+use crate::thread::{self, STRAYS};
+use crate::{clock, fault, fork, helper, nested, process, ring};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    Idle,
+    Recording,
+    Finished,
+}
+
+/// What the threads and the helper share.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) phase: Phase,
+    pub(crate) config: Option<Config>,
+    /// The run folder, absolute, once recording.
+    pub(crate) folder: Option<PathBuf>,
+    /// Name of the process's file in it, and the tags that it begins with.
+    pub(crate) file_name: String,
+    pub(crate) process_tags: Vec<u8>,
+    /// The live file, where slots are mapped.
+    pub(crate) live: Option<Live>,
+    /// Private memory for slots, or where the parent's live file was mapped.
+    region: Option<Region>,
+    /// The process ended recording, and the live file holds what the file could not take.
+    pub(crate) kept: bool,
+    /// The process's id, and the first reading of its clocks, once recording.
+    pub(crate) process_id: [u8; 16],
+    pub(crate) first_anchor: Anchor,
+    /// Process id of the parent that was forked.
+    pub(crate) parent: Option<[u8; 16]>,
+    pub(crate) pool: Pool,
+    /// Slots to be written, oldest first.
+    pub(crate) full: VecDeque<*const Slot>,
+    /// Full slots of streams that overwrite, oldest first.
+    pub(crate) ring: VecDeque<*const Slot>,
+    /// Streams by their index; those that are written out and gone leave.
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) next_stream: u32,
+    /// Streams for signal handlers, which cannot ask for memory.
+    #[expect(clippy::vec_box, reason = "a handler must not ask for the memory of the box")]
+    pub(crate) spares: Vec<Box<Stream>>,
+    /// Streams of threads that live.
+    pub(crate) alive: usize,
+    /// What streams that left had dropped.
+    dropped_by_the_gone: u64,
+    pub(crate) levels: Levels,
+    pub(crate) helper: Option<Thread>,
+    pub(crate) thread_key: Option<libc::pthread_key_t>,
+    hooked: bool,
+}
+
+// SAFETY: the pointers are to slots, which are never unmapped, and to cursors, which outlive their entries' use.
+unsafe impl Send for State {}
+
+/// The value of the tag `BUFFERS` for private memory where a live file was asked for and could not be made.
+const FELL_BACK: u64 = 2;
+
+pub(crate) static STATE: Lock<State> = Lock::new(
+    bit::STATE,
+    State {
+        phase: Phase::Idle,
+        config: None,
+        folder: None,
+        file_name: String::new(),
+        process_tags: Vec::new(),
+        live: None,
+        region: None,
+        kept: false,
+        process_id: [0; 16],
+        first_anchor: Anchor { ticks: 0, monotonic_nanos: 0, real_nanos: 0, bracket: 0 },
+        parent: None,
+        pool: Pool::empty(),
+        full: VecDeque::new(),
+        ring: VecDeque::new(),
+        spares: Vec::new(),
+        alive: 0,
+        entries: Vec::new(),
+        next_stream: 0,
+        dropped_by_the_gone: 0,
+        levels: Levels::new(),
+        helper: None,
+        thread_key: None,
+        hooked: false,
+    },
+);
+
+impl State {
+    pub(crate) fn is_recording(&self) -> bool {
+        self.phase == Phase::Recording
+    }
+
+    pub(crate) fn entry(&mut self, stream: u32) -> Option<&mut Entry> {
+        let at = self.entries.binary_search_by_key(&stream, |entry| entry.stream.index).ok()?;
+        self.entries.get_mut(at)
+    }
+
+    /// Makes all that recording needs but the file: folder, buffers, and a first note of the names.
+    pub(crate) fn prepare(&mut self) -> bool {
+        const MEMORY_BYTES: usize = 16 << 20;
+        let config = self.config.clone().unwrap_or_default().or_environment();
+        let folder = self.folder.take().or_else(|| config.folder.clone()).unwrap_or_else(process::default_folder);
+        let folder = std::path::absolute(&folder).unwrap_or(folder);
+        self.process_id = process::new_id();
+        self.first_anchor = clock::anchor();
+        self.file_name = process::file_name(&self.process_id);
+        self.levels.set_policies(config.policies.clone());
+        self.levels.register_own();
+        let slots = Pool::slots_in(config.memory_bytes.unwrap_or(MEMORY_BYTES));
+        let asked = config.buffers.unwrap_or(Buffers::Mapped);
+        let tables = TABLES.lock();
+        let mut live = None;
+        if asked == Buffers::Mapped {
+            live = self.make_live(&folder, config.live_folder.as_deref(), slots, &tables).ok();
+        }
+        let base = match &live {
+            Some(live) => live.slots(),
+            None => match live::map_private(slots * SLOT_BYTES, self.region.as_ref()) {
+                Ok(base) => {
+                    self.region = Some(Region { base, bytes: slots * SLOT_BYTES });
+                    base
+                }
+                Err(error) => {
+                    report(&format!("cannot record: no memory for buffers ({error}); events are dropped"));
+                    self.phase = Phase::Finished;
+                    return false;
+                }
+            },
+        };
+        self.pool.serve(base, slots);
+        self.full.reserve(slots * pool::PIECES);
+        self.ring.reserve(slots * pool::PIECES);
+        let mut tags = process::tags(&self.process_id, self.parent.as_ref(), config.clock_domain);
+        let buffers = if live.is_none() && asked == Buffers::Mapped { FELL_BACK } else { asked as u64 };
+        append_integer(&mut tags, tag::BUFFERS, buffers);
+        if let Some(path) = live.as_ref().map(Live::path).filter(|path| path.parent() != Some(&folder)) {
+            append_tag(&mut tags, tag::LIVE_PATH, path.as_os_str().as_encoded_bytes());
+        }
+        if let Some(live) = &live {
+            live.publish();
+            live::log(BlockKind::Process, PROCESS_STREAM, 1, &tags);
+            for provider in self.levels.registered_from(0) {
+                provider.log();
+            }
+            tables.log();
+        }
+        (self.process_tags, self.folder, self.live) = (tags, Some(folder), live);
+        true
+    }
+
+    fn make_live(
+        &mut self,
+        folder: &Path,
+        elsewhere: Option<&Path>,
+        slots: usize,
+        tables: &Tables,
+    ) -> std::io::Result<Live> {
+        const LOG_BYTES: std::ops::RangeInclusive<usize> = 64 << 10..=1 << 20;
+        let schemas: usize = self.levels.registered_from(0).iter().map(Registered::log_bytes).sum();
+        let log_bytes =
+            LOG_BYTES.end().min(&(slots * SLOT_BYTES / 16)).max(LOG_BYTES.start()) + schemas + tables.log_bytes();
+        let layout = LiveLayout {
+            process_id: self.process_id,
+            slot_bytes: SLOT_BYTES as u32,
+            slots: slots as u32,
+            log_bytes: u32::try_from(log_bytes).map_err(std::io::Error::other)?,
+        };
+        std::fs::create_dir_all(folder)?;
+        let place = elsewhere.unwrap_or_else(|| live::folder_for(folder));
+        std::fs::create_dir_all(place)?;
+        let path = std::path::absolute(place)?.join(&self.file_name).with_extension("live");
+        Live::make(path, layout, self.region.as_ref())
+    }
+
+    /// From now on threads get slots.
+    pub(crate) fn record(&mut self) {
+        session::own_process();
+        self.hook();
+        nested::prepare(self);
+        ring::watch_panics();
+        self.phase = Phase::Recording;
+        self.helper = helper::spawn();
+    }
+
+    /// Whether the helper should look at once, not only when it does anyway: slots are getting scarce. Seldom enough that a
+    /// thread that fills slots makes no system call for it.
+    pub(crate) fn is_urgent(&self) -> bool {
+        let slots = self.pool.slots();
+        self.full.len() >= (slots / 4).max(1) || pool::available() <= slots / 4
+    }
+
+    /// Takes a free slot for a record of so many bytes. With many threads, it is a part of one.
+    pub(crate) fn take_slot(&mut self, bytes: usize) -> Option<*const Slot> {
+        let many = self.alive > self.pool.slots() / 2;
+        if bytes > pool::MAX_PART_RECORD_BYTES {
+            return self.pool.take();
+        }
+        if many { self.pool.take_part() } else { self.pool.take().or_else(|| self.pool.take_part()) }
+    }
+
+    /// Adds a stream; false when the live file has no room to note it.
+    pub(crate) fn add_stream(
+        &mut self,
+        cursor: &Cursor,
+        class: usize,
+        tid: u64,
+        name: Option<String>,
+    ) -> (*const Stream, bool) {
+        let stream = Box::new(Stream::new(self.next_stream, class));
+        self.next_stream += 1;
+        let address = &raw const *stream;
+        let entry = Entry::new(stream, cursor, tid, name);
+        let logged = entry.log();
+        self.entries.push(entry);
+        self.alive += 1;
+        nested::prepare(self);
+        (address, logged)
+    }
+
+    /// Lets go of those of these streams, by their indexes in order, that are gone. What they dropped stays in the sum.
+    pub(crate) fn forget(&mut self, streams: &[u32]) {
+        let mut dropped = 0;
+        self.entries.retain(|entry| {
+            let forgotten = entry.is_gone() && streams.binary_search(&entry.stream.index).is_ok();
+            dropped +=
+                if forgotten && !fault::injected("the gone are not counted") { entry.stream.dropped() } else { 0 };
+            !forgotten
+        });
+        self.dropped_by_the_gone += dropped;
+    }
+
+    /// Records dropped so far.
+    pub(crate) fn dropped(&self) -> u64 {
+        let alive: u64 = self.entries.iter().map(|entry| entry.stream.dropped()).sum();
+        alive + self.dropped_by_the_gone + STRAYS.load(Ordering::Relaxed)
+    }
+
+    /// After the end of recording: records in slots that nobody writes out any more.
+    pub(crate) fn unwritten_at_the_end(&self) -> u64 {
+        if self.phase != Phase::Finished {
+            return 0;
+        }
+        let live = self.entries.iter().map(|entry| entry.stream.slot.load(Ordering::Relaxed).cast_const());
+        // SAFETY: a stream's slot is null or, as those of the queue, one of the pool, which is never unmapped.
+        let heads = live.chain(self.full.iter().chain(&self.ring).copied()).filter_map(|slot| unsafe { slot.as_ref() });
+        heads.map(|head| u64::from(head.unwritten())).sum()
+    }
+
+    /// After a `fork`, in the child: it has one thread and no helper. What its parent had not written is the parent's to
+    /// write; the child's first record opens a file of its own in the same folder.
+    pub(crate) fn begin_child(&mut self) {
+        session::disown_process();
+        if self.phase == Phase::Recording {
+            self.phase = Phase::Idle;
+            self.parent = Some(self.process_id);
+        }
+        if let Some(live) = self.live.take() {
+            self.region = live.disown();
+        }
+        self.full.clear();
+        self.ring.clear();
+        // Not freed: a signal handler may have interrupted a record of another thread, which exists no more.
+        std::mem::forget(std::mem::take(&mut self.entries));
+        self.kept = false;
+        self.next_stream = 0;
+        self.alive = 0;
+        self.dropped_by_the_gone = 0;
+        self.helper = None;
+        STRAYS.store(0, Ordering::Relaxed);
+    }
+
+    /// Asks the system to tell of the end of threads, of the process, and of forks. Once.
+    fn hook(&mut self) {
+        if self.hooked {
+            return;
+        }
+        self.hooked = true;
+        self.thread_key = thread::thread_key();
+        fork::watch();
+        // SAFETY: the handler is a function of this library, which is never unloaded before the process ends.
+        unsafe { libc::atexit(session::at_exit) };
+    }
+}

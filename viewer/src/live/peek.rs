@@ -1,0 +1,129 @@
+//! [`Peek`]: shows the beginning of a trace while all of it goes to where it is kept.
+
+use std::io;
+use std::sync::Arc;
+
+use converter::paje::{KeyId, PajeEvent, Shape, Sink};
+use converter::time::GlobalNanos;
+
+use super::Current;
+use crate::query::TimelineSource;
+use crate::sim::Simulation;
+
+/// Operations before the first picture; before each next one as many as before the last. So all pictures together cost no more
+/// than the last one twice.
+const FIRST: u64 = 1 << 12;
+/// Operations after which nothing more is added to the picture: it takes some 50 MB then.
+const MOST: u64 = 1 << 20;
+
+/// Passes all on, and simulates the first of it once more, for pictures.
+pub(crate) struct Peek<'a> {
+    target: &'a mut dyn Sink,
+    glimpse: Option<Simulation>,
+    current: &'a Current,
+    taken: u64,
+    next: u64,
+}
+
+impl<'a> Peek<'a> {
+    pub(crate) fn new(target: &'a mut dyn Sink, name: &str, current: &'a Current) -> Self {
+        Self { target, glimpse: Some(Simulation::new(name)), current, taken: 0, next: FIRST }
+    }
+
+    fn show(&mut self) {
+        let Some(glimpse) = &self.glimpse else { return };
+        if self.taken >= MOST {
+            self.glimpse.take().into_iter().for_each(|glimpse| put(glimpse, self.current));
+        } else {
+            put(glimpse.clone(), self.current);
+            self.next = self.taken * 2;
+        }
+    }
+}
+
+/// Shows a simulation as it is: what is open ends at the last date.
+pub(super) fn shown(mut simulation: Simulation) -> Arc<dyn TimelineSource> {
+    simulation.pause();
+    Arc::new(simulation.into_store())
+}
+
+fn put(glimpse: Simulation, current: &Current) {
+    let standing = current.now().standing;
+    current.put(shown(glimpse), standing);
+}
+
+impl Sink for Peek<'_> {
+    fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
+        if let Some(glimpse) = &mut self.glimpse {
+            glimpse.take(event);
+            self.taken += 1;
+            if self.taken >= self.next {
+                self.show();
+            }
+        }
+        self.target.event(event)
+    }
+
+    fn announce(&mut self, shape: &Shape<'_>) -> io::Result<()> {
+        self.target.announce(shape)
+    }
+
+    fn name_key(&mut self, key: KeyId, text: &str) -> io::Result<()> {
+        if let Some(glimpse) = &mut self.glimpse {
+            glimpse.name_key(key, text)?;
+        }
+        self.target.name_key(key, text)
+    }
+
+    fn finish(&mut self, end: GlobalNanos) -> io::Result<()> {
+        self.target.finish(end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use converter::paje::read::Reader;
+    use converter::paje::{PajeEvent, Sink};
+
+    use super::{FIRST, MOST, Peek, shown};
+    use crate::live::{Current, Standing};
+    use crate::query::{GlobalNanos, Lane, TimelineSource as _};
+    use crate::sim::Simulation;
+
+    /// A glimpse is exactly the beginning, and all of it arrives.
+    #[test]
+    fn pictures_are_of_the_beginning_and_are_as_many_as_the_length_doubles() {
+        let text = format!(
+            "{}0 T 0 Thread\n2 S T State\n5 w S work \"0 1 0\"\n6 0 t 0 T t\n",
+            include_str!("../../tests/header.paje")
+        );
+        let current = Current::empty("t", Standing::Reading { done: 1, total: 3 });
+        let mut target = Simulation::new("t");
+        let mut peek = Peek::new(&mut target, "t", &current);
+        let mut reader = Reader::new(text.as_bytes());
+        while reader.next(&mut peek).expect("it is Pajé") {}
+        let container = peek
+            .glimpse
+            .as_ref()
+            .and_then(|glimpse| glimpse.clone().into_store().containers().get(1).map(|one| one.id));
+        let container = container.expect("it was created");
+        let (ty, value) = (crate::query::TypeId(2), crate::query::ValueId(0));
+        let before = peek.taken;
+        let mut seen = Vec::new();
+        for at in 0..MOST + 10 {
+            let time = GlobalNanos(at.cast_signed());
+            peek.event(&PajeEvent::SetState { time, container, ty, value, extra: &[], source: None }).expect("memory");
+            let now = current.now();
+            if now.generation > seen.len() as u64 + 1 {
+                seen.push(at + 1);
+                let lane = Lane { container, ty, depth: 0 };
+                let listed = now.source.states(lane, now.source.extent(), 0).expect("the lane is there");
+                assert_eq!((listed.total, now.standing.percent()), (at + 1, Some(33)));
+            }
+        }
+        let doubling = std::iter::successors(Some(FIRST), |taken| Some(taken * 2)).take_while(|taken| *taken <= MOST);
+        assert_eq!(seen, doubling.map(|taken| taken - before).collect::<Vec<_>>());
+        assert!(peek.glimpse.is_none(), "no more is kept than this");
+        assert_eq!(shown(target).summary().states, MOST + 10);
+    }
+}

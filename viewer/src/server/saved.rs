@@ -1,0 +1,81 @@
+//! Filters beside their trace: those that a page last had, to be offered again.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::kept::{read, write};
+use super::shown::Trace;
+use crate::filter::{Chain, Entry, Filter};
+
+/// A filter as the page has it: its expression, and whether it acts.
+type PageFilter = (String, bool);
+
+impl Trace {
+    fn filter_places(&self) -> Vec<PathBuf> {
+        self.places("filters", "tumit-view")
+    }
+
+    /// The filters of the first file that there is; none when it is none of ours.
+    pub(super) fn saved_filters(&self) -> Vec<PageFilter> {
+        let text = self.filter_places().iter().find_map(|path| read(path).ok());
+        let chain = text.and_then(|text| Chain::from_text(&text).ok()).unwrap_or_default();
+        chain.filters.iter().map(|entry| (entry.filter.to_string(), entry.on)).collect()
+    }
+
+    /// Keeps filters in the first place that can be written; no filters, no file. What is no filter is left out.
+    ///
+    /// # Errors
+    /// When no place can be written.
+    pub(super) fn save_filters(&self, filters: &[PageFilter]) -> io::Result<()> {
+        let mut chain = Chain::default();
+        for (text, on) in filters {
+            if let Ok(filter) = text.parse::<Filter>() {
+                chain.filters.push(Entry { on: *on, ..Entry::from(filter) });
+            }
+        }
+        let places = self.filter_places();
+        if chain.filters.is_empty() {
+            places.iter().for_each(|path| _ = std::fs::remove_file(path));
+            return Ok(());
+        }
+        let text = chain.to_text();
+        let mut failed = io::Error::other("a trace without a file has no place for filters");
+        for place in places {
+            match write(&place, &text) {
+                Ok(()) => return Ok(()),
+                Err(error) => failed = error,
+            }
+        }
+        Err(failed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::server::shown::{Served, Trace};
+    use crate::store::Store;
+
+    #[test]
+    fn filters_are_kept_beside_the_trace_until_there_are_none() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("run.paje");
+        std::fs::write(&path, "").expect("room for it");
+        let trace = || {
+            let store = Store::from_events("run", []);
+            Trace::new(Served { path: Some(path.clone()), ..Served::new(Arc::new(store)) })
+        };
+        assert!(trace().saved_filters().is_empty());
+        let filters = [("hide value Wait*".to_owned(), true), ("only container Node 1".to_owned(), false)];
+        let with_wrong = [&filters[..], &[("no filter".to_owned(), true)]].concat();
+        trace().save_filters(&with_wrong).expect("room for it");
+        assert_eq!(trace().saved_filters(), filters);
+        let file = folder.path().join("run.paje.tumit-view");
+        assert!(file.exists(), "`--filters` reads it");
+        trace().save_filters(&[]).expect("it can be removed");
+        assert!(!file.exists() && trace().saved_filters().is_empty());
+        std::fs::write(&file, "mine").expect("room for it");
+        assert!(trace().saved_filters().is_empty(), "it is none of ours");
+    }
+}

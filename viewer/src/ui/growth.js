@@ -1,0 +1,73 @@
+// A trace that is still being read or written: says so, and shows the newer picture when the server has one.
+
+import { about, ask } from "./api.js";
+import { facts, forgetFacts } from "./facts.js";
+import { byId } from "./dom.js";
+import { moveOrigin } from "./format.js";
+import { note } from "./status.js";
+import { grow, picture, view } from "./view.js";
+
+/** Rounds of a second between two questions about a trace that is final. */
+const SELDOM = 4;
+let rounds = 0;
+/** Whether the trace is not final. */
+let goes = false;
+let renewing = false;
+
+/** Says how much of the trace is shown. @param {{ standing: string | null }} answer */
+export function tellStanding({ standing }) {
+  const pill = byId("standing");
+  goes = standing !== null;
+  pill.hidden = !goes;
+  pill.textContent = standing ?? "";
+  pill.title = goes ? "The picture is replaced by a newer one as there is more; the interval and what is chosen stay" : "";
+}
+
+/**
+ * Asks now and then whether the server is there and has a newer picture.
+ * @param {(summary: any) => Promise<void>} renewed shows it @param {() => void} back called when an answer came @param {(error: unknown) => void} failed
+ */
+export function watchGrowth(renewed, back, failed) {
+  window.setInterval(() => {
+    rounds += 1;
+    if (!document.hidden && (goes || rounds % SELDOM === 0)) ping(renewed, back).catch(failed);
+  }, 1000);
+}
+
+/** @param {(summary: any) => Promise<void>} renewed @param {() => void} back */
+async function ping(renewed, back) {
+  if (renewing) return;
+  const answer = await fetch(`api/ping?${about({ filters: "" })}`);
+  if (!answer.ok) throw new Error("another server");
+  const said = await answer.json();
+  if (said.changed) note(said.changed === "removed" ? "The trace has been removed; what is shown was read before" : "The trace has changed: start tumit view again to see it", true);
+  back();
+  tellStanding(said);
+  if (said.generation === picture()) return;
+  renewing = true;
+  try {
+    await renew(renewed);
+  } finally {
+    renewing = false;
+  }
+}
+
+/** Goes over to the newer picture. Numbers of entities are others there: what is chosen is looked for. @param {(summary: any) => Promise<void>} renewed */
+async function renew(renewed) {
+  const chosen = view.chosen;
+  const known = chosen ? await facts(chosen, "renew").catch(() => undefined) : undefined;
+  const summary = await ask("summary");
+  if (!summary) return;
+  const later = moveOrigin(summary.origin);
+  grow(summary.duration, later, summary.generation);
+  forgetFacts();
+  if (known) {
+    const what = JSON.stringify({ name: known.name, types: known.types, containers: known.containers, from: known.from + later });
+    const answer = await ask("same", { what }).catch(() => undefined);
+    // The user may have chosen something else meanwhile.
+    if (view.chosen === chosen) view.chosen = answer?.id ?? null;
+  }
+  document.documentElement.dataset.generation = String(summary.generation);
+  tellStanding(summary);
+  await renewed(summary);
+}

@@ -1,0 +1,143 @@
+//! Traces that are shown before they are whole: read, followed, cut, replaced.
+
+#![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
+
+use std::fs::OpenOptions as FileOptions;
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use viewer::live::{Begun, Current, Now, Standing, begin, follow};
+use viewer::query::GlobalNanos;
+use viewer::{IndexChoice, OpenError, OpenOptions, open};
+
+const HEADER: &str = include_str!("header.paje");
+/// A thread whose states come as lines after this.
+const BEGINNING: &str = "0 T 0 Thread\n2 S T State\n5 w S work \"0 1 0\"\n5 i S idle \"1 0 0\"\n6 0 t 0 T t\n";
+
+/// As many states as said, each a second long; the last is open.
+fn states(from: u32, to: u32) -> String {
+    (from..to).map(|at| format!("11 {at} t S {}\n", if at % 2 == 0 { "w" } else { "i" })).collect()
+}
+
+/// Waits until a picture is as wanted. However slow the machine is, it comes.
+fn wait(current: &Current, wanted: impl Fn(&Now) -> bool) -> Now {
+    for _ in 0..30_000 {
+        let now = current.now();
+        if wanted(&now) {
+            return now;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("five minutes for {:?}", current.now());
+}
+
+fn count(now: &Now) -> u64 {
+    now.source.summary().states
+}
+
+fn append(path: &Path, text: &str) {
+    FileOptions::new().append(true).open(path).unwrap().write_all(text.as_bytes()).unwrap();
+}
+
+fn cancellable() -> (OpenOptions, Arc<AtomicBool>) {
+    let cancel = Arc::new(AtomicBool::new(false));
+    let mut options = OpenOptions::default();
+    options.cancel = Some(Arc::clone(&cancel));
+    (options, cancel)
+}
+
+#[test]
+fn a_growing_file_is_followed_by_whole_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("growing.paje");
+    let (options, cancel) = cancellable();
+    let current = follow(&path, &options, Box::new(|outcome| panic!("{outcome:?}")));
+    let first = current.now();
+    assert!(matches!(&first.standing, Standing::Awaited(why) if why.contains("growing.paje")), "{first:?}");
+    assert_eq!((count(&first), first.source.summary().name.as_str()), (0, "growing"));
+
+    // With a link that has not arrived.
+    let sent = "4 L 0 T T Link\n5 v L size \"0 0 1\"\n15 0 0 L t v k\n";
+    std::fs::write(&path, format!("{HEADER}{BEGINNING}{sent}{}", states(0, 3))).unwrap();
+    let grown = wait(&current, |now| count(now) == 3);
+    assert_eq!(grown.standing, Standing::Growing { open: 0, processes: 0 });
+    assert!(grown.generation > first.generation);
+    // What was asked before is answered from the picture of then.
+    assert_eq!(count(&first), 0);
+
+    assert!(grown.source.summary().intact, "what is open is no fault");
+
+    // A line without an end is waited for.
+    append(&path, "11 5 t S");
+    append(&path, " i\n11 7 t S w\nno event\n");
+    let more = wait(&current, |now| count(now) == 5 && !now.source.summary().intact);
+    assert_eq!(more.source.extent().to, GlobalNanos(7_000_000_001), "the last state has just begun");
+    let remark = &more.source.summary().remarks[0];
+    assert!(remark.contains("line"), "{remark}");
+    assert_eq!(count(&grown), 3);
+
+    // Another file in its place begins anew; so does the same one when it was cut.
+    let other = folder.path().join("other.paje");
+    std::fs::write(&other, format!("{HEADER}{BEGINNING}{}", states(0, 1))).unwrap();
+    std::fs::rename(&other, &path).unwrap();
+    wait(&current, |now| count(now) == 1);
+    append(&path, &states(1, 9));
+    wait(&current, |now| count(now) == 9);
+    FileOptions::new().write(true).open(&path).unwrap().set_len(HEADER.len() as u64).unwrap();
+    append(&path, BEGINNING);
+    append(&path, &states(0, 2));
+    wait(&current, |now| count(now) == 2);
+    cancel.store(true, Ordering::Relaxed);
+}
+
+#[test]
+fn what_is_no_trace_is_not_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data.json");
+    std::fs::write(&path, "{}\n".repeat(2000)).unwrap();
+    let (sender, told) = mpsc::channel();
+    let current = follow(&path, &OpenOptions::default(), Box::new(move |outcome| sender.send(outcome).unwrap()));
+    let why = told.recv().unwrap().unwrap_err().to_string();
+    assert!(why.contains("data.json") && why.contains("JSON"), "{why}");
+    assert_eq!(count(&current.now()), 0);
+}
+
+#[test]
+fn what_takes_long_is_shown_from_its_beginning() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large.paje");
+    std::fs::write(&path, format!("{HEADER}{BEGINNING}{}", states(0, 10_000))).unwrap();
+    let (mut options, _) = cancellable();
+    // A file that is to have an index there counts as large.
+    options.index = IndexChoice::At(folder.path().join("large.tmtx"));
+    let (sender, told) = mpsc::channel();
+    let ended = move |outcome| sender.send(outcome).unwrap();
+    let Begun::Going(current) = begin(&path, &options, Box::new(ended)).unwrap() else { panic!("it was made at once") };
+    let summary = told.recv().unwrap().unwrap();
+    let now = current.now();
+    assert_eq!((summary.states, count(&now), &now.standing), (10_000, 10_000, &Standing::Final));
+    // Two pictures of its beginning, after 4,096 operations and 8,192, and the whole.
+    assert_eq!(now.generation, 1 + 2 + 1);
+    // The next time it is whole at once.
+    let again = begin(&path, &options, Box::new(|_| panic!("it is whole"))).unwrap();
+    let Begun::Whole(source) = again else { panic!("it has an index") };
+    assert_eq!(source.summary(), open(&path, &options).unwrap().summary());
+}
+
+#[test]
+fn what_is_cancelled_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large.paje");
+    std::fs::write(&path, format!("{HEADER}{BEGINNING}{}", states(0, 10_000))).unwrap();
+    let (mut options, cancel) = cancellable();
+    options.index = IndexChoice::At(folder.path().join("large.tmtx"));
+    viewer::index::abandon(&cancel);
+    let (sender, told) = mpsc::channel();
+    let ended = move |outcome| sender.send(outcome).unwrap();
+    assert!(matches!(begin(&path, &options, Box::new(ended)).unwrap(), Begun::Going(_)));
+    assert!(matches!(told.recv().unwrap(), Err(OpenError::Cancelled)));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
