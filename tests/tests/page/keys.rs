@@ -35,7 +35,10 @@ impl Keys {
             "(([from, to]) => Math.abs(from - {from}) < 0.1 && Math.abs(to - {to}) < 0.1)(\
              document.querySelector('#interval-field').value.split(' .. ').map(date => parseFloat(date) * (/ s$/.test(date) ? 1000 : 1)))"
         );
+        let before = self.browser.evaluate("location.hash");
         self.press(key, &then);
+        // What moves makes a step of the history when it rests.
+        self.browser.wait(&format!("location.hash !== {before}"));
     }
 
     /// Presses a key that leads to these rows.

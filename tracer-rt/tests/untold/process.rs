@@ -42,8 +42,9 @@ pub(crate) fn bound() {
     com::tick(0, 0);
     let helper = || {
         let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
-        let named =
-            |path: &std::path::Path| std::fs::read_to_string(path.join("comm")).is_ok_and(|name| name == "tumit-helper\n");
+        let named = |path: &std::path::Path| {
+            std::fs::read_to_string(path.join("comm")).is_ok_and(|name| name == "tumit-helper\n")
+        };
         let found = tasks.map(|task| task.path()).find(|path| named(path))?;
         found.file_name()?.to_str()?.parse().ok()
     };

@@ -26,19 +26,27 @@ export function names(all) {
   stage.style.setProperty("--what", `${what}px`);
   // Rows that come and go do not move the diagram.
   needed = Math.max(needed, wide);
-  stage.style.setProperty("--names", `${chosen ?? Math.min(needed, 360, innerWidth * 0.35)}px`);
+  width(chosen ?? Math.min(needed, 360, innerWidth * 0.35));
+}
+
+/** Gives the names a width, in pixels, and says so to those who cannot see it. @param {number} pixels */
+function width(pixels) {
+  stage.style.setProperty("--names", `${pixels}px`);
+  byId("edge").setAttribute("aria-valuenow", String(Math.round(pixels)));
+  byId("edge").setAttribute("aria-valuemin", "90");
+  byId("edge").setAttribute("aria-valuemax", String(Math.round(innerWidth * 0.6)));
 }
 
 /** Lets the edge between names and diagram be dragged, or moved by keys. @param {() => void} moved @param {() => void} fitted */
 export function edge(moved, fitted) {
   const handle = byId("edge");
-  const set = (/** @type {number | null} */ width) => {
-    chosen = width === null ? null : Math.min(Math.max(width, 90), innerWidth * 0.6);
+  const set = (/** @type {number | null} */ wanted) => {
+    chosen = wanted === null ? null : Math.min(Math.max(wanted, 90), innerWidth * 0.6);
     if (chosen === null) {
       fitted();
       return;
     }
-    stage.style.setProperty("--names", `${chosen}px`);
+    width(chosen);
     moved();
   };
   handle.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {

@@ -74,10 +74,11 @@ struct tumit1_room {
     uint64_t now_;
 };
 
-/* Where a record goes, and the slot's state when it is whole. */
+/* Where a record goes, the slot's state when it is whole, and its date. */
 struct tumit1_place {
     struct tumit1_slot *slot_;
     uint64_t state_;
+    uint64_t now_;
 };
 
 extern TUMIT1_SHARED __thread struct tumit1_cursor tumit1_cursor __attribute__((__tls_model__("initial-exec")));

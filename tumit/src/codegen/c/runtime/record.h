@@ -94,8 +94,8 @@ TUMIT1_HOT unsigned char *tumit1_begin(uint32_t id_, size_t bytes_, struct tumit
         now_ = wide_ != 0 ? now_ : TUMIT1_OWN(slot_->last_);
         delta_ = 0;
     }
-    TUMIT1_SET(slot_->last_, now_);
     to_->slot_ = slot_;
+    to_->now_ = now_;
     to_->state_ = state_ + (TUMIT1_ONE_RECORD | bytes_);
     p_ = tumit1_put_u16(p_, (uint16_t)id_);
     return tumit1_put_u32(p_, (uint32_t)delta_);
@@ -108,6 +108,7 @@ TUMIT1_HOT unsigned char *tumit1_try(uint32_t on_, uint32_t index_, size_t bytes
 
 /* Publishes the record: from here on it will be written, whatever the program does next. */
 TUMIT1_HOT void tumit1_end(const struct tumit1_place *to_) {
+    TUMIT1_SET(to_->slot_->last_, to_->now_); /* only now: a record that is never published has no date */
     __atomic_store_n(&to_->slot_->state_, to_->state_, __ATOMIC_RELEASE);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     TUMIT1_SET(tumit1_cursor.busy_, 0u);
