@@ -82,7 +82,7 @@ impl Keys {
         self.rows("Alt+ArrowDown", &ALL);
         self.rows("Ctrl+z", &turned);
         self.rows("Ctrl+Z", &ALL);
-        self.browser.holding("Control", |browser| browser.key("z"));
+        self.rows("Ctrl+z", &turned);
         self.rows("Ctrl+y", &ALL);
         self.press("p", "document.querySelector('#pins [aria-label=\"Node 1\"]')");
         self.browser.key("p");

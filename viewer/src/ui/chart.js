@@ -162,11 +162,13 @@ async function fetchPicture() {
   } finally {
     asking = false;
   }
-  paint();
   if (!failed && (again || !exact())) {
     again = false;
-    fetchPicture();
+    // Rows that came and went meanwhile may have left the exact one below another.
+    refresh();
+    return;
   }
+  paint();
   tell();
 }
 
