@@ -247,10 +247,12 @@ impl Writing<'_, '_> {
         let before = process.repaired.unwrap_or_default();
         let written = process.totals.map_or_else(|| process.streams.iter().map(Stream::records).sum(), |(all, _)| all);
         let live = process.live.as_ref().map_or(0, |live| live.records);
+        let without_live = process.buffers == Some(1) && process.has_lost_buffers();
+        let state = if without_live { 2 } else { u64::from(!process.ended || before.unended) };
         let mut tags = Vec::new();
         append_integer(&mut tags, tag::RECORDS_WRITTEN, written);
         append_integer(&mut tags, tag::RECORDS_DROPPED, process.dropped());
-        append_integer(&mut tags, tag::REPAIRED, u64::from(!process.ended || before.unended));
+        append_integer(&mut tags, tag::REPAIRED, state);
         append_integer(&mut tags, tag::REPAIRED_DAMAGE, process.torn.1.saturating_add(before.damaged_bytes));
         append_integer(&mut tags, tag::REPAIRED_RECORDS, live.saturating_add(before.live_records));
         self.raw(BlockKind::End, PROCESS_STREAM, 1, &tags)?;

@@ -157,10 +157,12 @@ pub enum Loss {
         /// Records that its live file had and its file had not: they are used.
         live_records: u64,
     },
-    /// What the private buffers of a process that did not end in order held.
+    /// What the buffers of a process that did not end in order held.
     Buffers {
         /// The file.
         file: PathBuf,
+        /// They were in a live file, which is missing; else in private memory.
+        mapped: bool,
     },
     /// Something in the live file of a process that did not end in order could not be used.
     Live {
@@ -340,7 +342,7 @@ impl Run {
                 losses.push(Loss::NotEnded { file: file(), live_records });
             }
             if process.has_lost_buffers() {
-                losses.push(Loss::Buffers { file: file() });
+                losses.push(Loss::Buffers { file: file(), mapped: process.buffers == Some(1) });
             }
             losses.extend(live_loss(process));
         }
@@ -386,7 +388,12 @@ impl fmt::Display for Loss {
                     count => write!(f, "; {count} records are from its live file"),
                 }
             }
-            Self::Buffers { file } => write!(
+            Self::Buffers { file, mapped: true } => write!(
+                f,
+                "{}: its live file is missing: what was in it alone when the process was killed (or is, if it still runs) is not here, and cannot be counted",
+                file.display()
+            ),
+            Self::Buffers { file, mapped: false } => write!(
                 f,
                 "{}: what was in the private buffers of the process when it was killed (or is, if it still runs) is not here, and cannot be counted",
                 file.display()

@@ -133,7 +133,11 @@ impl Building {
             match number {
                 tag::RECORDS_WRITTEN => written = integer(bytes).unwrap_or(0),
                 tag::RECORDS_DROPPED => dropped = integer(bytes).unwrap_or(0),
-                tag::REPAIRED => repaired.get_or_insert_default().unended = integer(bytes) == Some(1),
+                tag::REPAIRED => {
+                    let (state, repaired) = (integer(bytes), repaired.get_or_insert_default());
+                    repaired.unended = matches!(state, Some(1 | 2));
+                    repaired.without_live = state == Some(2);
+                }
                 tag::REPAIRED_DAMAGE => repaired.get_or_insert_default().damaged_bytes = integer(bytes).unwrap_or(0),
                 tag::REPAIRED_RECORDS => repaired.get_or_insert_default().live_records = integer(bytes).unwrap_or(0),
                 _ => {}

@@ -200,6 +200,8 @@ pub struct Live {
 pub struct Repaired {
     /// The process had not ended in order.
     pub unended: bool,
+    /// And its live file was missing.
+    pub without_live: bool,
     /// Damaged bytes that were left out.
     pub damaged_bytes: u64,
     /// Records that were taken from the live file.
@@ -346,12 +348,15 @@ impl Process {
         self.totals.map_or(0, |(written, _)| written.saturating_sub(there))
     }
 
-    /// Whether it kept records in private memory and did not end in order: what was there is not in its file, and nobody can
-    /// count it.
+    /// Whether it did not end in order, and kept records in private memory, or in a live file that is missing: what was there is not in its file, and nobody can count it.
     #[must_use]
     pub fn has_lost_buffers(&self) -> bool {
         let unended = !self.ended || self.repaired.is_some_and(|repaired| repaired.unended);
-        unended && matches!(self.buffers, Some(0 | 2))
+        match self.buffers {
+            Some(0 | 2) => unended,
+            Some(1) => self.repaired.map_or(!self.ended && self.live.is_none(), |repaired| repaired.without_live),
+            _ => false,
+        }
     }
 
     /// Records that the recorder dropped: as the streams say, or the process at its end.

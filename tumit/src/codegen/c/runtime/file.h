@@ -73,6 +73,7 @@ TUMIT1_SLOW(int tumit1_open_ours(const char *path_, int flags_, struct tumit1_id
         (void)fstat(file_, &about_);
         who_->device_ = (uint64_t)about_.st_dev;
         who_->inode_ = (uint64_t)about_.st_ino;
+        who_->bytes_ = 0;
     }
     return file_;
 }
@@ -80,7 +81,8 @@ TUMIT1_SLOW(int tumit1_open_ours(const char *path_, int flags_, struct tumit1_id
 /* Whether this is still the file that was opened: the program may have closed it, and opened another in its place. */
 TUMIT1_SLOW(int tumit1_is_ours(int file_, const struct tumit1_identity *who_)) {
     struct stat about_;
-    return file_ >= 0 && fstat(file_, &about_) == 0 && (uint64_t)about_.st_dev == who_->device_ && (uint64_t)about_.st_ino == who_->inode_;
+    return file_ >= 0 && fstat(file_, &about_) == 0 && (uint64_t)about_.st_dev == who_->device_ &&
+           (uint64_t)about_.st_ino == who_->inode_ && (uint64_t)about_.st_size >= who_->bytes_;
 }
 
 /* Closes it, unless it is another's by now. */
@@ -93,13 +95,13 @@ TUMIT1_SLOW(void tumit1_close_ours(int *file_, const struct tumit1_identity *who
 
 /* Makes sure that a file of ours is open: if the program closed it, it is opened once more, by its path. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_reach(int *file_, const struct tumit1_identity *who_, const char *path_)) {
-    struct tumit1_identity found_ = {0, 0};
+    struct tumit1_identity found_ = {0, 0, 0};
     int again_;
     if (tumit1_is_ours(*file_, who_)) {
         return 0;
     }
     again_ = tumit1_open_ours(path_, 0, &found_);
-    if (again_ >= 0 && (found_.device_ != who_->device_ || found_.inode_ != who_->inode_)) {
+    if (again_ >= 0 && !tumit1_is_ours(again_, who_)) {
         close(again_);
         return EBADF;
     }
@@ -132,7 +134,7 @@ TUMIT1_SLOW(int tumit1_reserve(uint64_t end_)) {
 
 /* Gives back what was reserved and is not needed, or cuts off what was written in part. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_cut_off(void)) {
-    tumit1_sink.reserved_ = tumit1_sink.offset_;
+    tumit1_sink.reserved_ = tumit1_sink.who_.bytes_ = tumit1_sink.offset_;
     return ftruncate(tumit1_sink.file_, (off_t)tumit1_sink.offset_) == 0 ? 0 : errno;
 }
 
@@ -161,6 +163,7 @@ TUMIT1_SLOW(int tumit1_append(const unsigned char *bytes_, size_t length_)) {
         done_ += (size_t)wrote_;
     }
     s_->offset_ += length_;
+    s_->who_.bytes_ = s_->offset_;
     return 0;
 }
 
@@ -197,6 +200,7 @@ TUMIT1_SLOW(void tumit1_restore(void)) {
     close(s_->file_);
     s_->file_ = copy_;
     s_->who_ = who_;
+    s_->who_.bytes_ = s_->offset_;
     s_->reserved_ = s_->offset_;
     fprintf(stderr, "tumit: `%s` was removed while the program runs: it is made again\n", path_);
 }

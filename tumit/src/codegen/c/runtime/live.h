@@ -95,6 +95,7 @@ TUMIT1_SLOW(int tumit1_show_live(void)) {
     }
     close(pool_->file_);
     pool_->file_ = file_;
+    pool_->who_.bytes_ = tumit1_pool_bytes();
     return tumit1_map_live();
 }
 
@@ -120,6 +121,7 @@ TUMIT1_SLOW(int tumit1_make_live(void)) {
     if (error_ != 0) {
         return error_;
     }
+    pool_->who_.bytes_ = bytes_;
     pool_->ready_ = first_;
     tumit1_put_bytes(p_, TUMIT1_LIVE_MAGIC, 8);
     tumit1_put_u16(p_ + 8, TUMIT1_LIVE_VERSION);

@@ -150,6 +150,7 @@ enum { TUMIT1_CLOSED = 0, TUMIT1_OPEN = 1, TUMIT1_FAILED = 2, TUMIT1_ENDED = 3 }
 /* A file, as the system tells it from all others. Programs that close files which they did not open may get our number for one of theirs. */
 struct tumit1_identity {
     uint64_t device_, inode_;
+    uint64_t bytes_; /* that it has at least: the system gives the number of a removed file to the next one */
 };
 
 /* The slots: mapped once and never unmapped, so that a pointer to one is good for ever. */
