@@ -124,7 +124,7 @@ impl Program {
             ("c++", "c++11 g++", CXX11),
             ("c++", "c++17 clang++", CXX17),
         ] {
-            if !has(language) {
+            if !has(language) || (compiler.command.starts_with("clang") && !is_turn_of(case, compiler)) {
                 continue;
             }
             let own = case.file("drive.cpp");
@@ -161,6 +161,12 @@ impl Program {
         }
         recorded
     }
+}
+
+/// Compiling is most of the work: of Clang's two languages each case has one, in turn. One case alone (`CASE`) has both.
+fn is_turn_of(case: &Case, compiler: Compiler) -> bool {
+    let turn: u32 = case.name.bytes().map(u32::from).sum();
+    std::env::var_os("CASE").is_some() || turn.is_multiple_of(2) == compiler.is_cxx()
 }
 
 /// Records a case in all its languages; returns what is not as it should be.
