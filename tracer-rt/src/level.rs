@@ -257,7 +257,15 @@ impl Levels {
     }
 
     /// Says what each level does when the buffers are full.
+    ///
+    /// What the environment says is to be among them: it is not asked again.
     pub(crate) fn set_policies(&mut self, policies: Vec<(String, Policy)>) {
+        // Else it would be, by the next spec that becomes known, and these were forgotten.
+        self.read_environment();
+        self.hold(policies);
+    }
+
+    fn hold(&mut self, policies: Vec<(String, Policy)>) {
         policy::note(&policies);
         self.policies = policies;
         self.apply_all();
@@ -308,7 +316,7 @@ impl Levels {
         }
         self.environment_read = true;
         // Complaints come when recording begins.
-        self.set_policies(policy::from_environment(|_| {}));
+        self.hold(policy::from_environment(|_| {}));
         let Ok(text) = std::env::var("TUMIT_LEVELS") else { return };
         for entry in text.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
             match parse_switch(entry) {
@@ -356,6 +364,8 @@ mod tests {
     static APP: Level = Level::new(&FIRST);
     static SECOND: Provider = Provider::new("second", b"", 5, &[("COM", true, &OTHER)]);
     static OTHER: Level = Level::new(&SECOND);
+    static THIRD: Provider = Provider::new("third", b"", 5, &[("COM", true, &THIRD_COM)]);
+    static THIRD_COM: Level = Level::new(&THIRD);
     static HUGE: Provider = Provider::new("huge", b"", 0xFFF0 - 10, &[("X", true, &TOO_MANY)]);
     static TOO_MANY: Level = Level::new(&HUGE);
 
@@ -380,6 +390,15 @@ mod tests {
         levels.register(&HUGE);
         assert_eq!(TOO_MANY.word.load(Ordering::Relaxed), 0);
         assert_eq!(levels.registered_from(1).len(), 1);
+    }
+
+    #[test]
+    fn policies_that_come_first_stay() {
+        let mut levels = Levels::new();
+        levels.set_policies(vec![("all".into(), Policy::Block)]);
+        levels.register_own();
+        levels.register(&THIRD);
+        assert_eq!(levels.policy("third", "COM"), Policy::Block);
     }
 
     #[test]
