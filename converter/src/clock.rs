@@ -171,7 +171,8 @@ impl Clocks {
                 correct(&mut domains, &bursts, &anchors);
             }
         }
-        let remarks = remarks_of(&domains, false);
+        let mut remarks = remarks_of(&domains, false);
+        remarks.extend(repeated_dates(run));
         Self { domains, domain_of, remarks, wander: None }
     }
 
@@ -268,6 +269,7 @@ impl Clocks {
         }
         self.measure(run);
         self.remarks = remarks_of(&self.domains, true);
+        self.remarks.extend(repeated_dates(run));
         Ok(bends)
     }
 
@@ -424,6 +426,14 @@ fn correct(domains: &mut [Domain], bursts: &[Burst], anchors: &[Option<(u64, u64
 }
 
 /// What a user should know: one sentence each.
+/// What is to be said of processes whose clock went back.
+fn repeated_dates(run: &Run) -> impl Iterator<Item = String> {
+    run.processes.iter().filter(|process| process.repeated_dates > 0).map(|process| {
+        let (file, times) = (process.path.display(), process.repeated_dates);
+        format!("{file}: its clock went back: {times} records have the date of the one before them")
+    })
+}
+
 fn remarks_of(domains: &[Domain], by_messages: bool) -> Vec<String> {
     let mut remarks = Vec::new();
     if domains.len() > 1 && domains[0].status == Status::Off {

@@ -219,27 +219,41 @@ impl Writing<'_, '_> {
         Ok(())
     }
 
-    /// Says of streams whose last block was left out that something was there: else nobody could tell any more.
+    /// Says of streams whose last block was left out that something was there, and what a live file alone tells of losses: else nobody could
+    /// tell any more.
     fn lost_ends(&mut self) -> io::Result<()> {
-        for stream in self.process.streams.iter().filter(|stream| stream.end_is_torn()) {
-            let Some(last) = stream.blocks.last() else { continue };
-            let number = self.numbers.get(&(stream.number, last.live, last.payload_offset));
-            let ticks = last.header.last_ticks;
-            let lost = Lost { count: 0, bytes: 0, first_ticks: ticks, last_ticks: ticks, cause: cause::DAMAGED };
-            let payload = [&ID_LOST.to_le_bytes()[..], &[0; 4], &lost.encode()].concat();
-            let header = BlockHeader {
-                codec: 0,
-                flags: 0,
-                records: 0,
-                sequence: number.copied().unwrap_or(last.header.sequence).saturating_add(1),
-                raw_bytes: payload.len() as u32,
-                stored_bytes: payload.len() as u32,
-                first_ticks: ticks,
-                ..last.header
-            };
-            self.put(&header, &payload)?;
+        for stream in &self.process.streams {
+            let last = stream.blocks.last();
+            let header = last.map_or_else(BlockHeader::default, |last| last.header);
+            let ticks = header.last_ticks;
+            let torn = Lost { count: 0, bytes: 0, first_ticks: ticks, last_ticks: ticks, cause: cause::DAMAGED };
+            let lost = stream.end_is_torn().then_some(torn);
+            let number = last.and_then(|last| self.numbers.get(&(stream.number, last.live, last.payload_offset)));
+            let mut sequence = last.map(|last| number.copied().unwrap_or(last.header.sequence));
+            for lost in lost.iter().chain(&stream.untold) {
+                sequence = Some(sequence.map_or(0, |sequence| sequence.saturating_add(1)));
+                self.news(&BlockHeader { stream: stream.number, sequence: sequence.unwrap_or(0), ..header }, lost)?;
+            }
         }
         Ok(())
+    }
+
+    /// A block behind one with this header, with nothing in it but what is lost.
+    fn news(&mut self, header: &BlockHeader, lost: &Lost) -> io::Result<()> {
+        let payload = [&ID_LOST.to_le_bytes()[..], &[0; 4], &lost.encode()].concat();
+        let ticks = header.last_ticks.max(lost.last_ticks);
+        let header = BlockHeader {
+            kind: BlockKind::Records as u8,
+            codec: Codec::Raw as u8,
+            flags: 0,
+            records: 0,
+            raw_bytes: payload.len() as u32,
+            stored_bytes: payload.len() as u32,
+            first_ticks: ticks,
+            last_ticks: ticks,
+            ..*header
+        };
+        self.put(&header, &payload)
     }
 
     fn end(&mut self) -> io::Result<()> {
@@ -252,6 +266,9 @@ impl Writing<'_, '_> {
         let mut tags = Vec::new();
         append_integer(&mut tags, tag::RECORDS_WRITTEN, written);
         append_integer(&mut tags, tag::RECORDS_DROPPED, process.dropped());
+        if process.repeated_dates > 0 {
+            append_integer(&mut tags, tag::DATES_REPEATED, process.repeated_dates);
+        }
         append_integer(&mut tags, tag::REPAIRED, state);
         append_integer(&mut tags, tag::REPAIRED_DAMAGE, process.torn.1.saturating_add(before.damaged_bytes));
         append_integer(&mut tags, tag::REPAIRED_RECORDS, live.saturating_add(before.live_records));

@@ -107,3 +107,17 @@ pub fn count(program_output: &str, name: &str) -> u64 {
         .unwrap_or_else(|| panic!("no `{name}=` in: {line}"));
     number.parse().expect("a count is a number")
 }
+
+/// What `tumit info` says of a run's losses: how many records, and of how many of them where and why.
+///
+/// # Panics
+/// When it cannot be read.
+#[must_use]
+pub fn losses(run: &Path) -> [u64; 2] {
+    let said = output(tumit().args(["info", "--json"]).arg(run));
+    let info: serde_json::Value = serde_json::from_slice(&said.stdout).expect("info in JSON");
+    let sum = |list: &serde_json::Value, key: &str| {
+        list.as_array().expect("a list").iter().map(|of| of[key].as_u64().expect("a number")).sum()
+    };
+    [sum(&info["processes"], "dropped"), sum(&info["lost"], "records")]
+}

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use tests::lang::c::{C99, Compiler, EVERY, GNU99, build, folder, record};
+use tests::programs::{succeed, tumit};
 use tests::run::{ProcessFile, read};
 use tracer_format::block::BlockHeader;
 use tracer_format::tags::tag;
@@ -272,6 +273,31 @@ int main(void) {
     assert_eq!(written + dropped, calls, "each call is in the file or counted as lost");
     assert_eq!(file.lost.iter().map(|lost| lost.count).sum::<u64>(), dropped);
     assert!(file.lost.iter().all(|lost| lost.cause == tracer_format::cause::NESTED));
+}
+
+#[test]
+fn a_clock_that_goes_back_is_told_of() {
+    let folder = folder();
+    // Back within a slot, and, as slots are small, from one to the next: all records have the latest date.
+    let source = r#"
+#include "t_trace.h"
+static uint64_t now = 1000000;
+static uint64_t ticks(void) { return now--; }
+int main(void) {
+    int i;
+    if (tumit1_set_clock(ticks, 1000, "my clock") != 0) { return 1; }
+    for (i = 0; i < 20000; i++) { t_tick((uint64_t)i); }
+    return 0;
+}
+"#;
+    let program = build(folder.path(), C99, TICK, source, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let run = record(&program, folder.path(), "run.tmt", &[]);
+    let file = only(&run);
+    let records = &file.records[&0];
+    assert_eq!(records.len(), 20_000);
+    assert!(records.iter().all(|record| record.ticks == records[0].ticks));
+    let said = succeed(tumit().arg("info").arg(&run));
+    assert!(said.contains("its clock went back: 19999 records have the date of the one before them"), "{said}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
 use tests::lang::c::{Compiler, GNU99, build, folder};
-use tests::programs::{mpirun, output, succeed, tumit};
+use tests::programs::{losses, mpirun, output, succeed, tumit};
 use tests::run::{ProcessFile, read};
 use tracer_format::tags::{integer, tag};
 
@@ -215,7 +215,14 @@ fn a_limit_of_the_file_size_is_no_signal() {
         // What the file cannot take stays in the live file, as far as that has room.
         assert!(recorded > 0 && (lost > 0) != (way == "limit-later" && memory == "16M"), "{way}: {recorded} + {lost}");
         assert_eq!(outcome.files[0].process_integer(tag::BUFFERS), Some(mapped));
-        std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
+        // It is told where and why, too, and still so when live file and file are one.
+        let run = folder.path().join("run.tmt");
+        assert_eq!(losses(&run), [lost, lost], "{way}");
+        if mapped == 1 {
+            output(tumit().arg("repair").arg(&run));
+            assert_eq!(losses(&run), [lost, lost], "{way}, repaired");
+        }
+        std::fs::remove_dir_all(run).expect("the run can go");
     }
 }
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use synthetic::{About, File, Records};
-use tests::programs::{output, succeed, tumit};
+use tests::programs::{losses, output, succeed, tumit};
 use tracer_format::record::Lost;
 use tracer_format::tags::{append_integer, tag};
 use tracer_format::{Codec, ID_LOST, cause};
@@ -28,6 +28,9 @@ const PROGRAM: &str = "TUMIT_TEST_PROGRAM";
 fn child() {
     if std::env::var_os(PROGRAM).is_none() {
         return;
+    }
+    if std::env::var_os(LIMIT).is_some() {
+        return under_limit();
     }
     let tick = |thread: u64| {
         for n in 0.. {
@@ -44,6 +47,36 @@ fn child() {
     };
     std::thread::spawn(move || tick(1));
     tick(0);
+}
+
+const LIMIT: &str = "TUMIT_TEST_LIMIT";
+
+/// Records more than its files may hold.
+fn under_limit() {
+    let mut noise = 1u64;
+    for n in 0..400_000 {
+        noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        app::tick(noise, noise.rotate_left(20));
+        if n % 4000 == 0 {
+            tracer_rt::flush();
+        }
+    }
+}
+
+#[test]
+fn losses_on_a_full_disk_are_told_with_their_place_and_cause() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run.tmt");
+    // A limit on the size of files stands for the full disk: there is room for the live file, and for a part of the other one.
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -f 4000 && exec \"$@\"", "sh"]).arg(std::env::current_exe().unwrap());
+    command.args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"]);
+    command.env(PROGRAM, "1").env(LIMIT, "1").env("TUMIT_TRACE", &run).env("TUMIT_MEMORY", "1M");
+    succeed(&mut command);
+    let [lost, told] = losses(&run);
+    assert!(lost > 0 && lost == told, "{told} of {lost}");
+    output(tumit().arg("repair").arg(&run));
+    assert_eq!(losses(&run), [lost, lost], "repaired");
 }
 
 /// A program that records for ever.

@@ -281,6 +281,9 @@ pub(crate) unsafe fn write_head(at: *mut u8, id: u16, delta: u32) {
     unsafe { at.cast::<[u8; RECORD_HEAD_BYTES]>().write([a, b, c, d, e, f]) };
 }
 
+/// Records that have the date of the one before, as the clock went back.
+pub(crate) static REPEATED: AtomicU64 = AtomicU64::new(0);
+
 /// A date that does not fit 32 bits after the last: sets the date anew, or, when the clock went back, keeps the last.
 /// Returns the date and state to go on with.
 #[cold]
@@ -291,6 +294,7 @@ fn far(slot: *const Slot, now: u64) -> (u64, u64) {
     let state = head.state.load(Ordering::Relaxed);
     let last = head.last.load(Ordering::Relaxed);
     if now < last {
+        REPEATED.fetch_add(1, Ordering::Relaxed);
         return (last, state);
     }
     let at = payload(slot, used(state));

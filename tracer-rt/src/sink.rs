@@ -8,7 +8,7 @@ use tracer_format::entries::Anchor;
 use tracer_format::tags::{append_integer, tag};
 use tracer_format::{BlockHeader, BlockKind, PROCESS_STREAM, block, cause, preamble};
 
-use crate::buffer::{LOST_BYTES, Slot};
+use crate::buffer::{LOST_BYTES, REPEATED, Slot};
 use crate::losses::news_at_start;
 use crate::session;
 use crate::state::STATE;
@@ -303,6 +303,10 @@ impl Sink {
         let mut tags = Vec::new();
         append_integer(&mut tags, tag::RECORDS_WRITTEN, self.records);
         append_integer(&mut tags, tag::RECORDS_DROPPED, dropped);
+        let repeated = REPEATED.load(Ordering::Relaxed);
+        if repeated > 0 {
+            append_integer(&mut tags, tag::DATES_REPEATED, repeated);
+        }
         // The names that are new, and one more reading of the clocks, may find no room; the end does.
         let _ = self.definitions().and_then(|()| self.anchor(&clock::anchor()));
         self.stage = Stage::End;

@@ -10,7 +10,7 @@ use tracer_format::live::LiveLayout;
 use tracer_format::tags::{append_integer, append_tag, tag};
 use tracer_format::{BlockKind, PROCESS_STREAM};
 
-use crate::buffer::{Cursor, SLOT_BYTES, Slot};
+use crate::buffer::{Cursor, REPEATED, SLOT_BYTES, Slot};
 use crate::config::Config;
 use crate::intern::{TABLES, Tables};
 use crate::level::{Levels, Registered};
@@ -288,6 +288,7 @@ impl State {
         self.dropped_by_the_gone = 0;
         self.helper = None;
         STRAYS.store(0, Ordering::Relaxed);
+        REPEATED.store(0, Ordering::Relaxed);
     }
 
     /// Asks the system to tell of the end of threads, of the process, and of forks. Once.

@@ -148,6 +148,8 @@ fn exchange(stream: &Stream, now: u64, bytes: usize) -> (Option<*const Slot>, bo
 
 /// Takes the stream's slot away from it and gives it another one, if there is one.
 pub(crate) fn next_slot(state: &mut State, stream: &Stream, now: u64, bytes: usize) -> Option<*const Slot> {
+    // Dates of a stream never decrease, from one slot to the next neither.
+    let now = now.max(stream.latest());
     seal(state, stream);
     if !state.is_recording() {
         return None;

@@ -255,6 +255,7 @@ fn rare_dates_are_right() {
         assert_eq!(recorded, asked.max(10_000_000_000 * u64::from(asked < 10_000_000_000 && asked > 1_000)));
     }
     assert_eq!(file.records().count(), 6);
+    assert_eq!(file.repeated_dates, Some(1));
 }
 
 #[test]

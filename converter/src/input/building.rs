@@ -132,6 +132,7 @@ impl Building {
         for (number, bytes) in Tags(payload) {
             match number {
                 tag::RECORDS_WRITTEN => written = integer(bytes).unwrap_or(0),
+                tag::DATES_REPEATED => self.process.repeated_dates = integer(bytes).unwrap_or(0),
                 tag::RECORDS_DROPPED => dropped = integer(bytes).unwrap_or(0),
                 tag::REPAIRED => {
                     let (state, repaired) = (integer(bytes), repaired.get_or_insert_default());

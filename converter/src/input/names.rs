@@ -6,8 +6,9 @@ use std::fs::File;
 use std::io;
 
 use tracer_format::entries::{append_site, append_string, sites, strings};
+use tracer_format::record::Lost;
 use tracer_format::tags::{Tags, tag};
-use tracer_format::{BlockKind, FormatError};
+use tracer_format::{BlockKind, FormatError, ID_LOST, RECORD_HEAD_BYTES};
 
 use super::building::{Building, sites_of, strings_of};
 use super::live::{Entry, entries_of};
@@ -22,6 +23,12 @@ pub(super) struct Adding<'b> {
     /// Ids that the file explains.
     strings: HashSet<u32>,
     sites: HashSet<u32>,
+}
+
+/// What a payload tells of losses, if that is all it has.
+fn news(payload: &[u8]) -> Option<Lost> {
+    let (head, body) = payload.split_first_chunk::<RECORD_HEAD_BYTES>()?;
+    if head[..2] == ID_LOST.to_le_bytes() && body.len() == Lost::BYTES { Lost::decode(body) } else { None }
 }
 
 impl<'b> Adding<'b> {
@@ -65,7 +72,12 @@ impl<'b> Adding<'b> {
                 adds
             }
             BlockKind::Strings | BlockKind::Sites => return Ok(self.take_names(&entry)),
-            BlockKind::Records | BlockKind::Sync | BlockKind::Anchors | BlockKind::End => false,
+            BlockKind::Records => {
+                let untold = news(&entry.payload);
+                self.building.streams.entry(entry.stream).or_default().untold.extend(untold);
+                false
+            }
+            BlockKind::Sync | BlockKind::Anchors | BlockKind::End => false,
         };
         Ok(adds.then_some(entry))
     }

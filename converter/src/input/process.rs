@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use tracer_format::block::{BlockHeader, decode_block};
 use tracer_format::entries::{Anchor, SyncSample};
+use tracer_format::record::Lost;
 use tracer_format::tags::{Tags, tag};
 use tracer_format::{BlockKind, ClockKind, Codec, FormatError, PREAMBLE_BYTES, RecordType, Schema, check_preamble};
 
@@ -64,6 +65,8 @@ pub struct Process {
     pub ended: bool,
     /// Records written and dropped, as it said at its end.
     pub totals: Option<(u64, u64)>,
+    /// Records that have the date of the one before, as the clock went back; only a process that ended in order tells.
+    pub repeated_dates: u64,
     /// Damage that the scan found.
     pub damage: Vec<Damage>,
     /// Pieces of the file between good blocks, and their bytes: a part of the damage.
@@ -149,6 +152,8 @@ pub struct Stream {
     pub dropped: u64,
     /// Blocks whose sequence numbers are missing.
     pub missing_blocks: u64,
+    /// What it lost and could tell of in its live file alone.
+    pub(crate) untold: Vec<Lost>,
     /// The highest sequence number of a damaged block that seems to be of this stream.
     pub(super) torn: Option<u64>,
 }

@@ -319,8 +319,11 @@ impl<'r> StreamReader<'r> {
     /// Loads the next block that can be unpacked.
     fn load(&mut self) -> Result<bool, ReadError> {
         let Some(block) = self.stream.blocks.get(self.next_block) else {
-            if self.stream.end_is_torn() && !std::mem::replace(&mut self.told_end, true) {
-                self.miss_damaged(0, self.ticks, self.ticks);
+            if !std::mem::replace(&mut self.told_end, true) {
+                self.stream.untold.iter().for_each(|lost| self.note(lost));
+                if self.stream.end_is_torn() {
+                    self.miss_damaged(0, self.ticks, self.ticks);
+                }
             }
             return Ok(false);
         };

@@ -30,6 +30,8 @@ pub mod tag {
     pub const STREAM_PROCESS: u16 = 24;
     pub const RECORDS_WRITTEN: u16 = 30;
     pub const RECORDS_DROPPED: u16 = 31;
+    /// Integer: how many records repeat the date before theirs, as the clock went back.
+    pub const DATES_REPEATED: u16 = 32;
     pub const REPAIRED: u16 = 40;
     pub const REPAIRED_DAMAGE: u16 = 41;
     pub const REPAIRED_RECORDS: u16 = 42;

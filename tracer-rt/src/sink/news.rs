@@ -4,12 +4,15 @@
 use std::io;
 use std::sync::atomic::Ordering;
 
+use tracer_format::BlockKind;
 use tracer_format::block::flag;
 
 use super::Sink;
 use super::packing::Effort;
 use super::piece::Piece;
+use super::reserve::Stage;
 use crate::fault;
+use crate::live;
 use crate::losses::Gap;
 use crate::state::STATE;
 use crate::stream::Entry;
@@ -44,16 +47,33 @@ impl Sink {
         // What cannot be told stays in the sum.
         let _ = self.tell_overwritten(stream, None);
         let news = STATE.lock().entry(stream).and_then(of_losses);
-        if let Some(news) = news {
-            let _ = self.write_piece(&news, Effort::None);
+        if let Some(news) = news
+            && self.write_piece(&news, Effort::None).is_err()
+        {
+            self.tell_live(&news);
         }
     }
 
-    /// At the end: tells of all losses of which no block has told. Where a slot could not be written, its process's live file
-    /// does.
+    /// At the end, what the file does not take goes to the log of the live file, which stays then.
+    fn tell_live(&mut self, news: &Piece) {
+        if self.stage == Stage::News
+            && STATE.lock().live.is_some()
+            && live::log(BlockKind::Records, news.stream, 0, news.payload())
+        {
+            self.left_behind = true;
+        }
+    }
+
+    /// At the end: tells of all losses of which no block has told. Of a stream with a slot that could not be written, in the live file.
     pub(super) fn write_untold(&mut self) {
         for stream in streams(|entry| entry.waiting == 0 && entry.has_untold()) {
             self.tell_last(stream);
+        }
+        for stream in streams(|entry| entry.waiting > 0 && entry.stream.losses.untold()) {
+            let news = STATE.lock().entry(stream).and_then(of_losses);
+            if let Some(news) = news {
+                self.tell_live(&news);
+            }
         }
     }
 

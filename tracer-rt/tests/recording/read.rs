@@ -24,6 +24,7 @@ pub(crate) struct File {
     pub ended: bool,
     pub end_written: Option<u64>,
     pub end_dropped: Option<u64>,
+    pub repeated_dates: Option<u64>,
     strings: HashMap<u32, String>,
     sites: HashMap<u32, (u32, String)>,
 }
@@ -209,6 +210,7 @@ fn read_definitions(file: &mut File, kind: BlockKind, stream: u32, payload: &[u8
             for (tag, bytes) in Tags(payload) {
                 match tag {
                     tag::RECORDS_WRITTEN => file.end_written = integer(bytes),
+                    tag::DATES_REPEATED => file.repeated_dates = integer(bytes),
                     tag::RECORDS_DROPPED => file.end_dropped = integer(bytes),
                     other => panic!("tag {other}"),
                 }

@@ -1,4 +1,4 @@
-//! The log of names of a live file, entry by entry.
+//! The log of names of a live file, entry by entry. It holds losses, too, of which the process file could not tell.
 
 use std::fs::File;
 
@@ -43,13 +43,10 @@ impl<'f> Names<'f> {
             return None;
         }
         let kind = BlockKind::from_number(u8::try_from(u32_at(&head, 0)).ok()?)?;
-        let names = matches!(
-            kind,
-            BlockKind::Process | BlockKind::Schema | BlockKind::Stream | BlockKind::Strings | BlockKind::Sites
-        );
+        let expected = !matches!(kind, BlockKind::Sync | BlockKind::Anchors | BlockKind::End);
         let length = u32_at(&head, 12) as usize;
         let next = self.at + (LOG_ENTRY_BYTES + length).next_multiple_of(8) as u64;
-        if !names || length > MAX_PAYLOAD_BYTES || next > self.end {
+        if !expected || length > MAX_PAYLOAD_BYTES || next > self.end {
             return None;
         }
         let mut payload = vec![0; length];

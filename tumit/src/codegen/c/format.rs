@@ -29,7 +29,7 @@ pub(super) fn constants(prefix: &str, more: &[(&str, u64)]) -> String {
     out
 }
 
-fn numbers() -> [(&'static str, u64); 72] {
+fn numbers() -> [(&'static str, u64); 73] {
     [
         ("FORMAT_VERSION", u64::from(tracer_format::FORMAT_VERSION)),
         ("SCHEMA_VERSION", u64::from(SCHEMA_VERSION)),
@@ -86,6 +86,7 @@ fn numbers() -> [(&'static str, u64); 72] {
         ("TAG_THREAD_NAME", u64::from(tag::THREAD_NAME)),
         ("TAG_RECORDS_WRITTEN", u64::from(tag::RECORDS_WRITTEN)),
         ("TAG_RECORDS_DROPPED", u64::from(tag::RECORDS_DROPPED)),
+        ("TAG_DATES_REPEATED", u64::from(tag::DATES_REPEATED)),
         ("TAG_SORTED", u64::from(tag::SORTED)),
         ("TAG_STREAM_PROCESS", u64::from(tag::STREAM_PROCESS)),
         ("TAG_SIGNAL_STREAM", u64::from(tag::SIGNAL_STREAM)),

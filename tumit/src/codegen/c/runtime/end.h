@@ -6,6 +6,9 @@ TUMIT1_SLOW(int tumit1_append_end(uint64_t dropped_)) {
     unsigned char *p_ = block_ + TUMIT1_HEADER_BYTES;
     p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_RECORDS_WRITTEN, tumit1_sink.written_);
     p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_RECORDS_DROPPED, dropped_);
+    if (tumit1_session.repeated_ != 0) {
+        p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_DATES_REPEATED, tumit1_session.repeated_);
+    }
     return tumit1_append_plain(TUMIT1_KIND_END, TUMIT1_PROCESS_STREAM, 1, block_, (size_t)(p_ - (block_ + TUMIT1_HEADER_BYTES)), 0, 0);
 }
 
@@ -27,15 +30,18 @@ TUMIT1_SLOW(void tumit1_write_end(void)) {
     }
     tumit1_sink.ending_ = 1;
     tumit1_sink.kept_ = s_->pool_.live_ && tumit1_sink.left_behind_; /* the counters there tell of losses */
-    for (next_ = 0; next_ < s_->streams_ && !tumit1_sink.kept_; next_++) {
+    for (next_ = 0; next_ < s_->streams_; next_++) {
         pthread_mutex_lock(&tumit1_lock);
         t_ = tumit1_find_stream(next_);
         pthread_mutex_unlock(&tumit1_lock);
-        if (t_ != NULL) {
+        if (t_ != NULL && tumit1_sink.kept_) {
+            tumit1_tell_live((struct tumit1_thread *)(uintptr_t)t_);
+        } else if (t_ != NULL) {
             (void)tumit1_tell_overwritten((struct tumit1_thread *)(uintptr_t)t_, NULL);
             tumit1_write_lost((struct tumit1_thread *)(uintptr_t)t_);
         }
     }
+    tumit1_sink.kept_ = s_->pool_.live_ && tumit1_sink.left_behind_;
     (void)tumit1_append_definitions();
     tumit1_append_anchor();
     if (!tumit1_sink.kept_) { /* else readers look into the live file, as there is no end */

@@ -221,6 +221,21 @@ TUMIT1_SLOW(int tumit1_cut_live(struct tumit1_piece *piece_, struct tumit1_threa
     return 1;
 }
 
+/* At the end: what a stream lost and the file does not take goes to the log of the live file, which stays then. */
+TUMIT1_SLOW(void tumit1_tell_live(struct tumit1_thread *t_)) {
+    unsigned char lost_[TUMIT1_LOST_BYTES];
+    if (!tumit1_session.pool_.live_ || tumit1_put_lost(&t_->lost_, lost_) == lost_) {
+        return;
+    }
+    pthread_mutex_lock(&tumit1_lock);
+    if (tumit1_log(TUMIT1_KIND_RECORDS, t_->stream_, lost_, sizeof lost_)) {
+        tumit1_sink.left_behind_ = 1;
+    } else {
+        tumit1_tell_again(&t_->lost_, lost_);
+    }
+    pthread_mutex_unlock(&tumit1_lock);
+}
+
 /* A block with nothing but the account of losses. It is none of the slot's: those get later numbers. */
 TUMIT1_SLOW(void tumit1_write_lost(struct tumit1_thread *t_)) {
     unsigned char lost_[TUMIT1_LOST_BYTES];
@@ -239,6 +254,9 @@ TUMIT1_SLOW(void tumit1_write_lost(struct tumit1_thread *t_)) {
     piece_.dropped_ = __atomic_load_n(&t_->dropped_, __ATOMIC_RELAXED);
     if (tumit1_append_records(&piece_, 1) != 0) {
         tumit1_give_up(&piece_);
+        if (tumit1_sink.ending_ != 0) {
+            tumit1_tell_live(t_);
+        }
     }
 }
 

@@ -384,6 +384,7 @@ struct tumit1_room tumit1_find_elsewhere(uint32_t id_, size_t bytes_) {
  * ran backwards: the last date is taken. */
 uint32_t tumit1_wide_date(unsigned char *p_, uint64_t last_, uint64_t now_) {
     if (now_ < last_) {
+        __atomic_fetch_add(&tumit1_session.repeated_, 1u, __ATOMIC_RELAXED);
         return 0;
     }
     p_ = tumit1_put_u16(p_, TUMIT1_ID_WIDE_DATE);
