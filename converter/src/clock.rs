@@ -103,6 +103,8 @@ pub struct Domain {
     pub messages: u64,
     /// It stood for several processes, whose clocks turned out to differ.
     pub was_split: bool,
+    /// Nothing says how fast it runs: a tick is taken for a nanosecond.
+    pub rate_is_unknown: bool,
     /// Where it was set: date on the run's time line, and by how much forward, nanoseconds.
     pub sets: Vec<(i64, i64)>,
     /// The map.
@@ -348,6 +350,7 @@ fn domains_of(run: &Run) -> (Vec<Domain>, Vec<usize>) {
                 hops: 0,
                 messages: 0,
                 was_split: false,
+                rate_is_unknown: false,
                 sets: Vec::new(),
                 map: ClockMap::linear(1_000_000_000),
             });
@@ -364,7 +367,9 @@ fn domains_of(run: &Run) -> (Vec<Domain>, Vec<usize>) {
         if domain.hz == 0 {
             let members =
                 run.processes.iter().zip(&domain_of).filter(|(_, of)| **of == number).map(|(process, _)| process);
-            domain.hz = rate_from_anchors(members).unwrap_or(1_000_000_000);
+            let rate = rate_from_anchors(members);
+            domain.rate_is_unknown = rate.is_none();
+            domain.hz = rate.unwrap_or(1_000_000_000);
         }
         domain.map = ClockMap::linear(domain.hz);
         if number == 0 {
@@ -440,7 +445,12 @@ fn remarks_of(domains: &[Domain], by_messages: bool) -> Vec<String> {
         remarks.push(format!("clocks are not corrected: dates of {} clocks are as each clock says", domains.len()));
         return remarks;
     }
-    for Domain { name, status, drift_ppm, sets, was_split, .. } in domains {
+    for Domain { name, status, drift_ppm, sets, was_split, rate_is_unknown, .. } in domains {
+        if *rate_is_unknown {
+            remarks.push(format!(
+                "nothing says how fast clock `{name}` runs: each of its ticks is taken for a nanosecond, which may be wrong by any factor"
+            ));
+        }
         if *was_split {
             remarks.push(format!(
                 "processes that read clock `{name}` disagree: messages between them ended before they started, so each is corrected by itself"

@@ -71,7 +71,7 @@ impl Repair {
             live_records: live.map_or(0, |live| live.records),
             live: live.map(|live| live.path.clone()).or_else(|| process.left_live.clone()),
             live_is_damaged: live.is_some_and(|live| !live.faults.is_empty()),
-            live_is_missing: process.live_path.clone().filter(|_| !process.ended && process.live.is_none()),
+            live_is_missing: (!process.ended && process.live.is_none()).then(|| missing_live(process)).flatten(),
         };
         (repair.unended || repair.damaged_pieces > 0 || repair.live.is_some()).then_some(repair)
     }
@@ -81,6 +81,12 @@ impl Repair {
     pub const fn rewrites(&self) -> bool {
         self.unended || self.damaged_pieces > 0
     }
+}
+
+/// Where a live file that is missing should be.
+fn missing_live(process: &Process) -> Option<PathBuf> {
+    let beside = (process.buffers == Some(1)).then(|| process.path.with_extension("live"));
+    process.live_path.clone().or(beside)
 }
 
 /// Writes the repaired file of a process. Blocks whose checksum is right are copied as they are, whether this program knows

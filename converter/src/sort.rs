@@ -19,7 +19,7 @@ use crate::lane::Due;
 use crate::pass::Pass;
 use crate::pipeline::{ConvertError, Options, fine_dates};
 use crate::plan::{Plan, plan_of_layouts};
-use crate::records::{ClockTags, process_tags};
+use crate::records::{ClockTags, end_tags, process_tags};
 use crate::reorder::Taking;
 use crate::run::Run;
 
@@ -202,8 +202,11 @@ impl<W: Write> Writing<'_, W> {
         for (number, stream) in (0u32..).zip(streams) {
             self.file.dropped(number, stream.dropped);
         }
-        let ended = self.run.processes.iter().map(|process| process.ended.then(|| process.dropped()));
-        let ended: Vec<Option<u64>> = ended.collect();
+        for (number, process) in (0u32..).zip(&self.run.processes) {
+            self.file.end_with(number, process.missing_records(), end_tags(process));
+        }
+        let ended: Vec<Option<u64>> =
+            self.run.processes.iter().map(|process| process.ended.then(|| process.dropped())).collect();
         self.file.finish_all(&ended)?;
         Ok(self.made)
     }

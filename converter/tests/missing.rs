@@ -189,3 +189,24 @@ fn what_is_missing_is_told_with_its_place() {
     assert_eq!(said(1), [middle.to_owned(), of(6)]);
     assert_eq!(said(2), [of(7) + ": the last ones of stream 0, after 0.000001005 s"]);
 }
+
+/// A copy, cut or sorted, says as much as its original.
+#[test]
+fn copies_hide_no_losses() {
+    let pieces: Vec<Piece> = (0..6).map(|_| Piece::Records(0, 20)).collect();
+    let (_, whole) = file(&pieces);
+    let last = blocks(&whole).into_iter().rfind(|(_, header)| header.kind == BlockKind::Records as u8).unwrap().0;
+    let folder = tempfile::tempdir().unwrap();
+    let original = folder.path().join("original.tmt");
+    std::fs::write(&original, [&whole[..last.start], &whole[last.end..]].concat()).unwrap();
+    let run = Run::open(&original).unwrap();
+    let lost =
+        |run: &Run| -> u64 { run.processes.iter().map(|process| process.dropped() + process.missing_records()).sum() };
+    assert_eq!(lost(&run), 20);
+    let sorted = folder.path().join("sorted.tmt");
+    converter::sort::sort(&run, &Options::default(), std::fs::File::create(&sorted).unwrap()).unwrap();
+    assert_eq!(lost(&Run::open(&sorted).unwrap()), 20);
+    let cut = folder.path().join("cut.tmt");
+    converter::cut::cut(&run, Options::default().clock, &converter::listing::Selection::default(), &cut, None).unwrap();
+    assert_eq!(lost(&Run::open(&cut).unwrap()), 20);
+}

@@ -5,10 +5,12 @@
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -257,6 +259,106 @@ static int standby(void) {
     return 0;
 }
 
+/* Ends before the helper has done anything. */
+static int early(void) {
+    ticks(3);
+    _exit(0);
+}
+
+static volatile sig_atomic_t handled;
+
+/* Whether a handler interrupted the recorder or not: each call does its work, or is refused. */
+static void call(int number) {
+    struct tumit1_stats stats;
+    (void)number;
+    handled++;
+    (void)tumit1_set_level("L", 1);
+    tumit1_pause();
+    tumit1_resume();
+    tumit1_flush();
+    tumit1_get_stats(&stats);
+    t_tick(1);
+}
+
+/* A second thread sends signals all the time. */
+static void *send(void *to) {
+    while (handled < 3000) {
+        if (pthread_kill(*(pthread_t *)to, SIGUSR1) != 0) {
+            break;
+        }
+        sched_yield();
+    }
+    return NULL;
+}
+
+static int calls(void) {
+    pthread_t own = pthread_self(), other;
+    struct tumit1_stats stats;
+    t_tick(0);
+    signal(SIGUSR1, call);
+    if (pthread_create(&other, NULL, send, &own) != 0) {
+        return 1;
+    }
+    while (handled < 3000) {
+        (void)tumit1_set_level("L", 1);
+        tumit1_pause();
+        tumit1_resume();
+        tumit1_get_stats(&stats);
+        tumit1_flush();
+    }
+    return pthread_join(other, NULL);
+}
+
+/* A forked child asks for a folder of its own; another one does not. */
+static int elsewhere(void) {
+    struct tumit1_config config;
+    pid_t child;
+    int status = 1;
+    memset(&config, 0, sizeof config);
+    config.folder_ = "other.tmt";
+    ticks(2);
+    child = fork();
+    if (child == 0) {
+        const int failed = tumit1_start(&config);
+        ticks(3);
+        exit(failed);
+    }
+    if (waitpid(child, &status, 0) != child || status != 0) {
+        return 1;
+    }
+    child = fork();
+    if (child == 0) {
+        ticks(4);
+        exit(0);
+    }
+    return waitpid(child, &status, 0) != child || status != 0;
+}
+
+static volatile sig_atomic_t storm;
+
+static void at_storm(int number) {
+    (void)number;
+    storm++;
+    t_tick(100);
+}
+
+/* Handlers record while the first record makes the files; then the process is killed. */
+static int beginning(void) {
+    const struct itimerval often = {{0, 30}, {0, 30}}, never = {{0, 0}, {0, 0}};
+    signal(SIGALRM, at_storm);
+    if (setitimer(ITIMER_REAL, &often, NULL) != 0) {
+        return 1;
+    }
+    ticks(1);
+    if (setitimer(ITIMER_REAL, &never, NULL) != 0) {
+        return 1;
+    }
+    ticks(10);
+    printf("emitted %d\n", (int)storm + 11);
+    fflush(stdout);
+    return raise(SIGKILL);
+}
+
 int main(int count, char **arguments) {
     const char *what = count > 1 ? arguments[1] : "";
     const unsigned number = count > 2 ? (unsigned)atoi(arguments[2]) : 0;
@@ -271,5 +373,9 @@ int main(int count, char **arguments) {
     if (strcmp(what, "errors") == 0) return errors();
     if (strcmp(what, "pinned") == 0) return pinned();
     if (strcmp(what, "standby") == 0) return standby();
+    if (strcmp(what, "early") == 0) return early();
+    if (strcmp(what, "beginning") == 0) return beginning();
+    if (strcmp(what, "calls") == 0) return calls();
+    if (strcmp(what, "elsewhere") == 0) return elsewhere();
     return 100;
 }

@@ -114,10 +114,23 @@ pub fn count(program_output: &str, name: &str) -> u64 {
 /// When it cannot be read.
 #[must_use]
 pub fn losses(run: &Path) -> [u64; 2] {
-    let said = output(tumit().args(["info", "--json"]).arg(run));
-    let info: serde_json::Value = serde_json::from_slice(&said.stdout).expect("info in JSON");
+    let info = info(run);
     let sum = |list: &serde_json::Value, key: &str| {
         list.as_array().expect("a list").iter().map(|of| of[key].as_u64().expect("a number")).sum()
     };
     [sum(&info["processes"], "dropped"), sum(&info["lost"], "records")]
+}
+
+/// How many records `tumit info` finds in a run.
+///
+/// # Panics
+/// When it cannot be read.
+#[must_use]
+pub fn recorded(run: &Path) -> u64 {
+    info(run)["records"].as_u64().expect("a number")
+}
+
+fn info(run: &Path) -> serde_json::Value {
+    let said = output(tumit().args(["info", "--json"]).arg(run));
+    serde_json::from_slice(&said.stdout).expect("info in JSON")
 }

@@ -6,8 +6,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use tests::lang::c::{Compiler, GNU99, build, folder};
-use tests::programs::{output, succeed, tumit};
+use tests::programs::{losses, output, recorded, succeed, tumit};
 use tests::run::{ProcessFile, read};
+use tracer_format::tags::tag;
 
 const SPEC: &str =
     "trace t;\nlevel L {\n    event tick { n: u64 }\n    event bytes { v: [u8] }\n    event name { s: interned }\n}\n";
@@ -100,4 +101,54 @@ fn what_was_off_from_the_start_is_switched_on_from_outside() {
     child.stdin.take().unwrap().write_all(b"go\n").unwrap();
     assert!(child.wait().unwrap().success());
     assert_eq!(read(&folder.path().join("run.tmt"))[0].totals(), (7, 0), "the first ten were off");
+}
+
+#[test]
+fn who_ends_at_once_leaves_the_rate_of_its_clock() {
+    let file = &run(GNU99, &["early"], &[])[0];
+    let apart =
+        file.anchors.last().zip(file.anchors.first()).map(|(last, first)| last.monotonic_nanos - first.monotonic_nanos);
+    assert!(file.process_integer(tag::CLOCK_HZ) != Some(0) || apart >= Some(100_000), "{:?}", file.anchors);
+}
+
+#[test]
+fn signal_handlers_may_call_whatever_there_is() {
+    for compiler in [GNU99, CLANG] {
+        let _ = run(compiler, &["calls"], &[]);
+    }
+}
+
+#[test]
+fn a_child_records_where_it_asks_for() {
+    let folder = folder();
+    let _ = succeed(&mut program(folder.path(), GNU99, &["elsewhere"], &[]));
+    let counts = |run| -> Vec<u64> { read(&folder.path().join(run)).iter().map(|file| file.totals().0).collect() };
+    assert_eq!(counts("other.tmt"), [3]);
+    let mut of_parent = counts("run.tmt");
+    of_parent.sort_unstable();
+    assert_eq!(of_parent, [2, 4]);
+}
+
+#[test]
+fn policies_of_levels_that_nobody_has_are_told() {
+    let folder = folder();
+    let output = output(&mut program(folder.path(), GNU99, &["errors"], &[("TUMIT_POLICY", "L=block,NOBODY=block")]));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("TUMIT_POLICY: no spec that this program uses has a level `NOBODY`"), "{errors}");
+}
+
+#[test]
+fn what_is_lost_while_recording_begins_is_counted_in_a_killed_run_too() {
+    for compiler in [GNU99, CLANG] {
+        for _ in 0..10 {
+            let folder = folder();
+            let output = output(&mut program(folder.path(), compiler, &["beginning"], &[]));
+            let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+            let emitted: u64 =
+                printed.trim().strip_prefix("emitted ").and_then(|count| count.parse().ok()).unwrap_or(0);
+            let run = folder.path().join("run.tmt");
+            let [records, lost] = [recorded(&run), losses(&run)[0]];
+            assert_eq!(records + lost, emitted, "{records} + {lost}: {printed}");
+        }
+    }
 }

@@ -187,6 +187,19 @@ pub(crate) fn anchor() -> Anchor {
     best
 }
 
+/// A second reading, so long behind a first one that both tell the clock's rate, to a thousandth or so. `None` where that is known.
+pub(crate) fn anchor_behind(first: &Anchor) -> Option<Anchor> {
+    const APART_NANOS: u64 = 100_000;
+    if hz() != 0 || kind() == ClockKind::User {
+        return None;
+    }
+    let enough = first.monotonic_nanos + APART_NANOS;
+    while system_nanos(libc::CLOCK_MONOTONIC) < enough {
+        std::hint::spin_loop();
+    }
+    Some(anchor())
+}
+
 fn system_nanos(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is to a local of the right type.

@@ -10,7 +10,8 @@ use crate::session::report;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Config {
-    /// The run folder; else `TUMIT_TRACE`, else `./PROGRAM-DATE-PID.tmt`. Processes may share one.
+    /// The run folder; else that of a forked child's parent, `TUMIT_TRACE`, `./PROGRAM-JOB.tmt` where a launcher says what it launched, or
+    /// `./PROGRAM-DATE-PID.tmt`. Processes may share one.
     pub folder: Option<PathBuf>,
     /// Memory for records that are not yet in the file, in bytes; else `TUMIT_MEMORY`, else 16 MiB.
     pub memory_bytes: Option<usize>,
@@ -22,7 +23,7 @@ pub struct Config {
     /// What becomes of records that find the buffers full, by names of levels as in [`crate::set_level`], the last one that fits first;
     /// before them, what `TUMIT_POLICY=LEVEL=block|drop|overwrite,…` says.
     pub policies: Vec<(String, Policy)>,
-    /// Processes with equal text read one clock. For a clock given by [`crate::set_clock`]; the machine's own is known.
+    /// Processes with equal text read one clock. For a clock given by [`crate::set_clock`] alone; the machine's own is known.
     pub clock_domain: Option<String>,
 }
 

@@ -5,7 +5,7 @@
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-use crate::session::unnested;
+use crate::session::{self, unnested};
 use crate::sink::SINK;
 use crate::state::STATE;
 use crate::{fault, live, nested, own, pool, processors, thread};
@@ -76,6 +76,7 @@ fn run() {
             next = now + PERIOD;
         }
         unnested(serve);
+        session::do_later();
         written += u32::from(more);
         if !more {
             let rest = if written >= 2 { SHORT_REST } else { REST };

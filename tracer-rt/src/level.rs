@@ -95,6 +95,9 @@ impl Provider {
 
 /// Switches a level on or off from now on, by its name (`APP`), with the name of its trace (`taktuk.APP`), or all of
 /// them (`all`). Case does not matter. It holds for specs that are used only later, too.
+///
+/// In a signal handler that interrupted a record or other work of the recorder it does nothing. (There, [`pause`], [`resume`], [`crate::flush`]
+/// and [`crate::dump`] leave it to the helper thread, which does it a tenth of a second later at most.)
 pub fn set_level(name: &str, on: bool) {
     session::unnested(|| STATE.lock().levels.switch(name, on));
 }
@@ -111,11 +114,14 @@ pub fn resume() {
 }
 
 fn set_paused(paused: bool) {
-    session::unnested(|| {
+    let done = session::unnested(|| {
         let mut state = STATE.lock();
         state.levels.paused = paused;
         state.levels.apply_all();
     });
+    if !done {
+        session::ask(if paused { session::later::PAUSE } else { session::later::RESUME });
+    }
 }
 
 /// The specs of this process and the switches that were asked for.
@@ -217,7 +223,7 @@ impl Levels {
     pub(crate) fn switch(&mut self, name: &str, on: bool) {
         self.read_environment();
         if name.eq_ignore_ascii_case("all") {
-            self.switches.clear();
+            self.switches.retain(|(known, _)| is_own(known));
         }
         self.switches.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
         self.switches.push((name.to_owned(), on));
@@ -254,6 +260,12 @@ impl Levels {
         let mut names = std::mem::take(&mut self.environment);
         names.retain(|name| !self.knows(name));
         names
+    }
+
+    /// Names to which policies are given and that no spec known so far has.
+    pub(crate) fn unknown_policies(&self) -> Vec<String> {
+        let names = self.policies.iter().map(|(name, _)| name).filter(|name| !self.knows(name));
+        names.cloned().collect()
     }
 
     /// Says what each level does when the buffers are full.
@@ -399,6 +411,16 @@ mod tests {
         levels.register_own();
         levels.register(&THIRD);
         assert_eq!(levels.policy("third", "COM"), Policy::Block);
+    }
+
+    #[test]
+    fn all_levels_are_those_of_the_program() {
+        let mut levels = Levels { environment_read: true, ..Levels::new() };
+        levels.switch("TUMIT", true);
+        levels.switch("all", false);
+        assert!(levels.switches.iter().any(|(name, on)| name == "TUMIT" && *on));
+        levels.set_policies(vec![("all".into(), Policy::Block), ("nobody".into(), Policy::Block)]);
+        assert_eq!(levels.unknown_policies(), ["nobody"]);
     }
 
     #[test]

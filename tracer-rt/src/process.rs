@@ -1,6 +1,6 @@
 //! Facts about this process that its file begins with.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tracer_format::ClockKind;
 use tracer_format::tags::{append_integer, append_tag, tag};
@@ -23,20 +23,42 @@ pub(crate) fn new_id() -> [u8; 16] {
     id
 }
 
-/// `./PROGRAM-DATE-PID.tmt`, the date in local time.
+/// `./PROGRAM-JOB.tmt`, where the processes of a job know what it is called: all of them meet there. Else `./PROGRAM-DATE-PID.tmt`, the date in
+/// local time.
 pub(crate) fn default_folder() -> PathBuf {
     let program = std::env::current_exe().ok();
     let program = program.as_deref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned());
     let program = program.unwrap_or_else(|| "program".to_owned());
-    PathBuf::from(format!("{program}-{}-{}.tmt", local_date(), std::process::id()))
+    match launch() {
+        Some(launch) => PathBuf::from(format!("{program}-{}.tmt", plain(&launch))),
+        None => PathBuf::from(format!("{program}-{}-{}.tmt", local_date(), std::process::id())),
+    }
 }
 
-/// `r00003-HOST-PID-xxxx.tmt`; without the rank where none is known.
-pub(crate) fn file_name(id: &[u8; 16]) -> String {
+/// A text in which only what is safe in the name of a file stays.
+fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_') { c } else { '_' }).collect()
+}
+
+/// A random number, and the name of the process's file by it: one that the folder does not have.
+pub(crate) fn new_name(folder: &Path) -> ([u8; 16], String) {
+    const MOST_TRIES: u32 = 64;
+    let mut tries = 0;
+    loop {
+        let id = new_id();
+        let name = file_name(&id);
+        tries += 1;
+        if tries >= MOST_TRIES || !folder.join(&name).exists() {
+            return (id, name);
+        }
+    }
+}
+
+/// `r00003-HOST-PID-xxxxxxxx.tmt`; without the rank where none is known.
+fn file_name(id: &[u8; 16]) -> String {
     let rank = rank().map_or_else(String::new, |(rank, _)| format!("r{rank:05}-"));
-    let host: String =
-        host().chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '.' { c } else { '_' }).collect();
-    format!("{rank}{host}-{}-{:02x}{:02x}.tmt", std::process::id(), id[0], id[1])
+    let [a, b, c, d, ..] = *id;
+    format!("{rank}{}-{}-{a:02x}{b:02x}{c:02x}{d:02x}.tmt", plain(&host()), std::process::id())
 }
 
 /// The tagged fields of the `process` block.
@@ -65,12 +87,12 @@ pub(crate) fn tags(id: &[u8; 16], parent: Option<&[u8; 16]>, user_domain: Option
     out
 }
 
-/// Processes with equal text read one clock. A user's clock is one process's own unless the user says otherwise.
+/// Processes with equal text read one clock. A user's clock is one process's own unless the user says otherwise; the machine's is known.
 fn clock_domain(id: &[u8; 16], user_domain: Option<String>) -> String {
-    if let Some(domain) = user_domain {
-        return domain;
-    }
     if clock::kind() == ClockKind::User {
+        if let Some(domain) = user_domain {
+            return domain;
+        }
         let hex: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
         return format!("user-{hex}");
     }
@@ -88,7 +110,12 @@ fn rank() -> Option<(u64, Option<u64>)> {
         ("MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"),
         ("SLURM_PROCID", "SLURM_NTASKS"),
     ];
-    LAUNCHERS.iter().find_map(|(rank, ranks)| Some((integer_of(rank)?, integer_of(ranks).filter(|ranks| *ranks > 0))))
+    // In a batch script, which is no step of its job, Slurm calls each program rank 0 of all.
+    let is_launched = |rank: &&(&str, &str)| rank.0 != "SLURM_PROCID" || text_of("SLURM_STEP_ID").is_some();
+    LAUNCHERS
+        .iter()
+        .filter(is_launched)
+        .find_map(|(rank, ranks)| Some((integer_of(rank)?, integer_of(ranks).filter(|ranks| *ranks > 0))))
 }
 
 fn job() -> Option<String> {
@@ -97,6 +124,12 @@ fn job() -> Option<String> {
     }
     let job = text_of("SLURM_JOB_ID").or_else(|| text_of("PBS_JOBID"))?;
     Some(text_of("SLURM_STEP_ID").map_or(job.clone(), |step| format!("{job}.{step}")))
+}
+
+/// What all processes that were launched together call their launch. A job by itself may launch several.
+fn launch() -> Option<String> {
+    let is_step = text_of("PMIX_NAMESPACE").is_some() || text_of("SLURM_STEP_ID").is_some();
+    job().filter(|_| is_step)
 }
 
 fn text_of(variable: &str) -> Option<String> {
@@ -157,7 +190,15 @@ mod tests {
         let id = new_id();
         assert_ne!(id, new_id());
         let name = file_name(&id);
-        assert!(!name.contains('/') && name.ends_with(&format!("{:02x}{:02x}.tmt", id[0], id[1])), "{name}");
+        assert!(
+            !name.contains('/') && name.ends_with(".tmt") && name.contains(&format!("-{:02x}{:02x}", id[0], id[1])),
+            "{name}"
+        );
+        // A folder in which every name is taken by now but that of another number.
+        let folder = tempfile::tempdir().unwrap();
+        let (first, name) = new_name(folder.path());
+        std::fs::write(folder.path().join(name), "").unwrap();
+        assert_ne!(new_name(folder.path()).0, first);
         let folder = default_folder();
         assert!(folder.to_string_lossy().contains("-20"), "{folder:?} holds a date");
     }

@@ -14,7 +14,7 @@ use crate::state::{Phase, STATE};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
-    /// Recording has begun already, or has ended.
+    /// Recording has begun already (`TUMIT_START=1` begins it, too), has ended, or could not begin before.
     Late,
     /// The file in the run folder could not be made.
     Folder {
@@ -146,11 +146,13 @@ pub fn flush() {
 /// Writes out what the levels that overwrite ([`crate::Policy::Overwrite`]) hold, of all threads, oldest first. They go on
 /// recording, into what is then empty.
 pub fn dump() {
-    unnested(|| SINK.lock().dump());
+    if !unnested(|| SINK.lock().dump()) {
+        ask(later::DUMP);
+    }
 }
 
 /// Ends recording: writes out everything, of all threads, and closes the file. Later records are dropped. Not needed at
-/// the end of a process, which does the same.
+/// the end of a process, which does the same. Before anything is recorded it does nothing.
 pub fn finish() {
     unnested(|| finish_with(&mut SINK.lock()));
 }
@@ -181,15 +183,53 @@ pub fn counts() -> Counts {
     counts
 }
 
-/// Runs work that takes locks, with records of signal handlers kept out, unless it is itself in such a handler.
-pub(crate) fn unnested(work: impl FnOnce()) {
+/// Runs work that takes locks, with records of signal handlers kept out, unless it is itself in such a handler: then it says no.
+pub(crate) fn unnested(work: impl FnOnce()) -> bool {
     CURSOR.with(|cursor| {
         let before = cursor.begin_work();
         if before == busy::IDLE && is_own_process() {
             work();
         }
         cursor.end_work(before);
-    });
+        before == busy::IDLE
+    })
+}
+
+/// What a signal handler asked for that had interrupted the recorder: the helper does it.
+pub(crate) mod later {
+    pub(crate) const FLUSH: u32 = 1;
+    pub(crate) const DUMP: u32 = 2;
+    pub(crate) const PAUSE: u32 = 4;
+    pub(crate) const RESUME: u32 = 8;
+}
+
+static LATER: AtomicU32 = AtomicU32::new(0);
+
+/// Asks the helper, which looks ten times a second. Safe in signal handlers.
+pub(crate) fn ask(what: u32) {
+    let other = if what == later::PAUSE { later::RESUME } else { later::PAUSE };
+    if what >= later::PAUSE {
+        LATER.fetch_and(!other, Ordering::Relaxed);
+    }
+    LATER.fetch_or(what, Ordering::Release);
+}
+
+/// The helper does what was asked for.
+pub(crate) fn do_later() {
+    if LATER.load(Ordering::Relaxed) == 0 {
+        return;
+    }
+    let asked = LATER.swap(0, Ordering::Acquire);
+    for (what, work) in [
+        (later::PAUSE, crate::pause as fn()),
+        (later::RESUME, crate::resume),
+        (later::FLUSH, flush),
+        (later::DUMP, dump),
+    ] {
+        if asked & what != 0 {
+            work();
+        }
+    }
 }
 
 /// The process that records; 0 before it does.
@@ -229,10 +269,13 @@ fn finish_with(sink: &mut Sink) {
         return;
     }
     state.phase = Phase::Finished;
-    let unknown = state.levels.unknown();
+    let (unknown, policies) = (state.levels.unknown(), state.levels.unknown_policies());
     drop(state);
     for name in unknown {
         report(&format!("TUMIT_LEVELS: no spec that this program uses has a level `{name}`"));
+    }
+    for name in policies {
+        report(&format!("a policy is given to level `{name}`, which no spec that this program uses has"));
     }
     sink.finish();
 }

@@ -138,7 +138,9 @@ impl Sink {
         file.write(&preamble(), 0)?;
         self.file = Target::Open(file);
         self.process_block(BlockKind::Process, 1, tags, (0, 0))?;
-        self.anchor(anchor)
+        self.anchor(anchor)?;
+        // However soon the process ends, two readings tell how fast its clock is.
+        clock::anchor_behind(anchor).map_or(Ok(()), |second| self.anchor(&second))
     }
 
     /// Someone removed the file, perhaps with its folder: what it held is put there again.

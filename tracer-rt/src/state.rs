@@ -120,11 +120,12 @@ impl State {
     pub(crate) fn prepare(&mut self) -> bool {
         const MEMORY_BYTES: usize = 16 << 20;
         let config = self.config.clone().unwrap_or_default().or_environment();
-        let folder = self.folder.take().or_else(|| config.folder.clone()).unwrap_or_else(process::default_folder);
+        // A forked child records into its parent's, unless it asks for another.
+        let own = self.config.as_ref().and_then(|config| config.folder.clone());
+        let folder = own.or_else(|| self.folder.take()).or(config.folder).unwrap_or_else(process::default_folder);
         let folder = std::path::absolute(&folder).unwrap_or(folder);
-        self.process_id = process::new_id();
         self.first_anchor = clock::anchor();
-        self.file_name = process::file_name(&self.process_id);
+        (self.process_id, self.file_name) = process::new_name(&folder);
         self.levels.set_policies(config.policies.clone());
         self.levels.register_own();
         let slots = Pool::slots_in(config.memory_bytes.unwrap_or(MEMORY_BYTES));
@@ -132,7 +133,14 @@ impl State {
         let tables = TABLES.lock();
         let mut live = None;
         if asked == Buffers::Mapped {
-            live = self.make_live(&folder, config.live_folder.as_deref(), slots, &tables).ok();
+            match (self.make_live(&folder, config.live_folder.as_deref(), slots, &tables), &config.live_folder) {
+                (Ok(made), _) => live = Some(made),
+                (Err(error), Some(asked)) => report(&format!(
+                    "cannot make a live file in `{}`: {error}; the program goes on with private buffers",
+                    asked.display()
+                )),
+                (Err(_), None) => {}
+            }
         }
         let base = match &live {
             Some(live) => live.slots(),
@@ -159,6 +167,8 @@ impl State {
         }
         if let Some(live) = &live {
             live.publish();
+            // Before there was a place to count them.
+            live::count_lost(0, STRAYS.load(Ordering::Relaxed));
             live::log(BlockKind::Process, PROCESS_STREAM, 1, &tags);
             for provider in self.levels.registered_from(0) {
                 provider.log();
@@ -217,6 +227,11 @@ impl State {
             return self.pool.take();
         }
         if many { self.pool.take_part() } else { self.pool.take().or_else(|| self.pool.take_part()) }
+    }
+
+    /// The name that a thread has in another stream of it: it may have been given after that stream began.
+    pub(crate) fn name_of(&self, cursor: &Cursor) -> Option<String> {
+        self.entries.iter().find(|entry| std::ptr::eq(entry.cursor, cursor)).and_then(|entry| entry.name.clone())
     }
 
     /// Adds a stream; false when the live file has no room to note it.
@@ -286,6 +301,9 @@ impl State {
         self.next_stream = 0;
         self.alive = 0;
         self.dropped_by_the_gone = 0;
+        if let Some(config) = &mut self.config {
+            config.folder = None;
+        }
         self.helper = None;
         STRAYS.store(0, Ordering::Relaxed);
         REPEATED.store(0, Ordering::Relaxed);

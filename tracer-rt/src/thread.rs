@@ -237,6 +237,7 @@ fn attach(cursor: &Cursor, class: usize) -> bool {
     }
     let mut state = STATE.lock();
     let tid = thread_id();
+    let name = state.name_of(cursor).or(name);
     let_go_of_namesakes(&mut state, cursor, tid);
     let (stream, logged) = state.add_stream(cursor, class, tid, name);
     let key = state.thread_key;

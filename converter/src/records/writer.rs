@@ -76,6 +76,7 @@ impl Writer {
         }
         let mut file = FileWriter::new(BufWriter::new(File::create(&path).map_err(error)?)).map_err(error)?;
         let ended = process.ended.then(|| process.dropped());
+        file.end_with(0, process.missing_records(), end_tags(process));
         let shapes = process.providers.iter().flat_map(|provider| (provider.base..).zip(&provider.schema.records));
         let ends = process.providers.iter().map(|provider| usize::from(provider.base) + provider.schema.records.len());
         let next_base = ends.max().and_then(|end| u16::try_from(end).ok()).unwrap_or(1);
@@ -221,6 +222,26 @@ pub(crate) fn process_tags(process: &Process, clock: &ClockTags<'_>) -> Vec<u8> 
         if !text.is_empty() {
             append_tag(&mut tags, tag, text.as_bytes());
         }
+    }
+    if let Some(buffers) = process.buffers.filter(|_| !process.ended && process.has_lost_buffers()) {
+        append_integer(&mut tags, tag::BUFFERS, buffers);
+    }
+    tags
+}
+
+/// What else the end of a copy says, so that it hides nothing of what is wrong with its original.
+pub(crate) fn end_tags(process: &Process) -> Vec<u8> {
+    let mut tags = Vec::new();
+    if process.repeated_dates > 0 {
+        append_integer(&mut tags, tag::DATES_REPEATED, process.repeated_dates);
+    }
+    let before = process.repaired.unwrap_or_default();
+    let damaged_bytes = process.torn.1.saturating_add(before.damaged_bytes);
+    if process.repaired.is_some() || damaged_bytes > 0 {
+        let state = if before.without_live { 2 } else { u64::from(before.unended) };
+        append_integer(&mut tags, tag::REPAIRED, state);
+        append_integer(&mut tags, tag::REPAIRED_DAMAGE, damaged_bytes);
+        append_integer(&mut tags, tag::REPAIRED_RECORDS, before.live_records);
     }
     tags
 }

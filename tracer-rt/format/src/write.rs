@@ -28,6 +28,8 @@ pub struct FileWriter<W> {
     names: NameTables,
     /// By process.
     packers: Vec<Packer>,
+    /// By process: how many records are missing here, and what its end says beside its counts.
+    ends: BTreeMap<u32, (u64, Vec<u8>)>,
     /// The process of what is written now.
     process: u32,
     /// In a sorted file: how many bytes of records are held at most before all are written.
@@ -116,6 +118,7 @@ impl<W: Write> FileWriter<W> {
             streams: BTreeMap::new(),
             names: NameTables::default(),
             packers: vec![Packer::default()],
+            ends: BTreeMap::new(),
             process: 0,
             slice: None,
             held: 0,
@@ -336,6 +339,12 @@ impl<W: Write> FileWriter<W> {
         Ok(())
     }
 
+    /// What the end of a process that is copied shall say beside its counts, as tagged fields, and how many of its records were missing: they
+    /// count as written, so that they are missed in the copy, too.
+    pub fn end_with(&mut self, process: u32, missing: u64, tags: Vec<u8>) {
+        self.ends.insert(process, (missing, tags));
+    }
+
     /// Ends the file. `ended` tells how many records the process dropped, if it ended in order.
     ///
     /// # Errors
@@ -364,9 +373,11 @@ impl<W: Write> FileWriter<W> {
             let streams = self.streams.values().filter(|stream| stream.process == number);
             let (of_streams, written) =
                 streams.fold((0, 0), |sums: (u64, u64), stream| (sums.0 + stream.dropped, sums.1 + stream.written));
+            let (missing, others) = self.ends.remove(&number).unwrap_or_default();
             let mut tags = Vec::new();
-            append_integer(&mut tags, tag::RECORDS_WRITTEN, written);
+            append_integer(&mut tags, tag::RECORDS_WRITTEN, written.saturating_add(missing));
             append_integer(&mut tags, tag::RECORDS_DROPPED, (*dropped).max(of_streams));
+            tags.extend(others);
             self.block(BlockKind::End, PROCESS_STREAM - number, 1, &tags)?;
         }
         self.out.flush()?;

@@ -177,7 +177,13 @@ fn gather(run: &Run) -> anyhow::Result<Info> {
         records: census.records,
         duration_ns: end,
         records_per_second: per_second(census.records),
-        file_bytes: run.processes.iter().map(|process| process.file_bytes).sum(),
+        // A sorted file holds several processes.
+        file_bytes: run
+            .processes
+            .iter()
+            .filter(|process| process.part.is_none_or(|part| part == 0))
+            .map(|p| p.file_bytes)
+            .sum(),
         bytes_per_record: ratio(stored, census.records.saturating_sub(live)),
         memory_bytes_per_record: ratio(census.bytes, census.records),
         undecodable_records: census.undecodable,
@@ -185,7 +191,7 @@ fn gather(run: &Run) -> anyhow::Result<Info> {
         events: events.collect(),
         lost: census.losses.iter().map(|lost| lost_info(run, lost)).collect(),
         losses: losses.collect(),
-        remarks: names::cut(run).into_iter().chain(census.clocks.remarks.iter().cloned()).collect(),
+        remarks: names::cut(run).into_iter().chain(private(run)).chain(census.clocks.remarks.iter().cloned()).collect(),
         clocks: clock_infos(&census.clocks),
     })
 }
@@ -208,6 +214,14 @@ fn lost_info(run: &Run, lost: &LostSpan) -> LostInfo {
         first_ns: lost.first.0,
         last_ns: lost.last.0,
     }
+}
+
+/// Processes that were to have a live file and could not make one.
+fn private(run: &Run) -> Option<String> {
+    let count = run.processes.iter().filter(|process| process.buffers == Some(2)).count();
+    let of =
+        if count == 1 { "the buffers of 1 process".to_owned() } else { format!("the buffers of {count} processes") };
+    (count > 0).then(|| format!("{of} were private, as no live file could be made: killed, it loses its last second"))
 }
 
 /// How a process ended, as far as this machine knows.

@@ -184,7 +184,7 @@ fn ask(live: &Path, text: &str, timeout: Duration) -> anyhow::Result<Answer> {
         }
         if Instant::now() >= until {
             bail!(
-                "no answer in {} s: it has stopped, its helper thread is gone (after `fork`), or it was killed and left `{shown}`",
+                "no answer in {} s: it has stopped, its helper thread is gone (after `fork`) or was never there (`TUMIT_NO_THREAD`), or it was killed and left `{shown}`",
                 timeout.as_secs()
             );
         }

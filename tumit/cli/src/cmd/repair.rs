@@ -146,7 +146,7 @@ fn refuse(args: &Args, process: &Process, repair: Option<&Repair>) -> anyhow::Re
             "{}: its last records are in `{}`, which is not there; bring it here as `{}`, or add `--force` to give them up",
             process.path.display(),
             missing.display(),
-            process.path.with_extension("live").display()
+            process.path.with_extension("live").file_name().unwrap_or_default().display()
         );
     }
     Ok(())

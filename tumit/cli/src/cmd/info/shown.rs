@@ -1,5 +1,7 @@
 //! What `tumit info` says, as tables.
 
+use std::collections::HashSet;
+
 use converter::listing::FieldValue;
 use converter::time::GlobalNanos;
 
@@ -25,7 +27,7 @@ pub(super) fn text(info: &Info, most: usize) -> String {
         rows.push(vec![
             process.rank.map_or_else(|| format!("pid {}", process.pid), |rank| format!("rank {rank}")),
             process.host.clone(),
-            process.threads.len().to_string(),
+            threads_of(process).to_string(),
             process.records.to_string(),
             lost(process),
             process.specs.join(", "),
@@ -80,6 +82,12 @@ pub(super) fn text(info: &Info, most: usize) -> String {
     }
     text.push('\n');
     text
+}
+
+/// How many threads a process had: one may have several streams of records.
+fn threads_of(process: &ProcessInfo) -> usize {
+    let known: HashSet<u64> = process.threads.iter().filter_map(|thread| thread.tid).collect();
+    known.len() + process.threads.iter().filter(|thread| thread.tid.is_none()).count()
 }
 
 /// What threads lost, and why and when; nothing when nothing was.

@@ -92,7 +92,7 @@ int tumit1_choose_clock(uint64_t (*ticks_)(void), uint64_t hz_, const char *doma
         tumit1_clock.user_ = ticks_;
         tumit1_clock.inline_ = inline_;
         tumit1_clock.hz_ = hz_;
-        snprintf(tumit1_clock.domain_, sizeof tumit1_clock.domain_, "%s", domain_);
+        snprintf(tumit1_clock.domain_, sizeof tumit1_clock.domain_, "%s", domain_ == NULL ? "" : domain_);
         __atomic_store_n(&tumit1_clock_kind, (uint32_t)TUMIT1_CLOCK_USER, __ATOMIC_RELEASE);
         result_ = 0;
     }

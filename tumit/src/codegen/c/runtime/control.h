@@ -64,6 +64,9 @@ TUMIT1_SLOW(int tumit1_switch_levels(const char *name_, size_t length_, int on_)
 int tumit1_set_level(const char *name_, int on_) {
     uint32_t before_;
     int found_;
+    if (tumit1_cursor.locked_) {
+        return -1; /* a signal handler that interrupted us */
+    }
     tumit1_own_ask(name_, strlen(name_), on_);
     before_ = tumit1_lock_all();
     found_ = tumit1_switch_levels(name_, strlen(name_), on_);
@@ -71,8 +74,25 @@ int tumit1_set_level(const char *name_, int on_) {
     return found_;
 }
 
+/* What a signal handler asked for that had interrupted the recorder: the helper does it. */
+#define TUMIT1_LATER_FLUSH 1u
+#define TUMIT1_LATER_DUMP 2u
+#define TUMIT1_LATER_PAUSE 4u
+#define TUMIT1_LATER_RESUME 8u
+TUMIT1_SLOW(void tumit1_ask_helper(uint32_t what_)) {
+    if (what_ >= TUMIT1_LATER_PAUSE) { /* the last word counts */
+        __atomic_fetch_and(&tumit1_session.later_, ~(TUMIT1_LATER_PAUSE | TUMIT1_LATER_RESUME), __ATOMIC_RELAXED);
+    }
+    __atomic_fetch_or(&tumit1_session.later_, what_, __ATOMIC_RELEASE);
+}
+
 TUMIT1_SLOW(void tumit1_set_paused(int paused_)) {
-    uint32_t before_ = tumit1_lock_all();
+    uint32_t before_;
+    if (tumit1_cursor.locked_) {
+        tumit1_ask_helper(paused_ ? TUMIT1_LATER_PAUSE : TUMIT1_LATER_RESUME);
+        return;
+    }
+    before_ = tumit1_lock_all();
     tumit1_session.paused_ = paused_;
     tumit1_apply_levels();
     tumit1_unlock(before_);
@@ -122,6 +142,7 @@ TUMIT1_SLOW(void tumit1_write_out(int which_)) {
     struct tumit1_session *s_ = &tumit1_session;
     uint32_t before_, waiting_;
     if (tumit1_cursor.locked_) {
+        tumit1_ask_helper(which_ == TUMIT1_DUMP ? TUMIT1_LATER_DUMP : TUMIT1_LATER_FLUSH);
         return;
     }
     before_ = tumit1_busy();
@@ -144,6 +165,20 @@ TUMIT1_SLOW(void tumit1_write_out(int which_)) {
 void tumit1_flush(void) { tumit1_write_out(TUMIT1_ASKED); }
 
 void tumit1_dump(void) { tumit1_write_out(TUMIT1_DUMP); }
+
+/* By the helper. */
+TUMIT1_SLOW(void tumit1_do_later(void)) {
+    const uint32_t asked_ = __atomic_exchange_n(&tumit1_session.later_, 0u, __ATOMIC_ACQUIRE);
+    if ((asked_ & (TUMIT1_LATER_PAUSE | TUMIT1_LATER_RESUME)) != 0) {
+        tumit1_set_paused((asked_ & TUMIT1_LATER_PAUSE) != 0);
+    }
+    if ((asked_ & TUMIT1_LATER_FLUSH) != 0) {
+        tumit1_flush();
+    }
+    if ((asked_ & TUMIT1_LATER_DUMP) != 0) {
+        tumit1_dump();
+    }
+}
 
 /* Records dropped so far. Under the lock. */
 TUMIT1_SLOW(uint64_t tumit1_dropped(void)) {
@@ -174,8 +209,12 @@ TUMIT1_SLOW(uint64_t tumit1_unwritten(void)) {
 
 void tumit1_get_stats(struct tumit1_stats *stats_) {
     struct tumit1_session *s_ = &tumit1_session;
-    uint32_t before_ = tumit1_busy();
+    uint32_t before_;
     memset(stats_, 0, sizeof *stats_);
+    if (tumit1_cursor.locked_) {
+        return;
+    }
+    before_ = tumit1_busy();
     tumit1_lock_sink();
     pthread_mutex_lock(&tumit1_lock);
     stats_->written_ = tumit1_sink.written_;

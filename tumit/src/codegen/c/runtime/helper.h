@@ -133,6 +133,7 @@ TUMIT1_SLOW(void *tumit1_help(void *unused_)) {
             next_ = now_ + TUMIT1_POLL_NANOS;
             round_++;
             tumit1_answer_request();
+            tumit1_do_later();
             if (round_ == 1 || round_ % 10 == 0) {
                 tumit1_tick(round_ == 1);
             }

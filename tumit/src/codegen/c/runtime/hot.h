@@ -102,11 +102,13 @@ struct tumit1_config {
     uint64_t memory_bytes_;   /* of records that are not in the file yet; else TUMIT_MEMORY */
 };
 /* Starts recording now, with these choices (NULL: none). Optional: the first record does it. Returns 0, or an errno: EALREADY
- * when recording has begun, or has ended. The program can go on in any case. */
+ * when recording has begun (MPI_Init and TUMIT_START=1 begin it, too), has ended, or could not begin before. The program can go on in any
+ * case. A forked child may start, too: without a folder of its own it records into its parent's. */
 TUMIT1_CALL int tumit1_start(const struct tumit1_config *config_);
 
 /* Switches a level (`APP`, or `TRACE.APP`) while the program runs. Returns how many levels of that name there
- * are; it holds for libraries that are loaded later, too. */
+ * are; it holds for libraries that are loaded later, too. In a signal handler that interrupted the recorder it does nothing and
+ * returns -1; there, flush, dump, pause and resume leave it to the helper thread, and all other calls do nothing. */
 TUMIT1_CALL int tumit1_set_level(const char *name_, int on_);
 /* Names the calling thread in the trace. */
 TUMIT1_CALL void tumit1_set_thread_name(const char *name_);
@@ -115,7 +117,7 @@ TUMIT1_CALL void tumit1_flush(void);
 /* Writes what the levels that overwrite hold, of all threads, oldest first. They go on recording, into what is then empty. The end of
  * the program does so by itself. Where buffers are mapped, what they hold is in the live file of a program that is killed. */
 TUMIT1_CALL void tumit1_dump(void);
-/* Ends the trace before the program ends: all is written, and what is recorded later is dropped. */
+/* Ends the trace before the program ends: all is written, and what is recorded later is dropped. Before anything is recorded it does nothing. */
 TUMIT1_CALL void tumit1_finish(void);
 /* Switches all levels off, and back to what they were. Switches made in a pause hold after it. */
 TUMIT1_CALL void tumit1_pause(void);
@@ -136,7 +138,7 @@ struct tumit1_stats {
 };
 TUMIT1_CALL void tumit1_get_stats(struct tumit1_stats *stats_);
 /* A clock of the program's own, before the first record: `hz_` ticks a second (0 when unknown), and a `domain_`: processes
- * that give equal texts say that they read one clock. It must never run backwards in a thread, and any
+ * that give equal texts say that they read one clock (NULL: nobody else reads it). It must never run backwards in a thread, and any
  * thread may read it: the recorder's own does about once a second. Returns 0, or -1 when it is too late. The same at compile time, for all records of a translation unit: TUMIT_CLOCK(), TUMIT_CLOCK_HZ and
  * TUMIT_CLOCK_DOMAIN, defined alike in all of them. */
 TUMIT1_CALL int tumit1_choose_clock(uint64_t (*ticks_)(void), uint64_t hz_, const char *domain_, int inline_);

@@ -111,17 +111,21 @@ TUMIT1_SLOW(int tumit1_knows_level(const char *name_, size_t length_)) {
     return tumit1_is(name_, length_, "all") || tumit1_names_level(name_, length_, "tracer", "TUMIT");
 }
 
-/* At the end: which names in TUMIT_LEVELS no spec had. */
-TUMIT1_SLOW(void tumit1_tell_unknown_levels(void)) {
-    const char *text_ = getenv("TUMIT_LEVELS");
+/* At the end: which names in texts about levels no spec had. */
+TUMIT1_SLOW(void tumit1_tell_unknown(const char *text_, int (*says_)(const struct tumit1_entry *), const char *where_)) {
     struct tumit1_entry entry_;
-    pthread_mutex_lock(&tumit1_lock);
     while (text_ != NULL && *text_ != '\0') {
         text_ = tumit1_next_entry(text_, &entry_);
-        if (tumit1_says_on(&entry_) >= 0 && !tumit1_knows_level(entry_.name_, entry_.name_bytes_)) {
-            fprintf(stderr, "tumit: TUMIT_LEVELS: no spec that this program uses has a level `%.*s`\n", (int)entry_.name_bytes_, entry_.name_);
+        if (says_(&entry_) >= 0 && !tumit1_knows_level(entry_.name_, entry_.name_bytes_)) {
+            fprintf(stderr, "tumit: %s: no spec that this program uses has a level `%.*s`\n", where_, (int)entry_.name_bytes_, entry_.name_);
         }
     }
+}
+TUMIT1_SLOW(void tumit1_tell_unknown_levels(void)) {
+    pthread_mutex_lock(&tumit1_lock);
+    tumit1_tell_unknown(getenv("TUMIT_LEVELS"), tumit1_says_on, "TUMIT_LEVELS");
+    tumit1_tell_unknown(getenv("TUMIT_POLICY"), tumit1_says_policy, "TUMIT_POLICY");
+    tumit1_tell_unknown(tumit1_session.config_.policies_, tumit1_says_policy, "policies");
     pthread_mutex_unlock(&tumit1_lock);
 }
 

@@ -99,6 +99,15 @@ TUMIT1_SLOW(int tumit1_show_live(void)) {
     return tumit1_map_live();
 }
 
+/* Counts in the live file what a killed process had lost. Without the lock. */
+TUMIT1_SLOW(void tumit1_count_loss(uint32_t stream_, uint64_t count_)) {
+    struct tumit1_pool *pool_ = &tumit1_session.pool_;
+    if (__atomic_load_n(&pool_->live_, __ATOMIC_ACQUIRE)) {
+        uint64_t *counters_ = (uint64_t *)(void *)(pool_->map_ + TUMIT1_LIVE_LOSSES);
+        __atomic_fetch_add(&counters_[stream_ % TUMIT1_LIVE_COUNTERS], count_, __ATOMIC_RELAXED);
+    }
+}
+
 /* Makes the live file, at the place of the slots. Room on the disk is asked for before anything is written there: a full
  * disk would kill the program. It has no name yet. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_make_live(void)) {
@@ -132,6 +141,7 @@ TUMIT1_SLOW(int tumit1_make_live(void)) {
     tumit1_put_u32(p_ + 44, (uint32_t)pool_->front_ - TUMIT1_LIVE_LOG);
     tumit1_put_u64(p_ + 48, pool_->front_);
     __atomic_store_n(&pool_->live_, 1, __ATOMIC_RELEASE);
+    tumit1_count_loss(0, __atomic_load_n(&tumit1_session.dropped_, __ATOMIC_RELAXED)); /* before there was a place to count them */
     return 0;
 }
 
@@ -193,15 +203,6 @@ TUMIT1_SLOW(uint64_t tumit1_logged(void)) {
 TUMIT1_SLOW(void tumit1_note_logged(uint64_t bytes_)) {
     if (tumit1_session.pool_.live_) {
         __atomic_store_n((uint64_t *)(void *)(tumit1_session.pool_.map_ + 64), bytes_, __ATOMIC_RELEASE);
-    }
-}
-
-/* Counts in the live file what a killed process had lost. Without the lock. */
-TUMIT1_SLOW(void tumit1_count_loss(uint32_t stream_, uint64_t count_)) {
-    struct tumit1_pool *pool_ = &tumit1_session.pool_;
-    if (__atomic_load_n(&pool_->live_, __ATOMIC_ACQUIRE)) {
-        uint64_t *counters_ = (uint64_t *)(void *)(pool_->map_ + TUMIT1_LIVE_LOSSES);
-        __atomic_fetch_add(&counters_[stream_ % TUMIT1_LIVE_COUNTERS], count_, __ATOMIC_RELAXED);
     }
 }
 

@@ -40,7 +40,7 @@ TUMIT1_SLOW(void tumit1_take_early(struct tumit1_thread *t_)) {
         const uint64_t bytes_ = __atomic_exchange_n(&tumit1_session.early_.bytes_, 0u, __ATOMIC_RELAXED);
         const uint64_t now_ = tumit1_now_slow();
         __atomic_fetch_sub(&tumit1_session.dropped_, count_, __ATOMIC_RELAXED);
-        tumit1_lose(t_, count_, bytes_, now_, now_, TUMIT1_CAUSE_NESTED);
+        tumit1_add_lost(t_, &t_->lost_, count_, bytes_, now_, now_, TUMIT1_CAUSE_NESTED); /* the live file has counted them */
     }
 }
 

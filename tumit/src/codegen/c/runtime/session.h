@@ -36,6 +36,9 @@ TUMIT1_SLOW(void tumit1_find_rank(void)) {
     struct tumit1_session *s_ = &tumit1_session;
     size_t i_;
     for (i_ = 0; !s_->rank_known_ && i_ < sizeof names_ / sizeof names_[0]; i_++) {
+        if (names_[i_][0][0] == 'S' && tumit1_env("SLURM_STEP_ID") == NULL) {
+            continue; /* a batch script is no step of its job: Slurm calls each program in it rank 0 of all */
+        }
         s_->rank_ = tumit1_env_number(names_[i_][0]);
         s_->ranks_ = tumit1_env_number(names_[i_][1]);
         s_->rank_known_ = s_->rank_ >= 0;
@@ -108,7 +111,8 @@ TUMIT1_SLOW(void tumit1_name_folder(void)) {
     tumit1_clean(program_);
     tumit1_job(job_, sizeof job_);
     tumit1_clean(job_);
-    if (job_[0] != '\0') {
+    /* A job by itself may launch several programs one after the other. */
+    if (job_[0] != '\0' && (tumit1_env("PMIX_NAMESPACE") != NULL || tumit1_env("SLURM_STEP_ID") != NULL)) {
         snprintf(s_->folder_, sizeof s_->folder_, "%s-%s.tmt", program_, job_);
         return;
     }
@@ -167,6 +171,11 @@ TUMIT1_SLOW(int tumit1_choose_buffers(uint64_t *memory_)) {
     return text_ == NULL || strcmp(text_, "private") != 0;
 }
 
+TUMIT1_SLOW(void tumit1_tell_private(int error_)) {
+    fprintf(stderr, "tumit: cannot make a live file in `%s`: %s; the program goes on with private buffers\n", tumit1_session.live_folder_,
+            strerror(error_));
+}
+
 /* Gets the slots ready, and a live file with all that is known so far, unless it cannot be made. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_open_pool(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
@@ -191,16 +200,20 @@ TUMIT1_SLOW(int tumit1_open_pool(void)) {
         }
         if (error_ != 0) {
             pool_->kept_ = TUMIT1_BUFFERS_FAILED;
+            if (tumit1_session.live_folder_ != NULL) {
+                tumit1_tell_private(error_); /* it was asked for */
+            }
             return tumit1_unmake_live();
         }
     }
     return 0;
 }
 
-/* Names this process's file, in the folder, which is made. Returns 0 or an errno. */
+/* Gives the process its random number, and names its file by it, in the folder, which is made. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_name_file(void)) {
     struct tumit1_session *s_ = &tumit1_session;
     char rank_[16], host_[sizeof s_->host_];
+    int tries_;
     if (gethostname(s_->host_, sizeof s_->host_) != 0) {
         s_->host_[0] = '\0';
     }
@@ -212,9 +225,12 @@ TUMIT1_SLOW(int tumit1_name_file(void)) {
         snprintf(rank_, sizeof rank_, "r%05d-", s_->rank_);
     }
     tumit1_make_absolute(s_->folder_, sizeof s_->folder_);
-    if (snprintf(s_->path_, sizeof s_->path_, "%s/%s%s-%ld-%02x%02x.tmt", s_->folder_, rank_, host_, (long)getpid(), s_->id_[0],
-                 s_->id_[1]) >= (int)sizeof s_->path_) {
-        return ENAMETOOLONG;
+    for (tries_ = 0; tries_ == 0 || (tries_ < 64 && access(s_->path_, F_OK) == 0); tries_++) {
+        tumit1_random(s_->id_, sizeof s_->id_);
+        if (snprintf(s_->path_, sizeof s_->path_, "%s/%s%s-%ld-%02x%02x%02x%02x.tmt", s_->folder_, rank_, host_, (long)getpid(), s_->id_[0],
+                     s_->id_[1], s_->id_[2], s_->id_[3]) >= (int)sizeof s_->path_) {
+            return ENAMETOOLONG;
+        }
     }
     return tumit1_make_folder(s_->folder_);
 }
@@ -247,10 +263,10 @@ TUMIT1_SLOW(int tumit1_open_file(void)) {
 TUMIT1_SLOW(int tumit1_open(void)) {
     struct tumit1_session *s_ = &tumit1_session;
     struct tumit1_sink *f_ = &tumit1_sink;
+    uint64_t began_;
     int error_;
     tumit1_crc_init();
     tumit1_clock_choose();
-    tumit1_random(s_->id_, sizeof s_->id_);
     tumit1_find_rank();
     tumit1_name_folder();
     if (f_->block_ == NULL) {
@@ -278,7 +294,13 @@ TUMIT1_SLOW(int tumit1_open(void)) {
         return error_;
     }
     tumit1_append_anchor();
+    began_ = tumit1_nanos(CLOCK_MONOTONIC);
     tumit1_find_policies();
     tumit1_apply_levels(); /* the program may have chosen which ones overwrite */
+    if (tumit1_clock.hz_ == 0 && __atomic_load_n(&tumit1_clock_kind, __ATOMIC_RELAXED) != TUMIT1_CLOCK_USER) {
+        while (tumit1_nanos(CLOCK_MONOTONIC) - began_ < 100000u) {
+        }
+        tumit1_append_anchor(); /* however soon the process ends, two readings tell how fast its clock is */
+    }
     return 0;
 }

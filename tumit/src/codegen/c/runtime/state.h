@@ -227,6 +227,7 @@ struct tumit1_session {
     pthread_t helper_id_;
     pthread_key_t key_;
     uint64_t dropped_;       /* records of ended threads, and those that no stream could be charged with */
+    uint32_t later_;           /* what signal handlers asked for and could not do */
     uint64_t repeated_;        /* records that have the date of the one before, as the clock went back */
     struct tumit1_lost early_; /* of these: records of signal handlers for which recording could not begin */
     uint32_t streams_;

@@ -162,6 +162,9 @@ int tumit1_start(const struct tumit1_config *config_) {
                 *texts_[i_] = **texts_[i_] == '\0' ? NULL : (const char *)tumit1_keep(*texts_[i_], strlen(*texts_[i_]) + 1);
             }
         }
+        if (s_->config_.folder_ != NULL) {
+            s_->folder_[0] = '\0'; /* that of a forked child's parent, perhaps: this one was asked for */
+        }
     }
     pthread_mutex_unlock(&tumit1_lock);
     error_ = tumit1_begin_session();
@@ -408,7 +411,11 @@ TUMIT1_SLOW(void tumit1_rename(struct tumit1_thread *t_)) {
 void tumit1_set_thread_name(const char *name_) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     size_t length_ = strlen(name_);
-    uint32_t busy_ = tumit1_lock_all();
+    uint32_t busy_;
+    if (c_->locked_) {
+        return; /* a signal handler that interrupted us */
+    }
+    busy_ = tumit1_lock_all();
     if (length_ > sizeof c_->name_ - 1) {
         length_ = sizeof c_->name_ - 1;
         while (length_ > 0 && ((unsigned char)name_[length_] & 0xC0u) == 0x80u) {
