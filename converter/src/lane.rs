@@ -138,8 +138,6 @@ pub(crate) struct Lane<'r> {
     plan: &'r Plan<'r>,
     feed: Feed<'r>,
     needs: Arc<Needs>,
-    current: Option<Arc<Chunk>>,
-    at: usize,
     /// By column that is looked through: values that were met.
     seen: Vec<((u16, usize), Seen)>,
     records: u64,
@@ -148,20 +146,7 @@ pub(crate) struct Lane<'r> {
 
 impl<'r> Lane<'r> {
     pub(crate) fn new(plan: &'r Plan<'r>, feed: Feed<'r>, needs: Arc<Needs>) -> Self {
-        Self { plan, feed, needs, current: None, at: 0, seen: Vec::new(), records: 0, end: 0 }
-    }
-
-    /// The date of the current record; `None` at the end, and before the first chunk.
-    #[inline]
-    pub(crate) fn date(&self) -> Option<i64> {
-        self.current.as_ref()?.dates.get(self.at).copied()
-    }
-
-    /// Goes on to the next record of the chunk; its date, if there is one.
-    #[inline]
-    pub(crate) fn step(&mut self) -> Option<i64> {
-        self.at += 1;
-        self.date()
+        Self { plan, feed, needs, seen: Vec::new(), records: 0, end: 0 }
     }
 
     /// How many records were read since this was last asked for.
@@ -180,8 +165,6 @@ impl<'r> Lane<'r> {
 
     /// Goes on to the next chunk, which is not empty; `None` at the end. Values of columns are noted on the way.
     pub(crate) fn fill(&mut self, values: &mut Values) -> Result<Option<Arc<Chunk>>, ReadError> {
-        self.current = None;
-        self.at = 0;
         loop {
             let mut ended = false;
             let chunk = match self.feed.next_columns(self.needs.of(self.plan.streams[self.feed.stream].process))? {
@@ -196,9 +179,7 @@ impl<'r> Lane<'r> {
                 return Ok(None);
             }
             if !chunk.dates.is_empty() {
-                let chunk = Arc::new(chunk);
-                self.current = Some(Arc::clone(&chunk));
-                return Ok(Some(chunk));
+                return Ok(Some(Arc::new(chunk)));
             }
         }
     }

@@ -34,8 +34,8 @@ pub(crate) struct Tournament {
     nodes: Vec<Player>,
 }
 
-/// A date and who has it; who is done comes last.
-type Player = (i64, u32);
+/// A date and, below it, who has it: one number, so that players are compared and exchanged without a branch. Who is done comes last.
+type Player = u128;
 
 /// Has nothing more.
 const DONE: u32 = 1 << 31;
@@ -44,36 +44,37 @@ impl Tournament {
     pub(crate) fn new(dates: impl Iterator<Item = Option<i64>>) -> Self {
         let players: Vec<Player> = dates.enumerate().map(|(number, date)| player(number, date)).collect();
         let count = players.len();
-        let mut winners = vec![(i64::MAX, u32::MAX); count];
+        let mut winners = vec![Player::MAX; count];
         winners.extend(players);
         let mut nodes = winners.clone();
-        nodes.resize(count.max(1), (i64::MAX, u32::MAX));
+        nodes.resize(count.max(1), Player::MAX);
         for node in (1..count).rev() {
             let (a, b) = (winners[2 * node], winners[2 * node + 1]);
             winners[node] = a.min(b);
             nodes[node] = a.max(b);
         }
-        nodes[0] = winners.get(1).copied().unwrap_or((i64::MAX, u32::MAX));
+        nodes[0] = winners.get(1).copied().unwrap_or(Player::MAX);
         Self { nodes }
     }
 
     /// Whose turn it is.
     #[inline]
     pub(crate) fn winner(&self) -> Option<usize> {
-        let (_, number) = self.nodes[0];
+        let number = number_of(self.nodes[0]);
         (number & DONE == 0).then_some(number as usize)
     }
 
     /// The winner has a new date, or is done.
     #[inline]
     pub(crate) fn replay(&mut self, date: Option<i64>) {
-        let number = (self.nodes[0].1 & !DONE) as usize;
+        let number = (number_of(self.nodes[0]) & !DONE) as usize;
         let mut best = player(number, date);
         let mut node = (self.nodes.len() + number) / 2;
         while node > 0 {
-            if self.nodes[node] < best {
-                std::mem::swap(&mut self.nodes[node], &mut best);
-            }
+            // Who wins is up to chance: no branch.
+            let other = self.nodes[node];
+            self.nodes[node] = other.max(best);
+            best = other.min(best);
             node /= 2;
         }
         self.nodes[0] = best;
@@ -82,7 +83,14 @@ impl Tournament {
 
 fn player(number: usize, date: Option<i64>) -> Player {
     let number = u32::try_from(number).unwrap_or(u32::MAX) & !DONE;
-    date.map_or((i64::MAX, number | DONE), |date| (date, number))
+    let (date, number) = date.map_or((i64::MAX, number | DONE), |date| (date, number));
+    // In the order of signed numbers.
+    Player::from(date.cast_unsigned() ^ 1 << 63) << 32 | Player::from(number)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the lower half is the number")]
+const fn number_of(player: Player) -> u32 {
+    player as u32
 }
 
 #[cfg(test)]

@@ -91,23 +91,26 @@ impl Pass<'_> {
 
     /// Reads everything; `pass_on` takes full batches and leaves an empty one.
     fn produce<E: From<ReadError>>(self, mut pass_on: impl FnMut(&mut Batch) -> Result<(), E>) -> Result<Passed, E> {
-        let (mut lanes, mut values, mut batch) = (Vec::new(), Values::default(), Batch::default());
+        let (mut lanes, mut heads, mut values, mut batch) =
+            (Vec::new(), Vec::new(), Values::default(), Batch::default());
         let needs = Arc::new(self.needs);
         for (stream, (reader, floors)) in self.plan.readers()?.into_iter().zip(self.floors).enumerate() {
             let feed = Feed::idle(self.plan, stream, reader, floors, self.taking);
             let mut lane = Lane::new(self.plan, feed, Arc::clone(&needs));
-            batch.fill(stream, &mut lane, &mut values)?;
+            let mut head = Head::default();
+            batch.fill(stream, &mut lane, &mut values, &mut head)?;
             lanes.push(lane);
+            heads.push(head);
         }
-        let mut tournament = Tournament::new(lanes.iter().map(Lane::date));
+        let mut tournament = Tournament::new(heads.iter().map(Head::date));
         while let Some(number) = tournament.winner() {
-            let lane = &mut lanes[number];
+            let head = &mut heads[number];
             batch.order.push(short(number));
-            let mut date = lane.step();
-            if date.is_none() {
-                date = batch.fill(number, lane, &mut values)?;
+            head.at += 1;
+            if head.at >= head.dates.len() {
+                batch.fill(number, &mut lanes[number], &mut values, head)?;
             }
-            tournament.replay(date);
+            tournament.replay(head.date());
             if batch.order.len() >= BATCH_RECORDS {
                 pass_on(&mut batch)?;
             }
@@ -130,6 +133,21 @@ impl From<ReadError> for Stop {
     }
 }
 
+/// What the merge looks at of a stream, close together: the dates of its chunk, and how far it has come.
+#[derive(Debug, Default)]
+struct Head {
+    dates: Vec<i64>,
+    at: usize,
+}
+
+impl Head {
+    /// The date of the next record; `None` at the end.
+    #[inline]
+    fn date(&self) -> Option<i64> {
+        self.dates.get(self.at).copied()
+    }
+}
+
 /// Records on their way from one thread to the other.
 #[derive(Debug, Default)]
 struct Batch {
@@ -142,13 +160,23 @@ struct Batch {
 }
 
 impl Batch {
-    /// Lets a stream go on to its next chunk; its first date.
-    fn fill(&mut self, stream: usize, lane: &mut Lane<'_>, values: &mut Values) -> Result<Option<i64>, ReadError> {
+    /// Lets a stream go on to its next chunk, of which the dates go to `head`: none at its end.
+    fn fill(
+        &mut self,
+        stream: usize,
+        lane: &mut Lane<'_>,
+        values: &mut Values,
+        head: &mut Head,
+    ) -> Result<(), ReadError> {
         let chunk = lane.fill(values)?;
         self.read += lane.take_read();
-        let date = chunk.as_ref().and_then(|chunk| chunk.dates.first().copied());
-        self.chunks.extend(chunk.map(|chunk| (short(stream), chunk)));
-        Ok(date)
+        head.at = 0;
+        head.dates.clear();
+        if let Some(chunk) = chunk {
+            head.dates.extend_from_slice(&chunk.dates);
+            self.chunks.push((short(stream), chunk));
+        }
+        Ok(())
     }
 }
 

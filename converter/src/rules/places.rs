@@ -39,6 +39,8 @@ pub(crate) struct Noting {
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     entries: Vec<Entry>,
+    /// By stream, where among the entries its last question ended: nearly always the next one is answered near there.
+    hints: Vec<usize>,
     paged: Option<Paged>,
 }
 
@@ -86,7 +88,7 @@ impl Noting {
         }
         if self.runs.is_empty() {
             self.entries.sort_unstable();
-            return Ok(Places { entries: self.entries, paged: None });
+            return Ok(Places { entries: self.entries, ..Places::default() });
         }
         self.spill()?;
         drop(self.entries);
@@ -108,26 +110,42 @@ impl Noting {
             heap.extend(next(&mut inputs[from])?.map(|entry| Reverse((entry, from))));
         }
         let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-        Ok(Places { entries: Vec::new(), paged: Some(Paged { file, firsts, recent: FxHashMap::default() }) })
+        Ok(Places { paged: Some(Paged { file, firsts, recent: FxHashMap::default() }), ..Places::default() })
     }
 }
 
 impl Places {
-    /// What is noted of a place. O(log n).
+    /// What is noted of a place. O(log n), and O(1) where a stream asks in order.
     ///
     /// # Errors
     /// When the temporary file cannot be read.
     pub(crate) fn find(&mut self, place: ArrowPlace) -> io::Result<Option<u16>> {
         match &mut self.paged {
             Some(paged) => paged.find(place),
-            None => Ok(among(&self.entries, place)),
+            None => Ok(self.find_near(place)),
         }
+    }
+
+    fn find_near(&mut self, place: ArrowPlace) -> Option<u16> {
+        /// Steps that are cheaper than a search.
+        const NEAR: usize = 4;
+        let stream = place.0 as usize;
+        if stream >= self.hints.len() {
+            self.hints.resize(stream + 1, 0);
+        }
+        let hint = self.hints[stream];
+        let is_before = |at: usize| self.entries.get(at).is_some_and(|entry| key_of(entry) < place);
+        let is_behind = hint == 0 || is_before(hint - 1);
+        let near = (hint..=hint + NEAR).find(|at| !is_before(*at)).filter(|_| is_behind);
+        let at = near.unwrap_or_else(|| self.entries.partition_point(|entry| key_of(entry) < place));
+        self.hints[stream] = at;
+        self.entries.get(at).filter(|entry| key_of(entry) == place).map(|entry| entry.3)
     }
 }
 
 impl Paged {
     fn find(&mut self, place: ArrowPlace) -> io::Result<Option<u16>> {
-        let after = self.firsts.partition_point(|&(stream, ordinal, arrow, _)| (stream, ordinal, arrow) <= place);
+        let after = self.firsts.partition_point(|entry| key_of(entry) <= place);
         let Some(page) = after.checked_sub(1) else { return Ok(None) };
         if let Some((number, entries)) = self.recent.get(&place.0)
             && *number == page
@@ -146,8 +164,12 @@ impl Paged {
     }
 }
 
+fn key_of(&(stream, ordinal, arrow, _): &Entry) -> ArrowPlace {
+    (stream, ordinal, arrow)
+}
+
 fn among(entries: &[Entry], place: ArrowPlace) -> Option<u16> {
-    let at = entries.binary_search_by_key(&place, |&(stream, ordinal, arrow, _)| (stream, ordinal, arrow)).ok()?;
+    let at = entries.binary_search_by_key(&place, key_of).ok()?;
     Some(entries[at].3)
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::Status;
 use super::convert::Clock;
 use crate::filters::Filters;
-use crate::term;
+use crate::{table, term};
 
 /// Prints the records of a run, in order of time
 #[derive(Debug, clap::Args)]
@@ -101,7 +101,7 @@ impl Columns {
         let mut line = format!(
             "{:>15}  {process:<11}  {:<thread$}  {:<event$} ",
             FieldValue::Date(record.time).to_string(),
-            record.thread,
+            table::plain(record.thread),
             record.event,
             thread = self.thread,
             event = self.event,
