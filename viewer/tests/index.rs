@@ -422,6 +422,50 @@ fn three_lanes() -> Vec<PajeEvent<'static>> {
     events
 }
 
+/// Fields of links: the same again and again, and ones of their own; of so many that rows are told by their distance, too.
+#[test]
+fn fields_of_many_links() {
+    let (thread, message) = (TypeId(1), TypeId(2));
+    let define = |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None };
+    let mut events = vec![
+        define(thread, TypeKind::Container, TypeId::ROOT),
+        define(message, TypeKind::Link { start: thread, end: thread }, TypeId::ROOT),
+        PajeEvent::DefineValue { value: ValueId(0), ty: message, name: "value", color: None },
+    ];
+    events.extend((1..=2).map(|container| PajeEvent::CreateContainer {
+        time: GlobalNanos(0),
+        container: ContainerId(container),
+        ty: thread,
+        parent: ContainerId::ROOT,
+        name: "thread",
+        extra: &[],
+    }));
+    const LINKS: u64 = 12_000;
+    let fields: Vec<[Extra<'_>; 2]> = (0..LINKS)
+        .map(|n| {
+            let kind = if n % 7 == 0 { ExtraValue::Text("large") } else { ExtraValue::Integer(8 << (n % 16)) };
+            [Extra { name: "bytes", value: kind }, Extra { name: "n", value: ExtraValue::Integer(n as i64 / 3) }]
+        })
+        .collect();
+    for (n, fields) in (0..).zip(&fields) {
+        let (holder, ty, value, key) = (ContainerId::ROOT, message, ValueId(0), KeyId(n));
+        let source = (n % 5 == 0).then_some(Source { file: "a.c", line: 10 + n as u32 % 3 });
+        let (start, end, time) = (ContainerId(1), ContainerId(2), GlobalNanos(10 * n as i64));
+        let all = if n % 11 == 0 { &[][..] } else { &fields[..] };
+        events.push(PajeEvent::StartLink { time, container: holder, ty, value, start, key, extra: all, source });
+        let time = GlobalNanos(time.0 + 25);
+        events.push(PajeEvent::EndLink { time, container: holder, ty, value, end, key, extra: &fields[..1], source });
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("a.tmtx");
+    Index::write_events(&path, KEY, "links", events.iter().copied()).expect("room for it");
+    let (store, index) =
+        (Store::from_events("links", events), Index::map_file(&path, KEY).expect("it was just written"));
+    for link in (0..LINKS as u32).step_by(7).chain(LINKS as u32 - 100..LINKS as u32).map(EntityId::Link) {
+        assert_eq!(index.facts(link), store.facts(link));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
