@@ -29,7 +29,7 @@ pub(super) const DENSE_VALUES: usize = 16;
 pub(super) const DIRECT: u64 = 2 * BLOCK as u64;
 
 /// Values whose sums have room in a block: fewer take more room, more take longer to be counted from the nearest sums.
-const VALUES_PER_BLOCK: usize = 12;
+const VALUES_PER_BLOCK: usize = 24;
 
 /// How many blocks of a lane with many values share a row of sums: so many that sums take as much for each state however many values
 /// there are.

@@ -145,7 +145,7 @@ impl Column<'_> {
     pub(super) fn unpack(&self, range: Range<usize>, out: &mut [u64; BLOCK]) {
         let Self { bytes, base, width, shift } = *self;
         // One by one a few are sooner had.
-        if range.len() > BLOCK / 8 && unpack::block(bytes, width, out) {
+        if range.len() > BLOCK / 4 && unpack::block(bytes, width, out) {
             if shift != 0 || base != 0 {
                 out.iter_mut().for_each(|number| *number = base.wrapping_add(*number << shift));
             }

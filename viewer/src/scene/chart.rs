@@ -240,12 +240,15 @@ impl<'a> Context<'a> {
         let place = |value| places[number(value)].map_or(0, |place| place.1);
         let mut placed = Columns::with_room(columns.len(), columns.parts().len());
         // Place and share as one number each, which sort faster.
-        let mut column: Vec<u64> = Vec::new();
+        let (mut column, mut last): (Vec<u64>, &[_]) = (Vec::new(), &[]);
+        let as_one = |&(value, share): &(ValueId, f32)| u64::from(place(value)) << 32 | u64::from(share.to_bits());
         for parts in columns.iter() {
-            column.clear();
-            column
-                .extend(parts.iter().map(|&(value, share)| u64::from(place(value)) << 32 | u64::from(share.to_bits())));
-            column.sort_unstable();
+            // Many are as the one before.
+            if parts != std::mem::replace(&mut last, parts) {
+                column.clear();
+                column.extend(parts.iter().map(as_one));
+                column.sort_unstable();
+            }
             #[expect(clippy::cast_possible_truncation, reason = "taken apart as it was put together")]
             placed.push(column.iter().map(|&part| ((part >> 32) as u16, f32::from_bits(part as u32))));
         }

@@ -96,11 +96,14 @@ impl Aligned {
 
     /// For each pixel column, the number of the aligned one around its middle.
     fn around(&self, context: &Context<'_>) -> impl Iterator<Item = usize> {
-        let (from, length) = (self.interval.from.0, i128::from(self.interval.to.0) - i128::from(self.interval.from.0));
-        let count = self.count;
+        let (from, count) = (self.interval.from.0, u64::from(self.count).max(1));
+        let length = self.interval.to.0.wrapping_sub(from).cast_unsigned();
+        // Wherever dates allow it, they are of whole nanoseconds.
+        let width = if length % count == 0 { length / count } else { 0 };
         context.view.interval.columns(context.columns()).map(move |part| {
-            let middle = part.from.0.midpoint(part.to.0 - 1);
-            let at = (i128::from(middle) - i128::from(from)) * i128::from(count) / length.max(1);
+            let before = part.from.0.midpoint(part.to.0 - 1).wrapping_sub(from).cast_unsigned();
+            let at = before.checked_div(width);
+            let at = at.unwrap_or_else(|| (u128::from(before) * u128::from(count) / u128::from(length.max(1))) as u64);
             usize::try_from(at).unwrap_or(usize::MAX)
         })
     }
