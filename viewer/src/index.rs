@@ -5,6 +5,7 @@
 
 mod assemble;
 mod bits;
+mod cells;
 mod details;
 mod format;
 mod image;
@@ -22,6 +23,7 @@ mod states;
 mod sums;
 mod table;
 mod tree;
+mod unpack;
 mod variables;
 
 use std::fs::File;

@@ -15,6 +15,7 @@ pub mod index;
 pub mod layout;
 pub mod live;
 mod open;
+mod parallel;
 pub mod query;
 pub mod rows;
 pub mod scene;

@@ -3,10 +3,16 @@
 //! The store and the index implement it; each filter of [`crate::filter`] implements it around another one. Views cannot tell the
 //! difference. All dates are integer nanoseconds; intervals are half-open.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use smallvec::SmallVec;
 
 pub use converter::paje::{Color, ContainerId, TypeId, TypeKind, ValueId};
 pub use converter::time::GlobalNanos;
+
+/// Lanes of which all values are held at once, as each may have thousands.
+const LANES_AT_ONCE: usize = 64;
 
 /// A half-open interval of time, `from <= t < to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +34,22 @@ impl Interval {
         };
         let from = edge(index);
         Self { from: GlobalNanos(from), to: GlobalNanos(edge(index.saturating_add(1)).max(from.saturating_add(1))) }
+    }
+
+    /// All that [`Self::column`] gives for `columns` equal ones, from left to right, without a division for each.
+    pub(crate) fn columns(self, columns: u32) -> impl Iterator<Item = Self> {
+        let (from, width) = (self.from.0, self.to.0.wrapping_sub(self.from.0).cast_unsigned());
+        let of = u64::from(columns.max(1));
+        let (step, part) = (width / of, width % of);
+        let (mut edge, mut parts) = (from, 0);
+        (0..columns).map(move |_| {
+            let from = edge;
+            parts += part;
+            let carry = parts >= of;
+            parts -= if carry { of } else { 0 };
+            edge = edge.wrapping_add_unsigned(step + u64::from(carry));
+            Self { from: GlobalNanos(from), to: GlobalNanos(edge.max(from.saturating_add(1))) }
+        })
     }
 
     /// The columns that cover this interval, no narrower than `columns` equal ones would be and less than twice as wide, whose
@@ -207,26 +229,30 @@ pub struct Listed<T> {
     pub items: Vec<T>,
 }
 
+/// `(value, nanoseconds)`, as a list. A column that one value fills, as most do once a picture is of few states, needs no memory of its
+/// own.
+pub type Shares = SmallVec<[(ValueId, i64); 1]>;
+
 /// Exact shares of time: for one lane and one column of pixels, how much of the column each value takes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
-    /// `(value, nanoseconds)`, largest first, of equal ones the lower value first; only values that occur.
-    pub shares: Vec<(ValueId, i64)>,
+    /// Largest first, of equal ones the lower value first; only values that occur.
+    pub shares: Shares,
     /// Nanoseconds of all values that are not listed, together.
     pub rest: i64,
 }
 
 impl Cell {
     /// The `most` largest of these shares, in order, and the others as the rest.
-    pub(crate) fn of(mut shares: Vec<(ValueId, i64)>, most: usize) -> Self {
+    pub(crate) fn of(mut shares: impl AsMut<[(ValueId, i64)]>, most: usize) -> Self {
+        let shares = shares.as_mut();
         let order = |a: &(ValueId, i64), b: &(ValueId, i64)| b.1.cmp(&a.1).then(a.0.cmp(&b.0));
-        let mut rest = 0;
         if most < shares.len() {
             shares.select_nth_unstable_by(most, order);
-            rest = shares.drain(most..).map(|share| share.1).sum();
         }
-        shares.sort_unstable_by(order);
-        Self { shares, rest }
+        let (largest, others) = shares.split_at_mut(most.min(shares.len()));
+        largest.sort_unstable_by(order);
+        Self { shares: Shares::from_slice(largest), rest: others.iter().map(|share| share.1).sum() }
     }
 
     /// Leaves the `most` largest shares; the others become the rest.
@@ -317,6 +343,20 @@ pub fn weight(source: &dyn TimelineSource, container: ContainerId) -> usize {
     usize::try_from(most).unwrap_or(1)
 }
 
+/// Time of each value in some lanes together, from their cells of one column.
+pub(crate) fn times(
+    cells: impl Fn(&[Lane]) -> Result<Cells, QueryError>,
+    lanes: &[Lane],
+) -> Result<Vec<(ValueId, i64)>, QueryError> {
+    let mut times = BTreeMap::new();
+    for some in lanes.chunks(LANES_AT_ONCE) {
+        for (value, nanos) in cells(some)?.cells.into_iter().flat_map(|cell| cell.shares) {
+            *times.entry(value).or_insert(0) += nanos;
+        }
+    }
+    Ok(times.into_iter().collect())
+}
+
 /// The queries. Every answer is a pure function of the source's state, which [`Summary::generation`] stands for.
 pub trait TimelineSource: Send + Sync {
     /// The trace as a whole.
@@ -348,6 +388,14 @@ pub trait TimelineSource: Send + Sync {
         let mut cells = self.cells(lanes, interval, columns)?;
         cells.cells.iter_mut().for_each(|cell| cell.keep(most));
         Ok(cells)
+    }
+
+    /// Time of each value in some lanes together, by value; only values that occur.
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    fn times(&self, lanes: &[Lane], interval: Interval) -> Result<Vec<(ValueId, i64)>, QueryError> {
+        times(|lanes| self.cells(lanes, interval, 1), lanes)
     }
 
     /// States of a lane that overlap the interval, by start.

@@ -115,7 +115,65 @@ pub struct Cells {
     /// The values themselves, in the same order.
     pub values: Vec<ValueId>,
     /// For each column `(place in the palette, share)`; shares of a column sum to at most 1.
-    pub columns: Vec<Vec<(u16, f32)>>,
+    pub columns: Columns<u16>,
+}
+
+/// Columns of parts with shares, one behind the other: a picture has a million of them, which would be as many pieces of memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Columns<P> {
+    ends: Vec<usize>,
+    parts: Vec<(P, f32)>,
+}
+
+impl<P> Default for Columns<P> {
+    fn default() -> Self {
+        Self { ends: Vec::new(), parts: Vec::new() }
+    }
+}
+
+impl<P> Columns<P> {
+    /// No columns, but room for some.
+    pub(crate) fn with_room(columns: usize, parts: usize) -> Self {
+        Self { ends: Vec::with_capacity(columns), parts: Vec::with_capacity(parts) }
+    }
+
+    /// Appends a column.
+    pub fn push(&mut self, parts: impl IntoIterator<Item = (P, f32)>) {
+        self.parts.extend(parts);
+        self.ends.push(self.parts.len());
+    }
+
+    /// How many columns there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is no column.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The columns, from left to right.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[(P, f32)]> {
+        let mut from = 0;
+        self.ends.iter().map(move |&end| &self.parts[std::mem::replace(&mut from, end)..end])
+    }
+
+    /// The parts of all columns.
+    #[must_use]
+    pub fn parts(&self) -> &[(P, f32)] {
+        &self.parts
+    }
+}
+
+impl<P> FromIterator<Vec<(P, f32)>> for Columns<P> {
+    fn from_iter<I: IntoIterator<Item = Vec<(P, f32)>>>(columns: I) -> Self {
+        let mut all = Self::default();
+        columns.into_iter().for_each(|column| all.push(column));
+        all
+    }
 }
 
 /// A straight line.

@@ -63,20 +63,17 @@ pub fn times(
     let lives = source.containers();
     let lives: BTreeMap<ContainerId, Interval> = lives.iter().map(|info| (info.id, info.life)).collect();
     let within = |life: Interval| (life.to.0.min(interval.to.0) - life.from.0.max(interval.from.0)).max(0);
-    let mut sums: BTreeMap<ValueId, i64> = BTreeMap::new();
-    let (mut lived, mut covered) = (0_i64, 0_i64);
+    let (mut lived, mut lanes) = (0_i64, Vec::new());
     for &container in containers {
         let life = lives.get(&container).ok_or(QueryError::Unknown { what: "container" })?;
         let members = source.members(container);
         lived += if members.is_empty() { within(*life) } else { members.iter().map(|info| within(info.life)).sum() };
         let depths = source.depths(container, ty).max(1);
-        let lanes: Vec<Lane> = (0..depths).map(|depth| Lane { container, ty, depth }).collect();
-        let cells = source.cells(&lanes, interval, 1)?.cells;
-        covered += cells.first().map_or(0, |outermost| outermost.shares.iter().map(|share| share.1).sum());
-        for (value, nanos) in cells.into_iter().flat_map(|cell| cell.shares) {
-            *sums.entry(value).or_default() += nanos;
-        }
+        lanes.extend((0..depths).map(|depth| Lane { container, ty, depth }));
     }
+    let sums = source.times(&lanes, interval)?;
+    lanes.retain(|lane| lane.depth == 0);
+    let covered: i64 = source.times(&lanes, interval)?.iter().map(|time| time.1).sum();
     let share = |nanos: i64| if lived > 0 { nanos as f64 / lived as f64 } else { 0.0 };
     let mut values: Vec<ValueTime> =
         sums.into_iter().map(|(value, nanos)| ValueTime { value, nanos, share: share(nanos) }).collect();

@@ -2,11 +2,13 @@
 //! with the trace.
 
 use std::path::Path;
+use std::sync::LazyLock;
 
 use converter::paje::{
     ContainerId, Extra, ExtraValue, KeyId, PajeEvent, Sink, Source, TypeId, TypeKind, ValueId, VariableOp,
 };
 use converter::time::GlobalNanos;
+use proptest::prelude::*;
 use viewer::index::{Index, IndexError, Key};
 use viewer::layout::{Options, Outline};
 use viewer::query::{EntityId, Interval, Lane, QueryError, TimelineSource};
@@ -291,8 +293,8 @@ fn long_lanes_of_many_values() {
     let before = index.touched();
     let whole = Interval { from: GlobalNanos(0), to: GlobalNanos(now) };
     index.cells(&[lane], whole, 1).expect("the lane is there");
-    // Sums of 500 values come every 42 blocks.
-    assert!(index.touched() - before <= 42 + 2, "the whole lane is two rows of sums, and what is behind the last");
+    // Sums of 500 values come every 21 blocks.
+    assert!(index.touched() - before <= 21 + 2, "the whole lane is two rows of sums, and what is behind the last");
     // A picture costs what it shows: nine rows a column, 64 of them a block.
     let (around, columns) = whole.aligned(500);
     let before = index.touched();
@@ -390,4 +392,103 @@ fn many_containers_values_and_levels() {
     assert!(cells.iter().all(|cell| cell.shares.len() <= 8));
     let (touched, states) = (index.touched() - before, u64::from(2 * VALUES));
     assert!(touched <= states / 64 + 4 * u64::from(columns), "{touched} blocks for {columns} columns");
+}
+
+/// Three lanes of 20,000 states: of five values without gaps, of five with gaps and states that take no time, of forty.
+fn three_lanes() -> Vec<PajeEvent<'static>> {
+    let (thread, activity) = (TypeId(1), TypeId(2));
+    let define = |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None };
+    let mut events = vec![define(thread, TypeKind::Container, TypeId::ROOT), define(activity, TypeKind::State, thread)];
+    let value = |value| PajeEvent::DefineValue { value: ValueId(value), ty: activity, name: "value", color: None };
+    events.extend((0..40).map(value));
+    events.extend((1..=3).map(|container| PajeEvent::CreateContainer {
+        time: GlobalNanos(0),
+        container: ContainerId(container),
+        ty: thread,
+        parent: ContainerId::ROOT,
+        name: "thread",
+        extra: &[],
+    }));
+    let (mut random, mut now) = (Random(7), 0);
+    for step in 0..60_000_u64 {
+        now += (random.below(90) / 3) as i64 * if random.below(500) == 0 { 1_000 } else { 1 };
+        let (time, container, ty) = (GlobalNanos(now), ContainerId(1 + (step % 3) as u32), activity);
+        let value = ValueId(random.below(if container.0 == 3 { 40 } else { 5 }) as u32);
+        events.push(PajeEvent::SetState { time, container, ty, value, extra: &[], source: None });
+        if container.0 > 1 && random.below(8) == 0 {
+            events.push(PajeEvent::ResetState { time: GlobalNanos(now), container, ty });
+        }
+    }
+    events
+}
+
+/// Fields of links: the same again and again, and ones of their own; of so many that rows are told by their distance, too.
+#[test]
+fn fields_of_many_links() {
+    let (thread, message) = (TypeId(1), TypeId(2));
+    let define = |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None };
+    let mut events = vec![
+        define(thread, TypeKind::Container, TypeId::ROOT),
+        define(message, TypeKind::Link { start: thread, end: thread }, TypeId::ROOT),
+        PajeEvent::DefineValue { value: ValueId(0), ty: message, name: "value", color: None },
+    ];
+    events.extend((1..=2).map(|container| PajeEvent::CreateContainer {
+        time: GlobalNanos(0),
+        container: ContainerId(container),
+        ty: thread,
+        parent: ContainerId::ROOT,
+        name: "thread",
+        extra: &[],
+    }));
+    const LINKS: u64 = 12_000;
+    let fields: Vec<[Extra<'_>; 2]> = (0..LINKS)
+        .map(|n| {
+            let kind = if n % 7 == 0 { ExtraValue::Text("large") } else { ExtraValue::Integer(8 << (n % 16)) };
+            [Extra { name: "bytes", value: kind }, Extra { name: "n", value: ExtraValue::Integer(n as i64 / 3) }]
+        })
+        .collect();
+    for (n, fields) in (0..).zip(&fields) {
+        let (holder, ty, value, key) = (ContainerId::ROOT, message, ValueId(0), KeyId(n));
+        let source = (n % 5 == 0).then_some(Source { file: "a.c", line: 10 + n as u32 % 3 });
+        let (start, end, time) = (ContainerId(1), ContainerId(2), GlobalNanos(10 * n as i64));
+        let all = if n % 11 == 0 { &[][..] } else { &fields[..] };
+        events.push(PajeEvent::StartLink { time, container: holder, ty, value, start, key, extra: all, source });
+        let time = GlobalNanos(time.0 + 25);
+        events.push(PajeEvent::EndLink { time, container: holder, ty, value, end, key, extra: &fields[..1], source });
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("a.tmtx");
+    Index::write_events(&path, KEY, "links", events.iter().copied()).expect("room for it");
+    let (store, index) =
+        (Store::from_events("links", events), Index::map_file(&path, KEY).expect("it was just written"));
+    for link in (0..LINKS as u32).step_by(7).chain(LINKS as u32 - 100..LINKS as u32).map(EntityId::Link) {
+        assert_eq!(index.facts(link), store.facts(link));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Windows of all lengths, down to some nanoseconds, in few columns and in more than have room; several lanes at a time.
+    #[test]
+    fn any_columns_are_as_in_memory(
+        (at, length) in (-20_i64..1_020, 0_u32..22), (columns, most) in (1_u32..400, 0_usize..9), shift in any::<u8>(),
+    ) {
+        static BOTH: LazyLock<(Store, Index)> = LazyLock::new(|| {
+            let (folder, events) = (tempfile::tempdir().expect("a temporary folder"), three_lanes());
+            let path = folder.path().join("a.tmtx");
+            Index::write_events(&path, KEY, "three", events.iter().copied()).expect("room for it");
+            (Store::from_events("three", events), Index::map_file(&path, KEY).expect("it was just written"))
+        });
+        let (store, index) = &*BOTH;
+        let extent = store.extent();
+        let from = extent.from.0 + (extent.to.0 - extent.from.0) * at / 1_000 + i64::from(shift);
+        let window = Interval { from: GlobalNanos(from), to: GlobalNanos(from + (1 << length) + i64::from(shift) / 16) };
+        let lane = |container| Lane { container: ContainerId(container), ty: TypeId(2), depth: 0 };
+        let lanes: Vec<Lane> = (1..=3).cycle().take(3 + 40 * usize::from(shift % 2)).map(lane).collect();
+        prop_assert_eq!(index.cells(&lanes, window, columns), store.cells(&lanes, window, columns));
+        prop_assert_eq!(index.largest(&lanes, window, columns, most), store.largest(&lanes, window, columns, most));
+        prop_assert_eq!(index.times(&lanes, window), store.times(&lanes, window));
+        prop_assert_eq!(index.states(lanes[1], window, 50), store.states(lanes[1], window, 50));
+    }
 }

@@ -57,7 +57,7 @@ fn lines(scene: &Scene) -> String {
                     ));
                 }
                 Item::Cells(cells) => {
-                    let sum: f32 = cells.columns.iter().flatten().map(|part| part.1).sum();
+                    let sum: f32 = cells.columns.parts().iter().map(|part| part.1).sum();
                     let f = cells.frame;
                     out.push(format!("cells {:.0}+{:.0} columns {} sum {sum:.2}", f.x, f.width, cells.columns.len()));
                 }
@@ -107,7 +107,7 @@ fn shares_of_narrow_states_are_exact() {
             match item {
                 Item::Cells(cells) => {
                     let column = cells.frame.width / cells.columns.len() as f32;
-                    filled += cells.columns.iter().flatten().map(|part| part.1 * column).sum::<f32>();
+                    filled += cells.columns.parts().iter().map(|part| part.1 * column).sum::<f32>();
                 }
                 Item::Rect(rect) if rect.id.is_some() => filled += rect.frame.width,
                 _ => {}

@@ -12,7 +12,7 @@ const PARTS: usize = 2_000;
 
 /// Whether these are too many parts for areas.
 pub(super) fn is_better(cells: &Cells) -> bool {
-    cells.palette.len() > VALUES && cells.columns.iter().map(Vec::len).sum::<usize>() > PARTS
+    cells.palette.len() > VALUES && cells.columns.parts().len() > PARTS
 }
 
 /// A PNG as an address of the kind `data:`, a pixel per column and unit of height; `None` where there are no pixels.
@@ -73,7 +73,12 @@ mod tests {
 
     fn cells(height: f32, columns: Vec<Vec<(u16, f32)>>) -> Cells {
         let palette: Vec<Color> = (0..200).map(gray).collect();
-        Cells { frame: Frame::new(0.0, 0.0, 40.0, height), values: Vec::new(), palette, columns }
+        Cells {
+            frame: Frame::new(0.0, 0.0, 40.0, height),
+            values: Vec::new(),
+            palette,
+            columns: columns.into_iter().collect(),
+        }
     }
 
     #[test]

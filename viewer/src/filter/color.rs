@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::FilterError;
 use super::layer::Layer;
 use super::pattern::{self, Pattern, Patterns};
-use crate::query::{Cells, Color, Interval, Lane, Model, QueryError, TimelineSource};
+use crate::query::{Cells, Color, Interval, Lane, Model, QueryError, TimelineSource, ValueId};
 
 /// Of what is not bright: light, so that it recedes.
 const GREY: Color = Color { red: 0xd3, green: 0xd7, blue: 0xdc };
@@ -28,6 +28,10 @@ impl Layer for Colored {
 
     fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
         self.inner.largest(lanes, interval, columns, most)
+    }
+
+    fn times(&self, lanes: &[Lane], interval: Interval) -> Result<Vec<(ValueId, i64)>, QueryError> {
+        self.inner.times(lanes, interval)
     }
 }
 

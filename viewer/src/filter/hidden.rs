@@ -69,6 +69,17 @@ impl Hidden {
         if self.left.contains(&container) { Ok(self.hides(ty)) } else { Err(QueryError::Unknown { what: "container" }) }
     }
 
+    /// Those lanes of which anything is told.
+    fn shown(&self, lanes: &[Lane]) -> Result<Vec<Lane>, QueryError> {
+        let mut shown = Vec::with_capacity(lanes.len());
+        for lane in lanes {
+            if !self.nothing(lane.container, lane.ty)? {
+                shown.push(*lane);
+            }
+        }
+        Ok(shown)
+    }
+
     fn joins(&self, link: &Link) -> bool {
         self.left.contains(&link.start) && self.left.contains(&link.end)
     }
@@ -114,12 +125,7 @@ impl Layer for Hidden {
 
     fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
         super::pick::check(interval, columns)?;
-        let mut asked = Vec::with_capacity(lanes.len());
-        for lane in lanes {
-            if !self.nothing(lane.container, lane.ty)? {
-                asked.push(*lane);
-            }
-        }
+        let asked = self.shown(lanes)?;
         if asked.len() == lanes.len() {
             return self.inner.largest(lanes, interval, columns, most);
         }
@@ -133,6 +139,11 @@ impl Layer for Hidden {
             }
         }
         Ok(Cells { columns, cells })
+    }
+
+    fn times(&self, lanes: &[Lane], interval: Interval) -> Result<Vec<(ValueId, i64)>, QueryError> {
+        super::pick::check(interval, 1)?;
+        self.inner.times(&self.shown(lanes)?, interval)
     }
 
     fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {

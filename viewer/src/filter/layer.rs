@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use crate::query::{
-    Cells, ContainerId, ContainerInfo, EntityId, Facts, FreeNumbers, Interval, Lane, Link, Listed, Mark, Model,
+    self, Cells, ContainerId, ContainerInfo, EntityId, Facts, FreeNumbers, Interval, Lane, Link, Listed, Mark, Model,
     QueryError, Sample, SeriesColumn, State, Summary, TimelineSource, TypeId, ValueId,
 };
 
@@ -44,6 +44,11 @@ pub trait Layer: Send + Sync {
         let mut cells = self.cells(lanes, interval, columns)?;
         cells.cells.iter_mut().for_each(|cell| cell.keep(most));
         Ok(cells)
+    }
+
+    /// As [`Self::largest`], this is made of [`Self::cells`].
+    fn times(&self, lanes: &[Lane], interval: Interval) -> Result<Vec<(ValueId, i64)>, QueryError> {
+        query::times(|lanes| self.cells(lanes, interval, 1), lanes)
     }
 
     fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
@@ -140,6 +145,10 @@ impl<L: Layer> TimelineSource for L {
 
     fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
         Layer::largest(self, lanes, interval, columns, most)
+    }
+
+    fn times(&self, lanes: &[Lane], interval: Interval) -> Result<Vec<(ValueId, i64)>, QueryError> {
+        Layer::times(self, lanes, interval)
     }
 
     fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {

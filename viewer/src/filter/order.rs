@@ -9,7 +9,7 @@ use super::hidden::{Hidden, with_all_below};
 use super::layer::Layer;
 use super::pattern::{self, Pattern, Patterns};
 use super::{Comparison, FilterError, Key, Measure, key, tree};
-use crate::query::{Cells, ContainerInfo, Interval, Lane, QueryError, TimelineSource};
+use crate::query::{Cells, ContainerInfo, Interval, Lane, QueryError, TimelineSource, ValueId};
 use crate::store::natural;
 
 struct Ordered {
@@ -24,6 +24,10 @@ impl Layer for Ordered {
 
     fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
         self.inner.largest(lanes, interval, columns, most)
+    }
+
+    fn times(&self, lanes: &[Lane], interval: Interval) -> Result<Vec<(ValueId, i64)>, QueryError> {
+        self.inner.times(lanes, interval)
     }
 
     fn containers(&self) -> Arc<Vec<ContainerInfo>> {

@@ -9,7 +9,7 @@ use super::layer::Layer;
 use super::{count, walk};
 use crate::query::{
     Cell, Cells, ContainerId, EntityId, Facts, FreeNumbers, Interval, Lane, Link, Listed, Mark, Model, QueryError,
-    State, Summary, TimelineSource, TypeId, TypeKind, ValueId,
+    Shares, State, Summary, TimelineSource, TypeId, TypeKind, ValueId,
 };
 
 /// So many states of a lane are looked at to find out whether few enough pass to be drawn one by one, however many picks lie around
@@ -119,12 +119,12 @@ impl<T: Copy> Gather<T> {
 /// Shares of columns from states, one by one.
 pub(super) struct Columns {
     interval: Interval,
-    shares: Vec<Vec<(ValueId, i64)>>,
+    shares: Vec<Shares>,
 }
 
 impl Columns {
     pub(super) fn new(interval: Interval, columns: u32) -> Self {
-        Self { interval, shares: vec![Vec::new(); columns as usize] }
+        Self { interval, shares: vec![Shares::new(); columns as usize] }
     }
 
     /// Adds a state. O(log columns), and the columns that it covers.
@@ -156,7 +156,7 @@ impl Columns {
 }
 
 /// Adds to the share of a value.
-pub(super) fn add(shares: &mut Vec<(ValueId, i64)>, value: ValueId, nanos: i64) {
+pub(super) fn add(shares: &mut Shares, value: ValueId, nanos: i64) {
     match shares.iter_mut().find(|share| share.0 == value) {
         Some(share) => share.1 += nanos,
         None => shares.push((value, nanos)),

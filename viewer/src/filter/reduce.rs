@@ -16,9 +16,9 @@ use super::steps::{Piece, Steps, life};
 use super::{FilterError, Form, Operation, Reduction, attribute, tree, walk};
 use crate::color;
 use crate::query::{
-    Cell, Cells, Color, ContainerId, ContainerInfo, EntityId, Facts, FreeNumbers, GlobalNanos, Interval, Lane, Listed,
-    Model, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource, TypeId, TypeInfo, TypeKind, ValueId,
-    ValueInfo,
+    self, Cell, Cells, Color, ContainerId, ContainerInfo, EntityId, Facts, FreeNumbers, GlobalNanos, Interval, Lane,
+    Listed, Model, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource, TypeId, TypeInfo, TypeKind,
+    ValueId, ValueInfo,
 };
 use crate::rows::general;
 use crate::store::Store;
@@ -408,6 +408,13 @@ impl Layer for Reduced {
             cells.extend(found);
         }
         Ok(Cells { columns, cells })
+    }
+
+    fn times(&self, lanes: &[Lane], interval: Interval) -> Result<Vec<(ValueId, i64)>, QueryError> {
+        if !lanes.iter().any(|lane| self.is_new(lane.ty)) {
+            return self.inner.times(lanes, interval);
+        }
+        query::times(|lanes| Layer::cells(self, lanes, interval, 1), lanes)
     }
 
     fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {

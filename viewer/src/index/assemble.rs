@@ -16,7 +16,7 @@ use super::overview::OverviewWriter;
 use super::record::{LINK_WORDS, Lane, Recorder, unfold};
 use super::scratch::{Room, Section, StreamReader, Streams};
 use super::sort::Sorter;
-use super::sums;
+use super::sums::{self, OwnValues};
 use super::table::TableWriter;
 use super::tree::TreeWriter;
 use super::variables::NodeWriter;
@@ -128,7 +128,7 @@ impl Assembly<'_> {
     fn states(&mut self, places: Vec<Vec<Lane>>) -> io::Result<Directory> {
         let mut lanes: Vec<Lane> = places.into_iter().flatten().filter(|lane| lane.rows > 0).collect();
         lanes.sort_unstable_by_key(|lane| (lane.container, lane.ty, lane.depth));
-        let mut directory = Directory::new(self.room);
+        let (mut directory, mut own) = (Directory::new(self.room), OwnValues::default());
         for (number, lane) in (0..).zip(&lanes) {
             let base = directory.base();
             if self.bases.len() <= lane.stream {
@@ -136,7 +136,8 @@ impl Assembly<'_> {
             }
             self.bases[lane.stream] = base;
             let new = LaneRecord { extra: number, ..record(lane, base) };
-            let (written, last) = sums::write((self.room, self.streams), &mut self.out, &mut self.overview, lane, new)?;
+            let beside = (&mut self.overview, &mut own);
+            let (written, last) = sums::write((self.room, self.streams), &mut self.out, beside, lane, new)?;
             self.see(last.from.0, last.to.0);
             directory.push(&written)?;
             self.streams.forget(lane.stream);

@@ -59,8 +59,13 @@ pub(super) fn pack(out: &mut Vec<u8>, values: impl Iterator<Item = u64>, width: 
 pub(super) fn get(bytes: &[u8], index: usize, width: u8) -> u64 {
     let bit = index * usize::from(width);
     let Some(word) = bytes.get(bit / 8..).and_then(<[u8]>::first_chunk) else { return 0 };
-    let mask = if width >= 64 { u64::MAX } else { (1 << width) - 1 };
-    (u64::from_le_bytes(*word) >> (bit % 8)) & mask
+    (u64::from_le_bytes(*word) >> (bit % 8)) & mask(width)
+}
+
+/// As many ones as a number has bits.
+#[inline]
+pub(super) fn mask(width: u8) -> u64 {
+    if width >= 64 { u64::MAX } else { (1 << width) - 1 }
 }
 
 /// Appends a number, seven bits a byte, lowest first.

@@ -1,9 +1,13 @@
 //! Extra fields and source positions: rows of bytes, found by their number. An entity refers to its row; row 0 is "nothing".
 //!
-//! A row is a 0, then the file's text plus 1 or 0, the line, the number of fields, and for each its name, kind and value. Or a 1
-//! and two rows that are to be read as one: the two ends of a link.
+//! A row begins with a number:
+//! 0: then come the file's text plus 1 or 0, the line, the number of fields, and for each its name, kind and value;
+//! 1, 2: two rows that are to be read as one, the two ends of a link: their numbers, or how far before this row they are;
+//! 3 and more: only values, of a row that is as the one with this number less 3 in all else.
+//! A row that was written shortly before is not written again, but referred to.
 
 use std::collections::HashMap;
+use std::hash::BuildHasher as _;
 use std::io;
 
 use converter::paje::{ContainerId, Extra, ExtraValue, Source};
@@ -21,6 +25,18 @@ use crate::answers::{Detail, FieldValue};
 /// Bytes of texts, and number of source positions, that are known again when they come again.
 const KNOWN_TEXT_BYTES: usize = 8 << 20;
 const KNOWN_PLACES: usize = 1 << 17;
+/// Rows that are as others but for their values, and whole rows, that are known again when they come again.
+const KNOWN_SHAPES: usize = 1 << 12;
+const KNOWN_ROWS: usize = 1 << 12;
+/// Bytes of a row that is known again.
+const KNOWN_ROW_BYTES: usize = 40;
+/// What a row begins with.
+const FULL: u64 = 0;
+const BOTH: u64 = 1;
+const BOTH_BEFORE: u64 = 2;
+const VALUES: u64 = 3;
+/// Numbers of rows up to this one are as short as differences, and the same from row to row.
+const SHORT: u32 = 1 << 14;
 
 /// Items of any length: their bytes, and their lengths.
 #[derive(Clone, Copy, Debug)]
@@ -67,10 +83,42 @@ pub(super) struct DetailWriter {
     known_bytes: usize,
     /// Rows that hold only a source position.
     places: FxHashMap<(u32, u32), u32>,
+    /// Rows by all but their values.
+    shapes: FxHashMap<Box<[u8]>, u32>,
+    known_rows: KnownRows,
     keys: Sorter<2, 1>,
     /// Containers that rows of open entities refer to.
     references: FxHashMap<u32, Vec<ContainerId>>,
     row: Vec<u8>,
+    values: Vec<u8>,
+}
+
+/// The rows that came last, as far as they do not get in each other's way: each has one place.
+#[derive(Debug, Default)]
+struct KnownRows(Vec<(u32, Box<[u8]>)>);
+
+impl KnownRows {
+    /// The number of a row that is known; else it has `number` from now on.
+    fn number(&mut self, row: &[u8], number: u32) -> u32 {
+        if row.len() > KNOWN_ROW_BYTES {
+            return number;
+        }
+        if self.0.is_empty() {
+            self.0.resize_with(KNOWN_ROWS, || (0, Box::default()));
+        }
+        let place = rustc_hash::FxBuildHasher.hash_one(row) as usize >> 16;
+        let (known, bytes) = &mut self.0[place % KNOWN_ROWS];
+        if **bytes == *row {
+            return *known;
+        }
+        *known = number;
+        if bytes.len() == row.len() {
+            bytes.copy_from_slice(row);
+        } else {
+            *bytes = row.into();
+        }
+        number
+    }
 }
 
 impl DetailWriter {
@@ -85,9 +133,12 @@ impl DetailWriter {
             known_texts: HashMap::new(),
             known_bytes: 0,
             places: FxHashMap::default(),
+            shapes: FxHashMap::default(),
+            known_rows: KnownRows::default(),
             keys: Sorter::new(room),
             references: FxHashMap::default(),
             row: Vec::new(),
+            values: Vec::new(),
         }
     }
 
@@ -121,10 +172,11 @@ impl DetailWriter {
                 return row;
             }
         }
-        let mut row = std::mem::take(&mut self.row);
+        let (mut row, mut values) = (std::mem::take(&mut self.row), std::mem::take(&mut self.values));
         row.clear();
+        values.clear();
         let (file, line) = place.map_or((0, 0), |(file, line)| (u64::from(file) + 1, line));
-        [0, file, line.into(), extra.len() as u64].into_iter().for_each(|number| put(&mut row, number));
+        [file, line.into(), extra.len() as u64].into_iter().for_each(|number| put(&mut row, number));
         let mut references = Vec::new();
         for field in extra {
             put(&mut row, self.intern(streams, field.name).into());
@@ -138,10 +190,10 @@ impl DetailWriter {
                 }
             };
             row.push(kind);
-            put(&mut row, value);
+            put(&mut values, value);
         }
-        let number = self.push(streams, &row);
-        self.row = row;
+        let number = self.push_shaped(streams, &mut row, &values, references.is_empty());
+        (self.row, self.values) = (row, values);
         if number != 0 && !references.is_empty() {
             self.references.insert(number, references);
         }
@@ -154,6 +206,38 @@ impl DetailWriter {
         number
     }
 
+    /// A row from its shape, all but the values, and those. It may be one that is known only if nobody must tell it from another.
+    fn push_shaped(&mut self, streams: &mut Streams, shape: &mut Vec<u8>, values: &[u8], may_share: bool) -> u32 {
+        let Some(&like) = self.shapes.get(shape.as_slice()) else {
+            let number = self.push_full(streams, shape, values);
+            if self.shapes.len() >= KNOWN_SHAPES {
+                self.shapes.clear();
+            }
+            self.shapes.insert(shape.as_slice().into(), number);
+            return number;
+        };
+        shape.clear();
+        put(shape, VALUES + u64::from(like));
+        shape.extend_from_slice(values);
+        if may_share { self.push_or_known(streams, shape) } else { self.push(streams, shape) }
+    }
+
+    /// A row with all that it says: names and kinds from its shape, the values between them.
+    fn push_full(&mut self, streams: &mut Streams, mut shape: &[u8], mut values: &[u8]) -> u32 {
+        let mut row = Vec::with_capacity(1 + shape.len() + values.len());
+        put(&mut row, FULL);
+        for _ in 0..3 {
+            put(&mut row, take(&mut shape).unwrap_or(0));
+        }
+        while let (Some(name), Some((&kind, behind))) = (take(&mut shape), shape.split_first()) {
+            put(&mut row, name);
+            row.push(kind);
+            put(&mut row, take(&mut values).unwrap_or(0));
+            shape = behind;
+        }
+        self.push(streams, &row)
+    }
+
     fn push(&mut self, streams: &mut Streams, row: &[u8]) -> u32 {
         let number = self.count;
         // Numbers have 32 bits; what comes later has no fields.
@@ -163,18 +247,29 @@ impl DetailWriter {
         number
     }
 
+    /// The same, unless there is such a row.
+    fn push_or_known(&mut self, streams: &mut Streams, row: &[u8]) -> u32 {
+        let known = self.known_rows.number(row, self.count);
+        if known == self.count { self.push(streams, row) } else { known }
+    }
+
     /// A row with the fields of two others, and the source of the first that has one.
     pub(super) fn join(&mut self, streams: &mut Streams, first: u32, second: u32) -> u32 {
         self.forget(first);
         self.forget(second);
-        if second == 0 || first == second {
+        if second == 0 {
             return first;
         }
         if first == 0 {
             return second;
         }
         let mut row = Vec::new();
-        [1, first.into(), second.into()].into_iter().for_each(|number| put(&mut row, number));
+        if first.max(second) <= SHORT {
+            [BOTH, first.into(), second.into()].into_iter().for_each(|number| put(&mut row, number));
+            return self.push_or_known(streams, &row);
+        }
+        let before = |row: u32| u64::from(self.count.wrapping_sub(row));
+        [BOTH_BEFORE, before(first), before(second)].into_iter().for_each(|number| put(&mut row, number));
         self.push(streams, &row)
     }
 
@@ -256,28 +351,40 @@ impl<'a> Details<'a> {
         detail
     }
 
+    fn row(&self, row: u64) -> &'a [u8] {
+        self.item(self.0.header.detail_rows, self.0.header.detail_bytes, row)
+    }
+
     fn read(&self, row: u64, may_join: bool, detail: &mut Detail) -> Option<()> {
-        let header = &self.0.header;
-        let mut rest = self.item(header.detail_rows, header.detail_bytes, row);
-        if take(&mut rest)? == 1 {
-            let (first, second) = (take(&mut rest)?, take(&mut rest)?);
-            if may_join {
-                self.read(first, false, detail);
-                self.read(second, false, detail);
+        let mut rest = self.row(row);
+        let like = match take(&mut rest)? {
+            FULL => None,
+            kind @ (BOTH | BOTH_BEFORE) => {
+                let both = [take(&mut rest)?, take(&mut rest)?];
+                for part in both.into_iter().filter(|_| may_join) {
+                    self.read(if kind == BOTH { part } else { row.checked_sub(part)? }, false, detail);
+                }
+                return Some(());
             }
-            return Some(());
+            like => Some(self.row(like - VALUES)),
+        };
+        // Another row says what the values are.
+        let (mut shape, mut values) = (like.unwrap_or(rest), like.is_some().then_some(rest));
+        if like.is_some() && take(&mut shape)? != FULL {
+            return None;
         }
-        let (file, line, count) = (take(&mut rest)?, take(&mut rest)?, take(&mut rest)?);
+        let (file, line, count) = (take(&mut shape)?, take(&mut shape)?, take(&mut shape)?);
         if let Some(file) = file.checked_sub(1)
             && detail.source.is_none()
         {
             detail.source = Some((self.text(file), line as u32));
         }
         for _ in 0..count {
-            let name = self.text(take(&mut rest)?);
-            let (&kind, behind) = rest.split_first()?;
-            rest = behind;
-            let value = take(&mut rest)?;
+            let name = self.text(take(&mut shape)?);
+            let (&kind, behind) = shape.split_first()?;
+            shape = behind;
+            let own = take(&mut shape)?;
+            let value = values.as_mut().map_or(Some(own), take)?;
             let value = match kind {
                 0 => FieldValue::Text(self.text(value)),
                 1 => FieldValue::Integer((value >> 1).cast_signed() ^ -((value & 1).cast_signed())),

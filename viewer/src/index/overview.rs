@@ -16,7 +16,7 @@ use super::output::Output;
 use super::scratch::{Room, Streams};
 use super::states::Accumulator;
 use super::table::{Table, TableWriter};
-use crate::query::{Cell, Interval};
+use crate::query::{Cell, Interval, Shares};
 
 /// Columns of a table: lane and column, value + 1 or 0 for what is left, time.
 const COLUMNS: usize = 3;
@@ -153,7 +153,7 @@ impl LaneOverview<'_> {
             return Ok(());
         }
         let shares = all.iter().map(|&(value, time)| (self.values[value as usize], time));
-        let Cell { shares, rest } = Cell::of(shares.collect(), SHARES);
+        let Cell { shares, rest } = Cell::of(shares.collect::<Shares>(), SHARES);
         if let Some(key) = key(self.number, column, self.of.origin, exponent) {
             let OverviewWriter { streams, levels, .. } = &mut *self.of;
             let (stream, rows, last) = levels.entry(exponent).or_insert_with(|| (streams.open(), 0, 0));
@@ -183,55 +183,89 @@ impl LaneOverview<'_> {
     }
 }
 
-/// The cells of a lane for columns that are aligned, if there is a table of their width.
-pub(super) fn cells(
-    image: &Image,
-    lane: u64,
-    (interval, columns, most): (Interval, u32, usize),
+/// The cells of columns that are aligned, where there is a table of their width.
+#[derive(Debug)]
+pub(super) struct Overview<'a> {
+    table: Table<'a, COLUMNS>,
+    exponent: u8,
     origin: i64,
-) -> Option<Vec<Cell>> {
-    let width = interval.to.0.checked_sub(interval.from.0)?.checked_div(columns.into())?;
-    let exponent = width.cast_unsigned().trailing_zeros() as u8;
-    let aligned = width > 0
-        && width.cast_unsigned().is_power_of_two()
-        && interval.from.0.trailing_zeros() >= exponent.into()
-        && width.checked_mul(columns.into()) == interval.to.0.checked_sub(interval.from.0);
-    if !aligned || most > SHARES {
-        return None;
-    }
-    let table = table(image, exponent)?;
-    let first = first_column(origin, exponent);
-    // Before the trace begins, there is nothing.
-    let skipped = first.saturating_sub(interval.from.0 >> exponent).clamp(0, columns.into());
-    let mut cells = vec![Cell::default(); columns as usize];
-    let column = |at: i64| key(lane, (interval.from.0 >> exponent).checked_add(at)?, origin, exponent);
-    let (begin, end) = (column(skipped.min(i64::from(columns) - 1).max(0)), column(i64::from(columns)));
-    let (Some(begin), Some(end)) = (begin, end) else {
-        // All of it lies before the trace, or where no columns are kept.
-        return (skipped == i64::from(columns)).then_some(cells);
-    };
-    let (mut row, rows) = (table.lower(0, begin), table.rows());
-    while row < rows {
-        let (block, from) = table.at(row);
-        for index in from..block.len {
-            let key = block.columns[0].get(index);
-            if key >= end {
-                return Some(cells);
-            }
-            let column = key.wrapping_sub(begin).wrapping_add(skipped.cast_unsigned());
-            let Some(cell) = cells.get_mut(column as usize) else { continue };
-            let (value, time) = (block.columns[1].get(index), block.columns[2].get(index).cast_signed());
-            match value.checked_sub(1) {
-                Some(value) if cell.shares.len() < most => cell.shares.push((ValueId(value as u32), time)),
-                _ => cell.rest = cell.rest.wrapping_add(time),
-            }
+    /// Number of the first column, and how many are asked for.
+    first: i64,
+    columns: u32,
+    /// Shares of a cell.
+    most: usize,
+}
+
+impl<'a> Overview<'a> {
+    /// The table that has the cells that are asked for, if there is one.
+    pub(super) fn new(
+        image: &'a Image,
+        (interval, columns, most): (Interval, u32, usize),
+        origin: i64,
+    ) -> Option<Self> {
+        let length = interval.to.0.checked_sub(interval.from.0)?;
+        let width = length.checked_div(columns.into())?;
+        let exponent = width.cast_unsigned().trailing_zeros() as u8;
+        let aligned = width > 0
+            && width.cast_unsigned().is_power_of_two()
+            && interval.from.0.trailing_zeros() >= exponent.into()
+            && width.checked_mul(columns.into()) == Some(length);
+        if !aligned || most > SHARES {
+            return None;
         }
-        if block.len == 0 {
-            break;
-        }
-        row = block.row + block.len as u64;
+        let table = table(image, exponent)?;
+        Some(Self { table, exponent, origin, first: interval.from.0 >> exponent, columns, most })
     }
-    Some(cells)
+
+    /// Appends the cells of a lane, empty ones at the end left out. Nothing, and `false`, where no columns are kept.
+    pub(super) fn cells(&self, lane: u64, cells: &mut Vec<Cell>) -> bool {
+        // Before the trace begins, there is nothing.
+        let before = first_column(self.origin, self.exponent).saturating_sub(self.first);
+        let skipped = before.clamp(0, self.columns.into());
+        let column = |at: i64| key(lane, self.first.checked_add(at)?, self.origin, self.exponent);
+        let (begin, end) = (column(skipped.min(i64::from(self.columns) - 1).max(0)), column(self.columns.into()));
+        let (Some(begin), Some(end)) = (begin, end) else {
+            // All of it lies before the trace, or where no columns are kept.
+            return skipped == i64::from(self.columns);
+        };
+        let start = cells.len();
+        cells.resize_with(start + self.columns as usize, Cell::default);
+        let cells = &mut cells[start + skipped.cast_unsigned() as usize..];
+        let (mut row, rows) = (self.table.lower(0, begin), self.table.rows());
+        let [mut keys, mut values, mut times] = [[0; BLOCK]; COLUMNS];
+        while row < rows {
+            let (block, mut index) = self.table.at(row);
+            let [key, value, time] = &block.columns;
+            key.unpack(index..block.len, &mut keys);
+            value.unpack(index..block.len, &mut values);
+            time.unpack(index..block.len, &mut times);
+            while index < block.len {
+                let key = keys[index];
+                let rows = keys[index..block.len].iter().take_while(|&&other| other == key).count();
+                let of = index..index + rows;
+                index = of.end;
+                if key >= end {
+                    return true;
+                }
+                let Some(cell) = cells.get_mut(key.wrapping_sub(begin) as usize) else { continue };
+                // The rest of it may be in the next block.
+                cell.shares.reserve_exact(if index == block.len { self.most } else { rows.min(self.most) });
+                for at in of {
+                    match values[at].checked_sub(1) {
+                        Some(value) if cell.shares.len() < self.most => {
+                            cell.shares.push((ValueId(value as u32), times[at].cast_signed()));
+                        }
+                        _ => cell.rest = cell.rest.wrapping_add(times[at].cast_signed()),
+                    }
+                }
+            }
+            if block.len == 0 {
+                break;
+            }
+            row = block.row + block.len as u64;
+        }
+        true
+    }
 }
 
 /// The table of columns of a width.

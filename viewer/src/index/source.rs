@@ -5,26 +5,30 @@ use std::sync::Arc;
 
 use converter::paje::{ContainerId, TypeId, ValueId};
 
+use super::cells::Walk;
 use super::details::Details;
 use super::format::{Key, LaneRecord, Place, Refused};
 use super::image::{Image, ImageError, touched};
 use super::links::{self, LinkTable};
 use super::marks::MarkLane;
 use super::model::Whole;
-use super::overview;
+use super::overview::Overview;
 use super::states::{self, Accumulator, StateLane};
 use super::table::Table;
 use super::tree::Tree;
 use super::variables::VariableLane;
 use crate::answers::{self, Detail, Found, LookUp};
+use crate::parallel::in_parts;
 use crate::query::{
     Cell, Cells, ContainerInfo, EntityId, Facts, GlobalNanos, Interval, Lane, Link, Listed, Mark, Model, QueryError,
     Sample, SeriesColumn, State, Summary, TimelineSource,
 };
 use crate::store::LinkRow;
 
-/// Lanes × columns from which a picture is worth a second thread.
+/// Cells that are worth a thread.
 const CELLS_PER_THREAD: usize = 1 << 13;
+/// What a lane costs beside its cells, in cells: its sums are found anew, which may be of thousands of values.
+const CELLS_PER_LANE: usize = 1 << 6;
 
 /// A trace in an index file.
 #[derive(Debug)]
@@ -147,24 +151,34 @@ impl Index {
         self.model.values.get(value.index()).map(|value| value.name.clone()).unwrap_or_default()
     }
 
-    fn lane_cells(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Vec<Cell> {
-        let mut cells = Vec::with_capacity(lanes.len().saturating_mul(columns as usize));
+    /// The cells of some lanes, in a list with room for more.
+    fn lane_cells(&self, lanes: &[Lane], (interval, columns, most): (Interval, u32, usize), room: usize) -> Vec<Cell> {
+        let mut cells = Vec::with_capacity(room);
         let mut scratch = Accumulator::default();
+        let (origin, count) = (self.summary.extent.from.0, columns as usize);
+        let overview = Overview::new(&self.image, (interval, columns, most), origin);
         for &lane in lanes {
-            match self.state_lane(lane) {
-                Some(lane) => {
-                    let origin = self.summary.extent.from.0;
-                    let number = lane.record.extra.checked_sub(1);
-                    match number.and_then(|at| overview::cells(&self.image, at, (interval, columns, most), origin)) {
-                        Some(found) => cells.extend(found),
-                        None => lane.cells((interval, columns, most), &mut scratch, &mut cells),
-                    }
+            let end = cells.len() + count;
+            if let Some(lane) = self.state_lane(lane) {
+                let number = lane.record.extra.checked_sub(1);
+                if number.zip(overview.as_ref()).is_none_or(|(number, overview)| !overview.cells(number, &mut cells)) {
+                    Walk::new(&lane).cells(interval.columns(columns), most, &mut scratch, &mut cells);
                 }
-                None => cells.extend((0..columns).map(|_| Cell::default())),
             }
+            cells.resize_with(end, Cell::default);
         }
         cells
     }
+
+    fn check_lanes(&self, lanes: &[Lane], interval: Interval) -> Result<(), QueryError> {
+        check_interval(interval)?;
+        lanes.iter().try_for_each(|lane| self.check(lane.container, lane.ty, interval))
+    }
+}
+
+/// Lanes that are worth a thread, of so many cells each.
+fn lanes_per_thread(cells: u32) -> usize {
+    CELLS_PER_THREAD.div_ceil((cells as usize).saturating_add(CELLS_PER_LANE))
 }
 
 fn check_interval(interval: Interval) -> Result<(), QueryError> {
@@ -298,27 +312,34 @@ impl TimelineSource for Index {
     }
 
     fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
-        check_interval(interval)?;
+        self.check_lanes(lanes, interval)?;
         if columns == 0 {
             return Err(QueryError::EmptyInterval);
         }
-        lanes.iter().try_for_each(|lane| self.check(lane.container, lane.ty, interval))?;
-        let worth = lanes.len().saturating_mul(columns as usize) / CELLS_PER_THREAD;
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(worth).clamp(1, 8);
-        let cells = if threads == 1 {
-            self.lane_cells(lanes, interval, columns, most)
-        } else {
-            let parts: Vec<Vec<Cell>> = std::thread::scope(|scope| {
-                let part = |lanes| scope.spawn(move || self.lane_cells(lanes, interval, columns, most));
-                let workers: Vec<_> = lanes.chunks(lanes.len().div_ceil(threads)).map(part).collect();
-                let join = |worker: std::thread::ScopedJoinHandle<'_, Vec<Cell>>| {
-                    worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                };
-                workers.into_iter().map(join).collect()
-            });
-            parts.into_iter().flatten().collect()
-        };
+        let all = lanes.len().saturating_mul(columns as usize);
+        let mut parts = in_parts(lanes, lanes_per_thread(columns), |part, is_first| {
+            let room = if is_first { all } else { part.len() * columns as usize };
+            self.lane_cells(part, (interval, columns, most), room)
+        })
+        .into_iter();
+        let mut cells = parts.next().unwrap_or_default();
+        parts.for_each(|mut part| cells.append(&mut part));
         self.sound(Cells { columns, cells })
+    }
+
+    fn times(&self, lanes: &[Lane], interval: Interval) -> Result<Vec<(ValueId, i64)>, QueryError> {
+        self.check_lanes(lanes, interval)?;
+        let values = self.model.values.len();
+        let parts = in_parts(lanes, lanes_per_thread(0), |part, _| {
+            let mut times = vec![0; values];
+            for lane in part.iter().filter_map(|&lane| self.state_lane(lane)) {
+                Walk::new(&lane).add_times(interval, &mut times);
+            }
+            times
+        });
+        let sum = |value: usize| parts.iter().fold(0_i64, |sum, times| sum.wrapping_add(times[value]));
+        let times = (0_u32..).map(ValueId).zip((0..values).map(sum)).filter(|time| time.1 > 0);
+        self.sound(times.collect())
     }
 
     fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
@@ -373,7 +394,8 @@ impl TimelineSource for Index {
             return Err(QueryError::EmptyInterval);
         }
         let lane = self.variable(container, ty);
-        self.sound((0..columns).map(|column| lane?.column(interval.column(column, columns))).collect())
+        let mut near = 0;
+        self.sound(interval.columns(columns).map(|part| lane?.column(&mut near, part)).collect())
     }
 
     fn range(&self, ty: TypeId) -> Option<(f64, f64)> {

@@ -3,8 +3,6 @@
 
 use std::io;
 
-use rustc_hash::FxHashMap;
-
 use super::assemble::value;
 use super::bits::{SLACK, ordered, pack, width};
 use super::format::{BLOCK, LaneRecord, Place};
@@ -20,14 +18,15 @@ use crate::query::{GlobalNanos, Interval};
 pub(super) fn write(
     (room, streams): (&Room, &Streams),
     out: &mut Output,
-    overview: &mut OverviewWriter,
+    (overview, own): (&mut OverviewWriter, &mut OwnValues),
     lane: &Lane,
     record: LaneRecord,
 ) -> io::Result<(LaneRecord, Interval)> {
-    let Survey { values, own, life, time } = Survey::of(streams, lane)?;
+    let Survey { life, time } = Survey::of(streams, lane, own)?;
+    let values = &own.values;
     let mut sums = Sums::new(room, lane.rows, values.len(), time);
     let mut columns =
-        if values.len() > DENSE_VALUES { overview.lane(record.extra, lane.rows, life, &values) } else { None };
+        if values.len() > DENSE_VALUES { overview.lane(record.extra, lane.rows, life, values) } else { None };
     let extra = if columns.is_some() { record.extra + 1 } else { 0 };
     sums.begin()?;
     let mut table = TableWriter::<COLUMNS>::new(room, out)?;
@@ -42,7 +41,7 @@ pub(super) fn write(
         if block.ends.len() == BLOCK {
             block.write(&mut table, out, start)?;
         }
-        let value = own.get(&value).copied().unwrap_or(0);
+        let value = own.place(value);
         block.push(start, last, value, detail);
         sums.add(value, last.wrapping_sub(start), block.ends.len() == BLOCK)?;
         if let Some(columns) = &mut columns {
@@ -55,7 +54,7 @@ pub(super) fn write(
     }
     let table = table.finish(out, ordered(last))?;
     let at = out.align()?;
-    for value in &values {
+    for value in values {
         out.write(&(*value as u32).to_le_bytes())?;
     }
     let values = Place { at, len: values.len() as u64 };
@@ -64,12 +63,37 @@ pub(super) fn write(
     Ok((LaneRecord { table, values, sums, extra, ..record }, life))
 }
 
-/// What the first pass over a lane tells.
-struct Survey {
-    /// The values that occur, in the order in which they first do.
+/// The values of a lane, in the order in which they first occur, and their places in that list. It serves one lane after the other.
+#[derive(Debug, Default)]
+pub(super) struct OwnValues {
     values: Vec<u64>,
-    /// Their places in that list.
-    own: FxHashMap<u64, u64>,
+    /// Place plus 1 by value; 0 where it does not occur. Values are numbered from 0 without gaps.
+    places: Vec<u32>,
+}
+
+impl OwnValues {
+    fn clear(&mut self) {
+        self.values.drain(..).for_each(|value| self.places[value as usize] = 0);
+    }
+
+    fn insert(&mut self, value: u64) {
+        let at = value as usize;
+        if self.places.len() <= at {
+            self.places.resize(at + 1, 0);
+        }
+        if self.places[at] == 0 {
+            self.values.push(value);
+            self.places[at] = self.values.len() as u32;
+        }
+    }
+
+    fn place(&self, value: u64) -> u64 {
+        self.places.get(value as usize).map_or(0, |&place| u64::from(place.saturating_sub(1)))
+    }
+}
+
+/// What the first pass over a lane tells, beside its values.
+struct Survey {
     /// From the first date to the last.
     life: (i64, i64),
     /// All states together.
@@ -77,8 +101,9 @@ struct Survey {
 }
 
 impl Survey {
-    fn of(streams: &Streams, lane: &Lane) -> io::Result<Self> {
-        let mut survey = Self { values: Vec::new(), own: FxHashMap::default(), life: (0, 0), time: 0 };
+    fn of(streams: &Streams, lane: &Lane, own: &mut OwnValues) -> io::Result<Self> {
+        own.clear();
+        let mut survey = Self { life: (0, 0), time: 0 };
         let mut from = streams.read(lane.stream)?;
         for row in 0..lane.rows {
             let start = survey.life.1.wrapping_add(from.number()?.cast_signed());
@@ -89,11 +114,7 @@ impl Survey {
             survey.life.1 = start.wrapping_add(time.cast_signed());
             survey.time = survey.time.saturating_add(time);
             let (value, _) = value(&mut from)?;
-            let values = &mut survey.values;
-            survey.own.entry(value).or_insert_with(|| {
-                values.push(value);
-                values.len() as u64 - 1
-            });
+            own.insert(value);
         }
         Ok(survey)
     }

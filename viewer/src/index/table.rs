@@ -12,11 +12,15 @@ use super::format::{BLOCK, TableRef};
 use super::image::{Image, touch};
 use super::output::Output;
 use super::scratch::{Room, Section};
+use super::unpack;
 
 /// Bytes of an entry of the directory.
 const ENTRY: usize = 16;
 /// Set in a column's shift: eight bytes of a least number follow the head.
 const HAS_BASE: u8 = 0x80;
+
+/// So many blocks are looked at one by one in a search: their entries lie together.
+const STEPS: u64 = 8;
 
 /// Writes a table at the end of an output.
 #[derive(Debug)]
@@ -136,13 +140,32 @@ impl Column<'_> {
         self.base.wrapping_add(bits::get(self.bytes, index, self.width) << self.shift)
     }
 
-    /// First index in `0..len` of which the number is not less than `bound`; the column is sorted.
+    /// The numbers of a range, at their places in `out`; others may be written, too.
     #[inline]
-    pub(super) fn lower(&self, len: usize, bound: u64) -> usize {
-        let (mut low, mut high) = (0, len);
-        while low < high {
-            let middle = low.midpoint(high);
-            if self.get(middle) < bound { low = middle + 1 } else { high = middle }
+    pub(super) fn unpack(&self, range: Range<usize>, out: &mut [u64; BLOCK]) {
+        let Self { bytes, base, width, shift } = *self;
+        // One by one a few are sooner had.
+        if range.len() > BLOCK / 4 && unpack::block(bytes, width, out) {
+            if shift != 0 || base != 0 {
+                out.iter_mut().for_each(|number| *number = base.wrapping_add(*number << shift));
+            }
+            return;
+        }
+        for (number, index) in out.get_mut(range.clone()).into_iter().flatten().zip(range) {
+            *number = self.get(index);
+        }
+    }
+
+    /// First index in `low..high` of which the number is not less than `bound`; the column is sorted.
+    #[inline]
+    pub(super) fn lower(&self, mut low: usize, high: usize, bound: u64) -> usize {
+        // Which half cannot be foreseen: a jump would be guessed wrong every other time.
+        let mut len = high.saturating_sub(low);
+        while len > 0 {
+            let half = len / 2;
+            let is_less = self.get(low + half) < bound;
+            low = std::hint::select_unpredictable(is_less, low + half + 1, low);
+            len = std::hint::select_unpredictable(is_less, len - half - 1, half);
         }
         low
     }
@@ -234,14 +257,29 @@ impl<'a, const K: usize> Table<'a, K> {
     /// How many rows of the first column, which is sorted, are less than `bound`; the answer is known to be at least `near`.
     /// A walk from left to right costs what one search costs.
     pub(super) fn lower(&self, near: u64, bound: u64) -> u64 {
-        self.lower_with_block(near, bound).0
+        let Some(last) = self.blocks_before(near / BLOCK as u64, bound).checked_sub(1) else { return 0 };
+        let block = self.block(last);
+        block.row + block.columns[0].lower(0, block.len, bound) as u64
     }
 
-    /// As [`Self::lower`], with the block of the last of those rows.
-    pub(super) fn lower_with_block(&self, near: u64, bound: u64) -> (u64, Option<Block<'a, K>>) {
-        // Blocks of which the first number is less than the bound; doubling steps, then halves.
+    /// The last block of which the first number is less than `bound`. That holds of block `near`, as is known.
+    pub(super) fn last_block_before(&self, near: u64, bound: u64) -> Block<'a, K> {
+        self.block(self.blocks_before(near, bound).saturating_sub(1).max(near))
+    }
+
+    /// How many blocks begin with a number less than `bound`; known to be at least `near`. Some steps, doubling ones, then halves.
+    fn blocks_before(&self, near: u64, bound: u64) -> u64 {
         let blocks = self.blocks();
-        let (mut low, mut step) = ((near / BLOCK as u64).min(blocks), 1);
+        let mut low = near.min(blocks);
+        let steps = STEPS.min(blocks - low);
+        let entries = self.of.directory.saturating_add(low * ENTRY as u64);
+        for entry in self.image.bytes(entries, steps as usize * ENTRY).chunks_exact(ENTRY) {
+            if entry.first_chunk().is_none_or(|first| u64::from_le_bytes(*first) >= bound) {
+                return low;
+            }
+            low += 1;
+        }
+        let mut step = STEPS;
         while low + step <= blocks && self.first(low + step - 1) < bound {
             low += step;
             step *= 2;
@@ -251,9 +289,7 @@ impl<'a, const K: usize> Table<'a, K> {
             let middle = low.midpoint(high);
             if self.first(middle) < bound { low = middle + 1 } else { high = middle }
         }
-        let Some(last) = low.checked_sub(1) else { return (0, None) };
-        let block = self.block(last);
-        (block.row + block.columns[0].lower(block.len, bound) as u64, Some(block))
+        low
     }
 
     /// Rows in order, block by block: what `of` makes of a block and an index, until there are `limit`.

@@ -119,8 +119,13 @@ impl<'a> VariableLane<'a> {
 
     /// Samples that overlap an interval. One without duration, at the very end, counts at its date.
     pub(super) fn overlapping(&self, interval: Interval) -> Range<u64> {
+        self.overlapping_from(0, interval)
+    }
+
+    /// The same; `near` is known not to be behind the first.
+    fn overlapping_from(&self, near: u64, interval: Interval) -> Range<u64> {
         let from = interval.from.0;
-        let after = from.checked_add(1).map_or(self.table.rows(), |after| self.table.lower(0, ordered(after)));
+        let after = from.checked_add(1).map_or(self.table.rows(), |after| self.table.lower(near, ordered(after)));
         let mut first = after.saturating_sub(1);
         if after > 0 {
             let (life, _) = self.row(first);
@@ -140,9 +145,11 @@ impl<'a> VariableLane<'a> {
         })
     }
 
-    /// Minimum, maximum and mean over an interval; `None` where there is no value. O(log n).
-    pub(super) fn column(&self, interval: Interval) -> Option<SeriesColumn> {
-        let range = self.overlapping(interval);
+    /// Minimum, maximum and mean over an interval; `None` where there is no value. O(log n), also of the way from `near`, the first
+    /// sample of an interval that does not begin later.
+    pub(super) fn column(&self, near: &mut u64, interval: Interval) -> Option<SeriesColumn> {
+        let range = self.overlapping_from(*near, interval);
+        *near = range.start;
         let last = range.end.checked_sub(1).filter(|&last| last >= range.start)?;
         let ((first_life, first_value), (last_life, last_value)) = (self.row(range.start), self.row(last));
         let clipped = |life: Interval, value: f64| {
@@ -188,9 +195,24 @@ impl<'a> VariableLane<'a> {
     }
 
     fn direct(&self, rows: Range<u64>) -> Node {
-        let nodes = self.table.list(rows, usize::MAX, |block, index| {
-            Node::of(value(block, index), end(block, index).wrapping_sub(start(block, index)))
-        });
-        nodes.into_iter().fold(Node::EMPTY, Node::join)
+        let (mut all, mut row) = (Node::EMPTY, rows.start);
+        let (mut starts, mut values) = ([0; BLOCK], [0; BLOCK]);
+        while row < rows.end {
+            let (block, first) = self.table.at(row);
+            let part = first..block.len.min((rows.end - block.row) as usize);
+            if part.is_empty() {
+                break;
+            }
+            let last = part.end - 1;
+            block.columns[0].unpack(part.clone(), &mut starts);
+            block.columns[1].unpack(part.clone(), &mut values);
+            let starts = &starts[part.clone()];
+            let ends = starts[1..].iter().map(|&next| date(next)).chain([end(&block, last)]);
+            for ((&value, &start), end) in values[part].iter().zip(starts).zip(ends) {
+                all = all.join(Node::of(f64::from_bits(value), end.wrapping_sub(date(start))));
+            }
+            row = block.row + last as u64 + 1;
+        }
+        all
     }
 }

@@ -2,12 +2,16 @@
 
 use std::sync::Arc;
 
-use super::{Cells, Frame, Item, OTHERS, Rect, Scene, links, marks, states, variables};
+use super::{Cells, Columns, Frame, Item, OTHERS, Rect, Scene, links, marks, states, variables};
 use crate::layout::scale::{TimeScale, date, duration, grouped};
-use crate::layout::{Layout, Options, Outline, Strip, StripKind};
+use crate::layout::{Layout, Options, Outline, Row, Strip, StripKind};
+use crate::parallel::in_parts;
 use crate::query::{ContainerId, GlobalNanos, Interval, Model, QueryError, TimelineSource, ValueId};
 use crate::theme::{Paint, Theme};
 use converter::paje::Color;
+
+/// Rows that are worth a thread.
+const ROWS_PER_THREAD: usize = 8;
 
 /// What part of the rows is drawn, and how finely.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,6 +39,8 @@ pub(super) struct Context<'a> {
     pub(super) theme: Theme,
     pub(super) view: View,
     pub(super) scale: TimeScale,
+    /// In what each value is drawn, when it is not dimmed.
+    colors: Vec<Color>,
     /// Names of the containers of each row, from the first that is drawn.
     paths: Vec<String>,
 }
@@ -47,6 +53,11 @@ pub(super) struct Cut {
 }
 
 impl Cut {
+    fn add(&mut self, other: &Self) {
+        self.links = (self.links.0 + other.links.0, self.links.1 + other.links.1);
+        self.events = (self.events.0 + other.events.0, self.events.1 + other.events.1);
+    }
+
     pub(super) fn links(&mut self, drawn: usize, total: u64) {
         self.links = (self.links.0 + drawn as u64, self.links.1 + total);
     }
@@ -74,25 +85,14 @@ pub fn chart(source: &dyn TimelineSource, layout: &Layout, options: &Options, vi
     let mut items = Vec::new();
     let mut over = Vec::new();
     let mut cut = Cut::default();
-    for (index, row) in layout.rows.iter().enumerate() {
-        // Pinned rows are seen wherever the others have been scrolled to.
-        if !row.pinned && (row.y > view.bottom || row.y + row.height < view.top) {
-            continue;
-        }
-        for strip in &row.strips {
-            let frame = Frame::new(0.0, strip.y, view.width, strip.height);
-            if !matches!(strip.kind, StripKind::Events { .. }) {
-                items.push(Item::Rect(Rect::plain(frame, context.theme.track, 0.0)));
-            }
-            match &strip.kind {
-                StripKind::States { depths } => states::strip(&context, index, strip, *depths, &mut items)?,
-                StripKind::Summary { members } => states::summary(&context, strip, members, &mut items)?,
-                StripKind::Events { types } => marks::band(&context, index, strip, types, (&mut over, &mut cut))?,
-                StripKind::Variable { bounds } => {
-                    variables::strip(&context, row.container, (strip, *bounds), &mut items)?;
-                }
-            }
-        }
+    // Pinned rows are seen wherever the others have been scrolled to.
+    let is_seen = |row: &Row| row.pinned || !(row.y > view.bottom || row.y + row.height < view.top);
+    let seen: Vec<usize> = (0..layout.rows.len()).filter(|&at| is_seen(&layout.rows[at])).collect();
+    for part in in_parts(&seen, ROWS_PER_THREAD, |part, _| context.rows(part)) {
+        let (some, some_over, some_cut) = part?;
+        items.extend(some);
+        over.extend(some_over);
+        cut.add(&some_cut);
     }
     items.append(&mut over);
     items.extend(links::arrows(&context, &mut cut)?);
@@ -123,6 +123,29 @@ pub fn overview(
 }
 
 impl<'a> Context<'a> {
+    /// Draws some rows: what lies below, and what lies over all rows.
+    fn rows(&self, rows: &[usize]) -> Result<(Vec<Item>, Vec<Item>, Cut), QueryError> {
+        let (mut items, mut over, mut cut) = (Vec::new(), Vec::new(), Cut::default());
+        for &index in rows {
+            let row = &self.layout.rows[index];
+            for strip in &row.strips {
+                let frame = Frame::new(0.0, strip.y, self.view.width, strip.height);
+                if !matches!(strip.kind, StripKind::Events { .. }) {
+                    items.push(Item::Rect(Rect::plain(frame, self.theme.track, 0.0)));
+                }
+                match &strip.kind {
+                    StripKind::States { depths } => states::strip(self, index, strip, *depths, &mut items)?,
+                    StripKind::Summary { members } => states::summary(self, strip, members, &mut items)?,
+                    StripKind::Events { types } => marks::band(self, index, strip, types, (&mut over, &mut cut))?,
+                    StripKind::Variable { bounds } => {
+                        variables::strip(self, row.container, (strip, *bounds), &mut items)?;
+                    }
+                }
+            }
+        }
+        Ok((items, over, cut))
+    }
+
     fn new(source: &'a dyn TimelineSource, layout: &'a Layout, options: &'a Options, view: View) -> Self {
         // An empty interval is shown as its first nanosecond.
         let interval = Interval {
@@ -137,12 +160,14 @@ impl<'a> Context<'a> {
             names.push(&row.name);
             paths.push(names.join(" › "));
         }
+        let (model, theme) = (source.model(), Theme::new(options.theme));
         Self {
             source,
-            model: source.model(),
+            colors: model.values.iter().map(|value| theme.fill(value.color)).collect(),
+            model,
             layout,
             options,
-            theme: Theme::new(options.theme),
+            theme,
             view,
             scale: TimeScale { interval, width: view.width },
             paths,
@@ -166,7 +191,7 @@ impl<'a> Context<'a> {
         if value == OTHERS || self.options.dimmed.contains(&value) {
             return self.theme.grid;
         }
-        self.model.values.get(value.index()).map_or(self.theme.faint, |value| self.theme.fill(value.color))
+        self.colors.get(value.index()).copied().unwrap_or(self.theme.faint)
     }
 
     /// The name of a value.
@@ -197,24 +222,37 @@ impl<'a> Context<'a> {
     }
 
     /// Cells from columns of `(value, share)`, as primitive; nothing where all are empty.
-    pub(super) fn cells(&self, frame: Frame, columns: Vec<Vec<(ValueId, f32)>>) -> Option<Item> {
-        let mut values: Vec<ValueId> = columns.iter().flatten().map(|&(value, _)| value).collect();
-        values.sort_unstable();
-        values.dedup();
+    pub(super) fn cells(&self, frame: Frame, columns: &Columns<ValueId>) -> Option<Item> {
+        // What is no value of the trace comes last.
+        let most = self.colors.len();
+        let number = |value: ValueId| value.index().min(most);
+        let mut places = vec![None; most + 1];
+        columns.parts().iter().for_each(|part| places[number(part.0)] = Some((part.0, 0)));
+        let (mut values, mut palette) = (Vec::new(), Vec::new());
+        for (value, place) in places.iter_mut().flatten() {
+            *place = u16::try_from(values.len()).unwrap_or(u16::MAX);
+            values.push(*value);
+            palette.push(self.color(*value));
+        }
         if values.is_empty() {
             return None;
         }
-        let place = |value: &ValueId| u16::try_from(values.binary_search(value).unwrap_or(0)).unwrap_or(u16::MAX);
-        let columns = columns
-            .into_iter()
-            .map(|column| {
-                let mut shares: Vec<(u16, f32)> = column.iter().map(|(value, share)| (place(value), *share)).collect();
-                shares.sort_unstable_by_key(|share| share.0);
-                shares
-            })
-            .collect();
-        let palette = values.iter().map(|&value| self.color(value)).collect();
-        Some(Item::Cells(Cells { frame, palette, values, columns }))
+        let place = |value| places[number(value)].map_or(0, |place| place.1);
+        let mut placed = Columns::with_room(columns.len(), columns.parts().len());
+        // Place and share as one number each, which sort faster.
+        let (mut column, mut last): (Vec<u64>, &[_]) = (Vec::new(), &[]);
+        let as_one = |&(value, share): &(ValueId, f32)| u64::from(place(value)) << 32 | u64::from(share.to_bits());
+        for parts in columns.iter() {
+            // Many are as the one before.
+            if parts != std::mem::replace(&mut last, parts) {
+                column.clear();
+                column.extend(parts.iter().map(as_one));
+                column.sort_unstable();
+            }
+            #[expect(clippy::cast_possible_truncation, reason = "taken apart as it was put together")]
+            placed.push(column.iter().map(|&part| ((part >> 32) as u16, f32::from_bits(part as u32))));
+        }
+        Some(Item::Cells(Cells { frame, palette, values, columns: placed }))
     }
 }
 

@@ -193,10 +193,8 @@ fn states(
     let lane = |&(container, depths): &(ContainerId, u32)| (0..depths).map(move |depth| Lane { container, ty, depth });
     let lanes: Vec<Lane> = members.iter().flat_map(lane).collect();
     let mut nanos = vec![0_i64; model.values.len()];
-    for cell in source.cells(&lanes, interval, 1)?.cells {
-        for (value, part) in cell.shares {
-            nanos[value.index()] += part;
-        }
+    for (value, part) in source.times(&lanes, interval)? {
+        nanos[value.index()] = part;
     }
     #[expect(clippy::cast_precision_loss, reason = "a share")]
     let whole = (interval.to.0.saturating_sub(interval.from.0)) as f64 * count as f64;

@@ -1,6 +1,8 @@
 //! Links: crisp arrows while they can be followed, finer and fainter the more of them share a place, bundles when they are many.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
+
+use rustc_hash::FxHashMap;
 
 use super::chart::{Context, Cut};
 use super::{Arrow, Item};
@@ -31,6 +33,9 @@ const SHORT: f32 = 8.0;
 /// All arrows of the picture.
 pub(super) fn arrows(context: &Context<'_>, cut: &mut Cut) -> Result<Vec<Item>, QueryError> {
     let mut placed = Vec::new();
+    // Colours are few, and each costs some powers.
+    let mut strokes: FxHashMap<Color, Color> = FxHashMap::default();
+    let mut stroke = |color| *strokes.entry(color).or_insert_with(|| context.theme.stroke(color));
     for ty in &context.model.types {
         if !matches!(ty.kind, TypeKind::Link { .. }) || context.options.hidden.contains(&ty.id) {
             continue;
@@ -39,7 +44,7 @@ pub(super) fn arrows(context: &Context<'_>, cut: &mut Cut) -> Result<Vec<Item>, 
         cut.links(listed.items.len(), listed.total);
         for link in listed.items {
             let color = context.model.values.get(link.value.index()).map(|value| value.color).or(ty.color);
-            placed.extend(place(context, &link, color));
+            placed.extend(place(context, &link, color.map_or(context.theme.link, &mut stroke)));
         }
     }
     let bundles: Vec<(u32, &PlacedLink)> =
@@ -58,7 +63,7 @@ struct PlacedLink {
 }
 
 /// Where a link is seen; nowhere when both ends are folded into one row, or it passes outside of the view.
-fn place(context: &Context<'_>, link: &Link, color: Option<Color>) -> Option<PlacedLink> {
+fn place(context: &Context<'_>, link: &Link, color: Color) -> Option<PlacedLink> {
     let rows = (context.layout.index_of(link.start)?, context.layout.index_of(link.end)?);
     let (start, end) = (&context.layout.rows[rows.0], &context.layout.rows[rows.1]);
     if start.container == end.container && (start.folded || link.start_time == link.end_time) {
@@ -69,11 +74,7 @@ fn place(context: &Context<'_>, link: &Link, color: Option<Color>) -> Option<Pla
     let outside = from.1.max(to.1) < context.view.top || from.1.min(to.1) > context.view.bottom;
     let hidden = outside && !(start.pinned && end.pinned);
     let reversed = link.end_time < link.start_time;
-    let color = if reversed {
-        context.theme.alert
-    } else {
-        color.map_or(context.theme.link, |color| context.theme.stroke(color))
-    };
+    let color = if reversed { context.theme.alert } else { color };
     let dimmed = context.options.dimmed.contains(&link.value);
     (!hidden).then_some(PlacedLink { link: *link, from, to, rows, color, dimmed })
 }
@@ -82,12 +83,14 @@ fn place(context: &Context<'_>, link: &Link, color: Option<Color>) -> Option<Pla
 fn bundles(placed: &[PlacedLink]) -> Vec<(u32, &PlacedLink)> {
     #[expect(clippy::cast_possible_truncation, reason = "within 10⁵ of the picture")]
     let bin = |x: f32| (x / NEAR).floor() as i32;
-    let mut bundles: BTreeMap<_, (u32, &PlacedLink)> = BTreeMap::new();
+    let mut bundles: FxHashMap<_, (u32, &PlacedLink)> = FxHashMap::default();
     for one in placed {
         let key = (one.rows, bin(one.from.0), bin(one.to.0), one.color.red, one.color.green, one.color.blue);
         bundles.entry(key).or_insert((0, one)).0 += 1;
     }
-    bundles.into_values().collect()
+    let mut bundles: Vec<_> = bundles.into_iter().collect();
+    bundles.sort_unstable_by_key(|bundle| bundle.0);
+    bundles.into_iter().map(|bundle| bundle.1).collect()
 }
 
 /// How many arrows are where: the length of line in each tile, and the heads in each stretch of a row.

@@ -1,7 +1,7 @@
 //! Mixtures of the states of lanes, one for each column of pixels: of few values all shares, of many the largest and all others as one.
 
-use super::OTHERS;
 use super::chart::Context;
+use super::{Columns, OTHERS};
 use crate::query::{Cell, Interval, Lane, QueryError, TypeId, ValueId};
 
 /// Where a type has more values than these, only the largest shares of a mixture are drawn, and the others as one.
@@ -9,15 +9,15 @@ const MANY_VALUES: usize = 16;
 /// So many then: no row is so high that more could be told apart.
 const MOST_SHARES: usize = 8;
 /// The mean of more lanes than these is that of what their rows show.
-const MANY_LANES: usize = 64;
+const MANY_LANES: usize = 16;
 /// So many cells are held at once, as each may have thousands of shares.
 const CELLS_AT_ONCE: usize = 1 << 14;
 
-/// What a column shows: values, and their shares of its height.
-pub(super) type Mixture = Vec<(ValueId, f32)>;
+/// What each column shows: values, and their shares of its height.
+pub(super) type Mixtures = Columns<ValueId>;
 
 /// The mean of the mixtures of some lanes of one type, `of` being how many lanes would fill the height.
-pub(super) fn of(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Vec<Mixture>, QueryError> {
+pub(super) fn of(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Mixtures, QueryError> {
     match lanes {
         [lane] if has_many(context, lane.ty) => largest(context, *lane, of),
         [first, ..] if lanes.len() > MANY_LANES && has_many(context, first.ty) => mean_of_largest(context, lanes, of),
@@ -33,28 +33,36 @@ fn has_many(context: &Context<'_>, ty: TypeId) -> bool {
 ///
 /// That column is one to two pixels wide. Its mixture is exact, costs little however many values and states there are, and
 /// does not flicker when the picture is moved.
-fn largest(context: &Context<'_>, lane: Lane, of: usize) -> Result<Vec<Mixture>, QueryError> {
+fn largest(context: &Context<'_>, lane: Lane, of: usize) -> Result<Mixtures, QueryError> {
     let aligned = Aligned::new(context, of);
     let cells = aligned.cells(context, &[lane])?;
-    let mixture = |cell: &Cell| -> Mixture {
-        let others = (cell.rest > 0).then_some((OTHERS, cell.rest));
-        cell.shares.iter().copied().chain(others).map(|(value, nanos)| (value, share(nanos, aligned.whole))).collect()
-    };
-    Ok(aligned.spread(context, &cells.iter().map(mixture).collect::<Vec<_>>()))
+    let mut mixtures =
+        Mixtures::with_room(context.columns() as usize, cells.iter().map(|cell| cell.shares.len() + 1).sum());
+    for cell in aligned.around(context).map(|at| cells.get(at)) {
+        let others = cell.filter(|cell| cell.rest > 0).map(|cell| (OTHERS, cell.rest));
+        let shares = cell.into_iter().flat_map(|cell| cell.shares.iter().copied()).chain(others);
+        mixtures.push(shares.map(|(value, nanos)| (value, share(nanos, aligned.whole))));
+    }
+    Ok(mixtures)
 }
 
 /// For each pixel column, the mean of what [`largest`] shows of each lane.
-fn mean_of_largest(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Vec<Mixture>, QueryError> {
+fn mean_of_largest(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Mixtures, QueryError> {
     let aligned = Aligned::new(context, of);
     let mut sums = Sums::new(context, aligned.count as usize);
     for some in lanes.chunks((CELLS_AT_ONCE / aligned.count as usize).max(1)) {
         sums.add(&aligned.cells(context, some)?, aligned.whole);
     }
-    Ok(aligned.spread(context, &sums.finish()))
+    let (mixtures, mut spread) = (sums.finish(), Mixtures::default());
+    let columns: Vec<&[(ValueId, f32)]> = mixtures.iter().collect();
+    for at in aligned.around(context) {
+        spread.push(columns.get(at).copied().unwrap_or_default().iter().copied());
+    }
+    Ok(spread)
 }
 
 /// For each pixel column, the mean of the mixtures of some lanes: of many values the largest, and the rest.
-fn mean(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Vec<Mixture>, QueryError> {
+fn mean(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Mixtures, QueryError> {
     let columns = context.columns();
     #[expect(clippy::cast_precision_loss, reason = "the last step before pixels")]
     let whole = context.scale.nanos() as f64 / f64::from(columns) * of as f64;
@@ -86,17 +94,18 @@ impl Aligned {
         Ok(context.source.largest(lanes, self.interval, self.count, MOST_SHARES)?.cells)
     }
 
-    /// For each pixel column, what is around its middle.
-    fn spread(&self, context: &Context<'_>, mixtures: &[Mixture]) -> Vec<Mixture> {
-        let (interval, columns) = (context.view.interval, context.columns());
-        let length = i128::from(self.interval.to.0) - i128::from(self.interval.from.0);
-        let around = |column| {
-            let part = interval.column(column, columns);
-            let middle = part.from.0.midpoint(part.to.0 - 1);
-            let at = (i128::from(middle) - i128::from(self.interval.from.0)) * i128::from(self.count) / length.max(1);
-            usize::try_from(at).ok().and_then(|at| mixtures.get(at)).cloned().unwrap_or_default()
-        };
-        (0..columns).map(around).collect()
+    /// For each pixel column, the number of the aligned one around its middle.
+    fn around(&self, context: &Context<'_>) -> impl Iterator<Item = usize> {
+        let (from, count) = (self.interval.from.0, u64::from(self.count).max(1));
+        let length = self.interval.to.0.wrapping_sub(from).cast_unsigned();
+        // Wherever dates allow it, they are of whole nanoseconds.
+        let width = if length % count == 0 { length / count } else { 0 };
+        context.view.interval.columns(context.columns()).map(move |part| {
+            let before = part.from.0.midpoint(part.to.0 - 1).wrapping_sub(from).cast_unsigned();
+            let at = before.checked_div(width);
+            let at = at.unwrap_or_else(|| (u128::from(before) * u128::from(count) / u128::from(length.max(1))) as u64);
+            usize::try_from(at).unwrap_or(usize::MAX)
+        })
     }
 }
 
@@ -134,20 +143,20 @@ impl Sums {
     }
 
     /// The mixtures: of many values the largest, and the rest.
-    fn finish(&self) -> Vec<Mixture> {
-        let column = |column: usize| {
+    fn finish(&self) -> Mixtures {
+        let mut mixtures = Mixtures::default();
+        let mut shares: Vec<(ValueId, f32)> = Vec::new();
+        for (column, mut others) in self.others.iter().copied().enumerate() {
             let row = self.rows.iter().skip(column).step_by(self.columns);
-            let all = row.zip(&self.values).filter(|share| *share.0 > 0.0);
-            let mut shares: Mixture = all.map(|(share, value)| (*value, *share)).collect();
-            let mut others = self.others[column];
+            shares.clear();
+            shares.extend(row.zip(&self.values).filter(|share| *share.0 > 0.0).map(|(share, value)| (*value, *share)));
             if shares.len() > MOST_SHARES && self.values.len() > MANY_VALUES {
                 shares.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
                 others += shares.drain(MOST_SHARES..).map(|share| share.1).sum::<f32>();
             }
-            shares.extend((others > 0.0).then_some((OTHERS, others)));
-            shares
-        };
-        (0..self.columns).map(column).collect()
+            mixtures.push(shares.drain(..).chain((others > 0.0).then_some((OTHERS, others))));
+        }
+        mixtures
     }
 }
 

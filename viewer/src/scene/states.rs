@@ -5,7 +5,7 @@
 
 use super::chart::Context;
 use super::labels::{self, Placed};
-use super::{Frame, Item, Rect, mixtures};
+use super::{Columns, Frame, Item, Rect, mixtures};
 use crate::layout::Strip;
 use crate::query::{ContainerId, Lane, QueryError, State, ValueId, weight};
 
@@ -64,7 +64,7 @@ fn dense(
     out: &mut Vec<Item>,
 ) -> Result<(), QueryError> {
     let mixtures = mixtures::of(context, lanes, of)?;
-    out.extend(context.cells(Frame::new(0.0, y, context.view.width, height), mixtures));
+    out.extend(context.cells(Frame::new(0.0, y, context.view.width, height), &mixtures));
     Ok(())
 }
 
@@ -116,7 +116,8 @@ fn sparse(
             let frame = Frame::new(start as f32 * unit, y, run.len() as f32 * unit, height);
             #[expect(clippy::cast_possible_truncation, reason = "the last step before pixels")]
             let share = |column: &Vec<(ValueId, f64)>| column.iter().map(|&(v, s)| (v, s.min(1.0) as f32)).collect();
-            out.extend(context.cells(frame, mixtures[start..start + run.len()].iter().map(share).collect()));
+            let columns = mixtures[start..start + run.len()].iter().map(share).collect::<Columns<_>>();
+            out.extend(context.cells(frame, &columns));
         }
         start += run.len();
     }

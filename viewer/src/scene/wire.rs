@@ -280,7 +280,7 @@ mod tests {
             frame: Frame::default(),
             palette: Vec::new(),
             values: Vec::new(),
-            columns: vec![column.clone(), column, Vec::new()],
+            columns: [column.clone(), column, Vec::new()].into_iter().collect(),
         };
         assert_eq!(pack(&cells), "020200800101400100");
     }

@@ -159,7 +159,7 @@ impl TimelineSource for Tables {
                 }
                 let mut shares: Vec<_> = shares.into_iter().filter(|share| share.1 > 0).collect();
                 shares.sort_by_key(|share| -share.1);
-                cells.push(Cell { shares, rest: 0 });
+                cells.push(Cell { shares: shares.into(), rest: 0 });
             }
         }
         Ok(Cells { columns, cells })

@@ -1,0 +1,63 @@
+//! Whole blocks of packed numbers at once: for each width a straight line of loads and shifts by constants, several times as fast as one
+//! number after the other.
+
+use super::bits::SLACK;
+use super::format::BLOCK;
+
+/// Calls the function of a width; those of 58 to 63 bits are not in use.
+macro_rules! by_width {
+    ($width:expr, $bytes:expr, $out:expr; $($bits:literal)*) => {
+        match $width {
+            $($bits => straight::<$bits>($bytes, $out),)*
+            _ => false,
+        }
+    };
+}
+
+/// Writes the numbers with these places.
+macro_rules! numbers {
+    ($bytes:ident, $out:ident, $bits:ident; $($at:literal)*) => {
+        $($out[$at] = number::<$bits>($bytes, $at);)*
+    };
+}
+
+/// Unpacks [`BLOCK`] numbers of a width. `false` when there are not as many bytes: then some may be written.
+pub(super) fn block(bytes: &[u8], width: u8, out: &mut [u64; BLOCK]) -> bool {
+    by_width!(width, bytes, out;
+        1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32
+        33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57)
+}
+
+fn straight<const BITS: usize>(bytes: &[u8], out: &mut [u64; BLOCK]) -> bool {
+    let Some(bytes) = bytes.get(..BITS * BLOCK / 8 + SLACK) else { return false };
+    numbers!(bytes, out, BITS;
+        0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
+        32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63);
+    true
+}
+
+#[inline(always)]
+fn number<const BITS: usize>(bytes: &[u8], at: usize) -> u64 {
+    let bit = at * BITS;
+    let word = bytes[bit / 8..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+    word >> (bit % 8) & ((1 << BITS) - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::bits;
+
+    #[test]
+    fn as_one_by_one() {
+        let bytes: Vec<u8> = (0..BLOCK * 8 + SLACK).map(|at| (at * at * 31 + at * 7 + 5) as u8).collect();
+        for width in 1..=57 {
+            let mut out = [0; BLOCK];
+            let enough = bits::packed_bytes(BLOCK, width) + SLACK;
+            assert!(block(&bytes[..enough], width, &mut out));
+            assert!(out.iter().enumerate().all(|(at, &number)| number == bits::get(&bytes, at, width)), "{width}");
+            assert!(!block(&bytes[..enough - 1], width, &mut out));
+        }
+        assert!([0, 58, 64, 255].iter().all(|&width| !block(&bytes, width, &mut [0; BLOCK])));
+    }
+}
