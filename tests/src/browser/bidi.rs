@@ -44,8 +44,8 @@ impl Bidi {
         let mut page = Self { socket, context: Value::Null, next: 0, complaints: Vec::new(), _process: process };
         page.call("session.new", &json!({ "capabilities": {} }));
         page.call("session.subscribe", &json!({ "events": ["log.entryAdded"] }));
-        let tree = page.call("browsingContext.getTree", &json!({}));
-        page.context = tree["contexts"][0]["context"].clone();
+        // In a tab of its own: in the first one the field for addresses keeps the focus.
+        page.context = page.call("browsingContext.create", &json!({ "type": "tab" }))["context"].clone();
         let size = json!({ "context": page.context, "viewport": { "width": width, "height": height } });
         page.call("browsingContext.setViewport", &size);
         page

@@ -72,6 +72,8 @@ impl Process {
             ("network.captive-portal-service.enabled", "false"),
             ("network.connectivity-service.enabled", "false"),
             ("dom.events.testing.asyncClipboard", "true"),
+            // Its window has the focus, whatever else has.
+            ("focusmanager.testmode", "true"),
             ("layout.css.prefers-color-scheme.content-override", "1"),
         ];
         let choices: String =

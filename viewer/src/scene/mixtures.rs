@@ -9,7 +9,7 @@ const MANY_VALUES: usize = 16;
 /// So many then: no row is so high that more could be told apart.
 const MOST_SHARES: usize = 8;
 /// The mean of more lanes than these is that of what their rows show.
-const MANY_LANES: usize = 16;
+const MANY_LANES: usize = 64;
 /// So many cells are held at once, as each may have thousands of shares.
 const CELLS_AT_ONCE: usize = 1 << 14;
 

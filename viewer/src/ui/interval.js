@@ -39,7 +39,10 @@ export function listenToInterval() {
     show(read.from, read.to, true);
     tellInterval();
   });
-  field.addEventListener("focus", () => field.select());
+  // Firefox puts the caret where the pointer is after the focus has come, and selects nothing any more.
+  let isNew = false;
+  field.addEventListener("focus", () => { isNew = true; field.select(); });
+  field.addEventListener("click", () => { if (isNew && field.selectionStart === field.selectionEnd) field.select(); isNew = false; });
   field.addEventListener("input", () => wrong(null));
   field.addEventListener("blur", () => window.setTimeout(tellInterval, 0));
   field.addEventListener("keydown", (event) => { if (event.key === "Escape") field.blur(); });
