@@ -124,7 +124,10 @@ impl Browser {
     pub fn wait(&mut self, expression: &str) {
         let started = Instant::now();
         while self.evaluate(&format!("Promise.resolve({expression}).then(Boolean)")) != json!(true) {
-            assert!(started.elapsed() < PATIENCE, "never true: {expression}\n{}", self.complaints().join("\n"));
+            if started.elapsed() >= PATIENCE {
+                let focus = self.evaluate("document.activeElement?.outerHTML.slice(0, 300)");
+                panic!("never true: {expression}\nthe focus is in {focus}\n{}", self.complaints().join("\n"));
+            }
             std::thread::sleep(Duration::from_millis(20));
         }
     }

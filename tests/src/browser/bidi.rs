@@ -176,7 +176,15 @@ impl Driver for Bidi {
             one => one,
         };
         assert!(value.chars().count() == 1, "no code is known for the key {key}");
+        // As a hand does it.
+        let is_shifted = value.chars().all(char::is_uppercase);
+        if is_shifted {
+            self.hold("Shift", true);
+        }
         self.keys(&[json!({ "type": "keyDown", "value": value }), json!({ "type": "keyUp", "value": value })]);
+        if is_shifted {
+            self.hold("Shift", false);
+        }
     }
 
     fn hold(&mut self, key: &str, down: bool) {

@@ -29,6 +29,14 @@ impl Keys {
         self.browser.wait(then);
     }
 
+    /// Closes a dialog. Until the page was drawn without it, Chromium may keep keys from what lay behind.
+    fn escape(&mut self, then: &str) {
+        self.browser.key("Escape");
+        self.browser.wait(then);
+        self.browser
+            .wait("new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true))))");
+    }
+
     /// Presses a key that leads to an interval, in milliseconds.
     fn interval(&mut self, key: &str, from: f64, to: f64) {
         let then = format!(
@@ -137,12 +145,10 @@ impl Keys {
         self.browser.key("Escape");
         for key in ["Ctrl+k", ":"] {
             self.press(key, "document.querySelector('#palette').open");
-            self.browser.key("Escape");
-            self.browser.wait("!document.querySelector('#palette').open");
+            self.escape("!document.querySelector('#palette').open");
         }
         self.press("?", "document.querySelector('#sheet').open");
-        self.browser.key("Escape");
-        self.browser.wait("!document.querySelector('#sheet').open");
+        self.escape("!document.querySelector('#sheet').open");
         self.press("F", "document.activeElement.id === 'filter-field'");
         self.browser.key("Escape");
         self.browser.wait("document.activeElement.id !== 'filter-field'");

@@ -180,13 +180,19 @@ export function nudge(by) {
   const at = all.indexOf(row);
   const to = at + by;
   if (at < 0 || to < 0 || to >= all.length) return;
+  byKeys = row.id;
   move(row, by < 0 ? all[to] : all[to + 1] ?? null);
 }
 
-/** The row that a key is about: the one that shows the focus, else the one that is pointed at. */
+/** The row that the last key was about, until the pointer moves. @type {string | number | null} */
+let byKeys = null;
+document.addEventListener("pointermove", () => { byKeys = null; }, true);
+
+/** The row that a key is about: the one that shows the focus or was moved by the last key, else the one that is pointed at. */
 export function actedOn() {
   const focused = focusedRow();
-  if (focused && document.activeElement?.matches(":focus-visible")) return focused;
+  // A row that was moved is drawn anew, and browsers differ in whether its focus shows then.
+  if (focused && (focused.id === byKeys || document.activeElement?.matches(":focus-visible"))) return focused;
   return (state.row === null ? undefined : rowOf(state.row)) ?? focused;
 }
 
