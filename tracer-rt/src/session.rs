@@ -140,7 +140,9 @@ pub(crate) fn write_names() {
 
 /// Writes out what was recorded so far, of all threads.
 pub fn flush() {
-    unnested(|| SINK.lock().flush());
+    if !unnested(|| SINK.lock().flush()) {
+        ask(later::FLUSH);
+    }
 }
 
 /// Writes out what the levels that overwrite ([`crate::Policy::Overwrite`]) hold, of all threads, oldest first. They go on
@@ -299,4 +301,27 @@ pub(crate) extern "C" fn at_exit() {
         }
         cursor.end_work(before);
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_handler_cannot_do_is_asked_of_the_helper() {
+        // As in a handler that interrupted a record.
+        CURSOR.with(|cursor| {
+            let before = cursor.begin_work();
+            flush();
+            dump();
+            crate::pause();
+            crate::resume();
+            cursor.end_work(before);
+        });
+        assert_eq!(LATER.load(Ordering::Relaxed), later::FLUSH | later::DUMP | later::RESUME, "the last word counts");
+        do_later();
+        assert_eq!(LATER.load(Ordering::Relaxed), 0);
+        flush();
+        assert_eq!(LATER.load(Ordering::Relaxed), 0, "outside of handlers it is done at once");
+    }
 }
