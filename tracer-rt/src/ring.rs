@@ -1,13 +1,14 @@
 //! The flight recorder: streams of levels that overwrite the oldest. Their full slots are not written but kept, at most half
 //! of all slots, until they are asked for ([`crate::dump`], a panic, the end of the process) or taken for what is newer.
 
+use std::collections::VecDeque;
 use std::sync::Once;
 use std::sync::atomic::{Ordering, fence};
 
 use tracer_format::cause;
 use tracer_format::record::Lost;
 
-use crate::buffer::{self, LOST_BYTES, Slot, records, room_bytes, used};
+use crate::buffer::{self, LOST_BYTES, SLOT_BYTES, Slot, records, used};
 use crate::fault;
 use crate::live;
 use crate::losses::{both, news_at_start};
@@ -16,28 +17,76 @@ use crate::pool::{self, slot_bytes};
 use crate::session;
 use crate::state::State;
 
-/// A slot for a stream that overwrites: a free one, or the oldest of all such streams.
-pub(crate) fn take(state: &mut State, bytes: usize) -> Option<*const Slot> {
-    let most = (state.pool.slots() / 2).max(1);
-    if state.ring.len() < most
-        && let Some(free) = state.take_slot(bytes)
+/// Full slots of streams that overwrite, oldest first.
+#[derive(Debug)]
+pub(crate) struct Ring {
+    slots: VecDeque<*const Slot>,
+    /// Of the slots: parts of slots take a fifteenth.
+    bytes: usize,
+}
+
+impl Ring {
+    pub(crate) const fn new() -> Self {
+        Self { slots: VecDeque::new(), bytes: 0 }
+    }
+
+    pub(crate) fn reserve(&mut self, slots: usize) {
+        self.slots.reserve(slots);
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.slots.clear();
+        self.bytes = 0;
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = *const Slot> + '_ {
+        self.slots.iter().copied()
+    }
+
+    /// Keeps a full slot.
+    pub(crate) fn push(&mut self, slot: *const Slot) {
+        self.bytes += slot_bytes(slot);
+        self.slots.push_back(slot);
+    }
+
+    fn pop_oldest(&mut self) -> Option<*const Slot> {
+        self.remove(0)
+    }
+
+    fn remove(&mut self, at: usize) -> Option<*const Slot> {
+        let slot = self.slots.remove(at)?;
+        self.bytes -= slot_bytes(slot);
+        Some(slot)
+    }
+}
+
+/// A slot for a stream that overwrites, its first one perhaps: a free one, or the oldest of all such streams.
+pub(crate) fn take(state: &mut State, bytes: usize, is_first: bool) -> Option<*const Slot> {
+    let most = (state.pool.slots() / 2).max(1) * SLOT_BYTES;
+    if state.ring.bytes < most
+        && let Some(free) = state.take_slot(bytes, is_first)
     {
         return Some(free);
     }
     loop {
         let slot = overwrite(state)?;
-        if bytes + LOST_BYTES <= room_bytes(slot_bytes(slot)) {
+        let is_part = slot_bytes(slot) != SLOT_BYTES;
+        let too_large = !is_part && is_first && bytes <= pool::MAX_PART_RECORD_BYTES;
+        let too_small = is_part && bytes > pool::MAX_PART_RECORD_BYTES;
+        if !too_large && !too_small {
             return Some(slot);
         }
-        // A part of a slot, too small for this record.
         pool::make_ready(slot);
         state.pool.give(slot);
+        if too_large {
+            return state.pool.take_part();
+        }
     }
 }
 
 /// Takes the oldest slot and counts what it held as lost, at its place: among the slots of its stream that wait to be written.
 fn overwrite(state: &mut State) -> Option<*const Slot> {
-    let slot = *state.ring.front()?;
+    let slot = *state.ring.slots.front()?;
     // SAFETY: slots are never unmapped.
     let head = unsafe { &*slot };
     let entry = state.entry(head.stream.load(Ordering::Relaxed))?;
@@ -65,7 +114,7 @@ fn overwrite(state: &mut State) -> Option<*const Slot> {
     entry.waiting = entry.waiting.saturating_sub(1);
     // What the slot becomes is written after all of this.
     fence(Ordering::SeqCst);
-    state.ring.pop_front()
+    state.ring.pop_oldest()
 }
 
 /// The news of a loss with which a slot begins.
@@ -76,7 +125,7 @@ fn lost_at_start(slot: *const Slot) -> Option<Lost> {
 
 /// Queues all that is kept for the helper.
 pub(crate) fn release(state: &mut State) {
-    while let Some(slot) = state.ring.pop_front() {
+    while let Some(slot) = state.ring.pop_oldest() {
         queue(state, slot);
     }
 }
@@ -85,7 +134,7 @@ pub(crate) fn release(state: &mut State) {
 pub(crate) fn release_oldest_of(state: &mut State, stream: u32) {
     // SAFETY: slots are never unmapped.
     let of_stream = |slot: &*const Slot| unsafe { &**slot }.stream.load(Ordering::Relaxed) == stream;
-    if let Some(slot) = state.ring.iter().position(of_stream).and_then(|at| state.ring.remove(at)) {
+    if let Some(slot) = state.ring.slots.iter().position(of_stream).and_then(|at| state.ring.remove(at)) {
         queue(state, slot);
     }
 }

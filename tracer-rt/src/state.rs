@@ -16,11 +16,12 @@ use crate::intern::{TABLES, Tables};
 use crate::level::{Levels, Registered};
 use crate::live::{self, Buffers, Live, Region};
 use crate::pool::{self, Pool};
+use crate::ring::{self, Ring};
 use crate::session::{self, report};
 use crate::stream::{Entry, Stream};
 use crate::sync::{Lock, bit};
 use crate::thread::{self, STRAYS};
-use crate::{clock, fault, fork, helper, nested, process, ring};
+use crate::{clock, fault, fork, helper, nested, process};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
@@ -53,8 +54,8 @@ pub(crate) struct State {
     pub(crate) pool: Pool,
     /// Slots to be written, oldest first.
     pub(crate) full: VecDeque<*const Slot>,
-    /// Full slots of streams that overwrite, oldest first.
-    pub(crate) ring: VecDeque<*const Slot>,
+    /// What the flight recorder keeps.
+    pub(crate) ring: Ring,
     /// Streams by their index; those that are written out and gone leave.
     pub(crate) entries: Vec<Entry>,
     pub(crate) next_stream: u32,
@@ -93,7 +94,7 @@ pub(crate) static STATE: Lock<State> = Lock::new(
         parent: None,
         pool: Pool::empty(),
         full: VecDeque::new(),
-        ring: VecDeque::new(),
+        ring: Ring::new(),
         spares: Vec::new(),
         alive: 0,
         entries: Vec::new(),
@@ -220,9 +221,11 @@ impl State {
         self.full.len() >= (slots / 4).max(1) || pool::available() <= slots / 4
     }
 
-    /// Takes a free slot for a record of so many bytes. With many threads, it is a part of one.
-    pub(crate) fn take_slot(&mut self, bytes: usize) -> Option<*const Slot> {
-        let many = self.alive > self.pool.slots() / 2;
+    /// Takes a free slot for a record of so many bytes. With many threads, and for the first records of one while others have many slots, it
+    /// is a part of one: most threads are short.
+    pub(crate) fn take_slot(&mut self, bytes: usize, is_first: bool) -> Option<*const Slot> {
+        let slots = self.pool.slots();
+        let many = self.alive > slots / 2 || (is_first && pool::available() < slots - slots / 4);
         if bytes > pool::MAX_PART_RECORD_BYTES {
             return self.pool.take();
         }
@@ -278,7 +281,7 @@ impl State {
         }
         let live = self.entries.iter().map(|entry| entry.stream.slot.load(Ordering::Relaxed).cast_const());
         // SAFETY: a stream's slot is null or, as those of the queue, one of the pool, which is never unmapped.
-        let heads = live.chain(self.full.iter().chain(&self.ring).copied()).filter_map(|slot| unsafe { slot.as_ref() });
+        let heads = live.chain(self.full.iter().copied()).chain(self.ring.iter()).filter_map(|slot| unsafe { slot.as_ref() });
         heads.map(|head| u64::from(head.unwritten())).sum()
     }
 

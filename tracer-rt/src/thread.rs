@@ -155,8 +155,9 @@ pub(crate) fn next_slot(state: &mut State, stream: &Stream, now: u64, bytes: usi
         return None;
     }
     fault::signal("a slot");
-    let slot = if stream.class == RING { ring::take(state, bytes) } else { state.take_slot(bytes) }?;
     let sequence = state.entry(stream.index).map_or(0, |entry| entry.next_sequence);
+    let is_first = sequence == 0;
+    let slot = if stream.class == RING { ring::take(state, bytes, is_first) } else { state.take_slot(bytes, is_first) }?;
     start_slot(slot, stream, sequence, now);
     stream.slot.store(slot.cast_mut(), Ordering::Release);
     Some(slot)
@@ -204,7 +205,7 @@ fn seal(state: &mut State, stream: &Stream) {
         entry.close_slot(head);
         entry.waiting += 1;
     }
-    if stream.class == RING && head.unwritten() > 0 { state.ring.push_back(slot) } else { state.full.push_back(slot) }
+    if stream.class == RING && head.unwritten() > 0 { state.ring.push(slot) } else { state.full.push_back(slot) }
 }
 
 fn start_slot(slot: *const Slot, stream: &Stream, sequence: u64, now: u64) {

@@ -111,7 +111,8 @@ fn losses_come_behind_what_waits_to_be_written() {
     }
 }
 
-/// Threads one after the other, each with a slot for one record: there is room for what sixteen of them left.
+/// Threads one after the other, each with one record. A megabyte is kept, sixteen slots: the first threads have one each, those that come when a quarter
+/// of the memory is taken a fifteenth of one.
 fn check_the_gone(kill: bool, buffers: &str, fault: &str) {
     const THREADS: u64 = 1_500;
     let place = Place::new().with("TUMIT_MEMORY", "2M").with("TUMIT_POLICY", "all=overwrite");
@@ -122,11 +123,12 @@ fn check_the_gone(kill: bool, buffers: &str, fault: &str) {
     let left = place.left().pop().unwrap();
     let recorded = left.records().len() as u64;
     let lost = if left.ended { left.end_dropped } else { left.live_dropped.unwrap() };
-    assert_eq!((left.ended, recorded, recorded + lost), (!kill, 16, THREADS));
+    assert_eq!((left.ended, recorded + lost), (!kill, THREADS));
+    assert!((200..=260).contains(&recorded), "{recorded} kept");
     assert_eq!(left.told(), lost, "each loss has its place");
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     let streams = printed.lines().find_map(|line| line.split_once("streams ")).unwrap().1;
-    assert_eq!(streams, "16", "those of which something is left");
+    assert_eq!(streams, recorded.to_string(), "those of which something is left");
 }
 
 #[test]

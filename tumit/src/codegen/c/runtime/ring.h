@@ -115,11 +115,16 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_overwrite(void)) {
  * of the memory. */
 TUMIT1_SLOW(struct tumit1_slot *tumit1_take_ring(const struct tumit1_thread *t_, size_t bytes_)) {
     const struct tumit1_pool *pool_ = &tumit1_session.pool_;
+    const int fits_part_ = bytes_ <= TUMIT1_ROOM_OF(TUMIT1_PART) - TUMIT1_LOST_BYTES;
     struct tumit1_slot *slot_ = pool_->ring_bytes_ < (uint64_t)(pool_->slots_ + 1) / 2 * TUMIT1_SLOT ? tumit1_take_some(t_, bytes_) : NULL;
-    while (slot_ == NULL && (slot_ = tumit1_overwrite()) != NULL && bytes_ > TUMIT1_ROOM_OF(tumit1_slot_bytes(slot_)) - TUMIT1_LOST_BYTES) {
-        tumit1_make_ready(slot_); /* a part, too small for this record */
+    while (slot_ == NULL && (slot_ = tumit1_overwrite()) != NULL) {
+        const int part_ = tumit1_slot_bytes(slot_) != TUMIT1_SLOT;
+        if (part_ ? fits_part_ : t_->fed_ || !fits_part_) {
+            break;
+        }
+        tumit1_make_ready(slot_); /* too small for this record, or too large for the first one of a thread */
         tumit1_give_slot(slot_);
-        slot_ = NULL;
+        slot_ = part_ ? NULL : tumit1_take_part();
     }
     return slot_;
 }
