@@ -73,7 +73,7 @@ pub fn cut(
         let wanted = |(number, _): &(usize, &Stream)| {
             let facts = &plan.streams[first + number];
             let process = if ranked { facts.rank } else { facts.pid };
-            selection.takes_stream(process, facts.tid, symbols.text(facts.thread_name))
+            selection.takes_stream(process, facts, &symbols)
         };
         let streams: Vec<(usize, &Stream)> = process
             .streams

@@ -8,7 +8,7 @@ use crate::missing;
 use crate::pipeline::{ConvertError, Options, fine_dates};
 use crate::plan::{Plan, plan_of_layouts};
 use crate::reorder::{Feed, Taking};
-use crate::rules::{Scope, Symbols, Val, append_value};
+use crate::rules::{Scope, StreamFacts, Symbols, Val, append_value};
 use crate::run::{Loss, Run};
 use crate::time::GlobalNanos;
 
@@ -30,6 +30,8 @@ pub struct Listed<'a> {
     pub host: &'a str,
     /// Name of the thread.
     pub thread: &'a str,
+    /// What the program says that the thread's streams are; empty when it says nothing.
+    pub label: &'a str,
     /// Name of the level.
     pub level: &'a str,
     /// Name of the event, or of the end of a span (`iteration.begin`).
@@ -70,16 +72,21 @@ pub struct Selection {
     pub events: Vec<String>,
     /// Ranks, or ids of the operating system where not all processes have a rank.
     pub processes: Vec<u64>,
-    /// Names or ids of threads.
+    /// Names, labels or ids of threads.
     pub threads: Vec<String>,
     /// Intervals of dates, ends included.
     pub times: Vec<(GlobalNanos, GlobalNanos)>,
 }
 
 impl Selection {
-    pub(crate) fn takes_stream(&self, process: u64, tid: u64, thread: &str) -> bool {
+    /// The process by its rank, if the run has ranks.
+    pub(crate) fn takes_stream(&self, process: u64, stream: &StreamFacts, symbols: &Symbols) -> bool {
+        let of_thread = |wanted: &String| {
+            let names = [stream.thread_name, stream.label];
+            *wanted == stream.tid.to_string() || names.iter().any(|name| symbols.text(*name) == wanted)
+        };
         (self.processes.is_empty() || self.processes.contains(&process))
-            && (self.threads.is_empty() || self.threads.iter().any(|name| name == thread || *name == tid.to_string()))
+            && (self.threads.is_empty() || self.threads.iter().any(of_thread))
     }
 
     pub(crate) fn takes_kind(&self, level: &str, event: &str) -> bool {
@@ -156,7 +163,7 @@ pub fn list_selected<E: From<ConvertError>>(
     for (stream, mut reader) in plan.readers().map_err(ConvertError::from)?.into_iter().enumerate() {
         let facts = &plan.streams[stream];
         let process = if ranked { facts.rank } else { facts.pid };
-        if selection.takes_stream(process, facts.tid, symbols.text(facts.thread_name)) {
+        if selection.takes_stream(process, facts, &symbols) {
             reader.skip_before(|ticks| plan.fines[stream].date(plan.date(stream, ticks), 0) < from);
             feeds.push(Feed::new(&plan, stream, reader, None, Taking::RECORDS).map_err(ConvertError::from)?);
         }
@@ -239,6 +246,7 @@ fn record<E>(
         tid: stream.tid,
         host: symbols.text(stream.host),
         thread: symbols.text(stream.thread_name),
+        label: symbols.text(stream.label),
         level: symbols.text(program.level),
         event: symbols.text(program.full_name),
         source: scope.source().map(|(file, line)| (symbols.text(file), line)),

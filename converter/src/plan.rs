@@ -155,6 +155,7 @@ impl<'r> Plan<'r> {
                 rank: process.rank.unwrap_or(number as u64),
                 host,
                 thread_name: symbols.intern(&name),
+                label: symbols.intern(&stream.label),
             });
             self.sources.push((process, stream));
         }

@@ -141,7 +141,7 @@ impl<W: Write> Writing<'_, W> {
             self.anchors(process, stream)?;
             for of in &process.streams {
                 let number = u32::try_from(stream).map_err(io::Error::other)?;
-                self.file.stream(number, of.tid, &of.name, of.signal)?;
+                self.file.stream(number, &of.tags())?;
                 stream += 1;
             }
         }

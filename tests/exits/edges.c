@@ -309,6 +309,87 @@ static int calls(void) {
     return pthread_join(other, NULL);
 }
 
+static volatile sig_atomic_t refused;
+
+/* Switches the level off, for good only where that is left to the helper. */
+static void leave(int number) {
+    (void)number;
+    handled++;
+    if (!refused) {
+        refused = tumit1_set_level("L", 0) == -1;
+        if (!refused) {
+            (void)tumit1_set_level("L", 1);
+        }
+    }
+}
+
+static uint64_t records(void) {
+    struct tumit1_stats stats;
+    tumit1_flush();
+    tumit1_get_stats(&stats);
+    return stats.written_;
+}
+
+/* What a handler could not do is done, by the helper. */
+static int later(void) {
+    pthread_t own = pthread_self(), other;
+    int i, done = 0;
+    t_tick(0);
+    signal(SIGUSR1, leave);
+    handled = -1000000;
+    if (pthread_create(&other, NULL, send, &own) != 0) {
+        return 1;
+    }
+    while (!refused) {
+        tumit1_flush(); /* nearly always at work */
+    }
+    signal(SIGUSR1, SIG_IGN);
+    handled = 3000;
+    for (i = 0; i < 60000 && !done; i++) {
+        const uint64_t before = records();
+        t_tick(1);
+        done = records() == before;
+        usleep(1000);
+    }
+    return pthread_join(other, NULL) != 0 || !done;
+}
+
+/* The recorder reads the clock while it writes the end: just then, another thread records. */
+static int ending, end_seen, end_done;
+static uint64_t clock_of_ours(void) {
+    static uint64_t now;
+    if (__atomic_load_n(&ending, __ATOMIC_ACQUIRE) && !__atomic_exchange_n(&end_seen, 1, __ATOMIC_ACQ_REL)) {
+        while (!__atomic_load_n(&end_done, __ATOMIC_ACQUIRE)) {
+            sched_yield();
+        }
+    }
+    return __atomic_add_fetch(&now, 1u, __ATOMIC_RELAXED);
+}
+static void *in_the_end(void *ready) {
+    t_tick(0);
+    __atomic_store_n((int *)ready, 1, __ATOMIC_RELEASE);
+    while (!__atomic_load_n(&end_seen, __ATOMIC_ACQUIRE)) {
+        sched_yield();
+    }
+    ticks(1000);
+    __atomic_store_n(&end_done, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+static int at_the_end(void) {
+    pthread_t other;
+    int ready = 0;
+    if (tumit1_set_clock(clock_of_ours, 1000000000u, "ending") != 0 || pthread_create(&other, NULL, in_the_end, &ready) != 0) {
+        return 1;
+    }
+    while (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE)) {
+        sched_yield();
+    }
+    ticks(10);
+    __atomic_store_n(&ending, 1, __ATOMIC_RELEASE);
+    tumit1_finish();
+    return pthread_join(other, NULL);
+}
+
 /* A forked child asks for a folder of its own; another one does not. */
 static int elsewhere(void) {
     struct tumit1_config config;
@@ -376,6 +457,8 @@ int main(int count, char **arguments) {
     if (strcmp(what, "early") == 0) return early();
     if (strcmp(what, "beginning") == 0) return beginning();
     if (strcmp(what, "calls") == 0) return calls();
+    if (strcmp(what, "later") == 0) return later();
+    if (strcmp(what, "ending") == 0) return at_the_end();
     if (strcmp(what, "elsewhere") == 0) return elsewhere();
     return 100;
 }

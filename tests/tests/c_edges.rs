@@ -74,6 +74,8 @@ fn a_thousand_threads_have_room() {
     // Memory for 256 slots; nothing depends on how soon the helper writes.
     assert_eq!(totals(GNU99, &["together", "1000"], &[]), (2000, 0));
     assert_eq!(totals(GNU99, &["alone", "2000"], &[]), (2000, 0));
+    // So many, one after the other, that the helper has to write while they are born.
+    assert_eq!(totals(GNU99, &["alone", "30000"], &[("TUMIT_POLICY", "all=block")]), (30_000, 0));
     assert_eq!(totals(GNU99, &["together", "1000"], &[("TUMIT_BUFFERS", "private")]), (2000, 0));
 }
 
@@ -115,6 +117,15 @@ fn who_ends_at_once_leaves_the_rate_of_its_clock() {
 fn signal_handlers_may_call_whatever_there_is() {
     for compiler in [GNU99, CLANG] {
         let _ = run(compiler, &["calls"], &[]);
+        let _ = run(compiler, &["later"], &[]);
+    }
+}
+
+#[test]
+fn what_is_recorded_while_the_end_is_written_is_counted() {
+    for compiler in [GNU99, CLANG] {
+        let (written, lost) = totals(compiler, &["ending"], &[]);
+        assert_eq!(written + lost, 1 + 10 + 1000, "{compiler:?}: {lost} lost");
     }
 }
 

@@ -161,8 +161,11 @@ fn libraries_share_the_recorder_and_can_be_unloaded() {
         std::fs::write(&path, text).expect("a writable folder");
         path
     };
-    let library =
-        write("lib.c", "#include \"u_trace.h\"\nvoid work(unsigned n);\nvoid work(unsigned n) { u_other(n); }\n");
+    let library = write(
+        "lib.c",
+        "#include \"u_trace.h\"\nvoid work(unsigned n);\nvoid work(unsigned n) { u_other(n); }\n\
+            __attribute__((destructor)) static void end(void) { u_other(9); }\n",
+    );
     let linked = write(
         "linked.c",
         "#include \"t_trace.h\"\nvoid work(unsigned n);\nint main(void) { t_tick(1); work(2); t_tick(3); return 0; }\n",
@@ -204,7 +207,8 @@ int main(void) {
         std::fs::remove_dir_all(&run).expect("the run can go");
         let mut texts: Vec<_> = found.iter().flat_map(ProcessFile::texts).collect();
         texts.sort();
-        assert_eq!(texts, ["other n=Unsigned(2)", "tick n=Unsigned(1)", "tick n=Unsigned(3)"]);
+        // Destructors of a library come behind those of the program.
+        assert_eq!(texts, ["other n=Unsigned(2)", "other n=Unsigned(9)", "tick n=Unsigned(1)", "tick n=Unsigned(3)"]);
         assert_eq!(found.len(), files);
         assert!(found.iter().all(|file| file.end.is_some()));
     }

@@ -77,8 +77,9 @@ pub(crate) struct Cursor {
     pub(crate) nested: AtomicBool,
     /// The thread's streams, once it has them.
     pub(crate) streams: [Cell<*const Stream>; 3],
-    /// A name given before the stream existed.
+    /// A name and a label given before the stream existed.
     pub(crate) name: Cell<Option<&'static str>>,
+    pub(crate) label: Cell<Option<&'static str>>,
     /// The program's own clock runs, for the recorder.
     pub(crate) asking: Cell<bool>,
     /// The locks of the recorder that it holds.
@@ -137,6 +138,7 @@ thread_local! {
             nested: AtomicBool::new(false),
             streams: [const { Cell::new(std::ptr::null()) }; 3],
             name: Cell::new(None),
+            label: Cell::new(None),
             asking: Cell::new(false),
             held: Cell::new(0),
             ending: Cell::new(false),

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::beginning;
 use crate::live::Buffers;
 use crate::policy::{self, Policy};
 use crate::session::report;
@@ -11,7 +12,7 @@ use crate::session::report;
 #[non_exhaustive]
 pub struct Config {
     /// The run folder; else that of a forked child's parent, `TUMIT_TRACE`, `./PROGRAM-JOB.tmt` where a launcher says what it launched, or
-    /// `./PROGRAM-DATE-PID.tmt`. Processes may share one.
+    /// `./PROGRAM-DATE-PID.tmt`. What is not given here is meant from where the program began. Processes may share one.
     pub folder: Option<PathBuf>,
     /// Memory for records that are not yet in the file, in bytes; else `TUMIT_MEMORY`, else 16 MiB.
     pub memory_bytes: Option<usize>,
@@ -29,10 +30,9 @@ pub struct Config {
 
 impl Config {
     /// The environment's choices: `TUMIT_TRACE`, `TUMIT_MEMORY` (bytes, or with `K`, `M`, `G`), `TUMIT_BUFFERS`,
-    /// `TUMIT_LIVE` and `TUMIT_POLICY`.
+    /// `TUMIT_LIVE` and `TUMIT_POLICY`. Programs with rights that who calls them has not (set-user-id) do not take folders from it.
     #[must_use]
     pub fn from_env() -> Self {
-        let path_of = |name| std::env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
         let memory_bytes = std::env::var("TUMIT_MEMORY").ok().and_then(|text| {
             let bytes = parse_bytes(&text);
             if bytes.is_none() {
@@ -49,7 +49,7 @@ impl Config {
                 None
             }
         });
-        let (folder, live_folder) = (path_of("TUMIT_TRACE"), path_of("TUMIT_LIVE"));
+        let (folder, live_folder) = (beginning::folder_of("TUMIT_TRACE"), beginning::folder_of("TUMIT_LIVE"));
         let policies = policy::from_environment(|entry| {
             report(&format!(
                 "TUMIT_POLICY: `{entry}` is not understood: write LEVEL=block, LEVEL=drop or LEVEL=overwrite, separated by commas"

@@ -5,10 +5,10 @@
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-use crate::session::{self, unnested};
+use crate::session::unnested;
 use crate::sink::SINK;
 use crate::state::STATE;
-use crate::{fault, live, nested, own, pool, processors, thread};
+use crate::{fault, later, live, nested, own, pool, processors, thread};
 
 const PERIOD: Duration = Duration::from_secs(1);
 /// The first time sooner: a process that is killed early leaves two readings of its clocks, and so the rate of its own.
@@ -76,7 +76,7 @@ fn run() {
             next = now + PERIOD;
         }
         unnested(serve);
-        session::do_later();
+        later::do_it();
         written += u32::from(more);
         if !more {
             let rest = if written >= 2 { SHORT_REST } else { REST };

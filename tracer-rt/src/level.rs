@@ -6,6 +6,7 @@ use tracer_format::columns::layouts;
 use tracer_format::{BlockKind, FIRST_RESERVED_ID, PROCESS_STREAM};
 
 use crate::buffer::{CLASS_SHIFT, CURSOR, Cursor, KEPT, RING, busy};
+use crate::later;
 use crate::live;
 use crate::policy::{self, Policy};
 use crate::session;
@@ -96,10 +97,11 @@ impl Provider {
 /// Switches a level on or off from now on, by its name (`APP`), with the name of its trace (`taktuk.APP`), or all of
 /// them (`all`). Case does not matter. It holds for specs that are used only later, too.
 ///
-/// In a signal handler that interrupted a record or other work of the recorder it does nothing. (There, [`pause`], [`resume`], [`crate::flush`]
-/// and [`crate::dump`] leave it to the helper thread, which does it a tenth of a second later at most.)
-pub fn set_level(name: &str, on: bool) {
-    session::unnested(|| STATE.lock().levels.switch(name, on));
+/// In a signal handler that interrupted a record or other work of the recorder it is left to the helper thread, as are there [`pause`], [`resume`],
+/// [`crate::flush`] and [`crate::dump`]: it does so a tenth of a second later at most. Eight names of up to 64 bytes can wait for that; false
+/// says that a switch was one too many, and not made.
+pub fn set_level(name: &str, on: bool) -> bool {
+    session::unnested(|| STATE.lock().levels.switch(name, on)) || later::ask_level(name, on)
 }
 
 /// Switches all levels off until [`resume`]. What was begun is ended all the same, and levels may be switched meanwhile: it
@@ -120,7 +122,7 @@ fn set_paused(paused: bool) {
         state.levels.apply_all();
     });
     if !done {
-        session::ask(if paused { session::later::PAUSE } else { session::later::RESUME });
+        later::ask(if paused { later::PAUSE } else { later::RESUME });
     }
 }
 

@@ -17,7 +17,7 @@
 //! [`include_events!`].
 //!
 //! Recording starts by itself at the first record, in the folder that `TUMIT_TRACE` names, else in
-//! `./PROGRAM-DATE-PID.tmt`; it ends when the process does. `TUMIT_LEVELS=COM=on,APP=off` switches levels at the start,
+//! `./PROGRAM-DATE-PID.tmt`, both from where the program began; it ends when the process does. `TUMIT_LEVELS=COM=on,APP=off` switches levels at the start,
 //! [`set_level`] later; `TUMIT_MEMORY=64M` bounds the buffers, and `TUMIT_POLICY=COM=block` makes threads wait where records
 //! of a level would else be dropped, `TUMIT_POLICY=APP=overwrite` keeps the newest ones until [`dump`] or the end. Nothing of it can fail or panic: what cannot be recorded
 //! is dropped and counted in the file. A signal handler may record and fork; what it records before anything else of the same spec was recorded
@@ -41,6 +41,7 @@ extern crate self as tracer_rt;
 mod atomic {
     pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 }
+mod beginning;
 mod buffer;
 mod clock;
 mod config;
@@ -52,6 +53,7 @@ mod handler;
 mod helper;
 mod intern;
 mod known;
+mod later;
 mod level;
 mod live;
 mod losses;
@@ -84,7 +86,7 @@ pub use policy::Policy;
 pub use session::{Counts, Session, StartError, counts, dump, finish, flush, start};
 pub use span::{Span, new_task};
 pub use stats::{Stats, stats};
-pub use thread::set_thread_name;
+pub use thread::{set_stream_label, set_thread_name};
 pub use tracer_format as format;
 pub use tracer_macros::{events, records, traced};
 

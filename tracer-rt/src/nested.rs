@@ -9,7 +9,7 @@ use tracer_format::{BlockKind, cause};
 
 use crate::buffer::{After, Cursor, KEPT, MAX_RECORD_BYTES, NESTED, Room, used};
 use crate::state::{STATE, State};
-use crate::stream::{Entry, Stream};
+use crate::stream::{Entry, Names, Stream};
 use crate::thread::{self, lose_nested};
 use crate::{clock, fault, live};
 
@@ -85,7 +85,7 @@ fn adopt(state: &mut State, cursor: &Cursor) -> Option<*const Stream> {
     state.next_stream += 1;
     state.alive += 1;
     let address = &raw const *stream;
-    state.entries.push(Entry::new(stream, cursor, tid, None));
+    state.entries.push(Entry::new(stream, cursor, tid, Names { thread: None, label: None }));
     Some(address)
 }
 
@@ -101,11 +101,11 @@ pub(crate) fn prepare(state: &mut State) {
 pub(crate) fn name(state: &mut State) {
     for at in 0..state.entries.len() {
         let entry = &state.entries[at];
-        if entry.told || entry.stream.class != NESTED || entry.name.is_some() {
+        if entry.told || entry.stream.class != NESTED || entry.names.thread.is_some() {
             continue;
         }
-        let (tid, named) = (entry.tid, |entry: &&Entry| entry.name.is_some());
+        let (tid, named) = (entry.tid, |entry: &&Entry| entry.names.thread.is_some() || entry.names.label.is_some());
         let of_thread = state.entries.iter().filter(|entry| entry.tid == tid).find(named);
-        state.entries[at].name = of_thread.and_then(|entry| entry.name.clone());
+        state.entries[at].names = of_thread.map(|entry| entry.names.clone()).unwrap_or_default();
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tracer_format::ClockKind;
 use tracer_format::tags::{append_integer, append_tag, tag};
 
-use crate::clock;
+use crate::{beginning, clock};
 
 /// What writes the file.
 const WRITER: &str = concat!("rust ", env!("CARGO_PKG_VERSION"));
@@ -29,10 +29,11 @@ pub(crate) fn default_folder() -> PathBuf {
     let program = std::env::current_exe().ok();
     let program = program.as_deref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned());
     let program = program.unwrap_or_else(|| "program".to_owned());
-    match launch() {
-        Some(launch) => PathBuf::from(format!("{program}-{}.tmt", plain(&launch))),
-        None => PathBuf::from(format!("{program}-{}-{}.tmt", local_date(), std::process::id())),
-    }
+    let name = match launch() {
+        Some(launch) => format!("{program}-{}.tmt", plain(&launch)),
+        None => format!("{program}-{}-{}.tmt", local_date(), std::process::id()),
+    };
+    beginning::path(Path::new(&name))
 }
 
 /// A text in which only what is safe in the name of a file stays.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::buffer::{CURSOR, busy};
 use crate::config::Config;
 use crate::intern::TABLES;
+use crate::later;
 use crate::sink::{SINK, Sink};
 use crate::state::{Phase, STATE};
 
@@ -141,7 +142,7 @@ pub(crate) fn write_names() {
 /// Writes out what was recorded so far, of all threads.
 pub fn flush() {
     if !unnested(|| SINK.lock().flush()) {
-        ask(later::FLUSH);
+        later::ask(later::FLUSH);
     }
 }
 
@@ -149,7 +150,7 @@ pub fn flush() {
 /// recording, into what is then empty.
 pub fn dump() {
     if !unnested(|| SINK.lock().dump()) {
-        ask(later::DUMP);
+        later::ask(later::DUMP);
     }
 }
 
@@ -195,43 +196,6 @@ pub(crate) fn unnested(work: impl FnOnce()) -> bool {
         cursor.end_work(before);
         before == busy::IDLE
     })
-}
-
-/// What a signal handler asked for that had interrupted the recorder: the helper does it.
-pub(crate) mod later {
-    pub(crate) const FLUSH: u32 = 1;
-    pub(crate) const DUMP: u32 = 2;
-    pub(crate) const PAUSE: u32 = 4;
-    pub(crate) const RESUME: u32 = 8;
-}
-
-static LATER: AtomicU32 = AtomicU32::new(0);
-
-/// Asks the helper, which looks ten times a second. Safe in signal handlers.
-pub(crate) fn ask(what: u32) {
-    let other = if what == later::PAUSE { later::RESUME } else { later::PAUSE };
-    if what >= later::PAUSE {
-        LATER.fetch_and(!other, Ordering::Relaxed);
-    }
-    LATER.fetch_or(what, Ordering::Release);
-}
-
-/// The helper does what was asked for.
-pub(crate) fn do_later() {
-    if LATER.load(Ordering::Relaxed) == 0 {
-        return;
-    }
-    let asked = LATER.swap(0, Ordering::Acquire);
-    for (what, work) in [
-        (later::PAUSE, crate::pause as fn()),
-        (later::RESUME, crate::resume),
-        (later::FLUSH, flush),
-        (later::DUMP, dump),
-    ] {
-        if asked & what != 0 {
-            work();
-        }
-    }
 }
 
 /// The process that records; 0 before it does.
@@ -280,6 +244,13 @@ fn finish_with(sink: &mut Sink) {
         report(&format!("a policy is given to level `{name}`, which no spec that this program uses has"));
     }
     sink.finish();
+    let state = STATE.lock();
+    let dropped = state.dropped() + if state.kept { 0 } else { state.unwritten_at_the_end() };
+    let folder = state.folder.clone().unwrap_or_default();
+    drop(state);
+    if dropped > 0 {
+        report(&format!("{dropped} records are missing from {}", folder.display()));
+    }
 }
 
 pub(crate) extern "C" fn at_exit() {
@@ -301,27 +272,4 @@ pub(crate) extern "C" fn at_exit() {
         }
         cursor.end_work(before);
     });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_handler_cannot_do_is_asked_of_the_helper() {
-        // As in a handler that interrupted a record.
-        CURSOR.with(|cursor| {
-            let before = cursor.begin_work();
-            flush();
-            dump();
-            crate::pause();
-            crate::resume();
-            cursor.end_work(before);
-        });
-        assert_eq!(LATER.load(Ordering::Relaxed), later::FLUSH | later::DUMP | later::RESUME, "the last word counts");
-        do_later();
-        assert_eq!(LATER.load(Ordering::Relaxed), 0);
-        flush();
-        assert_eq!(LATER.load(Ordering::Relaxed), 0, "outside of handlers it is done at once");
-    }
 }

@@ -294,7 +294,6 @@ impl Sink {
         self.stage = Stage::News;
         self.write_untold();
         let mut state = STATE.lock();
-        let dropped = state.dropped();
         state.kept = state.live.is_some() && self.is_open() && self.left_behind;
         let kept = state.kept;
         drop(state);
@@ -302,6 +301,12 @@ impl Sink {
             // Without an end, readers look into the live file.
             return self.close();
         }
+        // The names that are new, and one more reading of the clocks, may find no room; the end does.
+        let _ = self.definitions().and_then(|()| self.anchor(&clock::anchor()));
+        let state = STATE.lock();
+        // What other threads recorded meanwhile counts as dropped, too.
+        let dropped = state.dropped() + state.unwritten_at_the_end();
+        drop(state);
         let mut tags = Vec::new();
         append_integer(&mut tags, tag::RECORDS_WRITTEN, self.records);
         append_integer(&mut tags, tag::RECORDS_DROPPED, dropped);
@@ -309,8 +314,6 @@ impl Sink {
         if repeated > 0 {
             append_integer(&mut tags, tag::DATES_REPEATED, repeated);
         }
-        // The names that are new, and one more reading of the clocks, may find no room; the end does.
-        let _ = self.definitions().and_then(|()| self.anchor(&clock::anchor()));
         self.stage = Stage::End;
         match self.process_block(BlockKind::End, 2, &tags, (0, 0)) {
             Ok(()) => {

@@ -18,7 +18,7 @@ use crate::live::{self, Buffers, Live, Region};
 use crate::pool::{self, Pool};
 use crate::ring::{self, Ring};
 use crate::session::{self, report};
-use crate::stream::{Entry, Stream};
+use crate::stream::{Entry, Names, Stream};
 use crate::sync::{Lock, bit};
 use crate::thread::{self, STRAYS};
 use crate::{clock, fault, fork, helper, nested, process};
@@ -232,9 +232,9 @@ impl State {
         if many { self.pool.take_part() } else { self.pool.take().or_else(|| self.pool.take_part()) }
     }
 
-    /// The name that a thread has in another stream of it: it may have been given after that stream began.
-    pub(crate) fn name_of(&self, cursor: &Cursor) -> Option<String> {
-        self.entries.iter().find(|entry| std::ptr::eq(entry.cursor, cursor)).and_then(|entry| entry.name.clone())
+    /// The names that a thread has in another stream of it: they may have been given after that stream began.
+    pub(crate) fn names_of(&self, cursor: &Cursor) -> Option<Names> {
+        self.entries.iter().find(|entry| std::ptr::eq(entry.cursor, cursor)).map(|entry| entry.names.clone())
     }
 
     /// Adds a stream; false when the live file has no room to note it.
@@ -243,12 +243,12 @@ impl State {
         cursor: &Cursor,
         class: usize,
         tid: u64,
-        name: Option<String>,
+        names: Names,
     ) -> (*const Stream, bool) {
         let stream = Box::new(Stream::new(self.next_stream, class));
         self.next_stream += 1;
         let address = &raw const *stream;
-        let entry = Entry::new(stream, cursor, tid, name);
+        let entry = Entry::new(stream, cursor, tid, names);
         let logged = entry.log();
         self.entries.push(entry);
         self.alive += 1;
@@ -281,7 +281,8 @@ impl State {
         }
         let live = self.entries.iter().map(|entry| entry.stream.slot.load(Ordering::Relaxed).cast_const());
         // SAFETY: a stream's slot is null or, as those of the queue, one of the pool, which is never unmapped.
-        let heads = live.chain(self.full.iter().copied()).chain(self.ring.iter()).filter_map(|slot| unsafe { slot.as_ref() });
+        let heads =
+            live.chain(self.full.iter().copied()).chain(self.ring.iter()).filter_map(|slot| unsafe { slot.as_ref() });
         heads.map(|head| u64::from(head.unwritten())).sum()
     }
 

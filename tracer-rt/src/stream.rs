@@ -49,6 +49,15 @@ impl Stream {
     }
 }
 
+/// What a stream is called.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    /// Its thread's name.
+    pub(crate) thread: Option<String>,
+    /// What the program says that the thread's streams are.
+    pub(crate) label: Option<String>,
+}
+
 /// A stream, as the session sees it.
 #[derive(Debug)]
 pub(crate) struct Entry {
@@ -56,8 +65,8 @@ pub(crate) struct Entry {
     /// The thread's cursor, or null when the thread has ended. Of the thread alone to look at: it may be gone without a word.
     pub(crate) cursor: *const Cursor,
     pub(crate) tid: u64,
-    pub(crate) name: Option<String>,
-    /// Thread id and name are in the file.
+    pub(crate) names: Names,
+    /// Thread id and names are in the file.
     pub(crate) told: bool,
     pub(crate) next_sequence: u64,
     /// A part of a slot that is being written just now. The stream may have gone on to another slot meanwhile.
@@ -83,8 +92,10 @@ impl Entry {
     pub(crate) fn tags(&self) -> Vec<u8> {
         let mut tags = Vec::new();
         append_integer(&mut tags, tag::TID, self.tid);
-        if let Some(name) = &self.name {
-            append_tag(&mut tags, tag::THREAD_NAME, name.as_bytes());
+        for (number, text) in [(tag::THREAD_NAME, &self.names.thread), (tag::STREAM_LABEL, &self.names.label)] {
+            if let Some(text) = text {
+                append_tag(&mut tags, number, text.as_bytes());
+            }
         }
         if self.stream.class == NESTED {
             append_integer(&mut tags, tag::SIGNAL_STREAM, 1);
@@ -95,8 +106,8 @@ impl Entry {
         tags
     }
 
-    pub(crate) const fn new(stream: Box<Stream>, cursor: *const Cursor, tid: u64, name: Option<String>) -> Self {
-        Self { stream, cursor, tid, name, told: false, next_sequence: 0, pending: None, waiting: 0, gaps: Gaps::new() }
+    pub(crate) const fn new(stream: Box<Stream>, cursor: *const Cursor, tid: u64, names: Names) -> Self {
+        Self { stream, cursor, tid, names, told: false, next_sequence: 0, pending: None, waiting: 0, gaps: Gaps::new() }
     }
 
     /// Notes the stream in the live file; false when that has no room.

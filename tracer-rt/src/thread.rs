@@ -1,6 +1,7 @@
 //! A thread's slow path: it gets a stream at its first record, a slot when the last one is full, and is retired when it
 //! ends.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -16,7 +17,7 @@ use crate::pool;
 use crate::ring;
 use crate::session;
 use crate::state::{STATE, State};
-use crate::stream::Stream;
+use crate::stream::{Names, Stream};
 use crate::{clock, elsewhere, fault, handler, nested, own};
 
 /// Counts a record that no stream can be charged with.
@@ -157,7 +158,8 @@ pub(crate) fn next_slot(state: &mut State, stream: &Stream, now: u64, bytes: usi
     fault::signal("a slot");
     let sequence = state.entry(stream.index).map_or(0, |entry| entry.next_sequence);
     let is_first = sequence == 0;
-    let slot = if stream.class == RING { ring::take(state, bytes, is_first) } else { state.take_slot(bytes, is_first) }?;
+    let slot =
+        if stream.class == RING { ring::take(state, bytes, is_first) } else { state.take_slot(bytes, is_first) }?;
     start_slot(slot, stream, sequence, now);
     stream.slot.store(slot.cast_mut(), Ordering::Release);
     Some(slot)
@@ -232,15 +234,16 @@ fn start_slot(slot: *const Slot, stream: &Stream, sequence: u64, now: u64) {
 
 /// Gives the thread a stream, and starts the session when this is the first one.
 fn attach(cursor: &Cursor, class: usize) -> bool {
-    let name = cursor.name.get().map_or_else(|| default_name(cursor.ending.get()), |name| Some(name.to_owned()));
+    let thread = cursor.name.get().map_or_else(|| default_name(cursor.ending.get()), |name| Some(name.to_owned()));
+    let names = Names { thread, label: cursor.label.get().map(str::to_owned) };
     if !session::begin() {
         return false;
     }
     let mut state = STATE.lock();
     let tid = thread_id();
-    let name = state.name_of(cursor).or(name);
+    let names = state.names_of(cursor).unwrap_or(names);
     let_go_of_namesakes(&mut state, cursor, tid);
-    let (stream, logged) = state.add_stream(cursor, class, tid, name);
+    let (stream, logged) = state.add_stream(cursor, class, tid, names);
     let key = state.thread_key;
     drop(state);
     if !logged {
@@ -342,16 +345,26 @@ const MAX_NAME_BYTES: usize = 47;
 
 /// Names the calling thread in the trace; without it, the name is that of its `std::thread`. At most 47 bytes are kept.
 pub fn set_thread_name(name: &str) {
-    let name = crate::intern::cut(name, MAX_NAME_BYTES);
+    rename(name, |cursor| &cursor.name, |names| &mut names.thread);
+}
+
+/// Labels what the calling thread records: `"io"`, `"GPU 0"`, whatever its streams are to the program. Rules know it as
+/// `stream_label`, and can group threads by it. A later label takes the place of an earlier one, for the whole run. At most 47 bytes are kept.
+pub fn set_stream_label(label: &str) {
+    rename(label, |cursor| &cursor.label, |names| &mut names.label);
+}
+
+fn rename(text: &str, kept: fn(&Cursor) -> &Cell<Option<&'static str>>, of: fn(&mut Names) -> &mut Option<String>) {
+    let text = crate::intern::cut(text, MAX_NAME_BYTES);
     session::unnested(|| {
         CURSOR.with(|cursor| {
             if cursor.streams.iter().all(|stream| stream.get().is_null()) {
                 // Kept for a thread that may never record: too small to track.
-                return cursor.name.set(Some(Box::leak(name.into())));
+                return kept(cursor).set(Some(Box::leak(text.into())));
             }
             let mut state = STATE.lock();
             for entry in state.entries.iter_mut().filter(|entry| std::ptr::eq(entry.cursor, cursor)) {
-                entry.name = Some(name.to_owned());
+                *of(&mut entry.names) = Some(text.to_owned());
                 entry.told = false;
                 // Best effort: records do not depend on it, and it is written soon.
                 entry.log();

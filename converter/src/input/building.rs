@@ -116,6 +116,7 @@ impl Building {
             match number {
                 tag::TID => stream.tid = integer(bytes),
                 tag::THREAD_NAME => stream.name = text_of(bytes),
+                tag::STREAM_LABEL => stream.label = text_of(bytes),
                 tag::SIGNAL_STREAM => stream.signal = integer(bytes) == Some(1),
                 tag::STREAM_PROCESS => {
                     let owner = integer(bytes).and_then(|owner| u32::try_from(owner).ok()).unwrap_or(u32::MAX);

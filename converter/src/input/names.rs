@@ -54,7 +54,7 @@ impl<'b> Adding<'b> {
             }
             BlockKind::Stream => {
                 let known = self.building.streams.get(&entry.stream);
-                let named = known.is_some_and(|stream| stream.tid.is_some() || !stream.name.is_empty());
+                let named = known.is_some_and(|stream| stream.described);
                 // What the file has not is newer than what it has.
                 let adds = !entry.in_file || !named;
                 if adds {

@@ -8,6 +8,7 @@ use tracer_format::block::{BlockHeader, decode_block};
 use tracer_format::entries::{Anchor, SyncSample};
 use tracer_format::record::Lost;
 use tracer_format::tags::{Tags, tag};
+use tracer_format::write::StreamTags;
 use tracer_format::{BlockKind, ClockKind, Codec, FormatError, PREAMBLE_BYTES, RecordType, Schema, check_preamble};
 
 use super::ReadError;
@@ -142,6 +143,8 @@ pub struct Stream {
     pub tid: Option<u64>,
     /// Name of the thread; empty when it has none.
     pub name: String,
+    /// What the program says that the thread's streams are; empty when it says nothing.
+    pub label: String,
     /// It holds the records of signal handlers.
     pub signal: bool,
     /// A stream block says which thread it is of.
@@ -159,6 +162,11 @@ pub struct Stream {
 }
 
 impl Stream {
+    /// What it says of itself.
+    pub(crate) fn tags(&self) -> StreamTags<'_> {
+        StreamTags { tid: self.tid, thread_name: &self.name, label: &self.label, signal: self.signal }
+    }
+
     /// Whether a damaged block seems to have come behind all others. How many records it had, nobody knows.
     pub(crate) fn end_is_torn(&self) -> bool {
         self.blocks.last().is_some_and(|last| self.torn > Some(last.header.sequence))

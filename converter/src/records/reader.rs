@@ -130,6 +130,7 @@ impl<'r, F: Family> Reader<'r, F> {
             rank: process.rank,
             tid: stream.tid,
             thread: &stream.name,
+            label: &stream.label,
             source: site.map(|(file, line)| (&**file, *line)),
             dropped: cursor.dropped,
         };

@@ -113,7 +113,7 @@ impl Writer {
             }
         }
         for stream in process.streams.iter().filter(|stream| is_kept(stream.number)) {
-            file.stream(stream.number, stream.tid, &stream.name, stream.signal)?;
+            file.stream(stream.number, &stream.tags())?;
         }
         Ok(())
     }

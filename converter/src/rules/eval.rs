@@ -114,6 +114,7 @@ pub(crate) struct StreamFacts {
     pub(crate) rank: u64,
     pub(crate) host: Sym,
     pub(crate) thread_name: Sym,
+    pub(crate) label: Sym,
 }
 
 /// A record in its surroundings.
@@ -228,6 +229,7 @@ impl Scope<'_> {
             Builtin::Rank => Val::from_unsigned(self.stream.rank),
             Builtin::Host => Val::Sym(self.stream.host),
             Builtin::ThreadName => Val::Sym(self.stream.thread_name),
+            Builtin::StreamLabel => Val::Sym(self.stream.label),
             Builtin::File => self.source().map_or(Val::None, |(file, _)| Val::Sym(file)),
             Builtin::Line => self.source().map_or(Val::None, |(_, line)| Val::Int(line.into())),
             Builtin::Event => Val::Sym(self.program.name),

@@ -28,6 +28,7 @@ pub mod tag {
     pub const OVERWRITTEN: u16 = 23;
     /// Integer: the number of the process that the stream is of, in a file of several.
     pub const STREAM_PROCESS: u16 = 24;
+    pub const STREAM_LABEL: u16 = 25;
     pub const RECORDS_WRITTEN: u16 = 30;
     pub const RECORDS_DROPPED: u16 = 31;
     /// Integer: how many records repeat the date before theirs, as the clock went back.

@@ -183,6 +183,8 @@ pub struct Head<'a> {
     pub tid: Option<u64>,
     /// Name of the thread; empty when it has none.
     pub thread: &'a str,
+    /// What the program says that the thread's streams are; empty when it says nothing.
+    pub label: &'a str,
     /// Where in the source, if it was recorded.
     pub source: Option<(&'a str, u32)>,
     /// Records that the stream had dropped by the end of the record's block.

@@ -104,6 +104,19 @@ impl Names for NameTables {
     }
 }
 
+/// What a stream says of itself; what is empty is left out.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StreamTags<'a> {
+    /// Thread id of the operating system.
+    pub tid: Option<u64>,
+    /// Name of the thread.
+    pub thread_name: &'a str,
+    /// What the program says that the thread's streams are.
+    pub label: &'a str,
+    /// It holds records of signal handlers.
+    pub signal: bool,
+}
+
 impl<W: Write> FileWriter<W> {
     /// Begins a file.
     ///
@@ -209,15 +222,17 @@ impl<W: Write> FileWriter<W> {
     ///
     /// # Errors
     /// As [`FileWriter::block`].
-    pub fn stream(&mut self, stream: u32, tid: Option<u64>, name: &str, signal: bool) -> io::Result<()> {
+    pub fn stream(&mut self, stream: u32, of: &StreamTags<'_>) -> io::Result<()> {
         let mut tags = Vec::new();
-        if let Some(tid) = tid {
+        if let Some(tid) = of.tid {
             append_integer(&mut tags, tag::TID, tid);
         }
-        if !name.is_empty() {
-            append_tag(&mut tags, tag::THREAD_NAME, name.as_bytes());
+        for (number, text) in [(tag::THREAD_NAME, of.thread_name), (tag::STREAM_LABEL, of.label)] {
+            if !text.is_empty() {
+                append_tag(&mut tags, number, text.as_bytes());
+            }
         }
-        if signal {
+        if of.signal {
             append_integer(&mut tags, tag::SIGNAL_STREAM, 1);
         }
         if self.slice.is_some() {

@@ -28,7 +28,7 @@ impl Sink {
         let mut state = STATE.lock();
         nested::name(&mut state);
         let schemas: Vec<_> = state.levels.registered_from(self.schemas).iter().map(Registered::payload).collect();
-        let streams = untold_streams(&state);
+        let streams = take_untold(&mut state);
         drop(state);
         for schema in schemas {
             self.process_block(BlockKind::Schema, 1, &schema, (0, 0))?;
@@ -43,11 +43,17 @@ impl Sink {
                 sequence: self.sequence,
                 ..BlockHeader::default()
             };
-            self.append(header, &payload, Effort::None)?;
-            self.sequence += 1;
-            if let Some(entry) = STATE.lock().entry(stream) {
-                entry.told = true;
+            let appended = self.append(header, &payload, Effort::None);
+            if appended.is_err() {
+                STATE
+                    .lock()
+                    .entries
+                    .iter_mut()
+                    .filter(|entry| entry.stream.index >= stream)
+                    .for_each(|entry| entry.told = false);
             }
+            appended?;
+            self.sequence += 1;
         }
         if intern::has_more(self.strings, self.sites) {
             self.names()?;
@@ -93,7 +99,14 @@ impl Sink {
     }
 }
 
-fn untold_streams(state: &State) -> Vec<(u32, Vec<u8>)> {
-    let untold = state.entries.iter().filter(|entry| !entry.told);
-    untold.map(|entry| (entry.stream.index, entry.tags())).collect()
+/// Streams of which the file knows nothing yet, or not the latest name. They count as told from now on: a name given while they are written is
+/// news again.
+fn take_untold(state: &mut State) -> Vec<(u32, Vec<u8>)> {
+    let untold = state.entries.iter_mut().filter(|entry| !entry.told);
+    untold
+        .map(|entry| {
+            entry.told = true;
+            (entry.stream.index, entry.tags())
+        })
+        .collect()
 }

@@ -159,7 +159,7 @@ impl Piece {
 mod tests {
     use super::*;
     use crate::buffer::KEPT;
-    use crate::stream::Stream;
+    use crate::stream::{Names, Stream};
 
     fn slot() -> *const Slot {
         crate::live::map_private(1 << 16, None).unwrap().cast::<Slot>().cast_const()
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn only_news_are_due() {
         let (slot, another) = (slot(), slot());
-        let mut entry = Entry::new(Box::new(Stream::new(0, KEPT)), std::ptr::null(), 1, None);
+        let mut entry = Entry::new(Box::new(Stream::new(0, KEPT)), std::ptr::null(), 1, Names::default());
         assert!(!Piece::is_due(&entry), "no slot");
         entry.stream.slot.store(slot.cast_mut(), Ordering::Relaxed);
         assert!(!Piece::is_due(&entry), "an empty slot");

@@ -1,6 +1,6 @@
 //! Threads that end without a word: they record once more when no destructor of theirs is called any more.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::{Place, com};
@@ -75,4 +75,45 @@ fn threads_that_end_without_a_word_are_found() {
         let output = Place::new().output("late records", &[("TUMIT_FAULT", "the gone are read")]);
         assert!(!output.status.success(), "a test that cannot fail");
     }
+}
+
+/// The recorder reads the clock while it writes the end: just then, another thread records.
+pub(crate) fn ending() {
+    static ENDING: AtomicBool = AtomicBool::new(false);
+    static SEEN: AtomicBool = AtomicBool::new(false);
+    static DONE: AtomicBool = AtomicBool::new(false);
+    static NOW: AtomicU64 = AtomicU64::new(0);
+    fn clock() -> u64 {
+        if ENDING.load(Ordering::Acquire) && !SEEN.swap(true, Ordering::AcqRel) {
+            while !DONE.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+        }
+        NOW.fetch_add(1, Ordering::Relaxed)
+    }
+    tracer_rt::set_clock(clock, 1_000_000_000);
+    let (send, ready) = std::sync::mpsc::channel();
+    let other = std::thread::spawn(move || {
+        com::tick(0, 0);
+        send.send(()).unwrap();
+        while !SEEN.load(Ordering::Acquire) {
+            std::thread::yield_now();
+        }
+        (0..1_000).for_each(|n| com::tick(n, 0));
+        DONE.store(true, Ordering::Release);
+    });
+    ready.recv().unwrap();
+    (0..10).for_each(|n| com::tick(n, 0));
+    ENDING.store(true, Ordering::Release);
+    tracer_rt::finish();
+    other.join().unwrap();
+}
+
+#[test]
+fn what_is_recorded_while_the_end_is_written_is_counted() {
+    let place = Place::new();
+    let output = place.output("ending", &[]);
+    assert!(output.status.success(), "{output:?}");
+    let left = place.left().pop().unwrap();
+    assert_eq!((left.ended, left.records().len() as u64 + left.end_dropped), (true, 1 + 10 + 1_000));
 }

@@ -11,13 +11,14 @@ use crate::syntax::ast::{self, ExprKind, Ident, Path, Text, TextPiece};
 use function::check_format;
 pub(crate) use function::is_function;
 
-const BUILTINS: [(&str, Builtin, Type); 10] = [
+const BUILTINS: [(&str, Builtin, Type); 11] = [
     ("date", Builtin::Date, Type::Date),
     ("pid", Builtin::Pid, Type::Integer),
     ("tid", Builtin::Tid, Type::Integer),
     ("rank", Builtin::Rank, Type::Integer),
     ("host", Builtin::Host, Type::Text),
     ("thread_name", Builtin::ThreadName, Type::Text),
+    ("stream_label", Builtin::StreamLabel, Type::Text),
     ("file", Builtin::File, Type::Text),
     ("line", Builtin::Line, Type::Integer),
     ("event", Builtin::Event, Type::Text),

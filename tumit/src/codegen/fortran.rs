@@ -38,7 +38,7 @@ const CONTROL_INTERFACES: &str = include_str!("fortran/control_interfaces.f90");
 const CONTROL_PROCEDURES: &str = include_str!("fortran/control_procedures.f90");
 const RUNTIME: &str = include_str!("fortran/runtime.c");
 /// What the fixed parts offer to programs.
-const CONTROL: [&str; 16] = [
+const CONTROL: [&str; 17] = [
     "tumit_now",
     "tumit_new_task",
     "tumit_start",
@@ -51,6 +51,7 @@ const CONTROL: [&str; 16] = [
     "tumit_get_stats",
     "tumit_set_level",
     "tumit_set_thread_name",
+    "tumit_set_stream_label",
     "tumit_set_clock",
     "tumit_mpi_start",
     "tumit_mpi_sync",

@@ -82,7 +82,7 @@ codes! {
     // The tree.
     LinkEndOutside = 50, "Both ends of a link are inside the container that declares it, or that container itself.";
     BadKeyType = 51, "A key is an integer or text: `u8` to `u64`, `i8` to `i64`, `string`, `interned` or an enum.";
-    BadStreamKey = 52, "A `= stream` container finds its keys in what a stream knows: `pid`, `tid`, `rank`, `host`, `thread_name`.";
+    BadStreamKey = 52, "A `= stream` container finds its keys in what a stream knows: `pid`, `tid`, `rank`, `host`, `thread_name`, `stream_label`.";
     SecondStream = 53, "Only one container can be marked `= stream`.";
     BadSize = 54, "A size is a positive number; 1 is the usual one.";
     UnusedType = 55, "No rule makes anything of this type: nothing of it will be seen.";

@@ -14,12 +14,13 @@ use crate::spec::{
 use crate::syntax::ast::{self, Container, EntityKind, ExprKind, Ident, TextPiece, TreeMember};
 
 /// What a stream knows about itself: the possible keys of a `= stream` container.
-const STREAM_FACTS: [(&str, Builtin); 5] = [
+const STREAM_FACTS: [(&str, Builtin); 6] = [
     ("pid", Builtin::Pid),
     ("tid", Builtin::Tid),
     ("rank", Builtin::Rank),
     ("host", Builtin::Host),
     ("thread_name", Builtin::ThreadName),
+    ("stream_label", Builtin::StreamLabel),
 ];
 
 const SHAPES: [(&str, Shape); 5] = [

@@ -58,6 +58,7 @@ pub enum Builtin {
     Rank,
     Host,
     ThreadName,
+    StreamLabel,
     File,
     Line,
     /// Name of the event or span.

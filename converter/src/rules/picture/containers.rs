@@ -221,6 +221,7 @@ fn builtin(name: &str) -> Option<Builtin> {
         "rank" => Builtin::Rank,
         "host" => Builtin::Host,
         "thread_name" => Builtin::ThreadName,
+        "stream_label" => Builtin::StreamLabel,
         _ => return None,
     })
 }

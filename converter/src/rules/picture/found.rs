@@ -118,7 +118,8 @@ fn is_constant(code: &Code) -> bool {
     match code {
         Code::Const(_) => true,
         Code::Builtin(builtin) => {
-            matches!(builtin, Builtin::Pid | Builtin::Tid | Builtin::Rank | Builtin::Host | Builtin::ThreadName)
+            use Builtin::{Host, Pid, Rank, StreamLabel, ThreadName, Tid};
+            matches!(builtin, Pid | Tid | Rank | Host | ThreadName | StreamLabel)
         }
         _ => false,
     }

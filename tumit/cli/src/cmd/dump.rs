@@ -139,6 +139,9 @@ fn json_line(record: &Listed<'_>, run: &Run) -> String {
     if run.processes[record.process].rank.is_some() {
         object["rank"] = json!(record.rank);
     }
+    if !record.label.is_empty() {
+        object["label"] = json!(record.label);
+    }
     if let Some((file, line)) = record.source {
         object["file"] = json!(file);
         object["line"] = json!(line);

@@ -102,6 +102,7 @@ struct LiveInfo {
 struct ThreadInfo {
     tid: Option<u64>,
     name: String,
+    label: String,
     records: u64,
     dropped: u64,
 }
@@ -240,6 +241,7 @@ fn process_info(run: &Run, process: &Process) -> ProcessInfo {
     let threads = streams.into_iter().map(|stream| ThreadInfo {
         tid: stream.tid,
         name: stream.name.clone(),
+        label: stream.label.clone(),
         records: stream.records(),
         dropped: stream.dropped,
     });

@@ -29,7 +29,7 @@ pub(super) fn constants(prefix: &str, more: &[(&str, u64)]) -> String {
     out
 }
 
-fn numbers() -> [(&'static str, u64); 73] {
+fn numbers() -> [(&'static str, u64); 74] {
     [
         ("FORMAT_VERSION", u64::from(tracer_format::FORMAT_VERSION)),
         ("SCHEMA_VERSION", u64::from(SCHEMA_VERSION)),
@@ -84,6 +84,7 @@ fn numbers() -> [(&'static str, u64); 73] {
         ("TAG_TID", u64::from(tag::TID)),
         ("TAG_OVERWRITTEN", u64::from(tag::OVERWRITTEN)),
         ("TAG_THREAD_NAME", u64::from(tag::THREAD_NAME)),
+        ("TAG_STREAM_LABEL", u64::from(tag::STREAM_LABEL)),
         ("TAG_RECORDS_WRITTEN", u64::from(tag::RECORDS_WRITTEN)),
         ("TAG_RECORDS_DROPPED", u64::from(tag::RECORDS_DROPPED)),
         ("TAG_DATES_REPEATED", u64::from(tag::DATES_REPEATED)),

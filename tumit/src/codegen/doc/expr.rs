@@ -102,6 +102,7 @@ fn builtin_name(builtin: Builtin) -> &'static str {
         Builtin::Rank => "rank",
         Builtin::Host => "host",
         Builtin::ThreadName => "thread_name",
+        Builtin::StreamLabel => "stream_label",
         Builtin::File => "file",
         Builtin::Line => "line",
         Builtin::Event => "event",

@@ -64,6 +64,12 @@ interface
     character(kind=c_char), intent(in) :: name(*)
     integer(c_size_t), value :: name_len
   end subroutine tumit_set_thread_name_c
+
+  subroutine tumit_set_stream_label_c(label, label_len) bind(C, name="tumit1f_set_stream_label")
+    import :: c_char, c_size_t
+    character(kind=c_char), intent(in) :: label(*)
+    integer(c_size_t), value :: label_len
+  end subroutine tumit_set_stream_label_c
   function tumit_set_clock_c(ticks, hz, domain, domain_len) result(error) bind(C, name="tumit1f_set_clock")
     import :: c_char, c_funptr, c_int, c_int64_t, c_size_t
     type(c_funptr), value :: ticks

@@ -94,6 +94,11 @@ subroutine tumit_set_thread_name(name)
   call tumit_set_thread_name_c(name, len(name, c_size_t))
 end subroutine tumit_set_thread_name
 
+subroutine tumit_set_stream_label(label)
+  character(len=*), intent(in) :: label
+  call tumit_set_stream_label_c(label, len(label, c_size_t))
+end subroutine tumit_set_stream_label
+
 !> Dates are taken from `ticks` (`hz` of them a second; they never run backwards) instead of the processor's clock. To be
 !! called before the first record, else `error` is not 0. `domain` names the clock: processes whose clocks have the same
 !! name need no correction.

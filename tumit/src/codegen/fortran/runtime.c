@@ -125,6 +125,12 @@ TUMIT1F_SHARED void tumit1f_set_thread_name(const char *name, size_t length) {
     char text[bytes + 1];
     tumit1_set_thread_name(tumit1f_text(text, name, bytes));
 }
+
+TUMIT1F_SHARED void tumit1f_set_stream_label(const char *label, size_t length) {
+    size_t bytes = tumit1f_bytes(label, length);
+    char text[bytes + 1];
+    tumit1_set_stream_label(tumit1f_text(text, label, bytes));
+}
 /* A Fortran function of 64 bits has a sign, which ticks have not: the same bits. */
 TUMIT1F_SHARED int tumit1f_set_clock(uint64_t (*ticks)(void), int64_t hz, const char *domain, size_t length) {
     size_t bytes = tumit1f_bytes(domain, length);

@@ -37,15 +37,23 @@ pub(super) fn text(info: &Info, most: usize) -> String {
     }
     table::append(&mut text, &rows, &[2, 3]);
     more(&mut text, info.processes.len(), most);
-    let mut rows = vec![["thread", "name", "records", "lost"].map(str::to_owned).to_vec()];
     let threads = || info.processes.iter().flat_map(|process| process.threads.iter().map(move |one| (process, one)));
+    let labelled = threads().any(|(_, thread)| !thread.label.is_empty());
+    let mut rows = vec![["thread", "name", "records", "lost"].map(str::to_owned).to_vec()];
+    if labelled {
+        rows[0].push("label".to_owned());
+    }
     for (process, thread) in threads().take(most) {
-        rows.push(vec![
+        let mut row = vec![
             format!("{}/{}", process.rank.unwrap_or(process.pid), thread.tid.unwrap_or(0)),
             thread.name.clone(),
             thread.records.to_string(),
             thread.dropped.to_string(),
-        ]);
+        ];
+        if labelled {
+            row.push(thread.label.clone());
+        }
+        rows.push(row);
     }
     table::append(&mut text, &rows, &[2, 3]);
     more(&mut text, threads().count(), most);

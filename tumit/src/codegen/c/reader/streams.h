@@ -109,6 +109,9 @@ TUMIT1R_FN void tumit1r_take_stream(struct tumit1r_stream *stream, const unsigne
         } else if (tag == TUMIT1R_TAG_THREAD_NAME) {
             free(stream->own_name);
             stream->own_name = tumit1r_copy_text(value, bytes);
+        } else if (tag == TUMIT1R_TAG_STREAM_LABEL) {
+            free(stream->own_label);
+            stream->own_label = tumit1r_copy_text(value, bytes);
         } else if (tag == TUMIT1R_TAG_SIGNAL_STREAM) {
             stream->signal = tumit1r_tag_number(value, bytes) == 1;
         }
@@ -150,11 +153,13 @@ TUMIT1R_FN void tumit1r_give_tags(struct tumit1r_process *p) {
             stream->own_name = tumit1r_copy_text(name, strlen(name));
         }
         stream->name = stream->own_name;
+        stream->label = stream->own_label == NULL ? "" : stream->own_label;
         p->failed = p->failed || stream->name == NULL;
     }
 }
 
 TUMIT1R_FN void tumit1r_free_stream(struct tumit1r_stream *stream) {
     free(stream->tags);
+    free(stream->own_label);
     free(stream->own_name);
 }

@@ -18,6 +18,7 @@ struct tumit1r_stream {
     uint32_t number;
     uint64_t tid;
     const char *name; /* of the thread; `thread TID` when it has none */
+    const char *label; /* what the program says that the thread's streams are; empty when it says nothing */
     bool has_tid, named, signal;
     uint64_t dropped; /* records that the recorder dropped */
     uint64_t missing_blocks;
@@ -27,7 +28,7 @@ struct tumit1r_stream {
     size_t blocks_count;
     unsigned char *tags;
     size_t tags_bytes, tags_room;
-    char *own_name;
+    char *own_name, *own_label;
 };
 struct tumit1r_process {
     char *path;

@@ -61,19 +61,6 @@ TUMIT1_SLOW(int tumit1_switch_levels(const char *name_, size_t length_, int on_)
     return found_;
 }
 
-int tumit1_set_level(const char *name_, int on_) {
-    uint32_t before_;
-    int found_;
-    if (tumit1_cursor.locked_) {
-        return -1; /* a signal handler that interrupted us */
-    }
-    tumit1_own_ask(name_, strlen(name_), on_);
-    before_ = tumit1_lock_all();
-    found_ = tumit1_switch_levels(name_, strlen(name_), on_);
-    tumit1_unlock(before_);
-    return found_;
-}
-
 /* What a signal handler asked for that had interrupted the recorder: the helper does it. */
 #define TUMIT1_LATER_FLUSH 1u
 #define TUMIT1_LATER_DUMP 2u
@@ -84,6 +71,43 @@ TUMIT1_SLOW(void tumit1_ask_helper(uint32_t what_)) {
         __atomic_fetch_and(&tumit1_session.later_, ~(TUMIT1_LATER_PAUSE | TUMIT1_LATER_RESUME), __ATOMIC_RELAXED);
     }
     __atomic_fetch_or(&tumit1_session.later_, what_, __ATOMIC_RELEASE);
+}
+
+/* The same for a level. Of the switches of one name the last counts. What is being worked at is left alone: this may be a handler that interrupted the work. */
+TUMIT1_SLOW(void tumit1_ask_level(const char *name_, int on_)) {
+    struct tumit1_session *s_ = &tumit1_session;
+    uint32_t from_, i_;
+    for (from_ = 2; from_ != 1 && strlen(name_) < sizeof s_->later_levels_[0].name_; from_ = from_ == 2 ? 0 : 1) {
+        for (i_ = 0; i_ < TUMIT1_LATER_LEVELS; i_++) {
+            uint32_t phase_ = from_;
+            if (!__atomic_compare_exchange_n(&s_->later_levels_[i_].phase_, &phase_, 1u, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+                continue;
+            }
+            if (from_ == 2 && strcmp(s_->later_levels_[i_].name_, name_) != 0) {
+                __atomic_store_n(&s_->later_levels_[i_].phase_, 2u, __ATOMIC_RELEASE);
+                continue;
+            }
+            memcpy(s_->later_levels_[i_].name_, name_, strlen(name_) + 1);
+            s_->later_levels_[i_].on_ = on_;
+            s_->later_levels_[i_].turn_ = __atomic_fetch_add(&s_->later_turn_, 1u, __ATOMIC_RELAXED);
+            __atomic_store_n(&s_->later_levels_[i_].phase_, 2u, __ATOMIC_RELEASE);
+            return;
+        }
+    }
+}
+
+int tumit1_set_level(const char *name_, int on_) {
+    uint32_t before_;
+    int found_;
+    if (tumit1_cursor.locked_) {
+        tumit1_ask_level(name_, on_); /* in a signal handler that interrupted us */
+        return -1;
+    }
+    tumit1_own_ask(name_, strlen(name_), on_);
+    before_ = tumit1_lock_all();
+    found_ = tumit1_switch_levels(name_, strlen(name_), on_);
+    tumit1_unlock(before_);
+    return found_;
 }
 
 TUMIT1_SLOW(void tumit1_set_paused(int paused_)) {
@@ -166,9 +190,35 @@ void tumit1_flush(void) { tumit1_write_out(TUMIT1_ASKED); }
 
 void tumit1_dump(void) { tumit1_write_out(TUMIT1_DUMP); }
 
-/* By the helper. */
+/* Switches the level that was asked for first; 0 when there is none. */
+TUMIT1_SLOW(int tumit1_switch_later(void)) {
+    struct tumit1_session *s_ = &tumit1_session;
+    char name_[sizeof s_->later_levels_[0].name_];
+    uint32_t i_, phase_ = 2, first_ = TUMIT1_LATER_LEVELS;
+    int on_;
+    for (i_ = 0; i_ < TUMIT1_LATER_LEVELS; i_++) {
+        if (__atomic_load_n(&s_->later_levels_[i_].phase_, __ATOMIC_ACQUIRE) == 2 &&
+            (first_ == TUMIT1_LATER_LEVELS || s_->later_levels_[i_].turn_ < s_->later_levels_[first_].turn_)) {
+            first_ = i_;
+        }
+    }
+    if (first_ == TUMIT1_LATER_LEVELS ||
+        !__atomic_compare_exchange_n(&s_->later_levels_[first_].phase_, &phase_, 1u, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        return 0;
+    }
+    memcpy(name_, s_->later_levels_[first_].name_, sizeof name_);
+    on_ = s_->later_levels_[first_].on_;
+    __atomic_store_n(&s_->later_levels_[first_].phase_, 0u, __ATOMIC_RELEASE);
+    (void)tumit1_set_level(name_, on_);
+    return 1;
+}
+
+/* By the helper, which is no handler and holds no lock here. */
 TUMIT1_SLOW(void tumit1_do_later(void)) {
     const uint32_t asked_ = __atomic_exchange_n(&tumit1_session.later_, 0u, __ATOMIC_ACQUIRE);
+    tumit1_cursor.locked_ = 0;
+    while (tumit1_switch_later()) {
+    }
     if ((asked_ & (TUMIT1_LATER_PAUSE | TUMIT1_LATER_RESUME)) != 0) {
         tumit1_set_paused((asked_ & TUMIT1_LATER_PAUSE) != 0);
     }
@@ -178,6 +228,7 @@ TUMIT1_SLOW(void tumit1_do_later(void)) {
     if ((asked_ & TUMIT1_LATER_DUMP) != 0) {
         tumit1_dump();
     }
+    tumit1_cursor.locked_ = 1;
 }
 
 /* Records dropped so far. Under the lock. */

@@ -46,7 +46,7 @@ TUMIT1_SLOW(void tumit1_write_end(void)) {
     tumit1_append_anchor();
     if (!tumit1_sink.kept_) { /* else readers look into the live file, as there is no end */
         pthread_mutex_lock(&tumit1_lock);
-        dropped_ = tumit1_dropped();
+        dropped_ = tumit1_dropped() + tumit1_unwritten();
         pthread_mutex_unlock(&tumit1_lock);
         tumit1_sink.ending_ = 2;
         if (tumit1_append_end(dropped_) == 0) {
@@ -79,12 +79,16 @@ void tumit1_finish(void) {
     was_ = s_->state_;
     if (was_ != TUMIT1_CLOSED) {
         __atomic_store_n(&s_->state_, TUMIT1_ENDED, __ATOMIC_RELEASE);
-        tumit1_apply_levels();
     }
     pthread_mutex_unlock(&tumit1_lock);
     if (was_ == TUMIT1_OPEN) {
         tumit1_write_end();
     }
+    pthread_mutex_lock(&tumit1_lock);
+    if (was_ != TUMIT1_CLOSED) {
+        tumit1_apply_levels(); /* only now: what threads recorded meanwhile counts as dropped */
+    }
+    pthread_mutex_unlock(&tumit1_lock);
     if (was_ == TUMIT1_OPEN || was_ == TUMIT1_FAILED) {
         pthread_mutex_lock(&tumit1_lock);
         dropped_ = tumit1_dropped();

@@ -12,6 +12,25 @@ TUMIT1_SLOW(const char *tumit1_env(const char *name_)) {
     return text_ != NULL && *text_ != '\0' ? text_ : NULL;
 }
 
+/* Where the program began: what its environment names is meant from there, though it may be elsewhere at its first record, as daemons are. */
+TUMIT1_SLOW(void tumit1_note_beginning(void)) {
+    char *in_ = tumit1_session.began_in_;
+    if (in_[0] == '\0' && getcwd(in_, sizeof tumit1_session.began_in_) == NULL) {
+        in_[0] = '\0';
+    }
+}
+
+/* A path, from where the program began. */
+TUMIT1_SLOW(void tumit1_from_beginning(char *to_, size_t room_, const char *path_)) {
+    const int absolute_ = path_[0] == '/' || tumit1_session.began_in_[0] == '\0';
+    snprintf(to_, room_, "%s%s%s", absolute_ ? "" : tumit1_session.began_in_, absolute_ ? "" : "/", path_);
+}
+
+/* A folder that an environment variable names; not where the program has rights that who calls it has not: NULL. */
+TUMIT1_SLOW(const char *tumit1_env_folder(const char *name_)) {
+    return getuid() != geteuid() || getgid() != getegid() ? NULL : tumit1_env(name_);
+}
+
 /* A number of bytes as people write it, 64M; 0 when it is not understood. */
 TUMIT1_SLOW(uint64_t tumit1_parse_bytes(const char *text_)) {
     char *end_ = NULL;
@@ -27,11 +46,11 @@ TUMIT1_SLOW(uint64_t tumit1_parse_bytes(const char *text_)) {
                : (uint64_t)value_ << shift_;
 }
 
-/* Makes a folder and those above it. Returns 0 or an errno. */
+/* Makes a folder and those above it. Under the sink's lock. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_make_folder(const char *path_)) {
-    char part_[PATH_MAX];
+    char *part_ = tumit1_session.scratch_.part_;
     size_t i_;
-    snprintf(part_, sizeof part_, "%s", path_);
+    snprintf(part_, PATH_MAX, "%s", path_);
     for (i_ = 1; part_[i_] != '\0'; i_++) {
         if (part_[i_] == '/') {
             part_[i_] = '\0';
@@ -44,11 +63,11 @@ TUMIT1_SLOW(int tumit1_make_folder(const char *path_)) {
     return mkdir(part_, 0777) != 0 && errno != EEXIST ? errno : 0;
 }
 
-/* A path that holds wherever the program goes. */
+/* A path that holds wherever the program goes. Under the sink's lock. */
 TUMIT1_SLOW(void tumit1_make_absolute(char *path_, size_t room_)) {
-    char here_[PATH_MAX];
+    char *here_ = tumit1_session.scratch_.part_;
     size_t length_, more_ = strlen(path_);
-    if (*path_ == '/' || getcwd(here_, sizeof here_) == NULL) {
+    if (*path_ == '/' || getcwd(here_, PATH_MAX) == NULL) {
         return;
     }
     length_ = strlen(here_);

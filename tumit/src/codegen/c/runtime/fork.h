@@ -73,6 +73,7 @@ TUMIT1_SLOW(void tumit1_begin_child(void)) {
     c_->slot_ = c_->other_ = c_->ring_ = &tumit1_full;
     c_->room_ = c_->ring_room_ = 0;
     memset(c_->name_, 0, sizeof c_->name_);
+    memset(c_->label_, 0, sizeof c_->label_);
     if (s_->keyed_) {
         pthread_setspecific(s_->key_, NULL);
     }

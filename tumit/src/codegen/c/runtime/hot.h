@@ -61,7 +61,7 @@ struct tumit1_cursor {
     struct tumit1_thread *thread_;
     struct tumit1_slot *ring_;           /* for records of levels that overwrite */
     struct tumit1_thread *ring_thread_;  /* their stream */
-    char name_[48];
+    char name_[48], label_[48];
     uint32_t before_fork_;  /* of a fork under way: what to give tumit1_idle() behind it */
     uint32_t inner_forks_;  /* begun by signal handlers, while it was inside the recorder */
     uint64_t waited_until_; /* for its last record, which the next one shall tell; 0: it did not */
@@ -107,11 +107,15 @@ struct tumit1_config {
 TUMIT1_CALL int tumit1_start(const struct tumit1_config *config_);
 
 /* Switches a level (`APP`, or `TRACE.APP`) while the program runs. Returns how many levels of that name there
- * are; it holds for libraries that are loaded later, too. In a signal handler that interrupted the recorder it does nothing and
- * returns -1; there, flush, dump, pause and resume leave it to the helper thread, and all other calls do nothing. */
+ * are; it holds for libraries that are loaded later, too. In a signal handler that interrupted the recorder it returns -1 and leaves it to the
+ * helper thread, as do there flush, dump, pause and resume: it is done a tenth of a second later at most (eight names of levels of up to 63 bytes can
+ * wait). All other calls do nothing there. */
 TUMIT1_CALL int tumit1_set_level(const char *name_, int on_);
 /* Names the calling thread in the trace. */
 TUMIT1_CALL void tumit1_set_thread_name(const char *name_);
+/* Labels what the calling thread records ("io", "GPU 0"): rules know it as `stream_label`, and can group threads by it. The latest one counts, for
+ * the whole run. */
+TUMIT1_CALL void tumit1_set_stream_label(const char *label_);
 /* Writes what all threads recorded until now. The end of the program does so by itself. */
 TUMIT1_CALL void tumit1_flush(void);
 /* Writes what the levels that overwrite hold, of all threads, oldest first. They go on recording, into what is then empty. The end of

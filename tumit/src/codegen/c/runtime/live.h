@@ -35,10 +35,10 @@ TUMIT1_SLOW(int tumit1_is_local(const char *folder_)) {
 TUMIT1_SLOW(int tumit1_name_live(void)) {
     struct tumit1_session *s_ = &tumit1_session;
     const char *stem_ = strrchr(s_->path_, '/');
-    char folder_[PATH_MAX];
+    char *folder_ = s_->scratch_.folder_;
     stem_ = stem_ == NULL ? s_->path_ : stem_ + 1;
-    tumit1_put_text(folder_, sizeof folder_, s_->live_folder_ != NULL ? s_->live_folder_ : tumit1_is_local(s_->folder_) ? s_->folder_ : "/dev/shm");
-    tumit1_make_absolute(folder_, sizeof folder_);
+    tumit1_put_text(folder_, PATH_MAX, s_->live_folder_ != NULL ? s_->live_folder_ : tumit1_is_local(s_->folder_) ? s_->folder_ : "/dev/shm");
+    tumit1_make_absolute(folder_, PATH_MAX);
     if (snprintf(s_->live_path_, sizeof s_->live_path_, "%s/%.*s.live", folder_, (int)strlen(stem_) - 4, stem_) >=
         (int)sizeof s_->live_path_ - 8) {
         return ENAMETOOLONG;
@@ -49,19 +49,20 @@ TUMIT1_SLOW(int tumit1_name_live(void)) {
 /* Opens a file that has no name yet, so that nothing is left behind when the program is killed now. Where there is no such
  * thing it has a name by which nobody looks for it. Returns -1 with an errno. */
 TUMIT1_SLOW(int tumit1_open_live(void)) {
-    char path_[sizeof tumit1_session.live_path_ + 8];
+    char *path_ = tumit1_session.scratch_.path_;
+    const size_t room_ = sizeof tumit1_session.scratch_.path_;
     int file_ = -1;
     tumit1_session.pool_.named_ = 0;
 #ifdef TUMIT1_NAMELESS
     if (access("/proc/self/fd", F_OK) == 0) {
-        snprintf(path_, sizeof path_, "%.*s", (int)(strrchr(tumit1_session.live_path_, '/') - tumit1_session.live_path_) + 1,
+        snprintf(path_, room_, "%.*s", (int)(strrchr(tumit1_session.live_path_, '/') - tumit1_session.live_path_) + 1,
                  tumit1_session.live_path_);
         file_ = tumit1_open_ours(path_, TUMIT1_NAMELESS, &tumit1_session.pool_.who_);
     }
 #endif
     if (file_ < 0) {
         tumit1_session.pool_.named_ = 1;
-        snprintf(path_, sizeof path_, "%s.new", tumit1_session.live_path_);
+        snprintf(path_, room_, "%s.new", tumit1_session.live_path_);
         file_ = tumit1_open_ours(path_, O_CREAT | O_EXCL, &tumit1_session.pool_.who_);
     }
     return file_;
@@ -77,13 +78,14 @@ TUMIT1_SLOW(int tumit1_map_live(void)) {
 /* The live file gets its name: all that makes it one is in it. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_show_live(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
-    char path_[sizeof tumit1_session.live_path_ + 8];
+    char *path_ = tumit1_session.scratch_.path_;
+    const size_t room_ = sizeof tumit1_session.scratch_.path_;
     int file_;
     if (pool_->named_) {
-        snprintf(path_, sizeof path_, "%s.new", tumit1_session.live_path_);
+        snprintf(path_, room_, "%s.new", tumit1_session.live_path_);
         return rename(path_, tumit1_session.live_path_) == 0 ? 0 : errno;
     }
-    snprintf(path_, sizeof path_, "/proc/self/fd/%d", pool_->file_);
+    snprintf(path_, room_, "/proc/self/fd/%d", pool_->file_);
     if (linkat(AT_FDCWD, path_, AT_FDCWD, tumit1_session.live_path_, AT_SYMLINK_FOLLOW) != 0) {
         return errno;
     }
@@ -148,10 +150,11 @@ TUMIT1_SLOW(int tumit1_make_live(void)) {
 /* Gives up a live file that could not be made; private memory takes its place. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_unmake_live(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
-    char path_[sizeof tumit1_session.live_path_ + 8];
+    char *path_ = tumit1_session.scratch_.path_;
+    const size_t room_ = sizeof tumit1_session.scratch_.path_;
     if (pool_->file_ >= 0) {
         close(pool_->file_);
-        snprintf(path_, sizeof path_, "%s%s", tumit1_session.live_path_, pool_->named_ == 1 ? ".new" : "");
+        snprintf(path_, room_, "%s%s", tumit1_session.live_path_, pool_->named_ == 1 ? ".new" : "");
         if (pool_->named_) {
             (void)unlink(path_);
         }

@@ -119,7 +119,7 @@ TUMIT1_SLOW(uint32_t tumit1_name_id(struct tumit1_names *names_, const char *tex
 
 /* Appends the names that the file does not have yet. Returns 0 or an errno; then they stay for the next time. */
 TUMIT1_SLOW(int tumit1_append_names(struct tumit1_names *names_, uint8_t kind_)) {
-    unsigned char block_[TUMIT1_HEADER_BYTES + 2 * TUMIT1_MAX_TEXT + 64];
+    unsigned char *block_ = tumit1_session.scratch_.names_;
     const uint32_t count_ = __atomic_load_n(&names_->count_, __ATOMIC_ACQUIRE);
     while (__atomic_load_n(&names_->written_, __ATOMIC_RELAXED) < count_) {
         unsigned char *p_ = block_ + TUMIT1_HEADER_BYTES;
@@ -127,7 +127,7 @@ TUMIT1_SLOW(int tumit1_append_names(struct tumit1_names *names_, uint8_t kind_))
         int error_;
         for (; at_ < count_; at_++) {
             const struct tumit1_name *name_ = &names_->entries_[at_];
-            if ((size_t)(block_ + sizeof block_ - p_) < name_->length_ + 20u) {
+            if ((size_t)(block_ + sizeof tumit1_session.scratch_.names_ - p_) < name_->length_ + 20u) {
                 break;
             }
             p_ = tumit1_put_name(p_, name_, at_ + 1, kind_ == TUMIT1_KIND_SITES);
@@ -167,19 +167,22 @@ TUMIT1_SLOW(int tumit1_append_schemas(void)) {
     return 0;
 }
 
-/* The tagged fields of a stream. Under the lock. */
+/* The tagged fields of a stream, TUMIT1_STREAM_BYTES at most. Under the lock. */
 TUMIT1_SLOW(unsigned char *tumit1_put_stream(unsigned char *p_, const struct tumit1_thread *t_)) {
     p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_TID, t_->tid_);
     if (t_->overwrites_) {
         p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_OVERWRITTEN, 1);
     }
-    return t_->name_[0] == '\0' ? p_ : tumit1_put_tag(p_, TUMIT1_TAG_THREAD_NAME, t_->name_, strlen(t_->name_));
+    if (t_->name_[0] != '\0') {
+        p_ = tumit1_put_tag(p_, TUMIT1_TAG_THREAD_NAME, t_->name_, strlen(t_->name_));
+    }
+    return t_->label_[0] == '\0' ? p_ : tumit1_put_tag(p_, TUMIT1_TAG_STREAM_LABEL, t_->label_, strlen(t_->label_));
 }
 
 /* Appends what the file does not know of streams yet. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_append_streams(void)) {
     for (;;) {
-        unsigned char block_[TUMIT1_HEADER_BYTES + 128];
+        unsigned char block_[TUMIT1_HEADER_BYTES + TUMIT1_STREAM_BYTES];
         const unsigned char *end_ = block_;
         struct tumit1_thread *t_;
         int error_;

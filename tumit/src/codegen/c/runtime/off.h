@@ -8,6 +8,7 @@ TUMIT1_HOT int tumit1_set_level(const char *name_, int on_) {
     return 0;
 }
 TUMIT1_HOT void tumit1_set_thread_name(const char *name_) { (void)name_; }
+TUMIT1_HOT void tumit1_set_stream_label(const char *label_) { (void)label_; }
 TUMIT1_HOT int tumit1_set_clock(uint64_t (*ticks_)(void), uint64_t hz_, const char *domain_) {
     (void)ticks_;
     (void)hz_;

@@ -58,6 +58,7 @@ TUMIT1_SLOW(void tumit1_register(struct tumit1_spec *spec_, const void *home_)) 
     uint32_t busy_, i_;
     int logged_ = 1, save_;
     busy_ = tumit1_lock_all();
+    tumit1_note_beginning();
     if (s_->next_base_ == 0) {
         s_->next_base_ = 1;
         tumit1_check_levels();
@@ -123,21 +124,43 @@ TUMIT1_SLOW(void tumit1_register(struct tumit1_spec *spec_, const void *home_)) 
     }
 }
 
-/* A shared object is unloaded, or the program ends: its levels can be reached no more; with the recorder goes the trace. */
+/* The first bytes of this shared object, where the linker says where they are. */
+extern const char __ehdr_start __attribute__((__weak__, __visibility__("hidden")));
+
+/* Whether the recorder is the program's: then it stays when the program's destructors are through, and those of its libraries follow. */
+TUMIT1_SLOW(int tumit1_is_programs(void)) {
+    const uintptr_t head_ = (uintptr_t)&__ehdr_start;
+    const int file_ = head_ == 0 ? -1 : open("/proc/self/auxv", O_RDONLY | O_CLOEXEC);
+    uintptr_t pair_[2];
+    int found_ = 0;
+    while (file_ >= 0 && !found_ && read(file_, pair_, sizeof pair_) == (ssize_t)sizeof pair_) {
+        found_ = pair_[0] == 3 && pair_[1] - head_ < 4096; /* AT_PHDR: where the program's own headers are */
+    }
+    if (file_ >= 0) {
+        close(file_);
+    }
+    return found_;
+}
+
+/* A shared object is unloaded, or the program ends: its levels can be reached no more; with the recorder, or with the last one, goes the trace. */
 TUMIT1_SLOW(void tumit1_unregister(const void *home_)) {
     struct tumit1_provider *provider_;
-    uint32_t busy_;
-    if (home_ == tumit1_home()) {
-        tumit1_close();
-        return;
-    }
-    busy_ = tumit1_lock_all();
+    uint32_t busy_ = tumit1_lock_all();
+    int others_ = 0;
     for (provider_ = tumit1_session.providers_; provider_ != NULL; provider_ = provider_->next_) {
         if (provider_->home_ == home_) {
-            provider_->levels_count_ = 0;
+            provider_->home_ = NULL;
+            provider_->levels_count_ = home_ == tumit1_home() ? provider_->levels_count_ : 0;
         }
+        others_ |= provider_->home_ != NULL && provider_->home_ != tumit1_home();
     }
     tumit1_unlock(busy_);
+    if (home_ == tumit1_home()) {
+        tumit1_session.leaving_ = 1;
+    }
+    if (tumit1_session.leaving_ && (!others_ || !tumit1_is_programs())) {
+        tumit1_close();
+    }
 }
 
 /* In each shared object: the last of its destructors, so that those of the program can still record. */

@@ -381,46 +381,55 @@ TUMIT1_SLOW(int tumit1_is_gone(const struct tumit1_thread *t_)) {
     return t_->cursor_ != NULL && t_->cursor_ != &tumit1_cursor && syscall(SYS_tgkill, getpid(), (pid_t)t_->tid_, 0) != 0 && errno == ESRCH;
 }
 
-/* Writes what the threads' slots hold and the file does not. A slot that was filled meanwhile waits behind others; blocks of one
- * stream stay in their order. */
-TUMIT1_SLOW(void tumit1_write_live(int which_)) {
-    struct tumit1_piece piece_;
-    struct tumit1_thread *t_, *each_;
-    uint32_t next_ = 0, waiting_;
+/* The next stream below `*below_` of which something is to be written, with what waits before it, or a piece of its slot; NULL when there is none. The
+ * list has the newest stream first. Looks at some streams at a time, so that no thread waits long for the lock. */
+TUMIT1_SLOW(struct tumit1_thread *tumit1_next_live(int which_, uint32_t *below_, struct tumit1_piece *piece_, uint32_t *waiting_)) {
     for (;;) {
-        int some_ = 0;
+        struct tumit1_thread *t_;
+        int looked_ = 0;
         pthread_mutex_lock(&tumit1_lock);
-        t_ = NULL;
-        for (each_ = tumit1_session.live_; each_ != NULL; each_ = each_->next_) {
-            if (each_->stream_ >= next_ && (t_ == NULL || each_->stream_ < t_->stream_)) {
-                t_ = each_;
+        for (t_ = tumit1_session.live_; t_ != NULL && looked_ < 256; t_ = t_->next_) {
+            if (t_->stream_ >= *below_) {
+                continue;
+            }
+            looked_++;
+            *below_ = t_->stream_;
+            if (which_ != TUMIT1_LAST && t_->overwrites_ != (which_ == TUMIT1_DUMP)) {
+                continue;
+            }
+            if (t_->overwrites_ && t_->kept_ != 0) {
+                tumit1_release_ring(); /* filled since the call */
+            }
+            if (which_ != TUMIT1_LAST && tumit1_is_gone(t_)) {
+                tumit1_detach(t_);
+            }
+            *waiting_ = which_ == TUMIT1_QUIET ? t_->queued_ : tumit1_queued_up_to(t_);
+            if (*waiting_ == 0 ? tumit1_cut_live(piece_, t_, which_ == TUMIT1_LAST) : which_ != TUMIT1_QUIET) {
+                pthread_mutex_unlock(&tumit1_lock);
+                return t_;
             }
         }
-        if (t_ == NULL) {
-            pthread_mutex_unlock(&tumit1_lock);
-            return;
-        }
-        next_ = t_->stream_ + 1;
-        if (which_ != TUMIT1_LAST && t_->overwrites_ != (which_ == TUMIT1_DUMP)) {
-            pthread_mutex_unlock(&tumit1_lock);
-            continue;
-        }
-        if (t_->overwrites_ && t_->kept_ != 0) {
-            tumit1_release_ring(); /* filled since the call */
-        }
-        if (which_ != TUMIT1_LAST && tumit1_is_gone(t_)) {
-            tumit1_detach(t_);
-        }
-        waiting_ = tumit1_queued_up_to(t_);
-        if (waiting_ == 0) {
-            some_ = tumit1_cut_live(&piece_, t_, which_ == TUMIT1_LAST);
-        }
         pthread_mutex_unlock(&tumit1_lock);
-        while (which_ != TUMIT1_QUIET && waiting_ > 0 && tumit1_write_next()) {
-            waiting_--;
+        if (t_ == NULL) {
+            return NULL;
         }
-        if (some_) {
+    }
+}
+
+/* Writes what the threads' slots hold and the file does not, of the streams that there are now. A slot that was filled meanwhile waits behind
+ * others; blocks of one stream stay in their order. */
+TUMIT1_SLOW(void tumit1_write_live(int which_)) {
+    struct tumit1_piece piece_;
+    uint32_t below_, waiting_;
+    pthread_mutex_lock(&tumit1_lock);
+    below_ = tumit1_session.streams_; /* more may be born all the time */
+    pthread_mutex_unlock(&tumit1_lock);
+    while (tumit1_next_live(which_, &below_, &piece_, &waiting_) != NULL) {
+        if (waiting_ == 0) {
             tumit1_settle(&piece_, tumit1_append_piece(&piece_, piece_.bytes_ < TUMIT1_SMALL), which_);
+        }
+        while (waiting_ > 0 && tumit1_write_next()) {
+            waiting_--;
         }
     }
 }

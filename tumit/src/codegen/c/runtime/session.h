@@ -95,31 +95,38 @@ TUMIT1_SLOW(void tumit1_clean(char *name_)) {
 /* Names the run folder: TUMIT_TRACE, or PROGRAM-JOB.tmt, or PROGRAM-DATE-PID.tmt. */
 TUMIT1_SLOW(void tumit1_name_folder(void)) {
     struct tumit1_session *s_ = &tumit1_session;
-    const char *given_ = getenv("TUMIT_TRACE");
-    char program_[64], job_[128], date_[32];
+    const char *given_ = tumit1_env_folder("TUMIT_TRACE");
+    char name_[256], program_[64], job_[128], date_[32];
     time_t now_ = time(NULL);
     struct tm fields_;
     if (s_->folder_[0] != '\0') {
         return; /* the parent's, or that of rank 0 */
     }
-    given_ = s_->config_.folder_ != NULL ? s_->config_.folder_ : given_;
-    if (given_ != NULL && *given_ != '\0') {
-        snprintf(s_->folder_, sizeof s_->folder_, "%s", given_);
+    if (s_->config_.folder_ != NULL && *s_->config_.folder_ != '\0') {
+        snprintf(s_->folder_, sizeof s_->folder_, "%s", s_->config_.folder_);
+        return;
+    }
+    if (given_ != NULL) {
+        tumit1_from_beginning(s_->folder_, sizeof s_->folder_, given_);
         return;
     }
     tumit1_read_line("/proc/self/comm", program_, sizeof program_);
     tumit1_clean(program_);
+    if (program_[0] == '\0') {
+        memcpy(program_, "program", 8);
+    }
     tumit1_job(job_, sizeof job_);
     tumit1_clean(job_);
     /* A job by itself may launch several programs one after the other. */
     if (job_[0] != '\0' && (tumit1_env("PMIX_NAMESPACE") != NULL || tumit1_env("SLURM_STEP_ID") != NULL)) {
-        snprintf(s_->folder_, sizeof s_->folder_, "%s-%s.tmt", program_, job_);
-        return;
+        snprintf(name_, sizeof name_, "%s-%s.tmt", program_, job_);
+    } else {
+        if (localtime_r(&now_, &fields_) == NULL || strftime(date_, sizeof date_, "%Y%m%d-%H%M%S", &fields_) == 0) {
+            date_[0] = '\0';
+        }
+        snprintf(name_, sizeof name_, "%s-%s-%ld.tmt", program_, date_, (long)getpid());
     }
-    if (localtime_r(&now_, &fields_) == NULL || strftime(date_, sizeof date_, "%Y%m%dT%H%M%S", &fields_) == 0) {
-        date_[0] = '\0';
-    }
-    snprintf(s_->folder_, sizeof s_->folder_, "%s-%s-%ld.tmt", program_, date_, (long)getpid());
+    tumit1_from_beginning(s_->folder_, sizeof s_->folder_, name_);
 }
 
 /* The tagged fields of this process; returns behind them. */
@@ -127,7 +134,7 @@ TUMIT1_SLOW(unsigned char *tumit1_put_process(unsigned char *p_, uint32_t kept_)
     static const char writer_[] = "c " TUMIT1_WRITER_VERSION;
     struct tumit1_session *s_ = &tumit1_session;
     const size_t folder_ = strlen(s_->folder_);
-    char text_[4096];
+    char *text_ = s_->scratch_.text_;
     p_ = tumit1_put_tag(p_, TUMIT1_TAG_PROCESS_ID, s_->id_, sizeof s_->id_);
     if (s_->has_parent_) {
         p_ = tumit1_put_tag(p_, TUMIT1_TAG_PARENT_ID, s_->parent_, sizeof s_->parent_);
@@ -143,7 +150,7 @@ TUMIT1_SLOW(unsigned char *tumit1_put_process(unsigned char *p_, uint32_t kept_)
     p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_CLOCK_KIND, tumit1_clock_kind);
     p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_CLOCK_HZ, tumit1_clock.hz_);
     p_ = tumit1_put_tag(p_, TUMIT1_TAG_CLOCK_DOMAIN, tumit1_clock.domain_, strlen(tumit1_clock.domain_));
-    p_ = tumit1_put_tag(p_, TUMIT1_TAG_COMMAND, text_, tumit1_command(text_, sizeof text_));
+    p_ = tumit1_put_tag(p_, TUMIT1_TAG_COMMAND, text_, tumit1_command(text_, sizeof s_->scratch_.text_));
     p_ = tumit1_put_tag(p_, TUMIT1_TAG_WRITER, writer_, sizeof writer_ - 1);
     p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_BUFFERS, kept_);
     if (kept_ == TUMIT1_BUFFERS_MAPPED &&
@@ -163,7 +170,11 @@ TUMIT1_SLOW(int tumit1_choose_buffers(uint64_t *memory_)) {
         fprintf(stderr, "tumit: TUMIT_MEMORY: `%s` is not understood: write a number of bytes, or 64M\n", text_);
         *memory_ = TUMIT1_MEMORY;
     }
-    s_->live_folder_ = live_ == NULL ? tumit1_env("TUMIT_LIVE") : live_;
+    s_->live_folder_ = live_;
+    if (live_ == NULL && tumit1_env_folder("TUMIT_LIVE") != NULL) {
+        tumit1_from_beginning(s_->live_from_, sizeof s_->live_from_, tumit1_env_folder("TUMIT_LIVE"));
+        s_->live_folder_ = s_->live_from_;
+    }
     text_ = s_->config_.buffers_ != NULL ? s_->config_.buffers_ : tumit1_env("TUMIT_BUFFERS");
     if (text_ != NULL && strcmp(text_, "private") != 0 && strcmp(text_, "mapped") != 0) {
         fprintf(stderr, "tumit: TUMIT_BUFFERS: `%s` is not understood: write `mapped` or `private`\n", text_);
@@ -179,7 +190,7 @@ TUMIT1_SLOW(void tumit1_tell_private(int error_)) {
 /* Gets the slots ready, and a live file with all that is known so far, unless it cannot be made. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_open_pool(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
-    unsigned char tags_[TUMIT1_TAGS_ROOM];
+    unsigned char *tags_ = tumit1_session.scratch_.tags_;
     uint64_t memory_;
     const int mapped_ = tumit1_choose_buffers(&memory_);
     int error_ = tumit1_pool_reserve(memory_);

@@ -103,6 +103,7 @@ struct tumit1_lost {
 };
 
 /* A thread's stream. Guarded by the recorder's lock but for the losses, and `recent_`, which is the thread's alone. */
+#define TUMIT1_STREAM_BYTES 160 /* of the tagged fields of a stream: three numbers, name and label */
 struct tumit1_thread {
     struct tumit1_thread *next_;
     struct tumit1_cursor *cursor_; /* NULL when the thread has ended */
@@ -125,7 +126,7 @@ struct tumit1_thread {
     int overwrites_;               /* it is the stream of levels that overwrite */
     int fed_;                      /* it had a slot already */
     int described_;                /* its id and name are in the file */
-    char name_[48];
+    char name_[48], label_[48];
     uint32_t recent_[TUMIT1_RECENT]; /* ids of strings, by hash */
 };
 
@@ -209,6 +210,8 @@ struct tumit1_asked {
     int on_;
 };
 
+#define TUMIT1_LATER_LEVELS 8 /* so many names of levels that signal handlers switched can wait */
+
 struct tumit1_session {
     int state_;
     int hooks_;              /* the fork handlers are installed */
@@ -227,7 +230,21 @@ struct tumit1_session {
     pthread_t helper_id_;
     pthread_key_t key_;
     uint64_t dropped_;       /* records of ended threads, and those that no stream could be charged with */
-    uint32_t later_;           /* what signal handlers asked for and could not do */
+    struct { /* for who opens the files and writes names, under the sink's lock: threads that record may have small stacks */
+        char part_[PATH_MAX], folder_[PATH_MAX], path_[PATH_MAX + 168], text_[4096];
+        unsigned char tags_[TUMIT1_TAGS_ROOM], names_[TUMIT1_HEADER_BYTES + 2 * TUMIT1_MAX_TEXT + 64];
+    } scratch_;
+    char began_in_[PATH_MAX];  /* where the program was when it began */
+    char live_from_[PATH_MAX]; /* TUMIT_LIVE, from there */
+    int leaving_;              /* the program's own destructors are through */
+    uint32_t later_;           /* what signal handlers asked for and could not do, */
+    uint64_t later_turn_;      /* and the levels that they switched: so many so far */
+    struct {
+        uint64_t turn_;
+        uint32_t phase_; /* 0 free, 1 somebody works at it, 2 it waits */
+        int on_;
+        char name_[64];
+    } later_levels_[TUMIT1_LATER_LEVELS];
     uint64_t repeated_;        /* records that have the date of the one before, as the clock went back */
     struct tumit1_lost early_; /* of these: records of signal handlers for which recording could not begin */
     uint32_t streams_;
@@ -274,7 +291,7 @@ extern TUMIT1_WEAK pthread_mutex_t tumit1_sink_lock;
 extern TUMIT1_WEAK uint32_t tumit1_crc_tables[8][256];
 
 struct tumit1_slot tumit1_full = {TUMIT1_SLOT, 0, 0, 0, 0, 0, 0, 0, 0};
-__thread struct tumit1_cursor tumit1_cursor = {&tumit1_full, &tumit1_full, 0, 0, 0, 0, 0, 0, 0, NULL, &tumit1_full, NULL, {0}, 0, 0, 0, 0};
+__thread struct tumit1_cursor tumit1_cursor = {&tumit1_full, &tumit1_full, 0, 0, 0, 0, 0, 0, 0, NULL, &tumit1_full, NULL, {0}, {0}, 0, 0, 0, 0};
 struct tumit1_session tumit1_session;
 struct tumit1_sink tumit1_sink;
 struct tumit1_clock tumit1_clock;

@@ -184,7 +184,7 @@ TUMIT1_SLOW(struct tumit1_thread *tumit1_attach(struct tumit1_cursor *c_, int ri
     struct tumit1_session *s_ = &tumit1_session;
     struct tumit1_thread *t_ = NULL;
     const uint64_t tid_ = (uint64_t)syscall(SYS_gettid);
-    unsigned char tags_[128];
+    unsigned char tags_[TUMIT1_STREAM_BYTES];
     int unknown_ = 0;
     tumit1_default_name(c_, tid_);
     if (!tumit1_is_open()) {
@@ -205,6 +205,7 @@ TUMIT1_SLOW(struct tumit1_thread *tumit1_attach(struct tumit1_cursor *c_, int ri
         t_->tid_ = tid_;
         t_->overwrites_ = ring_;
         memcpy(t_->name_, c_->name_, sizeof t_->name_);
+        memcpy(t_->label_, c_->label_, sizeof t_->label_);
         t_->cursor_ = c_;
         t_->next_ = s_->live_;
         s_->live_ = t_;
@@ -396,11 +397,12 @@ uint32_t tumit1_wide_date(unsigned char *p_, uint64_t last_, uint64_t now_) {
     return TUMIT1_WIDE_BYTES;
 }
 
-/* A stream gets the name of the calling thread. Under the lock. */
+/* A stream gets the name and the label of the calling thread. Under the lock. */
 TUMIT1_SLOW(void tumit1_rename(struct tumit1_thread *t_)) {
-    unsigned char tags_[128];
+    unsigned char tags_[TUMIT1_STREAM_BYTES];
     if (t_ != NULL) {
         memcpy(t_->name_, tumit1_cursor.name_, sizeof t_->name_);
+        memcpy(t_->label_, tumit1_cursor.label_, sizeof t_->label_);
         t_->described_ = 0; /* told again before its next block */
         if (tumit1_session.pool_.live_) {
             (void)tumit1_log(TUMIT1_KIND_STREAM, t_->stream_, tags_, (size_t)(tumit1_put_stream(tags_, t_) - tags_));
@@ -408,24 +410,33 @@ TUMIT1_SLOW(void tumit1_rename(struct tumit1_thread *t_)) {
     }
 }
 
-void tumit1_set_thread_name(const char *name_) {
+/* The calling thread gets a name or a label, and its streams, too. */
+TUMIT1_SLOW(void tumit1_call_it(char *kept_, size_t room_, const char *text_)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
-    size_t length_ = strlen(name_);
+    size_t length_ = strlen(text_);
     uint32_t busy_;
     if (c_->locked_) {
         return; /* a signal handler that interrupted us */
     }
     busy_ = tumit1_lock_all();
-    if (length_ > sizeof c_->name_ - 1) {
-        length_ = sizeof c_->name_ - 1;
-        while (length_ > 0 && ((unsigned char)name_[length_] & 0xC0u) == 0x80u) {
+    if (length_ > room_ - 1) {
+        length_ = room_ - 1;
+        while (length_ > 0 && ((unsigned char)text_[length_] & 0xC0u) == 0x80u) {
             length_--; /* not inside a character */
         }
     }
-    memcpy(c_->name_, name_, length_);
-    c_->name_[length_] = '\0';
+    memcpy(kept_, text_, length_);
+    kept_[length_] = '\0';
     tumit1_rename(c_->thread_);
     tumit1_rename(c_->ring_thread_);
     tumit1_unlock(busy_);
+}
+
+void tumit1_set_thread_name(const char *name_) {
+    tumit1_call_it(tumit1_cursor.name_, sizeof tumit1_cursor.name_, name_);
+}
+
+void tumit1_set_stream_label(const char *label_) {
+    tumit1_call_it(tumit1_cursor.label_, sizeof tumit1_cursor.label_, label_);
 }
 

@@ -1,0 +1,145 @@
+//! What signal handlers asked for that had interrupted the recorder: the helper does it, a tenth of a second later at most. Nothing here waits or asks
+//! for memory.
+
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+pub(crate) const FLUSH: u32 = 1;
+pub(crate) const DUMP: u32 = 2;
+pub(crate) const PAUSE: u32 = 4;
+pub(crate) const RESUME: u32 = 8;
+
+static ASKED: AtomicU32 = AtomicU32::new(0);
+
+/// Asks the helper.
+pub(crate) fn ask(what: u32) {
+    let other = if what == PAUSE { RESUME } else { PAUSE };
+    if what >= PAUSE {
+        ASKED.fetch_and(!other, Ordering::Relaxed);
+    }
+    ASKED.fetch_or(what, Ordering::Release);
+}
+
+/// Switches of levels. Of those for one name the last counts; so many names can wait.
+static SWITCHES: [Switch; 8] = [const { Switch::new() }; 8];
+/// The order in which they were asked for.
+static TICKET: AtomicU64 = AtomicU64::new(0);
+const NAME_BYTES: usize = 64;
+
+/// Who works at a switch. What is in the midst of one is left alone by all others: they might be the handler that interrupted it.
+const FREE: u32 = 0;
+const IN_WORK: u32 = 1;
+const WAITS: u32 = 2;
+
+struct Switch {
+    phase: AtomicU32,
+    on: AtomicBool,
+    length: AtomicU32,
+    ticket: AtomicU64,
+    name: [AtomicU8; NAME_BYTES],
+}
+
+impl Switch {
+    const fn new() -> Self {
+        Self {
+            phase: AtomicU32::new(FREE),
+            on: AtomicBool::new(false),
+            length: AtomicU32::new(0),
+            ticket: AtomicU64::new(0),
+            name: [const { AtomicU8::new(0) }; NAME_BYTES],
+        }
+    }
+
+    /// Whether it was in this phase and is in the caller's hands now.
+    fn take(&self, from: u32) -> bool {
+        self.phase.compare_exchange(from, IN_WORK, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    fn set(&self, on: bool) {
+        self.on.store(on, Ordering::Relaxed);
+        self.ticket.store(TICKET.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        self.phase.store(WAITS, Ordering::Release);
+    }
+
+    fn name(&self) -> impl Iterator<Item = u8> + '_ {
+        self.name[..self.length.load(Ordering::Relaxed) as usize].iter().map(|byte| byte.load(Ordering::Relaxed))
+    }
+}
+
+/// Asks the helper to switch a level. False when the name is too long, or too many switches wait.
+pub(crate) fn ask_level(name: &str, on: bool) -> bool {
+    if name.len() > NAME_BYTES {
+        return false;
+    }
+    for switch in SWITCHES.iter().filter(|switch| switch.take(WAITS)) {
+        if switch.name().eq(name.bytes()) {
+            switch.set(on);
+            return true;
+        }
+        switch.phase.store(WAITS, Ordering::Release);
+    }
+    let Some(switch) = SWITCHES.iter().find(|switch| switch.take(FREE)) else { return false };
+    for (to, byte) in switch.name.iter().zip(name.bytes()) {
+        to.store(byte, Ordering::Relaxed);
+    }
+    switch.length.store(name.len() as u32, Ordering::Relaxed);
+    switch.set(on);
+    true
+}
+
+/// The helper does what was asked for.
+pub(crate) fn do_it() {
+    let mut switches: Vec<(u64, String, bool)> = Vec::new();
+    for switch in SWITCHES.iter().filter(|switch| switch.take(WAITS)) {
+        let name = String::from_utf8_lossy(&switch.name().collect::<Vec<u8>>()).into_owned();
+        switches.push((switch.ticket.load(Ordering::Relaxed), name, switch.on.load(Ordering::Relaxed)));
+        switch.phase.store(FREE, Ordering::Release);
+    }
+    switches.sort_unstable();
+    for (_, name, on) in &switches {
+        crate::set_level(name, *on);
+    }
+    if ASKED.load(Ordering::Relaxed) == 0 {
+        return;
+    }
+    let asked = ASKED.swap(0, Ordering::Acquire);
+    for (what, work) in
+        [(PAUSE, crate::pause as fn()), (RESUME, crate::resume), (FLUSH, crate::flush), (DUMP, crate::dump)]
+    {
+        if asked & what != 0 {
+            work();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::buffer::CURSOR;
+
+    #[test]
+    fn what_a_handler_cannot_do_is_asked_of_the_helper() {
+        // As in a handler that interrupted a record.
+        CURSOR.with(|cursor| {
+            let before = cursor.begin_work();
+            crate::flush();
+            crate::dump();
+            crate::pause();
+            crate::resume();
+            for turn in 0..20 {
+                crate::set_level("later.APP", turn % 2 == 0);
+                crate::set_level("later.NET", turn % 2 == 1);
+            }
+            assert!(!ask_level(&"x".repeat(65), true), "longer than any level");
+            assert_eq!((0..20).filter(|n| ask_level(&format!("later.L{n}"), true)).count(), 6, "eight names wait");
+            cursor.end_work(before);
+        });
+        assert_eq!(ASKED.load(Ordering::Relaxed), FLUSH | DUMP | RESUME, "the last word counts");
+        let waiting = |name: &str| SWITCHES.iter().find(|switch| switch.name().eq(name.bytes())).unwrap();
+        assert!(!waiting("later.APP").on.load(Ordering::Relaxed) && waiting("later.NET").on.load(Ordering::Relaxed));
+        do_it();
+        assert_eq!(ASKED.load(Ordering::Relaxed), 0);
+        assert!(SWITCHES.iter().all(|switch| switch.phase.load(Ordering::Relaxed) == FREE));
+        crate::flush();
+        assert_eq!(ASKED.load(Ordering::Relaxed), 0, "outside of handlers it is done at once");
+    }
+}
