@@ -291,7 +291,7 @@ extern TUMIT1_WEAK pthread_mutex_t tumit1_sink_lock;
 extern TUMIT1_WEAK uint32_t tumit1_crc_tables[8][256];
 
 struct tumit1_slot tumit1_full = {TUMIT1_SLOT, 0, 0, 0, 0, 0, 0, 0, 0};
-__thread struct tumit1_cursor tumit1_cursor = {&tumit1_full, &tumit1_full, 0, 0, 0, 0, 0, 0, 0, NULL, &tumit1_full, NULL, {0}, {0}, 0, 0, 0, 0};
+__thread struct tumit1_cursor tumit1_cursor = {&tumit1_full, &tumit1_full, 0, 0, 0, 0, 0, 0, 0, 0, NULL, &tumit1_full, NULL, {0}, {0}, 0, 0, 0, 0};
 struct tumit1_session tumit1_session;
 struct tumit1_sink tumit1_sink;
 struct tumit1_clock tumit1_clock;
