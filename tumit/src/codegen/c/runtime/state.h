@@ -232,7 +232,8 @@ struct tumit1_session {
     uint64_t dropped_;       /* records of ended threads, and those that no stream could be charged with */
     struct { /* for who opens the files and writes names, under the sink's lock: threads that record may have small stacks */
         char part_[PATH_MAX], folder_[PATH_MAX], path_[PATH_MAX + 168], text_[4096];
-        unsigned char tags_[TUMIT1_TAGS_ROOM], names_[TUMIT1_HEADER_BYTES + 2 * TUMIT1_MAX_TEXT + 64];
+        unsigned char tags_[TUMIT1_TAGS_ROOM], names_[TUMIT1_HEADER_BYTES + 4 * TUMIT1_MAX_TEXT + 64];
+        unsigned char packed_[TUMIT1_HEADER_BYTES + 4 * TUMIT1_MAX_TEXT + 64];
     } scratch_;
     char began_in_[PATH_MAX];  /* where the program was when it began */
     char live_from_[PATH_MAX]; /* TUMIT_LIVE, from there */
