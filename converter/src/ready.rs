@@ -71,9 +71,12 @@ pub(crate) struct Maker<'p> {
 /// Acts at most: a run with more streams times arrows has the others read record by record.
 const MOST_ACTS: u32 = 1 << 18;
 
-/// The acts that a stream has: by record id and position among the ready arrows.
+/// The acts that a stream has.
 #[derive(Debug, Default)]
-pub(crate) struct Acts(Vec<((u16, u16), u32, Box<[u8]>)>);
+pub(crate) struct Acts(Vec<Kept>);
+
+/// By record id and position among the ready arrows: the number of an act, and its body.
+type Kept = ((u16, u16), u32, Box<[u8]>);
 
 /// A block as operations.
 #[derive(Debug, Default)]

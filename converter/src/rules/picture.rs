@@ -98,6 +98,8 @@ struct Paired {
 /// A stack: instance and slot.
 type StackPlace = (usize, usize);
 type Given<'a> = SmallVec<[(&'a str, Val); 8]>;
+/// What an entity has beside its value: fields, and related containers.
+type Beside<'a> = (&'a [(&'a str, Val)], &'a [(&'a str, ContainerId)]);
 type Related<'a> = SmallVec<[(&'a str, ContainerId); 2]>;
 
 impl<'p> Picture<'p> {
@@ -279,7 +281,7 @@ impl<'p> Picture<'p> {
         &mut self,
         what: Entity,
         (instance, ty, value): (usize, TypeId, ValueId),
-        (given, related): (&[(&str, Val)], &[(&str, ContainerId)]),
+        (given, related): Beside<'_>,
         source: Option<(Sym, u32)>,
     ) -> io::Result<()> {
         let (time, container) = (self.now, self.instances.get(instance).id);
@@ -426,7 +428,7 @@ impl<'p> Picture<'p> {
         &mut self,
         Paired { end, started: Started { key, value, .. }, ty, holder }: Paired,
         instance: usize,
-        (given, related): (&[(&str, Val)], &[(&str, ContainerId)]),
+        (given, related): Beside<'_>,
         source: Option<(Sym, u32)>,
     ) -> io::Result<()> {
         let (time, container, at) = (self.now, self.instances.get(holder).id, self.instances.get(instance).id);
