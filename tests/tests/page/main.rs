@@ -10,5 +10,6 @@ mod growth;
 mod keys;
 mod more;
 mod rows;
+mod seen;
 mod time;
 mod tools;
