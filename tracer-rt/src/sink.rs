@@ -101,7 +101,7 @@ impl Sink {
     pub(crate) fn open(&mut self) -> io::Result<()> {
         match self.file {
             Target::Open(_) => return Ok(()),
-            Target::Failed => return Err(io::ErrorKind::Other.into()),
+            Target::Failed => return Err(io::Error::other("its file could not be made")),
             Target::None => {}
         }
         let opened = self.open_now();
@@ -337,7 +337,7 @@ impl Sink {
     }
 
     fn write_piece(&mut self, piece: &Piece, effort: Effort) -> io::Result<()> {
-        let written = if self.opened() { self.try_piece(piece, effort) } else { Err(io::ErrorKind::Other.into()) };
+        let written = if self.opened() { self.try_piece(piece, effort) } else { Err(io::Error::other("its file could not be made")) };
         let written = if fault::injected("writing is believed") { Ok(()) } else { written };
         match &written {
             Ok(()) => self.records += u64::from(piece.records),
