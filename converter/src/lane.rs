@@ -1,7 +1,7 @@
-//! A stream in order of date, chunk by chunk: what the merge compares, and what the rules read.
+//! A stream in order of date, block by block: whose turn it is, for the merge, and the records that are still to be read by the rules.
 //!
-//! A chunk is nearly always a block as it was unpacked, of which only those record types are put together that are asked for. Blocks with
-//! losses, with records of varying size, and streams whose arrows have dates of their own go record by record ([`Feed`]).
+//! What operations can be made of, is made into them ([`Maker`]); of other record types that are asked for, the records are put together into
+//! a chunk. Blocks with losses, with records of varying size, and streams whose arrows have dates of their own go record by record ([`Feed`]).
 
 use std::sync::Arc;
 
@@ -12,8 +12,9 @@ use tracer_format::{ID_LOST, RECORD_HEAD_BYTES};
 use crate::input::{BlockPlace, ReadError};
 use crate::merge::Dated;
 use crate::plan::{Needs, Plan};
+use crate::ready::{Acts, Made, Maker, RECORD, Turn};
 use crate::reorder::{Feed, Item};
-use crate::rules::Program;
+use crate::rules::{Program, Scope};
 
 /// How many records are put together record by record, at most.
 const CHUNK_RECORDS: usize = 256;
@@ -71,6 +72,14 @@ pub(crate) struct Due<'a> {
     pub(crate) blocks_read: usize,
     /// The bytes of its fields.
     pub(crate) body: &'a [u8],
+}
+
+impl<'a> Due<'a> {
+    /// The record in its surroundings; `None` of a gap.
+    #[inline]
+    pub(crate) fn scope(&self, plan: &'a Plan<'_>) -> Option<Scope<'a>> {
+        Some(plan.scope(self.stream, self.program?, self.time, (self.site, self.ordinal), self.body))
+    }
 }
 
 impl Chunk {
@@ -140,13 +149,14 @@ pub(crate) struct Lane<'r> {
     needs: Arc<Needs>,
     /// By column that is looked through: values that were met.
     seen: Vec<((u16, usize), Seen)>,
+    acts: Acts,
     records: u64,
     end: i64,
 }
 
 impl<'r> Lane<'r> {
     pub(crate) fn new(plan: &'r Plan<'r>, feed: Feed<'r>, needs: Arc<Needs>) -> Self {
-        Self { plan, feed, needs, seen: Vec::new(), records: 0, end: 0 }
+        Self { plan, feed, needs, seen: Vec::new(), acts: Acts::default(), records: 0, end: 0 }
     }
 
     /// How many records were read since this was last asked for.
@@ -163,48 +173,72 @@ impl<'r> Lane<'r> {
         Tally { backward: feed.backward, early: feed.early, unknown, records: *records, end: *end }
     }
 
-    /// Goes on to the next chunk, which is not empty; `None` at the end. Values of columns are noted on the way.
-    pub(crate) fn fill(&mut self, values: &mut Values) -> Result<Option<Arc<Chunk>>, ReadError> {
+    /// Goes on to the next turns, and the chunk of those that are records; there are none at the end. Values of columns are noted on the way.
+    pub(crate) fn fill(
+        &mut self,
+        maker: &mut Maker<'_>,
+        values: &mut Values,
+        made: &mut Made,
+    ) -> Result<Option<Arc<Chunk>>, ReadError> {
         loop {
-            let mut ended = false;
-            let chunk = match self.feed.next_columns(self.needs.of(self.plan.streams[self.feed.stream].process))? {
-                Some((columns, block)) => self.of_block(&columns, &block, values),
-                None => {
-                    let chunk = self.by_records()?;
-                    ended = chunk.is_none();
-                    chunk.unwrap_or_default()
+            let needs = self.needs.of(self.plan.streams[self.feed.stream].process);
+            if let Some((columns, block)) = self.feed.next_columns(needs)? {
+                let chunk = self.of_block(&columns, &block, maker, values, made);
+                if !made.turns.is_empty() {
+                    made.is_last = self.feed.is_at_end();
+                    return Ok(chunk.map(Arc::new));
                 }
-            };
-            if ended {
-                return Ok(None);
+                continue;
             }
+            let Some(chunk) = self.by_records()? else { return Ok(None) };
             if !chunk.dates.is_empty() {
+                let stream = u32::try_from(self.feed.stream).unwrap_or(u32::MAX);
+                let turn = |date: &i64| Turn { date: *date, bits: 0, act: RECORD, stream };
+                made.turns.extend(chunk.dates.iter().map(turn));
                 return Ok(Some(Arc::new(chunk)));
             }
         }
     }
 
-    /// The wanted records of a block.
-    fn of_block(&mut self, columns: &Columns, block: &BlockPlace, values: &mut Values) -> Chunk {
-        let process = self.plan.streams[self.feed.stream].process;
+    /// The wanted operations and records of a block.
+    fn of_block(
+        &mut self,
+        columns: &Columns,
+        block: &BlockPlace,
+        maker: &mut Maker<'_>,
+        values: &mut Values,
+        made: &mut Made,
+    ) -> Option<Chunk> {
         self.look_through(columns, block, values);
-        let needs = self.needs.of(process);
-        let mut rows = Rows::default();
+        let needs = self.needs.of(self.plan.streams[self.feed.stream].process);
+        let fine = &self.plan.fines[self.feed.stream];
         let is_wanted = |id: u16| needs.get(usize::from(id)).is_some_and(|need| need.rows);
-        let is_whole = columns.rows(&mut rows, is_wanted).is_some();
-        debug_assert!(is_whole, "what is wanted was read");
-        let (times, last) = self.feed.dates_of(block, &rows.ticks);
-        let (fine, first) = (&self.plan.fines[self.feed.stream], block.first_ordinal);
-        let ordinals = rows.places.iter().map(|place| first + u64::from(*place));
-        let (dates, times) = match fine.is_identity() {
-            true => (times, Vec::new()),
-            false => (times.iter().zip(ordinals).map(|(time, ordinal)| fine.date(*time, ordinal)).collect(), times),
-        };
+        let (place, first) = ((self.feed.stream, block.first_ordinal), block.first_ordinal);
+        maker.make(columns, place, is_wanted, &mut self.acts, !fine.is_identity(), made);
+        let mut rows = Rows::default();
+        if made.turns.iter().any(|turn| turn.act == RECORD) {
+            let is_whole = columns.rows(&mut rows, |id| maker.is_record(id)).is_some();
+            debug_assert!(is_whole, "what is wanted was read");
+        }
+        maker.ticks.clear();
+        maker.ticks.extend(made.turns.iter().map(|turn| turn.date.cast_unsigned()));
+        let (times, last) = self.feed.dates_of(block, &maker.ticks);
         let last_ordinal = first + (columns.records() as u64).saturating_sub(1);
         self.end = self.end.max(fine.date(last, last_ordinal));
+        if fine.is_identity() {
+            made.turns.iter_mut().zip(&times).for_each(|(turn, time)| turn.date = *time);
+        } else {
+            for ((turn, time), place) in made.turns.iter_mut().zip(&times).zip(&made.places) {
+                turn.date = fine.date(*time, first + u64::from(*place));
+            }
+        }
+        let records = made.turns.iter().zip(times).filter(|(turn, _)| turn.act == RECORD);
+        let (dates, times): (Vec<i64>, Vec<i64>) = records.map(|(turn, time)| (turn.date, time)).unzip();
+        let times = if fine.is_identity() { Vec::new() } else { times };
         let places = if rows.places.len() == columns.records() { Vec::new() } else { rows.places };
         let Rows { bytes, starts, .. } = rows;
-        Chunk { bytes, starts, dates, times, first, places, block: block.number, details: Vec::new() }
+        let chunk = Chunk { bytes, starts, dates, times, first, places, block: block.number, details: Vec::new() };
+        (!chunk.dates.is_empty()).then_some(chunk)
     }
 
     /// Notes which values occur in columns.

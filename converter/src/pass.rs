@@ -1,7 +1,8 @@
 //! One pass over the records of a run in order of date: a thread of its own reads, unpacks, dates and merges, ahead of
 //! what is done with the records. What comes out is the same with and without it.
 //!
-//! Records are not copied on the way: both sides hold the same chunks, and what goes over is the order in which streams take turns.
+//! What goes over is the order in which streams take turns, with the operations that could be made of columns. Records are not copied on the
+//! way: both sides hold the same chunks.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,13 +10,12 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use crate::input::ReadError;
 use crate::lane::{Chunk, Due, Lane, Tally, Values};
-use crate::merge::Tournament;
 use crate::pipeline::ConvertError;
 use crate::plan::{Needs, Plan};
+use crate::ready::{Act, Maker, Purpose, RECORD, Turn, WIDE, words_of};
 use crate::reorder::{Feed, Taking};
+use crate::window::Windows;
 
-/// How many records go together from one thread to the other, at most.
-const BATCH_RECORDS: usize = 4096;
 /// How many batches are under way.
 const BATCHES: usize = 4;
 
@@ -28,6 +28,8 @@ pub(crate) struct Pass<'p> {
     pub(crate) floors: Floors,
     pub(crate) taking: Taking,
     pub(crate) needs: Needs,
+    /// What operations are made for.
+    pub(crate) purpose: Purpose<'p>,
     /// Whether records are read ahead in a thread of their own.
     pub(crate) ahead: bool,
 }
@@ -41,21 +43,49 @@ pub(crate) struct Passed {
     pub(crate) values: Values,
 }
 
+/// Who takes what is due, in order.
+pub(crate) trait Visit {
+    /// A record, or a gap.
+    ///
+    /// # Errors
+    /// When what becomes of it cannot be passed on.
+    fn record(&mut self, due: Due<'_>) -> Result<(), ConvertError>;
+
+    /// Operations with this number are of this kind from now on.
+    fn know(&mut self, number: u32, act: Act) {
+        let _ = (number, act);
+    }
+
+    /// An operation, of which the number is of one that is known; with words if it is wide.
+    ///
+    /// # Errors
+    /// As [`Self::record`].
+    fn ready(&mut self, turn: &Turn, words: &[u64]) -> Result<(), ConvertError> {
+        let _ = (turn, words);
+        Ok(())
+    }
+}
+
+/// Takes records alone.
+pub(crate) struct Records<F>(pub(crate) F);
+
+impl<F: FnMut(Due<'_>) -> Result<(), ConvertError>> Visit for Records<F> {
+    fn record(&mut self, due: Due<'_>) -> Result<(), ConvertError> {
+        self.0(due)
+    }
+}
+
 impl Pass<'_> {
     /// Visits what is due, in order; `read` is told how many records more were read.
     ///
     /// # Errors
     /// When a file cannot be read, or a visit fails.
-    pub(crate) fn run(
-        self,
-        mut read: impl FnMut(u64),
-        mut visit: impl FnMut(Due<'_>) -> Result<(), ConvertError>,
-    ) -> Result<Passed, ConvertError> {
+    pub(crate) fn run(self, mut read: impl FnMut(u64), visit: &mut impl Visit) -> Result<Passed, ConvertError> {
         let plan = self.plan;
         let mut turns = Turns::new(plan);
         let mut take = |batch: &mut Batch| -> Result<(), ConvertError> {
             read(std::mem::take(&mut batch.read));
-            turns.take(batch, plan, &mut visit)
+            turns.take(batch, plan, visit)
         };
         if !self.ahead {
             return self.produce(|batch| take(batch));
@@ -91,31 +121,30 @@ impl Pass<'_> {
 
     /// Reads everything; `pass_on` takes full batches and leaves an empty one.
     fn produce<E: From<ReadError>>(self, mut pass_on: impl FnMut(&mut Batch) -> Result<(), E>) -> Result<Passed, E> {
-        let (mut lanes, mut heads, mut values, mut batch) =
-            (Vec::new(), Vec::new(), Values::default(), Batch::default());
+        let (mut lanes, mut values, mut batch) = (Vec::new(), Values::default(), Batch::default());
         let needs = Arc::new(self.needs);
         for (stream, (reader, floors)) in self.plan.readers()?.into_iter().zip(self.floors).enumerate() {
             let feed = Feed::idle(self.plan, stream, reader, floors, self.taking);
-            let mut lane = Lane::new(self.plan, feed, Arc::clone(&needs));
-            let mut head = Head::default();
-            batch.fill(stream, &mut lane, &mut values, &mut head)?;
-            lanes.push(lane);
-            heads.push(head);
+            lanes.push(Lane::new(self.plan, feed, Arc::clone(&needs)));
         }
-        let mut tournament = Tournament::new(heads.iter().map(Head::date));
-        while let Some(number) = tournament.winner() {
-            let head = &mut heads[number];
-            batch.order.push(short(number));
-            head.at += 1;
-            if head.at >= head.dates.len() {
-                batch.fill(number, &mut lanes[number], &mut values, head)?;
-            }
-            tournament.replay(head.date());
-            if batch.order.len() >= BATCH_RECORDS {
-                pass_on(&mut batch)?;
+        let mut maker = Maker::new(self.plan, self.purpose);
+        let mut windows = Windows::new(lanes.len());
+        loop {
+            windows.fill(|stream, made| {
+                let lane = &mut lanes[stream];
+                let chunk = lane.fill(&mut maker, &mut values, made)?;
+                batch.read += lane.take_read();
+                batch.chunks.extend(chunk.map(|chunk| (short(stream), chunk)));
+                Ok::<(), ReadError>(())
+            })?;
+            batch.acts.append(&mut maker.fresh);
+            windows.take(&mut batch.turns, &mut batch.words);
+            let is_last = batch.turns.is_empty();
+            pass_on(&mut batch)?;
+            if is_last {
+                break;
             }
         }
-        pass_on(&mut batch)?;
         Ok(Passed { tallies: lanes.iter_mut().map(Lane::tally).collect(), values })
     }
 }
@@ -133,51 +162,17 @@ impl From<ReadError> for Stop {
     }
 }
 
-/// What the merge looks at of a stream, close together: the dates of its chunk, and how far it has come.
-#[derive(Debug, Default)]
-struct Head {
-    dates: Vec<i64>,
-    at: usize,
-}
-
-impl Head {
-    /// The date of the next record; `None` at the end.
-    #[inline]
-    fn date(&self) -> Option<i64> {
-        self.dates.get(self.at).copied()
-    }
-}
-
-/// Records on their way from one thread to the other.
+/// Turns on their way from one thread to the other.
 #[derive(Debug, Default)]
 struct Batch {
     /// Chunks that come after those that their streams had before.
     chunks: Vec<(u32, Arc<Chunk>)>,
-    /// The streams whose turn it is, one after the other.
-    order: Vec<u32>,
+    /// What operations have in common that say these numbers from now on.
+    acts: Vec<(u32, Act)>,
+    turns: Vec<Turn>,
+    words: Vec<u64>,
     /// Records that were read for it, those that are of no interest among them.
     read: u64,
-}
-
-impl Batch {
-    /// Lets a stream go on to its next chunk, of which the dates go to `head`: none at its end.
-    fn fill(
-        &mut self,
-        stream: usize,
-        lane: &mut Lane<'_>,
-        values: &mut Values,
-        head: &mut Head,
-    ) -> Result<(), ReadError> {
-        let chunk = lane.fill(values)?;
-        self.read += lane.take_read();
-        head.at = 0;
-        head.dates.clear();
-        if let Some(chunk) = chunk {
-            head.dates.extend_from_slice(&chunk.dates);
-            self.chunks.push((short(stream), chunk));
-        }
-        Ok(())
-    }
 }
 
 /// The chunks of all streams, and how far each has come.
@@ -200,30 +195,36 @@ impl<'p> Turns<'p> {
         Self { cursors: (0..plan.streams.len()).map(cursor).collect() }
     }
 
-    /// Visits the records of a batch, which is empty then.
-    fn take(
-        &mut self,
-        batch: &mut Batch,
-        plan: &Plan<'_>,
-        visit: &mut impl FnMut(Due<'_>) -> Result<(), ConvertError>,
-    ) -> Result<(), ConvertError> {
+    /// Visits what a batch has, which is empty then.
+    fn take(&mut self, batch: &mut Batch, plan: &Plan<'_>, visit: &mut impl Visit) -> Result<(), ConvertError> {
         for (stream, chunk) in batch.chunks.drain(..) {
             self.cursors[stream as usize].next.push_back(chunk);
         }
-        for stream in batch.order.drain(..) {
-            let stream = stream as usize;
-            let cursor = &mut self.cursors[stream];
-            if cursor.at >= cursor.chunk.dates.len() {
-                cursor.chunk = cursor.next.pop_front().unwrap_or_default();
-                cursor.at = 0;
-            }
-            let at = cursor.at;
-            cursor.at += 1;
-            if let Some(due) = cursor.chunk.due(at, stream, plan, cursor.table) {
-                visit(due)?;
+        for (number, act) in batch.acts.drain(..) {
+            visit.know(number, act);
+        }
+        for turn in &batch.turns {
+            match turn.act {
+                RECORD => self.record(turn.stream as usize, plan, visit)?,
+                act if act & WIDE == 0 => visit.ready(turn, &[])?,
+                act => visit.ready(&Turn { act: act & !WIDE, ..*turn }, words_of(turn.bits, &batch.words, 0).0)?,
             }
         }
+        batch.turns.clear();
+        batch.words.clear();
         Ok(())
+    }
+
+    /// Visits the next record of a stream.
+    fn record(&mut self, stream: usize, plan: &Plan<'_>, visit: &mut impl Visit) -> Result<(), ConvertError> {
+        let cursor = &mut self.cursors[stream];
+        if cursor.at >= cursor.chunk.dates.len() {
+            cursor.chunk = cursor.next.pop_front().unwrap_or_default();
+            cursor.at = 0;
+        }
+        let at = cursor.at;
+        cursor.at += 1;
+        cursor.chunk.due(at, stream, plan, cursor.table).map_or(Ok(()), |due| visit.record(due))
     }
 }
 

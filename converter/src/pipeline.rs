@@ -16,11 +16,12 @@ use crate::input::ReadError;
 use crate::lane::Due;
 use crate::paje::Sink;
 use crate::paje::relay::relay;
-use crate::pass::{Floors, Pass, Passed};
+use crate::pass::{Floors, Pass, Passed, Records, Visit};
 use crate::plan::{Needs, Plan, plan};
+use crate::ready::{Act, Purpose, Turn};
 use crate::reorder::Taking;
 use crate::report::{Counts, Report};
-use crate::rules::{Model, Op, Picture, Program, Scope, Survey, Surveyor, Symbols, announce, spec_of, write_lines};
+use crate::rules::{Model, Op, Picture, Program, Survey, Surveyor, Symbols, announce, spec_of, write_lines};
 use crate::run::Run;
 use crate::time::GlobalNanos;
 
@@ -46,6 +47,8 @@ pub struct Options {
     /// How many bytes of what the first pass notes of links are kept in memory; the rest goes to temporary files. The result does not
     /// depend on it.
     pub memory: usize,
+    /// All records are read one by one, none made into operations by column: slower, and for comparison, as the result does not depend on it.
+    pub by_record: bool,
 }
 
 /// [`Options::memory`] unless told otherwise.
@@ -61,6 +64,7 @@ impl Default for Options {
             progress: None,
             threads: None,
             memory: DEFAULT_MEMORY,
+            by_record: false,
         }
     }
 }
@@ -151,16 +155,30 @@ fn picture(
     sink: &mut dyn Sink,
 ) -> Result<(Counts, i64), ConvertError> {
     announce(&plan.programs, survey, sink)?;
-    let mut picture = Picture::begin(model, survey, symbols, sink, job.run.may_have_gaps())?;
-    let end = job.records(plan, (floors, Taking::ALL), |due, scope| {
+    let mut picture = Picture::begin(plan, model, survey, symbols, sink, job.run.may_have_gaps())?;
+    let purpose = if job.options.by_record { Purpose::Records } else { Purpose::Picture(model) };
+    let end = job.records(plan, (floors, Taking::ALL, purpose), &mut picture)?;
+    Ok((picture.finish(end)?, end))
+}
+
+impl Visit for Picture<'_> {
+    fn record(&mut self, due: Due<'_>) -> Result<(), ConvertError> {
         let stream = u32::try_from(due.stream).unwrap_or(u32::MAX);
-        match scope {
-            Some(scope) => picture.record(scope, due.only, due.date, (stream, due.ordinal))?,
-            None => picture.gap(stream, due.date)?,
+        match due.scope(self.plan) {
+            Some(scope) => self.record(&scope, due.only, due.date, (stream, due.ordinal))?,
+            None => self.gap(stream, due.date)?,
         }
         Ok(())
-    })?;
-    Ok((picture.finish(end)?, end))
+    }
+
+    fn know(&mut self, number: u32, act: Act) {
+        self.know(number, act);
+    }
+
+    #[inline]
+    fn ready(&mut self, turn: &Turn, words: &[u64]) -> Result<(), ConvertError> {
+        Ok(self.ready(turn, words)?)
+    }
 }
 
 /// The text output that stands for the rules of a run whose spec has none, but writes Pajé itself: the specs of all its
@@ -208,13 +226,14 @@ pub fn convert_to_text(run: &Run, options: &Options, out: &mut dyn Write) -> Res
         out.write_all(once.as_bytes())?;
         counts.lines += 1;
     }
-    let end = job.records(&plan, (floors, Taking::RECORDS), |due, scope| {
-        let Some(scope) = scope else { return Ok(()) };
-        counts.lines += write_lines(scope, due.only, &symbols, &mut line);
+    let write = |due: Due<'_>| {
+        let Some(scope) = due.scope(&plan) else { return Ok(()) };
+        counts.lines += write_lines(&scope, due.only, &symbols, &mut line);
         out.write_all(line.as_bytes())?;
         line.clear();
         Ok(())
-    })?;
+    };
+    let end = job.records(&plan, (floors, Taking::RECORDS, Purpose::Records), &mut Records(write))?;
     out.flush()?;
     Ok(job.report(counts, end))
 }
@@ -314,35 +333,26 @@ impl<'o> Job<'o> {
         model: &mut Model,
         symbols: &mut Symbols,
     ) -> Result<(Survey, Floors, Option<LinkLog>), ConvertError> {
-        let mut floors: Floors = vec![None; plan.streams.len()];
+        let floors: Floors = vec![None; plan.streams.len()];
         self.total = plan.records();
         if !plan.programs.iter().any(Program::is_surveyed) {
             return Ok((Survey::default(), floors, None));
         }
         self.total *= 2;
         let dated = plan.programs.iter().any(|program| program.dated);
-        let mut blocks: Vec<Vec<i64>> = vec![Vec::new(); plan.streams.len()];
         let wanted = self.options.causal || self.options.clock == Method::Graph;
-        let mut surveyor =
+        let surveyor =
             Surveyor::new(wanted.then(|| LinkLog::with_memory(self.options.memory / 4)), self.options.memory / 4 * 3);
         let plain = vec![None; plan.streams.len()];
         // The least date of a block may be that of any of its records.
         let all: fn(&Program) -> bool = |_| true;
         let taking = Taking { wanted: if dated { all } else { Program::is_surveyed }, gaps: false };
         let needs = plan.needs(if dated { all } else { |program| program.surveyed }, true);
-        let passed = self.pass(plan, plain, (taking, needs), |due| {
-            if dated {
-                note_date(&mut blocks[due.stream], due.blocks_read, due.date);
-            }
-            let Some(program) = due.program.filter(|program| program.is_surveyed()) else { return Ok(()) };
-            let scope = plan.scope(due.stream, program, due.time, (due.site, due.ordinal), due.body);
-            let place = (u32::try_from(due.stream).unwrap_or(u32::MAX), due.ordinal);
-            surveyor.record(&scope, place, model, symbols, |date| {
-                note_date(&mut blocks[due.stream], due.blocks_read, date);
-                floors[due.stream].get_or_insert_default();
-            });
-            Ok(())
-        })?;
+        let purpose = if dated || self.options.by_record { Purpose::Records } else { Purpose::Survey };
+        let blocks = vec![Vec::new(); plan.streams.len()];
+        let mut first = FirstPass { plan, model, symbols, surveyor, dated, blocks, floors, acts: Vec::new() };
+        let passed = self.pass(plan, plain, (taking, needs, purpose), &mut first)?;
+        let FirstPass { mut surveyor, blocks, mut floors, .. } = first;
         surveyor.take_columns(passed.values, plan, model, symbols);
         for (floors, mut blocks) in floors.iter_mut().zip(blocks) {
             let mut least = i64::MAX;
@@ -366,20 +376,15 @@ impl<'o> Job<'o> {
         }
     }
 
-    /// One pass over all records that are known, with their surroundings, and over gaps, which have none; counts the records
-    /// and gives back the last date.
+    /// One pass over all records that are known, and over gaps; counts the records and gives back the last date.
     fn records(
         &mut self,
         plan: &Plan<'_>,
-        (floors, taking): (Floors, Taking),
-        mut visit: impl FnMut(&Due<'_>, Option<&Scope<'_>>) -> Result<(), ConvertError>,
+        (floors, taking, purpose): (Floors, Taking, Purpose<'_>),
+        visit: &mut impl Visit,
     ) -> Result<i64, ConvertError> {
         let needs = plan.needs(taking.wanted, false);
-        let passed = self.pass(plan, floors, (taking, needs), |due| {
-            let Some(program) = due.program else { return visit(&due, None) };
-            let scope = plan.scope(due.stream, program, due.time, (due.site, due.ordinal), due.body);
-            visit(&due, Some(&scope))
-        })?;
+        let passed = self.pass(plan, floors, (taking, needs, purpose), visit)?;
         for tally in &passed.tallies {
             self.counts.backward_records += tally.backward;
             self.counts.early_dates += tally.early;
@@ -394,8 +399,8 @@ impl<'o> Job<'o> {
         &mut self,
         plan: &Plan<'_>,
         floors: Floors,
-        (taking, needs): (Taking, Needs),
-        visit: impl FnMut(Due<'_>) -> Result<(), ConvertError>,
+        (taking, needs, purpose): (Taking, Needs, Purpose<'_>),
+        visit: &mut impl Visit,
     ) -> Result<Passed, ConvertError> {
         let ahead = self.options.may_use(2);
         let tell = |records: u64| {
@@ -404,7 +409,7 @@ impl<'o> Job<'o> {
                 progress(self.done.min(self.total), self.total);
             }
         };
-        Pass { plan, floors, taking, needs, ahead }.run(tell, visit)
+        Pass { plan, floors, taking, needs, purpose, ahead }.run(tell, visit)
     }
 
     fn report(self, made: Counts, end: i64) -> Report {
@@ -424,6 +429,50 @@ impl<'o> Job<'o> {
         };
         let (reversed_coarse, causality, losses) = (self.reversed_coarse, self.causality, run.losses());
         Report { counts, end: GlobalNanos(end), losses, remarks, clocks, reversed_coarse, causality }
+    }
+}
+
+/// What the first pass does with what is due.
+struct FirstPass<'p> {
+    plan: &'p Plan<'p>,
+    model: &'p Model,
+    symbols: &'p mut Symbols,
+    surveyor: Surveyor,
+    /// Dates are noted.
+    dated: bool,
+    /// By stream, by block: the least date.
+    blocks: Vec<Vec<i64>>,
+    floors: Floors,
+    acts: Vec<Act>,
+}
+
+impl Visit for FirstPass<'_> {
+    fn record(&mut self, due: Due<'_>) -> Result<(), ConvertError> {
+        let Self { plan, model, symbols, surveyor, dated, blocks, floors, .. } = self;
+        if *dated {
+            note_date(&mut blocks[due.stream], due.blocks_read, due.date);
+        }
+        let Some(scope) = due.scope(plan).filter(|scope| scope.program.is_surveyed()) else { return Ok(()) };
+        let place = (u32::try_from(due.stream).unwrap_or(u32::MAX), due.ordinal);
+        surveyor.record(&scope, place, model, symbols, |date| {
+            note_date(&mut blocks[due.stream], due.blocks_read, date);
+            floors[due.stream].get_or_insert_default();
+        });
+        Ok(())
+    }
+
+    fn know(&mut self, number: u32, act: Act) {
+        // They come in the order of their numbers, and stay.
+        if number as usize == self.acts.len() {
+            self.acts.push(act);
+        }
+    }
+
+    #[inline]
+    fn ready(&mut self, turn: &Turn, words: &[u64]) -> Result<(), ConvertError> {
+        let Some(act) = self.acts.get(turn.act as usize) else { return Ok(()) };
+        self.surveyor.ready(self.plan, act, turn, words, self.model);
+        Ok(())
     }
 }
 

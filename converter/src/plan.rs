@@ -193,6 +193,11 @@ impl<'r> Plan<'r> {
         &self.table[self.streams[stream].process]
     }
 
+    /// What the records of a stream's process have in common.
+    pub(crate) fn facts_of(&self, stream: usize) -> &Facts {
+        &self.facts[self.streams[stream].process]
+    }
+
     /// The program of a record of a stream with this table.
     #[inline]
     pub(crate) fn program_in(&self, table: &[u32], id: u16) -> Option<&Program> {

@@ -153,6 +153,11 @@ impl<'r> Feed<'r> {
         self.waiting.is_none() && self.behind_gap.is_none() && self.reader.is_between_blocks()
     }
 
+    /// Whether nothing comes any more, as far as that is known without reading on.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.is_between_blocks() && self.reader.is_at_end()
+    }
+
     /// The current item and the bytes of its record.
     pub(crate) fn item(&self) -> Option<(&Item, &[u8])> {
         let item = self.current.as_ref()?;

@@ -17,9 +17,10 @@ use crate::clock::{Clocks, Fine};
 use crate::input::{Process, Stream};
 use crate::lane::Due;
 use crate::missing::Missed;
-use crate::pass::Pass;
+use crate::pass::{Pass, Records};
 use crate::pipeline::{ConvertError, Options, fine_dates};
 use crate::plan::{Plan, plan_of_layouts};
+use crate::ready::Purpose;
 use crate::records::{ClockTags, end_tags, process_tags};
 use crate::reorder::Taking;
 use crate::run::Run;
@@ -88,8 +89,8 @@ pub fn sort<W: Write>(run: &Run, options: &Options, out: W) -> Result<(Sorted, V
     let ahead = options.threads.is_none_or(|threads| threads.get() > 1);
     let floors = vec![None; plan.streams.len()];
     let needs = plan.needs(Taking::ALL.wanted, false);
-    let pass = Pass { plan: &plan, floors, taking: Taking::ALL, needs, ahead };
-    let passed = pass.run(tell, |due| Ok(writing.take(&due)?))?;
+    let pass = Pass { plan: &plan, floors, taking: Taking::ALL, needs, purpose: Purpose::Records, ahead };
+    let passed = pass.run(tell, &mut Records(|due: Due<'_>| Ok(writing.take(&due)?)))?;
     writing.made.unreadable = passed.tallies.iter().map(|tally| tally.unknown).sum();
     Ok((writing.finish()?, remarks))
 }

@@ -354,6 +354,41 @@ static int later(void) {
     return pthread_join(other, NULL) != 0 || !done;
 }
 
+/* Two signals, so that handlers interrupt handlers, which interrupted records. */
+static uint64_t by_handlers;
+static void record_one(int number) {
+    (void)number;
+    t_tick(1);
+    __atomic_fetch_add(&by_handlers, 1u, __ATOMIC_RELAXED);
+}
+static int stopped;
+static void *send_both(void *to) {
+    while (!__atomic_load_n(&stopped, __ATOMIC_RELAXED)) {
+        (void)pthread_kill(*(pthread_t *)to, SIGUSR1);
+        (void)pthread_kill(*(pthread_t *)to, SIGUSR2);
+    }
+    return NULL;
+}
+static int in_a_storm(void) {
+    pthread_t own = pthread_self(), other;
+    uint64_t n;
+    t_tick(0);
+    signal(SIGUSR1, record_one);
+    signal(SIGUSR2, record_one);
+    if (pthread_create(&other, NULL, send_both, &own) != 0) {
+        return 1;
+    }
+    for (n = 1; n < 300000; n++) {
+        t_tick(n);
+    }
+    __atomic_store_n(&stopped, 1, __ATOMIC_RELAXED);
+    pthread_join(other, NULL);
+    signal(SIGUSR1, SIG_IGN);
+    signal(SIGUSR2, SIG_IGN);
+    printf("emitted %llu\n", (unsigned long long)(by_handlers + n));
+    return 0;
+}
+
 /* The recorder reads the clock while it writes the end: just then, another thread records. */
 static int ending, end_seen, end_done;
 static uint64_t clock_of_ours(void) {
@@ -458,6 +493,7 @@ int main(int count, char **arguments) {
     if (strcmp(what, "beginning") == 0) return beginning();
     if (strcmp(what, "calls") == 0) return calls();
     if (strcmp(what, "later") == 0) return later();
+    if (strcmp(what, "storm") == 0) return in_a_storm();
     if (strcmp(what, "ending") == 0) return at_the_end();
     if (strcmp(what, "elsewhere") == 0) return elsewhere();
     return 100;

@@ -17,7 +17,18 @@ const PROGRAM: &str = include_str!("../exits/edges.c");
 
 /// The program, to be run in its folder.
 fn program(folder: &Path, compiler: Compiler, arguments: &[&str], environment: &[(&str, &str)]) -> Command {
-    let program = build(folder, compiler, SPEC, PROGRAM, &["-D_GNU_SOURCE", "-O2"]);
+    linked(folder, compiler, &[], arguments, environment)
+}
+
+/// The same, compiled and linked with these flags.
+fn linked(
+    folder: &Path,
+    compiler: Compiler,
+    flags: &[&str],
+    arguments: &[&str],
+    environment: &[(&str, &str)],
+) -> Command {
+    let program = build(folder, compiler, SPEC, PROGRAM, &[&["-D_GNU_SOURCE", "-O2"], flags].concat());
     let mut command = Command::new(program.unwrap_or_else(|error| panic!("{error}")));
     command.args(arguments).current_dir(folder).env("TUMIT_TRACE", folder.join("run.tmt"));
     for name in ["TUMIT_LEVELS", "TUMIT_POLICY", "TUMIT_MEMORY", "TUMIT_BUFFERS", "TUMIT_START"] {
@@ -118,6 +129,18 @@ fn signal_handlers_may_call_whatever_there_is() {
     for compiler in [GNU99, CLANG] {
         let _ = run(compiler, &["calls"], &[]);
         let _ = run(compiler, &["later"], &[]);
+    }
+}
+
+#[test]
+fn handlers_interrupt_handlers() {
+    // In a static program the unwinder has a lock, which the interrupted handler may hold.
+    for flags in [&[][..], &["-static"]] {
+        let folder = folder();
+        let output = succeed(&mut linked(folder.path(), GNU99, flags, &["storm"], &[]));
+        let emitted: u64 = output.trim().strip_prefix("emitted ").and_then(|count| count.parse().ok()).unwrap_or(0);
+        let run = folder.path().join("run.tmt");
+        assert_eq!(recorded(&run) + losses(&run)[0], emitted, "{flags:?}");
     }
 }
 

@@ -25,7 +25,8 @@
 //! by a jump or by unwinding: the record that it interrupted is then no more. Not where it interrupted the recorder's slow path (a full slot, a new
 //! name): then what its thread records from there on is dropped and counted. What a killed process had recorded is in its *live file*, beside the other one, unless
 //! `TUMIT_BUFFERS=private`; `TUMIT_LIVE` puts it elsewhere. With `TUMIT_START=1` recording begins with the first event of all, even of a level that is
-//! off: `tumit level` can then switch levels on. Make children by `fork`: one that is made by `_Fork` or a raw `clone` must `exec` before it
+//! off: `tumit level` can then switch levels on. A child that a signal handler forks begins its own file once it has left the handler: what it records
+//! before is lost, and told only if it records later. Make children by `fork`: one that is made by `_Fork` or a raw `clone` must `exec` before it
 //! records, as its first records would go where its parent's are; it does not end its parent's trace.
 //!
 //! # How it works

@@ -149,12 +149,19 @@ impl<T> Lock<T> {
             match self.try_lock() {
                 Some(guard) => break Some(guard),
                 None if Instant::now() >= give_up => break None,
-                None => std::thread::sleep(Duration::from_micros(200)),
+                None => nap(Duration::from_micros(200)),
             }
         };
         self.waiting.fetch_sub(1, Ordering::Relaxed);
         guard
     }
+}
+
+/// Sleeps, not longer: signals that come all the time would have `std` begin again each time, with the rest and the system's own slack.
+fn nap(time: Duration) {
+    let request = libc::timespec { tv_sec: 0, tv_nsec: libc::c_long::from(time.subsec_nanos().cast_signed()) };
+    // SAFETY: the pointer is to a live local; what is left of it is not asked for.
+    unsafe { libc::nanosleep(&raw const request, std::ptr::null_mut()) };
 }
 
 #[cfg(test)]

@@ -1,11 +1,6 @@
 //! The hand-over of slots between a thread and the helper, under every order in which they may see each other's stores: the
 //! words of a slot are those of the recorder (`src/slot.rs`), what is around them is a model of it.
-//!
-//! ```console
-//! $ RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test -p tracer-rt --test hand_over --release
-//! ```
 
-#![cfg(loom)]
 #![expect(clippy::unwrap_used, reason = "a model of tests")]
 
 /// Those of the checker.

@@ -197,6 +197,12 @@ impl<'r> StreamReader<'r> {
         self.at >= self.payload.len() && self.gap.is_none()
     }
 
+    /// Whether all blocks were read, and nothing was lost behind them.
+    pub(crate) fn is_at_end(&self) -> bool {
+        let Stream { blocks, untold, .. } = self.stream;
+        self.next_block >= blocks.len() && untold.is_empty() && !self.stream.end_is_torn()
+    }
+
     /// The whole next block by columns, as far as they are `wanted`, and where it is. `None` when its records have to be read one by
     /// one: something is missing in front of it, it is packed otherwise or damaged, it has records that tell of losses or of varying
     /// size, or its first date is not one that `is_due`.

@@ -11,6 +11,7 @@ use tumit::spec::{self, Expr, Function, Instance, Piece, ValueExpr, VariableOp, 
 
 use super::eval::{Code, FieldRead, Names, TextPiece};
 use super::model::Model;
+use super::ready::{Ready, ready_arrows, ready_links};
 use super::value::{Sym, Symbols, Val};
 use crate::paje::{self, TypeId, ValueId};
 use tree::{Entity, Tree, add_tree};
@@ -34,6 +35,10 @@ pub(crate) struct Program {
     pub(crate) surveyed: bool,
     /// Arrows whose values are those of a part of the records: the first pass has to know which occur, not where.
     pub(crate) columns: Vec<(u16, usize)>,
+    /// Its arrows, if their operations can be made from columns.
+    pub(crate) ready: Option<Box<[Ready]>>,
+    /// The ends of links that the first pass has to see, if they can be, and nothing else has to be seen.
+    pub(crate) ready_links: Option<Box<[Ready]>>,
 }
 
 /// One arrow of a rule.
@@ -144,6 +149,12 @@ impl Target {
     pub(crate) fn container(&self) -> usize {
         self.steps.last().map_or(0, |(container, _)| *container)
     }
+
+    /// The keys down to the container of this type.
+    pub(crate) fn holder_keys(&self, holder: usize) -> impl Iterator<Item = &Code> {
+        let length = self.steps.iter().position(|(container, _)| *container == holder).map_or(0, |at| at + 1);
+        self.steps[..length].iter().flat_map(|(_, keys)| keys)
+    }
 }
 
 /// Adds the types of `spec` to `model` and compiles its rules for the records of `schema`: one program per record type of
@@ -192,6 +203,7 @@ pub(crate) fn compile_spec(
             continue;
         }
         let level = schema.levels.get(layout.level as usize).map_or("", |level| level.name.as_str());
+        let Compiler { model, symbols, .. } = compiler;
         programs.push(Some(Program {
             name: symbols.intern(&declared.name),
             full_name: symbols.intern(&layout.name),
@@ -202,6 +214,8 @@ pub(crate) fn compile_spec(
             dated: arrows.iter().any(|arrow| arrow.at.is_some()),
             surveyed: arrows.iter().any(|arrow| arrow.is_surveyed() && arrow.plain_value().is_none()),
             columns: columns(&arrows, layout.located),
+            ready: ready_arrows(&arrows, layout.located, model),
+            ready_links: ready_links(&arrows, layout.located, model),
             arrows,
         }));
     }
@@ -254,7 +268,7 @@ impl Arrow {
     }
 
     /// The first pass has to look at it: it may be left out, names a container, computes a value or has a date of its own.
-    fn is_surveyed(&self) -> bool {
+    pub(super) fn is_surveyed(&self) -> bool {
         self.at.is_some()
             || match &self.op {
                 Op::Link { .. } | Op::Line { once: true, .. } => true,

@@ -67,7 +67,7 @@ impl Names {
     }
 
     #[inline]
-    fn get(&self, number: u16) -> Option<Sym> {
+    pub(super) fn get(&self, number: u16) -> Option<Sym> {
         match self.first.get(usize::from(number)) {
             Some(name) => *name,
             None => self.others.get(&number).copied(),

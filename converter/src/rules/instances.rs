@@ -268,6 +268,12 @@ impl Instances {
         self.ended
     }
 
+    /// Whether the instance with this number is still the container with this id.
+    #[inline]
+    pub(crate) fn is_living(&self, number: usize, id: ContainerId) -> bool {
+        self.all.get(number).is_some_and(|instance| instance.alive && instance.id == id)
+    }
+
     pub(crate) fn get(&self, number: usize) -> &Instance {
         &self.all[number]
     }

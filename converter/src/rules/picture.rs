@@ -1,28 +1,35 @@
 //! The second pass: runs the programs and sends Pajé operations, in order of date.
+//!
+//! Arrows are evaluated here, record by record, or before, in columns (`ready`); what their operations do is the same code.
 
 mod containers;
 mod found;
 mod gaps;
+mod ready;
 
 use std::io;
 
 use smallvec::SmallVec;
 
-use super::compile::{Arrow, End, LinkValue, Op, Target, ValueCode};
-use super::eval::{Code, Scope};
+use super::compile::{Arrow, End, LinkValue, Op, ValueCode};
+use super::eval::Scope;
 use super::instances::Instances;
-use super::links::Waiting;
+use super::known::KnownValues;
+use super::links::{LinkKey, Waiting};
 use super::model::Model;
 use super::survey::{ArrowPlace, OtherEnd, Survey, link_key};
-use super::value::{KeyPart, Symbols, Val};
-use crate::paje::{ContainerId, Extra, ExtraValue, KeyId, PajeEvent, Sink, Source, TypeId, ValueId};
+use super::value::{KeyPart, Sym, Symbols, Val};
+use crate::paje::{ContainerId, Extra, ExtraValue, KeyId, PajeEvent, Sink, Source, TypeId, ValueId, VariableOp};
+use crate::plan::Plan;
 use crate::report::Counts;
 use crate::time::GlobalNanos;
 use found::Found;
 use gaps::Gaps;
+use ready::Acts;
 
 /// The picture being made.
 pub(crate) struct Picture<'p> {
+    pub(crate) plan: &'p Plan<'p>,
     model: &'p Model,
     survey: &'p mut Survey,
     symbols: &'p mut Symbols,
@@ -34,6 +41,8 @@ pub(crate) struct Picture<'p> {
     scratch: String,
     gaps: Gaps,
     found: Found,
+    known: KnownValues,
+    acts: Acts<'p>,
     pub(crate) counts: Counts,
 }
 
@@ -45,13 +54,59 @@ struct Started {
     time: GlobalNanos,
 }
 
+/// The value of a link: the one with this number among those that are declared, or one by its name.
+#[derive(Clone, Copy, Debug)]
+enum Named {
+    Declared(usize),
+    By(KeyPart),
+}
+
+/// What is sent with a value, fields and a source position.
+#[derive(Clone, Copy, Debug)]
+enum Entity {
+    Set,
+    Push,
+    Mark,
+}
+
+impl Entity {
+    #[inline]
+    fn event<'a>(
+        self,
+        (time, container, ty, value): (GlobalNanos, ContainerId, TypeId, ValueId),
+        extra: &'a [Extra<'a>],
+        source: Option<Source<'a>>,
+    ) -> PajeEvent<'a> {
+        match self {
+            Self::Set => PajeEvent::SetState { time, container, ty, value, extra, source },
+            Self::Push => PajeEvent::PushState { time, container, ty, value, extra, source },
+            Self::Mark => PajeEvent::NewEvent { time, container, ty, value, extra, source },
+        }
+    }
+}
+
+/// An end of a link, and what it has in common with the other one.
+#[derive(Clone, Copy, Debug)]
+struct Paired {
+    end: End,
+    started: Started,
+    ty: TypeId,
+    /// The instance that holds it.
+    holder: usize,
+}
+
+/// A stack: instance and slot.
+type StackPlace = (usize, usize);
 type Given<'a> = SmallVec<[(&'a str, Val); 8]>;
+/// What an entity has beside its value: fields, and related containers.
+type Beside<'a> = (&'a [(&'a str, Val)], &'a [(&'a str, ContainerId)]);
 type Related<'a> = SmallVec<[(&'a str, ContainerId); 2]>;
 
 impl<'p> Picture<'p> {
     /// Sends the definitions and creates the containers of which there is exactly one. `has_gaps` says that records are
     /// missing: then values for what nobody knows are defined, too.
     pub(crate) fn begin(
+        plan: &'p Plan<'p>,
         model: &'p Model,
         survey: &'p mut Survey,
         symbols: &'p mut Symbols,
@@ -60,6 +115,7 @@ impl<'p> Picture<'p> {
     ) -> io::Result<Self> {
         let events = model.define(sink)?;
         let mut picture = Self {
+            plan,
             model,
             survey,
             symbols,
@@ -71,6 +127,8 @@ impl<'p> Picture<'p> {
             scratch: String::new(),
             gaps: Gaps::default(),
             found: Found::default(),
+            known: KnownValues::default(),
+            acts: Acts::default(),
             counts: Counts { paje_events: events, ..Counts::default() },
         };
         if has_gaps {
@@ -146,111 +204,141 @@ impl<'p> Picture<'p> {
             Op::SetState { slot, ty, value, on } => {
                 let instance = self.locate(scope, on)?;
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
-                self.replace(instance, *slot, *ty, value)?;
-                self.gaps.is_certain(&mut self.instances, (instance, *slot), place.0);
-                self.state(scope, arrow, instance, *ty, value, true)
+                self.set((instance, *slot), *ty, value, place.0)?;
+                self.entity(scope, arrow, Entity::Set, (instance, *ty, value))
             }
             Op::PushState { slot, ty, value, on } => {
                 let instance = self.locate(scope, on)?;
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
-                self.gaps.changes(&mut self.instances, (instance, *slot), place.0);
-                self.instances.get_mut(instance).stacks[*slot].values.push(value);
-                self.state(scope, arrow, instance, *ty, value, false)
+                self.push((instance, *slot), value, place.0);
+                self.entity(scope, arrow, Entity::Push, (instance, *ty, value))
             }
-            Op::PopState { slot, ty, value, on } => self.pop_to(scope, (*slot, *ty), value.as_ref(), on, place.0),
+            Op::PopState { slot, ty, value, on } => {
+                let Some(instance) = self.existing(scope, on) else {
+                    self.pop_nowhere(place.0);
+                    return Ok(());
+                };
+                let wanted = match value {
+                    Some(value) => self.value(scope, *ty, value).map(Some),
+                    None => Some(None),
+                };
+                self.pop_to((instance, *slot), *ty, wanted, place.0)
+            }
             Op::ResetState { slot, ty, on } => {
                 let Some(instance) = self.existing(scope, on) else { return Ok(()) };
-                while !self.instances.get(instance).stacks[*slot].values.is_empty() {
-                    self.pop(instance, *slot, *ty)?;
-                }
-                self.gaps.is_certain(&mut self.instances, (instance, *slot), place.0);
-                Ok(())
+                self.reset((instance, *slot), *ty, place.0)
             }
             Op::Variable { op, ty, value, on } => {
                 let instance = self.locate(scope, on)?;
-                // Pajé has no text for infinities and what is no number.
                 let number = scope.shown().eval(value, &mut self.scratch, self.symbols).number();
-                let Some(value) = number.filter(|value| value.is_finite()) else {
-                    self.counts.not_computable += 1;
-                    return Ok(());
-                };
-                let container = self.instances.get(instance).id;
-                self.emit(&PajeEvent::Variable { time: self.now, container, ty: *ty, op: *op, value })
+                self.variable(instance, *ty, *op, number)
             }
             Op::Mark { ty, value, on } => {
                 let instance = self.locate(scope, on)?;
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
-                self.mark(scope, arrow, instance, *ty, value)
+                self.entity(scope, arrow, Entity::Mark, (instance, *ty, value))
             }
             Op::Link { end, link, value, key, on } => {
                 let other = self.survey.other_end(place)?;
                 if other == OtherEnd::Missing {
                     return Ok(());
                 }
-                self.link(scope, arrow, (*end, *link), value.as_ref(), key, on, other)
+                let instance = self.locate(scope, on)?;
+                let key = link_key(scope, *link, key, on, self.model, &mut self.scratch, self.symbols);
+                let value = match value {
+                    Some(LinkValue::Declared(number)) => Some(Named::Declared(*number)),
+                    Some(LinkValue::Computed(code)) => {
+                        Some(Named::By(scope.key(code, &mut self.scratch, self.symbols)))
+                    }
+                    None => None,
+                };
+                let Some(paired) = self.pair((*end, *link), (instance, on.container()), key, value, other) else {
+                    return Ok(());
+                };
+                let (given, related) = self.fields(scope, arrow)?;
+                self.link(paired, instance, (&given, &related), scope.source())
             }
             Op::Line { .. } | Op::Nothing => Ok(()),
         }
     }
 
-    fn state(
+    /// Sends a state or point event, with its fields and source position.
+    fn entity(
         &mut self,
         scope: &Scope<'_>,
         arrow: &Arrow,
-        instance: usize,
-        ty: TypeId,
-        value: ValueId,
-        set: bool,
+        what: Entity,
+        (instance, ty, value): (usize, TypeId, ValueId),
     ) -> io::Result<()> {
-        let make = |time, container, extra, source| match set {
-            true => PajeEvent::SetState { time, container, ty, value, extra, source },
-            false => PajeEvent::PushState { time, container, ty, value, extra, source },
-        };
         if arrow.with.is_empty() && arrow.related.is_empty() {
-            self.counts.paje_events += 1;
-            let container = self.instances.get(instance).id;
-            return self.sink.event(&make(self.now, container, &[], source(scope, self.symbols)));
+            return self.tell(what, (instance, ty, value), (&[], &[]), scope.source());
         }
         let (given, related) = self.fields(scope, arrow)?;
-        let (time, container) = (self.now, self.instances.get(instance).id);
-        self.counts.paje_events += 1;
-        let extra = extras(&given, &related, &mut self.scratch, self.symbols);
-        self.sink.event(&make(time, container, &extra[..], source(scope, self.symbols)))
+        self.tell(what, (instance, ty, value), (&given, &related), scope.source())
     }
 
-    fn mark(
+    fn tell(
         &mut self,
-        scope: &Scope<'_>,
-        arrow: &Arrow,
-        instance: usize,
-        ty: TypeId,
-        value: ValueId,
+        what: Entity,
+        (instance, ty, value): (usize, TypeId, ValueId),
+        (given, related): Beside<'_>,
+        source: Option<(Sym, u32)>,
     ) -> io::Result<()> {
-        let (given, related) = self.fields(scope, arrow)?;
         let (time, container) = (self.now, self.instances.get(instance).id);
         self.counts.paje_events += 1;
-        let extra = extras(&given, &related, &mut self.scratch, self.symbols);
-        let source = source(scope, self.symbols);
-        self.sink.event(&PajeEvent::NewEvent { time, container, ty, value, extra: &extra[..], source })
+        let source = source_of(source, self.symbols);
+        if given.is_empty() && related.is_empty() {
+            return self.sink.event(&what.event((time, container, ty, value), &[], source));
+        }
+        let extra = extras(given, related, &mut self.scratch, self.symbols);
+        self.sink.event(&what.event((time, container, ty, value), &extra, source))
     }
 
-    fn pop_to(
-        &mut self,
-        scope: &Scope<'_>,
-        (slot, ty): (usize, TypeId),
-        value: Option<&ValueCode>,
-        on: &Target,
-        stream: u32,
-    ) -> io::Result<()> {
-        let Some(instance) = self.existing(scope, on) else {
-            // Its container may have been made by a record that is lost.
-            self.counts.pops_of_nothing += u64::from(!self.gaps.has(stream));
+    /// A stack gets one value alone.
+    fn set(&mut self, place: StackPlace, ty: TypeId, value: ValueId, stream: u32) -> io::Result<()> {
+        self.replace(place.0, place.1, ty, value)?;
+        self.gaps.is_certain(&mut self.instances, place, stream);
+        Ok(())
+    }
+
+    /// A stack gets a further value.
+    fn push(&mut self, place: StackPlace, value: ValueId, stream: u32) {
+        self.gaps.changes(&mut self.instances, place, stream);
+        self.instances.get_mut(place.0).stacks[place.1].values.push(value);
+    }
+
+    /// All values of a stack end.
+    fn reset(&mut self, (instance, slot): StackPlace, ty: TypeId, stream: u32) -> io::Result<()> {
+        while !self.instances.get(instance).stacks[slot].values.is_empty() {
+            self.pop(instance, slot, ty)?;
+        }
+        self.gaps.is_certain(&mut self.instances, (instance, slot), stream);
+        Ok(())
+    }
+
+    fn variable(&mut self, instance: usize, ty: TypeId, op: VariableOp, number: Option<f64>) -> io::Result<()> {
+        // Pajé has no text for infinities and what is no number.
+        let Some(value) = number.filter(|value| value.is_finite()) else {
+            self.counts.not_computable += 1;
             return Ok(());
         };
-        let wanted = match value {
-            Some(value) => self.value(scope, ty, value).map(Some),
-            None => Some(None),
-        };
+        let container = self.instances.get(instance).id;
+        self.emit(&PajeEvent::Variable { time: self.now, container, ty, op, value })
+    }
+
+    /// There is no container to pop from: it may have been made by a record that is lost.
+    fn pop_nowhere(&mut self, stream: u32) {
+        self.counts.pops_of_nothing += u64::from(!self.gaps.has(stream));
+    }
+
+    /// The innermost value ends, or those down to the one that is wanted; `None` when that is not known.
+    fn pop_to(
+        &mut self,
+        (instance, slot): StackPlace,
+        ty: TypeId,
+        wanted: Option<Option<ValueId>>,
+        stream: u32,
+    ) -> io::Result<()> {
         let stack = &self.instances.get(instance).stacks[slot];
         let known = &stack.values[stack.floor()..];
         let keep = match wanted {
@@ -295,59 +383,59 @@ impl<'p> Picture<'p> {
         Ok(())
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the parts of one verb")]
-    fn link(
+    /// An end of a link finds its other end, or waits for it; `None` when it is not shown. `instance` is where it is, of the container
+    /// type `here`.
+    fn pair(
         &mut self,
-        scope: &Scope<'_>,
-        arrow: &Arrow,
         (end, link): (End, usize),
-        value: Option<&LinkValue>,
-        key: &[Code],
-        on: &Target,
+        (instance, here): (usize, usize),
+        key: LinkKey,
+        value: Option<Named>,
         other: OtherEnd,
-    ) -> io::Result<()> {
-        let instance = self.locate(scope, on)?;
+    ) -> Option<Paired> {
         let model = self.model;
-        let here = on.container();
         let variant = match (&model.links[link].variants[..], other) {
             ([_], _) => Some(0),
             (_, OtherEnd::In(other)) if end == End::Start => model.variant(link, here, other),
             (_, OtherEnd::In(other)) => model.variant(link, other, here),
             _ => None,
         };
-        let Some(variant) = variant.map(|variant| &model.links[link].variants[variant]) else { return Ok(()) };
-        let Some(holder) = self.ancestor(instance, model.links[link].holder) else { return Ok(()) };
-        let mut link_key = link_key(scope, link, key, on, model, &mut self.scratch, self.symbols);
-        link_key.1.push(KeyPart::Int(variant.ty.0.into()));
+        let variant = &model.links[link].variants[variant?];
+        let holder = self.ancestor(instance, model.links[link].holder)?;
         let ty = variant.ty;
-        let started = if let Some(started) = self.waiting.take(&link_key, end) {
+        let key = key.of_type(ty);
+        if let Some(started) = self.waiting.take(&key, end) {
             self.instances.get_mut(holder).open_links -= 1;
             // Dates do not decrease: what waits is the earlier end.
             self.counts.reversed_links += u64::from(end == End::Start && started.time < self.now);
-            started
-        } else {
-            let value = match value {
-                Some(LinkValue::Declared(number)) => variant.values.get(*number).copied(),
-                Some(LinkValue::Computed(code)) => {
-                    let name = scope.key(code, &mut self.scratch, self.symbols);
-                    model.value(ty, name)
-                }
-                None => None,
-            };
-            let Some(value) = value.or(variant.values.last().copied()) else { return Ok(()) };
-            let started = Started { key: KeyId(self.next_key), value, time: self.now };
-            self.next_key += 1;
-            self.waiting.wait(link_key, end, started);
-            self.instances.get_mut(holder).open_links += 1;
-            started
+            return Some(Paired { end, started, ty, holder });
+        }
+        let value = match value {
+            Some(Named::Declared(number)) => variant.values.get(number).copied(),
+            Some(Named::By(name)) => model.value(ty, name),
+            None => None,
         };
-        let (given, related) = self.fields(scope, arrow)?;
+        let value = value.or(variant.values.last().copied())?;
+        let started = Started { key: KeyId(self.next_key), value, time: self.now };
+        self.next_key += 1;
+        self.waiting.wait(key, end, started);
+        self.instances.get_mut(holder).open_links += 1;
+        Some(Paired { end, started, ty, holder })
+    }
+
+    /// Sends an end of a link that is in `instance`, with its fields and source position.
+    fn link(
+        &mut self,
+        Paired { end, started: Started { key, value, .. }, ty, holder }: Paired,
+        instance: usize,
+        (given, related): Beside<'_>,
+        source: Option<(Sym, u32)>,
+    ) -> io::Result<()> {
         let (time, container, at) = (self.now, self.instances.get(holder).id, self.instances.get(instance).id);
         self.counts.paje_events += 1;
         {
-            let extra = extras(&given, &related, &mut self.scratch, self.symbols);
-            let (extra, source) = (&extra[..], source(scope, self.symbols));
-            let Started { key, value, .. } = started;
+            let extra = extras(given, related, &mut self.scratch, self.symbols);
+            let (extra, source) = (&extra[..], source_of(source, self.symbols));
             self.sink.event(&match end {
                 End::Start => PajeEvent::StartLink { time, container, ty, value, start: at, key, extra, source },
                 End::Finish => PajeEvent::EndLink { time, container, ty, value, end: at, key, extra, source },
@@ -369,7 +457,7 @@ impl Picture<'_> {
                     self.counts.not_computable += 1;
                     return None;
                 }
-                self.found.value(self.model, ty, name)
+                self.known.value(self.model, ty, name)
             }
         }
     }
@@ -413,6 +501,6 @@ fn extras<'a>(
     extras
 }
 
-fn source<'a>(scope: &Scope<'_>, symbols: &'a Symbols) -> Option<Source<'a>> {
-    scope.source().map(|(file, line)| Source { file: symbols.text(file), line })
+fn source_of(source: Option<(Sym, u32)>, symbols: &Symbols) -> Option<Source<'_>> {
+    source.map(|(file, line)| Source { file: symbols.text(file), line })
 }

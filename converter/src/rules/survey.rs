@@ -20,6 +20,7 @@ use crate::clock::LinkLog;
 use crate::lane::Values;
 use crate::paje::TypeId;
 use crate::plan::Plan;
+use crate::ready::{Act, Turn};
 
 /// An arrow of a record: stream, position of the record in it, arrow.
 pub(crate) type ArrowPlace = (u32, u64, u16);
@@ -175,10 +176,7 @@ impl Surveyor {
                     }
                 }
                 let link_key = link_key(scope, *link, key, on, model, &mut self.scratch, symbols);
-                let container = u16::try_from(on.container()).unwrap_or(u16::MAX);
-                let LinkModel { variants, is_partial, .. } = &model.links[*link];
-                let (several, is_partial) = (variants.len() > 1, *is_partial);
-                self.link(link_key, *end, Seen { place, time, container, is_partial, link: 0 }, several);
+                self.end_of(link_key, *end, (*link, on.container()), place, time, model);
             }
             Op::Line { once: true, text, arguments } => {
                 let mut line = String::new();
@@ -187,6 +185,36 @@ impl Surveyor {
             }
             _ => {}
         }
+    }
+
+    /// Looks at an end of a link that was made from columns.
+    pub(crate) fn ready(&mut self, plan: &Plan<'_>, act: &Act, turn: &Turn, words: &[u64], model: &Model) {
+        let program = plan.programs.get(act.program as usize);
+        let ready = program.and_then(|program| program.ready_links.as_ref()?.get(usize::from(act.ready)));
+        let arrow = program.zip(ready).and_then(|(program, ready)| program.arrows.get(usize::from(ready.arrow)));
+        let (Some(ready), Some(Arrow { op: Op::Link { end, link, on, .. }, .. }), Some((ordinal, keys))) =
+            (ready, arrow, words.split_first())
+        else {
+            return;
+        };
+        let place = (turn.stream, *ordinal, ready.arrow);
+        self.end_of(act.key.with_words(keys), *end, (*link, on.container()), place, turn.date, model);
+    }
+
+    /// Looks at an end of a link in a container of this type.
+    fn end_of(
+        &mut self,
+        key: LinkKey,
+        end: End,
+        (link, container): (usize, usize),
+        place: ArrowPlace,
+        time: i64,
+        model: &Model,
+    ) {
+        let container = u16::try_from(container).unwrap_or(u16::MAX);
+        let LinkModel { variants, is_partial, .. } = &model.links[link];
+        let (several, is_partial) = (variants.len() > 1, *is_partial);
+        self.link(key, end, Seen { place, time, container, is_partial, link: 0 }, several);
     }
 
     fn value(
@@ -291,11 +319,6 @@ pub(crate) fn link_key(
     scratch: &mut String,
     symbols: &mut Symbols,
 ) -> LinkKey {
-    let mut parts = smallvec::SmallVec::new();
-    let holder = model.links[link].holder;
-    let length = on.steps.iter().position(|(container, _)| *container == holder).map_or(0, |at| at + 1);
-    for code in on.steps[..length].iter().flat_map(|(_, keys)| keys).chain(key) {
-        parts.push(scope.key(code, scratch, symbols));
-    }
-    (u32::try_from(link).unwrap_or(u32::MAX), parts)
+    let codes = on.holder_keys(model.links[link].holder).chain(key);
+    LinkKey::new(link, codes.map(|code| scope.key(code, scratch, symbols)))
 }

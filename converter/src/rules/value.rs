@@ -153,6 +153,18 @@ impl Val {
 }
 
 impl KeyPart {
+    /// Its kind, below 8, and what it is among those.
+    pub(crate) fn word(self) -> (u64, u64) {
+        match self {
+            Self::None => (0, 0),
+            Self::Int(value) => (1, value.cast_unsigned()),
+            Self::Unsigned(value) => (2, value),
+            Self::Float(bits) => (3, bits),
+            Self::Bool(value) => (4, value.into()),
+            Self::Sym(sym) => (5, sym.0.into()),
+        }
+    }
+
     /// As a value again.
     pub(crate) const fn value(self) -> Val {
         match self {

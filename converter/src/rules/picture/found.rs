@@ -1,28 +1,22 @@
-//! What was found last: the container that a stream's records had for a target before, and the values of types by name. Nearly always
-//! it is the same again, and nothing has to be looked up.
+//! What was found last: the container that a stream's records had for a target before. Nearly always it is the same again, and nothing has
+//! to be looked up.
 
 use super::super::compile::Target;
 use super::super::eval::{Code, Scope};
-use super::super::model::Model;
 use super::super::value::{KeyPart, Symbols};
-use crate::paje::{TypeId, ValueId};
 use tumit::spec::Builtin;
 
-/// Numbers of texts below this are looked up by index.
-const MOST_TEXTS: usize = 1 << 16;
 /// A target with more keys is not kept.
 const MOST_KEYS: usize = 4;
 /// Streams times targets for which something is kept, at most.
 const MOST_PLACES: usize = 1 << 18;
 
-/// A memory of containers and values. What it does not know is found elsewhere.
+/// A memory of containers. What it does not know is found elsewhere.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// By stream, by target.
     places: Vec<Vec<Place>>,
     kept: usize,
-    /// By type, by text: 0, or one more than the value.
-    values: Vec<Vec<u32>>,
 }
 
 #[derive(Clone, Debug)]
@@ -87,29 +81,6 @@ impl Found {
         }
         place.last = Some((ended, instance));
         place.is_constant = target.keys.iter().all(is_constant);
-    }
-
-    /// The value of a type that was declared or met as `name`.
-    #[inline]
-    pub(super) fn value(&mut self, model: &Model, ty: TypeId, name: KeyPart) -> Option<ValueId> {
-        let KeyPart::Sym(text) = name else { return model.value(ty, name) };
-        let known = self.values.get(ty.index()).and_then(|values| values.get(text.0 as usize));
-        match known.and_then(|value| value.checked_sub(1)) {
-            Some(value) => Some(ValueId(value)),
-            None => self.look_up(model, ty, name, text.0 as usize),
-        }
-    }
-
-    #[cold]
-    fn look_up(&mut self, model: &Model, ty: TypeId, name: KeyPart, text: usize) -> Option<ValueId> {
-        let value = model.value(ty, name)?;
-        if text < MOST_TEXTS {
-            self.values.resize_with(self.values.len().max(ty.index() + 1), Vec::new);
-            let values = &mut self.values[ty.index()];
-            values.resize(values.len().max(text + 1), 0);
-            values[text] = value.0.saturating_add(1);
-        }
-        Some(value)
     }
 }
 

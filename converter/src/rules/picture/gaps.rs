@@ -8,7 +8,7 @@ use std::io;
 use rustc_hash::FxHashMap;
 
 use super::super::instances::{Instances, Stack};
-use super::Picture;
+use super::{Picture, StackPlace};
 use crate::paje::{Color, PajeEvent, TypeId, ValueId};
 use crate::time::GlobalNanos;
 
@@ -18,9 +18,6 @@ const NAME: &str = "unknown (records lost)";
 const COLOR: Color = Color { red: 0xc8, green: 0xc8, blue: 0xc8 };
 /// A list of stacks shorter than this is not worth tidying.
 const SHORT: usize = 64;
-
-/// A stack: instance and slot.
-type StackPlace = (usize, usize);
 
 /// The gaps of each stream, and the stacks that a gap would concern.
 #[derive(Debug, Default)]

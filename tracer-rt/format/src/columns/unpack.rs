@@ -196,6 +196,24 @@ impl Columns {
         }
     }
 
+    /// The record types, in the order in which the block has them: their ids, and how many records there are of each.
+    pub fn kinds(&self) -> impl Iterator<Item = (u16, usize)> {
+        self.kinds.iter().map(|kind| (kind.id, kind.count))
+    }
+
+    /// Visits all records in their order: with the position of their type among [`Self::kinds`], and their ticks from the beginning of the
+    /// block. Linear.
+    pub fn walk(&self, mut visit: impl FnMut(usize, u64)) {
+        let mut deltas: Vec<_> = self.kinds.iter().map(|kind| kind.dates.bytes.as_chunks::<4>().0.iter()).collect();
+        let mut ticks = 0u64;
+        for number in self.order.as_chunks().0 {
+            let number = usize::from(u16::from_le_bytes(*number));
+            let delta = deltas.get_mut(number).and_then(Iterator::next);
+            ticks = ticks.wrapping_add(delta.map_or(0, |delta| u32::from_le_bytes(*delta)).into());
+            visit(number, ticks);
+        }
+    }
+
     /// The ticks from the beginning of the block to its last record.
     #[must_use]
     pub fn length(&self) -> u64 {

@@ -99,6 +99,9 @@ TUMIT1_SLOW(void tumit1_ask_level(const char *name_, int on_)) {
 int tumit1_set_level(const char *name_, int on_) {
     uint32_t before_;
     int found_;
+    if (name_ == NULL) {
+        return 0;
+    }
     if (tumit1_cursor.locked_) {
         tumit1_ask_level(name_, on_); /* in a signal handler that interrupted us */
         return -1;

@@ -276,15 +276,15 @@ TUMIT1_SLOW(int tumit1_append_plain(uint8_t kind_, uint32_t stream_, uint32_t en
     return error_;
 }
 
-/* Appends a block of the process whose one entry was compressed before. Returns 0 or an errno. */
-TUMIT1_SLOW(int tumit1_append_packed(uint8_t kind_, unsigned char *block_, uint32_t raw_, uint32_t stored_)) {
+/* Appends a block of the process whose entries were compressed before. Returns 0 or an errno. */
+TUMIT1_SLOW(int tumit1_append_packed(uint8_t kind_, uint32_t entries_, unsigned char *block_, uint32_t raw_, uint32_t stored_)) {
     struct tumit1_header h_;
     int error_;
     memset(&h_, 0, sizeof h_);
     h_.kind_ = kind_;
     h_.codec_ = TUMIT1_CODEC_LZ4;
     h_.stream_ = TUMIT1_PROCESS_STREAM;
-    h_.records_ = 1;
+    h_.records_ = entries_;
     h_.sequence_ = tumit1_sink.sequence_;
     h_.raw_ = raw_;
     h_.stored_ = stored_;

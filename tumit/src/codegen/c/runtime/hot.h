@@ -55,6 +55,7 @@ struct tumit1_cursor {
     uint32_t room_;         /* bytes of payload that `slot_` and `other_` take: threads that record little have a part of a slot */
     uint32_t ring_room_;    /* the same of `ring_` */
     uint32_t locked_;       /* it holds the recorder's locks */
+    uint32_t walks_;        /* it looks up its stack */
     uint32_t asks_;         /* it is in a clock of the program's own */
     int errno_;             /* what the program finds there again behind the recorder's calls */
     uint32_t forked_;       /* and its process forked then */

@@ -119,11 +119,11 @@ TUMIT1_SLOW(uint32_t tumit1_name_id(struct tumit1_names *names_, const char *tex
 
 /* Appends the names that the file does not have yet. Returns 0 or an errno; then they stay for the next time. */
 TUMIT1_SLOW(int tumit1_append_names(struct tumit1_names *names_, uint8_t kind_)) {
-    unsigned char *block_ = tumit1_session.scratch_.names_;
+    unsigned char *block_ = tumit1_session.scratch_.names_, *packed_ = tumit1_session.scratch_.packed_;
     const uint32_t count_ = __atomic_load_n(&names_->count_, __ATOMIC_ACQUIRE);
     while (__atomic_load_n(&names_->written_, __ATOMIC_RELAXED) < count_) {
         unsigned char *p_ = block_ + TUMIT1_HEADER_BYTES;
-        uint32_t at_ = names_->written_;
+        uint32_t at_ = names_->written_, bytes_, stored_;
         int error_;
         for (; at_ < count_; at_++) {
             const struct tumit1_name *name_ = &names_->entries_[at_];
@@ -132,8 +132,10 @@ TUMIT1_SLOW(int tumit1_append_names(struct tumit1_names *names_, uint8_t kind_))
             }
             p_ = tumit1_put_name(p_, name_, at_ + 1, kind_ == TUMIT1_KIND_SITES);
         }
-        error_ = tumit1_append_plain(kind_, TUMIT1_PROCESS_STREAM, at_ - names_->written_, block_,
-                                    (size_t)(p_ - (block_ + TUMIT1_HEADER_BYTES)), 0, 0);
+        bytes_ = (uint32_t)(p_ - (block_ + TUMIT1_HEADER_BYTES));
+        stored_ = tumit1_lz4(block_ + TUMIT1_HEADER_BYTES, bytes_, packed_ + TUMIT1_HEADER_BYTES, bytes_, tumit1_sink.table_);
+        error_ = stored_ != 0 ? tumit1_append_packed(kind_, at_ - names_->written_, packed_, bytes_, stored_)
+                              : tumit1_append_plain(kind_, TUMIT1_PROCESS_STREAM, at_ - names_->written_, block_, bytes_, 0, 0);
         if (error_ != 0) {
             return error_;
         }
@@ -157,7 +159,7 @@ TUMIT1_SLOW(int tumit1_append_schemas(void)) {
             return ENOMEM;
         }
         tumit1_put_bytes(block_ + TUMIT1_HEADER_BYTES, provider_->schema_, provider_->schema_bytes_);
-        error_ = tumit1_append_packed(TUMIT1_KIND_SCHEMA, block_, provider_->schema_raw_, provider_->schema_bytes_);
+        error_ = tumit1_append_packed(TUMIT1_KIND_SCHEMA, 1, block_, provider_->schema_raw_, provider_->schema_bytes_);
         munmap(block_, room_);
         if (error_ != 0) {
             return error_;

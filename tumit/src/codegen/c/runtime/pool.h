@@ -31,6 +31,7 @@ TUMIT1_SLOW(size_t tumit1_log_bytes(size_t of_slots_)) {
 TUMIT1_SLOW(int tumit1_pool_reserve(uint64_t bytes_)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     unsigned char *lists_;
+    size_t lists_bytes_;
     if (pool_->map_ != NULL) {
         return 0;
     }
@@ -38,9 +39,13 @@ TUMIT1_SLOW(int tumit1_pool_reserve(uint64_t bytes_)) {
     pool_->room_ = bytes_ < 2 ? 2u : bytes_ > 0xFFFFFu ? 0xFFFFFu : (uint32_t)bytes_;
     pool_->front_ = (TUMIT1_LIVE_LOG + tumit1_log_bytes((size_t)pool_->room_ * TUMIT1_SLOT) + 4095u) & ~(size_t)4095u;
     pool_->places_ = pool_->room_ * (TUMIT1_PIECES - 1);
-    lists_ = (unsigned char *)tumit1_map((3 * (size_t)pool_->places_ + pool_->room_) * sizeof *pool_->free_ + pool_->room_);
+    lists_bytes_ = (3 * (size_t)pool_->places_ + pool_->room_) * sizeof *pool_->free_ + pool_->room_;
+    lists_ = (unsigned char *)tumit1_map(lists_bytes_);
     pool_->map_ = lists_ == NULL ? NULL : (unsigned char *)tumit1_map(tumit1_pool_bytes());
     if (pool_->map_ == NULL) {
+        if (lists_ != NULL) {
+            munmap(lists_, lists_bytes_);
+        }
         return ENOMEM;
     }
     pool_->free_ = (struct tumit1_slot **)(void *)lists_;

@@ -177,7 +177,8 @@ TUMIT1_SLOW(int tumit1_choose_buffers(uint64_t *memory_)) {
     }
     text_ = s_->config_.buffers_ != NULL ? s_->config_.buffers_ : tumit1_env("TUMIT_BUFFERS");
     if (text_ != NULL && strcmp(text_, "private") != 0 && strcmp(text_, "mapped") != 0) {
-        fprintf(stderr, "tumit: TUMIT_BUFFERS: `%s` is not understood: write `mapped` or `private`\n", text_);
+        fprintf(stderr, "tumit: %s: `%s` is not understood: write `mapped` or `private`\n",
+                s_->config_.buffers_ != NULL ? "buffers_ of tumit1_start" : "TUMIT_BUFFERS", text_);
     }
     return text_ == NULL || strcmp(text_, "private") != 0;
 }
@@ -194,6 +195,11 @@ TUMIT1_SLOW(int tumit1_open_pool(void)) {
     uint64_t memory_;
     const int mapped_ = tumit1_choose_buffers(&memory_);
     int error_ = tumit1_pool_reserve(memory_);
+    if (error_ != 0 && memory_ > TUMIT1_MEMORY) {
+        fprintf(stderr, "tumit: no memory for buffers of %llu bytes; the program goes on with %llu\n", (unsigned long long)memory_,
+                (unsigned long long)TUMIT1_MEMORY);
+        error_ = tumit1_pool_reserve(TUMIT1_MEMORY);
+    }
     if (error_ != 0) {
         return error_;
     }

@@ -232,7 +232,8 @@ struct tumit1_session {
     uint64_t dropped_;       /* records of ended threads, and those that no stream could be charged with */
     struct { /* for who opens the files and writes names, under the sink's lock: threads that record may have small stacks */
         char part_[PATH_MAX], folder_[PATH_MAX], path_[PATH_MAX + 168], text_[4096];
-        unsigned char tags_[TUMIT1_TAGS_ROOM], names_[TUMIT1_HEADER_BYTES + 2 * TUMIT1_MAX_TEXT + 64];
+        unsigned char tags_[TUMIT1_TAGS_ROOM], names_[TUMIT1_HEADER_BYTES + 4 * TUMIT1_MAX_TEXT + 64];
+        unsigned char packed_[TUMIT1_HEADER_BYTES + 4 * TUMIT1_MAX_TEXT + 64];
     } scratch_;
     char began_in_[PATH_MAX];  /* where the program was when it began */
     char live_from_[PATH_MAX]; /* TUMIT_LIVE, from there */
@@ -291,7 +292,7 @@ extern TUMIT1_WEAK pthread_mutex_t tumit1_sink_lock;
 extern TUMIT1_WEAK uint32_t tumit1_crc_tables[8][256];
 
 struct tumit1_slot tumit1_full = {TUMIT1_SLOT, 0, 0, 0, 0, 0, 0, 0, 0};
-__thread struct tumit1_cursor tumit1_cursor = {&tumit1_full, &tumit1_full, 0, 0, 0, 0, 0, 0, 0, NULL, &tumit1_full, NULL, {0}, {0}, 0, 0, 0, 0};
+__thread struct tumit1_cursor tumit1_cursor = {&tumit1_full, &tumit1_full, 0, 0, 0, 0, 0, 0, 0, 0, NULL, &tumit1_full, NULL, {0}, {0}, 0, 0, 0, 0};
 struct tumit1_session tumit1_session;
 struct tumit1_sink tumit1_sink;
 struct tumit1_clock tumit1_clock;

@@ -413,7 +413,7 @@ TUMIT1_SLOW(void tumit1_rename(struct tumit1_thread *t_)) {
 /* The calling thread gets a name or a label, and its streams, too. */
 TUMIT1_SLOW(void tumit1_call_it(char *kept_, size_t room_, const char *text_)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
-    size_t length_ = strlen(text_);
+    size_t length_ = text_ == NULL ? 0 : strlen(text_);
     uint32_t busy_;
     if (c_->locked_) {
         return; /* a signal handler that interrupted us */
@@ -425,7 +425,7 @@ TUMIT1_SLOW(void tumit1_call_it(char *kept_, size_t room_, const char *text_)) {
             length_--; /* not inside a character */
         }
     }
-    memcpy(kept_, text_, length_);
+    memmove(kept_, text_ == NULL ? kept_ : text_, length_);
     kept_[length_] = '\0';
     tumit1_rename(c_->thread_);
     tumit1_rename(c_->ring_thread_);

@@ -1,0 +1,40 @@
+//! A memory of the values of types by the texts that name them: nearly always the same are looked for again.
+
+use super::model::Model;
+use super::value::KeyPart;
+use crate::paje::{TypeId, ValueId};
+
+/// Numbers of texts below this are looked up by index.
+const MOST_TEXTS: usize = 1 << 16;
+
+/// What [`Model::value`] said before.
+#[derive(Debug, Default)]
+pub(crate) struct KnownValues {
+    /// By type, by text: 0, or one more than the value.
+    values: Vec<Vec<u32>>,
+}
+
+impl KnownValues {
+    /// The value of a type that was declared or met as `name`.
+    #[inline]
+    pub(crate) fn value(&mut self, model: &Model, ty: TypeId, name: KeyPart) -> Option<ValueId> {
+        let KeyPart::Sym(text) = name else { return model.value(ty, name) };
+        let known = self.values.get(ty.index()).and_then(|values| values.get(text.0 as usize));
+        match known.and_then(|value| value.checked_sub(1)) {
+            Some(value) => Some(ValueId(value)),
+            None => self.look_up(model, ty, name, text.0 as usize),
+        }
+    }
+
+    #[cold]
+    fn look_up(&mut self, model: &Model, ty: TypeId, name: KeyPart, text: usize) -> Option<ValueId> {
+        let value = model.value(ty, name)?;
+        if text < MOST_TEXTS {
+            self.values.resize_with(self.values.len().max(ty.index() + 1), Vec::new);
+            let values = &mut self.values[ty.index()];
+            values.resize(values.len().max(text + 1), 0);
+            values[text] = value.0.saturating_add(1);
+        }
+        Some(value)
+    }
+}
