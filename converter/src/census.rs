@@ -79,7 +79,7 @@ impl LostSpan {
             (cause::NESTED, "in a signal handler that interrupted a record"),
             (cause::WRITE_FAILED, "writing failed"),
             (cause::OVERWRITTEN, "overwritten by newer ones"),
-            (cause::DAMAGED, "damaged before the run was sorted"),
+            (cause::DAMAGED, "damaged or missing before this copy was made"),
         ];
         let mut words: Vec<String> =
             known.iter().filter(|(bit, _)| self.cause & bit != 0).map(|(_, word)| (*word).to_owned()).collect();

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use tracer_format::ID_LOST;
 use tracer_format::block::unpack;
 use tracer_format::record::{Lost, Records};
-use tracer_format::{FormatError, ID_LOST};
 
 use crate::clock::{Clocks, Method};
 use crate::input::{Process, ReadError, Stream, open_shared};
 use crate::listing::Selection;
+use crate::missing::{Gap, Missed};
 use crate::pipeline::{ConvertError, Progress};
 use crate::plan::{Plan, plan_of_layouts};
 use crate::records::{WriteError, Writer};
@@ -66,22 +67,12 @@ pub fn cut(
     let kinds = plan.programs.iter();
     let kinds = kinds.map(|kind| selection.takes_kind(symbols.text(kind.level), symbols.text(kind.full_name)));
     let kinds: Vec<bool> = kinds.collect();
-    let ranked = run.processes.iter().all(|process| process.rank.is_some());
+    let wanted = selection.streams_of(run);
     let mut cutting = Cutting { plan: &plan, selection, kinds, made: Cut::default(), progress, done: 0 };
     let mut first = 0;
     for process in &run.processes {
-        let wanted = |(number, _): &(usize, &Stream)| {
-            let facts = &plan.streams[first + number];
-            let process = if ranked { facts.rank } else { facts.pid };
-            selection.takes_stream(process, facts, &symbols)
-        };
-        let streams: Vec<(usize, &Stream)> = process
-            .streams
-            .iter()
-            .enumerate()
-            .filter(wanted)
-            .map(|(number, stream)| (first + number, stream))
-            .collect();
+        let streams = (first..).zip(&process.streams);
+        let streams: Vec<(usize, &Stream)> = streams.filter(|(at, _)| wanted.get(*at) == Some(&true)).collect();
         first += process.streams.len();
         cutting.process(process, &streams, folder)?;
     }
@@ -109,8 +100,9 @@ impl Cutting<'_> {
         }
         self.made.processes += 1;
         self.made.streams += streams.len();
-        let mut writer =
-            Writer::copy_of(process, folder, |stream| streams.iter().any(|(_, kept)| kept.number == stream))?;
+        let missed = self.missed(process, streams);
+        let is_kept = |stream: u32| streams.binary_search_by_key(&stream, |(_, kept)| kept.number).is_ok();
+        let mut writer = Writer::copy_of(process, folder, is_kept, &missed)?;
         let error = |source| ReadError { file: process.path.clone(), offset: 0, source };
         let file = open_shared(&process.path).map_err(error)?;
         let (mut stored, mut payload) = (Vec::new(), Vec::new());
@@ -128,20 +120,46 @@ impl Cutting<'_> {
                 let filled = process.read_stored(&file, block, &mut stored)?;
                 let Ok(unpacked) = unpack(&block.header, &stored[..filled], &mut payload) else {
                     self.made.unreadable += records;
+                    writer.unreadable(stream.number, records, block.header.first_ticks, block.header.last_ticks)?;
                     continue;
                 };
                 let (kept, seen, whole) =
                     self.block(process, *number, stream, unpacked, block.header.first_ticks, &mut writer)?;
                 self.made.kept += kept;
                 self.made.left_out += seen - kept;
-                self.made.unreadable += if whole.is_ok() { 0 } else { records.saturating_sub(seen) };
+                if let Err(from) = whole {
+                    let records = records.saturating_sub(seen);
+                    self.made.unreadable += records;
+                    let to = block.header.last_ticks;
+                    if self.selection.takes_some_of(GlobalNanos(date(from)), GlobalNanos(date(to))) {
+                        writer.unreadable(stream.number, records, from, to)?;
+                    }
+                }
             }
         }
         writer.finish()?;
         Ok(())
     }
 
-    /// Writes what is wanted of a block. Returns how many records were kept and how many seen, and whether all could be.
+    /// What is missing in the interval that is wanted.
+    fn missed(&self, process: &Process, streams: &[(usize, &Stream)]) -> Missed {
+        let (from, to) = (GlobalNanos(i64::MIN), GlobalNanos(i64::MAX));
+        let is_wanted = |gap: &Gap| {
+            let Ok(at) = streams.binary_search_by_key(&gap.stream, |(_, stream)| stream.number) else { return false };
+            let date = |ticks: u64| GlobalNanos(self.plan.date(streams[at].0, ticks));
+            self.selection.takes_some_of(gap.from.map_or(from, date), gap.to.map_or(to, date))
+        };
+        let has_end = || {
+            let lasts = streams.iter().map(|(number, stream)| {
+                stream.blocks.last().map_or(from, |last| GlobalNanos(self.plan.date(*number, last.header.last_ticks)))
+            });
+            self.selection.takes_some_of(lasts.min().unwrap_or(from), to)
+        };
+        Missed::of(process).within(is_wanted, has_end)
+    }
+
+    /// Writes what is wanted of a block. Returns how many records were kept and how many seen, and from which date on they
+    /// could not be read.
     fn block(
         &self,
         process: &Process,
@@ -150,14 +168,12 @@ impl Cutting<'_> {
         payload: &[u8],
         first_ticks: u64,
         writer: &mut Writer,
-    ) -> Result<(u64, u64, Result<(), FormatError>), WriteError> {
-        let (mut kept, mut seen) = (0, 0);
+    ) -> Result<(u64, u64, Result<(), u64>), WriteError> {
+        let (mut kept, mut seen, mut last) = (0, 0, first_ticks);
         let mut body = Vec::new();
         for record in Records::new(payload, first_ticks, |id| process.record_type(id)) {
-            let record = match record {
-                Ok(record) => record,
-                Err(why) => return Ok((kept, seen, Err(why))),
-            };
+            let Ok(record) = record else { return Ok((kept, seen, Err(last))) };
+            last = record.ticks;
             let time = GlobalNanos(self.plan.date(number, record.ticks));
             if record.id == ID_LOST {
                 let lost = Lost::decode(record.body);

@@ -18,6 +18,7 @@ pub use source::{Record, RecordSource, StreamReader};
 
 pub(crate) use live::Entry;
 pub(crate) use names::missing_names;
+pub(crate) use process::Lives;
 pub(crate) use read_at::{open_shared, read_at};
 pub(crate) use scan::{Found, scan};
 pub(crate) use source::{BlockPlace, Place, is_gap};

@@ -1,14 +1,16 @@
 //! The records of a run as they were recorded, in order of date: what `tumit dump` prints.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use crate::clock::{Clocks, Method};
+use crate::input::Stream;
 use crate::merge::merge;
 use crate::missing;
 use crate::pipeline::{ConvertError, Options, fine_dates};
 use crate::plan::{Plan, plan_of_layouts};
 use crate::reorder::{Feed, Taking};
-use crate::rules::{Scope, StreamFacts, Symbols, Val, append_value};
+use crate::rules::{Scope, Symbols, Val, append_value};
 use crate::run::{Loss, Run};
 use crate::time::GlobalNanos;
 
@@ -70,8 +72,8 @@ pub struct Selection {
     pub levels: Vec<String>,
     /// Names of events, spans (`step`) or ends of spans (`step.begin`).
     pub events: Vec<String>,
-    /// Ranks, or ids of the operating system where not all processes have a rank.
-    pub processes: Vec<u64>,
+    /// Processes by rank, process id or both; see [`Run::processes_called`].
+    pub processes: Vec<String>,
     /// Names, labels or ids of threads.
     pub threads: Vec<String>,
     /// Intervals of dates, ends included.
@@ -79,14 +81,17 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// The process by its rank, if the run has ranks.
-    pub(crate) fn takes_stream(&self, process: u64, stream: &StreamFacts, symbols: &Symbols) -> bool {
-        let of_thread = |wanted: &String| {
-            let names = [stream.thread_name, stream.label];
-            *wanted == stream.tid.to_string() || names.iter().any(|name| symbols.text(*name) == wanted)
-        };
-        (self.processes.is_empty() || self.processes.contains(&process))
-            && (self.threads.is_empty() || self.threads.iter().any(of_thread))
+    /// By stream of the run, in the order of its processes: whether it is wanted.
+    pub(crate) fn streams_of(&self, run: &Run) -> Vec<bool> {
+        let called: BTreeSet<usize> = self.processes.iter().flat_map(|name| run.processes_called(name)).collect();
+        let mut wanted = Vec::new();
+        for (at, process) in run.processes.iter().enumerate() {
+            let is_process = self.processes.is_empty() || called.contains(&at);
+            let is_thread =
+                |stream: &Stream| self.threads.is_empty() || self.threads.iter().any(|name| stream.is_called(name));
+            wanted.extend(process.streams.iter().map(|stream| is_process && is_thread(stream)));
+        }
+        wanted
     }
 
     pub(crate) fn takes_kind(&self, level: &str, event: &str) -> bool {
@@ -157,13 +162,11 @@ pub fn list_selected<E: From<ConvertError>>(
         }
     }
     let plan = plan;
-    let ranked = run.processes.iter().all(|process| process.rank.is_some());
+    let wanted = selection.streams_of(run);
     let (from, to) = selection.span();
     let mut feeds = Vec::new();
     for (stream, mut reader) in plan.readers().map_err(ConvertError::from)?.into_iter().enumerate() {
-        let facts = &plan.streams[stream];
-        let process = if ranked { facts.rank } else { facts.pid };
-        if selection.takes_stream(process, facts, &symbols) {
+        if wanted.get(stream) == Some(&true) {
             reader.skip_before(|ticks| plan.fines[stream].date(plan.date(stream, ticks), 0) < from);
             feeds.push(Feed::new(&plan, stream, reader, None, Taking::RECORDS).map_err(ConvertError::from)?);
         }

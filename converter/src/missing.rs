@@ -3,6 +3,9 @@
 
 use std::fmt;
 
+use tracer_format::cause;
+use tracer_format::record::Lost;
+
 use crate::clock::{ClockMap, Clocks, Method};
 use crate::input::{BlockIndex, Process, Stream, StreamReader, is_gap};
 use crate::listing::FieldValue;
@@ -21,9 +24,7 @@ pub struct MissingEnd {
 
 /// The clocks by which dates of what is missing are told; `None` when there is nothing to date.
 pub(crate) fn clocks(run: &Run) -> Option<Clocks> {
-    let is_wanted = |process: &Process| {
-        process.missing_records() > 0 || process.streams.iter().any(|stream| stream.missing_blocks > 0)
-    };
+    let is_wanted = |process: &Process| process.missing_records() > 0 || process.streams.iter().any(has_gaps);
     if !run.processes.iter().any(is_wanted) {
         return None;
     }
@@ -46,9 +47,14 @@ pub(crate) fn of_process(process: &Process, clock: Option<&ClockMap>) -> Vec<Los
         let dates = (from.map(date), date(to));
         losses.push(Loss::MissingBlocks { file: file(), stream: stream.number, blocks: stream.missing_blocks, dates });
     }
+    losses.extend(process.streams.iter().filter_map(|stream| {
+        let (from, to) = missed_of(stream)?;
+        let (dates, places) = ((from.map(date), to.map(date)), stream.missed.len());
+        Some(Loss::MissingPart { file: file(), stream: stream.number, places, dates })
+    }));
     let records = process.missing_records();
     if records > 0 {
-        let told = !process.damage.is_empty() || process.streams.iter().any(|stream| stream.missing_blocks > 0);
+        let told = !process.damage.is_empty() || process.streams.iter().any(has_gaps);
         let written = process.totals.map_or(0, |(written, _)| written);
         let place = (!told).then(|| missing_end(process, date));
         losses.push(Loss::MissingRecords { file: file(), records, written, place });
@@ -66,6 +72,83 @@ fn gap_of(stream: &Stream) -> (Option<u64>, u64) {
         span = Some((from, block.header.first_ticks));
     }
     span.unwrap_or_default()
+}
+
+/// Whether it is known where records of a stream are missing.
+fn has_gaps(stream: &Stream) -> bool {
+    stream.missing_blocks > 0 || !stream.missed.is_empty()
+}
+
+/// The same of what a copy tells. What has no length was at the beginning of the stream, or at its end.
+fn missed_of(stream: &Stream) -> Option<(Option<u64>, Option<u64>)> {
+    let (first, last) = (stream.missed.first()?, stream.missed.last()?);
+    let begin = stream.blocks.first().map_or(0, |block| block.header.first_ticks);
+    let from = Some(first.first_ticks).filter(|from| *from < first.last_ticks || *from > begin);
+    let to = Some(last.last_ticks).filter(|to| last.first_ticks < *to || from.is_none());
+    Some((from, to))
+}
+
+/// A place where records of a stream are missing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gap {
+    pub(crate) stream: u32,
+    /// From the last record before to the first one behind, as far as there are any.
+    pub(crate) from: Option<u64>,
+    pub(crate) to: Option<u64>,
+    /// What a copy has to say of it; nothing when a record of the file says it.
+    pub(crate) lost: Option<Lost>,
+}
+
+/// What is missing of a process, for those who make a copy of it: at its place, where that is known.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Missed {
+    pub(crate) gaps: Vec<Gap>,
+    /// How many records are missing in all, as far as the process said how many there were.
+    pub(crate) records: u64,
+}
+
+impl Missed {
+    /// All that is missing.
+    pub(crate) fn of(process: &Process) -> Self {
+        let mut gaps: Vec<Gap> = process.streams.iter().flat_map(gaps_of).collect();
+        let records = process.missing_records();
+        if let [Gap { lost: Some(lost), .. }] = &mut gaps[..] {
+            lost.count = records;
+        }
+        Self { gaps, records }
+    }
+
+    /// What of it is missing in a part: the gaps that are wanted. Where no gap tells of the records, they were last ones, which
+    /// `has_end` says are wanted.
+    pub(crate) fn within(mut self, is_wanted: impl Fn(&Gap) -> bool, has_end: impl FnOnce() -> bool) -> Self {
+        let is_any_wanted = if self.gaps.is_empty() {
+            has_end()
+        } else {
+            self.gaps.retain(is_wanted);
+            !self.gaps.is_empty()
+        };
+        if !is_any_wanted {
+            self.records = 0;
+        }
+        self
+    }
+}
+
+/// The gaps of a stream, in the order of their dates.
+fn gaps_of(stream: &Stream) -> Vec<Gap> {
+    let gap = |from: Option<u64>, to: Option<u64>| {
+        let (first, last) = (from.or(to).unwrap_or(0), to.or(from).unwrap_or(0));
+        let lost = Lost { count: 0, bytes: 0, first_ticks: first, last_ticks: last, cause: cause::DAMAGED };
+        Gap { stream: stream.number, from, to, lost: Some(lost) }
+    };
+    let before = std::iter::once(None).chain(stream.blocks.iter().map(Some));
+    let cut_out = before.zip(&stream.blocks).filter(|(before, block)| is_gap(*before, block));
+    let cut_out = cut_out
+        .map(|(before, block)| gap(before.map(|before| before.header.last_ticks), Some(block.header.first_ticks)));
+    let torn = stream.end_is_torn().then(|| gap(stream.blocks.last().map(|last| last.header.last_ticks), None));
+    let told = stream.missed.iter();
+    let told = told.map(|lost| Gap { lost: None, ..gap(Some(lost.first_ticks), Some(lost.last_ticks)) });
+    cut_out.chain(torn).chain(told).collect()
 }
 
 /// No number is missing: so the records are those of last blocks, or of streams of which nothing is left.
@@ -131,6 +214,16 @@ pub(crate) fn tell(loss: &Loss, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 Some(from) => write!(f, "between {} and {}", seconds(*from), seconds(*to)),
                 None => write!(f, "before {}", seconds(*to)),
             }
+        }
+        Loss::MissingPart { file, stream, places, dates } => {
+            write!(f, "{}: records of stream {stream} are missing", file.display())?;
+            match *dates {
+                (Some(from), Some(to)) => write!(f, ", between {} and {}", seconds(from), seconds(to)),
+                (None, Some(to)) => write!(f, ", before {}", seconds(to)),
+                (Some(from), None) => write!(f, ", after {}", seconds(from)),
+                (None, None) => Ok(()),
+            }?;
+            if *places > 1 { write!(f, ", in {places} places") } else { Ok(()) }
         }
         Loss::MissingRecords { file, records, written, place } => {
             let are = if *records == 1 { "is" } else { "are" };

@@ -144,17 +144,15 @@ impl<'r> Plan<'r> {
     fn add_streams(&mut self, number: usize, process: &'r Process, symbols: &mut Symbols) {
         let host = symbols.intern(if process.host.is_empty() { "?" } else { &process.host });
         for stream in &process.streams {
-            let tid = stream.tid.unwrap_or_else(|| u64::from(stream.number));
-            let name = if stream.name.is_empty() { format!("thread {tid}") } else { stream.name.clone() };
             self.streams.push(StreamFacts {
                 number: self.streams.len(),
                 process: number,
                 pid: process.pid,
-                tid,
+                tid: stream.shown_tid(),
                 // A process outside a job has no rank: its place in the run stands in.
                 rank: process.rank.unwrap_or(number as u64),
                 host,
-                thread_name: symbols.intern(&name),
+                thread_name: symbols.intern(&stream.thread_name()),
                 label: symbols.intern(&stream.label),
             });
             self.sources.push((process, stream));

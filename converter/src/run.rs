@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tracer_format::block::flag;
 
-use crate::input::{LiveError, Process, ReadError, Spool, Stream};
+use crate::input::{LiveError, Lives, Process, ReadError, Spool, Stream};
 use crate::missing::{self, MissingEnd};
 use crate::time::GlobalNanos;
 
@@ -23,7 +23,7 @@ pub struct Run {
     /// Files left out as copies of others, and those others.
     pub copies: Vec<(PathBuf, PathBuf)>,
     /// A whole folder was opened, not one file of it.
-    is_folder: bool,
+    pub(crate) is_folder: bool,
 }
 
 /// Why a run could not be opened.
@@ -108,6 +108,17 @@ pub enum Loss {
         blocks: u64,
         /// Between which dates; the first is not known at the beginning of the stream.
         dates: (Option<GlobalNanos>, GlobalNanos),
+    },
+    /// Records of a stream were damaged or missing in the run of which the file was made.
+    MissingPart {
+        /// The file.
+        file: PathBuf,
+        /// The stream.
+        stream: u32,
+        /// In how many places.
+        places: usize,
+        /// Between which dates; not known at the beginning and at the end of the stream.
+        dates: (Option<GlobalNanos>, Option<GlobalNanos>),
     },
     /// The process said at its end that it had written more records than there are.
     MissingRecords {
@@ -197,7 +208,11 @@ impl Run {
     /// # Errors
     /// When there is nothing usable. Damage is no error; see [`Run::losses`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
-        let path = path.as_ref();
+        Self::open_with(path.as_ref(), &Lives::new())
+    }
+
+    /// The same; live files may have been moved, too.
+    pub(crate) fn open_with(path: &Path, lives: &Lives) -> Result<Self, OpenError> {
         let Files { process: files, live } = Files::in_run(path)?;
         if files.is_empty() && live.is_empty() {
             return Err(OpenError::NoFiles { path: path.to_path_buf() });
@@ -207,7 +222,7 @@ impl Run {
         let mut alone = live;
         alone.retain(|live| files.binary_search(&live.with_extension("tmt")).is_err());
         for file in &files {
-            match Process::open(file, &mut spool) {
+            match Process::open(file, &mut spool, lives) {
                 Ok(processes) => run.processes.extend(processes),
                 Err(error) => {
                     run.unreadable.push(error.to_string());
@@ -231,22 +246,6 @@ impl Run {
             key(a).cmp(&key(b)).then_with(|| a.path.cmp(&b.path))
         });
         Ok(run)
-    }
-
-    /// The processes of several runs as one run, by rank, those without one by the names of their files.
-    #[must_use]
-    pub fn join(runs: Vec<Self>) -> Self {
-        let mut joined = Self { is_folder: true, ..Self::default() };
-        for run in runs {
-            joined.path = if joined.path.as_os_str().is_empty() { run.path } else { joined.path };
-            joined.processes.extend(run.processes);
-            joined.unreadable.extend(run.unreadable);
-            joined.copies.extend(run.copies);
-        }
-        let key =
-            |process: &Process| (process.rank.is_none(), process.rank, process.path.file_name().map(ToOwned::to_owned));
-        joined.processes.sort_by_cached_key(key);
-        joined
     }
 
     /// Of the files of one process the one with the most records stays. A file whose process is unknown has id 0.
@@ -292,7 +291,7 @@ impl Run {
             let blocks = process.streams.iter().flat_map(|stream| &stream.blocks);
             process.dropped() > 0
                 || !process.damage.is_empty()
-                || process.streams.iter().any(|stream| stream.missing_blocks > 0)
+                || process.streams.iter().any(|stream| stream.missing_blocks > 0 || !stream.missed.is_empty())
                 || blocks.into_iter().any(|block| block.header.flags & flag::OVERWRITTEN != 0)
         })
     }
@@ -375,6 +374,7 @@ impl fmt::Display for Loss {
                 if *pieces > 1 { write!(f, " ({pieces} pieces)") } else { Ok(()) }
             }
             Self::MissingBlocks { .. }
+            | Self::MissingPart { .. }
             | Self::MissingRecords { .. }
             | Self::MissingTables { .. }
             | Self::NotDescribed { .. }

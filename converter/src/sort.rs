@@ -14,8 +14,9 @@ use tracer_format::write::FileWriter;
 use tracer_format::{BlockKind, ClockKind, ID_LOST};
 
 use crate::clock::{Clocks, Fine};
-use crate::input::Process;
+use crate::input::{Process, Stream};
 use crate::lane::Due;
+use crate::missing::Missed;
 use crate::pass::{Pass, Records};
 use crate::pipeline::{ConvertError, Options, fine_dates};
 use crate::plan::{Plan, plan_of_layouts};
@@ -72,6 +73,7 @@ pub fn sort<W: Write>(run: &Run, options: &Options, out: W) -> Result<(Sorted, V
         file: FileWriter::sorted(out, slice)?,
         zero: zero(run, &plan),
         dropped: vec![0; plan.streams.len()],
+        gaps: run.processes.iter().flat_map(only_gaps).collect(),
         body: Vec::new(),
         made: Sorted { processes: run.processes.len(), streams: plan.streams.len(), ..Sorted::default() },
     };
@@ -93,6 +95,14 @@ pub fn sort<W: Write>(run: &Run, options: &Options, out: W) -> Result<(Sorted, V
     Ok((writing.finish()?, remarks))
 }
 
+/// By stream of a process, its gap if the process has no other: then it is known how many records are missing in it.
+fn only_gaps(process: &Process) -> Vec<Option<Lost>> {
+    let missed = Missed::of(process);
+    let only = if let [gap] = &missed.gaps[..] { Some(gap) } else { None };
+    let of = |stream: &Stream| only.filter(|gap| gap.stream == stream.number)?.lost;
+    process.streams.iter().map(of).collect()
+}
+
 /// What has to be added to dates to make them nanoseconds since 1970, as far as the first process that has an anchor knows.
 fn zero(run: &Run, plan: &Plan<'_>) -> i128 {
     let anchored = run.processes.iter().enumerate().find_map(|(number, process)| {
@@ -110,6 +120,8 @@ struct Writing<'s, W> {
     zero: i128,
     /// By stream: records that the recorder dropped so far.
     dropped: Vec<u64>,
+    /// By stream: the gap that is the only one of its process.
+    gaps: Vec<Option<Lost>>,
     body: Vec<u8>,
     made: Sorted,
 }
@@ -177,13 +189,14 @@ impl<W: Write> Writing<'_, W> {
         let ticks = self.ticks(due.date);
         if due.program.is_none() {
             let lost = Lost::decode(due.body).unwrap_or_default();
+            let count = self.gap_of(due.stream, &lost).unwrap_or(lost.count);
             let (first_ticks, last_ticks) = (sorted(lost.first_ticks), sorted(lost.last_ticks));
             if lost.cause != tracer_format::cause::DAMAGED {
                 let all = self.run.processes.get(plan.streams[due.stream].process).map_or(0, Process::dropped);
                 self.dropped[due.stream] = self.dropped[due.stream].saturating_add(lost.count).min(all);
                 self.file.dropped(stream, self.dropped[due.stream]);
             }
-            return self.file.record(stream, ID_LOST, ticks, &Lost { first_ticks, last_ticks, ..lost }.encode());
+            return self.file.record(stream, ID_LOST, ticks, &Lost { count, first_ticks, last_ticks, ..lost }.encode());
         }
         let process = &self.run.processes[plan.streams[due.stream].process];
         let Some(kind) = process.record_type(due.id) else { return Ok(()) };
@@ -196,6 +209,12 @@ impl<W: Write> Writing<'_, W> {
         change_dates(&kind.fields, &mut self.body[start..], sorted);
         self.made.records += 1;
         self.file.record(stream, due.id, ticks, &self.body)
+    }
+
+    /// How many records are missing in the gap that this is, if that is known.
+    fn gap_of(&self, stream: usize, lost: &Lost) -> Option<u64> {
+        let only = self.gaps.get(stream)?.as_ref()?;
+        (Lost { count: 0, ..*only } == *lost).then_some(only.count)
     }
 
     fn finish(mut self) -> io::Result<Sorted> {

@@ -5,10 +5,16 @@
 #[path = "support/synthetic.rs"]
 mod synthetic;
 
+use std::ops::Range;
+use std::path::Path;
+
 use converter::census;
+use converter::listing::Selection;
+use converter::missing::MissingEnd;
 use converter::pipeline::Options;
 use converter::repair::write;
 use converter::run::{Loss, Run};
+use converter::time::GlobalNanos;
 use proptest::prelude::*;
 use synthetic::{About, File, Records, peer};
 use tracer_format::block::decode_block;
@@ -83,7 +89,7 @@ fn file(pieces: &[Piece]) -> (Vec<u8>, Vec<u8>) {
 }
 
 /// Where the blocks of a file are.
-fn blocks(bytes: &[u8]) -> Vec<(std::ops::Range<usize>, BlockHeader)> {
+fn blocks(bytes: &[u8]) -> Vec<(Range<usize>, BlockHeader)> {
     let (mut at, mut blocks) = (PREAMBLE_BYTES, Vec::new());
     while at < bytes.len() {
         let header = decode_block(&bytes[at..]).unwrap().header;
@@ -103,7 +109,7 @@ fn told(bytes: &[u8]) -> (tempfile::TempDir, Run, Vec<Loss>) {
     (folder, run, losses)
 }
 
-fn without(bytes: &[u8], cut: &std::ops::Range<usize>) -> Vec<u8> {
+fn without(bytes: &[u8], cut: &Range<usize>) -> Vec<u8> {
     [&bytes[..cut.start], &bytes[cut.end..]].concat()
 }
 
@@ -190,23 +196,113 @@ fn what_is_missing_is_told_with_its_place() {
     assert_eq!(said(2), [of(7) + ": the last ones of stream 0, after 0.000001005 s"]);
 }
 
-/// A copy, cut or sorted, says as much as its original.
+/// Where records of a stream are missing, as a run or a copy says: from the first such place to the end of the last.
+fn places(run: &Run) -> Vec<(u32, Option<i64>, Option<i64>)> {
+    let place = |loss: Loss| match loss {
+        Loss::MissingBlocks { stream, dates: (from, to), .. } => Some((stream, from.map(|from| from.0), Some(to.0))),
+        Loss::MissingPart { stream, dates: (from, to), .. } => {
+            Some((stream, from.map(|from| from.0), to.map(|to| to.0)))
+        }
+        _ => None,
+    };
+    run.losses().into_iter().filter_map(place).collect()
+}
+
+/// Of the records that are missing: how many, and where the last ones are said to be missing.
+fn missing_records(run: &Run) -> Option<(u64, Option<MissingEnd>)> {
+    run.losses().into_iter().find_map(|loss| match loss {
+        Loss::MissingRecords { records, place, .. } => Some((records, place)),
+        _ => None,
+    })
+}
+
+/// What `lost` records tell: stream, records, dates.
+fn told_by_records(run: &Run) -> Vec<(usize, u64, i64, i64)> {
+    let census = census::count(run, &Options::default()).unwrap();
+    census.losses.iter().map(|lost| (lost.stream, lost.records, lost.first.0, lost.last.0)).collect()
+}
+
+fn cut(run: &Run, selection: &Selection, folder: &Path) -> Run {
+    converter::cut::cut(run, Options::default().clock, selection, folder, None).unwrap();
+    Run::open(folder).unwrap()
+}
+
+/// A copy, cut or sorted, says as much as its original, of the same places.
 #[test]
 fn copies_hide_no_losses() {
-    let pieces: Vec<Piece> = (0..6).map(|_| Piece::Records(0, 20)).collect();
+    // Two streams, whose blocks follow each other in turn.
+    let pieces: Vec<Piece> = (0..10).map(|at| Piece::Records(at % 2, 20)).collect();
+    let (open, whole) = file(&pieces);
+    let of_stream = |stream: u32| {
+        let is_of = |header: &BlockHeader| header.kind == BlockKind::Records as u8 && header.stream == stream;
+        let found = blocks(&whole).into_iter().filter(|(_, header)| is_of(header));
+        found.map(|(range, _)| range).collect::<Vec<_>>()
+    };
+    let (one, other) = (of_stream(0), of_stream(1));
+    // Cut out, and where each copy's `lost` records say that something is missing: none where nobody knows.
+    type Told = (usize, u64, i64, i64);
+    type Case<'b> = (&'b str, Vec<&'b Range<usize>>, Vec<Told>);
+    let cases: [Case<'_>; 7] = [
+        ("first", vec![&one[0]], vec![(0, 20, 1000, 1000)]),
+        ("middle", vec![&one[2]], vec![(0, 20, 2019, 6000)]),
+        ("last", vec![&one[4]], vec![]),
+        ("two in one stream", vec![&one[1], &one[3]], vec![(0, 0, 19, 8000)]),
+        ("two streams", vec![&one[2], &other[2]], vec![(0, 0, 2019, 6000), (1, 0, 3019, 7000)]),
+        ("middle and last", vec![&one[2], &one[4]], vec![(0, 40, 2019, 6000)]),
+        ("all last ones", vec![&one[4], &other[4]], vec![]),
+    ];
+    for (name, cut_out, expected) in cases {
+        for bytes in [&whole, &open] {
+            let mut left = bytes.clone();
+            for range in cut_out.iter().rev() {
+                left.drain((*range).clone());
+            }
+            let folder = tempfile::tempdir().unwrap();
+            let original = folder.path().join("original.tmt");
+            std::fs::write(&original, left).unwrap();
+            let run = Run::open(&original).unwrap();
+            let missing = (bytes == &whole).then(|| cut_out.len() as u64 * 20);
+            assert_eq!(missing_records(&run).map(|(records, _)| records), missing, "{name}");
+            let sorted = folder.path().join("sorted.tmt");
+            converter::sort::sort(&run, &Options::default(), std::fs::File::create(&sorted).unwrap()).unwrap();
+            let copy = cut(&run, &Selection::default(), &folder.path().join("cut.tmt"));
+            let again = cut(&copy, &Selection::default(), &folder.path().join("again.tmt"));
+            for copy in [Run::open(&sorted).unwrap(), copy, again] {
+                assert_eq!(places(&copy), places(&run), "{name}");
+                assert_eq!(missing_records(&copy), missing_records(&run), "{name}");
+                let count = |told: &Told| (told.0, if missing.is_some() { told.1 } else { 0 }, told.2, told.3);
+                assert_eq!(told_by_records(&copy), expected.iter().map(count).collect::<Vec<_>>(), "{name}");
+            }
+        }
+    }
+}
+
+/// A part is not accused of what is missing elsewhere.
+#[test]
+fn parts_tell_of_their_own_gaps() {
+    let pieces: Vec<Piece> = (0..6).map(|at| Piece::Records(at % 2, 20)).collect();
     let (_, whole) = file(&pieces);
-    let last = blocks(&whole).into_iter().rfind(|(_, header)| header.kind == BlockKind::Records as u8).unwrap().0;
-    let folder = tempfile::tempdir().unwrap();
-    let original = folder.path().join("original.tmt");
-    std::fs::write(&original, [&whole[..last.start], &whole[last.end..]].concat()).unwrap();
-    let run = Run::open(&original).unwrap();
-    let lost =
-        |run: &Run| -> u64 { run.processes.iter().map(|process| process.dropped() + process.missing_records()).sum() };
-    assert_eq!(lost(&run), 20);
-    let sorted = folder.path().join("sorted.tmt");
-    converter::sort::sort(&run, &Options::default(), std::fs::File::create(&sorted).unwrap()).unwrap();
-    assert_eq!(lost(&Run::open(&sorted).unwrap()), 20);
-    let cut = folder.path().join("cut.tmt");
-    converter::cut::cut(&run, Options::default().clock, &converter::listing::Selection::default(), &cut, None).unwrap();
-    assert_eq!(lost(&Run::open(&cut).unwrap()), 20);
+    let is_records = |header: &BlockHeader| header.kind == BlockKind::Records as u8;
+    let records: Vec<_> = blocks(&whole).into_iter().filter(|(_, header)| is_records(header)).collect();
+    let told = |at: usize, select: &dyn Fn(&mut Selection)| {
+        let folder = tempfile::tempdir().unwrap();
+        let original = folder.path().join("original.tmt");
+        std::fs::write(&original, without(&whole, &records[at].0)).unwrap();
+        let mut selection = Selection::default();
+        select(&mut selection);
+        let part = cut(&Run::open(&original).unwrap(), &selection, &folder.path().join("cut.tmt"));
+        (missing_records(&part).map_or(0, |(records, _)| records), places(&part).len())
+    };
+    // The third block is of stream 0, between 19 ns and 4000 ns; the last one of stream 1.
+    let from_to = |from: i64, to: i64| {
+        move |selection: &mut Selection| selection.times.push((GlobalNanos(from), GlobalNanos(to)))
+    };
+    assert_eq!(told(2, &from_to(0, 10)), (0, 0));
+    assert_eq!(told(2, &from_to(0, 100)), (20, 1));
+    assert_eq!(told(2, &from_to(2000, 2010)), (20, 1));
+    assert_eq!(told(2, &from_to(4001, 9000)), (0, 0));
+    assert_eq!(told(2, &|selection| selection.threads.push("11".to_owned())), (0, 0));
+    assert_eq!(told(2, &|selection| selection.threads.push("10".to_owned())), (20, 1));
+    assert_eq!(told(5, &from_to(0, 1000)), (0, 0));
+    assert_eq!(told(5, &from_to(0, 9000)), (20, 0));
 }

@@ -237,6 +237,27 @@ fn a_loss_makes_states_unknown_until_something_is_certain() {
     }
 }
 
+/// A copy does not know less, or more, than what it was made of.
+#[test]
+fn copies_know_as_little() {
+    for loss in [Loss::Dropped, Loss::Missing, Loss::Damaged, Loss::Senseless] {
+        let before = [Step::Enter(1, "run"), Step::Become(2, "wait")];
+        let bytes = run_with(loss, &before, &[Step::Leave(1), Step::Enter(1, "new"), Step::Idle(1)]);
+        let folder = tempfile::tempdir().unwrap();
+        let original = folder.path().join("original.tmt");
+        std::fs::write(&original, &bytes).unwrap();
+        let run = Run::open(&original).unwrap();
+        let sorted = folder.path().join("sorted.tmt");
+        converter::sort::sort(&run, &Options::default(), std::fs::File::create(&sorted).unwrap()).unwrap();
+        let cut = folder.path().join("cut.tmt");
+        let all = converter::listing::Selection::default();
+        converter::cut::cut(&run, Options::default().clock, &all, &cut, None).unwrap();
+        for copy in [sorted, cut.join("original.tmt")] {
+            assert_eq!(told(&std::fs::read(&copy).unwrap()).0, told(&bytes).0, "{loss:?}, {}", copy.display());
+        }
+    }
+}
+
 #[test]
 fn what_lost_records_may_have_opened_is_unknown_when_it_ends() {
     // Thread 1 is met for the first time behind the loss.

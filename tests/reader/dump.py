@@ -91,6 +91,8 @@ def lines(processes):
         }
         if process.integer(5) is not None:
             line["rank"] = process.integer(5)
+        if about.get(25):
+            line["label"] = text_of(about[25])
         if source is not None:
             line["file"], line["line"] = source
         yield line

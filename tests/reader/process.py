@@ -198,6 +198,8 @@ class Process:
             for sequence, block in sorted(self.blocks.get(stream, {}).items()):
                 if sequence != expected and not block.flags & 1:
                     self.complain("%d blocks of stream %d are missing" % (sequence - expected, stream))
+                if block.flags & 2:
+                    self.complain("records of stream %d were missing in the file of which this one was made" % stream)
                 expected = sequence + 1
                 try:
                     for record in self.walk(block.payload(), block.first):

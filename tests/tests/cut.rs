@@ -94,7 +94,7 @@ fn mistakes_are_told() {
     for (filters, expected) in [
         (&[][..], "nothing says what to keep"),
         (&["--event", "sennd"], "did you mean `send`"),
-        (&["--thread", "nobody"], "no process or thread"),
+        (&["--thread", "nobody"], "no thread of this run is `nobody`"),
     ] {
         let refused = output(tumit().arg("cut").arg(&whole).arg("-o").arg(&part).args(filters));
         assert_eq!(refused.status.code(), Some(2));

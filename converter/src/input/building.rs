@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use tracer_format::block::{Block, flag, unpack};
 use tracer_format::entries::{anchors, sites, strings, sync_samples};
+use tracer_format::record::{Lost, Records};
 use tracer_format::tags::{Tags, integer, tag};
-use tracer_format::{BlockKind, ClockKind, FIRST_RESERVED_ID, FormatError, Schema, process_of_block};
+use tracer_format::{BlockKind, ClockKind, FIRST_RESERVED_ID, FormatError, ID_LOST, Schema, process_of_block};
 
 use super::process::{BlockIndex, Damage, Process, Provider, Repaired, Stream};
 use super::scan::Found;
@@ -58,6 +59,7 @@ impl Building {
             let payload_offset = offset + tracer_format::HEADER_BYTES as u64;
             let stream = self.streams.entry(block.header.stream).or_default();
             stream.blocks.push(BlockIndex { payload_offset, header: block.header, live: false });
+            stream.missed.extend(missed_before(block));
             return Ok(());
         }
         let mut unpacked = Vec::new();
@@ -118,6 +120,7 @@ impl Building {
                 tag::THREAD_NAME => stream.name = text_of(bytes),
                 tag::STREAM_LABEL => stream.label = text_of(bytes),
                 tag::SIGNAL_STREAM => stream.signal = integer(bytes) == Some(1),
+                tag::OVERWRITTEN => stream.overwrites = integer(bytes) == Some(1),
                 tag::STREAM_PROCESS => {
                     let owner = integer(bytes).and_then(|owner| u32::try_from(owner).ok()).unwrap_or(u32::MAX);
                     self.owners.insert(of, owner);
@@ -234,6 +237,17 @@ fn closed(number: u32, mut stream: Stream) -> Stream {
         stream.dropped = stream.dropped.max(block.header.dropped);
     }
     stream
+}
+
+/// What a block says was missing in front of it when its file was made of another one.
+fn missed_before(block: &Block<'_>) -> Option<Lost> {
+    if block.header.flags & flag::MISSING == 0 {
+        return None;
+    }
+    let mut unpacked = Vec::new();
+    let payload = unpack(&block.header, block.stored, &mut unpacked).ok()?;
+    let first = Records::new(payload, block.header.first_ticks, |_| None).next()?.ok()?;
+    (first.id == ID_LOST).then(|| Lost::decode(first.body)).flatten()
 }
 
 /// How many numbers from 0 up to the largest are not among these.

@@ -1,5 +1,6 @@
 //! One process of a run: its file's index of blocks and its tables, and what is wrong with the file.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -14,9 +15,13 @@ use tracer_format::{BlockKind, ClockKind, Codec, FormatError, PREAMBLE_BYTES, Re
 use super::ReadError;
 use super::building::Building;
 use super::live::{LiveError, Snapshot};
+use super::names::process_id;
 use super::read_at::read_at;
 use super::scan::scan;
 use super::spool::Spool;
+
+/// Live files that were moved, by the ids of their processes.
+pub(crate) type Lives = BTreeMap<[u8; 16], PathBuf>;
 
 /// The file of one process, as far as it is kept in memory: tables, and where its blocks of records are.
 #[derive(Clone, Debug, Default)]
@@ -147,6 +152,8 @@ pub struct Stream {
     pub label: String,
     /// It holds the records of signal handlers.
     pub signal: bool,
+    /// Its records were overwritten by newer ones unless they were asked for in time.
+    pub overwrites: bool,
     /// A stream block says which thread it is of.
     pub described: bool,
     /// Its blocks of records, by sequence number.
@@ -157,6 +164,8 @@ pub struct Stream {
     pub missing_blocks: u64,
     /// What it lost and could tell of in its live file alone.
     pub(crate) untold: Vec<Lost>,
+    /// What was damaged or missing in the file of which this one was made.
+    pub(crate) missed: Vec<Lost>,
     /// The highest sequence number of a damaged block that seems to be of this stream.
     pub(super) torn: Option<u64>,
 }
@@ -164,7 +173,8 @@ pub struct Stream {
 impl Stream {
     /// What it says of itself.
     pub(crate) fn tags(&self) -> StreamTags<'_> {
-        StreamTags { tid: self.tid, thread_name: &self.name, label: &self.label, signal: self.signal }
+        let Self { tid, name, label, signal, overwrites, .. } = self;
+        StreamTags { tid: *tid, thread_name: name, label, signal: *signal, overwrites: *overwrites }
     }
 
     /// Whether a damaged block seems to have come behind all others. How many records it had, nobody knows.
@@ -253,8 +263,9 @@ pub(crate) enum FileError {
 }
 
 impl Process {
-    /// Scans a file and collects the tables of its process, or of each of its processes; `spool` keeps what is taken from its live file.
-    pub(crate) fn open(path: &Path, spool: &mut Spool) -> Result<Vec<Self>, FileError> {
+    /// Scans a file and collects the tables of its process, or of each of its processes; `spool` keeps what is taken from its live file,
+    /// which is one of `lives` if it is not where the file says.
+    pub(crate) fn open(path: &Path, spool: &mut Spool, lives: &Lives) -> Result<Vec<Self>, FileError> {
         let read_error = |offset| move |source| ReadError { file: path.to_path_buf(), offset, source };
         let file = File::open(path).map_err(read_error(0))?;
         let mut head = vec![0; FIRST_BYTES];
@@ -262,7 +273,9 @@ impl Process {
         let head = &head[..filled];
         check_preamble(head).map_err(|why| FileError::Format { file: path.to_path_buf(), why })?;
         // Before the file, so that what leaves the live file meanwhile is found in the file.
-        let live = live_file(path, first_block(head));
+        let first = first_block(head);
+        let known = first.and_then(process_id).and_then(|id| lives.get(&id)).cloned();
+        let live = live_file(path, first).or(known);
         let snapshot = live.map(|live| (Snapshot::take(&live, spool), live));
         let length = file.metadata().map_err(read_error(0))?.len();
         let mut building = Building::default();

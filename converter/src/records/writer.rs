@@ -1,16 +1,19 @@
 //! Writing a process file: a copy of another's tables, and the records that a tool gives.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use tracer_format::columns::Shape;
+use tracer_format::record::Lost;
 use tracer_format::tags::{append_integer, append_tag, tag};
 use tracer_format::typed::{AnyRecord, Content, DoesNotFit, Recorded};
 use tracer_format::write::FileWriter;
-use tracer_format::{BlockKind, FIRST_RESERVED_ID, ID_LOST, PROCESS_STREAM};
+use tracer_format::{BlockKind, FIRST_RESERVED_ID, ID_LOST, PROCESS_STREAM, cause};
 
 use crate::input::Process;
+use crate::missing::Missed;
 
 /// Writes the file of one process.
 #[derive(Debug)]
@@ -24,6 +27,8 @@ pub struct Writer {
     /// The id behind those of all schemas.
     next_base: u16,
     body: Vec<u8>,
+    /// By stream, in the order of their dates: what is missing in the original, and is not told yet.
+    gaps: BTreeMap<u32, VecDeque<Lost>>,
 }
 
 /// Why a record or file could not be written.
@@ -56,16 +61,22 @@ pub enum WriteError {
 }
 
 impl Writer {
-    /// Begins a copy of a process in `folder`, which is made if it is not there: all but the records.
+    /// Begins a copy of a process in `folder`, which is made if it is not there: all but the records. What is missing in the
+    /// original is told in the copy, too, at its place.
     ///
     /// # Errors
     /// When the file cannot be made, or is the one that is read.
     pub fn copy(process: &Process, folder: &Path) -> Result<Self, WriteError> {
-        Self::copy_of(process, folder, |_| true)
+        Self::copy_of(process, folder, |_| true, &Missed::of(process))
     }
 
-    /// The same with the streams of these numbers alone.
-    pub(crate) fn copy_of(process: &Process, folder: &Path, is_kept: impl Fn(u32) -> bool) -> Result<Self, WriteError> {
+    /// The same with the streams of these numbers alone, of which so much is missing.
+    pub(crate) fn copy_of(
+        process: &Process,
+        folder: &Path,
+        is_kept: impl Fn(u32) -> bool,
+        missed: &Missed,
+    ) -> Result<Self, WriteError> {
         let path = folder.join(process.own_file_name());
         let error = |source| WriteError::Write { file: path.clone(), source };
         std::fs::create_dir_all(folder).map_err(error)?;
@@ -76,12 +87,16 @@ impl Writer {
         }
         let mut file = FileWriter::new(BufWriter::new(File::create(&path).map_err(error)?)).map_err(error)?;
         let ended = process.ended.then(|| process.dropped());
-        file.end_with(0, process.missing_records(), end_tags(process));
+        file.end_with(0, missed.records, end_tags(process));
         let shapes = process.providers.iter().flat_map(|provider| (provider.base..).zip(&provider.schema.records));
         let ends = process.providers.iter().map(|provider| usize::from(provider.base) + provider.schema.records.len());
         let next_base = ends.max().and_then(|end| u16::try_from(end).ok()).unwrap_or(1);
         shapes.filter_map(|(id, kind)| Shape::of(id, kind)).for_each(|shape| file.learn(shape));
-        let mut writer = Self { path, file, ended, added: Vec::new(), next_base, body: Vec::new() };
+        let mut gaps: BTreeMap<u32, VecDeque<Lost>> = BTreeMap::new();
+        for gap in &missed.gaps {
+            gaps.entry(gap.stream).or_default().extend(gap.lost);
+        }
+        let mut writer = Self { path, file, ended, added: Vec::new(), next_base, body: Vec::new(), gaps };
         writer.tables(process, is_kept).map_err(|source| WriteError::Write { file: writer.path.clone(), source })?;
         Ok(writer)
     }
@@ -139,6 +154,7 @@ impl Writer {
         let mut body = std::mem::take(&mut self.body);
         body.clear();
         let encoded = recorded.encode(self.file.names(), &mut body);
+        self.tell(head.stream, head.ticks)?;
         let written = encoded.map_err(WriteError::from).and_then(|()| {
             self.file.dropped(head.stream, head.dropped);
             let written = self.file.record(head.stream, id, head.ticks, &body);
@@ -150,8 +166,32 @@ impl Writer {
 
     /// Writes a record of the process as it is: `body` is what stands behind id and delta.
     pub(crate) fn raw(&mut self, stream: u32, id: u16, ticks: u64, body: &[u8]) -> Result<(), WriteError> {
+        self.tell(stream, ticks)?;
         let written = self.file.record(stream, id, ticks, body);
         written.map_err(|source| WriteError::Write { file: self.path.clone(), source })
+    }
+
+    /// Tells that so many records between two dates could not be read.
+    pub(crate) fn unreadable(
+        &mut self,
+        stream: u32,
+        count: u64,
+        first_ticks: u64,
+        last_ticks: u64,
+    ) -> Result<(), WriteError> {
+        let lost = Lost { count, bytes: 0, first_ticks, last_ticks, cause: cause::DAMAGED };
+        self.raw(stream, ID_LOST, first_ticks, &lost.encode())
+    }
+
+    /// Tells what is missing of a stream up to a date.
+    fn tell(&mut self, stream: u32, until: u64) -> Result<(), WriteError> {
+        let Some(gaps) = self.gaps.get_mut(&stream) else { return Ok(()) };
+        while let Some(lost) = gaps.front().copied().filter(|lost| lost.last_ticks <= until) {
+            gaps.pop_front();
+            let written = self.file.lost(stream, lost.last_ticks, &lost);
+            written.map_err(|source| WriteError::Write { file: self.path.clone(), source })?;
+        }
+        Ok(())
     }
 
     /// Says how many records of a stream were dropped up to here.
@@ -178,7 +218,11 @@ impl Writer {
     ///
     /// # Errors
     /// When the system cannot write.
-    pub fn finish(self) -> Result<(), WriteError> {
+    pub fn finish(mut self) -> Result<(), WriteError> {
+        let streams: Vec<u32> = self.gaps.keys().copied().collect();
+        for stream in streams {
+            self.tell(stream, u64::MAX)?;
+        }
         let Self { path, file, ended, .. } = self;
         file.finish(ended).map(drop).map_err(|source| WriteError::Write { file: path, source })
     }

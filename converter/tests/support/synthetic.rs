@@ -128,7 +128,13 @@ impl File {
     }
 
     pub fn thread(&mut self, stream: u32, tid: u64, name: &str) {
+        self.thread_with(stream, tid, name, &[]);
+    }
+
+    /// The same with these tags set to 1.
+    pub fn thread_with(&mut self, stream: u32, tid: u64, name: &str, marks: &[u16]) {
         let mut tags = Vec::new();
+        marks.iter().for_each(|mark| append_integer(&mut tags, *mark, 1));
         append_integer(&mut tags, tag::TID, tid);
         append_tag(&mut tags, tag::THREAD_NAME, name.as_bytes());
         let (kind, sequence) = (BlockKind::Stream as u8, self.sequence);

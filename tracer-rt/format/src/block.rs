@@ -168,6 +168,8 @@ impl std::error::Error for FormatError {}
 pub mod flag {
     /// Numbers left out in front of this block are those of blocks that were overwritten: no block is missing.
     pub const OVERWRITTEN: u8 = 1;
+    /// The block begins with a `lost` record of what was damaged or missing in the file of which this one was made.
+    pub const MISSING: u8 = 2;
 }
 
 /// The header of a block, decoded.

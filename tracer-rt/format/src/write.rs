@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
-use crate::block::{BlockHeader, BlockKind, Codec};
+use crate::block::{BlockHeader, BlockKind, Codec, flag};
 use crate::columns::{Packer, Shape};
 use crate::entries::{append_site, append_string};
 use crate::record::Lost;
@@ -12,7 +12,7 @@ use crate::tags::{append_integer, append_tag, tag};
 use crate::typed::Names;
 use crate::{
     BLOCK_ALIGN, HEADER_BYTES, ID_LOST, ID_WIDE_DATE, MAX_PAYLOAD_BYTES, MAX_PROCESSES, PROCESS_STREAM,
-    RECORD_HEAD_BYTES, preamble,
+    RECORD_HEAD_BYTES, cause, preamble,
 };
 
 /// A block of records is written when it is that large, in bytes.
@@ -46,6 +46,7 @@ struct OutStream {
     dropped: u64,
     told: u64,
     records: u32,
+    flags: u8,
     first: u64,
     last: u64,
     bytes: Vec<u8>,
@@ -115,6 +116,8 @@ pub struct StreamTags<'a> {
     pub label: &'a str,
     /// It holds records of signal handlers.
     pub signal: bool,
+    /// Its records were overwritten by newer ones unless they were asked for in time.
+    pub overwrites: bool,
 }
 
 impl<W: Write> FileWriter<W> {
@@ -232,8 +235,10 @@ impl<W: Write> FileWriter<W> {
                 append_tag(&mut tags, number, text.as_bytes());
             }
         }
-        if of.signal {
-            append_integer(&mut tags, tag::SIGNAL_STREAM, 1);
+        for (number, is_marked) in [(tag::SIGNAL_STREAM, of.signal), (tag::OVERWRITTEN, of.overwrites)] {
+            if is_marked {
+                append_integer(&mut tags, number, 1);
+            }
         }
         if self.slice.is_some() {
             append_integer(&mut tags, tag::STREAM_PROCESS, self.process.into());
@@ -284,6 +289,8 @@ impl<W: Write> FileWriter<W> {
         if !lost {
             current.records += 1;
             current.written += 1;
+        } else if Lost::decode(body).is_some_and(|lost| lost.cause & cause::DAMAGED != 0) {
+            current.flags |= flag::MISSING;
         }
         Ok(())
     }
@@ -321,6 +328,7 @@ impl<W: Write> FileWriter<W> {
             kind: BlockKind::Records as u8,
             stream: number,
             records: std::mem::take(&mut stream.records),
+            flags: std::mem::take(&mut stream.flags),
             sequence: stream.sequence,
             dropped: stream.dropped,
             first_ticks: stream.first,

@@ -3,10 +3,13 @@
 use std::collections::BTreeSet;
 
 use anyhow::bail;
+use converter::input::Stream;
 use converter::listing::Selection;
 use converter::run::Run;
 use converter::time::GlobalNanos;
 use tumit::diag::did_you_mean;
+
+use crate::table;
 
 /// The filters. A record passes when it fits one value of each that is given.
 #[derive(Debug, Default, clap::Args)]
@@ -15,13 +18,13 @@ pub(crate) struct Filters {
     #[arg(long, value_name = "NAME")]
     event: Vec<String>,
 
-    /// Only records of threads with this name or thread id
+    /// Only records of threads with this name, label or thread id
     #[arg(long, value_name = "NAME")]
     thread: Vec<String>,
 
-    /// Only records of the process with this rank (or pid, when processes have no ranks)
-    #[arg(long, value_name = "RANK")]
-    process: Vec<u64>,
+    /// Only records of the process with this rank, with its children; with this pid, if no rank fits; or with both
+    #[arg(long, value_name = "RANK|PID|RANK/PID")]
+    process: Vec<String>,
 
     /// Only records of this level
     #[arg(long, value_name = "LEVEL")]
@@ -39,7 +42,8 @@ impl Filters {
         event.is_empty() && thread.is_empty() && process.is_empty() && level.is_empty() && time.is_empty()
     }
 
-    /// The filters as the library takes them. A level or event that no spec of the run has is a mistake, not an empty result.
+    /// The filters as the library takes them. A level or event that no spec of the run has is a mistake, not an empty
+    /// result; so is a process or thread that the run has not.
     pub(crate) fn selection(&self, run: &Run) -> anyhow::Result<Selection> {
         let schemas = || run.processes.iter().flat_map(|process| &process.providers).map(|provider| &provider.schema);
         let levels: BTreeSet<&str> =
@@ -57,6 +61,7 @@ impl Filters {
         if let Some(name) = self.event.iter().find(|name| !events.contains(name.as_str())) {
             bail!("no spec of this run has an event `{name}`{}", instead(name, &events));
         }
+        self.check_processes(run)?;
         let mut selection = Selection::default();
         selection.levels.clone_from(&self.level);
         selection.events.clone_from(&self.event);
@@ -64,6 +69,41 @@ impl Filters {
         selection.threads.clone_from(&self.thread);
         selection.times.clone_from(&self.time);
         Ok(selection)
+    }
+}
+
+impl Filters {
+    fn check_processes(&self, run: &Run) -> anyhow::Result<()> {
+        if let Some(name) = self.process.iter().find(|name| run.processes_called(name).is_empty()) {
+            let known = (0..run.processes.len()).map(|at| run.process_name(at));
+            bail!("no process of this run is `{name}`: it has {}", listed(known));
+        }
+        let mut wanted: Vec<usize> = self.process.iter().flat_map(|name| run.processes_called(name)).collect();
+        if self.process.is_empty() {
+            wanted = (0..run.processes.len()).collect();
+        }
+        let streams = || wanted.iter().flat_map(|at| &run.processes[*at].streams);
+        if let Some(name) = self.thread.iter().find(|name| !streams().any(|stream| stream.is_called(name))) {
+            let whose = if self.process.is_empty() { "this run" } else { "these processes" };
+            let names: BTreeSet<String> = streams().map(Stream::thread_name).collect();
+            match did_you_mean(name, names.iter().map(String::as_str)) {
+                Some(help) => bail!("no thread of {whose} is `{name}`; {help}"),
+                None => bail!("no thread of {whose} is `{name}`: there are {}", listed(names.into_iter())),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first of these names.
+fn listed(names: impl Iterator<Item = String>) -> String {
+    const MOST: usize = 8;
+    let names: Vec<String> = names.collect();
+    let first = names.iter().take(MOST).map(|name| table::plain(name)).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MOST) {
+        0 if names.is_empty() => "none".to_owned(),
+        0 => first,
+        more => format!("{first} and {more} more; `tumit info --all` lists them"),
     }
 }
 

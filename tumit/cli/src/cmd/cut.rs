@@ -24,6 +24,8 @@ Examples:
 
 Every filter can be given several times: a record is kept when it fits one value of each filter. Records stay
 as they are, with their clocks and names; a message of which only one end is kept counts as one without the other.
+Where records of the part are missing or
+damaged in the run, the result says so at the same place.
 What was open when an interval begins is not known in the result: states end there that never began.
 
 Exit status: 0 done, 1 the run has losses or damage (the rest was cut), 2 could not run.")]

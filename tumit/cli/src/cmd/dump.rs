@@ -20,7 +20,7 @@ use crate::{table, term};
 #[command(after_help = "\
 Examples:
   tumit dump run.tmt --limit 20
-  tumit dump run.tmt --event post --process 2     one kind of event of one process (rank, or pid without ranks)
+  tumit dump run.tmt --event post --process 2     one kind of event of one process (rank; or pid, if no rank fits)
   tumit dump run.tmt --level MPI --time 1.5..1.6   a tenth of a second of one level
   tumit dump run.tmt --time 250ms.. --thread main  from a quarter of a second on
   tumit dump run.tmt --json | jq .fields           one JSON object per line
@@ -57,9 +57,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let mut options = Options::default();
     options.clock = args.clock.into();
     let mut out = term::stdout();
-    let ranked = recorded.processes.iter().all(|process| process.rank.is_some());
+    let processes: Vec<String> = (0..recorded.processes.len()).map(|at| recorded.process_name(at)).collect();
     let width = recorded.processes.iter().flat_map(|p| &p.streams).map(|s| s.name.chars().count()).max();
-    let columns = Columns { ranked, thread: width.unwrap_or(0).clamp(6, 24), event: event_width(&recorded) };
+    let process = processes.iter().map(String::len).max().unwrap_or(0).max(11);
+    let columns =
+        Columns { processes, process, thread: width.unwrap_or(0).clamp(6, 24), event: event_width(&recorded) };
     let selection = args.filters.selection(&recorded)?;
     let mut left = args.limit.unwrap_or(u64::MAX);
     if left == 0 {
@@ -90,19 +92,22 @@ fn event_width(run: &Run) -> usize {
 
 /// Widths of the columns.
 struct Columns {
-    ranked: bool,
+    /// What each process is called.
+    processes: Vec<String>,
+    process: usize,
     thread: usize,
     event: usize,
 }
 
 impl Columns {
     fn line(&self, record: &Listed<'_>) -> String {
-        let process = if self.ranked { format!("rank {}", record.rank) } else { format!("pid {}", record.pid) };
+        let process = self.processes.get(record.process).map_or("", String::as_str);
         let mut line = format!(
-            "{:>15}  {process:<11}  {:<thread$}  {:<event$} ",
+            "{:>15}  {process:<width$}  {:<thread$}  {:<event$} ",
             FieldValue::Date(record.time).to_string(),
             table::plain(record.thread),
             record.event,
+            width = self.process,
             thread = self.thread,
             event = self.event,
         );

@@ -51,7 +51,8 @@ struct Info {
     duration_ns: i64,
     records_per_second: f64,
     file_bytes: u64,
-    bytes_per_record: f64,
+    /// Of those that are in the files; nothing when none is.
+    bytes_per_record: Option<f64>,
     memory_bytes_per_record: f64,
     undecodable_records: u64,
     processes: Vec<ProcessInfo>,
@@ -65,6 +66,10 @@ struct Info {
 #[derive(Debug, Serialize)]
 struct ProcessInfo {
     file: String,
+    /// What tells it from all others: `rank 3`, `rank 3/4711`, `pid 4711`.
+    name: String,
+    #[serde(skip)]
+    key: String,
     rank: Option<u64>,
     pid: u64,
     host: String,
@@ -87,6 +92,8 @@ struct ProcessInfo {
     live: Option<LiveInfo>,
     parent: Option<u64>,
     job: String,
+    /// How many threads it had. Each has one stream of records or several.
+    thread_count: usize,
     threads: Vec<ThreadInfo>,
 }
 
@@ -98,9 +105,15 @@ struct LiveInfo {
     faults: Vec<String>,
 }
 
+/// A stream of a thread.
 #[derive(Debug, Serialize)]
 struct ThreadInfo {
+    stream: u32,
     tid: Option<u64>,
+    /// It has the records of signal handlers that interrupted the recorder.
+    signal: bool,
+    /// Its records were overwritten by newer ones.
+    overwrites: bool,
     name: String,
     label: String,
     records: u64,
@@ -120,6 +133,8 @@ struct EventInfo {
 #[derive(Debug, Serialize)]
 struct LostInfo {
     process: u64,
+    #[serde(skip)]
+    key: String,
     tid: Option<u64>,
     thread: String,
     records: u64,
@@ -169,8 +184,10 @@ fn gather(run: &Run) -> anyhow::Result<Info> {
         records_per_second: per_second(kind.records),
         memory_bytes_per_record: ratio(kind.bytes, kind.records),
     });
-    let stored: u64 = run.processes.iter().flat_map(|p| &p.streams).map(Stream::stored_bytes).sum();
-    let live = run.processes.iter().filter_map(|process| process.live.as_ref()).map(|live| live.records).sum();
+    let streams = || run.processes.iter().flat_map(|process| &process.streams);
+    let stored: u64 = streams().map(Stream::stored_bytes).sum();
+    let in_files = streams().flat_map(|stream| &stream.blocks).filter(|block| !block.live);
+    let in_files: u64 = in_files.map(|block| u64::from(block.header.records)).sum();
     let losses = run.losses();
     let losses = losses.iter().chain(&census.unreadable).map(ToString::to_string).chain(names::replaced(run));
     Ok(Info {
@@ -185,10 +202,10 @@ fn gather(run: &Run) -> anyhow::Result<Info> {
             .filter(|process| process.part.is_none_or(|part| part == 0))
             .map(|p| p.file_bytes)
             .sum(),
-        bytes_per_record: ratio(stored, census.records.saturating_sub(live)),
+        bytes_per_record: (in_files > 0).then(|| ratio(stored, in_files)),
         memory_bytes_per_record: ratio(census.bytes, census.records),
         undecodable_records: census.undecodable,
-        processes: run.processes.iter().map(|process| process_info(run, process)).collect(),
+        processes: (0..run.processes.len()).map(|at| process_info(run, at)).collect(),
         events: events.collect(),
         lost: census.losses.iter().map(|lost| lost_info(run, lost)).collect(),
         losses: losses.collect(),
@@ -207,6 +224,7 @@ fn lost_info(run: &Run, lost: &LostSpan) -> LostInfo {
     let stream = &process.streams[lost.stream];
     LostInfo {
         process: process.rank.unwrap_or(process.pid),
+        key: run.process_key(lost.process),
         tid: stream.tid,
         thread: stream.name.clone(),
         records: lost.records,
@@ -235,11 +253,15 @@ fn state(process: &Process) -> &'static str {
     if running::user_of(&files).is_some() { "running" } else { "unfinished" }
 }
 
-fn process_info(run: &Run, process: &Process) -> ProcessInfo {
+fn process_info(run: &Run, at: usize) -> ProcessInfo {
+    let process = &run.processes[at];
     let mut streams: Vec<&Stream> = process.streams.iter().collect();
     streams.sort_by_cached_key(|stream| (natural(&stream.name), stream.tid, stream.number));
     let threads = streams.into_iter().map(|stream| ThreadInfo {
+        stream: stream.number,
         tid: stream.tid,
+        signal: stream.signal,
+        overwrites: stream.overwrites,
         name: stream.name.clone(),
         label: stream.label.clone(),
         records: stream.records(),
@@ -247,6 +269,8 @@ fn process_info(run: &Run, process: &Process) -> ProcessInfo {
     });
     ProcessInfo {
         file: process.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        name: run.process_name(at),
+        key: run.process_key(at),
         rank: process.rank,
         pid: process.pid,
         host: process.host.clone(),
@@ -276,6 +300,7 @@ fn process_info(run: &Run, process: &Process) -> ProcessInfo {
         }),
         parent: process.parent_id.and_then(|id| Some(run.processes.iter().find(|other| other.id == id)?.pid)),
         job: process.job.clone(),
+        thread_count: process.threads(),
         threads: threads.collect(),
     }
 }

@@ -112,8 +112,8 @@ fn of_run(path: &Path) -> anyhow::Result<Vec<Target>> {
     let run = Run::open(path)?;
     let mut private = Vec::new();
     let mut targets = Vec::new();
-    for process in run.processes.iter().filter(|process| !process.ended) {
-        let name = process.rank.map_or_else(|| format!("process {}", process.pid), |rank| format!("rank {rank}"));
+    for (at, process) in run.processes.iter().enumerate().filter(|(_, process)| !process.ended) {
+        let name = process.rank.map_or_else(|| format!("process {}", process.pid), |_| run.process_name(at));
         match process.live.as_ref().filter(|live| live.used) {
             Some(live) if running::user_of(&[&live.path]).is_some() => {
                 targets.push(Target { name, live: live.path.clone(), levels: levels(process) });

@@ -23,6 +23,8 @@ use crate::term;
 Each node of a cluster may have recorded into a folder of its own, on its own disk. Joined, their processes are
 one run: messages between them are paired and clocks are brought together. The given runs stay as they are.
 
+A killed process's live file, in a folder that TUMIT_LIVE named, is found by its run, and may be given, too, where it was moved.
+
 Examples:
   tumit merge node1.tmt node2.tmt -o job.tmt
   tumit merge /scratch/*/job-4711.tmt -o job-4711.tmt
@@ -61,6 +63,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     for input in &args.inputs {
         runs.push(Run::open(input)?);
     }
+    Run::adopt_live_files(&mut runs)?;
     different(&runs)?;
     let folder = OutputFolder::create(&args.output)?;
     let unreadable: Vec<String> = runs.iter().flat_map(|run| run.unreadable.iter().cloned()).collect();
@@ -96,16 +99,27 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
 
 /// Says no to a process that is there twice.
 fn different(runs: &[Run]) -> anyhow::Result<()> {
-    let mut known: Vec<([u8; 16], &Path)> = Vec::new();
+    let mut known: Vec<&Process> = Vec::new();
     for process in runs.iter().flat_map(|run| &run.processes) {
-        if let Some((_, other)) = known.iter().find(|(id, _)| *id == process.id && process.id != [0; 16]) {
+        if let Some(other) = known.iter().find(|other| other.id == process.id && process.id != [0; 16]) {
+            let other: &Process = other;
+            if let Some((live, own)) =
+                [(process, other), (other, process)].into_iter().find(|(live, _)| live.live_alone)
+            {
+                bail!(
+                    "`{}` is the live file of the process of `{}`, whose file has an end already: leave the live file out",
+                    live.path.display(),
+                    own.path.display()
+                );
+            }
+            let other = other.path.as_path();
             bail!(
                 "`{}` and `{}` are of one process: leave one out, or see with `tumit info` which has more",
                 other.display(),
                 process.path.display()
             );
         }
-        known.push((process.id, &process.path));
+        known.push(process);
     }
     Ok(())
 }
@@ -125,8 +139,19 @@ fn sorted(args: &Args, runs: Vec<Run>, folder: &Path) -> anyhow::Result<Vec<Stri
     for remark in remarks {
         term::note(&format!("tumit: {remark}"));
     }
-    // What a process lost by dropping it is said by the result.
-    let kept = |loss: &Loss| !matches!(loss, Loss::Dropped { .. } | Loss::NotEnded { .. } | Loss::Unreadable { .. });
+    // What a process dropped, and what is missing in its blocks' places, is said by the result.
+    let kept = |loss: &Loss| {
+        use Loss::{Dropped, MissingBlocks, MissingPart, MissingRecords, NotEnded, Unreadable};
+        !matches!(
+            loss,
+            Dropped { .. }
+                | MissingBlocks { .. }
+                | MissingPart { .. }
+                | MissingRecords { .. }
+                | NotEnded { .. }
+                | Unreadable { .. }
+        )
+    };
     let mut told: Vec<String> = run.losses().iter().filter(|loss| kept(loss)).map(ToString::to_string).collect();
     if made.unreadable > 0 {
         told.push(format!("{} records could not be decoded: left out", made.unreadable));

@@ -40,7 +40,7 @@ pub(crate) struct Args {
     #[arg(short = 'n', long)]
     dry_run: bool,
 
-    /// Repairs although live files are missing, or processes of other machines may still run
+    /// Repairs although live files are missing, or there is nothing but a live file, or processes of other machines may still run
     #[arg(long)]
     force: bool,
 }
@@ -67,6 +67,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         }
         for (process, repair) in recorded.processes.iter().zip(&repairs) {
             refuse(args, process, repair.as_ref())?;
+        }
+    }
+    for process in recorded.processes.iter().filter(|process| is_astray(process) && args.output.is_none()) {
+        match astray(process) {
+            told if args.dry_run => term::note(&format!("tumit: {told}")),
+            _ if args.force => {}
+            told => bail!(told),
         }
     }
     let mut damaged_live = false;
@@ -100,9 +107,26 @@ fn is_gone(loss: &Loss) -> bool {
     matches!(
         loss,
         Loss::MissingBlocks { .. }
+            | Loss::MissingPart { .. }
             | Loss::MissingRecords { .. }
             | Loss::MissingTables { .. }
             | Loss::NotDescribed { .. }
+    )
+}
+
+/// Whether there is nothing but a live file, and no sign that its process's own file was ever beside it: it is elsewhere, nearly always.
+fn is_astray(process: &Process) -> bool {
+    process.live_alone && !process.path.with_extension("tmt").exists()
+}
+
+/// A run of a live file alone is not joined with the rest any more, and the live file would be removed.
+fn astray(process: &Process) -> String {
+    let own = process.path.with_extension("tmt");
+    format!(
+        "{}: the process's own file, `{}`, is not beside it. If it is in a run elsewhere, `tumit repair` of that run finds this live \
+         file by itself, or else says where to put it; what the live file has alone becomes a run by `--force`",
+        process.path.display(),
+        own.file_name().unwrap_or_default().display()
     )
 }
 

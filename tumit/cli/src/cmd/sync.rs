@@ -137,10 +137,10 @@ impl Shown<'_> {
             "certain",
         ];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
-        for (process, &domain) in run.processes.iter().zip(&corrected.clocks.domain_of) {
+        for ((at, process), &domain) in run.processes.iter().enumerate().zip(&corrected.clocks.domain_of) {
             let domain = &corrected.clocks.domains[domain];
             rows.push(vec![
-                process.rank.map_or_else(|| format!("pid {}", process.pid), |rank| format!("rank {rank}")),
+                run.process_name(at),
                 process.host.clone(),
                 domain.kind.to_owned(),
                 domain.status.name().to_owned(),

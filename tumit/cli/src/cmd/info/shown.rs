@@ -1,11 +1,9 @@
 //! What `tumit info` says, as tables.
 
-use std::collections::HashSet;
-
 use converter::listing::FieldValue;
 use converter::time::GlobalNanos;
 
-use super::{Info, ProcessInfo};
+use super::{Info, ProcessInfo, ThreadInfo};
 use crate::table;
 
 /// The tables, with at most so many processes and threads.
@@ -13,21 +11,19 @@ pub(super) fn text(info: &Info, most: usize) -> String {
     #[expect(clippy::cast_precision_loss, reason = "for display")]
     let seconds = info.duration_ns as f64 * 1e-9;
     let mut text = format!(
-        "{}: {} records in {seconds:.6} s ({} per second), {} in files, {:.1} bytes per record ({:.1} in memory)\n",
+        "{}: {} records in {seconds:.6} s ({} per second), {}\n",
         info.run,
         info.records,
         rounded(info.records_per_second),
-        bytes(info.file_bytes),
-        info.bytes_per_record,
-        info.memory_bytes_per_record,
+        sizes(info),
     );
     let mut rows =
         vec![["process", "host", "threads", "records", "lost", "spec", "ended", "live"].map(str::to_owned).to_vec()];
     for process in info.processes.iter().take(most) {
         rows.push(vec![
-            process.rank.map_or_else(|| format!("pid {}", process.pid), |rank| format!("rank {rank}")),
+            process.name.clone(),
             process.host.clone(),
-            threads_of(process).to_string(),
+            process.thread_count.to_string(),
             process.records.to_string(),
             lost(process),
             process.specs.join(", "),
@@ -39,17 +35,20 @@ pub(super) fn text(info: &Info, most: usize) -> String {
     more(&mut text, info.processes.len(), most);
     let threads = || info.processes.iter().flat_map(|process| process.threads.iter().map(move |one| (process, one)));
     let labelled = threads().any(|(_, thread)| !thread.label.is_empty());
+    let marked = threads().any(|(_, thread)| !stream_of(thread).is_empty());
     let mut rows = vec![["thread", "name", "records", "lost"].map(str::to_owned).to_vec()];
-    if labelled {
-        rows[0].push("label".to_owned());
-    }
+    rows[0]
+        .extend([("stream", marked), ("label", labelled)].iter().filter(|(_, is)| *is).map(|(head, _)| (*head).into()));
     for (process, thread) in threads().take(most) {
         let mut row = vec![
-            format!("{}/{}", process.rank.unwrap_or(process.pid), thread.tid.unwrap_or(0)),
+            format!("{}/{}", process.key, thread.tid.unwrap_or(0)),
             thread.name.clone(),
             thread.records.to_string(),
             thread.dropped.to_string(),
         ];
+        if marked {
+            row.push(stream_of(thread).to_owned());
+        }
         if labelled {
             row.push(thread.label.clone());
         }
@@ -68,12 +67,10 @@ pub(super) fn text(info: &Info, most: usize) -> String {
     let head = ["clock", "kind", "rate", "processes", "dates from", "offset", "drift", "residual"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for clock in &info.clocks {
-        #[expect(clippy::cast_precision_loss, reason = "for display")]
-        let rate = format!("{:.6} GHz", clock.hz as f64 * 1e-9);
         rows.push(vec![
             clock.name.clone(),
             clock.kind.to_owned(),
-            rate,
+            frequency(clock.hz),
             clock.processes.to_string(),
             clock.status.to_owned(),
             format!("{:+.9} s", clock.offset_ns * 1e-9),
@@ -92,10 +89,40 @@ pub(super) fn text(info: &Info, most: usize) -> String {
     text
 }
 
-/// How many threads a process had: one may have several streams of records.
-fn threads_of(process: &ProcessInfo) -> usize {
-    let known: HashSet<u64> = process.threads.iter().filter_map(|thread| thread.tid).collect();
-    known.len() + process.threads.iter().filter(|thread| thread.tid.is_none()).count()
+/// What a stream of a thread has, if not what the thread recorded in the ordinary way. A thread has a row for each of its streams.
+fn stream_of(thread: &ThreadInfo) -> &'static str {
+    match (thread.signal, thread.overwrites) {
+        (false, false) => "",
+        (true, false) => "signal handlers",
+        (false, true) => "overwritten",
+        (true, true) => "signal handlers, overwritten",
+    }
+}
+
+/// How large files and records are. What is in live files alone is not in the files.
+fn sizes(info: &Info) -> String {
+    let live: u64 = info.processes.iter().filter_map(|process| process.live.as_ref()).map(|live| live.bytes).sum();
+    let mut text = format!("{} in files", bytes(info.file_bytes));
+    if live > 0 {
+        text.push_str(&format!(" and {} in live files", bytes(live)));
+    }
+    let in_memory = info.memory_bytes_per_record;
+    text.push_str(&match info.bytes_per_record {
+        Some(size) => format!(", {size:.1} bytes per record ({in_memory:.1} in memory)"),
+        None => format!(", {in_memory:.1} bytes per record in memory"),
+    });
+    text
+}
+
+/// A rate of ticks, to the tick where that is a kilohertz or less, and to a thousand of them at most.
+#[expect(clippy::cast_precision_loss, reason = "for display")]
+fn frequency(hz: u64) -> String {
+    match hz {
+        0..1_000 => format!("{hz} Hz"),
+        1_000..1_000_000 => format!("{:.3} kHz", hz as f64 * 1e-3),
+        1_000_000..1_000_000_000 => format!("{:.6} MHz", hz as f64 * 1e-6),
+        _ => format!("{:.6} GHz", hz as f64 * 1e-9),
+    }
 }
 
 /// What threads lost, and why and when; nothing when nothing was.
@@ -106,7 +133,7 @@ fn lost_table(text: &mut String, info: &Info, most: usize) {
     let mut rows = vec![["lost by", "name", "records", "size", "from", "to", "because"].map(str::to_owned).to_vec()];
     for lost in info.lost.iter().take(most) {
         rows.push(vec![
-            format!("{}/{}", lost.process, lost.tid.unwrap_or(0)),
+            format!("{}/{}", lost.key, lost.tid.unwrap_or(0)),
             lost.thread.clone(),
             lost.records.to_string(),
             bytes(lost.bytes),
@@ -173,7 +200,14 @@ fn bytes(count: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::more;
+    use super::{frequency, more};
+
+    #[test]
+    fn rates_have_a_unit_of_their_size() {
+        let shown = [1, 999, 1_000, 32_768, 24_000_000, 999_999_999, 2_500_010_000].map(frequency);
+        let expected = ["1 Hz", "999 Hz", "1.000 kHz", "32.768 kHz", "24.000000 MHz", "999.999999 MHz", "2.500010 GHz"];
+        assert_eq!(shown, expected);
+    }
 
     #[test]
     fn what_is_left_out_is_said() {

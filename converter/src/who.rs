@@ -1,0 +1,175 @@
+//! What processes and threads are called: by those who show them, and by those who ask for them.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use crate::input::{Process, Stream};
+use crate::run::Run;
+
+impl Run {
+    /// What a process is called: its rank, with its process id where several have that rank (children have their parent's); the process id of one
+    /// without a rank. `process` is its position in the run.
+    #[must_use]
+    pub fn process_key(&self, process: usize) -> String {
+        let Some(Process { rank, pid, .. }) = self.processes.get(process) else { return String::new() };
+        match rank {
+            Some(rank) if self.with_rank(*rank).len() > 1 => format!("{rank}/{pid}"),
+            Some(rank) => rank.to_string(),
+            None => pid.to_string(),
+        }
+    }
+
+    /// The same with what it is: `rank 3`, `rank 3/4711` or `pid 4711`.
+    #[must_use]
+    pub fn process_name(&self, process: usize) -> String {
+        let ranked = self.processes.get(process).is_some_and(|process| process.rank.is_some());
+        format!("{} {}", if ranked { "rank" } else { "pid" }, self.process_key(process))
+    }
+
+    /// The processes that a name means, by their positions in the run: all those of a rank (`3`, `rank 3`); if none has it, those with this process
+    /// id (`4711`, `pid 4711`); or the one with both (`3/4711`).
+    #[must_use]
+    pub fn processes_called(&self, name: &str) -> Vec<usize> {
+        let (name, is_pid) = match (name.strip_prefix("rank "), name.strip_prefix("pid ")) {
+            (Some(rank), _) => (rank, false),
+            (_, Some(pid)) => (pid, true),
+            _ => (name, false),
+        };
+        let number = |text: &str| text.trim().parse::<u64>().ok();
+        if let Some((rank, pid)) = name.split_once('/') {
+            let (Some(rank), Some(pid)) = (number(rank), number(pid)) else { return Vec::new() };
+            return self.with_rank(rank).filter(|at| self.processes[*at].pid == pid).collect();
+        }
+        let Some(number) = number(name) else { return Vec::new() };
+        let of_rank: Vec<usize> = self.with_rank(number).filter(|_| !is_pid).collect();
+        if !of_rank.is_empty() {
+            return of_rank;
+        }
+        (0..self.processes.len()).filter(|at| self.processes[*at].pid == number).collect()
+    }
+
+    /// Processes are in order of rank, those without one last.
+    fn with_rank(&self, rank: u64) -> Range<usize> {
+        let first = |is_before: &dyn Fn(u64) -> bool| {
+            self.processes.partition_point(|process| process.rank.is_some_and(is_before))
+        };
+        first(&|other| other < rank)..first(&|other| other <= rank)
+    }
+}
+
+impl Process {
+    /// How many threads it had, as far as its streams tell. A thread may have several streams of different kinds, for its signal handlers and for records that are
+    /// overwritten; streams of one kind are of different threads, whose thread ids may be equal: systems give them again.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        let mut kinds: BTreeMap<u64, [usize; 4]> = BTreeMap::new();
+        let mut nameless = 0;
+        for stream in &self.streams {
+            match stream.tid {
+                Some(tid) => {
+                    kinds.entry(tid).or_default()[usize::from(stream.signal) + 2 * usize::from(stream.overwrites)] += 1;
+                }
+                None => nameless += 1,
+            }
+        }
+        nameless + kinds.values().filter_map(|counts| counts.iter().max()).sum::<usize>()
+    }
+}
+
+impl Stream {
+    /// The name that is shown: the thread's own, or one made of its thread id.
+    #[must_use]
+    pub fn thread_name(&self) -> String {
+        if self.name.is_empty() { format!("thread {}", self.shown_tid()) } else { self.name.clone() }
+    }
+
+    /// Whether its thread has this name, label or thread id.
+    #[must_use]
+    pub fn is_called(&self, name: &str) -> bool {
+        let is_label = !self.label.is_empty() && self.label == name;
+        is_label || self.thread_name() == name || self.shown_tid().to_string() == name
+    }
+
+    /// The thread id of the operating system, or what stands for it.
+    pub(crate) fn shown_tid(&self) -> u64 {
+        self.tid.unwrap_or_else(|| u64::from(self.number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn process(rank: Option<u64>, pid: u64) -> Process {
+        let mut process = Process::default();
+        (process.rank, process.pid) = (rank, pid);
+        process
+    }
+
+    #[test]
+    fn processes_of_one_rank_are_told_apart() {
+        let run = Run {
+            processes: vec![
+                process(Some(0), 70),
+                process(Some(0), 71),
+                process(Some(1), 72),
+                process(Some(72), 1),
+                process(None, 5),
+            ],
+            ..Run::default()
+        };
+        let names: Vec<String> = (0..5).map(|at| run.process_name(at)).collect();
+        assert_eq!(names, ["rank 0/70", "rank 0/71", "rank 1", "rank 72", "pid 5"]);
+        for (at, name) in names.iter().enumerate() {
+            assert_eq!(run.processes_called(name), [at], "{name}");
+        }
+        for (name, expected) in [
+            ("0", &[0, 1][..]),
+            ("rank 0", &[0, 1]),
+            ("71", &[1]),
+            ("0/71", &[1]),
+            ("1", &[2]),
+            ("pid 1", &[3]),
+            // A rank comes before a process id.
+            ("72", &[3]),
+            ("pid 72", &[2]),
+            ("5", &[4]),
+            ("99", &[]),
+            ("1/71", &[]),
+            ("x", &[]),
+            ("/", &[]),
+        ] {
+            assert_eq!(run.processes_called(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn thread_ids_that_are_given_again_are_of_other_threads() {
+        let stream = |tid: Option<u64>, signal: bool, overwrites: bool| {
+            let mut stream = Stream::default();
+            (stream.tid, stream.signal, stream.overwrites) = (tid, signal, overwrites);
+            stream
+        };
+        let count = |streams: Vec<Stream>| {
+            let mut process = process(None, 1);
+            process.streams = streams;
+            process.threads()
+        };
+        assert_eq!(count(vec![]), 0);
+        assert_eq!(count(vec![stream(Some(7), false, false); 3]), 3);
+        let one = vec![stream(Some(7), false, false), stream(Some(7), true, false), stream(Some(7), false, true)];
+        assert_eq!(count(one.clone()), 1);
+        assert_eq!(count([one, vec![stream(Some(7), false, true), stream(Some(8), true, false)]].concat()), 3);
+        assert_eq!(count(vec![stream(None, false, false); 2]), 2);
+    }
+
+    #[test]
+    fn threads_answer_to_name_label_and_id() {
+        let mut stream = Stream::default();
+        (stream.tid, stream.label) = (Some(7), "io".to_owned());
+        assert!(["7", "thread 7", "io"].iter().all(|name| stream.is_called(name)));
+        (stream.name, stream.label) = ("main".to_owned(), String::new());
+        assert!(stream.is_called("main") && stream.is_called("7"));
+        assert!(["thread 7", "io", ""].iter().all(|name| !stream.is_called(name)));
+    }
+}

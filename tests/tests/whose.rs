@@ -1,0 +1,260 @@
+//! Whose records these are: processes and threads that are shown apart and asked for by name, and live files that are in another folder than
+//! the run of their process.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "../../converter/tests/support/live.rs"]
+mod live;
+#[path = "../../converter/tests/support/synthetic.rs"]
+mod synthetic;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use live::{Live, Slot};
+use serde_json::Value;
+use synthetic::{About, File, Records, process_id};
+use tests::programs::{output, tumit};
+use tracer_format::tags::{append_tag, tag};
+use tracer_format::{BlockKind, Schema};
+
+fn schema() -> Schema {
+    let spec = tumit::compile_text("small.tumit", "trace small; level L { event mark { n: u32 } }").0.unwrap();
+    Schema { sources: Vec::new(), ..spec.schema() }
+}
+
+fn marks(numbers: std::ops::Range<u32>) -> Records {
+    let mut records = Records::default();
+    for n in numbers {
+        records.record(0, 1000 + u64::from(n) * 10, &n.to_le_bytes());
+    }
+    records
+}
+
+fn call(command: &mut Command) -> (Option<i32>, String, String) {
+    let Output { status, stdout, stderr } = output(command);
+    (status.code(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
+}
+
+fn run(words: &[&str], path: &Path) -> (Option<i32>, String, String) {
+    call(tumit().arg(words[0]).arg(path).args(&words[1..]))
+}
+
+fn info(path: &Path) -> Value {
+    serde_json::from_str(&run(&["info", "--json"], path).1).unwrap()
+}
+
+/// Two processes of rank 0, as after a fork, and one of rank 1; each with a thread and as many records as its place.
+fn ranks(folder: &Path) {
+    for (number, (rank, pid)) in (1u32..).zip([(0, 100), (0, 201), (1, 102)]) {
+        let about = About { rank: Some(rank), ranks: Some(2), hz: 1000, ..About::new(pid) };
+        let mut file = File::new(&about, &schema());
+        file.thread(0, pid, if number == 1 { "main" } else { "" });
+        file.records(0, 0, &marks(0..number));
+        file.end();
+        file.save(folder, &format!("p{pid}.tmt"));
+    }
+}
+
+#[test]
+fn processes_of_one_rank_are_told_apart_and_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.tmt");
+    ranks(&path);
+    let listed = run(&["dump"], &path).1;
+    let count = |name: &str| listed.lines().filter(|line| line.split("  ").any(|cell| cell.trim() == name)).count();
+    assert_eq!([count("rank 0/100"), count("rank 0/201"), count("rank 1")], [1, 2, 3], "{listed}");
+    let shown = run(&["info"], &path).1;
+    for name in ["rank 0/100", "rank 0/201", "rank 1", "0/100/100", "0/201/201", "1/102"] {
+        assert!(shown.lines().any(|line| line.starts_with(&format!("{name}  "))), "{name}: {shown}");
+    }
+    assert!(shown.contains(" 1.000 kHz "), "{shown}");
+    for (asked, records) in [("0", 3), ("1", 3), ("201", 2), ("0/100", 1), ("pid 102", 3), ("0/201", 2)] {
+        let (_, lines, error) = run(&["dump", "--process", asked], &path);
+        assert_eq!(lines.lines().count(), records, "{asked}: {error}");
+        let part = folder.path().join("part.tmt");
+        let (_, told, error) = call(tumit().arg("cut").arg(&path).args(["--process", asked]).arg("-o").arg(&part));
+        assert!(told.contains(&format!(": {records} records of ")), "{told} {error}");
+        fs::remove_dir_all(&part).unwrap();
+    }
+}
+
+#[test]
+fn who_is_not_there_is_a_mistake() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.tmt");
+    ranks(&path);
+    for (asked, expected) in [
+        (&["--process", "99"][..], "no process of this run is `99`: it has rank 0/100, rank 0/201, rank 1"),
+        (&["--process", "1/100"], "no process of this run is `1/100`"),
+        (&["--thread", "nobody"], "no thread of this run is `nobody`: there are main, thread 102, thread 201"),
+        (&["--thread", "mian"], "did you mean `main`?"),
+        (&["--process", "1", "--thread", "main"], "no thread of these processes is `main`: there are thread 102"),
+    ] {
+        for command in ["dump", "cut"] {
+            let part = folder.path().join("part.tmt");
+            let mut words = vec![command];
+            words.extend(asked);
+            if command == "cut" {
+                words.extend(["-o", part.to_str().unwrap()]);
+            }
+            let (status, lines, error) = run(&words, &path);
+            assert!(status == Some(2) && lines.is_empty() && error.contains(expected), "{words:?}: {error}");
+            assert!(!part.exists());
+        }
+    }
+    assert_eq!(run(&["dump", "--thread", "main"], &path).1.lines().count(), 1);
+    assert_eq!(run(&["dump", "--thread", "102"], &path).1.lines().count(), 3);
+}
+
+#[test]
+fn thread_ids_that_are_given_again_are_of_several_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.tmt");
+    let mut file = File::new(&About::new(1), &schema());
+    // Three threads with one id, one of which has all kinds of streams.
+    for stream in 0..3 {
+        file.thread(stream, 7, "short");
+    }
+    file.thread_with(3, 7, "short", &[tag::SIGNAL_STREAM]);
+    file.thread_with(4, 7, "short", &[tag::OVERWRITTEN]);
+    file.thread(5, 8, "other");
+    for stream in 0..6 {
+        file.records(stream, 0, &marks(0..stream + 1));
+    }
+    file.end();
+    file.save(&path, "a.tmt");
+    let (cut, sorted) = (folder.path().join("cut.tmt"), folder.path().join("sorted.tmt"));
+    assert_eq!(call(tumit().arg("cut").arg(&path).args(["--level", "L"]).arg("-o").arg(&cut)).0, Some(0));
+    assert_eq!(call(tumit().arg("merge").arg(&path).arg("--sort").arg("-o").arg(&sorted)).0, Some(0));
+    for path in [&path, &cut, &sorted] {
+        let process = &info(path)["processes"][0];
+        assert_eq!(process["thread_count"], 4);
+        let streams = process["threads"].as_array().unwrap();
+        let records = |kind: &str| -> Vec<u64> {
+            let marked = streams.iter().filter(|stream| stream[kind] == true);
+            marked.map(|stream| stream["records"].as_u64().unwrap()).collect()
+        };
+        assert_eq!((streams.len(), records("signal"), records("overwrites")), (6, vec![4], vec![5]));
+        let shown = run(&["info"], path).1;
+        assert!(shown.lines().any(|line| line.starts_with("1/7 ") && line.ends_with(" overwritten")), "{shown}");
+    }
+}
+
+/// The live file of the process with id 1, with marks 6 to 8 of its thread.
+fn live_of(id: u64, sequence: u64) -> Live {
+    let mut live = Live::new(process_id(id), 4);
+    let mut tags = Vec::new();
+    append_tag(&mut tags, tag::PROCESS_ID, &process_id(id));
+    live.entry(BlockKind::Process, u32::MAX, &tags);
+    live.schema(&schema());
+    live.thread(0, 2, "main");
+    live.slot(0, &Slot { sequence, records: marks(6..9), ..Slot::default() });
+    live
+}
+
+/// A run of a killed process with marks 0 to 5, and its live file in another folder.
+fn killed(folder: &Path, has_end: bool) {
+    let mut file = File::new(&About::new(1), &schema());
+    file.thread(0, 2, "main");
+    file.records(0, 0, &marks(0..6));
+    if has_end {
+        file.end();
+    }
+    file.save(&folder.join("run.tmt"), "a.tmt");
+    fs::create_dir(folder.join("lv")).unwrap();
+    live_of(1, 1).save(&folder.join("lv"), "a.live");
+}
+
+#[test]
+fn a_live_file_alone_is_not_made_a_run_by_mistake() {
+    let folder = tempfile::tempdir().unwrap();
+    killed(folder.path(), false);
+    let lives = folder.path().join("lv");
+    let live = lives.join("a.live");
+    let before = fs::read(&live).unwrap();
+    let (status, told, error) = run(&["repair"], &lives);
+    assert_eq!((status, told.as_str()), (Some(2), ""), "{error}");
+    for part in ["a.live: the process's own file, `a.tmt`, is not beside it", "`tumit repair` of that run", "`--force`"]
+    {
+        assert!(error.contains(part), "{error}");
+    }
+    let (status, _, error) = run(&["repair", "--dry-run"], &lives);
+    // Its first block is in the other file.
+    assert!(status == Some(1) && error.contains("is not beside it"), "{error}");
+    // A copy takes nothing away.
+    let copy = folder.path().join("copy.tmt");
+    run(&["repair", "-o", copy.to_str().unwrap()], &lives);
+    assert_eq!(run(&["dump"], &copy).1.lines().count(), 3);
+    assert_eq!(fs::read(&live).unwrap(), before);
+    let (_, told, error) = run(&["repair", "--force"], &lives);
+    assert!(told.contains("3 records from its live file") && !live.exists(), "{told} {error}");
+    assert_eq!(run(&["dump"], &lives).1.lines().count(), 3);
+}
+
+#[test]
+fn a_file_that_could_not_be_written_is_made_of_its_live_file() {
+    let folder = tempfile::tempdir().unwrap();
+    live_of(1, 0).save(folder.path(), "a.live");
+    fs::write(folder.path().join("a.tmt"), b"").unwrap();
+    let (_, told, error) = run(&["repair"], folder.path());
+    assert!(told.contains("3 records from its live file"), "{told} {error}");
+    assert!(!folder.path().join("a.live").exists());
+}
+
+#[test]
+fn a_run_and_its_live_file_are_joined() {
+    let folder = tempfile::tempdir().unwrap();
+    killed(folder.path(), false);
+    let (path, lives) = (folder.path().join("run.tmt"), folder.path().join("lv"));
+    assert_eq!(run(&["dump"], &path).1.lines().count(), 6);
+    for (number, inputs) in [[&path, &lives], [&lives, &path]].iter().enumerate() {
+        for sort in [false, true] {
+            let joined = folder.path().join(format!("joined{number}{sort}.tmt"));
+            let mut command = tumit();
+            command.arg("merge").args(inputs.iter()).arg("-o").arg(&joined);
+            let (_, told, error) = call(command.args(sort.then_some("--sort")));
+            assert!(told.contains("1 processes, 9 records"), "{told} {error}");
+            assert_eq!(run(&["dump"], &joined).1.lines().count(), 9);
+        }
+    }
+    assert!(lives.join("a.live").exists());
+    // Beside each other, they are read together: giving one again adds nothing.
+    fs::copy(lives.join("a.live"), path.join("a.live")).unwrap();
+    let joined = folder.path().join("joined.tmt");
+    let (_, told, error) = call(tumit().arg("merge").args([&path, &lives]).arg("-o").arg(&joined));
+    assert!(told.contains("1 processes, 9 records"), "{told} {error}");
+}
+
+#[test]
+fn the_live_file_of_a_process_that_ended_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    killed(folder.path(), true);
+    let (path, lives) = (folder.path().join("run.tmt"), folder.path().join("lv"));
+    let joined = folder.path().join("joined.tmt");
+    let (status, _, error) = call(tumit().arg("merge").args([&path, &lives]).arg("-o").arg(&joined));
+    assert!(status == Some(2) && error.contains("has an end already: leave the live file out"), "{error}");
+    assert!(!joined.exists());
+}
+
+#[test]
+fn sizes_are_of_what_the_files_hold() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut file = File::new(&About::new(1), &schema());
+    file.save(folder.path(), "a.tmt");
+    live_of(1, 0).save(folder.path(), "a.live");
+    let first = |path: &Path| run(&["info"], path).1.lines().next().unwrap().to_owned();
+    let (told, all) = (first(folder.path()), info(folder.path()));
+    assert!(told.contains(" B in files and 30 B in live files, 10.0 bytes per record in memory"), "{told}");
+    assert!(all["bytes_per_record"].is_null() && all["memory_bytes_per_record"] == 10.0, "{all}");
+    // Of records of which some are in the file, it is the size of those.
+    file.thread(0, 2, "main");
+    file.records(0, 0, &marks(0..6));
+    file.save(folder.path(), "a.tmt");
+    live_of(1, 1).save(folder.path(), "a.live");
+    let block = (64 + 6 * 10_usize).next_multiple_of(8);
+    let told = first(folder.path());
+    let expected = format!("and 30 B in live files, {:.1} bytes per record (10.0 in memory)", block as f64 / 6.0);
+    assert!(told.contains(&expected), "{told}");
+}
