@@ -31,7 +31,9 @@ pub enum StartError {
 impl std::fmt::Display for StartError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Late => f.write_str("recording has begun already, or could not: call `start` once, before the first record"),
+            Self::Late => {
+                f.write_str("recording has begun already, or could not: call `start` once, before the first record")
+            }
             Self::Folder { path, source } => write!(
                 f,
                 "cannot record in `{}`: {source}; set TUMIT_TRACE to a folder that can be made and written",

@@ -337,7 +337,11 @@ impl Sink {
     }
 
     fn write_piece(&mut self, piece: &Piece, effort: Effort) -> io::Result<()> {
-        let written = if self.opened() { self.try_piece(piece, effort) } else { Err(io::Error::other("its file could not be made")) };
+        let written = if self.opened() {
+            self.try_piece(piece, effort)
+        } else {
+            Err(io::Error::other("its file could not be made"))
+        };
         let written = if fault::injected("writing is believed") { Ok(()) } else { written };
         match &written {
             Ok(()) => self.records += u64::from(piece.records),
