@@ -15,11 +15,13 @@ use super::compile::{Arrow, End, LinkValue, Op, ValueCode};
 use super::eval::Scope;
 use super::instances::Instances;
 use super::known::KnownValues;
-use super::links::{LinkKey, Waiting};
+use super::links::{LinkKey, Meeting, Waiting};
 use super::model::Model;
 use super::survey::{ArrowPlace, OtherEnd, Survey, link_key};
 use super::value::{KeyPart, Sym, Symbols, Val};
-use crate::paje::{ContainerId, Extra, ExtraValue, KeyId, PajeEvent, Sink, Source, TypeId, ValueId, VariableOp};
+use crate::paje::{
+    ContainerId, Extra, ExtraValue, KeyId, PajeEvent, PlainEvent, PlainKind, Sink, Source, TypeId, ValueId, VariableOp,
+};
 use crate::plan::Plan;
 use crate::report::Counts;
 use crate::time::GlobalNanos;
@@ -340,6 +342,11 @@ impl<'p> Picture<'p> {
         stream: u32,
     ) -> io::Result<()> {
         let stack = &self.instances.get(instance).stacks[slot];
+        // Nearly always.
+        if wanted == Some(None) && !stack.is_unknown && !stack.values.is_empty() {
+            self.gaps.changes(&mut self.instances, (instance, slot), stream);
+            return self.pop(instance, slot, ty);
+        }
         let known = &stack.values[stack.floor()..];
         let keep = match wanted {
             Some(None) => known.len().checked_sub(1),
@@ -367,7 +374,9 @@ impl<'p> Picture<'p> {
         stack.values.pop();
         stack.is_unknown &= !stack.values.is_empty();
         let container = instance.id;
-        self.emit(&PajeEvent::PopState { time: self.now, container, ty })
+        self.counts.paje_events += 1;
+        let (kind, time, value) = (PlainKind::PopState, self.now, ValueId(0));
+        self.sink.plain(PlainEvent { kind, time, container, ty, value })
     }
 
     /// Makes a value the only one of a stack. Readers differ in what a new state does to those below the top, so these are
@@ -404,22 +413,31 @@ impl<'p> Picture<'p> {
         let holder = self.ancestor(instance, model.links[link].holder)?;
         let ty = variant.ty;
         let key = key.of_type(ty);
-        if let Some(started) = self.waiting.take(&key, end) {
-            self.instances.get_mut(holder).open_links -= 1;
-            // Dates do not decrease: what waits is the earlier end.
-            self.counts.reversed_links += u64::from(end == End::Start && started.time < self.now);
-            return Some(Paired { end, started, ty, holder });
-        }
-        let value = match value {
-            Some(Named::Declared(number)) => variant.values.get(number).copied(),
-            Some(Named::By(name)) => model.value(ty, name),
-            None => None,
+        let mut new = None;
+        let met = self.waiting.meet(key, end, || {
+            let value = match value {
+                Some(Named::Declared(number)) => variant.values.get(number).copied(),
+                Some(Named::By(name)) => model.value(ty, name),
+                None => None,
+            };
+            let value = value.or(variant.values.last().copied());
+            new = value.map(|value| Started { key: KeyId(self.next_key), value, time: self.now });
+            new
+        });
+        let started = match met {
+            Meeting::Other(started) => {
+                self.instances.get_mut(holder).open_links -= 1;
+                // Dates do not decrease: what waits is the earlier end.
+                self.counts.reversed_links += u64::from(end == End::Start && started.time < self.now);
+                started
+            }
+            Meeting::Nothing | Meeting::Refused => {
+                let started = new?;
+                self.next_key += 1;
+                self.instances.get_mut(holder).open_links += 1;
+                started
+            }
         };
-        let value = value.or(variant.values.last().copied())?;
-        let started = Started { key: KeyId(self.next_key), value, time: self.now };
-        self.next_key += 1;
-        self.waiting.wait(key, end, started);
-        self.instances.get_mut(holder).open_links += 1;
         Some(Paired { end, started, ty, holder })
     }
 
