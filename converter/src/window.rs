@@ -210,7 +210,7 @@ impl Sorter {
     /// Sorts keys by the digit of so many bits that begins at this one; those with the same one keep their order.
     fn sort_by_digit(&mut self, at: u32, width: u32) {
         let mask = (1 << width) - 1;
-        let digit = |key: u64| (key >> at) as usize & mask % DIGITS;
+        let digit = |key: u64| (key >> at) as usize & mask;
         let mut places = [0u32; DIGITS];
         let places = &mut places[..=mask];
         self.keys.iter().for_each(|key| places[digit(*key)] += 1);

@@ -179,23 +179,6 @@ impl Columns {
         Some(())
     }
 
-    /// The ticks of the records of one type from the beginning of the block, and their positions in it: for `find`, which is called
-    /// with the number of the record among those of its type, until it says that it has enough.
-    pub fn locate(&self, id: u16, mut find: impl FnMut(usize, u64, u32) -> bool) {
-        let mut next = vec![0usize; self.kinds.len()];
-        let mut ticks = 0u64;
-        for (place, number) in self.order.as_chunks().0.iter().enumerate() {
-            let number = usize::from(u16::from_le_bytes(*number));
-            let (Some(kind), Some(next)) = (self.kinds.get(number), next.get_mut(number)) else { return };
-            let delta = kind.dates.bytes.as_chunks::<4>().0.get(*next);
-            ticks = ticks.wrapping_add(delta.map_or(0, |delta| u32::from_le_bytes(*delta)).into());
-            if kind.id == id && !find(*next, ticks, place as u32) {
-                return;
-            }
-            *next += 1;
-        }
-    }
-
     /// The record types, in the order in which the block has them: their ids, and how many records there are of each.
     pub fn kinds(&self) -> impl Iterator<Item = (u16, usize)> {
         self.kinds.iter().map(|kind| (kind.id, kind.count))
