@@ -209,19 +209,13 @@ impl<'r> Lane<'r> {
         values: &mut Values,
         made: &mut Made,
     ) -> Option<Chunk> {
-        self.look_through(columns, block, values);
         let needs = self.needs.of(self.plan.streams[self.feed.stream].process);
         let fine = &self.plan.fines[self.feed.stream];
         let is_wanted = |id: u16| needs.get(usize::from(id)).is_some_and(|need| need.rows);
         let (place, first) = ((self.feed.stream, block.first_ordinal), block.first_ordinal);
         maker.make(columns, place, is_wanted, &mut self.acts, !fine.is_identity(), made);
-        let mut rows = Rows::default();
-        if made.turns.iter().any(|turn| turn.act == RECORD) {
-            let is_whole = columns.rows(&mut rows, |id| maker.is_record(id)).is_some();
-            debug_assert!(is_whole, "what is wanted was read");
-        }
-        maker.ticks.clear();
-        maker.ticks.extend(made.turns.iter().map(|turn| turn.date.cast_unsigned()));
+        self.look_through(columns, block, maker.all_ticks(), values);
+        let fine = &self.plan.fines[self.feed.stream];
         let (times, last) = self.feed.dates_of(block, &maker.ticks);
         let last_ordinal = first + (columns.records() as u64).saturating_sub(1);
         self.end = self.end.max(fine.date(last, last_ordinal));
@@ -232,21 +226,26 @@ impl<'r> Lane<'r> {
                 turn.date = fine.date(*time, first + u64::from(*place));
             }
         }
+        if maker.records().is_empty() {
+            return None;
+        }
+        let mut rows = Rows::default();
+        let is_whole = columns.rows(&mut rows, |id| maker.records().contains(&id)).is_some();
+        debug_assert!(is_whole, "what is wanted was read");
         let records = made.turns.iter().zip(times).filter(|(turn, _)| turn.act == RECORD);
         let (dates, times): (Vec<i64>, Vec<i64>) = records.map(|(turn, time)| (turn.date, time)).unzip();
         let times = if fine.is_identity() { Vec::new() } else { times };
         let places = if rows.places.len() == columns.records() { Vec::new() } else { rows.places };
         let Rows { bytes, starts, .. } = rows;
-        let chunk = Chunk { bytes, starts, dates, times, first, places, block: block.number, details: Vec::new() };
-        (!chunk.dates.is_empty()).then_some(chunk)
+        Some(Chunk { bytes, starts, dates, times, first, places, block: block.number, details: Vec::new() })
     }
 
     /// Notes which values occur in columns.
-    fn look_through(&mut self, columns: &Columns, block: &BlockPlace, values: &mut Values) {
+    fn look_through(&mut self, columns: &Columns, block: &BlockPlace, ticks: &[u64], values: &mut Values) {
         let process = self.plan.streams[self.feed.stream].process;
         let needs = Arc::clone(&self.needs);
-        for (id, need) in needs.of(process).iter().enumerate() {
-            let id = u16::try_from(id).unwrap_or(u16::MAX);
+        for (kind, (id, _)) in columns.kinds().enumerate() {
+            let Some(need) = needs.of(process).get(usize::from(id)) else { continue };
             for &(arrow, part) in &need.columns {
                 let Some((width, bytes)) = columns.column(id, part) else { continue };
                 let known = self.seen.iter().position(|(place, _)| *place == (id, part));
@@ -254,19 +253,21 @@ impl<'r> Lane<'r> {
                     self.seen.push(((id, part), Seen::default()));
                     self.seen.len() - 1
                 });
-                let mut new = self.seen[seen].1.new_of(bytes, width).into_iter().peekable();
-                let feed = &self.feed;
-                columns.locate(id, |number, ticks, place| {
-                    if let Some(&(_, value)) = new.peek().filter(|(at, _)| *at == number) {
-                        let stream = u32::try_from(feed.stream).unwrap_or(u32::MAX);
-                        let found = (feed.coarse(block, ticks), stream, block.first_ordinal + u64::from(place));
-                        let key = (need.program, arrow, u32::try_from(process).unwrap_or(u32::MAX), value);
-                        let first = values.entry(key).or_insert(found);
-                        *first = found.min(*first);
-                        new.next();
-                    }
-                    new.peek().is_some()
-                });
+                let new = self.seen[seen].1.new_of(bytes, width);
+                if new.is_empty() {
+                    continue;
+                }
+                let mut places = (0u64..).zip(columns.order()).zip(ticks).filter(|((_, its), _)| *its == kind);
+                let mut met = 0;
+                for (number, value) in new {
+                    let Some(((place, _), ticks)) = places.nth(number - met) else { break };
+                    met = number + 1;
+                    let stream = u32::try_from(self.feed.stream).unwrap_or(u32::MAX);
+                    let found = (self.feed.coarse(block, *ticks), stream, block.first_ordinal + place);
+                    let key = (need.program, arrow, u32::try_from(process).unwrap_or(u32::MAX), value);
+                    let first = values.entry(key).or_insert(found);
+                    *first = found.min(*first);
+                }
             }
         }
     }

@@ -7,6 +7,7 @@ mod shape;
 pub mod write;
 
 pub use event::{
-    Color, ContainerId, Extra, ExtraValue, KeyId, PajeEvent, Sink, Source, TypeId, TypeKind, ValueId, VariableOp,
+    Color, ContainerId, Extra, ExtraValue, KeyId, PajeEvent, PlainEvent, PlainKind, Sink, Source, TypeId, TypeKind,
+    ValueId, VariableOp,
 };
 pub use shape::{FieldKind, Operation, Shape};

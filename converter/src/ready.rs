@@ -62,10 +62,14 @@ pub(crate) struct Maker<'p> {
     pub(crate) fresh: Vec<(u32, Act)>,
     /// By record type of the block that is being made.
     kinds: Vec<Kind>,
+    sources: Vec<Source>,
+    records: Vec<u16>,
     room: Vec<Vec<u64>>,
     scratch: Vec<u64>,
-    /// Room for ticks.
+    /// By turn of the block that was made last: ticks from the beginning of the block. The turns have no dates yet.
     pub(crate) ticks: Vec<u64>,
+    /// The same by record.
+    all_ticks: Vec<u64>,
 }
 
 /// Acts at most: a run with more streams times arrows has the others read record by record.
@@ -81,7 +85,6 @@ type Kept = ((u16, u16), u32, Box<[u8]>);
 /// A block as operations.
 #[derive(Debug, Default)]
 pub(crate) struct Made {
-    /// Dates are ticks from the beginning of the block yet.
     pub(crate) turns: Vec<Turn>,
     pub(crate) words: Vec<u64>,
     /// By turn, where that is of interest: the position of its record in the block.
@@ -100,17 +103,8 @@ impl Made {
 }
 
 /// What becomes of the records of a type.
-#[derive(Debug, Default)]
-struct Kind {
-    id: u16,
-    what: What,
-    /// How many of its records were met.
-    next: usize,
-}
-
-#[derive(Debug, Default)]
+#[derive(Debug)]
 enum What {
-    #[default]
     Nothing,
     Records,
     Operations(Vec<Operations>),
@@ -132,6 +126,23 @@ enum Bits {
     Wide(usize, usize),
 }
 
+/// What a record type's records become, as it is looked up record by record: without a question that depends on the type.
+#[derive(Debug)]
+struct Kind {
+    /// A piece of the sources, and how many records were met.
+    from: usize,
+    to: usize,
+    next: usize,
+}
+
+/// What turns of a record type say: number `next * step` of the bits.
+#[derive(Debug)]
+struct Source {
+    act: u32,
+    step: usize,
+    bits: Vec<u64>,
+}
+
 impl<'p> Maker<'p> {
     pub(crate) fn new(plan: &'p Plan<'p>, purpose: Purpose<'p>) -> Self {
         Self {
@@ -141,15 +152,18 @@ impl<'p> Maker<'p> {
             acts: 0,
             fresh: Vec::new(),
             kinds: Vec::new(),
+            sources: Vec::new(),
+            records: Vec::new(),
             room: Vec::new(),
             scratch: Vec::new(),
             ticks: Vec::new(),
+            all_ticks: Vec::new(),
         }
     }
 
     /// Makes what can be made of a block of a stream. Linear.
     ///
-    /// Afterwards [`Self::is_record`] tells which types are still records.
+    /// Afterwards [`Self::records`] tells which types are still records.
     pub(crate) fn make(
         &mut self,
         columns: &Columns,
@@ -161,64 +175,81 @@ impl<'p> Maker<'p> {
     ) {
         made.clear();
         self.kinds.clear();
+        self.records.clear();
+        self.room.extend(self.sources.drain(..).map(|source| source.bits));
+        let mut has_words = false;
         for (id, count) in columns.kinds() {
             let what = match is_wanted(id) && count > 0 {
                 true => self.operations(columns, id, stream, acts, &mut made.words).unwrap_or(What::Records),
                 false => What::Nothing,
             };
-            self.kinds.push(Kind { id, what, next: 0 });
-        }
-        let Self { kinds, room, .. } = self;
-        let number = u32::try_from(stream).unwrap_or(u32::MAX);
-        made.turns.reserve(columns.records());
-        let mut place = 0u32;
-        columns.walk(|kind, ticks| {
-            let Some(kind) = kinds.get_mut(kind) else { return };
-            let date = ticks.cast_signed();
-            match &kind.what {
+            let from = self.sources.len();
+            match what {
                 What::Nothing => {}
                 What::Records => {
-                    made.turns.push(Turn { date, bits: 0, act: RECORD, stream: number });
-                    if with_places {
-                        made.places.push(place);
-                    }
+                    self.records.push(id);
+                    self.add(RECORD, Bits::Same(0), 0);
                 }
-                What::Operations(arrows) => {
-                    for Operations { act, bits } in arrows {
-                        let bits = match bits {
-                            Bits::Same(bits) => *bits,
-                            Bits::Each(bits) => bits.get(kind.next).copied().unwrap_or_default(),
-                            Bits::Wide(start, width) => {
-                                let start = start + kind.next * width;
-                                if let Some(word) = made.words.get_mut(start) {
-                                    *word = first_ordinal + u64::from(place);
-                                }
-                                start as u64 | (*width as u64) << WIDTH_AT
-                            }
-                        };
-                        made.turns.push(Turn { date, bits, act: *act, stream: number });
-                        if with_places {
-                            made.places.push(place);
-                        }
-                    }
-                    kind.next += 1;
-                }
+                What::Operations(arrows) => arrows.into_iter().for_each(|Operations { act, bits }| {
+                    has_words |= matches!(bits, Bits::Wide(..));
+                    self.add(act, bits, count);
+                }),
             }
-            place += 1;
-        });
-        for kind in kinds {
-            if let What::Operations(arrows) = &mut kind.what {
-                room.extend(arrows.drain(..).filter_map(|made| match made.bits {
-                    Bits::Each(bits) => Some(bits),
-                    _ => None,
-                }));
+            self.kinds.push(Kind { from, to: self.sources.len(), next: 0 });
+        }
+        let Self { kinds, sources, ticks, all_ticks, .. } = self;
+        columns.ticks(all_ticks);
+        ticks.clear();
+        ticks.reserve(columns.records());
+        made.turns.reserve(columns.records());
+        let stream = u32::try_from(stream).unwrap_or(u32::MAX);
+        for (place, (kind, its_ticks)) in columns.order().zip(&*all_ticks).enumerate() {
+            let Some(kind) = kinds.get_mut(kind) else { return };
+            let number = kind.next;
+            kind.next += 1;
+            for Source { act, step, bits } in sources.get(kind.from..kind.to).unwrap_or_default() {
+                let bits = bits.get(number * step).copied().unwrap_or_default();
+                ticks.push(*its_ticks);
+                made.turns.push(Turn { date: 0, bits, act: *act, stream });
+                if with_places {
+                    made.places.push(u32::try_from(place).unwrap_or(u32::MAX));
+                }
+                if has_words && *act & WIDE != 0 && *act != RECORD {
+                    // The first word of each.
+                    if let Some(word) = made.words.get_mut(start_of(bits)) {
+                        *word = first_ordinal + place as u64;
+                    }
+                }
             }
         }
     }
 
-    /// Whether the records of a type stay records in the block that was made last.
-    pub(crate) fn is_record(&self, id: u16) -> bool {
-        self.kinds.iter().any(|kind| kind.id == id && matches!(kind.what, What::Records))
+    /// Adds what the turns of some records say.
+    fn add(&mut self, act: u32, bits: Bits, count: usize) {
+        let (step, bits) = match bits {
+            Bits::Same(one) => {
+                let mut bits = self.room();
+                bits.push(one);
+                (0, bits)
+            }
+            Bits::Each(bits) => (1, bits),
+            Bits::Wide(start, width) => {
+                let mut bits = self.room();
+                bits.extend((0..count).map(|at| (start + at * width) as u64 | (width as u64) << WIDTH_AT));
+                (1, bits)
+            }
+        };
+        self.sources.push(Source { act, step, bits });
+    }
+
+    /// By record of the block that was made last: ticks from the beginning of the block.
+    pub(crate) fn all_ticks(&self) -> &[u64] {
+        &self.all_ticks
+    }
+
+    /// The types of which the records stay records in the block that was made last.
+    pub(crate) fn records(&self) -> &[u16] {
+        &self.records
     }
 
     /// The operations of the records of a type; `None` when something is not plain.
@@ -230,6 +261,9 @@ impl<'p> Maker<'p> {
         acts: &mut Acts,
         words: &mut Vec<u64>,
     ) -> Option<What> {
+        if columns.kinds().filter(|(its, count)| *its == id && *count > 0).count() > 1 {
+            return None;
+        }
         let plan = self.plan;
         let number = plan.program_number(stream, id)?;
         let program = plan.programs.get(number)?;
@@ -433,6 +467,10 @@ impl<'b> Block<'b> {
 /// The words of a wide operation, and what its turn says when they are at `to`.
 #[inline]
 pub(crate) fn words_of(bits: u64, words: &[u64], to: usize) -> (&[u64], u64) {
-    let (start, width) = ((bits & ((1 << WIDTH_AT) - 1)) as usize, (bits >> WIDTH_AT) as usize);
+    let (start, width) = (start_of(bits), (bits >> WIDTH_AT) as usize);
     (words.get(start..start + width).unwrap_or(&[]), to as u64 | (width as u64) << WIDTH_AT)
+}
+
+const fn start_of(bits: u64) -> usize {
+    (bits & ((1 << WIDTH_AT) - 1)) as usize
 }

@@ -1,19 +1,26 @@
 //! K-way merge of turns by date, a window at a time: of equal dates, those of the earlier stream come first, and each stream keeps its order.
 //!
 //! A window is what all streams have up to a date before which none has to read on. It is sorted by the digits of its dates, without a
-//! comparison: some ten instructions for each of two or three digits, however many streams there are.
+//! comparison: some ten instructions for each of two or three digits, however many streams there are (Knuth, The Art of Computer
+//! Programming 3, 5.2.5).
 
 use std::cmp::Ordering;
+use std::slice::Iter;
 
 use crate::ready::{Made, RECORD, Turn, WIDE, words_of};
 
 /// About so many turns make a window.
 const TURNS: usize = 4096;
-/// Turns of a window at most, unless there are more streams than that: their positions have 16 bits.
-const MOST: usize = 1 << POSITION_BITS;
-const POSITION_BITS: u32 = 16;
+/// Turns of a window at most, unless there are more streams than that.
+const MOST: usize = 1 << 16;
+/// Bits of a piece's number.
+const PIECE_BITS: u32 = 16;
+const MOST_PIECES: usize = 1 << PIECE_BITS;
+/// Bits of a date that are a digit.
+const DIGIT_BITS: u32 = 11;
+const DIGITS: usize = 1 << DIGIT_BITS;
 /// Windows below are sorted by comparison.
-const SMALL: usize = 64;
+const SMALL: usize = 256;
 
 /// The streams that are merged.
 #[derive(Debug)]
@@ -124,105 +131,101 @@ impl Windows {
             self.quota = (self.quota / 2).max(1);
         }
         let Self { heads, empty, sorter, counts, .. } = self;
-        sorter.clear();
-        for &(stream, count) in &*counts {
-            let head = &mut heads[stream];
-            sorter.add(&head.rest()[..count]);
-            head.at += count;
-            if head.at >= head.made.turns.len() {
-                empty.push(stream);
-            }
-        }
-        sorter.sort();
-        turns.extend(sorter.sorted().map(|mut turn| {
+        let mut pieces: Vec<_> = counts.iter().map(|(stream, count)| heads[*stream].rest()[..*count].iter()).collect();
+        turns.reserve(count);
+        sorter.sort(&mut pieces, |turn| {
+            let mut turn = *turn;
             if turn.act & WIDE != 0 && turn.act != RECORD {
                 let (its, bits) = words_of(turn.bits, &heads[turn.stream as usize].made.words, words.len());
                 words.extend_from_slice(its);
                 turn.bits = bits;
             }
-            turn
-        }));
+            turns.push(turn);
+        });
+        for (stream, count) in &*counts {
+            let head = &mut heads[*stream];
+            head.at += count;
+            if head.at >= head.made.turns.len() {
+                empty.push(*stream);
+            }
+        }
     }
 }
 
-/// Sorts turns by date; of equal dates, in the order in which they were added.
+/// Sorts pieces of turns, each of which is in order, by date; of equal dates, in the order of the pieces.
 #[derive(Debug, Default)]
 struct Sorter {
-    turns: Vec<Turn>,
-    /// How many pieces in order they came in.
-    pieces: usize,
-    /// Dates from the least on, and below, the positions of their turns.
+    /// For each turn its date from the least on, and below, its piece. As pieces are in order, nothing else has to be known of a turn.
     keys: Vec<u64>,
     spare: Vec<u64>,
-    /// The positions, where dates are too far from each other, or turns too many, for keys.
-    positions: Vec<u32>,
+    /// The same where dates are too far from each other, or pieces too many.
+    wide: Vec<(i64, u32)>,
 }
 
 impl Sorter {
-    fn clear(&mut self) {
-        self.turns.clear();
-        self.keys.clear();
-        self.positions.clear();
-        self.pieces = 0;
-    }
-
-    /// Adds turns that are in order.
-    fn add(&mut self, turns: &[Turn]) {
-        self.turns.extend_from_slice(turns);
-        self.pieces += usize::from(!turns.is_empty());
-    }
-
-    fn sort(&mut self) {
-        if self.pieces < 2 {
-            return;
-        }
-        let dates = self.turns.iter().map(|turn| turn.date);
-        let (least, largest) =
-            dates.fold((i64::MAX, i64::MIN), |(least, largest), date| (least.min(date), largest.max(date)));
+    /// Visits all turns in order.
+    #[inline]
+    fn sort(&mut self, pieces: &mut [Iter<'_, Turn>], mut visit: impl FnMut(&Turn)) {
+        let ends = |piece: &Iter<'_, Turn>| Some((piece.as_slice().first()?.date, piece.as_slice().last()?.date));
+        let ends = pieces.iter().filter_map(ends);
+        let all = (i64::MAX, i64::MIN);
+        let (least, largest) = ends.fold(all, |all, (first, last)| (all.0.min(first), all.1.max(last)));
         let bits = u64::BITS - largest.wrapping_sub(least).cast_unsigned().leading_zeros();
-        if self.turns.len() > MOST || bits > u64::BITS - POSITION_BITS {
-            self.positions.extend(0..u32::try_from(self.turns.len()).unwrap_or(u32::MAX));
-            let turns = &self.turns;
-            self.positions.sort_by_key(|position| turns[*position as usize].date);
-            return;
+        if pieces.len() > MOST_PIECES || bits > u64::BITS - PIECE_BITS {
+            self.wide.clear();
+            for (number, piece) in (0..).zip(&*pieces) {
+                self.wide.extend(piece.as_slice().iter().map(|turn| (turn.date, number)));
+            }
+            self.wide.sort_unstable();
+            return self.wide.iter().filter_map(|(_, piece)| pieces[*piece as usize].next()).for_each(visit);
         }
-        let key =
-            |(position, turn): (u64, &Turn)| turn.date.wrapping_sub(least).cast_unsigned() << POSITION_BITS | position;
-        self.keys.extend((0..).zip(&self.turns).map(key));
-        if self.keys.len() < SMALL {
-            self.keys.sort_unstable();
-            return;
+        self.keys.clear();
+        for (number, piece) in (0u64..).zip(&*pieces) {
+            let key = |turn: &Turn| turn.date.wrapping_sub(least).cast_unsigned() << PIECE_BITS | number;
+            self.keys.extend(piece.as_slice().iter().map(key));
         }
-        for at in (POSITION_BITS..POSITION_BITS + bits).step_by(8) {
-            self.sort_by_digit(at);
+        if pieces.len() > 1 {
+            self.sort_keys(bits);
+        }
+        for key in &self.keys {
+            if let Some(turn) = pieces.get_mut(*key as usize % MOST_PIECES).and_then(Iterator::next) {
+                visit(turn);
+            }
         }
     }
 
-    /// Sorts keys by the eight bits from this one on; those with the same ones keep their order.
-    fn sort_by_digit(&mut self, at: u32) {
-        let digit = |key: u64| (key >> at) as u8 as usize;
-        let mut places = [0u32; 256];
+    /// Sorts keys of which the dates have so many bits.
+    fn sort_keys(&mut self, bits: u32) {
+        if self.keys.len() < SMALL {
+            return self.keys.sort_unstable();
+        }
+        // As few digits as there may be, and these as short as may be.
+        let passes = bits.div_ceil(DIGIT_BITS).max(1);
+        let width = bits.div_ceil(passes);
+        for at in 0..passes {
+            self.sort_by_digit(PIECE_BITS + at * width, width);
+        }
+    }
+
+    /// Sorts keys by the digit of so many bits that begins at this one; those with the same one keep their order.
+    fn sort_by_digit(&mut self, at: u32, width: u32) {
+        let mask = (1 << width) - 1;
+        let digit = |key: u64| (key >> at) as usize & mask;
+        let mut places = [0u32; DIGITS];
+        let places = &mut places[..=mask];
         self.keys.iter().for_each(|key| places[digit(*key)] += 1);
         let mut sum = 0;
-        for place in &mut places {
+        for place in &mut *places {
             sum += std::mem::replace(place, sum);
         }
         self.spare.resize(self.keys.len(), 0);
+        let spare = &mut self.spare[..self.keys.len()];
         for key in &self.keys {
             let place = &mut places[digit(*key)];
-            self.spare[*place as usize] = *key;
+            spare[*place as usize] = *key;
             *place += 1;
         }
         std::mem::swap(&mut self.keys, &mut self.spare);
-    }
-
-    /// The turns in order.
-    fn sorted(&self) -> impl Iterator<Item = Turn> {
-        let by_key = self.keys.iter().map(|key| (*key & (MOST as u64 - 1)) as usize);
-        let by_position = self.positions.iter().map(|position| *position as usize);
-        let is_plain = self.keys.is_empty() && self.positions.is_empty();
-        let plain = if is_plain { 0..self.turns.len() } else { 0..0 };
-        by_key.chain(by_position).chain(plain).map(|position| self.turns[position])
     }
 }
 

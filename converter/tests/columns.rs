@@ -184,7 +184,7 @@ fn arrows() -> impl Strategy<Value = Vec<Arrow>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
     fn columns_and_records_say_the_same(

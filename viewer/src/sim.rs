@@ -29,6 +29,7 @@ mod entities;
 mod faults;
 mod gather;
 mod links;
+mod slots;
 mod states;
 mod tally;
 #[cfg(test)]
@@ -38,7 +39,7 @@ mod variables;
 use std::io;
 
 use converter::paje::{
-    Color, ContainerId, Extra, KeyId, PajeEvent, Shape, Sink, Source, TypeId, TypeKind, ValueId, VariableOp,
+    Color, ContainerId, Extra, KeyId, PajeEvent, PlainEvent, PlainKind, Shape, Sink, Source, TypeId, TypeKind, ValueId,
 };
 use converter::time::GlobalNanos;
 
@@ -79,6 +80,8 @@ pub struct Simulation<E = Gather> {
     name: String,
     types: Vec<TypeInfo>,
     values: Vec<RawValue>,
+    /// By value, close together: it is asked for each operation.
+    value_types: Vec<TypeId>,
     containers: Containers,
     stacks: Vec<Stack>,
     variables: Vec<Variable>,
@@ -143,6 +146,7 @@ impl<E: Entities> Simulation<E> {
             name: name.to_owned(),
             types: vec![root],
             values: Vec::new(),
+            value_types: Vec::new(),
             containers,
             stacks: Vec::new(),
             variables: Vec::new(),
@@ -206,12 +210,9 @@ impl<E: Entities> Simulation<E> {
     /// Takes the next operation. Cannot fail: what is wrong with it is counted.
     pub fn take(&mut self, event: &PajeEvent<'_>) {
         if let Some(time) = event.time() {
-            self.first = self.first.min(time.0);
-            self.last = self.last.max(time.0);
-            self.latest = time.0;
+            self.pass(time.0);
         }
-        if self.taken >= E::MOST {
-            self.faults.count(Fault::TooMany);
+        if self.is_full() {
             return;
         }
         match *event {
@@ -262,6 +263,46 @@ impl<E: Entities> Simulation<E> {
                 self.half(false, time.0, (container, ty, value), (end, key), (extra, source));
             }
         }
+    }
+
+    /// The same as [`Self::take`] for most operations.
+    #[inline]
+    fn take_plain(&mut self, event: PlainEvent) {
+        let PlainEvent { kind, time, container, ty, value } = event;
+        let is_state = matches!(kind, PlainKind::SetState | PlainKind::PushState | PlainKind::PopState);
+        if !is_state {
+            return self.take(&event.event());
+        }
+        self.pass(time.0);
+        if self.is_full() {
+            return;
+        }
+        let valued = Some(value).filter(|_| kind != PlainKind::PopState);
+        let Some(at) = self.stack(container, ty, valued) else { return };
+        let (stack, faults, out) = (&mut self.stacks[at], &mut self.faults, &mut self.entities);
+        match kind {
+            PlainKind::SetState => stack.set(time.0, value, 0, faults, out),
+            PlainKind::PushState => stack.push(time.0, value, 0, faults, out),
+            _ => stack.pop(time.0, faults, out),
+        }
+    }
+
+    /// An operation has this date.
+    #[inline]
+    fn pass(&mut self, time: i64) {
+        self.first = self.first.min(time);
+        self.last = self.last.max(time);
+        self.latest = time;
+    }
+
+    /// Whether there are as many entities as there may be: counted.
+    #[inline]
+    fn is_full(&mut self) -> bool {
+        let is_full = self.taken >= E::MOST;
+        if is_full {
+            self.faults.count(Fault::TooMany);
+        }
+        is_full
     }
 
     /// The number of what an entity has beside its value; most have nothing.
@@ -325,106 +366,12 @@ impl<E: Entities> Simulation<E> {
         match self.values.get_mut(value.index()) {
             Some(earlier) if earlier.ty == ty => *earlier = defined,
             Some(_) => return self.faults.count(Fault::ValueDefinition),
-            None => self.values.push(defined),
+            None => {
+                self.values.push(defined);
+                self.value_types.push(ty);
+            }
         }
         self.entities.define_value(value, name);
-    }
-
-    /// The slot of a type in a container that can take events; else `None`, counted.
-    fn slot(&mut self, container: ContainerId, ty: TypeId, new: Slot) -> Option<Slot> {
-        if !self.containers.is_alive(container) {
-            self.faults.count(Fault::DeadContainer);
-            return None;
-        }
-        let slots = self.containers.slots(container);
-        if let Some(&(_, slot)) = slots.iter().find(|(of, _)| *of == ty) {
-            return Some(slot);
-        }
-        let kind = match new {
-            Slot::Stack(_) => TypeKind::State,
-            Slot::Variable(_) => TypeKind::Variable,
-            Slot::Marks(_) => TypeKind::Event,
-        };
-        let Some(info) = self.types.get(ty.index()).filter(|info| info.kind == kind) else {
-            self.faults.count(Fault::UnknownType);
-            return None;
-        };
-        if info.parent != self.containers.type_of(container) {
-            self.faults.count(Fault::ForeignType);
-        }
-        self.containers.slots_mut(container).push((ty, new));
-        match new {
-            Slot::Stack(number) => self.stacks.push(Stack::new(Place { number, container, ty })),
-            Slot::Variable(number) => self.variables.push(Variable::new(Place { number, container, ty })),
-            Slot::Marks(number) => self.marks.push(Marks { place: Place { number, container, ty }, last: i64::MIN }),
-        }
-        Some(new)
-    }
-
-    fn has_value(&mut self, ty: TypeId, value: ValueId) -> bool {
-        let known = self.values.get(value.index()).is_some_and(|info| info.ty == ty);
-        if !known {
-            self.faults.count(Fault::UnknownValue);
-        }
-        known
-    }
-
-    fn stack(&mut self, container: ContainerId, ty: TypeId, value: Option<ValueId>) -> Option<usize> {
-        if value.is_some_and(|value| !self.has_value(ty, value)) {
-            return None;
-        }
-        self.taken += u64::from(value.is_some());
-        match self.slot(container, ty, Slot::Stack(self.stacks.len() as u32))? {
-            Slot::Stack(at) => Some(at as usize),
-            _ => self.wrong_kind(),
-        }
-    }
-
-    fn mark_list(&mut self, container: ContainerId, ty: TypeId, value: ValueId) -> Option<usize> {
-        if !self.has_value(ty, value) {
-            return None;
-        }
-        self.taken += 1;
-        match self.slot(container, ty, Slot::Marks(self.marks.len() as u32))? {
-            Slot::Marks(at) => Some(at as usize),
-            _ => self.wrong_kind(),
-        }
-    }
-
-    fn variable(&mut self, time: i64, container: ContainerId, ty: TypeId, op: VariableOp, value: f64) {
-        self.taken += 1;
-        let value = if self.peer { f64::from(value as f32) } else { value };
-        match self.slot(container, ty, Slot::Variable(self.variables.len() as u32)) {
-            Some(Slot::Variable(at)) => {
-                self.variables[at as usize].change(time, op, value, &mut self.faults, &mut self.entities);
-            }
-            Some(_) => _ = self.wrong_kind(),
-            None => {}
-        }
-    }
-
-    fn wrong_kind(&mut self) -> Option<usize> {
-        self.faults.count(Fault::UnknownType);
-        None
-    }
-
-    fn can_link(&mut self, starts: bool, holder: ContainerId, ty: TypeId, value: ValueId, end: ContainerId) -> bool {
-        self.taken += 1;
-        let Some(&TypeInfo { kind: TypeKind::Link { start, end: destination }, parent, .. }) =
-            self.types.get(ty.index())
-        else {
-            self.faults.count(Fault::UnknownType);
-            return false;
-        };
-        if !self.containers.is_alive(holder) || !self.containers.is_known(end) {
-            self.faults.count(Fault::DeadContainer);
-            return false;
-        }
-        let expected = if starts { start } else { destination };
-        if self.containers.type_of(end) != expected || self.containers.type_of(holder) != parent {
-            self.faults.count(Fault::ForeignType);
-        }
-        self.has_value(ty, value)
     }
 }
 
@@ -495,6 +442,11 @@ impl Simulation {
 impl<E: Entities> Sink for Simulation<E> {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
         self.take(event);
+        self.entities.after()
+    }
+
+    fn plain(&mut self, event: PlainEvent) -> io::Result<()> {
+        self.take_plain(event);
         self.entities.after()
     }
 

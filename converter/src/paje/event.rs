@@ -230,6 +230,46 @@ impl PajeEvent<'_> {
     }
 }
 
+/// What most operations are: of a state or a point event, with no extra fields and no source position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "named as in [`PajeEvent`]")]
+pub struct PlainEvent {
+    pub kind: PlainKind,
+    pub time: GlobalNanos,
+    pub container: ContainerId,
+    pub ty: TypeId,
+    /// Without a meaning where a state is popped or all are reset.
+    pub value: ValueId,
+}
+
+/// Which operation a [`PlainEvent`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "named as in [`PajeEvent`]")]
+pub enum PlainKind {
+    SetState,
+    PushState,
+    PopState,
+    ResetState,
+    NewEvent,
+}
+
+impl PlainEvent {
+    /// The operation.
+    #[must_use]
+    #[inline]
+    pub const fn event(self) -> PajeEvent<'static> {
+        let Self { kind, time, container, ty, value } = self;
+        let (extra, source) = (&[], None);
+        match kind {
+            PlainKind::SetState => PajeEvent::SetState { time, container, ty, value, extra, source },
+            PlainKind::PushState => PajeEvent::PushState { time, container, ty, value, extra, source },
+            PlainKind::PopState => PajeEvent::PopState { time, container, ty },
+            PlainKind::ResetState => PajeEvent::ResetState { time, container, ty },
+            PlainKind::NewEvent => PajeEvent::NewEvent { time, container, ty, value, extra, source },
+        }
+    }
+}
+
 /// Takes a stream of Pajé operations: a writer, the simulation, a counter.
 pub trait Sink {
     /// Takes the next one.
@@ -237,6 +277,15 @@ pub trait Sink {
     /// # Errors
     /// When it cannot go on (a full disk). What is wrong with the event itself is the sink's to count and report.
     fn event(&mut self, event: &PajeEvent<'_>) -> std::io::Result<()>;
+
+    /// Takes the next one, which is plain. For those who make or take many: the same as [`Self::event`].
+    ///
+    /// # Errors
+    /// As [`Self::event`].
+    #[inline]
+    fn plain(&mut self, event: PlainEvent) -> std::io::Result<()> {
+        self.event(&event.event())
+    }
 
     /// The text by which a file names a link's key: sent by readers of text before the first event with that key. Only whoever
     /// shows keys needs it.

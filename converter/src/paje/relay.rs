@@ -11,8 +11,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use smallvec::SmallVec;
 
 use super::{
-    Color, ContainerId, Extra, ExtraValue, FieldKind, KeyId, Operation, PajeEvent, Shape, Sink, Source, TypeId,
-    TypeKind, ValueId, VariableOp,
+    Color, ContainerId, Extra, ExtraValue, FieldKind, KeyId, Operation, PajeEvent, PlainEvent, PlainKind, Shape, Sink,
+    Source, TypeId, TypeKind, ValueId, VariableOp,
 };
 use crate::time::GlobalNanos;
 
@@ -84,9 +84,15 @@ impl Sender {
 }
 
 impl Sink for Sender {
+    #[inline]
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
         let packed = self.batch.pack(event);
         self.take(packed)
+    }
+
+    #[inline]
+    fn plain(&mut self, event: PlainEvent) -> io::Result<()> {
+        self.take(Packed::Plain(event))
     }
 
     fn name_key(&mut self, key: KeyId, text: &str) -> io::Result<()> {
@@ -168,14 +174,7 @@ struct Announced {
 /// What nearly all operations are, in 32 bytes.
 #[derive(Clone, Copy, Debug)]
 enum Packed {
-    /// Of a state or a point event, without extra fields and source position.
-    Plain {
-        what: Plain,
-        container: ContainerId,
-        time: GlobalNanos,
-        ty: TypeId,
-        value: ValueId,
-    },
+    Plain(PlainEvent),
     Variable {
         op: VariableOp,
         container: ContainerId,
@@ -185,13 +184,6 @@ enum Packed {
     },
     /// Another, at this place among the rest.
     Rest(u32),
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Plain {
-    Valued(Valued),
-    Pop,
-    Reset,
 }
 
 /// Any other [`PajeEvent`], or another call of a sink, with ranges for what is borrowed.
@@ -309,7 +301,7 @@ impl Batch {
     fn valued(&mut self, what: Valued, main: Main, extra: &[Extra<'_>], source: Option<Source<'_>>) -> Packed {
         if extra.is_empty() && source.is_none() {
             let Main { time, container, ty, value } = main;
-            return Packed::Plain { what: Plain::Valued(what), container, time, ty, value };
+            return Packed::Plain(PlainEvent { kind: what.kind(), time, container, ty, value });
         }
         let rest = Rest::Valued { what, main, extra: self.fields(extra), source: self.position(source) };
         self.rest(rest)
@@ -328,13 +320,13 @@ impl Batch {
                 self.valued(Valued::Push, Main { time, container, ty, value }, extra, source)
             }
             PajeEvent::PopState { time, container, ty } => {
-                Packed::Plain { what: Plain::Pop, container, time, ty, value: NONE }
+                Packed::Plain(PlainEvent { kind: PlainKind::PopState, time, container, ty, value: NONE })
             }
             PajeEvent::SetState { time, container, ty, value, extra, source } => {
                 self.valued(Valued::Set, Main { time, container, ty, value }, extra, source)
             }
             PajeEvent::ResetState { time, container, ty } => {
-                Packed::Plain { what: Plain::Reset, container, time, ty, value: NONE }
+                Packed::Plain(PlainEvent { kind: PlainKind::ResetState, time, container, ty, value: NONE })
             }
             PajeEvent::Variable { time, container, ty, op, value } => {
                 Packed::Variable { op, container, time, ty, value }
@@ -372,14 +364,7 @@ impl Batch {
     fn send(&self, sink: &mut dyn Sink) -> io::Result<()> {
         for event in &self.events {
             match *event {
-                Packed::Plain { what, container, time, ty, value } => {
-                    let (extra, source) = (&[][..], None);
-                    sink.event(&match what {
-                        Plain::Valued(what) => what.event(Main { time, container, ty, value }, extra, source),
-                        Plain::Pop => PajeEvent::PopState { time, container, ty },
-                        Plain::Reset => PajeEvent::ResetState { time, container, ty },
-                    })?;
-                }
+                Packed::Plain(event) => sink.plain(event)?,
                 Packed::Variable { op, container, time, ty, value } => {
                     sink.event(&PajeEvent::Variable { time, container, ty, op, value })?;
                 }
@@ -454,6 +439,14 @@ impl Batch {
 }
 
 impl Valued {
+    const fn kind(self) -> PlainKind {
+        match self {
+            Self::Set => PlainKind::SetState,
+            Self::Push => PlainKind::PushState,
+            Self::Event => PlainKind::NewEvent,
+        }
+    }
+
     #[inline]
     fn event<'a>(self, main: Main, extra: &'a [Extra<'a>], source: Option<Source<'a>>) -> PajeEvent<'a> {
         let Main { time, container, ty, value } = main;

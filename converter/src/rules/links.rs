@@ -3,8 +3,9 @@
 use std::hash::{Hash, Hasher};
 
 use indexmap::IndexMap;
+use indexmap::map::Entry;
 use rustc_hash::FxBuildHasher;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::compile::End;
 use super::value::KeyPart;
@@ -77,23 +78,43 @@ impl<T> Default for Waiting<T> {
     }
 }
 
-impl<T> Waiting<T> {
-    /// The other end, if it waits.
-    pub(crate) fn take(&mut self, key: &LinkKey, end: End) -> Option<T> {
-        let (side, waiting) = self.open.get_mut(key)?;
-        if *side == end || waiting.is_empty() {
-            return None;
-        }
-        let found = waiting.remove(0);
-        if waiting.is_empty() {
-            self.open.swap_remove(key);
-        }
-        Some(found)
-    }
+/// What an end of a link met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meeting<T> {
+    /// The other end, which waits no more.
+    Other(T),
+    /// It waits itself now.
+    Nothing,
+    /// It does not wait either.
+    Refused,
+}
 
-    /// This end has to wait.
-    pub(crate) fn wait(&mut self, key: LinkKey, end: End, what: T) {
-        self.open.entry(key).or_insert_with(|| (end, SmallVec::new())).1.push(what);
+impl<T> Waiting<T> {
+    /// Gives back the other end, if it waits; if not, this one waits if it is to.
+    pub(crate) fn meet(&mut self, key: LinkKey, end: End, wait: impl FnOnce() -> Option<T>) -> Meeting<T> {
+        match self.open.entry(key) {
+            Entry::Vacant(place) => match wait() {
+                Some(what) => {
+                    place.insert((end, smallvec![what]));
+                    Meeting::Nothing
+                }
+                None => Meeting::Refused,
+            },
+            Entry::Occupied(mut place) if place.get().0 != end => {
+                let waiting = &mut place.get_mut().1;
+                match waiting.len() {
+                    1 => place.swap_remove().1.pop().map_or(Meeting::Refused, Meeting::Other),
+                    _ => Meeting::Other(waiting.remove(0)),
+                }
+            }
+            Entry::Occupied(mut place) => match wait() {
+                Some(what) => {
+                    place.get_mut().1.push(what);
+                    Meeting::Nothing
+                }
+                None => Meeting::Refused,
+            },
+        }
     }
 
     /// All that still wait, in an order that depends on the calls alone.
@@ -146,15 +167,15 @@ mod tests {
     fn first_come_first_served_in_either_order() {
         let key = |n| LinkKey::new(0, [KeyPart::Int(n)].into_iter());
         let mut waiting = Waiting::default();
-        assert_eq!(waiting.take(&key(1), End::Start), None);
-        waiting.wait(key(1), End::Start, 'a');
-        assert_eq!(waiting.take(&key(1), End::Start), None);
-        waiting.wait(key(1), End::Start, 'b');
-        assert_eq!(waiting.take(&key(2), End::Finish), None);
-        waiting.wait(key(2), End::Finish, 'z');
-        assert_eq!(waiting.take(&key(1), End::Finish), Some('a'));
-        assert_eq!(waiting.take(&key(1), End::Finish), Some('b'));
-        assert_eq!(waiting.take(&key(2), End::Start), Some('z'));
+        let mut meet = |of: i64, end: End, name: Option<char>| waiting.meet(key(of), end, || name);
+        assert_eq!(meet(1, End::Finish, None), Meeting::Refused);
+        assert_eq!(meet(1, End::Start, Some('a')), Meeting::Nothing);
+        assert_eq!(meet(1, End::Start, Some('b')), Meeting::Nothing);
+        assert_eq!(meet(1, End::Start, None), Meeting::Refused);
+        assert_eq!(meet(2, End::Finish, Some('z')), Meeting::Nothing);
+        assert_eq!(meet(1, End::Finish, Some('y')), Meeting::Other('a'));
+        assert_eq!(meet(1, End::Finish, Some('x')), Meeting::Other('b'));
+        assert_eq!(meet(2, End::Start, None), Meeting::Other('z'));
         assert_eq!(waiting.into_rest().count(), 0);
     }
 }

@@ -5,26 +5,30 @@
 mod containers;
 mod found;
 mod gaps;
+mod links;
 mod ready;
 
 use std::io;
 
 use smallvec::SmallVec;
 
-use super::compile::{Arrow, End, LinkValue, Op, ValueCode};
+use super::compile::{Arrow, LinkValue, Op, ValueCode};
 use super::eval::Scope;
 use super::instances::Instances;
 use super::known::KnownValues;
-use super::links::{LinkKey, Waiting};
+use super::links::Waiting;
 use super::model::Model;
 use super::survey::{ArrowPlace, OtherEnd, Survey, link_key};
 use super::value::{KeyPart, Sym, Symbols, Val};
-use crate::paje::{ContainerId, Extra, ExtraValue, KeyId, PajeEvent, Sink, Source, TypeId, ValueId, VariableOp};
+use crate::paje::{
+    ContainerId, Extra, ExtraValue, PajeEvent, PlainEvent, PlainKind, Sink, Source, TypeId, ValueId, VariableOp,
+};
 use crate::plan::Plan;
 use crate::report::Counts;
 use crate::time::GlobalNanos;
 use found::Found;
 use gaps::Gaps;
+use links::{Named, Started};
 use ready::Acts;
 
 /// The picture being made.
@@ -44,21 +48,6 @@ pub(crate) struct Picture<'p> {
     known: KnownValues,
     acts: Acts<'p>,
     pub(crate) counts: Counts,
-}
-
-/// A link with one end.
-#[derive(Clone, Copy, Debug)]
-struct Started {
-    key: KeyId,
-    value: ValueId,
-    time: GlobalNanos,
-}
-
-/// The value of a link: the one with this number among those that are declared, or one by its name.
-#[derive(Clone, Copy, Debug)]
-enum Named {
-    Declared(usize),
-    By(KeyPart),
 }
 
 /// What is sent with a value, fields and a source position.
@@ -83,16 +72,6 @@ impl Entity {
             Self::Mark => PajeEvent::NewEvent { time, container, ty, value, extra, source },
         }
     }
-}
-
-/// An end of a link, and what it has in common with the other one.
-#[derive(Clone, Copy, Debug)]
-struct Paired {
-    end: End,
-    started: Started,
-    ty: TypeId,
-    /// The instance that holds it.
-    holder: usize,
 }
 
 /// A stack: instance and slot.
@@ -340,6 +319,11 @@ impl<'p> Picture<'p> {
         stream: u32,
     ) -> io::Result<()> {
         let stack = &self.instances.get(instance).stacks[slot];
+        // Nearly always.
+        if wanted == Some(None) && !stack.is_unknown && !stack.values.is_empty() {
+            self.gaps.changes(&mut self.instances, (instance, slot), stream);
+            return self.pop(instance, slot, ty);
+        }
         let known = &stack.values[stack.floor()..];
         let keep = match wanted {
             Some(None) => known.len().checked_sub(1),
@@ -367,7 +351,9 @@ impl<'p> Picture<'p> {
         stack.values.pop();
         stack.is_unknown &= !stack.values.is_empty();
         let container = instance.id;
-        self.emit(&PajeEvent::PopState { time: self.now, container, ty })
+        self.counts.paje_events += 1;
+        let (kind, time, value) = (PlainKind::PopState, self.now, ValueId(0));
+        self.sink.plain(PlainEvent { kind, time, container, ty, value })
     }
 
     /// Makes a value the only one of a stack. Readers differ in what a new state does to those below the top, so these are
@@ -381,68 +367,6 @@ impl<'p> Picture<'p> {
         stack.values.push(value);
         stack.is_unknown = false;
         Ok(())
-    }
-
-    /// An end of a link finds its other end, or waits for it; `None` when it is not shown. `instance` is where it is, of the container
-    /// type `here`.
-    fn pair(
-        &mut self,
-        (end, link): (End, usize),
-        (instance, here): (usize, usize),
-        key: LinkKey,
-        value: Option<Named>,
-        other: OtherEnd,
-    ) -> Option<Paired> {
-        let model = self.model;
-        let variant = match (&model.links[link].variants[..], other) {
-            ([_], _) => Some(0),
-            (_, OtherEnd::In(other)) if end == End::Start => model.variant(link, here, other),
-            (_, OtherEnd::In(other)) => model.variant(link, other, here),
-            _ => None,
-        };
-        let variant = &model.links[link].variants[variant?];
-        let holder = self.ancestor(instance, model.links[link].holder)?;
-        let ty = variant.ty;
-        let key = key.of_type(ty);
-        if let Some(started) = self.waiting.take(&key, end) {
-            self.instances.get_mut(holder).open_links -= 1;
-            // Dates do not decrease: what waits is the earlier end.
-            self.counts.reversed_links += u64::from(end == End::Start && started.time < self.now);
-            return Some(Paired { end, started, ty, holder });
-        }
-        let value = match value {
-            Some(Named::Declared(number)) => variant.values.get(number).copied(),
-            Some(Named::By(name)) => model.value(ty, name),
-            None => None,
-        };
-        let value = value.or(variant.values.last().copied())?;
-        let started = Started { key: KeyId(self.next_key), value, time: self.now };
-        self.next_key += 1;
-        self.waiting.wait(key, end, started);
-        self.instances.get_mut(holder).open_links += 1;
-        Some(Paired { end, started, ty, holder })
-    }
-
-    /// Sends an end of a link that is in `instance`, with its fields and source position.
-    fn link(
-        &mut self,
-        Paired { end, started: Started { key, value, .. }, ty, holder }: Paired,
-        instance: usize,
-        (given, related): Beside<'_>,
-        source: Option<(Sym, u32)>,
-    ) -> io::Result<()> {
-        let (time, container, at) = (self.now, self.instances.get(holder).id, self.instances.get(instance).id);
-        self.counts.paje_events += 1;
-        {
-            let extra = extras(given, related, &mut self.scratch, self.symbols);
-            let (extra, source) = (&extra[..], source_of(source, self.symbols));
-            self.sink.event(&match end {
-                End::Start => PajeEvent::StartLink { time, container, ty, value, start: at, key, extra, source },
-                End::Finish => PajeEvent::EndLink { time, container, ty, value, end: at, key, extra, source },
-            })?;
-        }
-        let held = self.instances.get(holder);
-        if held.doomed && held.open_links == 0 { self.destroy(holder) } else { Ok(()) }
     }
 }
 

@@ -12,7 +12,7 @@ use super::compile::{Arrow, End, Op, ValueCode};
 use super::eval::Scope;
 use super::instances::{Node, Paths};
 use super::lines::append_line;
-use super::links::{LinkKey, Waiting};
+use super::links::{LinkKey, Meeting, Waiting};
 use super::model::{LinkModel, Model};
 use super::places::{Noting, Places};
 use super::value::{KeyPart, Symbols};
@@ -261,18 +261,19 @@ impl Surveyor {
     fn link(&mut self, key: LinkKey, end: End, mut seen: Seen, several: bool) {
         let (stream, ordinal, _) = seen.place;
         let is_finish = end == End::Finish;
-        let Some(other) = self.waiting.take(&key, end) else {
-            if seen.is_partial && end == End::Finish {
+        let Self { waiting, noting, log, .. } = self;
+        let met = waiting.meet(key, end, || {
+            if seen.is_partial && is_finish {
                 // The first part of a chain: nothing comes before it.
-                self.noting.note(seen.place, UNMATCHED);
-                return;
+                noting.note(seen.place, UNMATCHED);
+                return None;
             }
-            if let Some(log) = &mut self.log {
+            if let Some(log) = log {
                 seen.link = log.first(stream, seen.time, ordinal, is_finish);
             }
-            self.waiting.wait(key, end, seen);
-            return;
-        };
+            Some(seen)
+        });
+        let Meeting::Other(other) = met else { return };
         if let Some(log) = &mut self.log {
             log.second(other.link, stream, seen.time, ordinal, is_finish);
         }

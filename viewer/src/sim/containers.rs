@@ -110,6 +110,12 @@ impl Containers {
         self.get(id).map_or(&[], |entry| &entry.slots)
     }
 
+    /// The slots of a container that is alive.
+    #[inline]
+    pub(super) fn living_slots(&self, id: ContainerId) -> Option<&[(TypeId, Slot)]> {
+        self.get(id).filter(|entry| entry.alive).map(|entry| &entry.slots[..])
+    }
+
     /// For a container that is known.
     pub(super) fn slots_mut(&mut self, id: ContainerId) -> &mut Vec<(TypeId, Slot)> {
         &mut self.get_mut(id).expect("the caller has seen it alive").slots

@@ -9,27 +9,35 @@ use super::super::eval::{Code, Scope};
 use super::super::ready::Ready;
 use super::super::survey::OtherEnd;
 use super::super::value::Val;
-use super::{Entity, Named, Picture};
-use crate::paje::{ContainerId, ValueId};
+use super::links::Named;
+use super::{Entity, Picture};
+use crate::paje::{ContainerId, PlainEvent, PlainKind, TypeId, ValueId};
 use crate::ready::{Act, Turn};
 use crate::time::GlobalNanos;
 
 /// What operations have in common, by the numbers that they say.
 #[derive(Debug, Default)]
-pub(super) struct Acts<'p>(Vec<Option<Known<'p>>>);
+pub(super) struct Acts<'p> {
+    known: Vec<Option<Known<'p>>>,
+    acts: Vec<Act>,
+}
 
-#[derive(Clone, Debug)]
+/// What is asked for each operation, apart from the rest.
+#[derive(Clone, Copy, Debug)]
 struct Known<'p> {
-    act: Act,
-    program: &'p Program,
     arrow: &'p Arrow,
-    ready: &'p Ready,
     /// Its container, as it was found last.
-    at: Option<(usize, ContainerId)>,
+    instance: u32,
+    id: ContainerId,
+    program: &'p Program,
+    ready: &'p Ready,
 }
 
 /// Who an operation is of: stream, program, arrow.
 type Of<'p> = (u32, &'p Program, &'p Arrow);
+
+/// No instance has this number.
+const NOWHERE: u32 = u32::MAX;
 
 impl<'p> Picture<'p> {
     /// Operations that say this number are of this kind from now on.
@@ -38,61 +46,66 @@ impl<'p> Picture<'p> {
         let Some(program) = plan.programs.get(act.program as usize) else { return };
         let Some(ready) = program.ready.as_ref().and_then(|ready| ready.get(usize::from(act.ready))) else { return };
         let Some(arrow) = program.arrows.get(usize::from(ready.arrow)) else { return };
-        let at = number as usize;
-        self.acts.0.resize_with(self.acts.0.len().max(at + 1), || None);
-        self.acts.0[at] = Some(Known { act, program, arrow, ready, at: None });
+        let known = Some(Known { arrow, instance: NOWHERE, id: ContainerId::ROOT, program, ready });
+        let Acts { known: all, acts } = &mut self.acts;
+        // New numbers come in their order.
+        match all.get_mut(number as usize) {
+            Some(place) => {
+                *place = known;
+                acts[number as usize] = act;
+            }
+            None => {
+                all.push(known);
+                acts.push(act);
+            }
+        }
     }
 
     /// Does an operation; `words` are those of a wide one.
     #[inline]
     pub(crate) fn ready(&mut self, turn: &Turn, words: &[u64]) -> io::Result<()> {
         self.now = GlobalNanos(turn.date);
-        let Some(known) = self.acts.0.get(turn.act as usize).and_then(Option::as_ref) else { return Ok(()) };
-        let (arrow, ready, program, stream) = (known.arrow, known.ready, known.program, turn.stream);
-        // What of a link is not shown creates nothing.
-        let other = match (&arrow.op, words.first()) {
-            (Op::Link { .. }, Some(ordinal)) => self.survey.other_end((stream, *ordinal, ready.arrow))?,
-            _ => OtherEnd::Somewhere,
-        };
-        if other == OtherEnd::Missing {
-            return Ok(());
+        let Some(Some(known)) = self.acts.known.get(turn.act as usize) else { return Ok(()) };
+        let (arrow, stream) = (known.arrow, turn.stream);
+        if !words.is_empty() {
+            let known = *known;
+            return self.wide(turn, &known, words);
         }
-        let living = known.at.filter(|(instance, id)| self.instances.is_living(*instance, *id));
-        let instance = match living {
-            Some((instance, _)) => Some(instance),
-            None => self.find(turn.act, (stream, program, arrow))?,
+        let instance = match self.instances.is_living(known.instance as usize, known.id) {
+            true => known.instance as usize,
+            false => {
+                let known = *known;
+                let Some(instance) = self.find(turn.act, (stream, known.program, arrow))? else { return Ok(()) };
+                instance
+            }
         };
-        let Some(instance) = instance else { return Ok(()) };
-        let value = |code: &ValueCode, bits: u64| match code {
-            ValueCode::Declared(value) => *value,
-            ValueCode::Computed(_) => ValueId(u32::try_from(bits).unwrap_or(u32::MAX)),
-        };
+        let value = |code: &ValueCode| value_of(code, turn.bits);
         match &arrow.op {
-            Op::PushState { slot, ty, value: code, .. } if ready.wide.is_none() => {
-                let value = value(code, turn.bits);
-                self.push((instance, *slot), value, stream);
-                self.tell(Entity::Push, (instance, *ty, value), (&[], &[]), None)
+            Op::PushState { slot, ty, value: code, .. } => {
+                self.push((instance, *slot), value(code), stream);
+                self.bare(PlainKind::PushState, (instance, *ty, value(code)))
             }
             Op::PopState { slot, ty, value: code, .. } => {
-                let wanted = code.as_ref().map(|code| value(code, turn.bits));
-                self.pop_to((instance, *slot), *ty, Some(wanted), stream)
+                self.pop_to((instance, *slot), *ty, Some(code.as_ref().map(value)), stream)
             }
-            Op::SetState { slot, ty, value: code, .. } if ready.wide.is_none() => {
-                let value = value(code, turn.bits);
-                self.set((instance, *slot), *ty, value, stream)?;
-                self.tell(Entity::Set, (instance, *ty, value), (&[], &[]), None)
+            Op::SetState { slot, ty, value: code, .. } => {
+                self.set((instance, *slot), *ty, value(code), stream)?;
+                self.bare(PlainKind::SetState, (instance, *ty, value(code)))
             }
             Op::Variable { op, ty, .. } => self.variable(instance, *ty, *op, Some(f64::from_bits(turn.bits))),
-            Op::Mark { ty, value: code, .. } if ready.wide.is_none() => {
-                self.tell(Entity::Mark, (instance, *ty, value(code, turn.bits)), (&[], &[]), None)
-            }
+            Op::Mark { ty, value: code, .. } => self.bare(PlainKind::NewEvent, (instance, *ty, value(code))),
             Op::ResetState { slot, ty, .. } => self.reset((instance, *slot), *ty, stream),
             Op::Destroy { .. } => self.destroy(instance),
-            Op::Create { .. } | Op::Nothing | Op::Line { .. } => Ok(()),
-            Op::Link { .. } | Op::PushState { .. } | Op::SetState { .. } | Op::Mark { .. } => {
-                self.wide((turn.act, stream), (program, arrow, ready), (instance, other), words)
-            }
+            Op::Create { .. } | Op::Link { .. } | Op::Nothing | Op::Line { .. } => Ok(()),
         }
+    }
+
+    /// Sends a state or point event that has nothing beside its value.
+    #[inline]
+    fn bare(&mut self, kind: PlainKind, (instance, ty, value): (usize, TypeId, ValueId)) -> io::Result<()> {
+        let (time, container) = (self.now, self.instances.get(instance).id);
+        self.counts.paje_events += 1;
+        self.sink.plain(PlainEvent { kind, time, container, ty, value })
     }
 
     /// The container of an operation, which may be created. `None` when there is none and the operation does not create it: then all is
@@ -100,15 +113,15 @@ impl<'p> Picture<'p> {
     #[cold]
     fn find(&mut self, act: u32, (stream, program, arrow): Of<'p>) -> io::Result<Option<usize>> {
         let Some(on) = target(&arrow.op) else { return Ok(None) };
-        let Some(known) = self.acts.0.get_mut(act as usize).and_then(Option::as_mut) else { return Ok(None) };
-        let body = std::mem::take(&mut known.act.body);
+        let body = std::mem::take(&mut self.acts.acts[act as usize].body);
         let plan = self.plan;
         let scope = plan.scope(stream as usize, program, 0, (0, 0), &body);
         self.scratch.clear();
         let instance = self.find_in(&scope, on, &arrow.op)?;
-        let at = instance.map(|instance| (instance, self.instances.get(instance).id));
-        if let Some(known) = self.acts.0.get_mut(act as usize).and_then(Option::as_mut) {
-            (known.act.body, known.at) = (body, at);
+        self.acts.acts[act as usize].body = body;
+        if let (Some(instance), Some(known)) = (instance, &mut self.acts.known[act as usize]) {
+            known.instance = u32::try_from(instance).unwrap_or(NOWHERE);
+            known.id = self.instances.get(instance).id;
         }
         Ok(instance)
     }
@@ -131,17 +144,27 @@ impl<'p> Picture<'p> {
     }
 
     /// An end of a link, or a state or point event with fields or a source position.
-    fn wide(
-        &mut self,
-        (act, stream): (u32, u32),
-        (program, arrow, ready): (&'p Program, &'p Arrow, &'p Ready),
-        (instance, other): (usize, OtherEnd),
-        words: &[u64],
-    ) -> io::Result<()> {
+    fn wide(&mut self, turn: &Turn, known: &Known<'p>, words: &[u64]) -> io::Result<()> {
+        let (Known { arrow, program, ready, .. }, stream) = (*known, turn.stream);
         let (Some(wide), Some((ordinal, mut words))) = (&ready.wide, words.split_first()) else { return Ok(()) };
         let mut next = || {
             let word = words.split_off_first().copied();
             word.unwrap_or_default()
+        };
+        // What of a link is not shown creates nothing.
+        let other = match &arrow.op {
+            Op::Link { .. } => self.survey.other_end((stream, *ordinal, ready.arrow))?,
+            _ => OtherEnd::Somewhere,
+        };
+        if other == OtherEnd::Missing {
+            return Ok(());
+        }
+        let instance = match self.instances.is_living(known.instance as usize, known.id) {
+            true => known.instance as usize,
+            false => match self.find(turn.act, (stream, program, arrow))? {
+                Some(instance) => instance,
+                None => return Ok(()),
+            },
         };
         let site = if wide.site { u32::try_from(next()).unwrap_or(0) } else { 0 };
         let plan = self.plan;
@@ -158,10 +181,7 @@ impl<'p> Picture<'p> {
             };
             given.push((name, val));
         }
-        let value = |code: &ValueCode| match code {
-            ValueCode::Declared(value) => *value,
-            ValueCode::Computed(_) => ValueId(u32::try_from(bits).unwrap_or(u32::MAX)),
-        };
+        let value = |code: &ValueCode| value_of(code, bits);
         match &arrow.op {
             Op::SetState { slot, ty, value: code, .. } => {
                 self.set((instance, *slot), *ty, value(code), stream)?;
@@ -175,8 +195,7 @@ impl<'p> Picture<'p> {
                 self.tell(Entity::Mark, (instance, *ty, value(code)), (&given, &[]), scope.source())
             }
             Op::Link { end, link, value, on, .. } => {
-                let Some(known) = self.acts.0.get(act as usize).and_then(Option::as_ref) else { return Ok(()) };
-                let key = known.act.key.with_words(keys);
+                let key = self.acts.acts[turn.act as usize].key.with_words(keys);
                 let value = match value {
                     Some(LinkValue::Declared(number)) => Some(Named::Declared(*number)),
                     _ => None,
@@ -188,6 +207,14 @@ impl<'p> Picture<'p> {
             }
             _ => Ok(()),
         }
+    }
+}
+
+#[inline]
+fn value_of(code: &ValueCode, bits: u64) -> ValueId {
+    match code {
+        ValueCode::Declared(value) => *value,
+        ValueCode::Computed(_) => ValueId(u32::try_from(bits).unwrap_or(u32::MAX)),
     }
 }
 

@@ -129,10 +129,14 @@ proptest! {
             let mut found = Vec::new();
             if let Some((width, bytes)) = columns.column(1, part) {
                 prop_assert_eq!(width, 8);
-                columns.locate(1, |number, ticks, place| {
-                    found.push((ticks, place, bytes[8 * number..][..8].to_vec()));
-                    true
-                });
+                let kind = columns.kinds().position(|kind| kind == (1, bytes.len() / 8)).unwrap();
+                let mut ticks = Vec::new();
+                columns.ticks(&mut ticks);
+                prop_assert_eq!(columns.order().count(), columns.records());
+                let its = columns.order().zip(0u32..).zip(ticks).filter(|((its, _), _)| *its == kind);
+                for (((_, place), ticks), value) in its.zip(bytes.as_chunks::<8>().0) {
+                    found.push((ticks, place, value.to_vec()));
+                }
             }
             prop_assert_eq!(found, column);
         }

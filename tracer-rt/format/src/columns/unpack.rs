@@ -179,39 +179,26 @@ impl Columns {
         Some(())
     }
 
-    /// The ticks of the records of one type from the beginning of the block, and their positions in it: for `find`, which is called
-    /// with the number of the record among those of its type, until it says that it has enough.
-    pub fn locate(&self, id: u16, mut find: impl FnMut(usize, u64, u32) -> bool) {
-        let mut next = vec![0usize; self.kinds.len()];
-        let mut ticks = 0u64;
-        for (place, number) in self.order.as_chunks().0.iter().enumerate() {
-            let number = usize::from(u16::from_le_bytes(*number));
-            let (Some(kind), Some(next)) = (self.kinds.get(number), next.get_mut(number)) else { return };
-            let delta = kind.dates.bytes.as_chunks::<4>().0.get(*next);
-            ticks = ticks.wrapping_add(delta.map_or(0, |delta| u32::from_le_bytes(*delta)).into());
-            if kind.id == id && !find(*next, ticks, place as u32) {
-                return;
-            }
-            *next += 1;
-        }
-    }
-
     /// The record types, in the order in which the block has them: their ids, and how many records there are of each.
     pub fn kinds(&self) -> impl Iterator<Item = (u16, usize)> {
         self.kinds.iter().map(|kind| (kind.id, kind.count))
     }
 
-    /// Visits all records in their order: with the position of their type among [`Self::kinds`], and their ticks from the beginning of the
-    /// block. Linear.
-    pub fn walk(&self, mut visit: impl FnMut(usize, u64)) {
+    /// By record: the position of its type among [`Self::kinds`].
+    pub fn order(&self) -> impl Iterator<Item = usize> {
+        self.order.as_chunks().0.iter().map(|number| u16::from_le_bytes(*number).into())
+    }
+
+    /// Fills in the ticks of all records from the beginning of the block. Linear.
+    pub fn ticks(&self, out: &mut Vec<u64>) {
         let mut deltas: Vec<_> = self.kinds.iter().map(|kind| kind.dates.bytes.as_chunks::<4>().0.iter()).collect();
         let mut ticks = 0u64;
-        for number in self.order.as_chunks().0 {
-            let number = usize::from(u16::from_le_bytes(*number));
-            let delta = deltas.get_mut(number).and_then(Iterator::next);
+        out.clear();
+        out.extend(self.order().map(|kind| {
+            let delta = deltas.get_mut(kind).and_then(Iterator::next);
             ticks = ticks.wrapping_add(delta.map_or(0, |delta| u32::from_le_bytes(*delta)).into());
-            visit(number, ticks);
-        }
+            ticks
+        }));
     }
 
     /// The ticks from the beginning of the block to its last record.

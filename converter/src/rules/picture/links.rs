@@ -1,0 +1,109 @@
+//! Links: an end waits for its other end, which takes over its value and its key.
+
+use std::io;
+
+use super::super::compile::End;
+use super::super::links::{LinkKey, Meeting};
+use super::super::survey::OtherEnd;
+use super::super::value::{KeyPart, Sym};
+use super::{Beside, Picture, extras, source_of};
+use crate::paje::{KeyId, PajeEvent, TypeId, ValueId};
+use crate::time::GlobalNanos;
+
+/// A link with one end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Started {
+    key: KeyId,
+    value: ValueId,
+    time: GlobalNanos,
+}
+
+/// The value of a link: the one with this number among those that are declared, or one by its name.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Named {
+    Declared(usize),
+    By(KeyPart),
+}
+
+/// An end of a link, and what it has in common with the other one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Paired {
+    end: End,
+    started: Started,
+    ty: TypeId,
+    /// The instance that holds it.
+    holder: usize,
+}
+
+impl Picture<'_> {
+    /// An end of a link finds its other end, or waits for it; `None` when it is not shown. `instance` is where it is, of the container
+    /// type `here`.
+    pub(super) fn pair(
+        &mut self,
+        (end, link): (End, usize),
+        (instance, here): (usize, usize),
+        key: LinkKey,
+        value: Option<Named>,
+        other: OtherEnd,
+    ) -> Option<Paired> {
+        let model = self.model;
+        let variant = match (&model.links[link].variants[..], other) {
+            ([_], _) => Some(0),
+            (_, OtherEnd::In(other)) if end == End::Start => model.variant(link, here, other),
+            (_, OtherEnd::In(other)) => model.variant(link, other, here),
+            _ => None,
+        };
+        let variant = &model.links[link].variants[variant?];
+        let holder = self.ancestor(instance, model.links[link].holder)?;
+        let ty = variant.ty;
+        let key = key.of_type(ty);
+        let mut new = None;
+        let met = self.waiting.meet(key, end, || {
+            let value = match value {
+                Some(Named::Declared(number)) => variant.values.get(number).copied(),
+                Some(Named::By(name)) => model.value(ty, name),
+                None => None,
+            };
+            let value = value.or(variant.values.last().copied());
+            new = value.map(|value| Started { key: KeyId(self.next_key), value, time: self.now });
+            new
+        });
+        let started = match met {
+            Meeting::Other(started) => {
+                self.instances.get_mut(holder).open_links -= 1;
+                // Dates do not decrease: what waits is the earlier end.
+                self.counts.reversed_links += u64::from(end == End::Start && started.time < self.now);
+                started
+            }
+            Meeting::Nothing | Meeting::Refused => {
+                let started = new?;
+                self.next_key += 1;
+                self.instances.get_mut(holder).open_links += 1;
+                started
+            }
+        };
+        Some(Paired { end, started, ty, holder })
+    }
+
+    /// Sends an end of a link that is in `instance`, with its fields and source position.
+    pub(super) fn link(
+        &mut self,
+        Paired { end, started: Started { key, value, .. }, ty, holder }: Paired,
+        instance: usize,
+        (given, related): Beside<'_>,
+        source: Option<(Sym, u32)>,
+    ) -> io::Result<()> {
+        let (time, container, at) = (self.now, self.instances.get(holder).id, self.instances.get(instance).id);
+        self.counts.paje_events += 1;
+        {
+            let extra = extras(given, related, &mut self.scratch, self.symbols);
+            let (extra, source) = (&extra[..], source_of(source, self.symbols));
+            self.sink.event(&match end {
+                End::Start => PajeEvent::StartLink { time, container, ty, value, start: at, key, extra, source },
+                End::Finish => PajeEvent::EndLink { time, container, ty, value, end: at, key, extra, source },
+            })?;
+        }
+        let held = self.instances.get(holder);
+        if held.doomed && held.open_links == 0 { self.destroy(holder) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,121 @@
+//! Where an operation belongs: the states, events or variable of its type in its container, of which it is the first perhaps.
+
+use converter::paje::{ContainerId, TypeId, TypeKind, ValueId, VariableOp};
+
+use super::entities::{Entities, Place};
+use super::faults::Fault;
+use super::states::Stack;
+use super::variables::Variable;
+use super::{Marks, Simulation, Slot};
+use crate::query::TypeInfo;
+
+impl<E: Entities> Simulation<E> {
+    /// The slot of a type in a container that can take events; else `None`, counted.
+    #[inline]
+    fn slot(&mut self, container: ContainerId, ty: TypeId, new: Slot) -> Option<Slot> {
+        let Some(slots) = self.containers.living_slots(container) else {
+            self.faults.count(Fault::DeadContainer);
+            return None;
+        };
+        match slots.iter().find(|(of, _)| *of == ty) {
+            Some(&(_, slot)) => Some(slot),
+            None => self.new_slot(container, ty, new),
+        }
+    }
+
+    #[cold]
+    fn new_slot(&mut self, container: ContainerId, ty: TypeId, new: Slot) -> Option<Slot> {
+        let kind = match new {
+            Slot::Stack(_) => TypeKind::State,
+            Slot::Variable(_) => TypeKind::Variable,
+            Slot::Marks(_) => TypeKind::Event,
+        };
+        let Some(info) = self.types.get(ty.index()).filter(|info| info.kind == kind) else {
+            self.faults.count(Fault::UnknownType);
+            return None;
+        };
+        if info.parent != self.containers.type_of(container) {
+            self.faults.count(Fault::ForeignType);
+        }
+        self.containers.slots_mut(container).push((ty, new));
+        match new {
+            Slot::Stack(number) => self.stacks.push(Stack::new(Place { number, container, ty })),
+            Slot::Variable(number) => self.variables.push(Variable::new(Place { number, container, ty })),
+            Slot::Marks(number) => self.marks.push(Marks { place: Place { number, container, ty }, last: i64::MIN }),
+        }
+        Some(new)
+    }
+
+    pub(super) fn has_value(&mut self, ty: TypeId, value: ValueId) -> bool {
+        let known = self.value_types.get(value.index()) == Some(&ty);
+        if !known {
+            self.faults.count(Fault::UnknownValue);
+        }
+        known
+    }
+
+    pub(super) fn stack(&mut self, container: ContainerId, ty: TypeId, value: Option<ValueId>) -> Option<usize> {
+        if value.is_some_and(|value| !self.has_value(ty, value)) {
+            return None;
+        }
+        self.taken += u64::from(value.is_some());
+        match self.slot(container, ty, Slot::Stack(self.stacks.len() as u32))? {
+            Slot::Stack(at) => Some(at as usize),
+            _ => self.wrong_kind(),
+        }
+    }
+
+    pub(super) fn mark_list(&mut self, container: ContainerId, ty: TypeId, value: ValueId) -> Option<usize> {
+        if !self.has_value(ty, value) {
+            return None;
+        }
+        self.taken += 1;
+        match self.slot(container, ty, Slot::Marks(self.marks.len() as u32))? {
+            Slot::Marks(at) => Some(at as usize),
+            _ => self.wrong_kind(),
+        }
+    }
+
+    pub(super) fn variable(&mut self, time: i64, container: ContainerId, ty: TypeId, op: VariableOp, value: f64) {
+        self.taken += 1;
+        let value = if self.peer { f64::from(value as f32) } else { value };
+        match self.slot(container, ty, Slot::Variable(self.variables.len() as u32)) {
+            Some(Slot::Variable(at)) => {
+                self.variables[at as usize].change(time, op, value, &mut self.faults, &mut self.entities);
+            }
+            Some(_) => _ = self.wrong_kind(),
+            None => {}
+        }
+    }
+
+    fn wrong_kind(&mut self) -> Option<usize> {
+        self.faults.count(Fault::UnknownType);
+        None
+    }
+
+    pub(super) fn can_link(
+        &mut self,
+        starts: bool,
+        holder: ContainerId,
+        ty: TypeId,
+        value: ValueId,
+        end: ContainerId,
+    ) -> bool {
+        self.taken += 1;
+        let Some(&TypeInfo { kind: TypeKind::Link { start, end: destination }, parent, .. }) =
+            self.types.get(ty.index())
+        else {
+            self.faults.count(Fault::UnknownType);
+            return false;
+        };
+        if !self.containers.is_alive(holder) || !self.containers.is_known(end) {
+            self.faults.count(Fault::DeadContainer);
+            return false;
+        }
+        let expected = if starts { start } else { destination };
+        if self.containers.type_of(end) != expected || self.containers.type_of(holder) != parent {
+            self.faults.count(Fault::ForeignType);
+        }
+        self.has_value(ty, value)
+    }
+}
