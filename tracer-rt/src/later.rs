@@ -1,5 +1,5 @@
-//! What signal handlers asked for that had interrupted the recorder: the helper does it, a tenth of a second later at most. Nothing here waits or asks
-//! for memory.
+//! What signal handlers asked for that had interrupted the recorder: the helper does it, a tenth of a second later at most. To ask takes no lock and no
+//! memory.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 

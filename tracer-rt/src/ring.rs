@@ -21,7 +21,7 @@ use crate::state::State;
 #[derive(Debug)]
 pub(crate) struct Ring {
     slots: VecDeque<*const Slot>,
-    /// Of the slots: parts of slots take a fifteenth.
+    /// What they take: a part counts as a part.
     bytes: usize,
 }
 
