@@ -1,6 +1,7 @@
 //! Pictures as files: SVG as text, PNG and HTML from the same scene.
 
 pub mod html;
+mod pack;
 pub mod png;
 mod raster;
 pub mod svg;

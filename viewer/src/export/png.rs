@@ -5,12 +5,16 @@ use std::sync::{Arc, LazyLock};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
 
+use super::pack::{Effort, pack};
 use super::{ExportError, svg};
 use crate::scene::Scene;
 use crate::theme::font;
 
 /// Pixels of the largest picture: half a gigabyte of memory.
 const LARGEST: f64 = 128e6;
+
+/// Pixels of the largest picture that is packed well: of larger ones that takes seconds, and saves an eighth.
+const PACKED_WELL: u32 = 8_000_000;
 
 static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
     let mut fonts = fontdb::Database::new();
@@ -37,5 +41,6 @@ pub fn encode(scene: &Scene, scale: f32) -> Result<Vec<u8>, ExportError> {
     let mut pixels =
         Pixmap::new(columns, lines).ok_or(ExportError::TooLarge { width: columns.into(), height: lines.into() })?;
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixels.as_mut());
-    pixels.encode_png().map_err(|error| drawing(error.to_string()))
+    let effort = if columns.saturating_mul(lines) > PACKED_WELL { Effort::Least } else { Effort::Usual };
+    pack(&pixels, effort).map_err(|error| drawing(error.to_string()))
 }

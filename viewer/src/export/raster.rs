@@ -3,6 +3,7 @@
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use resvg::tiny_skia::{Pixmap, PremultipliedColorU8};
 
+use super::pack::{Effort, pack};
 use crate::scene::Cells;
 
 /// Types with more values than this are drawn as an image, if they have as many parts as [`PARTS`].
@@ -17,7 +18,7 @@ pub(super) fn is_better(cells: &Cells) -> bool {
 
 /// A PNG as an address of the kind `data:`, a pixel per column and unit of height; `None` where there are no pixels.
 pub(super) fn address(cells: &Cells) -> Option<String> {
-    let bytes = image(cells)?.encode_png().ok()?;
+    let bytes = pack(&image(cells)?, Effort::Least).ok()?;
     Some(format!("data:image/png;base64,{}", BASE64_STANDARD.encode(bytes)))
 }
 
@@ -51,7 +52,7 @@ fn image(cells: &Cells) -> Option<Pixmap> {
         }
         for (y, &[red, green, blue, alpha]) in column.iter().enumerate() {
             // Rounded alike, no channel is above the opacity.
-            let [red, green, blue, alpha] = [red, green, blue, alpha].map(|sum| sum.round() as u8);
+            let [red, green, blue, alpha] = [red, green, blue, alpha].map(|sum| (sum + 0.5) as u8);
             if let Some(color) = PremultipliedColorU8::from_rgba(red, green, blue, alpha) {
                 pixels[y * width + x] = color;
             }

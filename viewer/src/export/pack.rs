@@ -1,0 +1,74 @@
+//! Pixels as the bytes of a PNG: without opacity where all of it is opaque, and with as much effort as is worth it.
+
+use png::{BitDepth, ColorType, Compression, Encoder, EncodingError};
+use resvg::tiny_skia::{Pixmap, PremultipliedColorU8};
+
+/// How hard to look for what can be left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effort {
+    /// An eighth more bytes in a twentieth of the time.
+    Least,
+    Usual,
+}
+
+/// The bytes of a file.
+///
+/// # Errors
+/// When there are no pixels.
+pub(super) fn pack(pixels: &Pixmap, effort: Effort) -> Result<Vec<u8>, EncodingError> {
+    let is_opaque = pixels.pixels().iter().all(|pixel| pixel.alpha() == u8::MAX);
+    let mut bytes = Vec::new();
+    let mut encoder = Encoder::new(&mut bytes, pixels.width(), pixels.height());
+    encoder.set_color(if is_opaque { ColorType::Rgb } else { ColorType::Rgba });
+    encoder.set_depth(BitDepth::Eight);
+    encoder.set_compression(match effort {
+        Effort::Least => Compression::Fast,
+        Effort::Usual => Compression::Balanced,
+    });
+    let colors = pixels.pixels().iter().map(PremultipliedColorU8::demultiply);
+    let data: Vec<u8> = if is_opaque {
+        colors.flat_map(|color| [color.red(), color.green(), color.blue()]).collect()
+    } else {
+        colors.flat_map(|color| [color.red(), color.green(), color.blue(), color.alpha()]).collect()
+    };
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(&data)?;
+    writer.finish()?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use resvg::tiny_skia::Color;
+
+    use super::*;
+
+    /// As any reader has them: the number of channels, and the colours.
+    fn unpacked(bytes: &[u8]) -> (usize, Vec<u8>) {
+        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+        let mut data = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut data).unwrap();
+        (info.color_type.samples(), data)
+    }
+
+    #[test]
+    fn opaque_pixels_come_back_without_opacity() {
+        let mut pixels = Pixmap::new(70, 30).unwrap();
+        pixels.fill(Color::from_rgba8(1, 2, 3, 255));
+        pixels.pixels_mut()[71] = PremultipliedColorU8::from_rgba(200, 100, 0, 255).unwrap();
+        for effort in [Effort::Least, Effort::Usual] {
+            let (channels, data) = unpacked(&pack(&pixels, effort).unwrap());
+            assert_eq!((channels, data.len()), (3, 70 * 30 * 3), "{effort:?}");
+            assert_eq!((&data[..3], &data[71 * 3..72 * 3]), (&[1, 2, 3][..], &[200, 100, 0][..]));
+        }
+    }
+
+    #[test]
+    fn what_lets_through_keeps_its_opacity() {
+        let mut pixels = Pixmap::new(3, 2).unwrap();
+        pixels.pixels_mut()[4] = PremultipliedColorU8::from_rgba(64, 32, 0, 128).unwrap();
+        let (channels, data) = unpacked(&pack(&pixels, Effort::Least).unwrap());
+        assert_eq!((channels, &data[..4]), (4, &[0, 0, 0, 0][..]));
+        assert_eq!(&data[16..20], &[128, 64, 0, 128], "colours are not those that were multiplied by it");
+    }
+}
