@@ -15,6 +15,7 @@ mod marks;
 mod model;
 mod output;
 mod overview;
+mod pieces;
 mod record;
 mod scratch;
 mod sort;

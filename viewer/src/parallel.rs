@@ -1,15 +1,38 @@
 //! Work that is as well done by several threads: questions about many lanes, pictures of many rows.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+/// What `of` makes of each of some jobs, in order: taken in turn by two threads, this one and another, where there are two processors.
+pub(crate) fn in_turn<I: Send, T: Send>(jobs: Vec<I>, of: impl Fn(I) -> T + Sync) -> Vec<T> {
+    let is_alone = jobs.len() < 2 || *PROCESSORS < 2;
+    let (left, done) = (Mutex::new(jobs.into_iter().enumerate()), Mutex::new(Vec::new()));
+    // A lock is held by nobody who may panic.
+    let work = || {
+        while let Some((number, job)) = { left.lock().unwrap_or_else(PoisonError::into_inner).next() } {
+            let result = of(job);
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((number, result));
+        }
+    };
+    std::thread::scope(|scope| {
+        if !is_alone {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_unstable_by_key(|done| done.0);
+    done.into_iter().map(|done| done.1).collect()
+}
 
 /// Most threads of a question.
 const MOST_THREADS: usize = 8;
 
+/// Asking the system takes longer than many a question.
+static PROCESSORS: LazyLock<usize> = LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
+
 /// What `of` makes of a list, some of it at a time, by as many threads as there are processors, but each with at least `least` of the list;
 /// in order. This thread is one of them. `of` is told whether its part is the first.
 pub(crate) fn in_parts<I: Sync, T: Send>(list: &[I], least: usize, of: impl Fn(&[I], bool) -> T + Sync) -> Vec<T> {
-    // Asking the system takes longer than many a question.
-    static PROCESSORS: LazyLock<usize> = LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
     let worth = (list.len() / least.max(1)).min(MOST_THREADS);
     let threads = if worth > 1 { worth.min(*PROCESSORS) } else { 1 };
     if threads <= 1 {
@@ -29,7 +52,15 @@ pub(crate) fn in_parts<I: Sync, T: Send>(list: &[I], least: usize, of: impl Fn(&
 
 #[cfg(test)]
 mod tests {
-    use super::in_parts;
+    use super::{in_parts, in_turn};
+
+    #[test]
+    fn jobs_are_done_once_each_and_in_order() {
+        for count in [0, 1, 2, 100] {
+            let jobs: Vec<String> = (0..count).map(|number| number.to_string()).collect();
+            assert_eq!(in_turn(jobs.clone(), |job| job), jobs);
+        }
+    }
 
     #[test]
     fn parts_are_the_list_in_order() {

@@ -395,6 +395,15 @@ fn many_containers_values_and_levels() {
 }
 
 /// Three lanes of 20,000 states: of five values without gaps, of five with gaps and states that take no time, of forty.
+/// Writes an index with so little memory that it is written in several pieces.
+fn write_with_little(path: &Path, name: &str, events: &[PajeEvent<'_>]) {
+    let send = |sink: &mut dyn Sink| {
+        events.iter().try_for_each(|event| sink.event(event))?;
+        sink.finish(events.iter().filter_map(PajeEvent::time).max().unwrap_or(GlobalNanos(0)))
+    };
+    Index::write_within(path, KEY, name, 1 << 16, send).expect("room for it");
+}
+
 fn three_lanes() -> Vec<PajeEvent<'static>> {
     let (thread, activity) = (TypeId(1), TypeId(2));
     let define = |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None };
@@ -458,7 +467,7 @@ fn fields_of_many_links() {
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("a.tmtx");
-    Index::write_events(&path, KEY, "links", events.iter().copied()).expect("room for it");
+    write_with_little(&path, "links", &events);
     let (store, index) =
         (Store::from_events("links", events), Index::map_file(&path, KEY).expect("it was just written"));
     for link in (0..LINKS as u32).step_by(7).chain(LINKS as u32 - 100..LINKS as u32).map(EntityId::Link) {
@@ -477,7 +486,7 @@ proptest! {
         static BOTH: LazyLock<(Store, Index)> = LazyLock::new(|| {
             let (folder, events) = (tempfile::tempdir().expect("a temporary folder"), three_lanes());
             let path = folder.path().join("a.tmtx");
-            Index::write_events(&path, KEY, "three", events.iter().copied()).expect("room for it");
+            write_with_little(&path, "three", &events);
             (Store::from_events("three", events), Index::map_file(&path, KEY).expect("it was just written"))
         });
         let (store, index) = &*BOTH;

@@ -7,7 +7,7 @@ use twox_hash::XxHash3_64;
 /// The first bytes.
 pub(super) const MAGIC: [u8; 8] = *b"TMTINDEX";
 /// Counts up with every change of the layout, and of what the simulation makes of a trace.
-pub(super) const VERSION: u64 = 5;
+pub(super) const VERSION: u64 = 6;
 /// Bytes that have a checksum of their own; the header takes the first.
 pub(super) const PAGE: usize = 4096;
 /// Sections begin at multiples of this.
@@ -37,6 +37,18 @@ pub(super) struct TableRef {
     pub(super) rows: u64,
     pub(super) payload: u64,
     pub(super) directory: u64,
+}
+
+impl TableRef {
+    /// The same, `by` bytes further back.
+    pub(super) fn moved(self, by: u64) -> Self {
+        Self { payload: moved(self.payload, by), directory: moved(self.directory, by), ..self }
+    }
+}
+
+/// A place that is `by` bytes further back; 0 is none, and stays.
+fn moved(at: u64, by: u64) -> u64 {
+    if at == 0 { 0 } else { at + by }
 }
 
 /// Bytes from a place on.
@@ -208,14 +220,19 @@ pub(super) struct LaneRecord {
     pub(super) values: Place,
     /// States: sums of time, and which kind of them. Variables and links: the tree.
     pub(super) sums: Place,
-    /// Links: where the directory of the sorted ends is. Variables: where the last value ends. States: number of the lane in the
-    /// overview plus one, or 0.
+    /// Links: how far behind the sorted ends their directory is. States: number of the lane in the overview plus one, or 0.
     pub(super) extra: u64,
 }
 
 impl LaneRecord {
     /// Bytes of a record.
     pub(super) const BYTES: usize = 80;
+
+    /// The same, where all that it tells of stands `by` bytes further back.
+    pub(super) fn moved(self, by: u64) -> Self {
+        let of = |place: Place| Place { at: moved(place.at, by), ..place };
+        Self { table: self.table.moved(by), values: of(self.values), sums: of(self.sums), ..self }
+    }
 
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;

@@ -65,7 +65,11 @@ fn late(block: &Block<'_, COLUMNS>, index: usize) -> i64 {
 
 impl<'a> LinkTable<'a> {
     pub(super) fn new(image: &'a Image, record: LaneRecord) -> Self {
-        let ends = TableRef { rows: record.values.len, payload: record.values.at, directory: record.extra };
+        let ends = TableRef {
+            rows: record.values.len,
+            payload: record.values.at,
+            directory: record.values.at.saturating_add(record.extra),
+        };
         Self {
             record,
             table: Table::new(image, record.table),

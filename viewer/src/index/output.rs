@@ -4,24 +4,49 @@ use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
 
 use super::format::{ALIGNMENT, PAGE, page_checksum};
+use super::scratch::{Room, Section};
 
 /// Bytes written at once; whole pages.
 const BUFFER_PAGES: usize = 64;
 
-/// Appends to the file, behind the page that is left for the header.
+/// Appends to the file, behind the page that is left for the header; or to a piece of it.
 #[derive(Debug)]
 pub(super) struct Output {
-    file: File,
+    sink: Sink,
     buffer: Vec<u8>,
     /// Place of the buffer's first byte.
     start: u64,
-    checksums: Vec<u32>,
+}
+
+#[derive(Debug)]
+enum Sink {
+    File {
+        file: File,
+        checksums: Vec<u32>,
+    },
+    /// What goes to the file later.
+    Piece(Section),
 }
 
 impl Output {
     pub(super) fn new(mut file: File) -> io::Result<Self> {
         file.seek(io::SeekFrom::Start(PAGE as u64))?;
-        Ok(Self { file, buffer: Vec::new(), start: PAGE as u64, checksums: Vec::new() })
+        Ok(Self { sink: Sink::File { file, checksums: Vec::new() }, buffer: Vec::new(), start: PAGE as u64 })
+    }
+
+    /// A piece, whose first place is [`ALIGNMENT`]: none is 0.
+    pub(super) fn piece(room: &Room) -> Self {
+        Self { sink: Sink::Piece(Section::new(room)), buffer: Vec::new(), start: ALIGNMENT }
+    }
+
+    /// Appends a piece. Tells how much further back its bytes are than it knows.
+    pub(super) fn append(&mut self, mut piece: Self) -> io::Result<u64> {
+        let by = self.align()? - ALIGNMENT;
+        if let Sink::Piece(written) = piece.sink {
+            written.copy_to(self)?;
+            self.write(&std::mem::take(&mut piece.buffer))?;
+        }
+        Ok(by)
     }
 
     /// Where the next byte goes.
@@ -39,8 +64,13 @@ impl Output {
 
     fn write_pages(&mut self) -> io::Result<()> {
         let whole = self.buffer.len() / PAGE * PAGE;
-        self.checksums.extend(self.buffer[..whole].chunks(PAGE).map(page_checksum));
-        self.file.write_all(&self.buffer[..whole])?;
+        match &mut self.sink {
+            Sink::File { file, checksums } => {
+                checksums.extend(self.buffer[..whole].chunks(PAGE).map(page_checksum));
+                file.write_all(&self.buffer[..whole])?;
+            }
+            Sink::Piece(written) => written.write(&self.buffer[..whole])?,
+        }
         self.start += whole as u64;
         self.buffer.drain(..whole);
         Ok(())
@@ -54,13 +84,14 @@ impl Output {
         Ok(to)
     }
 
-    /// Ends the last page with zeros, appends the checksums of all pages, and gives back the file with their place.
+    /// Ends the last page with zeros, appends the checksums of all pages, and gives back the file with their place. A piece has none.
     pub(super) fn finish(mut self) -> io::Result<(File, u64, Vec<u8>)> {
         let whole = self.buffer.len().next_multiple_of(PAGE);
         self.buffer.resize(whole, 0);
         self.write_pages()?;
-        let table: Vec<u8> = self.checksums.iter().flat_map(|sum| sum.to_le_bytes()).collect();
-        self.file.write_all(&table)?;
-        Ok((self.file, self.start, table))
+        let Sink::File { mut file, checksums } = self.sink else { return Err(io::ErrorKind::InvalidInput.into()) };
+        let table: Vec<u8> = checksums.iter().flat_map(|sum| sum.to_le_bytes()).collect();
+        file.write_all(&table)?;
+        Ok((file, self.start, table))
     }
 }

@@ -4,7 +4,7 @@
 //! There is a table for each width of columns, of all lanes one behind the other. Its rows are the largest shares of a column, and
 //! behind them what is left.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use converter::paje::ValueId;
@@ -81,25 +81,29 @@ impl OverviewWriter {
         let values = values.iter().map(|&value| ValueId(value as u32)).collect();
         Some(LaneOverview { of: self, number, values, levels })
     }
+}
 
-    /// Writes the tables, widest columns first.
-    pub(super) fn write(mut self, room: &Room, out: &mut Output) -> io::Result<Place> {
-        let mut head = Vec::new();
-        for (&exponent, &(stream, rows, _)) in self.levels.iter().rev() {
-            let mut table = TableWriter::<COLUMNS>::new(room, out)?;
-            let (mut from, mut key) = (self.streams.read(stream)?, 0_u64);
+/// Writes the tables, widest columns first; each has the lanes of all writers, one writer's behind the other's.
+pub(super) fn write(mut writers: Vec<OverviewWriter>, room: &Room, out: &mut Output) -> io::Result<Place> {
+    let exponents: BTreeSet<u8> = writers.iter().flat_map(|writer| writer.levels.keys().copied()).collect();
+    let mut head = Vec::new();
+    for exponent in exponents.into_iter().rev() {
+        let mut table = TableWriter::<COLUMNS>::new(room, out)?;
+        for writer in &mut writers {
+            let Some(&(stream, rows, _)) = writer.levels.get(&exponent) else { continue };
+            let rows_of = writer.streams.take(stream);
+            let (mut from, mut key) = (rows_of.read()?, 0_u64);
             for _ in 0..rows {
                 key += from.number()?;
                 table.push(out, [key, from.number()?, from.number()?])?;
             }
-            let TableRef { rows, payload, directory } = table.finish(out, u64::MAX)?;
-            head.extend([u64::from(exponent), rows, payload, directory]);
-            self.streams.forget(stream);
         }
-        let at = out.align()?;
-        head.iter().try_for_each(|word| out.write(&word.to_le_bytes()))?;
-        Ok(Place { at, len: head.len() as u64 * 8 / LEVEL_BYTES })
+        let TableRef { rows, payload, directory } = table.finish(out, u64::MAX)?;
+        head.extend([u64::from(exponent), rows, payload, directory]);
     }
+    let at = out.align()?;
+    head.iter().try_for_each(|word| out.write(&word.to_le_bytes()))?;
+    Ok(Place { at, len: head.len() as u64 * 8 / LEVEL_BYTES })
 }
 
 /// The columns of one lane, from left to right.

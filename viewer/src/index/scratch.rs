@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::bits;
 use super::output::Output;
@@ -34,6 +35,11 @@ impl Room {
         Self { folder: folder.to_owned(), memory }
     }
 
+    /// One of some parts of equal size.
+    pub(super) fn part(&self, of: usize) -> Self {
+        Self::of(&self.folder, self.memory / of.max(1))
+    }
+
     /// An unnamed file: gone when the process ends, however it ends.
     pub(super) fn file(&self) -> io::Result<File> {
         tempfile::tempfile_in(&self.folder)
@@ -47,6 +53,11 @@ impl Room {
     /// Bytes of the streams of the overview.
     pub(super) fn overview_bytes(&self) -> usize {
         self.memory / 4
+    }
+
+    /// So few states that a thread for some of them is not worth it: 65,536 with the usual memory.
+    pub(super) fn few_states(&self) -> u64 {
+        (self.memory / 512) as u64
     }
 
     /// Bytes of a section.
@@ -67,7 +78,7 @@ struct Stream {
 #[derive(Debug)]
 pub(super) struct Streams {
     room: Room,
-    file: Option<File>,
+    file: Option<Arc<File>>,
     end: u64,
     streams: Vec<Stream>,
     buffered: usize,
@@ -83,6 +94,11 @@ impl Streams {
     /// Streams of which so many bytes stay in memory.
     pub(super) fn holding(room: &Room, most: usize) -> Self {
         Self { room: room.clone(), file: None, end: 0, streams: Vec::new(), buffered: 0, most }
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.streams.len()
     }
 
     /// The number of a new stream.
@@ -109,9 +125,9 @@ impl Streams {
     fn flush_all(&mut self) -> io::Result<()> {
         let keep = self.streams.len() <= MANY_STREAMS;
         if self.file.is_none() {
-            self.file = Some(self.room.file()?);
+            self.file = Some(Arc::new(self.room.file()?));
         }
-        let Some(file) = &mut self.file else { return Ok(()) };
+        let Some(mut file) = self.file.as_deref() else { return Ok(()) };
         file.seek(io::SeekFrom::Start(self.end))?;
         let mut out = io::BufWriter::with_capacity(1 << 18, file);
         for stream in self.streams.iter_mut().filter(|stream| !stream.buffer.is_empty()) {
@@ -130,11 +146,23 @@ impl Streams {
         out.flush()
     }
 
-    /// Reads a stream from its beginning. May be done again until [`Self::forget`].
+    /// Reads a stream from its beginning.
     pub(super) fn read(&self, stream: usize) -> io::Result<StreamReader<'_>> {
-        let Some(Stream { buffer, last }) = self.streams.get(stream) else { return Ok(StreamReader::default()) };
-        let (mut chunks, mut last) = (Vec::new(), *last);
-        if let Some(file) = &self.file {
+        self.streams.get(stream).map_or_else(|| Ok(StreamReader::default()), |stream| stream.read(self.file.as_deref()))
+    }
+
+    /// A whole stream, to be read by anyone; none is left here.
+    pub(super) fn take(&mut self, stream: usize) -> Taken {
+        let stream = self.streams.get_mut(stream).map(std::mem::take).unwrap_or_default();
+        self.buffered -= stream.buffer.len();
+        Taken { stream, file: self.file.clone() }
+    }
+}
+
+impl Stream {
+    fn read<'a>(&'a self, file: Option<&'a File>) -> io::Result<StreamReader<'a>> {
+        let (mut chunks, mut last) = (Vec::new(), self.last);
+        if let Some(file) = file {
             while last > 0 {
                 let mut head = [0; CHUNK_HEAD];
                 file.read_exact_at(&mut head, last - 1)?;
@@ -144,15 +172,21 @@ impl Streams {
                 last = word(before);
             }
         }
-        Ok(StreamReader { file: self.file.as_ref(), chunks, tail: buffer, window: Vec::new(), at: 0 })
+        Ok(StreamReader { file, chunks, tail: &self.buffer, window: Vec::new(), at: 0 })
     }
+}
 
-    /// Gives back the memory of a stream that is read no more.
-    pub(super) fn forget(&mut self, stream: usize) {
-        if let Some(stream) = self.streams.get_mut(stream) {
-            self.buffered -= stream.buffer.len();
-            *stream = Stream::default();
-        }
+/// A stream to which nothing is added any more.
+#[derive(Debug)]
+pub(super) struct Taken {
+    stream: Stream,
+    file: Option<Arc<File>>,
+}
+
+impl Taken {
+    /// Reads it from its beginning.
+    pub(super) fn read(&self) -> io::Result<StreamReader<'_>> {
+        self.stream.read(self.file.as_deref())
     }
 }
 
@@ -256,18 +290,23 @@ impl Section {
 
     /// Copies everything to `out`.
     pub(super) fn copy_to(self, out: &mut Output) -> io::Result<()> {
+        self.each(1, |bytes| out.write(bytes))
+    }
+
+    /// Gives everything, in order, in some portions; what is written at once are multiples of `unit` bytes, and so is each portion.
+    pub(super) fn each(self, unit: usize, mut give: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         if let Some(mut file) = self.file {
             file.rewind()?;
-            let mut buffer = vec![0; READ_BYTES];
+            let mut buffer = vec![0; (READ_BYTES / unit).max(1) * unit];
             let mut left = self.written;
             while left > 0 {
-                let some = left.min(READ_BYTES as u64) as usize;
+                let some = left.min(buffer.len() as u64) as usize;
                 file.read_exact(&mut buffer[..some])?;
-                out.write(&buffer[..some])?;
+                give(&buffer[..some])?;
                 left -= some as u64;
             }
         }
-        out.write(&self.memory)
+        give(&self.memory)
     }
 }
 

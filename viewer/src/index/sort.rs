@@ -10,6 +10,8 @@ use super::scratch::Room;
 
 /// Bytes read from a run at once.
 const READ_BYTES: usize = 1 << 16;
+/// And at least so many, however many runs there are.
+const LEAST_READ_BYTES: usize = 1 << 12;
 
 /// Rows of `N` words, sorted by the first `K`; rows with equal keys stay in the order in which they came.
 #[derive(Debug)]
@@ -78,7 +80,10 @@ impl<const N: usize, const K: usize> Sorter<N, K> {
         }
         let memory = runs.len();
         runs.push(Run { at: 0, end: 0, buffer: self.rows, next: 0 });
-        let mut sorted = Sorted { file: self.file, runs, heap: BinaryHeap::new() };
+        // All runs together are read into as much memory as one took, or into little more where they are many.
+        let portion = (self.room.sorted_bytes() / runs.len()).clamp(LEAST_READ_BYTES, READ_BYTES);
+        let mut sorted =
+            Sorted { file: self.file, runs, heap: BinaryHeap::new(), rows_read: (portion / (8 * N)).max(1) };
         (0..=memory).try_for_each(|run| sorted.advance(run))?;
         Ok(sorted)
     }
@@ -100,6 +105,8 @@ pub(super) struct Sorted<const N: usize, const K: usize> {
     file: Option<File>,
     runs: Vec<Run<N>>,
     heap: BinaryHeap<Reverse<First<N, K>>>,
+    /// Rows that are read at once.
+    rows_read: usize,
 }
 
 /// The first row of a run: its key, its run (earlier ones came first), the row.
@@ -111,7 +118,7 @@ impl<const N: usize, const K: usize> Sorted<N, K> {
         if run.next == run.buffer.len() && run.at < run.end {
             let Some(file) = &self.file else { return Ok(()) };
             let row_bytes = 8 * N as u64;
-            let bytes = (run.end - run.at).min(READ_BYTES as u64 / row_bytes * row_bytes);
+            let bytes = (run.end - run.at).min(self.rows_read as u64 * row_bytes);
             let mut raw = vec![0; bytes as usize];
             file.read_exact_at(&mut raw, run.at)?;
             run.at += bytes;

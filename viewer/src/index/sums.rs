@@ -9,20 +9,20 @@ use super::format::{BLOCK, LaneRecord, Place};
 use super::output::Output;
 use super::overview::OverviewWriter;
 use super::record::Lane;
-use super::scratch::{Room, Section, Streams};
+use super::scratch::{Room, Section, Taken};
 use super::states::{CHECKPOINTS, COLUMNS, DENSE, DENSE_VALUES, DIRECT, GAPLESS, NO_SUMS, stride};
 use super::table::TableWriter;
 use crate::query::{GlobalNanos, Interval};
 
 /// Writes the lane. Gives its record, and when its last state is. What the record has in `extra` becomes its number in the overview.
 pub(super) fn write(
-    (room, streams): (&Room, &Streams),
+    (room, rows): (&Room, &Taken),
     out: &mut Output,
     (overview, own): (&mut OverviewWriter, &mut OwnValues),
     lane: &Lane,
     record: LaneRecord,
 ) -> io::Result<(LaneRecord, Interval)> {
-    let Survey { life, time } = Survey::of(streams, lane, own)?;
+    let Survey { life, time } = Survey::of(rows, lane, own)?;
     let values = &own.values;
     let mut sums = Sums::new(room, lane.rows, values.len(), time);
     let mut columns =
@@ -31,7 +31,7 @@ pub(super) fn write(
     sums.begin()?;
     let mut table = TableWriter::<COLUMNS>::new(room, out)?;
     let mut block = Waiting::default();
-    let (mut from, mut last) = (streams.read(lane.stream)?, 0_i64);
+    let (mut from, mut last) = (rows.read()?, 0_i64);
     let mut life = (0, 0);
     for _ in 0..lane.rows {
         let start = last.wrapping_add(from.number()?.cast_signed());
@@ -101,10 +101,10 @@ struct Survey {
 }
 
 impl Survey {
-    fn of(streams: &Streams, lane: &Lane, own: &mut OwnValues) -> io::Result<Self> {
+    fn of(rows: &Taken, lane: &Lane, own: &mut OwnValues) -> io::Result<Self> {
         own.clear();
         let mut survey = Self { life: (0, 0), time: 0 };
-        let mut from = streams.read(lane.stream)?;
+        let mut from = rows.read()?;
         for row in 0..lane.rows {
             let start = survey.life.1.wrapping_add(from.number()?.cast_signed());
             let time = from.number()?;
