@@ -1,8 +1,37 @@
 //! What a conversion did, and what went wrong without stopping it.
 
+use std::mem::{self, Discriminant};
+
 use crate::clock::{Causality, Clocks};
 use crate::run::Loss;
 use crate::time::GlobalNanos;
+
+/// Losses of one kind that are told one by one.
+const TOLD_OF_A_KIND: usize = 8;
+
+/// What was lost, one line each; of a kind that many processes have, the first ones and how many more there are. Kinds are in the order
+/// in which they first come.
+#[must_use]
+pub fn told(losses: &[Loss]) -> Vec<String> {
+    let mut kinds: Vec<(Discriminant<Loss>, Vec<String>, usize)> = Vec::new();
+    for loss in losses {
+        let kind = mem::discriminant(loss);
+        let at = kinds.iter().position(|known| known.0 == kind).unwrap_or(kinds.len());
+        if at == kinds.len() {
+            kinds.push((kind, Vec::new(), 0));
+        }
+        let (_, lines, more) = &mut kinds[at];
+        if lines.len() < TOLD_OF_A_KIND {
+            lines.push(loss.to_string());
+        } else {
+            *more += 1;
+        }
+    }
+    let of_kind = |(_, lines, more): (_, Vec<String>, usize)| {
+        lines.into_iter().chain((more > 0).then(|| format!("… and {more} more like it: `tumit info --json` names all")))
+    };
+    kinds.into_iter().flat_map(of_kind).collect()
+}
 
 /// Numbers of things.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,7 +101,7 @@ impl Report {
     /// What was lost, damaged, left out or moved, one line each.
     #[must_use]
     pub fn faults(&self) -> Vec<String> {
-        self.losses.iter().map(ToString::to_string).chain(self.repairs()).collect()
+        told(&self.losses).into_iter().chain(self.repairs()).collect()
     }
 
     /// Everything to tell the user, one line each: losses, repairs, remarks.
@@ -113,5 +142,25 @@ impl Report {
         let (one, many) = ("record could not be decoded: left out", "records could not be decoded: left out");
         say(counts.unknown_records, one, many);
         lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    #[test]
+    fn of_a_kind_that_many_have_some_are_told() {
+        let dropped = |at: u64| Loss::Dropped { file: PathBuf::from(format!("{at}.tmt")), records: at };
+        let ended = |at: u64| Loss::NotEnded { file: PathBuf::from(format!("{at}.tmt")), live_records: 0 };
+        let losses: Vec<Loss> = (2..32).map(dropped).zip((2..10).map(ended).cycle()).flat_map(<[_; 2]>::from).collect();
+        let told = told(&losses);
+        assert_eq!(told.len(), 2 * (TOLD_OF_A_KIND + 1));
+        assert_eq!(told[0], "2.tmt: 2 records were dropped");
+        assert!(told[8].starts_with("… and 22 more like it"), "{}", told[8]);
+        assert!(told[9].contains("did not end in order") && told[17].starts_with("… and 22 more"), "{told:?}");
+        assert_eq!(super::told(&losses[..16]).len(), 16);
     }
 }

@@ -316,7 +316,11 @@ impl Run {
         }
         let clocks = missing::clocks(self);
         for (number, process) in self.processes.iter().enumerate() {
-            let file = || process.path.clone();
+            // A sorted file holds several.
+            let file = || match process.part {
+                Some(_) => PathBuf::from(format!("{}: {}", process.path.display(), self.process_name(number))),
+                None => process.path.clone(),
+            };
             if let Some(first) = process.damage.first() {
                 losses.push(Loss::Damage {
                     file: file(),
@@ -367,7 +371,7 @@ impl fmt::Display for Loss {
             }
             Self::SameRank { rank, times } => write!(
                 f,
-                "rank {rank} is there {times} times: this folder seems to hold several runs, which are mixed; record each into a folder of its own"
+                "rank {rank} is there {times} times: jobs that were started from one another (MPI_Comm_spawn), or several runs, which are mixed; those belong in folders of their own"
             ),
             Self::Damage { file, offset, bytes, pieces, why } => {
                 write!(f, "{}: {bytes} damaged bytes, from byte {offset}: {why}", file.display())?;

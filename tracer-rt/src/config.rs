@@ -34,7 +34,7 @@ impl Config {
     #[must_use]
     pub fn from_env() -> Self {
         let memory_bytes = std::env::var("TUMIT_MEMORY").ok().and_then(|text| {
-            let bytes = parse_bytes(&text);
+            let bytes = parse_bytes(&text).filter(|bytes| *bytes > 0);
             if bytes.is_none() {
                 report(&format!("TUMIT_MEMORY: `{text}` is not understood: write a number of bytes, or 64M"));
             }

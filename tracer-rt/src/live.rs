@@ -17,6 +17,7 @@ use tracer_format::live::{LIVE_HEAD_BYTES, LOG_ENTRY_BYTES, LOSS_COUNTERS, LiveL
 use crate::buffer::Slot;
 use crate::fault;
 use crate::fork;
+use crate::session;
 use crate::sink;
 use crate::sync::{Lock, bit};
 
@@ -102,7 +103,11 @@ impl Live {
         if fork::is_unsettled() {
             return; // the parent's
         }
-        let _ = std::fs::remove_file(&self.path);
+        if let Err(error) = std::fs::remove_file(&self.path)
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            session::report(&format!("cannot remove `{}`: {error}", self.path.display()));
+        }
     }
 
     /// After a `fork`, in the child: the file is the parent's. Its place in memory becomes the child's own, so that a

@@ -245,11 +245,8 @@ fn finish_with(sink: &mut Sink) {
     for name in policies {
         report(&format!("a policy is given to level `{name}`, which no spec that this program uses has"));
     }
-    sink.finish();
-    let state = STATE.lock();
-    let dropped = state.dropped() + if state.kept { 0 } else { state.unwritten_at_the_end() };
-    let folder = state.folder.clone().unwrap_or_default();
-    drop(state);
+    let dropped = sink.finish();
+    let folder = STATE.lock().folder.clone().unwrap_or_default();
     if dropped > 0 {
         report(&format!("{dropped} records are missing from {}", folder.display()));
     }

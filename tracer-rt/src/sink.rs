@@ -282,8 +282,8 @@ impl Sink {
         }
     }
 
-    /// Writes everything and ends the file.
-    pub(crate) fn finish(&mut self) {
+    /// Writes everything and ends the file. Tells how many records are in none of our files.
+    pub(crate) fn finish(&mut self) -> u64 {
         self.restore();
         ring::release(&mut STATE.lock());
         // No thread gets a new slot any more: what is full is finite.
@@ -299,7 +299,9 @@ impl Sink {
         drop(state);
         if !self.opened() || kept {
             // Without an end, readers look into the live file.
-            return self.close();
+            self.close();
+            let state = STATE.lock();
+            return state.dropped() + if kept { 0 } else { state.unwritten_at_the_end() };
         }
         // The names that are new, and one more reading of the clocks, may find no room; the end does.
         let _ = self.definitions().and_then(|()| self.anchor(&clock::anchor()));
@@ -324,6 +326,7 @@ impl Sink {
             Err(error) => self.complain(&format!("cannot write the end of the trace: {error}")),
         }
         self.close();
+        dropped
     }
 
     /// Nothing is written any more.

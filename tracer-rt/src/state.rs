@@ -143,13 +143,10 @@ impl State {
                 (Err(_), None) => {}
             }
         }
-        let base = match &live {
-            Some(live) => live.slots(),
-            None => match live::map_private(slots * SLOT_BYTES, self.region.as_ref()) {
-                Ok(base) => {
-                    self.region = Some(Region { base, bytes: slots * SLOT_BYTES });
-                    base
-                }
+        let (base, slots) = match &live {
+            Some(live) => (live.slots(), slots),
+            None => match self.map_slots(slots) {
+                Ok(mapped) => mapped,
                 Err(error) => {
                     report(&format!("cannot record: no memory for buffers ({error}); events are dropped"));
                     self.phase = Phase::Finished;
@@ -202,6 +199,25 @@ impl State {
         std::fs::create_dir_all(place)?;
         let path = std::path::absolute(place)?.join(&self.file_name).with_extension("live");
         Live::make(path, layout, self.region.as_ref())
+    }
+
+    /// Private memory for so many slots; for half as many, and so on, where limits allow no more, or where all memory of the program is locked.
+    fn map_slots(&mut self, wanted: usize) -> std::io::Result<(*mut u8, usize)> {
+        const LEAST_BYTES: usize = 1 << 20;
+        let mut slots = wanted;
+        let base = loop {
+            match live::map_private(slots * SLOT_BYTES, self.region.as_ref()) {
+                Ok(base) => break base,
+                Err(_) if slots / 2 * SLOT_BYTES >= LEAST_BYTES => slots /= 2,
+                Err(error) => return Err(error),
+            }
+        };
+        if slots < wanted {
+            let (wanted, got) = (wanted * SLOT_BYTES, slots * SLOT_BYTES);
+            report(&format!("no memory for buffers of {wanted} bytes; the program goes on with {got}"));
+        }
+        self.region = Some(Region { base, bytes: slots * SLOT_BYTES });
+        Ok((base, slots))
     }
 
     /// From now on threads get slots.

@@ -113,6 +113,8 @@ impl Building {
         while let Some((block, file)) = self.block_in_file(piece.stream, sequence).zip(file) {
             let start = match same_start(&block, &payload[skip..], file)? {
                 Start::All => return Ok(()),
+                // The recorder threw it away after it was copied, and the file says so.
+                Start::Other if piece.overwrites => return Ok(()),
                 // Its own dates: what the slot says of them may be half written.
                 Start::Part(raw) => self.walk(&raw, block.header.first_ticks, piece.last),
                 Start::Other => {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use converter::cut::{Cut, cut};
+use converter::report::told;
 use converter::run::Run;
 
 use super::Status;
@@ -70,7 +71,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     .and_then(|()| out.flush())
     .context("cannot write")?;
     let losses = recorded.losses();
-    for loss in &losses {
+    for loss in told(&losses) {
         term::note(&format!("tumit: {loss}"));
     }
     if unreadable > 0 {

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use converter::listing::{FieldValue, Listed, list_selected};
 use converter::pipeline::Options;
+use converter::report::told;
 use converter::run::Run;
 use serde_json::{Map, Value, json};
 
@@ -67,7 +68,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     if left == 0 {
         return Ok(Status::Done);
     }
-    let told = list_selected::<anyhow::Error>(&recorded, &options, &selection, |record| {
+    let listed = list_selected::<anyhow::Error>(&recorded, &options, &selection, |record| {
         let line = if args.json { json_line(record, &recorded) } else { columns.line(record) };
         writeln!(out, "{line}").context("cannot write")?;
         left -= 1;
@@ -75,11 +76,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     })?;
     out.flush().context("cannot write")?;
     let mut losses = recorded.losses();
-    losses.extend(told.unreadable);
-    for loss in &losses {
+    losses.extend(listed.unreadable);
+    for loss in told(&losses) {
         term::note(&format!("tumit: {loss}"));
     }
-    for remark in &told.clocks.remarks {
+    for remark in &listed.clocks.remarks {
         term::note(&format!("tumit: {remark}"));
     }
     Ok(if losses.is_empty() { Status::Done } else { Status::InputHasMistakes })

@@ -11,7 +11,8 @@ use converter::census::{self, LostSpan};
 use converter::clock::Clocks;
 use converter::input::{Process, Stream};
 use converter::pipeline::Options;
-use converter::run::Run;
+use converter::report::told;
+use converter::run::{Loss, Run};
 use serde::Serialize;
 
 use super::Status;
@@ -60,6 +61,9 @@ struct Info {
     clocks: Vec<ClockInfo>,
     lost: Vec<LostInfo>,
     losses: Vec<String>,
+    /// The same for readers: of what many processes have, some.
+    #[serde(skip)]
+    told: Vec<String>,
     remarks: Vec<String>,
 }
 
@@ -188,8 +192,8 @@ fn gather(run: &Run) -> anyhow::Result<Info> {
     let stored: u64 = streams().map(Stream::stored_bytes).sum();
     let in_files = streams().flat_map(|stream| &stream.blocks).filter(|block| !block.live);
     let in_files: u64 = in_files.map(|block| u64::from(block.header.records)).sum();
-    let losses = run.losses();
-    let losses = losses.iter().chain(&census.unreadable).map(ToString::to_string).chain(names::replaced(run));
+    let losses: Vec<Loss> = run.losses().into_iter().chain(census.unreadable.iter().cloned()).collect();
+    let replaced: Vec<String> = names::replaced(run).into_iter().collect();
     Ok(Info {
         run: run.path.display().to_string(),
         records: census.records,
@@ -208,7 +212,8 @@ fn gather(run: &Run) -> anyhow::Result<Info> {
         processes: (0..run.processes.len()).map(|at| process_info(run, at)).collect(),
         events: events.collect(),
         lost: census.losses.iter().map(|lost| lost_info(run, lost)).collect(),
-        losses: losses.collect(),
+        losses: losses.iter().map(ToString::to_string).chain(replaced.iter().cloned()).collect(),
+        told: told(&losses).into_iter().chain(replaced).collect(),
         remarks: names::cut(run).into_iter().chain(private(run)).chain(census.clocks.remarks.iter().cloned()).collect(),
         clocks: clock_infos(&census.clocks),
     })

@@ -156,6 +156,15 @@ fn unknown(level: &str, known: &[LevelName]) -> String {
     format!("no level `{level}`; {help}")
 }
 
+/// Takes a request back; `false` where the process has carried it out meanwhile. One that is at it just then does so all the same.
+fn withdrawn(file: &mut File, number: u32) -> anyhow::Result<bool> {
+    let done = word(file, head::REQUEST_DONE)?;
+    if done != number {
+        put(file, head::REQUEST, &done.to_le_bytes())?;
+    }
+    Ok(word(file, head::REQUEST_DONE)? != number)
+}
+
 /// Writes a request into a live file, and waits until the process has carried it out. The file is written, not mapped: both
 /// show the same bytes on the file systems where live files are.
 fn ask(live: &Path, text: &str, timeout: Duration) -> anyhow::Result<Answer> {
@@ -182,9 +191,12 @@ fn ask(live: &Path, text: &str, timeout: Duration) -> anyhow::Result<Answer> {
         if !live.exists() {
             bail!("it has ended");
         }
+        if Instant::now() >= until && !withdrawn(&mut file, number)? {
+            break;
+        }
         if Instant::now() >= until {
             bail!(
-                "no answer in {} s: it has stopped, its helper thread is gone (after `fork`) or was never there (`TUMIT_NO_THREAD`), or it was killed and left `{shown}`",
+                "no answer in {} s, so the request is taken back: it has stopped, its helper thread is gone (after `fork`) or was never there (`TUMIT_NO_THREAD`), or it was killed and left `{shown}`",
                 timeout.as_secs()
             );
         }

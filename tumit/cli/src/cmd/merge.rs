@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use converter::input::Process;
 use converter::pipeline::Options;
-use converter::repair;
 use converter::run::{Loss, Run};
 use converter::sort::sort;
+use converter::{repair, report};
 
 use super::Status;
 use super::convert::{Causal, Clock};
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     writeln!(out, "{}: {count} processes, {records} records", args.output.display())
         .and_then(|()| out.flush())
         .context("cannot write")?;
-    let mut losses: Vec<String> = joined.losses().iter().map(ToString::to_string).collect();
+    let mut losses = report::told(&joined.losses());
     losses.extend(told);
     for loss in &losses {
         term::note(&format!("tumit: {loss}"));
@@ -152,7 +152,8 @@ fn sorted(args: &Args, runs: Vec<Run>, folder: &Path) -> anyhow::Result<Vec<Stri
                 | Unreadable { .. }
         )
     };
-    let mut told: Vec<String> = run.losses().iter().filter(|loss| kept(loss)).map(ToString::to_string).collect();
+    let losses: Vec<Loss> = run.losses().into_iter().filter(kept).collect();
+    let mut told = report::told(&losses);
     if made.unreadable > 0 {
         told.push(format!("{} records could not be decoded: left out", made.unreadable));
     }

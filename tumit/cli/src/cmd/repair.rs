@@ -61,13 +61,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
             if recorded.losses().iter().any(is_gone) { "nothing that can be repaired" } else { "nothing to repair" };
         writeln!(out, "{}: {what}", args.input.display())?;
     }
-    if !args.dry_run {
-        if let Some(folder) = &args.output {
-            prepare(folder)?;
-        }
-        for (process, repair) in recorded.processes.iter().zip(&repairs) {
-            refuse(args, process, repair.as_ref())?;
-        }
+    if let Some(folder) = args.output.as_ref().filter(|_| !args.dry_run) {
+        prepare(folder)?;
+    }
+    for (process, repair) in recorded.processes.iter().zip(&repairs) {
+        refuse(args, process, repair.as_ref())?;
     }
     for process in recorded.processes.iter().filter(|process| is_astray(process) && args.output.is_none()) {
         match astray(process) {

@@ -10,7 +10,7 @@ use anyhow::{Context, ensure};
 use converter::clock::{Domain, Method};
 use converter::paje::{PajeEvent, Sink};
 use converter::pipeline::{Options, convert};
-use converter::report::Report;
+use converter::report::{Report, told};
 use converter::run::Run;
 use converter::time::GlobalNanos;
 use serde_json::{Value, json};
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         writer.write_all(plot::svg(&corrected.clocks, &recorded.name()).as_bytes()).context("cannot write")?;
         file.finish()?;
     }
-    for loss in &corrected.losses {
+    for loss in told(&corrected.losses) {
         term::note(&format!("tumit: {loss}"));
     }
     Ok(if corrected.counts.reversed_links == 0 && corrected.losses.is_empty() {

@@ -12,8 +12,9 @@ TUMIT1_SLOW(int tumit1_append_end(uint64_t dropped_)) {
     return tumit1_append_plain(TUMIT1_KIND_END, TUMIT1_PROCESS_STREAM, 1, block_, (size_t)(p_ - (block_ + TUMIT1_HEADER_BYTES)), 0, 0);
 }
 
-/* Writes all that was recorded, the end block, and closes. No thread gets a slot any more: what is full is finite. */
-TUMIT1_SLOW(void tumit1_write_end(void)) {
+/* Writes all that was recorded, the end block, and closes. No thread gets a slot any more: what is full is finite. Returns how many
+ * records are in none of our files. */
+TUMIT1_SLOW(uint64_t tumit1_write_end(void)) {
     struct tumit1_session *s_ = &tumit1_session;
     const struct tumit1_thread *t_;
     uint64_t dropped_;
@@ -44,10 +45,11 @@ TUMIT1_SLOW(void tumit1_write_end(void)) {
     tumit1_sink.kept_ = s_->pool_.live_ && tumit1_sink.left_behind_;
     (void)tumit1_append_definitions();
     tumit1_append_anchor();
+    pthread_mutex_lock(&tumit1_lock);
+    tumit1_apply_levels(); /* only now: what threads recorded meanwhile counts as dropped, and what comes behind the sum is not recorded */
+    dropped_ = tumit1_dropped() + (tumit1_sink.kept_ ? 0 : tumit1_unwritten());
+    pthread_mutex_unlock(&tumit1_lock);
     if (!tumit1_sink.kept_) { /* else readers look into the live file, as there is no end */
-        pthread_mutex_lock(&tumit1_lock);
-        dropped_ = tumit1_dropped() + tumit1_unwritten();
-        pthread_mutex_unlock(&tumit1_lock);
         tumit1_sink.ending_ = 2;
         if (tumit1_append_end(dropped_) == 0) {
             tumit1_remove_live(); /* else it tells how much was lost */
@@ -57,12 +59,13 @@ TUMIT1_SLOW(void tumit1_write_end(void)) {
         (void)tumit1_cut_off();
     }
     tumit1_close_ours(&tumit1_sink.file_, &tumit1_sink.who_);
+    return dropped_;
 }
 
 /* Ends the trace: all threads' records, a last anchor and the end block. Records that come later are dropped. */
 void tumit1_finish(void) {
     struct tumit1_session *s_ = &tumit1_session;
-    uint64_t dropped_;
+    uint64_t dropped_ = 0;
     uint32_t before_;
     int was_;
     if (tumit1_cursor.locked_) {
@@ -82,17 +85,14 @@ void tumit1_finish(void) {
     }
     pthread_mutex_unlock(&tumit1_lock);
     if (was_ == TUMIT1_OPEN) {
-        tumit1_write_end();
-    }
-    pthread_mutex_lock(&tumit1_lock);
-    if (was_ != TUMIT1_CLOSED) {
-        tumit1_apply_levels(); /* only now: what threads recorded meanwhile counts as dropped */
-    }
-    pthread_mutex_unlock(&tumit1_lock);
-    if (was_ == TUMIT1_OPEN || was_ == TUMIT1_FAILED) {
+        dropped_ = tumit1_write_end();
+    } else if (was_ != TUMIT1_CLOSED) {
         pthread_mutex_lock(&tumit1_lock);
+        tumit1_apply_levels();
         dropped_ = tumit1_dropped();
         pthread_mutex_unlock(&tumit1_lock);
+    }
+    if (was_ == TUMIT1_OPEN || was_ == TUMIT1_FAILED) {
         if (dropped_ != 0) {
             fprintf(stderr, "tumit: %llu records are missing from %s\n", (unsigned long long)dropped_, s_->folder_);
         }

@@ -213,7 +213,9 @@ TUMIT1_SLOW(void tumit1_note_logged(uint64_t bytes_)) {
 TUMIT1_SLOW(void tumit1_remove_live(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     if (pool_->live_) {
-        (void)unlink(tumit1_session.live_path_);
+        if (unlink(tumit1_session.live_path_) != 0 && errno != ENOENT) {
+            tumit1_warn("cannot remove", tumit1_session.live_path_, errno);
+        }
         tumit1_close_ours(&pool_->file_, &pool_->who_);
     }
 }

@@ -39,19 +39,21 @@
 #else
 #define TUMIT1_SHARED TUMIT1_WEAK
 #endif
+/* -finstrument-functions leaves it alone: its hooks may record. */
+#define TUMIT1_PLAIN __attribute__((__no_instrument_function__))
 /* Never inlined; not `cold`: compilers would take the callers for cold, too. What only the recorder itself calls is, which makes
  * it small, but for the work on each byte. */
-#define TUMIT1_CALL extern TUMIT1_SHARED __attribute__((__noinline__))
-#define TUMIT1_SLOW(...)                                               \
-    extern TUMIT1_WEAK __attribute__((__noinline__, __cold__)) __VA_ARGS__; \
+#define TUMIT1_CALL extern TUMIT1_SHARED TUMIT1_PLAIN __attribute__((__noinline__))
+#define TUMIT1_SLOW(...)                                                            \
+    extern TUMIT1_WEAK TUMIT1_PLAIN __attribute__((__noinline__, __cold__)) __VA_ARGS__; \
     __VA_ARGS__
-#define TUMIT1_WORK(...)                                     \
-    extern TUMIT1_WEAK __attribute__((__noinline__)) __VA_ARGS__; \
+#define TUMIT1_WORK(...)                                                  \
+    extern TUMIT1_WEAK TUMIT1_PLAIN __attribute__((__noinline__)) __VA_ARGS__; \
     __VA_ARGS__
 #define TUMIT1_UNUSED __attribute__((__unused__))
-#define TUMIT1_HOT static __inline__ __attribute__((__always_inline__, __unused__))
+#define TUMIT1_HOT static __inline__ TUMIT1_PLAIN __attribute__((__always_inline__, __unused__))
 /* Runs before `main`, and before the constructors of C++. */
-#define TUMIT1_ENTER __attribute__((__constructor__(101), __unused__))
+#define TUMIT1_ENTER TUMIT1_PLAIN __attribute__((__constructor__(101), __unused__))
 #define TUMIT1_LIKELY(condition_) __builtin_expect(!!(condition_), 1)
 #define TUMIT1_UNLIKELY(condition_) __builtin_expect(!!(condition_), 0)
 
@@ -76,7 +78,7 @@ struct tumit1_site {
 #endif
 
 #if defined __cplusplus && __cplusplus >= 201103L
-#define TUMIT1_METHOD __inline__ __attribute__((__always_inline__))
+#define TUMIT1_METHOD __inline__ TUMIT1_PLAIN __attribute__((__always_inline__))
 #define TUMIT1_JOIN(one_, two_) one_##two_
 #define TUMIT1_GUARD(number_) TUMIT1_JOIN(tumit1_guard_, number_)
 /* A guard without a name, `TUMIT_SCOPE(TRACE_SPAN_scope(...));`: the span ends with the block. */

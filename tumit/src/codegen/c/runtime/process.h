@@ -164,4 +164,4 @@ TUMIT1_SLOW(void tumit1_unregister(const void *home_)) {
 }
 
 /* In each shared object: the last of its destructors, so that those of the program can still record. */
-__attribute__((__destructor__(101), __unused__)) static void tumit1_leave(void) { tumit1_unregister(&__dso_handle); }
+TUMIT1_PLAIN __attribute__((__destructor__(101), __unused__)) static void tumit1_leave(void) { tumit1_unregister(&__dso_handle); }

@@ -194,14 +194,18 @@ TUMIT1_SLOW(int tumit1_open_pool(void)) {
     unsigned char *tags_ = tumit1_session.scratch_.tags_;
     uint64_t memory_;
     const int mapped_ = tumit1_choose_buffers(&memory_);
+    const uint64_t asked_ = memory_;
     int error_ = tumit1_pool_reserve(memory_);
-    if (error_ != 0 && memory_ > TUMIT1_MEMORY) {
-        fprintf(stderr, "tumit: no memory for buffers of %llu bytes; the program goes on with %llu\n", (unsigned long long)memory_,
-                (unsigned long long)TUMIT1_MEMORY);
-        error_ = tumit1_pool_reserve(TUMIT1_MEMORY);
+    while (error_ != 0 && memory_ / 2 >= TUMIT1_LEAST_MEMORY) { /* limits, or all of it locked in memory */
+        memory_ = memory_ > TUMIT1_MEMORY ? TUMIT1_MEMORY : memory_ / 2;
+        error_ = tumit1_pool_reserve(memory_);
     }
     if (error_ != 0) {
         return error_;
+    }
+    if (memory_ != asked_) {
+        fprintf(stderr, "tumit: no memory for buffers of %llu bytes; the program goes on with %llu\n", (unsigned long long)asked_,
+                (unsigned long long)memory_);
     }
     tumit1_pool_clear();
     pool_->kept_ = TUMIT1_BUFFERS_PRIVATE;

@@ -22,6 +22,7 @@ TUMIT1_BEGIN_DECLS
 
 #define TUMIT1_BLOCK 65536u       /* no payload is longer: positions in it fit 16 bits */
 #define TUMIT1_MEMORY 16777216u   /* of all slots, unless TUMIT_MEMORY says otherwise */
+#define TUMIT1_LEAST_MEMORY 1048576u /* as little where the system gives no more */
 #define TUMIT1_MAX_RECORD (TUMIT1_ROOM - TUMIT1_LOST_BYTES)
 #define TUMIT1_PIECES (TUMIT1_SLOT / TUMIT1_PART) /* of a divided slot, the first of which is not used */
 #define TUMIT1_MAX_NAMES 65536u   /* strings, and as many source positions */
