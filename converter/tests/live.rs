@@ -303,6 +303,17 @@ fn two_slots_with_one_name_are_told() {
 }
 
 #[test]
+fn what_was_overwritten_meanwhile_is_as_the_file_says() {
+    let mut live = live();
+    live.slot(3, &Slot { sequence: 1, records: marks(20..26), ..Slot::default() });
+    assert_eq!(others(&open(folder(&file(), &live).path()).1).len(), 1, "a block that is otherwise in the file");
+    // A slot that overwrites was copied, and then given up: the file's block tells of the records.
+    live.put(Live::slot_at(3) + 60, &2u32.to_le_bytes());
+    let (lines, losses) = open(folder(&file(), &live).path());
+    assert_eq!((lines, others(&losses)), (expected(0..9), Vec::new()));
+}
+
+#[test]
 fn headers_that_cannot_be_true_are_told() {
     let unlike: [(usize, &[u8], &str); 9] = [
         (0, b"x", "not a live file"),

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -450,6 +451,23 @@ static int elsewhere(void) {
     return waitpid(child, &status, 0) != child || status != 0;
 }
 
+/* Memory for the program, and for less than the recorder would like. */
+static int little(void) {
+    struct rlimit limit;
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file == NULL || fscanf(file, "%lu", &pages) != 1) {
+        return 1;
+    }
+    fclose(file);
+    limit.rlim_cur = limit.rlim_max = pages * 4096u + (14u << 20);
+    if (setrlimit(RLIMIT_AS, &limit) != 0) {
+        return 1;
+    }
+    ticks(10);
+    return 0;
+}
+
 static volatile sig_atomic_t storm;
 
 static void at_storm(int number) {
@@ -496,5 +514,6 @@ int main(int count, char **arguments) {
     if (strcmp(what, "storm") == 0) return in_a_storm();
     if (strcmp(what, "ending") == 0) return at_the_end();
     if (strcmp(what, "elsewhere") == 0) return elsewhere();
+    if (strcmp(what, "little") == 0) return little();
     return 100;
 }

@@ -147,8 +147,46 @@ fn handlers_interrupt_handlers() {
 #[test]
 fn what_is_recorded_while_the_end_is_written_is_counted() {
     for compiler in [GNU99, CLANG] {
-        let (written, lost) = totals(compiler, &["ending"], &[]);
+        let folder = folder();
+        let output = output(&mut program(folder.path(), compiler, &["ending"], &[]));
+        let (written, lost) = read(&folder.path().join("run.tmt"))[0].totals();
         assert_eq!(written + lost, 1 + 10 + 1000, "{compiler:?}: {lost} lost");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            lost > 0 && told.contains(&format!("tumit: {lost} records are missing")),
+            "{compiler:?}: {lost}: {told}"
+        );
+    }
+}
+
+#[test]
+fn where_memory_is_scarce_less_is_taken() {
+    let folder = folder();
+    let output = output(&mut program(folder.path(), GNU99, &["little"], &[]));
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && told.contains("the program goes on with 8388608"), "{}: {told}", output.status);
+    assert_eq!(read(&folder.path().join("run.tmt"))[0].totals(), (10, 0));
+}
+
+#[test]
+fn hooks_of_functions_may_record() {
+    const PROGRAM: &str = "#include \"t_trace.h\"
+        #define PLAIN __attribute__((no_instrument_function))
+        PLAIN void __cyg_profile_func_enter(void *function, void *caller) { (void)function; (void)caller; t_tick(1); }
+        PLAIN void __cyg_profile_func_exit(void *function, void *caller) { (void)function; (void)caller; t_tick(2); }
+        __attribute__((noinline)) static int work(int n) { return n + 1; }
+        int main(void) { int i, sum = 0; for (i = 0; i < 1000; i++) sum += work(i); return sum == 0; }\n";
+    for compiler in [GNU99, CLANG] {
+        for optimised in ["-O0", "-O2"] {
+            let folder = folder();
+            let flags = ["-D_GNU_SOURCE", "-finstrument-functions", optimised];
+            let program =
+                build(folder.path(), compiler, SPEC, PROGRAM, &flags).unwrap_or_else(|error| panic!("{error}"));
+            let run = folder.path().join("run.tmt");
+            let _ = succeed(Command::new(program).env("TUMIT_TRACE", &run));
+            // The end of `main` is behind all others.
+            assert_eq!(read(&run)[0].totals(), (2 + 2 * 1000, 0), "{compiler:?} {optimised}");
+        }
     }
 }
 

@@ -269,6 +269,8 @@ fn a_running_program_is_seen_at_one_moment_and_not_touched() {
         "{}",
         stderr(&refused)
     );
+    let told = run(&["repair", "-n"], &program.run());
+    assert_eq!((told.status.code(), stderr(&told)), (Some(2), stderr(&refused)), "what would be done");
     let copy = program.folder.path().join("copy.tmt");
     succeed(tumit().arg("repair").arg(program.run()).arg("-o").arg(&copy));
     assert!(ticks(&copy)[&0] > before);
@@ -295,6 +297,15 @@ fn levels_are_switched_from_outside() {
     let then = more();
     program.wait_beyond(now());
     assert_eq!(more(), then, "switched off");
+
+    let signal = |name: &str| assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
+    signal("-STOP");
+    let unheard = output(tumit().args(["level", &pid, "EXTRA", "on", "--timeout", "0"]));
+    assert!(unheard.status.code() == Some(2) && stderr(&unheard).contains("taken back"), "{}", stderr(&unheard));
+    signal("-CONT");
+    program.wait_beyond(now());
+    program.wait_beyond(now());
+    assert_eq!(more(), then, "not switched on");
 
     let unknown = output(tumit().args(["level", &pid, "EXTRAS", "on"]));
     assert_eq!(unknown.status.code(), Some(1), "{}", stderr(&unknown));

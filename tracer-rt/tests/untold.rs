@@ -31,6 +31,7 @@ fn child() {
         "bare child" => untold::process::bare_child(),
         "bound" => untold::process::bound(),
         "standby" => untold::process::standby(),
+        "little" => untold::process::little(),
         "ending" => untold::threads::ending(),
         other => panic!("no program {other}"),
     }

@@ -246,6 +246,21 @@ fn the_end_of_a_file_has_its_room() {
 }
 
 #[test]
+fn a_helper_that_comes_behind_the_end_takes_nothing() {
+    let with = |fault: &str| {
+        let place = Place::new().with("TUMIT_MEMORY", "2M").with("TUMIT_DISK", "size=2962k").with("TUMIT_FAULT", fault);
+        let output = place.output("on a small disk");
+        let counts = counts(&output);
+        assert!(counts[2] > 0, "{output:?}");
+        adds_up(&place, counts, &output);
+    };
+    if cfg!(debug_assertions) {
+        with("helper is held");
+        assert!(fails(|| with("helper is held;slots are taken after the end")));
+    }
+}
+
+#[test]
 fn full_disks_add_up() {
     full_disks(20, "");
     if cfg!(debug_assertions) {

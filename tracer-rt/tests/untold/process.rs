@@ -68,6 +68,26 @@ pub(crate) fn standby() {
     (0..7).for_each(|n| com::tick(n, 0));
 }
 
+/// Memory for the program, and for less than the recorder would like.
+pub(crate) fn little() {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: u64 = statm.split(' ').next().unwrap().parse().unwrap();
+    let bytes = pages * 4096 + (14 << 20);
+    let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
+    // SAFETY: the pointer is to a live local.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
+    (0..10).for_each(|n| com::tick(n, 0));
+}
+
+#[test]
+fn where_memory_is_scarce_less_is_taken() {
+    let place = Place::new();
+    let output = place.output("little", &[]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && told.contains("the program goes on with 8388608"), "{output:?}");
+    assert_eq!(place.left()[0].ticks()[0], (0..10).collect::<Vec<_>>());
+}
+
 #[test]
 fn bare_children_leave_the_trace_alone() {
     for buffers in ["mapped", "private"] {

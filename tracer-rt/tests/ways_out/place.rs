@@ -1,5 +1,7 @@
 //! Where programs run, and the checks that several tests share.
 
+use std::cell::Cell;
+use std::mem::ManuallyDrop;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
@@ -7,17 +9,29 @@ use std::time::Duration;
 
 use super::read::{Left, read};
 
-/// A program's run folder and witness.
+/// A program's run folder and witness. It stays when the test fails.
 pub(crate) struct Place {
-    folder: tempfile::TempDir,
+    folder: ManuallyDrop<tempfile::TempDir>,
     settings: Vec<(&'static str, String)>,
+}
+
+impl Drop for Place {
+    #[expect(unsafe_code, reason = "see SAFETY")]
+    fn drop(&mut self) {
+        if std::thread::panicking() && !IS_EXPECTED.get() {
+            eprintln!("what the program left is in {}", self.folder.path().display());
+        } else {
+            // SAFETY: it is not used behind this.
+            unsafe { ManuallyDrop::drop(&mut self.folder) };
+        }
+    }
 }
 
 impl Place {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("witness"), [0; 512]).unwrap();
-        Self { folder, settings: Vec::new() }
+        Self { folder: ManuallyDrop::new(folder), settings: Vec::new() }
     }
 
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
@@ -116,5 +130,13 @@ pub(crate) const MANY: u64 = 500_000;
 
 /// Whether a check fails.
 pub(crate) fn fails(check: impl FnOnce() + std::panic::UnwindSafe) -> bool {
-    std::panic::catch_unwind(check).is_err()
+    IS_EXPECTED.set(true);
+    let failed = std::panic::catch_unwind(check).is_err();
+    IS_EXPECTED.set(false);
+    failed
+}
+
+thread_local! {
+    /// A check that is to fail need leave nothing to look at.
+    static IS_EXPECTED: Cell<bool> = const { Cell::new(false) };
 }

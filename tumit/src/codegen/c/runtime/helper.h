@@ -38,7 +38,8 @@ TUMIT1_SLOW(int tumit1_call_helper(int urgent_)) {
         return called_;
     }
     tumit1_lock_sink();
-    while (tumit1_write_next()) {
+    /* Behind the end, what a live file that was kept has stays there. */
+    while (__atomic_load_n(&s_->state_, __ATOMIC_ACQUIRE) == TUMIT1_OPEN && tumit1_write_next()) {
         called_ = 1;
     }
     pthread_mutex_unlock(&tumit1_sink_lock);
