@@ -275,7 +275,7 @@ impl Surveyor {
         });
         let Meeting::Other(other) = met else { return };
         if let Some(log) = &mut self.log {
-            log.second(other.link, stream, seen.time, ordinal, is_finish);
+            log.second((other.link, other.time), stream, seen.time, ordinal, is_finish);
         }
         self.survey.links += 1;
         let (start, finish) = if end == End::Start { (seen, other) } else { (other, seen) };
