@@ -7,6 +7,7 @@ pub mod input;
 mod join;
 mod lane;
 pub mod listing;
+mod made;
 mod merge;
 pub mod missing;
 pub mod paje;

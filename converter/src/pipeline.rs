@@ -14,11 +14,12 @@ use tumit::Spec;
 use crate::clock::{Causality, Clocks, Fine, LinkLog, Method, restore_order};
 use crate::input::ReadError;
 use crate::lane::Due;
+use crate::made::Turn;
 use crate::paje::Sink;
 use crate::paje::relay::relay;
 use crate::pass::{Floors, Pass, Passed, Records, Visit};
 use crate::plan::{Needs, Plan, plan};
-use crate::ready::{Act, Purpose, Turn};
+use crate::ready::{Act, Purpose};
 use crate::reorder::Taking;
 use crate::report::{Counts, Report};
 use crate::rules::{Model, Op, Picture, Program, Survey, Surveyor, Symbols, announce, spec_of, write_lines};
@@ -176,7 +177,7 @@ impl Visit for Picture<'_> {
     }
 
     #[inline]
-    fn ready(&mut self, turn: &Turn, words: &[u64]) -> Result<(), ConvertError> {
+    fn ready(&mut self, turn: &Turn, words: Option<&[u64]>) -> Result<(), ConvertError> {
         Ok(self.ready(turn, words)?)
     }
 }
@@ -462,16 +463,16 @@ impl Visit for FirstPass<'_> {
     }
 
     fn know(&mut self, number: u32, act: Act) {
-        // They come in the order of their numbers, and stay.
-        if number as usize == self.acts.len() {
-            self.acts.push(act);
-        }
+        let number = number as usize;
+        self.acts.resize_with(self.acts.len().max(number + 1), Act::none);
+        self.acts[number] = act;
     }
 
     #[inline]
-    fn ready(&mut self, turn: &Turn, words: &[u64]) -> Result<(), ConvertError> {
-        let Some(act) = self.acts.get(turn.act as usize) else { return Ok(()) };
-        self.surveyor.ready(self.plan, act, turn, words, self.model);
+    fn ready(&mut self, turn: &Turn, words: Option<&[u64]>) -> Result<(), ConvertError> {
+        if let (Some(act), Some(words)) = (self.acts.get(turn.act as usize), words) {
+            self.surveyor.ready(self.plan, act, turn, words, self.model);
+        }
         Ok(())
     }
 }

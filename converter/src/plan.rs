@@ -259,9 +259,9 @@ impl<'r> Plan<'r> {
         self.facts[self.streams[stream].process].clock.global_from_ticks(ticks)
     }
 
-    /// The coarse dates of records of a stream, so many ticks behind a first one.
-    pub(crate) fn dates(&self, stream: usize, first: u64, ticks: &[u64]) -> Vec<i64> {
-        self.facts[self.streams[stream].process].clock.global_from_many(first, ticks)
+    /// Fills in the coarse dates of records of a stream, so many ticks behind a first one.
+    pub(crate) fn dates(&self, stream: usize, first: u64, ticks: &[u64], dates: &mut Vec<i64>) {
+        self.facts[self.streams[stream].process].clock.global_from_many(first, ticks, dates);
     }
 
     /// Where each stream begins and ends.

@@ -3,29 +3,12 @@
 
 use tracer_format::columns::Columns;
 
+use crate::made::{Bits, Made, Source};
 use crate::paje::{TypeId, ValueId};
 use crate::plan::Plan;
 use crate::rules::{
     Cell, Code, KeyPart, KnownValues, LinkKey, Model, Part, Program, Ready, ReadyValue, Scope, Symbols, Wide, fixed,
 };
-
-/// Whose turn it is, in order of date: an operation, or a record of the stream's chunk.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Turn {
-    pub(crate) date: i64,
-    /// The value of an operation: the number of a value of its type, or the bits of a float. Of a wide one, the place of its words.
-    pub(crate) bits: u64,
-    /// The number of its [`Act`], or [`RECORD`].
-    pub(crate) act: u32,
-    pub(crate) stream: u32,
-}
-
-/// A turn that is a record's.
-pub(crate) const RECORD: u32 = u32::MAX;
-/// In the number of an act: its operations are wide.
-pub(crate) const WIDE: u32 = 1 << 31;
-/// Where in the place of words their number begins.
-const WIDTH_AT: u32 = 48;
 
 /// What the operations of an arrow have in common that a stream makes in one container.
 #[derive(Clone, Debug)]
@@ -37,6 +20,13 @@ pub(crate) struct Act {
     pub(crate) key: LinkKey,
     /// The fields of a record, of which those that tell the container have their values.
     pub(crate) body: Box<[u8]>,
+}
+
+impl Act {
+    /// Of no arrow.
+    pub(crate) fn none() -> Self {
+        Self { program: u32::MAX, ready: 0, key: LinkKey::new(0, std::iter::empty()), body: Box::default() }
+    }
 }
 
 /// What operations are made for.
@@ -56,24 +46,24 @@ pub(crate) struct Maker<'p> {
     plan: &'p Plan<'p>,
     purpose: Purpose<'p>,
     known: KnownValues,
-    /// How many acts have a number.
-    acts: u32,
-    /// Acts that are new, for whoever does the operations.
-    pub(crate) fresh: Vec<(u32, Act)>,
-    /// By record type of the block that is being made.
-    kinds: Vec<Kind>,
-    sources: Vec<Source>,
-    records: Vec<u16>,
+    numbers: Numbers,
+    /// Memory for columns.
     room: Vec<Vec<u64>>,
     scratch: Vec<u64>,
-    /// By turn of the block that was made last: ticks from the beginning of the block. The turns have no dates yet.
+    /// By record of the block that was made last that becomes something: ticks from the beginning of the block.
     pub(crate) ticks: Vec<u64>,
-    /// The same by record.
-    all_ticks: Vec<u64>,
 }
 
 /// Acts at most: a run with more streams times arrows has the others read record by record.
 const MOST_ACTS: u32 = 1 << 18;
+
+/// The numbers that new acts get.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Numbers {
+    pub(crate) next: u32,
+    /// The distance between two of them.
+    pub(crate) step: u32,
+}
 
 /// The acts that a stream has.
 #[derive(Debug, Default)]
@@ -82,174 +72,49 @@ pub(crate) struct Acts(Vec<Kept>);
 /// By record id and position among the ready arrows: the number of an act, and its body.
 type Kept = ((u16, u16), u32, Box<[u8]>);
 
-/// A block as operations.
-#[derive(Debug, Default)]
-pub(crate) struct Made {
-    pub(crate) turns: Vec<Turn>,
-    pub(crate) words: Vec<u64>,
-    /// By turn, where that is of interest: the position of its record in the block.
-    pub(crate) places: Vec<u32>,
-    /// It is known that the stream has no more.
-    pub(crate) is_last: bool,
-}
-
-impl Made {
-    pub(crate) fn clear(&mut self) {
-        self.turns.clear();
-        self.words.clear();
-        self.places.clear();
-        self.is_last = false;
-    }
-}
-
 /// What becomes of the records of a type.
 #[derive(Debug)]
 enum What {
     Nothing,
     Records,
-    Operations(Vec<Operations>),
-}
-
-/// The operations of an arrow.
-#[derive(Debug)]
-struct Operations {
-    act: u32,
-    bits: Bits,
-}
-
-#[derive(Debug)]
-enum Bits {
-    Same(u64),
-    /// One for each.
-    Each(Vec<u64>),
-    /// Words: where the first ones begin, and how many each has.
-    Wide(usize, usize),
-}
-
-/// What a record type's records become, as it is looked up record by record: without a question that depends on the type.
-#[derive(Debug)]
-struct Kind {
-    /// A piece of the sources, and how many records were met.
-    from: usize,
-    to: usize,
-    next: usize,
-}
-
-/// What turns of a record type say: number `next * step` of the bits.
-#[derive(Debug)]
-struct Source {
-    act: u32,
-    step: usize,
-    bits: Vec<u64>,
+    Operations(Vec<Source>),
 }
 
 impl<'p> Maker<'p> {
-    pub(crate) fn new(plan: &'p Plan<'p>, purpose: Purpose<'p>) -> Self {
+    pub(crate) fn new(plan: &'p Plan<'p>, purpose: Purpose<'p>, numbers: Numbers) -> Self {
         Self {
             plan,
             purpose,
             known: KnownValues::default(),
-            acts: 0,
-            fresh: Vec::new(),
-            kinds: Vec::new(),
-            sources: Vec::new(),
-            records: Vec::new(),
+            numbers,
             room: Vec::new(),
             scratch: Vec::new(),
             ticks: Vec::new(),
-            all_ticks: Vec::new(),
         }
     }
 
     /// Makes what can be made of a block of a stream. Linear.
-    ///
-    /// Afterwards [`Self::records`] tells which types are still records.
     pub(crate) fn make(
         &mut self,
         columns: &Columns,
-        (stream, first_ordinal): (usize, u64),
+        (stream, first): (usize, u64),
         is_wanted: impl Fn(u16) -> bool,
         acts: &mut Acts,
-        with_places: bool,
         made: &mut Made,
     ) {
-        made.clear();
-        self.kinds.clear();
-        self.records.clear();
-        self.room.extend(self.sources.drain(..).map(|source| source.bits));
-        let mut has_words = false;
+        made.clear(first, &mut self.room);
         for (id, count) in columns.kinds() {
             let what = match is_wanted(id) && count > 0 {
-                true => self.operations(columns, id, stream, acts, &mut made.words).unwrap_or(What::Records),
+                true => self.operations(columns, id, stream, acts, made).unwrap_or(What::Records),
                 false => What::Nothing,
             };
-            let from = self.sources.len();
             match what {
-                What::Nothing => {}
-                What::Records => {
-                    self.records.push(id);
-                    self.add(RECORD, Bits::Same(0), 0);
-                }
-                What::Operations(arrows) => arrows.into_iter().for_each(|Operations { act, bits }| {
-                    has_words |= matches!(bits, Bits::Wide(..));
-                    self.add(act, bits, count);
-                }),
-            }
-            self.kinds.push(Kind { from, to: self.sources.len(), next: 0 });
-        }
-        let Self { kinds, sources, ticks, all_ticks, .. } = self;
-        columns.ticks(all_ticks);
-        ticks.clear();
-        ticks.reserve(columns.records());
-        made.turns.reserve(columns.records());
-        let stream = u32::try_from(stream).unwrap_or(u32::MAX);
-        for (place, (kind, its_ticks)) in columns.order().zip(&*all_ticks).enumerate() {
-            let Some(kind) = kinds.get_mut(kind) else { return };
-            let number = kind.next;
-            kind.next += 1;
-            for Source { act, step, bits } in sources.get(kind.from..kind.to).unwrap_or_default() {
-                let bits = bits.get(number * step).copied().unwrap_or_default();
-                ticks.push(*its_ticks);
-                made.turns.push(Turn { date: 0, bits, act: *act, stream });
-                if with_places {
-                    made.places.push(u32::try_from(place).unwrap_or(u32::MAX));
-                }
-                if has_words && *act & WIDE != 0 && *act != RECORD {
-                    // The first word of each.
-                    if let Some(word) = made.words.get_mut(start_of(bits)) {
-                        *word = first_ordinal + place as u64;
-                    }
-                }
+                What::Nothing => made.add(id, std::iter::empty()),
+                What::Records => made.add(id, [Source::RECORD]),
+                What::Operations(sources) => made.add(id, sources),
             }
         }
-    }
-
-    /// Adds what the turns of some records say.
-    fn add(&mut self, act: u32, bits: Bits, count: usize) {
-        let (step, bits) = match bits {
-            Bits::Same(one) => {
-                let mut bits = self.room();
-                bits.push(one);
-                (0, bits)
-            }
-            Bits::Each(bits) => (1, bits),
-            Bits::Wide(start, width) => {
-                let mut bits = self.room();
-                bits.extend((0..count).map(|at| (start + at * width) as u64 | (width as u64) << WIDTH_AT));
-                (1, bits)
-            }
-        };
-        self.sources.push(Source { act, step, bits });
-    }
-
-    /// By record of the block that was made last: ticks from the beginning of the block.
-    pub(crate) fn all_ticks(&self) -> &[u64] {
-        &self.all_ticks
-    }
-
-    /// The types of which the records stay records in the block that was made last.
-    pub(crate) fn records(&self) -> &[u16] {
-        &self.records
+        made.put_in_order(columns, &mut self.ticks);
     }
 
     /// The operations of the records of a type; `None` when something is not plain.
@@ -259,7 +124,7 @@ impl<'p> Maker<'p> {
         id: u16,
         stream: usize,
         acts: &mut Acts,
-        words: &mut Vec<u64>,
+        made: &mut Made,
     ) -> Option<What> {
         if columns.kinds().filter(|(its, count)| *its == id && *count > 0).count() > 1 {
             return None;
@@ -277,7 +142,7 @@ impl<'p> Maker<'p> {
         for (position, ready) in (0u16..).zip(ready) {
             let body = block.body(ready)?;
             let bits = match (&ready.wide, &ready.value) {
-                (Some(wide), value) => self.wide(&block, wide, value, words)?,
+                (Some(wide), value) => self.wide(&block, wide, value, &mut made.words)?,
                 (None, ReadyValue::Declared) => Bits::Same(0),
                 (None, value) => self.values(&block, value)?,
             };
@@ -286,29 +151,29 @@ impl<'p> Maker<'p> {
                 None => LinkKey::new(0, std::iter::empty()),
             };
             let act = Act { program: u32::try_from(number).ok()?, ready: position, key, body };
-            let act = self.act(acts, id, act)? | if ready.wide.is_some() { WIDE } else { 0 };
-            arrows.push(Operations { act, bits });
+            let act = self.act(acts, id, act, &mut made.acts)?;
+            arrows.push(Source { act, bits });
         }
         Some(What::Operations(arrows))
     }
 
-    /// The number of an act. One of another container takes over the number: the stream has no operations left that say it.
-    fn act(&mut self, acts: &mut Acts, id: u16, act: Act) -> Option<u32> {
+    /// The number of an act. One of another container takes over the number: from this block on, the stream's operations are there.
+    fn act(&mut self, acts: &mut Acts, id: u16, act: Act, fresh: &mut Vec<(u32, Act)>) -> Option<u32> {
         let known = acts.0.iter_mut().find(|(place, ..)| *place == (id, act.ready));
         if let Some((_, number, body)) = known {
             if **body != *act.body {
                 body.clone_from(&act.body);
-                self.fresh.push((*number, act));
+                fresh.push((*number, act));
             }
             return Some(*number);
         }
-        if self.acts >= MOST_ACTS {
+        if self.numbers.next >= MOST_ACTS {
             return None;
         }
-        let number = self.acts;
-        self.acts += 1;
+        let number = self.numbers.next;
+        self.numbers.next += self.numbers.step;
         acts.0.push(((id, act.ready), number, act.body.clone()));
-        self.fresh.push((number, act));
+        fresh.push((number, act));
         Some(number)
     }
 
@@ -365,8 +230,7 @@ impl<'p> Maker<'p> {
         let (width, count, start) = (wide.width(), block.count()?, words.len());
         words.resize(start + width * count, 0);
         let out = &mut words[start..];
-        // The first word is the record's position, which is not known yet.
-        let mut at = 1;
+        let mut at = 0;
         let mut put = |column: &mut dyn Iterator<Item = u64>| {
             out.iter_mut().skip(at).step_by(width).zip(column).for_each(|(place, word)| *place = word);
             at += 1;
@@ -382,7 +246,7 @@ impl<'p> Maker<'p> {
                     put(&mut bits.iter().copied());
                     self.room.push(bits);
                 }
-                Bits::Wide(..) => return None,
+                Bits::Wide(..) | Bits::Record => return None,
             }
         }
         let mut column = std::mem::take(&mut self.scratch);
@@ -462,15 +326,4 @@ impl<'b> Block<'b> {
         }
         Some(body.into())
     }
-}
-
-/// The words of a wide operation, and what its turn says when they are at `to`.
-#[inline]
-pub(crate) fn words_of(bits: u64, words: &[u64], to: usize) -> (&[u64], u64) {
-    let (start, width) = (start_of(bits), (bits >> WIDTH_AT) as usize);
-    (words.get(start..start + width).unwrap_or(&[]), to as u64 | (width as u64) << WIDTH_AT)
-}
-
-const fn start_of(bits: u64) -> usize {
-    (bits & ((1 << WIDTH_AT) - 1)) as usize
 }
