@@ -1,5 +1,6 @@
 //! Everything between a recorded run and the stream of [`paje::PajeEvent`]s that the viewer simulates.
 
+mod ahead;
 pub mod census;
 pub mod clock;
 pub mod cut;

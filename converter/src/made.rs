@@ -1,10 +1,15 @@
 //! A block of a stream as operations ([`Maker`](crate::ready::Maker) makes it): for each record type what becomes of its records, column by column,
 //! beside the order in which they come. It goes over to who does the operations as it is: nothing is written down per operation.
 
+use std::ops::BitXor;
+
 use tracer_format::columns::Columns;
 
 use crate::lane::Chunk;
 use crate::ready::Act;
+
+/// Bytes that come together from memory.
+const LINE_BYTES: usize = 64;
 
 /// An operation, when it is its turn.
 #[derive(Clone, Copy, Debug)]
@@ -53,19 +58,46 @@ pub(crate) struct Kind {
 /// What the operations of an arrow say.
 #[derive(Debug)]
 pub(crate) struct Source {
-    pub(crate) act: u32,
-    pub(crate) bits: Bits,
+    act: u32,
+    form: Form,
+    /// Those of the records, in their order; or one, which is that of all.
+    values: Vec<u32>,
+    /// The same of numbers.
+    numbers: Vec<u64>,
+    /// Between the values of two records: 1, or 0 where there is but one.
+    step: usize,
 }
 
-#[derive(Debug)]
-pub(crate) enum Bits {
-    /// No operation: the records stay records.
+/// What a source has for each of its records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Value,
+    Number,
+    /// So many words; where the first ones begin.
+    Words(usize, usize),
+    /// No operation: the record stays a record.
     Record,
-    Same(u64),
-    /// One for each.
-    Each(Vec<u64>),
-    /// Words: where the first ones begin, and how many each has.
-    Wide(usize, usize),
+}
+
+/// Memory of columns that were taken.
+#[derive(Debug, Default)]
+pub(crate) struct Room {
+    values: Vec<Vec<u32>>,
+    numbers: Vec<Vec<u64>>,
+}
+
+impl Room {
+    pub(crate) fn values(&mut self) -> Vec<u32> {
+        let mut values = self.values.pop().unwrap_or_default();
+        values.clear();
+        values
+    }
+
+    pub(crate) fn numbers(&mut self) -> Vec<u64> {
+        let mut numbers = self.numbers.pop().unwrap_or_default();
+        numbers.clear();
+        numbers
+    }
 }
 
 /// What becomes of a record: one after the other.
@@ -96,12 +128,22 @@ impl Made {
         self.first + self.places.get(at).map_or(at as u64, |place| u64::from(*place))
     }
 
+    /// Reads all of it once. Records are taken a few at a time, in turn with those of all streams, from many columns: each would have to be waited
+    /// for, as it was written by another core. From front to end it comes by itself.
+    pub(crate) fn touch(&self) {
+        touch(&self.order);
+        touch(&self.words);
+        for source in &self.sources {
+            touch(&source.values);
+            touch(&source.numbers);
+        }
+    }
+
     /// Begins a block whose first record has this position in the stream; memory of columns goes to `room`.
-    pub(crate) fn clear(&mut self, first: u64, room: &mut Vec<Vec<u64>>) {
-        for source in self.sources.drain(..) {
-            if let Bits::Each(bits) = source.bits {
-                room.push(bits);
-            }
+    pub(crate) fn clear(&mut self, first: u64, room: &mut Room) {
+        for Source { values, numbers, .. } in self.sources.drain(..) {
+            room.values.extend(Some(values).filter(|values| values.capacity() > 0));
+            room.numbers.extend(Some(numbers).filter(|numbers| numbers.capacity() > 0));
         }
         let Self { order, kinds, words, places, acts, .. } = self;
         order.clear();
@@ -143,7 +185,7 @@ impl Made {
     }
 
     fn is_kept(&self, kind: &Kind) -> bool {
-        matches!(self.sources.get(kind.from..kind.to), Some([Source { bits: Bits::Record, .. }]))
+        matches!(self.sources.get(kind.from..kind.to), Some([Source { form: Form::Record, .. }]))
     }
 
     /// Of values by record that becomes something, those of records that stay records; `None` when there are no such records.
@@ -169,17 +211,24 @@ impl Made {
         let (number, place) = (kind.next, *at);
         kind.next += 1;
         *at += 1;
-        for Source { act, bits } in sources.get(kind.from..kind.to).unwrap_or_default() {
-            let turn = |bits| Turn { date, bits, act: *act, stream };
-            visit(match bits {
-                Bits::Same(bits) => Step::Operation(turn(*bits), None),
-                Bits::Each(bits) => Step::Operation(turn(bits.get(number).copied().unwrap_or_default()), None),
-                Bits::Wide(start, width) => {
+        for Source { act, form, values, numbers, step } in sources.get(kind.from..kind.to).unwrap_or_default() {
+            let turn = Turn { date, bits: 0, act: *act, stream };
+            visit(match form {
+                Form::Value => {
+                    let bits = values.get(number * step).copied().unwrap_or_default().into();
+                    Step::Operation(Turn { bits, ..turn }, None)
+                }
+                Form::Number => {
+                    let bits = numbers.get(number * step).copied().unwrap_or_default();
+                    Step::Operation(Turn { bits, ..turn }, None)
+                }
+                Form::Words(start, width) => {
                     let start = start + number * width;
                     let ordinal = self.first + self.places.get(place).map_or(place as u64, |place| u64::from(*place));
-                    Step::Operation(turn(ordinal), Some(words.get(start..start + width).unwrap_or_default()))
+                    let words = words.get(start..start + width).unwrap_or_default();
+                    Step::Operation(Turn { bits: ordinal, ..turn }, Some(words))
                 }
-                Bits::Record => {
+                Form::Record => {
                     *kept += 1;
                     Step::Record(chunk, *kept - 1)
                 }
@@ -191,5 +240,27 @@ impl Made {
 
 impl Source {
     /// Records stay records.
-    pub(crate) const RECORD: Self = Self { act: u32::MAX, bits: Bits::Record };
+    pub(crate) const RECORD: Self =
+        Self { act: u32::MAX, form: Form::Record, values: Vec::new(), numbers: Vec::new(), step: 0 };
+
+    /// Operations with this act, of which each has a value; or all the same one, if there is but one.
+    pub(crate) fn values(act: u32, values: Vec<u32>, are_same: bool) -> Self {
+        Self { act, form: Form::Value, values, step: usize::from(!are_same), ..Self::RECORD }
+    }
+
+    /// The same with the bits of floats.
+    pub(crate) fn numbers(act: u32, numbers: Vec<u64>, are_same: bool) -> Self {
+        Self { act, form: Form::Number, numbers, step: usize::from(!are_same), ..Self::RECORD }
+    }
+
+    /// Operations with this act, of which each has so many words.
+    pub(crate) fn words(act: u32, start: usize, width: usize) -> Self {
+        Self { act, form: Form::Words(start, width), ..Self::RECORD }
+    }
+}
+
+/// Reads a column from front to end, and does nothing with it.
+fn touch<T: Copy + BitXor<Output = T> + Default>(column: &[T]) {
+    let values_per_line = LINE_BYTES / size_of::<T>();
+    std::hint::black_box(column.iter().step_by(values_per_line).fold(T::default(), |all, value| all ^ *value));
 }

@@ -1,19 +1,19 @@
-//! One pass over the records of a run in order of date: a thread of its own reads, unpacks, dates and merges, ahead of
-//! what is done with the records. What comes out is the same with and without it.
+//! One pass over the records of a run in order of date: a thread of its own merges, ahead of what is done with the records, and others read,
+//! unpack and date for it. What comes out is the same with and without them.
 //!
 //! What goes over is the order in which streams take turns, and the blocks of which these are, as operations and records. Nothing is copied on the way.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
+use crate::ahead::{Block, Reader, Readers};
 use crate::input::ReadError;
-use crate::lane::{Due, Lane, Tally, Values};
+use crate::lane::{Due, Tally, Values};
 use crate::made::{Made, Step, Turn};
 use crate::pipeline::ConvertError;
 use crate::plan::{Needs, Plan};
-use crate::ready::{Act, Maker, Numbers, Purpose};
-use crate::reorder::{Feed, Taking};
+use crate::ready::{Act, Purpose};
+use crate::reorder::Taking;
 use crate::window::{Window, Windows};
 
 /// How many batches are under way.
@@ -30,8 +30,10 @@ pub(crate) struct Pass<'p> {
     pub(crate) needs: Needs,
     /// What operations are made for.
     pub(crate) purpose: Purpose<'p>,
-    /// Whether records are read ahead in a thread of their own.
+    /// Whether records are merged ahead in a thread of their own.
     pub(crate) ahead: bool,
+    /// How many threads read for it; one is no other thread.
+    pub(crate) readers: usize,
 }
 
 /// What is known at the end of a pass.
@@ -60,7 +62,7 @@ pub(crate) trait Visit {
     ///
     /// # Errors
     /// As [`Self::record`].
-    fn ready(&mut self, turn: &Turn, words: Option<&[u64]>) -> Result<(), ConvertError> {
+    fn ready(&mut self, turn: Turn, words: Option<&[u64]>) -> Result<(), ConvertError> {
         let _ = (turn, words);
         Ok(())
     }
@@ -121,31 +123,48 @@ impl Pass<'_> {
 
     /// Reads everything; `pass_on` takes full batches and leaves an empty one.
     fn produce<E: From<ReadError>>(self, mut pass_on: impl FnMut(&mut Batch) -> Result<(), E>) -> Result<Passed, E> {
-        let (mut lanes, mut values, mut batch) = (Vec::new(), Values::default(), Batch::default());
-        let needs = Arc::new(self.needs);
-        for (stream, (reader, floors)) in self.plan.readers()?.into_iter().zip(self.floors).enumerate() {
-            let feed = Feed::idle(self.plan, stream, reader, floors, self.taking);
-            lanes.push(Lane::new(self.plan, feed, Arc::clone(&needs)));
+        let (streams, readers) = (self.plan.streams.len(), self.readers.min(self.plan.streams.len()));
+        if readers < 2 {
+            let mut reader = Reader::of_all(self)?;
+            merge(streams, |stream, block| Ok(reader.read(stream, block)?), pass_on)?;
+            return Ok(reader.finish());
         }
-        let mut maker = Maker::new(self.plan, self.purpose, Numbers { next: 0, step: 1 });
-        let mut windows = Windows::new(lanes.len());
-        loop {
-            windows.fill(|stream, dates| {
-                let lane = &mut lanes[stream];
-                let mut made = batch.used.pop().unwrap_or_default();
-                let is_last = lane.fill(&mut maker, &mut values, dates, &mut made)?;
-                batch.read += lane.take_read();
-                batch.blocks.push((short(stream), made));
-                Ok::<bool, ReadError>(is_last)
-            })?;
-            windows.take(&mut batch.window);
-            let is_last = batch.window.is_empty();
-            pass_on(&mut batch)?;
-            if is_last {
-                break;
+        std::thread::scope(|scope| {
+            let mut threads = Readers::start(scope, self, readers)?;
+            let next = |stream, block: &mut Block| threads.next(stream, block).ok_or(None);
+            let merged = merge(streams, next, |batch| pass_on(batch).map_err(Some));
+            match (merged, threads.finish()) {
+                (Err(Some(why)), _) => Err(why),
+                // A reader that failed says why.
+                (_, passed) => Ok(passed?),
             }
+        })
+    }
+}
+
+/// Merges streams; `next` reads on in one.
+fn merge<E>(
+    streams: usize,
+    mut next: impl FnMut(usize, &mut Block) -> Result<(), E>,
+    mut pass_on: impl FnMut(&mut Batch) -> Result<(), E>,
+) -> Result<(), E> {
+    let (mut windows, mut batch) = (Windows::new(streams), Batch::default());
+    loop {
+        windows.fill(|stream, dates| {
+            let (made, dates_before) = (batch.used.pop().unwrap_or_default(), std::mem::take(dates));
+            let mut block = Block { stream, made, dates: dates_before, ..Block::default() };
+            next(stream, &mut block)?;
+            *dates = block.dates;
+            batch.read += block.read;
+            batch.blocks.push((short(stream), block.made));
+            Ok(block.is_last)
+        })?;
+        windows.take(&mut batch.window);
+        let is_last = batch.window.is_empty();
+        pass_on(&mut batch)?;
+        if is_last {
+            return Ok(());
         }
-        Ok(Passed { tallies: lanes.iter_mut().map(Lane::tally).collect(), values })
     }
 }
 
@@ -202,12 +221,13 @@ impl<'p> Turns<'p> {
             let Some(Cursor { table, made, next }) = self.cursors.get_mut(stream as usize) else { continue };
             if made.is_done() {
                 batch.used.push(std::mem::replace(made, next.pop_front().unwrap_or_default()));
+                made.touch();
                 for (number, act) in made.acts.drain(..) {
                     visit.know(number, act);
                 }
             }
             made.take((date, stream), |step| match step {
-                Step::Operation(turn, words) => visit.ready(&turn, words),
+                Step::Operation(turn, words) => visit.ready(turn, words),
                 Step::Record(chunk, at) => {
                     chunk.due(at, stream as usize, plan, table).map_or(Ok(()), |due| visit.record(due))
                 }

@@ -3,7 +3,7 @@
 
 use tracer_format::columns::Columns;
 
-use crate::made::{Bits, Made, Source};
+use crate::made::{Made, Room, Source};
 use crate::paje::{TypeId, ValueId};
 use crate::plan::Plan;
 use crate::rules::{
@@ -40,7 +40,7 @@ pub(crate) enum Purpose<'p> {
     Picture(&'p Model),
 }
 
-/// Makes operations; one for all streams.
+/// Makes operations; one for all streams that a thread reads.
 #[derive(Debug)]
 pub(crate) struct Maker<'p> {
     plan: &'p Plan<'p>,
@@ -48,7 +48,7 @@ pub(crate) struct Maker<'p> {
     known: KnownValues,
     numbers: Numbers,
     /// Memory for columns.
-    room: Vec<Vec<u64>>,
+    room: Room,
     scratch: Vec<u64>,
     /// By record of the block that was made last that becomes something: ticks from the beginning of the block.
     pub(crate) ticks: Vec<u64>,
@@ -60,9 +60,17 @@ const MOST_ACTS: u32 = 1 << 18;
 /// The numbers that new acts get.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Numbers {
-    pub(crate) next: u32,
+    next: u32,
     /// The distance between two of them.
-    pub(crate) step: u32,
+    step: u32,
+}
+
+impl Numbers {
+    /// Those of one maker among several.
+    pub(crate) fn of(maker: usize, makers: usize) -> Self {
+        let short = |number| u32::try_from(number).unwrap_or(u32::MAX);
+        Self { next: short(maker), step: short(makers) }
+    }
 }
 
 /// The acts that a stream has.
@@ -87,7 +95,7 @@ impl<'p> Maker<'p> {
             purpose,
             known: KnownValues::default(),
             numbers,
-            room: Vec::new(),
+            room: Room::default(),
             scratch: Vec::new(),
             ticks: Vec::new(),
         }
@@ -141,10 +149,9 @@ impl<'p> Maker<'p> {
         let mut arrows = Vec::with_capacity(ready.len());
         for (position, ready) in (0u16..).zip(ready) {
             let body = block.body(ready)?;
-            let bits = match (&ready.wide, &ready.value) {
-                (Some(wide), value) => self.wide(&block, wide, value, &mut made.words)?,
-                (None, ReadyValue::Declared) => Bits::Same(0),
-                (None, value) => self.values(&block, value)?,
+            let start = match &ready.wide {
+                Some(wide) => self.wide(&block, wide, &ready.value, &mut made.words)?,
+                None => 0,
             };
             let key = match &ready.wide {
                 Some(wide) => block.key(wide),
@@ -152,7 +159,10 @@ impl<'p> Maker<'p> {
             };
             let act = Act { program: u32::try_from(number).ok()?, ready: position, key, body };
             let act = self.act(acts, id, act, &mut made.acts)?;
-            arrows.push(Source { act, bits });
+            arrows.push(match &ready.wide {
+                Some(wide) => Source::words(act, start, wide.width()),
+                None => self.said(&block, act, &ready.value)?,
+            });
         }
         Some(What::Operations(arrows))
     }
@@ -171,103 +181,147 @@ impl<'p> Maker<'p> {
             return None;
         }
         let number = self.numbers.next;
-        self.numbers.next += self.numbers.step;
+        self.numbers.next = number.saturating_add(self.numbers.step);
         acts.0.push(((id, act.ready), number, act.body.clone()));
         fresh.push((number, act));
         Some(number)
     }
 
-    fn room(&mut self) -> Vec<u64> {
-        let mut room = self.room.pop().unwrap_or_default();
-        room.clear();
-        room
+    /// What operations say that are not wide.
+    fn said(&mut self, block: &Block<'_>, act: u32, value: &ReadyValue) -> Option<Source> {
+        Some(match value {
+            ReadyValue::Declared => {
+                let mut values = self.room.values();
+                values.push(0);
+                Source::values(act, values, true)
+            }
+            ReadyValue::Number(part) => {
+                let mut numbers = self.room.numbers();
+                let are_same = self.numbers_of(block, part, &mut numbers)?;
+                Source::numbers(act, numbers, are_same)
+            }
+            ReadyValue::Named(ty, part) => {
+                let mut values = self.room.values();
+                let are_same = self.values_of(block, *ty, part, &mut values)?;
+                Source::values(act, values, are_same)
+            }
+        })
     }
 
-    /// The values of the records of a type, as an operation says them.
-    fn values(&mut self, block: &Block<'_>, value: &ReadyValue) -> Option<Bits> {
-        match value {
-            ReadyValue::Declared => Some(Bits::Same(0)),
-            ReadyValue::Number(Part::Fixed(code)) => {
+    /// Appends the numbers of the records of a type, as bits of floats; or one, if it is that of all: then this is true.
+    fn numbers_of(&mut self, block: &Block<'_>, part: &Part, numbers: &mut Vec<u64>) -> Option<bool> {
+        match part {
+            Part::Fixed(code) => {
                 let number = fixed(code, &block.scope(&[]), &Symbols::default()).number();
-                Some(Bits::Same(number.unwrap_or(f64::NAN).to_bits()))
+                numbers.push(number.unwrap_or(f64::NAN).to_bits());
             }
-            ReadyValue::Named(ty, Part::Fixed(code)) => {
+            Part::Cell(cell) => {
+                block.words(cell, numbers)?;
+                numbers.iter_mut().for_each(|bits| *bits = cell.val(*bits).number().unwrap_or(f64::NAN).to_bits());
+            }
+        }
+        Some(matches!(part, Part::Fixed(_)))
+    }
+
+    /// The same of values of a type, by their names.
+    fn values_of(&mut self, block: &Block<'_>, ty: TypeId, part: &Part, values: &mut Vec<u32>) -> Option<bool> {
+        match part {
+            Part::Fixed(code) => {
                 let mut symbols = Symbols::default();
                 let name = fixed(code, &block.scope(&[]), &symbols).key("", &mut symbols);
-                Some(Bits::Same(self.value(*ty, name)?))
+                values.push(self.value(ty, name)?);
             }
-            ReadyValue::Number(Part::Cell(cell)) => {
-                let mut bits = self.room();
-                block.words(cell, &mut bits)?;
-                bits.iter_mut().for_each(|bits| *bits = cell.val(*bits).number().unwrap_or(f64::NAN).to_bits());
-                Some(Bits::Each(bits))
-            }
-            ReadyValue::Named(ty, Part::Cell(cell)) => {
-                let mut bits = self.room();
-                block.words(cell, &mut bits)?;
-                self.name(&mut bits, *ty, cell)?;
-                Some(Bits::Each(bits))
+            Part::Cell(cell) => {
+                let mut names = std::mem::take(&mut self.scratch);
+                names.clear();
+                let are_known = block.words(cell, &mut names).and_then(|()| {
+                    values.reserve(names.len());
+                    for name in &names {
+                        values.push(self.value(ty, cell.key(*name))?);
+                    }
+                    Some(())
+                });
+                self.scratch = names;
+                are_known?;
             }
         }
+        Some(matches!(part, Part::Fixed(_)))
     }
 
-    /// Replaces names by the values that they stand for.
-    fn name(&mut self, words: &mut [u64], ty: TypeId, cell: &Cell) -> Option<()> {
-        for word in words {
-            *word = self.value(ty, cell.key(*word))?;
-        }
-        Some(())
-    }
-
-    fn value(&mut self, ty: TypeId, name: KeyPart) -> Option<u64> {
+    fn value(&mut self, ty: TypeId, name: KeyPart) -> Option<u32> {
         let Purpose::Picture(model) = self.purpose else { return None };
         let ValueId(value) = self.known.value(model, ty, name)?;
-        Some(value.into())
+        Some(value)
     }
 
-    /// Appends the words of wide operations.
-    fn wide(&mut self, block: &Block<'_>, wide: &Wide, value: &ReadyValue, words: &mut Vec<u64>) -> Option<Bits> {
+    /// Appends the words of wide operations; gives back where they begin.
+    fn wide(&mut self, block: &Block<'_>, wide: &Wide, value: &ReadyValue, words: &mut Vec<u64>) -> Option<usize> {
         let (width, count, start) = (wide.width(), block.count()?, words.len());
         words.resize(start + width * count, 0);
-        let out = &mut words[start..];
-        let mut at = 0;
-        let mut put = |column: &mut dyn Iterator<Item = u64>| {
-            out.iter_mut().skip(at).step_by(width).zip(column).for_each(|(place, word)| *place = word);
-            at += 1;
-        };
+        let mut rows = Rows { words: &mut words[start..], width, at: 0 };
         if wide.site {
             let (_, sites) = block.columns.column(block.id, 0)?;
-            put(&mut sites.as_chunks().0.iter().map(|site| u32::from_le_bytes(*site).into()));
+            rows.put(sites.as_chunks().0.iter().map(|site| u32::from_le_bytes(*site).into()));
         }
         if wide.value {
-            match self.values(block, value)? {
-                Bits::Same(bits) => put(&mut std::iter::repeat(bits)),
-                Bits::Each(bits) => {
-                    put(&mut bits.iter().copied());
-                    self.room.push(bits);
+            match value {
+                ReadyValue::Declared => rows.put(std::iter::repeat(0)),
+                ReadyValue::Number(part) => {
+                    let mut numbers = self.room.numbers();
+                    match self.numbers_of(block, part, &mut numbers)? {
+                        true => rows.put(std::iter::repeat(*numbers.first()?)),
+                        false => rows.put(numbers.iter().copied()),
+                    }
                 }
-                Bits::Wide(..) | Bits::Record => return None,
+                ReadyValue::Named(ty, part) => {
+                    let mut values = self.room.values();
+                    match self.values_of(block, *ty, part, &mut values)? {
+                        true => rows.put(std::iter::repeat(u64::from(*values.first()?))),
+                        false => rows.put(values.iter().map(|value| u64::from(*value))),
+                    }
+                }
             }
         }
         let mut column = std::mem::take(&mut self.scratch);
         let mut is_whole = true;
         for part in &wide.keys {
             match part {
-                Part::Fixed(code) => put(&mut std::iter::repeat(block.fixed_key(code).word().1)),
+                Part::Fixed(code) => rows.put(std::iter::repeat(block.fixed_key(code).word().1)),
                 Part::Cell(cell) => {
                     column.clear();
                     is_whole &= block.words(cell, &mut column).is_some();
-                    put(&mut column.iter().map(|word| cell.key(*word).word().1));
+                    rows.put(column.iter().map(|word| cell.key(*word).word().1));
                 }
             }
         }
         for cell in &wide.fields {
             column.clear();
             is_whole &= block.words(cell, &mut column).is_some();
-            put(&mut column.iter().copied());
+            rows.put(column.iter().copied());
         }
         self.scratch = column;
-        is_whole.then_some(Bits::Wide(start, width))
+        is_whole.then_some(start)
+    }
+}
+
+/// The words of wide operations, row by row.
+struct Rows<'w> {
+    words: &'w mut [u64],
+    /// Of a row.
+    width: usize,
+    /// The place in the rows that is filled next.
+    at: usize,
+}
+
+impl Rows<'_> {
+    /// Fills in the next word of all rows.
+    fn put(&mut self, column: impl Iterator<Item = u64>) {
+        for (row, word) in self.words.chunks_exact_mut(self.width.max(1)).zip(column) {
+            if let Some(place) = row.get_mut(self.at) {
+                *place = word;
+            }
+        }
+        self.at += 1;
     }
 }
 

@@ -189,7 +189,7 @@ impl Surveyor {
     }
 
     /// Looks at an end of a link that was made from columns.
-    pub(crate) fn ready(&mut self, plan: &Plan<'_>, act: &Act, turn: &Turn, keys: &[u64], model: &Model) {
+    pub(crate) fn ready(&mut self, plan: &Plan<'_>, act: &Act, turn: Turn, keys: &[u64], model: &Model) {
         let program = plan.programs.get(act.program as usize);
         let ready = program.and_then(|program| program.ready_links.as_ref()?.get(usize::from(act.ready)));
         let arrow = program.zip(ready).and_then(|(program, ready)| program.arrows.get(usize::from(ready.arrow)));

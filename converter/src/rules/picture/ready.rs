@@ -58,7 +58,7 @@ impl<'p> Picture<'p> {
 
     /// Does an operation; `words` are those of a wide one.
     #[inline]
-    pub(crate) fn ready(&mut self, turn: &Turn, words: Option<&[u64]>) -> io::Result<()> {
+    pub(crate) fn ready(&mut self, turn: Turn, words: Option<&[u64]>) -> io::Result<()> {
         self.now = GlobalNanos(turn.date);
         let Some(Some(known)) = self.acts.known.get(turn.act as usize) else { return Ok(()) };
         let (arrow, stream) = (known.arrow, turn.stream);
@@ -139,7 +139,7 @@ impl<'p> Picture<'p> {
     }
 
     /// An end of a link, or a state or point event with fields or a source position.
-    fn wide(&mut self, turn: &Turn, known: &Known<'p>, mut words: &[u64]) -> io::Result<()> {
+    fn wide(&mut self, turn: Turn, known: &Known<'p>, mut words: &[u64]) -> io::Result<()> {
         let (Known { arrow, program, ready, .. }, stream, ordinal) = (*known, turn.stream, turn.bits);
         let Some(wide) = &ready.wide else { return Ok(()) };
         let mut next = || {
