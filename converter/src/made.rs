@@ -1,7 +1,7 @@
 //! A block of a stream as operations ([`Maker`](crate::ready::Maker) makes it): for each record type what becomes of its records, column by column,
 //! beside the order in which they come. It goes over to who does the operations as it is: nothing is written down per operation.
 
-use std::ops::BitXor;
+use std::ops::{BitXor, Range};
 
 use tracer_format::columns::Columns;
 
@@ -44,39 +44,43 @@ pub(crate) struct Made {
     kept: usize,
 }
 
-/// A record type.
+/// A record type. That and what it becomes is looked at for each record, of another stream each time: small, so that those of all streams are near.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Kind {
+struct Kind {
     id: u16,
     /// A piece of the sources.
-    from: usize,
-    to: usize,
+    from: u32,
+    to: u32,
     /// How many of its records were taken.
-    next: usize,
+    next: u32,
 }
 
-/// What the operations of an arrow say.
+impl Kind {
+    fn sources(self) -> Range<usize> {
+        self.from as usize..self.to as usize
+    }
+}
+
+/// What becomes of the records of a type by one arrow.
 #[derive(Debug)]
 pub(crate) struct Source {
-    act: u32,
-    form: Form,
-    /// Those of the records, in their order; or one, which is that of all.
-    values: Vec<u32>,
-    /// The same of numbers.
-    numbers: Vec<u64>,
-    /// Between the values of two records: 1, or 0 where there is but one.
-    step: usize,
+    pub(crate) act: u32,
+    pub(crate) said: Said,
 }
 
-/// What a source has for each of its records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    Value,
-    Number,
-    /// So many words; where the first ones begin.
-    Words(usize, usize),
-    /// No operation: the record stays a record.
+/// What operations say, one for each record.
+#[derive(Debug)]
+pub(crate) enum Said {
+    /// There are none: the records stay records.
     Record,
+    /// The same, all of them.
+    Same(u64),
+    /// A value.
+    Values(Vec<u32>),
+    /// The bits of a float.
+    Numbers(Vec<u64>),
+    /// Words: where the first ones begin, and how many each has.
+    Words(usize, usize),
 }
 
 /// Memory of columns that were taken.
@@ -134,16 +138,22 @@ impl Made {
         touch(&self.order);
         touch(&self.words);
         for source in &self.sources {
-            touch(&source.values);
-            touch(&source.numbers);
+            match &source.said {
+                Said::Values(values) => touch(values),
+                Said::Numbers(numbers) => touch(numbers),
+                Said::Record | Said::Same(_) | Said::Words(..) => {}
+            }
         }
     }
 
     /// Begins a block whose first record has this position in the stream; memory of columns goes to `room`.
     pub(crate) fn clear(&mut self, first: u64, room: &mut Room) {
-        for Source { values, numbers, .. } in self.sources.drain(..) {
-            room.values.extend(Some(values).filter(|values| values.capacity() > 0));
-            room.numbers.extend(Some(numbers).filter(|numbers| numbers.capacity() > 0));
+        for Source { said, .. } in self.sources.drain(..) {
+            match said {
+                Said::Values(values) => room.values.push(values),
+                Said::Numbers(numbers) => room.numbers.push(numbers),
+                Said::Record | Said::Same(_) | Said::Words(..) => {}
+            }
         }
         let Self { order, kinds, words, places, acts, .. } = self;
         order.clear();
@@ -157,9 +167,10 @@ impl Made {
 
     /// Adds the next record type of the block, and what becomes of its records.
     pub(crate) fn add(&mut self, id: u16, sources: impl IntoIterator<Item = Source>) {
-        let from = self.sources.len();
+        let short = |length| u32::try_from(length).unwrap_or(u32::MAX);
+        let from = short(self.sources.len());
         self.sources.extend(sources);
-        self.kinds.push(Kind { id, from, to: self.sources.len(), next: 0 });
+        self.kinds.push(Kind { id, from, to: short(self.sources.len()), next: 0 });
     }
 
     /// Takes over the order of the records of which something becomes, and fills in the ticks of each from the beginning of the block. Linear.
@@ -185,7 +196,7 @@ impl Made {
     }
 
     fn is_kept(&self, kind: &Kind) -> bool {
-        matches!(self.sources.get(kind.from..kind.to), Some([Source { form: Form::Record, .. }]))
+        matches!(self.sources.get(kind.sources()), Some([Source { said: Said::Record, .. }]))
     }
 
     /// Of values by record that becomes something, those of records that stay records; `None` when there are no such records.
@@ -208,27 +219,23 @@ impl Made {
     ) -> Result<(), E> {
         let Self { order, at, kinds, sources, words, chunk, kept, .. } = self;
         let Some(kind) = order.get(*at).and_then(|kind| kinds.get_mut(usize::from(*kind))) else { return Ok(()) };
-        let (number, place) = (kind.next, *at);
+        let (number, place) = (kind.next as usize, *at);
         kind.next += 1;
         *at += 1;
-        for Source { act, form, values, numbers, step } in sources.get(kind.from..kind.to).unwrap_or_default() {
-            let turn = Turn { date, bits: 0, act: *act, stream };
-            visit(match form {
-                Form::Value => {
-                    let bits = values.get(number * step).copied().unwrap_or_default().into();
-                    Step::Operation(Turn { bits, ..turn }, None)
+        for Source { act, said } in sources.get(kind.sources()).unwrap_or_default() {
+            let turn = |bits| Turn { date, bits, act: *act, stream };
+            visit(match said {
+                Said::Same(bits) => Step::Operation(turn(*bits), None),
+                Said::Values(values) => {
+                    Step::Operation(turn(values.get(number).copied().unwrap_or_default().into()), None)
                 }
-                Form::Number => {
-                    let bits = numbers.get(number * step).copied().unwrap_or_default();
-                    Step::Operation(Turn { bits, ..turn }, None)
-                }
-                Form::Words(start, width) => {
+                Said::Numbers(numbers) => Step::Operation(turn(numbers.get(number).copied().unwrap_or_default()), None),
+                Said::Words(start, width) => {
                     let start = start + number * width;
                     let ordinal = self.first + self.places.get(place).map_or(place as u64, |place| u64::from(*place));
-                    let words = words.get(start..start + width).unwrap_or_default();
-                    Step::Operation(Turn { bits: ordinal, ..turn }, Some(words))
+                    Step::Operation(turn(ordinal), Some(words.get(start..start + width).unwrap_or_default()))
                 }
-                Form::Record => {
+                Said::Record => {
                     *kept += 1;
                     Step::Record(chunk, *kept - 1)
                 }
@@ -240,23 +247,7 @@ impl Made {
 
 impl Source {
     /// Records stay records.
-    pub(crate) const RECORD: Self =
-        Self { act: u32::MAX, form: Form::Record, values: Vec::new(), numbers: Vec::new(), step: 0 };
-
-    /// Operations with this act, of which each has a value; or all the same one, if there is but one.
-    pub(crate) fn values(act: u32, values: Vec<u32>, are_same: bool) -> Self {
-        Self { act, form: Form::Value, values, step: usize::from(!are_same), ..Self::RECORD }
-    }
-
-    /// The same with the bits of floats.
-    pub(crate) fn numbers(act: u32, numbers: Vec<u64>, are_same: bool) -> Self {
-        Self { act, form: Form::Number, numbers, step: usize::from(!are_same), ..Self::RECORD }
-    }
-
-    /// Operations with this act, of which each has so many words.
-    pub(crate) fn words(act: u32, start: usize, width: usize) -> Self {
-        Self { act, form: Form::Words(start, width), ..Self::RECORD }
-    }
+    pub(crate) const RECORD: Self = Self { act: u32::MAX, said: Said::Record };
 }
 
 /// Reads a column from front to end, and does nothing with it.

@@ -3,7 +3,7 @@
 
 use tracer_format::columns::Columns;
 
-use crate::made::{Made, Room, Source};
+use crate::made::{Made, Room, Said, Source};
 use crate::paje::{TypeId, ValueId};
 use crate::plan::Plan;
 use crate::rules::{
@@ -159,10 +159,11 @@ impl<'p> Maker<'p> {
             };
             let act = Act { program: u32::try_from(number).ok()?, ready: position, key, body };
             let act = self.act(acts, id, act, &mut made.acts)?;
-            arrows.push(match &ready.wide {
-                Some(wide) => Source::words(act, start, wide.width()),
-                None => self.said(&block, act, &ready.value)?,
-            });
+            let said = match &ready.wide {
+                Some(wide) => Said::Words(start, wide.width()),
+                None => self.said(&block, &ready.value)?,
+            };
+            arrows.push(Source { act, said });
         }
         Some(What::Operations(arrows))
     }
@@ -187,65 +188,43 @@ impl<'p> Maker<'p> {
         Some(number)
     }
 
-    /// What operations say that are not wide.
-    fn said(&mut self, block: &Block<'_>, act: u32, value: &ReadyValue) -> Option<Source> {
+    /// What the operations of the records of a type say that are not wide.
+    fn said(&mut self, block: &Block<'_>, value: &ReadyValue) -> Option<Said> {
         Some(match value {
-            ReadyValue::Declared => {
-                let mut values = self.room.values();
-                values.push(0);
-                Source::values(act, values, true)
+            ReadyValue::Declared => Said::Same(0),
+            ReadyValue::Number(Part::Fixed(code)) => {
+                let number = fixed(code, &block.scope(&[]), &Symbols::default()).number();
+                Said::Same(number.unwrap_or(f64::NAN).to_bits())
             }
-            ReadyValue::Number(part) => {
+            ReadyValue::Named(ty, Part::Fixed(code)) => {
+                let mut symbols = Symbols::default();
+                let name = fixed(code, &block.scope(&[]), &symbols).key("", &mut symbols);
+                Said::Same(self.value(*ty, name)?.into())
+            }
+            ReadyValue::Number(Part::Cell(cell)) => {
                 let mut numbers = self.room.numbers();
-                let are_same = self.numbers_of(block, part, &mut numbers)?;
-                Source::numbers(act, numbers, are_same)
+                block.words(cell, &mut numbers)?;
+                numbers.iter_mut().for_each(|bits| *bits = cell.val(*bits).number().unwrap_or(f64::NAN).to_bits());
+                Said::Numbers(numbers)
             }
-            ReadyValue::Named(ty, part) => {
-                let mut values = self.room.values();
-                let are_same = self.values_of(block, *ty, part, &mut values)?;
-                Source::values(act, values, are_same)
+            ReadyValue::Named(ty, Part::Cell(cell)) => {
+                let mut names = std::mem::take(&mut self.scratch);
+                names.clear();
+                let values = block.words(cell, &mut names).and_then(|()| self.values(*ty, cell, &names));
+                self.scratch = names;
+                Said::Values(values?)
             }
         })
     }
 
-    /// Appends the numbers of the records of a type, as bits of floats; or one, if it is that of all: then this is true.
-    fn numbers_of(&mut self, block: &Block<'_>, part: &Part, numbers: &mut Vec<u64>) -> Option<bool> {
-        match part {
-            Part::Fixed(code) => {
-                let number = fixed(code, &block.scope(&[]), &Symbols::default()).number();
-                numbers.push(number.unwrap_or(f64::NAN).to_bits());
-            }
-            Part::Cell(cell) => {
-                block.words(cell, numbers)?;
-                numbers.iter_mut().for_each(|bits| *bits = cell.val(*bits).number().unwrap_or(f64::NAN).to_bits());
-            }
+    /// The values that the names of a column stand for.
+    fn values(&mut self, ty: TypeId, cell: &Cell, names: &[u64]) -> Option<Vec<u32>> {
+        let mut values = self.room.values();
+        values.reserve(names.len());
+        for name in names {
+            values.push(self.value(ty, cell.key(*name))?);
         }
-        Some(matches!(part, Part::Fixed(_)))
-    }
-
-    /// The same of values of a type, by their names.
-    fn values_of(&mut self, block: &Block<'_>, ty: TypeId, part: &Part, values: &mut Vec<u32>) -> Option<bool> {
-        match part {
-            Part::Fixed(code) => {
-                let mut symbols = Symbols::default();
-                let name = fixed(code, &block.scope(&[]), &symbols).key("", &mut symbols);
-                values.push(self.value(ty, name)?);
-            }
-            Part::Cell(cell) => {
-                let mut names = std::mem::take(&mut self.scratch);
-                names.clear();
-                let are_known = block.words(cell, &mut names).and_then(|()| {
-                    values.reserve(names.len());
-                    for name in &names {
-                        values.push(self.value(ty, cell.key(*name))?);
-                    }
-                    Some(())
-                });
-                self.scratch = names;
-                are_known?;
-            }
-        }
-        Some(matches!(part, Part::Fixed(_)))
+        Some(values)
     }
 
     fn value(&mut self, ty: TypeId, name: KeyPart) -> Option<u32> {
@@ -264,22 +243,11 @@ impl<'p> Maker<'p> {
             rows.put(sites.as_chunks().0.iter().map(|site| u32::from_le_bytes(*site).into()));
         }
         if wide.value {
-            match value {
-                ReadyValue::Declared => rows.put(std::iter::repeat(0)),
-                ReadyValue::Number(part) => {
-                    let mut numbers = self.room.numbers();
-                    match self.numbers_of(block, part, &mut numbers)? {
-                        true => rows.put(std::iter::repeat(*numbers.first()?)),
-                        false => rows.put(numbers.iter().copied()),
-                    }
-                }
-                ReadyValue::Named(ty, part) => {
-                    let mut values = self.room.values();
-                    match self.values_of(block, *ty, part, &mut values)? {
-                        true => rows.put(std::iter::repeat(u64::from(*values.first()?))),
-                        false => rows.put(values.iter().map(|value| u64::from(*value))),
-                    }
-                }
+            match self.said(block, value)? {
+                Said::Same(bits) => rows.put(std::iter::repeat(bits)),
+                Said::Values(values) => rows.put(values.iter().map(|value| u64::from(*value))),
+                Said::Numbers(numbers) => rows.put(numbers.iter().copied()),
+                Said::Record | Said::Words(..) => return None,
             }
         }
         let mut column = std::mem::take(&mut self.scratch);
