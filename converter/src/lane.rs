@@ -1,4 +1,4 @@
-//! A stream in order of date, block by block: whose turn it is, for the merge, and the records that are still to be read by the rules.
+//! A stream in order of date, block by block: its dates, for the merge, and the operations and records of which they are, for the rules.
 //!
 //! What operations can be made of, is made into them ([`Maker`]); of other record types that are asked for, the records are put together into
 //! a chunk. Blocks with losses, with records of varying size, and streams whose arrows have dates of their own go record by record ([`Feed`]).
@@ -10,9 +10,10 @@ use tracer_format::columns::{Columns, Rows};
 use tracer_format::{ID_LOST, RECORD_HEAD_BYTES};
 
 use crate::input::{BlockPlace, ReadError};
+use crate::made::Made;
 use crate::merge::Dated;
 use crate::plan::{Needs, Plan};
-use crate::ready::{Acts, Made, Maker, RECORD, Turn};
+use crate::ready::{Acts, Maker};
 use crate::reorder::{Feed, Item};
 use crate::rules::{Program, Scope};
 
@@ -173,29 +174,30 @@ impl<'r> Lane<'r> {
         Tally { backward: feed.backward, early: feed.early, unknown, records: *records, end: *end }
     }
 
-    /// Goes on to the next turns, and the chunk of those that are records; there are none at the end. Values of columns are noted on the way.
+    /// Goes on to the next block or chunk of records of which something becomes: fills in when each is due, and what becomes of it; there are none
+    /// at the end. Returns whether it is known that these are the last. Values of columns are noted on the way.
     pub(crate) fn fill(
         &mut self,
         maker: &mut Maker<'_>,
         values: &mut Values,
+        dates: &mut Vec<i64>,
         made: &mut Made,
-    ) -> Result<Option<Arc<Chunk>>, ReadError> {
+    ) -> Result<bool, ReadError> {
         loop {
             let needs = self.needs.of(self.plan.streams[self.feed.stream].process);
             if let Some((columns, block)) = self.feed.next_columns(needs)? {
-                let chunk = self.of_block(&columns, &block, maker, values, made);
-                if !made.turns.is_empty() {
-                    made.is_last = self.feed.is_at_end();
-                    return Ok(chunk.map(Arc::new));
+                self.of_block(&columns, &block, (maker, values), dates, made);
+                if !dates.is_empty() {
+                    return Ok(self.feed.is_at_end());
                 }
                 continue;
             }
-            let Some(chunk) = self.by_records()? else { return Ok(None) };
+            dates.clear();
+            let Some(chunk) = self.by_records()? else { return Ok(true) };
             if !chunk.dates.is_empty() {
-                let stream = u32::try_from(self.feed.stream).unwrap_or(u32::MAX);
-                let turn = |date: &i64| Turn { date: *date, bits: 0, act: RECORD, stream };
-                made.turns.extend(chunk.dates.iter().map(turn));
-                return Ok(Some(Arc::new(chunk)));
+                dates.extend_from_slice(&chunk.dates);
+                *made = Made::of_records(chunk);
+                return Ok(false);
             }
         }
     }
@@ -205,46 +207,41 @@ impl<'r> Lane<'r> {
         &mut self,
         columns: &Columns,
         block: &BlockPlace,
-        maker: &mut Maker<'_>,
-        values: &mut Values,
+        (maker, values): (&mut Maker<'_>, &mut Values),
+        dates: &mut Vec<i64>,
         made: &mut Made,
-    ) -> Option<Chunk> {
+    ) {
         let needs = self.needs.of(self.plan.streams[self.feed.stream].process);
-        let fine = &self.plan.fines[self.feed.stream];
         let is_wanted = |id: u16| needs.get(usize::from(id)).is_some_and(|need| need.rows);
         let (place, first) = ((self.feed.stream, block.first_ordinal), block.first_ordinal);
-        maker.make(columns, place, is_wanted, &mut self.acts, !fine.is_identity(), made);
-        self.look_through(columns, block, maker.all_ticks(), values);
-        let fine = &self.plan.fines[self.feed.stream];
-        let (times, last) = self.feed.dates_of(block, &maker.ticks);
+        maker.make(columns, place, is_wanted, &mut self.acts, made);
+        self.look_through(columns, block, values);
+        let last = self.feed.dates_of(block, &maker.ticks, dates);
         let last_ordinal = first + (columns.records() as u64).saturating_sub(1);
+        let fine = &self.plan.fines[self.feed.stream];
         self.end = self.end.max(fine.date(last, last_ordinal));
-        if fine.is_identity() {
-            made.turns.iter_mut().zip(&times).for_each(|(turn, time)| turn.date = *time);
-        } else {
-            for ((turn, time), place) in made.turns.iter_mut().zip(&times).zip(&made.places) {
-                turn.date = fine.date(*time, first + u64::from(*place));
-            }
+        let times = made.of_kept(dates);
+        if !fine.is_identity() {
+            dates.iter_mut().enumerate().for_each(|(at, date)| *date = fine.date(*date, made.ordinal(at)));
         }
-        if maker.records().is_empty() {
-            return None;
-        }
+        let Some(times) = times else { return };
         let mut rows = Rows::default();
-        let is_whole = columns.rows(&mut rows, |id| maker.records().contains(&id)).is_some();
+        let is_whole = columns.rows(&mut rows, |id| made.keeps(id)).is_some();
         debug_assert!(is_whole, "what is wanted was read");
-        let records = made.turns.iter().zip(times).filter(|(turn, _)| turn.act == RECORD);
-        let (dates, times): (Vec<i64>, Vec<i64>) = records.map(|(turn, time)| (turn.date, time)).unzip();
-        let times = if fine.is_identity() { Vec::new() } else { times };
+        let (dates, times) = match fine.is_identity() {
+            true => (times, Vec::new()),
+            false => (made.of_kept(dates).unwrap_or_default(), times),
+        };
         let places = if rows.places.len() == columns.records() { Vec::new() } else { rows.places };
         let Rows { bytes, starts, .. } = rows;
-        Some(Chunk { bytes, starts, dates, times, first, places, block: block.number, details: Vec::new() })
+        made.chunk = Chunk { bytes, starts, dates, times, first, places, block: block.number, details: Vec::new() };
     }
 
     /// Notes which values occur in columns.
-    fn look_through(&mut self, columns: &Columns, block: &BlockPlace, ticks: &[u64], values: &mut Values) {
+    fn look_through(&mut self, columns: &Columns, block: &BlockPlace, values: &mut Values) {
         let process = self.plan.streams[self.feed.stream].process;
         let needs = Arc::clone(&self.needs);
-        for (kind, (id, _)) in columns.kinds().enumerate() {
+        for (kind, (id, _)) in (0u16..).zip(columns.kinds()) {
             let Some(need) = needs.of(process).get(usize::from(id)) else { continue };
             for &(arrow, part) in &need.columns {
                 let Some((width, bytes)) = columns.column(id, part) else { continue };
@@ -257,13 +254,14 @@ impl<'r> Lane<'r> {
                 if new.is_empty() {
                     continue;
                 }
+                let ticks = columns.each_ticks();
                 let mut places = (0u64..).zip(columns.order()).zip(ticks).filter(|((_, its), _)| *its == kind);
                 let mut met = 0;
                 for (number, value) in new {
                     let Some(((place, _), ticks)) = places.nth(number - met) else { break };
                     met = number + 1;
                     let stream = u32::try_from(self.feed.stream).unwrap_or(u32::MAX);
-                    let found = (self.feed.coarse(block, *ticks), stream, block.first_ordinal + place);
+                    let found = (self.feed.coarse(block, ticks), stream, block.first_ordinal + place);
                     let key = (need.program, arrow, u32::try_from(process).unwrap_or(u32::MAX), value);
                     let first = values.entry(key).or_insert(found);
                     *first = found.min(*first);
@@ -308,6 +306,9 @@ impl Seen {
     /// The values of a column that were not met before, and where they are; all are met then. Linear.
     fn new_of(&mut self, bytes: &[u8], width: usize) -> Vec<(usize, u64)> {
         let mut new = Vec::new();
+        if self.has_all(bytes, width) {
+            return new;
+        }
         match width {
             1 => self.look(bytes.as_chunks().0, |[byte]: [u8; 1]| byte.into(), &mut new),
             2 => self.look(bytes.as_chunks().0, |value| u16::from_le_bytes(value).into(), &mut new),
@@ -315,6 +316,21 @@ impl Seen {
             _ => self.look(bytes.as_chunks().0, u64::from_le_bytes, &mut new),
         }
         new
+    }
+
+    /// Whether all values of a column are small ones that were met: nearly always, and so asked without a branch. Linear.
+    fn has_all(&self, bytes: &[u8], width: usize) -> bool {
+        let met = |value: u64| match self.bits.get((value / 64) as usize) {
+            Some(bits) => bits >> (value % 64),
+            None => 0,
+        };
+        let all = match width {
+            1 => bytes.iter().fold(1, |all, byte| all & met((*byte).into())),
+            2 => bytes.as_chunks().0.iter().fold(1, |all, value| all & met(u16::from_le_bytes(*value).into())),
+            4 => bytes.as_chunks().0.iter().fold(1, |all, value| all & met(u32::from_le_bytes(*value).into())),
+            _ => bytes.as_chunks().0.iter().fold(1, |all, value| all & met(u64::from_le_bytes(*value))),
+        };
+        all == 1
     }
 
     fn look<const N: usize>(

@@ -1,5 +1,6 @@
 //! Everything between a recorded run and the stream of [`paje::PajeEvent`]s that the viewer simulates.
 
+mod ahead;
 pub mod census;
 pub mod clock;
 pub mod cut;
@@ -7,6 +8,7 @@ pub mod input;
 mod join;
 mod lane;
 pub mod listing;
+mod made;
 mod merge;
 pub mod missing;
 pub mod paje;

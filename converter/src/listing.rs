@@ -165,8 +165,9 @@ pub fn list_selected<E: From<ConvertError>>(
     let wanted = selection.streams_of(run);
     let (from, to) = selection.span();
     let mut feeds = Vec::new();
-    for (stream, mut reader) in plan.readers().map_err(ConvertError::from)?.into_iter().enumerate() {
+    for (stream, file) in plan.files().map_err(ConvertError::from)?.into_iter().enumerate() {
         if wanted.get(stream) == Some(&true) {
+            let mut reader = plan.reader(stream, file);
             reader.skip_before(|ticks| plan.fines[stream].date(plan.date(stream, ticks), 0) < from);
             feeds.push(Feed::new(&plan, stream, reader, None, Taking::RECORDS).map_err(ConvertError::from)?);
         }

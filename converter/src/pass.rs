@@ -1,20 +1,20 @@
-//! One pass over the records of a run in order of date: a thread of its own reads, unpacks, dates and merges, ahead of
-//! what is done with the records. What comes out is the same with and without it.
+//! One pass over the records of a run in order of date: a thread of its own merges, ahead of what is done with the records, and others read,
+//! unpack and date for it. What comes out is the same with and without them.
 //!
-//! What goes over is the order in which streams take turns, with the operations that could be made of columns. Records are not copied on the
-//! way: both sides hold the same chunks.
+//! What goes over is the order in which streams take turns, and the blocks of which these are, as operations and records. Nothing is copied on the way.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
+use crate::ahead::{Block, Reader, Readers};
 use crate::input::ReadError;
-use crate::lane::{Chunk, Due, Lane, Tally, Values};
+use crate::lane::{Due, Tally, Values};
+use crate::made::{Made, Step, Turn};
 use crate::pipeline::ConvertError;
 use crate::plan::{Needs, Plan};
-use crate::ready::{Act, Maker, Purpose, RECORD, Turn, WIDE, words_of};
-use crate::reorder::{Feed, Taking};
-use crate::window::Windows;
+use crate::ready::{Act, Purpose};
+use crate::reorder::Taking;
+use crate::window::{Window, Windows};
 
 /// How many batches are under way.
 const BATCHES: usize = 4;
@@ -30,8 +30,10 @@ pub(crate) struct Pass<'p> {
     pub(crate) needs: Needs,
     /// What operations are made for.
     pub(crate) purpose: Purpose<'p>,
-    /// Whether records are read ahead in a thread of their own.
+    /// Whether records are merged ahead in a thread of their own.
     pub(crate) ahead: bool,
+    /// How many threads read for it; one is no other thread.
+    pub(crate) readers: usize,
 }
 
 /// What is known at the end of a pass.
@@ -60,7 +62,7 @@ pub(crate) trait Visit {
     ///
     /// # Errors
     /// As [`Self::record`].
-    fn ready(&mut self, turn: &Turn, words: &[u64]) -> Result<(), ConvertError> {
+    fn ready(&mut self, turn: Turn, words: Option<&[u64]>) -> Result<(), ConvertError> {
         let _ = (turn, words);
         Ok(())
     }
@@ -121,31 +123,48 @@ impl Pass<'_> {
 
     /// Reads everything; `pass_on` takes full batches and leaves an empty one.
     fn produce<E: From<ReadError>>(self, mut pass_on: impl FnMut(&mut Batch) -> Result<(), E>) -> Result<Passed, E> {
-        let (mut lanes, mut values, mut batch) = (Vec::new(), Values::default(), Batch::default());
-        let needs = Arc::new(self.needs);
-        for (stream, (reader, floors)) in self.plan.readers()?.into_iter().zip(self.floors).enumerate() {
-            let feed = Feed::idle(self.plan, stream, reader, floors, self.taking);
-            lanes.push(Lane::new(self.plan, feed, Arc::clone(&needs)));
+        let (streams, readers) = (self.plan.streams.len(), self.readers.min(self.plan.streams.len()));
+        if readers < 2 {
+            let mut reader = Reader::of_all(self)?;
+            merge(streams, |stream, block| Ok(reader.read(stream, block)?), pass_on)?;
+            return Ok(reader.finish());
         }
-        let mut maker = Maker::new(self.plan, self.purpose);
-        let mut windows = Windows::new(lanes.len());
-        loop {
-            windows.fill(|stream, made| {
-                let lane = &mut lanes[stream];
-                let chunk = lane.fill(&mut maker, &mut values, made)?;
-                batch.read += lane.take_read();
-                batch.chunks.extend(chunk.map(|chunk| (short(stream), chunk)));
-                Ok::<(), ReadError>(())
-            })?;
-            batch.acts.append(&mut maker.fresh);
-            windows.take(&mut batch.turns, &mut batch.words);
-            let is_last = batch.turns.is_empty();
-            pass_on(&mut batch)?;
-            if is_last {
-                break;
+        std::thread::scope(|scope| {
+            let mut threads = Readers::start(scope, self, readers)?;
+            let next = |stream, block: &mut Block| threads.next(stream, block).ok_or(None);
+            let merged = merge(streams, next, |batch| pass_on(batch).map_err(Some));
+            match (merged, threads.finish()) {
+                (Err(Some(why)), _) => Err(why),
+                // A reader that failed says why.
+                (_, passed) => Ok(passed?),
             }
+        })
+    }
+}
+
+/// Merges streams; `next` reads on in one.
+fn merge<E>(
+    streams: usize,
+    mut next: impl FnMut(usize, &mut Block) -> Result<(), E>,
+    mut pass_on: impl FnMut(&mut Batch) -> Result<(), E>,
+) -> Result<(), E> {
+    let (mut windows, mut batch) = (Windows::new(streams), Batch::default());
+    loop {
+        windows.fill(|stream, dates| {
+            let (made, dates_before) = (batch.used.pop().unwrap_or_default(), std::mem::take(dates));
+            let mut block = Block { stream, made, dates: dates_before, ..Block::default() };
+            next(stream, &mut block)?;
+            *dates = block.dates;
+            batch.read += block.read;
+            batch.blocks.push((short(stream), block.made));
+            Ok(block.is_last)
+        })?;
+        windows.take(&mut batch.window);
+        let is_last = batch.window.is_empty();
+        pass_on(&mut batch)?;
+        if is_last {
+            return Ok(());
         }
-        Ok(Passed { tallies: lanes.iter_mut().map(Lane::tally).collect(), values })
     }
 }
 
@@ -165,17 +184,16 @@ impl From<ReadError> for Stop {
 /// Turns on their way from one thread to the other.
 #[derive(Debug, Default)]
 struct Batch {
-    /// Chunks that come after those that their streams had before.
-    chunks: Vec<(u32, Arc<Chunk>)>,
-    /// What operations have in common that say these numbers from now on.
-    acts: Vec<(u32, Act)>,
-    turns: Vec<Turn>,
-    words: Vec<u64>,
+    /// Blocks that come after those that their streams had before.
+    blocks: Vec<(u32, Made)>,
+    window: Window,
+    /// Blocks that were taken, on their way back.
+    used: Vec<Made>,
     /// Records that were read for it, those that are of no interest among them.
     read: u64,
 }
 
-/// The chunks of all streams, and how far each has come.
+/// The blocks of all streams, and how far each has come.
 struct Turns<'p> {
     cursors: Vec<Cursor<'p>>,
 }
@@ -184,9 +202,8 @@ struct Turns<'p> {
 struct Cursor<'p> {
     /// The programs of its records.
     table: &'p [u32],
-    chunk: Arc<Chunk>,
-    at: usize,
-    next: VecDeque<Arc<Chunk>>,
+    made: Made,
+    next: VecDeque<Made>,
 }
 
 impl<'p> Turns<'p> {
@@ -195,36 +212,28 @@ impl<'p> Turns<'p> {
         Self { cursors: (0..plan.streams.len()).map(cursor).collect() }
     }
 
-    /// Visits what a batch has, which is empty then.
+    /// Visits what a batch has; what is left of it is memory.
     fn take(&mut self, batch: &mut Batch, plan: &Plan<'_>, visit: &mut impl Visit) -> Result<(), ConvertError> {
-        for (stream, chunk) in batch.chunks.drain(..) {
-            self.cursors[stream as usize].next.push_back(chunk);
+        for (stream, made) in batch.blocks.drain(..) {
+            self.cursors[stream as usize].next.push_back(made);
         }
-        for (number, act) in batch.acts.drain(..) {
-            visit.know(number, act);
-        }
-        for turn in &batch.turns {
-            match turn.act {
-                RECORD => self.record(turn.stream as usize, plan, visit)?,
-                act if act & WIDE == 0 => visit.ready(turn, &[])?,
-                act => visit.ready(&Turn { act: act & !WIDE, ..*turn }, words_of(turn.bits, &batch.words, 0).0)?,
+        for (stream, date) in batch.window.turns() {
+            let Some(Cursor { table, made, next }) = self.cursors.get_mut(stream as usize) else { continue };
+            if made.is_done() {
+                batch.used.push(std::mem::replace(made, next.pop_front().unwrap_or_default()));
+                made.touch();
+                for (number, act) in made.acts.drain(..) {
+                    visit.know(number, act);
+                }
             }
+            made.take((date, stream), |step| match step {
+                Step::Operation(turn, words) => visit.ready(turn, words),
+                Step::Record(chunk, at) => {
+                    chunk.due(at, stream as usize, plan, table).map_or(Ok(()), |due| visit.record(due))
+                }
+            })?;
         }
-        batch.turns.clear();
-        batch.words.clear();
         Ok(())
-    }
-
-    /// Visits the next record of a stream.
-    fn record(&mut self, stream: usize, plan: &Plan<'_>, visit: &mut impl Visit) -> Result<(), ConvertError> {
-        let cursor = &mut self.cursors[stream];
-        if cursor.at >= cursor.chunk.dates.len() {
-            cursor.chunk = cursor.next.pop_front().unwrap_or_default();
-            cursor.at = 0;
-        }
-        let at = cursor.at;
-        cursor.at += 1;
-        cursor.chunk.due(at, stream, plan, cursor.table).map_or(Ok(()), |due| visit.record(due))
     }
 }
 

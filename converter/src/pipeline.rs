@@ -14,11 +14,12 @@ use tumit::Spec;
 use crate::clock::{Causality, Clocks, Fine, LinkLog, Method, restore_order};
 use crate::input::ReadError;
 use crate::lane::Due;
+use crate::made::Turn;
 use crate::paje::Sink;
 use crate::paje::relay::relay;
 use crate::pass::{Floors, Pass, Passed, Records, Visit};
 use crate::plan::{Needs, Plan, plan};
-use crate::ready::{Act, Purpose, Turn};
+use crate::ready::{Act, Purpose};
 use crate::reorder::Taking;
 use crate::report::{Counts, Report};
 use crate::rules::{Model, Op, Picture, Program, Survey, Surveyor, Symbols, announce, spec_of, write_lines};
@@ -51,6 +52,9 @@ pub struct Options {
     pub by_record: bool,
 }
 
+/// Runs with fewer records are small.
+const MANY_RECORDS: u64 = 1 << 16;
+
 /// [`Options::memory`] unless told otherwise.
 pub const DEFAULT_MEMORY: usize = 64 << 20;
 
@@ -72,8 +76,14 @@ impl Default for Options {
 impl Options {
     /// Whether so many threads may work. Unless told otherwise, as many as are of use: they wait for each other most of the
     /// time where there are fewer cores, and the cores are never idle.
-    fn may_use(&self, threads: usize) -> bool {
+    pub(crate) fn may_use(&self, threads: usize) -> bool {
         self.threads.is_none_or(|most| most.get() >= threads)
+    }
+
+    /// How many threads read. Unless told otherwise, a small run is read by the one that merges: it is done before others have begun.
+    pub(crate) fn readers(&self, plan: &Plan<'_>) -> usize {
+        let is_of_use = self.threads.is_some() || plan.records() >= MANY_RECORDS;
+        if self.may_use(5) && is_of_use { 2 } else { 1 }
     }
 }
 
@@ -176,7 +186,7 @@ impl Visit for Picture<'_> {
     }
 
     #[inline]
-    fn ready(&mut self, turn: &Turn, words: &[u64]) -> Result<(), ConvertError> {
+    fn ready(&mut self, turn: Turn, words: Option<&[u64]>) -> Result<(), ConvertError> {
         Ok(self.ready(turn, words)?)
     }
 }
@@ -402,14 +412,14 @@ impl<'o> Job<'o> {
         (taking, needs, purpose): (Taking, Needs, Purpose<'_>),
         visit: &mut impl Visit,
     ) -> Result<Passed, ConvertError> {
-        let ahead = self.options.may_use(2);
+        let (ahead, readers) = (self.options.may_use(2), self.options.readers(plan));
         let tell = |records: u64| {
             self.done += records;
             if let Some(progress) = &self.options.progress {
                 progress(self.done.min(self.total), self.total);
             }
         };
-        Pass { plan, floors, taking, needs, purpose, ahead }.run(tell, visit)
+        Pass { plan, floors, taking, needs, purpose, ahead, readers }.run(tell, visit)
     }
 
     fn report(self, made: Counts, end: i64) -> Report {
@@ -462,16 +472,16 @@ impl Visit for FirstPass<'_> {
     }
 
     fn know(&mut self, number: u32, act: Act) {
-        // They come in the order of their numbers, and stay.
-        if number as usize == self.acts.len() {
-            self.acts.push(act);
-        }
+        let number = number as usize;
+        self.acts.resize_with(self.acts.len().max(number + 1), Act::none);
+        self.acts[number] = act;
     }
 
     #[inline]
-    fn ready(&mut self, turn: &Turn, words: &[u64]) -> Result<(), ConvertError> {
-        let Some(act) = self.acts.get(turn.act as usize) else { return Ok(()) };
-        self.surveyor.ready(self.plan, act, turn, words, self.model);
+    fn ready(&mut self, turn: Turn, words: Option<&[u64]>) -> Result<(), ConvertError> {
+        if let (Some(act), Some(words)) = (self.acts.get(turn.act as usize), words) {
+            self.surveyor.ready(self.plan, act, turn, words, self.model);
+        }
         Ok(())
     }
 }

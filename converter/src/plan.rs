@@ -1,7 +1,9 @@
 //! What a conversion knows before it reads a record: the programs of each process's record types, the facts of each
 //! stream, and the clocks.
 
+use std::fs::File;
 use std::io;
+use std::sync::Arc;
 
 use tracer_format::Schema;
 use tumit::Spec;
@@ -159,23 +161,28 @@ impl<'r> Plan<'r> {
         }
     }
 
-    /// Opens the streams, file by file.
-    pub(crate) fn readers(&self) -> Result<Vec<StreamReader<'r>>, ReadError> {
-        let mut open: Option<(usize, _)> = None;
-        let mut readers = Vec::new();
-        for (facts, (process, stream)) in self.streams.iter().zip(&self.sources) {
-            let file = match &open {
-                Some((number, file)) if *number == facts.process => std::sync::Arc::clone(file),
-                _ => {
+    /// Opens the files of the streams, each once: by stream.
+    pub(crate) fn files(&self) -> Result<Vec<Arc<File>>, ReadError> {
+        let mut files: Vec<Arc<File>> = Vec::new();
+        let mut open = None;
+        for (facts, (process, _)) in self.streams.iter().zip(&self.sources) {
+            let file = match files.last().filter(|_| open == Some(facts.process)) {
+                Some(file) => Arc::clone(file),
+                None => {
                     let error = |source: io::Error| ReadError { file: process.path.clone(), offset: 0, source };
-                    let file = open_shared(&process.path).map_err(error)?;
-                    open = Some((facts.process, std::sync::Arc::clone(&file)));
-                    file
+                    open_shared(&process.path).map_err(error)?
                 }
             };
-            readers.push(StreamReader::new(process, stream, file));
+            open = Some(facts.process);
+            files.push(file);
         }
-        Ok(readers)
+        Ok(files)
+    }
+
+    /// Reads a stream from its file.
+    pub(crate) fn reader(&self, stream: usize, file: Arc<File>) -> StreamReader<'r> {
+        let (process, stream) = self.sources[stream];
+        StreamReader::new(process, stream, file)
     }
 
     /// The program of a record of a stream.
@@ -259,9 +266,9 @@ impl<'r> Plan<'r> {
         self.facts[self.streams[stream].process].clock.global_from_ticks(ticks)
     }
 
-    /// The coarse dates of records of a stream, so many ticks behind a first one.
-    pub(crate) fn dates(&self, stream: usize, first: u64, ticks: &[u64]) -> Vec<i64> {
-        self.facts[self.streams[stream].process].clock.global_from_many(first, ticks)
+    /// Fills in the coarse dates of records of a stream, so many ticks behind a first one.
+    pub(crate) fn dates(&self, stream: usize, first: u64, ticks: &[u64], dates: &mut Vec<i64>) {
+        self.facts[self.streams[stream].process].clock.global_from_many(first, ticks, dates);
     }
 
     /// Where each stream begins and ends.

@@ -136,11 +136,12 @@ impl<'r> Feed<'r> {
         Ok(found)
     }
 
-    /// The coarse dates of records of a block that was read by columns, so many ticks from its beginning, and that of its last record.
-    pub(crate) fn dates_of(&mut self, block: &BlockPlace, ticks: &[u64]) -> (Vec<i64>, i64) {
-        let dates = self.plan.dates(self.stream, block.first_ticks, ticks);
+    /// Fills in the coarse dates of records of a block that was read by columns, so many ticks from its beginning; gives back that of its last
+    /// record.
+    pub(crate) fn dates_of(&mut self, block: &BlockPlace, ticks: &[u64], dates: &mut Vec<i64>) -> i64 {
+        self.plan.dates(self.stream, block.first_ticks, ticks, dates);
         self.last = self.last.max(self.plan.date(self.stream, block.last_ticks));
-        (dates, self.last)
+        self.last
     }
 
     /// The coarse date of a record of such a block.

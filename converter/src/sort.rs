@@ -86,10 +86,10 @@ pub fn sort<W: Write>(run: &Run, options: &Options, out: W) -> Result<(Sorted, V
             progress(done.min(total), total);
         }
     };
-    let ahead = options.threads.is_none_or(|threads| threads.get() > 1);
+    let (ahead, readers) = (options.may_use(2), options.readers(&plan));
     let floors = vec![None; plan.streams.len()];
     let needs = plan.needs(Taking::ALL.wanted, false);
-    let pass = Pass { plan: &plan, floors, taking: Taking::ALL, needs, purpose: Purpose::Records, ahead };
+    let pass = Pass { plan: &plan, floors, taking: Taking::ALL, needs, purpose: Purpose::Records, ahead, readers };
     let passed = pass.run(tell, &mut Records(|due: Due<'_>| Ok(writing.take(&due)?)))?;
     writing.made.unreadable = passed.tallies.iter().map(|tally| tally.unknown).sum();
     Ok((writing.finish()?, remarks))

@@ -198,7 +198,7 @@ proptest! {
         write_run(folder.path(), &compiled.schema(), &streams);
         let run = Run::open(folder.path()).unwrap();
         let expected = text(&run, true, 1);
-        for threads in 1..=4 {
+        for threads in 1..=5 {
             prop_assert_eq!(&text(&run, false, threads), &expected, "{}", &spec);
         }
         prop_assert_eq!(&text(&run, true, 3), &expected);

@@ -141,7 +141,7 @@ proptest! {
         for (name, codec) in [("raw", Codec::Raw), ("lz4", Codec::Lz4), ("columns", Codec::Columns)] {
             let run = folder.path().join(name);
             write_run(&run, codec, &streams);
-            let threads = if codec == Codec::Columns { &[Some(1), Some(2), None][..] } else { &[Some(1)] };
+            let threads = if codec == Codec::Columns { &[Some(1), Some(2), Some(5), None][..] } else { &[Some(1)] };
             made.extend(threads.iter().map(|threads| text(&run, *threads)));
         }
         for other in &made[1..] {

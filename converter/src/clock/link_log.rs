@@ -38,6 +38,8 @@ pub(crate) struct LinkLog {
     streams: Vec<StreamState>,
     links: u64,
     ends: u64,
+    /// Some link does not take longer than nothing.
+    has_other_than_forward: bool,
     /// Links of which one end is missing, sorted.
     incomplete: Vec<u64>,
     failed: Option<io::Error>,
@@ -68,8 +70,9 @@ impl LinkLog {
         link
     }
 
-    /// Notes the other end of a link.
-    pub(crate) fn second(&mut self, link: u64, stream: u32, date: i64, ordinal: u64, is_finish: bool) {
+    /// Notes the other end of a link, of which the number and the date of its first end are given.
+    pub(crate) fn second(&mut self, (link, first): (u64, i64), stream: u32, date: i64, ordinal: u64, is_finish: bool) {
+        self.has_other_than_forward |= if is_finish { first >= date } else { date >= first };
         self.write(LinkEnd { stream, date, ordinal, link, is_finish }, false);
     }
 
@@ -130,6 +133,11 @@ impl LinkLog {
             }
         }
         self.failed.take().map_or(Ok(()), Err)
+    }
+
+    /// Whether each complete link ends later than it starts, by its coarse dates.
+    pub(crate) fn is_forward(&self) -> bool {
+        !self.has_other_than_forward
     }
 
     /// Complete links.
@@ -276,13 +284,13 @@ mod tests {
             let mut open = Vec::new();
             for (number, (stream, date, ordinal, is_finish, again)) in ends.into_iter().enumerate() {
                 let link = match open.pop().filter(|_| again) {
-                    Some(link) => {
-                        log.second(link, stream, date, ordinal, is_finish);
+                    Some((link, first)) => {
+                        log.second((link, first), stream, date, ordinal, is_finish);
                         link
                     }
                     None => {
                         let link = log.first(stream, date, ordinal, is_finish);
-                        open.push(link);
+                        open.push((link, date));
                         link
                     }
                 };

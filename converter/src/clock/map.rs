@@ -114,9 +114,10 @@ impl ClockMap {
         narrow(nanos)
     }
 
-    /// The dates of ticks that many after `first`, which never decrease. The segment is looked for where it changes only.
-    pub(crate) fn global_from_many(&self, first: u64, ticks: &[u64]) -> Vec<i64> {
-        let mut dates = Vec::with_capacity(ticks.len());
+    /// Fills in the dates of ticks that many after `first`, which never decrease. The segment is looked for where it changes only.
+    pub(crate) fn global_from_many(&self, first: u64, ticks: &[u64], dates: &mut Vec<i64>) {
+        dates.clear();
+        dates.reserve(ticks.len());
         let mut rest = ticks;
         while let Some(next) = rest.first() {
             let after = self.segments[1..].partition_point(|segment| segment.ticks <= first.wrapping_add(*next));
@@ -142,7 +143,6 @@ impl ClockMap {
         if let Some(bend) = &self.bend {
             dates.iter_mut().for_each(|date| *date = bend.date(*date));
         }
-        dates
     }
 }
 
@@ -205,7 +205,9 @@ mod tests {
             let ticks: Vec<u64> = steps.iter().map(|step| { sum += step; sum }).collect();
             prop_assume!(first.checked_add(sum).is_some());
             let expected: Vec<i64> = ticks.iter().map(|ticks| map.global_from_ticks(first + ticks)).collect();
-            prop_assert_eq!(map.global_from_many(first, &ticks), expected);
+            let mut dates = vec![7];
+            map.global_from_many(first, &ticks, &mut dates);
+            prop_assert_eq!(dates, expected);
         }
 
         #[test]

@@ -22,11 +22,11 @@ pub(crate) struct Ready {
     /// What tells its container.
     pub(crate) on: Vec<Cell>,
     pub(crate) value: ReadyValue,
-    /// The operation has words beside its value: the record's position, its source position, the keys of a link, fields.
+    /// The operation has the record's position, and words beside its value: its source position, the keys of a link, fields.
     pub(crate) wide: Option<Wide>,
 }
 
-/// What a wide operation's words are, in this order, behind the position of its record in the stream.
+/// What a wide operation's words are, in this order.
 #[derive(Clone, Debug)]
 pub(crate) struct Wide {
     /// The id of its source position.
@@ -43,7 +43,7 @@ pub(crate) struct Wide {
 impl Wide {
     /// Number of words.
     pub(crate) fn width(&self) -> usize {
-        1 + usize::from(self.site) + usize::from(self.value) + self.keys.len() + self.fields.len()
+        usize::from(self.site) + usize::from(self.value) + self.keys.len() + self.fields.len()
     }
 }
 

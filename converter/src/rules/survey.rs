@@ -18,9 +18,10 @@ use super::places::{Noting, Places};
 use super::value::{KeyPart, Symbols};
 use crate::clock::LinkLog;
 use crate::lane::Values;
+use crate::made::Turn;
 use crate::paje::TypeId;
 use crate::plan::Plan;
-use crate::ready::{Act, Turn};
+use crate::ready::Act;
 
 /// An arrow of a record: stream, position of the record in it, arrow.
 pub(crate) type ArrowPlace = (u32, u64, u16);
@@ -188,16 +189,12 @@ impl Surveyor {
     }
 
     /// Looks at an end of a link that was made from columns.
-    pub(crate) fn ready(&mut self, plan: &Plan<'_>, act: &Act, turn: &Turn, words: &[u64], model: &Model) {
+    pub(crate) fn ready(&mut self, plan: &Plan<'_>, act: &Act, turn: Turn, keys: &[u64], model: &Model) {
         let program = plan.programs.get(act.program as usize);
         let ready = program.and_then(|program| program.ready_links.as_ref()?.get(usize::from(act.ready)));
         let arrow = program.zip(ready).and_then(|(program, ready)| program.arrows.get(usize::from(ready.arrow)));
-        let (Some(ready), Some(Arrow { op: Op::Link { end, link, on, .. }, .. }), Some((ordinal, keys))) =
-            (ready, arrow, words.split_first())
-        else {
-            return;
-        };
-        let place = (turn.stream, *ordinal, ready.arrow);
+        let (Some(ready), Some(Arrow { op: Op::Link { end, link, on, .. }, .. })) = (ready, arrow) else { return };
+        let place = (turn.stream, turn.bits, ready.arrow);
         self.end_of(act.key.with_words(keys), *end, (*link, on.container()), place, turn.date, model);
     }
 
@@ -275,7 +272,7 @@ impl Surveyor {
         });
         let Meeting::Other(other) = met else { return };
         if let Some(log) = &mut self.log {
-            log.second(other.link, stream, seen.time, ordinal, is_finish);
+            log.second((other.link, other.time), stream, seen.time, ordinal, is_finish);
         }
         self.survey.links += 1;
         let (start, finish) = if end == End::Start { (seen, other) } else { (other, seen) };

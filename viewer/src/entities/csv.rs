@@ -2,7 +2,7 @@
 
 use super::columns::Columns;
 use super::details::{Detail, Field, FieldValue};
-use super::number::{integer, seconds, signed, whole};
+use super::number::{Digits, integer, signed, whole};
 use super::row::{Context, Form, Kind, Row, Value};
 
 /// The format.
@@ -66,45 +66,48 @@ impl Form for Csv {
             out.push(b',');
             out.extend_from_slice(name);
         }
+        let mut digits = Digits::new();
         for date in [row.start, row.end, row.end.saturating_sub(row.start)] {
-            out.push(b',');
-            seconds(date, out);
+            digits.byte(b',');
+            digits.seconds(date);
         }
-        out.push(b',');
+        digits.byte(b',');
         if let Some(depth) = row.imbrication {
-            integer(depth.into(), out);
+            digits.integer(depth.into());
         }
-        out.push(b',');
+        digits.byte(b',');
+        out.extend_from_slice(digits.as_bytes());
         match row.value {
             Value::Name(name) => out.extend_from_slice(name),
             Value::Number(number) => float(number, out),
         }
-        out.push(b',');
         if let Some(link) = &row.link {
+            out.push(b',');
             out.extend_from_slice(link.start.name);
             out.push(b',');
             out.extend_from_slice(link.end.name);
             out.push(b',');
             self.name(link.key, out);
         } else {
-            out.extend_from_slice(b",,");
+            out.extend_from_slice(b",,,");
         }
-        out.push(b',');
+        let mut digits = Digits::new();
+        digits.byte(b',');
         if row.kind != Kind::Container || row.number != Some(0) {
-            integer(row.container.number.into(), out);
+            digits.integer(row.container.number.into());
         }
-        out.push(b',');
+        digits.byte(b',');
         if let Some(number) = row.number {
-            integer(number.into(), out);
+            digits.integer(number.into());
         }
-        out.push(b',');
-        if let Some(link) = &row.link {
-            integer(link.start.number.into(), out);
-            out.push(b',');
-            integer(link.end.number.into(), out);
-        } else {
-            out.push(b',');
+        let ends = row.link.as_ref().map(|link| [link.start.number, link.end.number]);
+        for end in ends.map_or([None; 2], |ends| ends.map(Some)) {
+            digits.byte(b',');
+            if let Some(number) = end {
+                digits.integer(number.into());
+            }
         }
+        out.extend_from_slice(digits.as_bytes());
         self.extra(row.detail, context, out);
         out.push(b'\n');
     }

@@ -79,14 +79,14 @@ fn log_of(ends: &[(i64, usize, usize, usize, bool)]) -> LinkLog {
     for &(date, stream, at, link, is_finish) in ends {
         let (stream, ordinal) = (u32::try_from(stream).unwrap(), at as u64);
         match numbers.get(&link) {
-            Some(&number) => log.second(number, stream, date, ordinal, is_finish),
+            Some(&first) => log.second(first, stream, date, ordinal, is_finish),
             None => {
-                numbers.insert(link, log.first(stream, date, ordinal, is_finish));
+                numbers.insert(link, (log.first(stream, date, ordinal, is_finish), date));
             }
         }
     }
     let incomplete = numbers.iter().filter(|(link, _)| ends.iter().filter(|end| end.3 == **link).count() == 1);
-    let incomplete = incomplete.map(|(_, number)| *number).collect();
+    let incomplete = incomplete.map(|(_, (number, _))| *number).collect();
     log.finish(incomplete).unwrap();
     log
 }
@@ -111,6 +111,18 @@ proptest! {
         if before == 0 {
             prop_assert!(fines.iter().all(|fine| fine.jumps.0.is_empty()));
         }
+    }
+
+    #[test]
+    fn what_is_left_out_for_links_that_go_forward_would_find_nothing(program in program(), least in 0i64..2) {
+        let mut program = program;
+        let Program { dates, links } = &mut program;
+        links.retain(|(start, end)| dates[start.0][start.1] + least <= dates[end.0][end.1]);
+        let log = program.log();
+        let (mut fines, mut all) = (program.fines(), program.fines());
+        prop_assert!(least == 0 || log.is_forward());
+        prop_assert_eq!(restore_order(&log, &mut fines).unwrap(), visit_all(&log, &mut all).unwrap());
+        prop_assert!(fines.iter().zip(&all).all(|(fine, all)| fine.jumps == all.jumps));
     }
 
     #[test]

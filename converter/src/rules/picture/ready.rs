@@ -11,8 +11,9 @@ use super::super::survey::OtherEnd;
 use super::super::value::Val;
 use super::links::Named;
 use super::{Entity, Picture};
+use crate::made::Turn;
 use crate::paje::{ContainerId, PlainEvent, PlainKind, TypeId, ValueId};
-use crate::ready::{Act, Turn};
+use crate::ready::Act;
 use crate::time::GlobalNanos;
 
 /// What operations have in common, by the numbers that they say.
@@ -47,27 +48,21 @@ impl<'p> Picture<'p> {
         let Some(ready) = program.ready.as_ref().and_then(|ready| ready.get(usize::from(act.ready))) else { return };
         let Some(arrow) = program.arrows.get(usize::from(ready.arrow)) else { return };
         let known = Some(Known { arrow, instance: NOWHERE, id: ContainerId::ROOT, program, ready });
-        let Acts { known: all, acts } = &mut self.acts;
-        // New numbers come in their order.
-        match all.get_mut(number as usize) {
-            Some(place) => {
-                *place = known;
-                acts[number as usize] = act;
-            }
-            None => {
-                all.push(known);
-                acts.push(act);
-            }
+        let (Acts { known: all, acts }, number) = (&mut self.acts, number as usize);
+        if all.len() <= number {
+            all.resize(number + 1, None);
+            acts.resize_with(number + 1, Act::none);
         }
+        (all[number], acts[number]) = (known, act);
     }
 
     /// Does an operation; `words` are those of a wide one.
     #[inline]
-    pub(crate) fn ready(&mut self, turn: &Turn, words: &[u64]) -> io::Result<()> {
+    pub(crate) fn ready(&mut self, turn: Turn, words: Option<&[u64]>) -> io::Result<()> {
         self.now = GlobalNanos(turn.date);
         let Some(Some(known)) = self.acts.known.get(turn.act as usize) else { return Ok(()) };
         let (arrow, stream) = (known.arrow, turn.stream);
-        if !words.is_empty() {
+        if let Some(words) = words {
             let known = *known;
             return self.wide(turn, &known, words);
         }
@@ -144,16 +139,16 @@ impl<'p> Picture<'p> {
     }
 
     /// An end of a link, or a state or point event with fields or a source position.
-    fn wide(&mut self, turn: &Turn, known: &Known<'p>, words: &[u64]) -> io::Result<()> {
-        let (Known { arrow, program, ready, .. }, stream) = (*known, turn.stream);
-        let (Some(wide), Some((ordinal, mut words))) = (&ready.wide, words.split_first()) else { return Ok(()) };
+    fn wide(&mut self, turn: Turn, known: &Known<'p>, mut words: &[u64]) -> io::Result<()> {
+        let (Known { arrow, program, ready, .. }, stream, ordinal) = (*known, turn.stream, turn.bits);
+        let Some(wide) = &ready.wide else { return Ok(()) };
         let mut next = || {
             let word = words.split_off_first().copied();
             word.unwrap_or_default()
         };
         // What of a link is not shown creates nothing.
         let other = match &arrow.op {
-            Op::Link { .. } => self.survey.other_end((stream, *ordinal, ready.arrow))?,
+            Op::Link { .. } => self.survey.other_end((stream, ordinal, ready.arrow))?,
             _ => OtherEnd::Somewhere,
         };
         if other == OtherEnd::Missing {
@@ -168,7 +163,7 @@ impl<'p> Picture<'p> {
         };
         let site = if wide.site { u32::try_from(next()).unwrap_or(0) } else { 0 };
         let plan = self.plan;
-        let scope = plan.scope(stream as usize, program, 0, (site, *ordinal), &[]);
+        let scope = plan.scope(stream as usize, program, 0, (site, ordinal), &[]);
         let bits = if wide.value { next() } else { 0 };
         let (keys, words) = words.split_at(wide.keys.len().min(words.len()));
         let mut cells = wide.fields.iter().zip(words);

@@ -133,7 +133,7 @@ proptest! {
                 let mut ticks = Vec::new();
                 columns.ticks(&mut ticks);
                 prop_assert_eq!(columns.order().count(), columns.records());
-                let its = columns.order().zip(0u32..).zip(ticks).filter(|((its, _), _)| *its == kind);
+                let its = columns.order().zip(0u32..).zip(ticks).filter(|((its, _), _)| usize::from(*its) == kind);
                 for (((_, place), ticks), value) in its.zip(bytes.as_chunks::<8>().0) {
                     found.push((ticks, place, value.to_vec()));
                 }

@@ -185,20 +185,25 @@ impl Columns {
     }
 
     /// By record: the position of its type among [`Self::kinds`].
-    pub fn order(&self) -> impl Iterator<Item = usize> {
-        self.order.as_chunks().0.iter().map(|number| u16::from_le_bytes(*number).into())
+    pub fn order(&self) -> impl ExactSizeIterator<Item = u16> {
+        self.order.as_chunks().0.iter().map(|number| u16::from_le_bytes(*number))
+    }
+
+    /// By record: its ticks from the beginning of the block.
+    pub fn each_ticks(&self) -> impl Iterator<Item = u64> {
+        let mut deltas: Vec<_> = self.kinds.iter().map(|kind| kind.dates.bytes.as_chunks::<4>().0.iter()).collect();
+        let mut ticks = 0u64;
+        self.order().map(move |kind| {
+            let delta = deltas.get_mut(usize::from(kind)).and_then(Iterator::next);
+            ticks = ticks.wrapping_add(delta.map_or(0, |delta| u32::from_le_bytes(*delta)).into());
+            ticks
+        })
     }
 
     /// Fills in the ticks of all records from the beginning of the block. Linear.
     pub fn ticks(&self, out: &mut Vec<u64>) {
-        let mut deltas: Vec<_> = self.kinds.iter().map(|kind| kind.dates.bytes.as_chunks::<4>().0.iter()).collect();
-        let mut ticks = 0u64;
         out.clear();
-        out.extend(self.order().map(|kind| {
-            let delta = deltas.get_mut(kind).and_then(Iterator::next);
-            ticks = ticks.wrapping_add(delta.map_or(0, |delta| u32::from_le_bytes(*delta)).into());
-            ticks
-        }));
+        out.extend(self.each_ticks());
     }
 
     /// The ticks from the beginning of the block to its last record.
