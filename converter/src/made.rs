@@ -1,15 +1,12 @@
 //! A block of a stream as operations ([`Maker`](crate::ready::Maker) makes it): for each record type what becomes of its records, column by column,
 //! beside the order in which they come. It goes over to who does the operations as it is: nothing is written down per operation.
 
-use std::ops::{BitXor, Range};
+use std::ops::Range;
 
 use tracer_format::columns::Columns;
 
 use crate::lane::Chunk;
 use crate::ready::Act;
-
-/// Bytes that come together from memory.
-const LINE_BYTES: usize = 64;
 
 /// An operation, when it is its turn.
 #[derive(Clone, Copy, Debug)]
@@ -132,20 +129,6 @@ impl Made {
         self.first + self.places.get(at).map_or(at as u64, |place| u64::from(*place))
     }
 
-    /// Reads all of it once. Records are taken a few at a time, in turn with those of all streams, from many columns: each would have to be waited
-    /// for, as it was written by another core. From front to end it comes by itself.
-    pub(crate) fn touch(&self) {
-        touch(&self.order);
-        touch(&self.words);
-        for source in &self.sources {
-            match &source.said {
-                Said::Values(values) => touch(values),
-                Said::Numbers(numbers) => touch(numbers),
-                Said::Record | Said::Same(_) | Said::Words(..) => {}
-            }
-        }
-    }
-
     /// Begins a block whose first record has this position in the stream; memory of columns goes to `room`.
     pub(crate) fn clear(&mut self, first: u64, room: &mut Room) {
         for Source { said, .. } in self.sources.drain(..) {
@@ -248,10 +231,4 @@ impl Made {
 impl Source {
     /// Records stay records.
     pub(crate) const RECORD: Self = Self { act: u32::MAX, said: Said::Record };
-}
-
-/// Reads a column from front to end, and does nothing with it.
-fn touch<T: Copy + BitXor<Output = T> + Default>(column: &[T]) {
-    let values_per_line = LINE_BYTES / size_of::<T>();
-    std::hint::black_box(column.iter().step_by(values_per_line).fold(T::default(), |all, value| all ^ *value));
 }

@@ -221,7 +221,6 @@ impl<'p> Turns<'p> {
             let Some(Cursor { table, made, next }) = self.cursors.get_mut(stream as usize) else { continue };
             if made.is_done() {
                 batch.used.push(std::mem::replace(made, next.pop_front().unwrap_or_default()));
-                made.touch();
                 for (number, act) in made.acts.drain(..) {
                     visit.know(number, act);
                 }
