@@ -303,6 +303,24 @@ fn two_slots_with_one_name_are_told() {
 }
 
 #[test]
+fn a_block_that_was_being_written_is_no_damage() {
+    let mut file = file();
+    let whole = file.bytes.len();
+    file.records(0, 2, &marks(6..9));
+    for cut in [whole + 64, file.bytes.len() - 9] {
+        let pair = folder(&file, &live());
+        fs::write(pair.path().join("a.tmt"), &file.bytes[..cut]).unwrap();
+        let (lines, losses) = open(pair.path());
+        assert_eq!((lines, others(&losses)), (expected(0..9), Vec::new()), "cut at {cut}");
+        // Without the slot it is.
+        Live::new(process_id(1), 4).save(pair.path(), "a.live");
+        let (lines, losses) = open(pair.path());
+        assert_eq!(lines, expected(0..6));
+        assert!(others(&losses)[0].contains("cut short"), "cut at {cut}: {losses:?}");
+    }
+}
+
+#[test]
 fn what_was_overwritten_meanwhile_is_as_the_file_says() {
     let mut live = live();
     live.slot(3, &Slot { sequence: 1, records: marks(20..26), ..Slot::default() });

@@ -39,6 +39,7 @@ impl Building {
                 live.dropped = snapshot.header.dropped;
                 self.names(&snapshot, &mut live);
                 self.blocks(&snapshot, &mut live, file)?;
+                self.forget_what_was_cut_off();
                 live.faults.extend(snapshot.faults.into_iter().map(|(bytes, why)| LiveFault { bytes, why }));
             }
             Err(why) => live.faults.push(LiveFault { bytes: 0, why }),

@@ -27,25 +27,43 @@ pub(super) struct Building {
     numbers: Vec<u64>,
     /// Stream and sequence number of blocks of records that are damaged, as their heads say.
     torn_heads: Vec<(u32, u64)>,
+    /// The last of them, where the file ends in it.
+    cut_off: Option<(u32, u64)>,
 }
 
 impl Building {
     pub(super) fn take(&mut self, found: Found<'_>) {
         match found {
             Found::Damage { offset, bytes, why, head } => {
-                if let Some(head) = head.filter(|head| BlockKind::from_number(head.kind) == Some(BlockKind::Records)) {
-                    self.torn_heads.push((head.stream, head.sequence));
-                }
+                let head = head.filter(|head| BlockKind::from_number(head.kind) == Some(BlockKind::Records));
+                let name = head.map(|head| (head.stream, head.sequence));
+                self.torn_heads.extend(name);
+                self.cut_off = name.filter(|_| matches!(why, FormatError::Truncated { .. }));
                 let torn = &mut self.process.torn;
                 *torn = (torn.0 + 1, torn.1 + bytes);
                 self.process.damage.push(Damage { offset, bytes, why });
             }
             Found::Block { offset, block } => {
+                self.cut_off = None;
                 if let Err(why) = self.block(offset, &block) {
                     let bytes = block.header.block_bytes() as u64;
                     self.process.damage.push(Damage { offset, bytes, why });
                 }
             }
+        }
+    }
+
+    /// A process was killed in the midst of writing a block that its live file has: nothing is damaged.
+    pub(super) fn forget_what_was_cut_off(&mut self) {
+        let Some((stream, sequence)) = self.cut_off.take() else { return };
+        let blocks = self.streams.get(&stream).map(|stream| stream.blocks.as_slice()).unwrap_or_default();
+        if !blocks.iter().any(|block| block.live && block.header.sequence == sequence) {
+            return;
+        }
+        if let Some(damage) = self.process.damage.pop() {
+            let torn = &mut self.process.torn;
+            *torn = (torn.0 - 1, torn.1 - damage.bytes);
+            self.torn_heads.pop();
         }
     }
 
