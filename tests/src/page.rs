@@ -77,6 +77,18 @@ impl Viewer {
         Self::spawn(view, folder)
     }
 
+    /// Shows traces that are somewhere, beside each other when there are several.
+    ///
+    /// # Panics
+    /// When `tumit view` ends instead.
+    #[must_use]
+    pub fn of_paths(paths: &[PathBuf]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder for what is remembered");
+        let mut view = tumit();
+        view.args(["view", "--no-open"]).args(paths).env("XDG_CACHE_HOME", folder.path());
+        Self::spawn(view, folder)
+    }
+
     /// Shows the trace of an earlier one again, to another user.
     ///
     /// # Panics

@@ -46,6 +46,7 @@ mod tests {
     use crate::buffer::CURSOR;
 
     #[test]
+    #[cfg_attr(miri, ignore = "robust locks of the system")]
     fn the_gone_and_the_busy_are_told_apart() {
         let own = || CURSOR.with(std::ptr::from_ref);
         assert!(!is_busy(std::ptr::null()) && !is_busy(own()));

@@ -143,7 +143,9 @@ unsafe impl Send for Region {}
 
 /// Maps private memory: in the region if it is of that size.
 pub(crate) fn map_private(bytes: usize, at: Option<&Region>) -> io::Result<*mut u8> {
-    map(bytes, at, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE, -1)
+    // Miri knows no others.
+    let more = if cfg!(miri) { 0 } else { libc::MAP_NORESERVE };
+    map(bytes, at, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | more, -1)
 }
 
 fn map_shared(file: &File, bytes: usize, at: Option<&Region>) -> io::Result<*mut u8> {
@@ -350,6 +352,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "files are not mapped there")]
     fn a_file_is_made_whole_or_not_at_all() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.live");

@@ -11,5 +11,6 @@ mod keys;
 mod more;
 mod rows;
 mod seen;
+mod shots;
 mod time;
 mod tools;
