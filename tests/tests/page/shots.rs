@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tests::browser::Browser;
 use tests::page::{SETTLED, Viewer};
+use tests::programs::{succeed, tumit};
 
 const LIGHT: &str = "light";
 
@@ -40,22 +41,26 @@ fn type_into(browser: &mut Browser, key: &str, text: &str) {
     browser.wait(SETTLED);
 }
 
-/// The middle of the first state of a row that is wider than so many pixels and has a value, by its description under the pointer.
-fn find(browser: &mut Browser, row: &str, value: &str) -> (f64, f64) {
-    let first = browser.find_all("row", Some(row)).remove(0);
-    let at = browser.place(&first).center();
-    let (left, right) = (260.0, 1100.0);
-    let mut x = left;
-    while x < right {
-        browser.point((x, at.1));
-        browser.wait(SETTLED);
-        let said = browser.evaluate("document.querySelector('#readout')?.innerText ?? ''");
-        if said.as_str().is_some_and(|said| said.contains(value)) {
-            return (x + 4.0, at.1);
-        }
-        x += 12.0;
-    }
-    panic!("{row} has no `{value}` here");
+/// Waits for a mutex that can be seen in 18 ms: who waits, from when, and for how long, in milliseconds.
+fn waits() -> Vec<(String, f64, f64)> {
+    let folder = tempfile::tempdir().unwrap();
+    let table = folder.path().join("states.csv");
+    succeed(tumit().arg("convert").arg(root().join("demo/random.tmt")).arg("-o").arg(&table));
+    let rows = std::fs::read_to_string(table).unwrap();
+    let fields = |row: &str| -> Vec<String> { row.split(',').map(|field| field.trim().to_owned()).collect() };
+    let head = fields(rows.lines().next().unwrap());
+    let at =
+        |name: &str| head.iter().position(|field| field == name).unwrap_or_else(|| panic!("no `{name}` in {head:?}"));
+    let [kind, container, start, duration, value] = ["Kind", "Container", "Start", "Duration", "Value"].map(at);
+    let waits = rows
+        .lines()
+        .map(fields)
+        .filter(|row| row[kind] == "State" && row.get(value).is_some_and(|value| value == "Waits for the mutex"));
+    let seen = waits.map(|row| {
+        let number = |at: usize| row[at].parse::<f64>().unwrap_or(0.0) * 1e3;
+        (row[container].clone(), number(start), number(duration))
+    });
+    seen.filter(|wait| wait.1 > 300.0 && (2.0..4.0).contains(&wait.2)).collect()
 }
 
 #[test]
@@ -64,11 +69,23 @@ fn shots() {
     let viewer = demo(&["random"]);
     let mut browser = page(&viewer, "", LIGHT, (1440, 900));
     browser.wait(SETTLED);
-    // A step in which a thread waits for the mutex.
-    type_into(&mut browser, "g", "429..447 ms");
-    let at = find(&mut browser, "forces 2", "Waits for the mutex");
-    browser.point(at);
-    browser.wait("document.querySelector('#tooltip')?.innerText.includes('lit')");
+    // Several rows have that name; one near the top is wanted.
+    let mut waits = waits().into_iter();
+    loop {
+        let (row, start, duration) = waits.next().expect("somebody waits near the top");
+        type_into(&mut browser, "g", &format!("{:.3}..{:.3} ms", start - 3.0, start + 15.0));
+        let chart = browser.find_all("application", None).remove(0);
+        let chart = browser.place(&chart);
+        let Some(row) = browser.find_all("row", Some(&row)).into_iter().next() else { continue };
+        let middle = browser.place(&row).center().1;
+        browser.point((chart.x + chart.width * (3.0 + duration / 2.0) / 18.0, middle));
+        let said =
+            "new Promise(done => setTimeout(() => done(document.querySelector('#tooltip')?.innerText ?? ''), 500))";
+        let said = browser.evaluate(said).as_str().unwrap_or_default().to_owned();
+        if middle < 600.0 && said.contains("Waits for the mutex") && said.contains("lit") {
+            break;
+        }
+    }
     shoot(&mut browser, "page.png");
 
     let mut browser = page(&viewer, "", "dark", (1440, 900));
@@ -78,7 +95,7 @@ fn shots() {
     shoot(&mut browser, "page-dark.png");
 
     let viewer = demo(&["random", "balanced"]);
-    let mut browser = page(&viewer, "", LIGHT, (1440, 900));
+    let mut browser = page(&viewer, "", LIGHT, (1440, 1280));
     tests::page::press(&mut browser, "button", "Differences");
     browser.wait("[...document.querySelectorAll('iframe')].length === 2 && [...document.querySelectorAll('iframe')].every(frame => frame.contentDocument?.querySelector('#chart')?.dataset.settled === 'true')");
     shoot(&mut browser, "page-panes.png");
