@@ -125,16 +125,26 @@ fn nothing_is_lost_however_the_process_ends() {
 
 #[test]
 fn killed_at_any_moment_nothing_is_lost_and_nothing_torn() {
+    kills(12);
+}
+
+#[test]
+#[ignore = "takes minutes; cargo test -p tests --test c_exits -- --ignored a_thousand_kills"]
+fn a_thousand_kills_lose_nothing() {
+    kills(1_000);
+}
+
+fn kills(times: u64) {
     let folder = folder();
     let program = program(folder.path(), GNU99, &[]);
-    for round in 0..12_u64 {
+    for round in 0..times {
         let (way, memory) = (["forever", "forever-flush"][round as usize % 2], ["16M", "256K"][round as usize / 2 % 2]);
         let mut command = launch(folder.path(), &program, way, &[("TUMIT_MEMORY", memory)]);
         let mut child = command.spawn().expect("it starts");
         while witness(folder.path()) == 0 {
             std::thread::sleep(Duration::from_millis(1));
         }
-        std::thread::sleep(Duration::from_micros(round * 3_137));
+        std::thread::sleep(Duration::from_micros(round % 40 * 3_137 + round));
         child.kill().expect("it can be killed");
         assert_eq!(child.wait().expect("it ended").signal(), Some(SIGKILL));
         let run = folder.path().join("run.tmt");
