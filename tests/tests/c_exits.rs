@@ -129,7 +129,7 @@ fn killed_at_any_moment_nothing_is_lost_and_nothing_torn() {
 }
 
 #[test]
-#[ignore = "takes minutes; cargo test -p tests --test c_exits -- --ignored a_thousand_kills"]
+#[ignore = "takes minutes; cargo test --workspace --test c_exits -- --ignored a_thousand_kills"]
 fn a_thousand_kills_lose_nothing() {
     kills(1_000);
 }

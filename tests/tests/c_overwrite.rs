@@ -249,7 +249,7 @@ fn full_disks_and_removed_folders_add_up() {
 }
 
 #[test]
-#[ignore = "takes minutes; cargo test -p tests --test c_overwrite -- --ignored a_thousand"]
+#[ignore = "takes minutes; cargo test --workspace --test c_overwrite -- --ignored a_thousand"]
 fn a_thousand_full_disks_add_up() {
     full_disks_add_up(&Place::new(GNU99, &[]), 1_000);
 }

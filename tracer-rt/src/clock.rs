@@ -91,15 +91,12 @@ pub(crate) fn kind() -> ClockKind {
 }
 
 fn decide() -> ClockKind {
-    if cfg!(target_arch = "aarch64") {
-        return ClockKind::ArmCounter;
-    }
     let mut name = [0; 32];
     let read = read_start(c"/sys/devices/system/clocksource/clocksource0/current_clocksource", &mut name);
-    if cfg!(target_arch = "x86_64") && name[..read].trim_ascii() == b"tsc" {
-        ClockKind::Tsc
-    } else {
-        ClockKind::MonotonicRaw
+    match name[..read].trim_ascii() {
+        b"tsc" if cfg!(target_arch = "x86_64") => ClockKind::Tsc,
+        b"arch_sys_counter" if cfg!(target_arch = "aarch64") => ClockKind::ArmCounter,
+        _ => ClockKind::MonotonicRaw,
     }
 }
 

@@ -23,7 +23,7 @@ TUMIT1_SLOW(uint64_t tumit1_nanos(clockid_t which_)) {
     return (uint64_t)t_.tv_sec * 1000000000u + (uint64_t)t_.tv_nsec;
 }
 
-/* Chooses the clock, under the lock. The kernel has judged whether the time-stamp counter can be trusted: its verdict is taken. */
+/* Chooses the clock, under the lock. The kernel has judged whether the processor's counter can be trusted: its verdict is taken. */
 TUMIT1_SLOW(void tumit1_clock_choose(void)) {
     struct tumit1_clock *clock_ = &tumit1_clock;
     char boot_[64], name_space_[64], source_[32];
@@ -33,18 +33,17 @@ TUMIT1_SLOW(void tumit1_clock_choose(void)) {
         return;
     }
     clock_->hz_ = 1000000000u;
-#if defined __x86_64__ || defined __i386__
     tumit1_read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", source_, sizeof source_);
+#if defined __x86_64__ || defined __i386__
     if (strcmp(source_, "tsc") == 0) {
         kind_ = TUMIT1_CLOCK_TSC;
         clock_->hz_ = 0; /* the anchors tell */
     }
 #elif defined __aarch64__
-    (void)source_;
-    kind_ = TUMIT1_CLOCK_ARM;
-    __asm__ __volatile__("mrs %0, cntfrq_el0" : "=r"(clock_->hz_));
-#else
-    (void)source_;
+    if (strcmp(source_, "arch_sys_counter") == 0) {
+        kind_ = TUMIT1_CLOCK_ARM;
+        __asm__ __volatile__("mrs %0, cntfrq_el0" : "=r"(clock_->hz_));
+    }
 #endif
     if (kind_ == TUMIT1_CLOCK_MONOTONIC_RAW && tumit1_nanos(CLOCK_MONOTONIC_RAW) == 0) {
         kind_ = TUMIT1_CLOCK_MONOTONIC;
