@@ -6,7 +6,9 @@
 mod assemble;
 mod bits;
 mod cells;
+mod cursor;
 mod details;
+mod few;
 mod format;
 mod image;
 mod links;

@@ -57,9 +57,15 @@ pub(super) fn pack(out: &mut Vec<u8>, values: impl Iterator<Item = u64>, width: 
 /// Number `index` of those packed in `bytes`; 0 where there are no bytes.
 #[inline]
 pub(super) fn get(bytes: &[u8], index: usize, width: u8) -> u64 {
-    let bit = index * usize::from(width);
-    let Some(word) = bytes.get(bit / 8..).and_then(<[u8]>::first_chunk) else { return 0 };
-    (u64::from_le_bytes(*word) >> (bit % 8)) & mask(width)
+    word(bytes, index * usize::from(width)) & mask(width)
+}
+
+/// The bits from a place on, 57 of them or more; 0 where there are no bytes.
+#[inline]
+pub(super) fn word(bytes: &[u8], bit: usize) -> u64 {
+    // That the end is no less than the beginning is seen by the compiler: one comparison is left.
+    let word = bytes.get(bit / 8..bit / 8 + 8).and_then(<[u8]>::first_chunk);
+    word.map_or(0, |word| u64::from_le_bytes(*word)) >> (bit % 8)
 }
 
 /// As many ones as a number has bits.

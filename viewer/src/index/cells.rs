@@ -1,4 +1,4 @@
-//! What a lane of states has in many columns, or in one interval: a walk over their edges from left to right.
+//! What a lane of many values has in many columns, or in one interval: a walk over their edges from left to right.
 //!
 //! An edge belongs to two columns and is found once, from the one before it: within the block that is at hand, else by steps over the
 //! directory that double. A column within one state costs two comparisons. A column with more states than a few costs its two edges: each
@@ -9,92 +9,12 @@ use std::ops::Range;
 use converter::paje::ValueId;
 
 use super::bits::{self, SLACK, ordered, packed_bytes};
+use super::cursor::{Cursor, durations};
 use super::format::BLOCK;
 use super::image::touch;
-use super::states::{Accumulator, DENSE, DENSE_VALUES, DIRECT, NO_SUMS, StateBlock, StateLane, end, start, stride};
+use super::states::{Accumulator, DIRECT, NO_SUMS, StateLane, stride};
 use super::unpack;
 use crate::query::{Cell, Interval, Shares};
-
-/// Up to so many states of a lane of few values are added one by one.
-const FEW: u64 = DIRECT / 4;
-/// Up to so many states of a block are passed one by one before halves are tried.
-const STEPS: usize = 4;
-
-/// Time of each value before a row.
-type Sums = [i64; DENSE_VALUES];
-
-/// A place between the states of a lane.
-#[derive(Clone, Copy)]
-struct Cursor<'a> {
-    /// The block of the last state before it; the first one where there is none.
-    block: StateBlock<'a>,
-    /// States of that block before it.
-    index: usize,
-    /// Where the last state before it starts, and the first one behind. As numbers that sort.
-    last: u64,
-    next: u64,
-    /// Value and end of the last state before it.
-    open: (u64, i64),
-}
-
-impl<'a> Cursor<'a> {
-    /// Before all states.
-    fn new(lane: &StateLane<'a>) -> Self {
-        let block = lane.table.block(0);
-        let next = if block.len > 0 { block.columns[0].get(0) } else { u64::MAX };
-        Self { block, index: 0, last: 0, next, open: (0, i64::MIN) }
-    }
-
-    /// States before it.
-    fn row(&self) -> u64 {
-        self.block.row + self.index as u64
-    }
-
-    /// Whether it is where states start before `date`, and no others.
-    #[inline]
-    fn is_at(&self, date: u64) -> bool {
-        date <= self.next && (date > self.last || self.index == 0)
-    }
-
-    /// Goes to the right, to where the states that start before `date` end.
-    fn seek(&mut self, lane: &StateLane<'a>, date: u64) {
-        if date <= self.next {
-            return;
-        }
-        let behind = self.block.row + self.block.len as u64;
-        let is_last = behind >= lane.len();
-        if !is_last && self.block.next < date {
-            self.block = lane.table.last_block_before(behind / BLOCK as u64, date);
-            self.index = 0;
-        }
-        let starts = &self.block.columns[0];
-        let len = self.block.len;
-        // The next one starts before the date, as is known.
-        let mut at = (self.index + 1).min(len);
-        let linear = len.min(at + STEPS);
-        while at < linear && starts.get(at) < date {
-            at += 1;
-        }
-        if at == linear && at < len {
-            at = starts.lower(at, len, date);
-        }
-        self.index = at;
-        self.next = match () {
-            () if at < len => starts.get(at),
-            () if self.block.row + (len as u64) < lane.len() && len > 0 => self.block.next,
-            () => u64::MAX,
-        };
-        if let Some(last) = at.checked_sub(1) {
-            self.last = starts.get(last);
-            self.open = (self.block.columns[2].get(last), end(&self.block, last));
-        }
-    }
-
-    /// How much of the state before it lies right of a date.
-    fn behind(&self, date: i64) -> i64 {
-        if self.index > 0 { self.open.1.saturating_sub(date).max(0) } else { 0 }
-    }
-}
 
 /// The walk over a lane.
 pub(super) struct Walk<'l, 'a> {
@@ -102,13 +22,11 @@ pub(super) struct Walk<'l, 'a> {
     /// The lane's values, four bytes each.
     values: &'a [u8],
     at: Cursor<'a>,
-    /// The sums that were last needed, and the row.
-    sums: Option<(u64, Sums)>,
 }
 
 impl<'l, 'a> Walk<'l, 'a> {
     pub(super) fn new(lane: &'l StateLane<'a>) -> Self {
-        Self { lane, values: lane.values(), at: Cursor::new(lane), sums: None }
+        Self { lane, values: lane.values(), at: Cursor::new(lane) }
     }
 
     fn value(&self, own: u64) -> ValueId {
@@ -125,8 +43,6 @@ impl<'l, 'a> Walk<'l, 'a> {
     ) {
         let (mut left, mut shares) = (self.at, Vec::new());
         let count = self.lane.record.values.len as usize;
-        let few: Option<Vec<ValueId>> =
-            (count <= DENSE_VALUES).then(|| (0..count as u64).map(|own| self.value(own)).collect());
         for part in columns {
             let (from, to) = (ordered(part.from.0), ordered(part.to.0));
             // Columns narrower than a nanosecond overlap.
@@ -147,19 +63,9 @@ impl<'l, 'a> Walk<'l, 'a> {
             left = self.at;
             self.at.seek(self.lane, to);
             shares.clear();
-            if let Some(values) = &few {
-                let mut times: Sums = [0; DENSE_VALUES];
-                self.sum(&left, part, |value, time| {
-                    if let Some(sum) = times.get_mut(value as usize) {
-                        *sum = sum.wrapping_add(time);
-                    }
-                });
-                shares.extend(values.iter().copied().zip(times).filter(|share| share.1 > 0));
-            } else {
-                times.reset(count);
-                self.sum(&left, part, |value, time| times.add(value, time));
-                shares.extend(times.nonzero().map(|(value, time)| (self.value(value.into()), time)));
-            }
+            times.reset(count);
+            self.sum(&left, part, |value, time| times.add(value, time));
+            shares.extend(times.nonzero().map(|(value, time)| (self.value(value.into()), time)));
             cells.push(Cell::of(&mut shares[..], most));
         }
     }
@@ -184,46 +90,12 @@ impl<'l, 'a> Walk<'l, 'a> {
         let count = rows.end - rows.start;
         let kind = self.lane.record.sums.len;
         add(left.open.0, left.behind(part.from.0));
-        if kind == NO_SUMS || count <= if kind == DENSE { FEW } else { DIRECT } {
+        if kind == NO_SUMS || count <= DIRECT {
             self.between(left, &right, &mut add);
-        } else if kind == DENSE {
-            let before = match self.sums {
-                Some((row, sums)) if row == rows.start => sums,
-                _ => self.sums_before(left),
-            };
-            let after = self.sums_before(&right);
-            let values = self.lane.record.values.len as usize;
-            for (value, (before, after)) in before.iter().zip(after).enumerate().take(values) {
-                add(value as u64, after.wrapping_sub(*before));
-            }
-            self.sums = Some((rows.end, after));
         } else {
             self.sum_checkpoints(rows, (left, &right), &mut add);
         }
         add(right.open.0, -right.behind(part.to.0));
-    }
-
-    fn sums_before(&self, edge: &Cursor<'a>) -> Sums {
-        let lane = self.lane;
-        let width = lane.record.values.len.min(DENSE_VALUES as u64) as usize;
-        let (block, index) = (edge.row() / BLOCK as u64, edge.row() as usize % BLOCK);
-        // From the nearer side of the block.
-        let backward = index > BLOCK / 2 && block < lane.len() / BLOCK as u64;
-        let at = (block + u64::from(backward)).saturating_mul(8 * width as u64);
-        let bytes = lane.image.bytes(lane.record.sums.at.saturating_add(at), 8 * width);
-        let mut sums = [0; DENSE_VALUES];
-        for (sum, word) in sums.iter_mut().zip(bytes.chunks_exact(8)) {
-            *sum = i64::from_le_bytes(*word.first_chunk().unwrap_or(&[0; 8]));
-        }
-        let part = if backward { index..edge.block.len } else { 0..index };
-        if index > 0 {
-            durations(&edge.block, part, |value, time| {
-                if let Some(sum) = sums.get_mut(value as usize) {
-                    *sum = if backward { sum.wrapping_sub(time) } else { sum.wrapping_add(time) };
-                }
-            });
-        }
-        sums
     }
 
     /// Adds what lies between two rows, by the totals that are kept nearest to each.
@@ -307,27 +179,4 @@ impl<'l, 'a> Walk<'l, 'a> {
 fn value(values: &[u8], own: u64) -> ValueId {
     let bytes = values.get(4 * own as usize..).and_then(<[u8]>::first_chunk);
     ValueId(bytes.map_or(0, |value| u32::from_le_bytes(*value)))
-}
-
-/// Gives the value and the duration of each of these states.
-#[inline]
-fn durations(block: &StateBlock<'_>, part: Range<usize>, mut give: impl FnMut(u64, i64)) {
-    let [starts, durations, values, _] = &block.columns;
-    if part.len() <= STEPS {
-        part.for_each(|index| give(values.get(index), end(block, index).wrapping_sub(start(block, index))));
-        return;
-    }
-    let (mut of, mut times) = ([0; BLOCK], [0; BLOCK]);
-    values.unpack(part.clone(), &mut of);
-    if block.is_gapless() {
-        starts.unpack(part.clone(), &mut times);
-        let mut next = if part.end < block.len { starts.get(part.end) } else { block.next };
-        for (value, start) in of[part.clone()].iter().zip(&times[part]).rev() {
-            give(*value, next.wrapping_sub(*start).cast_signed());
-            next = *start;
-        }
-    } else {
-        durations.unpack(part.clone(), &mut times);
-        of[part.clone()].iter().zip(&times[part]).for_each(|(value, time)| give(*value, time.cast_signed()));
-    }
 }

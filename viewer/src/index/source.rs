@@ -7,6 +7,7 @@ use converter::paje::{ContainerId, TypeId, ValueId};
 
 use super::cells::Walk;
 use super::details::Details;
+use super::few::FewWalk;
 use super::format::{Key, LaneRecord, Place, Refused};
 use super::image::{Image, ImageError, touched};
 use super::links::{self, LinkTable};
@@ -162,7 +163,11 @@ impl Index {
             if let Some(lane) = self.state_lane(lane) {
                 let number = lane.record.extra.checked_sub(1);
                 if number.zip(overview.as_ref()).is_none_or(|(number, overview)| !overview.cells(number, &mut cells)) {
-                    Walk::new(&lane).cells(interval.columns(columns), most, &mut scratch, &mut cells);
+                    let columns = interval.columns(columns);
+                    match FewWalk::new(&lane) {
+                        Some(walk) => walk.cells(columns, most, &mut cells),
+                        None => Walk::new(&lane).cells(columns, most, &mut scratch, &mut cells),
+                    }
                 }
             }
             cells.resize_with(end, Cell::default);
@@ -333,7 +338,10 @@ impl TimelineSource for Index {
         let parts = in_parts(lanes, lanes_per_thread(0), |part, _| {
             let mut times = vec![0; values];
             for lane in part.iter().filter_map(|&lane| self.state_lane(lane)) {
-                Walk::new(&lane).add_times(interval, &mut times);
+                match FewWalk::new(&lane) {
+                    Some(walk) => walk.add_times(interval, &mut times),
+                    None => Walk::new(&lane).add_times(interval, &mut times),
+                }
             }
             times
         });

@@ -128,22 +128,33 @@ pub(super) struct Table<'a, const K: usize> {
 pub(super) struct Column<'a> {
     bytes: &'a [u8],
     base: u64,
+    /// As many ones as a number has bits.
+    mask: u64,
     width: u8,
     shift: u8,
 }
 
-impl Column<'_> {
-    const NONE: Self = Column { bytes: &[], base: 0, width: 0, shift: 0 };
+impl<'a> Column<'a> {
+    const NONE: Self = Column { bytes: &[], base: 0, mask: 0, width: 0, shift: 0 };
 
     #[inline]
     pub(super) fn get(&self, index: usize) -> u64 {
-        self.base.wrapping_add(bits::get(self.bytes, index, self.width) << self.shift)
+        let number = bits::word(self.bytes, index * usize::from(self.width)) & self.mask;
+        self.base.wrapping_add(number << self.shift)
+    }
+
+    /// The numbers from `index` on, without end. Those behind the last one mean nothing.
+    #[inline]
+    pub(super) fn from(&self, index: usize) -> impl Iterator<Item = u64> + use<'a> {
+        let Self { bytes, base, mask, width, shift } = *self;
+        let bits = (index * usize::from(width)..).step_by(usize::from(width).max(1));
+        bits.map(move |bit| base.wrapping_add((bits::word(bytes, bit) & mask) << shift))
     }
 
     /// The numbers of a range, at their places in `out`; others may be written, too.
     #[inline]
     pub(super) fn unpack(&self, range: Range<usize>, out: &mut [u64; BLOCK]) {
-        let Self { bytes, base, width, shift } = *self;
+        let Self { bytes, base, width, shift, .. } = *self;
         // One by one a few are sooner had.
         if range.len() > BLOCK / 4 && unpack::block(bytes, width, out) {
             if shift != 0 || base != 0 {
@@ -227,6 +238,7 @@ impl<'a, const K: usize> Table<'a, K> {
         for (at, column) in block.columns.iter_mut().enumerate() {
             let shift = head[K + at];
             (column.width, column.shift) = (head[at].min(64), shift & 0x3F);
+            column.mask = bits::mask(column.width);
             column.base = if at == 0 { first } else { 0 };
             if shift & HAS_BASE != 0
                 && let Some((base, behind)) = rest.split_first_chunk()

@@ -6,9 +6,14 @@ use super::format::BLOCK;
 
 /// Calls the function of a width; those of 58 to 63 bits are not in use.
 macro_rules! by_width {
-    ($width:expr, $bytes:expr, $out:expr; $($bits:literal)*) => {
+    ($function:ident, $width:expr, $bytes:expr, $out:expr) => {
+        by_width!($function, $width, $bytes, $out;
+            1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32
+            33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57)
+    };
+    ($function:ident, $width:expr, $bytes:expr, $out:expr; $($bits:literal)*) => {
         match $width {
-            $($bits => straight::<$bits>($bytes, $out),)*
+            $($bits => $function::<$bits>($bytes, $out),)*
             _ => false,
         }
     };
@@ -23,9 +28,7 @@ macro_rules! numbers {
 
 /// Unpacks [`BLOCK`] numbers of a width. `false` when there are not as many bytes: then some may be written.
 pub(super) fn block(bytes: &[u8], width: u8, out: &mut [u64; BLOCK]) -> bool {
-    by_width!(width, bytes, out;
-        1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32
-        33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57)
+    by_width!(straight, width, bytes, out)
 }
 
 fn straight<const BITS: usize>(bytes: &[u8], out: &mut [u64; BLOCK]) -> bool {

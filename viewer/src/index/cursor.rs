@@ -1,0 +1,105 @@
+//! A place between the states of a lane, and the way from one to another that is further right.
+
+use std::ops::Range;
+
+use super::format::BLOCK;
+use super::states::{StateBlock, StateLane, end, start};
+
+/// Up to so many states of a block are passed one by one before halves are tried.
+pub(super) const STEPS: usize = 4;
+
+/// A place between the states of a lane.
+#[derive(Clone, Copy)]
+pub(super) struct Cursor<'a> {
+    /// The block of the last state before it; the first one where there is none.
+    pub(super) block: StateBlock<'a>,
+    /// States of that block before it.
+    pub(super) index: usize,
+    /// Where the last state before it starts, and the first one behind. As numbers that sort.
+    pub(super) last: u64,
+    pub(super) next: u64,
+    /// Value and end of the last state before it.
+    pub(super) open: (u64, i64),
+}
+
+impl<'a> Cursor<'a> {
+    /// Before all states.
+    pub(super) fn new(lane: &StateLane<'a>) -> Self {
+        let block = lane.table.block(0);
+        let next = if block.len > 0 { block.columns[0].get(0) } else { u64::MAX };
+        Self { block, index: 0, last: 0, next, open: (0, i64::MIN) }
+    }
+
+    /// States before it.
+    pub(super) fn row(&self) -> u64 {
+        self.block.row + self.index as u64
+    }
+
+    /// Whether it is where states start before `date`, and no others.
+    #[inline]
+    pub(super) fn is_at(&self, date: u64) -> bool {
+        date <= self.next && (date > self.last || self.index == 0)
+    }
+
+    /// Goes to the right, to where the states that start before `date` end.
+    pub(super) fn seek(&mut self, lane: &StateLane<'a>, date: u64) {
+        if date <= self.next {
+            return;
+        }
+        let behind = self.block.row + self.block.len as u64;
+        let is_last = behind >= lane.len();
+        if !is_last && self.block.next < date {
+            self.block = lane.table.last_block_before(behind / BLOCK as u64, date);
+            self.index = 0;
+        }
+        let starts = &self.block.columns[0];
+        let len = self.block.len;
+        // The next one starts before the date, as is known.
+        let mut at = (self.index + 1).min(len);
+        let linear = len.min(at + STEPS);
+        while at < linear && starts.get(at) < date {
+            at += 1;
+        }
+        if at == linear && at < len {
+            at = starts.lower(at, len, date);
+        }
+        self.index = at;
+        self.next = match () {
+            () if at < len => starts.get(at),
+            () if self.block.row + (len as u64) < lane.len() && len > 0 => self.block.next,
+            () => u64::MAX,
+        };
+        if let Some(last) = at.checked_sub(1) {
+            self.last = starts.get(last);
+            self.open = (self.block.columns[2].get(last), end(&self.block, last));
+        }
+    }
+
+    /// How much of the state before it lies right of a date.
+    pub(super) fn behind(&self, date: i64) -> i64 {
+        if self.index > 0 { self.open.1.saturating_sub(date).max(0) } else { 0 }
+    }
+}
+
+/// Gives the value and the duration of each of these states.
+#[inline]
+pub(super) fn durations(block: &StateBlock<'_>, part: Range<usize>, mut give: impl FnMut(u64, i64)) {
+    let [starts, durations, values, _] = &block.columns;
+    if part.len() <= STEPS {
+        part.for_each(|index| give(values.get(index), end(block, index).wrapping_sub(start(block, index))));
+        return;
+    }
+    let (mut of, mut times) = ([0; BLOCK], [0; BLOCK]);
+    values.unpack(part.clone(), &mut of);
+    if block.is_gapless() {
+        starts.unpack(part.clone(), &mut times);
+        let mut next = if part.end < block.len { starts.get(part.end) } else { block.next };
+        for (value, start) in of[part.clone()].iter().zip(&times[part]).rev() {
+            give(*value, next.wrapping_sub(*start).cast_signed());
+            next = *start;
+        }
+    } else {
+        durations.unpack(part.clone(), &mut times);
+        of[part.clone()].iter().zip(&times[part]).for_each(|(value, time)| give(*value, time.cast_signed()));
+    }
+}
