@@ -12,6 +12,7 @@ impl Run {
             joined.path = if joined.path.as_os_str().is_empty() { run.path } else { joined.path };
             joined.processes.extend(run.processes);
             joined.unreadable.extend(run.unreadable);
+            joined.empty_live.extend(run.empty_live);
             joined.copies.extend(run.copies);
         }
         let key =

@@ -20,6 +20,8 @@ pub struct Run {
     pub processes: Vec<Process>,
     /// Files that are no part of it, and why: one sentence each.
     pub unreadable: Vec<String>,
+    /// Live files of processes that ended before they recorded anything.
+    pub empty_live: Vec<PathBuf>,
     /// Files left out as copies of others, and those others.
     pub copies: Vec<(PathBuf, PathBuf)>,
     /// A whole folder was opened, not one file of it.
@@ -225,18 +227,25 @@ impl Run {
             match Process::open(file, &mut spool, lives) {
                 Ok(processes) => run.processes.extend(processes),
                 Err(error) => {
-                    run.unreadable.push(error.to_string());
-                    alone.extend(Some(file.with_extension("live")).filter(|live| live.is_file()));
+                    let live = Some(file.with_extension("live")).filter(|live| live.is_file());
+                    // Nothing was written to it yet: all that there is is in the live file.
+                    if live.is_none() || file.metadata().is_ok_and(|file| file.len() > 0) {
+                        run.unreadable.push(error.to_string());
+                    }
+                    alone.extend(live);
                 }
             }
         }
         for file in &alone {
             match Process::open_live(file, &mut spool) {
                 Ok(process) => run.processes.push(process),
+                Err(LiveError::Empty) => run.empty_live.push(file.clone()),
                 Err(why) => run.unreadable.push(format!("{}: {why}", file.display())),
             }
         }
         if run.processes.is_empty() {
+            let told = |file: &PathBuf| format!("{}: {}", file.display(), LiveError::Empty);
+            run.unreadable.extend(run.empty_live.iter().map(told));
             let count = run.unreadable.len();
             return Err(OpenError::NothingUsable { first: run.unreadable.swap_remove(0), count });
         }

@@ -41,6 +41,22 @@ fn count(file: &ProcessFile, name: &str) -> u64 {
 }
 
 #[test]
+fn programs_of_one_step_share_a_folder_unless_a_shell_is_all_of_it() {
+    let place = folder();
+    let program = program(place.path(), GNU99, "#include \"t_trace.h\"\nint main(void) { t_tick(1); return 0; }\n");
+    for (tasks, folders) in [("2", 1), ("1", 2)] {
+        let place = folder();
+        for rank in ["0", "1"] {
+            let step = [("SLURM_JOB_ID", "7"), ("SLURM_STEP_ID", "0"), ("SLURM_PROCID", rank), ("SLURM_NTASKS", tasks)];
+            let mut command = Command::new(&program);
+            command.current_dir(place.path()).env_remove("TUMIT_TRACE").env_remove("TUMIT_LEVELS");
+            succeed(command.env_remove("PMIX_NAMESPACE").envs(step));
+        }
+        assert_eq!(std::fs::read_dir(place.path()).expect("a folder").count(), folders, "{tasks} tasks");
+    }
+}
+
+#[test]
 fn a_level_may_wait_for_room() {
     let folder = folder();
     let source = r#"

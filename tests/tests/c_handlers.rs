@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, ExitStatus};
 
 use tests::lang::c::{Compiler, GNU99, build, folder};
-use tests::programs::output;
+use tests::programs::{output, succeed, tumit};
 use tests::run::{ProcessFile, read};
 use tracer_format::cause;
 use tracer_format::tags::tag;
@@ -65,6 +65,46 @@ fn a_handler_records_in_the_midst_of_a_fork() {
     let files = whole(folder.path(), GNU99, &[], "fork");
     let totals: Vec<_> = files.iter().map(ProcessFile::totals).collect();
     assert_eq!(totals, [(20, 5000), (10, 0)]);
+}
+
+/// A handler that ends the process in the midst of the recorder's work, with its lock: `exit` is called where the lock would be given back.
+const EXITS: &str = r#"#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "t_trace.h"
+static int armed_;
+int pthread_mutex_unlock(pthread_mutex_t *lock) {
+    static int (*next)(pthread_mutex_t *);
+    if (armed_) {
+        armed_ = 0;
+        exit(7);
+    }
+    *(void **)&next = dlsym(RTLD_NEXT, "pthread_mutex_unlock");
+    return next(lock);
+}
+int main(void) {
+    uint64_t n;
+    alarm(100);
+    for (n = 0; n < 1000; n++) { t_tick(n); }
+    armed_ = 1;
+    t_say("new");
+    return 0;
+}
+"#;
+
+#[test]
+fn a_handler_may_end_the_process_in_the_midst_of_the_recorders_work() {
+    const SAYS: &str = "trace t;\nlevel L { event tick { n: u64 } event say { text: interned } }\n";
+    for (compiler, flag) in [(GNU99, "-O2"), (CLANG, "-O2"), (GNU99, "-DTUMIT_NO_THREAD")] {
+        let folder = folder();
+        let program = build(folder.path(), compiler, SAYS, EXITS, &["-D_GNU_SOURCE", flag]);
+        let mut command = Command::new(program.unwrap_or_else(|error| panic!("{error}")));
+        let run = folder.path().join("run.tmt");
+        let output = output(command.env("TUMIT_TRACE", &run).env_remove("TUMIT_LEVELS"));
+        assert_eq!(output.status.code(), Some(7), "{compiler:?} {flag}: {}", output.status);
+        succeed(tumit().arg("repair").arg(&run));
+        assert_eq!(read(&run)[0].totals(), (1000, 0), "{compiler:?} {flag}");
+    }
 }
 
 #[test]

@@ -213,6 +213,12 @@ fn a_killed_program_is_read_and_repaired() {
             let again = files();
             assert!(succeed(tumit().arg("repair").arg(repaired)).contains("nothing to repair"));
             assert_eq!(files(), again);
+            // Of a process that was killed when it had but made its live file.
+            let early = repaired.join("early.live");
+            fs::write(&early, [0; 8192]).unwrap();
+            assert_eq!(run(&["dump"], repaired).status.code(), Some(0));
+            assert!(succeed(tumit().arg("repair").arg(repaired)).contains("early.live: is removed"));
+            assert!(!early.exists() && files() == again);
         }
         assert!(fs::read_dir(&copy).unwrap().count() == 1);
         for command in ["convert", "sync", "view"] {

@@ -148,6 +148,12 @@ pub(crate) fn map_private(bytes: usize, at: Option<&Region>) -> io::Result<*mut 
     map(bytes, at, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | more, -1)
 }
 
+/// Gives back what lies behind the first `kept` bytes of private memory, which are whole pages.
+pub(crate) fn trim(base: *mut u8, bytes: usize, kept: usize) {
+    // SAFETY: it was mapped with this length, and nobody knows of it yet.
+    unsafe { libc::munmap(base.wrapping_add(kept).cast(), bytes - kept) };
+}
+
 fn map_shared(file: &File, bytes: usize, at: Option<&Region>) -> io::Result<*mut u8> {
     map(bytes, at, libc::MAP_SHARED, file.as_raw_fd())
 }

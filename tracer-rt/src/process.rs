@@ -127,10 +127,12 @@ fn job() -> Option<String> {
     Some(text_of("SLURM_STEP_ID").map_or(job.clone(), |step| format!("{job}.{step}")))
 }
 
-/// What all processes that were launched together call their launch. A job by itself may launch several.
+/// What all processes that were launched together call their launch. A job by itself may launch several, and so may the shell that is all
+/// that was launched.
 fn launch() -> Option<String> {
-    let is_step = text_of("PMIX_NAMESPACE").is_some() || text_of("SLURM_STEP_ID").is_some();
-    job().filter(|_| is_step)
+    let is_launch = text_of("PMIX_NAMESPACE").is_some() || text_of("SLURM_STEP_ID").is_some();
+    let is_one = rank().is_some_and(|(_, ranks)| ranks == Some(1));
+    job().filter(|_| is_launch && !is_one)
 }
 
 fn text_of(variable: &str) -> Option<String> {

@@ -261,8 +261,11 @@ pub(crate) extern "C" fn at_exit() {
     }
     CURSOR.with(|cursor| {
         // A signal handler may end the process in the midst of a record of its own thread: that record alone is lost,
-        // unless it was in the slow path and holds a lock.
+        // unless it was in the slow path and holds a lock: others may hold the sink and wait for that.
         let before = cursor.begin_work();
+        if cursor.held.get() != 0 {
+            return;
+        }
         if before != busy::IDLE && (STATE.lock_within(SHORT).is_none() || TABLES.lock_within(SHORT).is_none()) {
             return;
         }

@@ -323,7 +323,7 @@ impl Sink {
             append_integer(&mut tags, tag::DATES_REPEATED, repeated);
         }
         self.stage = Stage::End;
-        match self.process_block(BlockKind::End, 2, &tags, (0, 0)) {
+        match self.process_block(BlockKind::End, 1, &tags, (0, 0)) {
             Ok(()) => {
                 if let Some(live) = &STATE.lock().live {
                     live.remove();

@@ -201,12 +201,18 @@ impl State {
         Live::make(path, layout, self.region.as_ref())
     }
 
-    /// Private memory for so many slots; for half as many, and so on, where limits allow no more, or where all memory of the program is locked.
+    /// Private memory for so many slots. Where limits allow no more, or where all memory of the program is locked, for a half of what can be had
+    /// of that and its halves: the other one is left to the program, and to what else the recorder needs.
     fn map_slots(&mut self, wanted: usize) -> std::io::Result<(*mut u8, usize)> {
         const LEAST_BYTES: usize = 1 << 20;
         let mut slots = wanted;
         let base = loop {
             match live::map_private(slots * SLOT_BYTES, self.region.as_ref()) {
+                Ok(base) if slots < wanted && slots / 2 * SLOT_BYTES >= LEAST_BYTES => {
+                    slots /= 2;
+                    live::trim(base, 2 * slots * SLOT_BYTES, slots * SLOT_BYTES);
+                    break base;
+                }
                 Ok(base) => break base,
                 Err(_) if slots / 2 * SLOT_BYTES >= LEAST_BYTES => slots /= 2,
                 Err(error) => return Err(error),

@@ -34,13 +34,17 @@ fn run(case: &str) -> File {
 }
 
 fn run_child(case: &str, run: &Path, settings: &[(&str, &str)]) -> Output {
+    child_of(case, settings).env("TUMIT_TRACE", run).output().unwrap()
+}
+
+fn child_of(case: &str, settings: &[(&str, &str)]) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"]);
     for variable in ["TUMIT_LEVELS", "TUMIT_MEMORY", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"] {
         command.env_remove(variable);
     }
-    command.env("TUMIT_TRACE", run).env("TUMIT_CASE", case).envs(settings.iter().copied());
-    command.output().unwrap()
+    command.env_remove("PMIX_NAMESPACE").env("TUMIT_CASE", case).envs(settings.iter().copied());
+    command
 }
 
 #[test]
@@ -96,6 +100,20 @@ fn the_process_is_described() {
     // The clocks are read while the first record waits for its slot.
     for record in file.records().skip(1) {
         assert!(file.anchors[0].ticks <= record.ticks && record.ticks <= file.anchors.last().unwrap().ticks);
+    }
+}
+
+#[test]
+fn programs_of_one_step_share_a_folder_unless_a_shell_is_all_of_it() {
+    for (tasks, folders) in [("2", 1), ("1", 2)] {
+        let place = tempfile::tempdir().unwrap();
+        for rank in ["0", "1"] {
+            let step = [("SLURM_JOB_ID", "7"), ("SLURM_STEP_ID", "0"), ("SLURM_PROCID", rank), ("SLURM_NTASKS", tasks)];
+            let mut command = child_of("types", &step);
+            let output = command.current_dir(place.path()).env_remove("TUMIT_TRACE").output().unwrap();
+            assert!(output.status.success(), "{output:?}");
+        }
+        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), folders, "{tasks} tasks");
     }
 }
 

@@ -7,7 +7,9 @@ use tracer_format::block::{Block, flag, unpack};
 use tracer_format::entries::{anchors, sites, strings, sync_samples};
 use tracer_format::record::{Lost, Records};
 use tracer_format::tags::{Tags, integer, tag};
-use tracer_format::{BlockKind, ClockKind, FIRST_RESERVED_ID, FormatError, ID_LOST, Schema, process_of_block};
+use tracer_format::{
+    BlockHeader, BlockKind, ClockKind, FIRST_RESERVED_ID, FormatError, ID_LOST, Schema, process_of_block,
+};
 
 use super::process::{BlockIndex, Damage, Process, Provider, Repaired, Stream};
 use super::scan::Found;
@@ -27,18 +29,17 @@ pub(super) struct Building {
     numbers: Vec<u64>,
     /// Stream and sequence number of blocks of records that are damaged, as their heads say.
     torn_heads: Vec<(u32, u64)>,
-    /// The last of them, where the file ends in it.
-    cut_off: Option<(u32, u64)>,
+    /// What the file ends in the midst of.
+    cut_off: Option<BlockHeader>,
 }
 
 impl Building {
     pub(super) fn take(&mut self, found: Found<'_>) {
         match found {
             Found::Damage { offset, bytes, why, head } => {
-                let head = head.filter(|head| BlockKind::from_number(head.kind) == Some(BlockKind::Records));
-                let name = head.map(|head| (head.stream, head.sequence));
-                self.torn_heads.extend(name);
-                self.cut_off = name.filter(|_| matches!(why, FormatError::Truncated { .. }));
+                let records = head.filter(|head| BlockKind::from_number(head.kind) == Some(BlockKind::Records));
+                self.torn_heads.extend(records.map(|head| (head.stream, head.sequence)));
+                self.cut_off = head.filter(|_| matches!(why, FormatError::Truncated { .. }));
                 let torn = &mut self.process.torn;
                 *torn = (torn.0 + 1, torn.1 + bytes);
                 self.process.damage.push(Damage { offset, bytes, why });
@@ -55,15 +56,21 @@ impl Building {
 
     /// A process was killed in the midst of writing a block that its live file has: nothing is damaged.
     pub(super) fn forget_what_was_cut_off(&mut self) {
-        let Some((stream, sequence)) = self.cut_off.take() else { return };
-        let blocks = self.streams.get(&stream).map(|stream| stream.blocks.as_slice()).unwrap_or_default();
-        if !blocks.iter().any(|block| block.live && block.header.sequence == sequence) {
-            return;
-        }
-        if let Some(damage) = self.process.damage.pop() {
+        let Some(head) = self.cut_off.take() else { return };
+        let kind = BlockKind::from_number(head.kind);
+        let blocks = self.streams.get(&head.stream).map(|stream| stream.blocks.as_slice()).unwrap_or_default();
+        let is_there = match kind {
+            Some(BlockKind::Records) => blocks.iter().any(|block| block.live && block.header.sequence == head.sequence),
+            // Its log has all names.
+            Some(BlockKind::Schema | BlockKind::Stream | BlockKind::Strings | BlockKind::Sites) => true,
+            _ => false,
+        };
+        if let Some(damage) = self.process.damage.pop_if(|_| is_there) {
             let torn = &mut self.process.torn;
             *torn = (torn.0 - 1, torn.1 - damage.bytes);
-            self.torn_heads.pop();
+            if kind == Some(BlockKind::Records) {
+                self.torn_heads.pop();
+            }
         }
     }
 

@@ -105,6 +105,11 @@ impl Snapshot {
         Ok(snapshot)
     }
 
+    /// Whether its process said nothing at all, not even which it is.
+    pub(super) fn is_empty(&self) -> bool {
+        self.header.log_complete == 0 && self.header.dropped == 0 && self.pieces.is_empty() && self.faults.is_empty()
+    }
+
     /// The slots, and the parts of those that are divided.
     fn places(&self) -> Result<Vec<Place>, LiveError> {
         let mut places = Vec::new();

@@ -298,6 +298,9 @@ impl Process {
     /// A process whose file is not there or has not even a beginning, from its live file alone.
     pub(crate) fn open_live(path: &Path, spool: &mut Spool) -> Result<Self, LiveError> {
         let snapshot = Snapshot::take(path, spool)?;
+        if snapshot.is_empty() {
+            return Err(LiveError::Empty);
+        }
         let mut building = Building::default();
         let adopted = building.adopt(Ok(snapshot), path.to_path_buf(), None);
         adopted.map_err(|error| LiveError::Unreadable(error.to_string()))?;

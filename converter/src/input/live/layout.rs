@@ -24,6 +24,9 @@ pub enum LiveError {
     /// Its first bytes are another's.
     #[error("not a live file (its first bytes are not `±TLIVE`)")]
     NotLive,
+    /// The process ended before anything was in it.
+    #[error("its process ended before it recorded anything: nothing is lost when it is removed")]
+    Empty,
     /// It is of a later version.
     #[error("version {found}, but this program reads version {LIVE_VERSION}")]
     Version {
@@ -96,13 +99,30 @@ pub(crate) struct Header {
     pub(crate) overwritten: u64,
 }
 
+/// Whether all bytes of a file are 0: its process made it, and came no further.
+fn is_zero(file: &File) -> io::Result<bool> {
+    let mut bytes = vec![0; 1 << 16];
+    let mut offset = 0;
+    loop {
+        let filled = read_at(file, &mut bytes, offset)?;
+        if filled == 0 || bytes[..filled].iter().any(|&byte| byte != 0) {
+            return Ok(filled == 0);
+        }
+        offset += filled as u64;
+    }
+}
+
 impl Header {
     pub(crate) fn read(file: &File) -> Result<Self, LiveError> {
         let mut bytes = [0; LIVE_HEAD_BYTES];
         let unreadable = |error: io::Error| LiveError::Unreadable(error.to_string());
         let length = file.metadata().map_err(unreadable)?.len();
         let filled = read_at(file, &mut bytes, 0).map_err(unreadable)?;
-        Self::decode(&bytes[..filled], length)
+        let is_empty = || Ok(bytes == [0; LIVE_HEAD_BYTES] && is_zero(file)?);
+        match Self::decode(&bytes[..filled], length) {
+            Err(LiveError::NotLive) if is_empty().map_err(unreadable)? => Err(LiveError::Empty),
+            header => header,
+        }
     }
 
     fn decode(bytes: &[u8], length: u64) -> Result<Self, LiveError> {

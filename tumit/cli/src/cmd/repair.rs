@@ -1,7 +1,7 @@
 //! `tumit repair`.
 
 use std::fs;
-use std::io::{BufWriter, Write as _};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -56,7 +56,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     }
     let repairs: Vec<Option<Repair>> = recorded.processes.iter().map(Repair::of).collect();
     let mut out = term::stdout();
-    if repairs.iter().all(Option::is_none) && (args.output.is_none() || args.dry_run) {
+    let has_empty = remove_empty(args, &recorded, &mut out)?;
+    if !has_empty && repairs.iter().all(Option::is_none) && (args.output.is_none() || args.dry_run) {
         let what =
             if recorded.losses().iter().any(is_gone) { "nothing that can be repaired" } else { "nothing to repair" };
         writeln!(out, "{}: {what}", args.input.display())?;
@@ -98,6 +99,24 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         }
     }
     Ok(if unusable { Status::InputHasMistakes } else { Status::Done })
+}
+
+/// Removes live files of processes that ended before they recorded anything. Returns whether there are any.
+fn remove_empty(args: &Args, recorded: &Run, out: &mut impl Write) -> anyhow::Result<bool> {
+    let mut found = false;
+    for live in recorded.empty_live.iter().filter(|_| args.output.is_none()) {
+        // Its process may be about to begin.
+        if running::user_of(&[live.as_path()]).is_some() {
+            continue;
+        }
+        found = true;
+        if !args.dry_run {
+            fs::remove_file(live).with_context(|| format!("cannot remove `{}`", live.display()))?;
+        }
+        writeln!(out, "{}: is removed: its process ended before it recorded anything", live.display())
+            .context("cannot write")?;
+    }
+    Ok(found)
 }
 
 /// Whether something was in a file and is not: it can neither be repaired nor left out.

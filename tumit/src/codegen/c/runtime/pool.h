@@ -27,11 +27,16 @@ TUMIT1_SLOW(size_t tumit1_log_bytes(size_t of_slots_)) {
     return bytes_;
 }
 
+/* What the lists of the slots take. */
+TUMIT1_SLOW(size_t tumit1_lists_bytes(void)) {
+    const struct tumit1_pool *pool_ = &tumit1_session.pool_;
+    return (3 * (size_t)pool_->places_ + pool_->room_) * sizeof *pool_->free_ + pool_->room_;
+}
+
 /* Room for slots of so many bytes: addresses, which a forked child uses again. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_pool_reserve(uint64_t bytes_)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     unsigned char *lists_;
-    size_t lists_bytes_;
     if (pool_->map_ != NULL) {
         return 0;
     }
@@ -39,12 +44,11 @@ TUMIT1_SLOW(int tumit1_pool_reserve(uint64_t bytes_)) {
     pool_->room_ = bytes_ < 2 ? 2u : bytes_ > 0xFFFFFu ? 0xFFFFFu : (uint32_t)bytes_;
     pool_->front_ = (TUMIT1_LIVE_LOG + tumit1_log_bytes((size_t)pool_->room_ * TUMIT1_SLOT) + 4095u) & ~(size_t)4095u;
     pool_->places_ = pool_->room_ * (TUMIT1_PIECES - 1);
-    lists_bytes_ = (3 * (size_t)pool_->places_ + pool_->room_) * sizeof *pool_->free_ + pool_->room_;
-    lists_ = (unsigned char *)tumit1_map(lists_bytes_);
+    lists_ = (unsigned char *)tumit1_map(tumit1_lists_bytes());
     pool_->map_ = lists_ == NULL ? NULL : (unsigned char *)tumit1_map(tumit1_pool_bytes());
     if (pool_->map_ == NULL) {
         if (lists_ != NULL) {
-            munmap(lists_, lists_bytes_);
+            munmap(lists_, tumit1_lists_bytes());
         }
         return ENOMEM;
     }
@@ -54,6 +58,15 @@ TUMIT1_SLOW(int tumit1_pool_reserve(uint64_t bytes_)) {
     pool_->parts_ = pool_->ring_ + pool_->places_;
     pool_->taken_parts_ = (unsigned char *)(pool_->parts_ + pool_->places_);
     return 0;
+}
+
+/* Gives back what was reserved, and reserves so much. Returns 0 or an errno. */
+TUMIT1_SLOW(int tumit1_pool_again(uint64_t bytes_)) {
+    struct tumit1_pool *pool_ = &tumit1_session.pool_;
+    munmap(pool_->map_, tumit1_pool_bytes());
+    munmap(pool_->free_, tumit1_lists_bytes());
+    pool_->map_ = NULL;
+    return tumit1_pool_reserve(bytes_);
 }
 
 /* All slots are free. */

@@ -145,8 +145,12 @@ TUMIT1_SLOW(int tumit1_is_programs(void)) {
 /* A shared object is unloaded, or the program ends: its levels can be reached no more; with the recorder, or with the last one, goes the trace. */
 TUMIT1_SLOW(void tumit1_unregister(const void *home_)) {
     struct tumit1_provider *provider_;
-    uint32_t busy_ = tumit1_lock_all();
+    uint32_t busy_;
     int others_ = 0;
+    if (tumit1_cursor.locked_) {
+        return; /* `exit` in a signal handler that interrupted us: the lock may be this thread's own */
+    }
+    busy_ = tumit1_lock_all();
     for (provider_ = tumit1_session.providers_; provider_ != NULL; provider_ = provider_->next_) {
         if (provider_->home_ == home_) {
             provider_->home_ = NULL;

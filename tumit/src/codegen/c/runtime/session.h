@@ -117,8 +117,9 @@ TUMIT1_SLOW(void tumit1_name_folder(void)) {
     }
     tumit1_job(job_, sizeof job_);
     tumit1_clean(job_);
-    /* A job by itself may launch several programs one after the other. */
-    if (job_[0] != '\0' && (tumit1_env("PMIX_NAMESPACE") != NULL || tumit1_env("SLURM_STEP_ID") != NULL)) {
+    /* A job by itself may launch several programs one after the other, and so may the shell that is all that was launched. */
+    tumit1_find_rank();
+    if (job_[0] != '\0' && s_->ranks_ != 1 && (tumit1_env("PMIX_NAMESPACE") != NULL || tumit1_env("SLURM_STEP_ID") != NULL)) {
         snprintf(name_, sizeof name_, "%s-%s.tmt", program_, job_);
     } else {
         if (localtime_r(&now_, &fields_) == NULL || strftime(date_, sizeof date_, "%Y%m%d-%H%M%S", &fields_) == 0) {
@@ -199,6 +200,10 @@ TUMIT1_SLOW(int tumit1_open_pool(void)) {
     while (error_ != 0 && memory_ / 2 >= TUMIT1_LEAST_MEMORY) { /* limits, or all of it locked in memory */
         memory_ = memory_ > TUMIT1_MEMORY ? TUMIT1_MEMORY : memory_ / 2;
         error_ = tumit1_pool_reserve(memory_);
+    }
+    if (error_ == 0 && memory_ < asked_ && memory_ / 2 >= TUMIT1_LEAST_MEMORY) {
+        memory_ /= 2; /* the other half is left to the program, and to what else is needed */
+        error_ = tumit1_pool_again(memory_);
     }
     if (error_ != 0) {
         return error_;
