@@ -6,8 +6,8 @@
 mod columns;
 mod csv;
 mod details;
+mod frames;
 mod json;
-mod number;
 mod pj_dump;
 mod row;
 #[cfg(test)]

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use super::columns::Columns;
 use super::csv;
 use super::details::Details;
+use super::frames::Frames;
 use super::row::{Context, Ends, Form, Kind, Named, Row, Value};
 use crate::query::{ContainerInfo, Interval, TypeInfo};
 use crate::sim::{EndedLink, EndedState, Entities, Place};
@@ -33,6 +34,7 @@ pub(super) struct Writer<'o, F> {
     key: String,
     details: Details,
     columns: Columns,
+    frames: Frames,
     rows: u64,
 }
 
@@ -49,6 +51,7 @@ impl<'o, F: Form> Writer<'o, F> {
             key: String::new(),
             details: Details::default(),
             columns: Columns::default(),
+            frames: Frames::default(),
             rows: 0,
         }
     }
@@ -81,6 +84,20 @@ impl<'o, F: Form> Writer<'o, F> {
         if detail != 0 {
             self.end(detail);
         }
+    }
+
+    /// The same for one of a place.
+    #[inline]
+    fn placed(&mut self, place: Place, detail: u32, make: impl for<'a> FnOnce(&Known<'a>) -> Row<'a>) {
+        if !F::HAS_FRAMES || detail != 0 || !self.columns.is_closed() {
+            return self.row(detail, make);
+        }
+        let Self { form, buffer, types, values, containers, key, details, columns, frames, .. } = self;
+        let row = make(&Known { types, values, containers, key });
+        let context = Context { columns, details, containers };
+        let frame = frames.of((row.kind, place.number), |frame| form.frame(&row, context, frame));
+        form.framed(frame, &row, buffer);
+        self.rows += 1;
     }
 
     /// The header.
@@ -210,7 +227,7 @@ impl<F: Form> Entities for Writer<'_, F> {
     }
 
     fn state(&mut self, place: Place, state: EndedState) {
-        self.row(state.detail, |known| Row {
+        self.placed(place, state.detail, |known| Row {
             imbrication: Some(state.depth),
             ..known.row(Kind::State, place.container, place.ty, state.life, known.value(state.value))
         });
@@ -218,11 +235,11 @@ impl<F: Form> Entities for Writer<'_, F> {
 
     fn event(&mut self, place: Place, time: GlobalNanos, value: ValueId, detail: u32) {
         let life = Interval { from: time, to: time };
-        self.row(detail, |known| known.row(Kind::Event, place.container, place.ty, life, known.value(value)));
+        self.placed(place, detail, |known| known.row(Kind::Event, place.container, place.ty, life, known.value(value)));
     }
 
     fn sample(&mut self, place: Place, life: Interval, value: f64) {
-        self.row(0, |known| known.row(Kind::Variable, place.container, place.ty, life, Value::Number(value)));
+        self.placed(place, 0, |known| known.row(Kind::Variable, place.container, place.ty, life, Value::Number(value)));
     }
 
     fn link(&mut self, link: &EndedLink) {
