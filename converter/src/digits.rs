@@ -3,36 +3,33 @@
 //! [`integer`], [`signed`] and [`seconds`] append to a text; [`Words`] puts some words together on the stack first, where a line begins with
 //! many short ones.
 
-/// A number below 10^8 in eight digits: all at once in the parts of one word.
+/// The numbers below 100 in two digits: a division gives two.
+static PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[b'0'; 2]; 100];
+    let mut number = 0;
+    while number < 100 {
+        pairs[number] = [digit(number as u64 / 10), digit(number as u64 % 10)];
+        number += 1;
+    }
+    pairs
+};
+
+/// The last two digits of a number.
 #[inline]
-const fn eight(number: u32) -> [u8; 8] {
-    // In each half four digits, the higher ones in the lower half: the text begins with the lowest byte.
-    let fours = (number / 10_000) as u64 | ((number % 10_000) as u64) << 32;
-    // x / 100 is x * 5243 / 2^19 below 10,000, and x / 10 is x * 103 / 2^10 below 100.
-    let hundreds = (fours * 5243) >> 19 & 0x0000_007f_0000_007f;
-    let twos = hundreds | (fours - hundreds * 100) << 16;
-    let tens = (twos * 103) >> 10 & 0x000f_000f_000f_000f;
-    let ones = tens | (twos - tens * 10) << 8;
-    (ones | 0x3030_3030_3030_3030).to_le_bytes()
+fn pair(number: u32) -> [u8; 2] {
+    PAIRS[(number % 100) as usize]
 }
 
 /// A point and the nine decimals of so many nanoseconds, which are less than a second.
 #[inline]
-const fn decimals(nanos: u32) -> [u8; 10] {
-    let [a, b, c, d, e, f, g, h] = eight(nanos % 100_000_000);
-    [b'.', digit((nanos / 100_000_000) as u64), a, b, c, d, e, f, g, h]
-}
-
-/// The digits of a number below 10,000, and how many they are.
-#[inline]
-const fn short(number: u32) -> ([u8; 4], usize) {
-    let [_, _, _, _, a, b, c, d] = eight(number);
-    match number {
-        0..10 => ([d, 0, 0, 0], 1),
-        10..100 => ([c, d, 0, 0], 2),
-        100..1000 => ([b, c, d, 0], 3),
-        _ => ([a, b, c, d], 4),
-    }
+fn decimals(nanos: u32) -> [u8; 10] {
+    let (high, low) = (nanos / 10_000, nanos % 10_000);
+    let mut text = [b'.', digit((high / 10_000).into()), 0, 0, 0, 0, 0, 0, 0, 0];
+    text[2..4].copy_from_slice(&pair(high / 100));
+    text[4..6].copy_from_slice(&pair(high));
+    text[6..8].copy_from_slice(&pair(low / 100));
+    text[8..].copy_from_slice(&pair(low));
+    text
 }
 
 #[inline]
@@ -51,10 +48,7 @@ fn parts(nanos: u64) -> (u64, u32) {
 pub fn integer(number: u64, out: &mut Vec<u8>) {
     match u32::try_from(number) {
         Ok(number @ 0..10) => out.push(digit(number.into())),
-        Ok(number @ 0..10_000) => {
-            let (digits, count) = short(number);
-            out.extend_from_slice(&digits[..count]);
-        }
+        Ok(number @ 10..100) => out.extend_from_slice(&pair(number)),
         _ => out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes()),
     }
 }
@@ -71,8 +65,14 @@ pub fn seconds(nanos: i64, out: &mut Vec<u8>) {
         out.push(b'-');
     }
     let (seconds, rest) = parts(nanos.unsigned_abs());
-    integer(seconds, out);
-    out.extend_from_slice(&decimals(rest));
+    if seconds >= 10 {
+        integer(seconds, out);
+        return out.extend_from_slice(&decimals(rest));
+    }
+    // One piece: a text makes sure for each that there is room.
+    let mut text = [digit(seconds); 11];
+    text[1..].copy_from_slice(&decimals(rest));
+    out.extend_from_slice(&text);
 }
 
 /// The integer that a float is, if it is one of a size at which all are.
@@ -115,10 +115,14 @@ impl Words {
         // Identifiers and seconds are mostly small.
         match u32::try_from(number) {
             Ok(number @ 0..10) => self.byte(digit(number.into())),
-            Ok(number @ 0..10_000) => {
-                let (digits, count) = short(number);
-                self.put(digits);
-                self.length += count;
+            Ok(number @ 10..100) => self.put(pair(number)),
+            Ok(number @ 100..1000) => {
+                self.byte(digit((number / 100).into()));
+                self.put(pair(number));
+            }
+            Ok(number @ 1000..10_000) => {
+                self.put(pair(number / 100));
+                self.put(pair(number));
             }
             _ => self.long_number(number),
         }
@@ -130,13 +134,15 @@ impl Words {
         if let Some(place) = self.bytes.get_mut(self.length..).and_then(<[u8]>::first_chunk_mut) {
             *place = bytes;
         }
+        self.length += N;
     }
 
-    #[cold]
     fn long_number(&mut self, number: u64) {
-        for byte in itoa::Buffer::new().format(number).bytes() {
-            self.byte(byte);
-        }
+        let mut buffer = itoa::Buffer::new();
+        let digits = buffer.format(number).as_bytes();
+        let end = self.length + digits.len();
+        self.bytes[self.length..end].copy_from_slice(digits);
+        self.length = end;
     }
 
     /// Nanoseconds as seconds with nine decimals.
@@ -145,7 +151,6 @@ impl Words {
         let (seconds, rest) = parts(nanos);
         self.number(seconds);
         self.put(decimals(rest));
-        self.length += 10;
     }
 }
 
@@ -181,15 +186,6 @@ mod tests {
             signed(number, &mut out);
             let (high, low) = (magnitude / 1_000_000_000, magnitude % 1_000_000_000);
             prop_assert_eq!(String::from_utf8(out), Ok(format!("{sign}{high}.{low:09} {magnitude} {number}")));
-        }
-    }
-
-    #[test]
-    fn eight_digits_are_those_of_the_number() {
-        // All of four digits in both halves, and what is around powers of ten.
-        let fours = (0..10_000).flat_map(|number| [number, number * 10_000, 99_990_000 + number]);
-        for number in fours.chain((0..8).flat_map(|power| [10u32.pow(power) - 1, 10u32.pow(power)])) {
-            assert_eq!(eight(number), *format!("{number:08}").as_bytes(), "{number}");
         }
     }
 

@@ -27,6 +27,11 @@ impl Default for Frames {
 }
 
 impl Frames {
+    /// Forgets all.
+    pub(super) fn clear(&mut self) {
+        self.0.iter_mut().for_each(|frame| frame.place = None);
+    }
+
     /// The frame of a place, by its number among those of its kind; `fill` makes it if it is not there.
     #[inline]
     pub(super) fn of(&mut self, place: (Kind, u32), fill: impl FnOnce(&mut Frame)) -> &Frame {
@@ -71,5 +76,8 @@ mod tests {
             }
         }
         assert_eq!(made, 3 * 3 * 2 * KEPT + 100);
+        frames.clear();
+        frames.of((Kind::Variable, 1), |_| made += 1);
+        assert_eq!(made, 3 * 3 * 2 * KEPT + 101);
     }
 }

@@ -1,6 +1,7 @@
 //! [`Writer`]: takes entities from the simulation and hands them to a format as rows.
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
 
 use converter::paje::{ContainerId, Extra, Shape, Source, TypeId, ValueId};
 use converter::time::GlobalNanos;
@@ -20,10 +21,43 @@ const BUFFER_BYTES: usize = 1 << 16;
 /// Names by number, as the format writes them.
 type NameList = Vec<Box<[u8]>>;
 
+/// Where rows go.
+pub(super) enum Out<'o> {
+    /// What was written is gone.
+    Stream(&'o mut dyn Write),
+    /// A file from this byte on: what was written can be taken back.
+    File(&'o File, u64),
+}
+
+impl<'o> Out<'o> {
+    /// A file from where it stands; what is no regular file is a stream.
+    pub(super) fn of_file(file: &'o mut &'o File) -> io::Result<Self> {
+        if !file.metadata()?.is_file() {
+            return Ok(Self::Stream(file));
+        }
+        let from = file.stream_position()?;
+        Ok(Self::File(file, from))
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Stream(out) => out.write_all(bytes),
+            Self::File(file, _) => file.write_all(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stream(out) => out.flush(),
+            Self::File(file, _) => file.flush(),
+        }
+    }
+}
+
 /// Writes rows.
 pub(super) struct Writer<'o, F> {
     form: F,
-    out: &'o mut dyn Write,
+    out: Out<'o>,
     buffer: Vec<u8>,
     types: NameList,
     values: NameList,
@@ -39,7 +73,7 @@ pub(super) struct Writer<'o, F> {
 }
 
 impl<'o, F: Form> Writer<'o, F> {
-    pub(super) fn new(form: F, out: &'o mut dyn Write) -> Self {
+    pub(super) fn new(form: F, out: Out<'o>) -> Self {
         Self {
             form,
             out,
@@ -257,6 +291,24 @@ impl<F: Form> Entities for Writer<'_, F> {
             link: Some(Ends { start: known.container(link.start), end: known.container(link.end), key: known.key }),
             ..known.row(Kind::Link, link.container, link.ty, life, known.value(link.value))
         });
+    }
+
+    fn can_begin_anew(&self) -> bool {
+        matches!(self.out, Out::File(..))
+    }
+
+    fn begin_anew(&mut self) -> io::Result<()> {
+        let Out::File(mut file, from) = self.out else { return Err(io::ErrorKind::Unsupported.into()) };
+        file.set_len(from)?;
+        file.seek(SeekFrom::Start(from))?;
+        self.buffer.clear();
+        self.types.clear();
+        self.values.clear();
+        self.containers.clear();
+        self.keys.clear();
+        self.frames.clear();
+        (self.details, self.columns, self.rows) = (Details::default(), Columns::default(), 0);
+        Ok(())
     }
 
     fn after(&mut self) -> io::Result<()> {
