@@ -1,6 +1,6 @@
 //! Numbers as text: nearly all of what is written, Pajé text and rows alike, are digits.
 //!
-//! [`integer`], [`signed`] and [`seconds`] append to a text; [`Words`] puts some words together on the stack first, where a line begins with
+//! [`integer`], [`signed`] and [`seconds`] append to a text; `Words` puts some words together on the stack first, where a line begins with
 //! many short ones.
 
 /// The numbers below 100 in two digits: a division gives two.

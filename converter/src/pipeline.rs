@@ -2,7 +2,7 @@
 //!
 //! Two passes over the records. The first finds what must be known before the first line (ends of links without other
 //! end, computed values, how far the dates of arrows reach); it is left out when no rule asks for it, and where what it finds
-//! may be told later ([`at_once`]).
+//! may be told later (`at_once`).
 
 mod at_once;
 
