@@ -148,8 +148,8 @@ pub(crate) struct Lane<'r> {
     plan: &'r Plan<'r>,
     feed: Feed<'r>,
     needs: Arc<Needs>,
-    /// By column that is looked through: values that were met.
-    seen: Vec<((u16, usize), Seen)>,
+    /// By record id and arrow, whose column is looked through: values that were met. (Two arrows may show one column as values of two types.)
+    seen: Vec<((u16, u16), Seen)>,
     acts: Acts,
     records: u64,
     end: i64,
@@ -245,9 +245,9 @@ impl<'r> Lane<'r> {
             let Some(need) = needs.of(process).get(usize::from(id)) else { continue };
             for &(arrow, part) in &need.columns {
                 let Some((width, bytes)) = columns.column(id, part) else { continue };
-                let known = self.seen.iter().position(|(place, _)| *place == (id, part));
+                let known = self.seen.iter().position(|(place, _)| *place == (id, arrow));
                 let seen = known.unwrap_or_else(|| {
-                    self.seen.push(((id, part), Seen::default()));
+                    self.seen.push(((id, arrow), Seen::default()));
                     self.seen.len() - 1
                 });
                 let new = self.seen[seen].1.new_of(bytes, width);

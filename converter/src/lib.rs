@@ -4,6 +4,7 @@ mod ahead;
 pub mod census;
 pub mod clock;
 pub mod cut;
+pub mod digits;
 pub mod input;
 mod join;
 mod lane;

@@ -1,7 +1,10 @@
 //! The conversion of a run: records → dates → merge → rules → sink.
 //!
 //! Two passes over the records. The first finds what must be known before the first line (ends of links without other
-//! end, computed values, how far the dates of arrows reach); it is left out when no rule asks for it.
+//! end, computed values, how far the dates of arrows reach); it is left out when no rule asks for it, and where what it finds
+//! may be told later (`at_once`).
+
+mod at_once;
 
 use std::fmt;
 use std::io::{self, Write};
@@ -22,7 +25,7 @@ use crate::plan::{Needs, Plan, plan};
 use crate::ready::{Act, Purpose};
 use crate::reorder::Taking;
 use crate::report::{Counts, Report};
-use crate::rules::{Model, Op, Picture, Program, Survey, Surveyor, Symbols, announce, spec_of, write_lines};
+use crate::rules::{Model, Once, Op, Picture, Program, Survey, Surveyor, Symbols, announce, spec_of, write_lines};
 use crate::run::Run;
 use crate::time::GlobalNanos;
 
@@ -126,27 +129,37 @@ pub fn convert(run: &Run, options: &Options, sink: &mut dyn Sink) -> Result<Repo
     let options = Options { output: None, ..options.clone() };
     let mut job = Job::new(run, &options);
     let (mut plan, mut model, mut symbols) = plan(run, &options, &mut job.clocks, &mut job.remarks)?;
+    if sink.can_begin_anew() && at_once::is_possible(&job, &plan, &model) {
+        match at_once::convert(job, &plan, &model, &mut symbols, sink)? {
+            Some(report) => return Ok(report),
+            None => sink.begin_anew()?,
+        }
+        job = Job::new(run, &options);
+        (plan, model, symbols) = self::plan(run, &options, &mut job.clocks, &mut job.remarks)?;
+    }
     let (mut survey, floors) = job.survey(&mut plan, &mut model, &mut symbols)?;
-    let (counts, end) = make(&mut job, &plan, &model, (&mut survey, &mut symbols), floors, sink)?;
+    let made = make(&mut job, &plan, &model, (&mut survey, &mut symbols), (floors, None), sink)?;
+    // Only what is made at once may be void.
+    let (counts, end) = made.unwrap_or_default();
     job.note_reversed(counts.reversed_links);
     Ok(job.report(counts, end))
 }
 
-/// The second pass for Pajé. The rules run in a thread of their own when there may be so many: the sink stays in this one.
+/// The second pass for Pajé, or the only one; `None` when what was sent is void. The rules run in a thread of their own when there may be so many: the sink stays in this one.
 fn make(
     job: &mut Job<'_>,
     plan: &Plan<'_>,
     model: &Model,
     known: (&mut Survey, &mut Symbols),
-    floors: Floors,
+    how: How,
     sink: &mut dyn Sink,
-) -> Result<(Counts, i64), ConvertError> {
+) -> Result<Option<(Counts, i64)>, ConvertError> {
     if !job.options.may_use(3) {
-        return picture(job, plan, model, known, floors, sink);
+        return picture(job, plan, model, known, how, sink);
     }
     let (mut sender, taker) = relay();
     std::thread::scope(|scope| {
-        let rules = scope.spawn(move || picture(job, plan, model, known, floors, &mut sender));
+        let rules = scope.spawn(move || picture(job, plan, model, known, how, &mut sender));
         let taken = taker.run(sink);
         let made = rules.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         // A sink that fails makes the rules fail, too: its reason counts.
@@ -155,20 +168,31 @@ fn make(
     })
 }
 
-/// Runs the rules over all records and sends their Pajé operations; gives back what was counted, and the last date.
+/// How the pass for Pajé goes: the floors of the streams, and what is asked for if there is no other pass.
+type How = (Floors, Option<Once>);
+
+/// Runs the rules over all records and sends their Pajé operations; gives back what was counted, and the last date; `None` when what was sent is void.
 fn picture(
     job: &mut Job<'_>,
     plan: &Plan<'_>,
     model: &Model,
     (survey, symbols): (&mut Survey, &mut Symbols),
-    floors: Floors,
+    (floors, once): How,
     sink: &mut dyn Sink,
-) -> Result<(Counts, i64), ConvertError> {
+) -> Result<Option<(Counts, i64)>, ConvertError> {
     announce(&plan.programs, survey, sink)?;
-    let mut picture = Picture::begin(plan, model, survey, symbols, sink, job.run.may_have_gaps())?;
-    let purpose = if job.options.by_record { Purpose::Records } else { Purpose::Picture(model) };
-    let end = job.records(plan, (floors, Taking::ALL, purpose), &mut picture)?;
-    Ok((picture.finish(end)?, end))
+    let mut picture = Picture::begin(plan, model, survey, symbols, sink, (job.run.may_have_gaps(), once))?;
+    let purpose = match once {
+        _ if job.options.by_record => Purpose::Records,
+        Some(_) => Purpose::Once,
+        None => Purpose::Picture(model),
+    };
+    let end = job.records(plan, (floors, Taking::ALL, purpose), &mut picture);
+    if picture.is_void() {
+        return Ok(None);
+    }
+    let end = end?;
+    Ok(picture.finish(end)?.map(|counts| (counts, end)))
 }
 
 impl Visit for Picture<'_> {

@@ -38,6 +38,8 @@ pub(crate) enum Purpose<'p> {
     Survey,
     /// The second pass for Pajé.
     Picture(&'p Model),
+    /// The only pass for Pajé: values are told by their names, as nobody knows their numbers yet.
+    Once,
 }
 
 /// Makes operations; one for all streams that a thread reads.
@@ -143,7 +145,7 @@ impl<'p> Maker<'p> {
         let ready = match self.purpose {
             Purpose::Records => return None,
             Purpose::Survey => program.ready_links.as_ref()?,
-            Purpose::Picture(_) => program.ready.as_ref()?,
+            Purpose::Picture(_) | Purpose::Once => program.ready.as_ref()?,
         };
         let block = Block { plan, program, columns, id, stream };
         let mut arrows = Vec::with_capacity(ready.len());
@@ -199,13 +201,21 @@ impl<'p> Maker<'p> {
             ReadyValue::Named(ty, Part::Fixed(code)) => {
                 let mut symbols = Symbols::default();
                 let name = fixed(code, &block.scope(&[]), &symbols).key("", &mut symbols);
-                Said::Same(self.value(*ty, name)?.into())
+                match self.purpose {
+                    Purpose::Once => (name != KeyPart::None).then_some(Said::Same(0))?,
+                    _ => Said::Same(self.value(*ty, name)?.into()),
+                }
             }
             ReadyValue::Number(Part::Cell(cell)) => {
                 let mut numbers = self.room.numbers();
                 block.words(cell, &mut numbers)?;
                 numbers.iter_mut().for_each(|bits| *bits = cell.val(*bits).number().unwrap_or(f64::NAN).to_bits());
                 Said::Numbers(numbers)
+            }
+            ReadyValue::Named(_, Part::Cell(cell)) if matches!(self.purpose, Purpose::Once) && !cell.is_name() => {
+                let mut words = self.room.numbers();
+                block.words(cell, &mut words)?;
+                Said::Numbers(words)
             }
             ReadyValue::Named(ty, Part::Cell(cell)) => {
                 let mut names = std::mem::take(&mut self.scratch);
@@ -217,10 +227,14 @@ impl<'p> Maker<'p> {
         })
     }
 
-    /// The values that the names of a column stand for.
+    /// The values that the names of a column stand for, or where there is one pass, the names.
     fn values(&mut self, ty: TypeId, cell: &Cell, names: &[u64]) -> Option<Vec<u32>> {
         let mut values = self.room.values();
         values.reserve(names.len());
+        if matches!(self.purpose, Purpose::Once) {
+            values.extend(names.iter().map(|name| u32::try_from(*name).unwrap_or(u32::MAX)));
+            return Some(values);
+        }
         for name in names {
             values.push(self.value(ty, cell.key(*name))?);
         }
@@ -229,7 +243,7 @@ impl<'p> Maker<'p> {
 
     fn value(&mut self, ty: TypeId, name: KeyPart) -> Option<u32> {
         let Purpose::Picture(model) = self.purpose else { return None };
-        let ValueId(value) = self.known.value(model, ty, name)?;
+        let ValueId(value) = self.known.value(&model.values, ty, name)?;
         Some(value)
     }
 

@@ -19,15 +19,16 @@ mod shapes;
 mod spec_of;
 mod survey;
 mod value;
+mod values;
 
-pub(crate) use compile::{Op, Program, compile_spec};
+pub(crate) use compile::{Arrow, Op, Program, compile_spec};
 pub(crate) use default::with_default_picture;
 pub(crate) use eval::{Code, Facts, Scope, StreamFacts, append_value};
 pub(crate) use known::KnownValues;
 pub(crate) use lines::write_lines;
 pub(crate) use links::LinkKey;
 pub(crate) use model::Model;
-pub(crate) use picture::Picture;
+pub(crate) use picture::{Once, Picture};
 pub(crate) use ready::{Cell, Part, Ready, ReadyValue, Wide, fixed};
 pub(crate) use shapes::announce;
 pub(crate) use spec_of::{layouts, spec_of};

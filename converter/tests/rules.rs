@@ -12,6 +12,7 @@ use converter::pipeline::{Options, convert, convert_to_text};
 use converter::report::Report;
 use converter::run::Run;
 use synthetic::{About, File, Records};
+use tracer_format::Codec;
 
 /// A run of one process and one thread whose spec is `text`; `write` gets its file and its records.
 fn run_of(text: &str, write: impl FnOnce(&mut File, &mut Records)) -> (tempfile::TempDir, Run) {
@@ -345,4 +346,23 @@ fn a_state_whose_value_cannot_be_computed_is_left_out_and_counted() {
         rows.iter().filter(|row| !row.starts_with("Container")).filter_map(|row| row.rsplit(", ").next()).collect();
     assert_eq!(said, ["2", "2"], "{rows:?}");
     assert_eq!(report.counts.not_computable, 2);
+}
+
+#[test]
+fn one_field_is_the_value_of_two_types() {
+    let text = "trace a;\nlevel L { event e { what: interned } }\npaje { container program \"Program\" { state s \"S\" event m \"M\" } }\n\
+                rule e -> mark m = what on program -> push s = what on program;\n";
+    let (_folder, run) = run_of(text, |file, records| {
+        file.codec = Codec::Columns;
+        let words = ["one", "two"].map(|word| file.string(word));
+        for at in 0..10 {
+            records.record(0, 1000 + at as u64, &words[at % 2].to_le_bytes());
+        }
+    });
+    let (rows, report) = paje_of(&run);
+    assert!(report.is_clean(), "{:?}", report.lines());
+    let count =
+        |kind: &str, value: &str| rows.iter().filter(|row| row.starts_with(kind) && row.ends_with(value)).count();
+    let counts = ["one", "two"].map(|value| [count("Event", value), count("State", value)]);
+    assert_eq!(counts, [[5, 5], [5, 5]], "{rows:?}");
 }

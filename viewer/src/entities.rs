@@ -6,23 +6,26 @@
 mod columns;
 mod csv;
 mod details;
+mod frames;
 mod json;
-mod number;
 mod pj_dump;
 mod row;
 #[cfg(test)]
 mod tests;
 mod writer;
 
+use std::fs::File;
 use std::io::Write;
 use std::path::Path;
+
+use converter::pipeline::ConvertError;
 
 use crate::feed::Input;
 use crate::open::{OpenError, OpenOptions};
 use crate::sim::Simulation;
 use columns::Columns;
 use row::Form;
-use writer::Writer;
+use writer::{Out, Writer};
 
 /// How rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +56,21 @@ pub struct Account {
 /// # Errors
 /// When there is nothing there, or nothing that is a trace, and when `out` fails.
 pub fn write(path: &Path, options: &OpenOptions, format: Format, out: &mut dyn Write) -> Result<Account, OpenError> {
+    write_out(path, options, format, Out::Stream(out))
+}
+
+/// The same to a file, from where it stands on: faster than [`write`](write()), as what was written can be taken back from a regular file, and so
+/// most runs need not be read twice.
+///
+/// # Errors
+/// As [`write`](write()).
+pub fn write_to_file(path: &Path, options: &OpenOptions, format: Format, file: &File) -> Result<Account, OpenError> {
+    let mut out = file;
+    let out = Out::of_file(&mut out).map_err(ConvertError::Write)?;
+    write_out(path, options, format, out)
+}
+
+fn write_out(path: &Path, options: &OpenOptions, format: Format, out: Out<'_>) -> Result<Account, OpenError> {
     let input = Input::find(path, options)?;
     match format {
         Format::Csv => write_as(csv::Csv, input, options, out),
@@ -61,12 +79,7 @@ pub fn write(path: &Path, options: &OpenOptions, format: Format, out: &mut dyn W
     }
 }
 
-fn write_as<F: Form>(
-    form: F,
-    mut input: Input,
-    options: &OpenOptions,
-    out: &mut dyn Write,
-) -> Result<Account, OpenError> {
+fn write_as<F: Form>(form: F, mut input: Input, options: &OpenOptions, out: Out<'_>) -> Result<Account, OpenError> {
     let mut simulation = Simulation::into_entities("0", Writer::new(form, out));
     if F::IS_PEER {
         simulation = simulation.as_pj_dump();

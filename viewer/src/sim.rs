@@ -460,6 +460,29 @@ impl<E: Entities> Sink for Simulation<E> {
         Ok(())
     }
 
+    fn can_begin_anew(&self) -> bool {
+        self.entities.can_begin_anew()
+    }
+
+    fn begin_anew(&mut self) -> io::Result<()> {
+        self.entities.begin_anew()?;
+        let fresh = Simulation::into_entities(&self.name, Tally::default());
+        // Its name, what was told from outside, and how exact to be, stay.
+        let Simulation { types, values, value_types, containers, stacks, variables, marks, links, faults, .. } = fresh;
+        (self.first, self.last, self.latest, self.taken) = (fresh.first, fresh.last, fresh.latest, fresh.taken);
+        (self.types, self.values, self.value_types, self.containers) = (types, values, value_types, containers);
+        (self.stacks, self.variables, self.marks) = (stacks, variables, marks);
+        (self.links, self.faults) = (links, faults);
+        self.entities.define_type(&self.types[0]);
+        self.entities.create(self.containers.root());
+        Ok(())
+    }
+
+    fn drop_halves(&mut self) -> io::Result<()> {
+        self.taken -= self.links.drop_halves(&mut self.entities);
+        self.entities.after()
+    }
+
     fn finish(&mut self, end: GlobalNanos) -> io::Result<()> {
         self.end(end);
         self.entities.finish()

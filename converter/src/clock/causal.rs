@@ -52,6 +52,11 @@ impl Causality {
 }
 
 impl Causality {
+    /// Of so many links, each of which ended later than it started.
+    pub(crate) fn of_forward(links: u64) -> Self {
+        Self { links, ..Self::default() }
+    }
+
     /// What a user should know: one sentence each.
     pub(crate) fn remarks(&self) -> Vec<String> {
         let Self { links, reversed, largest_nanos, circular, .. } = *self;
@@ -79,7 +84,7 @@ impl Causality {
 pub(crate) fn restore_order(log: &LinkLog, fines: &mut [Fine]) -> io::Result<Causality> {
     // Nothing would be moved, and no circle be found: along streams and links dates never decrease, and along links they increase.
     if log.is_forward() && fines.iter().all(Fine::is_identity) {
-        return Ok(Causality { links: log.links(), ..Causality::default() });
+        return Ok(Causality::of_forward(log.links()));
     }
     visit_all(log, fines)
 }

@@ -307,6 +307,28 @@ pub trait Sink {
         Ok(())
     }
 
+    /// Whether all that it took can be taken back, by [`Self::begin_anew`]. Then it may be sent values that are defined in the middle of the stream,
+    /// and halves of links that have no other, which [`Self::drop_halves`] drops before the end.
+    fn can_begin_anew(&self) -> bool {
+        false
+    }
+
+    /// What came is void: the stream begins anew, with its definitions. Called only where [`Self::can_begin_anew`] says so.
+    ///
+    /// # Errors
+    /// As [`Self::event`].
+    fn begin_anew(&mut self) -> std::io::Result<()> {
+        Err(std::io::ErrorKind::Unsupported.into())
+    }
+
+    /// The halves of links that wait for their other half have none, and are no links. Called only where [`Self::can_begin_anew`] says so.
+    ///
+    /// # Errors
+    /// As [`Self::event`].
+    fn drop_halves(&mut self) -> std::io::Result<()> {
+        Err(std::io::ErrorKind::Unsupported.into())
+    }
+
     /// The stream has ended: `end` is the largest date. Called once.
     ///
     /// # Errors

@@ -106,6 +106,10 @@ impl Sink for Sender {
         self.take_rest(Rest::Announce(Box::new(Announced { operation, fields, source })))
     }
 
+    fn drop_halves(&mut self) -> io::Result<()> {
+        self.take_rest(Rest::DropHalves)
+    }
+
     fn finish(&mut self, end: GlobalNanos) -> io::Result<()> {
         let event = self.batch.rest(Rest::Finish(end));
         self.batch.events.push(event);
@@ -241,6 +245,7 @@ enum Rest {
         text: Text,
     },
     Announce(Box<Announced>),
+    DropHalves,
     Finish(GlobalNanos),
 }
 
@@ -382,6 +387,7 @@ impl Batch {
                 Packed::Rest(at) => match &self.rest[at as usize] {
                     Rest::NameKey { key, text } => sink.name_key(*key, self.at(*text))?,
                     Rest::Announce(shape) => announce(shape, sink)?,
+                    Rest::DropHalves => sink.drop_halves()?,
                     Rest::Finish(end) => sink.finish(*end)?,
                     rest => {
                         let mut fields = Extras::new();
@@ -419,7 +425,7 @@ impl Batch {
                     false => PajeEvent::EndLink { time, container, ty, value, end, key, extra, source },
                 }
             }
-            Rest::NameKey { .. } | Rest::Announce(_) | Rest::Finish(_) => return None,
+            Rest::NameKey { .. } | Rest::Announce(_) | Rest::DropHalves | Rest::Finish(_) => return None,
         })
     }
 

@@ -12,8 +12,8 @@ use super::{
     Color, ContainerId, Extra, ExtraValue, FieldKind, Operation, PajeEvent, Shape, Sink, Source, TypeId, TypeKind,
     VariableOp,
 };
+use crate::digits::{self, Words};
 use crate::time::GlobalNanos;
-use head::Head;
 use layout::Layouts;
 
 /// How much is gathered before it is written, in bytes.
@@ -109,8 +109,8 @@ impl<W: Write> Writer<W> {
         self.head(|head| head.container_id(container));
     }
 
-    fn head(&mut self, write: impl FnOnce(&mut Head)) {
-        let mut head = Head::new();
+    fn head(&mut self, write: impl FnOnce(&mut Words)) {
+        let mut head = Words::new();
         write(&mut head);
         self.line.extend_from_slice(head.as_bytes());
     }
@@ -153,7 +153,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// The id of the event's definition and its date; then what `rest` adds.
-    fn begin(&mut self, id: u32, time: GlobalNanos, rest: impl FnOnce(&mut Head)) {
+    fn begin(&mut self, id: u32, time: GlobalNanos, rest: impl FnOnce(&mut Words)) {
         let nanos = self.date(time);
         self.head(|head| {
             head.number(id.into());
@@ -171,7 +171,7 @@ impl<W: Write> Writer<W> {
         time: GlobalNanos,
         container: ContainerId,
         ty: TypeId,
-        rest: impl FnOnce(&mut Head),
+        rest: impl FnOnce(&mut Words),
     ) {
         self.begin(id, time, |head| {
             head.container_id(container);
@@ -196,10 +196,8 @@ impl<W: Write> Writer<W> {
     /// A number as short as it can be read back.
     fn float(&mut self, value: f64) {
         // Whole numbers, which counters are, without the search for digits.
-        #[expect(clippy::cast_possible_truncation, reason = "the bounds are checked")]
-        let whole = (value.abs() < 1e15 && value.fract() == 0.0).then_some(value as i64);
-        match whole.filter(|whole| *whole != 0 || value.is_sign_positive()) {
-            Some(whole) => self.line.extend_from_slice(itoa::Buffer::new().format(whole).as_bytes()),
+        match digits::whole(value).filter(|whole| *whole != 0 || value.is_sign_positive()) {
+            Some(whole) => digits::signed(whole, &mut self.line),
             None => {
                 let _ = write!(self.line, "{value}");
             }
@@ -210,9 +208,7 @@ impl<W: Write> Writer<W> {
         for field in &extra[..extra.len().min(operation.room(source.is_some()))] {
             self.text(" ");
             match field.value {
-                ExtraValue::Integer(value) => {
-                    self.line.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
-                }
+                ExtraValue::Integer(value) => digits::signed(value, &mut self.line),
                 ExtraValue::Float(value) => self.float(value),
                 ExtraValue::Text(text) => self.name(text, MAX_FIELD_BYTES),
                 ExtraValue::Container(container) => self.container_id(container),

@@ -1,13 +1,13 @@
 //! A memory of the values of types by the texts that name them: nearly always the same are looked for again.
 
-use super::model::Model;
 use super::value::KeyPart;
+use super::values::Values;
 use crate::paje::{TypeId, ValueId};
 
 /// Numbers of texts below this are looked up by index.
 const MOST_TEXTS: usize = 1 << 16;
 
-/// What [`Model::value`] said before.
+/// What [`Values::get`] said before.
 #[derive(Debug, Default)]
 pub(crate) struct KnownValues {
     /// By type, by text: 0, or one more than the value.
@@ -17,18 +17,18 @@ pub(crate) struct KnownValues {
 impl KnownValues {
     /// The value of a type that was declared or met as `name`.
     #[inline]
-    pub(crate) fn value(&mut self, model: &Model, ty: TypeId, name: KeyPart) -> Option<ValueId> {
-        let KeyPart::Sym(text) = name else { return model.value(ty, name) };
+    pub(crate) fn value(&mut self, values: &Values, ty: TypeId, name: KeyPart) -> Option<ValueId> {
+        let KeyPart::Sym(text) = name else { return values.get(ty, name) };
         let known = self.values.get(ty.index()).and_then(|values| values.get(text.0 as usize));
         match known.and_then(|value| value.checked_sub(1)) {
             Some(value) => Some(ValueId(value)),
-            None => self.look_up(model, ty, name, text.0 as usize),
+            None => self.look_up(values, ty, name, text.0 as usize),
         }
     }
 
     #[cold]
-    fn look_up(&mut self, model: &Model, ty: TypeId, name: KeyPart, text: usize) -> Option<ValueId> {
-        let value = model.value(ty, name)?;
+    fn look_up(&mut self, all: &Values, ty: TypeId, name: KeyPart, text: usize) -> Option<ValueId> {
+        let value = all.get(ty, name)?;
         if text < MOST_TEXTS {
             self.values.resize_with(self.values.len().max(ty.index() + 1), Vec::new);
             let values = &mut self.values[ty.index()];

@@ -2,10 +2,10 @@
 
 use std::io;
 
-use rustc_hash::FxHashMap;
 use tumit::spec::Piece;
 
-use super::value::{KeyPart, Symbols};
+use super::value::KeyPart;
+use super::values::Values;
 use crate::paje::{Color, PajeEvent, Sink, TypeId, TypeKind, ValueId};
 
 /// Types and values. Container types have their own dense numbers, `usize` here, over all specs.
@@ -14,8 +14,7 @@ pub(crate) struct Model {
     pub(crate) containers: Vec<ContainerModel>,
     pub(crate) links: Vec<LinkModel>,
     types: Vec<TypeDefinition>,
-    values: Vec<ValueDefinition>,
-    by_name: FxHashMap<(TypeId, KeyPart), ValueId>,
+    pub(crate) values: Values,
     /// How many targets its programs have.
     targets: usize,
 }
@@ -65,13 +64,6 @@ struct TypeDefinition {
     color: Option<Color>,
 }
 
-#[derive(Clone, Debug)]
-struct ValueDefinition {
-    ty: TypeId,
-    name: String,
-    color: Option<Color>,
-}
-
 impl Model {
     /// Adds a type.
     pub(crate) fn add_type(&mut self, kind: TypeKind, parent: TypeId, name: &str, color: Option<Color>) -> TypeId {
@@ -99,32 +91,12 @@ impl Model {
 
     /// Adds a value that expressions reach by `name` and that is shown as `label`.
     pub(crate) fn add_value(&mut self, ty: TypeId, name: KeyPart, label: &str, color: Option<Color>) -> ValueId {
-        let value = ValueId(u32::try_from(self.values.len()).unwrap_or(u32::MAX));
-        self.values.push(ValueDefinition { ty, name: label.to_owned(), color });
-        self.by_name.entry((ty, name)).or_insert(value);
-        value
+        self.values.add(ty, name, label, color)
     }
 
     /// The value of a type that was declared or met as `name`.
     pub(crate) fn value(&self, ty: TypeId, name: KeyPart) -> Option<ValueId> {
-        self.by_name.get(&(ty, name)).copied()
-    }
-
-    /// Makes sure that a computed value exists.
-    pub(crate) fn ensure_value(&mut self, ty: TypeId, name: KeyPart, symbols: &mut Symbols) {
-        if self.by_name.contains_key(&(ty, name)) {
-            return;
-        }
-        let mut text = String::new();
-        name.value().append(&mut text, symbols);
-        // A number may be the name of a declared value.
-        let named = KeyPart::Sym(symbols.intern(&text));
-        if let Some(value) = self.value(ty, named) {
-            self.by_name.insert((ty, name), value);
-        } else {
-            let value = self.add_value(ty, name, &text, None);
-            self.by_name.insert((ty, named), value);
-        }
+        self.values.get(ty, name)
     }
 
     /// Sends all definitions: container types, entity types, values.
@@ -141,20 +113,7 @@ impl Model {
                 color: definition.color,
             })?;
         }
-        for (number, definition) in self.values.iter().enumerate() {
-            sink.event(&PajeEvent::DefineValue {
-                value: ValueId(u32::try_from(number).unwrap_or(u32::MAX)),
-                ty: definition.ty,
-                name: &definition.name,
-                color: definition.color,
-            })?;
-        }
-        Ok((self.types.len() + self.values.len()) as u64)
-    }
-
-    /// How many values there are.
-    pub(crate) fn value_count(&self) -> usize {
-        self.values.len()
+        Ok(self.types.len() as u64 + self.values.define(0, sink)?)
     }
 
     /// The variant of a link type between two container types.

@@ -6,8 +6,10 @@ mod containers;
 mod found;
 mod gaps;
 mod links;
+mod once;
 mod ready;
 
+use std::borrow::Cow;
 use std::io;
 
 use smallvec::SmallVec;
@@ -20,6 +22,7 @@ use super::links::Waiting;
 use super::model::Model;
 use super::survey::{ArrowPlace, OtherEnd, Survey, link_key};
 use super::value::{KeyPart, Sym, Symbols, Val};
+use super::values::Values;
 use crate::paje::{
     ContainerId, Extra, ExtraValue, PajeEvent, PlainEvent, PlainKind, Sink, Source, TypeId, ValueId, VariableOp,
 };
@@ -29,6 +32,7 @@ use crate::time::GlobalNanos;
 use found::Found;
 use gaps::Gaps;
 use links::{Named, Started};
+pub(crate) use once::Once;
 use ready::Acts;
 
 /// The picture being made.
@@ -45,8 +49,12 @@ pub(crate) struct Picture<'p> {
     scratch: String,
     gaps: Gaps,
     found: Found,
+    /// Those of the model, and in one pass those that were met since.
+    values: Cow<'p, Values>,
     known: KnownValues,
     acts: Acts<'p>,
+    /// Set where there is one pass.
+    once: Option<Once>,
     pub(crate) counts: Counts,
 }
 
@@ -83,14 +91,14 @@ type Related<'a> = SmallVec<[(&'a str, ContainerId); 2]>;
 
 impl<'p> Picture<'p> {
     /// Sends the definitions and creates the containers of which there is exactly one. `has_gaps` says that records are
-    /// missing: then values for what nobody knows are defined, too.
+    /// missing: then values for what nobody knows are defined, too. `once` says that no other pass was before this one.
     pub(crate) fn begin(
         plan: &'p Plan<'p>,
         model: &'p Model,
         survey: &'p mut Survey,
         symbols: &'p mut Symbols,
         sink: &'p mut dyn Sink,
-        has_gaps: bool,
+        (has_gaps, once): (bool, Option<Once>),
     ) -> io::Result<Self> {
         let events = model.define(sink)?;
         let mut picture = Self {
@@ -106,8 +114,10 @@ impl<'p> Picture<'p> {
             scratch: String::new(),
             gaps: Gaps::default(),
             found: Found::default(),
+            values: Cow::Borrowed(&model.values),
             known: KnownValues::default(),
             acts: Acts::default(),
+            once,
             counts: Counts { paje_events: events, ..Counts::default() },
         };
         if has_gaps {
@@ -147,14 +157,17 @@ impl<'p> Picture<'p> {
         Ok(())
     }
 
-    /// Ends what is open, children first, at `end`.
-    pub(crate) fn finish(mut self, end: i64) -> io::Result<Counts> {
+    /// Ends what is open, children first, at `end`; `None` when the picture is void.
+    pub(crate) fn finish(mut self, end: i64) -> io::Result<Option<Counts>> {
         self.now = GlobalNanos(end);
+        if !self.settle()? {
+            return Ok(None);
+        }
         for top in self.instances.tops().into_iter().rev() {
             self.destroy(top)?;
         }
         self.sink.finish(self.now)?;
-        Ok(self.counts)
+        Ok(Some(self.counts))
     }
 
     fn emit(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
@@ -163,6 +176,9 @@ impl<'p> Picture<'p> {
     }
 
     fn arrow(&mut self, scope: &Scope<'_>, arrow: &Arrow, place: ArrowPlace) -> io::Result<()> {
+        if self.once.is_some() {
+            self.meet_values(scope, arrow)?;
+        }
         if let Some(on) = arrow.op.target().filter(|on| on.existing)
             && self.existing(scope, on).is_none()
         {
@@ -220,9 +236,10 @@ impl<'p> Picture<'p> {
             Op::Link { end, link, value, key, on } => {
                 let other = self.survey.other_end(place)?;
                 if other == OtherEnd::Missing {
+                    self.skip(*link);
                     return Ok(());
                 }
-                let instance = self.locate(scope, on)?;
+                let at = self.locate_end(scope, on)?;
                 let key = link_key(scope, *link, key, on, self.model, &mut self.scratch, self.symbols);
                 let value = match value {
                     Some(LinkValue::Declared(number)) => Some(Named::Declared(*number)),
@@ -231,11 +248,11 @@ impl<'p> Picture<'p> {
                     }
                     None => None,
                 };
-                let Some(paired) = self.pair((*end, *link), (instance, on.container()), key, value, other) else {
+                let Some(paired) = self.pair((*end, *link), at, key, value, other) else {
                     return Ok(());
                 };
                 let (given, related) = self.fields(scope, arrow)?;
-                self.link(paired, instance, (&given, &related), scope.source())
+                self.link(paired, at.instance, (&given, &related), scope.source())
             }
             Op::Line { .. } | Op::Nothing => Ok(()),
         }
@@ -381,7 +398,7 @@ impl Picture<'_> {
                     self.counts.not_computable += 1;
                     return None;
                 }
-                self.known.value(self.model, ty, name)
+                self.known.value(&self.values, ty, name)
             }
         }
     }

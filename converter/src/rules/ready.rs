@@ -169,7 +169,7 @@ impl Part {
     }
 
     fn is_number(&self) -> bool {
-        !matches!(self, Self::Cell(Cell { scalar: Scalar::Interned | Scalar::Enum { .. }, .. }))
+        !matches!(self, Self::Cell(cell) if cell.is_name())
     }
 }
 
@@ -224,6 +224,11 @@ impl Cell {
             _ => return None,
         }
         Some(())
+    }
+
+    /// Whether its values are texts and names, of which the numbers have 32 bits.
+    pub(crate) fn is_name(&self) -> bool {
+        matches!(self.scalar, Scalar::Interned | Scalar::Enum { .. })
     }
 
     /// The value that a word stands for.

@@ -251,7 +251,7 @@ impl Surveyor {
         let mut met: Vec<_> = std::mem::take(&mut self.met).into_iter().map(|(value, met)| (met, value)).collect();
         met.sort_unstable_by_key(|(met, (ty, _))| (*met, *ty));
         for (_, (ty, key)) in met {
-            model.ensure_value(ty, key, symbols);
+            model.values.meet(ty, key, symbols);
         }
     }
 

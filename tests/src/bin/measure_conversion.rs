@@ -212,7 +212,7 @@ fn take(path: &str, input: &Path, out: &Path) -> Fallible<()> {
             report.events
         }
         "run-csv" | "paje-csv" => {
-            let made = entities::write(input, &OpenOptions::default(), Format::Csv, &mut File::create(out)?)?;
+            let made = entities::write_to_file(input, &OpenOptions::default(), Format::Csv, &File::create(out)?)?;
             made.rows
         }
         _ => return Err(USAGE.into()),
@@ -236,6 +236,15 @@ impl Counted {
 }
 
 impl Entities for Counted {
+    fn can_begin_anew(&self) -> bool {
+        true
+    }
+
+    fn begin_anew(&mut self) -> io::Result<()> {
+        *self = Self::default();
+        Ok(())
+    }
+
     fn detail(&mut self, _: &[Extra<'_>], _: Option<Source<'_>>) -> u32 {
         self.details = self.details.wrapping_add(1);
         self.details

@@ -42,6 +42,11 @@ impl OutputFile {
         Ok(Self { file, temporary: Some(temporary), target: target.to_path_buf(), finished: false })
     }
 
+    /// The file, for who wants more than to write.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
     /// Gives the file the permissions of another.
     pub(crate) fn set_permissions(&self, permissions: fs::Permissions) -> anyhow::Result<()> {
         if self.temporary.is_none() {

@@ -1,8 +1,10 @@
 //! Comma-separated values (RFC 4180, with LF), one table for all kinds of rows.
 
+use converter::digits::{integer, seconds, signed, whole};
+
 use super::columns::Columns;
 use super::details::{Detail, Field, FieldValue};
-use super::number::{Digits, integer, signed, whole};
+use super::frames::Frame;
 use super::row::{Context, Form, Kind, Row, Value};
 
 /// The format.
@@ -32,6 +34,7 @@ pub(super) const SOURCE: [&str; 2] = ["File", "Line"];
 
 impl Form for Csv {
     const HAS_HEADER: bool = true;
+    const HAS_FRAMES: bool = true;
 
     fn header(&self, columns: &Columns, out: &mut Vec<u8>) {
         let source = SOURCE.into_iter().filter(|_| columns.source);
@@ -61,26 +64,26 @@ impl Form for Csv {
     }
 
     fn row(&self, row: &Row<'_>, context: Context<'_>, out: &mut Vec<u8>) {
-        out.extend_from_slice(row.kind.name().as_bytes());
-        for name in [row.container.name, row.ty] {
-            out.push(b',');
-            out.extend_from_slice(name);
-        }
-        let mut digits = Digits::new();
-        for date in [row.start, row.end, row.end.saturating_sub(row.start)] {
-            digits.byte(b',');
-            digits.seconds(date);
-        }
-        digits.byte(b',');
-        if let Some(depth) = row.imbrication {
-            digits.integer(depth.into());
-        }
-        digits.byte(b',');
-        out.extend_from_slice(digits.as_bytes());
-        match row.value {
-            Value::Name(name) => out.extend_from_slice(name),
-            Value::Number(number) => float(number, out),
-        }
+        before(row, out);
+        middle(row, out);
+        self.after(row, context, out);
+    }
+
+    fn frame(&self, row: &Row<'_>, context: Context<'_>, frame: &mut Frame) {
+        before(row, &mut frame.before);
+        self.after(row, context, &mut frame.after);
+    }
+
+    fn framed(&self, frame: &Frame, row: &Row<'_>, out: &mut Vec<u8>) {
+        out.extend_from_slice(&frame.before);
+        middle(row, out);
+        out.extend_from_slice(&frame.after);
+    }
+}
+
+impl Csv {
+    /// The columns behind the value.
+    fn after(self, row: &Row<'_>, context: Context<'_>, out: &mut Vec<u8>) {
         if let Some(link) = &row.link {
             out.push(b',');
             out.extend_from_slice(link.start.name);
@@ -91,29 +94,18 @@ impl Form for Csv {
         } else {
             out.extend_from_slice(b",,,");
         }
-        let mut digits = Digits::new();
-        digits.byte(b',');
-        if row.kind != Kind::Container || row.number != Some(0) {
-            digits.integer(row.container.number.into());
-        }
-        digits.byte(b',');
-        if let Some(number) = row.number {
-            digits.integer(number.into());
-        }
-        let ends = row.link.as_ref().map(|link| [link.start.number, link.end.number]);
-        for end in ends.map_or([None; 2], |ends| ends.map(Some)) {
-            digits.byte(b',');
-            if let Some(number) = end {
-                digits.integer(number.into());
+        let container = Some(row.container.number).filter(|_| row.kind != Kind::Container || row.number != Some(0));
+        let ends = row.link.as_ref().map(|link| (link.start.number, link.end.number));
+        for number in [container, row.number, ends.map(|ends| ends.0), ends.map(|ends| ends.1)] {
+            out.push(b',');
+            if let Some(number) = number {
+                integer(number.into(), out);
             }
         }
-        out.extend_from_slice(digits.as_bytes());
         self.extra(row.detail, context, out);
         out.push(b'\n');
     }
-}
 
-impl Csv {
     /// The columns after the fixed ones.
     fn extra(self, detail: Option<&Detail>, context: Context<'_>, out: &mut Vec<u8>) {
         let columns = context.columns;
@@ -141,6 +133,33 @@ impl Csv {
                 FieldValue::Container(number) => out.extend_from_slice(context.container(number)),
             }
         }
+    }
+}
+
+/// The columns before the dates.
+fn before(row: &Row<'_>, out: &mut Vec<u8>) {
+    out.extend_from_slice(row.kind.name().as_bytes());
+    for name in [row.container.name, row.ty] {
+        out.push(b',');
+        out.extend_from_slice(name);
+    }
+}
+
+/// The columns from the dates to the value.
+#[inline]
+fn middle(row: &Row<'_>, out: &mut Vec<u8>) {
+    for date in [row.start, row.end, row.end.saturating_sub(row.start)] {
+        out.push(b',');
+        seconds(date, out);
+    }
+    out.push(b',');
+    if let Some(depth) = row.imbrication {
+        integer(depth.into(), out);
+    }
+    out.push(b',');
+    match row.value {
+        Value::Name(name) => out.extend_from_slice(name),
+        Value::Number(number) => float(number, out),
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::io::Write as _;
 
+use converter::digits::{integer, seconds};
+
 use super::details::{Detail, FieldValue};
-use super::number::{integer, seconds};
 use super::row::{Context, Form, Kind, Named, Row, Value};
 
 /// The format.

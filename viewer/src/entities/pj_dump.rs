@@ -2,7 +2,8 @@
 
 use std::io::Write as _;
 
-use super::number::{seconds, signed, whole};
+use converter::digits::{seconds, signed, whole};
+
 use super::row::{Context, Form, Kind, Row, Value};
 use crate::rows::general;
 

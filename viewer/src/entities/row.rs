@@ -2,6 +2,7 @@
 
 use super::columns::Columns;
 use super::details::{Detail, Details};
+use super::frames::Frame;
 
 /// What a row is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +95,9 @@ pub(super) trait Form {
     /// Whether `pj_dump` is to be met digit by digit.
     const IS_PEER: bool = false;
 
+    /// Whether rows without details begin and end alike that are of one place.
+    const HAS_FRAMES: bool = false;
+
     /// Writes what comes before the first row.
     fn header(&self, columns: &Columns, out: &mut Vec<u8>) {
         let _ = (columns, out);
@@ -104,4 +108,14 @@ pub(super) trait Form {
 
     /// Writes a row.
     fn row(&self, row: &Row<'_>, context: Context<'_>, out: &mut Vec<u8>);
+
+    /// Fills in what rows begin and end with that are of the place of this one.
+    fn frame(&self, row: &Row<'_>, context: Context<'_>, frame: &mut Frame) {
+        let _ = (row, context, frame);
+    }
+
+    /// Writes the same row as [`Self::row`], in the frame of its place.
+    fn framed(&self, frame: &Frame, row: &Row<'_>, out: &mut Vec<u8>) {
+        let _ = (frame, row, out);
+    }
 }

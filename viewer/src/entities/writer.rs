@@ -1,6 +1,7 @@
 //! [`Writer`]: takes entities from the simulation and hands them to a format as rows.
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
 
 use converter::paje::{ContainerId, Extra, Shape, Source, TypeId, ValueId};
 use converter::time::GlobalNanos;
@@ -9,6 +10,7 @@ use rustc_hash::FxHashMap;
 use super::columns::Columns;
 use super::csv;
 use super::details::Details;
+use super::frames::Frames;
 use super::row::{Context, Ends, Form, Kind, Named, Row, Value};
 use crate::query::{ContainerInfo, Interval, TypeInfo};
 use crate::sim::{EndedLink, EndedState, Entities, Place};
@@ -19,10 +21,43 @@ const BUFFER_BYTES: usize = 1 << 16;
 /// Names by number, as the format writes them.
 type NameList = Vec<Box<[u8]>>;
 
+/// Where rows go.
+pub(super) enum Out<'o> {
+    /// What was written is gone.
+    Stream(&'o mut dyn Write),
+    /// A file from this byte on: what was written can be taken back.
+    File(&'o File, u64),
+}
+
+impl<'o> Out<'o> {
+    /// A file from where it stands; what is no regular file is a stream.
+    pub(super) fn of_file(file: &'o mut &'o File) -> io::Result<Self> {
+        if !file.metadata()?.is_file() {
+            return Ok(Self::Stream(file));
+        }
+        let from = file.stream_position()?;
+        Ok(Self::File(file, from))
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Stream(out) => out.write_all(bytes),
+            Self::File(file, _) => file.write_all(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stream(out) => out.flush(),
+            Self::File(file, _) => file.flush(),
+        }
+    }
+}
+
 /// Writes rows.
 pub(super) struct Writer<'o, F> {
     form: F,
-    out: &'o mut dyn Write,
+    out: Out<'o>,
     buffer: Vec<u8>,
     types: NameList,
     values: NameList,
@@ -33,11 +68,12 @@ pub(super) struct Writer<'o, F> {
     key: String,
     details: Details,
     columns: Columns,
+    frames: Frames,
     rows: u64,
 }
 
 impl<'o, F: Form> Writer<'o, F> {
-    pub(super) fn new(form: F, out: &'o mut dyn Write) -> Self {
+    pub(super) fn new(form: F, out: Out<'o>) -> Self {
         Self {
             form,
             out,
@@ -49,6 +85,7 @@ impl<'o, F: Form> Writer<'o, F> {
             key: String::new(),
             details: Details::default(),
             columns: Columns::default(),
+            frames: Frames::default(),
             rows: 0,
         }
     }
@@ -81,6 +118,20 @@ impl<'o, F: Form> Writer<'o, F> {
         if detail != 0 {
             self.end(detail);
         }
+    }
+
+    /// The same for one of a place.
+    #[inline]
+    fn placed(&mut self, place: Place, detail: u32, make: impl for<'a> FnOnce(&Known<'a>) -> Row<'a>) {
+        if !F::HAS_FRAMES || detail != 0 || !self.columns.is_closed() {
+            return self.row(detail, make);
+        }
+        let Self { form, buffer, types, values, containers, key, details, columns, frames, .. } = self;
+        let row = make(&Known { types, values, containers, key });
+        let context = Context { columns, details, containers };
+        let frame = frames.of((row.kind, place.number), |frame| form.frame(&row, context, frame));
+        form.framed(frame, &row, buffer);
+        self.rows += 1;
     }
 
     /// The header.
@@ -210,7 +261,7 @@ impl<F: Form> Entities for Writer<'_, F> {
     }
 
     fn state(&mut self, place: Place, state: EndedState) {
-        self.row(state.detail, |known| Row {
+        self.placed(place, state.detail, |known| Row {
             imbrication: Some(state.depth),
             ..known.row(Kind::State, place.container, place.ty, state.life, known.value(state.value))
         });
@@ -218,11 +269,11 @@ impl<F: Form> Entities for Writer<'_, F> {
 
     fn event(&mut self, place: Place, time: GlobalNanos, value: ValueId, detail: u32) {
         let life = Interval { from: time, to: time };
-        self.row(detail, |known| known.row(Kind::Event, place.container, place.ty, life, known.value(value)));
+        self.placed(place, detail, |known| known.row(Kind::Event, place.container, place.ty, life, known.value(value)));
     }
 
     fn sample(&mut self, place: Place, life: Interval, value: f64) {
-        self.row(0, |known| known.row(Kind::Variable, place.container, place.ty, life, Value::Number(value)));
+        self.placed(place, 0, |known| known.row(Kind::Variable, place.container, place.ty, life, Value::Number(value)));
     }
 
     fn link(&mut self, link: &EndedLink) {
@@ -240,6 +291,24 @@ impl<F: Form> Entities for Writer<'_, F> {
             link: Some(Ends { start: known.container(link.start), end: known.container(link.end), key: known.key }),
             ..known.row(Kind::Link, link.container, link.ty, life, known.value(link.value))
         });
+    }
+
+    fn can_begin_anew(&self) -> bool {
+        matches!(self.out, Out::File(..))
+    }
+
+    fn begin_anew(&mut self) -> io::Result<()> {
+        let Out::File(mut file, from) = self.out else { return Err(io::ErrorKind::Unsupported.into()) };
+        file.set_len(from)?;
+        file.seek(SeekFrom::Start(from))?;
+        self.buffer.clear();
+        self.types.clear();
+        self.values.clear();
+        self.containers.clear();
+        self.keys.clear();
+        self.frames.clear();
+        (self.details, self.columns, self.rows) = (Details::default(), Columns::default(), 0);
+        Ok(())
     }
 
     fn after(&mut self) -> io::Result<()> {

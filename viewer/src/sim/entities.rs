@@ -120,6 +120,19 @@ pub trait Entities {
         Ok(())
     }
 
+    /// Whether all that was taken can be taken back, by [`Self::begin_anew`]. Where it can, a run may be read once, not twice.
+    fn can_begin_anew(&self) -> bool {
+        false
+    }
+
+    /// What was taken is void: it begins anew, with types, values and containers.
+    ///
+    /// # Errors
+    /// When it cannot be taken back.
+    fn begin_anew(&mut self) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// The trace has ended, and everything in it.
     ///
     /// # Errors

@@ -1,5 +1,7 @@
 //! [`Gather`]: keeps all entities, for a [`Store`](crate::store::Store).
 
+use std::io;
+
 use converter::paje::{ContainerId, Extra, Source, TypeId, ValueId};
 use converter::time::GlobalNanos;
 
@@ -29,6 +31,15 @@ fn list<T>(lists: &mut Vec<T>, number: u32, empty: impl Fn() -> T) -> &mut T {
 impl Entities for Gather {
     /// Their numbers have 32 bits.
     const MOST: u64 = u32::MAX as u64;
+
+    fn can_begin_anew(&self) -> bool {
+        true
+    }
+
+    fn begin_anew(&mut self) -> io::Result<()> {
+        *self = Self::default();
+        Ok(())
+    }
 
     fn detail(&mut self, extra: &[Extra<'_>], source: Option<Source<'_>>) -> u32 {
         self.details.add(extra, source)

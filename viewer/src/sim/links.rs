@@ -81,6 +81,18 @@ impl Links {
         true
     }
 
+    /// Those that wait for their other half have none; how many they are.
+    pub(super) fn drop_halves(&mut self, out: &mut impl Entities) -> u64 {
+        let mut count = 0;
+        let queued = self.queued.drain().flat_map(|(at, halves)| halves.into_iter().map(move |half| (at, half)));
+        for ((_, _, key), half) in self.waiting.drain().chain(queued) {
+            out.forget(half.detail);
+            out.forget_key(key.0);
+            count += 1;
+        }
+        count
+    }
+
     /// Lines of the halves without their other.
     pub(super) fn pending(&self) -> impl Iterator<Item = u64> {
         self.waiting.values().chain(self.queued.values().flatten()).map(|half| half.line)

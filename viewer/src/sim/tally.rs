@@ -1,5 +1,7 @@
 //! [`Tally`]: counts entities and keeps none.
 
+use std::io;
+
 use converter::paje::{Extra, Source, ValueId};
 use converter::time::GlobalNanos;
 
@@ -20,6 +22,15 @@ pub struct Tally {
 }
 
 impl Entities for Tally {
+    fn can_begin_anew(&self) -> bool {
+        true
+    }
+
+    fn begin_anew(&mut self) -> io::Result<()> {
+        *self = Self::default();
+        Ok(())
+    }
+
     fn create(&mut self, container: &ContainerInfo) {
         self.containers += u64::from(container.id != container.parent);
     }

@@ -99,6 +99,7 @@ impl Concerned {
 impl Picture<'_> {
     /// Records of a stream are missing from `now` on.
     pub(crate) fn gap(&mut self, stream: u32, now: i64) -> io::Result<()> {
+        self.misses_records()?;
         self.now = GlobalNanos(now);
         let concerned = self.gaps.of(stream);
         concerned.gaps = concerned.gaps.saturating_add(1);
@@ -135,7 +136,7 @@ impl Picture<'_> {
         if let Some(value) = self.gaps.values.get(&ty) {
             return Ok(*value);
         }
-        let number = self.model.value_count() + self.gaps.values.len();
+        let number = self.values.len() + self.gaps.values.len();
         let value = ValueId(u32::try_from(number).unwrap_or(u32::MAX));
         self.gaps.values.insert(ty, value);
         self.emit(&PajeEvent::DefineValue { value, ty, name: NAME, color: Some(COLOR) })?;

@@ -2,7 +2,8 @@
 
 use std::io;
 
-use super::super::compile::End;
+use super::super::compile::{End, Target};
+use super::super::eval::Scope;
 use super::super::links::{LinkKey, Meeting};
 use super::super::survey::OtherEnd;
 use super::super::value::{KeyPart, Sym};
@@ -16,6 +17,10 @@ pub(super) struct Started {
     key: KeyId,
     value: ValueId,
     time: GlobalNanos,
+    /// The instance that holds it.
+    pub(super) holder: usize,
+    /// This end is the first that was heard of its container.
+    pub(super) is_first: bool,
 }
 
 /// The value of a link: the one with this number among those that are declared, or one by its name.
@@ -23,6 +28,16 @@ pub(super) struct Started {
 pub(super) enum Named {
     Declared(usize),
     By(KeyPart),
+}
+
+/// Where an end of a link is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct At {
+    pub(super) instance: usize,
+    /// Its container type.
+    pub(super) container: usize,
+    /// It was created for this end.
+    pub(super) is_first: bool,
 }
 
 /// An end of a link, and what it has in common with the other one.
@@ -36,12 +51,23 @@ pub(super) struct Paired {
 }
 
 impl Picture<'_> {
-    /// An end of a link finds its other end, or waits for it; `None` when it is not shown. `instance` is where it is, of the container
-    /// type `here`.
+    /// An end of a link has no other end, and is not shown. It has a key all the same: in one pass nobody knows yet that it stays alone.
+    pub(super) fn skip(&mut self, link: usize) {
+        self.next_key += u64::from(!self.model.links[link].is_partial);
+    }
+
+    /// Where an end of a link is; its container is created when it does not exist.
+    pub(super) fn locate_end(&mut self, scope: &Scope<'_>, on: &Target) -> io::Result<At> {
+        let before = self.counts.containers;
+        let instance = self.locate(scope, on)?;
+        Ok(At { instance, container: on.container(), is_first: self.counts.containers > before })
+    }
+
+    /// An end of a link finds its other end, or waits for it; `None` when it is not shown.
     pub(super) fn pair(
         &mut self,
         (end, link): (End, usize),
-        (instance, here): (usize, usize),
+        At { instance, container: here, is_first }: At,
         key: LinkKey,
         value: Option<Named>,
         other: OtherEnd,
@@ -61,11 +87,11 @@ impl Picture<'_> {
         let met = self.waiting.meet(key, end, || {
             let value = match value {
                 Some(Named::Declared(number)) => variant.values.get(number).copied(),
-                Some(Named::By(name)) => model.value(ty, name),
+                Some(Named::By(name)) => self.values.get(ty, name),
                 None => None,
             };
             let value = value.or(variant.values.last().copied());
-            new = value.map(|value| Started { key: KeyId(self.next_key), value, time: self.now });
+            new = value.map(|value| Started { key: KeyId(self.next_key), value, time: self.now, holder, is_first });
             new
         });
         let started = match met {
@@ -73,12 +99,15 @@ impl Picture<'_> {
                 self.instances.get_mut(holder).open_links -= 1;
                 // Dates do not decrease: what waits is the earlier end.
                 self.counts.reversed_links += u64::from(end == End::Start && started.time < self.now);
+                self.counts.links += 1;
+                self.is_complete(end == End::Finish && started.time < self.now);
                 started
             }
             Meeting::Nothing | Meeting::Refused => {
                 let started = new?;
                 self.next_key += 1;
                 self.instances.get_mut(holder).open_links += 1;
+                self.waits();
                 started
             }
         };
@@ -93,6 +122,7 @@ impl Picture<'_> {
         (given, related): Beside<'_>,
         source: Option<(Sym, u32)>,
     ) -> io::Result<()> {
+        self.go_on()?;
         let (time, container, at) = (self.now, self.instances.get(holder).id, self.instances.get(instance).id);
         self.counts.paje_events += 1;
         {

@@ -6,10 +6,10 @@ use smallvec::SmallVec;
 
 use super::super::compile::{Arrow, LinkValue, Op, Program, Target, ValueCode};
 use super::super::eval::{Code, Scope};
-use super::super::ready::Ready;
+use super::super::ready::{Ready, ReadyValue};
 use super::super::survey::OtherEnd;
 use super::super::value::Val;
-use super::links::Named;
+use super::links::{At, Named};
 use super::{Entity, Picture};
 use crate::made::Turn;
 use crate::paje::{ContainerId, PlainEvent, PlainKind, TypeId, ValueId};
@@ -32,6 +32,8 @@ struct Known<'p> {
     id: ContainerId,
     program: &'p Program,
     ready: &'p Ready,
+    /// Its operations say names of values, which are looked up here: there is one pass.
+    is_named: bool,
 }
 
 /// Who an operation is of: stream, program, arrow.
@@ -47,7 +49,8 @@ impl<'p> Picture<'p> {
         let Some(program) = plan.programs.get(act.program as usize) else { return };
         let Some(ready) = program.ready.as_ref().and_then(|ready| ready.get(usize::from(act.ready))) else { return };
         let Some(arrow) = program.arrows.get(usize::from(ready.arrow)) else { return };
-        let known = Some(Known { arrow, instance: NOWHERE, id: ContainerId::ROOT, program, ready });
+        let is_named = self.once.is_some() && matches!(ready.value, ReadyValue::Named(..));
+        let known = Some(Known { arrow, instance: NOWHERE, id: ContainerId::ROOT, program, ready, is_named });
         let (Acts { known: all, acts }, number) = (&mut self.acts, number as usize);
         if all.len() <= number {
             all.resize(number + 1, None);
@@ -66,15 +69,16 @@ impl<'p> Picture<'p> {
             let known = *known;
             return self.wide(turn, &known, words);
         }
+        let known = *known;
+        let bits = if known.is_named { self.bits_of(&known, stream, turn.bits)? } else { turn.bits };
         let instance = match self.instances.is_living(known.instance as usize, known.id) {
             true => known.instance as usize,
             false => {
-                let known = *known;
                 let Some(instance) = self.find(turn.act, (stream, known.program, arrow))? else { return Ok(()) };
                 instance
             }
         };
-        let value = |code: &ValueCode| value_of(code, turn.bits);
+        let value = |code: &ValueCode| value_of(code, bits);
         match &arrow.op {
             Op::PushState { slot, ty, value: code, .. } => {
                 self.push((instance, *slot), value(code), stream);
@@ -93,6 +97,16 @@ impl<'p> Picture<'p> {
             Op::Destroy { .. } => self.destroy(instance),
             Op::Create { .. } | Op::Link { .. } | Op::Nothing | Op::Line { .. } => Ok(()),
         }
+    }
+
+    /// The number of the value that an operation names; no value has that of one that need not be known.
+    #[inline]
+    fn bits_of(&mut self, known: &Known<'p>, stream: u32, word: u64) -> io::Result<u64> {
+        let ReadyValue::Named(ty, part) = &known.ready.value else { return Ok(word) };
+        let plan = self.plan;
+        let scope = || plan.scope(stream as usize, known.program, 0, (0, 0), &[]);
+        let is_met = !matches!(known.arrow.op, Op::PopState { .. });
+        Ok(self.named((*ty, part), is_met, scope, word)?.map_or(u64::MAX, |value| value.0.into()))
     }
 
     /// Sends a state or point event that has nothing beside its value.
@@ -148,12 +162,22 @@ impl<'p> Picture<'p> {
         };
         // What of a link is not shown creates nothing.
         let other = match &arrow.op {
-            Op::Link { .. } => self.survey.other_end((stream, ordinal, ready.arrow))?,
+            Op::Link { link, .. } => {
+                let other = self.survey.other_end((stream, ordinal, ready.arrow))?;
+                if other == OtherEnd::Missing {
+                    self.skip(*link);
+                    return Ok(());
+                }
+                other
+            }
             _ => OtherEnd::Somewhere,
         };
-        if other == OtherEnd::Missing {
-            return Ok(());
+        let site = if wide.site { u32::try_from(next()).unwrap_or(0) } else { 0 };
+        let mut bits = if wide.value { next() } else { 0 };
+        if known.is_named {
+            bits = self.bits_of(known, stream, bits)?;
         }
+        let containers = self.counts.containers;
         let instance = match self.instances.is_living(known.instance as usize, known.id) {
             true => known.instance as usize,
             false => match self.find(turn.act, (stream, program, arrow))? {
@@ -161,10 +185,8 @@ impl<'p> Picture<'p> {
                 None => return Ok(()),
             },
         };
-        let site = if wide.site { u32::try_from(next()).unwrap_or(0) } else { 0 };
         let plan = self.plan;
         let scope = plan.scope(stream as usize, program, 0, (site, ordinal), &[]);
-        let bits = if wide.value { next() } else { 0 };
         let (keys, words) = words.split_at(wide.keys.len().min(words.len()));
         let mut cells = wide.fields.iter().zip(words);
         self.scratch.clear();
@@ -190,12 +212,14 @@ impl<'p> Picture<'p> {
                 self.tell(Entity::Mark, (instance, *ty, value(code)), (&given, &[]), scope.source())
             }
             Op::Link { end, link, value, on, .. } => {
+                let is_first = self.counts.containers > containers;
+                let at = At { instance, container: on.container(), is_first };
                 let key = self.acts.acts[turn.act as usize].key.with_words(keys);
                 let value = match value {
                     Some(LinkValue::Declared(number)) => Some(Named::Declared(*number)),
                     _ => None,
                 };
-                let Some(paired) = self.pair((*end, *link), (instance, on.container()), key, value, other) else {
+                let Some(paired) = self.pair((*end, *link), at, key, value, other) else {
                     return Ok(());
                 };
                 self.link(paired, instance, (&given, &[]), scope.source())

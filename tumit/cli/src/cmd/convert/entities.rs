@@ -26,7 +26,7 @@ pub(super) fn run(args: &Args, format: entities::Format) -> anyhow::Result<Statu
         entities::write(&args.input, &options, format, &mut term::stdout())
     } else {
         let file = OutputFile::create(&args.out)?;
-        match entities::write(&args.input, &options, format, &mut &file) {
+        match entities::write_to_file(&args.input, &options, format, file.file()) {
             Ok(account) => file.finish().map(|()| Ok(account))?,
             Err(error) => Err(error),
         }

@@ -1,0 +1,207 @@
+//! Numbers as text: nearly all of what is written, Pajé text and rows alike, are digits.
+//!
+//! [`integer`], [`signed`] and [`seconds`] append to a text; `Words` puts some words together on the stack first, where a line begins with
+//! many short ones.
+
+/// The numbers below 100 in two digits: a division gives two.
+static PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[b'0'; 2]; 100];
+    let mut number = 0;
+    while number < 100 {
+        pairs[number] = [digit(number as u64 / 10), digit(number as u64 % 10)];
+        number += 1;
+    }
+    pairs
+};
+
+/// The last two digits of a number.
+#[inline]
+fn pair(number: u32) -> [u8; 2] {
+    PAIRS[(number % 100) as usize]
+}
+
+/// A point and the nine decimals of so many nanoseconds, which are less than a second.
+#[inline]
+fn decimals(nanos: u32) -> [u8; 10] {
+    let (high, low) = (nanos / 10_000, nanos % 10_000);
+    let mut text = [b'.', digit((high / 10_000).into()), 0, 0, 0, 0, 0, 0, 0, 0];
+    text[2..4].copy_from_slice(&pair(high / 100));
+    text[4..6].copy_from_slice(&pair(high));
+    text[6..8].copy_from_slice(&pair(low / 100));
+    text[8..].copy_from_slice(&pair(low));
+    text
+}
+
+#[inline]
+const fn digit(digit: u64) -> u8 {
+    b'0' + digit.to_le_bytes()[0]
+}
+
+/// Seconds, and nanoseconds beyond.
+#[inline]
+fn parts(nanos: u64) -> (u64, u32) {
+    (nanos / 1_000_000_000, u32::try_from(nanos % 1_000_000_000).unwrap_or(0))
+}
+
+/// Appends an integer.
+#[inline]
+pub fn integer(number: u64, out: &mut Vec<u8>) {
+    match u32::try_from(number) {
+        Ok(number @ 0..10) => out.push(digit(number.into())),
+        Ok(number @ 10..100) => out.extend_from_slice(&pair(number)),
+        _ => out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes()),
+    }
+}
+
+/// Appends an integer with its sign.
+pub fn signed(number: i64, out: &mut Vec<u8>) {
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+}
+
+/// Appends nanoseconds as seconds with nine decimals.
+#[inline]
+pub fn seconds(nanos: i64, out: &mut Vec<u8>) {
+    if nanos < 0 {
+        out.push(b'-');
+    }
+    let (seconds, rest) = parts(nanos.unsigned_abs());
+    if seconds >= 10 {
+        integer(seconds, out);
+        return out.extend_from_slice(&decimals(rest));
+    }
+    // One piece: a text makes sure for each that there is room.
+    let mut text = [digit(seconds); 11];
+    text[1..].copy_from_slice(&decimals(rest));
+    out.extend_from_slice(&text);
+}
+
+/// The integer that a float is, if it is one of a size at which all are.
+#[must_use]
+pub fn whole(number: f64) -> Option<i64> {
+    #[expect(clippy::cast_possible_truncation, reason = "the bounds are checked")]
+    (number.abs() < 1e15 && number.fract() == 0.0).then_some(number as i64)
+}
+
+/// No number has more digits.
+const MAX_DIGITS: usize = 20;
+/// Room for eight numbers and what is between them.
+const BYTES: usize = 8 * (MAX_DIGITS + 2);
+
+/// Some words of a line: up to eight numbers, each with a letter before or behind it.
+#[derive(Debug)]
+pub(crate) struct Words {
+    bytes: [u8; BYTES],
+    length: usize,
+}
+
+impl Words {
+    pub(crate) const fn new() -> Self {
+        Self { bytes: [0; BYTES], length: 0 }
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    #[inline]
+    pub(crate) fn byte(&mut self, byte: u8) {
+        self.bytes[self.length] = byte;
+        self.length += 1;
+    }
+
+    /// A number in decimal.
+    #[inline]
+    pub(crate) fn number(&mut self, number: u64) {
+        // Identifiers and seconds are mostly small.
+        match u32::try_from(number) {
+            Ok(number @ 0..10) => self.byte(digit(number.into())),
+            Ok(number @ 10..100) => self.put(pair(number)),
+            Ok(number @ 100..1000) => {
+                self.byte(digit((number / 100).into()));
+                self.put(pair(number));
+            }
+            Ok(number @ 1000..10_000) => {
+                self.put(pair(number / 100));
+                self.put(pair(number));
+            }
+            _ => self.long_number(number),
+        }
+    }
+
+    /// Writes behind the last word.
+    #[inline]
+    fn put<const N: usize>(&mut self, bytes: [u8; N]) {
+        if let Some(place) = self.bytes.get_mut(self.length..).and_then(<[u8]>::first_chunk_mut) {
+            *place = bytes;
+        }
+        self.length += N;
+    }
+
+    fn long_number(&mut self, number: u64) {
+        let mut buffer = itoa::Buffer::new();
+        let digits = buffer.format(number).as_bytes();
+        let end = self.length + digits.len();
+        self.bytes[self.length..end].copy_from_slice(digits);
+        self.length = end;
+    }
+
+    /// Nanoseconds as seconds with nine decimals.
+    #[inline]
+    pub(crate) fn seconds(&mut self, nanos: u64) {
+        let (seconds, rest) = parts(nanos);
+        self.number(seconds);
+        self.put(decimals(rest));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn numbers_and_dates_are_written_as_others_do(numbers in prop::collection::vec(any::<u64>(), 0..4), shift in 0u32..64) {
+            let (mut words, mut expected) = (Words::new(), String::new());
+            for number in numbers {
+                let number = number >> shift;
+                words.number(number);
+                words.byte(b' ');
+                words.seconds(number);
+                words.byte(b' ');
+                expected += &format!("{number} {}.{:09} ", number / 1_000_000_000, number % 1_000_000_000);
+            }
+            prop_assert_eq!(words.as_bytes(), expected.as_bytes());
+        }
+
+        #[test]
+        fn appended_ones_are_the_same(number in any::<i64>(), shift in 0u32..64) {
+            let number = number >> shift;
+            let (sign, magnitude) = (if number < 0 { "-" } else { "" }, number.unsigned_abs());
+            let mut out = Vec::new();
+            seconds(number, &mut out);
+            out.push(b' ');
+            integer(magnitude, &mut out);
+            out.push(b' ');
+            signed(number, &mut out);
+            let (high, low) = (magnitude / 1_000_000_000, magnitude % 1_000_000_000);
+            prop_assert_eq!(String::from_utf8(out), Ok(format!("{sign}{high}.{low:09} {magnitude} {number}")));
+        }
+    }
+
+    #[test]
+    fn the_longest_words_have_room() {
+        let mut words = Words::new();
+        for _ in 0..7 {
+            words.byte(b'k');
+            words.number(u64::MAX);
+            words.byte(b' ');
+        }
+        assert_eq!(words.as_bytes().len(), 7 * 22);
+    }
+
+    #[test]
+    fn whole_numbers() {
+        assert_eq!([2.0, -3.0, 0.5, 1e15, f64::INFINITY].map(whole), [Some(2), Some(-3), None, None, None]);
+    }
+}
