@@ -85,8 +85,10 @@ impl Eye {
             let name = format!("seen-{}.png", when.replace(' ', "-"));
             self.browser.screenshot(&picture(&name));
             let apart = seen.apart(wanted);
-            let (many, first) = (apart.len(), apart.first());
-            panic!("{when}: {many} pixels differ, the first of them {first:?}; what is seen is in target/tmp/{name}");
+            let (many, first) = (apart.len(), &apart[..apart.len().min(8)]);
+            panic!(
+                "{when}: {many} pixels differ, the first of them {first:?} (place, what is seen, what was wanted); what is seen is in target/tmp/{name}"
+            );
         }
     }
 
