@@ -136,29 +136,37 @@ fn the_exported_page_zooms_and_moves_without_a_server() {
 
     let mut browser = Browser::start(1280, 720);
     browser.open(&format!("file://{}", path.display()));
-    let shown = "document.querySelector('svg').viewBox.baseVal";
-    let part = |browser: &mut Browser| -> [f64; 4] {
-        let all = browser.evaluate(&format!("(({{ x, y, width, height }}) => [x, y, width, height])({shown})"));
-        std::array::from_fn(|at| all[at].as_f64().unwrap())
-    };
-    let whole = part(&mut browser);
-    assert_eq!(browser.evaluate("document.querySelector('svg').textContent.includes('thread 1.1')"), true);
-    // The wheel keeps what is below the pointer: here a quarter of the way.
-    let at = (whole[2] / 4.0 * (1280.0 / whole[2]), 100.0);
-    browser.wheel(at, -200.0);
-    browser.wait(&format!("{shown}.width < {}", whole[2] * 0.9));
-    let near = part(&mut browser);
-    let kept = near[0] + near[2] / 4.0;
-    assert!((kept - whole[2] / 4.0).abs() < 2.0, "{kept} of {whole:?}");
+    // What a user reads: the dates at the top, names of rows, the ruler; and where `blocked` begins in the picture.
+    let dates = "[...document.querySelectorAll('svg > text')].find(text => text.textContent.includes('–')).textContent";
+    let ruler =
+        "[...document.querySelectorAll('svg > g:not([aria-label]) text')].map(text => text.textContent).join(' ')";
+    let left = "(name => [...document.querySelectorAll('svg title')].find(title => title.textContent.startsWith(name)).parentElement.getBoundingClientRect().left)";
+    let name = "[...document.querySelectorAll('svg > text')].find(text => text.textContent === 'thread 1.1').getBoundingClientRect().left";
+    assert_eq!(browser.evaluate(dates), "0 s – 1.000 s");
+    let whole = browser.evaluate(ruler);
+    assert!(whole.as_str().unwrap().starts_with("0.0 s 0.2 s"), "{whole}");
+    let (names, edge) = (browser.evaluate(name), browser.evaluate(&format!("{left}('blocked')")).as_f64().unwrap());
+    // The wheel keeps what is below the pointer, and names stay.
+    browser.wheel((edge, 160.0), -120.0);
+    browser.wait(&format!("!{dates}.startsWith('0 s')"));
+    let near = browser.evaluate(&format!("{left}('blocked')")).as_f64().unwrap();
+    assert!((near - edge).abs() < 1.5, "{near} {edge}");
+    assert_eq!(browser.evaluate(name), names);
+    assert_ne!(browser.evaluate(ruler), whole);
     browser.key("ArrowRight");
-    browser.wait(&format!("{shown}.x > {}", near[0] + 1.0));
-    let later = part(&mut browser);
-    browser.drag((600.0, 100.0), (700.0, 100.0));
-    browser.wait(&format!("{shown}.x < {}", later[0] - 1.0));
+    browser.wait(&format!("{left}('blocked') < {}", edge - 20.0));
+    let later = browser.evaluate(&format!("{left}('blocked')")).as_f64().unwrap();
+    browser.drag((600.0, 160.0), (700.0, 160.0));
+    browser.wait(&format!("Math.abs({left}('blocked') - {}) < 2", later + 100.0));
+    // A letter is as wide as it was, an arrow's head as long.
+    let wide = "[...document.querySelectorAll('[aria-label=Rows] text')].map(text => Math.round(text.getBoundingClientRect().width)).sort()[0]";
+    let before = browser.evaluate(wide);
     browser.key("+");
-    browser.wait(&format!("{shown}.width < {}", near[2] * 0.9));
+    browser.key("+");
+    browser.wait(&format!("{dates}.includes('ms –')"));
+    assert_eq!(browser.evaluate(wide), before);
     browser.key("f");
-    browser.wait(&format!("{shown}.width === {}", whole[2]));
-    assert_eq!(part(&mut browser).map(f64::to_bits), whole.map(f64::to_bits));
+    browser.wait(&format!("{dates} === '0 s – 1.000 s'"));
+    assert_eq!(browser.evaluate(ruler), whole);
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }

@@ -88,7 +88,7 @@ export function refresh() {
 }
 
 /** Says on the element whether the picture is exact: for tests. */
-function tell() {
+export function tell() {
   chart.dataset.settled = String(ready && !asking && exact() !== null);
 }
 

@@ -136,8 +136,10 @@ function update(kind) {
     forgetFacts();
     if (view.chosen) restore();
   }
-  if (kind === "rows") rows().catch(failed);
-  else chart.refresh();
+  if (kind === "rows") {
+    chart.tell();
+    rows().catch(failed);
+  } else chart.refresh();
   if (kind !== "time") paintOverview().catch(failed);
   later(kind === "time" ? 120 : 0);
 }
