@@ -82,7 +82,7 @@ impl Browser {
     /// When it is not installed, or does not answer.
     #[must_use]
     pub fn firefox(width: u32, height: u32) -> Self {
-        Self { page: Box::new(Bidi::connect(Process::firefox(PATIENCE), (width, height), PATIENCE)) }
+        Self { page: Box::new(Bidi::open((width, height), PATIENCE)) }
     }
 
     /// Opens an address and waits for the page's `load`.
@@ -194,6 +194,16 @@ impl Browser {
     pub fn click(&mut self, at: (f64, f64)) {
         self.point(at);
         self.page.pointer(Pointer::Press, at);
+        self.page.pointer(Pointer::Release, at);
+    }
+
+    /// Presses the first button, and holds it down.
+    pub fn press(&mut self, at: (f64, f64)) {
+        self.page.pointer(Pointer::Press, at);
+    }
+
+    /// Releases the first button.
+    pub fn release(&mut self, at: (f64, f64)) {
         self.page.pointer(Pointer::Release, at);
     }
 

@@ -20,7 +20,7 @@ pub use variables::number;
 
 use converter::paje::Color;
 
-use crate::query::{EntityId, ValueId};
+use crate::query::{EntityId, Interval, ValueId};
 use crate::theme::Paint;
 use crate::theme::font::Weight;
 
@@ -40,6 +40,8 @@ pub struct Scene {
     pub title: String,
     /// The sentence.
     pub description: String,
+    /// What its ruler shows, of one that has a ruler.
+    pub interval: Option<Interval>,
     /// From back to front.
     pub items: Vec<Item>,
     /// What is missing from the picture because there is too much of it, as sentences.

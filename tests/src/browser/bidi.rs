@@ -1,6 +1,7 @@
 //! `WebDriver` `BiDi`, as Firefox speaks it: commands and answers as JSON over a web socket.
 
 use std::net::TcpStream;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -18,14 +19,28 @@ const NAME: &str = "element => {
     return element.getAttribute('aria-label') ?? (by ? by.split(' ').map(of).join(' ') : null)
         ?? element.labels?.[0]?.innerText.trim() ?? (element.innerText?.trim() || element.title || ''); }";
 
-/// A connection to one page of a browser.
-pub(super) struct Bidi {
+/// The roles' elements that are read out, each as itself and its name.
+const READ_OUT: &str = "(...elements) => { const name = NAME;
+    return elements.map(element => (element.checkVisibility() ? name(element) : null)); }";
+
+/// A connection to a browser, which has one.
+struct Link {
     socket: WebSocket<MaybeTlsStream<TcpStream>>,
-    context: Value,
     next: u64,
     complaints: Vec<String>,
     _process: Process,
 }
+
+/// A page of a browser, in a context of its own: it shares nothing with pages before it.
+pub(super) struct Bidi {
+    /// Given to the next page in the end.
+    link: Option<Link>,
+    user: Value,
+    context: Value,
+}
+
+/// Browsers that no page uses now.
+static IDLE: Mutex<Vec<Link>> = Mutex::new(Vec::new());
 
 impl std::fmt::Debug for Bidi {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -33,22 +48,34 @@ impl std::fmt::Debug for Bidi {
     }
 }
 
-impl Bidi {
-    /// Takes a browser's window, and gives it this size.
-    pub(super) fn connect(process: Process, (width, height): (u32, u32), patience: Duration) -> Self {
+impl Drop for Bidi {
+    fn drop(&mut self) {
+        // A browser in which something went wrong is not used again.
+        let Some(mut link) = self.link.take().filter(|_| !std::thread::panicking()) else { return };
+        let left = [
+            ("input.releaseActions", json!({ "context": self.context })),
+            ("browser.removeUserContext", json!({ "userContext": self.user })),
+        ];
+        if left.iter().all(|(method, params)| link.ask(method, params).is_ok()) {
+            link.complaints.clear();
+            IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(link);
+        }
+    }
+}
+
+impl Link {
+    /// Starts a browser.
+    fn new(patience: Duration) -> Self {
+        let process = Process::firefox(patience);
         let address = process.address();
         let (socket, _) = connect(address).unwrap_or_else(|error| panic!("{address}: {error}"));
         if let MaybeTlsStream::Plain(stream) = socket.get_ref() {
             stream.set_read_timeout(Some(patience)).expect("a time-out can be set");
         }
-        let mut page = Self { socket, context: Value::Null, next: 0, complaints: Vec::new(), _process: process };
-        page.call("session.new", &json!({ "capabilities": {} }));
-        page.call("session.subscribe", &json!({ "events": ["log.entryAdded"] }));
-        // In a tab of its own: in the first one the field for addresses keeps the focus.
-        page.context = page.call("browsingContext.create", &json!({ "type": "tab" }))["context"].clone();
-        let size = json!({ "context": page.context, "viewport": { "width": width, "height": height } });
-        page.call("browsingContext.setViewport", &size);
-        page
+        let mut link = Self { socket, next: 0, complaints: Vec::new(), _process: process };
+        link.call("session.new", &json!({ "capabilities": {} }));
+        link.call("session.subscribe", &json!({ "events": ["log.entryAdded"] }));
+        link
     }
 
     /// Asks, and waits for the answer.
@@ -75,13 +102,37 @@ impl Bidi {
             }
         }
     }
+}
+
+impl Bidi {
+    /// Opens a page of this size, in a browser that no other page uses.
+    pub(super) fn open((width, height): (u32, u32), patience: Duration) -> Self {
+        let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut link = idle.unwrap_or_else(|| Link::new(patience));
+        let user = link.call("browser.createUserContext", &json!({}))["userContext"].take();
+        // In a tab of its own: in the first one the field for addresses keeps the focus.
+        let tab = json!({ "type": "tab", "userContext": user });
+        let context = link.call("browsingContext.create", &tab)["context"].take();
+        let size = json!({ "context": context, "viewport": { "width": width, "height": height } });
+        link.call("browsingContext.setViewport", &size);
+        Self { link: Some(link), user, context }
+    }
+
+    fn link(&mut self) -> &mut Link {
+        self.link.as_mut().expect("it is given away at the end alone")
+    }
+
+    /// Asks, and waits for the answer.
+    fn call(&mut self, method: &str, params: &Value) -> Value {
+        self.link().call(method, params)
+    }
 
     /// What a function of the page returns.
     fn function(&mut self, function: &str, arguments: &[Value]) -> Option<Value> {
         let target = json!({ "context": self.context });
         let ask =
             json!({ "functionDeclaration": function, "arguments": arguments, "target": target, "awaitPromise": true });
-        let answer = self.ask("script.callFunction", &ask).ok()?;
+        let answer = self.link().ask("script.callFunction", &ask).ok()?;
         Some(plain(&answer["result"]))
     }
 
@@ -118,17 +169,11 @@ impl Driver for Bidi {
         }
         let ask = json!({ "context": self.context, "locator": { "type": "accessibility", "value": wanted } });
         let found = self.call("browsingContext.locateNodes", &ask);
-        let nodes = found["nodes"].as_array().cloned().unwrap_or_default();
-        let mut elements = Vec::new();
-        for node in nodes {
-            let node = json!({ "sharedId": node["sharedId"] });
-            // What is not shown is not read out.
-            let shown = self.function("element => element.checkVisibility()", std::slice::from_ref(&node));
-            let Some(Value::Bool(true)) = shown else { continue };
-            let of = self.function(NAME, std::slice::from_ref(&node)).unwrap_or_default();
-            elements.push(Element { node, name: of.as_str().unwrap_or_default().to_owned() });
-        }
-        elements
+        let nodes: Vec<Value> = found["nodes"].as_array().into_iter().flatten().map(shared).collect();
+        // What is not shown is not read out.
+        let names = self.function(&READ_OUT.replace("NAME", NAME), &nodes).unwrap_or_default();
+        let element = |(node, name): (Value, &Value)| Some(Element { node, name: name.as_str()?.to_owned() });
+        nodes.into_iter().zip(names.as_array().into_iter().flatten()).filter_map(element).collect()
     }
 
     fn shown(&mut self, node: &Value) -> Option<Place> {
@@ -221,8 +266,13 @@ impl Driver for Bidi {
     }
 
     fn complaints(&self) -> &[String] {
-        &self.complaints
+        self.link.as_ref().map_or(&[], |link| &link.complaints)
     }
+}
+
+/// A node as the protocol takes it back.
+fn shared(node: &Value) -> Value {
+    json!({ "sharedId": node["sharedId"] })
 }
 
 /// A value as plain JSON: the protocol says the type of each.

@@ -1,7 +1,6 @@
 //! The `DevTools` protocol, as Chromium speaks it: questions and answers as JSON over a web socket.
 
 use std::net::TcpStream;
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -22,8 +21,6 @@ pub(super) struct DevTools {
     complaints: Vec<String>,
     /// Keys held down: 1 Alt, 2 Control, 8 Shift, added up.
     held: u32,
-    // Ends with the last page.
-    _process: Arc<Process>,
 }
 
 impl std::fmt::Debug for DevTools {
@@ -34,14 +31,14 @@ impl std::fmt::Debug for DevTools {
 
 impl DevTools {
     /// Opens a page of this size, in a context of its own: it shares nothing with other pages of the browser.
-    pub(super) fn connect(process: Arc<Process>, (width, height): (u32, u32), patience: Duration) -> Self {
+    pub(super) fn connect(process: &Process, (width, height): (u32, u32), patience: Duration) -> Self {
         let address = process.address();
         let (socket, _) = connect(address).unwrap_or_else(|error| panic!("{address}: {error}"));
         if let MaybeTlsStream::Plain(stream) = socket.get_ref() {
             stream.set_read_timeout(Some(patience)).expect("a time-out can be set");
         }
         let (session, context, complaints) = (None, Value::Null, Vec::new());
-        let mut tools = Self { socket, session, context, next: 0, complaints, held: 0, _process: process };
+        let mut tools = Self { socket, session, context, next: 0, complaints, held: 0 };
         let context = tools.call("Target.createBrowserContext", &json!({ "disposeOnDetach": true }));
         tools.context = context["browserContextId"].clone();
         let page = json!({ "url": "about:blank", "browserContextId": tools.context, "newWindow": true });
@@ -217,7 +214,7 @@ impl Driver for DevTools {
     }
 
     fn screenshot(&mut self) -> String {
-        let answer = self.call("Page.captureScreenshot", &json!({ "format": "png" }));
+        let answer = self.call("Page.captureScreenshot", &json!({ "format": "png", "optimizeForSpeed": true }));
         answer["data"].as_str().expect("a screenshot").to_owned()
     }
 

@@ -1,32 +1,35 @@
-//! The processes of browsers. One Chromium serves all pages that are open at a time, since starting it costs more than most tests.
+//! The processes of browsers. One serves many tests, since starting it costs more than most of them; it ends with the process of the tests, however
+//! that ends.
 
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// A browser, ended with the last that holds it.
+/// Runs a browser until nobody holds the other end of the standard input any more, then removes its profile: `$1`, before the command.
+const KEEPER: &str = r#"trap : HUP INT TERM
+profile=$1; shift
+command -v "$1" || exit
+"$@" & browser=$!
+read -r _
+kill -9 "$browser"; wait "$browser"
+# What it has started writes to the last.
+rm -rf "$profile" || { sleep 1; rm -rf "$profile"; }"#;
+
+/// A browser, ended when this is dropped, or with the process that holds it.
 #[derive(Debug)]
 pub(super) struct Process {
-    child: Child,
+    /// The shell that ends the browser when the standard input that we hold is closed.
+    keeper: Child,
     address: String,
-    // Removed after the process, whose files it holds.
-    profile: tempfile::TempDir,
 }
 
 impl Process {
-    /// The Chromium that runs, or a new one.
-    pub(super) fn chromium(patience: Duration) -> Arc<Self> {
-        static RUNNING: Mutex<Weak<Process>> = Mutex::new(Weak::new());
-        // A test that failed while it started one has left no other.
-        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-        running.upgrade().unwrap_or_else(|| {
-            let new = Arc::new(Self::new_chromium(patience));
-            *running = Arc::downgrade(&new);
-            new
-        })
+    /// The Chromium of all tests of this process.
+    pub(super) fn chromium(patience: Duration) -> &'static Self {
+        static RUNNING: OnceLock<Process> = OnceLock::new();
+        RUNNING.get_or_init(|| Self::new_chromium(patience))
     }
 
     fn new_chromium(patience: Duration) -> Self {
@@ -52,13 +55,13 @@ impl Process {
         ]);
         command.arg(format!("--user-data-dir={}", profile.path().display())).arg("about:blank");
         // Two lines: the port, and the path of the browser's socket.
-        Self::start(command, profile, "DevToolsActivePort", patience, |text| {
+        Self::start(&command, profile, "DevToolsActivePort", patience, |text| {
             let (port, path) = text.trim().split_once('\n')?;
             Some(format!("ws://127.0.0.1:{port}{path}"))
         })
     }
 
-    /// A new Firefox: each has one connection.
+    /// A new Firefox: each has one connection at a time.
     pub(super) fn firefox(patience: Duration) -> Self {
         let profile = tempfile::tempdir().expect("a folder for the browser's profile");
         // What is not the page's own: no network but its server, no first steps, a clipboard that needs no leave.
@@ -83,7 +86,7 @@ impl Process {
         let mut command = Command::new(command);
         command.args(["--headless", "--no-remote", "--remote-debugging-port", "0", "--profile"]).arg(profile.path());
         command.env("MOZ_DISABLE_CONTENT_SANDBOX", "1").env("HOME", profile.path());
-        Self::start(command, profile, "WebDriverBiDiServer.json", patience, |text| {
+        Self::start(&command, profile, "WebDriverBiDiServer.json", patience, |text| {
             let says: Value = serde_json::from_str(text).ok()?;
             Some(format!("ws://{}:{}/session", says["ws_host"].as_str()?, says["ws_port"]))
         })
@@ -91,21 +94,31 @@ impl Process {
 
     /// Starts one, and waits until it has written into a file of its profile where it listens.
     fn start(
-        mut command: Command,
+        browser: &Command,
         profile: tempfile::TempDir,
         file: &str,
         patience: Duration,
         address: impl Fn(&str) -> Option<String>,
     ) -> Self {
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let name = command.get_program().to_string_lossy().into_owned();
-        let child = command.spawn().unwrap_or_else(|error| {
-            panic!("{name} cannot be run ({error}): `make packages` installs what the tests need")
-        });
-        // Ended with this, also if it does not answer.
-        let mut browser = Self { child, address: String::new(), profile };
-        browser.address = listens(&browser.profile.path().join(file), patience, address);
-        browser
+        let name = browser.get_program();
+        let mut command = Command::new("sh");
+        command.args(["-c", KEEPER, "sh"]).arg(profile.path()).arg(name).args(browser.get_args());
+        command.envs(browser.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let keeper = command.spawn().unwrap_or_else(|error| panic!("no shell can be run: {error}"));
+        // From now on the shell removes it.
+        let profile = profile.keep();
+        let mut process = Self { keeper, address: String::new() };
+        let started = Instant::now();
+        while process.address.is_empty() {
+            let text = std::fs::read_to_string(profile.join(file)).unwrap_or_default();
+            process.address = address(&text).unwrap_or_default();
+            let is_there = process.keeper.try_wait().is_ok_and(|ended| ended.is_none());
+            assert!(is_there, "{} cannot be run: `make packages` installs what the tests need", name.display());
+            assert!(started.elapsed() < patience, "{} does not say where it listens", name.display());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        process
     }
 
     /// Where it is spoken to.
@@ -114,23 +127,11 @@ impl Process {
     }
 }
 
-/// What it says in this file, once it does.
-fn listens(file: &Path, patience: Duration, address: impl Fn(&str) -> Option<String>) -> String {
-    let started = Instant::now();
-    loop {
-        let text = std::fs::read_to_string(file).unwrap_or_default();
-        if let Some(address) = address(&text) {
-            return address;
-        }
-        assert!(started.elapsed() < patience, "the browser does not say where it listens");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
 impl Drop for Process {
     fn drop(&mut self) {
+        // The end of its input ends it.
+        drop(self.keeper.stdin.take());
         // It may have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = self.keeper.wait();
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use tests::browser::Browser;
-use tests::page::{SETTLED, TRACE, Viewer, open, press, read, wait_for_rows};
+use tests::page::{SETTLED, TRACE, Viewer, open, press, read, spot, wait_for_rows};
 
 const ALL: [&str; 6] = ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"];
 
@@ -147,6 +147,68 @@ fn the_legend_filters_and_the_next_run_of_the_program_has_its_colours() {
     let (mut browser, _) = open(&other);
     assert_eq!(chain(&mut browser), json!(["bright working of Activity"]));
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+/// The colour of the picture at a point of the page.
+fn colour(browser: &mut Browser, chart: &tests::browser::Element, at: (f64, f64)) -> serde_json::Value {
+    let place = browser.place(chart);
+    browser.evaluate(&format!(
+        "[...document.querySelector('#chart .picture').getContext('2d').getImageData({:.0}, {:.0}, 1, 1).data].slice(0, 3)",
+        at.0 - place.x,
+        at.1 - place.y
+    ))
+}
+
+#[test]
+fn a_value_gets_a_colour_of_the_menu_or_that_of_another_value() {
+    let viewer = Viewer::start();
+    let (mut browser, chart) = open(&viewer);
+    browser.wait("document.querySelector('#legend .more-button')");
+    let line = entry(&mut browser, "blocked");
+    browser.point(line);
+    press(&mut browser, "button", "Filters for blocked");
+    press(&mut browser, "menuitem", "Colour…");
+    let menu = read(&mut browser, "menu", "Colour of blocked");
+    assert!(menu.contains("Vermilion") && menu.contains("Another colour…"), "{menu}");
+    press(&mut browser, "menuitem", "Vermilion");
+    browser.wait("document.querySelector('#filters').innerText.includes('color #d55e00 blocked of Activity')");
+    browser.wait(SETTLED);
+    // Above the name in it.
+    let row = spot(&mut browser, &chart, 0.75, "thread 0.1");
+    let vermilion = json!([0xd5, 0x5e, 0x00]);
+    assert_eq!(colour(&mut browser, &chart, (row.0, row.1 - 10.0)), vermilion);
+    // Another one takes its place in the chain.
+    let line = entry(&mut browser, "blocked");
+    browser.point(line);
+    press(&mut browser, "button", "Filters for blocked");
+    press(&mut browser, "menuitem", "Colour…");
+    press(&mut browser, "menuitem", "Green");
+    browser.wait("document.querySelector('#filters').innerText.includes('color #009e73 blocked of Activity')");
+    assert_eq!(chain(&mut browser), json!(["color #009e73 blocked of Activity"]));
+    browser.wait("document.querySelector('#legend .line [data-key] .chip[style*=\"0, 158, 115\"]')");
+    // The colour of one is dragged to another.
+    let (from, to) = (chip(&mut browser, "blocked"), chip(&mut browser, "working"));
+    browser.drag(from, to);
+    browser.wait("document.querySelector('#filters').innerText.includes('color #009e73 working of Activity')");
+    browser.wait(SETTLED);
+    let row = spot(&mut browser, &chart, 0.25, "thread 0.1");
+    assert_eq!(colour(&mut browser, &chart, (row.0, row.1 - 10.0)), json!([0, 158, 115]));
+    assert_eq!(
+        browser.evaluate("document.querySelector('#legend [aria-pressed=true]')"),
+        json!(null),
+        "no value is dimmed by it"
+    );
+    browser.holding("Control", |browser| browser.key("z"));
+    browser.wait("!document.querySelector('#filters').innerText.includes('working')");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+/// Where the colour of a value in the legend is.
+fn chip(browser: &mut Browser, value: &str) -> (f64, f64) {
+    let line = entry(browser, value);
+    let left =
+        browser.evaluate("document.querySelector('#legend .chip').getBoundingClientRect().left").as_f64().unwrap();
+    (left + 6.0, line.1)
 }
 
 #[test]

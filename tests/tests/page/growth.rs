@@ -4,7 +4,8 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 
 use tests::browser::Browser;
-use tests::page::{SETTLED, TRACE, Viewer, open, press, spot, wait_for_rows};
+use tests::page::{SETTLED, TRACE, Viewer, interval, open, press, spot, wait_for_rows};
+use tests::programs::succeed;
 
 #[test]
 fn a_growing_file_is_followed_on_the_page() {
@@ -54,11 +55,70 @@ fn a_trace_that_is_not_there_yet_is_waited_for() {
     let viewer = Viewer::follow(&path);
     let mut browser = Browser::start(1280, 720);
     browser.open(&viewer.url);
-    browser.wait("document.querySelector('#message').innerText.includes('waiting for')");
+    browser.wait("document.querySelector('#message').innerText.includes('Waiting for')");
     std::fs::write(&path, TRACE).unwrap();
     browser.wait(
         "document.querySelector('#message').hidden && document.querySelectorAll('#tree [role=row]').length === 6",
     );
     browser.wait(SETTLED);
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+/// How many states the diagram's name says there are.
+fn states_told(browser: &mut Browser) -> u32 {
+    let name = browser.find_all("application", None).remove(0).name;
+    let part = name.split([',', ':']).find_map(|part| part.strip_suffix(" states")).expect("it says how many");
+    part.chars().filter(char::is_ascii_digit).collect::<String>().parse().expect("a number")
+}
+
+/// A pipe is read as slowly as it is written to.
+#[test]
+fn the_beginning_is_shown_while_the_rest_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("slow.paje");
+    succeed(std::process::Command::new("mkfifo").arg(&path));
+    let begin = TRACE.find("5 0.0 S t00").unwrap();
+    let states = |from: u32, to: u32| -> String {
+        (from..to).map(|at| format!("5 {at}e-4 S t0{} {}\n", at % 2, ["w", "b"][at as usize / 2 % 2])).collect()
+    };
+    let beginning = format!("{}{}", &TRACE[..begin], states(0, 20_000));
+    let writing = std::thread::spawn({
+        let path = path.clone();
+        move || {
+            // Waits for the reader.
+            let mut pipe = OpenOptions::new().write(true).open(path).unwrap();
+            pipe.write_all(beginning.as_bytes()).unwrap();
+            pipe
+        }
+    });
+    let viewer = Viewer::of_paths(std::slice::from_ref(&path));
+    let (mut browser, _) = open(&viewer);
+    let mut pipe = writing.join().unwrap();
+    browser.wait("document.querySelectorAll('#tree [role=row]').length === 6");
+    browser.wait(SETTLED);
+    let standing = browser.find("status", Some("How much is shown"));
+    assert_eq!(browser.text(&standing), "partial, being read");
+    let before = states_told(&mut browser);
+    assert!((1_000..20_000).contains(&before), "{before}");
+    // What is shown is exact, and can be asked.
+    let chart = browser.find_all("application", None).remove(0);
+    browser.key("g");
+    browser.type_text("100..100.4 ms");
+    browser.key("Enter");
+    browser.wait("document.querySelector('#interval-field').value.startsWith('100.0')");
+    browser.wait(SETTLED);
+    let at = spot(&mut browser, &chart, 0.25, "thread 0.0");
+    browser.click(at);
+    browser.wait("document.querySelector('#inspector').innerText.includes('thread 0.0')");
+    // Then all is there: it is no longer partial, the interval and what is chosen stay.
+    pipe.write_all(states(20_000, 30_000).as_bytes()).unwrap();
+    drop(pipe);
+    browser.wait("document.querySelector('#standing').hidden");
+    browser.wait(SETTLED);
+    browser.wait("document.querySelector('#inspector').innerText.includes('thread 0.0')");
+    assert_eq!(interval(&mut browser).0, "100.00000 ms");
+    assert_eq!(states_told(&mut browser), 30_000);
+    browser.key("f");
+    browser.wait("document.querySelector('#interval-field').value.includes('.. 2.999')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }

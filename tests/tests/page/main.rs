@@ -5,6 +5,7 @@
 mod audit;
 mod basics;
 mod entities;
+mod files;
 mod filters;
 mod growth;
 mod keys;

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use tests::browser::Browser;
-use tests::page::{SETTLED, Viewer};
+use tests::page::{SETTLED, TRACE, Viewer, picture, press};
 use tests::programs::{succeed, tumit};
 
 const LIGHT: &str = "light";
@@ -96,7 +96,131 @@ fn shots() {
 
     let viewer = demo(&["random", "balanced"]);
     let mut browser = page(&viewer, "", LIGHT, (1440, 1280));
-    tests::page::press(&mut browser, "button", "Differences");
+    press(&mut browser, "button", "Differences");
     browser.wait("[...document.querySelectorAll('iframe')].length === 2 && [...document.querySelectorAll('iframe')].every(frame => frame.contentDocument?.querySelector('#chart')?.dataset.settled === 'true')");
     shoot(&mut browser, "page-panes.png");
+}
+
+/// A picture of a state, in `target/tmp`.
+fn state(browser: &mut Browser, name: &str) {
+    browser.wait("document.getAnimations().every(animation => animation.playState !== 'running' || animation.effect.target?.id === 'progress')");
+    browser.screenshot(&picture(&format!("state-{name}.png")));
+}
+
+/// Looks of a trace at sizes and in themes that few people have.
+fn looks(viewer: &Viewer) {
+    for (name, theme, size) in [
+        ("1280x720", LIGHT, (1280, 720)),
+        ("4k", LIGHT, (3840, 2160)),
+        ("narrow", LIGHT, (800, 600)),
+        ("dark-1280x720", "dark", (1280, 720)),
+    ] {
+        let mut browser = page(viewer, "", theme, size);
+        browser.wait(SETTLED);
+        browser.key("2");
+        browser.wait("document.querySelector('#times table')");
+        state(&mut browser, name);
+    }
+    let mut browser = page(viewer, "", LIGHT, (1440, 900));
+    browser.wait(SETTLED);
+    for _ in 0..2 {
+        browser.key("t");
+    }
+    browser.wait(SETTLED);
+    type_into(&mut browser, "g", "310..328 ms");
+    browser.point((700.0, 400.0));
+    browser.wait("!document.querySelector('#tooltip').hidden");
+    state(&mut browser, "contrast");
+    browser.click((700.0, 400.0));
+    browser.wait("document.querySelector('#inspector h2')");
+    type_into(&mut browser, "F", "bright Waits*");
+    browser.key("2");
+    state(&mut browser, "contrast-chosen");
+    browser.key("?");
+    state(&mut browser, "contrast-help");
+    assert!(browser.prefer_stillness());
+    browser.key("Escape");
+    browser.evaluate("document.querySelector('#progress').hidden = false");
+    state(&mut browser, "still");
+}
+
+/// Nothing in it, damaged, its server or itself gone.
+fn faults() {
+    let viewer = Viewer::of(&TRACE[..TRACE.find("5 0.0 S t00").unwrap()]);
+    let mut browser = page(&viewer, "", LIGHT, (1280, 720));
+    browser.wait("document.querySelector('#message').innerText.includes('Nothing')");
+    state(&mut browser, "empty");
+
+    let viewer = Viewer::of(&TRACE.replace("5 0.5 S t01 b\n", "5 0.5 S nobody b\nwhat is this\n"));
+    let mut browser = page(&viewer, "", LIGHT, (1280, 720));
+    browser.wait(SETTLED);
+    state(&mut browser, "damaged");
+    browser.click((200.0, 24.0));
+    browser.wait("document.querySelector('dialog[open] li')");
+    state(&mut browser, "damaged-remarks");
+
+    let viewer = Viewer::start();
+    let mut browser = page(&viewer, "", LIGHT, (1280, 720));
+    browser.wait(SETTLED);
+    std::fs::write(viewer.folder.path().join("two-nodes.paje"), TRACE.replace("0.5", "0.75")).unwrap();
+    browser.wait("document.querySelector('#note').innerText.startsWith('The trace has changed')");
+    state(&mut browser, "replaced");
+    drop(viewer);
+    browser.wait("document.querySelector('#trouble').innerText.includes('does not answer')");
+    state(&mut browser, "server-gone");
+}
+
+/// Not whole yet: awaited, read, followed.
+fn growing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("late.paje");
+    let viewer = Viewer::follow(&path);
+    let mut browser = page(&viewer, "", LIGHT, (1280, 720));
+    browser.wait("document.querySelector('#message').innerText.includes('Waiting for')");
+    state(&mut browser, "awaited");
+    let living: String = TRACE.lines().filter(|line| !line.starts_with("4 ")).map(|line| format!("{line}\n")).collect();
+    std::fs::write(&path, living).unwrap();
+    browser.wait("document.querySelectorAll('#tree [role=row]').length === 6");
+    browser.wait(SETTLED);
+    state(&mut browser, "following");
+
+    // Long enough to be seen before it has been read.
+    let mut long =
+        TRACE.lines().filter(|line| !line.starts_with("4 ")).map(|line| format!("{line}\n")).collect::<String>();
+    for at in 0..3_000_000_u32 {
+        use std::fmt::Write as _;
+        let date = f64::from(at).mul_add(1e-5, 0.6);
+        writeln!(long, "5 {date:.5} S t{}{} {}", at / 2 % 2, at % 2, ["w", "b"][(at / 4 % 2) as usize]).unwrap();
+    }
+    let viewer = Viewer::of(&long);
+    let mut browser = page(&viewer, "", LIGHT, (1280, 720));
+    browser.wait("document.querySelectorAll('#tree [role=row]').length === 6");
+    browser.wait(SETTLED);
+    state(&mut browser, "partial");
+}
+
+#[test]
+#[ignore = "makes target/tmp/state-*.png, to be looked at, of what `make demo` has recorded"]
+fn states() {
+    faults();
+    growing();
+    let viewer = demo(&["random"]);
+    looks(&viewer);
+    let both = demo(&["random", "balanced"]);
+    for (name, size) in [("panes-1280x720", (1280, 720)), ("panes-4k", (3840, 2160))] {
+        let mut browser = page(&both, "", "dark", size);
+        browser.wait("frames.length === 2 && [0, 1].every(at => frames[at].document?.querySelector('#chart')?.dataset.settled === 'true')");
+        press(&mut browser, "button", "Differences");
+        browser.wait("document.querySelector('#table tbody')");
+        state(&mut browser, name);
+    }
+    let file = picture("export.html");
+    succeed(tumit().arg("view").arg(root().join("demo/random.tmt")).arg("--export").arg(&file));
+    let mut browser = Browser::start(1280, 720);
+    browser.open(&format!("file://{}", file.display()));
+    state(&mut browser, "export");
+    for _ in 0..8 {
+        browser.wheel((500.0, 300.0), -120.0);
+    }
+    state(&mut browser, "export-zoomed");
 }

@@ -112,6 +112,7 @@ pub fn document(
             page.layout.rows.len(),
             picture.notes.iter().map(|note| format!(" {note}.")).collect::<String>()
         ),
+        interval: Some(of.interval),
         items,
         notes: picture.notes,
     })

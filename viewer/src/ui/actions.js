@@ -68,6 +68,7 @@ export const ACTIONS = [
 
   { group: "Filters", name: "Add a filter", keys: ["F"], run: () => addFilter() },
   { group: "Filters", name: "Edit, switch off, move, remove a filter", pointer: "click, drag it; Alt ← →, Delete" },
+  { group: "Filters", name: "Colour a value as another", pointer: "drag its colour in the legend" },
   { group: "Filters", name: "Select rows", pointer: "Ctrl click their names" },
   { group: "Filters", name: "Group the selected rows, or burst the group", keys: ["G"], run: () => arrange.groupOrBurst() },
   { group: "Filters", name: "Undo what was done to rows, filters and looks", keys: ["Ctrl+z"], run: undo },

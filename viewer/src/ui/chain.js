@@ -1,7 +1,7 @@
 // The chain of filters, above the diagram: each can be switched off, edited, moved and removed. The language is that of docs/filters.md.
 
 import { ask, tell } from "./api.js";
-import { byId, make } from "./dom.js";
+import { byId, make, refill } from "./dom.js";
 import { openEditor } from "./editor.js";
 import { note } from "./status.js";
 import { changed, keep, view } from "./view.js";
@@ -101,13 +101,11 @@ export async function tellChain() {
 }
 
 function fill() {
-  const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.key;
   const offer = byId("filters-saved");
   offer.hidden ||= view.filters.length > 0;
   byId("filters-off").hidden = view.filters.length === 0;
   byId("chain").hidden = view.filters.length === 0 && offer.hidden;
-  list.replaceChildren(...view.filters.map(chip));
-  if (focused) /** @type {HTMLElement | null} */ (list.querySelector(`[data-key="${focused}"]`))?.focus();
+  refill(list, () => list.replaceChildren(...view.filters.map(chip)));
 }
 
 /** @param {Filter} filter @param {number} at */

@@ -88,7 +88,7 @@ export function refresh() {
 }
 
 /** Says on the element whether the picture is exact: for tests. */
-function tell() {
+export function tell() {
   chart.dataset.settled = String(ready && !asking && exact() !== null);
 }
 
@@ -206,7 +206,9 @@ export function paint() {
   const ticks = ruler(view.from, view.to, width, 92).ticks.map((tick) => Math.round(tick.x));
   const grid = (/** @type {number} */ from, /** @type {number} */ to) => {
     context.fillStyle = color("--grid");
-    for (const x of ticks) if (x >= from && x <= to) context.fillRect(x, 0, 1, Math.min(seen, layout.height - top()));
+    // Whole pixels: what browsers make of a part of one depends on more than this.
+    const height = Math.round(Math.min(seen, layout.height - top()));
+    for (const x of ticks) if (x >= from && x <= to) context.fillRect(x, 0, 1, height);
   };
   grid(0, width);
   const last = pictures[pictures.length - 1];

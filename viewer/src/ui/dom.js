@@ -45,6 +45,37 @@ export function sized(canvas, width, height) {
   return context;
 }
 
+/** What is held down by the pointer. @type {EventTarget | null} */
+let held = null;
+/** What is to be filled when it is let go. @type {Map<HTMLElement, () => void>} */
+const waiting = new Map();
+
+function letGo() {
+  held = null;
+  const fills = [...waiting];
+  waiting.clear();
+  for (const [box, fill] of fills) refill(box, fill);
+}
+
+window.addEventListener("pointerdown", (event) => { letGo(); held = event.target; }, true);
+// A click comes behind it.
+for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, () => { window.setTimeout(letGo); }, true);
+
+/**
+ * Fills a box anew. Not while something in it is held down: what is replaced then is never clicked. What has the focus has it again, by its `data-key`.
+ * @param {HTMLElement} box @param {() => void} fill
+ */
+export function refill(box, fill) {
+  if (held instanceof Node && box.contains(held)) {
+    waiting.set(box, fill);
+    return;
+  }
+  const inside = box.contains(document.activeElement);
+  const key = inside ? /** @type {HTMLElement} */ (document.activeElement).dataset.key : undefined;
+  fill();
+  if (key) /** @type {HTMLElement | null} */ (box.querySelector(`[data-key="${CSS.escape(key)}"]`))?.focus();
+}
+
 /** Lets the browser save a file. @param {string} name @param {Blob} what */
 export function save(name, what) {
   const link = make("a", { href: URL.createObjectURL(what), download: name });

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { visit } from "./choice.js";
-import { byId, make } from "./dom.js";
+import { byId, make, refill } from "./dom.js";
 import { date, duration, grouped } from "./format.js";
 import { showTab } from "./panel.js";
 import { markFound } from "./timeline.js";
@@ -93,9 +93,9 @@ function tell(found, text, wrong = false) {
   field.setAttribute("aria-invalid", String(wrong));
   byId("find-next").disabled = byId("find-before").disabled = hits.length === 0;
   const span = view.to - view.from;
-  byId("hits").replaceChildren(...hits.map((hit, place) => make("li", {}, make("button", { type: "button", onclick: () => go(place) },
+  refill(byId("hits"), () => byId("hits").replaceChildren(...hits.map((hit, place) => make("li", {}, make("button", { type: "button", onclick: () => go(place) },
     make("span", { class: "label", text: hit.name }), make("span", { class: "amount", text: hit.to > hit.from ? duration(hit.to - hit.from) : "" }),
-    make("span", { class: "where", text: `${date(hit.from, span / 1000)} · ${hit.path.slice(-2).join(" › ")}` })))));
+    make("span", { class: "where", text: `${date(hit.from, span / 1000)} · ${hit.path.slice(-2).join(" › ")}` }))))));
 }
 
 /** Shows a hit where it is. @param {number} place */

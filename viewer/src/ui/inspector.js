@@ -1,6 +1,6 @@
 // The inspector: every field of one entity, each to be copied, and the ways from it to others.
 
-import { byId, make } from "./dom.js";
+import { byId, make, refill } from "./dom.js";
 import { pairs } from "./facts.js";
 import { duration, grouped } from "./format.js";
 
@@ -20,14 +20,14 @@ export function fillInspector(facts, act) {
   const everything = () => [["Name", facts.name], ...all].map(([name, value]) => `${name}\t${value}`).join("\n");
   const step = (/** @type {string} */ what, /** @type {string} */ sign, /** @type {string} */ key, /** @type {number} */ by) =>
     make("button", { class: "icon-button", type: "button", "aria-label": what, title: `${what}  ${key}`, text: sign, onclick: () => act.walk(by, false) });
-  byId("inspector").replaceChildren(
+  refill(byId("inspector"), () => byId("inspector").replaceChildren(
     make("header", {},
       make("h2", { text: facts.name }),
       step("Previous of its kind", "‹", ",", -1), step("Next of its kind", "›", ".", 1),
       make("button", { class: "icon-button", type: "button", "aria-label": "Close the inspector", title: "Close  Esc", onclick: act.close, text: "×" })),
     list, related(facts, act, LISTED),
     make("footer", {}, copier("Copy all", everything, true), facts.to > facts.from && make("button", { type: "button", text: "Zoom to it", title: "z", onclick: act.zoom })),
-  );
+  ));
   byId("inspector").hidden = false;
 }
 

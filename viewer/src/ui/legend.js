@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { add, addFilter, quoted, replace } from "./chain.js";
-import { byId, make } from "./dom.js";
+import { byId, make, refill } from "./dom.js";
 import { duration, grouped, percent } from "./format.js";
 import { findText } from "./find.js";
 import { menu } from "./menu.js";
@@ -34,9 +34,8 @@ export async function showLegend() {
     else others.push(type(group, group.entries[0]));
   }
   if (others.length) groups.push(make("div", { class: "group" }, make("h2", {}, "Also shown"), ...others));
-  const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.key;
-  byId("legend").replaceChildren(...groups);
-  if (focused) /** @type {HTMLElement | null} */ (byId("legend").querySelector(`[data-key="${focused}"]`))?.focus();
+  if (groups.length === 0) groups.push(make("p", { class: "hint", text: "What is in the interval is listed here, with its share of the time." }));
+  refill(byId("legend"), () => byId("legend").replaceChildren(...groups));
 }
 
 /** @param {any} group */
@@ -51,7 +50,8 @@ function states(group) {
     bar.append(part);
     const chip = make("span", { class: "chip", color: entry.color });
     const what = `${duration(entry.nanos)} over ${grouped(group.containers)} containers`;
-    entries.push(button(`v${entry.value}`, view.dimmed, entry.value, chip, entry.name, percent(entry.share), `${what}; click to dim`, undefined, () => valueItems(group, entry.name)));
+    chip.title = "Drag it to another value to give that this colour";
+    entries.push(painted(button(`v${entry.value}`, view.dimmed, entry.value, chip, entry.name, percent(entry.share), `${what}; click to dim`, undefined, () => valueItems(group, entry.name)), group, entry));
   }
   const many = `${grouped(group.containers)} row${group.containers === 1 ? "" : "s"}`;
   return make("div", { class: "group" }, make("h2", {}, group.name, make("small", { text: many }), more(group.name, () => typeItems(group))), bar, ...entries);
@@ -61,7 +61,7 @@ function states(group) {
 function several(group) {
   const total = { ...group.entries[0], name: "All", count: group.entries.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + one.count, 0) };
   const values = group.entries.map((/** @type {any} */ entry) =>
-    button(`v${entry.value}`, view.dimmed, entry.value, sign(group.kind, entry.color), entry.name, grouped(entry.count), "click to dim", undefined, () => valueItems(group, entry.name)));
+    painted(button(`v${entry.value}`, view.dimmed, entry.value, sign(group.kind, entry.color), entry.name, grouped(entry.count), "click to dim", undefined, () => valueItems(group, entry.name)), group, entry));
   const all = type(group, total);
   all.firstElementChild?.classList.add("total");
   return make("div", { class: "group" }, make("h2", {}, group.name), ...values, all);
@@ -95,9 +95,47 @@ function type(group, entry) {
 /** Okabe and Ito's colours, which people with any colour vision can tell apart. @type {[string, string][]} */
 const COLORS = [["Sky blue", "#56b4e9"], ["Orange", "#e69f00"], ["Green", "#009e73"], ["Vermilion", "#d55e00"], ["Blue", "#0072b2"], ["Purple", "#cc79a7"], ["Yellow", "#f0e442"], ["Grey", "#969696"]];
 
+/** Gives a colour by a filter. @param {string} what values, or `of` and a type @param {string} color */
+function give(what, color) {
+  replace((text) => text.startsWith("color ") && text.endsWith(` ${what}`), () => `color ${color} ${what}`);
+}
+
+/** A line whose colour can be dragged to others. @param {HTMLElement} line @param {any} group @param {any} entry */
+function painted(line, group, entry) {
+  Object.assign(line.dataset, { what: `${quoted(entry.name)} of ${quoted(group.name)}`, color: entry.color });
+  return line;
+}
+
+/** Lets colours be dragged from value to value. */
+export function listenToLegend() {
+  const legend = byId("legend");
+  legend.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
+    const from = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(".line[data-what]"));
+    const sign = from?.querySelector(".chip, svg")?.getBoundingClientRect();
+    if (!from || !sign || event.button !== 0 || event.clientX > sign.right + 2) return;
+    /** @type {HTMLElement | null} */ let to = null;
+    const move = (/** @type {PointerEvent} */ now) => {
+      to?.classList.remove("target");
+      to = /** @type {HTMLElement | null} */ (document.elementFromPoint(now.clientX, now.clientY)?.closest("#legend .line[data-what]") ?? null);
+      if (to === from) to = null;
+      to?.classList.add("target");
+      document.body.classList.toggle("dragging", to !== null);
+    };
+    const end = (/** @type {PointerEvent} */ ended) => {
+      window.removeEventListener("pointermove", move);
+      for (const kind of /** @type {const} */ (["pointerup", "pointercancel"])) window.removeEventListener(kind, end);
+      document.body.classList.remove("dragging");
+      to?.classList.remove("target");
+      if (to && ended.type === "pointerup") give(to.dataset.what ?? "", from.dataset.color ?? "");
+    };
+    window.addEventListener("pointermove", move);
+    for (const kind of /** @type {const} */ (["pointerup", "pointercancel"])) window.addEventListener(kind, end);
+  });
+}
+
 /** @param {string} what values, or `of` and a type @returns {import("./menu.js").Item[]} */
 function colorItems(what) {
-  const paint = (/** @type {string} */ color) => replace((text) => text.startsWith("color ") && text.endsWith(` ${what}`), () => `color ${color} ${what}`);
+  const paint = (/** @type {string} */ color) => give(what, color);
   const other = () => {
     const input = make("input", { type: "color", oninput: () => paint(input.value) });
     input.click();

@@ -18,6 +18,7 @@ import { listen } from "./gestures.js";
 import { tellStanding, watchGrowth } from "./growth.js";
 import { fillHelp } from "./help.js";
 import { listenToInterval, tellInterval } from "./interval.js";
+import { listenToLegend } from "./legend.js";
 import { tellMeasured } from "./measure.js";
 import { first, listenToMemory, nameOf } from "./memory.js";
 import { message, remarks, trouble } from "./message.js";
@@ -27,7 +28,7 @@ import { forgetPointed, repaint } from "./pointer.js";
 import { showNotes } from "./notes.js";
 import { inPane, listenToPanes, tellDuration } from "./pane.js";
 import { listenToSource } from "./source.js";
-import { missing } from "./status.js";
+import { missing, note } from "./status.js";
 import "./undo.js";
 import { dress, listenToTheme } from "./theme.js";
 import { listenToMinimap, paintOverview, paintWindow } from "./timeline.js";
@@ -60,7 +61,8 @@ async function open() {
   // It is told of the first size, too.
   new ResizeObserver(resized).observe(byId("scroller"));
   excuse(summary);
-  if (inPane) toggleSide();
+  // In a narrow window it lies over the diagram.
+  if (inPane || innerWidth <= 900) toggleSide();
   tell();
   offerFilters(summary.saved);
   await Promise.all([paintOverview(), refreshPanel(), restore(), showNotes()]);
@@ -80,7 +82,7 @@ function entitle(summary) {
 /** Says why there is nothing to be seen, if so. @param {any} summary */
 function excuse(summary) {
   const empty = summary.states + summary.events + summary.links + summary.samples === 0;
-  if (empty && summary.standing) message("loading", `The trace is opened: ${summary.standing}…`);
+  if (empty && summary.standing) message("loading", `${summary.standing[0].toUpperCase()}${summary.standing.slice(1)}…`);
   else message(empty ? "empty" : null);
 }
 
@@ -134,8 +136,10 @@ function update(kind) {
     forgetFacts();
     if (view.chosen) restore();
   }
-  if (kind === "rows") rows().catch(failed);
-  else chart.refresh();
+  if (kind === "rows") {
+    chart.tell();
+    rows().catch(failed);
+  } else chart.refresh();
   if (kind !== "time") paintOverview().catch(failed);
   later(kind === "time" ? 120 : 0);
 }
@@ -165,6 +169,7 @@ async function rows() {
 function controls() {
   listenToInterval();
   listenToPanel();
+  listenToLegend();
   listenToChain();
   listenToExport();
   listenToSource((id) => inspectAt(id, true));
@@ -219,11 +224,19 @@ function resized() {
   rows().then(paintOverview).catch(failed);
 }
 
+/** Asks once more for what could not be had. */
+function again() {
+  // Opened in vain, there is nothing that could be lost.
+  if (!byId("chart").dataset.settled) location.reload();
+  note("Asking again…");
+  rows().then(() => { trouble(null); note("The server answers again"); }).catch((error) => { failed(error); note("There is still no answer"); });
+}
+
 /** @param {unknown} error */
 function failed(error) {
   gone = !(error instanceof Refused);
-  const lost = "The server does not answer. Has `tumit view` ended? Start it again and open the address that it prints. What was drawn last stays below.";
-  trouble(error instanceof Refused ? error.message : lost);
+  const lost = "The server does not answer. Has `tumit view` ended? Start it again and open the address that it prints. What was drawn last stays.";
+  trouble(error instanceof Refused ? error.message : lost, again);
 }
 
 let busyTimer = 0;

@@ -2,26 +2,32 @@
 
 import { byId, make } from "./dom.js";
 
+/** A text in which what stands between backticks is to be typed. @param {string} text @returns {(Node | string)[]} */
+function typed(text) {
+  return text.split("`").map((part, at) => (at % 2 ? make("code", { text: part }) : part));
+}
+
 /** Says in place of the diagram why there is none. @param {"loading" | "empty" | null} kind @param {string} [what] is being done */
 export function message(kind, what = "Reading the trace…") {
   const box = byId("message");
   box.hidden = kind === null;
-  box.dataset.kind = kind ?? "";
+  // There is no time to be walked through.
+  document.documentElement.dataset.message = kind ?? "";
   if (kind === "loading") {
     box.replaceChildren(make("div", { class: "bones", "aria-hidden": "true" }, make("i"), make("i"), make("i")), make("p", { text: what }));
   } else if (kind === "empty") {
     box.replaceChildren(make("h2", { text: "Nothing was recorded" }),
-      make("p", { text: "The trace has no states, events, links or values. Were its levels switched on? `tumit info` shows what each process wrote." }));
+      make("p", {}, ...typed("The trace has no states, events, links or values. Were its levels switched on? `tumit info` shows what each process wrote.")));
   }
 }
 
-/** Says above the last picture, which stays, what went wrong. @param {string | null} text @param {() => void} [again] */
-export function trouble(text, again = () => location.reload()) {
+/** Says above the last picture, which stays, what went wrong. @param {string | null} text @param {() => void} again asks once more; the page stays */
+export function trouble(text, again = () => {}) {
   const box = byId("trouble");
   box.hidden = text === null;
   if (text === null || box.dataset.text === text) return;
   box.dataset.text = text;
-  box.replaceChildren(make("h2", { text: text.includes("does not answer") ? "The server has gone" : "This could not be drawn" }), make("p", { text }),
+  box.replaceChildren(make("h2", { text: text.includes("does not answer") ? "The server has gone" : "This could not be drawn" }), make("p", {}, ...typed(text)),
     make("button", { type: "button", text: "Try again", onclick: again }));
 }
 
@@ -37,7 +43,7 @@ export function remarks({ remarks, intact }) {
     const sheet = make("dialog", { class: "sheet", "aria-label": "Remarks on the trace" },
       make("h2", { text: intact ? "Remarks on the trace" : "Part of the trace is lost or damaged" }),
       !intact && make("p", { class: "fine", text: "What is good is shown; this is what is known of the rest:" }),
-      make("ul", {}, ...remarks.map((text) => make("li", { text }))),
+      make("ul", {}, ...remarks.map((text) => make("li", {}, ...typed(text)))),
       make("form", { method: "dialog" }, make("button", { text: "Close" })));
     sheet.addEventListener("close", () => sheet.remove());
     document.body.append(sheet);

@@ -42,19 +42,41 @@ export async function bookmark() {
   const id = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
   await showTab("notes");
   await change({ put: { id, text: "", from, to, ...(view.chosen ? { entity: view.chosen } : {}) } });
-  /** @type {HTMLElement | null} */ (byId("notes-list").querySelector(`[data-key="${id}"]`))?.focus();
+  /** @type {HTMLElement | null} */ (byId("notes-list").querySelector(`[data-key="${id}"] input`))?.focus();
   say("Marked; type a note if you like");
 }
 
+/** Shows the notes. Lines that are there stay: somebody may be typing in one. */
 function fill() {
-  const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.key;
-  byId("notes-list").replaceChildren(...notes.map((one) => make("li", {},
-    make("input", { "aria-label": "Note", "data-key": one.id, value: one.text, placeholder: "no text", maxlength: 1000, autocomplete: "off", onchange: (/** @type {Event} */ event) => change({ put: { ...one, text: /** @type {HTMLInputElement} */ (event.target).value } }),
-      onkeydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter" || event.key === "Escape") /** @type {HTMLInputElement} */ (event.target).blur(); } }),
-    make("button", { type: "button", class: "icon-button", "aria-label": `Remove note ${one.text || date(one.from, (one.to - one.from) / 1000)}`, title: "Remove", text: "×", onclick: () => change({ remove: one.id }) }),
-    make("button", { type: "button", class: "go", "aria-label": `Go to note ${one.text || date(one.from, (one.to - one.from) / 1000)}`, text: `${date(one.from, (one.to - one.from) / 1000)}, ${duration(one.to - one.from)}`, onclick: () => visit(one) }))));
+  const list = byId("notes-list");
+  for (const line of [...list.children]) if (!notes.some((one) => one.id === line.dataset.key)) line.remove();
+  /** @type {Map<string, HTMLElement>} */
+  const lines = new Map([...list.children].map((line) => [line.dataset.key, line]));
+  /** @type {Element | null} */
+  let place = list.firstElementChild;
+  for (const one of notes) {
+    const line = lines.get(one.id) ?? blank(one.id);
+    if (line === place) place = line.nextElementSibling;
+    else list.insertBefore(line, place);
+    const [text, remove, go] = /** @type {any} */ (line.children);
+    const name = one.text || date(one.from, (one.to - one.from) / 1000);
+    if (text !== document.activeElement) text.value = one.text;
+    remove.setAttribute("aria-label", `Remove note ${name}`);
+    go.setAttribute("aria-label", `Go to note ${name}`);
+    go.textContent = `${date(one.from, (one.to - one.from) / 1000)}, ${duration(one.to - one.from)}`;
+  }
   byId("notes-say").textContent = notes.length ? `Kept in ${path}` : "Press b to mark what is shown, or what is measured, and write a note. Notes are kept beside the trace.";
-  if (focused) /** @type {HTMLElement | null} */ (byId("notes-list").querySelector(`[data-key="${focused}"]`))?.focus();
+}
+
+/** A line for a note, to be filled. @param {string} id */
+function blank(id) {
+  // It may have been removed in another window.
+  const of = (/** @type {(one: Note) => unknown} */ act) => { const one = notes.find((one) => one.id === id); if (one) act(one); };
+  return make("li", { "data-key": id },
+    make("input", { "aria-label": "Note", placeholder: "no text", maxlength: 1000, autocomplete: "off", onchange: (/** @type {Event} */ event) => of((one) => change({ put: { ...one, text: /** @type {HTMLInputElement} */ (event.target).value } })),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter" || event.key === "Escape") /** @type {HTMLInputElement} */ (event.target).blur(); } }),
+    make("button", { type: "button", class: "icon-button", title: "Remove", text: "×", onclick: () => change({ remove: id }) }),
+    make("button", { type: "button", class: "go", onclick: () => of(visit) }));
 }
 
 /** @param {Note} one */

@@ -3,7 +3,7 @@
 import { ask } from "./api.js";
 import { columns, curves, histogram, matrix, pie } from "./charts.js";
 import { visit } from "./choice.js";
-import { byId, make, save } from "./dom.js";
+import { byId, make, refill, save } from "./dom.js";
 import { date, duration, grouped, percent } from "./format.js";
 import { rowOf } from "./rows.js";
 import { show, view } from "./view.js";
@@ -48,7 +48,7 @@ export async function showTimes() {
   if (!answer) return;
   if (wanted === "durations") await classes(answer, part);
   if (wanted !== form) return;
-  last = { ...answer, from, span: to - from, within };
+  last = { ...answer, form, from, span: to - from, within };
   fill();
 }
 
@@ -76,16 +76,20 @@ function controls() {
 }
 
 function fill() {
+  refill(byId("times"), draw);
+}
+
+function draw() {
+  // Another form has been chosen, whose answer is under way.
+  if (last.form !== form) return;
   const what = view.measured ? "measured" : "shown";
   const row = last.within ? rowOf(Number(last.within.slice(1))) : undefined;
   const where = last.within ? ` within ${row?.name ?? "the chosen container"}` : "";
   const heading = make("p", { class: "hint", text: `${duration(last.span)} ${what}${where}. ${last.within || form === "matrix" ? "" : "Choose a container to see it alone."}` });
   const parts = last.types.map(BODIES[form]).filter(Boolean);
   if (parts.length === 0) parts.push(make("p", { class: "hint", text: `There are no ${{ matrix: "links", variables: "variables" }[form] ?? "states"} in it.` }));
-  const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.key;
   byId("times").replaceChildren(...controls(), heading, ...parts);
   byId("times").dataset.form = form;
-  if (focused) /** @type {HTMLElement | null} */ (byId("times").querySelector(`[data-key="${focused}"]`))?.focus();
 }
 
 /** @type {Record<string, (type: any) => HTMLElement | null>} */

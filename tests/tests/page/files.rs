@@ -1,0 +1,172 @@
+//! What is taken along as a file, and brought back: pictures, the page that zooms by itself, workspaces.
+
+use serde_json::{Value, json};
+
+use tests::browser::Browser;
+use tests::page::{SETTLED, TRACE, Viewer, interval, open, press, read, rows, wait_for_rows};
+
+#[test]
+fn what_is_seen_is_exported_behind_the_filters() {
+    let viewer = Viewer::with(&[TRACE], &["--filter", "only container Node 1"]);
+    let (mut browser, _) = open(&viewer);
+    press(&mut browser, "button", "Save and open");
+    browser.find("menuitem", Some("Save picture as SVG"));
+    browser.key("Escape");
+    let ask = |format: &str| {
+        format!(
+            "fetch('api/export?from=0&to=1000000000&width=900&format={format}&filters=' + encodeURIComponent('[\"only container Node 1\"]')).then(answer => answer.text())"
+        )
+    };
+    for format in ["svg", "html"] {
+        let text = browser.evaluate(&ask(format)).as_str().unwrap().to_owned();
+        assert!(text.contains("Node 1") && !text.contains("Node 0"), "{format}");
+    }
+    let csv = browser.evaluate(&ask("csv")).as_str().unwrap().to_owned();
+    assert!(
+        csv.starts_with("kind,type,container") && csv.contains("Node 1/thread 1.0") && !csv.contains("Node 0/"),
+        "{csv}"
+    );
+    let png = browser.evaluate("fetch('api/export?from=0&to=1000000000&width=900&format=png').then(answer => answer.arrayBuffer()).then(all => new Uint8Array(all).slice(1, 4).join())");
+    assert_eq!(png, "80,78,71");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+/// From now on what the page saves is kept in the page, too; and instead of a dialog of the system, `chooser` waits for files.
+fn watch_files(browser: &mut Browser) {
+    browser.evaluate(
+        "{ const make = URL.createObjectURL;
+           URL.createObjectURL = (blob) => { window.saved = blob; return make.call(URL, blob); };
+           const click = HTMLInputElement.prototype.click;
+           HTMLInputElement.prototype.click = function () { if (this.type === 'file') window.chooser = this; else click.call(this); }; }",
+    );
+}
+
+/// Chooses something of the menu of files.
+fn choose(browser: &mut Browser, item: &str) {
+    press(browser, "button", "Save and open");
+    press(browser, "menuitem", item);
+}
+
+/// The text of what is saved by an item of that menu.
+fn saved(browser: &mut Browser, item: &str) -> String {
+    choose(browser, item);
+    browser.wait("window.saved");
+    let text = browser.evaluate("window.saved.text().then((text) => { window.saved = null; return text; })");
+    text.as_str().expect("a file of text").to_owned()
+}
+
+/// Gives the page a workspace, as a user who chooses it in the system's dialog.
+fn open_workspace(browser: &mut Browser, text: &str) {
+    choose(browser, "Open workspace…");
+    browser.wait("window.chooser");
+    browser.evaluate(&format!(
+        "{{ const files = new DataTransfer(); files.items.add(new File([{}], 'mine.tumit-view'));
+            chooser.files = files.files; chooser.dispatchEvent(new Event('change')); window.chooser = null; }}",
+        json!(text)
+    ));
+}
+
+#[test]
+fn a_workspace_is_saved_and_opened_with_the_next_trace_and_by_the_command_line() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    for text in ["hide container thread 0.0", "bright working of Activity"] {
+        browser.key("F");
+        browser.wait("document.activeElement.id === 'filter-field'");
+        browser.type_text(text);
+        browser.key("Enter");
+        browser.wait("document.querySelector('#editor').hidden");
+        browser.wait(SETTLED);
+    }
+    press(&mut browser, "switch", "Filter 1 acts: hide container thread 0.0");
+    browser.key("g");
+    browser.type_text("100..300 ms");
+    browser.key("Enter");
+    browser.wait("document.querySelector('#interval-field').value.startsWith('100')");
+    browser.wait(SETTLED);
+    watch_files(&mut browser);
+    let text = saved(&mut browser, "Save workspace");
+    let file: Value = serde_json::from_str(&text).expect("a workspace is JSON");
+    assert_eq!(file["format"], "tumit-view");
+    let filters = json!([{ "filter": "hide container thread 0.0", "on": false }, "bright working of Activity"]);
+    assert_eq!(file["filters"], filters);
+    drop(browser);
+
+    // Another run of the program, where it looks the same.
+    let other = Viewer::of(&TRACE.replace("5 0.5", "5 0.25"));
+    let (mut browser, _) = open(&other);
+    watch_files(&mut browser);
+    open_workspace(&mut browser, &text);
+    browser.wait("document.querySelector('#filters').innerText.includes('bright working of Activity')");
+    browser.wait("document.querySelector('#interval-field').value.startsWith('100')");
+    browser.wait(SETTLED);
+    assert_eq!(interval(&mut browser), ("100.00 ms".to_owned(), "300.00 ms".to_owned()));
+    assert_eq!(browser.evaluate("document.querySelector('[role=switch]').ariaChecked"), "false");
+    assert_eq!(rows(&mut browser).len(), 6, "what is off hides nothing");
+    // What is no workspace changes nothing, and the page says so.
+    for (text, told) in [
+        ("{\"format\": \"tumit-view\", \"version\": 99, \"filters\": []}", "of another version"),
+        ("<svg>", "This is no workspace"),
+    ] {
+        open_workspace(&mut browser, text);
+        browser.wait(&format!("document.querySelector('#note').innerText.includes('{told}')"));
+    }
+    assert_eq!(browser.evaluate("document.querySelectorAll('.filter').length"), 2);
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+    drop(browser);
+
+    // The command takes the same file.
+    let path = other.folder.path().join("mine.tumit-view");
+    std::fs::write(&path, text.replace("\"on\": false", "\"on\": true")).unwrap();
+    let third = Viewer::with(&[TRACE], &["--filters", path.to_str().unwrap()]);
+    let (mut browser, _) = open(&third);
+    wait_for_rows(&mut browser, &["Node 0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"]);
+}
+
+#[test]
+fn the_exported_page_zooms_and_moves_without_a_server() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    watch_files(&mut browser);
+    let text = saved(&mut browser, "Save picture as HTML that zooms");
+    assert_eq!(read(&mut browser, "status", "Note"), "Saved two-nodes.html");
+    let path = viewer.folder.path().join("alone.html");
+    std::fs::write(&path, text).unwrap();
+    drop(browser);
+
+    let mut browser = Browser::start(1280, 720);
+    browser.open(&format!("file://{}", path.display()));
+    // What a user reads: the dates at the top, names of rows, the ruler; and where `blocked` begins in the picture.
+    let dates = "[...document.querySelectorAll('svg > text')].find(text => text.textContent.includes('–')).textContent";
+    let ruler =
+        "[...document.querySelectorAll('svg > g:not([aria-label]) text')].map(text => text.textContent).join(' ')";
+    let left = "(name => [...document.querySelectorAll('svg title')].find(title => title.textContent.startsWith(name)).parentElement.getBoundingClientRect().left)";
+    let name = "[...document.querySelectorAll('svg > text')].find(text => text.textContent === 'thread 1.1').getBoundingClientRect().left";
+    assert_eq!(browser.evaluate(dates), "0 s – 1.000 s");
+    let whole = browser.evaluate(ruler);
+    assert!(whole.as_str().unwrap().starts_with("0.0 s 0.2 s"), "{whole}");
+    let (names, edge) = (browser.evaluate(name), browser.evaluate(&format!("{left}('blocked')")).as_f64().unwrap());
+    // The wheel keeps what is below the pointer, and names stay.
+    browser.wheel((edge, 160.0), -120.0);
+    browser.wait(&format!("!{dates}.startsWith('0 s')"));
+    let near = browser.evaluate(&format!("{left}('blocked')")).as_f64().unwrap();
+    assert!((near - edge).abs() < 1.5, "{near} {edge}");
+    assert_eq!(browser.evaluate(name), names);
+    assert_ne!(browser.evaluate(ruler), whole);
+    browser.key("ArrowRight");
+    browser.wait(&format!("{left}('blocked') < {}", edge - 20.0));
+    let later = browser.evaluate(&format!("{left}('blocked')")).as_f64().unwrap();
+    browser.drag((600.0, 160.0), (700.0, 160.0));
+    browser.wait(&format!("Math.abs({left}('blocked') - {}) < 2", later + 100.0));
+    // A letter is as wide as it was, an arrow's head as long.
+    let wide = "[...document.querySelectorAll('[aria-label=Rows] text')].map(text => Math.round(text.getBoundingClientRect().width)).sort()[0]";
+    let before = browser.evaluate(wide);
+    browser.key("+");
+    browser.key("+");
+    browser.wait(&format!("{dates}.includes('ms –')"));
+    assert_eq!(browser.evaluate(wide), before);
+    browser.key("f");
+    browser.wait(&format!("{dates} === '0 s – 1.000 s'"));
+    assert_eq!(browser.evaluate(ruler), whole);
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}

@@ -1,0 +1,131 @@
+// Zooms the picture of a file in time. All that is read here is as svg.rs and document.rs write it.
+const svg = document.querySelector("svg");
+const rows = svg.querySelector("[aria-label=Rows]");
+const { from, span } = document.body.dataset;
+const muted = svg.querySelectorAll(":scope > text")[1]?.getAttribute("fill");
+if (muted) document.querySelector("p").style.color = muted;
+
+function begin() {
+  const make = (name, attributes, text = "") => {
+    const element = document.createElementNS(svg.namespaceURI, name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    element.textContent = text;
+    return element;
+  };
+  const { e: left, f: top } = rows.transform.baseVal[0].matrix;
+  const frame = svg.querySelector("clipPath rect");
+  const [width, height] = ["width", "height"].map((name) => Number(frame.getAttribute(name)));
+  const [start, whole] = [BigInt(from), Number(span)];
+  const texts = [...svg.querySelectorAll(":scope > text")];
+  const y = (text) => Number(text.getAttribute("y"));
+  const [duration, dates] = texts.filter((text) => y(text) < top - 20 && text.getAttribute("text-anchor") === "end");
+  const ticks = make("g", {});
+  const grid = svg.querySelector(":scope > line")?.getAttribute("stroke") ?? "#888";
+  for (const old of [...svg.querySelectorAll(":scope > line"), ...texts.filter((text) => Math.abs(y(text) - top + 12) < 0.1)]) old.remove();
+  rows.before(ticks);
+  const plot = make("g", {});
+  plot.append(...rows.childNodes);
+  rows.append(plot);
+
+  // What must not be stretched: each says how it looks when all else is stretched so many times.
+  const keep = [];
+  const still = (element, x) => keep.push((by) => element.setAttribute("transform", `matrix(${1 / by} 0 0 1 ${x * (1 - 1 / by)} 0)`));
+  for (const text of plot.querySelectorAll("text")) still(text, Number(text.getAttribute("x")));
+  for (const rect of plot.querySelectorAll("rect[rx]")) {
+    const radius = rect.getAttribute("rx");
+    rect.setAttribute("ry", radius);
+    keep.push((by) => rect.setAttribute("rx", radius / by));
+  }
+  for (const path of plot.querySelectorAll("path")) {
+    const d = path.getAttribute("d");
+    const n = d.match(/-?[\d.]+/g).map(Number);
+    if (/^M[-\d. ]+L[-\d. ]+H[-\d.]+Z$/.test(d)) still(path, n[0]);
+    else if (path.hasAttribute("stroke-linejoin") && n.length === 10) {
+      const near = (x, by) => n[4] + (x - n[4]) / by;
+      keep.push((by) => path.setAttribute("d", `M${n[0]} ${n[1]}L${near(n[2], by)} ${n[3]}M${n[4]} ${n[5]}L${near(n[6], by)} ${n[7]}L${near(n[8], by)} ${n[9]}Z`));
+    }
+  }
+
+  const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
+  const unitOf = (nanos) => UNITS.find(([size]) => Math.abs(nanos) >= size) ?? UNITS[3];
+  const inUnit = (nanos, [size, name], digits) => {
+    const [sign, all, one] = [nanos < 0n ? "−" : "", nanos < 0n ? -nanos : nanos, BigInt(size)];
+    const rest = digits ? `.${String(all % one).padStart(String(size).length - 1, "0").slice(0, digits)}` : "";
+    return `${sign}${all / one}${rest} ${name}`;
+  };
+  const digitsFor = ([size], step) => { let digits = 0; for (let s = size; s > Math.max(step, 1); s /= 10) digits += 1; return digits; };
+  const date = (nanos, resolution) => { const unit = unitOf(Number(nanos)); return nanos === 0n ? "0 s" : inUnit(nanos, unit, digitsFor(unit, resolution)); };
+
+  // The part shown, as shares of the whole.
+  let [a, b] = [0, 1];
+  function ruler() {
+    const [first, seen] = [a * whole, (b - a) * whole];
+    const least = (seen * 92) / width;
+    let step = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
+    step = Math.max(1, Math.round(step * [1, 2, 5, 10].find((factor) => step * factor >= least || factor === 10)));
+    const big = BigInt(step);
+    const begin = start + BigInt(Math.ceil(first));
+    let at = (begin / big) * big;
+    if (at < begin) at += big;
+    // Far from zero only what changes is said at each tick.
+    const zero = Number(at) / step > 1e6 ? at : 0n;
+    const unit = unitOf(zero ? step * 10 : Math.max(Math.abs(Number(begin)), Math.abs(Number(begin) + seen)));
+    const marks = [];
+    if (zero) marks.push(make("text", { x: left - 12, y: top - 12, "font-size": 11, "text-anchor": "end", fill: muted }, date(zero, step)));
+    for (; Number(at - start) <= first + seen; at += big) {
+      const x = left + ((Number(at - start) - first) / seen) * width;
+      const anchor = x < left + 24 ? "start" : x > left + width - 24 ? "end" : "middle";
+      marks.push(make("line", { x1: x, x2: x, y1: top - 6, y2: top + height, stroke: grid }));
+      marks.push(make("text", { x, y: top - 12, "font-size": 11, "text-anchor": anchor, fill: muted }, (zero ? "+" : "") + inUnit(at - zero, unit, digitsFor(unit, step))));
+    }
+    ticks.replaceChildren(...marks);
+    const long = BigInt(Math.round(seen));
+    duration.textContent = date(long, seen / 1e4);
+    const end = begin + long;
+    dates.textContent = `${date(begin, seen / 1000)} – ${date(end, seen / 1000)}`;
+  }
+
+  let asked = 0;
+  function draw() {
+    asked = 0;
+    const by = 1 / (b - a);
+    plot.setAttribute("transform", `matrix(${by} 0 0 1 ${-a * by * width} 0)`);
+    for (const one of keep) one(by);
+    ruler();
+  }
+  function show(from, to) {
+    const part = Math.min(Math.max(to - from, Math.max(1e-5, 20 / whole)), 1);
+    a = Math.min(Math.max((from + to - part) / 2, 0), 1 - part);
+    b = a + part;
+    asked ||= requestAnimationFrame(draw);
+  }
+  const zoom = (by, at) => show(at - (at - a) * by, at + (b - at) * by);
+  const scale = () => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+  const share = (event) => a + (b - a) * Math.min(Math.max(((event.clientX - svg.getBoundingClientRect().left) / scale() - left) / width, 0), 1);
+
+  svg.addEventListener("wheel", (event) => {
+    if (event.shiftKey || event.ctrlKey) return;
+    event.preventDefault();
+    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) show(a + (event.deltaX / scale() / width) * (b - a), b + (event.deltaX / scale() / width) * (b - a));
+    else zoom(Math.exp(Math.max(-120, Math.min(120, event.deltaY)) * 0.0028), share(event));
+  }, { passive: false });
+  svg.addEventListener("pointerdown", (event) => svg.setPointerCapture(event.pointerId));
+  let last = 0;
+  svg.addEventListener("pointermove", (event) => {
+    const by = ((last - event.clientX) / scale() / width) * (b - a);
+    last = event.clientX;
+    if (event.buttons & 1) show(a + by, b + by);
+  });
+  svg.addEventListener("dblclick", () => show(0, 1));
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const move = (by) => show(a + by * (b - a), b + by * (b - a));
+    const middle = (a + b) / 2;
+    const act = { "+": () => zoom(1 / 1.5, middle), "=": () => zoom(1 / 1.5, middle), "-": () => zoom(1.5, middle), f: () => show(0, 1),
+      ArrowLeft: () => move(-0.15), ArrowRight: () => move(0.15) }[event.key];
+    if (act) { event.preventDefault(); act(); }
+  });
+  ruler();
+}
+
+if (rows && Number(span) > 0) begin();
