@@ -148,10 +148,21 @@ pub(crate) fn map_private(bytes: usize, at: Option<&Region>) -> io::Result<*mut 
     map(bytes, at, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | more, -1)
 }
 
-/// Gives back what lies behind the first `kept` bytes of private memory, which are whole pages.
-pub(crate) fn trim(base: *mut u8, bytes: usize, kept: usize) {
-    // SAFETY: it was mapped with this length, and nobody knows of it yet.
-    unsafe { libc::munmap(base.wrapping_add(kept).cast(), bytes - kept) };
+/// Whether the system would give so much memory now.
+pub(crate) fn is_room_for(bytes: usize) -> bool {
+    // Miri knows no memory that cannot be read.
+    if cfg!(miri) {
+        return true;
+    }
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+    // SAFETY: the system chooses a place where nothing is.
+    let base = unsafe { libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) };
+    let is_room = base != libc::MAP_FAILED;
+    if is_room {
+        // SAFETY: it was mapped right now, and nobody knows of it.
+        unsafe { libc::munmap(base, bytes) };
+    }
+    is_room
 }
 
 fn map_shared(file: &File, bytes: usize, at: Option<&Region>) -> io::Result<*mut u8> {

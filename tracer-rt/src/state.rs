@@ -77,6 +77,8 @@ unsafe impl Send for State {}
 
 /// The value of the tag `BUFFERS` for private memory where a live file was asked for and could not be made.
 const FELL_BACK: u64 = 2;
+/// Memory that the slots leave to others.
+const SPARE_BYTES: usize = 4 << 20;
 
 pub(crate) static STATE: Lock<State> = Lock::new(
     bit::STATE,
@@ -133,7 +135,7 @@ impl State {
         let asked = config.buffers.unwrap_or(Buffers::Mapped);
         let tables = TABLES.lock();
         let mut live = None;
-        if asked == Buffers::Mapped {
+        if asked == Buffers::Mapped && self.is_room_for(slots, SPARE_BYTES) {
             match (self.make_live(&folder, config.live_folder.as_deref(), slots, &tables), &config.live_folder) {
                 (Ok(made), _) => live = Some(made),
                 (Err(error), Some(asked)) => report(&format!(
@@ -201,23 +203,23 @@ impl State {
         Live::make(path, layout, self.region.as_ref())
     }
 
-    /// Private memory for so many slots. Where limits allow no more, or where all memory of the program is locked, for a half of what can be had
-    /// of that and its halves: the other one is left to the program, and to what else the recorder needs.
+    /// Whether so many slots leave the program, and the recorder's own lists, which end the program where there is no memory, so much. Those
+    /// that are there already take nothing more.
+    fn is_room_for(&self, slots: usize, spare: usize) -> bool {
+        let bytes = slots * SLOT_BYTES;
+        self.region.as_ref().is_some_and(|region| region.bytes == bytes) || live::is_room_for(bytes + spare)
+    }
+
+    /// Private memory for so many slots; for half as many, and so on, where limits allow no more, or where all memory of the program is locked: then
+    /// as much again is left.
     fn map_slots(&mut self, wanted: usize) -> std::io::Result<(*mut u8, usize)> {
         const LEAST_BYTES: usize = 1 << 20;
-        let mut slots = wanted;
-        let base = loop {
-            match live::map_private(slots * SLOT_BYTES, self.region.as_ref()) {
-                Ok(base) if slots < wanted && slots / 2 * SLOT_BYTES >= LEAST_BYTES => {
-                    slots /= 2;
-                    live::trim(base, 2 * slots * SLOT_BYTES, slots * SLOT_BYTES);
-                    break base;
-                }
-                Ok(base) => break base,
-                Err(_) if slots / 2 * SLOT_BYTES >= LEAST_BYTES => slots /= 2,
-                Err(error) => return Err(error),
-            }
-        };
+        let (mut slots, mut spare) = (wanted, SPARE_BYTES);
+        while !self.is_room_for(slots, spare) && slots / 2 * SLOT_BYTES >= LEAST_BYTES {
+            slots /= 2;
+            spare = slots * SLOT_BYTES;
+        }
+        let base = live::map_private(slots * SLOT_BYTES, self.region.as_ref())?;
         if slots < wanted {
             let (wanted, got) = (wanted * SLOT_BYTES, slots * SLOT_BYTES);
             report(&format!("no memory for buffers of {wanted} bytes; the program goes on with {got}"));

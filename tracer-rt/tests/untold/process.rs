@@ -72,11 +72,23 @@ pub(crate) fn standby() {
 pub(crate) fn little() {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
     let pages: u64 = statm.split(' ').next().unwrap().parse().unwrap();
-    let bytes = pages * 4096 + (14 << 20);
+    let room: u64 = std::env::var("TUMIT_ROOM").map_or(14 << 10, |room| room.parse().unwrap());
+    let bytes = pages * 4096 + (room << 10);
     let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
     // SAFETY: the pointer is to a live local.
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
     (0..10).for_each(|n| com::tick(n, 0));
+}
+
+#[test]
+fn slots_leave_room_for_the_rest() {
+    for room in (16_500..20_500).step_by(100) {
+        let place = Place::new();
+        // One heap: each further one would keep room for itself.
+        let output = place.output("little", &[("TUMIT_ROOM", &room.to_string()), ("MALLOC_ARENA_MAX", "1")]);
+        assert!(output.status.success(), "{room} KiB: {output:?}");
+        assert_eq!(place.left()[0].ticks()[0], (0..10).collect::<Vec<_>>(), "{room} KiB");
+    }
 }
 
 #[test]
