@@ -468,6 +468,17 @@ static int little(void) {
     return 0;
 }
 
+/* All memory of the program is locked, and little may be. Where the system allows less still, nothing is. */
+static int locked(void) {
+    struct rlimit limit;
+    limit.rlim_cur = limit.rlim_max = 8u << 20;
+    if (setrlimit(RLIMIT_MEMLOCK, &limit) == 0) {
+        (void)mlockall(MCL_CURRENT | MCL_FUTURE);
+    }
+    ticks(10);
+    return 0;
+}
+
 static volatile sig_atomic_t storm;
 
 static void at_storm(int number) {
@@ -515,5 +526,6 @@ int main(int count, char **arguments) {
     if (strcmp(what, "ending") == 0) return at_the_end();
     if (strcmp(what, "elsewhere") == 0) return elsewhere();
     if (strcmp(what, "little") == 0) return little();
+    if (strcmp(what, "locked") == 0) return locked();
     return 100;
 }

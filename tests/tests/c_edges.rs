@@ -2,6 +2,8 @@
 //! handlers, start a thousand threads, make children behind the back of the C library. Nothing of theirs is touched, nothing is lost silently.
 
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -166,6 +168,21 @@ fn where_memory_is_scarce_less_is_taken() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && told.contains("the program goes on with 4194304"), "{}: {told}", output.status);
     assert_eq!(read(&folder.path().join("run.tmt"))[0].totals(), (10, 0));
+}
+
+#[test]
+fn where_all_memory_is_locked_less_is_taken() {
+    let folder = folder();
+    let mut command = program(folder.path(), GNU99, &["locked"], &[]);
+    let owner = std::fs::metadata(folder.path()).expect("it is there").uid();
+    if owner == 0 {
+        // The limit is not for root.
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).expect("it is ours");
+        command.uid(65534);
+    }
+    let output = output(&mut command);
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(read(&folder.path().join("run.tmt"))[0].totals(), (10, 0), "{output:?}");
 }
 
 #[test]
