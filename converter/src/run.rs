@@ -286,9 +286,21 @@ impl Run {
         (missing > 0).then_some((first, missing, ranks))
     }
 
-    /// The first rank that is there more than once, and how often. Children that a rank forked are not counted.
+    /// The process of the run that forked this one, or started it as another program: that of its parent's id on its host, if there is but one.
+    #[must_use]
+    pub fn parent_of(&self, process: &Process) -> Option<&Process> {
+        if process.parent_id.is_some() {
+            return self.processes.iter().find(|other| Some(other.id) == process.parent_id);
+        }
+        let is_parent = |other: &&Process| Some(other.pid) == process.parent_pid && other.host == process.host;
+        let mut parents = self.processes.iter().filter(is_parent);
+        parents.next().filter(|_| parents.next().is_none())
+    }
+
+    /// The first rank that is there more than once, and how often. Children of a rank are not counted.
     fn same_rank(&self) -> Option<(u64, usize)> {
-        let parents = self.processes.iter().filter(|process| process.parent_id.is_none());
+        let is_child = |process: &Process| process.parent_id.is_some() || self.parent_of(process).is_some();
+        let parents = self.processes.iter().filter(|process| !is_child(process));
         let mut ranks: Vec<u64> = parents.filter_map(|process| process.rank).collect();
         ranks.sort_unstable();
         ranks.chunk_by(|a, b| a == b).find(|same| same.len() > 1).map(|same| (same[0], same.len()))

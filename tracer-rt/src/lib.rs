@@ -20,7 +20,7 @@
 //! `./PROGRAM-DATE-PID.tmt`, both from where the program began; it ends when the process does. `TUMIT_LEVELS=COM=on,APP=off` switches levels at the start,
 //! [`set_level`] later; `TUMIT_MEMORY=64M` bounds the buffers, and `TUMIT_POLICY=COM=block` makes threads wait where records
 //! of a level would else be dropped, `TUMIT_POLICY=APP=overwrite` keeps the newest ones until [`dump`] or the end. Nothing of it can fail or panic: what cannot be recorded
-//! is dropped and counted in the file. (Where a program has used up all memory that it may have, a new name or a block to be packed ends it, as any
+//! is dropped and counted in the file. (After [`finish`] nothing is recorded any more, nor in children that are forked later. Where a program has used up all memory that it may have, a new name or a block to be packed ends it, as any
 //! allocation of Rust does; the slots are there from the beginning.) A signal handler may record and fork; what it records before anything else of the same spec was recorded
 //! is counted alone, as it may have interrupted the allocator. So may an allocator, from its first call on. A handler may be left
 //! by a jump or by unwinding: the record that it interrupted is then no more. Not where it interrupted the recorder's slow path (a full slot, a new

@@ -71,6 +71,7 @@ pub(crate) fn tags(id: &[u8; 16], parent: Option<&[u8; 16]>, user_domain: Option
     }
     append_tag(&mut out, tag::HOST, host().as_bytes());
     append_integer(&mut out, tag::PID, u64::from(std::process::id()));
+    append_integer(&mut out, tag::PARENT_PID, u64::from(std::os::unix::process::parent_id()));
     if let Some((rank, ranks)) = rank() {
         append_integer(&mut out, tag::RANK, rank);
         if let Some(ranks) = ranks {

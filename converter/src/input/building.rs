@@ -118,6 +118,7 @@ impl Building {
             match number {
                 tag::PROCESS_ID => process.id = bytes.try_into().unwrap_or_default(),
                 tag::PARENT_ID => process.parent_id = bytes.try_into().ok(),
+                tag::PARENT_PID => process.parent_pid = integer(bytes),
                 tag::HOST => process.host = text_of(bytes),
                 tag::PID => process.pid = integer(bytes).unwrap_or(0),
                 tag::RANK => process.rank = integer(bytes),

@@ -35,6 +35,8 @@ pub struct Process {
     pub id: [u8; 16],
     /// Id of the parent that was forked.
     pub parent_id: Option<[u8; 16]>,
+    /// Process id, of the operating system, of its parent; `None` when unknown.
+    pub parent_pid: Option<u64>,
     /// Host name; empty when unknown.
     pub host: String,
     /// Process id of the operating system.

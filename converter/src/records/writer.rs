@@ -250,6 +250,9 @@ pub(crate) fn process_tags(process: &Process, clock: &ClockTags<'_>) -> Vec<u8> 
         append_tag(&mut tags, tag::PARENT_ID, parent);
     }
     append_integer(&mut tags, tag::PID, process.pid);
+    if let Some(parent) = process.parent_pid {
+        append_integer(&mut tags, tag::PARENT_PID, parent);
+    }
     for (tag, number) in [(tag::RANK, process.rank), (tag::RANKS, process.ranks), (tag::CLOCK_KIND, clock.kind)] {
         if let Some(number) = number {
             append_integer(&mut tags, tag, number);

@@ -21,6 +21,7 @@ pub mod tag {
     pub const BUFFERS: u16 = 14;
     /// Integer: 1 when the blocks of records of the file are in order of date, over all of its streams.
     pub const SORTED: u16 = 15;
+    pub const PARENT_PID: u16 = 16;
     pub const TID: u16 = 20;
     pub const THREAD_NAME: u16 = 21;
     pub const SIGNAL_STREAM: u16 = 22;

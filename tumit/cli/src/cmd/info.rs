@@ -303,7 +303,7 @@ fn process_info(run: &Run, at: usize) -> ProcessInfo {
             bytes: live.bytes,
             faults: live.faults.iter().map(|fault| fault.why.to_string()).collect(),
         }),
-        parent: process.parent_id.and_then(|id| Some(run.processes.iter().find(|other| other.id == id)?.pid)),
+        parent: run.parent_of(process).map(|parent| parent.pid),
         job: process.job.clone(),
         thread_count: process.threads(),
         threads: threads.collect(),

@@ -29,7 +29,7 @@ pub(super) fn constants(prefix: &str, more: &[(&str, u64)]) -> String {
     out
 }
 
-fn numbers() -> [(&'static str, u64); 74] {
+fn numbers() -> [(&'static str, u64); 75] {
     [
         ("FORMAT_VERSION", u64::from(tracer_format::FORMAT_VERSION)),
         ("SCHEMA_VERSION", u64::from(SCHEMA_VERSION)),
@@ -71,6 +71,7 @@ fn numbers() -> [(&'static str, u64); 74] {
         ("TAG_PARENT_ID", u64::from(tag::PARENT_ID)),
         ("TAG_HOST", u64::from(tag::HOST)),
         ("TAG_PID", u64::from(tag::PID)),
+        ("TAG_PARENT_PID", u64::from(tag::PARENT_PID)),
         ("TAG_RANK", u64::from(tag::RANK)),
         ("TAG_RANKS", u64::from(tag::RANKS)),
         ("TAG_CLOCK_KIND", u64::from(tag::CLOCK_KIND)),

@@ -77,7 +77,7 @@ mod tests {
         auto bool break case char const continue default define defined do double elif else endif enum error extern float for if
         ifdef ifndef include int long return sizeof static struct switch typedef unsigned void while
         F_DUPFD_CLOEXEC madvise pid_t st_dev st_ino st_size
-        access clock_gettime clockid_t close errno f_type fcntl fprintf free fstat ftruncate getcwd getegid getenv geteuid getgid gethostname getpid getrlimit getuid id_t linkat localtime_r
+        access clock_gettime clockid_t close errno f_type fcntl fprintf free fstat ftruncate getcwd getegid getenv geteuid getgid gethostname getpid getppid getrlimit getuid id_t linkat localtime_r
         malloc memchr memcmp memcpy memmove memset mkdir mmap munmap nanosleep off_t open posix_fallocate prctl pread pwrite read readlink rename
         rlim_cur rlimit setpriority size_t snprintf ssize_t st_nlink stat statfs stderr strchr strcmp strcspn strerror
         strftime strlen strncasecmp strncmp strrchr strtol strtoull syscall thread_sanitizer time time_t timespec tm tv_nsec tv_sec int32_t uint16_t

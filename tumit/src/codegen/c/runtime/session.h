@@ -142,6 +142,7 @@ TUMIT1_SLOW(unsigned char *tumit1_put_process(unsigned char *p_, uint32_t kept_)
     }
     p_ = tumit1_put_tag(p_, TUMIT1_TAG_HOST, s_->host_, strlen(s_->host_));
     p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_PID, (uint64_t)getpid());
+    p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_PARENT_PID, (uint64_t)getppid());
     if (s_->rank_known_) {
         p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_RANK, (uint64_t)s_->rank_);
     }
