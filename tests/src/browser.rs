@@ -91,6 +91,11 @@ impl Browser {
         self.wait("document.readyState === 'complete' && location.href !== 'about:blank'");
     }
 
+    /// Loads the page again and waits for its `load`.
+    pub fn reload(&mut self) {
+        self.page.reload();
+    }
+
     /// Lets a page read and write the clipboard without asking.
     pub fn allow_clipboard(&mut self, url: &str) {
         let origin: String = url.split('/').take(3).collect::<Vec<_>>().join("/");

@@ -153,6 +153,10 @@ impl Driver for Bidi {
         self.call("browsingContext.navigate", &ask);
     }
 
+    fn reload(&mut self) {
+        self.call("browsingContext.reload", &json!({ "context": self.context, "wait": "complete" }));
+    }
+
     fn evaluate(&mut self, expression: &str) -> Result<Value, String> {
         let target = json!({ "context": self.context });
         let depth = json!({ "maxObjectDepth": 100, "maxDomDepth": 0 });

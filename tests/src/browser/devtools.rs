@@ -1,7 +1,7 @@
 //! The `DevTools` protocol, as Chromium speaks it: questions and answers as JSON over a web socket.
 
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tungstenite::stream::MaybeTlsStream;
@@ -114,6 +114,19 @@ impl DevTools {
 impl Driver for DevTools {
     fn navigate(&mut self, url: &str) {
         self.call("Page.navigate", &json!({ "url": url }));
+    }
+
+    fn reload(&mut self) {
+        // The answer comes before the page goes; until it has gone, the old one answers, complete as it is. A question
+        // that meets the change itself is an error, and is asked again.
+        self.evaluate("window.isOld = true").expect("a mark is no matter");
+        self.call("Page.reload", &json!({}));
+        let ask = json!({ "expression": "!window.isOld && document.readyState === 'complete'", "returnByValue": true });
+        let started = Instant::now();
+        while !self.ask("Runtime.evaluate", &ask).is_ok_and(|answer| answer["result"]["value"] == json!(true)) {
+            assert!(started.elapsed() < super::PATIENCE, "the page does not come back");
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 
     fn evaluate(&mut self, expression: &str) -> Result<Value, String> {

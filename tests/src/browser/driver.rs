@@ -11,6 +11,9 @@ pub(super) trait Driver: Debug {
     /// Goes to an address.
     fn navigate(&mut self, url: &str);
 
+    /// Loads the page again; what is asked from then on is asked of the new one, all of which is there.
+    fn reload(&mut self);
+
     /// The value of an expression in the page, or what it throws.
     fn evaluate(&mut self, expression: &str) -> Result<Value, String>;
 

@@ -176,8 +176,7 @@ fn a_page_that_was_just_opened_shows_what_the_address_says() {
     eye.browser.wait("document.querySelector('#interval-field').value.startsWith('250')");
     let before = eye.look();
     assert!(!before.is(&whole));
-    eye.browser.evaluate("location.reload()");
-    eye.browser.wait("document.readyState === 'complete' && Boolean(document.querySelector('#chart'))");
+    eye.browser.reload();
     eye.browser.wait(SETTLED);
     eye.sees(&before, "loaded again");
 }
