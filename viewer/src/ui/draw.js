@@ -1,8 +1,10 @@
 // A scene of the server (scene/wire.rs) on a canvas, and what lies under a point of it.
 
+import { Stream } from "./wire.js";
+
 /**
  * @typedef {{ kind: "rect" | "arrow" | "mark", id: string, color: string, box: number[] }} Hit
- * @typedef {{ x: number, y: number, width: number, height: number, step: number, colors: string[], values: number[], columns: [number, number][][] }} Cells
+ * @typedef {{ x: number, y: number, width: number, height: number, step: number, filled: Uint8Array }} Cells
  * @typedef {{ ends: number[], width: number, head: number, paint: [string, number], halo: [string, number] | null }} Arrow
  * @typedef {{ hits: Hit[], cells: Cells[], arrows: Arrow[], notes: string[] }} Drawn
  */
@@ -44,6 +46,7 @@ export function drawScene(context, scene, withArrows = true) {
   };
   /** Columns of a run; the last `whole` of them are not lengths. @param {any[]} run @param {number} count @param {number} whole */
   const columns = (run, count, whole) => run.slice(2, 2 + count).map((column, at) => numbers(column, at < count - whole ? 100 : 1));
+  const streams = scene.bytes.map((/** @type {Uint8Array} */ bytes) => new Stream(bytes));
   for (const run of scene.runs) {
     const rows = run[1];
     switch (run[0]) {
@@ -62,8 +65,28 @@ export function drawScene(context, scene, withArrows = true) {
         break;
       }
       case "x": {
-        const [x, w, y, h, count] = columns(run, 5, 1);
-        for (let i = 0; i < rows; i += 1) drawn.cells.push(drawCells(context, [x[i], y[i], w[i], h[i]], count[i], run[7][i], paints));
+        const [x, w, y, h, count, steps] = columns(run, 6, 2);
+        for (let i = 0; i < rows; i += 1) drawn.cells.push(drawCells(context, [x[i], y[i], w[i], h[i]], count[i], steps[i], streams, paints));
+        break;
+      }
+      case "b": {
+        const [x, floor, width, unit, step, count, pale, fill, line] = columns(run, 9, 5);
+        for (let i = 0; i < rows; i += 1) {
+          const { xs, edges } = band(x[i], step[i] / 10000, count[i], scene.columns, unit[i], streams[4]);
+          const [upper, lower, mean] = edges.map((edge) => edge.map((height) => floor[i] - height));
+          ink(pale[i], "fillStyle");
+          curve(context, [...xs, ...[...xs].reverse()], [...upper, ...lower.reverse()]);
+          context.fill();
+          curve(context, xs, mean);
+          ink(line[i], "strokeStyle");
+          context.lineWidth = width[i];
+          context.lineJoin = "round";
+          context.stroke();
+          ink(fill[i], "fillStyle");
+          context.lineTo(xs[xs.length - 1], floor[i]);
+          context.lineTo(xs[0], floor[i]);
+          context.fill();
+        }
         break;
       }
       case "l": {
@@ -190,47 +213,52 @@ function mark(context, x, y, size) {
 }
 
 /**
- * Mixtures: in each column the values stand on each other.
- * @param {CanvasRenderingContext2D} context @param {number[]} box @param {number} count of columns @param {any[]} what
- * @param {[string, number][]} paints @returns {Cells}
+ * A variable's band: places of its columns, and how far above the floor its upper edge, its lower one and its mean are, in each.
+ * @param {number} first @param {number} step @param {number} count @param {number} together columns that are shown as one @param {number} unit
+ * @param {Stream} stream
  */
-function drawCells(context, [x, y, width, height], count, [palette, values, packed], paints) {
-  const colors = palette.map((/** @type {number} */ place) => paints[place][0]);
+function band(first, step, count, together, unit, stream) {
+  const xs = [];
+  /** @type {[number[], number[], number[]]} */
+  const edges = [[], [], []];
+  const sums = [0, 0, 0];
+  for (let column = 0; column < count; column += together) {
+    const many = Math.min(together, count - column);
+    xs.push(first + (column + (many - 1) / 2) * step);
+    edges.forEach((edge, of) => edge.push((sums[of] += stream.signed()) / unit));
+  }
+  return { xs, edges };
+}
+
+/**
+ * Mixtures: in each column the values stand on each other.
+ * @param {CanvasRenderingContext2D} context @param {number[]} box @param {number} count of columns @param {number} steps of its height
+ * @param {Stream[]} streams @param {[string, number][]} paints @returns {Cells}
+ */
+function drawCells(context, [x, y, width, height], count, steps, [runs, counts, parts, heights], paints) {
   const step = width / Math.max(count, 1);
-  /** @type {[number, number][][]} */
-  const columns = [];
-  /** @type {number[][][]} rectangles of each colour, filled together */
-  const shapes = colors.map(() => []);
-  let at = 0;
-  /** The next number: seven bits in a byte, the lowest first. */
-  const next = () => {
-    for (let number = 0, factor = 1; ; factor *= 128) {
-      const byte = parseInt(packed.slice(at, at + 2), 16);
-      at += 2;
-      number += (byte & 127) * factor;
-      if (byte < 128 || Number.isNaN(byte)) return number;
+  const filled = new Uint8Array(count);
+  /** @type {Map<number, number[]>} rectangles of each colour, filled together */
+  const shapes = new Map();
+  for (let column = 0; column < count; ) {
+    const [run, many] = [runs.next(), counts.next()];
+    if (run === 0) break;
+    if (many > 0) filled.fill(1, column, column + run);
+    for (let part = 0, floor = 0; part < many; part += 1) {
+      const [paint, tall] = [parts.next(), heights.next()];
+      floor += tall;
+      let shape = shapes.get(paint);
+      if (!shape) shapes.set(paint, (shape = []));
+      shape.push(x + column * step, y + height - (floor / steps) * height, run * step, (tall / steps) * height);
     }
-  };
-  while (at < packed.length) {
-    const [run, parts] = [next(), next()];
-    /** @type {[number, number][]} */
-    const column = [];
-    let floor = y + height;
-    for (let part = 0; part < parts; part += 1) {
-      const [place, share] = [next(), next() / 255];
-      column.push([place, share]);
-      const tall = Math.min(share * height, floor - y);
-      shapes[place].push([x + columns.length * step, floor - tall, run * step, tall]);
-      floor -= tall;
-    }
-    for (let i = 0; i < run; i += 1) columns.push(column);
+    column += run;
   }
   context.globalAlpha = 1;
-  shapes.forEach((shape, place) => {
-    context.fillStyle = colors[place];
-    for (const [a, b, c, d] of shape) context.fillRect(a, b, c, d);
-  });
-  return { x, y, width, height, step, colors, values, columns };
+  for (const [paint, shape] of shapes) {
+    context.fillStyle = paints[paint][0];
+    for (let i = 0; i < shape.length; i += 4) context.fillRect(shape[i], shape[i + 1], shape[i + 2], shape[i + 3]);
+  }
+  return { x, y, width, height, step, filled };
 }
 
 /**
@@ -250,16 +278,14 @@ export function hit(drawn, x, y, seen, toWindow) {
 }
 
 /**
- * The mixture at a point, innermost first.
- * @param {Drawn} drawn @param {number} x @param {number} y
- * @returns {{ cells: Cells, column: number, parts: [number, number][] } | null}
+ * The mixture at a point, innermost first: where its column of pixels begins and ends.
+ * @param {Drawn} drawn @param {number} x @param {number} y @returns {[number, number] | null}
  */
 export function mixture(drawn, x, y) {
   for (let i = drawn.cells.length - 1; i >= 0; i -= 1) {
-    const cells = drawn.cells[i];
-    const column = Math.floor((x - cells.x) / cells.step);
-    const parts = cells.columns[column];
-    if (parts?.length && y >= cells.y && y < cells.y + cells.height) return { cells, column, parts };
+    const { filled, step, ...cells } = drawn.cells[i];
+    const column = Math.floor((x - cells.x) / step);
+    if (filled[column] && y >= cells.y && y < cells.y + cells.height) return [cells.x + column * step, cells.x + (column + 1) * step];
   }
   return null;
 }

@@ -1,0 +1,115 @@
+//! Pictures: of the rows, of the whole trace, and what a mixture in one of them is made of.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::json;
+
+use super::{Answer, App, Ask, Failure, Shown, compute, facts_json, run};
+use crate::scene::wire::{Detail, Message};
+use crate::scene::{self, Scene};
+
+/// Bytes of a picture that is awaited, compressed; more follow when its reader has come to rest. With the answer's head it is
+/// less than 64 KiB.
+const MOST_BYTES: usize = 63 << 10;
+
+pub(in crate::server) async fn scene(
+    state: State<Arc<App>>,
+    headers: HeaderMap,
+    ask: Query<Ask>,
+) -> Result<Response, Failure> {
+    send(state, headers, ask, |app, ask| {
+        let view = ask.view(app)?;
+        Ok(scene::chart(app.source.as_ref(), &ask.layout(app), &ask.options(), view)?)
+    })
+    .await
+}
+
+pub(in crate::server) async fn overview(
+    state: State<Arc<App>>,
+    headers: HeaderMap,
+    ask: Query<Ask>,
+) -> Result<Response, Failure> {
+    send(state, headers, ask, |app, ask| {
+        let view = ask.view(app)?;
+        Ok(scene::overview(app.source.as_ref(), &app.outline, &ask.options(), view)?)
+    })
+    .await
+}
+
+/// What a pixel column holds at a height of the rows: the mixture, and its only state, or how many there are.
+pub(in crate::server) async fn at(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+    compute(app, ask, |app, ask| {
+        let (source, view) = (app.source.as_ref(), ask.view(app)?);
+        let found = scene::mixture(source, &ask.layout(app), &ask.options(), (view.interval, view.top))?;
+        let Some(found) = found else { return Ok(json!({ "states": 0, "parts": [] })) };
+        let only = found.first.filter(|_| found.states == 1).map(|state| source.facts(state)).transpose()?;
+        let parts = found
+            .parts
+            .iter()
+            .map(|(name, color, share)| json!({ "name": name, "color": color.to_string(), "share": share }));
+        Ok(json!({
+            "states": found.states,
+            "parts": parts.collect::<Vec<_>>(),
+            "facts": only.map(|facts| facts_json(app, &facts)),
+        }))
+    })
+    .await
+}
+
+/// Draws off the threads that serve, and sends what was drawn.
+async fn send(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    Query(ask): Query<Ask>,
+    draw: impl FnOnce(&Shown, &Ask) -> Result<Scene, Failure> + Send + 'static,
+) -> Result<Response, Failure> {
+    let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
+    let pack = if accepted.is_some_and(|value| value.contains("gzip")) { gzip } else { |bytes| bytes };
+    let bytes = run(app, move |app| {
+        let trace = app.trace(ask.trace)?;
+        let shown = trace.shown(&ask.filters)?;
+        let scene = draw(&shown, &ask)?;
+        Ok(fitted(&scene, ask.view(&shown)?.resolution, ask.whole, pack))
+    })
+    .await?;
+    let is_packed = bytes.starts_with(&GZIP);
+    let mut response = ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response();
+    if is_packed {
+        response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    Ok(response)
+}
+
+/// A picture as bytes: as fine as fits into [`MOST_BYTES`], or all columns of it, however many they take.
+fn fitted(scene: &Scene, resolution: f32, whole: bool, pack: fn(Vec<u8>) -> Vec<u8>) -> Vec<u8> {
+    let mut details = Detail::ALL.into_iter().filter(|detail| detail.is_whole() || !whole).peekable();
+    while let Some(detail) = details.next() {
+        let message = Message::new(scene, resolution, detail);
+        let is_last = details.peek().is_none();
+        if message.compressed() <= MOST_BYTES || is_last {
+            let bytes = pack(message.bytes());
+            if bytes.len() <= MOST_BYTES || is_last {
+                return bytes;
+            }
+        }
+    }
+    Vec::new()
+}
+
+/// What compressed bytes begin with; the length of a head is less.
+const GZIP: [u8; 4] = [0x1f, 0x8b, 0x08, 0x00];
+
+fn gzip(bytes: Vec<u8>) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), Compression::default());
+    match encoder.write_all(&bytes).and_then(|()| encoder.finish()) {
+        Ok(packed) => packed,
+        // Writing into memory does not fail.
+        Err(_) => bytes,
+    }
+}
