@@ -96,10 +96,10 @@ export function refresh() {
   tell();
 }
 
-/** Says on the element whether the picture is exact, and of each column of pixels: for tests. */
+/** Says on the element whether the picture is that of the view, and of each column of pixels: for tests. */
 export function tell() {
-  const picture = exact();
-  chart.dataset.settled = String(ready && !asking && picture !== null && !picture.coarse);
+  const picture = ready && !asking ? exact() : null;
+  chart.dataset.settled = picture?.coarse ? "coarse" : String(picture !== null);
 }
 
 /** Shows other rows: what was drawn of each goes with it at once, and the exact picture follows. @param {import("./rows.js").Rows} next */
@@ -221,6 +221,7 @@ async function complete() {
       // The one that is shown stays last.
       pictures.splice(pictures.length - 1, 0, picture);
       forget(picture.looks);
+      paint();
     }
   } catch (error) {
     onError(error);
