@@ -164,6 +164,12 @@ async fn a_picture_of_noise_is_first_sent_in_wide_columns() {
     let ask = format!("{path}api/scene?from=0&to={end}&width=1600&bottom=4000&resolution=1");
     let (bytes, columns) = picture(port, &ask).await;
     assert!((32_768..65_536).contains(&bytes) && columns > 1, "{bytes} bytes, {columns} columns as one");
+    // However far it is zoomed, on finer screens, too.
+    for part in [3, 10, 30, 100] {
+        let ask = format!("{path}api/scene?from=0&to={}&width=1600&bottom=4000&resolution=2", end / part);
+        let (bytes, _) = picture(port, &ask).await;
+        assert!((4_096..65_536).contains(&bytes), "a {part}th: {bytes} bytes");
+    }
     let (bytes, columns) = picture(port, &format!("{ask}&whole=true")).await;
     assert!((131_072..400_000).contains(&bytes) && columns == 1, "{bytes} bytes");
 }

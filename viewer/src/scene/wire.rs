@@ -9,7 +9,7 @@
 
 mod streams;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use converter::paje::Color;
 use serde_json::{Value, json};
@@ -32,33 +32,41 @@ pub struct Message {
 impl Message {
     /// Writes a scene, for a screen with so many pixels per unit.
     ///
-    /// The head is `{width, height, notes, columns, streams: [length…], paints: [["#rrggbb", alpha]…], runs: [[kind, rows, column…]…]}`;
-    /// `columns` is how many columns of pixels mixtures and bands show as one. A run is several items of one kind that follow each
-    /// other, back to front, as a table: each column is a list of integers, of which all but the first are differences to the one before; a
-    /// column of texts is a list of them. Lengths are in hundredths; a paint is its place in the table plus one, 0 being none; an
-    /// entity is its number times 8 plus its kind, 0 being none.
+    /// The head is `{width, height, notes, resolution, columns, isWhole, streams: [length…], paints: [["#rrggbb", alpha]…], runs: [[kind, rows]…], tables:
+    /// {kind: [[column…], [column…], [text…]]…}}`. `resolution` is of pixels per unit, `columns` is how many columns of pixels mixtures and bands show as one, `isWhole` whether
+    /// each that the screen has is shown by itself. Runs are items of one kind that follow each other, from back to front; what they
+    /// are stands in the table of their kind, run after run. Its columns are lists of integers: in the first ones as they are, in the others
+    /// all but the first are differences to the one before. Lengths are in hundredths; a paint is its place in the table plus one, 0
+    /// being none; an entity is its number times 8 plus its kind, 0 being none. Rectangles and mixtures begin so far right of where the one
+    /// before, of either, ends.
     #[must_use]
-    pub fn new(scene: &Scene, resolution: f32, detail: Detail) -> Self {
+    pub fn new(scene: &Scene, resolution: f32, detail: Detail, is_whole: bool) -> Self {
         let mut writer = Writer {
             paints: Paints::default(),
             runs: Vec::new(),
+            tables: BTreeMap::new(),
             streams: Streams::default(),
             fineness: (detail, resolution),
+            pen: 0,
         };
         for item in &scene.items {
             writer.item(item);
         }
-        let runs: Vec<Value> = writer.runs.into_iter().map(Run::finish).collect();
+        let tables: BTreeMap<&str, Value> =
+            writer.tables.into_iter().map(|(kind, table)| (kind, table.finish())).collect();
         let paints: Vec<Value> =
             writer.paints.list.iter().map(|(color, alpha)| json!([color.to_string(), alpha])).collect();
         let head = json!({
             "width": scene.width,
             "height": scene.height,
             "notes": scene.notes,
+            "resolution": resolution,
             "columns": detail.columns,
+            "isWhole": is_whole,
             "streams": writer.streams.all().map(<[u8]>::len),
             "paints": paints,
-            "runs": runs,
+            "runs": writer.runs,
+            "tables": tables,
         });
         Self { head: head.to_string().into_bytes(), streams: writer.streams }
     }
@@ -133,23 +141,21 @@ impl Paints {
     }
 }
 
-/// Items of one kind that follow each other.
-struct Run {
-    kind: &'static str,
-    rows: usize,
-    columns: Vec<Vec<i64>>,
+/// All items of one kind.
+#[derive(Default)]
+struct Table {
+    /// Columns that are sent as they are.
+    plain: Vec<Vec<i64>>,
+    /// Columns of which differences are sent.
+    others: Vec<Vec<i64>>,
     /// A last column that is not of numbers.
     last: Vec<Value>,
 }
 
-impl Run {
+impl Table {
     fn finish(self) -> Value {
-        let mut run = vec![json!(self.kind), json!(self.rows)];
-        run.extend(self.columns.iter().map(|column| json!(differences(column))));
-        if !self.last.is_empty() {
-            run.push(Value::Array(self.last));
-        }
-        Value::Array(run)
+        let differences: Vec<Vec<i64>> = self.others.iter().map(|column| differences(column)).collect();
+        json!([self.plain, differences, self.last])
     }
 }
 
@@ -161,23 +167,38 @@ fn differences(column: &[i64]) -> Vec<i64> {
 
 struct Writer {
     paints: Paints,
-    runs: Vec<Run>,
+    /// Kinds of items that follow each other, and their numbers.
+    runs: Vec<(&'static str, usize)>,
+    tables: BTreeMap<&'static str, Table>,
     streams: Streams,
     fineness: (Detail, f32),
+    /// Where the rectangle or mixture before ends.
+    pen: i64,
 }
 
 impl Writer {
-    /// Adds a row to the run of a kind.
-    fn row<const N: usize>(&mut self, kind: &'static str, numbers: [i64; N], last: Option<Value>) {
-        if self.runs.last().is_none_or(|run| run.kind != kind) {
-            self.runs.push(Run { kind, rows: 0, columns: vec![Vec::new(); N], last: Vec::new() });
+    /// Adds a row to the table of a kind.
+    fn row<const P: usize, const N: usize>(
+        &mut self,
+        kind: &'static str,
+        (plain, others): ([i64; P], [i64; N]),
+        last: Option<Value>,
+    ) {
+        match self.runs.last_mut() {
+            Some(run) if run.0 == kind => run.1 += 1,
+            _ => self.runs.push((kind, 1)),
         }
-        let Some(run) = self.runs.last_mut() else { return };
-        run.rows += 1;
-        run.last.extend(last);
-        for (column, number) in run.columns.iter_mut().zip(numbers) {
-            column.push(number);
-        }
+        let table = self.tables.entry(kind).or_default();
+        table.plain.resize_with(P, Vec::new);
+        table.others.resize_with(N, Vec::new);
+        let columns = table.plain.iter_mut().chain(&mut table.others);
+        columns.zip(plain.into_iter().chain(others)).for_each(|(column, number)| column.push(number));
+        table.last.extend(last);
+    }
+
+    /// How far right of the one before something begins, which becomes the one before.
+    fn behind(&mut self, x: i64, width: i64) -> i64 {
+        x - std::mem::replace(&mut self.pen, x + width)
     }
 
     fn item(&mut self, item: &Item) {
@@ -194,14 +215,15 @@ impl Writer {
                 // Edges, not sizes: an edge is often the next one's.
                 let numbers = [f.x, f.right(), f.y, f.height, *radius].map(length);
                 let [x, right, y, height, radius] = numbers;
-                self.row("r", [x, right - x, y, height, radius, fill, id(*of)], None);
+                let behind = self.behind(x, right - x);
+                self.row("r", ([behind, right - x], [y, height, radius, fill, id(*of)]), None);
             }
             Item::Cells(cells) => self.cells(cells),
             Item::Band(band) => self.band(band),
             Item::Line(line) => {
                 let paint = self.paints.place(Some(line.paint));
                 let [a, b, c, d, width] = [line.from.0, line.from.1, line.to.0, line.to.1, line.width].map(length);
-                self.row("l", [a, b, c, d, width, paint], None);
+                self.row("l", ([], [a, b, c, d, width, paint]), None);
             }
             Item::Curve(Curve { points, floor, fill, stroke }) => {
                 let (fill, line) = (self.paints.place(*fill), self.paints.place(stroke.map(|stroke| stroke.0)));
@@ -209,17 +231,17 @@ impl Writer {
                 let axis =
                     |of: fn(&(f32, f32)) -> f32| differences(&points.iter().map(of).map(tenth).collect::<Vec<_>>());
                 let last = json!([axis(|point| point.0), axis(|point| point.1)]);
-                self.row("p", [fill, line, width, floor.map_or(-1, length)], Some(last));
+                self.row("p", ([], [fill, line, width, floor.map_or(-1, length)]), Some(last));
             }
             Item::Arrow(Arrow { from, to, width, head, paint, halo, id: of, .. }) => {
                 let (paint, halo) = (self.paints.place(Some(*paint)), self.paints.place(*halo));
                 let [a, b, c, d, width, head] = [from.0, from.1, to.0, to.1, *width, *head].map(length);
-                self.row("a", [a, b, c - a, d, width, head, paint, halo, id(*of)], None);
+                self.row("a", ([], [a, b, c - a, d, width, head, paint, halo, id(*of)]), None);
             }
             Item::Mark(Mark { at, size, fill, id: of, .. }) => {
                 let fill = self.paints.place(Some(*fill));
                 let [x, y, size] = [at.0, at.1, *size].map(length);
-                self.row("m", [x, y, size, fill, id(*of)], None);
+                self.row("m", ([], [x, y, size, fill, id(*of)]), None);
             }
             Item::Text(Text { at, text, size, weight, anchor, fill }) => {
                 let fill = self.paints.place(Some(*fill));
@@ -230,7 +252,7 @@ impl Writer {
                     Anchor::End => 2,
                 };
                 let weight = if *weight == Weight::SemiBold { 600 } else { 400 };
-                self.row("t", [x, y, size, weight, anchor, fill], Some(json!(text)));
+                self.row("t", ([], [x, y, size, weight, anchor, fill]), Some(json!(text)));
             }
         }
     }
@@ -242,7 +264,11 @@ impl Writer {
         let [x, y, width, height] = [f.x, f.y, f.width, f.height].map(length);
         let count = i64::try_from(cells.columns.len()).unwrap_or(0);
         let steps = self.streams.cells(cells, &paints, self.fineness);
-        self.row("x", [x, width, y, height, count, steps], None);
+        // Most have a column for each pixel. What a pixel is, the page reckons in the same way.
+        #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a number of pixels")]
+        let pixels = (width as f64 / 100.0 * f64::from(self.fineness.1)).round() as i64;
+        let behind = self.behind(x, width);
+        self.row("x", ([behind, width, count - pixels], [y, height, steps]), None);
     }
 
     fn band(&mut self, band: &Band) {
@@ -253,7 +279,7 @@ impl Writer {
         let step = (f64::from(band.step) * 1e4).round() as i64;
         let count = i64::try_from(band.columns.len()).unwrap_or(0);
         let unit = length(self.streams.band(band, self.fineness));
-        self.row("b", [x, floor, width, unit, step, count, pale, fill, line], None);
+        self.row("b", ([], [x, floor, width, unit, step, count, pale, fill, line]), None);
     }
 }
 
@@ -292,12 +318,17 @@ mod tests {
             Item::Rect(Rect { frame, fill, radius: 0.0, id: id.map(EntityId::State), title: None })
         };
         let items = vec![rect(1.0, Some(7)), rect(4.0, Some(8)), rect(9.25, None)];
-        let message = Message::new(&Scene { items, ..Scene::default() }, 1.0, Detail::ALL[0]);
+        let message = Message::new(&Scene { items, ..Scene::default() }, 1.0, Detail::ALL[0], true);
         let json: Value = serde_json::from_slice(&message.head).unwrap();
         assert_eq!(json["paints"], json!([["#010203", 1.0]]));
-        let (x, width, fixed) = (json!([100, 300, 525]), json!([250, 0, 0]), |first: i64| json!([first, 0, 0]));
+        assert_eq!(json["runs"], json!([["r", 3]]));
+        let fixed = |first: i64| json!([first, 0, 0]);
         let ids = json!([7 * 8 + 2, 8, -(8 * 8 + 2)]);
-        assert_eq!(json["runs"], json!([["r", 3, x, width, fixed(500), fixed(1000), fixed(0), fixed(1), ids]]));
+        let (gaps, widths) = (json!([100, 50, 275]), json!([250, 250, 250]));
+        assert_eq!(
+            json["tables"],
+            json!({ "r": [[gaps, widths], [fixed(500), fixed(1000), fixed(0), fixed(1), ids], []] })
+        );
     }
 
     #[test]
@@ -308,7 +339,7 @@ mod tests {
         let cells = Cells { frame, palette, values: Vec::new(), columns };
         let scene = Scene { items: vec![Item::Cells(cells)], ..Scene::default() };
         for (columns, runs) in [(1, 100), (3, 34)] {
-            let bytes = Message::new(&scene, 1.0, Detail { columns, steps: 1 }).bytes();
+            let bytes = Message::new(&scene, 1.0, Detail { columns, steps: 1 }, columns == 1).bytes();
             let length = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
             let head: Value = serde_json::from_slice(&bytes[4..4 + length]).unwrap();
             assert_eq!(head["columns"], columns);

@@ -193,7 +193,7 @@ async function load({ part, key, looks }, whole = false) {
   const { pinned } = layout;
   const scene = await ask("scene", whole ? { ...part, whole } : part);
   if (!scene || looks !== wanted().looks) return null;
-  return { ...part, ...draw(scene, part, pinned), key, looks, coarse: scene.columns > 1 };
+  return { ...part, ...draw(scene, part, pinned), key, looks, coarse: !scene.isWhole };
 }
 
 /** Once the view has come to rest: what was too much to be sent at once, then the rows above and below. */

@@ -44,34 +44,51 @@ export function drawScene(context, scene, withArrows = true) {
     context[as] = name;
     context.globalAlpha = alpha;
   };
-  /** Columns of a run; the last `whole` of them are not lengths. @param {any[]} run @param {number} count @param {number} whole */
-  const columns = (run, count, whole) => run.slice(2, 2 + count).map((column, at) => numbers(column, at < count - whole ? 100 : 1));
+  /** Columns of a kind: plain ones, then the others, of which the last `whole` are not lengths. @param {string} kind @param {number} whole */
+  const columns = (kind, whole) => {
+    const [plain, others, last] = scene.tables[kind] ?? [[], [], []];
+    return [...plain, ...others.map((/** @type {number[]} */ column, /** @type {number} */ at) => numbers(column, at < others.length - whole ? 100 : 1)), last];
+  };
   const streams = scene.bytes.map((/** @type {Uint8Array} */ bytes) => new Stream(bytes));
-  for (const run of scene.runs) {
-    const rows = run[1];
-    switch (run[0]) {
+  /** @type {Record<string, any[]>} */
+  const tables = { r: columns("r", 2), x: columns("x", 1), b: columns("b", 5), l: columns("l", 1), p: columns("p", 4), a: columns("a", 3), m: columns("m", 2), t: columns("t", 3) };
+  /** How much of each table has been drawn. @type {Record<string, number>} */
+  const places = {};
+  /** Where the rectangle or mixture before ends, in hundredths. */
+  let pen = 0;
+  for (const [kind, rows] of scene.runs) {
+    const first = places[kind] ?? 0;
+    const end = (places[kind] = first + rows);
+    switch (kind) {
       case "r": {
-        const [x, w, y, h, radius, fill, ids] = columns(run, 7, 2);
-        for (let i = 0; i < rows; i += 1) {
+        const [behind, widths, y, h, radius, fill, ids] = tables.r;
+        for (let i = first; i < end; i += 1) {
+          const [x, w] = [(pen + behind[i]) / 100, widths[i] / 100];
+          pen += behind[i] + widths[i];
           ink(fill[i], "fillStyle");
           if (radius[i] > 0) {
             context.beginPath();
-            context.roundRect(x[i], y[i], w[i], h[i], radius[i]);
+            context.roundRect(x, y[i], w, h[i], radius[i]);
             context.fill();
-          } else context.fillRect(x[i], y[i], w[i], h[i]);
+          } else context.fillRect(x, y[i], w, h[i]);
           const id = entity(ids[i]);
-          if (id) drawn.hits.push({ kind: "rect", id, color: paints[fill[i]][0], box: [x[i], y[i], w[i], h[i]] });
+          if (id) drawn.hits.push({ kind: "rect", id, color: paints[fill[i]][0], box: [x, y[i], w, h[i]] });
         }
         break;
       }
       case "x": {
-        const [x, w, y, h, count, steps] = columns(run, 6, 2);
-        for (let i = 0; i < rows; i += 1) drawn.cells.push(drawCells(context, [x[i], y[i], w[i], h[i]], count[i], steps[i], streams, paints));
+        const [behind, widths, more, y, h, steps] = tables.x;
+        for (let i = first; i < end; i += 1) {
+          const [x, w] = [(pen + behind[i]) / 100, widths[i] / 100];
+          pen += behind[i] + widths[i];
+          const count = Math.round(w * scene.resolution) + more[i];
+          drawn.cells.push(drawCells(context, [x, y[i], w, h[i]], count, steps[i], streams, paints));
+        }
         break;
       }
       case "b": {
-        const [x, floor, width, unit, step, count, pale, fill, line] = columns(run, 9, 5);
-        for (let i = 0; i < rows; i += 1) {
+        const [x, floor, width, unit, step, count, pale, fill, line] = tables.b;
+        for (let i = first; i < end; i += 1) {
           const { xs, edges } = band(x[i], step[i] / 10000, count[i], scene.columns, unit[i], streams[4]);
           const [upper, lower, mean] = edges.map((edge) => edge.map((height) => floor[i] - height));
           ink(pale[i], "fillStyle");
@@ -90,17 +107,17 @@ export function drawScene(context, scene, withArrows = true) {
         break;
       }
       case "l": {
-        const [x0, y0, x1, y1, width, paint] = columns(run, 6, 1);
-        for (let i = 0; i < rows; i += 1) {
+        const [x0, y0, x1, y1, width, paint] = tables.l;
+        for (let i = first; i < end; i += 1) {
           ink(paint[i], "strokeStyle");
           stroke(context, [x0[i], y0[i], x1[i], y1[i]], width[i]);
         }
         break;
       }
       case "p": {
-        const [fill, line, width, floor] = columns(run, 4, 4);
-        for (let i = 0; i < rows; i += 1) {
-          const [x, y] = run[6][i].map((/** @type {number[]} */ axis) => numbers(axis, 10));
+        const [fill, line, width, floor, points] = tables.p;
+        for (let i = first; i < end; i += 1) {
+          const [x, y] = points[i].map((/** @type {number[]} */ axis) => numbers(axis, 10));
           curve(context, x, y);
           if (line[i]) {
             ink(line[i], "strokeStyle");
@@ -120,8 +137,8 @@ export function drawScene(context, scene, withArrows = true) {
         break;
       }
       case "a": {
-        const [x0, y0, dx, y1, width, head, paint, halo, ids] = columns(run, 9, 3);
-        for (let i = 0; i < rows; i += 1) {
+        const [x0, y0, dx, y1, width, head, paint, halo, ids] = tables.a;
+        for (let i = first; i < end; i += 1) {
           const ends = [x0[i], y0[i], x0[i] + dx[i], y1[i]];
           /** @type {Arrow} */
           const one = { ends, width: width[i], head: head[i], paint: paints[paint[i]], halo: halo[i] ? paints[halo[i]] : null };
@@ -133,8 +150,8 @@ export function drawScene(context, scene, withArrows = true) {
         break;
       }
       case "m": {
-        const [x, y, size, fill, ids] = columns(run, 5, 2);
-        for (let i = 0; i < rows; i += 1) {
+        const [x, y, size, fill, ids] = tables.m;
+        for (let i = first; i < end; i += 1) {
           ink(fill[i], "fillStyle");
           mark(context, x[i], y[i], size[i]);
           const id = entity(ids[i]);
@@ -143,12 +160,12 @@ export function drawScene(context, scene, withArrows = true) {
         break;
       }
       case "t": {
-        const [x, y, size, weight, anchor, fill] = columns(run, 6, 3);
-        for (let i = 0; i < rows; i += 1) {
+        const [x, y, size, weight, anchor, fill, texts] = tables.t;
+        for (let i = first; i < end; i += 1) {
           ink(fill[i], "fillStyle");
           context.font = `${weight[i]} ${size[i]}px Inter, sans-serif`;
           context.textAlign = ANCHORS[anchor[i]];
-          context.fillText(run[8][i], x[i], y[i]);
+          context.fillText(texts[i], x[i], y[i]);
         }
         break;
       }

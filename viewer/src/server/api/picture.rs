@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{Answer, App, Ask, Failure, Shown, compute, facts_json, run};
 use crate::scene::wire::{Detail, Message};
-use crate::scene::{self, Scene};
+use crate::scene::{self, Scene, View};
 
 /// Bytes of a picture that is awaited, compressed; more follow when its reader has come to rest. With the answer's head it is
 /// less than 64 KiB.
@@ -23,8 +23,7 @@ pub(in crate::server) async fn scene(
     headers: HeaderMap,
     ask: Query<Ask>,
 ) -> Result<Response, Failure> {
-    send(state, headers, ask, |app, ask| {
-        let view = ask.view(app)?;
+    send(state, headers, ask, |app, ask, view| {
         Ok(scene::chart(app.source.as_ref(), &ask.layout(app), &ask.options(), view)?)
     })
     .await
@@ -35,8 +34,7 @@ pub(in crate::server) async fn overview(
     headers: HeaderMap,
     ask: Query<Ask>,
 ) -> Result<Response, Failure> {
-    send(state, headers, ask, |app, ask| {
-        let view = ask.view(app)?;
+    send(state, headers, ask, |app, ask, view| {
         Ok(scene::overview(app.source.as_ref(), &app.outline, &ask.options(), view)?)
     })
     .await
@@ -67,15 +65,15 @@ async fn send(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
     Query(ask): Query<Ask>,
-    draw: impl FnOnce(&Shown, &Ask) -> Result<Scene, Failure> + Send + 'static,
+    draw: impl Fn(&Shown, &Ask, View) -> Result<Scene, Failure> + Send + 'static,
 ) -> Result<Response, Failure> {
     let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
     let pack = if accepted.is_some_and(|value| value.contains("gzip")) { gzip } else { |bytes| bytes };
     let bytes = run(app, move |app| {
         let trace = app.trace(ask.trace)?;
         let shown = trace.shown(&ask.filters)?;
-        let scene = draw(&shown, &ask)?;
-        Ok(fitted(&scene, ask.view(&shown)?.resolution, ask.whole, pack))
+        let view = ask.view(&shown)?;
+        fitted((ask.whole, view.resolution), |resolution| draw(&shown, &ask, View { resolution, ..view }), pack)
     })
     .await?;
     let is_packed = bytes.starts_with(&GZIP);
@@ -86,20 +84,32 @@ async fn send(
     Ok(response)
 }
 
-/// A picture as bytes: as fine as fits into [`MOST_BYTES`], or all columns of it, however many they take.
-fn fitted(scene: &Scene, resolution: f32, whole: bool, pack: fn(Vec<u8>) -> Vec<u8>) -> Vec<u8> {
-    let mut details = Detail::ALL.into_iter().filter(|detail| detail.is_whole() || !whole).peekable();
-    while let Some(detail) = details.next() {
-        let message = Message::new(scene, resolution, detail);
-        let is_last = details.peek().is_none();
-        if message.compressed() <= MOST_BYTES || is_last {
-            let bytes = pack(message.bytes());
-            if bytes.len() <= MOST_BYTES || is_last {
-                return bytes;
+/// A picture as bytes: as fine as fits into [`MOST_BYTES`], or all columns of pixels, however many they take.
+fn fitted(
+    (whole, finest): (bool, f32),
+    draw: impl Fn(f32) -> Result<Scene, Failure>,
+    pack: fn(Vec<u8>) -> Vec<u8>,
+) -> Result<Vec<u8>, Failure> {
+    // What does not fit even in the widest columns is drawn with fewer: then what was a rectangle becomes a part of a mixture.
+    let coarser: &[f32] = if whole { &[1.0] } else { &[1.0, 2.0, 4.0] };
+    let mut packed = Vec::new();
+    for times in coarser {
+        let resolution = finest / times;
+        let scene = draw(resolution)?;
+        let details = Detail::ALL.into_iter().filter(|detail| detail.is_whole() || !whole);
+        let mut details = details.peekable();
+        while let Some(detail) = details.next() {
+            let message = Message::new(&scene, resolution, detail, detail.is_whole() && *times <= 1.0);
+            if message.compressed() > MOST_BYTES && details.peek().is_some() {
+                continue;
+            }
+            packed = pack(message.bytes());
+            if packed.len() <= MOST_BYTES {
+                return Ok(packed);
             }
         }
     }
-    Vec::new()
+    Ok(packed)
 }
 
 /// What compressed bytes begin with; the length of a head is less.
