@@ -98,9 +98,15 @@ fn fitted(
         let scene = draw(resolution)?;
         let details = Detail::ALL.into_iter().filter(|detail| detail.is_whole() || !whole);
         let mut details = details.peekable();
+        // Half as many columns never take less than half the bytes.
+        let mut least = 1;
         while let Some(detail) = details.next() {
+            if detail.columns < least && details.peek().is_some() {
+                continue;
+            }
             let message = Message::new(&scene, resolution, detail, detail.is_whole() && *times <= 1.0);
             if message.compressed() > MOST_BYTES && details.peek().is_some() {
+                least = message.compressed() * detail.columns / MOST_BYTES;
                 continue;
             }
             packed = pack(message.bytes());
