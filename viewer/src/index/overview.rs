@@ -16,7 +16,7 @@ use super::output::Output;
 use super::scratch::{Room, Streams};
 use super::states::Accumulator;
 use super::table::{Table, TableWriter};
-use crate::query::{Cell, Interval, Shares};
+use crate::query::{Cell, CellWriter, Interval};
 
 /// Columns of a table: lane and column, value + 1 or 0 for what is left, time.
 const COLUMNS: usize = 3;
@@ -157,7 +157,7 @@ impl LaneOverview<'_> {
             return Ok(());
         }
         let shares = all.iter().map(|&(value, time)| (self.values[value as usize], time));
-        let Cell { shares, rest } = Cell::of(shares.collect::<Shares>(), SHARES);
+        let Cell { shares, rest } = Cell::of(shares.collect::<Vec<_>>(), SHARES);
         if let Some(key) = key(self.number, column, self.of.origin, exponent) {
             let OverviewWriter { streams, levels, .. } = &mut *self.of;
             let (stream, rows, last) = levels.entry(exponent).or_insert_with(|| (streams.open(), 0, 0));
@@ -222,7 +222,7 @@ impl<'a> Overview<'a> {
     }
 
     /// Appends the cells of a lane, empty ones at the end left out. Nothing, and `false`, where no columns are kept.
-    pub(super) fn cells(&self, lane: u64, cells: &mut Vec<Cell>) -> bool {
+    pub(super) fn cells(&self, lane: u64, cells: &mut CellWriter) -> bool {
         // Before the trace begins, there is nothing.
         let before = first_column(self.origin, self.exponent).saturating_sub(self.first);
         let skipped = before.clamp(0, self.columns.into());
@@ -232,9 +232,8 @@ impl<'a> Overview<'a> {
             // All of it lies before the trace, or where no columns are kept.
             return skipped == i64::from(self.columns);
         };
-        let start = cells.len();
-        cells.resize_with(start + self.columns as usize, Cell::default);
-        let cells = &mut cells[start + skipped.cast_unsigned() as usize..];
+        let first = cells.len() + skipped.cast_unsigned() as usize;
+        cells.fill(cells.len() + self.columns as usize);
         let (mut row, rows) = (self.table.lower(0, begin), self.table.rows());
         let [mut keys, mut values, mut times] = [[0; BLOCK]; COLUMNS];
         while row < rows {
@@ -251,17 +250,12 @@ impl<'a> Overview<'a> {
                 if key >= end {
                     return true;
                 }
-                let Some(cell) = cells.get_mut(key.wrapping_sub(begin) as usize) else { continue };
                 // The rest of it may be in the next block.
-                cell.shares.reserve_exact(if index == block.len { self.most } else { rows.min(self.most) });
-                for at in of {
-                    match values[at].checked_sub(1) {
-                        Some(value) if cell.shares.len() < self.most => {
-                            cell.shares.push((ValueId(value as u32), times[at].cast_signed()));
-                        }
-                        _ => cell.rest = cell.rest.wrapping_add(times[at].cast_signed()),
-                    }
-                }
+                let others = of.clone().find(|&at| values[at] == 0).unwrap_or(of.end);
+                let share = |at: usize| (ValueId(values[at].wrapping_sub(1) as u32), times[at].cast_signed());
+                let rest = times[others..of.end].iter().fold(0_i64, |sum, time| sum.wrapping_add(time.cast_signed()));
+                let cell = first.saturating_add(key.wrapping_sub(begin) as usize);
+                cells.append(cell, (of.start..others).map(share), self.most, rest);
             }
             if block.len == 0 {
                 break;
