@@ -49,7 +49,7 @@ impl<'l, 'a> Walk<'l, 'a> {
             if from <= self.at.last && self.at.index > 0 {
                 self.at = left;
             }
-            self.at.seek(self.lane, from, 0);
+            self.at.seek(self.lane, from);
             if self.at.is_at(to) {
                 let time = self.at.open.1.min(part.to.0).wrapping_sub(part.from.0);
                 if self.at.index > 0 && self.at.open.1 > part.from.0 {
@@ -60,7 +60,7 @@ impl<'l, 'a> Walk<'l, 'a> {
                 continue;
             }
             left = self.at;
-            self.at.seek(self.lane, to, 0);
+            self.at.seek(self.lane, to);
             times.reset(count);
             self.sum(&left, part, |value, time| times.add(value, time));
             cells.push_unordered(times.nonzero().map(|(own, time)| (self.value(own.into()), time)), most);
@@ -69,9 +69,9 @@ impl<'l, 'a> Walk<'l, 'a> {
 
     /// Adds the time of each value in an interval to that of all values.
     pub(super) fn add_times(mut self, interval: Interval, times: &mut [i64]) {
-        self.at.seek(self.lane, ordered(interval.from.0), 0);
+        self.at.seek(self.lane, ordered(interval.from.0));
         let left = self.at;
-        self.at.seek(self.lane, ordered(interval.to.0), 0);
+        self.at.seek(self.lane, ordered(interval.to.0));
         let values = self.values;
         self.sum(&left, interval, |own, time| {
             if let Some(sum) = times.get_mut(value(values, own).index()) {

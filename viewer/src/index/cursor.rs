@@ -41,15 +41,15 @@ impl<'a> Cursor<'a> {
         date <= self.next && (date > self.last || self.index == 0)
     }
 
-    /// Goes to the right, to where the states that start before `date` end. No states before block `near` are behind that.
-    pub(super) fn seek(&mut self, lane: &StateLane<'a>, date: u64, near: u64) {
+    /// Goes to the right, to where the states that start before `date` end.
+    pub(super) fn seek(&mut self, lane: &StateLane<'a>, date: u64) {
         if date <= self.next {
             return;
         }
         let behind = self.block.row + self.block.len as u64;
         let is_last = behind >= lane.len();
         if !is_last && self.block.next < date {
-            self.block = lane.table.last_block_before(near.max(behind / BLOCK as u64), date);
+            self.block = lane.table.last_block_before(behind / BLOCK as u64, date);
             self.index = 0;
         }
         let starts = &self.block.columns[0];

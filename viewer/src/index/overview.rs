@@ -75,11 +75,11 @@ impl OverviewWriter {
         let narrowest = (u128::from(span) * u128::from(STATES)).div_ceil(u128::from(rows)).next_power_of_two();
         let first = narrowest.trailing_zeros() as u8;
         let wide = |exponent: &u8| *exponent == first || span >> exponent >= LEAST_COLUMNS;
-        let level = |exponent| Level { exponent, column: i64::MIN, sums: Accumulator::default() };
+        let level = |exponent| Level { exponent, column: i64::MIN, sums: Accumulator::default(), all: Vec::new() };
         let mut levels: Vec<Level> = (first..62).take_while(wide).map(level).collect();
         levels.iter_mut().for_each(|level| level.sums.reset(values.len()));
         let values = values.iter().map(|&value| ValueId(value as u32)).collect();
-        Some(LaneOverview { of: self, number, values, levels })
+        Some(LaneOverview { of: self, number, values, levels, shares: Vec::new() })
     }
 }
 
@@ -114,6 +114,8 @@ pub(super) struct LaneOverview<'a> {
     values: Vec<ValueId>,
     /// Narrowest columns first.
     levels: Vec<Level>,
+    /// A column that ends.
+    shares: Vec<(ValueId, i64)>,
 }
 
 /// Columns of one width, and the latest of them.
@@ -122,6 +124,8 @@ struct Level {
     exponent: u8,
     column: i64,
     sums: Accumulator,
+    /// A column that ends: times by the lane's own values.
+    all: Vec<(u32, i64)>,
 }
 
 impl LaneOverview<'_> {
@@ -149,15 +153,17 @@ impl LaneOverview<'_> {
 
     /// Writes a column, and adds it to the one that is twice as wide.
     fn end_column(&mut self, level: usize) -> io::Result<()> {
-        let Level { exponent, column, sums } = &mut self.levels[level];
-        let (exponent, column) = (*exponent, *column);
-        let all: Vec<(u32, i64)> = sums.sorted().collect();
+        let Level { exponent, column, sums, all } = &mut self.levels[level];
+        let (exponent, column, mut all) = (*exponent, *column, std::mem::take(all));
+        all.clear();
+        all.extend(sums.nonzero());
         sums.reset(self.values.len());
         if all.is_empty() {
             return Ok(());
         }
-        let shares = all.iter().map(|&(value, time)| (self.values[value as usize], time));
-        let Cell { shares, rest } = Cell::of(shares.collect::<Vec<_>>(), SHARES);
+        self.shares.clear();
+        self.shares.extend(all.iter().map(|&(value, time)| (self.values[value as usize], time)));
+        let Cell { shares, rest } = Cell::of(&mut self.shares[..], SHARES);
         if let Some(key) = key(self.number, column, self.of.origin, exponent) {
             let OverviewWriter { streams, levels, .. } = &mut *self.of;
             let (stream, rows, last) = levels.entry(exponent).or_insert_with(|| (streams.open(), 0, 0));
@@ -174,10 +180,11 @@ impl LaneOverview<'_> {
             streams.flush()?;
         }
         if level + 1 < self.levels.len() {
-            for (value, time) in all {
+            for &(value, time) in &all {
                 self.add_to(level + 1, column >> 1, value.into(), time)?;
             }
         }
+        self.levels[level].all = all;
         Ok(())
     }
 

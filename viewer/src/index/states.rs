@@ -105,12 +105,6 @@ impl Accumulator {
     pub(super) fn nonzero(&self) -> impl Iterator<Item = (u32, i64)> + Clone {
         self.touched.iter().map(|&value| (value, self.times[value as usize].0)).filter(|share| share.1 > 0)
     }
-
-    /// The same, by value.
-    pub(super) fn sorted(&mut self) -> impl Iterator<Item = (u32, i64)> {
-        self.touched.sort_unstable();
-        self.nonzero()
-    }
 }
 
 #[inline]

@@ -257,6 +257,12 @@ impl<'a, const K: usize> Table<'a, K> {
 
     /// A block. Empty when there is none, or when the file is damaged.
     pub(super) fn block(&self, number: u64) -> Block<'a, K> {
+        self.block_here(number)
+    }
+
+    /// The same where it is asked for, which leaves out what is not used of it.
+    #[inline(always)]
+    pub(super) fn block_here(&self, number: u64) -> Block<'a, K> {
         touch();
         let row = number * BLOCK as u64;
         let len = self.of.rows.saturating_sub(row).min(BLOCK as u64) as usize;
