@@ -4,6 +4,7 @@
 //! $ cargo bench -p viewer --bench index                      # ratios; with -- --smoke in a moment
 //! $ cargo bench -p viewer --bench index -- --trace big.tmt   # figures: making, opening, pictures, statistics, links
 //! $ cargo bench -p viewer --bench index -- --trace big.tmt --there   # the same of the index that is beside the trace; nothing is made
+//! $ cargo bench -p viewer --bench index -- --trace big.tmt --there --only "few values"   # those questions alone that are called so
 //! ```
 
 #![expect(clippy::print_stdout, reason = "it is a command")]
@@ -21,9 +22,11 @@ use viewer::{IndexChoice, OpenOptions, make_index};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    let trace = arguments.iter().position(|argument| argument == "--trace").and_then(|at| arguments.get(at + 1));
-    match trace {
-        Some(trace) => figures(Path::new(trace), arguments.iter().any(|argument| argument == "--there")),
+    let after =
+        |name: &str| arguments.iter().position(|argument| argument == name).and_then(|at| arguments.get(at + 1));
+    let only = after("--only").map_or("", String::as_str);
+    match after("--trace") {
+        Some(trace) => figures(Path::new(trace), arguments.iter().any(|argument| argument == "--there"), only),
         None => ratios(if arguments.iter().any(|argument| argument == "--smoke") { 20_000 } else { 2_000_000 }),
     }
 }
@@ -191,7 +194,7 @@ fn openings(trace: &Path, options: &OpenOptions, place: &Path, few: &[Lane]) {
     }
 }
 
-fn figures(trace: &Path, is_there: bool) {
+fn figures(trace: &Path, is_there: bool, only: &str) {
     let mut options = OpenOptions::default();
     if !is_there {
         let place = trace.with_extension("bench.tmtx");
@@ -236,7 +239,9 @@ fn figures(trace: &Path, is_there: bool) {
     };
     let (few, many, all) = (of(&|values| values <= 16, 64), of(&|values| values > 16, 64), of(&|_| true, 900));
     drop(source);
-    openings(trace, &options, &place, &few);
+    if "opened".contains(only) {
+        openings(trace, &options, &place, &few);
+    }
     let source = viewer::open(trace, &options).expect("it was just made");
     let length = extent.to.0 - extent.from.0;
     let window = |share: i64| {
@@ -244,15 +249,18 @@ fn figures(trace: &Path, is_there: bool) {
         Interval { from: GlobalNanos(from), to: GlobalNanos(from + length / share) }
     };
     let timed = |what: &str, run: &dyn Fn()| {
-        let (took, work) = least_work(run);
-        println!("{what}: {took:.1?}, {work:.1?} of processor time");
+        if what.contains(only) {
+            let (took, work) = least_work(run);
+            println!("{what}: {took:.1?}, {work:.1?} of processor time");
+        }
     };
     for (name, lanes) in [("few values", &few), ("many values", &many), ("all", &all)] {
         for (part, window) in [("whole", extent), ("a hundredth", window(100)), ("a ten-thousandth", window(10_000))] {
             let what = format!("{} lanes of {name} × 1,600 columns, {part}", lanes.len());
             timed(&what, &|| drop(source.cells(lanes, window, 1600)));
             let (around, columns) = window.aligned(1600);
-            let what = format!("  the 8 largest shares, × {columns} aligned columns");
+            let what =
+                format!("  the 8 largest shares of {} lanes of {name}, × {columns} aligned columns", lanes.len());
             timed(&what, &|| drop(source.largest(lanes, around, columns, 8)));
         }
     }

@@ -2,9 +2,10 @@
 
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-/// What `of` makes of each of some jobs, in order: taken in turn by two threads, this one and another, where there are two processors.
-pub(crate) fn in_turn<I: Send, T: Send>(jobs: Vec<I>, of: impl Fn(I) -> T + Sync) -> Vec<T> {
-    let is_alone = jobs.len() < 2 || *PROCESSORS < 2;
+/// What `of` makes of each of some jobs, in order: taken in turn by as many threads as there are processors, but at most `most`. This thread
+/// is one of them.
+pub(crate) fn in_turn<I: Send, T: Send>(jobs: Vec<I>, most: usize, of: impl Fn(I) -> T + Sync) -> Vec<T> {
+    let others = jobs.len().min(most).min(*PROCESSORS).saturating_sub(1);
     let (left, done) = (Mutex::new(jobs.into_iter().enumerate()), Mutex::new(Vec::new()));
     // A lock is held by nobody who may panic.
     let work = || {
@@ -14,9 +15,7 @@ pub(crate) fn in_turn<I: Send, T: Send>(jobs: Vec<I>, of: impl Fn(I) -> T + Sync
         }
     };
     std::thread::scope(|scope| {
-        if !is_alone {
-            scope.spawn(work);
-        }
+        (0..others).for_each(|_| _ = scope.spawn(work));
         work();
     });
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -24,8 +23,8 @@ pub(crate) fn in_turn<I: Send, T: Send>(jobs: Vec<I>, of: impl Fn(I) -> T + Sync
     done.into_iter().map(|done| done.1).collect()
 }
 
-/// Most threads of a question.
-const MOST_THREADS: usize = 8;
+/// Most threads of a question, or of a picture.
+pub(crate) const MOST_THREADS: usize = 8;
 
 /// Asking the system takes longer than many a question.
 static PROCESSORS: LazyLock<usize> = LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
@@ -52,13 +51,15 @@ pub(crate) fn in_parts<I: Sync, T: Send>(list: &[I], least: usize, of: impl Fn(&
 
 #[cfg(test)]
 mod tests {
-    use super::{in_parts, in_turn};
+    use super::{MOST_THREADS, in_parts, in_turn};
 
     #[test]
     fn jobs_are_done_once_each_and_in_order() {
         for count in [0, 1, 2, 100] {
             let jobs: Vec<String> = (0..count).map(|number| number.to_string()).collect();
-            assert_eq!(in_turn(jobs.clone(), |job| job), jobs);
+            for most in [1, 2, MOST_THREADS] {
+                assert_eq!(in_turn(jobs.clone(), most, |job| job), jobs);
+            }
         }
     }
 

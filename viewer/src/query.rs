@@ -3,13 +3,16 @@
 //! The store and the index implement it; each filter of [`crate::filter`] implements it around another one. Views cannot tell the
 //! difference. All dates are integer nanoseconds; intervals are half-open.
 
+mod cells;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use smallvec::SmallVec;
-
 pub use converter::paje::{Color, ContainerId, TypeId, TypeKind, ValueId};
 pub use converter::time::GlobalNanos;
+
+pub(crate) use cells::CellWriter;
+pub use cells::{Cell, Cells, Shares};
 
 /// Lanes of which all values are held at once, as each may have thousands.
 const LANES_AT_ONCE: usize = 64;
@@ -37,7 +40,7 @@ impl Interval {
     }
 
     /// All that [`Self::column`] gives for `columns` equal ones, from left to right, without a division for each.
-    pub(crate) fn columns(self, columns: u32) -> impl Iterator<Item = Self> {
+    pub(crate) fn columns(self, columns: u32) -> impl Iterator<Item = Self> + Clone {
         let (from, width) = (self.from.0, self.to.0.wrapping_sub(self.from.0).cast_unsigned());
         let of = u64::from(columns.max(1));
         let (step, part) = (width / of, width % of);
@@ -229,46 +232,6 @@ pub struct Listed<T> {
     pub items: Vec<T>,
 }
 
-/// `(value, nanoseconds)`, as a list. A column that one value fills, as most do once a picture is of few states, needs no memory of its
-/// own.
-pub type Shares = SmallVec<[(ValueId, i64); 1]>;
-
-/// Exact shares of time: for one lane and one column of pixels, how much of the column each value takes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cell {
-    /// Largest first, of equal ones the lower value first; only values that occur.
-    pub shares: Shares,
-    /// Nanoseconds of all values that are not listed, together.
-    pub rest: i64,
-}
-
-impl Cell {
-    /// The `most` largest of these shares, in order, and the others as the rest.
-    pub(crate) fn of(mut shares: impl AsMut<[(ValueId, i64)]>, most: usize) -> Self {
-        let shares = shares.as_mut();
-        let order = |a: &(ValueId, i64), b: &(ValueId, i64)| b.1.cmp(&a.1).then(a.0.cmp(&b.0));
-        if most < shares.len() {
-            shares.select_nth_unstable_by(most, order);
-        }
-        let (largest, others) = shares.split_at_mut(most.min(shares.len()));
-        largest.sort_unstable_by(order);
-        Self { shares: Shares::from_slice(largest), rest: others.iter().map(|share| share.1).sum() }
-    }
-
-    /// Leaves the `most` largest shares; the others become the rest.
-    pub fn keep(&mut self, most: usize) {
-        self.rest += self.shares.drain(most.min(self.shares.len())..).map(|share| share.1).sum::<i64>();
-    }
-}
-
-/// Cells of several lanes, `columns` for each, lane by lane.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct Cells {
-    pub columns: u32,
-    pub cells: Vec<Cell>,
-}
-
 /// A variable over one column of pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
@@ -350,7 +313,7 @@ pub(crate) fn times(
 ) -> Result<Vec<(ValueId, i64)>, QueryError> {
     let mut times = BTreeMap::new();
     for some in lanes.chunks(LANES_AT_ONCE) {
-        for (value, nanos) in cells(some)?.cells.into_iter().flat_map(|cell| cell.shares) {
+        for &(value, nanos) in cells(some)?.cells.iter().flat_map(|cell| &cell.shares) {
             *times.entry(value).or_insert(0) += nanos;
         }
     }

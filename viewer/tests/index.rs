@@ -11,7 +11,7 @@ use converter::time::GlobalNanos;
 use proptest::prelude::*;
 use viewer::index::{Index, IndexError, Key};
 use viewer::layout::{Options, Outline};
-use viewer::query::{EntityId, Interval, Lane, QueryError, TimelineSource};
+use viewer::query::{EntityId, Interval, Lane, QueryError, SeriesColumn, TimelineSource};
 use viewer::scene::{DocumentOptions, document};
 use viewer::sim::Simulation;
 use viewer::store::Store;
@@ -394,7 +394,6 @@ fn many_containers_values_and_levels() {
     assert!(touched <= states / 64 + 4 * u64::from(columns), "{touched} blocks for {columns} columns");
 }
 
-/// Three lanes of 20,000 states: of five values without gaps, of five with gaps and states that take no time, of forty.
 /// Writes an index with so little memory that it is written in several pieces.
 fn write_with_little(path: &Path, name: &str, events: &[PajeEvent<'_>]) {
     let send = |sink: &mut dyn Sink| {
@@ -404,13 +403,16 @@ fn write_with_little(path: &Path, name: &str, events: &[PajeEvent<'_>]) {
     Index::write_within(path, KEY, name, 1 << 16, send).expect("room for it");
 }
 
-fn three_lanes() -> Vec<PajeEvent<'static>> {
-    let (thread, activity) = (TypeId(1), TypeId(2));
+/// Four lanes of 20,000 states: of five values without gaps, of five with gaps and states that take no time, of forty, of twelve; and two
+/// variables of 20,000 samples.
+fn four_lanes() -> Vec<PajeEvent<'static>> {
+    let (thread, activity, load) = (TypeId(1), TypeId(2), TypeId(3));
     let define = |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None };
     let mut events = vec![define(thread, TypeKind::Container, TypeId::ROOT), define(activity, TypeKind::State, thread)];
+    events.push(define(load, TypeKind::Variable, thread));
     let value = |value| PajeEvent::DefineValue { value: ValueId(value), ty: activity, name: "value", color: None };
     events.extend((0..40).map(value));
-    events.extend((1..=3).map(|container| PajeEvent::CreateContainer {
+    events.extend((1..=4).map(|container| PajeEvent::CreateContainer {
         time: GlobalNanos(0),
         container: ContainerId(container),
         ty: thread,
@@ -419,13 +421,17 @@ fn three_lanes() -> Vec<PajeEvent<'static>> {
         extra: &[],
     }));
     let (mut random, mut now) = (Random(7), 0);
-    for step in 0..60_000_u64 {
+    for step in 0..80_000_u64 {
         now += (random.below(90) / 3) as i64 * if random.below(500) == 0 { 1_000 } else { 1 };
-        let (time, container, ty) = (GlobalNanos(now), ContainerId(1 + (step % 3) as u32), activity);
-        let value = ValueId(random.below(if container.0 == 3 { 40 } else { 5 }) as u32);
+        let (time, container, ty) = (GlobalNanos(now), ContainerId(1 + (step % 4) as u32), activity);
+        let value = ValueId(random.below([5, 5, 40, 12][(step % 4) as usize]) as u32);
         events.push(PajeEvent::SetState { time, container, ty, value, extra: &[], source: None });
         if container.0 > 1 && random.below(8) == 0 {
             events.push(PajeEvent::ResetState { time: GlobalNanos(now), container, ty });
+        }
+        if step % 2 == 0 {
+            let (op, value) = (VariableOp::Set, random.below(1_000) as f64 / 8.0);
+            events.push(PajeEvent::Variable { time, container, ty: load, op, value });
         }
     }
     events
@@ -484,20 +490,32 @@ proptest! {
         (at, length) in (-20_i64..1_020, 0_u32..22), (columns, most) in (1_u32..400, 0_usize..9), shift in any::<u8>(),
     ) {
         static BOTH: LazyLock<(Store, Index)> = LazyLock::new(|| {
-            let (folder, events) = (tempfile::tempdir().expect("a temporary folder"), three_lanes());
+            let (folder, events) = (tempfile::tempdir().expect("a temporary folder"), four_lanes());
             let path = folder.path().join("a.tmtx");
-            write_with_little(&path, "three", &events);
-            (Store::from_events("three", events), Index::map_file(&path, KEY).expect("it was just written"))
+            write_with_little(&path, "four", &events);
+            (Store::from_events("four", events), Index::map_file(&path, KEY).expect("it was just written"))
         });
         let (store, index) = &*BOTH;
         let extent = store.extent();
         let from = extent.from.0 + (extent.to.0 - extent.from.0) * at / 1_000 + i64::from(shift);
         let window = Interval { from: GlobalNanos(from), to: GlobalNanos(from + (1 << length) + i64::from(shift) / 16) };
         let lane = |container| Lane { container: ContainerId(container), ty: TypeId(2), depth: 0 };
-        let lanes: Vec<Lane> = (1..=3).cycle().take(3 + 40 * usize::from(shift % 2)).map(lane).collect();
+        let lanes: Vec<Lane> = (1..=4).cycle().take(4 + 40 * usize::from(shift % 2)).map(lane).collect();
         prop_assert_eq!(index.cells(&lanes, window, columns), store.cells(&lanes, window, columns));
         prop_assert_eq!(index.largest(&lanes, window, columns, most), store.largest(&lanes, window, columns, most));
         prop_assert_eq!(index.times(&lanes, window), store.times(&lanes, window));
         prop_assert_eq!(index.states(lanes[1], window, 50), store.states(lanes[1], window, 50));
+        for container in [1, 2, 3].map(ContainerId) {
+            let [found, expected] = [index as &dyn TimelineSource, store]
+                .map(|of| of.series(container, TypeId(3), window, columns).expect("the type is there"));
+            prop_assert_eq!(found.len(), expected.len());
+            for (found, expected) in found.into_iter().zip(expected) {
+                let ends = |column: SeriesColumn| (column.min, column.max);
+                prop_assert_eq!(found.map(ends), expected.map(ends));
+                // Parts are added in another order.
+                let mean = |column: Option<SeriesColumn>| column.map_or(0.0, |column| column.mean);
+                prop_assert!((mean(found) - mean(expected)).abs() <= 1e-9 * mean(expected).abs());
+            }
+        }
     }
 }

@@ -151,7 +151,7 @@ impl Columns {
 
     /// The cells, largest shares first.
     pub(super) fn finish(self) -> impl Iterator<Item = Cell> {
-        self.shares.into_iter().map(|shares| Cell::of(shares, usize::MAX))
+        self.shares.into_iter().map(|mut shares| Cell::of(&mut shares[..], usize::MAX))
     }
 }
 

@@ -102,7 +102,8 @@ impl Assembly<'_> {
     /// All lanes, in pieces that threads write side by side, and that are then put one behind the other.
     fn pieces(&mut self, jobs: Vec<Job>, origin: i64) -> io::Result<([Directory; 4], Vec<OverviewWriter>)> {
         let room = self.room;
-        let done = in_turn(jobs, |job| job.write(room, origin));
+        // By two threads: each has a piece in memory.
+        let done = in_turn(jobs, 2, |job| job.write(room, origin));
         let mut directories = std::array::from_fn(|_| Directory::new(self.room));
         let mut overviews = Vec::new();
         for piece in done {

@@ -14,7 +14,7 @@ use super::format::BLOCK;
 use super::image::touch;
 use super::states::{Accumulator, DIRECT, NO_SUMS, StateLane, stride};
 use super::unpack;
-use crate::query::{Cell, Interval, Shares};
+use crate::query::{CellWriter, Interval};
 
 /// The walk over a lane.
 pub(super) struct Walk<'l, 'a> {
@@ -39,9 +39,9 @@ impl<'l, 'a> Walk<'l, 'a> {
         columns: impl Iterator<Item = Interval>,
         most: usize,
         times: &mut Accumulator,
-        cells: &mut Vec<Cell>,
+        cells: &mut CellWriter,
     ) {
-        let (mut left, mut shares) = (self.at, Vec::new());
+        let mut left = self.at;
         let count = self.lane.record.values.len as usize;
         for part in columns {
             let (from, to) = (ordered(part.from.0), ordered(part.to.0));
@@ -52,21 +52,18 @@ impl<'l, 'a> Walk<'l, 'a> {
             self.at.seek(self.lane, from);
             if self.at.is_at(to) {
                 let time = self.at.open.1.min(part.to.0).wrapping_sub(part.from.0);
-                let is_open = self.at.index > 0 && self.at.open.1 > part.from.0;
-                cells.push(match most {
-                    _ if !is_open => Cell::default(),
-                    0 => Cell { shares: Shares::new(), rest: time },
-                    _ => Cell { shares: Shares::from_buf([(self.value(self.at.open.0), time)]), rest: 0 },
-                });
+                if self.at.index > 0 && self.at.open.1 > part.from.0 {
+                    cells.push_one((self.value(self.at.open.0), time), most);
+                } else {
+                    cells.fill(cells.len() + 1);
+                }
                 continue;
             }
             left = self.at;
             self.at.seek(self.lane, to);
-            shares.clear();
             times.reset(count);
             self.sum(&left, part, |value, time| times.add(value, time));
-            shares.extend(times.nonzero().map(|(value, time)| (self.value(value.into()), time)));
-            cells.push(Cell::of(&mut shares[..], most));
+            cells.push_unordered(times.nonzero().map(|(own, time)| (self.value(own.into()), time)), most);
         }
     }
 

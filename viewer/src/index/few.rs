@@ -3,124 +3,213 @@
 //!
 //! An edge belongs to two columns and is found once. From one to the next the states between them are added, where they are fewer in the
 //! block than those up to the nearest sums that are kept; else it starts from these. Within one state an edge costs two comparisons.
+//!
+//! Where each edge lies in a block of its own, memory is what is waited for. So blocks are found some edges ahead, and the processor is told
+//! of them.
 
 use std::ops::Range;
 
 use converter::paje::ValueId;
-use smallvec::SmallVec;
 
 use super::bits::ordered;
 use super::cursor::Cursor;
 use super::format::BLOCK;
-use super::states::{DENSE, DENSE_VALUES, StateBlock, StateLane};
-use crate::query::{Cell, Interval, Shares};
+use super::states::{DENSE, DENSE_VALUES, StateBlock, StateLane, WITHIN, end};
+use crate::query::{CellWriter, Interval};
 
 /// Bits of the place of a value among those of its lane.
 const PLACE_BITS: u32 = DENSE_VALUES.ilog2();
 
-/// Time of each value.
-type Times = [i64; DENSE_VALUES];
+/// So many edges ahead the processor is told of a block.
+const AHEAD: usize = 6;
 
-/// The walk over a lane of at most [`DENSE_VALUES`] values, from left to right.
-pub(super) struct FewWalk<'l, 'a> {
+/// Time of each value.
+type Times<const N: usize> = [i64; N];
+
+/// The walk over a lane of at most `N` values, a power of two, from left to right.
+pub(super) struct FewWalk<'l, 'a, const N: usize> {
     lane: &'l StateLane<'a>,
-    values: SmallVec<[ValueId; DENSE_VALUES]>,
+    values: [ValueId; N],
+    count: usize,
     /// The lane's own numbers of its values, in the order of these.
-    order: [u8; DENSE_VALUES],
+    order: [u8; N],
     at: Cursor<'a>,
     /// The date of the place, and the time of each value before it.
     date: i64,
-    before: Times,
+    before: Times<N>,
 }
 
-impl<'l, 'a> FewWalk<'l, 'a> {
+impl<'l, 'a, const N: usize> FewWalk<'l, 'a, N> {
     /// A walk, unless the lane has too many values.
     pub(super) fn new(lane: &'l StateLane<'a>) -> Option<Self> {
-        let count = lane.record.values.len;
-        if count > DENSE_VALUES as u64 {
-            return None;
-        }
-        let values: SmallVec<[ValueId; DENSE_VALUES]> = (0..count).map(|own| lane.value(own)).collect();
+        let count = usize::try_from(lane.record.values.len).ok().filter(|&count| count <= N)?;
+        let mut values = [ValueId(0); N];
+        (0..).zip(&mut values[..count]).for_each(|(own, value)| *value = lane.value(own));
         let mut order = std::array::from_fn(|own| own as u8);
-        order[..values.len()].sort_unstable_by_key(|&own| values[usize::from(own)]);
-        let (at, before) = (Cursor::new(lane), [0; DENSE_VALUES]);
-        Some(Self { lane, values, order, at, date: i64::MIN, before })
+        order[..count].sort_unstable_by_key(|&own| values[usize::from(own)]);
+        Some(Self { lane, values, count, order, at: Cursor::new(lane), date: i64::MIN, before: [0; N] })
     }
 
     /// The mixture of values in each of some columns, which come from left to right: the `most` largest shares.
-    pub(super) fn cells(mut self, columns: impl Iterator<Item = Interval>, most: usize, cells: &mut Vec<Cell>) {
+    pub(super) fn cells(
+        mut self,
+        columns: impl Iterator<Item = Interval> + Clone,
+        most: usize,
+        blocks: &mut Vec<u64>,
+        cells: &mut CellWriter,
+    ) {
+        self.find_blocks(columns.clone(), blocks);
+        if !blocks.is_empty() {
+            return self.far_apart(columns, most, blocks, cells);
+        }
         for column in columns {
             if column.from.0 != self.date {
                 self.go(column.from.0);
             }
             if self.at.is_at(ordered(column.to.0)) {
-                cells.push(self.within_one(column.to.0, most));
+                self.within_one(column.to.0, most, cells);
                 continue;
             }
             let before = self.before;
             self.go(column.to.0);
-            cells.push(self.mixture(&before, most));
+            self.mixture(&before, &self.before, most, cells);
         }
     }
 
-    /// What there is from an edge to this place: the `most` largest shares, those of equal time by value.
-    fn mixture(&self, before: &Times, most: usize) -> Cell {
-        let mut times = self.before;
-        times.iter_mut().zip(before).for_each(|(time, before)| *time = time.wrapping_sub(*before));
-        let shares = || {
-            self.order
-                .iter()
-                .take(self.values.len())
-                .map(|&own| (self.values[usize::from(own)], times[usize::from(own) % DENSE_VALUES]))
-        };
-        // A time and the place of its value, in one number each, are soon put in order: none of these steps has to be guessed.
-        if times.iter().any(|&time| time >> (63 - PLACE_BITS) > 0) {
-            let mut shares: SmallVec<[_; DENSE_VALUES]> = shares().filter(|share| share.1 > 0).collect();
-            return Cell::of(&mut shares[..], most);
+    /// The same of columns of which each edge lies in a block of its own, as a rule: that of the right edge of each is known.
+    fn far_apart(&self, columns: impl Iterator<Item = Interval>, most: usize, blocks: &[u64], cells: &mut CellWriter) {
+        let mut before = None;
+        for (at, (column, &block)) in columns.zip(blocks).enumerate() {
+            if let Some(&ahead) = blocks.get(at + AHEAD) {
+                self.lane.table.prefetch(ahead);
+                self.lane.image.prefetch(self.sums_at(ahead), 16 * self.count);
+            }
+            let left = before.unwrap_or_else(|| self.before(column.from.0));
+            let right = self.before_in(block, column.to.0);
+            self.mixture(&left, &right, most, cells);
+            before = Some(right);
         }
-        let (mut keys, mut count) = ([0; DENSE_VALUES], 0);
-        for (at, (_, time)) in shares().enumerate() {
-            let mut key = (time.max(0).cast_unsigned() << PLACE_BITS) | (DENSE_VALUES - 1 - at) as u64;
+    }
+
+    /// The block of the right edge of each column; none where they are so near to each other that most share one, or where there are no
+    /// sums.
+    fn find_blocks(&self, columns: impl Iterator<Item = Interval> + Clone, blocks: &mut Vec<u64>) {
+        blocks.clear();
+        let Some(first) = columns.clone().next().filter(|_| self.lane.record.sums.len == DENSE) else { return };
+        let width = first.to.0.wrapping_sub(first.from.0).cast_unsigned();
+        let (table, all) = (&self.lane.table, self.lane.table.blocks());
+        let life = table.first(all).wrapping_sub(table.first(0));
+        // Columns narrower than a nanosecond overlap.
+        if width < 2 || width < life / all.max(1) {
+            return;
+        }
+        let mut near = 0;
+        for column in columns {
+            near = table.blocks_before(near, ordered(column.to.0)).saturating_sub(1).max(near);
+            blocks.push(near);
+        }
+    }
+
+    /// Where the sums before a block are.
+    fn sums_at(&self, block: u64) -> u64 {
+        self.lane.record.sums.at.saturating_add(block.saturating_mul(8 * self.count as u64))
+    }
+
+    /// The time of each value before a date. There are sums.
+    fn before(&self, date: i64) -> Times<N> {
+        self.before_in(self.lane.table.blocks_before(0, ordered(date)).saturating_sub(1), date)
+    }
+
+    /// The same; the date is in this block, or before the next one.
+    #[inline]
+    fn before_in(&self, number: u64, date: i64) -> Times<N> {
+        let block = self.lane.table.block_here(number);
+        let index = block.columns[0].lower(0, block.len, ordered(date));
+        let mut times = self.sums(&block, index);
+        if let Some(last) = index.checked_sub(1) {
+            let behind = end(&block, last).saturating_sub(date).max(0);
+            add(&mut times, block.columns[2].get(last), behind.wrapping_neg());
+        }
+        times
+    }
+
+    /// The time of each value before a state of a block, from the nearest sums, before or behind.
+    #[inline]
+    fn sums(&self, block: &StateBlock<'_>, index: usize) -> Times<N> {
+        let part = nearest(block, index);
+        let (near, is_last) = (part * WITHIN, part * WITHIN == BLOCK);
+        let number = block.row / BLOCK as u64 + u64::from(is_last);
+        let (mut times, bytes) = ([0; N], self.lane.image.bytes(self.sums_at(number), 8 * self.count));
+        for (sum, word) in times.iter_mut().zip(bytes.chunks_exact(8)) {
+            *sum = i64::from_le_bytes(*word.first_chunk().unwrap_or(&[0; 8]));
+        }
+        if part > 0 && !is_last {
+            let within = block.within(part, self.count);
+            times.iter_mut().zip(within).for_each(|(sum, time)| *sum = sum.wrapping_add_unsigned(time));
+        }
+        if near > index {
+            add_states::<N, true>(&mut times, block, index..near);
+        } else {
+            add_states::<N, false>(&mut times, block, near..index);
+        }
+        times
+    }
+
+    /// Appends what there is between two edges: the `most` largest shares, those of equal time by value.
+    #[inline]
+    fn mixture(&self, before: &Times<N>, after: &Times<N>, most: usize, cells: &mut CellWriter) {
+        let order = &self.order[..self.count.min(N)];
+        let time_of = |own: u8| after[usize::from(own) % N].wrapping_sub(before[usize::from(own) % N]).max(0);
+        // A time and the place of its value, in one number each, are soon put in order: none of these steps has to be guessed.
+        let (mut keys, mut count, mut all) = ([0; N], 0, 0);
+        for (at, &own) in order.iter().enumerate() {
+            let time = time_of(own);
+            let mut key = (time.cast_unsigned() << PLACE_BITS) | (N - 1 - at) as u64;
             count += usize::from(time > 0);
+            all |= time;
             for larger in &mut keys[..=at] {
                 (*larger, key) = ((*larger).max(key), (*larger).min(key));
             }
         }
-        let mut sorted = [(ValueId(0), 0); DENSE_VALUES];
-        for (share, key) in sorted.iter_mut().zip(&keys[..count]) {
-            let at = DENSE_VALUES - 1 - *key as usize % DENSE_VALUES;
-            let value = self.values.get(usize::from(self.order[at])).copied();
-            *share = (value.unwrap_or(ValueId(0)), (key >> PLACE_BITS).cast_signed());
+        if all >> (63 - PLACE_BITS) > 0 {
+            let shares = order.iter().map(|&own| (self.values[usize::from(own) % N], time_of(own)));
+            return cells.push_unordered(shares.filter(|share| share.1 > 0), most);
         }
-        let (largest, others) = sorted[..count].split_at(most.min(count));
-        Cell { shares: Shares::from_slice(largest), rest: others.iter().map(|share| share.1).sum() }
+        let time = |key: u64| (key >> PLACE_BITS).cast_signed();
+        let value = |key: u64| self.values[usize::from(self.order[N - 1 - key as usize % N]) % N];
+        let (largest, others) = keys[..count].split_at(most.min(count));
+        let rest = others.iter().map(|&key| time(key)).sum();
+        cells.push(largest.iter().map(|&key| (value(key), time(key))), rest);
     }
 
     /// Adds the time of each value in an interval to that of all values.
     pub(super) fn add_times(mut self, interval: Interval, times: &mut [i64]) {
-        self.go(interval.from.0);
-        let before = self.before;
-        self.go(interval.to.0);
-        for ((value, before), after) in self.values.iter().zip(before).zip(self.before) {
+        let (from, to) = (interval.from.0, interval.to.0);
+        let (before, after) = if self.lane.record.sums.len == DENSE {
+            (self.before(from), self.before(to))
+        } else {
+            self.go(from);
+            let before = self.before;
+            self.go(to);
+            (before, self.before)
+        };
+        for ((value, before), after) in self.values[..self.count].iter().zip(before).zip(after) {
             if let Some(sum) = times.get_mut(value.index()) {
                 *sum = sum.wrapping_add(after.wrapping_sub(before));
             }
         }
     }
 
-    /// The column from here to a date before which no other state starts.
-    fn within_one(&mut self, to: i64, most: usize) -> Cell {
+    /// Appends the column from here to a date before which no other state starts.
+    fn within_one(&mut self, to: i64, most: usize, cells: &mut CellWriter) {
         let (value, end) = self.at.open;
         let from = std::mem::replace(&mut self.date, to);
         if self.at.index == 0 || end <= from {
-            return Cell::default();
+            return cells.fill(cells.len() + 1);
         }
-        let time = end.min(to).wrapping_sub(from);
         add(&mut self.before, value, self.at.behind(from).wrapping_sub(self.at.behind(to)));
-        match (most, self.values.get(value as usize)) {
-            (0, _) => Cell { shares: Shares::new(), rest: time },
-            (_, value) => Cell { shares: Shares::from_buf([(value.copied().unwrap_or(ValueId(0)), time)]), rest: 0 },
-        }
+        let value = self.values[value as usize % N];
+        cells.push_one((value, end.min(to).wrapping_sub(from)), most);
     }
 
     /// Goes to a date.
@@ -128,79 +217,66 @@ impl<'l, 'a> FewWalk<'l, 'a> {
         let bound = ordered(date);
         // Columns narrower than a nanosecond overlap.
         if bound <= self.at.last && self.at.index > 0 {
-            (self.at, self.before, self.date) = (Cursor::new(self.lane), [0; DENSE_VALUES], i64::MIN);
+            (self.at, self.before, self.date) = (Cursor::new(self.lane), [0; N], i64::MIN);
         }
         let (row, block, open, behind) = (self.at.index, self.at.block.row, self.at.open.0, self.at.behind(self.date));
         self.at.seek(self.lane, bound);
         self.date = date;
-        let (edge, blocks) = (&self.at, self.lane.len() / BLOCK as u64);
-        let number = edge.block.row / BLOCK as u64;
+        let edge = &self.at;
         let is_summed = self.lane.record.sums.len == DENSE;
-        // From the nearer side of the block.
-        let is_backward = edge.index > BLOCK / 2 && number < blocks;
-        let nearest = if is_backward { edge.block.len.saturating_sub(edge.index) } else { edge.index };
-        if edge.block.row == block && (!is_summed || edge.index.saturating_sub(row) <= nearest) {
+        let distance = (nearest(&edge.block, edge.index) * WITHIN).abs_diff(edge.index);
+        if edge.block.row == block && (!is_summed || edge.index.saturating_sub(row) <= distance) {
             add(&mut self.before, open, behind);
-            join(&mut self.before, &times(&edge.block, row..edge.index), i64::wrapping_add);
+            add_states::<N, false>(&mut self.before, &edge.block, row..edge.index);
         } else if is_summed {
-            let width = self.values.len();
-            let at = (number + u64::from(is_backward)).saturating_mul(8 * width as u64);
-            let bytes = self.lane.image.bytes(self.lane.record.sums.at.saturating_add(at), 8 * width);
-            self.before = [0; DENSE_VALUES];
-            for (sum, word) in self.before.iter_mut().zip(bytes.chunks_exact(8)) {
-                *sum = i64::from_le_bytes(*word.first_chunk().unwrap_or(&[0; 8]));
-            }
-            if is_backward {
-                join(&mut self.before, &times(&edge.block, edge.index..edge.block.len), i64::wrapping_sub);
-            } else {
-                join(&mut self.before, &times(&edge.block, 0..edge.index), i64::wrapping_add);
-            }
+            self.before = self.sums(&edge.block, edge.index);
         } else {
             // There are few blocks.
             add(&mut self.before, open, behind);
-            for number in block / BLOCK as u64..=number {
+            for number in block / BLOCK as u64..=edge.block.row / BLOCK as u64 {
                 let of = self.lane.table.block(number);
                 let from = if of.row == block { row } else { 0 };
                 let to = if of.row == edge.block.row { edge.index } else { of.len };
-                join(&mut self.before, &times(&of, from..to), i64::wrapping_add);
+                add_states::<N, false>(&mut self.before, &of, from..to);
             }
         }
         add(&mut self.before, self.at.open.0, self.at.behind(date).wrapping_neg());
     }
 }
 
+/// Which sums within a block are nearest to a state: so many times [`WITHIN`] states are before them.
 #[inline]
-fn add(times: &mut Times, value: u64, time: i64) {
+fn nearest(block: &StateBlock<'_>, index: usize) -> usize {
+    ((index + WITHIN / 2) / WITHIN).min(block.len / WITHIN)
+}
+
+#[inline]
+fn add<const N: usize>(times: &mut Times<N>, value: u64, time: i64) {
     if let Some(sum) = times.get_mut(value as usize) {
         *sum = sum.wrapping_add(time);
     }
 }
 
+/// Adds how long each value is in these states, or takes it away.
 #[inline]
-fn join(times: &mut Times, others: &Times, how: impl Fn(i64, i64) -> i64) {
-    times.iter_mut().zip(others).for_each(|(time, other)| *time = how(*time, *other));
-}
-
-/// How long each value is in these states.
-#[inline]
-fn times(block: &StateBlock<'_>, part: Range<usize>) -> Times {
+fn add_states<const N: usize, const IS_LESS: bool>(times: &mut Times<N>, block: &StateBlock<'_>, part: Range<usize>) {
     let [starts, durations, values, _] = &block.columns;
-    let mut times = [0_i64; DENSE_VALUES];
     let mut add = |value: u64, time: u64| {
-        let sum = &mut times[value as usize % DENSE_VALUES];
-        *sum = sum.wrapping_add(time.cast_signed());
+        let sum = &mut times[value as usize % N];
+        let time = time.cast_signed();
+        *sum = if IS_LESS { sum.wrapping_sub(time) } else { sum.wrapping_add(time) };
     };
     let of = values.from(part.start).take(part.len());
-    if block.is_gapless() {
-        let (last, mut starts) = (block.len.saturating_sub(1), starts.from(part.start));
-        let mut start = starts.next().unwrap_or(0);
-        for (index, value) in part.zip(of) {
-            let next = if index < last { starts.next().unwrap_or(0) } else { block.next };
-            add(value, next.wrapping_sub(start));
-            start = next;
-        }
-    } else {
-        of.zip(durations.from(part.start)).for_each(|(value, time)| add(value, time));
+    if !block.is_gapless() {
+        return of.zip(durations.from(part.start)).for_each(|(value, time)| add(value, time));
     }
-    times
+    let last = part.end.checked_sub(1).filter(|_| part.end == block.len && !part.is_empty());
+    let (mut start, shift) = (starts.kept(part.start).next().unwrap_or(0), starts.shift());
+    for (value, next) in of.take(part.len() - usize::from(last.is_some())).zip(starts.kept(part.start + 1)) {
+        add(value, next.wrapping_sub(start) << shift);
+        start = next;
+    }
+    if let Some(last) = last {
+        add(values.get(last), block.next.wrapping_sub(starts.get(last)));
+    }
 }

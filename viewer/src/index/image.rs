@@ -14,6 +14,9 @@ use twox_hash::XxHash3_64;
 
 use super::format::{Header, Key, PAGE, Refused, page_checksum};
 
+/// Bytes that come from memory at once.
+const LINE: usize = 64;
+
 /// Files up to this size are read, not mapped.
 pub(super) const READ_BYTES: u64 = 32 << 20;
 
@@ -163,6 +166,24 @@ impl Image {
         }
         self.damage();
         &[]
+    }
+
+    /// Tells the processor that some bytes will be asked for soon. It does nothing else, wherever they are.
+    #[inline]
+    #[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "the hint takes a pointer; see SAFETY"))]
+    pub(super) fn prefetch(&self, at: u64, len: usize) {
+        let end = (at as usize).saturating_add(len);
+        let Some(bytes) = self.data.get(at as usize..end) else { return };
+        for line in bytes.chunks(LINE) {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: a hint reads nothing that the program could see, and is allowed for any address; this one is of bytes that are there.
+            unsafe {
+                use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+                _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast());
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            let _ = line;
+        }
     }
 
     #[cold]

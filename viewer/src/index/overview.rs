@@ -16,7 +16,7 @@ use super::output::Output;
 use super::scratch::{Room, Streams};
 use super::states::Accumulator;
 use super::table::{Table, TableWriter};
-use crate::query::{Cell, Interval, Shares};
+use crate::query::{Cell, CellWriter, Interval};
 
 /// Columns of a table: lane and column, value + 1 or 0 for what is left, time.
 const COLUMNS: usize = 3;
@@ -75,11 +75,11 @@ impl OverviewWriter {
         let narrowest = (u128::from(span) * u128::from(STATES)).div_ceil(u128::from(rows)).next_power_of_two();
         let first = narrowest.trailing_zeros() as u8;
         let wide = |exponent: &u8| *exponent == first || span >> exponent >= LEAST_COLUMNS;
-        let level = |exponent| Level { exponent, column: i64::MIN, sums: Accumulator::default() };
+        let level = |exponent| Level { exponent, column: i64::MIN, sums: Accumulator::default(), all: Vec::new() };
         let mut levels: Vec<Level> = (first..62).take_while(wide).map(level).collect();
         levels.iter_mut().for_each(|level| level.sums.reset(values.len()));
         let values = values.iter().map(|&value| ValueId(value as u32)).collect();
-        Some(LaneOverview { of: self, number, values, levels })
+        Some(LaneOverview { of: self, number, values, levels, shares: Vec::new() })
     }
 }
 
@@ -114,6 +114,8 @@ pub(super) struct LaneOverview<'a> {
     values: Vec<ValueId>,
     /// Narrowest columns first.
     levels: Vec<Level>,
+    /// A column that ends.
+    shares: Vec<(ValueId, i64)>,
 }
 
 /// Columns of one width, and the latest of them.
@@ -122,6 +124,8 @@ struct Level {
     exponent: u8,
     column: i64,
     sums: Accumulator,
+    /// A column that ends: times by the lane's own values.
+    all: Vec<(u32, i64)>,
 }
 
 impl LaneOverview<'_> {
@@ -149,15 +153,17 @@ impl LaneOverview<'_> {
 
     /// Writes a column, and adds it to the one that is twice as wide.
     fn end_column(&mut self, level: usize) -> io::Result<()> {
-        let Level { exponent, column, sums } = &mut self.levels[level];
-        let (exponent, column) = (*exponent, *column);
-        let all: Vec<(u32, i64)> = sums.sorted().collect();
+        let Level { exponent, column, sums, all } = &mut self.levels[level];
+        let (exponent, column, mut all) = (*exponent, *column, std::mem::take(all));
+        all.clear();
+        all.extend(sums.nonzero());
         sums.reset(self.values.len());
         if all.is_empty() {
             return Ok(());
         }
-        let shares = all.iter().map(|&(value, time)| (self.values[value as usize], time));
-        let Cell { shares, rest } = Cell::of(shares.collect::<Shares>(), SHARES);
+        self.shares.clear();
+        self.shares.extend(all.iter().map(|&(value, time)| (self.values[value as usize], time)));
+        let Cell { shares, rest } = Cell::of(&mut self.shares[..], SHARES);
         if let Some(key) = key(self.number, column, self.of.origin, exponent) {
             let OverviewWriter { streams, levels, .. } = &mut *self.of;
             let (stream, rows, last) = levels.entry(exponent).or_insert_with(|| (streams.open(), 0, 0));
@@ -174,10 +180,11 @@ impl LaneOverview<'_> {
             streams.flush()?;
         }
         if level + 1 < self.levels.len() {
-            for (value, time) in all {
+            for &(value, time) in &all {
                 self.add_to(level + 1, column >> 1, value.into(), time)?;
             }
         }
+        self.levels[level].all = all;
         Ok(())
     }
 
@@ -222,7 +229,7 @@ impl<'a> Overview<'a> {
     }
 
     /// Appends the cells of a lane, empty ones at the end left out. Nothing, and `false`, where no columns are kept.
-    pub(super) fn cells(&self, lane: u64, cells: &mut Vec<Cell>) -> bool {
+    pub(super) fn cells(&self, lane: u64, cells: &mut CellWriter) -> bool {
         // Before the trace begins, there is nothing.
         let before = first_column(self.origin, self.exponent).saturating_sub(self.first);
         let skipped = before.clamp(0, self.columns.into());
@@ -232,9 +239,8 @@ impl<'a> Overview<'a> {
             // All of it lies before the trace, or where no columns are kept.
             return skipped == i64::from(self.columns);
         };
-        let start = cells.len();
-        cells.resize_with(start + self.columns as usize, Cell::default);
-        let cells = &mut cells[start + skipped.cast_unsigned() as usize..];
+        let first = cells.len() + skipped.cast_unsigned() as usize;
+        cells.fill(cells.len() + self.columns as usize);
         let (mut row, rows) = (self.table.lower(0, begin), self.table.rows());
         let [mut keys, mut values, mut times] = [[0; BLOCK]; COLUMNS];
         while row < rows {
@@ -251,17 +257,12 @@ impl<'a> Overview<'a> {
                 if key >= end {
                     return true;
                 }
-                let Some(cell) = cells.get_mut(key.wrapping_sub(begin) as usize) else { continue };
                 // The rest of it may be in the next block.
-                cell.shares.reserve_exact(if index == block.len { self.most } else { rows.min(self.most) });
-                for at in of {
-                    match values[at].checked_sub(1) {
-                        Some(value) if cell.shares.len() < self.most => {
-                            cell.shares.push((ValueId(value as u32), times[at].cast_signed()));
-                        }
-                        _ => cell.rest = cell.rest.wrapping_add(times[at].cast_signed()),
-                    }
-                }
+                let others = of.clone().find(|&at| values[at] == 0).unwrap_or(of.end);
+                let share = |at: usize| (ValueId(values[at].wrapping_sub(1) as u32), times[at].cast_signed());
+                let rest = times[others..of.end].iter().fold(0_i64, |sum, time| sum.wrapping_add(time.cast_signed()));
+                let cell = first.saturating_add(key.wrapping_sub(begin) as usize);
+                cells.append(cell, (of.start..others).map(share), self.most, rest);
             }
             if block.len == 0 {
                 break;

@@ -14,15 +14,15 @@ use super::links::{self, LinkTable};
 use super::marks::MarkLane;
 use super::model::Whole;
 use super::overview::Overview;
-use super::states::{self, Accumulator, StateLane};
+use super::states::{self, Accumulator, DENSE_VALUES, StateLane};
 use super::table::Table;
 use super::tree::Tree;
 use super::variables::VariableLane;
 use crate::answers::{self, Detail, Found, LookUp};
 use crate::parallel::in_parts;
 use crate::query::{
-    Cell, Cells, ContainerInfo, EntityId, Facts, GlobalNanos, Interval, Lane, Link, Listed, Mark, Model, QueryError,
-    Sample, SeriesColumn, State, Summary, TimelineSource,
+    Cell, CellWriter, Cells, ContainerInfo, EntityId, Facts, GlobalNanos, Interval, Lane, Link, Listed, Mark, Model,
+    QueryError, Sample, SeriesColumn, State, Summary, TimelineSource,
 };
 use crate::store::LinkRow;
 
@@ -30,6 +30,9 @@ use crate::store::LinkRow;
 const CELLS_PER_THREAD: usize = 1 << 13;
 /// What a lane costs beside its cells, in cells: its sums are found anew, which may be of thousands of values.
 const CELLS_PER_LANE: usize = 1 << 6;
+
+/// Lanes of so few values have their sums at hand in half the room.
+const FEWER: usize = DENSE_VALUES / 2;
 
 /// A trace in an index file.
 #[derive(Debug)]
@@ -154,8 +157,8 @@ impl Index {
 
     /// The cells of some lanes, in a list with room for more.
     fn lane_cells(&self, lanes: &[Lane], (interval, columns, most): (Interval, u32, usize), room: usize) -> Vec<Cell> {
-        let mut cells = Vec::with_capacity(room);
-        let mut scratch = Accumulator::default();
+        let mut cells = CellWriter::new(room, self.model.values.len());
+        let (mut times, mut blocks) = (Accumulator::default(), Vec::new());
         let (origin, count) = (self.summary.extent.from.0, columns as usize);
         let overview = Overview::new(&self.image, (interval, columns, most), origin);
         for &lane in lanes {
@@ -164,15 +167,18 @@ impl Index {
                 let number = lane.record.extra.checked_sub(1);
                 if number.zip(overview.as_ref()).is_none_or(|(number, overview)| !overview.cells(number, &mut cells)) {
                     let columns = interval.columns(columns);
-                    match FewWalk::new(&lane) {
-                        Some(walk) => walk.cells(columns, most, &mut cells),
-                        None => Walk::new(&lane).cells(columns, most, &mut scratch, &mut cells),
+                    if let Some(walk) = FewWalk::<FEWER>::new(&lane) {
+                        walk.cells(columns, most, &mut blocks, &mut cells);
+                    } else if let Some(walk) = FewWalk::<DENSE_VALUES>::new(&lane) {
+                        walk.cells(columns, most, &mut blocks, &mut cells);
+                    } else {
+                        Walk::new(&lane).cells(columns, most, &mut times, &mut cells);
                     }
                 }
             }
-            cells.resize_with(end, Cell::default);
+            cells.fill(end);
         }
-        cells
+        cells.finish()
     }
 
     fn check_lanes(&self, lanes: &[Lane], interval: Interval) -> Result<(), QueryError> {
@@ -338,7 +344,7 @@ impl TimelineSource for Index {
         let parts = in_parts(lanes, lanes_per_thread(0), |part, _| {
             let mut times = vec![0; values];
             for lane in part.iter().filter_map(|&lane| self.state_lane(lane)) {
-                match FewWalk::new(&lane) {
+                match FewWalk::<DENSE_VALUES>::new(&lane) {
                     Some(walk) => walk.add_times(interval, &mut times),
                     None => Walk::new(&lane).add_times(interval, &mut times),
                 }
@@ -401,9 +407,11 @@ impl TimelineSource for Index {
         if columns == 0 {
             return Err(QueryError::EmptyInterval);
         }
-        let lane = self.variable(container, ty);
-        let mut near = 0;
-        self.sound(interval.columns(columns).map(|part| lane?.column(&mut near, part)).collect())
+        let parts = interval.columns(columns);
+        self.sound(match self.variable(container, ty) {
+            Some(lane) => lane.columns(parts),
+            None => vec![None; columns as usize],
+        })
     }
 
     fn range(&self, ty: TypeId) -> Option<(f64, f64)> {

@@ -1,15 +1,15 @@
 //! A lane of states in an image: columns sorted by start, and sums of time over blocks of 64.
 //!
-//! What any interval holds is found at the cost of its two edges. An edge costs a search and at most 32 states, since lanes of
-//! few values have the time of each value before every block; with more values, there is such a row of sums for fewer blocks, and an
+//! What any interval holds is found at the cost of its two edges. An edge costs a search and at most 8 states, since lanes of
+//! few values have the time of each value before every block, and within it before every 16 states; with more values, there is such a row of sums for fewer blocks, and an
 //! edge costs as many states as there are values, about, from the nearest of them.
 
 use converter::paje::ValueId;
 
-use super::bits::{date, ordered};
+use super::bits::{self, date, ordered};
 use super::format::{BLOCK, LaneRecord};
 use super::image::Image;
-use super::table::{Block, Table};
+use super::table::{Block, MOST_BEHIND, Table};
 use crate::query::{EntityId, GlobalNanos, Interval, State};
 
 /// Columns: start, duration, value (an index into the lane's own), detail row.
@@ -25,6 +25,9 @@ pub(super) const DENSE: u64 = 1;
 pub(super) const CHECKPOINTS: u64 = 2;
 /// Up to this many values the sums are dense.
 pub(super) const DENSE_VALUES: usize = 16;
+/// Where sums are dense, they are within blocks, too, before each of so many states but the first.
+pub(super) const WITHIN: usize = BLOCK / 4;
+const _: () = assert!((BLOCK / WITHIN - 1) * DENSE_VALUES * 8 <= MOST_BEHIND, "there is room behind the columns");
 /// Up to this many states an interval is summed state by state; lanes that are no longer have no sums.
 pub(super) const DIRECT: u64 = 2 * BLOCK as u64;
 
@@ -44,6 +47,13 @@ impl StateBlock<'_> {
     /// Whether each state ends where the next one starts.
     pub(super) fn is_gapless(&self) -> bool {
         self.flags & GAPLESS != 0
+    }
+
+    /// The time of each of `values` values in the first states, `part` times [`WITHIN`] of them: 1 or more, and none behind the last.
+    pub(super) fn within(&self, part: usize, values: usize) -> impl Iterator<Item = u64> + use<'_> {
+        let width = bits::width(self.next.wrapping_sub(self.columns[0].get(0)));
+        let first = part.saturating_sub(1) * values;
+        (first..first + values).map(move |at| bits::get(self.behind, at, width))
     }
 }
 
@@ -92,14 +102,8 @@ impl Accumulator {
     }
 
     /// Values that have any time.
-    pub(super) fn nonzero(&self) -> impl Iterator<Item = (u32, i64)> {
+    pub(super) fn nonzero(&self) -> impl Iterator<Item = (u32, i64)> + Clone {
         self.touched.iter().map(|&value| (value, self.times[value as usize].0)).filter(|share| share.1 > 0)
-    }
-
-    /// The same, by value.
-    pub(super) fn sorted(&mut self) -> impl Iterator<Item = (u32, i64)> {
-        self.touched.sort_unstable();
-        self.nonzero()
     }
 }
 

@@ -10,7 +10,7 @@ use super::output::Output;
 use super::overview::OverviewWriter;
 use super::record::Lane;
 use super::scratch::{Room, Section, Taken};
-use super::states::{CHECKPOINTS, COLUMNS, DENSE, DENSE_VALUES, DIRECT, GAPLESS, NO_SUMS, stride};
+use super::states::{CHECKPOINTS, COLUMNS, DENSE, DENSE_VALUES, DIRECT, GAPLESS, NO_SUMS, WITHIN, stride};
 use super::table::TableWriter;
 use crate::query::{GlobalNanos, Interval};
 
@@ -30,7 +30,7 @@ pub(super) fn write(
     let extra = if columns.is_some() { record.extra + 1 } else { 0 };
     sums.begin()?;
     let mut table = TableWriter::<COLUMNS>::new(room, out)?;
-    let mut block = Waiting::default();
+    let mut block = Waiting::new(if sums.is_dense() { values.len() } else { 0 });
     let (mut from, mut last) = (rows.read()?, 0_i64);
     let mut life = (0, 0);
     for _ in 0..lane.rows {
@@ -121,17 +121,34 @@ impl Survey {
 }
 
 /// A block that waits for the start of the next state.
-#[derive(Default)]
 struct Waiting {
     columns: [Vec<u64>; COLUMNS],
     ends: Vec<i64>,
+    /// Time of each value in the block so far; of none where no sums are kept within blocks.
+    times: Vec<u64>,
+    /// The same before each of some states.
+    within: Vec<u64>,
+    packed: Vec<u8>,
 }
 
 impl Waiting {
+    /// With sums of so many values within blocks.
+    fn new(values: usize) -> Self {
+        let (columns, times) = (std::array::from_fn(|_| Vec::with_capacity(BLOCK)), vec![0; values]);
+        Self { columns, ends: Vec::with_capacity(BLOCK), times, within: Vec::new(), packed: Vec::new() }
+    }
+
     fn push(&mut self, start: i64, end: i64, value: u64, detail: u64) {
-        let row = [ordered(start), end.wrapping_sub(start).cast_unsigned(), value, detail];
+        let time = end.wrapping_sub(start).cast_unsigned();
+        let row = [ordered(start), time, value, detail];
         self.columns.iter_mut().zip(row).for_each(|(column, number)| column.push(number));
         self.ends.push(end);
+        if let Some(sum) = self.times.get_mut(value as usize) {
+            *sum = sum.wrapping_add(time);
+            if self.ends.len().is_multiple_of(WITHIN) && self.ends.len() < BLOCK {
+                self.within.extend_from_slice(&self.times);
+            }
+        }
     }
 
     /// `next` is where the next state starts, or the last one ends.
@@ -141,7 +158,12 @@ impl Waiting {
         if gapless {
             self.columns[1].fill(0);
         }
-        table.push_block(out, self.columns.each_ref().map(Vec::as_slice), if gapless { GAPLESS } else { 0 })?;
+        let span = self.columns[0].first().map_or(0, |&first| ordered(next).wrapping_sub(first));
+        self.packed.clear();
+        pack(&mut self.packed, self.within.drain(..), width(span));
+        self.times.fill(0);
+        let columns = self.columns.each_ref().map(Vec::as_slice);
+        table.push_block(out, columns, if gapless { GAPLESS } else { 0 }, &self.packed)?;
         self.columns.iter_mut().for_each(Vec::clear);
         self.ends.clear();
         Ok(())
@@ -163,6 +185,11 @@ impl Sums {
             0..=DENSE_VALUES => Self::Kept { totals, rows, blocks: 0, stride: 1, width: None },
             _ => Self::Kept { totals, rows, blocks: 0, stride: stride(values), width: Some(width(time)) },
         }
+    }
+
+    /// Whether there are sums of all values before every block.
+    fn is_dense(&self) -> bool {
+        matches!(self, Self::Kept { width: None, .. })
     }
 
     fn begin(&mut self) -> io::Result<()> {

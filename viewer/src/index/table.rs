@@ -19,8 +19,17 @@ const ENTRY: usize = 16;
 /// Set in a column's shift: eight bytes of a least number follow the head.
 const HAS_BASE: u8 = 0x80;
 
+/// Most bytes of a block that are worth telling the processor of.
+const PREFETCHED: u64 = 512;
+
+/// Most bytes behind the columns of a block.
+pub(super) const MOST_BEHIND: usize = 384;
+
 /// So many blocks are looked at one by one in a search: their entries lie together.
 const STEPS: u64 = 8;
+
+/// Where more blocks are left, the place is guessed.
+const FAR: u64 = 64;
 
 /// Writes a table at the end of an output.
 #[derive(Debug)]
@@ -53,7 +62,7 @@ impl<const K: usize> TableWriter<K> {
 
     fn flush(&mut self, out: &mut Output) -> io::Result<()> {
         let columns = std::mem::replace(&mut self.waiting, std::array::from_fn(|_| Vec::new()));
-        self.push_block(out, columns.each_ref().map(Vec::as_slice), 0)?;
+        self.push_block(out, columns.each_ref().map(Vec::as_slice), 0, &[])?;
         self.waiting = columns;
         self.waiting.iter_mut().for_each(Vec::clear);
         Ok(())
@@ -69,8 +78,15 @@ impl<const K: usize> TableWriter<K> {
         self.directory.write(&flags.to_le_bytes())
     }
 
-    /// A whole block at once; none or all of a table's blocks come this way. Only the last may have fewer than 64 rows.
-    pub(super) fn push_block(&mut self, out: &mut Output, columns: [&[u64]; K], flags: u32) -> io::Result<()> {
+    /// A whole block at once, and bytes to be kept behind its columns, in whole words; none or all of a table's blocks come this way. Only
+    /// the last may have fewer than 64 rows.
+    pub(super) fn push_block(
+        &mut self,
+        out: &mut Output,
+        columns: [&[u64]; K],
+        flags: u32,
+        behind: &[u8],
+    ) -> io::Result<()> {
         let Some(&first) = columns[0].first() else { return Ok(()) };
         self.entry(out, first, flags)?;
         let head_bytes = (2 * K).next_multiple_of(8);
@@ -98,6 +114,7 @@ impl<const K: usize> TableWriter<K> {
             bits::pack(&mut self.block, column.iter().map(|number| (number - least) >> shift), width);
         }
         self.rows += columns[0].len() as u64;
+        self.block.extend_from_slice(behind);
         out.write(&self.block)
     }
 
@@ -146,9 +163,24 @@ impl<'a> Column<'a> {
     /// The numbers from `index` on, without end. Those behind the last one mean nothing.
     #[inline]
     pub(super) fn from(&self, index: usize) -> impl Iterator<Item = u64> + use<'a> {
-        let Self { bytes, base, mask, width, shift } = *self;
-        let bits = (index * usize::from(width)..).step_by(usize::from(width).max(1));
-        bits.map(move |bit| base.wrapping_add((bits::word(bytes, bit) & mask) << shift))
+        let Self { base, shift, .. } = *self;
+        self.kept(index).map(move |kept| base.wrapping_add(kept << shift))
+    }
+
+    /// The same as they are kept: differences of them, shifted, are differences of the numbers.
+    #[inline]
+    pub(super) fn kept(&self, index: usize) -> impl Iterator<Item = u64> + use<'a> {
+        let Self { bytes, mask, width, .. } = *self;
+        let mut bit = index * usize::from(width);
+        std::iter::repeat_with(move || {
+            let number = bits::word(bytes, bit) & mask;
+            bit += usize::from(width);
+            number
+        })
+    }
+
+    pub(super) fn shift(&self) -> u8 {
+        self.shift
     }
 
     /// The numbers of a range, at their places in `out`; others may be written, too.
@@ -167,14 +199,19 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// First index in `low..high` of which the number is not less than `bound`; the column is sorted.
+    /// First index in `low..high` of which the number is not less than `bound`; the column is sorted, and its numbers do not pass the
+    /// largest that there is.
     #[inline]
     pub(super) fn lower(&self, mut low: usize, high: usize, bound: u64) -> usize {
+        let Some(above) = bound.checked_sub(self.base) else { return low };
+        // As numbers are kept: of two that differ by less than a step, the bound is the next one.
+        let bound = (above >> self.shift) + u64::from(above & bits::mask(self.shift) > 0);
         // Which half cannot be foreseen: a jump would be guessed wrong every other time.
         let mut len = high.saturating_sub(low);
         while len > 0 {
             let half = len / 2;
-            let is_less = self.get(low + half) < bound;
+            let kept = bits::word(self.bytes, (low + half) * usize::from(self.width)) & self.mask;
+            let is_less = kept < bound;
             low = std::hint::select_unpredictable(is_less, low + half + 1, low);
             len = std::hint::select_unpredictable(is_less, len - half - 1, half);
         }
@@ -193,6 +230,8 @@ pub(super) struct Block<'a, const K: usize> {
     pub(super) columns: [Column<'a>; K],
     /// First number of the block behind it, or the free number of the directory.
     pub(super) next: u64,
+    /// What its writer kept behind the columns, and more bytes.
+    pub(super) behind: &'a [u8],
 }
 
 impl<'a, const K: usize> Table<'a, K> {
@@ -218,10 +257,16 @@ impl<'a, const K: usize> Table<'a, K> {
 
     /// A block. Empty when there is none, or when the file is damaged.
     pub(super) fn block(&self, number: u64) -> Block<'a, K> {
+        self.block_here(number)
+    }
+
+    /// The same where it is asked for, which leaves out what is not used of it.
+    #[inline(always)]
+    pub(super) fn block_here(&self, number: u64) -> Block<'a, K> {
         touch();
         let row = number * BLOCK as u64;
         let len = self.of.rows.saturating_sub(row).min(BLOCK as u64) as usize;
-        let mut block = Block { row, len, flags: 0, columns: [Column::NONE; K], next: 0 };
+        let mut block = Block { row, len, flags: 0, columns: [Column::NONE; K], next: 0, behind: &[] };
         let entries = self.image.bytes(self.of.directory.saturating_add(number * ENTRY as u64), 2 * ENTRY);
         let Some(&entries) = entries.first_chunk::<{ 2 * ENTRY }>().filter(|_| len > 0) else {
             return Block { len: 0, ..block };
@@ -229,7 +274,7 @@ impl<'a, const K: usize> Table<'a, K> {
         let word = |at: usize| u64::from_le_bytes(*entries[at..].first_chunk().unwrap_or(&[0; 8]));
         let (first, place, end) = (word(0), word(8) & u64::from(u32::MAX), word(24) & u64::from(u32::MAX));
         (block.flags, block.next) = ((word(8) >> 32) as u32, word(16));
-        let most = (2 * K).next_multiple_of(8) + K * (8 + 8 * BLOCK);
+        let most = (2 * K).next_multiple_of(8) + K * (8 + 8 * BLOCK) + MOST_BEHIND;
         let bytes = end.saturating_sub(place).saturating_mul(8).min(most as u64) as usize;
         let bytes = self.image.bytes(self.of.payload.saturating_add(place * 8), bytes + SLACK);
         let Some((head, mut rest)) = bytes.split_at_checked((2 * K).next_multiple_of(8)) else {
@@ -251,7 +296,19 @@ impl<'a, const K: usize> Table<'a, K> {
             column.bytes = rest;
             rest = rest.get(bits::packed_bytes(len, column.width)..).unwrap_or(&[]);
         }
+        block.behind = rest;
         block
+    }
+
+    /// Tells the processor that a block will be asked for soon.
+    #[inline]
+    pub(super) fn prefetch(&self, number: u64) {
+        let entries = self.image.bytes(self.of.directory.saturating_add(number * ENTRY as u64), 2 * ENTRY);
+        let Some(entries) = entries.first_chunk::<{ 2 * ENTRY }>() else { return };
+        let place = |at: usize| entries[at..].first_chunk().map_or(0, |place| u64::from(u32::from_le_bytes(*place)));
+        let (place, end) = (place(8), place(8 + ENTRY));
+        let bytes = end.saturating_sub(place).saturating_mul(8).min(PREFETCHED) as usize;
+        self.image.prefetch(self.of.payload.saturating_add(place * 8), bytes);
     }
 
     /// The block that a row is in, and its index there.
@@ -279,8 +336,9 @@ impl<'a, const K: usize> Table<'a, K> {
         self.block(self.blocks_before(near, bound).saturating_sub(1).max(near))
     }
 
-    /// How many blocks begin with a number less than `bound`; known to be at least `near`. Some steps, doubling ones, then halves.
-    fn blocks_before(&self, near: u64, bound: u64) -> u64 {
+    /// How many blocks begin with a number less than `bound`; known to be at least `near`. Some steps, doubling ones, then halves. Far away
+    /// the place is guessed first, as if numbers grew evenly.
+    pub(super) fn blocks_before(&self, near: u64, bound: u64) -> u64 {
         let blocks = self.blocks();
         let mut low = near.min(blocks);
         let steps = STEPS.min(blocks - low);
@@ -291,17 +349,55 @@ impl<'a, const K: usize> Table<'a, K> {
             }
             low += 1;
         }
-        let mut step = STEPS;
-        while low + step <= blocks && self.first(low + step - 1) < bound {
-            low += step;
-            step *= 2;
+        let mut high = blocks;
+        if low + FAR < high {
+            let guess = self.guess(low, bound);
+            (low, high) = self.around(guess, (low, high), bound);
+        } else {
+            let mut step = STEPS;
+            while low + step <= blocks && self.first(low + step - 1) < bound {
+                low += step;
+                step *= 2;
+            }
+            high = blocks.min(low + step);
         }
-        let mut high = blocks.min(low + step);
         while low < high {
             let middle = low.midpoint(high);
             if self.first(middle) < bound { low = middle + 1 } else { high = middle }
         }
         low
+    }
+
+    /// Which block would be the first that does not begin before `bound`, if their first numbers grew evenly from block `low` on.
+    fn guess(&self, low: u64, bound: u64) -> u64 {
+        let last = self.blocks().saturating_sub(1);
+        let (from, to) = (self.first(low), self.first(last));
+        if bound <= from || to <= from {
+            return low;
+        }
+        let part = u128::from(bound - from) * u128::from(last - low) / u128::from(to - from);
+        u64::try_from(part).map_or(last, |part| low.saturating_add(part).min(last))
+    }
+
+    /// Between which blocks the first one is that does not begin before `bound`, found by doubling steps to both sides of a guess.
+    fn around(&self, guess: u64, (mut low, mut high): (u64, u64), bound: u64) -> (u64, u64) {
+        let mut step = STEPS / 2;
+        if self.first(guess) < bound {
+            low = guess + 1;
+            while low + step < high && self.first(low + step) < bound {
+                low += step + 1;
+                step *= 2;
+            }
+            high = high.min(low + step);
+        } else {
+            high = guess;
+            while high > low + step && self.first(high - step) >= bound {
+                high -= step;
+                step *= 2;
+            }
+            low = low.max(high.saturating_sub(step));
+        }
+        (low, high)
     }
 
     /// Rows in order, block by block: what `of` makes of a block and an index, until there are `limit`.

@@ -119,13 +119,8 @@ impl<'a> VariableLane<'a> {
 
     /// Samples that overlap an interval. One without duration, at the very end, counts at its date.
     pub(super) fn overlapping(&self, interval: Interval) -> Range<u64> {
-        self.overlapping_from(0, interval)
-    }
-
-    /// The same; `near` is known not to be behind the first.
-    fn overlapping_from(&self, near: u64, interval: Interval) -> Range<u64> {
         let from = interval.from.0;
-        let after = from.checked_add(1).map_or(self.table.rows(), |after| self.table.lower(near, ordered(after)));
+        let after = from.checked_add(1).map_or(self.table.rows(), |after| self.table.lower(0, ordered(after)));
         let mut first = after.saturating_sub(1);
         if after > 0 {
             let (life, _) = self.row(first);
@@ -145,25 +140,11 @@ impl<'a> VariableLane<'a> {
         })
     }
 
-    /// Minimum, maximum and mean over an interval; `None` where there is no value. O(log n), also of the way from `near`, the first
-    /// sample of an interval that does not begin later.
-    pub(super) fn column(&self, near: &mut u64, interval: Interval) -> Option<SeriesColumn> {
-        let range = self.overlapping_from(*near, interval);
-        *near = range.start;
-        let last = range.end.checked_sub(1).filter(|&last| last >= range.start)?;
-        let ((first_life, first_value), (last_life, last_value)) = (self.row(range.start), self.row(last));
-        let clipped = |life: Interval, value: f64| {
-            let time = life.to.0.min(interval.to.0).saturating_sub(life.from.0.max(interval.from.0));
-            Node::of(value, time.max(0))
-        };
-        let mut all = clipped(first_life, first_value);
-        if last > range.start {
-            all = all.join(clipped(last_life, last_value)).join(self.whole(range.start + 1..last));
-        }
-        let covered = last_life.to.0.min(interval.to.0).saturating_sub(first_life.from.0.max(interval.from.0));
-        let mean = if covered > 0 { all.integral / covered as f64 } else { last_value };
-        // Rounding must not push the mean out of the range; a damaged file has no order.
-        Some(SeriesColumn { min: all.min, max: all.max, mean: mean.max(all.min).min(all.max) })
+    /// Minimum, maximum and mean over each of some intervals, which come from left to right; `None` where there is no value.
+    /// O(log n) each, and what lies in the blocks of its two edges: a block is unpacked once for all intervals in it.
+    pub(super) fn columns(&self, intervals: impl Iterator<Item = Interval>) -> Vec<Option<SeriesColumn>> {
+        let mut course = Course::new(*self);
+        intervals.map(|interval| course.column(interval)).collect()
     }
 
     fn node(&self, level: u64, node: u64) -> Node {
@@ -172,16 +153,11 @@ impl<'a> VariableLane<'a> {
         Node { min: number(0), max: number(1), integral: number(2) }
     }
 
-    /// Whole samples of a range, by the largest nodes that fit.
-    fn whole(&self, range: Range<u64>) -> Node {
-        let block = BLOCK as u64;
-        let (mut low, mut high) = (range.start.div_ceil(block), range.end / block);
-        if low >= high {
-            return self.direct(range);
-        }
-        let mut all = self.direct(range.start..low * block).join(self.direct(high * block..range.end));
+    /// Whole blocks, by the largest nodes that fit.
+    fn whole(&self, blocks: Range<u64>) -> Node {
+        let (mut low, mut high, mut all) = (blocks.start, blocks.end, Node::EMPTY);
         let (mut level, mut nodes) = (self.record.sums.at, self.table.blocks());
-        loop {
+        while low < high {
             let of = |range: Range<u64>| range.fold(Node::EMPTY, |sum, node| sum.join(self.node(level, node)));
             let (inner_low, inner_high) = (low.div_ceil(FAN), high / FAN);
             if inner_low >= inner_high {
@@ -192,27 +168,128 @@ impl<'a> VariableLane<'a> {
             level = level.saturating_add(NODE * nodes);
             nodes = nodes.div_ceil(FAN);
         }
+        all
+    }
+}
+
+/// A walk over the samples of a variable, from left to right, with one block at hand.
+struct Course<'a> {
+    lane: VariableLane<'a>,
+    block: SampleBlock<'a>,
+    /// When each sample of the block begins, and when the last one ends.
+    starts: [u64; BLOCK + 1],
+    values: [u64; BLOCK],
+    /// The first sample of the latest interval; of the next ones it is none before.
+    near: u64,
+}
+
+impl<'a> Course<'a> {
+    fn new(lane: VariableLane<'a>) -> Self {
+        let mut course = Self { lane, block: lane.table.block(0), starts: [0; BLOCK + 1], values: [0; BLOCK], near: 0 };
+        course.unpack();
+        course
     }
 
-    fn direct(&self, rows: Range<u64>) -> Node {
-        let (mut all, mut row) = (Node::EMPTY, rows.start);
-        let (mut starts, mut values) = ([0; BLOCK], [0; BLOCK]);
-        while row < rows.end {
-            let (block, first) = self.table.at(row);
-            let part = first..block.len.min((rows.end - block.row) as usize);
-            if part.is_empty() {
-                break;
-            }
-            let last = part.end - 1;
-            block.columns[0].unpack(part.clone(), &mut starts);
-            block.columns[1].unpack(part.clone(), &mut values);
-            let starts = &starts[part.clone()];
-            let ends = starts[1..].iter().map(|&next| date(next)).chain([end(&block, last)]);
-            for ((&value, &start), end) in values[part].iter().zip(starts).zip(ends) {
-                all = all.join(Node::of(f64::from_bits(value), end.wrapping_sub(date(start))));
-            }
-            row = block.row + last as u64 + 1;
+    fn unpack(&mut self) {
+        let (len, mut starts) = (self.block.len, [0; BLOCK]);
+        self.block.columns[0].unpack(0..len, &mut starts);
+        self.block.columns[1].unpack(0..len, &mut self.values);
+        self.starts[..BLOCK].copy_from_slice(&starts);
+        self.starts[len.min(BLOCK)] = self.block.next;
+    }
+
+    /// Takes a block at hand, if there is one of this number.
+    fn load(&mut self, number: u64) {
+        if self.block.row != number * BLOCK as u64 && number < self.lane.table.blocks() {
+            self.block = self.lane.table.block(number);
+            self.unpack();
         }
-        all
+    }
+
+    /// Number of the block behind that at hand; none when it is the last.
+    fn behind(&self) -> Option<u64> {
+        let behind = self.block.row / BLOCK as u64 + 1;
+        (behind < self.lane.table.blocks()).then_some(behind)
+    }
+
+    /// How many samples begin before a date, which is in the block at hand, or behind: that block is at hand then.
+    fn before(&mut self, date: u64) -> u64 {
+        if let Some(behind) = self.behind().filter(|_| self.block.next < date) {
+            self.load(self.lane.table.blocks_before(behind, date).saturating_sub(1).max(behind));
+        }
+        self.block.row + self.starts[..self.block.len].partition_point(|&start| start < date) as u64
+    }
+
+    /// When a sample of the block is, and its value.
+    fn sample(&self, index: usize) -> (i64, i64, f64) {
+        let (from, to) = (self.starts[index % BLOCK], self.starts[index % BLOCK + 1]);
+        (date(from), date(to), f64::from_bits(self.values[index % BLOCK]))
+    }
+
+    /// Minimum, maximum and mean over an interval.
+    fn column(&mut self, interval: Interval) -> Option<SeriesColumn> {
+        let (from, to) = (interval.from.0, interval.to.0);
+        self.load(self.near / BLOCK as u64);
+        // Of several samples at one date, the last one is in force.
+        let started = match from.checked_add(1) {
+            Some(after) => self.before(ordered(after)),
+            None => self.lane.table.rows(),
+        };
+        let mut first = started.saturating_sub(1);
+        self.load(first / BLOCK as u64);
+        if started > 0 {
+            let (begin, end, _) = self.sample((first % BLOCK as u64) as usize);
+            first += u64::from(end <= from && begin < from);
+        }
+        self.near = first;
+        if first >= self.lane.table.rows() {
+            return None;
+        }
+        self.load(first / BLOCK as u64);
+        let (at, bound) = ((first % BLOCK as u64) as usize, ordered(to));
+        if at >= self.block.len || self.starts[at] >= bound {
+            return None;
+        }
+        let clipped =
+            |(begin, end, value): (i64, i64, f64)| Node::of(value, end.min(to).saturating_sub(begin.max(from)).max(0));
+        let (begin, mut last) = (self.sample(at), None);
+        let mut all = clipped(begin);
+        match self.behind().filter(|_| self.block.next < bound) {
+            Some(behind) => {
+                all = all.join(self.direct(at + 1..self.block.len));
+                let number = self.lane.table.blocks_before(behind, bound).saturating_sub(1).max(behind);
+                all = all.join(self.lane.whole(behind..number));
+                self.load(number);
+                let end = self.starts[..self.block.len].partition_point(|&start| start < bound);
+                if let Some(before) = end.checked_sub(1) {
+                    all = all.join(self.direct(0..before));
+                    last = Some(before);
+                }
+            }
+            None => {
+                let end = self.starts[..self.block.len].partition_point(|&start| start < bound);
+                if let Some(before) = end.checked_sub(1).filter(|&before| before > at) {
+                    all = all.join(self.direct(at + 1..before));
+                    last = Some(before);
+                }
+            }
+        }
+        let last = last.map_or(begin, |last| {
+            let last = self.sample(last);
+            all = all.join(clipped(last));
+            last
+        });
+        let covered = last.1.min(to).saturating_sub(begin.0.max(from));
+        let mean = if covered > 0 { all.integral / covered as f64 } else { last.2 };
+        // Rounding must not push the mean out of the range; a damaged file has no order.
+        Some(SeriesColumn { min: all.min, max: all.max, mean: mean.max(all.min).min(all.max) })
+    }
+
+    /// Whole samples of the block.
+    fn direct(&self, part: Range<usize>) -> Node {
+        let (starts, values) = (self.starts.get(part.start..=part.end), self.values.get(part));
+        let steps = starts.unwrap_or(&[]).windows(2).map(|edges| edges[1].wrapping_sub(edges[0]).cast_signed());
+        let nodes = values.unwrap_or(&[]).iter().zip(steps).map(|(&value, time)| Node::of(f64::from_bits(value), time));
+        nodes.fold(Node::EMPTY, Node::join)
     }
 }

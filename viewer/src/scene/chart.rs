@@ -5,13 +5,15 @@ use std::sync::Arc;
 use super::{Cells, Columns, Frame, Item, OTHERS, Rect, Scene, links, marks, states, variables};
 use crate::layout::scale::{TimeScale, date, duration, grouped};
 use crate::layout::{Layout, Options, Outline, Row, Strip, StripKind};
-use crate::parallel::in_parts;
+use crate::parallel::{MOST_THREADS, in_turn};
 use crate::query::{ContainerId, GlobalNanos, Interval, Model, QueryError, TimelineSource, ValueId};
 use crate::theme::{Paint, Theme};
 use converter::paje::Color;
 
 /// Rows that are worth a thread.
 const ROWS_PER_THREAD: usize = 8;
+/// So many are drawn by one thread at a time.
+const ROWS_PER_JOB: usize = 2;
 
 /// What part of the rows is drawn, and how finely.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -88,14 +90,23 @@ pub fn chart(source: &dyn TimelineSource, layout: &Layout, options: &Options, vi
     // Pinned rows are seen wherever the others have been scrolled to.
     let is_seen = |row: &Row| row.pinned || !(row.y > view.bottom || row.y + row.height < view.top);
     let seen: Vec<usize> = (0..layout.rows.len()).filter(|&at| is_seen(&layout.rows[at])).collect();
-    for part in in_parts(&seen, ROWS_PER_THREAD, |part, _| context.rows(part)) {
+    // Links lie over all rows. They may take as long as many of these, and are begun first; rows differ in what they cost.
+    let jobs: Vec<Option<&[usize]>> = std::iter::once(None).chain(seen.chunks(ROWS_PER_JOB).map(Some)).collect();
+    let threads = if seen.len() < 2 * ROWS_PER_THREAD { 1 } else { MOST_THREADS };
+    let mut parts =
+        in_turn(jobs, threads, |rows| rows.map_or_else(|| context.links(), |rows| context.rows(rows))).into_iter();
+    let links = parts.next().transpose()?;
+    for part in parts {
         let (some, some_over, some_cut) = part?;
         items.extend(some);
         over.extend(some_over);
         cut.add(&some_cut);
     }
     items.append(&mut over);
-    items.extend(links::arrows(&context, &mut cut)?);
+    if let Some((arrows, _, some_cut)) = links {
+        items.extend(arrows);
+        cut.add(&some_cut);
+    }
     Ok(Scene { width: view.width, height: layout.height, items, notes: cut.notes(), ..Scene::default() })
 }
 
@@ -144,6 +155,12 @@ impl<'a> Context<'a> {
             }
         }
         Ok((items, over, cut))
+    }
+
+    /// Draws the links: what lies over all rows.
+    fn links(&self) -> Result<(Vec<Item>, Vec<Item>, Cut), QueryError> {
+        let mut cut = Cut::default();
+        Ok((links::arrows(self, &mut cut)?, Vec::new(), cut))
     }
 
     pub(super) fn new(source: &'a dyn TimelineSource, layout: &'a Layout, options: &'a Options, view: View) -> Self {

@@ -67,10 +67,14 @@ pub fn legend(
         match ty.kind {
             TypeKind::State => groups.extend(states(source, outline, &model, ty.id, interval)?),
             TypeKind::Link { .. } if source.links(ty.id, everything, 0)?.total > 0 => {
-                let listed = source.links(ty.id, interval, links::MOST)?;
-                let cut = listed.total > listed.items.len() as u64;
-                let counts =
-                    if cut { Counts::unknown(listed.total) } else { listed.items.iter().map(|l| l.value).collect() };
+                // How many there are is known sooner than which.
+                let total = source.links(ty.id, interval, 0)?.total;
+                let counts = if total > links::MOST as u64 {
+                    Counts::unknown(total)
+                } else {
+                    let listed = source.links(ty.id, interval, links::MOST)?;
+                    listed.items.iter().map(|link| link.value).collect()
+                };
                 let paint = |color: Color| theme.stroke(color);
                 let group = counted(&model, ty, "link", (theme.link, &paint), &counts);
                 match groups.iter_mut().find(|group| group.kind == "link" && group.name == ty.name) {

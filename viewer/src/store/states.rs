@@ -8,7 +8,7 @@ use converter::paje::{ContainerId, TypeId, ValueId};
 
 use super::details::DetailColumn;
 use super::spans::effective_end;
-use crate::query::{Cell, Interval, Shares};
+use crate::query::{Cell, Interval};
 
 /// States per block.
 const BLOCK: usize = 64;
@@ -244,7 +244,7 @@ impl StateLane {
         let after = self.end(last - 1).saturating_sub(to).max(0);
         scratch.times[self.values[last - 1] as usize] -= after;
         let nonzero = scratch.touched.iter().map(|&value| (self.table[value as usize], scratch.times[value as usize]));
-        Cell::of(nonzero.filter(|share| share.1 > 0).collect::<Shares>(), most)
+        Cell::of(nonzero.filter(|share| share.1 > 0).collect::<Vec<_>>(), most)
     }
 
     /// Adds the whole durations of the states in a range.
