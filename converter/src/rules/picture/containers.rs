@@ -115,10 +115,10 @@ impl Picture<'_> {
             // Its own end comes with that of the child that still holds a link, or at the end of the run.
             return Ok(());
         }
-        let slots = self.model.containers[self.instances.get(number).container].states.clone();
-        for (slot, ty) in slots.into_iter().enumerate() {
-            while !self.instances.get(number).stacks[slot].values.is_empty() {
-                self.pop(number, slot, ty)?;
+        for slot in 0..self.model.containers[self.instances.get(number).container].states.len() {
+            let at = self.instances.stack(number, slot);
+            while !self.instances.stacks[at].values.is_empty() {
+                self.pop(at)?;
             }
         }
         let container = self.instances.get(number).id;
@@ -151,7 +151,7 @@ impl Picture<'_> {
         let model = self.model;
         let kind = &model.containers[container];
         let name = self.name(node, container, keys, scope);
-        let number = self.instances.add(node, container, parent, kind.states.len());
+        let number = self.instances.add(node, container, parent, &kind.states);
         self.counts.containers += 1;
         let time = self.now;
         let id = self.instances.get(number).id;
