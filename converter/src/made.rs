@@ -34,8 +34,9 @@ pub(crate) struct Made {
     places: Vec<u32>,
     /// What operations have in common that say these numbers from now on.
     pub(crate) acts: Vec<(u32, Act)>,
-    /// The records that stay records.
+    /// The records that stay records, and whether there are any.
     pub(crate) chunk: Chunk,
+    keeps: bool,
 }
 
 /// What becomes of a record.
@@ -48,8 +49,10 @@ pub(crate) struct Entry {
 
 /// The kinds of entries, by the upper bits of their heads.
 mod form {
-    /// Below this: an operation that has no value, or one of 32 bits.
+    /// Where these bits begin.
     pub(super) const BITS: u32 = 29;
+    /// An operation that has no value, or one of 32 bits.
+    pub(super) const SHORT: u32 = 0;
     /// An operation with a value of 64 bits, which is a word at this place.
     pub(super) const NUMBER: u32 = 1;
     /// A wide operation, whose words begin at this place; how many it has stands above the number of the act.
@@ -74,6 +77,33 @@ impl Entry {
     fn is_record(self) -> bool {
         self.head == Self::RECORD.head
     }
+
+    const fn start(self) -> usize {
+        self.bits as usize
+    }
+
+    const fn act(self) -> u32 {
+        self.head & ((1 << ACT_BITS) - 1)
+    }
+
+    /// How many operations, of several.
+    const fn number(self) -> usize {
+        self.act() as usize
+    }
+
+    /// How many words, of a wide one.
+    const fn width(self) -> usize {
+        self.head as usize >> ACT_BITS & (MOST_WORDS - 1)
+    }
+}
+
+/// A record that was taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Taken {
+    /// It becomes an operation with this act and value.
+    Operation { act: u32, bits: u32 },
+    /// It becomes something else: it was at this place.
+    Other(usize),
 }
 
 /// What becomes of a record: one after the other.
@@ -81,8 +111,10 @@ impl Entry {
 pub(crate) enum Step<'m> {
     /// It stays a record, at this place of the chunk.
     Record(&'m Chunk, usize),
-    /// An operation; with words if it is wide.
-    Operation(Turn, Option<&'m [u64]>),
+    /// An operation.
+    Operation(Turn),
+    /// A wide one, with its words.
+    Wide(Turn, &'m [u64]),
 }
 
 impl Made {
@@ -90,7 +122,7 @@ impl Made {
     pub(crate) fn of_records(chunk: Chunk) -> Self {
         let mut entries = vec![Entry::RECORD; chunk.dates.len()];
         number_records(&mut entries);
-        Self { entries, chunk, ..Self::default() }
+        Self { entries, chunk, keeps: true, ..Self::default() }
     }
 
     /// Whether all records were taken of which something becomes.
@@ -113,62 +145,58 @@ impl Made {
         places.clear();
         acts.clear();
         self.chunk = Chunk::default();
-        (self.at, self.first) = (0, first);
+        (self.at, self.first, self.keeps) = (0, first, false);
     }
 
     /// Of values by record that becomes something, those of records that stay records; `None` when there are no such records.
     pub(crate) fn of_kept<T: Copy>(&self, values: &[T]) -> Option<Vec<T>> {
         let some = self.entries.iter().zip(values).filter(|(entry, _)| entry.is_record());
-        let some: Vec<T> = some.map(|(_, value)| *value).collect();
-        (!some.is_empty()).then_some(some)
+        self.keeps.then(|| some.map(|(_, value)| *value).collect())
     }
 
-    /// Takes the next record, which is due now, and visits what becomes of it.
+    /// Takes the next record, which is due now. What becomes of it is an operation with a short value, nearly always; else
+    /// [`Self::steps`] tell it.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Taken {
+        let at = self.at;
+        self.at += 1;
+        match self.entries.get(at) {
+            Some(Entry { head, bits }) if head >> form::BITS == form::SHORT => {
+                Taken::Operation { act: *head, bits: *bits }
+            }
+            _ => Taken::Other(at),
+        }
+    }
+
+    /// Visits what becomes of a record that was taken.
     ///
     /// # Errors
-    /// Those of `visit`; the record is taken, too.
-    #[inline]
-    pub(crate) fn take<E>(
-        &mut self,
-        (date, stream): (i64, u32),
-        mut visit: impl FnMut(Step<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let at = self.at;
-        let Some(&Entry { head, bits }) = self.entries.get(at) else { return Ok(()) };
-        self.at += 1;
-        if head >> form::BITS == 0 {
-            return visit(Step::Operation(Turn { date, bits: bits.into(), act: head, stream }, None));
-        }
-        self.take_special(at, Entry { head, bits }, (date, stream), &mut visit)
-    }
-
-    /// Visits what becomes of a record that is not just an operation with a short value.
-    fn take_special<E>(
+    /// Those of `visit`.
+    pub(crate) fn steps<E>(
         &self,
         at: usize,
-        Entry { head, bits }: Entry,
         (date, stream): (i64, u32),
         visit: &mut impl FnMut(Step<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let (start, act) = (bits as usize, head & ((1 << ACT_BITS) - 1));
-        let turn = |bits| Turn { date, bits, act, stream };
-        match head >> form::BITS {
-            0 => visit(Step::Operation(turn(bits.into()), None)),
-            form::NUMBER => visit(Step::Operation(turn(self.words.get(start).copied().unwrap_or_default()), None)),
-            form::WIDE => {
-                let width = head as usize >> ACT_BITS & (MOST_WORDS - 1);
-                let words = self.words.get(start..start + width).unwrap_or_default();
-                visit(Step::Operation(turn(self.ordinal(at)), Some(words)))
-            }
-            form::SEVERAL => {
-                for entry in self.more.get(start..start + act as usize).unwrap_or_default() {
-                    self.take_special(at, *entry, (date, stream), visit)?;
+        let Some(&entry) = self.entries.get(at) else { return Ok(()) };
+        let several = match entry.head >> form::BITS {
+            form::SEVERAL => self.more.get(entry.start()..entry.start() + entry.number()).unwrap_or_default(),
+            _ => std::slice::from_ref(&entry),
+        };
+        for entry in several {
+            let turn = |bits| Turn { date, bits, act: entry.act(), stream };
+            visit(match entry.head >> form::BITS {
+                form::SHORT => Step::Operation(turn(entry.bits.into())),
+                form::NUMBER => Step::Operation(turn(self.words.get(entry.start()).copied().unwrap_or_default())),
+                form::WIDE => {
+                    let words = self.words.get(entry.start()..entry.start() + entry.width()).unwrap_or_default();
+                    Step::Wide(turn(self.ordinal(at)), words)
                 }
-                Ok(())
-            }
-            form::RECORD => visit(Step::Record(&self.chunk, start)),
-            _ => Ok(()),
+                form::RECORD => Step::Record(&self.chunk, entry.start()),
+                _ => continue,
+            })?;
         }
+        Ok(())
     }
 }
 
@@ -316,7 +344,8 @@ impl Arranger {
             *next += 1;
             Entry { head: *head, bits }
         };
-        let Made { entries, places, .. } = made;
+        let Made { entries, places, keeps, .. } = made;
+        *keeps = !kept.is_empty();
         if *leaves_out {
             ticks.clear();
             for (place, (kind, its_ticks)) in (0u32..).zip(columns.order().zip(columns.each_ticks())) {
@@ -331,7 +360,7 @@ impl Arranger {
             entries.extend(columns.order().map(entry));
             columns.ticks(ticks);
         }
-        if !kept.is_empty() {
+        if *keeps {
             number_records(entries);
         }
     }

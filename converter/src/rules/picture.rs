@@ -285,7 +285,8 @@ impl<'p> Picture<'p> {
         if given.is_empty() && related.is_empty() {
             return self.sink.event(&what.event((time, container, ty, value), &[], source));
         }
-        let extra = extras(given, related, &mut self.scratch, self.symbols);
+        let mut extra = Extras::new();
+        fill(&mut extra, (given, related), &mut self.scratch, self.symbols);
         self.sink.event(&what.event((time, container, ty, value), &extra, source))
     }
 
@@ -418,28 +419,26 @@ impl Picture<'_> {
     }
 }
 
-/// Fields as the sink takes them: those given, then related containers. Values that are no numbers become text.
-fn extras<'a>(
-    given: &[(&'a str, Val)],
-    related: &[(&'a str, ContainerId)],
-    scratch: &'a mut String,
-    symbols: &'a Symbols,
-) -> SmallVec<[Extra<'a>; 8]> {
-    // Text first, as it grows the scratch text from which the fields then borrow.
-    let given: SmallVec<[(&str, Val); 8]> =
-        given.iter().map(|(name, val)| (*name, val.in_scratch(scratch, symbols))).collect();
-    let scratch: &'a String = scratch;
-    let mut extras: SmallVec<[Extra<'_>; 8]> = SmallVec::new();
-    for (name, val) in given {
-        let value = match val {
-            Val::Int(value) => ExtraValue::Integer(value),
-            Val::Float(value) => ExtraValue::Float(value),
-            val => ExtraValue::Text(val.text(scratch, symbols).unwrap_or("?")),
-        };
-        extras.push(Extra { name, value });
+/// Fields as the sink takes them.
+type Extras<'a> = SmallVec<[Extra<'a>; 8]>;
+
+/// Fills in fields as the sink takes them: those given, then related containers. Values that are no numbers become text. `extras` are empty.
+fn fill<'a>(extras: &mut Extras<'a>, (given, related): Beside<'a>, scratch: &'a mut String, symbols: &'a Symbols) {
+    let number = |val: &Val| match *val {
+        Val::Int(value) => Some(ExtraValue::Integer(value)),
+        Val::Float(value) => Some(ExtraValue::Float(value)),
+        _ => None,
+    };
+    if given.iter().all(|(_, val)| number(val).is_some()) {
+        extras.extend(given.iter().filter_map(|(name, val)| Some(Extra { name, value: number(val)? })));
+    } else {
+        // Text first, as it grows the scratch text from which the fields then borrow.
+        let given: Given<'_> = given.iter().map(|(name, val)| (*name, val.in_scratch(scratch, symbols))).collect();
+        let scratch: &'a String = scratch;
+        let text = |val: Val| ExtraValue::Text(val.text(scratch, symbols).unwrap_or("?"));
+        extras.extend(given.iter().map(|(name, val)| Extra { name, value: number(val).unwrap_or_else(|| text(*val)) }));
     }
     extras.extend(related.iter().map(|(name, id)| Extra { name, value: ExtraValue::Container(*id) }));
-    extras
 }
 
 fn source_of(source: Option<(Sym, u32)>, symbols: &Symbols) -> Option<Source<'_>> {

@@ -10,7 +10,7 @@ use super::super::eval::Scope;
 use super::super::format;
 use super::super::instances::Node;
 use super::super::value::{KeyPart, Val};
-use super::{Picture, extras};
+use super::{Extras, Picture, fill};
 use crate::paje::{ContainerId, PajeEvent, VariableOp};
 
 /// A step of a path: its node, its container type, and how many keys there are up to it.
@@ -161,7 +161,8 @@ impl Picture<'_> {
             let given: SmallVec<[(&str, Val); 8]> =
                 given.iter().map(|(name, key)| (name.as_str(), key.value())).collect();
             let mut scratch = String::new();
-            let extra = extras(&given, related, &mut scratch, self.symbols);
+            let mut extra = Extras::new();
+            fill(&mut extra, (&given, related), &mut scratch, self.symbols);
             self.counts.paje_events += 1;
             self.sink.event(&PajeEvent::CreateContainer {
                 time,

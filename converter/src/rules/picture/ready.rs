@@ -79,6 +79,13 @@ enum ValueFrom {
     Name,
 }
 
+impl What {
+    /// Whether it changes a stack.
+    const fn is_of_stack(self) -> bool {
+        matches!(self, Self::Push | Self::Pop | Self::PopTo | Self::Set | Self::Reset)
+    }
+}
+
 impl Known {
     const NOTHING: Self = Self {
         what: What::Nothing,
@@ -130,48 +137,53 @@ impl<'p> Picture<'p> {
         (all[number], whole[number]) = (known, Whole { program, arrow, ready, act });
     }
 
-    /// Does an operation; `words` are those of a wide one.
+    /// Does an operation that is not wide.
     #[inline]
-    pub(crate) fn ready(&mut self, turn: Turn, words: Option<&[u64]>) -> io::Result<()> {
+    pub(crate) fn ready(&mut self, turn: Turn) -> io::Result<()> {
         self.now = GlobalNanos(turn.date);
         let Some(&known) = self.acts.known.get(turn.act as usize) else { return Ok(()) };
-        if let Some(words) = words {
-            return self.wide(turn, &known, words);
+        if !known.what.is_of_stack() {
+            return self.ready_beside(turn, &known);
         }
-        let (value, stream) = (self.value_said(&known, turn)?, turn.stream);
+        let value = match known.value {
+            ValueFrom::Declared => known.declared,
+            _ => self.value_said(&known, turn)?,
+        };
+        let at = StackId(known.at);
+        let at = match self.instances.stacks.is_of(at, known.container) {
+            true => at,
+            false => match self.find_stack(turn)? {
+                Some(at) => at,
+                None => return Ok(()),
+            },
+        };
         match known.what {
             What::Push => {
-                let Some(at) = self.stack_of(&known, turn)? else { return Ok(()) };
-                self.push(at, value, stream);
+                self.push(at, value, turn.stream);
                 self.bare_state(PlainKind::PushState, at, value)
             }
-            What::Pop => {
-                let Some(at) = self.stack_of(&known, turn)? else { return Ok(()) };
-                self.pop_to(at, Some(None), stream)
-            }
+            What::Pop => self.pop_to(at, Some(None), turn.stream),
             What::Set => {
-                let Some(at) = self.stack_of(&known, turn)? else { return Ok(()) };
-                self.set(at, value, stream)?;
+                self.set(at, value, turn.stream)?;
                 self.bare_state(PlainKind::SetState, at, value)
             }
-            What::PopTo => {
-                let Some(at) = self.stack_of(&known, turn)? else { return Ok(()) };
-                self.pop_to(at, Some(Some(value)), stream)
-            }
-            What::Reset => {
-                let Some(at) = self.stack_of(&known, turn)? else { return Ok(()) };
-                self.reset(at, stream)
-            }
-            What::Mark | What::Variable(_) | What::Destroy | What::Create => {
-                let Some(instance) = self.instance_of(&known, turn)? else { return Ok(()) };
-                match known.what {
-                    What::Mark => self.bare_event(instance, known.ty, value),
-                    What::Variable(op) => self.variable(instance, known.ty, op, Some(f64::from_bits(turn.bits))),
-                    What::Destroy => self.destroy(instance),
-                    _ => Ok(()),
-                }
-            }
-            What::Nothing => Ok(()),
+            What::PopTo => self.pop_to(at, Some(Some(value)), turn.stream),
+            _ => self.reset(at, turn.stream),
+        }
+    }
+
+    /// The same for one that changes no stack by itself.
+    fn ready_beside(&mut self, turn: Turn, known: &Known) -> io::Result<()> {
+        if known.what == What::Nothing {
+            return Ok(());
+        }
+        let value = self.value_said(known, turn)?;
+        let Some(instance) = self.instance_of(known, turn)? else { return Ok(()) };
+        match known.what {
+            What::Mark => self.bare_event(instance, known.ty, value),
+            What::Variable(op) => self.variable(instance, known.ty, op, Some(f64::from_bits(turn.bits))),
+            What::Destroy => self.destroy(instance),
+            _ => Ok(()),
         }
     }
 
@@ -200,14 +212,6 @@ impl<'p> Picture<'p> {
     }
 
     /// The stack of an operation; `None` when there is no container and the operation does not create it: then all is done.
-    #[inline]
-    fn stack_of(&mut self, known: &Known, turn: Turn) -> io::Result<Option<StackId>> {
-        match self.instances.stacks.is_of(StackId(known.at), known.container) {
-            true => Ok(Some(StackId(known.at))),
-            false => self.find_stack(turn),
-        }
-    }
-
     #[cold]
     fn find_stack(&mut self, turn: Turn) -> io::Result<Option<StackId>> {
         let Some(instance) = self.find(turn)? else { return Ok(None) };
@@ -217,7 +221,7 @@ impl<'p> Picture<'p> {
         Ok(Some(at))
     }
 
-    /// The container of an operation; `None` as for [`Self::stack_of`].
+    /// The container of an operation; `None` as for [`Self::find_stack`].
     #[inline]
     fn instance_of(&mut self, known: &Known, turn: Turn) -> io::Result<Option<usize>> {
         match self.instances.is_living(known.at as usize, known.container) {
@@ -280,7 +284,9 @@ impl<'p> Picture<'p> {
     }
 
     /// An end of a link, or a state or point event with fields or a source position.
-    fn wide(&mut self, turn: Turn, known: &Known, mut words: &[u64]) -> io::Result<()> {
+    pub(crate) fn wide(&mut self, turn: Turn, mut words: &[u64]) -> io::Result<()> {
+        self.now = GlobalNanos(turn.date);
+        let Some(known) = &self.acts.known.get(turn.act as usize).copied() else { return Ok(()) };
         let Whole { arrow, program, ready, .. } = self.acts.whole[turn.act as usize];
         let (stream, ordinal) = (turn.stream, turn.bits);
         let Some(wide) = &ready.wide else { return Ok(()) };
