@@ -56,6 +56,8 @@ pub struct Options {
     pub arrangement: Arrangement,
     /// Types that are not drawn.
     pub hidden: BTreeSet<TypeId>,
+    /// Variables that are drawn as gradients: the larger, the stronger the colour.
+    pub gradients: BTreeSet<TypeId>,
     /// Values that are drawn in grey, so that the others stand out.
     pub dimmed: BTreeSet<ValueId>,
     /// Light or dark.
@@ -70,6 +72,7 @@ impl Default for Options {
             folds: Folds::default(),
             arrangement: Arrangement::default(),
             hidden: BTreeSet::new(),
+            gradients: BTreeSet::new(),
             dimmed: BTreeSet::new(),
             theme: ThemeKind::Light,
             row_scale: 1.0,
@@ -151,6 +154,11 @@ pub enum StripKind {
         /// Least and largest value of its axis; none when it has no finite value.
         bounds: Option<(f64, f64)>,
     },
+    /// A variable as a gradient.
+    Gradient {
+        /// The values of the palest and the strongest colour.
+        bounds: Option<(f64, f64)>,
+    },
 }
 
 /// Natural heights.
@@ -161,6 +169,7 @@ const EVENT_HEIGHT: f32 = 10.0;
 const VARIABLE_HEIGHT: f32 = 40.0;
 /// A variable that counts to a few.
 const COUNT_HEIGHT: f32 = 22.0;
+const GRADIENT_HEIGHT: f32 = 16.0;
 const SUMMARY_HEIGHT: f32 = 28.0;
 const HEADING_HEIGHT: f32 = 24.0;
 const MARGIN: f32 = 2.0;
@@ -285,14 +294,9 @@ impl Layout {
     pub fn new(outline: &Outline, options: &Options) -> Self {
         let row_of = vec![None; outline.positions.len()];
         let mut layout = Self { rows: Vec::new(), height: 0.0, pinned: 0.0, row_of };
-        let shown = |types: &BTreeSet<TypeId>, ty: TypeId| !types.contains(&ty);
         for place in arrange::places(outline, options) {
             let node = &outline.nodes[place.position];
-            let kinds = if place.folded {
-                summary_of(outline, node, options)
-            } else {
-                strips_of(node, |ty| shown(&options.hidden, ty))
-            };
+            let kinds = if place.folded { summary_of(outline, node, options) } else { strips_of(node, options) };
             layout.push(node, &place, kinds, options.row_scale);
             let end = if place.folded { node.end } else { place.position + 1 };
             let index = u32::try_from(layout.rows.len() - 1).ok();
@@ -418,6 +422,7 @@ fn natural_height(kind: &StripKind) -> f32 {
         StripKind::Events { .. } => EVENT_HEIGHT,
         StripKind::Variable { bounds: Some((low, high)) } if is_count(*low, *high) => COUNT_HEIGHT,
         StripKind::Variable { .. } => VARIABLE_HEIGHT,
+        StripKind::Gradient { .. } => GRADIENT_HEIGHT,
     }
 }
 
@@ -440,7 +445,8 @@ fn is_count(low: f64, high: f64) -> bool {
 }
 
 /// What a container's own row shows.
-fn strips_of(node: &Node, shown: impl Fn(TypeId) -> bool) -> Vec<(StripKind, TypeId)> {
+fn strips_of(node: &Node, options: &Options) -> Vec<(StripKind, TypeId)> {
+    let shown = |ty| !options.hidden.contains(&ty);
     let mut kinds = Vec::new();
     let types: Vec<TypeId> = node.events.iter().copied().filter(|&ty| shown(ty)).collect();
     if let Some(&first) = types.first() {
@@ -452,8 +458,7 @@ fn strips_of(node: &Node, shown: impl Fn(TypeId) -> bool) -> Vec<(StripKind, Typ
         _ => StripKind::States { depths },
     };
     kinds.extend(node.states.iter().filter(|s| shown(s.0)).map(|&(ty, depths)| (states(depths), ty)));
-    kinds
-        .extend(node.variables.iter().filter(|v| shown(v.0)).map(|&(ty, bounds)| (StripKind::Variable { bounds }, ty)));
+    kinds.extend(node.variables.iter().filter(|v| shown(v.0)).map(|&(ty, bounds)| (variable(options, ty, bounds), ty)));
     kinds
 }
 
@@ -473,8 +478,12 @@ fn summary_of(outline: &Outline, node: &Node, options: &Options) -> Vec<(StripKi
         .filter(|(kind, _)| !matches!(kind, StripKind::Summary { members } if members.is_empty()))
         .collect();
     let variables = node.variables.iter().filter(|variable| !options.hidden.contains(&variable.0));
-    kinds.extend(variables.map(|&(ty, bounds)| (StripKind::Variable { bounds }, ty)));
+    kinds.extend(variables.map(|&(ty, bounds)| (variable(options, ty, bounds), ty)));
     kinds
+}
+
+fn variable(options: &Options, ty: TypeId, bounds: Option<(f64, f64)>) -> StripKind {
+    if options.gradients.contains(&ty) { StripKind::Gradient { bounds } } else { StripKind::Variable { bounds } }
 }
 
 #[cfg(test)]

@@ -203,6 +203,49 @@ fn a_value_gets_a_colour_of_the_menu_or_that_of_another_value() {
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
+#[test]
+fn a_variable_is_a_curve_or_a_gradient() {
+    let defined = "%EventDef PajeDefineVariableType 90\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
+         %EventDef PajeSetVariable 91\n% Time date\n% Type string\n% Container string\n% Value double\n%EndEventDef\n\
+         0 N 0 Node\n90 V N Queued\n";
+    let trace = TRACE.replace("0 N 0 Node\n", defined);
+    let trace = trace.replace("5 0.5 S t00 b\n", "91 0.1 V n0 10\n91 0.5 V n0 90\n5 0.5 S t00 b\n");
+    let viewer = Viewer::of(&trace);
+    let (mut browser, _) = open(&viewer);
+    browser.wait("document.querySelector('#legend .more-button')");
+    let choose = |browser: &mut Browser, what: &str| {
+        let line = entry(browser, "Queued");
+        browser.point(line);
+        press(browser, "button", "Filters for Queued");
+        press(browser, "menuitem", what);
+    };
+    let shades = |browser: &mut Browser, share: f64| -> Vec<serde_json::Value> {
+        let chart = browser.find_all("application", None).remove(0);
+        let (x, y) = spot(browser, &chart, share, "Node 0");
+        [-4.0, 0.0, 4.0].map(|above| colour(browser, &chart, (x, y + above))).to_vec()
+    };
+    let curve = shades(&mut browser, 0.8);
+    assert_ne!(curve[0], json!([0, 0, 0]), "the area below 90 is filled");
+    choose(&mut browser, "As a gradient");
+    browser.wait("location.hash.includes('gradients=')");
+    for again in [false, true] {
+        if again {
+            browser.reload();
+        }
+        browser.wait(SETTLED);
+        let (low, high) = (shades(&mut browser, 0.3), shades(&mut browser, 0.8));
+        assert!(low.iter().all(|one| *one == low[0]) && high.iter().all(|one| *one == high[0]), "{low:?} {high:?}");
+        let light = |color: &serde_json::Value| (0..3).map(|at| color[at].as_u64().unwrap()).sum::<u64>();
+        assert!(light(&low[0]) > light(&high[0]) + 60, "the larger, the stronger: {low:?} {high:?}");
+        browser.wait("document.querySelector('#legend .more-button')");
+    }
+    choose(&mut browser, "As a curve");
+    browser.wait("!location.hash.includes('gradients=')");
+    browser.wait(SETTLED);
+    assert_eq!(shades(&mut browser, 0.8), curve);
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
 /// Where the colour of a value in the legend is.
 fn chip(browser: &mut Browser, value: &str) -> (f64, f64) {
     let line = entry(browser, value);

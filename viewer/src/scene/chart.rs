@@ -148,6 +148,9 @@ impl<'a> Context<'a> {
                     StripKind::States { depths } => states::strip(self, index, strip, *depths, &mut items)?,
                     StripKind::Summary { members } => states::summary(self, strip, members, &mut items)?,
                     StripKind::Events { types } => marks::band(self, index, strip, types, (&mut over, &mut cut))?,
+                    StripKind::Gradient { bounds } => {
+                        items.extend(variables::gradient(self, row.container, (strip, *bounds))?);
+                    }
                     StripKind::Variable { bounds } => {
                         variables::strip(self, row.container, (strip, *bounds), &mut items)?;
                     }

@@ -268,7 +268,7 @@ fn strip_labels<'a>(row: &Row, model: &'a Model) -> Vec<(f32, &'a str)> {
     row.strips
         .iter()
         .filter(|strip| match strip.kind {
-            StripKind::Variable { .. } => true,
+            StripKind::Variable { .. } | StripKind::Gradient { .. } => true,
             StripKind::Events { .. } => false,
             _ => several,
         })

@@ -64,7 +64,7 @@ fn lanes(source: &dyn TimelineSource, row: &Row) -> Vec<Drawn> {
                     all.push((lanes, of, strip.lane(depth, depths)));
                 }
             }
-            StripKind::Events { .. } | StripKind::Variable { .. } => {}
+            StripKind::Events { .. } | StripKind::Variable { .. } | StripKind::Gradient { .. } => {}
         }
     }
     all

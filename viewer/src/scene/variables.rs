@@ -1,7 +1,7 @@
 //! Variables: steps where the values can be told apart, the band between least and largest with the mean where they cannot.
 
 use super::chart::Context;
-use super::{Band, Curve, Item};
+use super::{Band, Cells, Curve, Frame, Item};
 use crate::layout::Strip;
 use crate::layout::scale::grouped;
 use crate::query::{ContainerId, QueryError, Sample, SeriesColumn};
@@ -57,6 +57,37 @@ pub(super) fn strip(
         }
     }
     Ok(())
+}
+
+/// Shades of a gradient: more cannot be told apart.
+const SHADES: u16 = 24;
+
+/// Draws a variable of one container as a gradient: in each column of pixels the shade of its mean.
+pub(super) fn gradient(
+    context: &Context<'_>,
+    container: ContainerId,
+    (strip, bounds): (&Strip, Option<(f64, f64)>),
+) -> Result<Option<Item>, QueryError> {
+    let Some((low, high)) = bounds else { return Ok(None) };
+    let series = context.source.series(container, strip.ty, context.view.interval, context.columns())?;
+    let color = color(context.model.types.get(strip.ty.index()).and_then(|ty| ty.color), context.theme);
+    // The palest is not the track's: no value is something else than the least.
+    let part = |at: u16| 0.15 + 0.85 * f32::from(at) / f32::from(SHADES - 1);
+    let palette = (0..SHADES).map(|at| shade(context.theme.track, color, part(at))).collect();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within 0 and the number of shades")]
+    let place = |mean: f64| {
+        ((mean - low) / (high - low) * f64::from(SHADES - 1)).round().clamp(0.0, f64::from(SHADES - 1)) as u16
+    };
+    let columns = series.into_iter().map(|column| column.map(|column| (place(column.mean), 1.0)).into_iter().collect());
+    let frame = Frame::new(0.0, strip.y, context.view.width, strip.height);
+    Ok(Some(Item::Cells(Cells { frame, palette, values: Vec::new(), columns: columns.collect() })))
+}
+
+/// A colour between two, as even to the eye as screens are.
+fn shade(from: Color, to: Color, part: f32) -> Color {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between two channels")]
+    let channel = |from: u8, to: u8| (f32::from(from) + (f32::from(to) - f32::from(from)) * part).round() as u8;
+    Color { red: channel(from.red, to.red), green: channel(from.green, to.green), blue: channel(from.blue, to.blue) }
 }
 
 /// The colour of a variable's curve.

@@ -96,6 +96,8 @@ pub(super) struct Ask {
     names: String,
     /// Types that are not drawn.
     hidden: String,
+    /// Variables that are drawn as gradients.
+    gradients: String,
     dimmed: String,
     /// Height that the rows should fill, when they need less.
     fill: f32,
@@ -133,6 +135,7 @@ impl Ask {
             folds: Folds { level: self.level, toggled: numbers::<_, BTreeSet<_>>(&self.toggled, ContainerId) },
             arrangement,
             hidden: numbers(&self.hidden, TypeId),
+            gradients: numbers(&self.gradients, TypeId),
             dimmed: numbers(&self.dimmed, ValueId),
             theme: self.theme,
             row_scale: 1.0,

@@ -178,6 +178,8 @@ pub(super) fn fingerprint(path: &Path) -> Option<u64> {
 struct Look {
     filters: Vec<String>,
     hidden: Vec<String>,
+    #[serde(default)]
+    gradients: Vec<String>,
     /// Type and value.
     dimmed: Vec<(String, String)>,
 }
@@ -187,6 +189,8 @@ struct Look {
 pub(super) struct PageLook {
     filters: Vec<String>,
     hidden: Vec<u32>,
+    #[serde(default)]
+    gradients: Vec<u32>,
     dimmed: Vec<u32>,
 }
 
@@ -218,13 +222,16 @@ impl Looks {
     pub(super) fn read(&self, model: &Model) -> Option<PageLook> {
         let text = read(&self.path(model)?).ok()?;
         let look: Look = serde_json::from_str(&text).ok()?;
-        let hidden = model.types.iter().filter(|ty| look.hidden.contains(&ty.name)).map(|ty| ty.id.0).collect();
+        let called =
+            |names: &[String]| model.types.iter().filter(|ty| names.contains(&ty.name)).map(|ty| ty.id.0).collect();
+        let (hidden, gradients) = (called(&look.hidden), called(&look.gradients));
         let fits = |ty: TypeId, name: &str| model.types.get(ty.index()).is_some_and(|ty| ty.name == name);
         let value = |(ty, name): &(String, String)| {
             let found = model.values.iter().find(|value| value.name == *name && fits(value.ty, ty));
             found.map(|value| value.id.0)
         };
-        Some(PageLook { filters: look.filters, hidden, dimmed: look.dimmed.iter().filter_map(value).collect() })
+        let dimmed = look.dimmed.iter().filter_map(value).collect();
+        Some(PageLook { filters: look.filters, hidden, gradients, dimmed })
     }
 
     /// Keeps it; what fails is no harm to anyone but the next run.
@@ -235,9 +242,14 @@ impl Looks {
             let value = model.values.get(ValueId(id).index())?;
             Some((name(value.ty.0)?, value.name.clone()))
         };
-        let mut hidden: Vec<String> = look.hidden.into_iter().filter_map(name).collect();
-        hidden.dedup();
-        let look = Look { filters: look.filters, hidden, dimmed: look.dimmed.into_iter().filter_map(value).collect() };
+        let names = |ids: Vec<u32>| {
+            let mut names: Vec<String> = ids.into_iter().filter_map(name).collect();
+            names.dedup();
+            names
+        };
+        let (hidden, gradients) = (names(look.hidden), names(look.gradients));
+        let dimmed = look.dimmed.into_iter().filter_map(value).collect();
+        let look = Look { filters: look.filters, hidden, gradients, dimmed };
         if look == Look::default() {
             return std::fs::remove_file(path).or(Ok(()));
         }
@@ -345,7 +357,12 @@ mod tests {
         assert_eq!(looks.read(&one.model()), None);
         let filters = vec!["bright work".to_owned()];
         let idle = value(&one, "idle").expect("it is defined");
-        let look = PageLook { filters: filters.clone(), hidden: vec![activity], dimmed: vec![idle] };
+        let look = PageLook {
+            filters: filters.clone(),
+            hidden: vec![activity],
+            gradients: vec![activity],
+            dimmed: vec![idle],
+        };
         looks.write(&one.model(), look).expect("room for it");
         let found = looks.read(&other.model()).expect("it is kept");
         assert_eq!(

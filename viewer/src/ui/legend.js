@@ -157,6 +157,7 @@ function valueItems(group, name) {
 /** What can be done about a type. @param {any} group @returns {import("./menu.js").Item[]} */
 function typeItems(group) {
   const name = quoted(group.name);
+  const isGradient = group.types.every((/** @type {number} */ ty) => view.gradients.has(ty));
   const isHidden = group.types.every((/** @type {number} */ ty) => view.hidden.has(ty));
   return [
     { name: isHidden ? `Show ${group.name}` : `Hide ${group.name}`, act: () => { for (const ty of group.types) isHidden ? view.hidden.delete(ty) : view.hidden.add(ty); remember(); changed("rows"); } },
@@ -164,6 +165,7 @@ function typeItems(group) {
     { name: `Filter: without ${group.name}`, act: () => add(`hide type ${name}`) },
     { name: "Colour…", act: () => menu(`Colour of ${group.name}`, /** @type {HTMLElement} */ (byId("legend")).getBoundingClientRect(), colorItems(`of ${name}`)) },
     null,
+    ...(group.kind === "variable" ? [{ name: isGradient ? "As a curve" : "As a gradient", act: () => { for (const ty of group.types) isGradient ? view.gradients.delete(ty) : view.gradients.add(ty); remember(); changed("rows"); } }] : []),
     ...(group.kind === "variable" ? [{ name: "Sum over…", act: () => addFilter(`sum of ${name} per `) }, { name: "Mean over…", act: () => addFilter(`mean of ${name} per `) }] : []),
     ...(group.kind === "state" || group.kind === "link" ? [{ name: "Count at each moment per…", act: () => addFilter(`count of ${name} per `) }, { name: "By duration…", act: () => addFilter(`only duration > 1ms of ${name}`) }] : []),
     ...(group.kind === "variable" ? [] : [{ name: "By field…", act: () => addFilter("only where ") }]),

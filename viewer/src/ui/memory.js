@@ -34,6 +34,7 @@ export function first(trace, { filters, look }) {
   else if (look && ![...rows].length) {
     if (look.filters.length) rows.set("filters", JSON.stringify(look.filters));
     if (look.hidden.length) rows.set("hidden", look.hidden.join(" "));
+    if (look.gradients?.length) rows.set("gradients", look.gradients.join(" "));
     if (look.dimmed.length) rows.set("dimmed", look.dimmed.join(" "));
   }
   return String(rows);
@@ -45,7 +46,7 @@ export function listenToMemory(trace) {
   let timer = 0;
   onKept((rows) => {
     memorise(trace, rows);
-    const look = { filters: view.filters.filter(([text, on]) => on && /^(colou?r|bright) /.test(text)).map(([text]) => text), hidden: [...view.hidden], dimmed: [...view.dimmed] };
+    const look = { filters: view.filters.filter(([text, on]) => on && /^(colou?r|bright) /.test(text)).map(([text]) => text), hidden: [...view.hidden], gradients: [...view.gradients], dimmed: [...view.dimmed] };
     const text = JSON.stringify(look);
     const news = told !== "" && told !== text;
     told = text;

@@ -12,6 +12,7 @@
  * @property {string} names text that the names of the rows have in them
  * @property {Set<number>} dimmed values
  * @property {Set<number>} hidden types
+ * @property {Set<number>} gradients variables that are drawn as gradients
  * @property {[string, boolean][]} filters expressions, and whether they act
  * @property {string | null} chosen the entity in the inspector
  * @property {[number, number] | null} measured two dates
@@ -20,7 +21,7 @@
 
 /** @type {View} */
 export const view = {
-  from: 0, to: 1, level: null, toggled: new Set(), pinned: [], gone: new Set(), moved: [], names: "", dimmed: new Set(), hidden: new Set(),
+  from: 0, to: 1, level: null, toggled: new Set(), pinned: [], gone: new Set(), moved: [], names: "", dimmed: new Set(), hidden: new Set(), gradients: new Set(),
   filters: [], chosen: null, measured: null,
 };
 
@@ -209,7 +210,7 @@ function nested(before, [from, to]) {
   return [all, ...wider.slice(-4), [from, to]];
 }
 
-const SETS = /** @type {const} */ (["toggled", "gone", "dimmed", "hidden"]);
+const SETS = /** @type {const} */ (["toggled", "gone", "dimmed", "hidden", "gradients"]);
 
 function write() {
   const parts = new URLSearchParams(rowsPart());
@@ -284,5 +285,6 @@ export function looks() {
     names: view.names,
     dimmed: [...view.dimmed].join(","),
     hidden: [...view.hidden].join(","),
+    gradients: [...view.gradients].join(","),
   };
 }

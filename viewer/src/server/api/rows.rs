@@ -27,7 +27,7 @@ pub(in crate::server) async fn rows(State(app): State<Arc<App>>, Query(ask): Que
                         StripKind::States { .. } => "states",
                         StripKind::Summary { .. } => "summary",
                         StripKind::Events { .. } => "events",
-                        StripKind::Variable { .. } => "variable",
+                        StripKind::Variable { .. } | StripKind::Gradient { .. } => "variable",
                     };
                     let bounds = match strip.kind {
                         StripKind::Variable { bounds: Some((low, high)) } => Some([number(high), number(low)]),
