@@ -17,7 +17,7 @@ pub mod wire;
 pub use chart::{View, chart, overview};
 pub use document::{DocumentOptions, document};
 pub use legend::{LegendEntry, LegendGroup, legend};
-pub use under::{Mixture, mixture};
+pub use under::{Mixture, mixture, variable};
 pub use variables::number;
 
 use converter::paje::Color;

@@ -239,6 +239,10 @@ fn a_variable_is_a_curve_or_a_gradient() {
         assert!(light(&low[0]) > light(&high[0]) + 60, "the larger, the stronger: {low:?} {high:?}");
         browser.wait("document.querySelector('#legend .more-button')");
     }
+    let chart = browser.find_all("application", None).remove(0);
+    let at = spot(&mut browser, &chart, 0.8, "Node 0");
+    browser.point(at);
+    browser.wait("/^Queued\\s+Node 0\\s+Value\\s+90\\s*$/.test(document.querySelector('#tooltip').innerText)");
     choose(&mut browser, "As a curve");
     browser.wait("!location.hash.includes('gradients=')");
     browser.wait(SETTLED);

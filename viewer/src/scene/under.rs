@@ -1,9 +1,9 @@
-//! What a mixture under the pointer is made of, to the nanosecond: the picture on the screen has no more of it than pixels show.
+//! What a mixture or a variable under the pointer is, to the nanosecond: the picture on the screen has no more of it than pixels show.
 
 use super::chart::{Context, View};
 use super::mixtures;
-use crate::layout::{Layout, Options, Row, StripKind};
-use crate::query::{EntityId, Interval, Lane, QueryError, TimelineSource, weight};
+use crate::layout::{Layout, Options, Row, Strip, StripKind};
+use crate::query::{EntityId, Interval, Lane, QueryError, SeriesColumn, TimelineSource, TypeId, weight};
 use converter::paje::Color;
 
 /// The states of a lane, or of those that are folded into one, in a part of time.
@@ -40,6 +40,25 @@ pub fn mixture(
         }
     }
     Ok(None)
+}
+
+/// The variable that is drawn at a height of the rows, and what it was in a part of time; nothing where there is none.
+///
+/// # Errors
+/// When the source cannot answer.
+pub fn variable(
+    source: &dyn TimelineSource,
+    layout: &Layout,
+    (interval, y): (Interval, f32),
+) -> Result<Option<(TypeId, SeriesColumn)>, QueryError> {
+    let is_at = |top: f32, height: f32| y >= top && y < top + height;
+    let Some(row) = layout.rows.iter().find(|row| is_at(row.y, row.height)) else { return Ok(None) };
+    let is_variable = |strip: &&Strip| matches!(strip.kind, StripKind::Variable { .. } | StripKind::Gradient { .. });
+    let Some(strip) = row.strips.iter().filter(is_variable).find(|strip| is_at(strip.y, strip.height)) else {
+        return Ok(None);
+    };
+    let series = source.series(row.container, strip.ty, interval, 1)?;
+    Ok(series.into_iter().next().flatten().map(|column| (strip.ty, column)))
 }
 
 /// What is drawn together, how many lanes would fill the height, and where.

@@ -1,4 +1,4 @@
-//! A scene as a message for the page: a head in JSON with what is counted in hundreds, and [`streams`] of bytes with what is counted in
+//! A scene as a message for the page: a head in JSON with what is counted in hundreds, and streams of bytes with what is counted in
 //! hundreds of thousands, the mixtures and bands. It holds what pixels show and no more: what a mixture is made of to the
 //! nanosecond is asked where one is pointed at.
 //!

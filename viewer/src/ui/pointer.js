@@ -65,19 +65,35 @@ export async function point(x, y, pointer) {
     const short = (/** @type {string} */ path) => path.split(" › ").slice(-2).join(" › ");
     say(now, all.name, all.kind === "Link" ? `${short(all.fields[0][1])} → ${short(all.fields[1][1])}` : all.containers.slice(-2).join(" › "));
     describe(all, found?.hit?.color ?? "", pointer);
-  } else if (found?.mixture && row) {
-    const [left, right] = found.mixture;
+  } else if (row && (found?.mixture || isVariable(row, toRows(y)))) {
+    const [left, right] = found?.mixture ?? [Math.floor(x), Math.floor(x) + 1];
     const from = Math.floor(view.from + left * resolution);
     const to = Math.max(from + 1, Math.ceil(view.from + right * resolution));
     const at = await ask("at", { ...looks(), from, to, top: toRows(y) }).catch(() => undefined);
     if (mine !== turn || !at) return;
     if (at.facts) describe(at.facts, at.parts[0].color, pointer);
     else if (at.states > 0) blend(at, row, pointer);
+    else if (at.variable) measure(at.variable, row, pointer);
     else tooltip.hidden = true;
     if (at.states > 0) say(now, at.parts.map((/** @type {Part} */ part) => `${part.name} ${percent(part.share)}`).join(", "), row.name);
+    else if (at.variable) say(now, `${at.variable.name} ${at.variable.mean}`, row.name);
   } else {
     tooltip.hidden = true;
   }
+}
+
+/** @param {import("./rows.js").Row} row @param {number} y */
+function isVariable(row, y) {
+  return row.strips.some((strip) => strip.kind === "variable" && y >= strip.y && y < strip.y + strip.height);
+}
+
+/** @param {{ name: string, least: string, mean: string, largest: string }} what @param {import("./rows.js").Row} row @param {{ clientX: number, clientY: number }} pointer */
+function measure({ name, least, mean, largest }, row, pointer) {
+  const one = least === largest;
+  const facts = one ? [["Value", mean]] : [["Mean", mean], ["Least", least], ["Largest", largest]];
+  const list = make("dl", {}, ...facts.flatMap(([fact, text]) => [make("dt", { text: fact }), make("dd", { text })]));
+  tooltip.replaceChildren(make("h3", { text: name }), make("p", { class: "path", text: row.name }), list);
+  place(pointer);
 }
 
 /** @param {any} all @param {string} color @param {{ clientX: number, clientY: number }} pointer */

@@ -40,12 +40,19 @@ pub(in crate::server) async fn overview(
     .await
 }
 
-/// What a pixel column holds at a height of the rows: the mixture, and its only state, or how many there are.
+/// What a pixel column holds at a height of the rows: the mixture, and its only state, or how many there are; or a variable.
 pub(in crate::server) async fn at(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
     compute(app, ask, |app, ask| {
         let (source, view) = (app.source.as_ref(), ask.view(app)?);
-        let found = scene::mixture(source, &ask.layout(app), &ask.options(), (view.interval, view.top))?;
-        let Some(found) = found else { return Ok(json!({ "states": 0, "parts": [] })) };
+        let (layout, at) = (ask.layout(app), (view.interval, view.top));
+        let Some(found) = scene::mixture(source, &layout, &ask.options(), at)? else {
+            let variable = scene::variable(source, &layout, at)?.map(|(ty, column)| {
+                let name = source.model().types.get(ty.index()).map(|ty| ty.name.clone());
+                let [least, mean, largest] = [column.min, column.mean, column.max].map(scene::number);
+                json!({ "name": name, "least": least, "mean": mean, "largest": largest })
+            });
+            return Ok(json!({ "states": 0, "parts": [], "variable": variable }));
+        };
         let only = found.first.filter(|_| found.states == 1).map(|state| source.facts(state)).transpose()?;
         let parts = found
             .parts
