@@ -32,7 +32,7 @@ const SHORT: f32 = 8.0;
 
 /// All arrows of the picture.
 pub(super) fn arrows(context: &Context<'_>, cut: &mut Cut) -> Result<Vec<Item>, QueryError> {
-    let mut placed = Vec::new();
+    let mut seen = Seen::Few(Vec::new());
     // Colours are few, and each costs some powers.
     let mut strokes: FxHashMap<Color, Color> = FxHashMap::default();
     let mut stroke = |color| *strokes.entry(color).or_insert_with(|| context.theme.stroke(color));
@@ -44,12 +44,12 @@ pub(super) fn arrows(context: &Context<'_>, cut: &mut Cut) -> Result<Vec<Item>, 
         cut.links(listed.items.len(), listed.total);
         for link in listed.items {
             let color = context.model.values.get(link.value.index()).map(|value| value.color).or(ty.color);
-            placed.extend(place(context, &link, color.map_or(context.theme.link, &mut stroke)));
+            if let Some(one) = place(context, &link, color.map_or(context.theme.link, &mut stroke)) {
+                seen.add(one);
+            }
         }
     }
-    let bundles: Vec<(u32, &PlacedLink)> =
-        if placed.len() > BUNDLED { bundles(&placed) } else { placed.iter().map(|one| (1, one)).collect() };
-    Ok(draw(context, &bundles))
+    Ok(draw(context, &seen.bundles()))
 }
 
 /// A link with the rows between which it is seen.
@@ -79,18 +79,49 @@ fn place(context: &Context<'_>, link: &Link, color: Color) -> Option<PlacedLink>
     (!hidden).then_some(PlacedLink { link: *link, from, to, rows, color, dimmed })
 }
 
-/// Links with the same rows and nearly the same dates, each with their number and the first of them.
-fn bundles(placed: &[PlacedLink]) -> Vec<(u32, &PlacedLink)> {
+/// What links of a bundle have in common: rows, about the same dates, and the colour.
+type Likeness = ((usize, usize), i32, i32, [u8; 3]);
+
+/// The links that are seen: each, or where there are many, of those that are alike the first, and how many they are.
+enum Seen {
+    Few(Vec<(u32, PlacedLink)>),
+    Many(FxHashMap<Likeness, (u32, PlacedLink)>),
+}
+
+impl Seen {
+    fn add(&mut self, one: PlacedLink) {
+        match self {
+            Self::Many(bundles) => bundle(bundles, one),
+            Self::Few(each) => {
+                each.push((1, one));
+                if each.len() > BUNDLED {
+                    let mut bundles = FxHashMap::default();
+                    each.drain(..).for_each(|(_, one)| bundle(&mut bundles, one));
+                    *self = Self::Many(bundles);
+                }
+            }
+        }
+    }
+
+    /// In an order that does not depend on chance.
+    fn bundles(self) -> Vec<(u32, PlacedLink)> {
+        match self {
+            Self::Few(each) => each,
+            Self::Many(bundles) => {
+                let mut bundles: Vec<_> = bundles.into_iter().collect();
+                bundles.sort_unstable_by_key(|bundle| bundle.0);
+                bundles.into_iter().map(|bundle| bundle.1).collect()
+            }
+        }
+    }
+}
+
+/// Adds a link to those that are like it.
+fn bundle(bundles: &mut FxHashMap<Likeness, (u32, PlacedLink)>, one: PlacedLink) {
     #[expect(clippy::cast_possible_truncation, reason = "within 10⁵ of the picture")]
     let bin = |x: f32| (x / NEAR).floor() as i32;
-    let mut bundles: FxHashMap<_, (u32, &PlacedLink)> = FxHashMap::default();
-    for one in placed {
-        let key = (one.rows, bin(one.from.0), bin(one.to.0), one.color.red, one.color.green, one.color.blue);
-        bundles.entry(key).or_insert((0, one)).0 += 1;
-    }
-    let mut bundles: Vec<_> = bundles.into_iter().collect();
-    bundles.sort_unstable_by_key(|bundle| bundle.0);
-    bundles.into_iter().map(|bundle| bundle.1).collect()
+    let key = (one.rows, bin(one.from.0), bin(one.to.0), [one.color.red, one.color.green, one.color.blue]);
+    bundles.entry(key).or_insert((0, one)).0 += 1;
 }
 
 /// How many arrows are where: the length of line in each tile, and the heads in each stretch of a row.
@@ -101,7 +132,7 @@ struct Crowd {
 }
 
 impl Crowd {
-    fn new(bundles: &[(u32, &PlacedLink)], width: f32) -> Self {
+    fn new(bundles: &[(u32, PlacedLink)], width: f32) -> Self {
         let mut crowd = Self::default();
         for (_, one) in bundles {
             let (tiles, each) = tiles(one, width);
@@ -148,12 +179,12 @@ fn head(one: &PlacedLink) -> (usize, i32) {
     (one.rows.1, (one.to.0 / HEADS).floor() as i32)
 }
 
-fn draw(context: &Context<'_>, bundles: &[(u32, &PlacedLink)]) -> Vec<Item> {
+fn draw(context: &Context<'_>, bundles: &[(u32, PlacedLink)]) -> Vec<Item> {
     let crowd = Crowd::new(bundles, context.view.width);
     #[expect(clippy::cast_precision_loss, reason = "a number of arrows")]
     let many = (bundles.len() as f32 / MANY - 0.2).clamp(0.0, 1.0);
     #[expect(clippy::cast_precision_loss, reason = "a count as a width")]
-    let arrow = |&(count, one): &(u32, &PlacedLink)| {
+    let arrow = |&(count, ref one): &(u32, PlacedLink)| {
         // The more there are, the finer and fainter, so that what is below stays visible.
         let clear = (CLEAR / crowd.along(one, context.view.width).max(1e-6)).min(1.0);
         // Of many, one that crosses many rows in no visible time tells little at this zoom: it stays in the background.
