@@ -226,7 +226,7 @@ impl<'r> Lane<'r> {
         }
         let Some(times) = times else { return };
         let mut rows = Rows::default();
-        let is_whole = columns.rows(&mut rows, |id| made.keeps(id)).is_some();
+        let is_whole = columns.rows(&mut rows, |id| maker.keeps(id)).is_some();
         debug_assert!(is_whole, "what is wanted was read");
         let (dates, times) = match fine.is_identity() {
             true => (times, Vec::new()),

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use crate::ahead::{Block, Reader, Readers};
 use crate::input::ReadError;
 use crate::lane::{Due, Tally, Values};
-use crate::made::{Made, Step, Turn};
+use crate::made::{Made, Step, Taken, Turn};
 use crate::pipeline::ConvertError;
 use crate::plan::{Needs, Plan};
 use crate::ready::{Act, Purpose};
@@ -58,11 +58,20 @@ pub(crate) trait Visit {
         let _ = (number, act);
     }
 
-    /// An operation, of which the number is of one that is known; with words if it is wide.
+    /// An operation, of which the number is of one that is known.
     ///
     /// # Errors
     /// As [`Self::record`].
-    fn ready(&mut self, turn: Turn, words: Option<&[u64]>) -> Result<(), ConvertError> {
+    fn ready(&mut self, turn: Turn) -> Result<(), ConvertError> {
+        let _ = turn;
+        Ok(())
+    }
+
+    /// A wide one, with its words.
+    ///
+    /// # Errors
+    /// As [`Self::record`].
+    fn wide(&mut self, turn: Turn, words: &[u64]) -> Result<(), ConvertError> {
         let _ = (turn, words);
         Ok(())
     }
@@ -225,15 +234,29 @@ impl<'p> Turns<'p> {
                     visit.know(number, act);
                 }
             }
-            made.take((date, stream), |step| match step {
-                Step::Operation(turn, words) => visit.ready(turn, words),
-                Step::Record(chunk, at) => {
-                    chunk.due(at, stream as usize, plan, table).map_or(Ok(()), |due| visit.record(due))
-                }
-            })?;
+            match made.take() {
+                Taken::Operation { act, bits } => visit.ready(Turn { date, bits: bits.into(), act, stream })?,
+                Taken::Other(at) => visit_steps(made, at, (date, stream), (plan, table), visit)?,
+            }
         }
         Ok(())
     }
+}
+
+/// Visits what becomes of a record that is not just an operation.
+#[inline(never)]
+fn visit_steps(
+    made: &Made,
+    at: usize,
+    when: (i64, u32),
+    (plan, table): (&Plan<'_>, &[u32]),
+    visit: &mut impl Visit,
+) -> Result<(), ConvertError> {
+    made.steps(at, when, &mut |step| match step {
+        Step::Operation(turn) => visit.ready(turn),
+        Step::Wide(turn, words) => visit.wide(turn, words),
+        Step::Record(chunk, at) => chunk.due(at, when.1 as usize, plan, table).map_or(Ok(()), |due| visit.record(due)),
+    })
 }
 
 fn short(number: usize) -> u32 {

@@ -210,8 +210,12 @@ impl Visit for Picture<'_> {
     }
 
     #[inline]
-    fn ready(&mut self, turn: Turn, words: Option<&[u64]>) -> Result<(), ConvertError> {
-        Ok(self.ready(turn, words)?)
+    fn ready(&mut self, turn: Turn) -> Result<(), ConvertError> {
+        Ok(self.ready(turn)?)
+    }
+
+    fn wide(&mut self, turn: Turn, words: &[u64]) -> Result<(), ConvertError> {
+        Ok(self.wide(turn, words)?)
     }
 }
 
@@ -501,9 +505,8 @@ impl Visit for FirstPass<'_> {
         self.acts[number] = act;
     }
 
-    #[inline]
-    fn ready(&mut self, turn: Turn, words: Option<&[u64]>) -> Result<(), ConvertError> {
-        if let (Some(act), Some(words)) = (self.acts.get(turn.act as usize), words) {
+    fn wide(&mut self, turn: Turn, words: &[u64]) -> Result<(), ConvertError> {
+        if let Some(act) = self.acts.get(turn.act as usize) {
             self.surveyor.ready(self.plan, act, turn, words, self.model);
         }
         Ok(())

@@ -3,7 +3,7 @@
 
 use tracer_format::columns::Columns;
 
-use crate::made::{Made, Room, Said, Source};
+use crate::made::{ACT_BITS, Arranger, Made, Said, Source};
 use crate::paje::{TypeId, ValueId};
 use crate::plan::Plan;
 use crate::rules::{
@@ -49,15 +49,14 @@ pub(crate) struct Maker<'p> {
     purpose: Purpose<'p>,
     known: KnownValues,
     numbers: Numbers,
-    /// Memory for columns.
-    room: Room,
+    arranger: Arranger,
     scratch: Vec<u64>,
     /// By record of the block that was made last that becomes something: ticks from the beginning of the block.
     pub(crate) ticks: Vec<u64>,
 }
 
 /// Acts at most: a run with more streams times arrows has the others read record by record.
-const MOST_ACTS: u32 = 1 << 18;
+const MOST_ACTS: u32 = 1 << ACT_BITS;
 
 /// The numbers that new acts get.
 #[derive(Clone, Copy, Debug)]
@@ -82,14 +81,6 @@ pub(crate) struct Acts(Vec<Kept>);
 /// By record id and position among the ready arrows: the number of an act, and its body.
 type Kept = ((u16, u16), u32, Box<[u8]>);
 
-/// What becomes of the records of a type.
-#[derive(Debug)]
-enum What {
-    Nothing,
-    Records,
-    Operations(Vec<Source>),
-}
-
 impl<'p> Maker<'p> {
     pub(crate) fn new(plan: &'p Plan<'p>, purpose: Purpose<'p>, numbers: Numbers) -> Self {
         Self {
@@ -97,7 +88,7 @@ impl<'p> Maker<'p> {
             purpose,
             known: KnownValues::default(),
             numbers,
-            room: Room::default(),
+            arranger: Arranger::default(),
             scratch: Vec::new(),
             ticks: Vec::new(),
         }
@@ -112,19 +103,24 @@ impl<'p> Maker<'p> {
         acts: &mut Acts,
         made: &mut Made,
     ) {
-        made.clear(first, &mut self.room);
+        made.clear(first);
+        self.arranger.clear();
         for (id, count) in columns.kinds() {
-            let what = match is_wanted(id) && count > 0 {
-                true => self.operations(columns, id, stream, acts, made).unwrap_or(What::Records),
-                false => What::Nothing,
-            };
-            match what {
-                What::Nothing => made.add(id, std::iter::empty()),
-                What::Records => made.add(id, [Source::RECORD]),
-                What::Operations(sources) => made.add(id, sources),
+            if !is_wanted(id) || count == 0 {
+                self.arranger.add_nothing(count);
+                continue;
+            }
+            let sources = self.operations(columns, id, stream, acts, made);
+            if sources.and_then(|sources| self.arranger.add(count, sources, made)).is_none() {
+                self.arranger.add_records(id);
             }
         }
-        made.put_in_order(columns, &mut self.ticks);
+        self.arranger.arrange(columns, made, &mut self.ticks);
+    }
+
+    /// Whether records of this type stayed records in the block that was made last.
+    pub(crate) fn keeps(&self, id: u16) -> bool {
+        self.arranger.keeps(id)
     }
 
     /// The operations of the records of a type; `None` when something is not plain.
@@ -135,7 +131,7 @@ impl<'p> Maker<'p> {
         stream: usize,
         acts: &mut Acts,
         made: &mut Made,
-    ) -> Option<What> {
+    ) -> Option<Vec<Source>> {
         if columns.kinds().filter(|(its, count)| *its == id && *count > 0).count() > 1 {
             return None;
         }
@@ -163,11 +159,11 @@ impl<'p> Maker<'p> {
             let act = self.act(acts, id, act, &mut made.acts)?;
             let said = match &ready.wide {
                 Some(wide) => Said::Words(start, wide.width()),
-                None => self.said(&block, &ready.value)?,
+                None => self.said(&block, &ready.value, &mut made.words)?,
             };
             arrows.push(Source { act, said });
         }
-        Some(What::Operations(arrows))
+        Some(arrows)
     }
 
     /// The number of an act. One of another container takes over the number: from this block on, the stream's operations are there.
@@ -190,32 +186,33 @@ impl<'p> Maker<'p> {
         Some(number)
     }
 
-    /// What the operations of the records of a type say that are not wide.
-    fn said(&mut self, block: &Block<'_>, value: &ReadyValue) -> Option<Said> {
+    /// What the operations of the records of a type say; what has more than 32 bits is appended to `words`.
+    fn said(&mut self, block: &Block<'_>, value: &ReadyValue, words: &mut Vec<u64>) -> Option<Said> {
+        let start = words.len();
         Some(match value {
             ReadyValue::Declared => Said::Same(0),
             ReadyValue::Number(Part::Fixed(code)) => {
                 let number = fixed(code, &block.scope(&[]), &Symbols::default()).number();
-                Said::Same(number.unwrap_or(f64::NAN).to_bits())
+                words.push(number.unwrap_or(f64::NAN).to_bits());
+                Said::Numbers(start, 0)
             }
             ReadyValue::Named(ty, Part::Fixed(code)) => {
                 let mut symbols = Symbols::default();
                 let name = fixed(code, &block.scope(&[]), &symbols).key("", &mut symbols);
                 match self.purpose {
                     Purpose::Once => (name != KeyPart::None).then_some(Said::Same(0))?,
-                    _ => Said::Same(self.value(*ty, name)?.into()),
+                    _ => Said::Same(self.value(*ty, name)?),
                 }
             }
             ReadyValue::Number(Part::Cell(cell)) => {
-                let mut numbers = self.room.numbers();
-                block.words(cell, &mut numbers)?;
+                block.words(cell, words)?;
+                let numbers = &mut words[start..];
                 numbers.iter_mut().for_each(|bits| *bits = cell.val(*bits).number().unwrap_or(f64::NAN).to_bits());
-                Said::Numbers(numbers)
+                Said::Numbers(start, 1)
             }
             ReadyValue::Named(_, Part::Cell(cell)) if matches!(self.purpose, Purpose::Once) && !cell.is_name() => {
-                let mut words = self.room.numbers();
-                block.words(cell, &mut words)?;
-                Said::Numbers(words)
+                block.words(cell, words)?;
+                Said::Numbers(start, 1)
             }
             ReadyValue::Named(ty, Part::Cell(cell)) => {
                 let mut names = std::mem::take(&mut self.scratch);
@@ -229,7 +226,7 @@ impl<'p> Maker<'p> {
 
     /// The values that the names of a column stand for, or where there is one pass, the names.
     fn values(&mut self, ty: TypeId, cell: &Cell, names: &[u64]) -> Option<Vec<u32>> {
-        let mut values = self.room.values();
+        let mut values = self.arranger.values();
         values.reserve(names.len());
         if matches!(self.purpose, Purpose::Once) {
             values.extend(names.iter().map(|name| u32::try_from(*name).unwrap_or(u32::MAX)));
@@ -249,20 +246,22 @@ impl<'p> Maker<'p> {
 
     /// Appends the words of wide operations; gives back where they begin.
     fn wide(&mut self, block: &Block<'_>, wide: &Wide, value: &ReadyValue, words: &mut Vec<u64>) -> Option<usize> {
-        let (width, count, start) = (wide.width(), block.count()?, words.len());
+        let (width, count) = (wide.width(), block.count()?);
+        let mut numbers = Vec::new();
+        let said = if wide.value { Some(self.said(block, value, &mut numbers)?) } else { None };
+        let start = words.len();
         words.resize(start + width * count, 0);
         let mut rows = Rows { words: &mut words[start..], width, at: 0 };
         if wide.site {
             let (_, sites) = block.columns.column(block.id, 0)?;
             rows.put(sites.as_chunks().0.iter().map(|site| u32::from_le_bytes(*site).into()));
         }
-        if wide.value {
-            match self.said(block, value)? {
-                Said::Same(bits) => rows.put(std::iter::repeat(bits)),
-                Said::Values(values) => rows.put(values.iter().map(|value| u64::from(*value))),
-                Said::Numbers(numbers) => rows.put(numbers.iter().copied()),
-                Said::Record | Said::Words(..) => return None,
-            }
+        match said {
+            None | Some(Said::Words(..)) => {}
+            Some(Said::Same(bits)) => rows.put(std::iter::repeat(bits.into())),
+            Some(Said::Values(values)) => rows.put(values.iter().map(|value| u64::from(*value))),
+            Some(Said::Numbers(_, 0)) => rows.put(std::iter::repeat(numbers.first().copied()?)),
+            Some(Said::Numbers(..)) => rows.put(numbers.iter().copied()),
         }
         let mut column = std::mem::take(&mut self.scratch);
         let mut is_whole = true;

@@ -17,6 +17,7 @@ mod places;
 mod ready;
 mod shapes;
 mod spec_of;
+mod stacks;
 mod survey;
 mod value;
 mod values;

@@ -10,12 +10,14 @@ mod links;
 mod marks;
 mod mixtures;
 mod states;
+mod under;
 mod variables;
 pub mod wire;
 
 pub use chart::{View, chart, overview};
 pub use document::{DocumentOptions, document};
 pub use legend::{LegendEntry, LegendGroup, legend};
+pub use under::{Mixture, mixture};
 pub use variables::number;
 
 use converter::paje::Color;
@@ -71,6 +73,8 @@ pub enum Item {
     Line(Line),
     /// A line or area through points.
     Curve(Curve),
+    /// A variable in columns of pixels.
+    Band(Band),
     /// An arrow from one row to another.
     Arrow(Arrow),
     /// A small shape at a point.
@@ -199,6 +203,40 @@ pub struct Curve {
     pub fill: Option<Paint>,
     /// Drawn as a line of this width.
     pub stroke: Option<(Paint, f32)>,
+}
+
+/// What a variable is in columns that follow each other: the band between its least and largest value, and its mean with the area below.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Band {
+    /// The middle of the first column.
+    pub x: f32,
+    /// From one middle to the next.
+    pub step: f32,
+    /// Heights of the largest value, of the least, and of the mean, for each column.
+    pub columns: Vec<[f32; 3]>,
+    /// The area of the means reaches down to this height.
+    pub floor: f32,
+    /// Paint of the band.
+    pub pale: Paint,
+    /// Paint of the area.
+    pub fill: Paint,
+    /// The line of the means, and its width.
+    pub line: (Paint, f32),
+}
+
+impl Band {
+    /// The band and, above it, the means, as curves.
+    #[must_use]
+    pub fn curves(&self) -> [Curve; 2] {
+        #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
+        let x = |place: usize| self.x + place as f32 * self.step;
+        let edge = |of: usize| self.columns.iter().enumerate().map(move |(place, column)| (x(place), column[of]));
+        let points = edge(0).chain(edge(1).rev()).collect();
+        let band = Curve { points, floor: None, fill: Some(self.pale), stroke: None };
+        // The area under the means is the integral: what the eye compares.
+        let points = edge(2).collect();
+        [band, Curve { points, floor: Some(self.floor), fill: Some(self.fill), stroke: Some(self.line) }]
+    }
 }
 
 /// An arrow.

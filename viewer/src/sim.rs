@@ -51,6 +51,7 @@ pub use faults::Fault;
 use faults::Faults;
 pub use gather::Gather;
 use links::{Half, Links};
+use slots::RecentStacks;
 use states::Stack;
 pub use tally::Tally;
 use variables::Variable;
@@ -84,6 +85,7 @@ pub struct Simulation<E = Gather> {
     value_types: Vec<TypeId>,
     containers: Containers,
     stacks: Vec<Stack>,
+    recent: RecentStacks,
     variables: Vec<Variable>,
     /// How many places of point events there are.
     marks: Vec<Marks>,
@@ -149,6 +151,7 @@ impl<E: Entities> Simulation<E> {
             value_types: Vec::new(),
             containers,
             stacks: Vec::new(),
+            recent: RecentStacks::new(),
             variables: Vec::new(),
             marks: Vec::new(),
             links: Links::default(),
@@ -269,15 +272,15 @@ impl<E: Entities> Simulation<E> {
     #[inline]
     fn take_plain(&mut self, event: PlainEvent) {
         let PlainEvent { kind, time, container, ty, value } = event;
-        let is_state = matches!(kind, PlainKind::SetState | PlainKind::PushState | PlainKind::PopState);
-        if !is_state {
-            return self.take(&event.event());
-        }
+        let valued = match kind {
+            PlainKind::SetState | PlainKind::PushState => Some(value),
+            PlainKind::PopState => None,
+            PlainKind::ResetState | PlainKind::NewEvent => return self.take(&event.event()),
+        };
         self.pass(time.0);
         if self.is_full() {
             return;
         }
-        let valued = Some(value).filter(|_| kind != PlainKind::PopState);
         let Some(at) = self.stack(container, ty, valued) else { return };
         let (stack, faults, out) = (&mut self.stacks[at], &mut self.faults, &mut self.entities);
         match kind {
@@ -468,10 +471,12 @@ impl<E: Entities> Sink for Simulation<E> {
         self.entities.begin_anew()?;
         let fresh = Simulation::into_entities(&self.name, Tally::default());
         // Its name, what was told from outside, and how exact to be, stay.
-        let Simulation { types, values, value_types, containers, stacks, variables, marks, links, faults, .. } = fresh;
+        let Simulation {
+            types, values, value_types, containers, stacks, recent, variables, marks, links, faults, ..
+        } = fresh;
         (self.first, self.last, self.latest, self.taken) = (fresh.first, fresh.last, fresh.latest, fresh.taken);
         (self.types, self.values, self.value_types, self.containers) = (types, values, value_types, containers);
-        (self.stacks, self.variables, self.marks) = (stacks, variables, marks);
+        (self.stacks, self.recent, self.variables, self.marks) = (stacks, recent, variables, marks);
         (self.links, self.faults) = (links, faults);
         self.entities.define_type(&self.types[0]);
         self.entities.create(self.containers.root());

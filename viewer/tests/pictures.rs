@@ -8,9 +8,10 @@ mod tables;
 use tables::program::program;
 use tables::{Tables, interval};
 use viewer::export::{Format, encode};
-use viewer::layout::{Folds, Layout, Options, Outline};
+use viewer::layout::{Folds, Layout, Options, Outline, Strip, StripKind};
 use viewer::query::{ContainerId, TimelineSource, TypeId, TypeKind};
-use viewer::scene::{DocumentOptions, Item, Rect, Scene, View, chart, document};
+use viewer::scene::{DocumentOptions, Item, Rect, Scene, View, chart, document, mixture};
+use viewer::store::Store;
 use viewer::theme::ThemeKind;
 
 fn picture(source: &dyn TimelineSource, options: &Options, width: f32, part: (i64, i64)) -> Scene {
@@ -140,4 +141,79 @@ fn nothing_and_extremes_can_be_drawn() {
         let scene = picture(&source, &Options::default(), 900.0, part);
         assert!(!encode(&scene, Format::Png, 1.0).unwrap().is_empty(), "{part:?}");
     }
+}
+
+/// Of more links than are looked at, each part of the time shows as many.
+#[test]
+fn very_many_links_are_drawn_evenly() {
+    let mut text =
+        include_str!("header.paje").to_owned() + "0 T 0 Thread\n4 L 0 T T Message\n6 0 a 0 T a\n6 0 b 0 T b\n";
+    for at in 0..80_000 {
+        let (date, long) = (at * 10, if at == 0 { 400_000 } else { 5 });
+        let seconds = |nanos: i64| format!("0.{nanos:09}");
+        text.push_str(&format!("15 {} 0 L a m k{at}\n16 {} 0 L b m k{at}\n", seconds(date), seconds(date + long)));
+    }
+    let store = Store::from_paje("links", text.as_bytes()).unwrap();
+    let options = Options::default();
+    let layout = Layout::new(&Outline::new(&store).unwrap(), &options);
+    let part = interval(0, 800_000);
+    let view = View { interval: part, width: 800.0, top: 0.0, bottom: 400.0, resolution: 1.0, titles: true };
+    let scene = chart(&store, &layout, &options, view).unwrap();
+    let mut quarters = [0; 4];
+    for item in &scene.items {
+        if let Item::Arrow(arrow) = item {
+            quarters[(arrow.from.0 / 200.0) as usize] += 1;
+        }
+    }
+    assert!(quarters.iter().all(|&arrows| (45..=60).contains(&arrows)), "{quarters:?}");
+    let note = &scene.notes[0];
+    assert!(note.contains("of 80\u{202f}000 links are drawn"), "{note}");
+    let titles =
+        scene.items.iter().filter_map(|item| if let Item::Arrow(arrow) = item { arrow.title.as_deref() } else { None });
+    let bundled = titles.filter(|title| title.starts_with("about ")).count();
+    assert!(bundled > 150, "{bundled} bundles say that they were counted in part");
+}
+
+/// What is under the pointer is what the states say, added up by hand.
+#[test]
+fn a_mixture_under_the_pointer_is_exact() {
+    let source = program(2, 3, 200);
+    let (options, whole) = (Options::default(), interval(0, source.end));
+    let outline = Outline::new(&source).unwrap();
+    let layout = Layout::new(&outline, &options);
+    let states_of = |strip: &&Strip| matches!(strip.kind, StripKind::States { .. });
+    let (row, strip) = layout.rows.iter().find_map(|row| Some((row, row.strips.iter().find(states_of)?))).unwrap();
+    let ty = strip.ty;
+    for (from, to) in [(0, source.end), (source.end / 3, source.end / 2), (12_345, 12_346)] {
+        let y = strip.y + strip.height - 1.0;
+        let found = mixture(&source, &layout, &options, (interval(from, to), y)).unwrap();
+        let mut shares = std::collections::BTreeMap::<String, i64>::new();
+        let mut states = 0;
+        for (_, _, state) in source.states.iter().filter(|(container, of, _)| (*container, *of) == (row.container, ty))
+        {
+            let time = state.life.to.0.min(to) - state.life.from.0.max(from);
+            if time > 0 {
+                states += 1;
+                let name = source.model.values[state.value.index()].name.clone();
+                *shares.entry(name).or_default() += time;
+            }
+        }
+        let found = found.unwrap();
+        assert_eq!(found.states, states);
+        assert_eq!(found.parts.len(), shares.len());
+        for (name, _, share) in &found.parts {
+            let exact = shares[name] as f32 / (to - from) as f32;
+            assert!((share - exact).abs() < 1e-5, "{name} {share} {exact}");
+        }
+        assert!(found.parts.is_sorted_by(|a, b| a.2 >= b.2));
+    }
+    assert_eq!(mixture(&source, &layout, &options, (whole, layout.height + 1.0)).unwrap(), None);
+    // Folded, the row shows the mean of its threads.
+    let options = Options { folds: Folds { level: Some(0), ..Folds::default() }, ..Options::default() };
+    let layout = Layout::new(&outline, &options);
+    let row = layout.rows.iter().find(|row| row.folded).unwrap();
+    let strip = row.strips.iter().find(|strip| strip.ty == ty).unwrap();
+    let found = mixture(&source, &layout, &options, (whole, strip.y + 1.0)).unwrap().unwrap();
+    let sum: f32 = found.parts.iter().map(|part| part.2).sum();
+    assert!(found.states > 200 && (0.3..=1.0).contains(&sum), "{found:?}");
 }

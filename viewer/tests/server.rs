@@ -5,10 +5,11 @@
 #[path = "support/tables.rs"]
 mod tables;
 
+use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tables::program::program;
+use tables::program::{Dice, program};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use viewer::layout::{Layout, Options, Outline};
@@ -19,7 +20,11 @@ use viewer::store::Store;
 
 /// A server on a free port that runs until the test ends; its port, and the path of its page.
 async fn serve() -> (u16, String) {
-    let server = Server::bind(Arc::new(program(2, 3, 4)), 0).await.unwrap();
+    serve_this(program(2, 3, 4)).await
+}
+
+async fn serve_this(source: impl TimelineSource + 'static) -> (u16, String) {
+    let server = Server::bind(Arc::new(source), 0).await.unwrap();
     let port = server.address().port();
     let path = server.url().split_once(&format!(":{port}")).unwrap().1.to_owned();
     tokio::spawn(server.run(None, std::future::pending()));
@@ -36,6 +41,12 @@ async fn get(port: u16, path: &str, host: &str, more: &str) -> (u16, String, Str
     let text = String::from_utf8_lossy(&answer).into_owned();
     let (head, body) = text.split_once("\r\n\r\n").unwrap();
     (head[9..12].parse().unwrap(), head.to_ascii_lowercase(), body.to_owned())
+}
+
+/// The head of a picture, which streams of bytes follow.
+fn head(picture: &[u8]) -> serde_json::Value {
+    let start = picture.iter().position(|&byte| byte == b'{').unwrap();
+    serde_json::Deserializer::from_slice(&picture[start..]).into_iter().next().unwrap().unwrap()
 }
 
 #[tokio::test]
@@ -83,7 +94,9 @@ async fn questions_are_answered_and_wrong_ones_refused() {
     assert_eq!(rows["rows"].as_array().unwrap().len(), 10);
     let (_, folded) = ask("rows?level=0").await;
     assert_eq!(folded["rows"].as_array().unwrap().len(), 2);
-    let (status, scene) = ask("scene?from=0&to=3000000&width=600&bottom=400&resolution=1").await;
+    let scene = format!("{path}api/scene?from=0&to=3000000&width=600&bottom=400&resolution=1");
+    let (status, _, scene) = get(port, &scene, &host, "").await;
+    let scene = head(scene.as_bytes());
     let items: u64 = scene["runs"].as_array().unwrap().iter().map(|run| run[1].as_u64().unwrap()).sum();
     assert!(status == 200 && items > 50);
     let (_, legend) = ask("legend?from=0&to=3000000").await;
@@ -96,7 +109,7 @@ async fn questions_are_answered_and_wrong_ones_refused() {
         ("facts?id=s99999999", 404),
         ("facts?id=%00", 404),
         ("facts", 404),
-        ("at?id=s0&from=0&to=1", 404),
+        ("at?from=1&to=1", 400),
     ] {
         assert_eq!(ask(wrong).await.0, expected, "{wrong}");
     }
@@ -104,8 +117,24 @@ async fn questions_are_answered_and_wrong_ones_refused() {
     assert_eq!(status, 200, "extreme numbers are clamped");
 }
 
+/// The bytes of a picture's answer, head and all, and how many columns of pixels it shows as one.
+async fn picture(port: u16, ask: &str) -> (usize, u64) {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    let ask =
+        format!("GET {ask} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\nAccept-Encoding: gzip\r\n\r\n");
+    stream.write_all(ask.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.unwrap();
+    let end = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap() + 4;
+    let text = String::from_utf8_lossy(&answer[..end]).to_ascii_lowercase();
+    assert!(text.starts_with("http/1.1 200") && text.contains("content-encoding: gzip"), "{text}");
+    assert!(text.contains(&format!("content-length: {}", answer.len() - end)), "{text}");
+    let mut bytes = Vec::new();
+    flate2::read::GzDecoder::new(&answer[end..]).read_to_end(&mut bytes).unwrap();
+    (answer.len(), head(&bytes)["columns"].as_u64().unwrap())
+}
+
 /// Work counter: the whole of a run of 72 rows and 13,600 states, on 1,600 columns, is small on its way to the page.
-/// Where every column of every row is a mixture, shares of 8 bits take about four times as much.
 #[tokio::test]
 async fn a_picture_of_many_rows_is_sent_small() {
     let source = program(8, 7, 100);
@@ -113,20 +142,36 @@ async fn a_picture_of_many_rows_is_sent_small() {
     let rows = Layout::new(&outline, &Options::default()).rows.len();
     let (end, states) = (source.end, source.states.len());
     assert_eq!((rows, states), (72, 13_600));
-    let server = Server::bind(Arc::new(source), 0).await.unwrap();
-    let port = server.address().port();
-    let path = server.url().split_once(&format!(":{port}")).unwrap().1.to_owned();
-    tokio::spawn(server.run(None, std::future::pending()));
+    let (port, path) = serve_this(source).await;
     let ask = format!("{path}api/scene?from=0&to={end}&width=1600&bottom=4000&resolution=1");
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
-    let head =
-        format!("GET {ask} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\nAccept-Encoding: gzip\r\n\r\n");
-    stream.write_all(head.as_bytes()).await.unwrap();
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).await.unwrap();
-    let text = String::from_utf8_lossy(&answer).to_ascii_lowercase();
-    assert!(text.starts_with("http/1.1 200") && text.contains("content-encoding: gzip"), "{}", &text[..200]);
-    assert!((5_000..65_536).contains(&answer.len()), "{} bytes", answer.len());
+    let (bytes, columns) = picture(port, &ask).await;
+    assert!((5_000..65_536).contains(&bytes) && columns == 1, "{bytes} bytes");
+}
+
+/// What cannot be packed, rows of noise, is sent in columns of several pixels, and all of it only when that is asked for.
+#[tokio::test]
+async fn a_picture_of_noise_is_first_sent_in_wide_columns() {
+    let (threads, end) = (64, 3_200_000);
+    let mut text = include_str!("header.paje").to_owned() + "0 T 0 Thread\n2 C T Call\n";
+    (0..threads).for_each(|thread| text.push_str(&format!("6 0 t{thread} 0 T {thread}\n")));
+    let mut dice = Dice(3);
+    // A call each half pixel, as all threads take turns.
+    for date in (0..end).step_by(16) {
+        let (thread, call) = (dice.roll(0, threads), dice.roll(0, 200));
+        text.push_str(&format!("11 {}.{:09} t{thread} C f{call}\n", date / 1_000_000_000, date % 1_000_000_000));
+    }
+    let (port, path) = serve_this(Store::from_paje("noise", text.as_bytes()).unwrap()).await;
+    let ask = format!("{path}api/scene?from=0&to={end}&width=1600&bottom=4000&resolution=1");
+    let (bytes, columns) = picture(port, &ask).await;
+    assert!((32_768..65_536).contains(&bytes) && columns > 1, "{bytes} bytes, {columns} columns as one");
+    // However far it is zoomed, on finer screens, too.
+    for part in [3, 10, 30, 100] {
+        let ask = format!("{path}api/scene?from=0&to={}&width=1600&bottom=4000&resolution=2", end / part);
+        let (bytes, _) = picture(port, &ask).await;
+        assert!((4_096..65_536).contains(&bytes), "a {part}th: {bytes} bytes");
+    }
+    let (bytes, columns) = picture(port, &format!("{ask}&whole=true")).await;
+    assert!((131_072..400_000).contains(&bytes) && columns == 1, "{bytes} bytes");
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! Pajé operations on their way from one thread to another: copied into batches by who makes them, sent to a sink by who
 //! takes them, so that rules and text (or simulation) are worked on at once. What the sink sees is the same with and without.
 
+mod packed;
 #[cfg(test)]
 mod tests;
 
@@ -15,6 +16,7 @@ use super::{
     Source, TypeId, TypeKind, ValueId, VariableOp,
 };
 use crate::time::GlobalNanos;
+use packed::{Packed, Unpacked};
 
 /// How many operations go together, at most.
 const BATCH_EVENTS: usize = 2048;
@@ -70,29 +72,35 @@ impl Sender {
         self.full.send(full).map_err(|_unsent| io::ErrorKind::BrokenPipe.into())
     }
 
-    #[inline]
-    fn take(&mut self, event: Packed) -> io::Result<()> {
-        self.batch.events.push(event);
+    fn pass_on_if_full(&mut self) -> io::Result<()> {
         let is_full = self.batch.events.len() >= BATCH_EVENTS || self.batch.text.len() >= BATCH_BYTES;
         if is_full { self.pass_on() } else { Ok(()) }
     }
 
     fn take_rest(&mut self, rest: Rest) -> io::Result<()> {
-        let event = self.batch.rest(rest);
-        self.take(event)
+        self.batch.put_rest(rest);
+        self.pass_on_if_full()
+    }
+
+    /// Takes a plain operation that needs more than its place among the others.
+    #[cold]
+    fn take_first(&mut self, event: PlainEvent) -> io::Result<()> {
+        self.batch.put_plain(event);
+        self.pass_on_if_full()
     }
 }
 
 impl Sink for Sender {
-    #[inline]
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
-        let packed = self.batch.pack(event);
-        self.take(packed)
+        self.batch.put(event);
+        self.pass_on_if_full()
     }
 
     #[inline]
     fn plain(&mut self, event: PlainEvent) -> io::Result<()> {
-        self.take(Packed::Plain(event))
+        let Some(packed) = Packed::plain(event, self.batch.since) else { return self.take_first(event) };
+        self.batch.events.push(packed);
+        if self.batch.events.len() >= BATCH_EVENTS { self.pass_on() } else { Ok(()) }
     }
 
     fn name_key(&mut self, key: KeyId, text: &str) -> io::Result<()> {
@@ -111,8 +119,7 @@ impl Sink for Sender {
     }
 
     fn finish(&mut self, end: GlobalNanos) -> io::Result<()> {
-        let event = self.batch.rest(Rest::Finish(end));
-        self.batch.events.push(event);
+        self.batch.put_rest(Rest::Finish(end));
         self.pass_on()
     }
 }
@@ -121,6 +128,8 @@ impl Sink for Sender {
 #[derive(Debug, Default)]
 struct Batch {
     events: Vec<Packed>,
+    /// The date from which plain operations count theirs.
+    since: i64,
     variables: Vec<Variable>,
     rest: Vec<Rest>,
     text: String,
@@ -176,18 +185,6 @@ struct Announced {
     source: bool,
 }
 
-/// What nearly all operations are, in 24 bytes: what one thread writes and another reads costs by its size.
-#[derive(Clone, Copy, Debug)]
-enum Packed {
-    Plain(PlainEvent),
-    /// At this place among the variables.
-    Variable(u32),
-    /// Another, at this place among the rest.
-    Rest(u32),
-}
-
-const _: () = assert!(size_of::<Packed>() <= 24);
-
 /// A variable's new value.
 #[derive(Clone, Copy, Debug)]
 struct Variable {
@@ -226,6 +223,10 @@ enum Rest {
         time: GlobalNanos,
         container: ContainerId,
     },
+    /// Plain ones from here on count from this date.
+    Since(i64),
+    /// A plain one that cannot be packed.
+    Plain(PlainEvent),
     Valued {
         what: Valued,
         main: Main,
@@ -273,6 +274,7 @@ impl Batch {
         self.text.clear();
         self.fields.clear();
         self.file = Text::default();
+        self.since = 0;
     }
 
     fn text(&mut self, text: &str) -> Text {
@@ -311,91 +313,110 @@ impl Batch {
         Position { file: self.file, line, is_known: true }
     }
 
-    #[inline]
-    fn valued(&mut self, what: Valued, main: Main, extra: &[Extra<'_>], source: Option<Source<'_>>) -> Packed {
+    fn put_valued(&mut self, what: Valued, main: Main, extra: &[Extra<'_>], source: Option<Source<'_>>) {
         if extra.is_empty() && source.is_none() {
             let Main { time, container, ty, value } = main;
-            return Packed::Plain(PlainEvent { kind: what.kind(), time, container, ty, value });
+            return self.put_plain(PlainEvent { kind: what.kind(), time, container, ty, value });
         }
         let rest = Rest::Valued { what, main, extra: self.fields(extra), source: self.position(source) };
-        self.rest(rest)
+        self.put_rest(rest);
     }
 
-    fn rest(&mut self, rest: Rest) -> Packed {
+    fn put_plain(&mut self, event: PlainEvent) {
+        if Packed::plain(event, self.since).is_none() {
+            self.since = event.time.0;
+            self.put_rest(Rest::Since(self.since));
+        }
+        match Packed::plain(event, self.since) {
+            Some(packed) => self.events.push(packed),
+            None => self.put_rest(Rest::Plain(event)),
+        }
+    }
+
+    fn put_rest(&mut self, rest: Rest) {
+        self.events.push(Packed::rest(self.rest.len()));
         self.rest.push(rest);
-        Packed::Rest(short(self.rest.len() - 1))
     }
 
-    #[inline]
-    fn pack(&mut self, event: &PajeEvent<'_>) -> Packed {
+    fn put(&mut self, event: &PajeEvent<'_>) {
         const NONE: ValueId = ValueId(0);
         match *event {
             PajeEvent::PushState { time, container, ty, value, extra, source } => {
-                self.valued(Valued::Push, Main { time, container, ty, value }, extra, source)
+                self.put_valued(Valued::Push, Main { time, container, ty, value }, extra, source);
             }
             PajeEvent::PopState { time, container, ty } => {
-                Packed::Plain(PlainEvent { kind: PlainKind::PopState, time, container, ty, value: NONE })
+                self.put_plain(PlainEvent { kind: PlainKind::PopState, time, container, ty, value: NONE });
             }
             PajeEvent::SetState { time, container, ty, value, extra, source } => {
-                self.valued(Valued::Set, Main { time, container, ty, value }, extra, source)
+                self.put_valued(Valued::Set, Main { time, container, ty, value }, extra, source);
             }
             PajeEvent::ResetState { time, container, ty } => {
-                Packed::Plain(PlainEvent { kind: PlainKind::ResetState, time, container, ty, value: NONE })
+                self.put_plain(PlainEvent { kind: PlainKind::ResetState, time, container, ty, value: NONE });
             }
             PajeEvent::Variable { time, container, ty, op, value } => {
+                self.events.push(Packed::variable(self.variables.len()));
                 self.variables.push(Variable { op, container, time, ty, value });
-                Packed::Variable(short(self.variables.len() - 1))
             }
             PajeEvent::NewEvent { time, container, ty, value, extra, source } => {
-                self.valued(Valued::Event, Main { time, container, ty, value }, extra, source)
+                self.put_valued(Valued::Event, Main { time, container, ty, value }, extra, source);
             }
             PajeEvent::DefineType { ty, kind, parent, name, color } => {
                 let name = self.text(name);
-                self.rest(Rest::DefineType { ty, kind, parent, name, color })
+                self.put_rest(Rest::DefineType { ty, kind, parent, name, color });
             }
             PajeEvent::DefineValue { value, ty, name, color } => {
                 let name = self.text(name);
-                self.rest(Rest::DefineValue { value, ty, name, color })
+                self.put_rest(Rest::DefineValue { value, ty, name, color });
             }
             PajeEvent::CreateContainer { time, container, ty, parent, name, extra } => {
                 let (name, extra) = (self.text(name), self.fields(extra));
-                self.rest(Rest::CreateContainer { time, container, ty, parent, name, extra })
+                self.put_rest(Rest::CreateContainer { time, container, ty, parent, name, extra });
             }
-            PajeEvent::DestroyContainer { time, container } => self.rest(Rest::DestroyContainer { time, container }),
+            PajeEvent::DestroyContainer { time, container } => {
+                self.put_rest(Rest::DestroyContainer { time, container });
+            }
             PajeEvent::StartLink { time, container, ty, value, start: end, key, extra, source } => {
                 let main = Main { time, container, ty, value };
                 let (extra, source) = (self.fields(extra), self.position(source));
-                self.rest(Rest::Link { is_start: true, main, end, key, extra, source })
+                self.put_rest(Rest::Link { is_start: true, main, end, key, extra, source });
             }
             PajeEvent::EndLink { time, container, ty, value, end, key, extra, source } => {
                 let main = Main { time, container, ty, value };
                 let (extra, source) = (self.fields(extra), self.position(source));
-                self.rest(Rest::Link { is_start: false, main, end, key, extra, source })
+                self.put_rest(Rest::Link { is_start: false, main, end, key, extra, source });
             }
         }
     }
 
     /// Sends everything to a sink.
     fn send(&self, sink: &mut dyn Sink) -> io::Result<()> {
-        for event in &self.events {
-            match *event {
-                Packed::Plain(event) => sink.plain(event)?,
-                Packed::Variable(at) => {
-                    let Variable { op, container, time, ty, value } = self.variables[at as usize];
+        let mut since = 0;
+        for packed in &self.events {
+            match packed.unpack(since) {
+                Unpacked::Plain(event) => sink.plain(event)?,
+                Unpacked::Variable(at) => {
+                    let Variable { op, container, time, ty, value } = self.variables[at];
                     sink.event(&PajeEvent::Variable { time, container, ty, op, value })?;
                 }
-                Packed::Rest(at) => match &self.rest[at as usize] {
-                    Rest::NameKey { key, text } => sink.name_key(*key, self.at(*text))?,
-                    Rest::Announce(shape) => announce(shape, sink)?,
-                    Rest::DropHalves => sink.drop_halves()?,
-                    Rest::Finish(end) => sink.finish(*end)?,
-                    rest => {
-                        let mut fields = Extras::new();
-                        if let Some(event) = self.unpack(rest, &mut fields) {
-                            sink.event(&event)?;
-                        }
-                    }
-                },
+                Unpacked::Rest(at) => self.send_rest(&self.rest[at], &mut since, sink)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn send_rest(&self, rest: &Rest, since: &mut i64, sink: &mut dyn Sink) -> io::Result<()> {
+        match rest {
+            Rest::Since(date) => *since = *date,
+            Rest::Plain(event) => sink.plain(*event)?,
+            Rest::NameKey { key, text } => sink.name_key(*key, self.at(*text))?,
+            Rest::Announce(shape) => announce(shape, sink)?,
+            Rest::DropHalves => sink.drop_halves()?,
+            Rest::Finish(end) => sink.finish(*end)?,
+            rest => {
+                let mut fields = Extras::new();
+                if let Some(event) = self.unpack(rest, &mut fields) {
+                    sink.event(&event)?;
+                }
             }
         }
         Ok(())
@@ -425,6 +446,7 @@ impl Batch {
                     false => PajeEvent::EndLink { time, container, ty, value, end, key, extra, source },
                 }
             }
+            Rest::Since(_) | Rest::Plain(_) => return None,
             Rest::NameKey { .. } | Rest::Announce(_) | Rest::DropHalves | Rest::Finish(_) => return None,
         })
     }

@@ -1,13 +1,15 @@
 //! Which containers exist: a trie over the keys of their paths, and the state of each.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
 use super::compile::Target;
 use super::eval::Scope;
+use super::stacks::{StackId, Stacks};
 use super::value::{KeyPart, Symbols};
-use crate::paje::{ContainerId, ValueId};
+use crate::paje::{ContainerId, TypeId};
 
 /// A node of the trie: a path of keys. 0 is the root.
 pub(crate) type Node = u32;
@@ -144,35 +146,6 @@ impl Paths {
     }
 }
 
-/// The open states of one type.
-#[derive(Clone, Debug)]
-pub(crate) struct Stack {
-    /// Outermost first.
-    pub(crate) values: Vec<ValueId>,
-    /// The stream whose records changed it last.
-    pub(crate) stream: u32,
-    /// How many gaps that stream had when it was last certain what is open.
-    pub(crate) gaps: u32,
-    /// The outermost stands for whatever is open below: nobody knows what.
-    pub(crate) is_unknown: bool,
-}
-
-/// No stream has changed a stack yet.
-pub(crate) const NO_STREAM: u32 = u32::MAX;
-
-impl Default for Stack {
-    fn default() -> Self {
-        Self { values: Vec::new(), stream: NO_STREAM, gaps: 0, is_unknown: false }
-    }
-}
-
-impl Stack {
-    /// How many states cannot be popped: the unknown one.
-    pub(crate) fn floor(&self) -> usize {
-        usize::from(self.is_unknown)
-    }
-}
-
 /// A container that exists, or has ended and was not replaced yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Instance {
@@ -182,8 +155,8 @@ pub(crate) struct Instance {
     pub(crate) container: usize,
     /// Its parent's number; `None` below the root.
     pub(crate) parent: Option<usize>,
-    /// Open states by slot.
-    pub(crate) stacks: Vec<Stack>,
+    /// Its stacks, by slot.
+    stacks: Range<u32>,
     /// By id: in the order in which they were created.
     pub(crate) children: BTreeMap<ContainerId, usize>,
     pub(crate) alive: bool,
@@ -201,6 +174,7 @@ pub(crate) struct Instances {
     created: u32,
     current: Vec<Option<u32>>,
     ended: u64,
+    pub(crate) stacks: Stacks,
     tops: BTreeMap<ContainerId, usize>,
 }
 
@@ -211,30 +185,26 @@ impl Instances {
     }
 
     /// Adds a living instance for a path.
-    pub(crate) fn add(&mut self, node: Node, container: usize, parent: Option<usize>, slots: usize) -> usize {
+    pub(crate) fn add(&mut self, node: Node, container: usize, parent: Option<usize>, states: &[TypeId]) -> usize {
         self.created = self.created.saturating_add(1);
         let id = ContainerId(self.created);
+        let number = self.free.pop().unwrap_or(self.all.len());
+        let StackId(first) = self.stacks.add(id, u32::try_from(number).unwrap_or(u32::MAX), states);
         let instance = Instance {
             id,
             node,
             container,
             parent,
-            stacks: vec![Stack::default(); slots],
+            stacks: first..first + u32::try_from(states.len()).unwrap_or(0),
             children: BTreeMap::new(),
             alive: true,
             open_links: 0,
             doomed: false,
         };
-        let number = match self.free.pop() {
-            Some(number) => {
-                self.all[number] = instance;
-                number
-            }
-            None => {
-                self.all.push(instance);
-                self.all.len() - 1
-            }
-        };
+        match self.all.get_mut(number) {
+            Some(place) => *place = instance,
+            None => self.all.push(instance),
+        }
         match parent {
             Some(parent) => self.all[parent].children.insert(id, number),
             None => self.tops.insert(id, number),
@@ -252,7 +222,7 @@ impl Instances {
         self.ended += 1;
         let instance = &mut self.all[number];
         instance.alive = false;
-        instance.stacks = Vec::new();
+        self.stacks.end(std::mem::take(&mut instance.stacks));
         instance.children = BTreeMap::new();
         let (id, node, parent) = (instance.id, instance.node as usize, instance.parent);
         match parent {
@@ -272,6 +242,12 @@ impl Instances {
     #[inline]
     pub(crate) fn is_living(&self, number: usize, id: ContainerId) -> bool {
         self.all.get(number).is_some_and(|instance| instance.alive && instance.id == id)
+    }
+
+    /// The stack of a slot of an instance that lives.
+    #[inline]
+    pub(crate) fn stack(&self, number: usize, slot: usize) -> StackId {
+        StackId(self.all[number].stacks.start + u32::try_from(slot).unwrap_or(u32::MAX))
     }
 
     pub(crate) fn get(&self, number: usize) -> &Instance {

@@ -15,13 +15,19 @@ pub(crate) struct KnownValues {
 }
 
 impl KnownValues {
+    /// The value of a type that is named by the text with this number, if that was asked for before.
+    #[inline]
+    pub(crate) fn of_text(&self, ty: TypeId, text: u32) -> Option<ValueId> {
+        let known = self.values.get(ty.index())?.get(text as usize)?;
+        known.checked_sub(1).map(ValueId)
+    }
+
     /// The value of a type that was declared or met as `name`.
     #[inline]
     pub(crate) fn value(&mut self, values: &Values, ty: TypeId, name: KeyPart) -> Option<ValueId> {
         let KeyPart::Sym(text) = name else { return values.get(ty, name) };
-        let known = self.values.get(ty.index()).and_then(|values| values.get(text.0 as usize));
-        match known.and_then(|value| value.checked_sub(1)) {
-            Some(value) => Some(ValueId(value)),
+        match self.of_text(ty, text.0) {
+            Some(value) => Some(value),
             None => self.look_up(values, ty, name, text.0 as usize),
         }
     }

@@ -20,6 +20,7 @@ use super::instances::Instances;
 use super::known::KnownValues;
 use super::links::Waiting;
 use super::model::Model;
+use super::stacks::{Stack, StackId};
 use super::survey::{ArrowPlace, OtherEnd, Survey, link_key};
 use super::value::{KeyPart, Sym, Symbols, Val};
 use super::values::Values;
@@ -82,8 +83,6 @@ impl Entity {
     }
 }
 
-/// A stack: instance and slot.
-type StackPlace = (usize, usize);
 type Given<'a> = SmallVec<[(&'a str, Val); 8]>;
 /// What an entity has beside its value: fields, and related containers.
 type Beside<'a> = (&'a [(&'a str, Val)], &'a [(&'a str, ContainerId)]);
@@ -199,13 +198,13 @@ impl<'p> Picture<'p> {
             Op::SetState { slot, ty, value, on } => {
                 let instance = self.locate(scope, on)?;
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
-                self.set((instance, *slot), *ty, value, place.0)?;
+                self.set(self.instances.stack(instance, *slot), value, place.0)?;
                 self.entity(scope, arrow, Entity::Set, (instance, *ty, value))
             }
             Op::PushState { slot, ty, value, on } => {
                 let instance = self.locate(scope, on)?;
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
-                self.push((instance, *slot), value, place.0);
+                self.push(self.instances.stack(instance, *slot), value, place.0);
                 self.entity(scope, arrow, Entity::Push, (instance, *ty, value))
             }
             Op::PopState { slot, ty, value, on } => {
@@ -217,11 +216,11 @@ impl<'p> Picture<'p> {
                     Some(value) => self.value(scope, *ty, value).map(Some),
                     None => Some(None),
                 };
-                self.pop_to((instance, *slot), *ty, wanted, place.0)
+                self.pop_to(self.instances.stack(instance, *slot), wanted, place.0)
             }
-            Op::ResetState { slot, ty, on } => {
+            Op::ResetState { slot, on, .. } => {
                 let Some(instance) = self.existing(scope, on) else { return Ok(()) };
-                self.reset((instance, *slot), *ty, place.0)
+                self.reset(self.instances.stack(instance, *slot), place.0)
             }
             Op::Variable { op, ty, value, on } => {
                 let instance = self.locate(scope, on)?;
@@ -286,29 +285,31 @@ impl<'p> Picture<'p> {
         if given.is_empty() && related.is_empty() {
             return self.sink.event(&what.event((time, container, ty, value), &[], source));
         }
-        let extra = extras(given, related, &mut self.scratch, self.symbols);
+        let mut extra = Extras::new();
+        fill(&mut extra, (given, related), &mut self.scratch, self.symbols);
         self.sink.event(&what.event((time, container, ty, value), &extra, source))
     }
 
     /// A stack gets one value alone.
-    fn set(&mut self, place: StackPlace, ty: TypeId, value: ValueId, stream: u32) -> io::Result<()> {
-        self.replace(place.0, place.1, ty, value)?;
-        self.gaps.is_certain(&mut self.instances, place, stream);
+    fn set(&mut self, at: StackId, value: ValueId, stream: u32) -> io::Result<()> {
+        self.replace(at, value)?;
+        self.gaps.is_certain(&mut self.instances.stacks, at, stream);
         Ok(())
     }
 
     /// A stack gets a further value.
-    fn push(&mut self, place: StackPlace, value: ValueId, stream: u32) {
-        self.gaps.changes(&mut self.instances, place, stream);
-        self.instances.get_mut(place.0).stacks[place.1].values.push(value);
+    #[inline]
+    fn push(&mut self, at: StackId, value: ValueId, stream: u32) {
+        self.gaps.changes(&mut self.instances.stacks, at, stream);
+        self.instances.stacks[at].values.push(value);
     }
 
     /// All values of a stack end.
-    fn reset(&mut self, (instance, slot): StackPlace, ty: TypeId, stream: u32) -> io::Result<()> {
-        while !self.instances.get(instance).stacks[slot].values.is_empty() {
-            self.pop(instance, slot, ty)?;
+    fn reset(&mut self, at: StackId, stream: u32) -> io::Result<()> {
+        while !self.instances.stacks[at].values.is_empty() {
+            self.pop(at)?;
         }
-        self.gaps.is_certain(&mut self.instances, (instance, slot), stream);
+        self.gaps.is_certain(&mut self.instances.stacks, at, stream);
         Ok(())
     }
 
@@ -328,19 +329,19 @@ impl<'p> Picture<'p> {
     }
 
     /// The innermost value ends, or those down to the one that is wanted; `None` when that is not known.
-    fn pop_to(
-        &mut self,
-        (instance, slot): StackPlace,
-        ty: TypeId,
-        wanted: Option<Option<ValueId>>,
-        stream: u32,
-    ) -> io::Result<()> {
-        let stack = &self.instances.get(instance).stacks[slot];
+    #[inline]
+    fn pop_to(&mut self, at: StackId, wanted: Option<Option<ValueId>>, stream: u32) -> io::Result<()> {
+        let stack = &self.instances.stacks[at];
         // Nearly always.
         if wanted == Some(None) && !stack.is_unknown && !stack.values.is_empty() {
-            self.gaps.changes(&mut self.instances, (instance, slot), stream);
-            return self.pop(instance, slot, ty);
+            self.gaps.changes(&mut self.instances.stacks, at, stream);
+            return self.pop(at);
         }
+        self.pop_down(at, wanted, stream)
+    }
+
+    fn pop_down(&mut self, at: StackId, wanted: Option<Option<ValueId>>, stream: u32) -> io::Result<()> {
+        let stack = &self.instances.stacks[at];
         let known = &stack.values[stack.floor()..];
         let keep = match wanted {
             Some(None) => known.len().checked_sub(1),
@@ -350,24 +351,24 @@ impl<'p> Picture<'p> {
         let Some(keep) = keep.map(|keep| keep + stack.floor()) else {
             // It may end what lost records began: then what is below is not known either.
             if wanted.is_some() && self.gaps.may_hide(stack, stream) {
-                return self.forget(instance, slot, ty);
+                return self.forget(at);
             }
             self.counts.pops_of_nothing += 1;
             return Ok(());
         };
-        self.gaps.changes(&mut self.instances, (instance, slot), stream);
-        while self.instances.get(instance).stacks[slot].values.len() > keep {
-            self.pop(instance, slot, ty)?;
+        self.gaps.changes(&mut self.instances.stacks, at, stream);
+        while self.instances.stacks[at].values.len() > keep {
+            self.pop(at)?;
         }
         Ok(())
     }
 
-    fn pop(&mut self, instance: usize, slot: usize, ty: TypeId) -> io::Result<()> {
-        let instance = self.instances.get_mut(instance);
-        let stack = &mut instance.stacks[slot];
+    #[inline]
+    fn pop(&mut self, at: StackId) -> io::Result<()> {
+        let stack = &mut self.instances.stacks[at];
         stack.values.pop();
         stack.is_unknown &= !stack.values.is_empty();
-        let container = instance.id;
+        let Stack { container, ty, .. } = *stack;
         self.counts.paje_events += 1;
         let (kind, time, value) = (PlainKind::PopState, self.now, ValueId(0));
         self.sink.plain(PlainEvent { kind, time, container, ty, value })
@@ -375,11 +376,11 @@ impl<'p> Picture<'p> {
 
     /// Makes a value the only one of a stack. Readers differ in what a new state does to those below the top, so these are
     /// popped before.
-    fn replace(&mut self, instance: usize, slot: usize, ty: TypeId, value: ValueId) -> io::Result<()> {
-        while self.instances.get(instance).stacks[slot].values.len() > 1 {
-            self.pop(instance, slot, ty)?;
+    fn replace(&mut self, at: StackId, value: ValueId) -> io::Result<()> {
+        while self.instances.stacks[at].values.len() > 1 {
+            self.pop(at)?;
         }
-        let stack = &mut self.instances.get_mut(instance).stacks[slot];
+        let stack = &mut self.instances.stacks[at];
         stack.values.clear();
         stack.values.push(value);
         stack.is_unknown = false;
@@ -418,28 +419,26 @@ impl Picture<'_> {
     }
 }
 
-/// Fields as the sink takes them: those given, then related containers. Values that are no numbers become text.
-fn extras<'a>(
-    given: &[(&'a str, Val)],
-    related: &[(&'a str, ContainerId)],
-    scratch: &'a mut String,
-    symbols: &'a Symbols,
-) -> SmallVec<[Extra<'a>; 8]> {
-    // Text first, as it grows the scratch text from which the fields then borrow.
-    let given: SmallVec<[(&str, Val); 8]> =
-        given.iter().map(|(name, val)| (*name, val.in_scratch(scratch, symbols))).collect();
-    let scratch: &'a String = scratch;
-    let mut extras: SmallVec<[Extra<'_>; 8]> = SmallVec::new();
-    for (name, val) in given {
-        let value = match val {
-            Val::Int(value) => ExtraValue::Integer(value),
-            Val::Float(value) => ExtraValue::Float(value),
-            val => ExtraValue::Text(val.text(scratch, symbols).unwrap_or("?")),
-        };
-        extras.push(Extra { name, value });
+/// Fields as the sink takes them.
+type Extras<'a> = SmallVec<[Extra<'a>; 8]>;
+
+/// Fills in fields as the sink takes them: those given, then related containers. Values that are no numbers become text. `extras` are empty.
+fn fill<'a>(extras: &mut Extras<'a>, (given, related): Beside<'a>, scratch: &'a mut String, symbols: &'a Symbols) {
+    let number = |val: &Val| match *val {
+        Val::Int(value) => Some(ExtraValue::Integer(value)),
+        Val::Float(value) => Some(ExtraValue::Float(value)),
+        _ => None,
+    };
+    if given.iter().all(|(_, val)| number(val).is_some()) {
+        extras.extend(given.iter().filter_map(|(name, val)| Some(Extra { name, value: number(val)? })));
+    } else {
+        // Text first, as it grows the scratch text from which the fields then borrow.
+        let given: Given<'_> = given.iter().map(|(name, val)| (*name, val.in_scratch(scratch, symbols))).collect();
+        let scratch: &'a String = scratch;
+        let text = |val: Val| ExtraValue::Text(val.text(scratch, symbols).unwrap_or("?"));
+        extras.extend(given.iter().map(|(name, val)| Extra { name, value: number(val).unwrap_or_else(|| text(*val)) }));
     }
     extras.extend(related.iter().map(|(name, id)| Extra { name, value: ExtraValue::Container(*id) }));
-    extras
 }
 
 fn source_of(source: Option<(Sym, u32)>, symbols: &Symbols) -> Option<Source<'_>> {

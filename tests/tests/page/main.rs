@@ -10,6 +10,7 @@ mod filters;
 mod growth;
 mod keys;
 mod more;
+mod refresh;
 mod rows;
 mod seen;
 mod shots;

@@ -133,6 +133,7 @@ impl Writer {
             Item::Cells(cells) => self.cells(cells),
             Item::Line(line) => self.line(line),
             Item::Curve(curve) => self.curve(curve),
+            Item::Band(band) => band.curves().iter().for_each(|curve| self.curve(curve)),
             Item::Arrow(arrow) => self.arrow(arrow),
             Item::Mark(mark) => self.mark(mark),
             Item::Text(text) => self.words(text),

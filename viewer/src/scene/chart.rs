@@ -163,7 +163,7 @@ impl<'a> Context<'a> {
         Ok((links::arrows(self, &mut cut)?, Vec::new(), cut))
     }
 
-    fn new(source: &'a dyn TimelineSource, layout: &'a Layout, options: &'a Options, view: View) -> Self {
+    pub(super) fn new(source: &'a dyn TimelineSource, layout: &'a Layout, options: &'a Options, view: View) -> Self {
         // An empty interval is shown as its first nanosecond.
         let interval = Interval {
             to: GlobalNanos(view.interval.to.0.max(view.interval.from.0.saturating_add(1))),

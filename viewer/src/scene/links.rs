@@ -7,12 +7,16 @@ use rustc_hash::FxHashMap;
 use super::chart::{Context, Cut};
 use super::{Arrow, Item};
 use crate::layout::scale::grouped;
-use crate::query::{Interval, Link, QueryError, TypeKind};
+use crate::query::{GlobalNanos, Interval, Link, QueryError, TypeId, TypeKind};
 use crate::theme::Paint;
 use converter::paje::Color;
 
-/// At most so many links of a type are looked at.
+/// At most so many links of a type are counted, value by value.
 pub(super) const MOST: usize = 500_000;
+/// At most so many links of a type are looked at for a picture. Where there are more, each stretch of time shows as many of its own.
+const LOOKED_AT: usize = 65_536;
+/// Stretches of time: so many that each is a few pixels wide.
+const STRETCHES: u32 = 512;
 /// Above this number links with nearby ends become one.
 const BUNDLED: usize = 900;
 /// Ends this near are one bundle.
@@ -32,7 +36,7 @@ const SHORT: f32 = 8.0;
 
 /// All arrows of the picture.
 pub(super) fn arrows(context: &Context<'_>, cut: &mut Cut) -> Result<Vec<Item>, QueryError> {
-    let mut seen = Seen::Few(Vec::new());
+    let mut placed = Vec::new();
     // Colours are few, and each costs some powers.
     let mut strokes: FxHashMap<Color, Color> = FxHashMap::default();
     let mut stroke = |color| *strokes.entry(color).or_insert_with(|| context.theme.stroke(color));
@@ -40,16 +44,42 @@ pub(super) fn arrows(context: &Context<'_>, cut: &mut Cut) -> Result<Vec<Item>, 
         if !matches!(ty.kind, TypeKind::Link { .. }) || context.options.hidden.contains(&ty.id) {
             continue;
         }
-        let listed = context.source.links(ty.id, context.view.interval, MOST)?;
-        cut.links(listed.items.len(), listed.total);
-        for link in listed.items {
+        let (links, total) = listed(context, ty.id)?;
+        cut.links(links.len(), total);
+        for (link, weight) in links {
             let color = context.model.values.get(link.value.index()).map(|value| value.color).or(ty.color);
-            if let Some(one) = place(context, &link, color.map_or(context.theme.link, &mut stroke)) {
-                seen.add(one);
-            }
+            placed.extend(place(context, (&link, weight), color.map_or(context.theme.link, &mut stroke)));
         }
     }
-    Ok(draw(context, &seen.bundles()))
+    let bundles: Vec<(u32, &PlacedLink)> =
+        if placed.len() > BUNDLED { bundles(&placed) } else { placed.iter().map(|one| (one.weight, one)).collect() };
+    Ok(draw(context, &bundles))
+}
+
+/// The links of a type, each with the number of those that it stands for, and how many there are: all, or the first that start in each
+/// stretch of time, so that the picture is as full on its right as on its left.
+fn listed(context: &Context<'_>, ty: TypeId) -> Result<(Vec<(Link, u32)>, u64), QueryError> {
+    let interval = context.view.interval;
+    // How many there are is known sooner than which.
+    let total = context.source.links(ty, interval, 0)?.total;
+    if total <= LOOKED_AT as u64 {
+        let all = context.source.links(ty, interval, LOOKED_AT)?;
+        return Ok((all.items.into_iter().map(|link| (link, 1)).collect(), total));
+    }
+    let mut links = Vec::with_capacity(LOOKED_AT);
+    let stretches = context.columns().min(STRETCHES);
+    let each = LOOKED_AT / stretches as usize;
+    for stretch in interval.columns(stretches) {
+        // Those that are on their way already come first.
+        let start = Interval { to: GlobalNanos(stretch.from.0.saturating_add(1)), ..stretch };
+        let on_their_way = usize::try_from(context.source.links(ty, start, 0)?.total).unwrap_or(usize::MAX);
+        let some = context.source.links(ty, stretch, each + on_their_way.min(7 * each))?;
+        let weight = some.total.div_ceil((some.items.len() as u64).max(1));
+        let weight = u32::try_from(weight).unwrap_or(u32::MAX);
+        let is_new = |link: &Link| stretch.from == interval.from || link.start_time.min(link.end_time) >= stretch.from;
+        links.extend(some.items.into_iter().filter(is_new).map(|link| (link, weight)));
+    }
+    Ok((links, total))
 }
 
 /// A link with the rows between which it is seen.
@@ -60,10 +90,12 @@ struct PlacedLink {
     rows: (usize, usize),
     color: Color,
     dimmed: bool,
+    /// How many links it stands for.
+    weight: u32,
 }
 
 /// Where a link is seen; nowhere when both ends are folded into one row, or it passes outside of the view.
-fn place(context: &Context<'_>, link: &Link, color: Color) -> Option<PlacedLink> {
+fn place(context: &Context<'_>, (link, weight): (&Link, u32), color: Color) -> Option<PlacedLink> {
     let rows = (context.layout.index_of(link.start)?, context.layout.index_of(link.end)?);
     let (start, end) = (&context.layout.rows[rows.0], &context.layout.rows[rows.1]);
     if start.container == end.container && (start.folded || link.start_time == link.end_time) {
@@ -76,52 +108,22 @@ fn place(context: &Context<'_>, link: &Link, color: Color) -> Option<PlacedLink>
     let reversed = link.end_time < link.start_time;
     let color = if reversed { context.theme.alert } else { color };
     let dimmed = context.options.dimmed.contains(&link.value);
-    (!hidden).then_some(PlacedLink { link: *link, from, to, rows, color, dimmed })
+    (!hidden).then_some(PlacedLink { link: *link, from, to, rows, color, dimmed, weight })
 }
 
-/// What links of a bundle have in common: rows, about the same dates, and the colour.
-type Likeness = ((usize, usize), i32, i32, [u8; 3]);
-
-/// The links that are seen: each, or where there are many, of those that are alike the first, and how many they are.
-enum Seen {
-    Few(Vec<(u32, PlacedLink)>),
-    Many(FxHashMap<Likeness, (u32, PlacedLink)>),
-}
-
-impl Seen {
-    fn add(&mut self, one: PlacedLink) {
-        match self {
-            Self::Many(bundles) => bundle(bundles, one),
-            Self::Few(each) => {
-                each.push((1, one));
-                if each.len() > BUNDLED {
-                    let mut bundles = FxHashMap::default();
-                    each.drain(..).for_each(|(_, one)| bundle(&mut bundles, one));
-                    *self = Self::Many(bundles);
-                }
-            }
-        }
-    }
-
-    /// In an order that does not depend on chance.
-    fn bundles(self) -> Vec<(u32, PlacedLink)> {
-        match self {
-            Self::Few(each) => each,
-            Self::Many(bundles) => {
-                let mut bundles: Vec<_> = bundles.into_iter().collect();
-                bundles.sort_unstable_by_key(|bundle| bundle.0);
-                bundles.into_iter().map(|bundle| bundle.1).collect()
-            }
-        }
-    }
-}
-
-/// Adds a link to those that are like it.
-fn bundle(bundles: &mut FxHashMap<Likeness, (u32, PlacedLink)>, one: PlacedLink) {
+/// Links with the same rows and nearly the same dates, each with their number and the first of them.
+fn bundles(placed: &[PlacedLink]) -> Vec<(u32, &PlacedLink)> {
     #[expect(clippy::cast_possible_truncation, reason = "within 10⁵ of the picture")]
     let bin = |x: f32| (x / NEAR).floor() as i32;
-    let key = (one.rows, bin(one.from.0), bin(one.to.0), [one.color.red, one.color.green, one.color.blue]);
-    bundles.entry(key).or_insert((0, one)).0 += 1;
+    let mut bundles: FxHashMap<_, (u32, &PlacedLink)> = FxHashMap::default();
+    for one in placed {
+        let key = (one.rows, bin(one.from.0), bin(one.to.0), one.color.red, one.color.green, one.color.blue);
+        let bundle = bundles.entry(key).or_insert((0, one));
+        bundle.0 = bundle.0.saturating_add(one.weight);
+    }
+    let mut bundles: Vec<_> = bundles.into_iter().collect();
+    bundles.sort_unstable_by_key(|bundle| bundle.0);
+    bundles.into_iter().map(|bundle| bundle.1).collect()
 }
 
 /// How many arrows are where: the length of line in each tile, and the heads in each stretch of a row.
@@ -132,7 +134,7 @@ struct Crowd {
 }
 
 impl Crowd {
-    fn new(bundles: &[(u32, PlacedLink)], width: f32) -> Self {
+    fn new(bundles: &[(u32, &PlacedLink)], width: f32) -> Self {
         let mut crowd = Self::default();
         for (_, one) in bundles {
             let (tiles, each) = tiles(one, width);
@@ -179,12 +181,12 @@ fn head(one: &PlacedLink) -> (usize, i32) {
     (one.rows.1, (one.to.0 / HEADS).floor() as i32)
 }
 
-fn draw(context: &Context<'_>, bundles: &[(u32, PlacedLink)]) -> Vec<Item> {
+fn draw(context: &Context<'_>, bundles: &[(u32, &PlacedLink)]) -> Vec<Item> {
     let crowd = Crowd::new(bundles, context.view.width);
     #[expect(clippy::cast_precision_loss, reason = "a number of arrows")]
     let many = (bundles.len() as f32 / MANY - 0.2).clamp(0.0, 1.0);
     #[expect(clippy::cast_precision_loss, reason = "a count as a width")]
-    let arrow = |&(count, ref one): &(u32, PlacedLink)| {
+    let arrow = |&(count, one): &(u32, &PlacedLink)| {
         // The more there are, the finer and fainter, so that what is below stays visible.
         let clear = (CLEAR / crowd.along(one, context.view.width).max(1e-6)).min(1.0);
         // Of many, one that crosses many rows in no visible time tells little at this zoom: it stays in the background.
@@ -219,7 +221,8 @@ fn draw(context: &Context<'_>, bundles: &[(u32, PlacedLink)]) -> Vec<Item> {
 fn title(context: &Context<'_>, one: &PlacedLink, count: u32) -> Option<String> {
     let link = &one.link;
     if count > 1 {
-        return context.view.titles.then(|| format!("{} links", grouped(u64::from(count))));
+        let about = if one.weight > 1 { "about " } else { "" };
+        return context.view.titles.then(|| format!("{about}{} links", grouped(u64::from(count))));
     }
     let life = Interval { from: link.start_time.min(link.end_time), to: link.start_time.max(link.end_time) };
     let names = (&context.layout.rows[one.rows.0].name, &context.layout.rows[one.rows.1].name);

@@ -25,6 +25,11 @@ pub(super) fn of(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Mix
     }
 }
 
+/// The mean of the mixtures of some lanes, of just these columns however many values there are.
+pub(super) fn exact(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Mixtures, QueryError> {
+    mean(context, lanes, of)
+}
+
 fn has_many(context: &Context<'_>, ty: TypeId) -> bool {
     context.model.values.iter().filter(|value| value.ty == ty).nth(MANY_VALUES).is_some()
 }

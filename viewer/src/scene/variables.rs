@@ -1,15 +1,12 @@
 //! Variables: steps where the values can be told apart, the band between least and largest with the mean where they cannot.
 
 use super::chart::Context;
-use super::{Curve, Item};
+use super::{Band, Curve, Item};
 use crate::layout::Strip;
 use crate::layout::scale::grouped;
 use crate::query::{ContainerId, QueryError, Sample, SeriesColumn};
 use crate::theme::{Paint, Theme};
 use converter::paje::Color;
-
-/// Corners of a line.
-type Points = Vec<(f32, f32)>;
 
 /// Maps values to heights.
 struct Axis {
@@ -38,12 +35,21 @@ pub(super) fn strip(
     if total > most as u64 {
         let columns = context.columns();
         let series = context.source.series(container, strip.ty, context.view.interval, columns)?;
+        #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
+        let step = context.view.width / columns as f32;
         for (start, run) in runs(&series) {
-            let (band, mean) = dense(context, &axis, start, &run, columns);
-            let pale = Some(Paint::with_alpha(color, 0.16));
-            out.push(Item::Curve(Curve { points: band, floor: None, fill: pale, stroke: None }));
-            // The area under the means is the integral: what the eye compares.
-            out.push(Item::Curve(Curve { points: mean, floor, fill, stroke }));
+            out.push(Item::Band(Band {
+                x: (start as f32 + 0.5) * step,
+                step,
+                columns: run
+                    .iter()
+                    .map(|column| [column.max, column.min, column.mean].map(|value| axis.y(value)))
+                    .collect(),
+                floor: axis.top + axis.height,
+                pale: Paint::with_alpha(color, 0.16),
+                fill: Paint::with_alpha(color, 0.3),
+                line: (Paint::solid(color), 1.5),
+            }));
         }
     } else {
         let listed = context.source.samples(container, strip.ty, context.view.interval, most)?;
@@ -97,17 +103,6 @@ fn runs(series: &[Option<SeriesColumn>]) -> Vec<(usize, Vec<SeriesColumn>)> {
         open = column.is_some();
     }
     runs
-}
-
-/// The band between least and largest, and the line of means.
-#[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
-fn dense(context: &Context<'_>, axis: &Axis, start: usize, run: &[SeriesColumn], columns: u32) -> (Points, Points) {
-    let width = context.view.width / columns as f32;
-    let x = |place: usize| (start + place) as f32 * width + width / 2.0;
-    let upper = run.iter().enumerate().map(|(place, column)| (x(place), axis.y(column.max)));
-    let lower = run.iter().enumerate().rev().map(|(place, column)| (x(place), axis.y(column.min)));
-    let mean = run.iter().enumerate().map(|(place, column)| (x(place), axis.y(column.mean)));
-    (upper.chain(lower).collect(), mean.collect())
 }
 
 /// A value with about four significant digits.

@@ -5,6 +5,7 @@ pub(super) mod export;
 pub(super) mod filters;
 pub(super) mod find;
 pub(super) mod kept;
+pub(super) mod picture;
 pub(super) mod rows;
 pub(super) mod same;
 pub(super) mod source;
@@ -25,7 +26,7 @@ use super::App;
 use super::shown::{Refusal, Shown};
 use crate::layout::{Arrangement, Folds, Layout, Options};
 use crate::live::Standing;
-use crate::query::{ContainerId, EntityId, Facts, GlobalNanos, Interval, Lane, QueryError, TypeId, ValueId};
+use crate::query::{ContainerId, EntityId, Facts, GlobalNanos, Interval, QueryError, TypeId, ValueId};
 use crate::scene::wire::{self, entity};
 use crate::scene::{self, View};
 use crate::theme::{Theme, ThemeKind};
@@ -79,6 +80,8 @@ pub(super) struct Ask {
     bottom: f32,
     /// Pixels per unit.
     resolution: f32,
+    /// Whether each column of pixels is wanted by itself, however many bytes they take.
+    whole: bool,
     theme: ThemeKind,
     /// Containers at this depth are folded.
     level: Option<u32>,
@@ -96,7 +99,7 @@ pub(super) struct Ask {
     dimmed: String,
     /// Height that the rows should fill, when they need less.
     fill: f32,
-    /// An entity, or for `at` a container.
+    /// An entity.
     id: String,
     /// For `step`: the direction, below 0 for back.
     by: i32,
@@ -228,26 +231,6 @@ pub(super) async fn summary(State(app): State<Arc<App>>, Query(ask): Query<Ask>)
     })))
 }
 
-pub(super) async fn scene(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
-    compute(app, ask, |app, ask| {
-        let options = ask.options();
-        let view = ask.view(app)?;
-        let layout = ask.layout(app);
-        let scene = scene::chart(app.source.as_ref(), &layout, &options, view)?;
-        Ok(wire::to_json(&scene))
-    })
-    .await
-}
-
-pub(super) async fn overview(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
-    compute(app, ask, |app, ask| {
-        let view = ask.view(app)?;
-        let scene = scene::overview(app.source.as_ref(), &app.outline, &ask.options(), view)?;
-        Ok(wire::to_json(&scene))
-    })
-    .await
-}
-
 pub(super) async fn legend(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
     compute(app, ask, |app, ask| {
         let groups = scene::legend(app.source.as_ref(), &app.outline, ask.interval(app)?, Theme::new(ask.theme))?;
@@ -261,29 +244,6 @@ pub(super) async fn facts(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -
         let id = wire::parse_entity(&ask.id).ok_or(QueryError::Unknown { what: "entity" })?;
         let facts = app.source.facts(id)?;
         Ok(facts_json(app, &facts))
-    })
-    .await
-}
-
-/// What a pixel column of a container's row holds: its only state, or how many there are.
-pub(super) async fn at(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
-    compute(app, ask, |app, ask| {
-        let Some(EntityId::Container(container)) = wire::parse_entity(&ask.id) else {
-            return Err(QueryError::Unknown { what: "container" }.into());
-        };
-        let (source, interval) = (app.source.as_ref(), ask.interval(app)?);
-        let (mut total, mut only) = (0, None);
-        for (of, ty, depths) in app.outline.state_types_within(container).into_iter().flat_map(|ty| {
-            app.outline.states_within(container, ty).into_iter().map(move |(of, depths)| (of, ty, depths))
-        }) {
-            for depth in 0..depths {
-                let listed = source.states(Lane { container: of, ty, depth }, interval, 1)?;
-                total += listed.total;
-                only = listed.items.first().copied().or(only);
-            }
-        }
-        let facts = only.filter(|_| total == 1).map(|state| source.facts(state.id)).transpose()?;
-        Ok(json!({ "states": total, "facts": facts.map(|facts| facts_json(app, &facts)) }))
     })
     .await
 }

@@ -37,9 +37,12 @@ impl<E: Entities> Simulation<E> {
     }
 
     fn close_at(&mut self, end: i64, container: ContainerId) {
-        for &(_, slot) in self.containers.slots(container) {
+        for &(ty, slot) in self.containers.slots(container) {
             match slot {
-                Slot::Stack(stack) => self.stacks[stack as usize].end_all(end, &mut self.entities),
+                Slot::Stack(stack) => {
+                    self.recent.forget(container, ty);
+                    self.stacks[stack as usize].end_all(end, &mut self.entities);
+                }
                 Slot::Variable(variable) => self.variables[variable as usize].end(end, &mut self.entities),
                 Slot::Marks(_) => {}
             }

@@ -9,9 +9,47 @@ use super::variables::Variable;
 use super::{Marks, Simulation, Slot};
 use crate::query::TypeInfo;
 
+/// The stacks that were found last, by container and type: nearly always it is one of them again. Only those of living containers.
+#[derive(Clone, Debug)]
+pub(super) struct RecentStacks(Box<[(ContainerId, TypeId, u32)]>);
+
+/// How many places there are for them.
+const RECENT: usize = 1 << 11;
+/// No stack has this number.
+const NO_STACK: u32 = u32::MAX;
+
+impl RecentStacks {
+    pub(super) fn new() -> Self {
+        Self(vec![(ContainerId::ROOT, TypeId::ROOT, NO_STACK); RECENT].into())
+    }
+
+    /// Containers with the types that they have come one after the other.
+    #[inline]
+    const fn place(container: ContainerId, ty: TypeId) -> usize {
+        (container.0.wrapping_mul(5).wrapping_add(ty.0)) as usize % RECENT
+    }
+
+    #[inline]
+    fn get(&self, container: ContainerId, ty: TypeId) -> Option<usize> {
+        let (its_container, its_type, stack) = *self.0.get(Self::place(container, ty))?;
+        (its_container == container && its_type == ty && stack != NO_STACK).then_some(stack as usize)
+    }
+
+    fn note(&mut self, container: ContainerId, ty: TypeId, stack: u32) {
+        self.0[Self::place(container, ty)] = (container, ty, stack);
+    }
+
+    /// This container has ended.
+    pub(super) fn forget(&mut self, container: ContainerId, ty: TypeId) {
+        let place = &mut self.0[Self::place(container, ty)];
+        if place.0 == container {
+            place.2 = NO_STACK;
+        }
+    }
+}
+
 impl<E: Entities> Simulation<E> {
     /// The slot of a type in a container that can take events; else `None`, counted.
-    #[inline]
     fn slot(&mut self, container: ContainerId, ty: TypeId, new: Slot) -> Option<Slot> {
         let Some(slots) = self.containers.living_slots(container) else {
             self.faults.count(Fault::DeadContainer);
@@ -46,6 +84,7 @@ impl<E: Entities> Simulation<E> {
         Some(new)
     }
 
+    #[inline]
     pub(super) fn has_value(&mut self, ty: TypeId, value: ValueId) -> bool {
         let known = self.value_types.get(value.index()) == Some(&ty);
         if !known {
@@ -54,13 +93,24 @@ impl<E: Entities> Simulation<E> {
         known
     }
 
+    #[inline]
     pub(super) fn stack(&mut self, container: ContainerId, ty: TypeId, value: Option<ValueId>) -> Option<usize> {
         if value.is_some_and(|value| !self.has_value(ty, value)) {
             return None;
         }
         self.taken += u64::from(value.is_some());
+        match self.recent.get(container, ty) {
+            Some(stack) => Some(stack),
+            None => self.find_stack(container, ty),
+        }
+    }
+
+    fn find_stack(&mut self, container: ContainerId, ty: TypeId) -> Option<usize> {
         match self.slot(container, ty, Slot::Stack(self.stacks.len() as u32))? {
-            Slot::Stack(at) => Some(at as usize),
+            Slot::Stack(at) => {
+                self.recent.note(container, ty, at);
+                Some(at as usize)
+            }
             _ => self.wrong_kind(),
         }
     }

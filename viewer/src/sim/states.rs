@@ -33,6 +33,7 @@ impl Stack {
     }
 
     /// The date itself, or the last one if this is earlier.
+    #[inline]
     fn order(&mut self, time: i64, faults: &mut Faults) -> i64 {
         if time < self.last {
             faults.count(Fault::StateOrder);
@@ -41,12 +42,14 @@ impl Stack {
         self.last
     }
 
+    #[inline]
     pub(super) fn set(&mut self, time: i64, value: ValueId, detail: u32, faults: &mut Faults, out: &mut impl Entities) {
         let start = self.order(time, faults);
         self.end_all(start, out);
         self.open.push(Open { start, value, detail });
     }
 
+    #[inline]
     pub(super) fn push(
         &mut self,
         time: i64,
@@ -64,6 +67,7 @@ impl Stack {
         self.open.push(Open { start, value, detail });
     }
 
+    #[inline]
     pub(super) fn pop(&mut self, time: i64, faults: &mut Faults, out: &mut impl Entities) {
         let end = self.order(time, faults);
         if self.hidden > 0 {
@@ -93,6 +97,7 @@ impl Stack {
         }
     }
 
+    #[inline]
     fn end_top(&mut self, end: i64, out: &mut impl Entities) {
         if let Some(Open { start, value, detail }) = self.open.pop() {
             let life = Interval { from: GlobalNanos(start), to: GlobalNanos(end) };

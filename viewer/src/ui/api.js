@@ -1,6 +1,7 @@
 // Questions to the server. Of each kind only the newest matters: asking again drops the one before.
 
 import { filtersOn, trace } from "./view.js";
+import { read } from "./wire.js";
 
 /** @type {Map<string, AbortController>} */
 const running = new Map();
@@ -47,7 +48,8 @@ export async function ask(what, ask = {}, purpose = what) {
   onBusy(busy > 0);
   try {
     const response = await fetch(`api/${what}?${query}`, { signal: control.signal });
-    const answer = await response.json().catch(() => ({ error: `the server answered ${response.status}` }));
+    const isPicture = response.headers.get("Content-Type") === "application/octet-stream";
+    const answer = isPicture ? read(await response.arrayBuffer()) : await response.json().catch(() => ({ error: `the server answered ${response.status}` }));
     if (!response.ok) throw new Refused(answer.error);
     return running.get(purpose) === control ? answer : undefined;
   } catch (error) {

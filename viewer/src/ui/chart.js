@@ -14,9 +14,11 @@ const canvas = /** @type {HTMLCanvasElement} */ (chart.querySelector(".picture")
 /**
  * A picture: its pixels, what is in it, and what part of the trace it shows. Pinned rows are on a canvas of their own.
  * @typedef {{ canvas: HTMLCanvasElement, pinned: HTMLCanvasElement | null, drawn: import("./draw.js").Drawn, from: number, to: number, top: number,
- *   bottom: number, width: number, key: string, looks: string }} Picture
+ *   bottom: number, width: number, key: string, looks: string, coarse: boolean }} Picture
  */
 
+/** Milliseconds without a change after which finer pictures are asked for, and those of the rows above and below. */
+const REST = 120;
 /** Pixels of all pictures that are kept: what is zoomed or panned to is seldom blank. */
 const KEPT = 24e6;
 
@@ -24,6 +26,7 @@ const KEPT = 24e6;
 let pictures = [];
 let asking = false;
 let again = false;
+let rest = 0;
 /** Whether there are rows. */
 let ready = false;
 /** @type {(error: unknown) => void} */
@@ -56,15 +59,21 @@ export function xOf(time) {
   return ((time - view.from) / (view.to - view.from)) * size().width;
 }
 
-function wanted() {
+/** What is asked of some rows, from this height on: what is seen, and a part of a screen, so that small steps need no other. @param {number} first */
+function rowsFrom(first) {
   const { width, height: seen } = size();
-  // One screen of rows more on either side, so that scrolling finds them drawn.
-  const page = Math.max(1, Math.floor(seen / 2));
-  const first = Math.max(0, (Math.floor(top() / page) - 1) * page);
-  const bottom = Math.min(layout.height, first + 4 * page + seen % page);
+  const bottom = Math.min(layout.height, first + seen + quarter());
   const look = looks();
   const part = { from: view.from, to: view.to, width, top: first, bottom, resolution: density(), ...look };
   return { part, key: JSON.stringify(part), looks: JSON.stringify([look, width]) };
+}
+
+function quarter() {
+  return Math.max(1, Math.floor(size().height / 4));
+}
+
+function wanted() {
+  return rowsFrom(Math.max(0, Math.floor(top() / quarter())) * quarter());
 }
 
 /** The picture shown last, if it is the exact one of the view. */
@@ -87,9 +96,10 @@ export function refresh() {
   tell();
 }
 
-/** Says on the element whether the picture is exact: for tests. */
+/** Says on the element whether the picture is that of the view, and of each column of pixels: for tests. */
 export function tell() {
-  chart.dataset.settled = String(ready && !asking && exact() !== null);
+  const picture = ready && !asking ? exact() : null;
+  chart.dataset.settled = picture?.coarse ? "coarse" : String(picture !== null);
 }
 
 /** Shows other rows: what was drawn of each goes with it at once, and the exact picture follows. @param {import("./rows.js").Rows} next */
@@ -140,8 +150,11 @@ function rearranged(old, before) {
 
 async function fetchPicture() {
   const { part, key, looks } = wanted();
-  const { pinned } = layout;
-  if (pictures.some((one) => one.key === key)) return;
+  clearTimeout(rest);
+  if (pictures.some((one) => one.key === key)) {
+    rest = setTimeout(complete, REST);
+    return;
+  }
   if (asking) {
     again = true;
     return;
@@ -149,10 +162,9 @@ async function fetchPicture() {
   asking = true;
   let failed = false;
   try {
-    const scene = await ask("scene", part);
-    // Rows that have gone meanwhile have no place any more.
-    if (scene && looks === wanted().looks) {
-      pictures.push({ ...part, ...draw(scene, part, pinned), key, looks });
+    const picture = await load({ part, key, looks });
+    if (picture) {
+      pictures.push(picture);
       forget(looks);
       document.dispatchEvent(new Event("picture"));
     }
@@ -170,6 +182,50 @@ async function fetchPicture() {
   }
   paint();
   tell();
+  rest = setTimeout(complete, REST);
+}
+
+/**
+ * Nothing, when a newer one was asked for or its rows have gone meanwhile.
+ * @param {ReturnType<typeof rowsFrom>} of @param {boolean} [whole] each column of pixels by itself, however many bytes that is @returns {Promise<Picture | null>}
+ */
+async function load({ part, key, looks }, whole = false) {
+  const { pinned } = layout;
+  const scene = await ask("scene", whole ? { ...part, whole } : part);
+  if (!scene || looks !== wanted().looks) return null;
+  return { ...part, ...draw(scene, part, pinned), key, looks, coarse: !scene.isWhole };
+}
+
+/** Once the view has come to rest: what was too much to be sent at once, then the rows above and below. */
+async function complete() {
+  const now = exact();
+  if (!now || asking) return;
+  try {
+    if (now.coarse) {
+      const finer = await load(wanted(), true);
+      const at = pictures.indexOf(now);
+      if (!finer || at < 0) return;
+      pictures[at] = finer;
+      document.dispatchEvent(new Event("picture"));
+      paint();
+      tell();
+    }
+    const screen = 4 * quarter();
+    for (const at of [now.top - screen, now.top + screen]) {
+      if (asking || exact()?.key !== now.key) return;
+      const beside = rowsFrom(Math.max(0, at));
+      if (at <= -screen || at >= layout.height) continue;
+      if (pictures.some((one) => one.key === beside.key)) continue;
+      const picture = await load(beside, true);
+      if (!picture) return;
+      // The one that is shown stays last.
+      pictures.splice(pictures.length - 1, 0, picture);
+      forget(picture.looks);
+      paint();
+    }
+  } catch (error) {
+    onError(error);
+  }
 }
 
 /** @param {any} scene @param {{ width: number, top: number, bottom: number }} part @param {number} pinned */
@@ -204,13 +260,15 @@ export function paint() {
   const context = sized(canvas, width, seen);
   const stays = frozen();
   const ticks = ruler(view.from, view.to, width, 92).ticks.map((tick) => Math.round(tick.x));
-  const grid = (/** @type {number} */ from, /** @type {number} */ to) => {
+  const wipe = (/** @type {number} */ from, /** @type {number} */ to, /** @type {number} */ above, /** @type {number} */ below) => {
+    if (below <= above) return;
+    context.clearRect(from, above, to - from, below - above);
     context.fillStyle = color("--grid");
     // Whole pixels: what browsers make of a part of one depends on more than this.
-    const height = Math.round(Math.min(seen, layout.height - top()));
-    for (const x of ticks) if (x >= from && x <= to) context.fillRect(x, 0, 1, height);
+    const [y, height] = [Math.round(above), Math.round(Math.min(below, layout.height - top())) - Math.round(above)];
+    for (const x of ticks) if (x >= from && x <= to && height > 0) context.fillRect(x, y, 1, height);
   };
-  grid(0, width);
+  wipe(0, width, 0, seen);
   const last = pictures[pictures.length - 1];
   const span = view.to - view.from;
   const parts = pictures.filter((one) => one === last || (one.looks === last.looks && one.from < view.to && one.to > view.from));
@@ -222,8 +280,9 @@ export function paint() {
     const [x0, x1] = [xOf(one.from), xOf(one.to)];
     context.imageSmoothingEnabled = x1 - x0 !== width;
     if (one !== parts[0]) {
-      context.clearRect(x0, 0, x1 - x0, seen);
-      grid(x0, x1);
+      const [above, below] = [Math.max(one.top - top(), 0), Math.min(one.bottom - top(), seen)];
+      if (one.pinned) wipe(x0, x1, 0, stays);
+      wipe(x0, x1, above, below);
     }
     const scaled = (/** @type {HTMLCanvasElement} */ of, /** @type {number} */ y) => context.drawImage(of, x0, y, x1 - x0, of.height / density());
     context.save();

@@ -1,4 +1,5 @@
-// What pictures cost, for those who ask: bytes on the wire and the time until the answer, of the newest one.
+// What pictures cost, for those who ask: bytes on the wire and the time until the answer, of the newest one that was awaited. What is
+// fetched while nothing happens does not count.
 
 import { byId } from "./dom.js";
 import { grouped } from "./format.js";
@@ -17,7 +18,7 @@ export function toggleCost() {
   }
   line.textContent = "no picture yet";
   observer = new PerformanceObserver((list) => {
-    const last = /** @type {PerformanceResourceTiming[]} */ (list.getEntries()).filter((entry) => entry.name.includes("/api/scene?")).pop();
+    const last = /** @type {PerformanceResourceTiming[]} */ (list.getEntries()).filter((entry) => entry.name.includes("/api/scene?") && !entry.name.includes("whole=true")).pop();
     if (last) line.textContent = `picture: ${grouped(Math.ceil(last.encodedBodySize / 1024))} KiB, ${grouped(Math.round(last.duration))} ms`;
   });
   observer.observe({ type: "resource", buffered: true });

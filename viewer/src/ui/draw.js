@@ -1,8 +1,10 @@
 // A scene of the server (scene/wire.rs) on a canvas, and what lies under a point of it.
 
+import { Stream } from "./wire.js";
+
 /**
  * @typedef {{ kind: "rect" | "arrow" | "mark", id: string, color: string, box: number[] }} Hit
- * @typedef {{ x: number, y: number, width: number, height: number, step: number, colors: string[], values: number[], columns: [number, number][][] }} Cells
+ * @typedef {{ x: number, y: number, width: number, height: number, step: number, filled: Uint8Array }} Cells
  * @typedef {{ ends: number[], width: number, head: number, paint: [string, number], halo: [string, number] | null }} Arrow
  * @typedef {{ hits: Hit[], cells: Cells[], arrows: Arrow[], notes: string[] }} Drawn
  */
@@ -42,42 +44,80 @@ export function drawScene(context, scene, withArrows = true) {
     context[as] = name;
     context.globalAlpha = alpha;
   };
-  /** Columns of a run; the last `whole` of them are not lengths. @param {any[]} run @param {number} count @param {number} whole */
-  const columns = (run, count, whole) => run.slice(2, 2 + count).map((column, at) => numbers(column, at < count - whole ? 100 : 1));
-  for (const run of scene.runs) {
-    const rows = run[1];
-    switch (run[0]) {
+  /** Columns of a kind: plain ones, then the others, of which the last `whole` are not lengths. @param {string} kind @param {number} whole */
+  const columns = (kind, whole) => {
+    const [plain, others, last] = scene.tables[kind] ?? [[], [], []];
+    return [...plain, ...others.map((/** @type {number[]} */ column, /** @type {number} */ at) => numbers(column, at < others.length - whole ? 100 : 1)), last];
+  };
+  const streams = scene.bytes.map((/** @type {Uint8Array} */ bytes) => new Stream(bytes));
+  /** @type {Record<string, any[]>} */
+  const tables = { r: columns("r", 2), x: columns("x", 1), b: columns("b", 5), l: columns("l", 1), p: columns("p", 4), a: columns("a", 3), m: columns("m", 2), t: columns("t", 3) };
+  /** How much of each table has been drawn. @type {Record<string, number>} */
+  const places = {};
+  /** Where the rectangle or mixture before ends, in hundredths. */
+  let pen = 0;
+  for (const [kind, rows] of scene.runs) {
+    const first = places[kind] ?? 0;
+    const end = (places[kind] = first + rows);
+    switch (kind) {
       case "r": {
-        const [x, w, y, h, radius, fill, ids] = columns(run, 7, 2);
-        for (let i = 0; i < rows; i += 1) {
+        const [behind, widths, y, h, radius, fill, ids] = tables.r;
+        for (let i = first; i < end; i += 1) {
+          const [x, w] = [(pen + behind[i]) / 100, widths[i] / 100];
+          pen += behind[i] + widths[i];
           ink(fill[i], "fillStyle");
           if (radius[i] > 0) {
             context.beginPath();
-            context.roundRect(x[i], y[i], w[i], h[i], radius[i]);
+            context.roundRect(x, y[i], w, h[i], radius[i]);
             context.fill();
-          } else context.fillRect(x[i], y[i], w[i], h[i]);
+          } else context.fillRect(x, y[i], w, h[i]);
           const id = entity(ids[i]);
-          if (id) drawn.hits.push({ kind: "rect", id, color: paints[fill[i]][0], box: [x[i], y[i], w[i], h[i]] });
+          if (id) drawn.hits.push({ kind: "rect", id, color: paints[fill[i]][0], box: [x, y[i], w, h[i]] });
         }
         break;
       }
       case "x": {
-        const [x, w, y, h, count] = columns(run, 5, 1);
-        for (let i = 0; i < rows; i += 1) drawn.cells.push(drawCells(context, [x[i], y[i], w[i], h[i]], count[i], run[7][i], paints));
+        const [behind, widths, more, y, h, steps] = tables.x;
+        for (let i = first; i < end; i += 1) {
+          const [x, w] = [(pen + behind[i]) / 100, widths[i] / 100];
+          pen += behind[i] + widths[i];
+          const count = Math.round(w * scene.resolution) + more[i];
+          drawn.cells.push(drawCells(context, [x, y[i], w, h[i]], count, steps[i], streams, paints));
+        }
+        break;
+      }
+      case "b": {
+        const [x, floor, width, unit, step, count, pale, fill, line] = tables.b;
+        for (let i = first; i < end; i += 1) {
+          const { xs, edges } = band(x[i], step[i] / 10000, count[i], scene.columns, unit[i], streams[4]);
+          const [upper, lower, mean] = edges.map((edge) => edge.map((height) => floor[i] - height));
+          ink(pale[i], "fillStyle");
+          curve(context, [...xs, ...[...xs].reverse()], [...upper, ...lower.reverse()]);
+          context.fill();
+          curve(context, xs, mean);
+          ink(line[i], "strokeStyle");
+          context.lineWidth = width[i];
+          context.lineJoin = "round";
+          context.stroke();
+          ink(fill[i], "fillStyle");
+          context.lineTo(xs[xs.length - 1], floor[i]);
+          context.lineTo(xs[0], floor[i]);
+          context.fill();
+        }
         break;
       }
       case "l": {
-        const [x0, y0, x1, y1, width, paint] = columns(run, 6, 1);
-        for (let i = 0; i < rows; i += 1) {
+        const [x0, y0, x1, y1, width, paint] = tables.l;
+        for (let i = first; i < end; i += 1) {
           ink(paint[i], "strokeStyle");
           stroke(context, [x0[i], y0[i], x1[i], y1[i]], width[i]);
         }
         break;
       }
       case "p": {
-        const [fill, line, width, floor] = columns(run, 4, 4);
-        for (let i = 0; i < rows; i += 1) {
-          const [x, y] = run[6][i].map((/** @type {number[]} */ axis) => numbers(axis, 10));
+        const [fill, line, width, floor, points] = tables.p;
+        for (let i = first; i < end; i += 1) {
+          const [x, y] = points[i].map((/** @type {number[]} */ axis) => numbers(axis, 10));
           curve(context, x, y);
           if (line[i]) {
             ink(line[i], "strokeStyle");
@@ -97,8 +137,8 @@ export function drawScene(context, scene, withArrows = true) {
         break;
       }
       case "a": {
-        const [x0, y0, dx, y1, width, head, paint, halo, ids] = columns(run, 9, 3);
-        for (let i = 0; i < rows; i += 1) {
+        const [x0, y0, dx, y1, width, head, paint, halo, ids] = tables.a;
+        for (let i = first; i < end; i += 1) {
           const ends = [x0[i], y0[i], x0[i] + dx[i], y1[i]];
           /** @type {Arrow} */
           const one = { ends, width: width[i], head: head[i], paint: paints[paint[i]], halo: halo[i] ? paints[halo[i]] : null };
@@ -110,8 +150,8 @@ export function drawScene(context, scene, withArrows = true) {
         break;
       }
       case "m": {
-        const [x, y, size, fill, ids] = columns(run, 5, 2);
-        for (let i = 0; i < rows; i += 1) {
+        const [x, y, size, fill, ids] = tables.m;
+        for (let i = first; i < end; i += 1) {
           ink(fill[i], "fillStyle");
           mark(context, x[i], y[i], size[i]);
           const id = entity(ids[i]);
@@ -120,12 +160,12 @@ export function drawScene(context, scene, withArrows = true) {
         break;
       }
       case "t": {
-        const [x, y, size, weight, anchor, fill] = columns(run, 6, 3);
-        for (let i = 0; i < rows; i += 1) {
+        const [x, y, size, weight, anchor, fill, texts] = tables.t;
+        for (let i = first; i < end; i += 1) {
           ink(fill[i], "fillStyle");
           context.font = `${weight[i]} ${size[i]}px Inter, sans-serif`;
           context.textAlign = ANCHORS[anchor[i]];
-          context.fillText(run[8][i], x[i], y[i]);
+          context.fillText(texts[i], x[i], y[i]);
         }
         break;
       }
@@ -190,47 +230,52 @@ function mark(context, x, y, size) {
 }
 
 /**
- * Mixtures: in each column the values stand on each other.
- * @param {CanvasRenderingContext2D} context @param {number[]} box @param {number} count of columns @param {any[]} what
- * @param {[string, number][]} paints @returns {Cells}
+ * A variable's band: places of its columns, and how far above the floor its upper edge, its lower one and its mean are, in each.
+ * @param {number} first @param {number} step @param {number} count @param {number} together columns that are shown as one @param {number} unit
+ * @param {Stream} stream
  */
-function drawCells(context, [x, y, width, height], count, [palette, values, packed], paints) {
-  const colors = palette.map((/** @type {number} */ place) => paints[place][0]);
+function band(first, step, count, together, unit, stream) {
+  const xs = [];
+  /** @type {[number[], number[], number[]]} */
+  const edges = [[], [], []];
+  const sums = [0, 0, 0];
+  for (let column = 0; column < count; column += together) {
+    const many = Math.min(together, count - column);
+    xs.push(first + (column + (many - 1) / 2) * step);
+    edges.forEach((edge, of) => edge.push((sums[of] += stream.signed()) / unit));
+  }
+  return { xs, edges };
+}
+
+/**
+ * Mixtures: in each column the values stand on each other.
+ * @param {CanvasRenderingContext2D} context @param {number[]} box @param {number} count of columns @param {number} steps of its height
+ * @param {Stream[]} streams @param {[string, number][]} paints @returns {Cells}
+ */
+function drawCells(context, [x, y, width, height], count, steps, [runs, counts, parts, heights], paints) {
   const step = width / Math.max(count, 1);
-  /** @type {[number, number][][]} */
-  const columns = [];
-  /** @type {number[][][]} rectangles of each colour, filled together */
-  const shapes = colors.map(() => []);
-  let at = 0;
-  /** The next number: seven bits in a byte, the lowest first. */
-  const next = () => {
-    for (let number = 0, factor = 1; ; factor *= 128) {
-      const byte = parseInt(packed.slice(at, at + 2), 16);
-      at += 2;
-      number += (byte & 127) * factor;
-      if (byte < 128 || Number.isNaN(byte)) return number;
+  const filled = new Uint8Array(count);
+  /** @type {Map<number, number[]>} rectangles of each colour, filled together */
+  const shapes = new Map();
+  for (let column = 0; column < count; ) {
+    const [run, many] = [runs.next(), counts.next()];
+    if (run === 0) break;
+    if (many > 0) filled.fill(1, column, column + run);
+    for (let part = 0, floor = 0; part < many; part += 1) {
+      const [paint, tall] = [parts.next(), heights.next()];
+      floor += tall;
+      let shape = shapes.get(paint);
+      if (!shape) shapes.set(paint, (shape = []));
+      shape.push(x + column * step, y + height - (floor / steps) * height, run * step, (tall / steps) * height);
     }
-  };
-  while (at < packed.length) {
-    const [run, parts] = [next(), next()];
-    /** @type {[number, number][]} */
-    const column = [];
-    let floor = y + height;
-    for (let part = 0; part < parts; part += 1) {
-      const [place, share] = [next(), next() / 255];
-      column.push([place, share]);
-      const tall = Math.min(share * height, floor - y);
-      shapes[place].push([x + columns.length * step, floor - tall, run * step, tall]);
-      floor -= tall;
-    }
-    for (let i = 0; i < run; i += 1) columns.push(column);
+    column += run;
   }
   context.globalAlpha = 1;
-  shapes.forEach((shape, place) => {
-    context.fillStyle = colors[place];
-    for (const [a, b, c, d] of shape) context.fillRect(a, b, c, d);
-  });
-  return { x, y, width, height, step, colors, values, columns };
+  for (const [paint, shape] of shapes) {
+    context.fillStyle = paints[paint][0];
+    for (let i = 0; i < shape.length; i += 4) context.fillRect(shape[i], shape[i + 1], shape[i + 2], shape[i + 3]);
+  }
+  return { x, y, width, height, step, filled };
 }
 
 /**
@@ -250,16 +295,14 @@ export function hit(drawn, x, y, seen, toWindow) {
 }
 
 /**
- * The mixture at a point, innermost first.
- * @param {Drawn} drawn @param {number} x @param {number} y
- * @returns {{ cells: Cells, column: number, parts: [number, number][] } | null}
+ * The mixture at a point, innermost first: where its column of pixels begins and ends.
+ * @param {Drawn} drawn @param {number} x @param {number} y @returns {[number, number] | null}
  */
 export function mixture(drawn, x, y) {
   for (let i = drawn.cells.length - 1; i >= 0; i -= 1) {
-    const cells = drawn.cells[i];
-    const column = Math.floor((x - cells.x) / cells.step);
-    const parts = cells.columns[column];
-    if (parts?.length && y >= cells.y && y < cells.y + cells.height) return { cells, column, parts };
+    const { filled, step, ...cells } = drawn.cells[i];
+    const column = Math.floor((x - cells.x) / step);
+    if (filled[column] && y >= cells.y && y < cells.y + cells.height) return [cells.x + column * step, cells.x + (column + 1) * step];
   }
   return null;
 }

@@ -9,12 +9,6 @@ import { menu } from "./menu.js";
 import { layout } from "./rows.js";
 import { changed, remember, toggle, view } from "./view.js";
 
-/** @type {Map<number, { name: string, color: string }>} values by number, for names of mixtures */
-export const values = new Map();
-
-/** In place of a value, in mixtures of many: all that are not among the largest. */
-export const OTHERS = 0xffff_ffff;
-
 const SHAPES = {
   link: "M1 10 13 3M13 3 8.5 3.4M13 3 10.6 6.8",
   event: "M3.5 2.5h9L8 10.5z",
@@ -44,7 +38,6 @@ function states(group) {
   const entries = [];
   const sum = Math.max(1, group.entries.reduce((/** @type {number} */ all, /** @type {any} */ one) => all + one.share, 0));
   for (const entry of group.entries) {
-    values.set(entry.value, entry);
     const part = make("i", { color: entry.color });
     part.style.width = `${(entry.share / sum) * 100}%`;
     bar.append(part);

@@ -5,14 +5,13 @@ import * as chart from "./chart.js";
 import { byId, make } from "./dom.js";
 import { facts, pairs } from "./facts.js";
 import { date, duration, grouped, percent } from "./format.js";
-import { OTHERS, values } from "./legend.js";
 import { snap } from "./measure.js";
 import { paintOver, state } from "./over.js";
-import { rowAt, toWindow } from "./rows.js";
+import { rowAt, toRows, toWindow } from "./rows.js";
 import { say, sayNothing } from "./status.js";
 import { paintRuler } from "./timeline.js";
 import { light } from "./tree.js";
-import { view } from "./view.js";
+import { looks, view } from "./view.js";
 
 /** @type {HTMLElement} */ const tooltip = byId("tooltip");
 
@@ -67,17 +66,15 @@ export async function point(x, y, pointer) {
     say(now, all.name, all.kind === "Link" ? `${short(all.fields[0][1])} → ${short(all.fields[1][1])}` : all.containers.slice(-2).join(" › "));
     describe(all, found?.hit?.color ?? "", pointer);
   } else if (found?.mixture && row) {
-    const { cells, column, parts } = found.mixture;
-    const mix = parts.map(([place, share]) => ({ name: cells.values[place] === OTHERS ? "others" : values.get(cells.values[place])?.name ?? "?", color: cells.colors[place], share }));
-    mix.sort((a, b) => b.share - a.share);
-    say(now, mix.map((part) => `${part.name} ${percent(part.share)}`).join(", "), row.name);
-    blend(mix, null, row, pointer);
-    const from = Math.floor(view.from + (cells.x + column * cells.step) * resolution);
-    const to = Math.max(from + 1, Math.ceil(from + cells.step * resolution));
-    const at = await ask("at", { id: `c${row.id}`, from, to }).catch(() => undefined);
+    const [left, right] = found.mixture;
+    const from = Math.floor(view.from + left * resolution);
+    const to = Math.max(from + 1, Math.ceil(view.from + right * resolution));
+    const at = await ask("at", { ...looks(), from, to, top: toRows(y) }).catch(() => undefined);
     if (mine !== turn || !at) return;
-    if (at.facts) describe(at.facts, mix[0].color, pointer);
-    else blend(mix, at.states, row, pointer);
+    if (at.facts) describe(at.facts, at.parts[0].color, pointer);
+    else if (at.states > 0) blend(at, row, pointer);
+    else tooltip.hidden = true;
+    if (at.states > 0) say(now, at.parts.map((/** @type {Part} */ part) => `${part.name} ${percent(part.share)}`).join(", "), row.name);
   } else {
     tooltip.hidden = true;
   }
@@ -99,18 +96,16 @@ function describe(all, color, pointer) {
   place(pointer);
 }
 
-/**
- * @param {{ name: string, color: string, share: number }[]} mix @param {number | null} count
- * @param {import("./rows.js").Row} row @param {{ clientX: number, clientY: number }} pointer
- */
-function blend(mix, count, row, pointer) {
+/** @typedef {{ name: string, color: string, share: number }} Part */
+
+/** @param {{ parts: Part[], states: number }} mix @param {import("./rows.js").Row} row @param {{ clientX: number, clientY: number }} pointer */
+function blend({ parts, states }, row, pointer) {
   const list = make("div", { class: "mix" });
-  for (const part of mix.slice(0, 8)) {
-    list.append(make("i", { color: part.color }), make("span", { text: part.name }), make("span", { text: percent(part.share) }));
+  for (const { name, color, share } of parts) {
+    list.append(make("i", { color }), make("span", { text: name }), make("span", { text: percent(share) }));
   }
-  const what = count === null ? "" : `${grouped(count)} states in this column of pixels; zoom in to part them`;
-  tooltip.replaceChildren(make("h3", { text: row.name }), list);
-  if (what) tooltip.append(make("p", { class: "hint", text: what }));
+  const what = `${grouped(states)} ${states === 1 ? "state" : "states"} in this column of pixels; zoom in to part them`;
+  tooltip.replaceChildren(make("h3", { text: row.name }), list, make("p", { class: "hint", text: what }));
   place(pointer);
 }
 

@@ -5,10 +5,10 @@ use viewer::query::*;
 use super::Tables;
 
 /// A small linear congruential generator: irregular, but always in the same way.
-struct Dice(u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    fn roll(&mut self, low: i64, high: i64) -> i64 {
+    pub(crate) fn roll(&mut self, low: i64, high: i64) -> i64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         low + ((self.0 >> 33) as i64) % (high - low).max(1)
     }

@@ -37,8 +37,14 @@ impl Sink for Heard {
 
 /// What is said to a sink, made of a few numbers: all operations, with and without fields and positions.
 fn say(sink: &mut dyn Sink, what: u8, number: u32, text: &str) -> io::Result<()> {
-    let (time, value) = (GlobalNanos(i64::from(number) - 7), ValueId(number));
-    let (container, ty) = (ContainerId(number / 3), TypeId(number % 5));
+    let nanos = match number {
+        36 => i64::MIN,
+        37 => i64::MAX,
+        38 => 5_000_000_000,
+        number => i64::from(number) - 7,
+    };
+    let (time, value) = (GlobalNanos(nanos), ValueId(number));
+    let (container, ty) = (ContainerId(number / 3), TypeId(if number == 35 { u32::MAX } else { number % 5 }));
     let color = number.is_multiple_of(2).then_some(Color { red: 1, green: 2, blue: 3 });
     let all = [
         Extra { name: "text", value: ExtraValue::Text(text) },

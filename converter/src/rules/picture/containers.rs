@@ -10,7 +10,7 @@ use super::super::eval::Scope;
 use super::super::format;
 use super::super::instances::Node;
 use super::super::value::{KeyPart, Val};
-use super::{Picture, extras};
+use super::{Extras, Picture, fill};
 use crate::paje::{ContainerId, PajeEvent, VariableOp};
 
 /// A step of a path: its node, its container type, and how many keys there are up to it.
@@ -115,10 +115,10 @@ impl Picture<'_> {
             // Its own end comes with that of the child that still holds a link, or at the end of the run.
             return Ok(());
         }
-        let slots = self.model.containers[self.instances.get(number).container].states.clone();
-        for (slot, ty) in slots.into_iter().enumerate() {
-            while !self.instances.get(number).stacks[slot].values.is_empty() {
-                self.pop(number, slot, ty)?;
+        for slot in 0..self.model.containers[self.instances.get(number).container].states.len() {
+            let at = self.instances.stack(number, slot);
+            while !self.instances.stacks[at].values.is_empty() {
+                self.pop(at)?;
             }
         }
         let container = self.instances.get(number).id;
@@ -151,7 +151,7 @@ impl Picture<'_> {
         let model = self.model;
         let kind = &model.containers[container];
         let name = self.name(node, container, keys, scope);
-        let number = self.instances.add(node, container, parent, kind.states.len());
+        let number = self.instances.add(node, container, parent, &kind.states);
         self.counts.containers += 1;
         let time = self.now;
         let id = self.instances.get(number).id;
@@ -161,7 +161,8 @@ impl Picture<'_> {
             let given: SmallVec<[(&str, Val); 8]> =
                 given.iter().map(|(name, key)| (name.as_str(), key.value())).collect();
             let mut scratch = String::new();
-            let extra = extras(&given, related, &mut scratch, self.symbols);
+            let mut extra = Extras::new();
+            fill(&mut extra, (&given, related), &mut scratch, self.symbols);
             self.counts.paje_events += 1;
             self.sink.event(&PajeEvent::CreateContainer {
                 time,

@@ -7,8 +7,8 @@ use std::io;
 
 use rustc_hash::FxHashMap;
 
-use super::super::instances::{Instances, Stack};
-use super::{Picture, StackPlace};
+use super::super::stacks::{Stack, StackId, Stacks};
+use super::Picture;
 use crate::paje::{Color, PajeEvent, TypeId, ValueId};
 use crate::time::GlobalNanos;
 
@@ -31,7 +31,7 @@ pub(super) struct Gaps {
 struct Concerned {
     gaps: u32,
     /// Stacks that this stream changed last, and some that others changed since.
-    stacks: Vec<StackPlace>,
+    stacks: Vec<StackId>,
     /// How many these may be before they are tidied.
     limit: usize,
 }
@@ -52,28 +52,28 @@ impl Gaps {
 
     /// A record of this stream changes a stack.
     #[inline]
-    pub(super) fn changes(&mut self, instances: &mut Instances, place: StackPlace, stream: u32) {
-        if instances.get(place.0).stacks[place.1].stream != stream {
-            self.takes_over(instances, place, stream);
+    pub(super) fn changes(&mut self, stacks: &mut Stacks, at: StackId, stream: u32) {
+        if stacks[at].stream != stream {
+            self.takes_over(stacks, at, stream);
         }
     }
 
     #[cold]
-    fn takes_over(&mut self, instances: &mut Instances, place: StackPlace, stream: u32) {
-        instances.get_mut(place.0).stacks[place.1].stream = stream;
+    fn takes_over(&mut self, stacks: &mut Stacks, at: StackId, stream: u32) {
+        stacks[at].stream = stream;
         let concerned = self.of(stream);
-        concerned.stacks.push(place);
+        concerned.stacks.push(at);
         if concerned.stacks.len() > concerned.limit.max(SHORT) {
-            concerned.tidy(instances, stream);
+            concerned.tidy(stacks, stream);
         }
     }
 
     /// A record of this stream says for certain what is open on a stack.
     #[inline]
-    pub(super) fn is_certain(&mut self, instances: &mut Instances, place: StackPlace, stream: u32) {
-        self.changes(instances, place, stream);
+    pub(super) fn is_certain(&mut self, stacks: &mut Stacks, at: StackId, stream: u32) {
+        self.changes(stacks, at, stream);
         let gaps = self.streams.get(stream as usize).map_or(0, |concerned| concerned.gaps);
-        instances.get_mut(place.0).stacks[place.1].gaps = gaps;
+        stacks[at].gaps = gaps;
     }
 
     /// Whether there may be more on a stack than is known.
@@ -85,13 +85,12 @@ impl Gaps {
 
 impl Concerned {
     /// Leaves out stacks that others changed since, ended ones, and repetitions. Amortised O(log n) for each addition.
-    fn tidy(&mut self, instances: &Instances, stream: u32) {
-        self.stacks.sort_unstable();
+    fn tidy(&mut self, stacks: &Stacks, stream: u32) {
+        // In the order of their containers, whatever places they have.
+        self.stacks.sort_unstable_by_key(|at| (stacks[*at].instance, *at));
         self.stacks.dedup();
-        self.stacks.retain(|&(instance, slot)| {
-            // An ended one has none; its number may be another's by now.
-            instances.get(instance).stacks.get(slot).is_some_and(|stack| stack.stream == stream)
-        });
+        // Nobody has changed one that ended; its place may be another's by now.
+        self.stacks.retain(|at| stacks[*at].stream == stream);
         self.limit = 2 * self.stacks.len();
     }
 }
@@ -103,29 +102,27 @@ impl Picture<'_> {
         self.now = GlobalNanos(now);
         let concerned = self.gaps.of(stream);
         concerned.gaps = concerned.gaps.saturating_add(1);
-        concerned.tidy(&self.instances, stream);
+        concerned.tidy(&self.instances.stacks, stream);
         for at in 0..self.gaps.of(stream).stacks.len() {
-            let (instance, slot) = self.gaps.of(stream).stacks[at];
-            let ty = self.model.containers[self.instances.get(instance).container].states[slot];
-            self.forget(instance, slot, ty)?;
+            let at = self.gaps.of(stream).stacks[at];
+            self.forget(at)?;
         }
         Ok(())
     }
 
     /// What is open on a stack is not known any more.
-    pub(super) fn forget(&mut self, instance: usize, slot: usize, ty: TypeId) -> io::Result<()> {
-        let stack = &self.instances.get(instance).stacks[slot];
-        if stack.is_unknown {
-            while self.instances.get(instance).stacks[slot].values.len() > 1 {
-                self.pop(instance, slot, ty)?;
+    pub(super) fn forget(&mut self, at: StackId) -> io::Result<()> {
+        if self.instances.stacks[at].is_unknown {
+            while self.instances.stacks[at].values.len() > 1 {
+                self.pop(at)?;
             }
             return Ok(());
         }
-        let value = self.unknown_value(ty)?;
-        self.replace(instance, slot, ty, value)?;
-        let instance = self.instances.get_mut(instance);
-        instance.stacks[slot].is_unknown = true;
-        let container = instance.id;
+        let value = self.unknown_value(self.instances.stacks[at].ty)?;
+        self.replace(at, value)?;
+        let stack = &mut self.instances.stacks[at];
+        stack.is_unknown = true;
+        let (container, ty) = (stack.container, stack.ty);
         self.counts.unknown_states += 1;
         let (time, extra, source) = (self.now, &[][..], None);
         self.emit(&PajeEvent::SetState { time, container, ty, value, extra, source })

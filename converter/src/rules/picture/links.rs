@@ -7,7 +7,7 @@ use super::super::eval::Scope;
 use super::super::links::{LinkKey, Meeting};
 use super::super::survey::OtherEnd;
 use super::super::value::{KeyPart, Sym};
-use super::{Beside, Picture, extras, source_of};
+use super::{Beside, Extras, Picture, fill, source_of};
 use crate::paje::{KeyId, PajeEvent, TypeId, ValueId};
 use crate::time::GlobalNanos;
 
@@ -119,14 +119,15 @@ impl Picture<'_> {
         &mut self,
         Paired { end, started: Started { key, value, .. }, ty, holder }: Paired,
         instance: usize,
-        (given, related): Beside<'_>,
+        beside: Beside<'_>,
         source: Option<(Sym, u32)>,
     ) -> io::Result<()> {
         self.go_on()?;
         let (time, container, at) = (self.now, self.instances.get(holder).id, self.instances.get(instance).id);
         self.counts.paje_events += 1;
         {
-            let extra = extras(given, related, &mut self.scratch, self.symbols);
+            let mut extra = Extras::new();
+            fill(&mut extra, beside, &mut self.scratch, self.symbols);
             let (extra, source) = (&extra[..], source_of(source, self.symbols));
             self.sink.event(&match end {
                 End::Start => PajeEvent::StartLink { time, container, ty, value, start: at, key, extra, source },

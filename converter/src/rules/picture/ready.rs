@@ -6,38 +6,117 @@ use smallvec::SmallVec;
 
 use super::super::compile::{Arrow, LinkValue, Op, Program, Target, ValueCode};
 use super::super::eval::{Code, Scope};
-use super::super::ready::{Ready, ReadyValue};
+use super::super::ready::{Part, Ready, ReadyValue};
+use super::super::stacks::{Stack, StackId};
 use super::super::survey::OtherEnd;
 use super::super::value::Val;
 use super::links::{At, Named};
 use super::{Entity, Picture};
 use crate::made::Turn;
-use crate::paje::{ContainerId, PlainEvent, PlainKind, TypeId, ValueId};
+use crate::paje::{ContainerId, PlainEvent, PlainKind, TypeId, ValueId, VariableOp};
 use crate::ready::Act;
 use crate::time::GlobalNanos;
 
 /// What operations have in common, by the numbers that they say.
 #[derive(Debug, Default)]
 pub(super) struct Acts<'p> {
-    known: Vec<Option<Known<'p>>>,
-    acts: Vec<Act>,
+    /// What is asked for each operation: small, so that those of all streams are near.
+    known: Vec<Known>,
+    whole: Vec<Whole<'p>>,
 }
 
-/// What is asked for each operation, apart from the rest.
+/// What is asked for each operation.
 #[derive(Clone, Copy, Debug)]
-struct Known<'p> {
-    arrow: &'p Arrow,
-    /// Its container, as it was found last.
-    instance: u32,
-    id: ContainerId,
-    program: &'p Program,
-    ready: &'p Ready,
-    /// Its operations say names of values, which are looked up here: there is one pass.
-    is_named: bool,
+struct Known {
+    what: What,
+    value: ValueFrom,
+    /// The container or stack, as it was found last: its number, and the container's id.
+    at: u32,
+    container: ContainerId,
+    /// What the arrow shows.
+    ty: TypeId,
+    declared: ValueId,
 }
 
-/// Who an operation is of: stream, program, arrow.
-type Of<'p> = (u32, &'p Program, &'p Arrow);
+/// The rest of it.
+#[derive(Debug)]
+struct Whole<'p> {
+    program: &'p Program,
+    arrow: &'p Arrow,
+    ready: &'p Ready,
+    act: Act,
+}
+
+/// What an operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    /// Nothing that is known.
+    Nothing,
+    Push,
+    /// The innermost state ends.
+    Pop,
+    /// States end down to one that has the value.
+    PopTo,
+    Set,
+    Reset,
+    Mark,
+    Variable(VariableOp),
+    /// Its container is created, if there is none.
+    Create,
+    Destroy,
+}
+
+/// Where the value of an operation is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ValueFrom {
+    /// The arrow's own.
+    Declared,
+    /// The operation says it.
+    Number,
+    /// The operation says the number of the text that names it: there is one pass.
+    Text,
+    /// It has another name; there is one pass.
+    Name,
+}
+
+impl What {
+    /// Whether it changes a stack.
+    const fn is_of_stack(self) -> bool {
+        matches!(self, Self::Push | Self::Pop | Self::PopTo | Self::Set | Self::Reset)
+    }
+}
+
+impl Known {
+    const NOTHING: Self = Self {
+        what: What::Nothing,
+        value: ValueFrom::Declared,
+        at: NOWHERE,
+        container: ContainerId::ROOT,
+        ty: TypeId::ROOT,
+        declared: ValueId(0),
+    };
+
+    fn new(op: &Op, ready: &Ready, is_once: bool) -> Self {
+        let (what, ty, code) = match op {
+            Op::SetState { ty, value, .. } => (What::Set, *ty, Some(value)),
+            Op::PushState { ty, value, .. } => (What::Push, *ty, Some(value)),
+            Op::PopState { ty, value: None, .. } => (What::Pop, *ty, None),
+            Op::PopState { ty, value, .. } => (What::PopTo, *ty, value.as_ref()),
+            Op::ResetState { ty, .. } => (What::Reset, *ty, None),
+            Op::Variable { op, ty, .. } => (What::Variable(*op), *ty, None),
+            Op::Mark { ty, value, .. } => (What::Mark, *ty, Some(value)),
+            Op::Destroy { .. } => (What::Destroy, TypeId::ROOT, None),
+            Op::Create { .. } | Op::Link { .. } | Op::Nothing | Op::Line { .. } => (What::Create, TypeId::ROOT, None),
+        };
+        let (value, declared) = match (code, &ready.value) {
+            (Some(ValueCode::Declared(value)), _) => (ValueFrom::Declared, *value),
+            (_, ReadyValue::Named(_, Part::Cell(cell))) if is_once && cell.is_name() => (ValueFrom::Text, ValueId(0)),
+            (_, ReadyValue::Named(..)) if is_once => (ValueFrom::Name, ValueId(0)),
+            _ => (ValueFrom::Number, ValueId(0)),
+        };
+        Self { what, value, ty, declared, ..Self::NOTHING }
+    }
+}
 
 /// No instance has this number.
 const NOWHERE: u32 = u32::MAX;
@@ -49,70 +128,119 @@ impl<'p> Picture<'p> {
         let Some(program) = plan.programs.get(act.program as usize) else { return };
         let Some(ready) = program.ready.as_ref().and_then(|ready| ready.get(usize::from(act.ready))) else { return };
         let Some(arrow) = program.arrows.get(usize::from(ready.arrow)) else { return };
-        let is_named = self.once.is_some() && matches!(ready.value, ReadyValue::Named(..));
-        let known = Some(Known { arrow, instance: NOWHERE, id: ContainerId::ROOT, program, ready, is_named });
-        let (Acts { known: all, acts }, number) = (&mut self.acts, number as usize);
+        let known = Known::new(&arrow.op, ready, self.once.is_some());
+        let (Acts { known: all, whole }, number) = (&mut self.acts, number as usize);
         if all.len() <= number {
-            all.resize(number + 1, None);
-            acts.resize_with(number + 1, Act::none);
+            all.resize(number + 1, Known::NOTHING);
+            whole.resize_with(number + 1, || Whole { program, arrow, ready, act: Act::none() });
         }
-        (all[number], acts[number]) = (known, act);
+        (all[number], whole[number]) = (known, Whole { program, arrow, ready, act });
     }
 
-    /// Does an operation; `words` are those of a wide one.
+    /// Does an operation that is not wide.
     #[inline]
-    pub(crate) fn ready(&mut self, turn: Turn, words: Option<&[u64]>) -> io::Result<()> {
+    pub(crate) fn ready(&mut self, turn: Turn) -> io::Result<()> {
         self.now = GlobalNanos(turn.date);
-        let Some(Some(known)) = self.acts.known.get(turn.act as usize) else { return Ok(()) };
-        let (arrow, stream) = (known.arrow, turn.stream);
-        if let Some(words) = words {
-            let known = *known;
-            return self.wide(turn, &known, words);
+        let Some(&known) = self.acts.known.get(turn.act as usize) else { return Ok(()) };
+        if !known.what.is_of_stack() {
+            return self.ready_beside(turn, &known);
         }
-        let known = *known;
-        let bits = if known.is_named { self.bits_of(&known, stream, turn.bits)? } else { turn.bits };
-        let instance = match self.instances.is_living(known.instance as usize, known.id) {
-            true => known.instance as usize,
-            false => {
-                let Some(instance) = self.find(turn.act, (stream, known.program, arrow))? else { return Ok(()) };
-                instance
-            }
+        let value = match known.value {
+            ValueFrom::Declared => known.declared,
+            _ => self.value_said(&known, turn)?,
         };
-        let value = |code: &ValueCode| value_of(code, bits);
-        match &arrow.op {
-            Op::PushState { slot, ty, value: code, .. } => {
-                self.push((instance, *slot), value(code), stream);
-                self.bare(PlainKind::PushState, (instance, *ty, value(code)))
+        let at = StackId(known.at);
+        let at = match self.instances.stacks.is_of(at, known.container) {
+            true => at,
+            false => match self.find_stack(turn)? {
+                Some(at) => at,
+                None => return Ok(()),
+            },
+        };
+        match known.what {
+            What::Push => {
+                self.push(at, value, turn.stream);
+                self.bare_state(PlainKind::PushState, at, value)
             }
-            Op::PopState { slot, ty, value: code, .. } => {
-                self.pop_to((instance, *slot), *ty, Some(code.as_ref().map(value)), stream)
+            What::Pop => self.pop_to(at, Some(None), turn.stream),
+            What::Set => {
+                self.set(at, value, turn.stream)?;
+                self.bare_state(PlainKind::SetState, at, value)
             }
-            Op::SetState { slot, ty, value: code, .. } => {
-                self.set((instance, *slot), *ty, value(code), stream)?;
-                self.bare(PlainKind::SetState, (instance, *ty, value(code)))
-            }
-            Op::Variable { op, ty, .. } => self.variable(instance, *ty, *op, Some(f64::from_bits(turn.bits))),
-            Op::Mark { ty, value: code, .. } => self.bare(PlainKind::NewEvent, (instance, *ty, value(code))),
-            Op::ResetState { slot, ty, .. } => self.reset((instance, *slot), *ty, stream),
-            Op::Destroy { .. } => self.destroy(instance),
-            Op::Create { .. } | Op::Link { .. } | Op::Nothing | Op::Line { .. } => Ok(()),
+            What::PopTo => self.pop_to(at, Some(Some(value)), turn.stream),
+            _ => self.reset(at, turn.stream),
         }
     }
 
-    /// The number of the value that an operation names; no value has that of one that need not be known.
-    #[inline]
-    fn bits_of(&mut self, known: &Known<'p>, stream: u32, word: u64) -> io::Result<u64> {
-        let ReadyValue::Named(ty, part) = &known.ready.value else { return Ok(word) };
-        let plan = self.plan;
-        let scope = || plan.scope(stream as usize, known.program, 0, (0, 0), &[]);
-        let is_met = !matches!(known.arrow.op, Op::PopState { .. });
-        Ok(self.named((*ty, part), is_met, scope, word)?.map_or(u64::MAX, |value| value.0.into()))
+    /// The same for one that changes no stack by itself.
+    fn ready_beside(&mut self, turn: Turn, known: &Known) -> io::Result<()> {
+        if known.what == What::Nothing {
+            return Ok(());
+        }
+        let value = self.value_said(known, turn)?;
+        let Some(instance) = self.instance_of(known, turn)? else { return Ok(()) };
+        match known.what {
+            What::Mark => self.bare_event(instance, known.ty, value),
+            What::Variable(op) => self.variable(instance, known.ty, op, Some(f64::from_bits(turn.bits))),
+            What::Destroy => self.destroy(instance),
+            _ => Ok(()),
+        }
     }
 
-    /// Sends a state or point event that has nothing beside its value.
+    /// The value of an operation. Where it need not be known, and is not, it is that of no value.
     #[inline]
-    fn bare(&mut self, kind: PlainKind, (instance, ty, value): (usize, TypeId, ValueId)) -> io::Result<()> {
-        let (time, container) = (self.now, self.instances.get(instance).id);
+    fn value_said(&mut self, known: &Known, turn: Turn) -> io::Result<ValueId> {
+        match known.value {
+            ValueFrom::Declared => Ok(known.declared),
+            ValueFrom::Number => Ok(number_said(turn.bits)),
+            ValueFrom::Text => match self.known.of_text(known.ty, number_said(turn.bits).0) {
+                Some(value) => Ok(value),
+                None => self.value_named(turn.act, turn.stream, turn.bits),
+            },
+            ValueFrom::Name => self.value_named(turn.act, turn.stream, turn.bits),
+        }
+    }
+
+    /// The value that an operation names by this word, which may be met now.
+    fn value_named(&mut self, act: u32, stream: u32, word: u64) -> io::Result<ValueId> {
+        let Whole { program, arrow, ready, .. } = self.acts.whole[act as usize];
+        let ReadyValue::Named(ty, part) = &ready.value else { return Ok(number_said(word)) };
+        let plan = self.plan;
+        let scope = || plan.scope(stream as usize, program, 0, (0, 0), &[]);
+        let is_met = !matches!(arrow.op, Op::PopState { .. });
+        Ok(self.named((*ty, part), is_met, scope, word)?.unwrap_or(ValueId(u32::MAX)))
+    }
+
+    /// The stack of an operation; `None` when there is no container and the operation does not create it: then all is done.
+    #[cold]
+    fn find_stack(&mut self, turn: Turn) -> io::Result<Option<StackId>> {
+        let Some(instance) = self.find(turn)? else { return Ok(None) };
+        let Some(slot) = slot(&self.acts.whole[turn.act as usize].arrow.op) else { return Ok(None) };
+        let at = self.instances.stack(instance, slot);
+        self.acts.known[turn.act as usize].at = at.0;
+        Ok(Some(at))
+    }
+
+    /// The container of an operation; `None` as for [`Self::find_stack`].
+    #[inline]
+    fn instance_of(&mut self, known: &Known, turn: Turn) -> io::Result<Option<usize>> {
+        match self.instances.is_living(known.at as usize, known.container) {
+            true => Ok(Some(known.at as usize)),
+            false => self.find(turn),
+        }
+    }
+
+    /// Sends a state that has nothing beside its value.
+    #[inline]
+    fn bare_state(&mut self, kind: PlainKind, at: StackId, value: ValueId) -> io::Result<()> {
+        let Stack { container, ty, .. } = self.instances.stacks[at];
+        self.counts.paje_events += 1;
+        self.sink.plain(PlainEvent { kind, time: self.now, container, ty, value })
+    }
+
+    /// Sends a point event that has nothing beside its value.
+    fn bare_event(&mut self, instance: usize, ty: TypeId, value: ValueId) -> io::Result<()> {
+        let (kind, time, container) = (PlainKind::NewEvent, self.now, self.instances.get(instance).id);
         self.counts.paje_events += 1;
         self.sink.plain(PlainEvent { kind, time, container, ty, value })
     }
@@ -120,17 +248,20 @@ impl<'p> Picture<'p> {
     /// The container of an operation, which may be created. `None` when there is none and the operation does not create it: then all is
     /// done.
     #[cold]
-    fn find(&mut self, act: u32, (stream, program, arrow): Of<'p>) -> io::Result<Option<usize>> {
+    fn find(&mut self, turn: Turn) -> io::Result<Option<usize>> {
+        let number = turn.act as usize;
+        let Whole { program, arrow, ref mut act, .. } = self.acts.whole[number];
         let Some(on) = target(&arrow.op) else { return Ok(None) };
-        let body = std::mem::take(&mut self.acts.acts[act as usize].body);
+        let body = std::mem::take(&mut act.body);
         let plan = self.plan;
-        let scope = plan.scope(stream as usize, program, 0, (0, 0), &body);
+        let scope = plan.scope(turn.stream as usize, program, 0, (0, 0), &body);
         self.scratch.clear();
         let instance = self.find_in(&scope, on, &arrow.op)?;
-        self.acts.acts[act as usize].body = body;
-        if let (Some(instance), Some(known)) = (instance, &mut self.acts.known[act as usize]) {
-            known.instance = u32::try_from(instance).unwrap_or(NOWHERE);
-            known.id = self.instances.get(instance).id;
+        self.acts.whole[number].act.body = body;
+        if let Some(instance) = instance {
+            let known = &mut self.acts.known[number];
+            known.at = u32::try_from(instance).unwrap_or(NOWHERE);
+            known.container = self.instances.get(instance).id;
         }
         Ok(instance)
     }
@@ -153,8 +284,11 @@ impl<'p> Picture<'p> {
     }
 
     /// An end of a link, or a state or point event with fields or a source position.
-    fn wide(&mut self, turn: Turn, known: &Known<'p>, mut words: &[u64]) -> io::Result<()> {
-        let (Known { arrow, program, ready, .. }, stream, ordinal) = (*known, turn.stream, turn.bits);
+    pub(crate) fn wide(&mut self, turn: Turn, mut words: &[u64]) -> io::Result<()> {
+        self.now = GlobalNanos(turn.date);
+        let Some(known) = &self.acts.known.get(turn.act as usize).copied() else { return Ok(()) };
+        let Whole { arrow, program, ready, .. } = self.acts.whole[turn.act as usize];
+        let (stream, ordinal) = (turn.stream, turn.bits);
         let Some(wide) = &ready.wide else { return Ok(()) };
         let mut next = || {
             let word = words.split_off_first().copied();
@@ -173,18 +307,9 @@ impl<'p> Picture<'p> {
             _ => OtherEnd::Somewhere,
         };
         let site = if wide.site { u32::try_from(next()).unwrap_or(0) } else { 0 };
-        let mut bits = if wide.value { next() } else { 0 };
-        if known.is_named {
-            bits = self.bits_of(known, stream, bits)?;
-        }
+        let value = self.value_said(known, Turn { bits: if wide.value { next() } else { 0 }, ..turn })?;
         let containers = self.counts.containers;
-        let instance = match self.instances.is_living(known.instance as usize, known.id) {
-            true => known.instance as usize,
-            false => match self.find(turn.act, (stream, program, arrow))? {
-                Some(instance) => instance,
-                None => return Ok(()),
-            },
-        };
+        let Some(instance) = self.instance_of(known, turn)? else { return Ok(()) };
         let plan = self.plan;
         let scope = plan.scope(stream as usize, program, 0, (site, ordinal), &[]);
         let (keys, words) = words.split_at(wide.keys.len().min(words.len()));
@@ -198,23 +323,20 @@ impl<'p> Picture<'p> {
             };
             given.push((name, val));
         }
-        let value = |code: &ValueCode| value_of(code, bits);
         match &arrow.op {
-            Op::SetState { slot, ty, value: code, .. } => {
-                self.set((instance, *slot), *ty, value(code), stream)?;
-                self.tell(Entity::Set, (instance, *ty, value(code)), (&given, &[]), scope.source())
+            Op::SetState { slot, ty, .. } => {
+                self.set(self.instances.stack(instance, *slot), value, stream)?;
+                self.tell(Entity::Set, (instance, *ty, value), (&given, &[]), scope.source())
             }
-            Op::PushState { slot, ty, value: code, .. } => {
-                self.push((instance, *slot), value(code), stream);
-                self.tell(Entity::Push, (instance, *ty, value(code)), (&given, &[]), scope.source())
+            Op::PushState { slot, ty, .. } => {
+                self.push(self.instances.stack(instance, *slot), value, stream);
+                self.tell(Entity::Push, (instance, *ty, value), (&given, &[]), scope.source())
             }
-            Op::Mark { ty, value: code, .. } => {
-                self.tell(Entity::Mark, (instance, *ty, value(code)), (&given, &[]), scope.source())
-            }
+            Op::Mark { ty, .. } => self.tell(Entity::Mark, (instance, *ty, value), (&given, &[]), scope.source()),
             Op::Link { end, link, value, on, .. } => {
                 let is_first = self.counts.containers > containers;
                 let at = At { instance, container: on.container(), is_first };
-                let key = self.acts.acts[turn.act as usize].key.with_words(keys);
+                let key = self.acts.whole[turn.act as usize].act.key.with_words(keys);
                 let value = match value {
                     Some(LinkValue::Declared(number)) => Some(Named::Declared(*number)),
                     _ => None,
@@ -230,10 +352,16 @@ impl<'p> Picture<'p> {
 }
 
 #[inline]
-fn value_of(code: &ValueCode, bits: u64) -> ValueId {
-    match code {
-        ValueCode::Declared(value) => *value,
-        ValueCode::Computed(_) => ValueId(u32::try_from(bits).unwrap_or(u32::MAX)),
+fn number_said(bits: u64) -> ValueId {
+    ValueId(u32::try_from(bits).unwrap_or(u32::MAX))
+}
+
+/// The slot of the stack that an operation changes.
+fn slot(op: &Op) -> Option<usize> {
+    match op {
+        Op::SetState { slot, .. } | Op::PushState { slot, .. } => Some(*slot),
+        Op::PopState { slot, .. } | Op::ResetState { slot, .. } => Some(*slot),
+        _ => None,
     }
 }
 

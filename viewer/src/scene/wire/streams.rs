@@ -1,0 +1,338 @@
+//! What a picture has most of, as bytes: mixtures and bands, column by column, as finely as a screen shows them or, where that would be
+//! too much at once, in wider columns.
+//!
+//! Numbers of one kind stand in a stream of their own, so that what is alike lies together when it is compressed. Each takes seven
+//! bits of a byte, the lowest first; the eighth bit says that more follow.
+
+use super::{Band, Cells};
+
+/// How finely mixtures and bands are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Detail {
+    /// Columns of pixels that are shown as one, by their mean; of bands, by the least and largest and their mean.
+    pub columns: usize,
+    /// Edges of heights lie on multiples of a pixel over this.
+    pub steps: u16,
+}
+
+impl Detail {
+    /// From the finest, which smooths edges, over what a pixel can show, to columns that are sixteen pixels wide.
+    pub const ALL: [Self; 9] = [
+        Self { columns: 1, steps: 4 },
+        Self { columns: 1, steps: 1 },
+        Self { columns: 2, steps: 1 },
+        Self { columns: 3, steps: 1 },
+        Self { columns: 4, steps: 1 },
+        Self { columns: 6, steps: 1 },
+        Self { columns: 8, steps: 1 },
+        Self { columns: 12, steps: 1 },
+        Self { columns: 16, steps: 1 },
+    ];
+
+    /// Whether each column of pixels is shown by itself.
+    #[must_use]
+    pub const fn is_whole(self) -> bool {
+        self.columns == 1
+    }
+}
+
+/// The streams of a picture.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Streams {
+    /// Of mixtures: how many columns of pixels follow each other with the same one.
+    pub(super) runs: Vec<u8>,
+    /// Of how many parts each run's mixture is.
+    pub(super) counts: Vec<u8>,
+    /// The paint of each part, from the bottom up.
+    pub(super) paints: Vec<u8>,
+    /// The height of each part, in steps.
+    pub(super) heights: Vec<u8>,
+    /// Of bands, for each column: how far above the floor the upper edge, the lower edge and the mean lie, in steps, each as the
+    /// difference to that of the column before: twice that, or of a negative one twice its size less one.
+    pub(super) bands: Vec<u8>,
+}
+
+impl Streams {
+    /// All of them, in the order in which they are sent.
+    pub(super) fn all(&self) -> [&[u8]; 5] {
+        [&self.runs, &self.counts, &self.paints, &self.heights, &self.bands]
+    }
+
+    /// Bytes that they will have about when compressed: what their numbers take if each is coded by how often it occurs.
+    pub(super) fn compressed(&self) -> usize {
+        self.all().into_iter().map(entropy).sum()
+    }
+
+    /// Appends a picture's mixtures, `paint` being the paint of each place of the palette. Returns the steps of their height.
+    pub(super) fn cells(&mut self, cells: &Cells, paints: &[i64], (detail, resolution): (Detail, f32)) -> i64 {
+        let steps = steps(cells.frame.height, resolution, detail);
+        let mut mixed = Mixed { sums: vec![0.0; paints.len()], present: Vec::new(), columns: 0 };
+        let (mut run, mut now, mut then) = (0, Vec::new(), Vec::new());
+        let mut last: Option<&[(u16, f32)]> = None;
+        let mut columns = cells.columns.iter().peekable();
+        while columns.peek().is_some() {
+            let some = columns.by_ref().take(detail.columns);
+            let before = mixed.columns;
+            if detail.is_whole() {
+                let Some(column) = some.last() else { break };
+                mixed.columns += 1;
+                // Many are as the one before.
+                if last.is_some_and(|last| last == column) {
+                    run += 1;
+                    continue;
+                }
+                last = Some(column);
+                quantise(column.iter().copied(), steps, paints, &mut now);
+            } else {
+                some.for_each(|column| mixed.add(column));
+                quantise(mixed.take(mixed.columns - before, steps), steps, paints, &mut now);
+            }
+            if run > 0 && now != then {
+                self.run(run, &then);
+                run = 0;
+            }
+            run += mixed.columns - before;
+            std::mem::swap(&mut now, &mut then);
+        }
+        if run > 0 {
+            self.run(run, &then);
+        }
+        i64::from(steps)
+    }
+
+    fn run(&mut self, length: usize, parts: &[(i64, u16)]) {
+        push(&mut self.runs, length as u64);
+        push(&mut self.counts, parts.len() as u64);
+        for &(paint, height) in parts {
+            push(&mut self.paints, paint.unsigned_abs());
+            push(&mut self.heights, u64::from(height));
+        }
+    }
+
+    /// Appends a band. Returns the steps of a unit.
+    pub(super) fn band(&mut self, band: &Band, (detail, resolution): (Detail, f32)) -> f32 {
+        let scale = resolution * f32::from(detail.steps.max(2));
+        let mut before = [0i64; 3];
+        for some in band.columns.chunks(detail.columns) {
+            let fold =
+                |of: fn(&[f32; 3]) -> f32, with: fn(f32, f32) -> f32| some.iter().map(of).reduce(with).unwrap_or(0.0);
+            #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
+            let mean = fold(|column| column[2], |a, b| a + b) / some.len() as f32;
+            let now = [fold(|column| column[0], f32::min), fold(|column| column[1], f32::max), mean];
+            for (y, before) in now.into_iter().zip(&mut before) {
+                #[expect(clippy::cast_possible_truncation, reason = "a height within a picture; wild ones are cut")]
+                let height = ((band.floor - y) * scale).round() as i64;
+                let difference = height - std::mem::replace(before, height);
+                push(&mut self.bands, ((difference << 1) ^ (difference >> 63)).cast_unsigned());
+            }
+        }
+        scale
+    }
+}
+
+/// The mean of some columns.
+struct Mixed {
+    /// By place of the palette.
+    sums: Vec<f32>,
+    /// Places that occur.
+    present: Vec<u16>,
+    /// All columns so far.
+    columns: usize,
+}
+
+impl Mixed {
+    fn add(&mut self, column: &[(u16, f32)]) {
+        self.columns += 1;
+        for &(place, share) in column {
+            let Some(sum) = self.sums.get_mut(usize::from(place)) else { continue };
+            if *sum == 0.0 {
+                self.present.push(place);
+            }
+            *sum += share;
+        }
+    }
+
+    /// What `columns` columns had on the average. Parts that are less than a step high are left out, and the others stand for them: a mean
+    /// of many columns has little of much.
+    fn take(&mut self, columns: usize, steps: u16) -> impl Iterator<Item = (u16, f32)> {
+        self.present.sort_unstable();
+        self.present.dedup();
+        let share = |place: u16| self.sums[usize::from(place)];
+        let all: f32 = self.present.iter().map(|&place| share(place)).sum();
+        #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
+        let columns = columns.max(1) as f32;
+        let largest = self.present.iter().map(|&place| share(place)).fold(0.0, f32::max);
+        let least = (columns / f32::from(steps)).min(largest);
+        let seen: f32 = self.present.iter().map(|&place| share(place)).filter(|&share| share >= least).sum();
+        let scale = if seen > 0.0 { all / seen / columns } else { 0.0 };
+        let Self { sums, present, .. } = self;
+        present.drain(..).filter_map(move |place| {
+            let share = std::mem::take(&mut sums[usize::from(place)]);
+            (share >= least).then_some((place, share * scale))
+        })
+    }
+}
+
+/// In how many steps a height is divided: at least one, for what is there is to be seen.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a height within a picture; wild ones are cut"
+)]
+fn steps(height: f32, resolution: f32, detail: Detail) -> u16 {
+    (height * resolution * f32::from(detail.steps)).round().clamp(1.0, f32::from(u16::MAX)) as u16
+}
+
+/// Parts that stand on each other, each from step to step: the edges are rounded, so that errors do not add up. What is there at all is a
+/// step high at least.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and the number of steps")]
+fn quantise(parts: impl Iterator<Item = (u16, f32)>, steps: u16, paints: &[i64], into: &mut Vec<(i64, u16)>) {
+    into.clear();
+    let (mut sum, mut edge, mut largest) = (0.0, 0, (0.0, 0));
+    for (place, share) in parts {
+        let paint = paints.get(usize::from(place)).copied().unwrap_or(0);
+        sum += share;
+        if share > largest.0 {
+            largest = (share, paint);
+        }
+        let next = ((sum * f32::from(steps)).round() as u16).min(steps);
+        if next > edge {
+            match into.last_mut() {
+                Some(last) if last.0 == paint => last.1 += next - edge,
+                _ => into.push((paint, next - edge)),
+            }
+            edge = next;
+        }
+    }
+    if into.is_empty() && largest.0 > 0.0 {
+        into.push((largest.1, 1));
+    }
+}
+
+fn push(stream: &mut Vec<u8>, mut number: u64) {
+    while number > 127 {
+        stream.push((number & 127 | 128) as u8);
+        number >>= 7;
+    }
+    stream.push(number as u8);
+}
+
+/// Bytes that the bytes take if each is coded by how often it occurs.
+#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an estimate")]
+fn entropy(bytes: &[u8]) -> usize {
+    let mut counts = [0u32; 256];
+    bytes.iter().for_each(|&byte| counts[usize::from(byte)] += 1);
+    let all = bytes.len() as f64;
+    let bits: f64 = counts
+        .iter()
+        .filter(|&&count| count > 0)
+        .map(|&count| f64::from(count) * (all / f64::from(count)).log2())
+        .sum();
+    (bits / 8.0) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::{Columns, Frame};
+    use crate::theme::Paint;
+    use converter::paje::Color;
+    use proptest::prelude::*;
+
+    const WHOLE: Detail = Detail { columns: 1, steps: 1 };
+
+    fn cells(height: f32, columns: Columns<u16>) -> Cells {
+        Cells { frame: Frame::new(0.0, 0.0, 10.0, height), palette: Vec::new(), values: Vec::new(), columns }
+    }
+
+    fn numbers(stream: &[u8]) -> Vec<u64> {
+        let (mut all, mut number, mut shift) = (Vec::new(), 0, 0);
+        for &byte in stream {
+            number |= u64::from(byte & 127) << shift;
+            shift += 7;
+            if byte < 128 {
+                all.push(number);
+                (number, shift) = (0, 0);
+            }
+        }
+        all
+    }
+
+    /// The columns as the page sees them: paints with heights.
+    fn read(streams: &Streams) -> Vec<Vec<(u64, u64)>> {
+        let mut parts = numbers(&streams.paints).into_iter().zip(numbers(&streams.heights));
+        let runs = numbers(&streams.runs).into_iter().zip(numbers(&streams.counts));
+        runs.flat_map(|(run, many)| vec![parts.by_ref().take(many as usize).collect(); run as usize]).collect()
+    }
+
+    #[test]
+    fn equal_columns_are_sent_once_and_neighbours_of_one_paint_are_one() {
+        let column = vec![(0, 0.5), (1, 0.25), (2, 0.25)];
+        let cells = cells(8.0, [column.clone(), column, Vec::new()].into_iter().collect());
+        let mut streams = Streams::default();
+        assert_eq!(streams.cells(&cells, &[3, 200, 200], (WHOLE, 1.0)), 8);
+        assert_eq!(streams.runs, [2, 1]);
+        assert_eq!(streams.counts, [2, 0]);
+        assert_eq!(streams.paints, [3, 0x80 | 72, 1]);
+        assert_eq!(streams.heights, [4, 4]);
+    }
+
+    #[test]
+    fn what_is_there_is_seen() {
+        let mut streams = Streams::default();
+        streams.cells(&cells(13.0, [vec![(0, 1e-4), (1, 2e-4)]].into_iter().collect()), &[5, 6], (WHOLE, 1.0));
+        assert_eq!(read(&streams), [[(6, 1)]]);
+    }
+
+    #[test]
+    fn bands_are_differences() {
+        let paint = Paint::solid(Color { red: 1, green: 2, blue: 3 });
+        let columns = vec![[1.0, 4.0, 2.0], [0.0, 5.0, 3.0], [2.0, 5.0, 2.5]];
+        let band = Band { x: 0.5, step: 1.0, columns, floor: 5.0, pale: paint, fill: paint, line: (paint, 1.5) };
+        let mut streams = Streams::default();
+        assert!((streams.band(&band, (WHOLE, 1.0)) - 2.0).abs() < f32::EPSILON);
+        assert_eq!(streams.bands, [16, 4, 12, 4, 3, 3, 7, 0, 2]);
+        let mut streams = Streams::default();
+        streams.band(&band, (Detail { columns: 2, steps: 1 }, 1.0));
+        assert_eq!(streams.bands, [20, 0, 10, 7, 0, 0], "the largest, the least, the mean of two");
+    }
+
+    #[test]
+    fn of_several_columns_what_a_step_can_show_stands_for_the_rest() {
+        let columns = [vec![(0, 0.5), (1, 0.4)], vec![(0, 0.7), (2, 0.2)], vec![(0, 0.6), (1, 0.3)]];
+        let mut streams = Streams::default();
+        streams.cells(&cells(10.0, columns.into_iter().collect()), &[4, 5, 6], (Detail { columns: 3, steps: 1 }, 1.0));
+        // 0.6, 0.23 and 0.07 on the average.
+        assert_eq!(read(&streams), vec![vec![(4, 6), (5, 3)]; 3]);
+    }
+
+    proptest! {
+        /// Each edge is where it is, to half a step.
+        #[test]
+        fn edges_are_rounded(
+            columns in proptest::collection::vec(proptest::collection::btree_map(0u16..6, 1u32..100, 0..6), 1..40),
+            height in 1.0f32..40.0,
+        ) {
+            let shares: Vec<Vec<(u16, f32)>> = columns
+                .iter()
+                .map(|column| column.iter().map(|(&place, &part)| (place, part as f32 / 600.0)).collect())
+                .collect();
+            let cells = cells(height, shares.iter().cloned().collect());
+            let mut streams = Streams::default();
+            let paints = [1, 2, 3, 4, 5, 6];
+            let steps = streams.cells(&cells, &paints, (Detail { columns: 1, steps: 2 }, 1.0)) as f32;
+            let seen = read(&streams);
+            prop_assert_eq!(seen.len(), columns.len());
+            for (some, seen) in shares.iter().zip(&seen) {
+                let mut edge = 0.0;
+                for place in 0..6u16 {
+                    let all = some.iter().filter(|part| part.0 <= place).map(|part| part.1).sum::<f32>();
+                    edge += seen.iter().filter(|part| part.0 == u64::from(place) + 1).map(|part| part.1 as f32).sum::<f32>();
+                    let alone = seen.len() == 1 && seen[0].1 == 1;
+                    let exact = all * steps;
+                    prop_assert!((edge - exact).abs() <= 0.501 || alone && exact < 0.501, "{edge} {exact}");
+                }
+            }
+        }
+    }
+}

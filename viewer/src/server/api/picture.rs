@@ -1,0 +1,131 @@
+//! Pictures: of the rows, of the whole trace, and what a mixture in one of them is made of.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::json;
+
+use super::{Answer, App, Ask, Failure, Shown, compute, facts_json, run};
+use crate::scene::wire::{Detail, Message};
+use crate::scene::{self, Scene, View};
+
+/// Bytes of a picture that is awaited, compressed; more follow when its reader has come to rest. With the answer's head it is
+/// less than 64 KiB.
+const MOST_BYTES: usize = 63 << 10;
+
+pub(in crate::server) async fn scene(
+    state: State<Arc<App>>,
+    headers: HeaderMap,
+    ask: Query<Ask>,
+) -> Result<Response, Failure> {
+    send(state, headers, ask, |app, ask, view| {
+        Ok(scene::chart(app.source.as_ref(), &ask.layout(app), &ask.options(), view)?)
+    })
+    .await
+}
+
+pub(in crate::server) async fn overview(
+    state: State<Arc<App>>,
+    headers: HeaderMap,
+    ask: Query<Ask>,
+) -> Result<Response, Failure> {
+    send(state, headers, ask, |app, ask, view| {
+        Ok(scene::overview(app.source.as_ref(), &app.outline, &ask.options(), view)?)
+    })
+    .await
+}
+
+/// What a pixel column holds at a height of the rows: the mixture, and its only state, or how many there are.
+pub(in crate::server) async fn at(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+    compute(app, ask, |app, ask| {
+        let (source, view) = (app.source.as_ref(), ask.view(app)?);
+        let found = scene::mixture(source, &ask.layout(app), &ask.options(), (view.interval, view.top))?;
+        let Some(found) = found else { return Ok(json!({ "states": 0, "parts": [] })) };
+        let only = found.first.filter(|_| found.states == 1).map(|state| source.facts(state)).transpose()?;
+        let parts = found
+            .parts
+            .iter()
+            .map(|(name, color, share)| json!({ "name": name, "color": color.to_string(), "share": share }));
+        Ok(json!({
+            "states": found.states,
+            "parts": parts.collect::<Vec<_>>(),
+            "facts": only.map(|facts| facts_json(app, &facts)),
+        }))
+    })
+    .await
+}
+
+/// Draws off the threads that serve, and sends what was drawn.
+async fn send(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    Query(ask): Query<Ask>,
+    draw: impl Fn(&Shown, &Ask, View) -> Result<Scene, Failure> + Send + 'static,
+) -> Result<Response, Failure> {
+    let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
+    let pack = if accepted.is_some_and(|value| value.contains("gzip")) { gzip } else { |bytes| bytes };
+    let bytes = run(app, move |app| {
+        let trace = app.trace(ask.trace)?;
+        let shown = trace.shown(&ask.filters)?;
+        let view = ask.view(&shown)?;
+        fitted((ask.whole, view.resolution), |resolution| draw(&shown, &ask, View { resolution, ..view }), pack)
+    })
+    .await?;
+    let is_packed = bytes.starts_with(&GZIP);
+    let mut response = ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response();
+    if is_packed {
+        response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    Ok(response)
+}
+
+/// A picture as bytes: as fine as fits into [`MOST_BYTES`], or all columns of pixels, however many they take.
+fn fitted(
+    (whole, finest): (bool, f32),
+    draw: impl Fn(f32) -> Result<Scene, Failure>,
+    pack: fn(Vec<u8>) -> Vec<u8>,
+) -> Result<Vec<u8>, Failure> {
+    // What does not fit even in the widest columns is drawn with fewer: then what was a rectangle becomes a part of a mixture.
+    let coarser: &[f32] = if whole { &[1.0] } else { &[1.0, 2.0, 4.0] };
+    let mut packed = Vec::new();
+    for times in coarser {
+        let resolution = finest / times;
+        let scene = draw(resolution)?;
+        let details = Detail::ALL.into_iter().filter(|detail| detail.is_whole() || !whole);
+        let mut details = details.peekable();
+        // Half as many columns never take less than half the bytes.
+        let mut least = 1;
+        while let Some(detail) = details.next() {
+            if detail.columns < least && details.peek().is_some() {
+                continue;
+            }
+            let message = Message::new(&scene, resolution, detail, detail.is_whole() && *times <= 1.0);
+            if message.compressed() > MOST_BYTES && details.peek().is_some() {
+                least = message.compressed() * detail.columns / MOST_BYTES;
+                continue;
+            }
+            packed = pack(message.bytes());
+            if packed.len() <= MOST_BYTES {
+                return Ok(packed);
+            }
+        }
+    }
+    Ok(packed)
+}
+
+/// What compressed bytes begin with; the length of a head is less.
+const GZIP: [u8; 4] = [0x1f, 0x8b, 0x08, 0x00];
+
+fn gzip(bytes: Vec<u8>) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), Compression::default());
+    match encoder.write_all(&bytes).and_then(|()| encoder.finish()) {
+        Ok(packed) => packed,
+        // Writing into memory does not fail.
+        Err(_) => bytes,
+    }
+}
