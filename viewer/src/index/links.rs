@@ -98,10 +98,10 @@ impl<'a> LinkTable<'a> {
 
     /// The first that overlap an interval, by their earlier date.
     pub(super) fn list(&self, interval: Interval, limit: usize) -> Vec<Link> {
-        let mut links = Vec::new();
         if limit == 0 {
-            return links;
+            return Vec::new();
         }
+        let mut links = Vec::with_capacity(self.count(interval).min(limit as u64).min(1 << 16) as usize);
         let rows = 0..self.started(interval);
         self.tree.visit(self.table, rows, interval.from.0, late, |block, index| {
             let row = row(block.columns.map(|column| column.get(index)));

@@ -1,8 +1,8 @@
 //! A lane of states in an image: columns sorted by start, and sums of time over blocks of 64.
 //!
 //! What any interval holds is found at the cost of its two edges. An edge costs a search and at most 8 states, since lanes of
-//! few values have the time of each value before every block, and within it before every 16 states; with more values, there is such a row of sums for fewer blocks, and an
-//! edge costs as many states as there are values, about, from the nearest of them.
+//! few values have the time of each value before every block, and within it before every 16 states; with more values, there is
+//! such a row of sums for fewer blocks, and an edge costs as many states as there are values, about, from the nearest of them.
 
 use converter::paje::ValueId;
 

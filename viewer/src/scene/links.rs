@@ -60,9 +60,11 @@ pub(super) fn arrows(context: &Context<'_>, cut: &mut Cut) -> Result<Vec<Item>, 
 /// stretch of time, so that the picture is as full on its right as on its left.
 fn listed(context: &Context<'_>, ty: TypeId) -> Result<(Vec<(Link, u32)>, u64), QueryError> {
     let interval = context.view.interval;
-    let all = context.source.links(ty, interval, LOOKED_AT)?;
-    if all.total <= LOOKED_AT as u64 {
-        return Ok((all.items.into_iter().map(|link| (link, 1)).collect(), all.total));
+    // How many there are is known sooner than which.
+    let total = context.source.links(ty, interval, 0)?.total;
+    if total <= LOOKED_AT as u64 {
+        let all = context.source.links(ty, interval, LOOKED_AT)?;
+        return Ok((all.items.into_iter().map(|link| (link, 1)).collect(), total));
     }
     let mut links = Vec::with_capacity(LOOKED_AT);
     let stretches = context.columns().min(STRETCHES);
@@ -77,7 +79,7 @@ fn listed(context: &Context<'_>, ty: TypeId) -> Result<(Vec<(Link, u32)>, u64), 
         let is_new = |link: &Link| stretch.from == interval.from || link.start_time.min(link.end_time) >= stretch.from;
         links.extend(some.items.into_iter().filter(is_new).map(|link| (link, weight)));
     }
-    Ok((links, all.total))
+    Ok((links, total))
 }
 
 /// A link with the rows between which it is seen.

@@ -30,8 +30,9 @@ pub(super) fn strip(
     let fill = Some(Paint::with_alpha(color, 0.3));
     let stroke = Some((Paint::solid(color), 1.5));
     let most = context.pixels() / 2;
-    let listed = context.source.samples(container, strip.ty, context.view.interval, most + 1)?;
-    if listed.total > most as u64 {
+    // How many there are is known sooner than which.
+    let total = context.source.samples(container, strip.ty, context.view.interval, 0)?.total;
+    if total > most as u64 {
         let columns = context.columns();
         let series = context.source.series(container, strip.ty, context.view.interval, columns)?;
         #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
@@ -51,6 +52,7 @@ pub(super) fn strip(
             }));
         }
     } else {
+        let listed = context.source.samples(container, strip.ty, context.view.interval, most)?;
         for run in listed.items.chunk_by(|a, b| a.life.to == b.life.from) {
             let points = steps(context, &axis, run);
             out.push(Item::Curve(Curve { points, floor, fill, stroke }));
