@@ -209,7 +209,7 @@ impl Visit for Picture<'_> {
         self.know(number, act);
     }
 
-    #[inline]
+    #[inline(always)]
     fn ready(&mut self, turn: Turn) -> Result<(), ConvertError> {
         Ok(self.ready(turn)?)
     }
