@@ -223,24 +223,74 @@ impl<'p> Turns<'p> {
 
     /// Visits what a batch has; what is left of it is memory.
     fn take(&mut self, batch: &mut Batch, plan: &Plan<'_>, visit: &mut impl Visit) -> Result<(), ConvertError> {
-        for (stream, made) in batch.blocks.drain(..) {
+        let Batch { blocks, window, used, .. } = batch;
+        for (stream, made) in blocks.drain(..) {
             self.cursors[stream as usize].next.push_back(made);
         }
-        for (stream, date) in batch.window.turns() {
-            let Some(Cursor { table, made, next }) = self.cursors.get_mut(stream as usize) else { continue };
-            if made.is_done() {
-                batch.used.push(std::mem::replace(made, next.pop_front().unwrap_or_default()));
+        let mut turns = window.turns();
+        let mut fetched = [Fetched::NOTHING; FETCHED];
+        let mut count = 0;
+        loop {
+            let ended = self.fetch(&mut turns, &mut fetched, &mut count);
+            for &Fetched { date, stream, taken } in &fetched[..count] {
+                match taken {
+                    Taken::Operation { act, bits } => visit.ready(Turn { date, bits: bits.into(), act, stream })?,
+                    Taken::Other(at) => {
+                        let Some(Cursor { table, made, .. }) = self.cursors.get(stream as usize) else { continue };
+                        visit_steps(made, at, (date, stream), (plan, table), visit)?;
+                    }
+                }
+            }
+            let is_done = count < FETCHED && ended.is_none();
+            count = 0;
+            if let Some((stream, date)) = ended {
+                let Some(Cursor { made, next, .. }) = self.cursors.get_mut(stream as usize) else { continue };
+                used.push(std::mem::replace(made, next.pop_front().unwrap_or_default()));
                 for (number, act) in made.acts.drain(..) {
                     visit.know(number, act);
                 }
+                fetched[0] = Fetched { date, stream, taken: made.take() };
+                count = 1;
             }
-            match made.take() {
-                Taken::Operation { act, bits } => visit.ready(Turn { date, bits: bits.into(), act, stream })?,
-                Taken::Other(at) => visit_steps(made, at, (date, stream), (plan, table), visit)?,
+            if is_done {
+                return Ok(());
             }
         }
-        Ok(())
     }
+
+    /// Takes what comes next, as many as are fetched together; stops at a turn for which the block of its stream has no more, and gives it back.
+    fn fetch(
+        &mut self,
+        turns: &mut impl Iterator<Item = (u32, i64)>,
+        fetched: &mut [Fetched; FETCHED],
+        count: &mut usize,
+    ) -> Option<(u32, i64)> {
+        for (place, (stream, date)) in fetched[*count..].iter_mut().zip(turns) {
+            let Cursor { made, .. } = self.cursors.get_mut(stream as usize)?;
+            if made.is_done() {
+                return Some((stream, date));
+            }
+            *place = Fetched { date, stream, taken: made.take() };
+            *count += 1;
+        }
+        None
+    }
+}
+
+/// So many records are fetched before the first of them is looked at: the blocks are in the memory of other processors, each record in
+/// another place, and it takes no longer to wait for all of them than for one.
+const FETCHED: usize = 32;
+
+/// A record that is due.
+#[derive(Clone, Copy, Debug)]
+struct Fetched {
+    date: i64,
+    stream: u32,
+    taken: Taken,
+}
+
+impl Fetched {
+    const NOTHING: Self = Self { date: 0, stream: 0, taken: Taken::Other(usize::MAX) };
 }
 
 /// Visits what becomes of a record that is not just an operation.

@@ -5,6 +5,7 @@
 //! may be told later (`at_once`).
 
 mod at_once;
+mod first;
 
 use std::fmt;
 use std::io::{self, Write};
@@ -28,6 +29,7 @@ use crate::report::{Counts, Report};
 use crate::rules::{Model, Once, Op, Picture, Program, Survey, Surveyor, Symbols, announce, spec_of, write_lines};
 use crate::run::Run;
 use crate::time::GlobalNanos;
+use first::FirstPass;
 
 /// Told how much is done: steps done, and steps in all.
 pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
@@ -49,7 +51,7 @@ pub struct Options {
     /// How many threads may work; as many as are of use if `None`. The result does not depend on it.
     pub threads: Option<NonZeroUsize>,
     /// How many bytes of what the first pass notes of links are kept in memory; the rest goes to temporary files. The result does not
-    /// depend on it.
+    /// depend on it. Records that wait since a rule dates an arrow far back (`at`) are not bounded by it.
     pub memory: usize,
     /// All records are read one by one, none made into operations by column: slower, and for comparison, as the result does not depend on it.
     pub by_record: bool,
@@ -209,7 +211,7 @@ impl Visit for Picture<'_> {
         self.know(number, act);
     }
 
-    #[inline]
+    #[inline(always)]
     fn ready(&mut self, turn: Turn) -> Result<(), ConvertError> {
         Ok(self.ready(turn)?)
     }
@@ -467,58 +469,5 @@ impl<'o> Job<'o> {
         };
         let (reversed_coarse, causality, losses) = (self.reversed_coarse, self.causality, run.losses());
         Report { counts, end: GlobalNanos(end), losses, remarks, clocks, reversed_coarse, causality }
-    }
-}
-
-/// What the first pass does with what is due.
-struct FirstPass<'p> {
-    plan: &'p Plan<'p>,
-    model: &'p Model,
-    symbols: &'p mut Symbols,
-    surveyor: Surveyor,
-    /// Dates are noted.
-    dated: bool,
-    /// By stream, by block: the least date.
-    blocks: Vec<Vec<i64>>,
-    floors: Floors,
-    acts: Vec<Act>,
-}
-
-impl Visit for FirstPass<'_> {
-    fn record(&mut self, due: Due<'_>) -> Result<(), ConvertError> {
-        let Self { plan, model, symbols, surveyor, dated, blocks, floors, .. } = self;
-        if *dated {
-            note_date(&mut blocks[due.stream], due.blocks_read, due.date);
-        }
-        let Some(scope) = due.scope(plan).filter(|scope| scope.program.is_surveyed()) else { return Ok(()) };
-        let place = (u32::try_from(due.stream).unwrap_or(u32::MAX), due.ordinal);
-        surveyor.record(&scope, place, model, symbols, |date| {
-            note_date(&mut blocks[due.stream], due.blocks_read, date);
-            floors[due.stream].get_or_insert_default();
-        });
-        Ok(())
-    }
-
-    fn know(&mut self, number: u32, act: Act) {
-        let number = number as usize;
-        self.acts.resize_with(self.acts.len().max(number + 1), Act::none);
-        self.acts[number] = act;
-    }
-
-    fn wide(&mut self, turn: Turn, words: &[u64]) -> Result<(), ConvertError> {
-        if let Some(act) = self.acts.get(turn.act as usize) {
-            self.surveyor.ready(self.plan, act, turn, words, self.model);
-        }
-        Ok(())
-    }
-}
-
-/// Notes a date of a block of which `blocks_read` is the number, from 1.
-fn note_date(blocks: &mut Vec<i64>, blocks_read: usize, date: i64) {
-    if blocks.len() < blocks_read {
-        blocks.resize(blocks_read, i64::MAX);
-    }
-    if let Some(block) = blocks.get_mut(blocks_read.wrapping_sub(1)) {
-        *block = (*block).min(date);
     }
 }

@@ -131,13 +131,22 @@ impl ClockMap {
             };
             let within = rest.partition_point(|ticks| first.wrapping_add(*ticks) < end);
             let (these, others) = rest.split_at(if end == u64::MAX { rest.len() } else { within });
-            dates.extend(these.iter().map(|ticks| {
-                let product = (u128::from(begin.wrapping_add(*ticks)) * u128::from(slope)) >> SHIFT;
-                match i64::try_from(product) {
-                    Ok(product) => nanos.saturating_add(product),
-                    Err(_) => narrow(i128::from(nanos) + i128::try_from(product).unwrap_or(i128::MAX >> 1)),
-                }
-            }));
+            let product = |ticks: u64| (u128::from(ticks) * u128::from(slope)) >> SHIFT;
+            let last = these.last().and_then(|last| begin.checked_add(*last));
+            let most = last.and_then(|last| i64::try_from(product(last)).ok()).and_then(|most| nanos.checked_add(most));
+            if most.is_some() {
+                // What is not later fits, too.
+                #[expect(clippy::cast_possible_truncation, reason = "it is not above the last one, which fits")]
+                dates.extend(these.iter().map(|ticks| nanos.wrapping_add_unsigned(product(begin + *ticks) as u64)));
+            } else {
+                dates.extend(these.iter().map(|ticks| {
+                    let product = product(begin.wrapping_add(*ticks));
+                    match i64::try_from(product) {
+                        Ok(product) => nanos.saturating_add(product),
+                        Err(_) => narrow(i128::from(nanos) + i128::try_from(product).unwrap_or(i128::MAX >> 1)),
+                    }
+                }));
+            }
             rest = others;
         }
         if let Some(bend) = &self.bend {

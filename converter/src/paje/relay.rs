@@ -65,6 +65,7 @@ impl Taker {
 }
 
 impl Sender {
+    #[cold]
     fn pass_on(&mut self) -> io::Result<()> {
         let next = self.emptied.try_recv().unwrap_or_default();
         let full = std::mem::replace(&mut self.batch, next);
@@ -82,9 +83,9 @@ impl Sender {
         self.pass_on_if_full()
     }
 
-    /// Takes a plain operation that needs more than its place among the others.
+    /// Takes a plain operation that needs more than a place among the others.
     #[cold]
-    fn take_first(&mut self, event: PlainEvent) -> io::Result<()> {
+    fn take_slowly(&mut self, event: PlainEvent) -> io::Result<()> {
         self.batch.put_plain(event);
         self.pass_on_if_full()
     }
@@ -98,9 +99,15 @@ impl Sink for Sender {
 
     #[inline]
     fn plain(&mut self, event: PlainEvent) -> io::Result<()> {
-        let Some(packed) = Packed::plain(event, self.batch.since) else { return self.take_first(event) };
-        self.batch.events.push(packed);
-        if self.batch.events.len() >= BATCH_EVENTS { self.pass_on() } else { Ok(()) }
+        let Batch { events, since, .. } = &mut self.batch;
+        match Packed::plain(event, *since) {
+            // The last one of a batch goes the other way, as do those for which there is no room yet.
+            Some(packed) if events.len() < events.capacity() && events.len() < BATCH_EVENTS - 1 => {
+                events.push(packed);
+                Ok(())
+            }
+            _ => self.take_slowly(event),
+        }
     }
 
     fn name_key(&mut self, key: KeyId, text: &str) -> io::Result<()> {
@@ -134,8 +141,9 @@ struct Batch {
     rest: Vec<Rest>,
     text: String,
     fields: Vec<Field>,
-    /// Where in `text` the last file name is: it is that of most.
+    /// Where in `text` the last file name is, and the last name of a field: they are those of most.
     file: Text,
+    name: Text,
 }
 
 /// The fields of one operation.
@@ -273,7 +281,7 @@ impl Batch {
         self.rest.clear();
         self.text.clear();
         self.fields.clear();
-        self.file = Text::default();
+        (self.file, self.name) = (Text::default(), Text::default());
         self.since = 0;
     }
 
@@ -291,7 +299,10 @@ impl Batch {
     fn some_fields(&mut self, extra: &[Extra<'_>]) -> Fields {
         let start = short(self.fields.len());
         for field in extra {
-            let name = self.text(field.name);
+            if self.text.get(self.name.range()) != Some(field.name) {
+                self.name = self.text(field.name);
+            }
+            let name = self.name;
             let value = match field.value {
                 ExtraValue::Text(text) => Value::Text(self.text(text)),
                 ExtraValue::Integer(value) => Value::Integer(value),
@@ -464,15 +475,15 @@ impl Batch {
             return &[];
         }
         let fields = &self.fields[fields.start as usize..fields.end as usize];
-        room.extend(fields.iter().map(|field| {
+        for field in fields {
             let value = match field.value {
                 Value::Text(text) => ExtraValue::Text(self.at(text)),
                 Value::Integer(value) => ExtraValue::Integer(value),
                 Value::Float(value) => ExtraValue::Float(value),
                 Value::Container(container) => ExtraValue::Container(container),
             };
-            Extra { name: self.at(field.name), value }
-        }));
+            room.push(Extra { name: self.at(field.name), value });
+        }
         room
     }
 }

@@ -129,6 +129,9 @@ impl Places {
     fn find_near(&mut self, place: ArrowPlace) -> Option<u16> {
         /// Steps that are cheaper than a search.
         const NEAR: usize = 4;
+        if self.entries.is_empty() {
+            return None;
+        }
         let stream = place.0 as usize;
         if stream >= self.hints.len() {
             self.hints.resize(stream + 1, 0);

@@ -11,7 +11,7 @@ use crate::query::TypeInfo;
 
 /// The stacks that were found last, by container and type: nearly always it is one of them again. Only those of living containers.
 #[derive(Clone, Debug)]
-pub(super) struct RecentStacks(Box<[(ContainerId, TypeId, u32)]>);
+pub(super) struct RecentStacks(Box<[(ContainerId, TypeId, u32); RECENT]>);
 
 /// How many places there are for them.
 const RECENT: usize = 1 << 11;
@@ -20,7 +20,7 @@ const NO_STACK: u32 = u32::MAX;
 
 impl RecentStacks {
     pub(super) fn new() -> Self {
-        Self(vec![(ContainerId::ROOT, TypeId::ROOT, NO_STACK); RECENT].into())
+        Self(Box::new([(ContainerId::ROOT, TypeId::ROOT, NO_STACK); RECENT]))
     }
 
     /// Containers with the types that they have come one after the other.
@@ -31,7 +31,7 @@ impl RecentStacks {
 
     #[inline]
     fn get(&self, container: ContainerId, ty: TypeId) -> Option<usize> {
-        let (its_container, its_type, stack) = *self.0.get(Self::place(container, ty))?;
+        let (its_container, its_type, stack) = self.0[Self::place(container, ty)];
         (its_container == container && its_type == ty && stack != NO_STACK).then_some(stack as usize)
     }
 
@@ -84,7 +84,7 @@ impl<E: Entities> Simulation<E> {
         Some(new)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn has_value(&mut self, ty: TypeId, value: ValueId) -> bool {
         let known = self.value_types.get(value.index()) == Some(&ty);
         if !known {
@@ -93,7 +93,7 @@ impl<E: Entities> Simulation<E> {
         known
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn stack(&mut self, container: ContainerId, ty: TypeId, value: Option<ValueId>) -> Option<usize> {
         if value.is_some_and(|value| !self.has_value(ty, value)) {
             return None;
@@ -105,6 +105,7 @@ impl<E: Entities> Simulation<E> {
         }
     }
 
+    #[cold]
     fn find_stack(&mut self, container: ContainerId, ty: TypeId) -> Option<usize> {
         match self.slot(container, ty, Slot::Stack(self.stacks.len() as u32))? {
             Slot::Stack(at) => {

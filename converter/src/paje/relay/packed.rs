@@ -29,12 +29,9 @@ pub(super) enum Unpacked {
 
 /// Bits of the number of a type; what it is stands above.
 const TYPE_BITS: u32 = 28;
-/// The kinds of plain ones.
-const SET: u32 = PlainKind::SetState as u32;
-const PUSH: u32 = PlainKind::PushState as u32;
-const POP: u32 = PlainKind::PopState as u32;
-const RESET: u32 = PlainKind::ResetState as u32;
-const EVENT: u32 = PlainKind::NewEvent as u32;
+/// The kinds of plain ones, by what they are.
+const KINDS: [PlainKind; 5] =
+    [PlainKind::SetState, PlainKind::PushState, PlainKind::PopState, PlainKind::ResetState, PlainKind::NewEvent];
 /// The other lists.
 const VARIABLE: u32 = 14;
 const REST: u32 = 15;
@@ -67,14 +64,10 @@ impl Packed {
     /// What it is, if this is the date from which it counts.
     #[inline]
     pub(super) fn unpack(self, since: i64) -> Unpacked {
-        let kind = match self.head >> TYPE_BITS {
-            SET => PlainKind::SetState,
-            PUSH => PlainKind::PushState,
-            POP => PlainKind::PopState,
-            RESET => PlainKind::ResetState,
-            EVENT => PlainKind::NewEvent,
-            VARIABLE => return Unpacked::Variable(self.container as usize),
-            _ => return Unpacked::Rest(self.container as usize),
+        let what = self.head >> TYPE_BITS;
+        let Some(&kind) = KINDS.get(what as usize) else {
+            let place = self.container as usize;
+            return if what == VARIABLE { Unpacked::Variable(place) } else { Unpacked::Rest(place) };
         };
         let (ty, value) = (TypeId(self.head & ((1 << TYPE_BITS) - 1)), ValueId(self.value));
         let time = GlobalNanos(since.wrapping_add(self.nanos.into()));

@@ -82,7 +82,8 @@ impl Picture<'_> {
         let variant = &model.links[link].variants[variant?];
         let holder = self.ancestor(instance, model.links[link].holder)?;
         let ty = variant.ty;
-        let key = key.of_type(ty);
+        // Where there is one type, the link tells it.
+        let key = if model.links[link].variants.len() == 1 { key } else { key.of_type(ty) };
         let mut new = None;
         let met = self.waiting.meet(key, end, || {
             let value = match value {

@@ -138,7 +138,7 @@ impl<'p> Picture<'p> {
     }
 
     /// Does an operation that is not wide.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn ready(&mut self, turn: Turn) -> io::Result<()> {
         self.now = GlobalNanos(turn.date);
         let Some(&known) = self.acts.known.get(turn.act as usize) else { return Ok(()) };
