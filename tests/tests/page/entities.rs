@@ -1,5 +1,6 @@
 //! Entities: every field to be copied, the next of its kind, the partner over a link; found by what they are; counted in tables.
 
+use tests::browser::Browser;
 use tests::page::{SETTLED, TRACE, Viewer, interval, open, press, read, spot};
 
 #[test]
@@ -90,8 +91,7 @@ fn a_table_counts_the_interval_and_is_sorted_by_any_column() {
     browser.key("2");
     browser.wait("document.querySelector('#times table')");
     let cells = "JSON.stringify([...document.querySelectorAll('#times tbody tr')].map(row => [...row.cells].map(cell => cell.innerText.trim()).join('|')))";
-    let read =
-        |browser: &mut tests::browser::Browser| browser.evaluate(cells).as_str().unwrap().replace('\u{202f}', " ");
+    let read = |browser: &mut Browser| browser.evaluate(cells).as_str().unwrap().replace('\u{202f}', " ");
     let whole = read(&mut browser);
     assert!(
         whole.contains("working|2.00 s|50.0 %|4|500 ms") && whole.contains("blocked|2.00 s|50.0 %|4|500 ms"),
@@ -121,5 +121,42 @@ fn a_table_counts_the_interval_and_is_sorted_by_any_column() {
     // A chosen container is counted alone.
     press(&mut browser, "row", "thread 0.0");
     browser.wait(&format!("{cells}.includes('working|500 ms|80.0 %|1')"));
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+/// How many pixels over the picture have the accent's colour.
+fn lit(browser: &mut Browser) -> u64 {
+    let count = browser.evaluate(
+        "(() => { const over = document.querySelector('#chart .over');
+            const probe = over.getContext('2d', { willReadFrequently: true });
+            const ink = getComputedStyle(document.documentElement).getPropertyValue('--accent').trim();
+            const [r, g, b] = [1, 3, 5].map((at) => parseInt(ink.slice(at, at + 2), 16));
+            const { data } = probe.getImageData(0, 0, over.width, over.height);
+            let count = 0;
+            for (let at = 0; at < data.length; at += 4) if (data[at] === r && data[at + 1] === g && data[at + 2] === b && data[at + 3] === 255) count += 1;
+            return count; })()",
+    );
+    count.as_u64().unwrap()
+}
+
+#[test]
+fn what_is_related_to_what_is_pointed_at_is_lit() {
+    let viewer = Viewer::start();
+    let (mut browser, chart) = open(&viewer);
+    assert_eq!(lit(&mut browser), 0);
+    // The message lights the states that it leaves and reaches.
+    let from = spot(&mut browser, &chart, 0.3, "thread 0.0");
+    let to = spot(&mut browser, &chart, 0.4, "thread 1.1");
+    browser.point((f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1)));
+    browser.wait("/[1-9] related, lit/.test(document.querySelector('#tooltip').innerText)");
+    let by_message = lit(&mut browser);
+    assert!(by_message > 400, "{by_message} pixels");
+    // A state of another thread has nothing to do with it.
+    let other = spot(&mut browser, &chart, 0.75, "thread 0.1");
+    browser.point(other);
+    browser.wait("document.querySelector('#tooltip').innerText.includes('blocked')");
+    let text = browser.evaluate("document.querySelector('#tooltip').innerText");
+    assert!(!text.as_str().unwrap().contains("related"), "{text}");
+    assert_eq!(lit(&mut browser), 0);
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
