@@ -20,6 +20,32 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("UTF-8")
 }
 
+/// The recorder's own events are of a second spec: the rows of both are there, as they are by way of Pajé text.
+#[test]
+fn records_of_several_specs_are_all_in_the_table() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run.tmt");
+    succeed(molecular_dynamics().args(["--steps", "2"]).env("TUMIT_TRACE", &run).env("TUMIT_LEVELS", "TUMIT=on"));
+    let told = convert(&run, &["-o", "a.paje"], dir.path());
+    assert_eq!(told.status.code(), Some(0), "{}", text(&told.stderr));
+    let by_paje = convert(&dir.path().join("a.paje"), &["-o", "-", "--pj-dump"], dir.path());
+    let direct = convert(&run, &["-o", "-", "--pj-dump"], dir.path());
+    assert_eq!((direct.status.code(), text(&direct.stderr).as_str()), (Some(0), ""));
+    let sorted = |out: &Output| {
+        let mut rows: Vec<String> = text(&out.stdout).lines().map(str::to_owned).collect();
+        rows.sort_unstable();
+        rows
+    };
+    let (direct, by_paje) = (sorted(&direct), sorted(&by_paje));
+    assert_eq!(direct.len(), by_paje.len());
+    let kinds = |rows: &[String]| -> Vec<String> {
+        rows.iter().map(|row| row.split(',').take(3).collect::<Vec<_>>().join(",")).collect()
+    };
+    assert_eq!(kinds(&direct), kinds(&by_paje));
+    let statistics = output(tumit().arg("stats").arg(&run));
+    assert!(statistics.status.success() && !text(&statistics.stderr).contains("left out"), "{statistics:?}");
+}
+
 #[test]
 fn a_run_becomes_tables() {
     let dir = tempfile::tempdir().unwrap();

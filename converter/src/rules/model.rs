@@ -99,12 +99,10 @@ impl Model {
         self.values.get(ty, name)
     }
 
-    /// Sends all definitions: container types, entity types, values.
+    /// Sends all definitions: types, then values. Types go in the order of their numbers, as sinks want them: of each spec the container types
+    /// first.
     pub(crate) fn define(&self, sink: &mut dyn Sink) -> io::Result<u64> {
-        let is_container = |definition: &&TypeDefinition| definition.kind == TypeKind::Container;
-        let containers = self.types.iter().filter(is_container);
-        let entities = self.types.iter().filter(|definition| !is_container(definition));
-        for definition in containers.chain(entities) {
+        for definition in &self.types {
             sink.event(&PajeEvent::DefineType {
                 ty: definition.ty,
                 kind: definition.kind,
