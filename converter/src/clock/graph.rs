@@ -100,17 +100,28 @@ fn terms(edges: &[Edge]) -> (Vec<EdgeTerm>, Vec<f64>) {
     let numbers: BTreeMap<(usize, usize, Class), usize> =
         edges.iter().enumerate().map(|(number, edge)| ((edge.from, edge.to, edge.class), number)).collect();
     let back = |edge: &Edge| numbers.get(&(edge.to, edge.from, edge.class)).copied();
-    let trips: Vec<Option<f64>> =
-        edges.iter().map(|edge| Some(round_trip(&edge.points, &edges[back(edge)?].points))).collect();
+    // The same both ways: the matrix of the fit is symmetric.
+    let trip = |edge: &Edge| {
+        let (forth, back) = (&edge.points, &edges[back(edge)?].points);
+        Some(round_trip(forth, back).min(round_trip(back, forth)))
+    };
+    let trips: Vec<Option<f64>> = edges.iter().map(trip).collect();
     let mut sorted: Vec<f64> = trips.iter().flatten().copied().collect();
     sorted.sort_by(f64::total_cmp);
     let median = sorted.get(sorted.len() / 2).copied().unwrap_or(0.0);
+    // The fastest of a pair, of whatever class.
+    let mut fastest: BTreeMap<(usize, usize), f64> = BTreeMap::new();
+    for (edge, trip) in edges.iter().zip(&trips) {
+        let fastest = fastest.entry((edge.from.min(edge.to), edge.from.max(edge.to))).or_insert(3.0 * median);
+        *fastest = trip.unwrap_or(f64::INFINITY).min(*fastest);
+    }
     let mut terms = Vec::new();
     let mut delays = Vec::new();
     for (edge, trip) in edges.iter().zip(&trips) {
         let trip = trip.unwrap_or(0.0).max(2.0 * LEAST_DELAY);
-        // A pair that is never fast in one direction says little of the difference.
-        let excess = (trip - 3.0 * median).max(0.0);
+        // A pair that is never fast in one direction says little of the difference; nor do messages that are never as fast as its samples.
+        let fastest = fastest[&(edge.from.min(edge.to), edge.from.max(edge.to))];
+        let excess = (trip - fastest.max(2.0 * LEAST_DELAY)).max(0.0);
         let class = if edge.class == Class::Message { 0.1 } else { 0.0 };
         let unlike = 0.05 + 0.03 * (trip - excess) + 0.5 * excess + class;
         let tie = back(edge).map(|back| (back, 1.0 / (unlike * unlike)));
@@ -121,7 +132,7 @@ fn terms(edges: &[Edge]) -> (Vec<EdgeTerm>, Vec<f64>) {
     (terms, delays)
 }
 
-/// What fast round trips took, microseconds: the tenth of all that are near in time. The offset between the clocks is not in
+/// What fast round trips took, microseconds: the tenth of all that are near in time to one that went out. The offset between the clocks is not in
 /// it.
 fn round_trip(forth: &[Point], back: &[Point]) -> f64 {
     let mut trips = Vec::new();
@@ -182,7 +193,8 @@ impl Problem<'_> {
             let mut pull = vec![0.0; self.edges.len()];
             for (number, (observation, weight)) in observations.iter().zip(&mut weights).enumerate() {
                 let left = observation.took + empty.predicted(observation, &solution.x);
-                *weight = self.weight(left, LATENESS.get(iteration).copied());
+                let class = self.edges[observation.edge as usize].class;
+                *weight = self.weight(left, LATENESS.get(iteration).copied(), class);
                 if hold_out && self.held_out(number, observation) {
                     *weight = 0.0;
                 }
@@ -237,11 +249,13 @@ impl Problem<'_> {
         Solution { knots, x }
     }
 
-    /// What a residual counts: impossible ones (early) fully, late ones less the later they are.
-    fn weight(&self, left: f64, lateness: Option<f64>) -> f64 {
+    /// What a residual counts: impossible ones (early) fully, late ones less the later they are. A sample is the fastest of a burst, made for
+    /// this and seldom late: it is not given up for messages that disagree.
+    fn weight(&self, left: f64, lateness: Option<f64>, class: Class) -> f64 {
         let size = left.abs();
         match lateness {
             _ if left < 0.0 => 1.0 / (self.noise * (size + self.noise)),
+            None if class == Class::Sync => 0.3 / (self.noise * (size + self.noise)),
             Some(far) => 0.08 / (1.0 + (size / far).powi(2)) / (self.noise * (size + self.noise)),
             None => 0.3 / (self.noise * self.noise + 4.0 * size * size),
         }

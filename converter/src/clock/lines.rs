@@ -11,6 +11,14 @@ use super::traffic::{Edge, Point};
 
 /// Real clocks are within this of each other.
 const MAX_DRIFT: f64 = 500e-6;
+/// Most are within this. A slope of this size must make a corridor twice as wide, so that a few messages which leave the slope open do
+/// not settle on the steepest.
+const USUAL_DRIFT: f64 = 50e-6;
+/// A corridor is taken to be at least so wide for that, nanoseconds.
+const LEAST_WIDTH: f64 = 1000.0;
+/// One-way messages within this of a line confirm it, nanoseconds, if there are so many
+const NEAR: f64 = 10_000.0;
+const CONFIRMED: usize = 5;
 /// Steps of the search for a slope; each leaves 0.62 of the interval.
 const STEPS: usize = 70;
 
@@ -153,6 +161,7 @@ fn inverse(line: Line) -> Line {
 /// The line in the middle of the widest corridor, as what has to be added to b's dates; the corridor's width at the worse
 /// end of the run; and whether there is one side of it only.
 fn corridor(above: &mut Vec<(f64, f64)>, below: &mut Vec<(f64, f64)>, span: f64) -> Option<(Line, f64, bool)> {
+    let all = if below.is_empty() { above.clone() } else { below.iter().map(|(x, y)| (*x, -y)).collect() };
     lower_hull(above);
     below.iter_mut().for_each(|point| point.1 = -point.1);
     lower_hull(below);
@@ -166,16 +175,18 @@ fn corridor(above: &mut Vec<(f64, f64)>, below: &mut Vec<(f64, f64)>, span: f64)
         (true, true) => None,
         // One side: the line along its longest side. The fastest message seems to take no time.
         (false, true) => {
-            let slope = longest_slope(above);
+            let slope = longest_slope(above, &all);
             Some((added(slope, least(slope)), span * MAX_DRIFT, true))
         }
         (true, false) => {
-            let slope = longest_slope(below);
+            let mirrored: Vec<(f64, f64)> = below.iter().map(|(x, y)| (*x, -y)).collect();
+            let slope = -longest_slope(&mirrored, &all);
             Some((added(slope, most(slope)), span * MAX_DRIFT, true))
         }
         (false, false) => {
             let gap = |slope: f64| least(slope) - most(slope);
-            let best = highest(gap, -MAX_DRIFT, MAX_DRIFT);
+            let worth = gap(highest(gap, -MAX_DRIFT, MAX_DRIFT)).max(LEAST_WIDTH);
+            let best = highest(|slope| gap(slope) - worth * (slope / USUAL_DRIFT).powi(2), -MAX_DRIFT, MAX_DRIFT);
             let widest = gap(best);
             // Where even the widest has messages on the wrong side, all are allowed to be as wrong.
             let relaxed = |slope: f64| gap(slope) - widest.min(0.0) + 1.0;
@@ -192,11 +203,14 @@ fn corridor(above: &mut Vec<(f64, f64)>, below: &mut Vec<(f64, f64)>, span: f64)
     }
 }
 
-/// The slope of the longest side of a hull that real clocks can have.
-fn longest_slope(hull: &[(f64, f64)]) -> f64 {
-    let sides = hull.windows(2).map(|side| (side[1].0 - side[0].0, (side[1].1 - side[0].1) / (side[1].0 - side[0].0)));
-    let sides = sides.filter(|(_, slope)| slope.abs() <= MAX_DRIFT);
-    sides.max_by(|a, b| a.0.total_cmp(&b.0)).map_or(0.0, |(_, slope)| slope)
+/// The slope of the longest side of a hull that real clocks can have and that messages confirm: a good part of the fastest of each piece
+/// lie near it. 0, where they don't: a few late messages have any slope.
+fn longest_slope(hull: &[(f64, f64)], all: &[(f64, f64)]) -> f64 {
+    let sides = hull.windows(2).map(|side| (side[0], side[1].0 - side[0].0, (side[1].1 - side[0].1) / (side[1].0 - side[0].0)));
+    let sides = sides.filter(|(_, _, slope)| slope.abs() <= MAX_DRIFT);
+    let Some((start, _, slope)) = sides.max_by(|a, b| a.1.total_cmp(&b.1)) else { return 0.0 };
+    let near = all.iter().filter(|(x, y)| y - start.1 - slope * (x - start.0) <= NEAR).count();
+    if near >= CONFIRMED && near * 10 >= all.len() { slope } else { 0.0 }
 }
 
 /// Leaves the points that lines below all of them can touch (monotone chain).

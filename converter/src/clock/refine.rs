@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::Clocks;
 use super::bend::Bend;
-use super::bursts::Burst;
-use super::certified;
+use super::bursts::{self, Burst};
+use super::certified::{self, Known, Seen};
 use super::graph::{self, Fit, interpolate};
 use super::lines::{Joined, Line, lines};
 use super::link_log::LinkLog;
@@ -19,6 +19,12 @@ const BUCKETS: usize = 256;
 const SHORTEST: f64 = 1e6;
 /// So many times clocks may have been set.
 const MOST_SETS: usize = 32;
+/// Clocks wander so many times more than was found, for all that is certain;
+const SURELY: f64 = 3.0;
+/// and at least so much, per square root of a second, where each has
+const LEAST_WANDER: f64 = 1e-8;
+/// fewer observations than these, so that it cannot be found.
+const ENOUGH: usize = 512;
 /// Steps of a clock that are nearer than this part of the run are one.
 const NEAR: i64 = 64;
 
@@ -142,27 +148,33 @@ pub(crate) fn refine(
     let bends = bends_of(&joined, &rounds, &sets, coarse, span);
     let (fit, edges) = fitted.unwrap_or_else(|| unreachable!("two rounds"));
     let mut found = found(&joined, &rounds, &fit, &edges);
-    let rate = (10.0 * fit.wander * (span.nanos() * 1e-9).sqrt()).max(1e-7);
     // The edges are dated by all rounds but the last.
-    let took = |edge: &Edge, place: f64, took: f64| {
-        let last = |domain: usize| interpolate(&fit.corrections[domain], place);
-        took + last(edge.to) - last(edge.from) + tick
+    let seen = |edge: &Edge| {
+        let last = |domain: usize, date: f64| interpolate(&fit.corrections[domain], date / span.nanos());
+        let seen = edge.points.iter().map(|point| {
+            let (sent, received) = (point.sent, point.sent + point.took);
+            let (sent, received) = (sent + last(edge.from, sent), received + last(edge.to, received));
+            Seen { sent, received, took: received - sent + tick }
+        });
+        seen.collect()
     };
-    let widths = certified::half_widths(domains, &edges, span.nanos(), rate, took);
+    let heard = edges.iter().map(|edge| edge.points.len()).sum::<usize>() / domains;
+    let least = if heard < ENOUGH { LEAST_WANDER } else { 0.0 };
+    let known = Known { span: span.nanos(), wander: (fit.wander * SURELY).max(least) };
+    let widths = certified::half_widths(domains, &edges, known, seen);
     found.iter_mut().zip(widths).for_each(|(found, width)| found.certified = width);
     Ok(Some(Refined { bends, found, wander: fit.wander, dates: (span.start, span.end), sets }))
 }
 
-/// The samples in coarse dates.
-fn exchanges(clocks: &Clocks, bursts: &[Burst]) -> Vec<Exchange> {
+/// The samples in coarse dates, by burst.
+fn exchanges(clocks: &Clocks, bursts: &[Burst]) -> Vec<Vec<Exchange>> {
     let date = |domain: usize, ticks: u64| clocks.domains[domain].map.global_from_ticks(ticks);
-    let exchanges = bursts.iter().flat_map(|burst| &burst.exchanges);
-    let dated = exchanges.map(|exchange| {
+    let dated = |exchange: &bursts::Exchange| {
         let (a, b) = (exchange.a, exchange.b);
         let t = [date(a, exchange.t1), date(b, exchange.t2), date(b, exchange.t3), date(a, exchange.t4)];
         Exchange { a, b, t }
-    });
-    dated.collect()
+    };
+    bursts.iter().map(|burst| burst.exchanges.iter().map(dated).collect()).collect()
 }
 
 /// The last date in a span for which something holds that holds for all before it.

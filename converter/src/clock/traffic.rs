@@ -1,8 +1,10 @@
 //! What messages and sync samples say of two clocks: for each ordered pair of domains, the fastest in each piece of the run.
 //!
-//! A message can be late but not early, so the fastest of many is what clocks are compared by. One pass over the log; memory
-//! is 16 bytes per bucket, and each domain keeps a bounded number of partners.
+//! A message can be late but not early, so the fastest of many is what clocks are compared by. The pieces are as short as the
+//! traffic of the pair allows: messages that were all sent in a thousandth of the run are told apart as well as those that fill it. One
+//! pass over the log; memory is 16 bytes per piece, and each domain keeps a bounded number of partners.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use rustc_hash::FxHashMap;
@@ -15,6 +17,9 @@ const MAX_PARTNERS: usize = 32;
 const MIN_PARTNERS: usize = 8;
 /// Pairs in all, as long as each domain has [`MIN_PARTNERS`].
 const PAIRS: usize = 4096;
+
+/// Pieces are at first this part of the run.
+const FINEST: f64 = 1.0 / 1_048_576.0;
 
 /// Where observations come from. Those of one class have one least delay for each ordered pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -30,7 +35,7 @@ pub(crate) struct Edge {
     pub(crate) to: usize,
     pub(crate) class: Class,
     pub(crate) points: Vec<Point>,
-    /// Messages in all.
+    /// Messages in all, or bursts.
     pub(crate) count: u64,
 }
 
@@ -66,17 +71,21 @@ impl Span {
 #[derive(Debug)]
 pub(crate) struct Traffic<'t> {
     pub(crate) log: &'t LinkLog,
-    pub(crate) exchanges: &'t [Exchange],
+    /// By burst.
+    pub(crate) exchanges: &'t [Vec<Exchange>],
     /// By stream.
     pub(crate) domain_of: &'t [usize],
     pub(crate) span: Span,
 }
 
-/// Buckets being filled.
+/// Pieces being filled.
 struct Buckets {
+    /// An edge has at most so many.
     count: usize,
     span: Span,
     edges: Vec<Edge>,
+    /// By edge: how long its pieces are, nanoseconds, and where the last message fell.
+    pieces: Vec<(f64, usize)>,
     numbers: FxHashMap<(usize, usize, Class), Option<usize>>,
     partners: Vec<usize>,
     /// How many partners a domain has at most.
@@ -134,8 +143,9 @@ impl Traffic<'_> {
         Ok(best.1)
     }
 
-    /// The fastest messages of each ordered pair in `buckets` pieces of the run, dated by `date` (domain, coarse date). The
-    /// edges come in a fixed order, those of a pair next to each other.
+    /// The fastest messages of each ordered pair in up to `buckets` pieces of the run, dated by `date` (domain, coarse date). Pieces in
+    /// which there is none do not count, so they are the shorter the less of the run its messages fill. The edges come in a fixed order,
+    /// those of a pair next to each other, and their points in order of date.
     ///
     /// # Errors
     /// When the log's temporary file cannot be read.
@@ -144,22 +154,31 @@ impl Traffic<'_> {
             count: buckets,
             span: self.span,
             edges: Vec::new(),
+            pieces: Vec::new(),
             numbers: FxHashMap::default(),
             partners: Vec::new(),
             most: (PAIRS / (1 + self.domain_of.iter().max().unwrap_or(&0))).clamp(MIN_PARTNERS, MAX_PARTNERS),
         };
-        for &Exchange { a, b, t } in self.exchanges {
-            made.add(a, b, Class::Sync, date(a, t[0]), date(b, t[1]));
-            made.add(b, a, Class::Sync, date(b, t[2]), date(a, t[3]));
+        for burst in self.exchanges {
+            // The fastest of each direction stands for the burst.
+            let mut fastest: BTreeMap<(usize, usize), (i64, i64)> = BTreeMap::new();
+            for &Exchange { a, b, t } in burst {
+                let (there, back) = ((date(a, t[0]), date(b, t[1])), (date(b, t[2]), date(a, t[3])));
+                for (way, seen) in [((a, b), there), ((b, a), back)] {
+                    let least = fastest.entry(way).or_insert(seen);
+                    if seen.1.saturating_sub(seen.0) < least.1.saturating_sub(least.0) {
+                        *least = seen;
+                    }
+                }
+            }
+            for ((from, to), (sent, received)) in fastest {
+                made.add(from, to, Class::Sync, sent, received);
+            }
         }
         self.messages(|(from, sent), (to, received)| {
             made.add(from, to, Class::Message, date(from, sent), date(to, received));
         })?;
         let mut edges = made.edges;
-        for edge in &mut edges {
-            edge.points.retain(|point| point.took.is_finite());
-        }
-        edges.retain(|edge| edge.points.len() >= 3 || edge.class == Class::Sync);
         edges.sort_by_key(|edge| (edge.from.min(edge.to), edge.from.max(edge.to), edge.class, edge.from));
         Ok(edges)
     }
@@ -169,13 +188,28 @@ impl Buckets {
     fn add(&mut self, from: usize, to: usize, class: Class, sent: i64, received: i64) {
         let Some(edge) = self.edge(from, to, class) else { return };
         let point = Point { sent: difference(sent, self.span.start), took: difference(received, sent) };
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped into the range")]
-        let bucket = (point.sent / self.span.nanos() * self.count as f64).clamp(0.0, self.count as f64 - 1.0) as usize;
-        let edge = &mut self.edges[edge];
-        edge.count += 1;
-        let least = &mut edge.points[bucket];
-        if point.took < least.took {
-            *least = point;
+        self.edges[edge].count += 1;
+        let (width, last) = self.pieces[edge];
+        let points = &mut self.edges[edge].points;
+        let piece = piece_of(&point, width);
+        // Messages come nearly in order of date.
+        let at = match points.get(last) {
+            Some(near) if piece_of(near, width) == piece => last,
+            _ => points.partition_point(|other| piece_of(other, width) < piece),
+        };
+        self.pieces[edge].1 = at;
+        match points.get_mut(at) {
+            Some(least) if piece_of(least, width) == piece => {
+                if point.took < least.took {
+                    *least = point;
+                }
+            }
+            _ => {
+                points.insert(at, point);
+                if points.len() > self.count {
+                    self.pieces[edge] = (merged(points, width, self.count), 0);
+                }
+            }
         }
     }
 
@@ -196,12 +230,35 @@ impl Buckets {
         });
         let number = accepted.then_some(self.edges.len());
         if accepted {
-            let none = Point { sent: 0.0, took: f64::INFINITY };
-            self.edges.push(Edge { from, to, class, points: vec![none; self.count], count: 0 });
+            self.edges.push(Edge { from, to, class, points: Vec::new(), count: 0 });
+            self.pieces.push(((self.span.nanos() * FINEST).max(1.0), 0));
         }
         self.numbers.insert((from, to, class), number);
         number
     }
+}
+
+/// The number of the piece in which a message was sent.
+fn piece_of(point: &Point, width: f64) -> i64 {
+    #[expect(clippy::cast_possible_truncation, reason = "within the run, times 2^20")]
+    let piece = (point.sent / width).floor() as i64;
+    piece
+}
+
+/// Makes pieces twice as long until there are no more than `most`, which does not depend on the order in which messages came. Returns how long
+/// they are.
+fn merged(points: &mut Vec<Point>, mut width: f64, most: usize) -> f64 {
+    while points.len() > most {
+        width *= 2.0;
+        points.dedup_by(|next, kept| {
+            let same = piece_of(next, width) == piece_of(kept, width);
+            if same && next.took < kept.took {
+                *kept = *next;
+            }
+            same
+        });
+    }
+    width
 }
 
 /// Exact in integers, then as a float, which holds what is within a run to a small part of a nanosecond.

@@ -28,15 +28,17 @@ trace truth;
 level COM {
     event send { rank_: u32, key: u64, truth: i64 }
     event receive { rank_: u32, key: u64, truth: i64, moment: date }
+    event passing { rank_: u32, truth: i64 }
 }
 paje {
     container program "Program" {
-        container process[rank_: u32] "Rank {rank_}" { }
+        container process[rank_: u32] "Rank {rank_}" { event moment }
         link message "Message" from process to process
     }
 }
 rule send -> start message key (key) from process[rank_] with { truth };
 rule receive -> end message key (key) to process[rank_] AT with { truth };
+rule passing -> mark moment = "passing" on process[rank_] with { truth };
 "#;
 
 /// True nanoseconds at which the first message is sent.
@@ -48,6 +50,17 @@ pub enum Bursts {
     Both,
     First,
     None,
+    /// So many, the first before the first message, the last after the last.
+    Many(u32),
+}
+
+/// What is wrong with the answers of the second node in bursts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lie {
+    /// They are dated so many ticks later,
+    Later(i64),
+    /// or always say the same.
+    Always(u64),
 }
 
 /// What a run is like.
@@ -76,6 +89,15 @@ pub struct Scene {
     pub disagree_nanos: f64,
     /// The last node begins in the middle of the run.
     pub late: bool,
+    /// Messages are sent in this part of the run only, from 0 to 1.
+    pub window: (f64, f64),
+    /// Each direction between two nodes is slower by up to so many nanoseconds; not for sync samples.
+    pub slow: f64,
+    /// Messages of the second node go to the first only, and are never answered by any.
+    pub mute: bool,
+    /// Moments that each process records besides, all over the run.
+    pub moments: usize,
+    pub lie: Option<Lie>,
     /// The clock of the second node jumps by so many nanoseconds in the middle of the run.
     pub step_nanos: f64,
     pub seed: u64,
@@ -98,6 +120,11 @@ impl Default for Scene {
             told_later: 0.0,
             disagree_nanos: 0.0,
             late: false,
+            window: (0.0, 1.0),
+            slow: 0.0,
+            mute: false,
+            moments: 0,
+            lie: None,
             step_nanos: 0.0,
             seed: 1,
         }
@@ -182,6 +209,8 @@ struct World<'s> {
     clocks: Vec<Clock>,
     /// Least latency from node to node.
     base: Vec<Vec<f64>>,
+    /// What is more for messages.
+    slow: Vec<Vec<f64>>,
     random: Random,
 }
 
@@ -196,7 +225,11 @@ impl<'s> World<'s> {
             base[a][b] = latency * (1.0 + 0.05 * random.signed());
             base[b][a] = latency * (1.0 + 0.05 * random.signed());
         }
-        Self { scene, clocks, base, random }
+        let mut slow = vec![vec![0.0; scene.nodes]; scene.nodes];
+        if scene.slow > 0.0 {
+            slow.iter_mut().flatten().for_each(|slow| *slow = scene.slow * random.unit());
+        }
+        Self { scene, clocks, base, slow, random }
     }
 
     fn ticks(&self, node: usize, truth: f64) -> u64 {
@@ -247,13 +280,18 @@ impl<'s> World<'s> {
                     let t2 = now + self.latency(a, b);
                     let t3 = t2 + 200.0;
                     let t4 = t3 + self.latency(b, a);
+                    let answer = |truth| match self.scene.lie.filter(|_| b == 1) {
+                        None => self.ticks(b, truth),
+                        Some(Lie::Later(ticks)) => self.ticks(b, truth).saturating_add_signed(ticks),
+                        Some(Lie::Always(ticks)) => ticks,
+                    };
                     samples.push(SyncSample {
                         burst: number,
                         exchange,
                         peer: peer(100 + (b * per_node) as u64),
                         t1: self.ticks(a, now),
-                        t2: self.ticks(b, t2),
-                        t3: self.ticks(b, t3),
+                        t2: answer(t2),
+                        t3: answer(t3),
                         t4: self.ticks(a, t4),
                     });
                     now = t4 + 100.0;
@@ -289,26 +327,45 @@ pub fn write(scene: &Scene, folder: &Path) {
         files.push(file);
     }
     let end = START + scene.seconds * 1e9;
-    if scene.bursts != Bursts::None {
-        world.burst(0, START - 1e7, &mut files);
-    }
-    if scene.bursts == Bursts::Both {
-        world.burst(1, end + 2e7, &mut files);
+    let bursts = match scene.bursts {
+        Bursts::None => 0,
+        Bursts::First => 1,
+        Bursts::Both => 2,
+        Bursts::Many(bursts) => bursts,
+    };
+    for burst in 0..bursts {
+        let place = if burst == 0 { 0.0 } else { f64::from(burst) / f64::from(bursts - 1) };
+        let (first, last) = (START - 1e7, end + 2e7);
+        world.burst(burst, first + (last - first) * place, &mut files);
     }
     let mut events: Vec<Vec<(f64, f64, u16, u64)>> = vec![Vec::new(); processes];
     for key in 0..scene.links as u64 {
-        let sent = START + (key as f64 + world.random.unit()) / scene.links as f64 * scene.seconds * 1e9;
+        let place = (key as f64 + world.random.unit()) / scene.links as f64;
+        let place = scene.window.0 + (scene.window.1 - scene.window.0) * place;
+        let sent = START + place * scene.seconds * 1e9;
         let from = world.random.below(processes);
         let to = world.partner(from);
+        let (mute, node) = (scene.mute, |process: usize| process / scene.per_node);
+        let (from, to) = if mute && node(from) == 1 && node(to) != 1 { (from, 0) } else { (from, to) };
+        if mute && node(to) == 1 && node(from) != 1 {
+            continue;
+        }
         let last = scene.nodes - 1;
         let is_late = from / scene.per_node == last || to / scene.per_node == last;
         if scene.late && is_late && sent < START + scene.seconds * 0.5e9 {
             continue;
         }
-        let received = sent + world.latency(from / scene.per_node, to / scene.per_node);
+        let (from_node, to_node) = (from / scene.per_node, to / scene.per_node);
+        let received = sent + world.slow[from_node][to_node] + world.latency(from_node, to_node);
         events[from].push((sent, sent, 0, key));
         let told = received + scene.told_later * world.random.unit();
         events[to].push((told, received, 1, key));
+    }
+    for (rank, own) in events.iter_mut().enumerate() {
+        for moment in 0..scene.moments {
+            let date = START + scene.seconds * 1e9 * (moment as f64 + 0.5) / scene.moments as f64;
+            own.push((date, date, 2, rank as u64));
+        }
     }
     for (rank, (mut file, mut events)) in files.into_iter().zip(events).enumerate() {
         events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.3.cmp(&b.3)));
@@ -316,7 +373,9 @@ pub fn write(scene: &Scene, folder: &Path) {
             let mut block = Records::default();
             for &(told, date, kind, key) in chunk {
                 let mut body = u32::try_from(rank).unwrap().to_le_bytes().to_vec();
-                body.extend(key.to_le_bytes());
+                if kind < 2 {
+                    body.extend(key.to_le_bytes());
+                }
                 // What the reference would have shown.
                 let shown = world.clocks[0].shows(date) - world.clocks[0].offset;
                 body.extend((shown.round() as i64).to_le_bytes());
@@ -345,6 +404,8 @@ pub struct Verdict {
     pub backward: u64,
     /// All errors, by process and true date.
     pub errors: Vec<i64>,
+    /// The largest of each process.
+    pub worst: std::collections::BTreeMap<usize, i64>,
     pub report: Report,
 }
 
@@ -376,9 +437,10 @@ struct Judge {
 
 impl Sink for Judge {
     fn event(&mut self, event: &PajeEvent<'_>) -> std::io::Result<()> {
-        let (time, extra, key, at, end) = match event {
-            PajeEvent::StartLink { time, extra, key, start, .. } => (time.0, extra, key.0, start.0, 0),
-            PajeEvent::EndLink { time, extra, key, end, .. } => (time.0, extra, key.0, end.0, 1),
+        let (time, extra, link, at) = match event {
+            PajeEvent::StartLink { time, extra, key, start, .. } => (time.0, extra, Some((key.0, 0)), start.0),
+            PajeEvent::EndLink { time, extra, key, end, .. } => (time.0, extra, Some((key.0, 1)), end.0),
+            PajeEvent::NewEvent { time, extra, container, .. } => (time.0, extra, None, container.0),
             PajeEvent::CreateContainer { container, name, .. } => {
                 if let Some(rank) = name.strip_prefix("Rank ") {
                     self.ranks.insert(container.0, rank.parse().unwrap());
@@ -391,7 +453,9 @@ impl Sink for Judge {
         self.last = time;
         let ExtraValue::Integer(truth) = extra[0].value else { panic!("a number") };
         self.dates.push((at, time, truth));
-        self.links.entry(key).or_default()[end] = Some(time);
+        if let Some((key, end)) = link {
+            self.links.entry(key).or_default()[end] = Some(time);
+        }
         Ok(())
     }
 
@@ -430,7 +494,12 @@ pub fn judge_run(folder: &Path, options: &Options) -> Verdict {
     let reversed = ends.filter(|(start, end)| start > end).count() as u64;
     let errors = dates.iter().map(|(_, date, truth)| date - truth - origin).collect();
     let (median, max) = (sizes[sizes.len() / 2], sizes[sizes.len() - 1]);
-    Verdict { median, max, links: links.len() as u64, reversed, backward, errors, report }
+    let mut worst = std::collections::BTreeMap::new();
+    for (container, date, truth) in &dates {
+        let most = worst.entry(ranks[container]).or_insert(0);
+        *most = (date - truth - origin).abs().max(*most);
+    }
+    Verdict { median, max, links: links.len() as u64, reversed, backward, errors, worst, report }
 }
 
 /// The options of a method.

@@ -1,0 +1,75 @@
+//! Clock correction on many runs of all kinds, drawn at random: what the report says of its own dates must be true.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "support/synthetic.rs"]
+mod synthetic;
+#[path = "support/truth.rs"]
+mod truth;
+
+use converter::clock::Method;
+use truth::{Bursts, Random, Scene, Verdict, clocks_alone, judge_run, write};
+
+/// A scene of any kind in which the clocks are honest.
+fn scene(seed: u64) -> Scene {
+    let mut random = Random(seed);
+    let seconds = [0.5, 5.0, 60.0, 600.0][random.below(4)];
+    let bursts = [Bursts::None, Bursts::First, Bursts::Both, Bursts::Many(4)][random.below(4)];
+    let (from, share) = (random.unit(), [1.0, 1.0, 0.1, 0.01, 0.001][random.below(5)]);
+    let from = from * (1.0 - share);
+    let links = [20, 60, 200, 1000, 4000][random.below(5)];
+    // How badly a clock wanders can be told only where it is heard all the time.
+    let wanders = if links >= 4000 && share == 1.0 { 4 } else { 3 };
+    Scene {
+        nodes: 2 + random.below(5),
+        per_node: 1 + random.below(2),
+        seconds,
+        links,
+        bursts,
+        window: (from, from + share),
+        slow: [0.0, 0.0, 3000.0, 30_000.0][random.below(4)],
+        wander: [1e-9, 1e-9, 3e-9, 1e-7][random.below(wanders)],
+        one_way: random.below(8) == 0,
+        moments: 50,
+        seed,
+        ..Scene::default()
+    }
+}
+
+/// The dates of the scene by a method, without the causal pass.
+fn judged(scene: &Scene, method: Method) -> Verdict {
+    let folder = tempfile::tempdir().unwrap();
+    write(scene, folder.path());
+    judge_run(folder.path(), &clocks_alone(method))
+}
+
+/// By how much dates of a clock are farther off than is said to be certain; nanoseconds, the clock, what is certain.
+fn beyond(verdict: &Verdict) -> Vec<(i64, usize, f64)> {
+    let clocks = &verdict.report.clocks;
+    let certain = |process: usize| clocks.domains[clocks.domain_of[process]].certified_nanos;
+    let worst = verdict.worst.iter().filter_map(|(&process, &worst)| Some((worst, process, certain(process)?)));
+    // A nanosecond is lost to rounding down, at each end.
+    worst.filter(|(worst, _, certain)| *worst as f64 > certain + 2.0).collect()
+}
+
+#[test]
+#[ignore = "a table to look at"]
+fn table() {
+    let scenes = std::env::var("SCENES").map_or(100, |scenes| scenes.parse().unwrap());
+    for seed in 1..=scenes {
+        let scene = scene(seed);
+        let (graph, bursts) = (judged(&scene, Method::Graph), judged(&scene, Method::Bursts));
+        let certain = graph.report.clocks.domains.iter().filter_map(|domain| domain.certified_nanos).fold(0.0, f64::max);
+        let Scene { nodes, per_node, seconds, links, window, slow, wander, one_way, .. } = scene;
+        let marks = [
+            if beyond(&graph).is_empty() { "" } else { "BEYOND" },
+            if bursts.max > 0 && graph.max > bursts.max + bursts.max / 2 + 300 && scene.bursts != Bursts::None { "WORSE" } else { "" },
+            if graph.reversed > 0 { "REVERSED" } else { "" },
+        ];
+        println!(
+            "{seed:4} {nodes}x{per_node} {seconds:5} s {links:4} links {:?} in {:.4} slow {slow:6} wander {wander:.0e} {}: {} / {} certain {certain:.0}; bursts {} / {} {} {:?}",
+            scene.bursts, window.1 - window.0, if one_way { "ONE" } else { "" }, graph.median, graph.max, bursts.median, bursts.max, marks.join(" "),
+            graph.report.clocks.domains.iter().map(|domain| domain.status.name()).collect::<std::collections::BTreeSet<_>>(),
+        );
+    }
+}
