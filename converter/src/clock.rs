@@ -8,12 +8,15 @@ mod bend;
 mod bursts;
 mod causal;
 mod certified;
+mod contradiction;
 mod fine;
 mod graph;
 mod lines;
 mod link_log;
 mod map;
 mod refine;
+mod samples;
+mod sets;
 mod solve;
 mod steps;
 mod traffic;
@@ -34,6 +37,8 @@ use crate::run::Run;
 use bend::Bend;
 use bursts::Burst;
 use map::Knot;
+use samples::Samples;
+use sets::Sets;
 
 /// How clocks are corrected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,6 +63,8 @@ pub struct Clocks {
     pub domain_of: Vec<usize>,
     /// What a user should know about the correction: one sentence each.
     pub remarks: Vec<String>,
+    /// What is wrong with what processes say of their clocks, and what was done about it: one sentence each.
+    wrong: Vec<String>,
     /// How clocks wandered, per square root of a second, as the graph fit found.
     pub wander: Option<f64>,
 }
@@ -109,6 +116,8 @@ pub struct Domain {
     pub sets: Vec<(i64, i64)>,
     /// The map.
     pub map: ClockMap,
+    /// What it was set by as its own processes tell; the map knows.
+    told_sets: Sets,
 }
 
 /// Where the dates of a domain come from.
@@ -155,6 +164,7 @@ impl Status {
 }
 
 const NANOS_PER_SECOND: f64 = 1e9;
+const NANOS: i64 = 1_000_000_000;
 /// So few reversed links between processes of one clock prove nothing.
 const MIN_REVERSED: u64 = 3;
 
@@ -165,17 +175,20 @@ impl Clocks {
     pub fn new(run: &Run, method: Method) -> Self {
         let (mut domains, domain_of) = domains_of(run);
         let anchors: Vec<Option<(u64, u64)>> = first_anchors(run, &domain_of, domains.len());
-        if domains.len() > 1 {
-            if method == Method::None {
+        let mut wrong: Vec<String> = repeated_dates(run).collect();
+        if method == Method::None {
+            if domains.len() > 1 {
                 domains.iter_mut().for_each(|domain| domain.status = Status::Off);
-            } else {
-                let bursts = bursts::collect(run, &domain_of, domains.len());
-                correct(&mut domains, &bursts, &anchors);
             }
+        } else {
+            unset(run, &mut domains, &domain_of);
+            let unset = |domain: usize, ticks: u64| domains[domain].told_sets.unset(ticks);
+            let Samples { bursts, faults } = samples::collect(run, &domain_of, &domains, unset);
+            wrong.extend(faults);
+            wrong.extend(correct(&mut domains, &bursts, &anchors));
+            domains.iter_mut().for_each(Domain::date_sets);
         }
-        let mut remarks = remarks_of(&domains, false);
-        remarks.extend(repeated_dates(run));
-        Self { domains, domain_of, remarks, wander: None }
+        Self { remarks: remarks_of(&domains, false), domains, domain_of, wrong, wander: None }
     }
 
     /// Processes that read one clock by name, but between which links end before they start, get clocks of their own. Returns
@@ -226,10 +239,13 @@ impl Clocks {
         log: &LinkLog,
         streams: &[Extent],
     ) -> io::Result<Vec<Option<Arc<Bend>>>> {
-        let bursts = bursts::collect(run, &self.domain_of, self.domains.len());
+        // Their dates are those of the map, which knows what clocks were set by.
+        let Samples { bursts, faults } = samples::collect(run, &self.domain_of, &self.domains, |_, ticks| ticks);
         let Some(refined) = refine::refine(self, &bursts, log, streams)? else {
             return Ok(vec![None; self.domains.len()]);
         };
+        self.wrong = repeated_dates(run).chain(faults).collect();
+        self.wrong.extend(refined.contradictions.iter().map(|found| found.sentence(&self.domains)));
         let mut bends = refined.bends;
         let date = |bends: &[Option<Arc<Bend>>], domain: usize, coarse: i64| {
             bends[domain].as_ref().map_or(coarse, |bend| bend.date(coarse))
@@ -247,7 +263,11 @@ impl Clocks {
             domain.map = domain.map.bent(bends[number].clone());
             (domain.edges, domain.messages) = (found.edges, found.messages);
             let of_sets = refined.sets[number].iter();
-            domain.sets = of_sets.map(|&(coarse, more)| (date(&bends, number, coarse), -more)).collect();
+            let told = std::mem::take(&mut domain.sets);
+            // Those that the processes told are in the coarse dates already.
+            let told = told.into_iter().map(|(coarse, by)| (date(&bends, number, coarse), by));
+            domain.sets = told.chain(of_sets.map(|&(coarse, more)| (date(&bends, number, coarse), -more))).collect();
+            domain.sets.sort_unstable();
             let Some(root) = found.root else { continue };
             domain.hops = found.hops;
             (domain.residual_nanos, domain.residual_p95_nanos) = found.residuals;
@@ -271,8 +291,13 @@ impl Clocks {
         }
         self.measure(run);
         self.remarks = remarks_of(&self.domains, true);
-        self.remarks.extend(repeated_dates(run));
         Ok(bends)
+    }
+
+    /// What is wrong with the clocks of the run or with its samples, and what was done about it: one sentence each.
+    #[must_use]
+    pub fn faults(&self) -> Vec<String> {
+        self.wrong.iter().cloned().chain(sets_of(&self.domains)).collect()
     }
 
     /// Offsets and drifts of all domains, from their maps, at their first records and over the run.
@@ -287,7 +312,9 @@ impl Clocks {
             }
         }
         // What the reference's clock shows more than its dates.
-        let show = |domain: &Domain, ticks: u64| i128::from(ClockMap::linear(domain.hz).global_from_ticks(ticks));
+        let show = |domain: &Domain, ticks: u64| {
+            i128::from(ClockMap::linear(domain.hz).global_from_ticks(domain.told_sets.unset(ticks)))
+        };
         let dated = |domain: &Domain, ticks: u64| i128::from(domain.map.global_from_ticks(ticks));
         let Some((ticks, _)) = ends[0] else { return };
         let more = show(&self.domains[0], ticks) - dated(&self.domains[0], ticks);
@@ -314,7 +341,22 @@ impl Clocks {
     pub fn start_at(&mut self, nanos: i64) {
         for domain in &mut self.domains {
             domain.map.shift(-i128::from(nanos));
+            domain.sets.iter_mut().for_each(|set| set.0 = set.0.saturating_sub(nanos));
         }
+    }
+}
+
+impl Domain {
+    /// Dates what its processes told that the clock was set by.
+    fn date_sets(&mut self) {
+        let mut before = 0;
+        let set = |region: &sets::Region| {
+            let by = i128::from(before) - i128::from(region.more);
+            before = region.more;
+            let nanos = by * i128::from(NANOS) / i128::from(self.hz.max(1));
+            (self.map.global_from_ticks(region.ticks), i64::try_from(nanos).unwrap_or(i64::MAX))
+        };
+        self.sets = self.told_sets.regions().iter().map(set).collect();
     }
 }
 
@@ -353,6 +395,7 @@ fn domains_of(run: &Run) -> (Vec<Domain>, Vec<usize>) {
                 rate_is_unknown: false,
                 sets: Vec::new(),
                 map: ClockMap::linear(1_000_000_000),
+                told_sets: Sets::default(),
             });
             domains.len() - 1
         });
@@ -377,6 +420,16 @@ fn domains_of(run: &Run) -> (Vec<Domain>, Vec<usize>) {
         }
     }
     (domains, domain_of)
+}
+
+/// Finds where clocks were set, as far as their processes tell.
+fn unset(run: &Run, domains: &mut [Domain], domain_of: &[usize]) {
+    let mut members: Vec<Vec<usize>> = vec![Vec::new(); domains.len()];
+    domain_of.iter().enumerate().for_each(|(process, domain)| members[*domain].push(process));
+    for (domain, members) in domains.iter_mut().zip(members) {
+        domain.told_sets = sets::find(run, &members, domain);
+        domain.map = domain.map.after(&domain.told_sets);
+    }
 }
 
 /// Ticks per second, from the first and the last anchor of a domain.
@@ -405,9 +458,17 @@ fn first_anchors(run: &Run, domain_of: &[usize], domains: usize) -> Vec<Option<(
     first
 }
 
-/// Gives each domain but the reference its knots.
-fn correct(domains: &mut [Domain], bursts: &[Burst], anchors: &[Option<(u64, u64)>]) {
+/// Gives each domain but the reference its knots. Returns what is wrong with the samples.
+fn correct(domains: &mut [Domain], bursts: &[Burst], anchors: &[Option<(u64, u64)>]) -> Option<String> {
     let fit = bursts::fit(domains, bursts);
+    let wrong = fit.worst.map(|(a, b, nanos)| {
+        format!(
+            "sync samples contradict each other by {:.1} us; those between clocks `{}` and `{}` fit worst: dates may be off by as much",
+            nanos * 1e-3,
+            domains[a].name,
+            domains[b].name
+        )
+    });
     let (reference, others) = domains.split_at_mut(1);
     let reference = &reference[0];
     for (number, domain) in others.iter_mut().enumerate() {
@@ -418,7 +479,7 @@ fn correct(domains: &mut [Domain], bursts: &[Burst], anchors: &[Option<(u64, u64
             continue;
         }
         let knots: Vec<Knot> = offsets.iter().map(|offset| fit.knot(number, offset)).collect();
-        domain.map = ClockMap::through(domain.hz, &knots);
+        domain.map = ClockMap::through(domain.hz, &knots).after(&domain.told_sets);
         domain.bursts = knots.len();
         domain.status = if knots.len() > 1 { Status::Bursts } else { Status::OneBurst };
         domain.residual_nanos = fit.residuals[number];
@@ -428,9 +489,9 @@ fn correct(domains: &mut [Domain], bursts: &[Burst], anchors: &[Option<(u64, u64
             domain.drift_ppm = (last.offset - first.offset) / (last.local - first.local) * 1e6;
         }
     }
+    wrong
 }
 
-/// What a user should know: one sentence each.
 /// What is to be said of processes whose clock went back.
 fn repeated_dates(run: &Run) -> impl Iterator<Item = String> {
     run.processes.iter().filter(|process| process.repeated_dates > 0).map(|process| {
@@ -439,13 +500,26 @@ fn repeated_dates(run: &Run) -> impl Iterator<Item = String> {
     })
 }
 
+/// What is to be said of clocks that were set.
+fn sets_of(domains: &[Domain]) -> impl Iterator<Item = String> {
+    let sets = domains.iter().flat_map(|domain| domain.sets.iter().map(|set| (&domain.name, *set)));
+    sets.map(|(name, (date, forward))| {
+        #[expect(clippy::cast_precision_loss, reason = "for display")]
+        let (date, forward) = (date as f64 * 1e-9, forward as f64 * 1e-6);
+        format!(
+            "clock `{name}` was set by {forward:+.3} ms at about {date:.3} s: what it recorded near that date may be off by as much"
+        )
+    })
+}
+
+/// What a user should know: one sentence each.
 fn remarks_of(domains: &[Domain], by_messages: bool) -> Vec<String> {
     let mut remarks = Vec::new();
     if domains.len() > 1 && domains[0].status == Status::Off {
         remarks.push(format!("clocks are not corrected: dates of {} clocks are as each clock says", domains.len()));
         return remarks;
     }
-    for Domain { name, status, drift_ppm, sets, was_split, rate_is_unknown, .. } in domains {
+    for Domain { name, status, drift_ppm, was_split, rate_is_unknown, .. } in domains {
         if *rate_is_unknown {
             remarks.push(format!(
                 "nothing says how fast clock `{name}` runs: each of its ticks is taken for a nanosecond, which may be wrong by any factor"
@@ -454,13 +528,6 @@ fn remarks_of(domains: &[Domain], by_messages: bool) -> Vec<String> {
         if *was_split {
             remarks.push(format!(
                 "processes that read clock `{name}` disagree: messages between them ended before they started, so each is corrected by itself"
-            ));
-        }
-        for &(date, forward) in sets {
-            #[expect(clippy::cast_precision_loss, reason = "for display")]
-            let (date, forward) = (date as f64 * 1e-9, forward as f64 * 1e-6);
-            remarks.push(format!(
-                "clock `{name}` was set by {forward:+.3} ms at about {date:.3} s: what it recorded near that date may be off by as much"
             ));
         }
         match status {

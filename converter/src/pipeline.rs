@@ -361,7 +361,7 @@ impl<'o> Job<'o> {
         }
         if self.options.causal {
             let found = restore_order(&log, &mut plan.fines).map_err(ConvertError::Links)?;
-            self.remarks.extend(found.remarks());
+            self.remarks.extend(found.remarks(&self.clocks));
             self.causality = Some(found);
         }
         Ok((survey, floors))

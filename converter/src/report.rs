@@ -101,7 +101,14 @@ impl Report {
     /// What was lost, damaged, left out or moved, one line each.
     #[must_use]
     pub fn faults(&self) -> Vec<String> {
-        told(&self.losses).into_iter().chain(self.repairs()).collect()
+        told(&self.losses).into_iter().chain(self.repairs()).chain(self.clock_faults()).collect()
+    }
+
+    /// What is wrong with the clocks, the sync samples, or the order of links, and what was done about it, one line each.
+    #[must_use]
+    pub fn clock_faults(&self) -> Vec<String> {
+        let of_order = self.causality.map(|found| found.faults(&self.clocks)).unwrap_or_default();
+        self.clocks.faults().into_iter().chain(of_order).collect()
     }
 
     /// Everything to tell the user, one line each: losses, repairs, remarks.

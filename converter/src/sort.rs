@@ -60,9 +60,10 @@ pub fn sort<W: Write>(run: &Run, options: &Options, out: W) -> Result<(Sorted, V
     let mut remarks = Vec::new();
     if let Some(dates) = fine_dates(run, options)? {
         plan.fines = dates.fines;
-        remarks.extend(dates.clocks.remarks.iter().cloned());
+        remarks.extend(dates.clocks.faults().into_iter().chain(dates.clocks.remarks.iter().cloned()));
         remarks.extend(dates.remarks);
     } else {
+        remarks.extend(clocks.faults());
         remarks.append(&mut clocks.remarks);
     }
     let plan = plan;

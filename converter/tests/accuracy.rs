@@ -8,7 +8,7 @@ mod synthetic;
 mod truth;
 
 use converter::clock::{Method, Status};
-use truth::{Bursts, Scene, clocks_alone, judge, options};
+use truth::{Bursts, Lie, Scene, clocks_alone, judge, options};
 
 #[test]
 fn a_scene_has_what_it_says() {
@@ -129,9 +129,78 @@ fn a_clock_that_was_set_is_told_and_followed() {
         let sets = &verdict.report.clocks.domains[1].sets;
         assert_eq!(sets.len(), 1, "{sets:?}");
         assert!((sets[0].0 as f64 - 10e9).abs() < 0.3e9 && (sets[0].1 as f64 - step_nanos).abs() < 60e3, "{sets:?}");
-        assert!(verdict.report.remarks.iter().any(|remark| remark.contains("was set by")));
+        assert!(verdict.report.faults().iter().any(|fault| fault.contains("was set by")));
         assert!(verdict.median <= 100 && verdict.max <= 10_000, "{} {}", verdict.median, verdict.max);
     }
+}
+
+#[test]
+fn a_clock_that_was_set_is_told_by_its_own_process() {
+    // Without a message, or with messages that nobody answers, nobody else can tell.
+    let heard = [(0, false, Bursts::Both), (4000, true, Bursts::None), (4000, false, Bursts::Many(5))];
+    for (step_nanos, (links, one_way, bursts)) in
+        [5e6, -5e6, 700e6].into_iter().flat_map(|step| heard.map(|heard| (step, heard)))
+    {
+        let scene = Scene { step_nanos, links, one_way, bursts, readings: true, moments: 8000, ..Scene::default() };
+        let scene = Scene { nodes: 4, per_node: 2, seconds: 20.0, ..scene };
+        let what = format!("a step of {step_nanos} with {links} links, {bursts:?}");
+        let verdict = in_order(&what, &scene);
+        let sets = &verdict.report.clocks.domains[1].sets;
+        assert_eq!(sets.len(), 1, "{what}: {sets:?}");
+        // What the clock drifts within a second is not known to be no step.
+        let (date, by) = (sets[0].0 as f64, sets[0].1 as f64);
+        assert!((date - 10e9).abs() < 0.02e9 && (by - step_nanos).abs() < 60e3, "{what}: {sets:?}");
+        let faults = verdict.report.faults();
+        assert!(faults.iter().any(|fault| fault.contains("was set by")), "{what}: {faults:?}");
+        assert!(verdict.median <= 40_000, "{what}: {}", verdict.median);
+    }
+}
+
+#[test]
+fn a_clock_that_nobody_set_is_not_said_to_be() {
+    for (wander, drift_ppm) in [(1e-9, 50.0), (1e-7, 300.0)] {
+        let scene = Scene { wander, drift_ppm, readings: true, links: 2000, seconds: 20.0, ..Scene::default() };
+        let clocks = in_order("no step", &scene).report.clocks;
+        assert!(clocks.domains.iter().all(|domain| domain.sets.is_empty()), "{clocks:?}");
+    }
+}
+
+#[test]
+fn samples_that_lie_are_named_and_do_no_harm() {
+    let honest = Scene { nodes: 4, links: 6000, seconds: 20.0, ..Scene::default() };
+    for lie in [Lie::Later(5_000_000), Lie::Later(-40_000_000), Lie::Always(77), Lie::Always(1 << 63)] {
+        let verdict = in_order("a lie", &Scene { lie: Some(lie), ..honest.clone() });
+        let faults = verdict.report.faults();
+        let named =
+            faults.iter().any(|fault| fault.contains("cannot be true") || fault.contains("contradict the messages"));
+        assert!(named, "{lie:?}: {faults:?}");
+        assert!(verdict.median <= 150 && verdict.max <= 500, "{lie:?}: {} {}", verdict.median, verdict.max);
+        // Without messages, what no clock showed is left out all the same.
+        let alone = judge(&Scene { lie: Some(lie), links: 0, moments: 100, ..honest.clone() }, &options(Method::Graph));
+        assert!(!alone.report.is_clean(), "{lie:?}");
+        if matches!(lie, Lie::Always(_)) {
+            assert!(alone.max <= 100_000, "{lie:?}: {}", alone.max);
+        }
+    }
+    let verdict = in_order("the truth", &honest);
+    assert!(verdict.report.is_clean(), "{:?}", verdict.report.faults());
+}
+
+#[test]
+fn messages_in_a_thousandth_of_the_run_are_used() {
+    let scene = Scene { nodes: 3, links: 300, seconds: 60.0, window: (0.4, 0.401), moments: 100, ..Scene::default() };
+    for bursts in [Bursts::None, Bursts::First] {
+        let scene = Scene { bursts, ..scene.clone() };
+        let verdict = in_order("a short talk", &scene);
+        let domains = &verdict.report.clocks.domains;
+        assert!(domains[1..].iter().all(|domain| domain.messages > 0), "{domains:?}");
+        // Nothing else tells how the clocks drift before and behind it: far off is said to be possible.
+        let certain = domains.iter().filter_map(|domain| domain.certified_nanos).fold(0.0, f64::max);
+        assert!((verdict.max as f64) < certain, "{} {certain}", verdict.max);
+        assert!(verdict.max < 1_000_000, "{bursts:?}: {}", verdict.max);
+    }
+    let verdict = in_order("and samples at both ends", &Scene { bursts: Bursts::Both, ..scene });
+    verdict.check("and samples at both ends", 200, 1000);
 }
 
 #[test]

@@ -6,11 +6,12 @@
 
 use std::collections::BTreeMap;
 
-use super::map::Knot;
+use super::map::{ClockMap, Knot};
 use super::solve::{Edge, positions};
 use super::{Domain, NANOS_PER_SECOND};
-use crate::run::Run;
 
+/// Offsets that differ by less contradict nothing, nanoseconds.
+pub(crate) const CONTRADICTION: f64 = 20_000.0;
 /// How often the fit is repeated.
 const ROUNDS: usize = 3;
 
@@ -48,29 +49,8 @@ pub(crate) struct Fit {
     pub(crate) offsets: Vec<Vec<Offset>>,
     /// Root mean square of what is left of each domain's pairs, nanoseconds.
     pub(crate) residuals: Vec<f64>,
-}
-
-/// Sorts the run's sync samples into bursts.
-pub(crate) fn collect(run: &Run, domain_of: &[usize], domains: usize) -> Vec<Burst> {
-    let peers: BTreeMap<u64, usize> = run
-        .processes
-        .iter()
-        .enumerate()
-        .map(|(number, process)| (process.id.first_chunk().map_or(0, |id| u64::from_le_bytes(*id)), number))
-        .collect();
-    let mut bursts: BTreeMap<u32, Burst> = BTreeMap::new();
-    for (number, process) in run.processes.iter().enumerate() {
-        for sample in &process.sync {
-            let Some(&peer) = peers.get(&sample.peer) else { continue };
-            let (a, b) = (domain_of[number], domain_of[peer]);
-            if a == b || a >= domains || b >= domains || sample.t4 < sample.t1 || sample.t3 < sample.t2 {
-                continue;
-            }
-            let exchange = Exchange { a, b, t1: sample.t1, t2: sample.t2, t3: sample.t3, t4: sample.t4 };
-            bursts.entry(sample.burst).or_default().exchanges.push(exchange);
-        }
-    }
-    bursts.into_values().collect()
+    /// The pair whose offset fits worst, and by how much: by more than its messages can have taken; nanoseconds.
+    pub(crate) worst: Option<(usize, usize, f64)>,
 }
 
 /// Finds the offsets.
@@ -88,14 +68,19 @@ pub(crate) fn fit(domains: &[Domain], bursts: &[Burst]) -> Fit {
     }
     #[expect(clippy::cast_precision_loss, reason = "rates are far below 2^53")]
     let hz = domains.iter().map(|domain| domain.hz as f64).collect();
-    let nominal = domains.iter().zip(&origins).map(|(d, &o)| i128::from(d.map.global_from_ticks(o))).collect();
-    let mut fit = Fit { origins, hz, nominal, offsets: vec![Vec::new(); count], residuals: vec![0.0; count] };
+    let nominal =
+        domains.iter().zip(&origins).map(|(d, &o)| i128::from(ClockMap::linear(d.hz).global_from_ticks(o))).collect();
+    let mut fit =
+        Fit { origins, hz, nominal, offsets: vec![Vec::new(); count], residuals: vec![0.0; count], worst: None };
     for round in 0..ROUNDS {
         let mut next: Vec<Vec<Offset>> = vec![Vec::new(); count];
         let mut squares = vec![(0.0, 0usize); count];
+        let mut worst: Option<(usize, usize, f64)> = None;
         for burst in bursts {
-            fit.burst(burst, &mut next, &mut squares);
+            let found = fit.burst(burst, &mut next, &mut squares);
+            worst = [worst, found].into_iter().flatten().max_by(|a, b| a.2.total_cmp(&b.2));
         }
+        fit.worst = worst;
         for offsets in &mut next {
             offsets.sort_by(|a, b| a.local.total_cmp(&b.local));
         }
@@ -120,7 +105,13 @@ struct Pair {
 }
 
 impl Fit {
-    fn burst(&self, burst: &Burst, next: &mut [Vec<Offset>], squares: &mut [(f64, usize)]) {
+    /// Returns the pair that contradicts the others of the burst most, if one does.
+    fn burst(
+        &self,
+        burst: &Burst,
+        next: &mut [Vec<Offset>],
+        squares: &mut [(f64, usize)],
+    ) -> Option<(usize, usize, f64)> {
         let count = self.origins.len();
         let mut pairs: BTreeMap<(usize, usize), Pair> = BTreeMap::new();
         let mut centres = vec![(0.0, 0.0); count];
@@ -142,9 +133,15 @@ impl Fit {
             .map(|(&(from, to), pair)| Edge { from, to, difference: (pair.forth - pair.back) / 2.0 })
             .collect();
         let found = positions(count, &edges);
+        // Each honest offset is right to half of what a message went to and fro in.
+        let trip = pairs.values().map(|pair| pair.forth + pair.back).fold(0.0, f64::max);
+        let mut worst: Option<(usize, usize, f64)> = None;
         for edge in &edges {
             let (Some(from), Some(to)) = (found[edge.from], found[edge.to]) else { continue };
             let left = edge.difference - (to - from);
+            if left.abs() > (CONTRADICTION + 3.0 * trip).max(worst.map_or(0.0, |worst| worst.2)) {
+                worst = Some((edge.from, edge.to, left.abs()));
+            }
             for domain in [edge.from, edge.to] {
                 squares[domain].0 += left * left;
                 squares[domain].1 += 1;
@@ -157,6 +154,7 @@ impl Fit {
                 next[domain].push(Offset { local, offset: self.offset(domain, local) + more });
             }
         }
+        worst
     }
 
     /// Nanoseconds of the domain's own clock from its origin.

@@ -17,6 +17,7 @@ use std::io;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use super::Clocks;
 use super::fine::{Fine, Jump, Jumps};
 use super::link_log::{LinkEnd, LinkLog};
 
@@ -49,31 +50,49 @@ impl Causality {
     pub fn is_suspicious(&self) -> bool {
         self.reversed * 1000 > self.links || self.largest_nanos >= LARGE_NANOS
     }
-}
 
-impl Causality {
     /// Of so many links, each of which ended later than it started.
     pub(crate) fn of_forward(links: u64) -> Self {
         Self { links, ..Self::default() }
     }
 
-    /// What a user should know: one sentence each.
-    pub(crate) fn remarks(&self) -> Vec<String> {
-        let Self { links, reversed, largest_nanos, circular, .. } = *self;
-        let mut remarks = Vec::new();
+    /// Whether more had to be moved than the clocks can be off, as far as that is known.
+    fn is_impossible(&self, clocks: &Clocks) -> bool {
+        let mut certain = clocks.domains[1..].iter().map(|domain| domain.certified_nanos);
+        let certain = certain.try_fold(0.0, |most, own| own.map(|own| f64::max(most, own)));
+        #[expect(clippy::cast_precision_loss, reason = "compared with a bound")]
+        let beyond = |certain: f64| self.largest_nanos as f64 > 2.0 * certain;
+        clocks.domains.len() > 1 && self.largest_nanos >= LARGE_NANOS && certain.is_some_and(beyond)
+    }
+
+    fn moved(&self) -> String {
+        let Self { links, reversed, largest_nanos, .. } = *self;
+        #[expect(clippy::cast_precision_loss, reason = "for display")]
+        let micros = largest_nanos as f64 * 1e-3;
+        format!(
+            "{reversed} of {links} links ended before they started; dates were moved by up to {micros:.1} us to put them in order"
+        )
+    }
+
+    /// What is wrong with the run: one sentence each.
+    pub(crate) fn faults(&self, clocks: &Clocks) -> Vec<String> {
+        let Self { links, circular, .. } = *self;
+        let mut faults = Vec::new();
         if circular > 0 {
-            remarks.push(format!(
+            faults.push(format!(
                 "{circular} of {links} links contradict the order of the records in their streams, so no dates can put them in order: do the keys of the rules pair the right ends?"
             ));
         }
-        if self.is_suspicious() {
-            #[expect(clippy::cast_precision_loss, reason = "for display")]
-            let micros = largest_nanos as f64 * 1e-3;
-            remarks.push(format!(
-                "the clock model is wrong: {reversed} of {links} links ended before they started; dates were moved by up to {micros:.1} us to put them in order"
-            ));
+        if self.is_impossible(clocks) {
+            faults.push(format!("the clock model is wrong, by more than clocks can be: {}", self.moved()));
         }
-        remarks
+        faults
+    }
+
+    /// What a user should know besides: one sentence each.
+    pub(crate) fn remarks(&self, clocks: &Clocks) -> Vec<String> {
+        let is_odd = self.is_suspicious() && !self.is_impossible(clocks);
+        is_odd.then(|| format!("the clock model is wrong: {}", self.moved())).into_iter().collect()
     }
 }
 

@@ -24,6 +24,9 @@ const LATENESS: [f64; 9] = [1e4, 1e4, 1e3, 1e3, 300.0, 100.0, 100.0, 30.0, 30.0]
 const MORE: usize = 30;
 /// The fit is done when no correction moves farther, microseconds.
 const STILL: f64 = 0.004;
+/// Knots are not held together more closely than this, in one over microseconds squared: 0.3 ns in a run so short that clocks cannot wander.
+/// More, and rounding would eat up what the messages say.
+const STIFF: f64 = 1e7;
 /// One observation in so many is held out.
 const HELD_OUT: usize = 5;
 
@@ -106,13 +109,18 @@ fn terms(edges: &[Edge]) -> (Vec<EdgeTerm>, Vec<f64>) {
         Some(round_trip(forth, back).min(round_trip(back, forth)))
     };
     let trips: Vec<Option<f64>> = edges.iter().map(trip).collect();
-    let mut sorted: Vec<f64> = trips.iter().flatten().copied().collect();
-    sorted.sort_by(f64::total_cmp);
-    let median = sorted.get(sorted.len() / 2).copied().unwrap_or(0.0);
+    let median = |class: Option<Class>| {
+        let of_class = edges.iter().zip(&trips).filter(|(edge, _)| class.is_none_or(|class| edge.class == class));
+        let mut sorted: Vec<f64> = of_class.filter_map(|(_, trip)| *trip).collect();
+        sorted.sort_by(f64::total_cmp);
+        sorted.get(sorted.len() / 2).copied()
+    };
+    // What is usual on this network: samples know best.
+    let usual = median(Some(Class::Sync)).map(|trip| 2.0 * trip).or(median(None).map(|trip| 3.0 * trip)).unwrap_or(0.0);
     // The fastest of a pair, of whatever class.
     let mut fastest: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     for (edge, trip) in edges.iter().zip(&trips) {
-        let fastest = fastest.entry((edge.from.min(edge.to), edge.from.max(edge.to))).or_insert(3.0 * median);
+        let fastest = fastest.entry((edge.from.min(edge.to), edge.from.max(edge.to))).or_insert(usual);
         *fastest = trip.unwrap_or(f64::INFINITY).min(*fastest);
     }
     let mut terms = Vec::new();
@@ -181,7 +189,10 @@ impl Problem<'_> {
         let mut solution = self.begin(knots, start);
         let step = self.seconds / (knots as f64 - 1.0);
         let wander = sw * 1e6;
-        let prior = Prior { smooth: 1.5 / (wander * wander * step.powi(3)), ends: 1.0 / (50.0 * self.seconds).powi(2) };
+        let prior = Prior {
+            smooth: (1.5 / (wander * wander * step.powi(3))).min(STIFF),
+            ends: 1.0 / (50.0 * self.seconds).powi(2),
+        };
         let mut pinned = vec![false; self.edges.len()];
         let mut weights = vec![0.0; observations.len()];
         // A start that an earlier fit gave is near.

@@ -206,7 +206,8 @@ fn corridor(above: &mut Vec<(f64, f64)>, below: &mut Vec<(f64, f64)>, span: f64)
 /// The slope of the longest side of a hull that real clocks can have and that messages confirm: a good part of the fastest of each piece
 /// lie near it. 0, where they don't: a few late messages have any slope.
 fn longest_slope(hull: &[(f64, f64)], all: &[(f64, f64)]) -> f64 {
-    let sides = hull.windows(2).map(|side| (side[0], side[1].0 - side[0].0, (side[1].1 - side[0].1) / (side[1].0 - side[0].0)));
+    let sides =
+        hull.windows(2).map(|side| (side[0], side[1].0 - side[0].0, (side[1].1 - side[0].1) / (side[1].0 - side[0].0)));
     let sides = sides.filter(|(_, _, slope)| slope.abs() <= MAX_DRIFT);
     let Some((start, _, slope)) = sides.max_by(|a, b| a.1.total_cmp(&b.1)) else { return 0.0 };
     let near = all.iter().filter(|(x, y)| y - start.1 - slope * (x - start.0) <= NEAR).count();

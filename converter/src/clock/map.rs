@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::bend::Bend;
+use super::sets::Sets;
 use crate::time::{GlobalNanos, LocalTicks};
 
 /// Fraction bits of a segment's slope.
@@ -30,6 +31,18 @@ struct Segment {
     ticks: u64,
     nanos: i128,
     slope: i128,
+}
+
+impl Segment {
+    /// The date of a tick, before the segment or in it.
+    fn nanos_at(&self, ticks: u64) -> i128 {
+        let distance = i128::from(ticks) - i128::from(self.ticks);
+        match distance.checked_mul(self.slope) {
+            Some(product) => self.nanos.saturating_add(product >> SHIFT),
+            None if distance < 0 => i128::MIN,
+            None => i128::MAX,
+        }
+    }
 }
 
 /// A point that a map goes through.
@@ -71,6 +84,45 @@ impl ClockMap {
         Self { segments, bend: None }
     }
 
+    /// The map of a clock that was set, from that of what it would have shown.
+    pub(crate) fn after(&self, sets: &Sets) -> Self {
+        let Some(first) = sets.regions().first() else { return self.clone() };
+        let mut segments: Vec<Segment> =
+            self.segments.iter().copied().filter(|next| next.ticks < first.ticks).collect();
+        if segments.is_empty() {
+            // What serves all that lies before it is needed from the beginning.
+            let before = self.segments[0];
+            segments.push(Segment { ticks: 0, nanos: before.nanos_at(0), slope: before.slope });
+        }
+        let ends = sets.regions()[1..].iter().map(|next| next.ticks).chain([u64::MAX]);
+        for (region, end) in sets.regions().iter().zip(ends) {
+            let mut push = |ticks: u64, nanos: i128, slope: i128| {
+                // Of several that begin at one tick the last one serves.
+                segments.retain(|segment| segment.ticks < ticks);
+                segments.push(Segment { ticks, nanos, slope });
+            };
+            let shown = |unset: u64| unset.saturating_add_signed(region.more.saturating_neg());
+            // As long as it stands still.
+            let moves = shown(region.least).max(region.ticks);
+            let begin = sets.unset(region.ticks);
+            let serves = &self.segments[self.segments[1..].partition_point(|next| next.ticks <= begin)];
+            let nanos = serves.nanos_at(begin);
+            if moves > region.ticks {
+                push(region.ticks, nanos, 0);
+            }
+            if moves < end {
+                push(moves, nanos, serves.slope);
+            }
+            for next in self.segments.iter().filter(|next| next.ticks > begin) {
+                let ticks = shown(next.ticks);
+                if ticks > moves && ticks < end {
+                    push(ticks, next.nanos, next.slope);
+                }
+            }
+        }
+        Self { segments, bend: self.bend.clone() }
+    }
+
     /// The same map, bent.
     pub(crate) fn bent(&self, bend: Option<Arc<Bend>>) -> Self {
         Self { segments: self.segments.clone(), bend }
@@ -105,13 +157,7 @@ impl ClockMap {
             let nanos = segment.nanos.saturating_add(i128::try_from(product).unwrap_or(i128::MAX));
             return narrow(nanos);
         }
-        let distance = i128::from(ticks) - i128::from(segment.ticks);
-        let nanos = match distance.checked_mul(segment.slope) {
-            Some(product) => segment.nanos.saturating_add(product >> SHIFT),
-            None if distance < 0 => i128::MIN,
-            None => i128::MAX,
-        };
-        narrow(nanos)
+        narrow(segment.nanos_at(ticks))
     }
 
     /// Fills in the dates of ticks that many after `first`, which never decrease. The segment is looked for where it changes only.
@@ -172,6 +218,7 @@ fn slope(from: Knot, to: Knot) -> i128 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sets::Set;
     use super::*;
     use proptest::prelude::*;
 
@@ -196,6 +243,30 @@ mod tests {
             ticks.sort_unstable();
             let dates: Vec<i64> = ticks.iter().map(|&t| map.global_from_ticks(t)).collect();
             prop_assert!(dates.is_sorted(), "{dates:?}");
+        }
+
+        #[test]
+        fn a_clock_that_was_set_is_dated_as_if_it_had_not_been(
+            knots in prop::collection::vec((0u64..1 << 40, 0i64..1 << 40), 0..6),
+            mut sets in prop::collection::vec((0u64..1 << 40, -1i64 << 38..1 << 38), 1..5),
+            mut ticks in prop::collection::vec(0u64..1 << 41, 2..50),
+        ) {
+            let mut knots: Vec<Knot> =
+                knots.into_iter().map(|(ticks, nanos)| Knot { ticks, nanos: nanos.into() }).collect();
+            knots.sort_unstable_by_key(|knot| knot.ticks);
+            sets.sort_unstable();
+            let sets: Vec<Set> = sets.into_iter().map(|(ticks, by)| Set { ticks, by }).collect();
+            ticks.extend(sets.iter().flat_map(|set| [set.ticks, set.ticks.saturating_sub(1), set.ticks + 1]));
+            ticks.sort_unstable();
+            let map = ClockMap::through(1_000_000_000, &knots);
+            let sets = Sets::new(&sets);
+            let set = map.after(&sets);
+            let dates: Vec<i64> = ticks.iter().map(|&t| set.global_from_ticks(t)).collect();
+            prop_assert!(dates.is_sorted(), "{dates:?}");
+            for (date, ticks) in dates.iter().zip(&ticks) {
+                let unset = map.global_from_ticks(sets.unset(*ticks));
+                prop_assert!((date - unset).abs() <= 1 || unset == i64::MAX, "{date} {unset} {ticks}");
+            }
         }
 
         #[test]

@@ -7,6 +7,7 @@ use super::Clocks;
 use super::bend::Bend;
 use super::bursts::{self, Burst};
 use super::certified::{self, Known, Seen};
+use super::contradiction::{self, Contradiction};
 use super::graph::{self, Fit, interpolate};
 use super::lines::{Joined, Line, lines};
 use super::link_log::LinkLog;
@@ -51,6 +52,8 @@ pub(crate) struct Refined {
     pub(crate) dates: (i64, i64),
     /// By domain: from which coarse date on how much was added, as the clock had been set.
     pub(crate) sets: Vec<Vec<(i64, i64)>>,
+    /// Samples that were left out.
+    pub(crate) contradictions: Vec<Contradiction>,
 }
 
 /// What the messages of a domain say.
@@ -85,17 +88,17 @@ pub(crate) fn refine(
     streams: &[Extent],
 ) -> io::Result<Option<Refined>> {
     let domains = clocks.domains.len();
-    let exchanges = exchanges(clocks, bursts);
+    let mut exchanges = exchanges(clocks, bursts);
+    let mut contradictions = Vec::new();
     let domain_of: Vec<usize> = streams.iter().map(|stream| stream.domain).collect();
-    let coarse = span_of(streams, |_, date| date);
-    let mut traffic = Traffic { log, exchanges: &exchanges, domain_of: &domain_of, span: coarse };
+    let coarse = span_of(streams, &exchanges, |_, date| date);
     let mut sets: Vec<Vec<(i64, i64)>> = vec![Vec::new(); domains];
     let mut found_sets = 0;
     let date = |bends: &[Option<Arc<Bend>>], domain: usize, coarse: i64| {
         bends[domain].as_ref().map_or(coarse, |bend| bend.date(coarse))
     };
     let (joined, span) = loop {
-        traffic.span = coarse;
+        let mut traffic = Traffic { log, exchanges: &exchanges, domain_of: &domain_of, span: coarse };
         let unset = bends_of(&vec![None; domains], &[], &sets, coarse, coarse);
         let edges = traffic.edges(BUCKETS, |domain, coarse| date(&unset, domain, coarse))?;
         if !edges.iter().any(|edge| edge.class == Class::Message) {
@@ -104,8 +107,8 @@ pub(crate) fn refine(
         // The fastest in a bucket are found the better, the less the clocks drift within it.
         let rough = lines(domains, &edges, coarse.nanos());
         let bends = bends_of(&rough, &[], &sets, coarse, coarse);
-        traffic.span = span_of(streams, |domain, coarse| date(&bends, domain, coarse));
-        let span = traffic.span;
+        let span = span_of(streams, &exchanges, |domain, coarse| date(&bends, domain, coarse));
+        traffic.span = span;
         let edges = traffic.edges(BUCKETS, |domain, coarse| date(&bends, domain, coarse))?;
         let fine = Some(steps::FINE_NOISE).filter(|_| found_sets > 0);
         let noises = fine.into_iter().chain([steps::NOISE]);
@@ -127,12 +130,22 @@ pub(crate) fn refine(
             own.sort_unstable();
             continue;
         }
+        if contradictions.is_empty() {
+            contradictions = contradiction::find(domains, &edges, span.nanos());
+            if !contradictions.is_empty() {
+                let contradicts =
+                    |exchange: &Exchange| contradictions.iter().any(|found| found.is_of(exchange.a, exchange.b));
+                exchanges.iter_mut().for_each(|burst| burst.retain(|exchange| !contradicts(exchange)));
+                continue;
+            }
+        }
         let fine = lines(domains, &edges, span.nanos());
         let both = rough.iter().zip(&fine);
         let joined: Vec<Option<Joined>> =
             both.map(|(rough, fine)| Some(after(rough.as_ref()?, fine.as_ref()?, coarse, span))).collect();
         break (joined, span);
     };
+    let traffic = Traffic { log, exchanges: &exchanges, domain_of: &domain_of, span };
     let is_free: Vec<bool> = joined.iter().map(|joined| joined.is_some_and(|joined| joined.hops > 0)).collect();
     let tick = clocks.domains.iter().map(|domain| 1e9 / domain.hz.max(1) as f64).fold(0.0, f64::max);
 
@@ -161,9 +174,12 @@ pub(crate) fn refine(
     let heard = edges.iter().map(|edge| edge.points.len()).sum::<usize>() / domains;
     let least = if heard < ENOUGH { LEAST_WANDER } else { 0.0 };
     let known = Known { span: span.nanos(), wander: (fit.wander * SURELY).max(least) };
-    let widths = certified::half_widths(domains, &edges, known, seen);
+    let bent = |domain: usize, date: f64| {
+        rounds.iter().map(|round| interpolate(&round[domain], date / span.nanos())).sum::<f64>()
+    };
+    let widths = certified::half_widths(domains, &edges, known, seen, bent);
     found.iter_mut().zip(widths).for_each(|(found, width)| found.certified = width);
-    Ok(Some(Refined { bends, found, wander: fit.wander, dates: (span.start, span.end), sets }))
+    Ok(Some(Refined { bends, found, wander: fit.wander, dates: (span.start, span.end), sets, contradictions }))
 }
 
 /// The samples in coarse dates, by burst.
@@ -187,8 +203,12 @@ fn before(span: Span, holds: impl Fn(i64) -> bool) -> i64 {
     low
 }
 
-fn span_of(streams: &[Extent], date: impl Fn(usize, i64) -> i64) -> Span {
+/// All that is dated: records, and samples, which may have been taken long before the first record.
+fn span_of(streams: &[Extent], exchanges: &[Vec<Exchange>], date: impl Fn(usize, i64) -> i64) -> Span {
     let dates = streams.iter().map(|stream| (date(stream.domain, stream.first), date(stream.domain, stream.last)));
+    let asked =
+        exchanges.iter().flatten().map(|exchange| (date(exchange.a, exchange.t[0]), date(exchange.a, exchange.t[3])));
+    let dates = dates.chain(asked);
     let (start, end) = dates.fold((i64::MAX, i64::MIN), |span, (first, last)| (span.0.min(first), span.1.max(last)));
     if start <= end { Span { start, end } } else { Span { start: 0, end: 1 } }
 }

@@ -100,6 +100,8 @@ pub struct Scene {
     pub lie: Option<Lie>,
     /// The clock of the second node jumps by so many nanoseconds in the middle of the run.
     pub step_nanos: f64,
+    /// Each process reads its clock together with the system's once a second.
+    pub readings: bool,
     pub seed: u64,
 }
 
@@ -126,6 +128,7 @@ impl Default for Scene {
             moments: 0,
             lie: None,
             step_nanos: 0.0,
+            readings: false,
             seed: 1,
         }
     }
@@ -321,9 +324,18 @@ pub fn write(scene: &Scene, folder: &Path) {
         let wrong = 5e6 * world.random.signed();
         file.anchor(Anchor {
             ticks: world.ticks(node, START - 2e7),
+            monotonic_nanos: (START - 2e7) as u64,
             real_nanos: 1_700_000_000_000_000_000 + (START - 2e7 + wrong) as u64,
             ..Anchor::default()
         });
+        if scene.readings {
+            for second in 0..(scene.seconds as u64 + 2) {
+                let truth = START + second as f64 * 1e9;
+                let real_nanos = 1_700_000_000_000_000_000 + (truth + wrong) as u64;
+                let ticks = world.ticks(node, truth);
+                file.anchor(Anchor { ticks, monotonic_nanos: truth as u64, real_nanos, bracket: 100 });
+            }
+        }
         files.push(file);
     }
     let end = START + scene.seconds * 1e9;
@@ -369,6 +381,7 @@ pub fn write(scene: &Scene, folder: &Path) {
     }
     for (rank, (mut file, mut events)) in files.into_iter().zip(events).enumerate() {
         events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.3.cmp(&b.3)));
+        let mut last = 0;
         for (sequence, chunk) in events.chunks(2000).enumerate() {
             let mut block = Records::default();
             for &(told, date, kind, key) in chunk {
@@ -382,7 +395,9 @@ pub fn write(scene: &Scene, folder: &Path) {
                 if kind == 1 {
                     body.extend(world.process_ticks(rank, date).to_le_bytes());
                 }
-                block.record(kind, world.process_ticks(rank, told), &body);
+                // Recorders go on with the last date where a clock goes back.
+                last = world.process_ticks(rank, told).max(last);
+                block.record(kind, last, &body);
             }
             file.records(0, sequence as u64, &block);
         }

@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     for loss in told(&losses) {
         term::note(&format!("tumit: {loss}"));
     }
-    for remark in &listed.clocks.remarks {
+    for remark in listed.clocks.faults().iter().chain(&listed.clocks.remarks) {
         term::note(&format!("tumit: {remark}"));
     }
     Ok(if losses.is_empty() { Status::Done } else { Status::InputHasMistakes })

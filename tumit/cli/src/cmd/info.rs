@@ -214,7 +214,12 @@ fn gather(run: &Run) -> anyhow::Result<Info> {
         lost: census.losses.iter().map(|lost| lost_info(run, lost)).collect(),
         losses: losses.iter().map(ToString::to_string).chain(replaced.iter().cloned()).collect(),
         told: told(&losses).into_iter().chain(replaced).collect(),
-        remarks: names::cut(run).into_iter().chain(private(run)).chain(census.clocks.remarks.iter().cloned()).collect(),
+        remarks: names::cut(run)
+            .into_iter()
+            .chain(private(run))
+            .chain(census.clocks.faults())
+            .chain(census.clocks.remarks.iter().cloned())
+            .collect(),
         clocks: clock_infos(&census.clocks),
     })
 }

@@ -30,7 +30,7 @@ messages that cannot arrive before they leave; `-` where messages bound it from 
 Links are counted as reversed when they end before they start: by the raw clocks, by sync samples alone, by the clocks as
 they were fitted, and in the end.
 
-Exit status: 0 done, 1 links are reversed in the end, or the run has losses, 2 could not run.")]
+Exit status: 0 done, 1 links are reversed in the end, clocks were set, samples are wrong, or the run has losses, 2 could not run.")]
 pub(crate) struct Args {
     /// The run: a folder NAME.tmt
     #[arg(value_name = "RUN")]
@@ -95,11 +95,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     for loss in told(&corrected.losses) {
         term::note(&format!("tumit: {loss}"));
     }
-    Ok(if corrected.counts.reversed_links == 0 && corrected.losses.is_empty() {
-        Status::Done
-    } else {
-        Status::InputHasMistakes
-    })
+    let is_good = corrected.counts.reversed_links == 0 && corrected.clock_faults().is_empty();
+    Ok(if is_good && corrected.losses.is_empty() { Status::Done } else { Status::InputHasMistakes })
 }
 
 /// What is told.
@@ -172,7 +169,7 @@ impl Shown<'_> {
         if let Some(wander) = corrected.clocks.wander {
             text.push_str(&format!("the clocks wander by {wander:.0e} per square root of a second\n"));
         }
-        for remark in &corrected.remarks {
+        for remark in corrected.clock_faults().iter().chain(&corrected.remarks) {
             text.push_str(&format!("! {remark}\n"));
         }
         text
@@ -217,6 +214,7 @@ impl Shown<'_> {
             "circular_links": corrected.causality.map(|found| found.circular),
             "wander": corrected.clocks.wander,
             "seconds": seconds,
+            "faults": corrected.clock_faults(),
             "remarks": corrected.remarks,
         })
     }

@@ -1,0 +1,100 @@
+//! Sync samples of a run, burst by burst, and which of them cannot be true.
+//!
+//! A sample holds what two processes said of their clocks. What the answering one said is checked against what its own file says
+//! of it: it cannot have answered when it did not run, nor taken longer over the answer than the question and the answer took together.
+
+use std::collections::BTreeMap;
+
+use super::bursts::{Burst, Exchange};
+use super::{Domain, NANOS_PER_SECOND};
+use crate::input::Process;
+use crate::run::Run;
+
+/// A process may answer so long before the first thing that its file tells, and behind the last; seconds.
+const SPARE: f64 = 1.0;
+/// Where it did not end in order, its file may lack so much.
+const SPARE_OF_UNENDED: f64 = 60.0;
+/// And this part of what its file tells.
+const SPARE_SHARE: f64 = 0.1;
+/// Rates of two clocks may differ by so much.
+const RATES: f64 = 1e-3;
+
+/// The samples of a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Samples {
+    pub(crate) bursts: Vec<Burst>,
+    /// What is wrong with those that were left out: one sentence each.
+    pub(crate) faults: Vec<String>,
+}
+
+/// Sorts the run's sync samples into bursts. `dated` gives a domain's ticks without what its clock was set by.
+pub(crate) fn collect(
+    run: &Run,
+    domain_of: &[usize],
+    domains: &[Domain],
+    dated: impl Fn(usize, u64) -> u64,
+) -> Samples {
+    let id = |process: &Process| process.id.first_chunk().map_or(0, |id| u64::from_le_bytes(*id));
+    let peers: BTreeMap<u64, usize> =
+        run.processes.iter().enumerate().map(|(number, process)| (id(process), number)).collect();
+    let lives: Vec<Option<(u64, u64)>> =
+        run.processes.iter().zip(domain_of).map(|(p, d)| life(p, &domains[*d])).collect();
+    let mut bursts: BTreeMap<u32, Burst> = BTreeMap::new();
+    // By who asked and who answered: how many there are, and how many are left out.
+    let mut counts: BTreeMap<(usize, usize), (u64, u64)> = BTreeMap::new();
+    for (number, process) in run.processes.iter().enumerate() {
+        for sample in &process.sync {
+            let Some(&peer) = peers.get(&sample.peer) else { continue };
+            let (a, b) = (domain_of[number], domain_of[peer]);
+            if a == b {
+                continue;
+            }
+            let count = counts.entry((number, peer)).or_default();
+            count.0 += 1;
+            let lived =
+                |process: usize, from, to| lives[process].is_none_or(|(first, last)| from >= first && to <= last);
+            let lived = lived(number, sample.t1, sample.t4) && lived(peer, sample.t2, sample.t3);
+            #[expect(clippy::cast_precision_loss, reason = "durations")]
+            let nanos = |from: u64, to: u64, domain: usize| {
+                to.checked_sub(from).map(|ticks| ticks as f64 / domains[domain].hz.max(1) as f64 * NANOS_PER_SECOND)
+            };
+            let (all, answering) = (nanos(sample.t1, sample.t4, a), nanos(sample.t2, sample.t3, b));
+            // Clocks may have ticks of microseconds.
+            let ticks = NANOS_PER_SECOND / domains[a].hz.max(1) as f64 + NANOS_PER_SECOND / domains[b].hz.max(1) as f64;
+            let in_time = all.zip(answering).is_some_and(|(all, answering)| answering <= all * (1.0 + RATES) + ticks);
+            if !lived || !in_time {
+                count.1 += 1;
+                continue;
+            }
+            let [t1, t4] = [sample.t1, sample.t4].map(|ticks| dated(a, ticks));
+            let [t2, t3] = [sample.t2, sample.t3].map(|ticks| dated(b, ticks));
+            bursts.entry(sample.burst).or_default().exchanges.push(Exchange { a, b, t1, t2, t3, t4 });
+        }
+    }
+    let faults = counts.into_iter().filter(|(_, (_, wrong))| *wrong > 0).map(|((asked, answered), (all, wrong))| {
+        let (asked, answered) = (run.process_name(asked), run.process_name(answered));
+        format!(
+            "{wrong} of the {all} sync samples that {asked} took with {answered} cannot be true: left out (one of them did not run at those dates, or {answered} took longer to answer than {asked} waited)"
+        )
+    });
+    Samples { bursts: bursts.into_values().collect(), faults: faults.collect() }
+}
+
+/// The ticks between which a process can have answered.
+fn life(process: &Process, domain: &Domain) -> Option<(u64, u64)> {
+    let anchors = process.anchors.iter().map(|anchor| (anchor.ticks, anchor.ticks));
+    let blocks = process.streams.iter().flat_map(|stream| &stream.blocks);
+    let blocks = blocks.filter(|block| block.header.records > 0);
+    let blocks = blocks.map(|block| (block.header.first_ticks, block.header.last_ticks));
+    let told = anchors.chain(blocks);
+    let (first, last) = told.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))?;
+    let spare = if process.ended { SPARE } else { SPARE_OF_UNENDED };
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a duration"
+    )]
+    let spare = (spare * domain.hz as f64 + (last.saturating_sub(first)) as f64 * SPARE_SHARE) as u64;
+    Some((first.saturating_sub(spare), last.saturating_add(spare)))
+}

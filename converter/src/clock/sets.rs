@@ -1,0 +1,240 @@
+//! Where clocks were set, as the processes themselves tell: about once a second they read their clock together with the system's, which
+//! nobody sets.
+//!
+//! Between two such readings a clock that was set is ahead of the system's, or behind it, by more than any drift. If the real-time clock
+//! went along with it, then the system's was the one that stood still (a laptop that slept), and nothing is done. Where in between it
+//! was is found among the records: no record has a date that a clock jumped over, and many have the same date where a clock went back,
+//! as recorders never do.
+
+use std::sync::Arc;
+
+use super::Domain;
+use crate::input::{Process, Stream, StreamReader, open_shared};
+use crate::run::Run;
+use tracer_format::entries::Anchor;
+
+/// Clocks that were not set are within this of the system's, after what they drifted on average; nanoseconds,
+const NOISE: f64 = 200_000.0;
+/// and this part of the time between two readings: what the system's clock itself is bent by.
+const BENT: f64 = 700e-6;
+/// The rate of a clock may be said wrong by this part.
+const WRONG_RATE: f64 = 5e-3;
+/// So often clocks may have been set; a clock that is set more often is none.
+const MOST: usize = 32;
+/// A jump over this part of what the clock was set by is the jump.
+const MOST_OF_IT: f64 = 0.9;
+
+/// What a clock was set by, from some of its ticks on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Set {
+    /// The first tick that it did not show before,
+    pub(crate) ticks: u64,
+    /// and by how many ticks the clock was set forward.
+    pub(crate) by: i64,
+}
+
+/// The ticks of a clock as if it had never been set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sets(Vec<Region>);
+
+/// Between two times that a clock was set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Region {
+    /// Its first tick,
+    pub(crate) ticks: u64,
+    /// what is added to its ticks,
+    pub(crate) more: i64,
+    /// and what they are at least then, as ticks never go back.
+    pub(crate) least: u64,
+}
+
+impl Sets {
+    /// By ticks.
+    pub(crate) fn new(sets: &[Set]) -> Self {
+        let mut made = Self::default();
+        let mut more = 0i64;
+        for set in sets {
+            let least = made.unset(set.ticks.saturating_sub(1));
+            more = more.saturating_sub(set.by);
+            made.0.push(Region { ticks: set.ticks, more, least });
+        }
+        made
+    }
+
+    /// What lies behind each time that it was set, by ticks.
+    pub(crate) fn regions(&self) -> &[Region] {
+        &self.0
+    }
+
+    /// What the clock would have shown. It never decreases. O(log of how often the clock was set).
+    pub(crate) fn unset(&self, ticks: u64) -> u64 {
+        let at = self.0.partition_point(|region| region.ticks <= ticks);
+        let Some(region) = at.checked_sub(1).map(|at| &self.0[at]) else { return ticks };
+        ticks.saturating_add_signed(region.more).max(region.least)
+    }
+}
+
+/// Where the clock of a domain was set. Reads the records near those moments.
+pub(crate) fn find(run: &Run, members: &[usize], domain: &Domain) -> Sets {
+    // Who tells the longest story.
+    let told = |process: &&Process| {
+        let dates = process.anchors.iter().map(|anchor| anchor.monotonic_nanos);
+        dates.clone().max().unwrap_or(0) - dates.min().unwrap_or(0)
+    };
+    let Some(teller) = members.iter().map(|member| &run.processes[*member]).max_by_key(told) else {
+        return Sets::default();
+    };
+    let jumps = jumps(&teller.anchors, domain.hz);
+    if jumps.len() > MOST {
+        return Sets::default();
+    }
+    let members: Vec<&Process> = members.iter().map(|member| &run.processes[*member]).collect();
+    let place =
+        |jump: &Jump| Set { ticks: jump.place(&members).unwrap_or(jump.from.midpoint(jump.last())), by: jump.by };
+    let mut sets: Vec<Set> = jumps.iter().map(place).collect();
+    sets.sort_by_key(|set| set.ticks);
+    Sets::new(&sets)
+}
+
+/// Between two readings a clock was set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Jump {
+    /// Its ticks at the reading before,
+    from: u64,
+    /// and at the one behind.
+    to: u64,
+    /// Ticks.
+    by: i64,
+}
+
+#[expect(clippy::cast_precision_loss, reason = "differences within a run")]
+fn jumps(anchors: &[Anchor], hz: u64) -> Vec<Jump> {
+    let mut anchors: Vec<&Anchor> = anchors.iter().collect();
+    anchors.sort_by_key(|anchor| anchor.monotonic_nanos);
+    let tick = 1e9 / hz.max(1) as f64;
+    // Ticks from one reading to the next in nanoseconds, those of the system's clock, and of the real-time clock.
+    let steps = anchors.windows(2).map(|pair| {
+        let gone = |of: fn(&Anchor) -> u64| (i128::from(of(pair[1])) - i128::from(of(pair[0]))) as f64;
+        (pair, gone(|a| a.ticks) * tick, gone(|a| a.monotonic_nanos), gone(|a| a.real_nanos))
+    });
+    let steps: Vec<_> = steps.filter(|(_, _, system, _)| *system > 0.0).collect();
+    let mut rates: Vec<f64> =
+        steps.iter().filter(|(_, _, system, _)| *system > 1e7).map(|(_, own, system, _)| own / system - 1.0).collect();
+    rates.sort_by(f64::total_cmp);
+    // What is said of a clock's rate may itself be a little wrong; where few readings tell, more is taken for that.
+    let (rate, bent) = match rates.get(rates.len() / 2) {
+        Some(rate) if rates.len() > 2 => (*rate, BENT),
+        _ => (0.0, WRONG_RATE),
+    };
+    let found = steps.iter().filter_map(|(pair, own, system, real)| {
+        let ahead = own - system * (1.0 + rate);
+        let of_real = own - real * (1.0 + rate);
+        let read = (pair[0].bracket + pair[1].bracket) as f64 * tick;
+        let is_set = ahead.abs() > NOISE + bent * system + read && of_real.abs() > ahead.abs() / 2.0;
+        #[expect(clippy::cast_possible_truncation, reason = "ticks within a run; saturates")]
+        let by = (ahead / tick).round() as i64;
+        (is_set && of_real * ahead > 0.0).then_some(Jump { from: pair[0].ticks, to: pair[1].ticks, by })
+    });
+    found.collect()
+}
+
+impl Jump {
+    /// The last tick before it at which the clock can have been set: where it went back, recorders go on with its last date until it is
+    /// there again.
+    fn last(&self) -> u64 {
+        self.to.saturating_add_signed(self.by.saturating_neg()).max(self.from)
+    }
+
+    /// The first tick that is not before the jump, as the records of the processes have it.
+    fn place(&self, processes: &[&Process]) -> Option<u64> {
+        let (from, to) = (self.from, self.to.max(self.last()));
+        // The readings themselves are dates that it showed.
+        let mut ticks: Vec<u64> = vec![from, self.to];
+        for process in processes {
+            let file = open_shared(&process.path).ok()?;
+            for stream in &process.streams {
+                read_between(process, stream, &file, (from, to), &mut ticks);
+            }
+        }
+        ticks.sort_unstable();
+        if self.by < 0 {
+            let most = ticks.chunk_by(|a, b| a == b).max_by_key(|same| same.len()).filter(|same| same.len() > 2)?;
+            return most[0].checked_add(1);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "ticks within a run")]
+        let is_it = |over: u64| over as f64 >= self.by as f64 * MOST_OF_IT;
+        let widest = ticks.windows(2).max_by_key(|pair| pair[1] - pair[0])?;
+        is_it(widest[1] - widest[0]).then_some(widest[0] + 1)
+    }
+}
+
+/// Adds the ticks of a stream's records between two.
+fn read_between(
+    process: &Process,
+    stream: &Stream,
+    file: &Arc<std::fs::File>,
+    (from, to): (u64, u64),
+    ticks: &mut Vec<u64>,
+) {
+    let mut reader = StreamReader::new(process, stream, Arc::clone(file));
+    reader.skip_before(|last| last < from);
+    // What cannot be read is told by those who read it all.
+    while let Ok(Some(place)) = reader.advance() {
+        if place.ticks.0 > to {
+            break;
+        }
+        if place.ticks.0 >= from {
+            ticks.push(place.ticks.0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Readings once a second of a clock of 2 GHz that runs 30 ppm fast.
+    fn readings(more: impl Fn(u64) -> i64, slept: u64) -> Vec<Anchor> {
+        let reading = |second: u64| {
+            let monotonic_nanos = 5_000_000_000 + second * 1_000_000_000;
+            let asleep = if second > 6 { slept } else { 0 };
+            let ticks = 2 * (monotonic_nanos + asleep) + 60_000 * second;
+            Anchor {
+                ticks: ticks.saturating_add_signed(2 * more(second)),
+                monotonic_nanos,
+                real_nanos: 1_700_000_000_000_000_000 + monotonic_nanos + asleep,
+                bracket: 100,
+            }
+        };
+        (0..12).map(reading).collect()
+    }
+
+    #[test]
+    fn a_clock_that_was_set_is_found_and_drift_and_sleep_are_not() {
+        assert_eq!(jumps(&readings(|_| 0, 0), 2_000_000_000), []);
+        assert_eq!(jumps(&readings(|_| 0, 60_000_000_000), 2_000_000_000), [], "it slept");
+        let jumped = jumps(&readings(|second| if second > 3 { 5_000_000 } else { 0 }, 0), 2_000_000_000);
+        assert_eq!(jumped.len(), 1, "{jumped:?}");
+        assert!((jumped[0].by - 10_000_000).abs() < 1000, "{jumped:?}");
+        let back = jumps(&readings(|second| if second > 3 { -3_000_000_000 } else { 0 }, 0), 2_000_000_000);
+        assert_eq!(back.len(), 1, "{back:?}");
+        assert!((back[0].by + 6_000_000_000).abs() < 1000, "{back:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn ticks_never_go_back(
+            mut sets in prop::collection::vec((0u64..1 << 40, -1i64 << 38..1 << 38), 0..5),
+            mut asked in prop::collection::vec(0u64..1 << 41, 0..100),
+        ) {
+            sets.sort_unstable();
+            let sets: Vec<Set> = sets.into_iter().map(|(ticks, by)| Set { ticks, by }).collect();
+            asked.extend(sets.iter().flat_map(|set| [set.ticks, set.ticks.saturating_sub(1), set.ticks + 1]));
+            asked.sort_unstable();
+            let made = Sets::new(&sets);
+            let unset: Vec<u64> = asked.iter().map(|ticks| made.unset(*ticks)).collect();
+            prop_assert!(unset.is_sorted());
+        }
+    }
+}
