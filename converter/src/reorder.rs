@@ -10,6 +10,7 @@ use std::rc::Rc;
 use tracer_format::columns::Columns;
 use tracer_format::record::Lost;
 
+use crate::clock::Fine;
 use crate::input::{BlockPlace, Place, ReadError, StreamReader};
 use crate::merge::Dated;
 use crate::plan::{Need, Plan};
@@ -261,8 +262,9 @@ impl<'r> Feed<'r> {
                 self.scratch.clear();
                 let date = scope.eval(at, &mut self.scratch, &self.symbols).integer();
                 let date = date.and_then(|date| i64::try_from(date).ok()).unwrap_or(time);
-                self.early += u64::from(date < 0);
-                waiting.heap.push(item(date.max(0), Some(number)));
+                let first = first_not_early(&self.plan.fines[self.stream], (date, time), place.ordinal);
+                self.early += u64::from(first != date);
+                waiting.heap.push(item(first, Some(number)));
             } else if !plain {
                 plain = true;
                 waiting.heap.push(item(time, None));
@@ -270,6 +272,20 @@ impl<'r> Feed<'r> {
         }
         Ok(true)
     }
+}
+
+/// A coarse date, or the first one after it, up to that of its record, that is not before the start of the run when clocks are corrected.
+fn first_not_early(fine: &Fine, (date, time): (i64, i64), ordinal: u64) -> i64 {
+    let is_early = |coarse: i64| fine.date(coarse, ordinal) < 0;
+    if !is_early(date) {
+        return date;
+    }
+    let (mut early, mut good) = (date, time.max(date.saturating_add(1)));
+    while good.saturating_sub(early) > 1 {
+        let middle = early.midpoint(good);
+        if is_early(middle) { early = middle } else { good = middle }
+    }
+    good
 }
 
 impl Waiting {

@@ -12,7 +12,8 @@ use converter::pipeline::{Options, convert};
 use converter::report::Report;
 use converter::run::Run;
 use converter::sort::sort;
-use synthetic::{About, File, Records};
+use synthetic::{About, File, Records, peer};
+use tracer_format::entries::SyncSample;
 use tracer_format::record::Lost;
 use tracer_format::{ID_LOST, cause};
 
@@ -59,6 +60,20 @@ fn write_run(folder: &Path, losses: bool) {
     let skews = [Skew { hz: 1_000_000_000, offset: 5_000_000_000 }, Skew { hz: 2_500_010_000, offset: 77_000_000_000 }];
     for (rank, skew) in (0u32..).zip(skews) {
         let mut file = File::new(&About { hz: skew.hz, ..About::rank(rank.into()) }, &schema);
+        // Samples at both ends, so that values are met in the same order before messages correct the clocks, and after.
+        let [here, there] = skews;
+        let sample = |burst: u32, nanos: u64| SyncSample {
+            burst,
+            exchange: 0,
+            peer: peer(101),
+            t1: here.ticks(nanos),
+            t2: there.ticks(nanos + 200),
+            t3: there.ticks(nanos + 300),
+            t4: here.ticks(nanos + 500),
+        };
+        if rank == 0 {
+            file.sync(&[sample(0, 0), sample(1, 18_000_000)]);
+        }
         let names: Vec<u32> = ["run", "talk"].iter().map(|name| file.string(&format!("{name} of {rank}"))).collect();
         file.thread(0, 10 + u64::from(rank), "main");
         file.thread(1, 20 + u64::from(rank), "helper");

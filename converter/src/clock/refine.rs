@@ -161,25 +161,42 @@ pub(crate) fn refine(
     let bends = bends_of(&joined, &rounds, &sets, coarse, span);
     let (fit, edges) = fitted.unwrap_or_else(|| unreachable!("two rounds"));
     let mut found = found(&joined, &rounds, &fit, &edges);
-    // The edges are dated by all rounds but the last.
-    let seen = |edge: &Edge| {
-        let last = |domain: usize, date: f64| interpolate(&fit.corrections[domain], date / span.nanos());
-        let seen = edge.points.iter().map(|point| {
-            let (sent, received) = (point.sent, point.sent + point.took);
-            let (sent, received) = (sent + last(edge.from, sent), received + last(edge.to, received));
-            Seen { sent, received, took: received - sent + tick }
-        });
-        seen.collect()
-    };
-    let heard = edges.iter().map(|edge| edge.points.len()).sum::<usize>() / domains;
-    let least = if heard < ENOUGH { LEAST_WANDER } else { 0.0 };
-    let known = Known { span: span.nanos(), wander: (fit.wander * SURELY).max(least) };
-    let bent = |domain: usize, date: f64| {
-        rounds.iter().map(|round| interpolate(&round[domain], date / span.nanos())).sum::<f64>()
-    };
-    let widths = certified::half_widths(domains, &edges, known, seen, bent);
+    let known = Certainty { fit: &fit, rounds: &rounds, span, tick };
+    let widths = known.half_widths(domains, &edges);
     found.iter_mut().zip(widths).for_each(|(found, width)| found.certified = width);
     Ok(Some(Refined { bends, found, wander: fit.wander, dates: (span.start, span.end), sets, contradictions }))
+}
+
+/// What is needed to say how far dates can be off.
+struct Certainty<'f> {
+    fit: &'f Fit,
+    rounds: &'f [Vec<Vec<f64>>],
+    span: Span,
+    /// The coarsest, nanoseconds.
+    tick: f64,
+}
+
+impl Certainty<'_> {
+    /// By domain. The edges are dated by all rounds but the last.
+    fn half_widths(&self, domains: usize, edges: &[Edge]) -> Vec<f64> {
+        let Self { fit, rounds, span, tick } = *self;
+        let seen = |edge: &Edge| {
+            let last = |domain: usize, date: f64| interpolate(&fit.corrections[domain], date / span.nanos());
+            let seen = edge.points.iter().map(|point| {
+                let (sent, received) = (point.sent, point.sent + point.took);
+                let (sent, received) = (sent + last(edge.from, sent), received + last(edge.to, received));
+                Seen { sent, received, took: received - sent + tick }
+            });
+            seen.collect()
+        };
+        let bent = |domain: usize, date: f64| {
+            rounds.iter().map(|round| interpolate(&round[domain], date / span.nanos())).sum::<f64>()
+        };
+        let heard = edges.iter().map(|edge| edge.points.len()).sum::<usize>() / domains;
+        let least = if heard < ENOUGH { LEAST_WANDER } else { 0.0 };
+        let known = Known { span: span.nanos(), wander: (fit.wander * SURELY).max(least) };
+        certified::half_widths(domains, edges, known, seen, bent)
+    }
 }
 
 /// The samples in coarse dates, by burst.

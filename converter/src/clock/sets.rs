@@ -121,16 +121,20 @@ fn jumps(anchors: &[Anchor], hz: u64) -> Vec<Jump> {
     let mut rates: Vec<f64> =
         steps.iter().filter(|(_, _, system, _)| *system > 1e7).map(|(_, own, system, _)| own / system - 1.0).collect();
     rates.sort_by(f64::total_cmp);
-    // What is said of a clock's rate may itself be a little wrong; where few readings tell, more is taken for that.
-    let (rate, bent) = match rates.get(rates.len() / 2) {
-        Some(rate) if rates.len() > 2 => (*rate, BENT),
-        _ => (0.0, WRONG_RATE),
+    // A clock that does not go as the system's does (a simulator's, say) tells nothing; the rate itself may be said a little wrong.
+    let Some(rate) = rates.get(rates.len() / 2).copied().filter(|rate| rates.len() > 2 && rate.abs() < WRONG_RATE)
+    else {
+        return Vec::new();
     };
+    let usual = rates.iter().filter(|other| (**other - rate).abs() < WRONG_RATE).count();
+    if usual * 4 < rates.len() * 3 {
+        return Vec::new();
+    }
     let found = steps.iter().filter_map(|(pair, own, system, real)| {
         let ahead = own - system * (1.0 + rate);
         let of_real = own - real * (1.0 + rate);
         let read = (pair[0].bracket + pair[1].bracket) as f64 * tick;
-        let is_set = ahead.abs() > NOISE + bent * system + read && of_real.abs() > ahead.abs() / 2.0;
+        let is_set = ahead.abs() > NOISE + BENT * system + read && of_real.abs() > ahead.abs() / 2.0;
         #[expect(clippy::cast_possible_truncation, reason = "ticks within a run; saturates")]
         let by = (ahead / tick).round() as i64;
         (is_set && of_real * ahead > 0.0).then_some(Jump { from: pair[0].ticks, to: pair[1].ticks, by })
@@ -214,6 +218,8 @@ mod tests {
     fn a_clock_that_was_set_is_found_and_drift_and_sleep_are_not() {
         assert_eq!(jumps(&readings(|_| 0, 0), 2_000_000_000), []);
         assert_eq!(jumps(&readings(|_| 0, 60_000_000_000), 2_000_000_000), [], "it slept");
+        let simulated = readings(|second| 7_000_000_000 * i64::try_from(second * second % 5).unwrap_or(0), 0);
+        assert_eq!(jumps(&simulated, 2_000_000_000), [], "it does not go as the system's clock does");
         let jumped = jumps(&readings(|second| if second > 3 { 5_000_000 } else { 0 }, 0), 2_000_000_000);
         assert_eq!(jumped.len(), 1, "{jumped:?}");
         assert!((jumped[0].by - 10_000_000).abs() < 1000, "{jumped:?}");

@@ -305,6 +305,33 @@ impl<'s> World<'s> {
             bit *= 2;
         }
     }
+
+    /// The file of a process with its records: told when, when it was, number of the event, key of the link.
+    fn filled(&self, rank: usize, mut file: File, mut events: Vec<(f64, f64, u16, u64)>) -> File {
+        events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.3.cmp(&b.3)));
+        let mut last = 0;
+        for (sequence, chunk) in events.chunks(2000).enumerate() {
+            let mut block = Records::default();
+            for &(told, date, kind, key) in chunk {
+                let mut body = u32::try_from(rank).unwrap().to_le_bytes().to_vec();
+                if kind < 2 {
+                    body.extend(key.to_le_bytes());
+                }
+                // What the reference would have shown.
+                let shown = self.clocks[0].shows(date) - self.clocks[0].offset;
+                body.extend((shown.round() as i64).to_le_bytes());
+                if kind == 1 {
+                    body.extend(self.process_ticks(rank, date).to_le_bytes());
+                }
+                // Recorders go on with the last date where a clock goes back.
+                last = self.process_ticks(rank, told).max(last);
+                block.record(kind, last, &body);
+            }
+            file.records(0, sequence as u64, &block);
+        }
+        file.end();
+        file
+    }
 }
 
 /// Writes the run of a scene. The same scene gives the same bytes.
@@ -379,30 +406,8 @@ pub fn write(scene: &Scene, folder: &Path) {
             own.push((date, date, 2, rank as u64));
         }
     }
-    for (rank, (mut file, mut events)) in files.into_iter().zip(events).enumerate() {
-        events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.3.cmp(&b.3)));
-        let mut last = 0;
-        for (sequence, chunk) in events.chunks(2000).enumerate() {
-            let mut block = Records::default();
-            for &(told, date, kind, key) in chunk {
-                let mut body = u32::try_from(rank).unwrap().to_le_bytes().to_vec();
-                if kind < 2 {
-                    body.extend(key.to_le_bytes());
-                }
-                // What the reference would have shown.
-                let shown = world.clocks[0].shows(date) - world.clocks[0].offset;
-                body.extend((shown.round() as i64).to_le_bytes());
-                if kind == 1 {
-                    body.extend(world.process_ticks(rank, date).to_le_bytes());
-                }
-                // Recorders go on with the last date where a clock goes back.
-                last = world.process_ticks(rank, told).max(last);
-                block.record(kind, last, &body);
-            }
-            file.records(0, sequence as u64, &block);
-        }
-        file.end();
-        file.save(folder, &format!("{rank:03}.tmt"));
+    for (rank, (file, events)) in files.into_iter().zip(events).enumerate() {
+        world.filled(rank, file, events).save(folder, &format!("{rank:03}.tmt"));
     }
 }
 
