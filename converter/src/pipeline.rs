@@ -304,7 +304,8 @@ pub(crate) struct FineDates {
 pub(crate) fn fine_dates(run: &Run, options: &Options) -> Result<Option<FineDates>, ConvertError> {
     let options = Options { output: None, progress: None, ..options.clone() };
     let mut job = Job::new(run, &options);
-    if !options.causal && (options.clock != Method::Graph || job.clocks.domains.len() < 2) {
+    // Processes that say to have one clock may turn out to have several.
+    if !options.causal && (options.clock != Method::Graph || job.clocks.domain_of.len() < 2) {
         return Ok(None);
     }
     let (mut plan, mut model, mut symbols) = plan(run, &options, &mut job.clocks, &mut Vec::new())?;
