@@ -103,7 +103,8 @@ fn every_style_is_read_by_its_readers() {
         let lasting = |rows: &&String| !rows.starts_with("Variable");
         let mut cut: Vec<_> = peer.iter().filter(lasting).map(|row| undated(row)).collect();
         let mut whole: Vec<_> = wanted.iter().filter(lasting).map(|row| undated(row)).collect();
-        (cut.sort_unstable(), whole.sort_unstable());
+        cut.sort_unstable();
+        whole.sort_unstable();
         assert_eq!(cut, whole, "{unit} {digits}");
         let negative =
             peer.iter().filter(|row| row.starts_with("State") && row.split(", ").nth(5).unwrap().starts_with('-'));

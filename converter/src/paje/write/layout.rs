@@ -118,7 +118,17 @@ impl Operation {
 
     /// How many extra fields there is room for.
     pub(super) const fn room(self, source: bool) -> usize {
-        MAX_FIELDS - self.plain().2.len() - if source { 2 } else { 0 }
+        const fn beside(id: u32) -> usize {
+            MAX_FIELDS - PLAIN[id as usize].2.len()
+        }
+        // Asked for each event that has fields: numbers, not places where they stand.
+        let room = match self {
+            Self::CreateContainer => const { beside(6) },
+            Self::SetState | Self::PushState | Self::NewEvent => const { beside(11) },
+            Self::ResetState => const { beside(RESET_STATE) },
+            Self::StartLink | Self::EndLink => const { beside(15) },
+        };
+        room - if source { 2 } else { 0 }
     }
 }
 
