@@ -6,11 +6,11 @@ use tracer_format::ID_LOST;
 use tracer_format::block::unpack;
 use tracer_format::record::{Lost, Records};
 
-use crate::clock::{Clocks, Method};
+use crate::clock::Clocks;
 use crate::input::{Process, ReadError, Stream, open_shared};
 use crate::listing::Selection;
 use crate::missing::{Gap, Missed};
-use crate::pipeline::{ConvertError, Progress};
+use crate::pipeline::{ConvertError, Options, Progress, fine_dates};
 use crate::plan::{Plan, plan_of_layouts};
 use crate::records::{WriteError, Writer};
 use crate::run::Run;
@@ -47,28 +47,30 @@ pub enum CutError {
     Write(#[from] WriteError),
 }
 
-/// Writes the records that `selection` takes into process files in `folder`, which is made if it is not there. Dates are those of the run's time line,
-/// by which the interval is meant; what is written keeps its ticks, and the clocks' samples go with it, so that all dates
-/// stay what they were, up to their zero, which is the first record.
+/// Writes the records that `selection` takes into process files in `folder`, which is made if it is not there. Intervals mean the dates of a
+/// conversion with these options. What is written keeps its ticks, and the clocks' samples go with it, so that dates by the clocks stay what they
+/// were, up to their zero, which is the first record. Where links moved records and are no longer there, dates are those of the clocks.
 ///
 /// Processes without a stream that is wanted get no file. What a stream lost is told at the same place as before.
 ///
 /// # Errors
 /// When the run cannot be read or the files cannot be written. Memory is that of a block of each stream of one process.
-pub fn cut(
-    run: &Run,
-    method: Method,
-    selection: &Selection,
-    folder: &Path,
-    progress: Option<&Progress>,
-) -> Result<Cut, CutError> {
-    let mut clocks = Clocks::new(run, method);
-    let (plan, symbols) = plan_of_layouts(run, &mut clocks)?;
+pub fn cut(run: &Run, options: &Options, selection: &Selection, folder: &Path) -> Result<Cut, CutError> {
+    let mut clocks = Clocks::new(run, options.clock);
+    let (mut plan, symbols) = plan_of_layouts(run, &mut clocks)?;
+    // Nothing else asks for dates.
+    if !selection.times.is_empty()
+        && let Some(dates) = fine_dates(run, options)?
+    {
+        plan.fines = dates.fines;
+    }
+    let plan = plan;
     let kinds = plan.programs.iter();
     let kinds = kinds.map(|kind| selection.takes_kind(symbols.text(kind.level), symbols.text(kind.full_name)));
     let kinds: Vec<bool> = kinds.collect();
     let wanted = selection.streams_of(run);
-    let mut cutting = Cutting { plan: &plan, selection, kinds, made: Cut::default(), progress, done: 0 };
+    let (made, progress) = (Cut::default(), options.progress.as_ref());
+    let mut cutting = Cutting { plan: &plan, selection, kinds, made, progress, done: 0 };
     let mut first = 0;
     for process in &run.processes {
         let streams = (first..).zip(&process.streams);
@@ -108,30 +110,43 @@ impl Cutting<'_> {
         let (mut stored, mut payload) = (Vec::new(), Vec::new());
         let (from, to) = self.selection.span();
         for (number, stream) in streams {
+            let mut ordinal = 0;
             for block in &stream.blocks {
                 let records = u64::from(block.header.records);
                 writer.dropped(stream.number, block.header.dropped);
                 self.tell(records);
-                let date = |ticks| self.plan.date(*number, ticks);
-                if date(block.header.last_ticks) < from || date(block.header.first_ticks) > to {
+                let is_out = self.date(*number, block.header.last_ticks, u64::MAX) < GlobalNanos(from)
+                    || self.date(*number, block.header.first_ticks, 0) > GlobalNanos(to);
+                // Where records are moved, it counts which one of its stream a record is.
+                if is_out && self.plan.fines[*number].has_lines_only() {
                     self.made.left_out += records;
                     continue;
                 }
                 let filled = process.read_stored(&file, block, &mut stored)?;
-                let Ok(unpacked) = unpack(&block.header, &stored[..filled], &mut payload) else {
+                let unpacked = unpack(&block.header, &stored[..filled], &mut payload);
+                if is_out {
+                    let all = unpacked.map(|payload| {
+                        Records::new(payload, block.header.first_ticks, |id| process.record_type(id))
+                            .map_while(Result::ok)
+                    });
+                    ordinal += all.map_or(0, |all| all.filter(|record| record.id != ID_LOST).count() as u64);
+                    self.made.left_out += records;
+                    continue;
+                }
+                let Ok(unpacked) = unpacked else {
                     self.made.unreadable += records;
                     writer.unreadable(stream.number, records, block.header.first_ticks, block.header.last_ticks)?;
                     continue;
                 };
-                let (kept, seen, whole) =
-                    self.block(process, *number, stream, unpacked, block.header.first_ticks, &mut writer)?;
+                let of = (*number, *stream, &mut ordinal);
+                let (kept, seen, whole) = self.block(process, of, unpacked, block.header.first_ticks, &mut writer)?;
                 self.made.kept += kept;
                 self.made.left_out += seen - kept;
                 if let Err(from) = whole {
                     let records = records.saturating_sub(seen);
                     self.made.unreadable += records;
                     let to = block.header.last_ticks;
-                    if self.selection.takes_some_of(GlobalNanos(date(from)), GlobalNanos(date(to))) {
+                    if self.selection.takes_some_of(self.date(*number, from, 0), self.date(*number, to, u64::MAX)) {
                         writer.unreadable(stream.number, records, from, to)?;
                     }
                 }
@@ -146,25 +161,30 @@ impl Cutting<'_> {
         let (from, to) = (GlobalNanos(i64::MIN), GlobalNanos(i64::MAX));
         let is_wanted = |gap: &Gap| {
             let Ok(at) = streams.binary_search_by_key(&gap.stream, |(_, stream)| stream.number) else { return false };
-            let date = |ticks: u64| GlobalNanos(self.plan.date(streams[at].0, ticks));
-            self.selection.takes_some_of(gap.from.map_or(from, date), gap.to.map_or(to, date))
+            let date = |ticks: u64, ordinal| self.date(streams[at].0, ticks, ordinal);
+            let from = gap.from.map_or(from, |ticks| date(ticks, 0));
+            self.selection.takes_some_of(from, gap.to.map_or(to, |ticks| date(ticks, u64::MAX)))
         };
         let has_end = || {
             let lasts = streams.iter().map(|(number, stream)| {
-                stream.blocks.last().map_or(from, |last| GlobalNanos(self.plan.date(*number, last.header.last_ticks)))
+                stream.blocks.last().map_or(from, |last| self.date(*number, last.header.last_ticks, u64::MAX))
             });
             self.selection.takes_some_of(lasts.min().unwrap_or(from), to)
         };
         Missed::of(process).within(is_wanted, has_end)
     }
 
-    /// Writes what is wanted of a block. Returns how many records were kept and how many seen, and from which date on they
-    /// could not be read.
+    /// The final date of a tick of a stream, for the record with this position in it.
+    fn date(&self, stream: usize, ticks: u64, ordinal: u64) -> GlobalNanos {
+        GlobalNanos(self.plan.fines[stream].date(self.plan.date(stream, ticks), ordinal))
+    }
+
+    /// Writes what is wanted of a block; `ordinal` is the position of its first record, then of the next block's. Returns how many records
+    /// were kept and how many seen, and from which date on they could not be read.
     fn block(
         &self,
         process: &Process,
-        number: usize,
-        stream: &Stream,
+        (number, stream, ordinal): (usize, &Stream, &mut u64),
         payload: &[u8],
         first_ticks: u64,
         writer: &mut Writer,
@@ -174,16 +194,17 @@ impl Cutting<'_> {
         for record in Records::new(payload, first_ticks, |id| process.record_type(id)) {
             let Ok(record) = record else { return Ok((kept, seen, Err(last))) };
             last = record.ticks;
-            let time = GlobalNanos(self.plan.date(number, record.ticks));
+            let time = self.date(number, record.ticks, *ordinal);
             if record.id == ID_LOST {
                 let lost = Lost::decode(record.body);
-                let start = lost.map_or(time, |lost| GlobalNanos(self.plan.date(number, lost.first_ticks)));
+                let start = lost.map_or(time, |lost| self.date(number, lost.first_ticks, 0));
                 if self.selection.takes_some_of(start, time) {
                     writer.raw(stream.number, record.id, record.ticks, record.body)?;
                 }
                 continue;
             }
             seen += 1;
+            *ordinal += 1;
             let kind = self.plan.program_number(number, record.id).and_then(|kind| self.kinds.get(kind));
             if kind != Some(&true) || !self.selection.takes_time(time) {
                 continue;

@@ -82,6 +82,21 @@ pub fn whole(number: f64) -> Option<i64> {
     (number.abs() < 1e15 && number.fract() == 0.0).then_some(number as i64)
 }
 
+/// Appends a float as short as it can be read back: `0.1`, `5e-324`. Very large and very small ones have an exponent, as in JSON and as all
+/// readers of tables take them.
+pub fn float(number: f64, out: &mut Vec<u8>) {
+    match whole(number).filter(|whole| *whole != 0 || number.is_sign_positive()) {
+        Some(whole) => signed(whole, out),
+        None => out.extend_from_slice(shortest(number).as_bytes()),
+    }
+}
+
+/// A float with the exponent where that is shorter.
+fn shortest(number: f64) -> String {
+    let (plain, scientific) = (format!("{number}"), format!("{number:e}"));
+    if scientific.len() < plain.len() { scientific } else { plain }
+}
+
 /// No number has more digits.
 const MAX_DIGITS: usize = 20;
 /// Room for eight numbers and what is between them.
@@ -152,6 +167,14 @@ impl Words {
         self.number(seconds);
         self.put(decimals(rest));
     }
+
+    /// A point and the first of the nine decimals of so many billionths, which are less than one; nothing for no decimals.
+    pub(crate) fn decimals(&mut self, billionths: u64, count: u8) {
+        if count > 0 {
+            let all = decimals(u32::try_from(billionths).unwrap_or(0));
+            all.iter().take(usize::from(count) + 1).for_each(|byte| self.byte(*byte));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -198,6 +221,37 @@ mod tests {
             words.byte(b' ');
         }
         assert_eq!(words.as_bytes().len(), 7 * 22);
+    }
+
+    #[test]
+    fn floats_are_short_and_come_back() {
+        let text = |number: f64| {
+            let mut out = Vec::new();
+            float(number, &mut out);
+            String::from_utf8(out).unwrap()
+        };
+        let cases = [
+            (0.0, "0"),
+            (-0.0, "-0"),
+            (0.1, "0.1"),
+            (-2.5, "-2.5"),
+            (123_456.0, "123456"),
+            (5e-324, "5e-324"),
+            (1e-7, "1e-7"),
+            (1e300, "1e300"),
+            (f64::MAX, "1.7976931348623157e308"),
+        ];
+        for (number, expected) in cases {
+            assert_eq!(text(number), expected);
+        }
+        for bits in (0..2000u64).map(|step| step.wrapping_mul(0x9E37_79B9_7F4A_7C15)) {
+            let number = f64::from_bits(bits);
+            if number.is_finite() {
+                let text = text(number);
+                assert_eq!(text.parse().map(f64::to_bits), Ok(bits), "{text}");
+                assert!(text.len() <= 24, "{text}");
+            }
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use crate::clock::{Clocks, Method};
+use crate::clock::Clocks;
 use crate::input::Stream;
 use crate::merge::merge;
 use crate::missing;
@@ -124,11 +124,13 @@ impl Selection {
 pub struct Told {
     /// The clock model.
     pub clocks: Clocks,
+    /// What the order of links has to say of dates.
+    pub remarks: Vec<String>,
     /// What could not be decoded of all that was read.
     pub unreadable: Vec<Loss>,
 }
 
-/// Visits the records of a run in order of date.
+/// Visits the records of a run in order of date. Dates are those of a conversion with these options.
 ///
 /// # Errors
 /// When the run cannot be read, or what `visit` returns.
@@ -153,13 +155,11 @@ pub fn list_selected<E: From<ConvertError>>(
 ) -> Result<Told, E> {
     let mut clocks = Clocks::new(run, options.clock);
     let (mut plan, symbols) = plan_of_layouts(run, &mut clocks).map_err(E::from)?;
-    if options.clock == Method::Graph && clocks.domains.len() > 1 {
-        // As the clocks say it, corrected; a single clock needs no pass over the run for that.
-        let by_clocks = Options { causal: false, ..options.clone() };
-        if let Some(dates) = fine_dates(run, &by_clocks).map_err(E::from)? {
-            plan.fines = dates.fines;
-            clocks = dates.clocks;
-        }
+    let mut remarks = Vec::new();
+    if let Some(dates) = fine_dates(run, options).map_err(E::from)? {
+        plan.fines = dates.fines;
+        clocks = dates.clocks;
+        remarks = dates.remarks;
     }
     let plan = plan;
     let wanted = selection.streams_of(run);
@@ -168,7 +168,10 @@ pub fn list_selected<E: From<ConvertError>>(
     for (stream, file) in plan.files().map_err(ConvertError::from)?.into_iter().enumerate() {
         if wanted.get(stream) == Some(&true) {
             let mut reader = plan.reader(stream, file);
-            reader.skip_before(|ticks| plan.fines[stream].date(plan.date(stream, ticks), 0) < from);
+            // Where records are moved, it counts which one of its stream a record is: none is skipped.
+            if plan.fines[stream].has_lines_only() {
+                reader.skip_before(|ticks| plan.fines[stream].date(plan.date(stream, ticks), 0) < from);
+            }
             feeds.push(Feed::new(&plan, stream, reader, None, Taking::RECORDS).map_err(ConvertError::from)?);
         }
     }
@@ -197,7 +200,7 @@ pub fn list_selected<E: From<ConvertError>>(
         missing::add_undecodable(&mut unreadable, feed.reader());
     }
     match stopped {
-        Ok(()) | Err(Stop::Enough) => Ok(Told { clocks, unreadable }),
+        Ok(()) | Err(Stop::Enough) => Ok(Told { clocks, remarks, unreadable }),
         Err(Stop::Visitor(error)) => Err(error),
         Err(Stop::Read(error)) => Err(ConvertError::from(error).into()),
     }

@@ -111,6 +111,16 @@ pub enum ConvertError {
     /// The temporary file of the run's links could not be written or read.
     #[error("cannot keep the run's links in a temporary file ({0}); TMPDIR says where such files are made")]
     Links(io::Error),
+    /// No event of the rules that were chosen is in the run.
+    #[error(
+        "no event of the spec `{spec}` is in this run, which was recorded with {recorded}: its rules are for another program"
+    )]
+    OtherProgram {
+        /// Name of the spec of the rules.
+        spec: String,
+        /// Names of the run's own.
+        recorded: String,
+    },
     /// There is no such text output.
     #[error("the spec has no text output `{name}`; it has {}", if known.is_empty() { "none" } else { known })]
     NoOutput {
@@ -194,7 +204,9 @@ fn picture(
         return Ok(None);
     }
     let end = end?;
-    Ok(picture.finish(end)?.map(|counts| (counts, end)))
+    let Some((counts, told)) = picture.finish(end)? else { return Ok(None) };
+    job.remarks.extend(told);
+    Ok(Some((counts, end)))
 }
 
 impl Visit for Picture<'_> {
@@ -292,7 +304,8 @@ pub(crate) struct FineDates {
 pub(crate) fn fine_dates(run: &Run, options: &Options) -> Result<Option<FineDates>, ConvertError> {
     let options = Options { output: None, progress: None, ..options.clone() };
     let mut job = Job::new(run, &options);
-    if !options.causal && (options.clock != Method::Graph || job.clocks.domains.len() < 2) {
+    // Processes that say to have one clock may turn out to have several.
+    if !options.causal && (options.clock != Method::Graph || job.clocks.domain_of.len() < 2) {
         return Ok(None);
     }
     let (mut plan, mut model, mut symbols) = plan(run, &options, &mut job.clocks, &mut Vec::new())?;

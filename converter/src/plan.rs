@@ -13,7 +13,7 @@ use crate::input::{Process, ReadError, Stream, StreamReader, open_shared};
 use crate::paje::TypeId;
 use crate::pipeline::{ConvertError, Options};
 use crate::rules::{
-    Code, Facts, KeyPart, Model, Program, Scope, StreamFacts, Symbols, compile_spec, layouts, spec_of,
+    Code, Facts, KeyPart, Model, Program, Scope, StreamFacts, Symbols, compile_spec, fit, layouts, spec_of,
     with_default_picture,
 };
 use crate::run::Run;
@@ -72,6 +72,9 @@ pub(crate) fn plan<'r>(
     clocks: &mut Clocks,
     remarks: &mut Vec<String>,
 ) -> Result<(Plan<'r>, Model, Symbols), ConvertError> {
+    if let Some(rules) = &options.rules {
+        remarks.extend(fit(rules, options.output.as_deref(), run)?);
+    }
     let ranked = run.processes.iter().all(|process| process.rank.is_some());
     build(run, clocks, |schema, model, symbols| programs_of(schema, options, ranked, model, symbols, remarks))
 }

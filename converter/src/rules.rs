@@ -6,6 +6,7 @@
 mod compile;
 mod default;
 mod eval;
+mod fit;
 mod format;
 mod instances;
 mod known;
@@ -25,6 +26,7 @@ mod values;
 pub(crate) use compile::{Arrow, Op, Program, compile_spec};
 pub(crate) use default::with_default_picture;
 pub(crate) use eval::{Code, Facts, Scope, StreamFacts, append_value};
+pub(crate) use fit::fit;
 pub(crate) use known::KnownValues;
 pub(crate) use lines::write_lines;
 pub(crate) use links::LinkKey;

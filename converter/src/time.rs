@@ -7,3 +7,36 @@ pub struct LocalTicks(pub u64);
 /// A date on the run's one time line, in nanoseconds from its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GlobalNanos(pub i64);
+
+/// In what the dates of a text are counted. The Pajé format says seconds, but some producers write others, and a file does not tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Unit {
+    /// Seconds.
+    #[default]
+    Seconds,
+    /// Milliseconds.
+    Millis,
+    /// Microseconds.
+    Micros,
+    /// Nanoseconds.
+    Nanos,
+}
+
+impl Unit {
+    /// How many decimals tell a nanosecond.
+    #[must_use]
+    pub const fn exact_decimals(self) -> u8 {
+        match self {
+            Self::Seconds => 9,
+            Self::Millis => 6,
+            Self::Micros => 3,
+            Self::Nanos => 0,
+        }
+    }
+
+    /// Its nanoseconds.
+    #[must_use]
+    pub const fn nanos(self) -> u32 {
+        10_u32.pow(self.exact_decimals() as u32)
+    }
+}

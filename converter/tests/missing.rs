@@ -223,7 +223,7 @@ fn told_by_records(run: &Run) -> Vec<(usize, u64, i64, i64)> {
 }
 
 fn cut(run: &Run, selection: &Selection, folder: &Path) -> Run {
-    converter::cut::cut(run, Options::default().clock, selection, folder, None).unwrap();
+    converter::cut::cut(run, &Options::default(), selection, folder).unwrap();
     Run::open(folder).unwrap()
 }
 

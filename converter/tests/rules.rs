@@ -330,6 +330,8 @@ fn numbers_that_paje_cannot_hold_are_left_out_and_counted() {
     assert_eq!(values, ["1.500000000", "2.500000000"], "{rows:?}");
     assert_eq!(report.counts.not_computable, 2);
     assert!(!report.is_clean());
+    let told = "the rules of `a` could not compute 2 values of `measured` from its field `value`";
+    assert!(report.remarks.iter().any(|remark| remark == told), "{:?}", report.remarks);
 }
 
 #[test]
@@ -346,6 +348,8 @@ fn a_state_whose_value_cannot_be_computed_is_left_out_and_counted() {
         rows.iter().filter(|row| !row.starts_with("Container")).filter_map(|row| row.rsplit(", ").next()).collect();
     assert_eq!(said, ["2", "2"], "{rows:?}");
     assert_eq!(report.counts.not_computable, 2);
+    let told = "the rules of `a` could not compute 2 values of `e` from its field `n`";
+    assert!(report.remarks.iter().any(|remark| remark == told), "{:?}", report.remarks);
 }
 
 #[test]

@@ -251,7 +251,7 @@ fn copies_know_as_little() {
         converter::sort::sort(&run, &Options::default(), std::fs::File::create(&sorted).unwrap()).unwrap();
         let cut = folder.path().join("cut.tmt");
         let all = converter::listing::Selection::default();
-        converter::cut::cut(&run, Options::default().clock, &all, &cut, None).unwrap();
+        converter::cut::cut(&run, &Options::default(), &all, &cut).unwrap();
         for copy in [sorted, cut.join("original.tmt")] {
             assert_eq!(told(&std::fs::read(&copy).unwrap()).0, told(&bytes).0, "{loss:?}, {}", copy.display());
         }

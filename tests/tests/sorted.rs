@@ -19,7 +19,7 @@ fn record(path: &Path, states: &str) {
 
 /// The records by what clocks say: those of the two processes here have nothing to do with each other.
 fn dumped(run: &Path) -> Vec<Value> {
-    let text = succeed(tumit().arg("dump").arg(run).args(["--json", "--clock", "none"]));
+    let text = succeed(tumit().arg("dump").arg(run).arg("--json").args(AS_CLOCKS_SAY));
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 

@@ -10,6 +10,7 @@ use converter::paje::read::{ReadError, Reader, announce};
 use converter::pipeline::{ConvertError, Options, Progress, convert, convert_to_text, own_paje_output};
 use converter::report::Report;
 use converter::run::Run;
+use converter::time::Unit;
 
 use crate::live::Peek;
 use crate::open::{OpenError, OpenOptions};
@@ -90,7 +91,7 @@ impl Input {
             Self::Paje(path, input) => {
                 let total = input.get_ref().metadata().map_or(0, |metadata| metadata.len());
                 let input = Counted { inner: input, done: 0, told: 0, total, progress: options.progress.as_ref() };
-                match Reader::new(input).announcing().read(sink) {
+                match Reader::new(input).in_unit(options.unit).announcing().read(sink) {
                     Ok(report) => Ok(Told { faults: report.remarks(), remarks: Vec::new() }),
                     Err(ReadError::Sink { source, .. }) => Err(ConvertError::Write(source).into()),
                     Err(source) => Err(OpenError::Read { path, source }),
@@ -112,8 +113,9 @@ fn feed_run(run: &Run, options: &OpenOptions, sink: &mut dyn Sink) -> Result<Tol
     convert_options.output = options.output.clone().or(own);
     let mut faults = Vec::new();
     let report = match &convert_options.output {
+        None if options.unit != Unit::default() => return Err(OpenError::NoText { path: run.path.clone() }),
         None => convert(run, &convert_options, sink)?,
-        Some(output) => feed_text(run, &convert_options, output, sink, &mut faults)?,
+        Some(output) => feed_text(run, &convert_options, (output, options.unit), sink, &mut faults)?,
     };
     faults.extend(report.faults());
     Ok(Told { faults, remarks: report.remarks })
@@ -123,7 +125,7 @@ fn feed_run(run: &Run, options: &OpenOptions, sink: &mut dyn Sink) -> Result<Tol
 fn feed_text(
     run: &Run,
     options: &Options,
-    output: &str,
+    (output, unit): (&str, Unit),
     sink: &mut dyn Sink,
     faults: &mut Vec<String>,
 ) -> Result<Report, OpenError> {
@@ -131,7 +133,7 @@ fn feed_text(
     let (made, read) = std::thread::scope(|scope| {
         // Each end is closed by the side that is done with it.
         let writer = scope.spawn(move || convert_to_text(run, options, &mut io::BufWriter::new(out)));
-        let read = Reader::new(text).announcing().read(sink);
+        let read = Reader::new(text).in_unit(unit).announcing().read(sink);
         (writer.join(), read)
     });
     let made = made.unwrap_or_else(|panic| std::panic::resume_unwind(panic));

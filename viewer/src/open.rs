@@ -10,6 +10,7 @@ use std::sync::atomic::AtomicBool;
 use converter::clock::Method;
 use converter::paje::read::ReadError;
 use converter::pipeline::{ConvertError, Progress};
+use converter::time::Unit;
 use tumit::Spec;
 
 use crate::feed::Input;
@@ -36,6 +37,8 @@ pub struct OpenOptions {
     pub threads: Option<NonZeroUsize>,
     /// How many bytes of what the conversion of a run notes of links are kept in memory; the rest goes to temporary files.
     pub memory: usize,
+    /// In what the dates of Pajé text are counted.
+    pub unit: Unit,
     /// Whether the trace is kept in a file beside it, and where.
     pub index: IndexChoice,
     /// When this becomes true while an index is made, [`open()`] gives up and leaves nothing behind.
@@ -69,6 +72,7 @@ impl Default for OpenOptions {
             output: None,
             threads: None,
             memory,
+            unit: Unit::default(),
             index: IndexChoice::default(),
             cancel: None,
             glimpse: None,
@@ -106,6 +110,12 @@ pub enum OpenError {
     #[error("{} is a Pajé file: clocks, rules and outputs can be chosen for a run only", path.display())]
     NoRun {
         /// The file.
+        path: PathBuf,
+    },
+    /// A unit was given for a run that is no text.
+    #[error("{} is a run, and its dates are in nanoseconds: a unit can be chosen for Pajé text only", path.display())]
+    NoText {
+        /// The run.
         path: PathBuf,
     },
     /// It is a run, or should be one, but cannot be used.

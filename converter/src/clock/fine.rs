@@ -58,6 +58,11 @@ impl Fine {
         self.bend.is_none() && self.jumps.0.is_empty()
     }
 
+    /// Whether final dates do not depend on the positions of records in their stream.
+    pub(crate) fn has_lines_only(&self) -> bool {
+        self.jumps.0.is_empty()
+    }
+
     /// The final date of a coarse one that a record with this position in the stream says. It never decreases with
     /// (date, ordinal). O(log of the number of knots).
     pub(crate) fn date(&self, coarse: i64, ordinal: u64) -> i64 {

@@ -21,7 +21,7 @@ mod words;
 use std::io::{self, Read};
 
 use super::Sink;
-use crate::time::GlobalNanos;
+use crate::time::{GlobalNanos, Unit};
 use apply::{Input, State};
 pub use fault::{Fault, FaultKind};
 use header::Header;
@@ -201,6 +201,13 @@ impl<R: Read> Reader<R> {
     #[must_use]
     pub fn announcing(mut self) -> Self {
         self.announces = true;
+        self
+    }
+
+    /// Takes dates to be in this unit: the text does not tell.
+    #[must_use]
+    pub fn in_unit(mut self, unit: Unit) -> Self {
+        self.state.missing_decimals = Unit::Seconds.exact_decimals() - unit.exact_decimals();
         self
     }
 

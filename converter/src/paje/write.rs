@@ -1,8 +1,11 @@
 //! Pajé text, in the subset that every known reader accepts.
 //!
 //! Definitions of events first, types and values next, then one stream in order of date. Identifiers are serial numbers
-//! with a letter; dates are seconds with nine decimals, written from integers.
+//! with a letter; dates are seconds with nine decimals, written from integers. A [`Style`] makes other dates and definitions, for
+//! readers that want them.
 
+mod bare;
+mod dates;
 mod head;
 mod layout;
 
@@ -13,7 +16,11 @@ use super::{
     VariableOp,
 };
 use crate::digits::{self, Words};
-use crate::time::GlobalNanos;
+use crate::time::{GlobalNanos, Unit};
+use bare::Bare;
+use dates::Cut;
+pub use dates::{DateWords, Dates, Exact};
+pub use layout::Header;
 use layout::Layouts;
 
 /// How much is gathered before it is written, in bytes.
@@ -23,10 +30,39 @@ const MAX_NAME_BYTES: usize = 1000;
 /// Longest value of an extra field that is written, in bytes.
 const MAX_FIELD_BYTES: usize = 180;
 
+/// What may differ between files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Style {
+    /// In what dates are counted.
+    pub unit: Unit,
+    /// Digits after the point of a date, nine at most: the rest is cut off. As many as tell a nanosecond if `None`.
+    pub decimals: Option<u8>,
+    /// How events are defined.
+    pub header: Header,
+}
+
+/// A writer of Pajé text in a style, to `out`, which needs no buffer of its own.
+pub fn in_style<'w>(out: impl Write + 'w, style: Style) -> Box<dyn Sink + 'w> {
+    let Style { unit, decimals, header } = style;
+    let exact = unit.exact_decimals();
+    let decimals = decimals.unwrap_or(exact).min(9);
+    if (unit, decimals) == (Unit::Seconds, exact) {
+        with_header(Writer::with_dates(out, Exact, header))
+    } else {
+        with_header(Writer::with_dates(out, Cut::new(unit, decimals), header))
+    }
+}
+
+fn with_header<'w, W: Write + 'w, D: Dates + 'w>(writer: Writer<W, D>) -> Box<dyn Sink + 'w> {
+    if writer.layouts.header == Header::Basic { Box::new(Bare(writer)) } else { Box::new(writer) }
+}
+
 /// Writes Pajé text.
 #[derive(Debug)]
-pub struct Writer<W: Write> {
+pub struct Writer<W: Write, D: Dates = Exact> {
     out: W,
+    dates: D,
     line: Vec<u8>,
     layouts: Layouts,
     /// Type of each container, by its id.
@@ -39,10 +75,17 @@ pub struct Writer<W: Write> {
 impl<W: Write> Writer<W> {
     /// Writes to `out`, which needs no buffer of its own.
     pub fn new(out: W) -> Self {
+        Self::with_dates(out, Exact, Header::default())
+    }
+}
+
+impl<W: Write, D: Dates> Writer<W, D> {
+    fn with_dates(out: W, dates: D, header: Header) -> Self {
         Self {
             out,
+            dates,
             line: Vec::with_capacity(BUFFER_BYTES + 8192),
-            layouts: Layouts::default(),
+            layouts: Layouts::new(header),
             container_types: vec![TypeId::ROOT],
             begun: false,
             last: GlobalNanos(0),
@@ -67,6 +110,12 @@ impl<W: Write> Writer<W> {
             self.line.clear();
         }
         Ok(())
+    }
+
+    #[cold]
+    fn begin_text(&mut self) {
+        let header = self.layouts.header.text();
+        self.text(&header);
     }
 
     fn define_type(&mut self, event: &PajeEvent<'_>) {
@@ -155,13 +204,13 @@ impl<W: Write> Writer<W> {
     /// The id of the event's definition and its date; then what `rest` adds.
     fn begin(&mut self, id: u32, time: GlobalNanos, rest: impl FnOnce(&mut Words)) {
         let nanos = self.date(time);
-        self.head(|head| {
-            head.number(id.into());
-            head.byte(b' ');
-            head.seconds(nanos);
-            head.byte(b' ');
-            rest(head);
-        });
+        let mut head = Words::new();
+        head.number(id.into());
+        head.byte(b' ');
+        self.dates.write(nanos, &mut DateWords(&mut head));
+        head.byte(b' ');
+        rest(&mut head);
+        self.line.extend_from_slice(head.as_bytes());
     }
 
     /// The same for what happens in a container: its identifier and the type come before the rest.
@@ -249,11 +298,11 @@ const PALETTE: [Color; 12] = [
 /// The colour of what has none.
 const NEUTRAL: Color = Color { red: 128, green: 128, blue: 128 };
 
-impl<W: Write> Sink for Writer<W> {
+impl<W: Write, D: Dates> Sink for Writer<W, D> {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
         if !self.begun {
             self.begun = true;
-            self.text(layout::HEADER);
+            self.begin_text();
         }
         match *event {
             PajeEvent::DefineType { .. } => self.define_type(event),
@@ -276,12 +325,7 @@ impl<W: Write> Sink for Writer<W> {
             }
             PajeEvent::DestroyContainer { time, container } => {
                 let ty = self.container_types.get(container.index()).copied().unwrap_or(TypeId::ROOT);
-                let nanos = self.date(time);
-                self.head(|head| {
-                    head.byte(b'7');
-                    head.byte(b' ');
-                    head.seconds(nanos);
-                    head.byte(b' ');
+                self.begin(7, time, |head| {
                     head.type_id(ty);
                     head.byte(b' ');
                     head.container_id(container);
@@ -327,7 +371,7 @@ impl<W: Write> Sink for Writer<W> {
     fn announce(&mut self, shape: &Shape<'_>) -> io::Result<()> {
         if !self.begun {
             self.begun = true;
-            self.text(layout::HEADER);
+            self.begin_text();
         }
         let fields = shape.fields.iter().map(|(name, kind)| {
             let value = match kind {
@@ -346,7 +390,7 @@ impl<W: Write> Sink for Writer<W> {
     fn finish(&mut self, _end: GlobalNanos) -> io::Result<()> {
         if !self.begun {
             self.begun = true;
-            self.text(layout::HEADER);
+            self.begin_text();
         }
         self.out.write_all(&self.line)?;
         self.line.clear();
@@ -357,7 +401,7 @@ impl<W: Write> Sink for Writer<W> {
 /// Date, container, type and value: what most events have.
 type Main = (GlobalNanos, ContainerId, TypeId, super::ValueId);
 
-impl<W: Write> Writer<W> {
+impl<W: Write, D: Dates> Writer<W, D> {
     fn create(
         &mut self,
         time: GlobalNanos,

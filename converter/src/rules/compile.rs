@@ -19,6 +19,8 @@ use tree::{Entity, Tree, add_tree};
 /// What a record type does.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
+    /// Of the spec whose rules these are.
+    pub(crate) spec: Sym,
     pub(crate) name: Sym,
     /// With the end of the span that it is.
     pub(crate) full_name: Sym,
@@ -205,6 +207,7 @@ pub(crate) fn compile_spec(
         let level = schema.levels.get(layout.level as usize).map_or("", |level| level.name.as_str());
         let Compiler { model, symbols, .. } = compiler;
         programs.push(Some(Program {
+            spec: symbols.intern(&spec.name),
             name: symbols.intern(&declared.name),
             full_name: symbols.intern(&layout.name),
             level: symbols.intern(level),

@@ -3,6 +3,7 @@
 //! Arrows are evaluated here, record by record, or before, in columns (`ready`); what their operations do is the same code.
 
 mod containers;
+mod failed;
 mod found;
 mod gaps;
 mod links;
@@ -14,8 +15,8 @@ use std::io;
 
 use smallvec::SmallVec;
 
-use super::compile::{Arrow, LinkValue, Op, ValueCode};
-use super::eval::Scope;
+use super::compile::{Arrow, LinkValue, Op, Program, ValueCode};
+use super::eval::{Code, Scope};
 use super::instances::Instances;
 use super::known::KnownValues;
 use super::links::Waiting;
@@ -30,6 +31,7 @@ use crate::paje::{
 use crate::plan::Plan;
 use crate::report::Counts;
 use crate::time::GlobalNanos;
+use failed::Failed;
 use found::Found;
 use gaps::Gaps;
 use links::{Named, Started};
@@ -50,6 +52,7 @@ pub(crate) struct Picture<'p> {
     scratch: String,
     gaps: Gaps,
     found: Found,
+    failed: Failed,
     /// Those of the model, and in one pass those that were met since.
     values: Cow<'p, Values>,
     known: KnownValues,
@@ -113,6 +116,7 @@ impl<'p> Picture<'p> {
             scratch: String::new(),
             gaps: Gaps::default(),
             found: Found::default(),
+            failed: Failed::default(),
             values: Cow::Borrowed(&model.values),
             known: KnownValues::default(),
             acts: Acts::default(),
@@ -156,8 +160,8 @@ impl<'p> Picture<'p> {
         Ok(())
     }
 
-    /// Ends what is open, children first, at `end`; `None` when the picture is void.
-    pub(crate) fn finish(mut self, end: i64) -> io::Result<Option<Counts>> {
+    /// Ends what is open, children first, at `end`; `None` when the picture is void. What there is to tell comes with the counts.
+    pub(crate) fn finish(mut self, end: i64) -> io::Result<Option<(Counts, Vec<String>)>> {
         self.now = GlobalNanos(end);
         if !self.settle()? {
             return Ok(None);
@@ -166,7 +170,7 @@ impl<'p> Picture<'p> {
             self.destroy(top)?;
         }
         self.sink.finish(self.now)?;
-        Ok(Some(self.counts))
+        Ok(Some((self.counts, self.failed.told(self.symbols))))
     }
 
     fn emit(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
@@ -225,7 +229,7 @@ impl<'p> Picture<'p> {
             Op::Variable { op, ty, value, on } => {
                 let instance = self.locate(scope, on)?;
                 let number = scope.shown().eval(value, &mut self.scratch, self.symbols).number();
-                self.variable(instance, *ty, *op, number)
+                self.variable(instance, (*ty, *op, number), scope.program, value)
             }
             Op::Mark { ty, value, on } => {
                 let instance = self.locate(scope, on)?;
@@ -313,14 +317,27 @@ impl<'p> Picture<'p> {
         Ok(())
     }
 
-    fn variable(&mut self, instance: usize, ty: TypeId, op: VariableOp, number: Option<f64>) -> io::Result<()> {
+    fn variable(
+        &mut self,
+        instance: usize,
+        (ty, op, number): (TypeId, VariableOp, Option<f64>),
+        program: &Program,
+        code: &Code,
+    ) -> io::Result<()> {
         // Pajé has no text for infinities and what is no number.
         let Some(value) = number.filter(|value| value.is_finite()) else {
-            self.counts.not_computable += 1;
+            self.fail(program, code);
             return Ok(());
         };
         let container = self.instances.get(instance).id;
         self.emit(&PajeEvent::Variable { time: self.now, container, ty, op, value })
+    }
+
+    /// A value cannot be computed.
+    #[cold]
+    fn fail(&mut self, program: &Program, code: &Code) {
+        self.counts.not_computable += 1;
+        self.failed.add(program, code);
     }
 
     /// There is no container to pop from: it may have been made by a record that is lost.
@@ -396,7 +413,7 @@ impl Picture<'_> {
             ValueCode::Computed(code) => {
                 let name = scope.key(code, &mut self.scratch, self.symbols);
                 if name == KeyPart::None {
-                    self.counts.not_computable += 1;
+                    self.fail(scope.program, code);
                     return None;
                 }
                 self.known.value(&self.values, ty, name)

@@ -4,6 +4,7 @@ mod args;
 mod cmd;
 mod filters;
 mod output_file;
+mod output_path;
 mod progress;
 mod run_options;
 mod running;
@@ -11,6 +12,7 @@ mod sizes;
 mod spec_files;
 mod table;
 mod term;
+mod unit;
 mod view_filters;
 
 use std::process::ExitCode;

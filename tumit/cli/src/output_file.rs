@@ -1,6 +1,7 @@
 //! A result, file or folder, that appears under its name only when it is complete.
 //!
-//! What exists and is no regular file (a pipe, a terminal, `/dev/null`) is written to as it is: a rename would put a file in its place.
+//! What exists and is no regular file (a pipe, a terminal, `/dev/null`) is written to as it is: a rename would put a file in its place. A link
+//! stays one, and what it names is replaced; who may read and write a file is not changed by that.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -8,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, Once, PoisonError};
 
 use anyhow::{Context, bail};
+
+use crate::output_path::{self, Place};
 
 /// The unfinished file or folder, for whoever ends the program on Ctrl-C.
 static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
@@ -25,26 +28,33 @@ pub(crate) struct OutputFile {
 impl OutputFile {
     /// Begins a file that will be called `target`.
     pub(crate) fn create(target: &Path) -> anyhow::Result<Self> {
-        let Some(name) = target.file_name() else { bail!("`{}` names no file", target.display()) };
         if target.is_dir() {
             bail!("`{}` is a folder; name a file in it", target.display());
         }
-        if fs::metadata(target).is_ok_and(|metadata| !metadata.is_file()) {
-            let file = File::options().write(true).open(target);
-            let file = file.with_context(|| format!("cannot write to `{}`", target.display()))?;
-            return Ok(Self { file, temporary: None, target: target.to_path_buf(), finished: false });
-        }
+        let path = match output_path::follow(target)? {
+            Place::File(path) => path,
+            Place::Stream(file) => {
+                return Ok(Self { file, temporary: None, target: target.to_path_buf(), finished: false });
+            }
+        };
+        let target = path.as_path();
+        let Some(name) = target.file_name() else { bail!("`{}` names no file", target.display()) };
         let name = format!(".{}.{}.part", name.to_string_lossy(), std::process::id());
         let temporary = target.with_file_name(name);
         remove_on_interrupt();
         *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(temporary.clone());
         let file = File::create(&temporary).with_context(|| format!("cannot create `{}`", target.display()))?;
-        Ok(Self { file, temporary: Some(temporary), target: target.to_path_buf(), finished: false })
+        let file = Self { file, temporary: Some(temporary), target: target.to_path_buf(), finished: false };
+        // While it is empty: nobody reads what is not for him.
+        if let Ok(there) = fs::metadata(target) {
+            file.set_permissions(there.permissions())?;
+        }
+        Ok(file)
     }
 
-    /// The file, for who wants more than to write.
-    pub(crate) fn file(&self) -> &File {
-        &self.file
+    /// The file, for who wants more than to write; not where others write, too.
+    pub(crate) fn whole_file(&self) -> Option<&File> {
+        self.temporary.as_ref().map(|_| &self.file)
     }
 
     /// Gives the file the permissions of another.

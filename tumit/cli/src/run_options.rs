@@ -1,31 +1,85 @@
 //! How a trace is opened: the options that commands which count or index it share.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use converter::pipeline::Options;
 use viewer::{IndexChoice, OpenError, OpenOptions};
 
 use crate::cmd::convert::{Causal, Clock, is_mistake};
 use crate::progress::Bar;
+use crate::sizes::Bytes;
+use crate::unit::Unit;
 use crate::{spec_files, term};
+
+/// How dates of different processes become dates of one time line.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct Dating {
+    /// How clocks of different hosts are brought together
+    #[arg(long, value_enum, default_value_t)]
+    clock: Clock,
+    /// Moves dates later where a link still ends before it starts
+    #[arg(long, value_enum, default_value_t)]
+    causal: Causal,
+}
+
+/// What reading a run may use of the machine.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct Resources {
+    /// How many threads may work; the result is the same for any number. All cores if absent
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// How much of what the first pass notes of links stays in memory, as 500K, 64M or 2G; the rest goes to temporary files in
+    /// TMPDIR. The result is the same for any size
+    #[arg(long, value_name = "SIZE", default_value = "64M")]
+    memory: Bytes,
+}
+
+/// Those of a conversion.
+pub(crate) fn options(dating: Dating, resources: Resources) -> Options {
+    let mut options = Options::default();
+    options.clock = dating.clock.into();
+    options.causal = dating.causal == Causal::On;
+    options.threads = resources.threads;
+    options.memory = resources.memory.0;
+    options
+}
 
 /// How a run becomes a picture.
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Runs")]
 pub(crate) struct RunOptions {
-    /// How clocks of different hosts are brought together
-    #[arg(long, value_enum, default_value_t, help_heading = "Runs")]
-    clock: Clock,
-    /// Moves dates later where a link still ends before it starts
-    #[arg(long, value_enum, default_value_t, help_heading = "Runs")]
-    causal: Causal,
+    #[command(flatten)]
+    dating: Dating,
     /// Uses the rules of this spec instead of those recorded with the run
-    #[arg(long, value_name = "SPEC", help_heading = "Runs")]
+    #[arg(long, value_name = "SPEC")]
     rules: Option<String>,
     /// Takes this text output of the spec, which must be Pajé text, instead of what the rules for Pajé make
-    #[arg(long = "output", value_name = "NAME", help_heading = "Runs")]
+    #[arg(long = "output", value_name = "NAME")]
     output: Option<String>,
+    #[command(flatten)]
+    resources: Resources,
+    /// In what dates of Pajé text are counted: the text does not tell, and nearly all producers write seconds
+    #[arg(long, value_enum, default_value_t, help_heading = "Pajé files")]
+    unit: Unit,
 }
 
 impl RunOptions {
+    /// As the library takes them. Nothing when the user's spec has mistakes, which have been told.
+    pub(crate) fn of(&self, index: IndexChoice) -> anyhow::Result<Option<OpenOptions>> {
+        let mut open = OpenOptions::default();
+        let Options { clock, causal, threads, memory, .. } = options(self.dating, self.resources);
+        (open.clock, open.causal, open.threads, open.memory) = (clock, causal, threads, memory);
+        open.output.clone_from(&self.output);
+        open.unit = self.unit.into();
+        open.index = index;
+        if let Some(path) = &self.rules {
+            let Some(spec) = spec_files::compile(path)? else { return Ok(None) };
+            open.rules = Some(spec);
+        }
+        Ok(Some(open))
+    }
+
     /// Opens a trace, or does what else `open` does with it, with progress told. Nothing when the user's spec has mistakes, which have
     /// been told.
     pub(crate) fn open<T>(
@@ -34,15 +88,7 @@ impl RunOptions {
         index: IndexChoice,
         open: impl FnOnce(&Path, &OpenOptions) -> Result<T, OpenError>,
     ) -> anyhow::Result<Option<T>> {
-        let mut options = OpenOptions::default();
-        options.clock = self.clock.into();
-        options.causal = self.causal == Causal::On;
-        options.output.clone_from(&self.output);
-        options.index = index;
-        if let Some(path) = &self.rules {
-            let Some(spec) = spec_files::compile(path)? else { return Ok(None) };
-            options.rules = Some(spec);
-        }
+        let Some(mut options) = self.of(index)? else { return Ok(None) };
         let bar = Bar::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
         options.progress = bar.teller();
         let opened = open(path, &options);

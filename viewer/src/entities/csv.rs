@@ -1,6 +1,6 @@
 //! Comma-separated values (RFC 4180, with LF), one table for all kinds of rows.
 
-use converter::digits::{integer, seconds, signed, whole};
+use converter::digits::{float, integer, seconds, signed};
 
 use super::columns::Columns;
 use super::details::{Detail, Field, FieldValue};
@@ -160,13 +160,5 @@ fn middle(row: &Row<'_>, out: &mut Vec<u8>) {
     match row.value {
         Value::Name(name) => out.extend_from_slice(name),
         Value::Number(number) => float(number, out),
-    }
-}
-
-/// As short as it can be read back.
-pub(super) fn float(number: f64, out: &mut Vec<u8>) {
-    match whole(number) {
-        Some(whole) => signed(whole, out),
-        None => out.extend_from_slice(format!("{number}").as_bytes()),
     }
 }

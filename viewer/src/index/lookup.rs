@@ -73,11 +73,12 @@ impl Lookup {
             is_run |= starts_run;
         }
         let options_text = format!(
-            "{} {:?} {} {:?} {:?}",
+            "{} {:?} {} {:?} {:?} {:?}",
             env!("CARGO_PKG_VERSION"),
             options.clock,
             options.causal,
             options.output,
+            options.unit,
             options.rules
         );
         let hash = |bytes: &[u8]| XxHash3_64::oneshot(bytes);

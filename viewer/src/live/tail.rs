@@ -74,7 +74,7 @@ impl Follower {
     /// Follows a file until it is cut short, or another has taken its place.
     fn follow_one(&self, file: File) -> Result<(), OpenError> {
         let about = file.try_clone().map_err(|source| OpenError::Io { path: self.path.clone(), source })?;
-        let mut reader = Reader::new(Tail { file, read: 0 });
+        let mut reader = Reader::new(Tail { file, read: 0 }).in_unit(self.options.unit);
         let mut simulation = Simulation::new(&Input::find_name(&self.path));
         let (mut past, mut next) = (Shown::default(), FIRST);
         while !self.is_cancelled() {

@@ -26,6 +26,8 @@ pub(super) struct State {
     pub(super) dated: u64,
     /// Operations sent.
     pub(super) sent: u64,
+    /// Decimals that the unit of dates has less than seconds have.
+    pub(super) missing_decimals: u8,
     /// Always empty between lines: lends its memory to each.
     extras: Vec<Extra<'static>>,
 }
@@ -104,7 +106,9 @@ impl State {
 
     fn time(&mut self, input: &Input<'_>) -> Understood<GlobalNanos> {
         let word = input.word(Role::Time);
-        let Some(date) = number::nanos(word) else { return self.fault(FaultKind::Date, input, word) };
+        let Some(date) = number::nanos(word, self.missing_decimals) else {
+            return self.fault(FaultKind::Date, input, word);
+        };
         if date.comma {
             self.faults.count(FaultKind::Comma, input.line, word);
         }

@@ -12,13 +12,14 @@ pub(super) struct Number<T> {
 /// Digits that fit 128 bits for certain; further ones are below any nanosecond that can be told.
 const MAX_DIGITS: u32 = 36;
 
-/// A date in seconds to nanoseconds, exactly: no binary fraction on the way. Halves of a nanosecond are rounded away from zero.
+/// A date to nanoseconds, exactly: no binary fraction on the way. Halves of a nanosecond are rounded away from zero. Its unit has
+/// `missing` decimals less than seconds have to tell a nanosecond.
 ///
 /// `None` for what is no decimal number, and for dates beyond 292 years.
-pub(super) fn nanos(text: &str) -> Option<Number<i64>> {
-    match short_nanos(text.as_bytes()) {
+pub(super) fn nanos(text: &str, missing: u8) -> Option<Number<i64>> {
+    match short_nanos(text.as_bytes(), missing) {
         Some(value) => Some(Number { value, comma: false }),
-        None => any_nanos(text),
+        None => any_nanos(text, missing),
     }
 }
 
@@ -26,11 +27,11 @@ pub(super) fn nanos(text: &str) -> Option<Number<i64>> {
 const SCALES: [i64; 10] = [1_000_000_000, 100_000_000, 10_000_000, 1_000_000, 100_000, 10_000, 1_000, 100, 10, 1];
 
 /// What nearly all dates are: a few digits, perhaps a point and at most nine decimals. `None` for all else.
-fn short_nanos(text: &[u8]) -> Option<i64> {
+fn short_nanos(text: &[u8], missing: u8) -> Option<i64> {
     if text.len() > 18 {
         return None;
     }
-    let (mut digits, mut decimals, mut point) = (0_i64, 0, false);
+    let (mut digits, mut decimals, mut point) = (0_i64, usize::from(missing), false);
     for &byte in text {
         match byte {
             b'0'..=b'9' => {
@@ -48,7 +49,7 @@ fn short_nanos(text: &[u8]) -> Option<i64> {
 }
 
 /// Any form of a date.
-fn any_nanos(text: &str) -> Option<Number<i64>> {
+fn any_nanos(text: &str, missing: u8) -> Option<Number<i64>> {
     let (negative, rest) = match text.as_bytes() {
         [b'-', rest @ ..] => (true, rest),
         [b'+', rest @ ..] => (false, rest),
@@ -86,7 +87,7 @@ fn any_nanos(text: &str) -> Option<Number<i64>> {
     if !any {
         return None;
     }
-    let magnitude = scaled(mantissa, exponent.saturating_add(9))?;
+    let magnitude = scaled(mantissa, exponent.saturating_add(9 - i32::from(missing)))?;
     let value = i64::try_from(magnitude).ok()?;
     Some(Number { value: if negative { -value } else { value }, comma })
 }
@@ -160,7 +161,7 @@ mod tests {
     use crate::paje::Color;
 
     fn date(text: &str) -> Option<i64> {
-        nanos(text).map(|number| number.value)
+        nanos(text, 0).map(|number| number.value)
     }
 
     #[test]
@@ -186,12 +187,17 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(date(text), Some(expected), "{text}");
         }
-        assert!(nanos("1,5").is_some_and(|number| number.value == 1_500_000_000 && number.comma));
+        assert!(nanos("1,5", 0).is_some_and(|number| number.value == 1_500_000_000 && number.comma));
         for text in
             ["", ".", "-", "abc", "0x4", "inf", "nan", "5..5", "1e", "1e5x", "9223372036.854775808", "1e99999999999"]
         {
             assert_eq!(date(text), None, "{text}");
         }
+        let millis = |text: &str| nanos(text, 3).map(|number| number.value);
+        assert_eq!(
+            ["1", "0.000001", "2.0000005", "1e3"].map(millis),
+            [1_000_000, 1, 2_000_001, 1_000_000_000].map(Some)
+        );
     }
 
     #[test]
@@ -216,9 +222,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn short_dates_are_read_as_all_are(text in "[0-9]{0,12}[.]?[0-9]{0,10}") {
-            if let Some(value) = super::short_nanos(text.as_bytes()) {
-                prop_assert_eq!(super::any_nanos(&text).map(|number| number.value), Some(value));
+        fn short_dates_are_read_as_all_are(text in "[0-9]{0,12}[.]?[0-9]{0,10}", missing in 0u8..10) {
+            if let Some(value) = super::short_nanos(text.as_bytes(), missing) {
+                prop_assert_eq!(super::any_nanos(&text, missing).map(|number| number.value), Some(value));
             }
         }
 
@@ -231,7 +237,7 @@ mod tests {
 
         #[test]
         fn any_text_is_refused_or_read(text in "[-+0-9.,eE]{0,40}") {
-            let _ = (nanos(&text), float(&text), color(&text));
+            let _ = (nanos(&text, 3), float(&text), color(&text));
         }
     }
 }

@@ -6,29 +6,93 @@ use rustc_hash::FxHashMap;
 
 use super::super::{Extra, ExtraValue, FieldKind as Kind, Operation};
 
-/// The reference header, without what is never used.
-pub(super) const HEADER: &str = "\
-%EventDef PajeDefineContainerType 0\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
-%EventDef PajeDefineVariableType 1\n% Alias string\n% Type string\n% Name string\n% Color color\n%EndEventDef\n\
-%EventDef PajeDefineStateType 2\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
-%EventDef PajeDefineEventType 3\n% Alias string\n% Type string\n% Name string\n% Color color\n%EndEventDef\n\
-%EventDef PajeDefineLinkType 4\n% Alias string\n% Type string\n% StartContainerType string\n\
-% EndContainerType string\n% Name string\n%EndEventDef\n\
-%EventDef PajeDefineEntityValue 5\n% Alias string\n% Type string\n% Name string\n% Color color\n%EndEventDef\n\
-%EventDef PajeCreateContainer 6\n% Time date\n% Alias string\n% Container string\n% Type string\n% Name string\n\
-%EndEventDef\n\
-%EventDef PajeDestroyContainer 7\n% Time date\n% Type string\n% Name string\n%EndEventDef\n\
-%EventDef PajeSetVariable 8\n% Time date\n% Container string\n% Type string\n% Value double\n%EndEventDef\n\
-%EventDef PajeAddVariable 9\n% Time date\n% Container string\n% Type string\n% Value double\n%EndEventDef\n\
-%EventDef PajeSubVariable 10\n% Time date\n% Container string\n% Type string\n% Value double\n%EndEventDef\n\
-%EventDef PajeSetState 11\n% Time date\n% Container string\n% Type string\n% Value string\n%EndEventDef\n\
-%EventDef PajePushState 12\n% Time date\n% Container string\n% Type string\n% Value string\n%EndEventDef\n\
-%EventDef PajePopState 13\n% Time date\n% Container string\n% Type string\n%EndEventDef\n\
-%EventDef PajeStartLink 15\n% Time date\n% Container string\n% Type string\n% StartContainer string\n\
-% Value string\n% Key string\n%EndEventDef\n\
-%EventDef PajeEndLink 16\n% Time date\n% Container string\n% Type string\n% EndContainer string\n\
-% Value string\n% Key string\n%EndEventDef\n\
-%EventDef PajeNewEvent 17\n% Time date\n% Container string\n% Type string\n% Value string\n%EndEventDef\n";
+/// How definitions of events are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Header {
+    /// The names of today's format, which all known readers take, and a further definition for each set of extra fields.
+    #[default]
+    Reference,
+    /// The names that fields had in the first version of the format. `pj_dump` reads them with `-n`.
+    Old,
+    /// One definition for each event, with the fields of the format alone: extra fields and source positions are left out.
+    Basic,
+}
+
+/// A definition: the event's id and name, and its fields in order.
+type Definition = (u32, &'static str, &'static [&'static str]);
+
+const ALIAS: &str = "Alias string";
+const NAME: &str = "Name string";
+const TYPE: &str = "Type string";
+const TIME: &str = "Time date";
+const CONTAINER: &str = "Container string";
+const VALUE: &str = "Value string";
+const KEY: &str = "Key string";
+const COLOR: &str = "Color color";
+
+const VARIABLE: &[&str] = &[TIME, CONTAINER, TYPE, "Value double"];
+const VALUED: &[&str] = &[TIME, CONTAINER, TYPE, VALUE];
+
+/// The definitions of the reference header, by id.
+const PLAIN: [Definition; 18] = [
+    (0, "PajeDefineContainerType", &[ALIAS, TYPE, NAME]),
+    (1, "PajeDefineVariableType", &[ALIAS, TYPE, NAME, COLOR]),
+    (2, "PajeDefineStateType", &[ALIAS, TYPE, NAME]),
+    (3, "PajeDefineEventType", &[ALIAS, TYPE, NAME, COLOR]),
+    (4, "PajeDefineLinkType", &[ALIAS, TYPE, "StartContainerType string", "EndContainerType string", NAME]),
+    (5, "PajeDefineEntityValue", &[ALIAS, TYPE, NAME, COLOR]),
+    (6, "PajeCreateContainer", &[TIME, ALIAS, CONTAINER, TYPE, NAME]),
+    (7, "PajeDestroyContainer", &[TIME, TYPE, NAME]),
+    (8, "PajeSetVariable", VARIABLE),
+    (9, "PajeAddVariable", VARIABLE),
+    (10, "PajeSubVariable", VARIABLE),
+    (11, "PajeSetState", VALUED),
+    (12, "PajePushState", VALUED),
+    (13, "PajePopState", &[TIME, CONTAINER, TYPE]),
+    (RESET_STATE, "PajeResetState", &[TIME, CONTAINER, TYPE]),
+    (15, "PajeStartLink", &[TIME, CONTAINER, TYPE, "StartContainer string", VALUE, KEY]),
+    (16, "PajeEndLink", &[TIME, CONTAINER, TYPE, "EndContainer string", VALUE, KEY]),
+    (17, "PajeNewEvent", VALUED),
+];
+
+/// Not all readers know this event: it is defined where it comes.
+const RESET_STATE: u32 = 14;
+
+/// What a field was called in the first version of the format.
+fn old_field(event: &str, field: &'static str) -> &'static str {
+    let is_tree = event.starts_with("PajeDefine") && event != "PajeDefineEntityValue";
+    let is_container = matches!(event, "PajeCreateContainer" | "PajeDestroyContainer");
+    match field {
+        TYPE if is_container => field,
+        TYPE if is_tree => "ContainerType string",
+        TYPE => "EntityType string",
+        "StartContainerType string" => "SourceContainerType string",
+        "EndContainerType string" => "DestContainerType string",
+        "StartContainer string" => "SourceContainer string",
+        "EndContainer string" => "DestContainer string",
+        _ => field,
+    }
+}
+
+impl Header {
+    /// The beginning of a definition, without its last line.
+    fn begin(self, name: &str, id: u32, fields: &[&'static str]) -> String {
+        let mut text = format!("%EventDef {name} {id}\n");
+        for &field in fields {
+            let field = if self == Self::Old { old_field(name, field) } else { field };
+            let _ = writeln!(text, "% {field}");
+        }
+        text
+    }
+
+    /// What a file begins with.
+    pub(super) fn text(self) -> String {
+        let used = PLAIN.iter().filter(|(id, ..)| *id != RESET_STATE);
+        used.map(|(id, name, fields)| self.begin(name, *id, fields) + END).collect()
+    }
+}
+
+const END: &str = "%EndEventDef\n";
 
 /// The first id of the further definitions.
 const FIRST_ID: u32 = 20;
@@ -41,50 +105,37 @@ impl Operation {
             Self::CreateContainer => 6,
             Self::SetState => 11,
             Self::PushState => 12,
-            Self::ResetState => 14,
+            Self::ResetState => RESET_STATE,
             Self::StartLink => 15,
             Self::EndLink => 16,
             Self::NewEvent => 17,
         }
     }
 
-    const fn name(self) -> &'static str {
-        match self {
-            Self::CreateContainer => "PajeCreateContainer",
-            Self::SetState => "PajeSetState",
-            Self::PushState => "PajePushState",
-            Self::ResetState => "PajeResetState",
-            Self::StartLink => "PajeStartLink",
-            Self::EndLink => "PajeEndLink",
-            Self::NewEvent => "PajeNewEvent",
-        }
-    }
-
-    const fn fields(self) -> &'static [&'static str] {
-        match self {
-            Self::CreateContainer => &["Time date", "Alias string", "Container string", "Type string", "Name string"],
-            Self::SetState | Self::PushState | Self::NewEvent => {
-                &["Time date", "Container string", "Type string", "Value string"]
-            }
-            Self::ResetState => &["Time date", "Container string", "Type string"],
-            Self::StartLink => {
-                &["Time date", "Container string", "Type string", "StartContainer string", "Value string", "Key string"]
-            }
-            Self::EndLink => {
-                &["Time date", "Container string", "Type string", "EndContainer string", "Value string", "Key string"]
-            }
-        }
+    const fn plain(self) -> &'static Definition {
+        &PLAIN[self.plain_id() as usize]
     }
 
     /// How many extra fields there is room for.
     pub(super) const fn room(self, source: bool) -> usize {
-        MAX_FIELDS - self.fields().len() - if source { 2 } else { 0 }
+        const fn beside(id: u32) -> usize {
+            MAX_FIELDS - PLAIN[id as usize].2.len()
+        }
+        // Asked for each event that has fields: numbers, not places where they stand.
+        let room = match self {
+            Self::CreateContainer => const { beside(6) },
+            Self::SetState | Self::PushState | Self::NewEvent => const { beside(11) },
+            Self::ResetState => const { beside(RESET_STATE) },
+            Self::StartLink | Self::EndLink => const { beside(15) },
+        };
+        room - if source { 2 } else { 0 }
     }
 }
 
 /// The further definitions given out so far. Looking one up hashes the names of the fields: a few nanoseconds each.
 #[derive(Debug, Default)]
 pub(super) struct Layouts {
+    pub(super) header: Header,
     known: FxHashMap<u64, Vec<Layout>>,
     count: u32,
 }
@@ -98,6 +149,10 @@ struct Layout {
 }
 
 impl Layouts {
+    pub(super) fn new(header: Header) -> Self {
+        Self { header, ..Self::default() }
+    }
+
     /// The id for an operation with these extra fields, and the text of its definition when it is new.
     pub(super) fn id(&mut self, operation: Operation, extra: &[Extra<'_>], source: bool) -> (u32, Option<String>) {
         let extra = &extra[..extra.len().min(operation.room(source))];
@@ -119,7 +174,7 @@ impl Layouts {
         self.count += 1;
         let fields: Vec<(String, Kind)> =
             extra.iter().map(|field| (field.name.to_owned(), kind_of(field.value))).collect();
-        let text = definition(operation, id, &fields, source);
+        let text = definition(self.header, operation, id, &fields, source);
         bucket.push(Layout { operation, source, fields, id });
         (id, Some(text))
     }
@@ -144,11 +199,9 @@ fn kind_of(value: ExtraValue<'_>) -> Kind {
     }
 }
 
-fn definition(operation: Operation, id: u32, fields: &[(String, Kind)], source: bool) -> String {
-    let mut text = format!("%EventDef {} {id}\n", operation.name());
-    for field in operation.fields() {
-        let _ = writeln!(text, "% {field}");
-    }
+fn definition(header: Header, operation: Operation, id: u32, fields: &[(String, Kind)], source: bool) -> String {
+    let (_, name, plain) = operation.plain();
+    let mut text = header.begin(name, id, plain);
     let mut taken: Vec<String> = Vec::new();
     for (name, kind) in fields {
         let (mut name, ty) = match kind {
@@ -169,15 +222,10 @@ fn definition(operation: Operation, id: u32, fields: &[(String, Kind)], source: 
         let _ = writeln!(text, "% {name} {ty}");
         taken.push(name);
     }
-    if source {
-        if operation == Operation::ResetState {
-            text.push_str("%EndEventDef\n");
-            return text;
-        }
+    if source && operation != Operation::ResetState {
         text.push_str("% File string\n% Line int\n");
     }
-    text.push_str("%EndEventDef\n");
-    text
+    text + END
 }
 
 /// Words of a definition that mean something.

@@ -181,7 +181,11 @@ impl<'p> Picture<'p> {
         let Some(instance) = self.instance_of(known, turn)? else { return Ok(()) };
         match known.what {
             What::Mark => self.bare_event(instance, known.ty, value),
-            What::Variable(op) => self.variable(instance, known.ty, op, Some(f64::from_bits(turn.bits))),
+            What::Variable(op) => {
+                let Whole { program, arrow, .. } = self.acts.whole[turn.act as usize];
+                let Op::Variable { value, .. } = &arrow.op else { return Ok(()) };
+                self.variable(instance, (known.ty, op, Some(f64::from_bits(turn.bits))), program, value)
+            }
             What::Destroy => self.destroy(instance),
             _ => Ok(()),
         }

@@ -13,6 +13,7 @@ use clap::ValueHint;
 use tumit::{Diagnostics, Spec};
 
 use super::Status;
+use crate::unit::Unit;
 use crate::{spec_files, term};
 
 /// Checks specs and Pajé files, and points at their mistakes
@@ -41,6 +42,10 @@ pub(crate) struct Args {
     /// For Pajé files: stops at the first mistake, and takes what other readers refuse for one
     #[arg(long)]
     strict: bool,
+
+    /// For Pajé files: in what their dates are counted; the text does not tell
+    #[arg(long, value_enum, default_value_t)]
+    unit: Unit,
 
     /// Also says what of an older spec, or of a run recorded with one, the rules of this one no longer show
     #[arg(long, value_name = "SPEC|RUN", value_hint = ValueHint::AnyPath)]
@@ -71,7 +76,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
 }
 
 fn check_paje(file: &str, args: &Args, out: &mut impl std::io::Write) -> anyhow::Result<Status> {
-    let (text, status) = match paje::check(file, args.strict) {
+    let (text, status) = match paje::check(file, args.unit.into(), args.strict) {
         Ok(report) if args.json => (json::paje_lines(file, &report)?, report.status(args.strict)),
         Ok(report) => (report.text(file), report.status(args.strict)),
         Err(error) if args.json => (json::unreadable(file, &format!("{error:#}"))?, Status::CouldNotRun),

@@ -1,14 +1,14 @@
 //! `tumit convert`.
 
 mod entities;
+mod style;
 
 use std::io::Write;
-use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use converter::clock::Method;
-use converter::paje::write::Writer;
+use converter::paje::write::{Style, in_style};
 use converter::pipeline::{ConvertError, Options, convert, convert_to_text, own_paje_output};
 use converter::report::Report;
 use converter::run::Run;
@@ -16,8 +16,9 @@ use converter::run::Run;
 use super::Status;
 use super::check::is_paje;
 use crate::output_file::OutputFile;
+use crate::output_path::keep_inputs;
 use crate::progress::Bar;
-use crate::sizes::Bytes;
+use crate::run_options::{Dating, Resources, options};
 use crate::{spec_files, term};
 
 /// Converts runs to Pajé or other text, and runs and Pajé files to tables of entities
@@ -27,10 +28,12 @@ Examples:
   tumit convert run.tmt -o run.paje                    the rules of the recorded spec, clocks corrected
   tumit convert run.tmt -o - | pj_dump                 to standard output
   tumit convert run.tmt --rules other.tumit -o x.paje  an old run seen in a new way
+  tumit convert run.tmt -o x.paje --unit ms --precision 3 --header old  for a reader that wants these
   tumit convert run.tmt --output by-hand -o run.txt    the lines of `output text \"by-hand\"` of the spec
   tumit convert run.tmt -o run.csv                     containers, states, events, variables, links: a row each
   tumit convert run.paje -o run.json                   the same as JSON, an object a line; IN may be any Pajé file
   tumit convert run.paje -o - --pj-dump                the rows of `pj_dump -l 9 -e 1e300`
+  tumit convert millis.paje --unit ms -o run.csv       a Pajé file whose dates are in milliseconds
 
 Rows come as entities end; docs/entities.md has the columns. The file appears under its name only when it is complete. What was lost, damaged or repaired is told on standard error.
 Exit status: 0 done, 1 there were losses or damage (the rest was converted), 2 could not run.")]
@@ -51,13 +54,8 @@ pub(crate) struct Args {
     #[arg(long)]
     pj_dump: bool,
 
-    /// How clocks of different hosts are brought together
-    #[arg(long, value_enum, default_value_t)]
-    clock: Clock,
-
-    /// Moves dates later where a link still ends before it starts
-    #[arg(long, value_enum, default_value_t)]
-    causal: Causal,
+    #[command(flatten)]
+    dating: Dating,
 
     /// Uses the rules of this spec instead of those recorded with the run
     #[arg(long, value_name = "SPEC")]
@@ -67,14 +65,11 @@ pub(crate) struct Args {
     #[arg(long = "output", value_name = "NAME")]
     output: Option<String>,
 
-    /// How many threads may work; the result is the same for any number. All cores if absent
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    resources: Resources,
 
-    /// How much of what the first pass notes of links stays in memory, as 500K, 64M or 2G; the rest goes to temporary files in
-    /// TMPDIR. The result is the same for any size
-    #[arg(long, value_name = "SIZE", default_value = "64M")]
-    memory: Bytes,
+    #[command(flatten)]
+    style: style::Style,
 }
 
 /// What is written.
@@ -120,13 +115,18 @@ pub(crate) enum Causal {
     Off,
 }
 
-/// A text output that the user named and the spec lacks is a mistake of the input.
+/// A text output that the user named and the spec lacks is a mistake of the input; so are rules for another program.
 pub(crate) fn is_mistake(error: &ConvertError) -> bool {
-    matches!(error, ConvertError::NoOutput { .. })
+    matches!(error, ConvertError::NoOutput { .. } | ConvertError::OtherProgram { .. })
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
-    match format(args)? {
+    let format = format(args)?;
+    if args.out.as_os_str() != "-" {
+        let rules = args.rules.as_deref().map(Path::new);
+        keep_inputs(&args.out, [args.input.as_path()].into_iter().chain(rules))?;
+    }
+    match format {
         _ if args.pj_dump => return entities::run(args, viewer::entities::Format::PjDump),
         Format::Csv => return entities::run(args, viewer::entities::Format::Csv),
         Format::Json => return entities::run(args, viewer::entities::Format::Json),
@@ -139,11 +139,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         );
     }
     let to_stdout = args.out.as_os_str() == "-";
-    let mut options = Options::default();
-    options.clock = args.clock.into();
-    options.threads = args.threads;
-    options.memory = args.memory.0;
-    options.causal = args.causal == Causal::On;
+    let mut options = options(args.dating, args.resources);
     options.output.clone_from(&args.output);
     if let Some(path) = &args.rules {
         let Some(spec) = spec_files::compile(path)? else { return Ok(Status::InputHasMistakes) };
@@ -153,13 +149,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     if options.output.is_none() && options.rules.is_none() {
         options.output = own_paje_output(&recorded);
     }
+    if let Some(output) = &options.output {
+        args.style
+            .refuse_all(&format!("is for Pajé that rules make; the lines of `{output}` are as its spec writes them"))?;
+    }
+    let style = args.style.of_text();
     let bar = Bar::new("{human_len} records");
     options.progress = bar.teller();
     let made = if to_stdout {
-        write(&recorded, &options, &mut term::stdout())
+        write(&recorded, &options, style, &mut term::stdout())
     } else {
         let file = OutputFile::create(&args.out)?;
-        let made = write(&recorded, &options, &mut &file);
+        let made = write(&recorded, &options, style, &mut &file);
         match made {
             Ok(report) => file.finish().map(|()| Ok(report))?,
             Err(error) => Err(error),
@@ -172,7 +173,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
             term::error(&error.into());
             return Ok(Status::InputHasMistakes);
         }
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(named(error, &args.out)),
     };
     for line in report.lines() {
         term::note(&format!("tumit: {line}"));
@@ -180,15 +181,25 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     Ok(if report.is_clean() { Status::Done } else { Status::InputHasMistakes })
 }
 
-fn write(run: &Run, options: &Options, out: &mut dyn Write) -> Result<Report, ConvertError> {
+/// Says which file could not be written.
+fn named(error: ConvertError, out: &Path) -> anyhow::Error {
+    match error {
+        ConvertError::Write(source) if out.as_os_str() == "-" => {
+            anyhow::Error::new(source).context("cannot write to standard output")
+        }
+        ConvertError::Write(source) => anyhow::Error::new(source).context(format!("cannot write `{}`", out.display())),
+        error => error.into(),
+    }
+}
+
+fn write(run: &Run, options: &Options, style: Style, out: &mut dyn Write) -> Result<Report, ConvertError> {
     if options.output.is_some() {
         let mut buffered = std::io::BufWriter::with_capacity(1 << 16, out);
         let report = convert_to_text(run, options, &mut buffered)?;
         buffered.flush()?;
         return Ok(report);
     }
-    let mut writer = Writer::new(out);
-    convert(run, options, &mut writer)
+    convert(run, options, &mut *in_style(out, style))
 }
 
 /// What to write, as asked for or as the ending of the file says.

@@ -9,10 +9,11 @@ use converter::report::told;
 use converter::run::Run;
 
 use super::Status;
-use super::convert::Clock;
 use crate::filters::Filters;
 use crate::output_file::OutputFolder;
+use crate::output_path::keep_inputs;
 use crate::progress::Bar;
+use crate::run_options::{Dating, Resources, options};
 use crate::term;
 
 /// Writes a smaller run: the records of an interval, of some levels or threads
@@ -27,6 +28,7 @@ Every filter can be given several times: a record is kept when it fits one value
 as they are, with their clocks and names; a message of which only one end is kept counts as one without the other.
 Where records of the part are missing or
 damaged in the run, the result says so at the same place.
+Intervals mean the dates that `tumit convert` and `tumit dump` show of the run.
 What was open when an interval begins is not known in the result: states end there that never began.
 
 Exit status: 0 done, 1 the run has losses or damage (the rest was cut), 2 could not run.")]
@@ -42,20 +44,25 @@ pub(crate) struct Args {
     #[command(flatten)]
     filters: Filters,
 
-    /// How clocks of different hosts are brought together, for intervals
-    #[arg(long, value_enum, default_value_t)]
-    clock: Clock,
+    #[command(flatten)]
+    dating: Dating,
+
+    #[command(flatten)]
+    resources: Resources,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     if args.filters.is_empty() {
         bail!("nothing says what to keep: give `--time`, `--level`, `--event`, `--process` or `--thread`");
     }
+    keep_inputs(&args.output, [args.input.as_path()])?;
     let recorded = Run::open(&args.input)?;
     let selection = args.filters.selection(&recorded)?;
     let folder = OutputFolder::create(&args.output)?;
     let bar = Bar::new("{human_len} records");
-    let made = cut(&recorded, args.clock.into(), &selection, folder.path(), bar.teller().as_ref())?;
+    let mut options = options(args.dating, args.resources);
+    options.progress = bar.teller();
+    let made = cut(&recorded, &options, &selection, folder.path())?;
     drop(bar);
     let Cut { processes, streams, kept, left_out, unreadable, .. } = made;
     if processes == 0 {

@@ -6,14 +6,13 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use converter::listing::{FieldValue, Listed, list_selected};
-use converter::pipeline::Options;
 use converter::report::told;
 use converter::run::Run;
 use serde_json::{Map, Value, json};
 
 use super::Status;
-use super::convert::Clock;
 use crate::filters::Filters;
+use crate::run_options::{Dating, Resources, options};
 use crate::{table, term};
 
 /// Prints the records of a run, in order of time
@@ -28,7 +27,8 @@ Examples:
 
 Every filter can be given several times: a record is shown when it fits one value of each filter.
 
-The columns are: date in seconds from the start, process, thread, event, fields.
+The columns are: date in seconds from the start, process, thread, event, fields. Dates are those that `tumit convert` writes: by the links
+between all records, which are read first. With `--clock none --causal off` the first records are there at once.
 With --json, lists are arrays, dates are nanoseconds, pointers (\"0x1f\") and bytes (\"00ff\") are texts in hexadecimal digits, and
 floats that are no JSON numbers are \"NaN\", \"inf\" or \"-inf\".
 Exit status: 0 done, 1 the run has losses or damage, 2 could not run.")]
@@ -48,15 +48,16 @@ pub(crate) struct Args {
     #[arg(long, short = 'n', alias = "head", value_name = "COUNT")]
     limit: Option<u64>,
 
-    /// How clocks of different hosts are brought together
-    #[arg(long, value_enum, default_value_t)]
-    clock: Clock,
+    #[command(flatten)]
+    dating: Dating,
+
+    #[command(flatten)]
+    resources: Resources,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let recorded = Run::open(&args.input)?;
-    let mut options = Options::default();
-    options.clock = args.clock.into();
+    let options = options(args.dating, args.resources);
     let mut out = term::stdout();
     let processes: Vec<String> = (0..recorded.processes.len()).map(|at| recorded.process_name(at)).collect();
     let width = recorded.processes.iter().flat_map(|p| &p.streams).map(|s| s.name.chars().count()).max();
@@ -80,7 +81,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     for loss in told(&losses) {
         term::note(&format!("tumit: {loss}"));
     }
-    for remark in listed.clocks.faults().iter().chain(&listed.clocks.remarks) {
+    for remark in listed.clocks.faults().iter().chain(&listed.clocks.remarks).chain(&listed.remarks) {
         term::note(&format!("tumit: {remark}"));
     }
     Ok(if losses.is_empty() { Status::Done } else { Status::InputHasMistakes })

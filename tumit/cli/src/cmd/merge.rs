@@ -14,6 +14,7 @@ use converter::{repair, report};
 use super::Status;
 use super::convert::{Causal, Clock};
 use crate::output_file::OutputFolder;
+use crate::output_path::keep_inputs;
 use crate::progress::Bar;
 use crate::term;
 
@@ -59,6 +60,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
+    keep_inputs(&args.output, args.inputs.iter().map(PathBuf::as_path))?;
     let mut runs = Vec::new();
     for input in &args.inputs {
         runs.push(Run::open(input)?);

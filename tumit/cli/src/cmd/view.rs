@@ -19,10 +19,11 @@ use viewer::theme::ThemeKind;
 use viewer::{IndexChoice, OpenError, OpenOptions};
 
 use super::Status;
-use super::convert::{Causal, Clock, is_mistake};
+use super::convert::is_mistake;
 use crate::progress::Bar;
+use crate::run_options::{RunOptions, index_choice};
+use crate::term;
 use crate::view_filters::ViewFilters;
-use crate::{spec_files, term};
 
 /// Shows a run or Pajé file in the browser, or draws it into a file
 #[derive(Debug, clap::Args)]
@@ -51,18 +52,8 @@ pub(crate) struct Args {
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// How clocks of different hosts are brought together
-    #[arg(long, value_enum, default_value_t, help_heading = "Runs")]
-    clock: Clock,
-    /// Moves dates later where a link still ends before it starts
-    #[arg(long, value_enum, default_value_t, help_heading = "Runs")]
-    causal: Causal,
-    /// Uses the rules of this spec instead of those recorded with the run
-    #[arg(long, value_name = "SPEC", help_heading = "Runs")]
-    rules: Option<String>,
-    /// Shows this text output of the spec, which must be Pajé text, instead of what the rules for Pajé make
-    #[arg(long = "output", value_name = "NAME", help_heading = "Runs")]
-    output: Option<String>,
+    #[command(flatten)]
+    run: RunOptions,
 
     /// Keeps the trace in this file, to be opened at once the next time; `none`: reads it into memory [default: large traces are
     /// kept beside the trace, see `tumit help index`]
@@ -124,19 +115,8 @@ enum Theme {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     // Wrong names are found before a long trace is read.
     let formats = args.export.iter().map(|path| Format::of(path)).collect::<Result<Vec<_>, _>>()?;
-    let mut options = OpenOptions::default();
-    options.clock = args.clock.into();
-    options.causal = args.causal == Causal::On;
-    options.output.clone_from(&args.output);
-    options.index = match &args.index {
-        None => IndexChoice::Auto,
-        Some(path) if path.as_os_str() == "none" => IndexChoice::None,
-        Some(path) => IndexChoice::At(path.clone()),
-    };
-    if let Some(path) = &args.rules {
-        let Some(spec) = spec_files::compile(path)? else { return Ok(Status::InputHasMistakes) };
-        options.rules = Some(spec);
-    }
+    let options = args.run.of(index_choice(args.index.as_ref()))?;
+    let Some(mut options) = options else { return Ok(Status::InputHasMistakes) };
     ensure!(
         args.paths.len() == 1 || args.export.is_empty() && options.index == IndexChoice::Auto,
         "--export and --index are for one trace; give them one at a time"

@@ -1,20 +1,21 @@
 //! Containers and entities as rows: `-o x.csv`, `-o x.json`, `--pj-dump`.
 
+use converter::pipeline::Options;
 use viewer::entities::{self, Account};
 use viewer::{OpenError, OpenOptions};
 
-use super::{Args, Causal, is_mistake};
+use super::{Args, is_mistake, named};
 use crate::cmd::Status;
 use crate::output_file::OutputFile;
 use crate::progress::Bar;
+use crate::run_options;
 use crate::{spec_files, term};
 
 pub(super) fn run(args: &Args, format: entities::Format) -> anyhow::Result<Status> {
     let mut options = OpenOptions::default();
-    options.clock = args.clock.into();
-    options.causal = args.causal == Causal::On;
-    options.threads = args.threads;
-    options.memory = args.memory.0;
+    let Options { clock, causal, threads, memory, .. } = run_options::options(args.dating, args.resources);
+    (options.clock, options.causal, options.threads, options.memory) = (clock, causal, threads, memory);
+    options.unit = args.style.of_input()?;
     options.output.clone_from(&args.output);
     if let Some(path) = &args.rules {
         let Some(spec) = spec_files::compile(path)? else { return Ok(Status::InputHasMistakes) };
@@ -26,7 +27,11 @@ pub(super) fn run(args: &Args, format: entities::Format) -> anyhow::Result<Statu
         entities::write(&args.input, &options, format, &mut term::stdout())
     } else {
         let file = OutputFile::create(&args.out)?;
-        match entities::write_to_file(&args.input, &options, format, file.file()) {
+        let made = match file.whole_file() {
+            Some(file) => entities::write_to_file(&args.input, &options, format, file),
+            None => entities::write(&args.input, &options, format, &mut &file),
+        };
+        match made {
             Ok(account) => file.finish().map(|()| Ok(account))?,
             Err(error) => Err(error),
         }
@@ -38,6 +43,7 @@ pub(super) fn run(args: &Args, format: entities::Format) -> anyhow::Result<Statu
             term::error(&error.into());
             return Ok(Status::InputHasMistakes);
         }
+        Err(OpenError::Convert(error)) => return Err(named(error, &args.out)),
         Err(error) => return Err(error.into()),
     };
     for line in faults.iter().chain(&remarks) {
