@@ -13,10 +13,12 @@
 
 #ifdef TUMIT_OFF
 #include "runtime/bytes.h"
+#include "runtime/link.h"
 #include "runtime/off.h"
 #else
 #include "runtime/hot.h"
 #include "runtime/bytes.h"
+#include "runtime/link.h"
 #ifndef TUMIT_EXTERN
 #include "runtime/state.h"
 #include "runtime/spec.h"
@@ -41,6 +43,7 @@
 #include "runtime/fork.h"
 #include "runtime/process.h"
 #include "runtime/own.h"
+#include "runtime/sync.h"
 #endif
 #include "runtime/record.h"
 #include "runtime/mpi.h"
