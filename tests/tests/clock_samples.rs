@@ -15,7 +15,7 @@ use tests::lang::c::{C99, CXX11, Compiler, build};
 use tests::programs::{mpirun, succeed, tumit};
 use tests::run::{ProcessFile, read};
 use tracer_format::tags::tag;
-use tracer_rt::samples::{self, Duplex, Group, Streams};
+use tracer_rt::samples::{self, Duplex, Group, Streams, SyncLink as _};
 
 tracer_rt::events!("tests/clock_samples.tumit");
 
@@ -96,6 +96,16 @@ fn child() {
     }
     tracer_rt::start(config).unwrap();
     mark();
+    if act == "fork" {
+        // SAFETY: no other thread of this process has a lock that the child needs.
+        let child = unsafe { libc::fork() };
+        if child != 0 {
+            let mut status = -1;
+            // SAFETY: the pointer is to a local of the right type.
+            unsafe { libc::waitpid(child, &raw mut status, 0) };
+            return assert_eq!(status, 0);
+        }
+    }
     if act == "silent" && me == all - 1 {
         tracer_rt::finish();
     }
@@ -120,6 +130,10 @@ fn child() {
         std::thread::sleep(Duration::from_millis(4));
     }
     mark();
+    if act == "fork" {
+        // SAFETY: ends the process in order.
+        unsafe { libc::exit(0) };
+    }
 }
 
 /// One of the programs that take part.
@@ -235,10 +249,11 @@ impl Job {
     fn spread(&self, clock: &str) -> i64 {
         let text = succeed(tumit().arg("dump").arg(&self.run).args(["--clock", clock]));
         let errors = text.lines().filter_map(|line| {
-            let truth: i64 = line.split("truth=").nth(1)?.trim().parse().ok()?;
-            let (seconds, nanos) = line.split_whitespace().next()?.split_once('.')?;
-            let date =
-                seconds.parse::<i64>().ok()? * 1_000_000_000 + format!("{nanos:0<9}")[..9].parse::<i64>().ok()?;
+            let value = |name| line.split_whitespace().find_map(|word| word.strip_prefix(name));
+            let truth: i64 = value("truth=")?.parse().ok()?;
+            let (seconds, nanos) = value("at=")?.split_once('.')?;
+            let sign = if seconds.starts_with('-') { -1 } else { 1 };
+            let date = seconds.parse::<i64>().ok()? * 1_000_000_000 + sign * nanos.parse::<i64>().ok()?;
             Some(date - (truth - self.base))
         });
         let errors: Vec<i64> = errors.collect();
@@ -341,6 +356,49 @@ fn one_clock_no_exchanges_or_nobody_who_records_leave_all_in_step() {
         let job = run(&pair, "star", &[]);
         assert!(job.files.len() == 1 && job.files[0].sync.is_empty(), "a peer without a recorder");
     }
+}
+
+/// What both sides do once they were forked is theirs: the samples are in the children's files, and name the children.
+#[test]
+fn forked_children_compare_their_clocks() {
+    let folder = tempfile::tempdir().unwrap();
+    let c = in_c(folder.path(), C99, &[]);
+    let mut job = run(&[c, Process::Rust], "fork", &[("TUMIT_SYNC_EXCHANGES", "20")]);
+    let (children, parents) = job.files.drain(..).partition(|file| file.process.contains_key(&tag::PARENT_ID));
+    job.files = parents;
+    job.check(&[&[], &[]], 2, 20);
+    job.files = children;
+    job.check(&TWO, 2, 20);
+}
+
+/// A channel that does not carry what it should ends in an error on that side, and no sample.
+#[test]
+fn tcp_and_what_is_out_of_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = tracer_rt::Config::default();
+    config.folder = Some(folder.path().join("run.tmt"));
+    tracer_rt::start(config).unwrap();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let stream = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let (peer, _) = listener.accept().unwrap();
+    let mut link = Streams::tcp([None, Some(stream)]).unwrap();
+    assert!(peer.set_nodelay(true).is_ok() && link.send(0, &[0; 24]).is_err(), "there is no stream to 0");
+    let there = std::thread::spawn(move || {
+        let mut link = Streams::new([Some(peer)]);
+        // Both are one process: one clock, nothing to measure.
+        samples::answer(&mut link, 0).unwrap();
+        let mut message = [1; 24];
+        link.receive(0, &mut message).unwrap();
+        link.send(0, &message.map(|byte| !byte)).unwrap();
+        link.into_inner().remove(0).unwrap()
+    });
+    samples::ask(&mut link, &[1]).unwrap();
+    let error = samples::ask(&mut link, &[1]).unwrap_err();
+    assert!(error.to_string().starts_with("peer 1 is out of step: expected who it is, found 0x"), "{error}");
+    drop(there.join().unwrap());
+    assert!(samples::ask(&mut link, &[1]).is_err(), "the peer is gone");
+    assert!(link.into_inner()[1].as_ref().unwrap().nodelay().unwrap());
+    tracer_rt::finish();
 }
 
 #[test]
