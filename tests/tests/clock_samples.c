@@ -1,4 +1,5 @@
 /* A process of clock_samples.rs: arguments as there. */
+#define TUMIT_SYNC
 #include "samples_trace.h"
 
 #include <errno.h>

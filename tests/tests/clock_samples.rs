@@ -8,7 +8,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::Value;
 use tests::lang::c::{C99, CXX11, Compiler, build};
@@ -109,6 +109,9 @@ fn child() {
     if act == "silent" && me == all - 1 {
         tracer_rt::finish();
     }
+    if act == "measure" {
+        measure(&mut group, me);
+    }
     for _ in 0..2 {
         if act == "star" {
             let mut link = group.into_inner();
@@ -133,6 +136,27 @@ fn child() {
     if act == "fork" {
         // SAFETY: ends the process in order.
         unsafe { libc::exit(0) };
+    }
+}
+
+/// What a burst takes, the best and the middle one of twenty, and what a point takes.
+fn measure(group: &mut Group<impl samples::SyncLink>, me: u32) {
+    const POINTS: u32 = 1_000_000;
+    let mut times: Vec<Duration> = (0..20)
+        .map(|_| {
+            let start = Instant::now();
+            group.sync().unwrap();
+            start.elapsed()
+        })
+        .collect();
+    times.sort();
+    let start = Instant::now();
+    for _ in 0..POINTS {
+        group.sync_point().unwrap();
+    }
+    let point = start.elapsed() / POINTS;
+    if me == 0 {
+        eprintln!("a burst: {:?}, at best {:?}; a point: {point:?}", times[10], times[0]);
     }
 }
 
@@ -399,6 +423,19 @@ fn tcp_and_what_is_out_of_step() {
     assert!(samples::ask(&mut link, &[1]).is_err(), "the peer is gone");
     assert!(link.into_inner()[1].as_ref().unwrap().nodelay().unwrap());
     tracer_rt::finish();
+}
+
+#[test]
+#[ignore = "measures, for docs/clock-samples.md: --ignored --nocapture costs"]
+fn costs() {
+    for processes in [2, 4] {
+        for exchanges in ["0", "10", "30", "300", "1000"] {
+            eprint!("{processes} processes, {exchanges} exchanges: ");
+            let job = run(&vec![Process::Rust; processes], "measure", &[("TUMIT_SYNC_EXCHANGES", exchanges)]);
+            let bytes: u64 = job.files.iter().map(|file| std::fs::metadata(&file.path).unwrap().len()).sum();
+            eprintln!("  {} bytes a burst in all files", bytes / 22);
+        }
+    }
 }
 
 #[test]

@@ -43,9 +43,9 @@
 #include "runtime/fork.h"
 #include "runtime/process.h"
 #include "runtime/own.h"
-#include "runtime/sync.h"
 #endif
 #include "runtime/record.h"
+#include "runtime/sync.h"
 #include "runtime/mpi.h"
 #endif
 

@@ -1,8 +1,10 @@
 /* ---- Samples of the clocks of several processes, over a channel that the program has between them ----
  *
  * From a few requests and their answers the converter finds how clocks differ. Take them at the start and at the end, and in between in long
- * runs: the drift of clocks shows best when samples are far apart. Programs of MPI need none of this: see TUMIT_MPI. A Rust program takes part
- * by `tracer_rt::samples`; the messages are the same. */
+ * runs: the drift of clocks shows best when samples are far apart. `#define TUMIT_SYNC` before this header in each file that takes samples;
+ * programs of MPI need none of this: see TUMIT_MPI. A Rust program takes part by `tracer_rt::samples`; the messages are the same. */
+
+#if defined TUMIT_SYNC || defined TUMIT_MPI
 
 /* How to reach the other processes, which the program numbers as it likes. Each call sends or receives one message of 24 bytes, at once, and
  * returns 0, or an errno, which is given to the caller and ends the exchange. */
@@ -43,3 +45,4 @@ TUMIT1_HOT int tumit1_link_receive(const struct tumit1_link *link_, uint32_t pee
     }
     return error_;
 }
+#endif

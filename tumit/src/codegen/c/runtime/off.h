@@ -35,6 +35,7 @@ struct tumit1_stats {
 };
 TUMIT1_HOT void tumit1_get_stats(struct tumit1_stats *stats_) { memset(stats_, 0, sizeof *stats_); }
 
+#if defined TUMIT_SYNC || defined TUMIT_MPI
 /* Samples of clocks: nothing is measured, but the peers, which may record, are answered: they stay in step. */
 TUMIT1_HOT int tumit1_sync_ask(const struct tumit1_link *link_, const uint32_t *peers_, size_t count_) {
     uint64_t words_[3];
@@ -60,6 +61,7 @@ TUMIT1_HOT int tumit1_sync_point(struct tumit1_link *link_) {
     (void)link_;
     return 0;
 }
+#endif
 
 /* What recording functions call: nothing comes of it, and no code either. */
 struct tumit1_place {

@@ -1,5 +1,7 @@
 /* ---- Samples of clocks: the exchange, and who meets whom. What MPI's part sends is the same ---- */
 
+#if (defined TUMIT_SYNC || defined TUMIT_MPI) && !defined TUMIT_EXTERN
+
 /* Exchanges with each peer, 1000 at most, and how far apart points take samples. The environment has the last word; 0 switches off. */
 #ifndef TUMIT_SYNC_EXCHANGES
 #define TUMIT_SYNC_EXCHANGES 300
@@ -377,3 +379,4 @@ int tumit1_sync_point(struct tumit1_link *link_) {
     }
     return said_[0] != 0 ? tumit1_sync(link_) : 0;
 }
+#endif
