@@ -1,10 +1,12 @@
 //! What a program, or the environment, chooses.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::beginning;
 use crate::live::Buffers;
 use crate::policy::{self, Policy};
+use crate::samples::MOST_EXCHANGES;
 use crate::session::report;
 
 /// What [`crate::start`] may be told. Everything has a default, from the environment where it names one.
@@ -26,11 +28,17 @@ pub struct Config {
     pub policies: Vec<(String, Policy)>,
     /// Processes with equal text read one clock. For a clock given by [`crate::set_clock`] alone; the machine's own is known.
     pub clock_domain: Option<String>,
+    /// Exchanges with each peer when clocks are compared ([`crate::samples`]), 1000 at most; else `TUMIT_SYNC_EXCHANGES`, else 300. With 0
+    /// none are made.
+    pub sync_exchanges: Option<u32>,
+    /// How far apart in time samples are that are taken by [`crate::samples::Group::sync_point`]; else `TUMIT_SYNC_SECONDS`, else a minute.
+    /// With 0 none are taken there.
+    pub sync_interval: Option<Duration>,
 }
 
 impl Config {
     /// The environment's choices: `TUMIT_TRACE`, `TUMIT_MEMORY` (bytes, or with `K`, `M`, `G`), `TUMIT_BUFFERS`,
-    /// `TUMIT_LIVE` and `TUMIT_POLICY`. Programs with rights that who calls them has not (set-user-id) do not take folders from it.
+    /// `TUMIT_LIVE`, `TUMIT_POLICY`, `TUMIT_SYNC_EXCHANGES` and `TUMIT_SYNC_SECONDS`. Programs with rights that who calls them has not (set-user-id) do not take folders from it.
     #[must_use]
     pub fn from_env() -> Self {
         let memory_bytes = std::env::var("TUMIT_MEMORY").ok().and_then(|text| {
@@ -55,7 +63,9 @@ impl Config {
                 "TUMIT_POLICY: `{entry}` is not understood: write LEVEL=block, LEVEL=drop or LEVEL=overwrite, separated by commas"
             ));
         });
-        Self { folder, memory_bytes, buffers, live_folder, policies, clock_domain: None }
+        let sync_exchanges = number_of("TUMIT_SYNC_EXCHANGES", "0 to 1000").map(|number| number.min(MOST_EXCHANGES));
+        let sync_interval = number_of("TUMIT_SYNC_SECONDS", "60").map(|seconds| Duration::from_secs(seconds.into()));
+        Self { folder, memory_bytes, buffers, live_folder, policies, clock_domain: None, sync_exchanges, sync_interval }
     }
 
     /// These choices, and where there is none, those of the environment.
@@ -68,8 +78,20 @@ impl Config {
             live_folder: self.live_folder.or(environment.live_folder),
             policies: environment.policies.into_iter().chain(self.policies).collect(),
             clock_domain: self.clock_domain,
+            sync_exchanges: self.sync_exchanges.or(environment.sync_exchanges),
+            sync_interval: self.sync_interval.or(environment.sync_interval),
         }
     }
+}
+
+/// A whole number in the environment.
+fn number_of(variable: &str, example: &str) -> Option<u32> {
+    let text = std::env::var(variable).ok().filter(|text| !text.trim().is_empty())?;
+    let number = text.trim().parse().ok();
+    if number.is_none() {
+        report(&format!("{variable}: `{text}` is not understood: write a whole number, as {example}"));
+    }
+    number
 }
 
 fn parse_bytes(text: &str) -> Option<usize> {

@@ -68,6 +68,7 @@ pub mod private;
 mod process;
 mod processors;
 mod ring;
+pub mod samples;
 mod session;
 mod sink;
 mod slot;

@@ -63,7 +63,7 @@ fn file_name(id: &[u8; 16]) -> String {
 }
 
 /// The tagged fields of the `process` block.
-pub(crate) fn tags(id: &[u8; 16], parent: Option<&[u8; 16]>, user_domain: Option<String>) -> Vec<u8> {
+pub(crate) fn tags(id: &[u8; 16], parent: Option<&[u8; 16]>, clock_domain: &str) -> Vec<u8> {
     let mut out = Vec::new();
     append_tag(&mut out, tag::PROCESS_ID, id);
     if let Some(parent) = parent {
@@ -80,7 +80,7 @@ pub(crate) fn tags(id: &[u8; 16], parent: Option<&[u8; 16]>, user_domain: Option
     }
     append_integer(&mut out, tag::CLOCK_KIND, clock::kind() as u64);
     append_integer(&mut out, tag::CLOCK_HZ, clock::hz());
-    append_tag(&mut out, tag::CLOCK_DOMAIN, clock_domain(id, user_domain).as_bytes());
+    append_tag(&mut out, tag::CLOCK_DOMAIN, clock_domain.as_bytes());
     append_tag(&mut out, tag::COMMAND, &command());
     append_tag(&mut out, tag::WRITER, WRITER.as_bytes());
     if let Some(job) = job() {
@@ -90,7 +90,7 @@ pub(crate) fn tags(id: &[u8; 16], parent: Option<&[u8; 16]>, user_domain: Option
 }
 
 /// Processes with equal text read one clock. A user's clock is one process's own unless the user says otherwise; the machine's is known.
-fn clock_domain(id: &[u8; 16], user_domain: Option<String>) -> String {
+pub(crate) fn clock_domain(id: &[u8; 16], user_domain: Option<String>) -> String {
     if clock::kind() == ClockKind::User {
         if let Some(domain) = user_domain {
             return domain;
@@ -101,6 +101,12 @@ fn clock_domain(id: &[u8; 16], user_domain: Option<String>) -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_else(|_| host());
     let name_space = std::fs::read_link("/proc/self/ns/time").unwrap_or_default();
     format!("{} {}", boot.trim(), name_space.display()).trim_end().to_owned()
+}
+
+/// A number for a text, the same in all processes and languages (FNV-1a).
+pub(crate) fn short(text: &str) -> u64 {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 /// Rank and number of ranks, as launchers tell them.

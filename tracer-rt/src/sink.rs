@@ -4,7 +4,7 @@
 use std::io;
 use std::sync::atomic::Ordering;
 
-use tracer_format::entries::Anchor;
+use tracer_format::entries::{Anchor, SyncSample};
 use tracer_format::tags::{append_integer, tag};
 use tracer_format::{BlockHeader, BlockKind, PROCESS_STREAM, block, cause, preamble};
 
@@ -284,6 +284,19 @@ impl Sink {
         if matches!(self.file, Target::Open(_))
             && let Err(error) = self.anchor(&clock::anchor())
         {
+            self.complain(&format!("cannot write the trace: {error}"));
+        }
+    }
+
+    /// Writes what the clocks of this process and of a peer showed. The anchor behind it is the nearest one.
+    pub(crate) fn write_samples(&mut self, samples: &[SyncSample]) {
+        let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return };
+        if !STATE.lock().is_recording() || !self.opened() {
+            return;
+        }
+        let payload: Vec<u8> = samples.iter().flat_map(SyncSample::encode).collect();
+        let written = self.process_block(BlockKind::Sync, samples.len() as u32, &payload, (first.t1, last.t4));
+        if let Err(error) = written.and_then(|()| self.anchor(&clock::anchor())) {
             self.complain(&format!("cannot write the trace: {error}"));
         }
     }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::thread::Thread;
+use std::time::Duration;
 
 use tracer_format::entries::Anchor;
 use tracer_format::live::LiveLayout;
@@ -49,6 +50,11 @@ pub(crate) struct State {
     /// The process's id, and the first reading of its clocks, once recording.
     pub(crate) process_id: [u8; 16],
     pub(crate) first_anchor: Anchor,
+    /// Short for the text that says which clock the process reads.
+    pub(crate) clock_domain: u64,
+    /// What was chosen for samples of clocks.
+    pub(crate) sync_exchanges: u32,
+    pub(crate) sync_interval: Duration,
     /// Process id of the parent that was forked.
     pub(crate) parent: Option<[u8; 16]>,
     pub(crate) pool: Pool,
@@ -79,6 +85,9 @@ unsafe impl Send for State {}
 const FELL_BACK: u64 = 2;
 /// Memory that the slots leave to others.
 const SPARE_BYTES: usize = 4 << 20;
+/// Samples of clocks, where nothing else is said.
+const SYNC_EXCHANGES: u32 = 300;
+const SYNC_INTERVAL: Duration = Duration::from_secs(60);
 
 pub(crate) static STATE: Lock<State> = Lock::new(
     bit::STATE,
@@ -93,6 +102,9 @@ pub(crate) static STATE: Lock<State> = Lock::new(
         kept: false,
         process_id: [0; 16],
         first_anchor: Anchor { ticks: 0, monotonic_nanos: 0, real_nanos: 0, bracket: 0 },
+        clock_domain: 0,
+        sync_exchanges: SYNC_EXCHANGES,
+        sync_interval: SYNC_INTERVAL,
         parent: None,
         pool: Pool::empty(),
         full: VecDeque::new(),
@@ -130,6 +142,8 @@ impl State {
         self.first_anchor = clock::anchor();
         (self.process_id, self.file_name) = process::new_name(&folder);
         self.levels.set_policies(config.policies.clone());
+        self.sync_exchanges = config.sync_exchanges.unwrap_or(SYNC_EXCHANGES);
+        self.sync_interval = config.sync_interval.unwrap_or(SYNC_INTERVAL);
         self.levels.register_own();
         let slots = Pool::slots_in(config.memory_bytes.unwrap_or(MEMORY_BYTES));
         let asked = config.buffers.unwrap_or(Buffers::Mapped);
@@ -159,7 +173,9 @@ impl State {
         self.pool.serve(base, slots);
         self.full.reserve(slots * pool::PIECES);
         self.ring.reserve(slots * pool::PIECES);
-        let mut tags = process::tags(&self.process_id, self.parent.as_ref(), config.clock_domain);
+        let domain = process::clock_domain(&self.process_id, config.clock_domain);
+        self.clock_domain = process::short(&domain);
+        let mut tags = process::tags(&self.process_id, self.parent.as_ref(), &domain);
         let buffers = if live.is_none() && asked == Buffers::Mapped { FELL_BACK } else { asked as u64 };
         append_integer(&mut tags, tag::BUFFERS, buffers);
         if let Some(path) = live.as_ref().map(Live::path).filter(|path| path.parent() != Some(&folder)) {

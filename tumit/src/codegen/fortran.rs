@@ -38,7 +38,7 @@ const CONTROL_INTERFACES: &str = include_str!("fortran/control_interfaces.f90");
 const CONTROL_PROCEDURES: &str = include_str!("fortran/control_procedures.f90");
 const RUNTIME: &str = include_str!("fortran/runtime.c");
 /// What the fixed parts offer to programs.
-const CONTROL: [&str; 17] = [
+const CONTROL: [&str; 18] = [
     "tumit_now",
     "tumit_new_task",
     "tumit_start",
@@ -55,6 +55,7 @@ const CONTROL: [&str; 17] = [
     "tumit_set_clock",
     "tumit_mpi_start",
     "tumit_mpi_sync",
+    "tumit_mpi_sync_point",
     "tumit_mpi_finish",
 ];
 

@@ -13,10 +13,12 @@
 
 #ifdef TUMIT_OFF
 #include "runtime/bytes.h"
+#include "runtime/link.h"
 #include "runtime/off.h"
 #else
 #include "runtime/hot.h"
 #include "runtime/bytes.h"
+#include "runtime/link.h"
 #ifndef TUMIT_EXTERN
 #include "runtime/state.h"
 #include "runtime/spec.h"
@@ -43,6 +45,7 @@
 #include "runtime/own.h"
 #endif
 #include "runtime/record.h"
+#include "runtime/sync.h"
 #include "runtime/mpi.h"
 #endif
 

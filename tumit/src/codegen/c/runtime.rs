@@ -7,7 +7,7 @@ use super::format::constants;
 const RUNTIME: &str = include_str!("runtime.h");
 
 /// The parts, by the name in their include line.
-const PARTS: [(&str, &str); 27] = [
+const PARTS: [(&str, &str); 29] = [
     ("platform", include_str!("runtime/platform.h")),
     ("off", include_str!("runtime/off.h")),
     ("hot", include_str!("runtime/hot.h")),
@@ -34,6 +34,8 @@ const PARTS: [(&str, &str); 27] = [
     ("fork", include_str!("runtime/fork.h")),
     ("process", include_str!("runtime/process.h")),
     ("own", include_str!("runtime/own.h")),
+    ("link", include_str!("runtime/link.h")),
+    ("sync", include_str!("runtime/sync.h")),
     ("record", include_str!("runtime/record.h")),
 ];
 const MPI: &str = include_str!("runtime/mpi.h");
@@ -82,7 +84,7 @@ mod tests {
         rlim_cur rlimit setpriority size_t snprintf ssize_t st_nlink stat statfs stderr strchr strcmp strcspn strerror
         strftime strlen strncasecmp strncmp strrchr strtol strtoull syscall thread_sanitizer time time_t timespec tm tv_nsec tv_sec int32_t uint16_t
         uint32_t uint64_t uint8_t uintptr_t unlink volatile LZ4_compress_default";
-    const FAMILIES: [&str; 21] = [
+    const FAMILIES: [&str; 22] = [
         "tumit1_",
         "TUMIT",
         "__",
@@ -102,6 +104,7 @@ mod tests {
         "PATH_MAX",
         "RLIM",
         "SYS_",
+        "UINT64_C",
         "UINT64_MAX",
         "NULL",
     ];

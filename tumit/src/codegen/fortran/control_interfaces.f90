@@ -82,6 +82,8 @@ interface
   end subroutine tumit_mpi_start_c
   subroutine tumit_mpi_sync_c() bind(C, name="tumit1f_mpi_sync")
   end subroutine tumit_mpi_sync_c
+  subroutine tumit_mpi_sync_point_c() bind(C, name="tumit1f_mpi_sync_point")
+  end subroutine tumit_mpi_sync_point_c
   subroutine tumit_mpi_finish_c() bind(C, name="tumit1f_mpi_finish")
   end subroutine tumit_mpi_finish_c
 end interface

@@ -113,7 +113,7 @@ subroutine tumit_set_clock(ticks, hz, domain, error)
 end subroutine tumit_set_clock
 
 !> For programs that call MPI_Init where it cannot be seen (in a library that hides it): after it, in all processes. Without
-!! -DTUMIT_MPI this and the next two do nothing.
+!! -DTUMIT_MPI this and the next three do nothing.
 subroutine tumit_mpi_start()
   call tumit_mpi_start_c()
 end subroutine tumit_mpi_start
@@ -122,6 +122,11 @@ end subroutine tumit_mpi_start
 subroutine tumit_mpi_sync()
   call tumit_mpi_sync_c()
 end subroutine tumit_mpi_sync
+
+!> The same if the last samples are older than a minute (TUMIT_SYNC_SECONDS): a call for an outer loop, in all processes.
+subroutine tumit_mpi_sync_point()
+  call tumit_mpi_sync_point_c()
+end subroutine tumit_mpi_sync_point
 
 !> For programs that call MPI_Finalize where it cannot be seen: before it, in all processes.
 subroutine tumit_mpi_finish()

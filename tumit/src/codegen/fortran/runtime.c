@@ -143,6 +143,7 @@ TUMIT1F_SHARED int tumit1f_set_clock(uint64_t (*ticks)(void), int64_t hz, const 
 #if defined TUMIT_MPI && !defined TUMIT_OFF
 TUMIT1F_SHARED void tumit1f_mpi_start(void) { tumit1_mpi_start(); }
 TUMIT1F_SHARED void tumit1f_mpi_sync(void) { tumit1_mpi_sync(); }
+TUMIT1F_SHARED void tumit1f_mpi_sync_point(void) { (void)tumit1_mpi_sync_point(); }
 TUMIT1F_SHARED void tumit1f_mpi_finish(void) { tumit1_mpi_finish(); }
 
 /* What `call MPI_Init` becomes is caught here, in front of MPI's own: with `use mpi` and mpif.h, and with `use mpi_f08`,
@@ -214,6 +215,7 @@ TUMIT1F_SHARED void mpi_finalize_f08_(MPI_Fint *error) { tumit1f_finalize(pmpi_f
 #else
 TUMIT1F_SHARED void tumit1f_mpi_start(void) {}
 TUMIT1F_SHARED void tumit1f_mpi_sync(void) {}
+TUMIT1F_SHARED void tumit1f_mpi_sync_point(void) {}
 TUMIT1F_SHARED void tumit1f_mpi_finish(void) {}
 #endif
 

@@ -3,7 +3,9 @@
  * `#define TUMIT_MPI` before this header in the file that calls MPI_Init and MPI_Finalize, and nothing else: there the
  * two calls become ours around MPI's. A program that calls them elsewhere (in a library, say) calls tumit1_mpi_start()
  * after MPI_Init and tumit1_mpi_finish() before MPI_Finalize, in all processes; twice does no harm. tumit1_mpi_sync(),
- * in all processes, takes further samples; the drift of clocks shows best when samples are far apart. */
+ * in all processes, takes further samples; the drift of clocks shows best when samples are far apart.
+ * tumit1_mpi_sync_point(), in all processes, does so when the last ones are a minute old (TUMIT_SYNC_SECONDS) by rank 0's watch, and tells
+ * whether it did: a call for an outer loop. Rank 0's options count for all. */
 
 #ifdef TUMIT_MPI
 TUMIT1_END_DECLS
@@ -15,115 +17,81 @@ TUMIT1_END_DECLS
 #pragma GCC diagnostic pop
 TUMIT1_BEGIN_DECLS
 
-/* Exchanges with each peer, in groups with pauses between them. Where ranks outnumber cores, one way can be slow for as
- * long as the scheduler leaves things as they are: only groups apart in time find the fastest exchange of both ways. */
-#ifndef TUMIT_SYNC_EXCHANGES
-#define TUMIT_SYNC_EXCHANGES 300
-#endif
-#define TUMIT1_SYNC_GROUP 30
-#define TUMIT1_SYNC_PAUSE_NANOS 300000
-#define TUMIT1_TAG_ASK 1
-#define TUMIT1_TAG_ANSWER 2
-
 struct tumit1_mpi {
     MPI_Comm comm_;
     int started_;
     int finished_;
-    uint32_t burst_;
+    struct tumit1_link link_;
 };
 extern TUMIT1_WEAK struct tumit1_mpi tumit1_mpi;
 struct tumit1_mpi tumit1_mpi;
 
-/* Exchanges with one peer; the initiator keeps all of them. The first, which sets up the connection, is not kept. */
-TUMIT1_SLOW(void tumit1_mpi_exchange(int peer_, int initiator_, uint64_t peer_id_)) {
-    struct tumit1_mpi *m_ = &tumit1_mpi;
-    unsigned char block_[TUMIT1_HEADER_BYTES + TUMIT_SYNC_EXCHANGES * 48 + 8];
-    unsigned char *p_ = block_ + TUMIT1_HEADER_BYTES;
-    uint64_t ask_[3] = {0, 0, 0}, answer_[3] = {0, 0, 0}, first_ = 0, last_ = 0;
-    int i_;
-    for (i_ = -1; i_ < TUMIT_SYNC_EXCHANGES; i_++) {
-        if (!initiator_) {
-            MPI_Recv(ask_, 3, MPI_UINT64_T, peer_, TUMIT1_TAG_ASK, m_->comm_, MPI_STATUS_IGNORE);
-            answer_[0] = tumit1_now_slow();
-            answer_[2] = ask_[2];
-            answer_[1] = tumit1_now_slow();
-            MPI_Send(answer_, 3, MPI_UINT64_T, peer_, TUMIT1_TAG_ANSWER, m_->comm_);
-            continue;
-        }
-        if (i_ > 0 && i_ % TUMIT1_SYNC_GROUP == 0) {
-            struct timespec pause_ = {0, TUMIT1_SYNC_PAUSE_NANOS};
-            (void)nanosleep(&pause_, NULL);
-        }
-        ask_[2] = (uint64_t)(i_ + 1);
-        ask_[0] = tumit1_now_slow();
-        MPI_Send(ask_, 3, MPI_UINT64_T, peer_, TUMIT1_TAG_ASK, m_->comm_);
-        MPI_Recv(answer_, 3, MPI_UINT64_T, peer_, TUMIT1_TAG_ANSWER, m_->comm_, MPI_STATUS_IGNORE);
-        last_ = tumit1_now_slow();
-        if (i_ < 0) {
-            continue;
-        }
-        first_ = i_ == 0 ? ask_[0] : first_;
-        p_ = tumit1_put_u32(p_, m_->burst_);
-        p_ = tumit1_put_u32(p_, (uint32_t)i_);
-        p_ = tumit1_put_u64(p_, peer_id_);
-        p_ = tumit1_put_u64(p_, ask_[0]);
-        p_ = tumit1_put_u64(p_, answer_[0]);
-        p_ = tumit1_put_u64(p_, answer_[1]);
-        p_ = tumit1_put_u64(p_, last_);
-    }
-    if (initiator_) {
-        uint32_t busy_ = tumit1_busy();
-        tumit1_lock_sink();
-        if (tumit1_is_open()) {
-            (void)tumit1_append_plain(TUMIT1_KIND_SYNC, TUMIT1_PROCESS_STREAM, TUMIT_SYNC_EXCHANGES, block_,
-                                      (size_t)(p_ - (block_ + TUMIT1_HEADER_BYTES)), first_, last_);
-            tumit1_append_anchor();
-        }
-        pthread_mutex_unlock(&tumit1_sink_lock);
-        tumit1_idle(busy_);
-    }
+TUMIT1_SLOW(int tumit1_mpi_send(void *mpi_, uint32_t peer_, const void *message_)) {
+    const struct tumit1_mpi *m_ = (const struct tumit1_mpi *)mpi_;
+    unsigned char copy_[TUMIT1_MESSAGE]; /* older MPIs take no constant */
+    memcpy(copy_, message_, sizeof copy_);
+    return MPI_Send(copy_, TUMIT1_MESSAGE, MPI_BYTE, (int)peer_, 1, m_->comm_) == MPI_SUCCESS ? 0 : EIO;
+}
+TUMIT1_SLOW(int tumit1_mpi_receive(void *mpi_, uint32_t peer_, void *message_)) {
+    const struct tumit1_mpi *m_ = (const struct tumit1_mpi *)mpi_;
+    return MPI_Recv(message_, TUMIT1_MESSAGE, MPI_BYTE, (int)peer_, 1, m_->comm_, MPI_STATUS_IGNORE) == MPI_SUCCESS ? 0 : EIO;
 }
 
-/* Samples between clocks: collective. One leader for each clock domain; in round k leader i meets i XOR 2^k. */
+/* Samples between clocks: collective. MPI tells all of all: nobody has to ask rank 0 for its peers. */
 TUMIT1_SLOW(void tumit1_mpi_sync(void)) {
     struct tumit1_mpi *m_ = &tumit1_mpi;
-    struct tumit1_session *s_ = &tumit1_session;
-    int rank_, size_, i_, j_, leaders_ = 0, me_ = -1, round_;
-    uint64_t mine_[2];
-    uint64_t *all_;
-    int *leader_;
+    struct tumit1_hello *all_, own_;
+    uint64_t mine_[3], *words_;
+    uint32_t *leaders_;
+    uint32_t count_, i_, burst_ = 0;
     if (!m_->started_ || m_->finished_) {
         return;
     }
-    MPI_Comm_rank(m_->comm_, &rank_);
-    MPI_Comm_size(m_->comm_, &size_);
-    memcpy(&mine_[0], s_->id_, sizeof mine_[0]);
-    mine_[1] = (uint64_t)tumit1_hash(tumit1_clock.domain_, strlen(tumit1_clock.domain_), 0) << 32 |
-              tumit1_hash(tumit1_clock.domain_, strlen(tumit1_clock.domain_), 1);
-    all_ = (uint64_t *)malloc((size_t)size_ * sizeof mine_);
-    leader_ = (int *)malloc((size_t)size_ * sizeof *leader_);
-    if (all_ == NULL || leader_ == NULL) {
+    tumit1_sync_taken(&m_->link_);
+    own_ = tumit1_sync_own();
+    mine_[0] = own_.id_;
+    mine_[1] = own_.domain_;
+    mine_[2] = tumit1_sync_last_word(&own_);
+    words_ = (uint64_t *)malloc(m_->link_.size_ * sizeof mine_);
+    all_ = (struct tumit1_hello *)malloc(m_->link_.size_ * sizeof *all_);
+    leaders_ = (uint32_t *)malloc(m_->link_.size_ * sizeof *leaders_);
+    if (words_ == NULL || all_ == NULL || leaders_ == NULL) {
         MPI_Abort(m_->comm_, 1);
         return;
     }
-    MPI_Allgather(mine_, 2, MPI_UINT64_T, all_, 2, MPI_UINT64_T, m_->comm_);
-    for (i_ = 0; i_ < size_; i_++) {
-        for (j_ = 0; j_ < leaders_ && all_[2 * leader_[j_] + 1] != all_[2 * i_ + 1]; j_++) {
-        }
-        if (j_ == leaders_) {
-            me_ = i_ == rank_ ? leaders_ : me_;
-            leader_[leaders_++] = i_;
-        }
+    MPI_Allgather(mine_, 3, MPI_UINT64_T, words_, 3, MPI_UINT64_T, m_->comm_);
+    for (i_ = 0; i_ < m_->link_.size_; i_++) {
+        (void)tumit1_sync_hello_of(words_ + 3 * (size_t)i_, &all_[i_]);
+        burst_ = all_[i_].burst_ > burst_ ? all_[i_].burst_ : burst_;
     }
-    for (round_ = 1; me_ >= 0 && round_ < leaders_; round_ *= 2) {
-        int peer_ = me_ ^ round_;
-        if (peer_ < leaders_) {
-            tumit1_mpi_exchange(leader_[peer_], me_ < peer_, all_[2 * leader_[peer_]]);
-        }
-    }
-    m_->burst_++;
-    free(leader_);
+    tumit1_sync_settle(burst_);
+    count_ = tumit1_sync_leaders(all_, m_->link_.size_, leaders_);
+    (void)tumit1_sync_rounds(&m_->link_, all_, leaders_, count_, burst_, all_[0].exchanges_);
+    free(leaders_);
     free(all_);
+    free(words_);
+}
+
+TUMIT1_SLOW(int tumit1_mpi_sync_point(void)) {
+    struct tumit1_mpi *m_ = &tumit1_mpi;
+    uint64_t said_[2] = {0, 0};
+    if (!m_->started_ || m_->finished_) {
+        return 0;
+    }
+    m_->link_.points_++;
+    if (m_->link_.points_ < m_->link_.look_) {
+        return 0;
+    }
+    if (m_->link_.me_ == 0) {
+        said_[0] = (uint64_t)tumit1_sync_look(&m_->link_);
+        said_[1] = m_->link_.look_;
+    }
+    MPI_Bcast(said_, 2, MPI_UINT64_T, 0, m_->comm_);
+    m_->link_.look_ = said_[1];
+    if (said_[0] != 0) {
+        tumit1_mpi_sync();
+    }
+    return said_[0] != 0;
 }
 
 /* After MPI_Init, in all processes. */
@@ -132,11 +100,19 @@ TUMIT1_SLOW(void tumit1_mpi_start(void)) {
     struct tumit1_session *s_ = &tumit1_session;
     char folder_[PATH_MAX];
     uint32_t busy_;
+    int rank_, ranks_;
     if (m_->started_) {
         return;
     }
     m_->started_ = 1;
     MPI_Comm_dup(MPI_COMM_WORLD, &m_->comm_);
+    MPI_Comm_rank(m_->comm_, &rank_);
+    MPI_Comm_size(m_->comm_, &ranks_);
+    m_->link_.send_ = tumit1_mpi_send;
+    m_->link_.receive_ = tumit1_mpi_receive;
+    m_->link_.user_ = m_;
+    m_->link_.me_ = (uint32_t)rank_;
+    m_->link_.size_ = (uint32_t)ranks_;
     busy_ = tumit1_lock_all();
     tumit1_name_folder();
     memcpy(folder_, s_->folder_, sizeof folder_);
@@ -144,8 +120,8 @@ TUMIT1_SLOW(void tumit1_mpi_start(void)) {
     MPI_Bcast(folder_, (int)sizeof folder_, MPI_CHAR, 0, m_->comm_);
     busy_ = tumit1_lock_all();
     if (s_->state_ == TUMIT1_CLOSED) {
-        MPI_Comm_rank(m_->comm_, &s_->rank_);
-        MPI_Comm_size(m_->comm_, &s_->ranks_);
+        s_->rank_ = rank_;
+        s_->ranks_ = ranks_;
         s_->rank_known_ = 1;
         memcpy(s_->folder_, folder_, sizeof folder_);
     }

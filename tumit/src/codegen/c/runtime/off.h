@@ -35,6 +35,34 @@ struct tumit1_stats {
 };
 TUMIT1_HOT void tumit1_get_stats(struct tumit1_stats *stats_) { memset(stats_, 0, sizeof *stats_); }
 
+#if defined TUMIT_SYNC || defined TUMIT_MPI
+/* Samples of clocks: nothing is measured, but the peers, which may record, are answered: they stay in step. */
+TUMIT1_HOT int tumit1_sync_ask(const struct tumit1_link *link_, const uint32_t *peers_, size_t count_) {
+    uint64_t words_[3];
+    size_t i_;
+    int error_ = 0;
+    for (i_ = 0; error_ == 0 && i_ < count_; i_++) {
+        error_ = tumit1_link_send(link_, peers_[i_], 0, 0, TUMIT1_SYNC_HELLO << 48);
+        error_ = error_ == 0 ? tumit1_link_receive(link_, peers_[i_], words_) : error_;
+    }
+    return error_;
+}
+TUMIT1_HOT int tumit1_sync_answer(const struct tumit1_link *link_, uint32_t peer_) {
+    uint64_t words_[3];
+    const int error_ = tumit1_link_receive(link_, peer_, words_);
+    return error_ == 0 ? tumit1_link_send(link_, peer_, 0, 0, TUMIT1_SYNC_HELLO << 48) : error_;
+}
+/* For these all processes are compiled alike. */
+TUMIT1_HOT int tumit1_sync(struct tumit1_link *link_) {
+    (void)link_;
+    return 0;
+}
+TUMIT1_HOT int tumit1_sync_point(struct tumit1_link *link_) {
+    (void)link_;
+    return 0;
+}
+#endif
+
 /* What recording functions call: nothing comes of it, and no code either. */
 struct tumit1_place {
     int none_;
@@ -70,5 +98,6 @@ TUMIT1_HOT size_t tumit1_text_bytes(const char *text_) {
 #ifdef TUMIT_MPI
 TUMIT1_HOT void tumit1_mpi_start(void) {}
 TUMIT1_HOT void tumit1_mpi_sync(void) {}
+TUMIT1_HOT int tumit1_mpi_sync_point(void) { return 0; }
 TUMIT1_HOT void tumit1_mpi_finish(void) {}
 #endif

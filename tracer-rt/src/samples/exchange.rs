@@ -1,0 +1,140 @@
+//! The messages between two processes. All are three little-endian words; `codegen/c/runtime/sync.h` of the language sends the same ones.
+
+use std::io;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use tracer_format::entries::SyncSample;
+
+use super::link::{MESSAGE_BYTES, SyncLink};
+use crate::sink::SINK;
+use crate::state::STATE;
+use crate::{clock, session};
+
+/// Exchanges come in groups with pauses between them. Where processes outnumber cores, one way can be slow for as long as the scheduler
+/// leaves things as they are: only groups apart in time find the fastest exchange of both ways.
+const GROUP: u32 = 30;
+const PAUSE: Duration = Duration::from_micros(300);
+/// The most exchanges with a peer in a burst: they are one block.
+pub(crate) const MOST_EXCHANGES: u32 = 1000;
+
+/// What tells the kinds of messages from anything else that the channel may carry.
+const HELLO: u16 = 0x7401;
+
+/// The number that this process gives its next burst, at least.
+static NEXT_BURST: AtomicU32 = AtomicU32::new(0);
+
+fn next_burst() -> u32 {
+    NEXT_BURST.load(Ordering::Relaxed)
+}
+
+/// All that take part in a burst go on behind the highest number that one of them had.
+pub(super) fn settle_burst(burst: u32) {
+    NEXT_BURST.fetch_max(burst.wrapping_add(1), Ordering::Relaxed);
+}
+
+pub(super) fn pack(words: [u64; 3]) -> [u8; MESSAGE_BYTES] {
+    let mut message = [0; MESSAGE_BYTES];
+    for (to, word) in message.chunks_exact_mut(8).zip(words) {
+        to.copy_from_slice(&word.to_le_bytes());
+    }
+    message
+}
+
+pub(super) fn receive(link: &mut impl SyncLink, peer: u32) -> io::Result<[u64; 3]> {
+    let mut message = [0; MESSAGE_BYTES];
+    link.receive(peer, &mut message)?;
+    let word = |at: usize| message[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    Ok([word(0), word(8), word(16)])
+}
+
+pub(super) fn out_of_step(peer: u32, expected: &str, found: u64) -> io::Error {
+    let text = format!(
+        "peer {peer} is out of step: expected {expected}, found 0x{found:x}; both sides must make the calls that belong together, and \
+         nothing else may use the channel meanwhile"
+    );
+    io::Error::new(io::ErrorKind::InvalidData, text)
+}
+
+/// Who takes part.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hello {
+    /// First eight bytes of the process id; 0 where nothing is recorded.
+    pub(super) id: u64,
+    /// Equal where processes read one clock.
+    pub(super) domain: u64,
+    pub(super) burst: u32,
+    pub(super) exchanges: u32,
+}
+
+impl Hello {
+    /// This process, which begins to record unless it did.
+    pub(super) fn own() -> Self {
+        let mut own = Self { id: 0, domain: 0, burst: next_burst(), exchanges: 0 };
+        session::unnested(|| {
+            let recording = session::begin();
+            let state = STATE.lock();
+            own.exchanges = state.sync_exchanges.min(MOST_EXCHANGES);
+            if recording {
+                own.id = state.process_id.first_chunk().map_or(0, |id| u64::from_le_bytes(*id));
+                own.domain = state.clock_domain;
+            }
+        });
+        own
+    }
+
+    /// Whether samples between the two are of any use.
+    pub(super) const fn is_apart_from(&self, other: &Self) -> bool {
+        self.id != 0 && other.id != 0 && self.domain != other.domain
+    }
+
+    pub(super) fn encode(&self) -> [u8; MESSAGE_BYTES] {
+        let last = u64::from(self.burst) | u64::from(self.exchanges & 0xffff) << 32 | u64::from(HELLO) << 48;
+        pack([self.id, self.domain, last])
+    }
+
+    pub(super) fn receive(link: &mut impl SyncLink, peer: u32) -> io::Result<Self> {
+        let [id, domain, last] = receive(link, peer)?;
+        if last >> 48 != u64::from(HELLO) {
+            return Err(out_of_step(peer, "who it is", last));
+        }
+        let exchanges = (last >> 32) as u32 & 0xffff;
+        Ok(Self { id, domain, burst: last as u32, exchanges: exchanges.min(MOST_EXCHANGES) })
+    }
+}
+
+/// Asks a peer so often, and once more before: the first exchange, which may set up a connection, is not kept.
+pub(super) fn ask(link: &mut impl SyncLink, peer: u32, id: u64, burst: u32, exchanges: u32) -> io::Result<()> {
+    let mut samples = Vec::with_capacity(exchanges as usize);
+    for number in 0..exchanges.checked_add(1).filter(|_| exchanges > 0).unwrap_or(0) {
+        if number > 1 && (number - 1).is_multiple_of(GROUP) {
+            std::thread::sleep(PAUSE);
+        }
+        let question = pack([0, 0, u64::from(number)]);
+        let t1 = clock::read();
+        link.send(peer, &question)?;
+        let [t2, t3, echo] = receive(link, peer)?;
+        let t4 = clock::read();
+        if echo != u64::from(number) {
+            return Err(out_of_step(peer, "an answer to the question before", echo));
+        }
+        if let Some(exchange) = number.checked_sub(1) {
+            samples.push(SyncSample { burst, exchange, peer: id, t1, t2, t3, t4 });
+        }
+    }
+    session::unnested(|| SINK.lock().write_samples(&samples));
+    Ok(())
+}
+
+/// Answers a peer that asks so often.
+pub(super) fn answer(link: &mut impl SyncLink, peer: u32, exchanges: u32) -> io::Result<()> {
+    for number in 0..exchanges.checked_add(1).filter(|_| exchanges > 0).unwrap_or(0) {
+        let [_, _, asked] = receive(link, peer)?;
+        let t2 = clock::read();
+        if asked != u64::from(number) {
+            return Err(out_of_step(peer, "the next question", asked));
+        }
+        link.send(peer, &pack([t2, clock::read(), asked]))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,223 @@
+//! Samples among many processes: one for each clock takes part, and every pair of numbers that differ in one bit meets.
+//!
+//! Number 0 hears who is who, and tells each whom it meets: so no process needs to know the clocks of all. In round `k` leader `i` meets
+//! `i XOR 2^k`, and the lower asks; rounds are in order, so nobody waits for one who waits for it.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use super::exchange::{self, Hello, out_of_step, pack, receive, settle_burst};
+use super::link::SyncLink;
+use crate::session;
+use crate::state::STATE;
+
+/// What tells these messages from others.
+const PLAN: u64 = 0x7402;
+const POINT: u64 = 0x7403;
+/// In place of a leader's number: this process is none.
+const NONE: u32 = u32::MAX;
+
+/// Processes that take samples together. All of them call the same functions in the same order.
+#[derive(Debug)]
+pub struct Group<L> {
+    link: L,
+    me: u32,
+    size: u32,
+    /// Points since samples were taken, and the one at which number 0 looks at its watch.
+    points: u64,
+    look: u64,
+    since: Instant,
+}
+
+/// Whom a process meets: in each round a peer and its process id, or nobody.
+struct Plan {
+    leader: u32,
+    burst: u32,
+    exchanges: u32,
+    meetings: Vec<Option<(u32, u64)>>,
+}
+
+impl<L: SyncLink> Group<L> {
+    /// Of `size` processes, numbered from 0, this is `me`. The link reaches all others by these numbers.
+    pub fn new(link: L, me: u32, size: u32) -> Self {
+        Self { link, me, size, points: 0, look: 1, since: Instant::now() }
+    }
+
+    /// The link, for the program's own use.
+    pub fn into_inner(self) -> L {
+        self.link
+    }
+
+    /// Takes samples now. All processes call it, and number 0's choice of how many exchanges counts for all.
+    ///
+    /// # Errors
+    /// What the link says; or when a peer sends what it should not.
+    pub fn sync(&mut self) -> io::Result<()> {
+        (self.points, self.look, self.since) = (0, 1, Instant::now());
+        if self.size < 2 {
+            return Ok(());
+        }
+        let plan = if self.me == 0 { self.plan_all()? } else { self.hear_plan()? };
+        settle_burst(plan.burst);
+        for (round, meeting) in plan.meetings.iter().enumerate() {
+            let Some((peer, id)) = *meeting else { continue };
+            if plan.leader & 1 << round == 0 {
+                exchange::ask(&mut self.link, peer, id, plan.burst, plan.exchanges)?;
+            } else {
+                exchange::answer(&mut self.link, peer, plan.exchanges)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes samples if the last ones are older than [`Config::sync_interval`](crate::Config::sync_interval) by number 0's watch, and tells
+    /// whether it did. All processes call it, as in the outer loop of a computation. Most calls count and do nothing else: at which one
+    /// number 0 looks at its watch next is agreed when it looks.
+    ///
+    /// # Errors
+    /// As [`Self::sync`].
+    pub fn sync_point(&mut self) -> io::Result<bool> {
+        self.points = self.points.saturating_add(1);
+        if self.size < 2 || self.points < self.look {
+            return Ok(false);
+        }
+        let (due, look) = self.agree()?;
+        self.look = look;
+        if due {
+            self.sync()?;
+        }
+        Ok(due)
+    }
+
+    /// What number 0 decides, down a tree.
+    fn agree(&mut self) -> io::Result<(bool, u64)> {
+        let (due, look, mut below);
+        if self.me == 0 {
+            (due, look) = next_look(self.points, self.since.elapsed(), interval());
+            below = u64::from(self.size).next_power_of_two();
+        } else {
+            let bit = 1 << self.me.trailing_zeros();
+            let [said, then, kind] = receive(&mut self.link, self.me ^ bit)?;
+            if kind != POINT {
+                return Err(out_of_step(self.me ^ bit, "whether samples are due", kind));
+            }
+            (due, look, below) = (said != 0, then, u64::from(bit));
+        }
+        while below > 1 {
+            below /= 2;
+            if u64::from(self.me) + below < u64::from(self.size) {
+                self.link.send(self.me + below as u32, &pack([u64::from(due), look, POINT]))?;
+            }
+        }
+        Ok((due, look))
+    }
+
+    fn plan_all(&mut self) -> io::Result<Plan> {
+        let mut all = vec![Hello::own()];
+        for peer in 1..self.size {
+            all.push(Hello::receive(&mut self.link, peer)?);
+        }
+        let burst = all.iter().map(|hello| hello.burst).max().unwrap_or(0);
+        let exchanges = all[0].exchanges;
+        let leaders = leaders(&all);
+        let rounds = leaders.len().next_power_of_two().trailing_zeros();
+        let mut own = Plan { leader: NONE, burst, exchanges, meetings: Vec::new() };
+        for (peer, _) in (0..self.size).zip(&all) {
+            let leader = leaders.iter().position(|leader| *leader == peer).map_or(NONE, |at| at as u32);
+            let rounds = if leader == NONE || exchanges == 0 { 0 } else { rounds };
+            let meetings = (0..rounds).map(|round| {
+                let other = *leaders.get((leader ^ 1 << round) as usize)?;
+                Some((other, all[other as usize].id))
+            });
+            let meetings: Vec<_> = meetings.collect();
+            if peer == 0 {
+                own = Plan { leader, meetings, ..own };
+                continue;
+            }
+            let numbers = u64::from(burst) | u64::from(exchanges) << 32;
+            self.link.send(peer, &pack([u64::from(leader) | u64::from(rounds) << 32, numbers, PLAN]))?;
+            for (round, meeting) in (0u64..).zip(meetings) {
+                let (other, id) = meeting.unwrap_or((NONE, 0));
+                self.link.send(peer, &pack([u64::from(other), id, round]))?;
+            }
+        }
+        Ok(own)
+    }
+
+    fn hear_plan(&mut self) -> io::Result<Plan> {
+        self.link.send(0, &Hello::own().encode())?;
+        let [whom, numbers, kind] = receive(&mut self.link, 0)?;
+        let rounds = whom >> 32;
+        if kind != PLAN || rounds > 32 {
+            return Err(out_of_step(0, "whom to meet", kind));
+        }
+        let mut meetings = Vec::new();
+        for round in 0..rounds {
+            let [other, id, number] = receive(&mut self.link, 0)?;
+            if number != round {
+                return Err(out_of_step(0, "whom to meet next", number));
+            }
+            meetings.push((other != u64::from(NONE)).then_some((other as u32, id)));
+        }
+        Ok(Plan { leader: whom as u32, burst: numbers as u32, exchanges: (numbers >> 32) as u32, meetings })
+    }
+}
+
+/// The first process of each clock, of those that record.
+fn leaders(all: &[Hello]) -> Vec<u32> {
+    let mut seen = std::collections::HashSet::new();
+    let first = |(_, hello): &(u32, &Hello)| hello.id != 0 && seen.insert(hello.domain);
+    (0u32..).zip(all).filter(first).map(|(peer, _)| peer).collect()
+}
+
+/// How far apart samples are at points; 0 where none are taken.
+fn interval() -> Duration {
+    let mut interval = Duration::ZERO;
+    session::unnested(|| {
+        let state = STATE.lock();
+        interval = if state.sync_exchanges == 0 { Duration::ZERO } else { state.sync_interval };
+    });
+    interval
+}
+
+/// Whether samples are due, and at which point to ask again: half of what is left at the pace so far, but never twice as many points as there
+/// were, as the pace may change.
+fn next_look(points: u64, elapsed: Duration, interval: Duration) -> (bool, u64) {
+    if interval.is_zero() {
+        return (false, u64::MAX);
+    }
+    let Some(left) = interval.checked_sub(elapsed).filter(|left| !left.is_zero()) else { return (true, 1) };
+    let points = points.max(1);
+    let ahead = left.as_secs_f64() / 2.0 * points as f64 / elapsed.as_secs_f64().max(1e-9);
+    (false, points.saturating_add((ahead as u64).clamp(1, points)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_watch_is_looked_at_seldom_and_in_time() {
+        let (interval, pace) = (Duration::from_secs(60), Duration::from_micros(10));
+        let (mut look, mut looks) = (1u64, 0);
+        loop {
+            let elapsed = pace * u32::try_from(look).unwrap();
+            let (due, next) = next_look(look, elapsed, interval);
+            looks += 1;
+            if due {
+                assert!(elapsed >= interval && elapsed < interval + pace * 2, "{elapsed:?}");
+                break;
+            }
+            assert!(next > look && next <= 2 * look);
+            look = next;
+        }
+        assert!(looks < 60, "{looks}");
+        assert_eq!(next_look(5, interval, Duration::ZERO), (false, u64::MAX), "switched off");
+    }
+
+    #[test]
+    fn one_process_of_each_clock_that_records_leads() {
+        let hello = |id, domain| Hello { id, domain, burst: 0, exchanges: 0 };
+        assert_eq!(leaders(&[hello(0, 7), hello(1, 7), hello(2, 7), hello(3, 8), hello(0, 0), hello(5, 9)]), [1, 3, 5]);
+    }
+}

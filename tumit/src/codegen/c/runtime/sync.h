@@ -1,0 +1,382 @@
+/* ---- Samples of clocks: the exchange, and who meets whom. What MPI's part sends is the same ---- */
+
+#if (defined TUMIT_SYNC || defined TUMIT_MPI) && !defined TUMIT_EXTERN
+
+/* Exchanges with each peer, 1000 at most, and how far apart points take samples. The environment has the last word; 0 switches off. */
+#ifndef TUMIT_SYNC_EXCHANGES
+#define TUMIT_SYNC_EXCHANGES 300
+#endif
+#ifndef TUMIT_SYNC_SECONDS
+#define TUMIT_SYNC_SECONDS 60
+#endif
+#define TUMIT1_SYNC_MOST 1000u
+/* They come in groups with pauses between them. Where processes outnumber cores, one way can be slow for as long as the scheduler leaves things
+ * as they are: only groups apart in time find the fastest exchange of both ways. */
+#define TUMIT1_SYNC_GROUP 30u
+#define TUMIT1_SYNC_PAUSE_NANOS 300000
+#define TUMIT1_SYNC_PLAN UINT64_C(0x7402)
+#define TUMIT1_SYNC_POINT UINT64_C(0x7403)
+#define TUMIT1_SYNC_NONE 0xffffffffu
+
+/* Who takes part: first bytes of the process id, 0 where nothing is recorded; a number for the clock; and the options. */
+struct tumit1_hello {
+    uint64_t id_, domain_;
+    uint32_t burst_, exchanges_;
+};
+/* The number of the next burst, at least, and whether a wrong option was told. */
+struct tumit1_bursts {
+    uint32_t next_;
+    int told_;
+};
+extern TUMIT1_WEAK struct tumit1_bursts tumit1_bursts;
+struct tumit1_bursts tumit1_bursts;
+
+TUMIT1_SLOW(uint32_t tumit1_sync_option(const char *name_, uint32_t otherwise_)) {
+    const int given_ = tumit1_env_number(name_);
+    if (given_ < 0 && tumit1_env(name_) != NULL && !tumit1_bursts.told_) {
+        tumit1_bursts.told_ = 1;
+        fprintf(stderr, "tumit: %s: `%s` is not understood: write a whole number\n", name_, tumit1_env(name_));
+    }
+    return given_ < 0 ? otherwise_ : (uint32_t)given_;
+}
+TUMIT1_SLOW(uint32_t tumit1_sync_exchanges(void)) {
+    const uint32_t count_ = tumit1_sync_option("TUMIT_SYNC_EXCHANGES", TUMIT_SYNC_EXCHANGES);
+    return count_ < TUMIT1_SYNC_MOST ? count_ : TUMIT1_SYNC_MOST;
+}
+
+/* A number for a text, the same in all processes and languages (FNV-1a). */
+TUMIT1_SLOW(uint64_t tumit1_short(const char *text_)) {
+    uint64_t hash_ = UINT64_C(0xcbf29ce484222325);
+    for (; *text_ != '\0'; text_++) {
+        hash_ = (hash_ ^ (unsigned char)*text_) * UINT64_C(0x100000001b3);
+    }
+    return hash_;
+}
+
+/* This process, which begins to record unless it did. */
+TUMIT1_SLOW(struct tumit1_hello tumit1_sync_own(void)) {
+    struct tumit1_hello own_ = {0, 0, 0, 0};
+    const uint32_t busy_ = tumit1_busy();
+    (void)tumit1_begin_session();
+    if (tumit1_is_open()) {
+        memcpy(&own_.id_, tumit1_session.id_, sizeof own_.id_);
+        own_.domain_ = tumit1_short(tumit1_clock.domain_);
+    }
+    tumit1_idle(busy_);
+    own_.burst_ = tumit1_bursts.next_;
+    own_.exchanges_ = tumit1_sync_exchanges();
+    return own_;
+}
+TUMIT1_SLOW(uint64_t tumit1_sync_last_word(const struct tumit1_hello *of_)) {
+    return (uint64_t)of_->burst_ | (uint64_t)of_->exchanges_ << 32 | TUMIT1_SYNC_HELLO << 48;
+}
+TUMIT1_SLOW(int tumit1_sync_send_hello(const struct tumit1_link *link_, uint32_t peer_, const struct tumit1_hello *own_)) {
+    return tumit1_link_send(link_, peer_, own_->id_, own_->domain_, tumit1_sync_last_word(own_));
+}
+/* From the words of a message. Returns 0, or EPROTO when it is none. */
+TUMIT1_SLOW(int tumit1_sync_hello_of(const uint64_t words_[3], struct tumit1_hello *other_)) {
+    other_->id_ = words_[0];
+    other_->domain_ = words_[1];
+    other_->burst_ = (uint32_t)words_[2];
+    other_->exchanges_ = (uint32_t)(words_[2] >> 32) & 0xffffu;
+    if (other_->exchanges_ > TUMIT1_SYNC_MOST) {
+        other_->exchanges_ = TUMIT1_SYNC_MOST;
+    }
+    return words_[2] >> 48 == TUMIT1_SYNC_HELLO ? 0 : EPROTO;
+}
+TUMIT1_SLOW(int tumit1_sync_get_hello(const struct tumit1_link *link_, uint32_t peer_, struct tumit1_hello *other_)) {
+    uint64_t words_[3];
+    const int error_ = tumit1_link_receive(link_, peer_, words_);
+    return error_ != 0 ? error_ : tumit1_sync_hello_of(words_, other_);
+}
+TUMIT1_SLOW(int tumit1_sync_apart(const struct tumit1_hello *a_, const struct tumit1_hello *b_)) {
+    return a_->id_ != 0 && b_->id_ != 0 && a_->domain_ != b_->domain_;
+}
+/* All that take part in a burst go on behind the highest number that one of them had. */
+TUMIT1_SLOW(void tumit1_sync_settle(uint32_t burst_)) {
+    if (tumit1_bursts.next_ <= burst_) {
+        tumit1_bursts.next_ = burst_ + 1;
+    }
+}
+
+/* Writes so many samples, which lie behind room for a header. */
+TUMIT1_SLOW(void tumit1_sync_write(unsigned char *block_, uint32_t count_, uint64_t first_, uint64_t last_)) {
+    const uint32_t busy_ = tumit1_busy();
+    tumit1_lock_sink();
+    if (tumit1_is_open()) {
+        (void)tumit1_append_plain(TUMIT1_KIND_SYNC, TUMIT1_PROCESS_STREAM, count_, block_, (size_t)count_ * 48u, first_, last_);
+        tumit1_append_anchor();
+    }
+    pthread_mutex_unlock(&tumit1_sink_lock);
+    tumit1_idle(busy_);
+}
+
+/* Asks a peer so often, and once more before: the first exchange, which may set up a connection, is not kept. Without memory none is. */
+TUMIT1_SLOW(int tumit1_sync_asks(const struct tumit1_link *link_, uint32_t peer_, uint64_t id_, uint32_t burst_, uint32_t count_)) {
+    unsigned char *block_ = count_ == 0 ? NULL : (unsigned char *)malloc(TUMIT1_HEADER_BYTES + (size_t)count_ * 48u + 8u);
+    unsigned char *p_ = block_ == NULL ? NULL : block_ + TUMIT1_HEADER_BYTES;
+    uint64_t first_ = 0, last_ = 0, words_[3] = {0, 0, 0};
+    uint32_t i_;
+    int error_ = 0;
+    for (i_ = 0; error_ == 0 && count_ != 0 && i_ <= count_; i_++) {
+        uint64_t asked_;
+        if (i_ > 1 && (i_ - 1) % TUMIT1_SYNC_GROUP == 0) {
+            struct timespec pause_ = {0, TUMIT1_SYNC_PAUSE_NANOS};
+            (void)nanosleep(&pause_, NULL);
+        }
+        asked_ = tumit1_now_slow();
+        error_ = tumit1_link_send(link_, peer_, 0, 0, i_);
+        error_ = error_ == 0 ? tumit1_link_receive(link_, peer_, words_) : error_;
+        last_ = tumit1_now_slow();
+        if (error_ == 0 && words_[2] != i_) {
+            error_ = EPROTO;
+        }
+        if (error_ != 0 || i_ == 0 || p_ == NULL) {
+            continue;
+        }
+        first_ = i_ == 1 ? asked_ : first_;
+        p_ = tumit1_put_u32(tumit1_put_u32(p_, burst_), i_ - 1);
+        p_ = tumit1_put_u64(tumit1_put_u64(p_, id_), asked_);
+        p_ = tumit1_put_u64(tumit1_put_u64(tumit1_put_u64(p_, words_[0]), words_[1]), last_);
+    }
+    if (error_ == 0 && block_ != NULL) {
+        tumit1_sync_write(block_, count_, first_, last_);
+    }
+    free(block_);
+    return error_;
+}
+
+/* Answers a peer that asks so often. */
+TUMIT1_SLOW(int tumit1_sync_answers(const struct tumit1_link *link_, uint32_t peer_, uint32_t count_)) {
+    uint32_t i_;
+    int error_ = 0;
+    for (i_ = 0; error_ == 0 && count_ != 0 && i_ <= count_; i_++) {
+        uint64_t words_[3], got_;
+        error_ = tumit1_link_receive(link_, peer_, words_);
+        got_ = tumit1_now_slow();
+        if (error_ == 0) {
+            error_ = words_[2] == i_ ? tumit1_link_send(link_, peer_, got_, tumit1_now_slow(), i_) : EPROTO;
+        }
+    }
+    return error_;
+}
+
+int tumit1_sync_ask(const struct tumit1_link *link_, const uint32_t *peers_, size_t count_) {
+    const struct tumit1_hello own_ = tumit1_sync_own();
+    struct tumit1_hello *others_ = (struct tumit1_hello *)malloc((count_ + 1) * sizeof *others_);
+    uint32_t burst_ = own_.burst_;
+    size_t i_;
+    int error_ = others_ == NULL ? ENOMEM : 0;
+    for (i_ = 0; error_ == 0 && i_ < count_; i_++) {
+        error_ = tumit1_sync_send_hello(link_, peers_[i_], &own_);
+        error_ = error_ == 0 ? tumit1_sync_get_hello(link_, peers_[i_], &others_[i_]) : error_;
+        if (error_ == 0 && others_[i_].burst_ > burst_) {
+            burst_ = others_[i_].burst_;
+        }
+    }
+    tumit1_sync_settle(burst_);
+    for (i_ = 0; error_ == 0 && i_ < count_; i_++) {
+        if (tumit1_sync_apart(&own_, &others_[i_])) {
+            error_ = tumit1_sync_asks(link_, peers_[i_], others_[i_].id_, burst_, own_.exchanges_);
+        }
+    }
+    free(others_);
+    return error_;
+}
+
+int tumit1_sync_answer(const struct tumit1_link *link_, uint32_t peer_) {
+    const struct tumit1_hello own_ = tumit1_sync_own();
+    struct tumit1_hello other_;
+    int error_ = tumit1_sync_get_hello(link_, peer_, &other_);
+    if (error_ != 0) {
+        return error_;
+    }
+    tumit1_sync_settle(own_.burst_ > other_.burst_ ? own_.burst_ : other_.burst_);
+    error_ = tumit1_sync_send_hello(link_, peer_, &own_);
+    return error_ == 0 && tumit1_sync_apart(&own_, &other_) ? tumit1_sync_answers(link_, peer_, other_.exchanges_) : error_;
+}
+
+/* The first process of each clock, of those that record; returns how many. */
+TUMIT1_SLOW(uint32_t tumit1_sync_leaders(const struct tumit1_hello *all_, uint32_t size_, uint32_t *leaders_)) {
+    uint32_t count_ = 0, i_, j_;
+    for (i_ = 0; i_ < size_; i_++) {
+        for (j_ = 0; j_ < count_ && all_[leaders_[j_]].domain_ != all_[i_].domain_; j_++) {
+        }
+        if (all_[i_].id_ != 0 && j_ == count_) {
+            leaders_[count_++] = i_;
+        }
+    }
+    return count_;
+}
+
+/* A meeting of this leader: in round k leader i meets i XOR 2^k, and the lower asks. */
+TUMIT1_SLOW(int tumit1_sync_meet(const struct tumit1_link *link_, uint32_t leader_, uint32_t round_, uint32_t peer_, uint64_t id_,
+                                 uint32_t burst_, uint32_t count_)) {
+    return (leader_ >> round_ & 1u) == 0 ? tumit1_sync_asks(link_, peer_, id_, burst_, count_)
+                                         : tumit1_sync_answers(link_, peer_, count_);
+}
+
+/* All meetings of the process of this number, which knows all. */
+TUMIT1_SLOW(int tumit1_sync_rounds(const struct tumit1_link *link_, const struct tumit1_hello *all_, const uint32_t *leaders_, uint32_t count_,
+                                   uint32_t burst_, uint32_t exchanges_)) {
+    uint32_t leader_, round_;
+    int error_ = 0;
+    for (leader_ = 0; leader_ < count_ && leaders_[leader_] != link_->me_; leader_++) {
+    }
+    for (round_ = 0; leader_ < count_ && error_ == 0 && count_ > UINT64_C(1) << round_; round_++) {
+        const uint32_t peer_ = leader_ ^ 1u << round_;
+        if (peer_ < count_) {
+            error_ = tumit1_sync_meet(link_, leader_, round_, leaders_[peer_], all_[leaders_[peer_]].id_, burst_, exchanges_);
+        }
+    }
+    return error_;
+}
+
+/* Number 0 tells a process whom it meets. */
+TUMIT1_SLOW(int tumit1_sync_tell(const struct tumit1_link *link_, const struct tumit1_hello *all_, const uint32_t *leaders_, uint32_t count_,
+                                 uint32_t peer_, uint32_t burst_)) {
+    uint32_t leader_, rounds_ = 0, round_;
+    int error_;
+    for (leader_ = 0; leader_ < count_ && leaders_[leader_] != peer_; leader_++) {
+    }
+    while (leader_ < count_ && all_[0].exchanges_ != 0 && count_ > UINT64_C(1) << rounds_) {
+        rounds_++;
+    }
+    leader_ = leader_ < count_ ? leader_ : TUMIT1_SYNC_NONE;
+    error_ = tumit1_link_send(link_, peer_, (uint64_t)leader_ | (uint64_t)rounds_ << 32,
+                              (uint64_t)burst_ | (uint64_t)all_[0].exchanges_ << 32, TUMIT1_SYNC_PLAN);
+    for (round_ = 0; error_ == 0 && round_ < rounds_; round_++) {
+        const uint32_t other_ = leader_ ^ 1u << round_;
+        error_ = other_ < count_ ? tumit1_link_send(link_, peer_, leaders_[other_], all_[leaders_[other_]].id_, round_)
+                                 : tumit1_link_send(link_, peer_, TUMIT1_SYNC_NONE, 0, round_);
+    }
+    return error_;
+}
+
+TUMIT1_SLOW(int tumit1_sync_lead(const struct tumit1_link *link_)) {
+    struct tumit1_hello *all_ = (struct tumit1_hello *)malloc(link_->size_ * sizeof *all_);
+    uint32_t *leaders_ = (uint32_t *)malloc(link_->size_ * sizeof *leaders_);
+    uint32_t count_ = 0, burst_ = 0, i_;
+    int error_ = all_ == NULL || leaders_ == NULL ? ENOMEM : 0;
+    if (error_ == 0) {
+        all_[0] = tumit1_sync_own();
+        for (i_ = 1; error_ == 0 && i_ < link_->size_; i_++) {
+            error_ = tumit1_sync_get_hello(link_, i_, &all_[i_]);
+        }
+    }
+    if (error_ == 0) {
+        count_ = tumit1_sync_leaders(all_, link_->size_, leaders_);
+        for (i_ = 0; i_ < link_->size_; i_++) {
+            burst_ = all_[i_].burst_ > burst_ ? all_[i_].burst_ : burst_;
+        }
+        for (i_ = 1; error_ == 0 && i_ < link_->size_; i_++) {
+            error_ = tumit1_sync_tell(link_, all_, leaders_, count_, i_, burst_);
+        }
+        tumit1_sync_settle(burst_);
+        error_ = error_ == 0 ? tumit1_sync_rounds(link_, all_, leaders_, count_, burst_, all_[0].exchanges_) : error_;
+    }
+    free(leaders_);
+    free(all_);
+    return error_;
+}
+
+TUMIT1_SLOW(int tumit1_sync_follow(const struct tumit1_link *link_)) {
+    const struct tumit1_hello own_ = tumit1_sync_own();
+    uint64_t plan_[3], meetings_[32][3];
+    uint32_t rounds_, round_;
+    int error_ = tumit1_sync_send_hello(link_, 0, &own_);
+    error_ = error_ == 0 ? tumit1_link_receive(link_, 0, plan_) : error_;
+    if (error_ != 0) {
+        return error_;
+    }
+    rounds_ = (uint32_t)(plan_[0] >> 32);
+    if (plan_[2] != TUMIT1_SYNC_PLAN || rounds_ > 32) {
+        return EPROTO;
+    }
+    for (round_ = 0; error_ == 0 && round_ < rounds_; round_++) {
+        error_ = tumit1_link_receive(link_, 0, meetings_[round_]);
+        error_ = error_ == 0 && meetings_[round_][2] != round_ ? EPROTO : error_;
+    }
+    tumit1_sync_settle((uint32_t)plan_[1]);
+    for (round_ = 0; error_ == 0 && round_ < rounds_; round_++) {
+        const uint32_t peer_ = (uint32_t)meetings_[round_][0];
+        if (peer_ != TUMIT1_SYNC_NONE) {
+            error_ = tumit1_sync_meet(link_, (uint32_t)plan_[0], round_, peer_, meetings_[round_][1], (uint32_t)plan_[1],
+                                      (uint32_t)(plan_[1] >> 32));
+        }
+    }
+    return error_;
+}
+
+/* Samples are taken now: the time to the next ones begins. */
+TUMIT1_SLOW(void tumit1_sync_taken(struct tumit1_link *link_)) {
+    link_->points_ = 0;
+    link_->look_ = 1;
+    link_->since_ = tumit1_nanos(CLOCK_MONOTONIC);
+}
+
+int tumit1_sync(struct tumit1_link *link_) {
+    tumit1_sync_taken(link_);
+    if (link_->size_ < 2) {
+        return 0;
+    }
+    return link_->me_ == 0 ? tumit1_sync_lead(link_) : tumit1_sync_follow(link_);
+}
+
+/* Number 0 looks at its watch: whether samples are due, and at which point to look again: half of what is left at the pace so far, but never twice
+ * as many points as there were, as the pace may change. */
+TUMIT1_SLOW(int tumit1_sync_look(struct tumit1_link *link_)) {
+    const uint64_t now_ = tumit1_nanos(CLOCK_MONOTONIC), points_ = link_->points_;
+    const uint64_t wait_ = (uint64_t)tumit1_sync_option("TUMIT_SYNC_SECONDS", TUMIT_SYNC_SECONDS) * 1000000000u;
+    uint64_t gone_, ahead_;
+    link_->since_ = link_->since_ == 0 ? now_ : link_->since_;
+    gone_ = now_ - link_->since_;
+    if (wait_ == 0 || tumit1_sync_exchanges() == 0) {
+        link_->look_ = UINT64_MAX;
+        return 0;
+    }
+    if (gone_ >= wait_) {
+        return 1;
+    }
+    ahead_ = (wait_ - gone_) / 2 / (gone_ / points_ + 1);
+    ahead_ = ahead_ == 0 ? 1 : ahead_;
+    link_->look_ = points_ + (ahead_ < points_ ? ahead_ : points_);
+    return 0;
+}
+
+int tumit1_sync_point(struct tumit1_link *link_) {
+    uint64_t said_[3] = {0, 0, 0};
+    uint64_t below_ = 1;
+    int error_;
+    link_->points_++;
+    if (link_->size_ < 2 || link_->points_ < link_->look_) {
+        return 0;
+    }
+    if (link_->me_ == 0) {
+        said_[0] = (uint64_t)tumit1_sync_look(link_);
+        said_[1] = link_->look_;
+        while (below_ < link_->size_) {
+            below_ *= 2;
+        }
+    } else {
+        while ((link_->me_ & below_) == 0) {
+            below_ *= 2;
+        }
+        error_ = tumit1_link_receive(link_, link_->me_ ^ (uint32_t)below_, said_);
+        error_ = error_ == 0 && said_[2] != TUMIT1_SYNC_POINT ? EPROTO : error_;
+        if (error_ != 0) {
+            return error_;
+        }
+        link_->look_ = said_[1];
+    }
+    for (below_ /= 2; below_ != 0; below_ /= 2) {
+        if (link_->me_ + below_ < link_->size_) {
+            error_ = tumit1_link_send(link_, link_->me_ + (uint32_t)below_, said_[0], said_[1], TUMIT1_SYNC_POINT);
+            if (error_ != 0) {
+                return error_;
+            }
+        }
+    }
+    return said_[0] != 0 ? tumit1_sync(link_) : 0;
+}
+#endif
