@@ -246,7 +246,15 @@ fn a_second_pane_has_filters_of_its_own() {
     };
     browser.wait(&format!("{} === 'Node 1,thread 1.0,thread 1.1'", rows(1)));
     assert_eq!(browser.evaluate(&rows(0)), "Node 0,thread 0.0,thread 0.1,Node 1,thread 1.0,thread 1.1");
-    // Their time is one; the address brings both back.
+    // The address brings both back: the upper one does not look as its trace was left in the lower.
+    browser.wait("location.hash.includes('filters')");
+    browser.reload();
+    browser.wait(&format!("{} === 'Node 1,thread 1.0,thread 1.1'", rows(1)));
+    browser.wait(&format!("{} === 'Node 0,thread 0.0,thread 0.1,Node 1,thread 1.0,thread 1.1'", rows(0)));
+    browser.wait(&format!("{panes}.every(page => page.querySelector('#chart').dataset.settled === 'true')"));
+    // Their time is one.
+    browser.click((lower[0].as_f64().unwrap(), lower[1].as_f64().unwrap()));
+    browser.key("Escape");
     browser.key("+");
     browser.wait(&format!("{panes}.every(page => page.querySelector('#interval-field').value.startsWith('166'))"));
     browser.wait("location.hash.split('t%3D166').length === 3 && location.hash.includes('filters')");
