@@ -199,10 +199,13 @@ fn states_are_counted_and_variables_added_up() {
         filter(&mut browser, &format!("{of} of Queued per trace"));
         let strip = "document.querySelector('#filters .filter.wrong, #filters [title*=\"expected\"]')";
         assert_eq!(browser.evaluate(strip), json!(null), "{of}");
-        let root = browser.find_all("row", None).remove(0);
-        let place = browser.place(&root);
+        browser.wait("document.querySelector('.row .what, .row .bound')");
+        browser.wait(SETTLED);
+        let middle = browser.evaluate(
+            "(box => box.top + box.height / 2)(document.querySelector('#tree [role=row]').getBoundingClientRect())",
+        );
         let chart = browser.place(&chart);
-        browser.point((chart.x + chart.width * 0.6, place.center().1));
+        browser.point((chart.x + chart.width * 0.6, middle.as_f64().unwrap()));
         browser.wait(&format!("/\\b{value}\\b/.test(document.querySelector('#tooltip').innerText)"));
         press(&mut browser, "button", "Remove all");
         browser.wait(SETTLED);

@@ -15,14 +15,20 @@ const MISPLACED: &str = "(() => {
         [...document.querySelectorAll('.status p')],
     ];
     const name = (one) => one.getAttribute('aria-label') ?? one.id ?? one.className;
-    return groups.flatMap((group) => {
+    const [field, title] = ['#interval-field', '#name'].map((one) => document.querySelector(one));
+    const cut = [
+        field.scrollWidth > field.clientWidth && 'the interval is cut',
+        title.getBoundingClientRect().width < Math.min(60, title.scrollWidth) && 'the name of the trace is cut',
+        title.getBoundingClientRect().right > field.getBoundingClientRect().left && 'the name lies below the field',
+    ];
+    return cut.filter(Boolean).concat(groups.flatMap((group) => {
         const all = group.filter(shown).map((one) => [name(one), one.getBoundingClientRect()]);
         const out = all.filter(([, box]) => box.left < -0.5 || box.right > innerWidth + 0.5 || box.bottom > innerHeight + 0.5).map(([name]) => `${name} is outside`);
         const over = all.flatMap(([one, a], at) => all.slice(at + 1)
             .filter(([, b]) => a.left < b.right - 0.5 && b.left < a.right - 0.5 && a.top < b.bottom - 0.5 && b.top < a.bottom - 0.5)
             .map(([other]) => `${one} lies on ${other}`));
         return [...out, ...over];
-    }); })()";
+    })); })()";
 
 fn open(viewer: &Viewer, width: u32, height: u32) -> Browser {
     let mut browser = Browser::start(width, height);

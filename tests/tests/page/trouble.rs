@@ -231,6 +231,11 @@ fn names_of_any_kind_are_texts_everywhere() {
         assert!(has(&read(&mut browser, "list", "Hits")), "what is found");
         browser.key("/");
         assert!(rows(&mut browser).iter().any(|row| has(row)), "the rows");
+        // However long it is, what else is said is in the window.
+        let heights = browser.evaluate(
+            "['#tooltip', '#inspector'].map((one) => document.querySelector(one)).map((one) => one.hidden ? 0 : one.offsetHeight / innerHeight)",
+        );
+        assert!(heights[0].as_f64() < Some(0.6) && heights[1].as_f64() < Some(0.9), "{name:.20}: {heights}");
         // Nothing of it became an element, ran, or made the page wider than its window.
         let elements = "document.querySelectorAll('b[onclick], script:not([src]), img').length";
         assert_eq!(browser.evaluate(elements), 0, "{name}");
