@@ -180,7 +180,7 @@ fn entities_are_found_by_their_fields_and_stepped_through_both_ways() {
     browser.key("Enter");
     browser.wait("document.querySelector('#find-says').innerText === '2 found'");
     let place = |browser: &mut Browser, wanted: &str| {
-        browser.wait(&format!("document.querySelector('#find-place').innerText === '{wanted}'"))
+        browser.wait(&format!("document.querySelector('#find-place').innerText === '{wanted}'"));
     };
     press(&mut browser, "button", "Next hit");
     place(&mut browser, "1 of 2");

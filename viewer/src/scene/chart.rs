@@ -153,11 +153,11 @@ impl<'a> Context<'a> {
                 }
                 match &strip.kind {
                     StripKind::States { depths } => {
-                        states::strip(self, index, (strip, *depths), &mut part.items, &mut part.names)?
+                        states::strip(self, index, (strip, *depths), &mut part.items, &mut part.names)?;
                     }
                     StripKind::Summary { members } => states::summary(self, strip, members, &mut part.items)?,
                     StripKind::Events { types } => {
-                        marks::band(self, index, strip, types, (&mut part.over, &mut part.cut))?
+                        marks::band(self, index, strip, types, (&mut part.over, &mut part.cut))?;
                     }
                     StripKind::Gradient { bounds } => {
                         part.items.extend(variables::gradient(self, row.container, (strip, *bounds))?);
