@@ -201,3 +201,48 @@ pub fn wait_for_rows(browser: &mut Browser, names: &[&str]) {
     ));
     browser.wait(SETTLED);
 }
+
+/// Types a filter and applies it.
+pub fn filter(browser: &mut Browser, text: &str) {
+    browser.key("F");
+    browser.wait("document.activeElement.id === 'filter-field'");
+    browser.type_text(text);
+    browser.key("Enter");
+    browser.wait("document.querySelector('#editor').hidden");
+    browser.wait(SETTLED);
+}
+
+/// The expressions of the chain of filters, as a user reads them.
+pub fn chain(browser: &mut Browser) -> serde_json::Value {
+    browser.evaluate("[...document.querySelectorAll('#filters .filter-text')].map(one => one.innerText)")
+}
+
+/// Where the legend has a value or type.
+///
+/// # Panics
+/// When it has none of this name.
+#[must_use]
+pub fn entry(browser: &mut Browser, name: &str) -> (f64, f64) {
+    browser.wait("document.querySelector('#legend .more-button')");
+    let all = browser.find_all("button", None);
+    let found = all.into_iter().find(|one| one.name.starts_with(name)).expect("the legend has it");
+    browser.place(&found).center()
+}
+
+/// Chooses something of the menu of a value or type in the legend, which shows when its line is pointed at.
+pub fn of_legend(browser: &mut Browser, name: &str, item: &str) {
+    let line = entry(browser, name);
+    browser.point(line);
+    press(browser, "button", &format!("Filters for {name}"));
+    press(browser, "menuitem", item);
+}
+
+/// Shows an interval by typing it.
+pub fn show(browser: &mut Browser, interval: &str) {
+    browser.key("g");
+    browser.wait("document.activeElement.id === 'interval-field'");
+    browser.type_text(interval);
+    browser.key("Enter");
+    browser.wait("document.activeElement.id !== 'interval-field'");
+    browser.wait(SETTLED);
+}

@@ -168,6 +168,12 @@ impl Theme {
         mix([(color, 1.0 - ink), (self.link, ink)]).unwrap_or(self.link)
     }
 
+    /// A colour for what is too small to be told apart: a grey that no one takes for empty time.
+    #[must_use]
+    pub fn others(&self) -> Color {
+        mix([(self.track, 0.5), (self.faint, 0.5)]).unwrap_or(self.faint)
+    }
+
     /// The colour for text on a fill: of near-black and white, the one that contrasts more.
     #[must_use]
     pub fn text_on(fill: Color) -> Color {
@@ -248,6 +254,14 @@ mod tests {
             assert!(contrast(dark.fill(rgb(hex)), dark.track) < 3.0, "{hex:x}");
         }
         assert_eq!(dark.fill(rgb(0x002f_7d6b)), rgb(0x002f_7d6b));
+    }
+
+    #[test]
+    fn time_of_many_small_states_does_not_look_empty() {
+        for theme in [ThemeKind::Light, ThemeKind::Dark, ThemeKind::Contrast].map(Theme::new) {
+            assert!(contrast(theme.others(), theme.track) >= 1.35, "{:?}", theme.kind);
+            assert!(contrast(theme.others(), theme.paper) >= 1.35, "{:?}", theme.kind);
+        }
     }
 
     #[test]

@@ -303,6 +303,58 @@ fn long_lanes_of_many_values() {
     assert!(touched <= u64::from(columns) * 9 / 64 + 3, "{touched} blocks for {columns} columns");
 }
 
+/// Each lane has columns of the widths that suit it, in tables that all lanes share: where it has none, its own sums are asked.
+#[test]
+fn long_lanes_beside_longer_ones() {
+    let types = [TypeId(1), TypeId(2)];
+    let names: Vec<String> = (0..40).map(|value| format!("value {value}")).collect();
+    let mut events = vec![
+        PajeEvent::DefineType { ty: types[0], kind: TypeKind::Container, parent: TypeId::ROOT, name: "T", color: None },
+        PajeEvent::DefineType { ty: types[1], kind: TypeKind::State, parent: types[0], name: "S", color: None },
+    ];
+    for (value, name) in (0..).zip(&names) {
+        events.push(PajeEvent::DefineValue { value: ValueId(value), ty: types[1], name, color: None });
+    }
+    // One has sixteen times as many states as the other, in the same time; a third is as dense as the first, and short.
+    const STATES: i64 = 131_072;
+    let parent = ContainerId::ROOT;
+    for (container, every, last) in [(1, 1, STATES), (2, 16, STATES), (3, 1, STATES / 16)] {
+        let (time, container, ty) = (GlobalNanos(0), ContainerId(container), types[1]);
+        events.push(PajeEvent::CreateContainer { time, container, ty: types[0], parent, name: "t", extra: &[] });
+        let mut random = Random(7);
+        for at in (0..last).step_by(every) {
+            let (time, value) = (GlobalNanos(at * 100), ValueId(random.below(40) as u32));
+            events.push(PajeEvent::SetState { time, container, ty, value, extra: &[], source: None });
+        }
+        events.push(PajeEvent::ResetState { time: GlobalNanos(last * 100), container, ty });
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("a.tmtx");
+    let sorted = {
+        let date = |event: &PajeEvent<'_>| match event {
+            PajeEvent::SetState { time, .. } | PajeEvent::ResetState { time, .. } => time.0,
+            _ => i64::MIN,
+        };
+        events.sort_by_key(date);
+        events
+    };
+    Index::write_events(&path, KEY, "long", sorted.iter().copied()).expect("room for it");
+    let index = Index::map_file(&path, KEY).expect("it was just written");
+    let store = Store::from_events("long", sorted);
+    let lanes = [1, 2, 3].map(|container| Lane { container: ContainerId(container), ty: types[1], depth: 0 });
+    for (from, to) in [(0, STATES * 100), (STATES * 90, STATES * 100), (STATES * 50, STATES * 51)] {
+        let window = Interval { from: GlobalNanos(from), to: GlobalNanos(to) };
+        for columns in [20, 90, 300, 700, 1_400, 3_000] {
+            let (around, columns) = window.aligned(columns);
+            for lane in lanes {
+                let [found, expected] =
+                    [&index as &dyn TimelineSource, &store].map(|of| of.largest(&[lane], around, columns, 8));
+                assert_eq!(found, expected, "{lane:?} {window:?} {columns}");
+            }
+        }
+    }
+}
+
 /// A picture costs a few blocks an edge, however many states there are.
 #[test]
 fn cells_touch_few_blocks() {

@@ -3,31 +3,29 @@
 use serde_json::{Value, json};
 
 use tests::browser::Browser;
-use tests::page::{SETTLED, TRACE, Viewer, interval, open, press, read, rows, wait_for_rows};
+use tests::page::{SETTLED, TRACE, Viewer, filter, interval, open, press, read, rows, show, wait_for_rows};
 
 #[test]
 fn what_is_seen_is_exported_behind_the_filters() {
     let viewer = Viewer::with(&[TRACE], &["--filter", "only container Node 1"]);
     let (mut browser, _) = open(&viewer);
-    press(&mut browser, "button", "Save and open");
-    browser.find("menuitem", Some("Save picture as SVG"));
-    browser.key("Escape");
-    let ask = |format: &str| {
-        format!(
-            "fetch('api/export?from=0&to=1000000000&width=900&format={format}&filters=' + encodeURIComponent('[\"only container Node 1\"]')).then(answer => answer.text())"
-        )
-    };
-    for format in ["svg", "html"] {
-        let text = browser.evaluate(&ask(format)).as_str().unwrap().to_owned();
-        assert!(text.contains("Node 1") && !text.contains("Node 0"), "{format}");
+    watch_files(&mut browser);
+    for (item, file) in
+        [("Save picture as SVG", "two-nodes.svg"), ("Save picture as HTML that zooms", "two-nodes.html")]
+    {
+        let text = saved(&mut browser, item);
+        assert!(text.contains("Node 1") && !text.contains("Node 0"), "{item}");
+        assert_eq!(read(&mut browser, "status", "Note"), format!("Saved {file}"));
     }
-    let csv = browser.evaluate(&ask("csv")).as_str().unwrap().to_owned();
+    let csv = saved(&mut browser, "Save statistics as CSV");
     assert!(
         csv.starts_with("kind,type,container") && csv.contains("Node 1/thread 1.0") && !csv.contains("Node 0/"),
         "{csv}"
     );
-    let png = browser.evaluate("fetch('api/export?from=0&to=1000000000&width=900&format=png').then(answer => answer.arrayBuffer()).then(all => new Uint8Array(all).slice(1, 4).join())");
-    assert_eq!(png, "80,78,71");
+    choose(&mut browser, "Save picture as PNG");
+    browser.wait("window.saved");
+    let start = "window.saved.arrayBuffer().then(all => new Uint8Array(all).slice(1, 4).join())";
+    assert_eq!(browser.evaluate(start), "80,78,71");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
@@ -71,19 +69,10 @@ fn a_workspace_is_saved_and_opened_with_the_next_trace_and_by_the_command_line()
     let viewer = Viewer::start();
     let (mut browser, _) = open(&viewer);
     for text in ["hide container thread 0.0", "bright working of Activity"] {
-        browser.key("F");
-        browser.wait("document.activeElement.id === 'filter-field'");
-        browser.type_text(text);
-        browser.key("Enter");
-        browser.wait("document.querySelector('#editor').hidden");
-        browser.wait(SETTLED);
+        filter(&mut browser, text);
     }
     press(&mut browser, "switch", "Filter 1 acts: hide container thread 0.0");
-    browser.key("g");
-    browser.type_text("100..300 ms");
-    browser.key("Enter");
-    browser.wait("document.querySelector('#interval-field').value.startsWith('100')");
-    browser.wait(SETTLED);
+    show(&mut browser, "100..300 ms");
     watch_files(&mut browser);
     let text = saved(&mut browser, "Save workspace");
     let file: Value = serde_json::from_str(&text).expect("a workspace is JSON");

@@ -2,31 +2,9 @@
 
 use serde_json::json;
 use tests::browser::Browser;
-use tests::page::{SETTLED, TRACE, Viewer, open, press, read, spot, wait_for_rows};
+use tests::page::{SETTLED, TRACE, Viewer, chain, entry, filter, of_legend, open, press, read, spot, wait_for_rows};
 
 const ALL: [&str; 6] = ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"];
-
-/// Types a filter and applies it.
-fn filter(browser: &mut Browser, text: &str) {
-    browser.key("F");
-    browser.wait("document.activeElement.id === 'filter-field'");
-    browser.type_text(text);
-    browser.key("Enter");
-    browser.wait("document.querySelector('#editor').hidden");
-    browser.wait(SETTLED);
-}
-
-/// The expressions of the chain, as a user reads them.
-fn chain(browser: &mut Browser) -> serde_json::Value {
-    browser.evaluate("[...document.querySelectorAll('#filters .filter-text')].map(one => one.innerText)")
-}
-
-/// Where the legend has a value.
-fn entry(browser: &mut Browser, value: &str) -> (f64, f64) {
-    let all = browser.find_all("button", None);
-    let found = all.into_iter().find(|one| one.name.starts_with(value)).expect("the legend has it");
-    browser.place(&found).center()
-}
 
 fn press_with_control(browser: &mut Browser, row: &str) {
     let at = browser.place_of("row", row).center();
@@ -114,19 +92,13 @@ fn the_legend_filters_and_the_next_run_of_the_program_has_its_colours() {
     let viewer = Viewer::start();
     let (mut browser, _) = open(&viewer);
     browser.wait("document.querySelector('#legend .more-button')");
-    let line = entry(&mut browser, "blocked");
-    browser.point(line);
-    press(&mut browser, "button", "Filters for blocked");
-    press(&mut browser, "menuitem", "Without blocked");
+    of_legend(&mut browser, "blocked", "Without blocked");
     browser.wait("document.querySelector('#filters')?.innerText.includes('hide value blocked of Activity')");
     browser.wait(SETTLED);
     browser.wait("!document.querySelector('#legend').innerText.includes('blocked')");
     press(&mut browser, "button", "Remove all");
     browser.wait("document.querySelector('#legend').innerText.includes('blocked')");
-    let line = entry(&mut browser, "working");
-    browser.point(line);
-    press(&mut browser, "button", "Filters for working");
-    press(&mut browser, "menuitem", "working bright, all else grey");
+    of_legend(&mut browser, "working", "working bright, all else grey");
     browser.wait("document.querySelector('#filters')?.innerText.includes('bright working of Activity')");
     let looks = viewer.folder.path().join("cache/tumit/looks");
     let kept = || {
@@ -164,10 +136,7 @@ fn a_value_gets_a_colour_of_the_menu_or_that_of_another_value() {
     let viewer = Viewer::start();
     let (mut browser, chart) = open(&viewer);
     browser.wait("document.querySelector('#legend .more-button')");
-    let line = entry(&mut browser, "blocked");
-    browser.point(line);
-    press(&mut browser, "button", "Filters for blocked");
-    press(&mut browser, "menuitem", "Colour…");
+    of_legend(&mut browser, "blocked", "Colour…");
     let menu = read(&mut browser, "menu", "Colour of blocked");
     assert!(menu.contains("Vermilion") && menu.contains("Another colour…"), "{menu}");
     press(&mut browser, "menuitem", "Vermilion");
@@ -178,10 +147,7 @@ fn a_value_gets_a_colour_of_the_menu_or_that_of_another_value() {
     let vermilion = json!([0xd5, 0x5e, 0x00]);
     assert_eq!(colour(&mut browser, &chart, (row.0, row.1 - 10.0)), vermilion);
     // Another one takes its place in the chain.
-    let line = entry(&mut browser, "blocked");
-    browser.point(line);
-    press(&mut browser, "button", "Filters for blocked");
-    press(&mut browser, "menuitem", "Colour…");
+    of_legend(&mut browser, "blocked", "Colour…");
     press(&mut browser, "menuitem", "Green");
     browser.wait("document.querySelector('#filters').innerText.includes('color #009e73 blocked of Activity')");
     assert_eq!(chain(&mut browser), json!(["color #009e73 blocked of Activity"]));
@@ -213,12 +179,7 @@ fn a_variable_is_a_curve_or_a_gradient() {
     let viewer = Viewer::of(&trace);
     let (mut browser, _) = open(&viewer);
     browser.wait("document.querySelector('#legend .more-button')");
-    let choose = |browser: &mut Browser, what: &str| {
-        let line = entry(browser, "Queued");
-        browser.point(line);
-        press(browser, "button", "Filters for Queued");
-        press(browser, "menuitem", what);
-    };
+    let choose = |browser: &mut Browser, what: &str| of_legend(browser, "Queued", what);
     let shades = |browser: &mut Browser, share: f64| -> Vec<serde_json::Value> {
         let chart = browser.find_all("application", None).remove(0);
         let (x, y) = spot(browser, &chart, share, "Node 0");

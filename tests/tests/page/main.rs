@@ -4,15 +4,19 @@
 
 mod audit;
 mod basics;
+mod diagram;
 mod entities;
 mod files;
 mod filters;
 mod growth;
 mod keys;
+mod legend;
 mod more;
 mod refresh;
 mod rows;
 mod seen;
 mod shots;
+mod sizes;
 mod time;
 mod tools;
+mod trouble;

@@ -110,6 +110,22 @@ fn an_entity_leads_to_its_line_and_a_line_to_its_entities() {
 }
 
 #[test]
+fn a_source_that_is_not_there_says_where_it_was_looked_for() {
+    let viewer = Viewer::with(&[&with_sources()], &["--source", "."]);
+    let (mut browser, chart) = open(&viewer);
+    let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
+    browser.click(at);
+    press(&mut browser, "button", "../src/solve.c:3");
+    browser.wait("document.querySelector('#source .why')");
+    let told = read(&mut browser, "region", "Source");
+    assert!(told.contains("It is not in .") && told.contains("--source DIR"), "{told}");
+    // What comes from each line is known all the same.
+    press(&mut browser, "button", "Light 4 of line 5, 2.000 s");
+    browser.wait("document.querySelector('#inspector h2')?.innerText === 'blocked'");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
 fn notes_are_kept_beside_the_trace() {
     let viewer = Viewer::start();
     let (mut browser, chart) = open(&viewer);

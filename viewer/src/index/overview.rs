@@ -228,7 +228,7 @@ impl<'a> Overview<'a> {
         Some(Self { table, exponent, origin, first: interval.from.0 >> exponent, columns, most })
     }
 
-    /// Appends the cells of a lane, empty ones at the end left out. Nothing, and `false`, where no columns are kept.
+    /// Appends the cells of a lane, empty ones at the end left out. Nothing, and `false`, where no columns of this width are kept of it.
     pub(super) fn cells(&self, lane: u64, cells: &mut CellWriter) -> bool {
         // Before the trace begins, there is nothing.
         let before = first_column(self.origin, self.exponent).saturating_sub(self.first);
@@ -239,9 +239,12 @@ impl<'a> Overview<'a> {
             // All of it lies before the trace, or where no columns are kept.
             return skipped == i64::from(self.columns);
         };
+        let (mut row, rows) = (self.table.lower(0, begin), self.table.rows());
+        if !self.has(lane, row, end) {
+            return false;
+        }
         let first = cells.len() + skipped.cast_unsigned() as usize;
         cells.fill(cells.len() + self.columns as usize);
-        let (mut row, rows) = (self.table.lower(0, begin), self.table.rows());
         let [mut keys, mut values, mut times] = [[0; BLOCK]; COLUMNS];
         while row < rows {
             let (block, mut index) = self.table.at(row);
@@ -270,6 +273,16 @@ impl<'a> Overview<'a> {
             row = block.row + block.len as u64;
         }
         true
+    }
+}
+
+impl Overview<'_> {
+    /// Whether columns of this width are kept of a lane: each lane has those that suit its length and number of states, and the table is of all lanes.
+    /// `row` is the first of what is asked for or behind it, which ends before the key `end`.
+    fn has(&self, lane: u64, row: u64, end: u64) -> bool {
+        let is_there = |row: u64| (row < self.table.rows()).then(|| self.table.row(row)[0]);
+        is_there(row).is_some_and(|key| key < end)
+            || is_there(self.table.lower(0, lane << COLUMN_BITS)).is_some_and(|key| key >> COLUMN_BITS == lane)
     }
 }
 

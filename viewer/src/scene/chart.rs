@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Cells, Columns, Frame, Item, OTHERS, Rect, Scene, links, marks, states, variables};
+use super::{Cells, Columns, Frame, Item, OTHERS, Rect, Scene, labels, links, marks, states, variables};
 use crate::layout::scale::{TimeScale, date, duration, grouped};
 use crate::layout::{Layout, Options, Outline, Row, Strip, StripKind};
 use crate::parallel::{MOST_THREADS, in_turn};
@@ -54,6 +54,17 @@ pub(super) struct Cut {
     events: (u64, u64),
 }
 
+/// What was drawn by one thread.
+#[derive(Default)]
+struct Part {
+    items: Vec<Item>,
+    /// What lies over all rows.
+    over: Vec<Item>,
+    /// States that want a name: it is written when all arrows are known.
+    names: Vec<labels::Wanted>,
+    cut: Cut,
+}
+
 impl Cut {
     fn add(&mut self, other: &Self) {
         self.links = (self.links.0 + other.links.0, self.links.1 + other.links.1);
@@ -84,9 +95,6 @@ impl Cut {
 /// When the source cannot answer.
 pub fn chart(source: &dyn TimelineSource, layout: &Layout, options: &Options, view: View) -> Result<Scene, QueryError> {
     let context = Context::new(source, layout, options, view);
-    let mut items = Vec::new();
-    let mut over = Vec::new();
-    let mut cut = Cut::default();
     // Pinned rows are seen wherever the others have been scrolled to.
     let is_seen = |row: &Row| row.pinned || !(row.y > view.bottom || row.y + row.height < view.top);
     let seen: Vec<usize> = (0..layout.rows.len()).filter(|&at| is_seen(&layout.rows[at])).collect();
@@ -95,19 +103,18 @@ pub fn chart(source: &dyn TimelineSource, layout: &Layout, options: &Options, vi
     let threads = if seen.len() < 2 * ROWS_PER_THREAD { 1 } else { MOST_THREADS };
     let mut parts =
         in_turn(jobs, threads, |rows| rows.map_or_else(|| context.links(), |rows| context.rows(rows))).into_iter();
-    let links = parts.next().transpose()?;
+    let links = parts.next().transpose()?.unwrap_or_default();
+    let mut all = Part { cut: links.cut, ..Part::default() };
     for part in parts {
-        let (some, some_over, some_cut) = part?;
-        items.extend(some);
-        over.extend(some_over);
-        cut.add(&some_cut);
+        let part = part?;
+        all.items.extend(part.items);
+        all.over.extend(part.over);
+        all.names.extend(part.names);
+        all.cut.add(&part.cut);
     }
-    items.append(&mut over);
-    if let Some((arrows, _, some_cut)) = links {
-        items.extend(arrows);
-        cut.add(&some_cut);
-    }
-    Ok(Scene { width: view.width, height: layout.height, items, notes: cut.notes(), ..Scene::default() })
+    let names = labels::draw(&context, &all.names, &links.items);
+    let items = [all.items, all.over, links.items, names].into_iter().flatten().collect();
+    Ok(Scene { width: view.width, height: layout.height, items, notes: all.cut.notes(), ..Scene::default() })
 }
 
 /// Draws the mean mixture of all states over the whole width: a trace at a glance.
@@ -135,35 +142,39 @@ pub fn overview(
 
 impl<'a> Context<'a> {
     /// Draws some rows: what lies below, and what lies over all rows.
-    fn rows(&self, rows: &[usize]) -> Result<(Vec<Item>, Vec<Item>, Cut), QueryError> {
-        let (mut items, mut over, mut cut) = (Vec::new(), Vec::new(), Cut::default());
+    fn rows(&self, rows: &[usize]) -> Result<Part, QueryError> {
+        let mut part = Part::default();
         for &index in rows {
             let row = &self.layout.rows[index];
             for strip in &row.strips {
                 let frame = Frame::new(0.0, strip.y, self.view.width, strip.height);
                 if !matches!(strip.kind, StripKind::Events { .. }) {
-                    items.push(Item::Rect(Rect::plain(frame, self.theme.track, 0.0)));
+                    part.items.push(Item::Rect(Rect::plain(frame, self.theme.track, 0.0)));
                 }
                 match &strip.kind {
-                    StripKind::States { depths } => states::strip(self, index, strip, *depths, &mut items)?,
-                    StripKind::Summary { members } => states::summary(self, strip, members, &mut items)?,
-                    StripKind::Events { types } => marks::band(self, index, strip, types, (&mut over, &mut cut))?,
+                    StripKind::States { depths } => {
+                        states::strip(self, index, (strip, *depths), &mut part.items, &mut part.names)?;
+                    }
+                    StripKind::Summary { members } => states::summary(self, strip, members, &mut part.items)?,
+                    StripKind::Events { types } => {
+                        marks::band(self, index, strip, types, (&mut part.over, &mut part.cut))?;
+                    }
                     StripKind::Gradient { bounds } => {
-                        items.extend(variables::gradient(self, row.container, (strip, *bounds))?);
+                        part.items.extend(variables::gradient(self, row.container, (strip, *bounds))?);
                     }
                     StripKind::Variable { bounds } => {
-                        variables::strip(self, row.container, (strip, *bounds), &mut items)?;
+                        variables::strip(self, row.container, (strip, *bounds), &mut part.items)?;
                     }
                 }
             }
         }
-        Ok((items, over, cut))
+        Ok(part)
     }
 
     /// Draws the links: what lies over all rows.
-    fn links(&self) -> Result<(Vec<Item>, Vec<Item>, Cut), QueryError> {
+    fn links(&self) -> Result<Part, QueryError> {
         let mut cut = Cut::default();
-        Ok((links::arrows(self, &mut cut)?, Vec::new(), cut))
+        Ok(Part { items: links::arrows(self, &mut cut)?, cut, ..Part::default() })
     }
 
     pub(super) fn new(source: &'a dyn TimelineSource, layout: &'a Layout, options: &'a Options, view: View) -> Self {
@@ -208,7 +219,10 @@ impl<'a> Context<'a> {
 
     /// The colour of a value, grey when it is dimmed.
     pub(super) fn color(&self, value: ValueId) -> Color {
-        if value == OTHERS || self.options.dimmed.contains(&value) {
+        if value == OTHERS {
+            return self.theme.others();
+        }
+        if self.options.dimmed.contains(&value) {
             return self.theme.grid;
         }
         self.colors.get(value.index()).copied().unwrap_or(self.theme.faint)

@@ -1,7 +1,7 @@
-//! Names inside of states, where they fit and nothing covers them.
+//! Names inside of states: where they fit, nothing covers them, and no arrow runs through them.
 
 use super::chart::Context;
-use super::{Anchor, Frame, Item, Text};
+use super::{Anchor, Arrow, Frame, Item, Rect, Text};
 use crate::query::ValueId;
 use crate::theme::font::{self, Weight};
 use crate::theme::{Paint, Theme, ThemeKind};
@@ -13,18 +13,34 @@ pub(super) struct Placed {
     pub(super) value: ValueId,
 }
 
+/// A state that has room for a name, and the part of it that nothing covers. Its name is written once all arrows are known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    state: Placed,
+    from: f32,
+    to: f32,
+}
+
 const PADDING: f32 = 5.0;
 /// Below this height a letter cannot be read.
 const LOWEST: f32 = 10.5;
 const LARGEST_TEXT: f32 = 11.0;
 /// Letters, and share of a name, that tell what it is when the rest is cut off.
 const TELLING: (usize, f32) = (6, 0.6);
+/// The name of what is idle wants so much more room than its letters take: without, it comes and goes between the mixtures of a dense row.
+const QUIET_ROOM: f32 = 1.5;
+/// An arrow fainter than this disturbs no letter.
+const FAINT: f32 = 0.2;
+/// So far from a line a letter is not disturbed by it.
+const CLEAR: f32 = 3.0;
+/// A name may lie over so many arrows that would run through it.
+const CROSSED: usize = 2;
 
-/// Labels the states of a strip, given by depth; a depth that was drawn as mixtures is `None`.
-pub(super) fn states(context: &Context<'_>, depths: &[Option<Vec<Placed>>], out: &mut Vec<Item>) {
+/// The states of a strip that want a name, given by depth; a depth that was drawn as mixtures is `None`.
+pub(super) fn states(depths: &[Option<Vec<Placed>>], wanted: &mut Vec<Wanted>) {
     for (depth, placed) in depths.iter().enumerate() {
         let deeper = depths.get(depth + 1);
-        for state in placed.iter().flatten() {
+        for &state in placed.iter().flatten().filter(|state| state.frame.height >= LOWEST) {
             let free = match deeper {
                 None => Some((state.frame.x, state.frame.right())),
                 Some(None) => None,
@@ -33,11 +49,54 @@ pub(super) fn states(context: &Context<'_>, depths: &[Option<Vec<Placed>>], out:
                 }
                 Some(Some(above)) => widest_gap(state.frame, above),
             };
-            if let Some((from, to)) = free {
-                out.extend(label(context, state, from, to));
-            }
+            let free = free.filter(|(from, to)| to - from > 2.0 * PADDING);
+            wanted.extend(free.map(|(from, to)| Wanted { state, from, to }));
         }
     }
+}
+
+/// Writes names over the arrows, beside them where there is room.
+pub(super) fn draw(context: &Context<'_>, wanted: &[Wanted], arrows: &[Item]) -> Vec<Item> {
+    let seen: Vec<&Arrow> = arrows
+        .iter()
+        .filter_map(|item| match item {
+            Item::Arrow(arrow) if arrow.paint.alpha >= FAINT => Some(arrow),
+            _ => None,
+        })
+        .collect();
+    let mut out = Vec::new();
+    for lane in wanted.chunk_by(|a, b| same(a.state.frame, b.state.frame)) {
+        let crossings = crossings(&seen, lane[0].state.frame);
+        for one in lane {
+            label(context, one, &crossings, &mut out);
+        }
+    }
+    out
+}
+
+/// Whether two frames are as high, at the same height.
+fn same(a: Frame, b: Frame) -> bool {
+    a.y.to_bits() == b.y.to_bits() && a.height.to_bits() == b.height.to_bits()
+}
+
+/// Where arrows run through a lane, from left to right.
+fn crossings(arrows: &[&Arrow], lane: Frame) -> Vec<(f32, f32)> {
+    let mut all: Vec<(f32, f32)> = arrows.iter().filter_map(|arrow| crossing(arrow, lane)).collect();
+    all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    all
+}
+
+/// Where an arrow runs through a lane, if it does.
+fn crossing(arrow: &Arrow, lane: Frame) -> Option<(f32, f32)> {
+    let (a, b) = if arrow.from.1 <= arrow.to.1 { (arrow.from, arrow.to) } else { (arrow.to, arrow.from) };
+    let (top, bottom) = (lane.y.max(a.1), lane.bottom().min(b.1));
+    if top > bottom {
+        return None;
+    }
+    let x = |y: f32| if b.1 > a.1 { a.0 + (b.0 - a.0) * (y - a.1) / (b.1 - a.1) } else { a.0 };
+    let (from, to) = if b.1 > a.1 { (x(top), x(bottom)) } else { (a.0, b.0) };
+    let beside = CLEAR + arrow.width / 2.0 + if arrow.head > 0.0 { 1.0 } else { 0.0 };
+    Some((from.min(to) - beside, from.max(to) + beside))
 }
 
 /// The widest part of a frame that no frame above it covers; those are sorted by `x`.
@@ -58,23 +117,80 @@ fn widest_gap(frame: Frame, above: &[Placed]) -> Option<(f32, f32)> {
     widest
 }
 
-fn label(context: &Context<'_>, state: &Placed, from: f32, to: f32) -> Option<Item> {
-    if state.frame.height < LOWEST {
-        return None;
-    }
+fn label(context: &Context<'_>, wanted: &Wanted, crossings: &[(f32, f32)], out: &mut Vec<Item>) {
+    let Wanted { state, from, to } = *wanted;
     let size = LARGEST_TEXT.min(state.frame.height * 0.72);
-    let room = to - from - 2.0 * PADDING;
     let name = context.name(state.value);
     // The name of what is idle, or dimmed, stays in the background too.
     let given = context.model.values.get(state.value.index()).map(|value| value.color);
     let quiet = given.is_none_or(Theme::recedes) || context.options.dimmed.contains(&state.value);
-    let text = font::fit(name, size, Weight::Regular, room).filter(|text| tells(text, name, quiet))?;
-    let at = (f32::midpoint(from, to), state.frame.y + state.frame.height / 2.0 + size * 0.355);
+    let room = to - from - 2.0 * PADDING;
+    let fit = |room: f32| font::fit(name, size, Weight::Regular, room).filter(|text| tells(text, name, quiet));
+    let Some(text) = fit(room) else { return };
+    let width = font::width(&text, size, Weight::Regular);
+    if quiet && width * QUIET_ROOM > room {
+        return;
+    }
+    let (middle, text, lies_over) = match beside((from, to), width + 2.0 * PADDING, crossings) {
+        Place::Clear(middle) => (middle, text, false),
+        Place::Crossed { count, widest } => {
+            let gap = fit(widest.1 - widest.0 - 2.0 * PADDING).filter(|_| !quiet);
+            match gap {
+                Some(text) => (f32::midpoint(widest.0, widest.1), text, false),
+                None if !quiet && count <= CROSSED => (f32::midpoint(from, to), text, true),
+                None => return,
+            }
+        }
+    };
     let ink = Theme::text_on(context.color(state.value));
+    if lies_over {
+        // The arrows pass behind it.
+        let plate = Frame::new(middle - width / 2.0 - 2.0, state.frame.y, width + 4.0, state.frame.height);
+        out.push(Item::Rect(Rect::plain(plate, context.color(state.value), 0.0)));
+    }
+    let at = (middle, state.frame.y + state.frame.height / 2.0 + size * 0.355);
     let mut item = Text::new(at, text, size, ink).anchored(Anchor::Middle);
     let fades = quiet && context.theme.kind != ThemeKind::Contrast;
     item.fill = Paint::with_alpha(ink, if fades { 0.45 } else { 0.92 });
-    Some(Item::Text(item))
+    out.push(Item::Text(item));
+}
+
+/// Where a name can stand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Place {
+    /// Around here no arrow disturbs it.
+    Clear(f32),
+    /// So many arrows run through it in the middle; this is the widest part without any.
+    Crossed { count: usize, widest: (f32, f32) },
+}
+
+/// The place without arrows that is nearest to the middle of a part, for something of this width.
+fn beside((from, to): (f32, f32), width: f32, crossings: &[(f32, f32)]) -> Place {
+    let middle = f32::midpoint(from, to);
+    let (left, right) = (middle - width / 2.0, middle + width / 2.0);
+    let count = crossings.iter().filter(|(a, b)| *a < right && *b > left).count();
+    if count == 0 {
+        return Place::Clear(middle);
+    }
+    let (mut nearest, mut widest): (Option<f32>, (f32, f32)) = (None, (from, from));
+    let mut offer = |a: f32, b: f32| {
+        if b - a > widest.1 - widest.0 {
+            widest = (a, b);
+        }
+        if b - a >= width {
+            let at = middle.clamp(a + width / 2.0, b - width / 2.0);
+            if nearest.is_none_or(|other| (at - middle).abs() < (other - middle).abs()) {
+                nearest = Some(at);
+            }
+        }
+    };
+    let mut start = from;
+    for &(a, b) in crossings.iter().filter(|(a, b)| *b > from && *a < to) {
+        offer(start, a.min(to));
+        start = start.max(b);
+    }
+    offer(start, to);
+    nearest.map_or(Place::Crossed { count, widest }, Place::Clear)
 }
 
 /// Whether a name that may have been cut still says what it stands for: a row of stumps is noise. A quiet one is never cut.
@@ -100,6 +216,38 @@ mod tests {
         ] {
             assert!(!tells(text, name, quiet), "{text}");
         }
+    }
+
+    #[test]
+    fn a_name_stands_beside_arrows() {
+        let part = (100.0, 300.0);
+        assert_eq!(beside(part, 60.0, &[(90.0, 110.0), (260.0, 262.0)]), Place::Clear(200.0));
+        // As near to the middle as it can.
+        assert_eq!(beside(part, 60.0, &[(190.0, 196.0)]), Place::Clear(226.0));
+        assert_eq!(beside(part, 60.0, &[(190.0, 225.0), (240.0, 245.0)]), Place::Clear(160.0));
+        let many = [(120.0, 130.0), (170.0, 180.0), (200.0, 210.0), (250.0, 260.0)];
+        assert_eq!(beside(part, 60.0, &many), Place::Crossed { count: 2, widest: (130.0, 170.0) });
+    }
+
+    #[test]
+    fn an_arrow_crosses_the_lanes_between_its_rows() {
+        let lane = Frame::new(0.0, 40.0, 500.0, 20.0);
+        let arrow = |from: (f32, f32), to: (f32, f32)| Arrow {
+            from,
+            to,
+            width: 2.0,
+            head: 0.0,
+            paint: Paint::solid(Theme::new(ThemeKind::Light).link),
+            halo: None,
+            id: None,
+            title: None,
+        };
+        assert_eq!(crossing(&arrow((10.0, 0.0), (110.0, 100.0)), lane), Some((46.0, 74.0)));
+        assert_eq!(crossing(&arrow((110.0, 100.0), (10.0, 0.0)), lane), Some((46.0, 74.0)));
+        // It ends in it, or lies in it, or does not reach it.
+        assert_eq!(crossing(&arrow((10.0, 0.0), (60.0, 50.0)), lane), Some((46.0, 64.0)));
+        assert_eq!(crossing(&arrow((10.0, 50.0), (60.0, 50.0)), lane), Some((6.0, 64.0)));
+        assert_eq!(crossing(&arrow((10.0, 0.0), (60.0, 30.0)), lane), None);
     }
 
     fn placed(x: f32, width: f32) -> Placed {

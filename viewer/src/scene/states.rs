@@ -4,7 +4,7 @@
 //! it holds, and only the rest as rectangles.
 
 use super::chart::Context;
-use super::labels::{self, Placed};
+use super::labels::{self, Placed, Wanted};
 use super::{Columns, Frame, Item, Rect, mixtures};
 use crate::layout::Strip;
 use crate::query::{ContainerId, Lane, QueryError, State, ValueId, weight};
@@ -12,13 +12,13 @@ use crate::query::{ContainerId, Lane, QueryError, State, ValueId, weight};
 /// States narrower than this many pixels are drawn as mixtures.
 const NARROW: f64 = 2.0;
 
-/// Draws the states of one container.
+/// Draws the states of one container, and says which of them want a name.
 pub(super) fn strip(
     context: &Context<'_>,
     row: usize,
-    strip: &Strip,
-    depths: u32,
+    (strip, depths): (&Strip, u32),
     out: &mut Vec<Item>,
+    names: &mut Vec<Wanted>,
 ) -> Result<(), QueryError> {
     let container = context.layout.rows[row].container;
     let mut placed = Vec::new();
@@ -34,7 +34,7 @@ pub(super) fn strip(
             placed.push(Some(sparse(context, row, &listed.items, (y, height), out)));
         }
     }
-    labels::states(context, &placed, out);
+    labels::states(&placed, names);
     Ok(())
 }
 

@@ -10,9 +10,9 @@ import { keep, looks, readFilters, view, changed } from "./view.js";
 export async function exportAs(format) {
   note(`Making the ${format.toUpperCase()}…`, true);
   const width = Math.max(600, document.querySelector(".stage")?.clientWidth ?? 1200);
-  const answer = await fetch(`api/export?${about({ ...looks(), fill: "", from: view.from, to: view.to, width, resolution: 1, format })}`);
-  if (!answer.ok) {
-    note((await answer.json().catch(() => ({ error: "The server gave no file" }))).error);
+  const answer = await fetch(`api/export?${about({ ...looks(), fill: "", from: view.from, to: view.to, width, resolution: 1, format })}`).catch(() => null);
+  if (!answer?.ok) {
+    note(answer ? (await answer.json().catch(() => ({ error: "The server gave no file" }))).error : "The server does not answer: nothing was saved");
     return;
   }
   save(`${name()}.${format}`, await answer.blob());

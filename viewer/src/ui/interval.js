@@ -17,6 +17,8 @@ function written() {
 export function tellInterval() {
   if (field !== document.activeElement) {
     field.value = written();
+    // As wide as what stands in it: the digits of a short interval are what matters.
+    field.style.width = `${Math.min(300, Math.max(innerWidth > 900 ? 200 : 150, field.value.length * 7.4 + 20))}px`;
     wrong(null);
   }
   byId("duration").textContent = duration(view.to - view.from);

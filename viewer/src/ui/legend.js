@@ -9,6 +9,9 @@ import { menu } from "./menu.js";
 import { layout } from "./rows.js";
 import { changed, remember, toggle, view } from "./view.js";
 
+/** More values than these are in the order of their shares. */
+const FEW = 24;
+
 const SHAPES = {
   link: "M1 10 13 3M13 3 8.5 3.4M13 3 10.6 6.8",
   event: "M3.5 2.5h9L8 10.5z",
@@ -36,6 +39,8 @@ export async function showLegend() {
 function states(group) {
   const bar = make("div", { class: "bar-of-shares", "aria-hidden": "true" });
   const entries = [];
+  // Few stand where they always stand; among many the first ones are those that matter.
+  if (group.entries.length > FEW) group.entries.sort((/** @type {any} */ one, /** @type {any} */ other) => other.share - one.share);
   const sum = Math.max(1, group.entries.reduce((/** @type {number} */ all, /** @type {any} */ one) => all + one.share, 0));
   for (const entry of group.entries) {
     const part = make("i", { color: entry.color });
@@ -130,7 +135,12 @@ export function listenToLegend() {
 function colorItems(what) {
   const paint = (/** @type {string} */ color) => give(what, color);
   const other = () => {
-    const input = make("input", { type: "color", oninput: () => paint(input.value) });
+    // Browsers open the dialog beside its field, which has to be on the page. Colours that are only tried make no steps to undo.
+    const legend = byId("legend").getBoundingClientRect();
+    const input = make("input", { type: "color", class: "sr", tabindex: -1, "aria-label": "Another colour", onchange: () => { input.remove(); paint(input.value); } });
+    document.querySelectorAll("input[type=color]").forEach((one) => one.remove());
+    document.body.append(input);
+    Object.assign(input.style, { left: `${legend.left}px`, top: `${legend.top}px` });
     input.click();
   };
   return [...COLORS.map(([name, color]) => ({ name, color, act: () => paint(color) })), { name: "Another colour…", act: other }];

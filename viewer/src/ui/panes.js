@@ -5,12 +5,14 @@ import { duration, grouped, percent } from "./format.js";
 import { menu } from "./menu.js";
 import { dress } from "./theme.js";
 
-/** @typedef {{ trace: number, hash: string, frame: HTMLIFrameElement, box: HTMLElement, from: number, to: number, filters: string, duration: number }} Pane */
+/** @typedef {{ trace: number, hash: string, frame: HTMLIFrameElement, box: HTMLElement, from: number, to: number, filters: string, duration: number, known: boolean }} Pane with whether it has said where it is */
 
 /** @type {Pane[]} */
 const panes = [];
 /** @type {string[]} */
 let names = [];
+/** The interval that somebody has chosen; until then all of the longest trace is shown. @type {[number, number] | null} */
+let common = null;
 let timer = 0;
 
 /** @param {number} trace @param {string} hash */
@@ -18,7 +20,7 @@ function add(trace, hash) {
   const frame = make("iframe", { src: `./index.html?trace=${trace}&pane=1${hash}`, title: `${names[trace] ?? "trace"}, pane ${panes.length + 1}` });
   const box = make("div", { class: "pane" }, frame);
   /** @type {Pane} */
-  const pane = { trace, hash, frame, box, from: 0, to: 1, filters: "", duration: 0 };
+  const pane = { trace, hash, frame, box, from: 0, to: 1, filters: "", duration: 0, known: false };
   box.append(make("button", { type: "button", class: "icon-button pane-close", "aria-label": `Close the pane of ${names[trace]}`, title: "Close this pane", text: "×", onclick: () => remove(pane) }));
   panes.push(pane);
   byId("panes").append(box);
@@ -50,19 +52,25 @@ window.addEventListener("message", ({ origin, source, data }) => {
     add(pane.trace, data.hash);
   } else if (data.tumit === "view") {
     const moved = data.from !== pane.from || data.to !== pane.to;
-    Object.assign(pane, { from: data.from, to: data.to, hash: data.hash, filters: data.filters });
-    if (moved && /** @type {HTMLInputElement} */ (byId("coupled")).checked) {
-      for (const one of panes) {
-        if (one === pane || one.duration === 0) continue;
-        Object.assign(one, { from: data.from, to: data.to });
-        one.frame.contentWindow?.postMessage({ tumit: "show", from: data.from, to: data.to }, location.origin);
-      }
-    }
+    // A pane that has just opened shows all of its trace, unless the address says otherwise.
+    if (moved && (pane.known || new URLSearchParams(pane.hash.slice(1)).has("t"))) common = [data.from, data.to];
+    Object.assign(pane, { from: data.from, to: data.to, hash: data.hash, filters: data.filters, known: true });
+    if (moved && /** @type {HTMLInputElement} */ (byId("coupled")).checked) couple();
     keep();
     window.clearTimeout(timer);
     timer = window.setTimeout(differ, 150);
   }
 });
+
+/** Brings all panes to one interval. */
+function couple() {
+  const [from, to] = common ?? [0, Math.max(...panes.map((one) => one.duration))];
+  for (const one of panes) {
+    if (!one.known || (one.from === from && one.to === to)) continue;
+    Object.assign(one, { from, to });
+    one.frame.contentWindow?.postMessage({ tumit: "show", from, to }, location.origin);
+  }
+}
 
 /** @typedef {{ type: string, value: string, color: string, a: any, b: any, by: number }} Line */
 
@@ -133,8 +141,10 @@ async function open() {
   } catch {
     // The address holds no panes: each trace gets one.
   }
-  const given = Array.isArray(wanted) && wanted.length > 1 ? wanted : names.map((_, trace) => ({ trace, hash: "" }));
-  for (const { trace, hash } of given.slice(0, 8)) if (names[trace] !== undefined) add(trace, /^#[^"<>]*$/.test(hash) ? hash : "");
+  const isTold = Array.isArray(wanted) && wanted.length > 1;
+  const given = isTold ? wanted : names.map((_, trace) => ({ trace, hash: "" }));
+  // One that the address tells nothing of is plain: it does not look as its trace was left in another.
+  for (const { trace, hash } of given.slice(0, 8)) if (names[trace] !== undefined) add(trace, /^#[^"<>]+$/.test(hash) ? hash : isTold ? "#plain" : "");
   byId("add").addEventListener("click", (/** @type {MouseEvent} */ event) => {
     const at = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
     menu("Add a pane", at, names.map((name, trace) => ({ name, act: () => add(trace, "") })));

@@ -1,0 +1,292 @@
+//! What the diagram shows: nested states, several types of states, events, variables with their bounds, bundles of arrows, panes with filters of their own;
+//! and what is counted and found of it.
+
+use tests::browser::Browser;
+use tests::page::{TRACE, Viewer, filter, open, press, read, show, spot, wait_for_rows};
+
+/// Two workers. Each runs a solver in a step in a program; it has a phase beside that, a queue, and events; messages go to and fro with their sizes.
+fn rich() -> String {
+    let mut text = include_str!("../../../viewer/tests/header.paje").to_owned();
+    text.push_str(
+        "%EventDef PajeEndLink 116\n% Time date\n% Container string\n% Type string\n% EndContainer string\n% Value string\n% Key string\n% size int\n%EndEventDef\n\
+         0 W 0 Worker\n2 C W Call\n2 P W Phase\n1 Q W Queue \"0.1 0.5 0.3\"\n3 E W Checkpoint \"0.8 0.1 0.1\"\n4 M 0 W W Message\n\
+         5 one P warm \"0.9 0.5 0.1\"\n5 two P cold \"0.1 0.4 0.8\"\n",
+    );
+    for worker in 0..2 {
+        text.push_str(&format!(
+            "6 0 w{worker} 0 W \"worker {worker}\"\n12 0 w{worker} C program\n11 0 w{worker} P one\n8 0 w{worker} Q 0\n"
+        ));
+    }
+    text.push_str("12 0.1 w0 C step\n12 0.2 w0 C solver\n8 0.25 w0 Q 40\n17 0.3 w0 E saved\n13 0.4 w0 C\n13 0.5 w0 C\n11 0.5 w0 P two\n8 0.75 w0 Q -10\n");
+    let size = |key: u32| if key == 7 { 4096 } else { 64 };
+    for key in 0..20_u32 {
+        let date = 0.6 + f64::from(key) / 1000.0;
+        text.push_str(&format!(
+            "15 {date} 0 M w0 data k{key}\n116 {} 0 M w1 data k{key} {}\n",
+            date + 0.0005,
+            size(key)
+        ));
+    }
+    text.push_str("17 0.9 w1 E saved\n7 1 W w0\n7 1 W w1\n");
+    text
+}
+
+/// What the tooltip says of a part of the diagram: a share of the interval, and a height in the window.
+fn at(browser: &mut Browser, share: f64, y: f64, word: &str) -> String {
+    let chart = browser.find_all("application", None).remove(0);
+    let place = browser.place(&chart);
+    browser.point((place.x + place.width * share, y));
+    browser.wait(&format!("document.querySelector('#tooltip:not([hidden])')?.innerText.includes('{word}')"));
+    let tooltip = browser.find("tooltip", None);
+    browser.text(&tooltip)
+}
+
+/// Where a strip of a row is named, in the window.
+fn strip(browser: &mut Browser, row: &str, name: &str) -> f64 {
+    let of = format!("document.querySelector('[role=row][aria-label=\"{row}\"] .what[title=\"{name}\"]')");
+    let y = browser.evaluate(&format!("(box => box.top + box.height / 2)({of}.getBoundingClientRect())"));
+    y.as_f64().unwrap()
+}
+
+#[test]
+fn nested_states_types_events_and_variables_each_have_their_place() {
+    let viewer = Viewer::of(&rich());
+    let (mut browser, _) = open(&viewer);
+    wait_for_rows(&mut browser, &["worker 0", "worker 1"]);
+    // Calls stand on each other: the outermost at the top of its strip.
+    let calls = strip(&mut browser, "worker 0", "Call");
+    let row = browser.place_of("row", "worker 0");
+    let names: Vec<String> = (0..60)
+        .filter_map(|step| {
+            let y = row.y + row.height * f64::from(step) / 60.0;
+            let chart = browser.find_all("application", None).remove(0);
+            let place = browser.place(&chart);
+            browser.point((place.x + place.width * 0.35, y));
+            browser.wait("new Promise(done => setTimeout(() => done(true), 30))");
+            let said = browser.evaluate(
+                "document.querySelector('#tooltip').hidden ? null : document.querySelector('#tooltip h3').innerText",
+            );
+            said.as_str().map(|text| text.split_whitespace().next().unwrap_or_default().to_owned())
+        })
+        .collect();
+    let mut order = names.clone();
+    order.dedup();
+    let order: Vec<&str> = order
+        .iter()
+        .map(String::as_str)
+        .filter(|name| ["program", "step", "solver", "warm", "Queue"].contains(name))
+        .collect();
+    assert_eq!(order, ["program", "step", "solver", "warm", "Queue"], "{names:?}");
+    // Beside the solver the step has its height; the type stands in the tooltip.
+    let said = at(&mut browser, 0.45, calls, "step");
+    assert!(said.contains("400.0 ms") && said.contains("worker 0"), "{said}");
+    let phases = strip(&mut browser, "worker 0", "Phase");
+    assert!(at(&mut browser, 0.75, phases, "cold").contains("500.0 ms"));
+    // An event has its own band, above.
+    let band = browser.evaluate(
+        "import(new URL('rows.js', location.href)).then(({ layout, toWindow }) => {
+            const band = layout.rows[0].strips.find((strip) => strip.kind === 'events');
+            return toWindow(band.y + band.height / 2) + document.querySelector('#chart').getBoundingClientRect().top; })",
+    );
+    let band = band.as_f64().unwrap();
+    assert!(band < calls);
+    let said = at(&mut browser, 0.3, band, "saved");
+    assert!(said.contains("300.000") && said.contains("worker 0"), "{said}");
+    let chart = browser.find_all("application", None).remove(0);
+    let place = browser.place(&chart);
+    browser.click((place.x + place.width * 0.3, band));
+    browser.wait("document.querySelector('#inspector h2')?.innerText === 'saved'");
+    let told = read(&mut browser, "region", "Inspector");
+    let all = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(all.contains("At 300.000000 ms") && all.contains("Checkpoint"), "{told}");
+    browser.key("Escape");
+    // A variable says its value; its row has its bounds, which are the same for all rows of the type.
+    let queue = strip(&mut browser, "worker 0", "Queue");
+    assert!(
+        at(&mut browser, 0.9, queue, "Queue").contains("-10") || at(&mut browser, 0.9, queue, "Queue").contains("−10")
+    );
+    let bounds = browser.evaluate(
+        "[...document.querySelectorAll('[aria-label=\"worker 0\"] .bound')].map(one => one.innerText).join(' ')",
+    );
+    assert!(bounds.as_str().unwrap().contains("40"), "{bounds}");
+    // A row is as high as what is in it: without the calls, less.
+    browser.key("1");
+    let all = browser.place_of("row", "worker 0").height;
+    filter(&mut browser, "hide type Call, Queue");
+    assert!(browser.place_of("row", "worker 0").height < all - 20.0);
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn of_a_variable_in_one_column_of_pixels_least_mean_and_largest_are_told() {
+    let samples: String =
+        (0..20_000).map(|at| format!("8 {:.6} w0 Q {}\n", 0.76 + f64::from(at) * 1e-5, at % 7)).collect();
+    let viewer = Viewer::of(&rich().replace("17 0.9 w1 E saved\n", &format!("{samples}17 0.97 w1 E saved\n")));
+    let (mut browser, _) = open(&viewer);
+    wait_for_rows(&mut browser, &["worker 0", "worker 1"]);
+    let queue = strip(&mut browser, "worker 0", "Queue");
+    let said = at(&mut browser, 0.85, queue, "Least");
+    let words: Vec<&str> = said.split_whitespace().collect();
+    for (name, value) in [("Least", "0"), ("Largest", "6")] {
+        let place = words.iter().position(|word| *word == name).expect(name);
+        assert_eq!(words[place + 1], value, "{said}");
+    }
+    assert!(words.contains(&"Mean"), "{said}");
+}
+
+#[test]
+fn very_many_arrows_become_bundles_and_the_picture_says_what_it_leaves_out() {
+    let mut links = String::new();
+    for key in 0..70_000_u32 {
+        let date = 0.6 + f64::from(key) * 1e-6;
+        links.push_str(&format!("15 {date:.7} 0 M w0 data n{key}\n16 {:.7} 0 M w1 data n{key}\n", date + 0.0005));
+    }
+    let trace = rich().replace("17 0.9 w1 E saved\n", &format!("{links}17 0.9 w1 E saved\n"));
+    // Dates have to rise.
+    let (head, tail) = trace.split_at(trace.find("0 W 0 Worker").unwrap());
+    let mut lines: Vec<&str> = tail.lines().collect();
+    let date = |line: &&str| {
+        let mut words = line.split(' ');
+        let kind: u32 = words.next().unwrap().parse().unwrap();
+        if kind < 6 { 0 } else { 1 + (words.next().unwrap().parse::<f64>().unwrap() * 1e9) as u64 }
+    };
+    lines.sort_by_key(date);
+    let viewer = Viewer::of(&format!("{head}{}\n", lines.join("\n")));
+    let (mut browser, _) = open(&viewer);
+    wait_for_rows(&mut browser, &["worker 0", "worker 1"]);
+    let told = read(&mut browser, "status", "Left out").replace('\u{202f}', " ");
+    assert!(told.ends_with("70 020 links are drawn; zoom in for all"), "{told}");
+    // Nearer, each is there.
+    show(&mut browser, "600..600.01 ms");
+    browser.wait("document.querySelector('#missing').hidden");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn entities_are_found_by_their_fields_and_stepped_through_both_ways() {
+    let viewer = Viewer::of(&rich());
+    let (mut browser, _) = open(&viewer);
+    browser.holding("Control", |browser| browser.key("f"));
+    browser.type_text("size=4096");
+    browser.key("Enter");
+    browser.wait("document.querySelector('#find-says').innerText === '1 found'");
+    browser.key("Enter");
+    browser.wait("document.querySelector('#inspector h2')?.innerText === 'data'");
+    let told = read(&mut browser, "region", "Inspector");
+    assert!(told.contains("4096") || told.contains("4\u{202f}096"), "{told}");
+    press(&mut browser, "searchbox", "What to find");
+    browser.evaluate("document.querySelector('#find-field').select()");
+    browser.type_text("saved");
+    browser.key("Enter");
+    browser.wait("document.querySelector('#find-says').innerText === '2 found'");
+    let place = |browser: &mut Browser, wanted: &str| {
+        browser.wait(&format!("document.querySelector('#find-place').innerText === '{wanted}'"));
+    };
+    press(&mut browser, "button", "Next hit");
+    place(&mut browser, "1 of 2");
+    press(&mut browser, "button", "Next hit");
+    place(&mut browser, "2 of 2");
+    browser.wait("document.querySelector('#inspector').innerText.includes('worker 1')");
+    press(&mut browser, "button", "Previous hit");
+    place(&mut browser, "1 of 2");
+    browser.wait("document.querySelector('#inspector').innerText.includes('worker 0')");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn what_is_measured_is_what_is_counted() {
+    let viewer = Viewer::of(&rich());
+    let (mut browser, chart) = open(&viewer);
+    browser.key("2");
+    browser.wait("document.querySelector('#times table')");
+    let row = spot(&mut browser, &chart, 0.5, "worker 1").1;
+    let place = browser.place(&chart);
+    browser.holding("Control", |browser| {
+        browser.drag((place.x + place.width * 0.62, row), (place.x + place.width * 0.75, row));
+    });
+    browser.wait("location.hash.includes('measured=')");
+    browser.wait("document.querySelector('#times .hint').innerText.includes('measured')");
+    let table = read(&mut browser, "tabpanel", "Statistics");
+    assert!(!table.contains("solver"), "it was over before: {table}");
+    browser.key("Escape");
+    browser.wait("document.querySelector('#times').innerText.includes('solver')");
+    // Variables: the largest leads to where it was.
+    press(&mut browser, "radio", "Variables");
+    browser.wait("document.querySelector('#times[data-form=variables]')?.innerText.includes('Queue')");
+    let told = read(&mut browser, "tabpanel", "Statistics");
+    assert!(told.contains("40"), "{told}");
+    let largest = browser
+        .find_all("button", None)
+        .into_iter()
+        .find(|one| one.name.contains("40") && one.name.to_lowercase().contains("largest"));
+    let at = browser.place(&largest.expect("the largest leads somewhere")).center();
+    browser.click(at);
+    browser.wait("!document.querySelector('#inspector').hidden || !document.querySelector('#interval-field').value.startsWith('0 s')");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn a_second_pane_has_filters_of_its_own() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    browser.key("|");
+    let panes = "[...document.querySelectorAll('iframe')].map(frame => frame.contentDocument)";
+    browser.wait(&format!(
+        "{panes}.length === 2 && {panes}.every(page => page?.querySelector('#chart')?.dataset.settled === 'true')"
+    ));
+    // By real keys, in the lower one.
+    let lower = browser.evaluate("(box => [box.left + box.width / 2, box.top + box.height * 0.6])(document.querySelectorAll('iframe')[1].getBoundingClientRect())");
+    browser.click((lower[0].as_f64().unwrap(), lower[1].as_f64().unwrap()));
+    browser.key("F");
+    browser.wait(&format!("{panes}[1].activeElement.id === 'filter-field'"));
+    browser.type_text("only container Node 1");
+    browser.key("Enter");
+    let rows = |pane: usize| {
+        format!("[...({panes}[{pane}]?.querySelectorAll('#tree [role=row]') ?? [])].map(row => row.ariaLabel).join()")
+    };
+    browser.wait(&format!("{} === 'Node 1,thread 1.0,thread 1.1'", rows(1)));
+    assert_eq!(browser.evaluate(&rows(0)), "Node 0,thread 0.0,thread 0.1,Node 1,thread 1.0,thread 1.1");
+    // The address brings both back: the upper one does not look as its trace was left in the lower.
+    browser.wait("location.hash.includes('filters')");
+    browser.reload();
+    browser.wait(&format!("{} === 'Node 1,thread 1.0,thread 1.1'", rows(1)));
+    browser.wait(&format!("{} === 'Node 0,thread 0.0,thread 0.1,Node 1,thread 1.0,thread 1.1'", rows(0)));
+    browser.wait(&format!("{panes}.every(page => page.querySelector('#chart').dataset.settled === 'true')"));
+    // Their time is one.
+    browser.click((lower[0].as_f64().unwrap(), lower[1].as_f64().unwrap()));
+    browser.key("Escape");
+    browser.key("+");
+    browser.wait(&format!("{panes}.every(page => page.querySelector('#interval-field').value.startsWith('166'))"));
+    browser.wait("location.hash.split('t%3D166').length === 3 && location.hash.includes('filters')");
+    browser.reload();
+    browser.wait(&format!("{} === 'Node 1,thread 1.0,thread 1.1'", rows(1)));
+    browser.wait(&format!("{} === 'Node 0,thread 0.0,thread 0.1,Node 1,thread 1.0,thread 1.1'", rows(0)));
+    browser.wait(&format!("{panes}.every(page => page?.querySelector('#interval-field')?.value.startsWith('166'))"));
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+/// Whichever of them is there first.
+#[test]
+fn traces_of_different_lengths_are_opened_on_the_longest() {
+    let long = TRACE.replace("\n4 1.0", "\n4 2.0");
+    for traces in [[TRACE, &long], [&long, TRACE]] {
+        let viewer = Viewer::with(&traces, &[]);
+        let mut browser = Browser::start(1280, 720);
+        browser.open(&viewer.url);
+        let both = |what: &str| {
+            format!(
+                "frames.length === 2 && [0, 1].every(at => {{ const page = frames[at]?.document; return {what}; }})"
+            )
+        };
+        browser.wait(&both("page?.querySelector('#chart')?.dataset.settled === 'true'"));
+        browser.wait(&both("page.querySelector('#interval-field').value === '0 s .. 2.0000 s'"));
+        browser.wait("new Promise(done => setTimeout(() => done(true), 600))");
+        assert_eq!(browser.evaluate(&both("page.querySelector('#interval-field').value === '0 s .. 2.0000 s'")), true);
+        // The wheel over one moves the other.
+        browser.wheel((700.0, 250.0), -240.0);
+        browser.wait(&both("!page.querySelector('#interval-field').value.startsWith('0 s')"));
+        let fields = browser.evaluate("[0, 1].map(at => frames[at].document.querySelector('#interval-field').value)");
+        assert_eq!(fields[0], fields[1]);
+        assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+    }
+}

@@ -1,0 +1,214 @@
+//! The legend that counts, dims and hides; a colour of one's own; what the menus of rows and types filter, reduce and put in order.
+
+use serde_json::json;
+
+use tests::browser::Browser;
+use tests::page::{
+    SETTLED, TRACE, Viewer, chain, entry, filter, of_legend, open, press, read, show, spot, wait_for_rows,
+};
+
+const ALL: [&str; 6] = ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"];
+
+/// The colour of the picture in a row, above the name of the state there.
+fn colour(browser: &mut Browser, share: f64, row: &str) -> serde_json::Value {
+    let chart = browser.find_all("application", None).remove(0);
+    let (at, place) = (spot(browser, &chart, share, row), browser.place(&chart));
+    browser.evaluate(&format!(
+        "[...document.querySelector('#chart .picture').getContext('2d').getImageData({:.0}, {:.0}, 1, 1).data].slice(0, 3)",
+        at.0 - place.x,
+        at.1 - place.y - 10.0
+    ))
+}
+
+#[test]
+fn another_colour_comes_from_the_systems_dialog() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    // Instead of it, `dialog` waits for a colour.
+    browser.evaluate(
+        "{ const click = HTMLInputElement.prototype.click;
+           HTMLInputElement.prototype.click = function () { if (this.type === 'color') window.dialog = this; else click.call(this); }; }",
+    );
+    of_legend(&mut browser, "blocked", "Colour…");
+    press(&mut browser, "menuitem", "Another colour…");
+    browser.wait("window.dialog?.isConnected");
+    for (colour, told) in [("#102030", "input"), ("#405060", "input"), ("#405060", "change")] {
+        browser.evaluate(&format!("dialog.value = '{colour}', dialog.dispatchEvent(new Event('{told}'))"));
+    }
+    browser.wait("document.querySelector('#filters').innerText.includes('color #405060 blocked of Activity')");
+    browser.wait(SETTLED);
+    assert_eq!(chain(&mut browser), json!(["color #405060 blocked of Activity"]));
+    assert_eq!(colour(&mut browser, 0.75, "thread 0.1"), json!([0x40, 0x50, 0x60]));
+    assert_eq!(browser.evaluate("document.querySelectorAll('input[type=color]').length"), 0, "the field is gone");
+    // What was tried on the way is nothing that could be undone.
+    browser.holding("Control", |browser| browser.key("z"));
+    browser.wait("document.querySelector('#chain').hidden");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn the_legend_counts_dims_and_hides() {
+    let viewer = Viewer::start();
+    let (mut browser, chart) = open(&viewer);
+    browser.wait("document.querySelector('#legend .more-button')");
+    let share = |browser: &mut Browser, name: &str| {
+        let line = entry(browser, name);
+        browser.evaluate(&format!("document.elementFromPoint({}, {}).closest('.entry').innerText", line.0, line.1))
+    };
+    let words = |text: serde_json::Value| text.as_str().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(words(share(&mut browser, "working")), "working 50.0 %");
+    assert_eq!(words(share(&mut browser, "Message")), "Message 1");
+    show(&mut browser, "0.4..0.9 s");
+    browser.wait("document.querySelector('#legend').innerText.includes('20.0 %')");
+    assert_eq!(words(share(&mut browser, "working")), "working 20.0 %");
+    browser.key("f");
+    browser.wait(SETTLED);
+    // A click dims a value, and another brings it back.
+    let bright = colour(&mut browser, 0.25, "thread 0.1");
+    for again in [false, true] {
+        let line = entry(&mut browser, "working");
+        browser.click(line);
+        browser.wait(&format!("location.hash.includes('dimmed=') === {}", !again));
+        browser.wait(SETTLED);
+        assert_eq!(colour(&mut browser, 0.25, "thread 0.1") == bright, again);
+    }
+    // A type is hidden: its arrow is no longer there to be pointed at.
+    let (from, to) = (spot(&mut browser, &chart, 0.3, "thread 0.0"), spot(&mut browser, &chart, 0.4, "thread 1.1"));
+    let arrow = (f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1));
+    let line = entry(&mut browser, "Message");
+    browser.click(line);
+    browser.wait("location.hash.includes('hidden=')");
+    browser.wait(SETTLED);
+    browser.point(arrow);
+    browser.wait("document.querySelector('#readout').innerText.length > 0");
+    let said = read(&mut browser, "status", "Under the pointer");
+    assert!(!said.contains("→"), "{said}");
+    let line = entry(&mut browser, "Message");
+    browser.click(line);
+    browser.wait("!location.hash.includes('hidden=')");
+    browser.wait(SETTLED);
+    browser.point(arrow);
+    browser.wait("document.querySelector('#readout').innerText.includes('→')");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn of_many_values_the_largest_come_first() {
+    let values: String = (0..30).map(|at| format!("2 v{at} S value{at}\n")).collect();
+    let states: String = (0..30).map(|at| format!("5 0.{:03} S t00 v{at}\n", at * (at + 1) / 2)).collect();
+    let trace = TRACE.replace("3 0.0 n0 N", &format!("{values}3 0.0 n0 N")).replace("5 0.0 S t00 w\n", &states);
+    let viewer = Viewer::of(&trace);
+    let (mut browser, _) = open(&viewer);
+    show(&mut browser, "0..435 ms");
+    browser.wait("document.querySelectorAll('#legend .entry').length > 25");
+    let shares = browser.evaluate("[...document.querySelectorAll('#legend .line .entry .amount')].slice(0, 30).map(one => parseFloat(one.innerText.replace('<', '')))");
+    let shares: Vec<f64> = shares.as_array().unwrap().iter().filter_map(serde_json::Value::as_f64).collect();
+    assert!(shares.len() > 20 && shares.is_sorted_by(|a, b| a >= b), "{shares:?}");
+}
+
+/// Chooses something of the menu of a row.
+fn of_row(browser: &mut Browser, row: &str, item: &str) {
+    let at = browser.place_of("row", row).center();
+    browser.point(at);
+    press(browser, "button", &format!("More for {row}"));
+    press(browser, "menuitem", item);
+}
+
+#[test]
+fn the_menu_of_a_row_filters_sorts_and_copies() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    browser.allow_clipboard(&viewer.url);
+    for (item, text, shown) in [
+        ("Filter: only Node 1", "only container Node 1", &ALL[3..]),
+        ("Filter: without Node 1", "hide container Node 1", &ALL[..3]),
+    ] {
+        of_row(&mut browser, "Node 1", item);
+        wait_for_rows(&mut browser, shown);
+        assert_eq!(chain(&mut browser), json!([text]));
+        press(&mut browser, "button", "Remove all");
+        wait_for_rows(&mut browser, &ALL);
+    }
+    of_row(&mut browser, "Node 0", "Move down");
+    let turned = ["Node 1", "thread 1.0", "thread 1.1", "Node 0", "thread 0.0", "thread 0.1"];
+    wait_for_rows(&mut browser, &turned);
+    of_row(&mut browser, "Node 0", "Sort Node rows by name");
+    browser.wait("document.querySelector('#filters').innerText.includes('sort Node by name')");
+    of_row(&mut browser, "thread 0.1", "Copy name");
+    browser.wait("navigator.clipboard.readText().then(text => text === 'thread 0.1')");
+    of_row(&mut browser, "Node 1", "Sort Node rows by…");
+    browser.wait("document.querySelector('#filter-field').value === 'sort Node by '");
+    browser.key("Escape");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn rows_of_ended_threads_are_used_again() {
+    // One thread ends before the next is born.
+    let trace = TRACE
+        .replace("3 0.0 t01 T n0", "3 0.5 t01 T n0")
+        .replace("5 0.0 S t01 w\n", "")
+        .replace("5 0.5 S t00 b\n", "4 0.5 T t00\n");
+    let trace: String = {
+        // Dates have to rise.
+        let (head, tail) = trace.split_at(trace.find("0 N 0 Node").unwrap());
+        let mut lines: Vec<&str> = tail.lines().filter(|line| *line != "4 1.0 T t00").collect();
+        let date = |line: &&str| match line.split(' ').collect::<Vec<_>>()[..] {
+            ["3" | "4" | "5" | "7" | "8", date, ..] => (date.parse::<f64>().unwrap() * 10.0) as u32 + 1,
+            _ => 0,
+        };
+        lines.sort_by_key(date);
+        format!("{head}{}\n", lines.join("\n"))
+    };
+    let viewer = Viewer::of(&trace);
+    let (mut browser, chart) = open(&viewer);
+    wait_for_rows(&mut browser, &ALL);
+    of_row(&mut browser, "thread 0.0", "Reuse rows of ended Threads");
+    browser.wait("document.querySelectorAll('#tree [role=row]').length === 5");
+    browser.wait(SETTLED);
+    assert_eq!(chain(&mut browser), json!(["reuse Thread"]));
+    // Both are seen in one row.
+    let shared = browser.evaluate("document.querySelectorAll('#tree [role=row]')[1].getAttribute('aria-label')");
+    for (share, what) in [(0.25, "working"), (0.75, "blocked")] {
+        let at = spot(&mut browser, &chart, share, shared.as_str().unwrap());
+        browser.point(at);
+        browser.wait(&format!("document.querySelector('#tooltip').innerText.includes('{what}')"));
+    }
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn states_are_counted_and_variables_added_up() {
+    let defined = "%EventDef PajeDefineVariableType 90\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
+         %EventDef PajeSetVariable 91\n% Time date\n% Type string\n% Container string\n% Value double\n%EndEventDef\n\
+         0 N 0 Node\n90 V N Queued\n";
+    let trace = TRACE.replace("0 N 0 Node\n", defined);
+    let trace = trace.replace("5 0.0 S t00 w\n", "91 0.0 V n0 10\n91 0.0 V n1 32\n5 0.0 S t00 w\n");
+    let viewer = Viewer::of(&trace);
+    let (mut browser, chart) = open(&viewer);
+    of_legend(&mut browser, "working", "Count at each moment per…");
+    browser.wait("document.querySelector('#filter-field').value === 'count working of Activity per '");
+    browser.type_text("Node");
+    browser.key("Enter");
+    browser.wait("document.querySelector('#filters').innerText.includes('count working of Activity per Node')");
+    browser.wait(SETTLED);
+    // Two threads of each node work, until the middle.
+    browser.wait("[...document.querySelectorAll('.row .bound')].some(one => one.innerText === '2')");
+    press(&mut browser, "button", "Remove all");
+    for (of, value) in [("sum", "42"), ("mean", "21"), ("max", "32"), ("min", "10")] {
+        filter(&mut browser, &format!("{of} of Queued per trace"));
+        let strip = "document.querySelector('#filters .filter.wrong, #filters [title*=\"expected\"]')";
+        assert_eq!(browser.evaluate(strip), json!(null), "{of}");
+        browser.wait("document.querySelector('.row .what, .row .bound')");
+        browser.wait(SETTLED);
+        let middle = browser.evaluate(
+            "(box => box.top + box.height / 2)(document.querySelector('#tree [role=row]').getBoundingClientRect())",
+        );
+        let chart = browser.place(&chart);
+        browser.point((chart.x + chart.width * 0.6, middle.as_f64().unwrap()));
+        browser.wait(&format!("/\\b{value}\\b/.test(document.querySelector('#tooltip').innerText)"));
+        press(&mut browser, "button", "Remove all");
+        browser.wait(SETTLED);
+    }
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}

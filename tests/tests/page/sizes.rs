@@ -1,0 +1,118 @@
+//! Windows of any size: everything can be reached in a narrow one, nothing lies on anything else, and a large one is used.
+
+use serde_json::json;
+
+use tests::browser::Browser;
+use tests::page::{SETTLED, TRACE, Viewer, picture, press, read, spot};
+
+/// What lies on something else or outside of the window: buttons, fields and texts of the bar, the panel's tabs, names of the rows.
+const MISPLACED: &str = "(() => {
+    const shown = (one) => one.checkVisibility() && one.getBoundingClientRect().width > 1;
+    const groups = [
+        [...document.querySelectorAll('.brand, .bar nav, .interval input, .duration, .tools button')],
+        [...document.querySelectorAll('#panel:not([hidden]) .tabs button')],
+        [...document.querySelectorAll('.scale .corner > *, #ruler')],
+        [...document.querySelectorAll('.status p')],
+    ];
+    const name = (one) => one.getAttribute('aria-label') ?? one.id ?? one.className;
+    const [field, title] = ['#interval-field', '#name'].map((one) => document.querySelector(one));
+    const cut = [
+        field.scrollWidth > field.clientWidth && 'the interval is cut',
+        title.getBoundingClientRect().width < Math.min(60, title.scrollWidth) && 'the name of the trace is cut',
+        title.getBoundingClientRect().right > field.getBoundingClientRect().left && 'the name lies below the field',
+    ];
+    return cut.filter(Boolean).concat(groups.flatMap((group) => {
+        const all = group.filter(shown).map((one) => [name(one), one.getBoundingClientRect()]);
+        const out = all.filter(([, box]) => box.left < -0.5 || box.right > innerWidth + 0.5 || box.bottom > innerHeight + 0.5).map(([name]) => `${name} is outside`);
+        const over = all.flatMap(([one, a], at) => all.slice(at + 1)
+            .filter(([, b]) => a.left < b.right - 0.5 && b.left < a.right - 0.5 && a.top < b.bottom - 0.5 && b.top < a.bottom - 0.5)
+            .map(([other]) => `${one} lies on ${other}`));
+        return [...out, ...over];
+    })); })()";
+
+fn open(viewer: &Viewer, width: u32, height: u32) -> Browser {
+    let mut browser = Browser::start(width, height);
+    browser.open(&viewer.url);
+    browser.wait(SETTLED);
+    browser
+}
+
+#[test]
+fn nothing_lies_on_anything_else_in_windows_of_any_size() {
+    // A long name, and something to say below.
+    let viewer = Viewer::of(&TRACE.replace("5 0.5 S t01 b\n", "5 0.5 S nobody b\nwhat is this\n"));
+    for (width, height) in [(640, 480), (800, 600), (1024, 768), (1280, 720), (1920, 1080), (3840, 2160)] {
+        let mut browser = open(&viewer, width, height);
+        for zooms in 0..3 {
+            assert_eq!(browser.evaluate(MISPLACED), json!([]), "{width} × {height}, {zooms} zooms");
+            browser.key("g");
+            browser.type_text(["0.31234..0.35678 s", "0.3201234..0.3205678 s", "320.15..320.16 ms"][zooms]);
+            browser.key("Enter");
+            browser.wait(SETTLED);
+        }
+        let wide = browser.evaluate("document.documentElement.scrollWidth - innerWidth");
+        assert_eq!(wide, 0, "{width} × {height}");
+        browser.screenshot(&picture(&format!("page-{width}x{height}.png")));
+        assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+    }
+}
+
+/// Where the diagram is, and the panel.
+fn boxes(browser: &mut Browser) -> [[f64; 2]; 2] {
+    let edges = browser.evaluate(
+        "['#chart', '#panel'].map((name) => document.querySelector(name).getBoundingClientRect()).map(({ left, right }) => [left, right])",
+    );
+    [0, 1].map(|one| [0, 1].map(|edge| edges[one][edge].as_f64().unwrap()))
+}
+
+#[test]
+fn in_a_narrow_window_the_panel_lies_over_the_diagram() {
+    let viewer = Viewer::start();
+    let mut browser = open(&viewer, 720, 600);
+    // It is away at first: the diagram has the window.
+    assert_eq!(browser.find_all("tabpanel", None).len(), 0);
+    let [chart, _] = boxes(&mut browser);
+    assert!(chart[1] > 700.0, "{chart:?}");
+    press(&mut browser, "button", "Side panel");
+    browser.wait("document.querySelector('#legend').innerText.includes('working')");
+    let [with, panel] = boxes(&mut browser);
+    assert_eq!(with, chart, "the picture stays as it is");
+    assert!(panel[0] > 200.0 && (panel[1] - 720.0).abs() < 0.5, "{panel:?}");
+    assert_eq!(browser.evaluate(MISPLACED), json!([]));
+    // What it shows can be used: a tab, a chosen state.
+    press(&mut browser, "tab", "Statistics");
+    browser.wait("document.querySelector('#times table')");
+    let table = read(&mut browser, "tabpanel", "Statistics");
+    assert!(table.contains("working"), "{table}");
+    let cut = "[...document.querySelectorAll('#times td, #times th, .tabs button')].filter((one) => one.getBoundingClientRect().right > innerWidth).length";
+    assert_eq!(browser.evaluate(cut), 0);
+    let chart = browser.find_all("application", None).remove(0);
+    let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
+    browser.click(at);
+    browser.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
+    browser.key("l");
+    browser.wait("document.querySelector('#panel').hidden");
+    assert_eq!(browser.evaluate("document.querySelector('#side').ariaPressed"), "false");
+    // What is hidden at this size can be done by keys and by name.
+    browser.key("+");
+    browser.wait("!document.querySelector('#interval-field').value.startsWith('0 s')");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn a_large_window_is_used() {
+    let more: String = (2..42).map(|n| format!("3 0.0 t0{n} T n0 \"thread 0.{n}\"\n5 0.0 S t0{n} w\n")).collect();
+    let viewer = Viewer::of(&TRACE.replace("3 0.0 n1 N", &format!("{more}3 0.0 n1 N")));
+    for (width, height, has_room) in [(1280, 720, false), (3840, 2160, true)] {
+        let mut browser = open(&viewer, width, height);
+        let scrolls =
+            browser.evaluate("(box => box.scrollHeight > box.clientHeight)(document.querySelector('#scroller'))");
+        assert_eq!(scrolls, !has_room, "{width} × {height}");
+        let chart = browser.find_all("application", None).remove(0);
+        let place = browser.place(&chart);
+        assert!(place.width > f64::from(width) * 0.55, "{width}: {place:?}");
+        let at = spot(&mut browser, &chart, 0.25, "thread 0.1");
+        browser.point(at);
+        browser.wait("document.querySelector('#tooltip').innerText.includes('working')");
+    }
+}

@@ -1,0 +1,248 @@
+//! What goes wrong around the page: lines that break, traces that are replaced, several tabs, indexes that are none, names of any kind.
+
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use tests::browser::Browser;
+use tests::page::{SETTLED, TRACE, Viewer, filter, interval, open, press, read, rows, show, spot, wait_for_rows};
+use tests::programs::{succeed, tumit};
+
+const ALL: [&str; 6] = ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"];
+
+/// A line to the server that may break, as that of `ssh -L`.
+struct Line {
+    holds: Arc<AtomicBool>,
+    /// Both ends of what goes through it.
+    open: Arc<Mutex<Vec<TcpStream>>>,
+    /// Where the page is at its near end.
+    url: String,
+}
+
+impl Line {
+    fn to(url: &str) -> Self {
+        let (host, path) = url.trim_start_matches("http://").split_once('/').unwrap();
+        let near = TcpListener::bind("127.0.0.1:0").unwrap();
+        let line = Self {
+            holds: Arc::new(AtomicBool::new(true)),
+            open: Arc::default(),
+            url: format!("http://{}/{path}", near.local_addr().unwrap()),
+        };
+        let (holds, open, far) = (Arc::clone(&line.holds), Arc::clone(&line.open), host.to_owned());
+        std::thread::spawn(move || {
+            for stream in near.incoming() {
+                let (Ok(here), true) = (stream, holds.load(Ordering::SeqCst)) else { continue };
+                let there = TcpStream::connect(&far).unwrap();
+                open.lock().unwrap().extend([here.try_clone().unwrap(), there.try_clone().unwrap()]);
+                let back = (there.try_clone().unwrap(), here.try_clone().unwrap());
+                std::thread::spawn(move || carry(here, there));
+                std::thread::spawn(move || carry(back.0, back.1));
+            }
+        });
+        line
+    }
+
+    fn set(&self, holds: bool) {
+        self.holds.store(holds, Ordering::SeqCst);
+        for end in self.open.lock().unwrap().drain(..) {
+            // It may have ended already.
+            let _ = end.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+/// Carries bytes until either end has gone.
+fn carry(mut from: TcpStream, mut to: TcpStream) {
+    let mut bytes = [0; 4096];
+    while let Ok(count @ 1..) = from.read(&mut bytes) {
+        if to.write_all(&bytes[..count]).is_err() {
+            break;
+        }
+    }
+    let _ = to.shutdown(Shutdown::Both);
+}
+
+/// Whether the page says that something went wrong.
+const TROUBLED: &str = "!document.querySelector('#trouble').hidden";
+
+#[test]
+fn a_line_that_broke_is_tried_again() {
+    let viewer = Viewer::start();
+    let line = Line::to(&viewer.url);
+    let mut browser = Browser::start(1280, 720);
+    browser.open(&line.url);
+    wait_for_rows(&mut browser, &ALL);
+    // A page that is not seen asks nothing by itself.
+    browser.evaluate("Object.defineProperty(document, 'hidden', { value: true, configurable: true }) && true");
+    line.set(false);
+    browser.key("+");
+    browser.wait(TROUBLED);
+    let trouble = browser.find("alert", None);
+    let told = browser.text(&trouble);
+    assert!(told.starts_with("The server has gone") && told.contains("What was drawn last stays"), "{told}");
+    let shown = interval(&mut browser);
+    press(&mut browser, "button", "Try again");
+    browser.wait("document.querySelector('#note').innerText === 'There is still no answer'");
+    assert_eq!(browser.evaluate(TROUBLED), true);
+    assert_eq!(rows(&mut browser), ALL, "what was drawn stays");
+    // A file cannot be had either, and that is said.
+    press(&mut browser, "button", "Save and open");
+    press(&mut browser, "menuitem", "Save picture as SVG");
+    browser.wait("document.querySelector('#note').innerText.startsWith('The server does not answer')");
+    line.set(true);
+    press(&mut browser, "button", "Try again");
+    browser.wait("document.querySelector('#note').innerText === 'The server answers again'");
+    browser.wait(&format!("!({TROUBLED})"));
+    browser.wait(SETTLED);
+    assert_eq!(interval(&mut browser), shown, "the same page, where it was");
+    // One that is seen comes back by itself.
+    line.set(false);
+    browser.key("ArrowRight");
+    browser.wait(TROUBLED);
+    browser.evaluate("delete document.hidden");
+    line.set(true);
+    browser.wait(&format!("!({TROUBLED})"));
+    browser.wait(SETTLED);
+}
+
+#[test]
+fn a_trace_that_is_replaced_is_told_and_what_was_read_stays() {
+    let viewer = Viewer::start();
+    let (mut browser, chart) = open(&viewer);
+    std::fs::write(viewer.folder.path().join("two-nodes.paje"), TRACE.replace("5 0.5", "5 0.25")).unwrap();
+    browser
+        .wait("document.querySelector('#note').innerText.startsWith('The trace has changed: start tumit view again')");
+    assert_eq!(read(&mut browser, "status", "How much is shown"), "changed since it was read");
+    let at = spot(&mut browser, &chart, 0.4, "thread 0.1");
+    browser.click(at);
+    browser.wait("document.querySelector('#inspector').innerText.includes('500.0 ms')");
+    browser.key("+");
+    browser.wait(SETTLED);
+    // Opened anew it is what is there now: no index of the other one is believed.
+    let again = Viewer::again(&viewer);
+    let (mut browser, chart) = open(&again);
+    let at = spot(&mut browser, &chart, 0.2, "thread 0.1");
+    browser.click(at);
+    browser.wait("document.querySelector('#inspector').innerText.includes('250.0 ms')");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn an_index_that_is_stale_or_damaged_is_made_anew() {
+    let viewer = Viewer::start();
+    let trace = viewer.folder.path().join("two-nodes.paje");
+    let index = viewer.folder.path().join("two-nodes.paje.tmtx");
+    let look = || {
+        let again = Viewer::again(&viewer);
+        let (mut browser, chart) = open(&again);
+        let at = spot(&mut browser, &chart, 0.2, "thread 0.1");
+        browser.click(at);
+        browser.wait("document.querySelector('#inspector').innerText.includes('Duration')");
+        let told = read(&mut browser, "region", "Inspector");
+        assert_eq!(rows(&mut browser), ALL);
+        assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+        told
+    };
+    succeed(tumit().arg("index").arg(&trace));
+    assert!(look().contains("500.0 ms"));
+    std::fs::write(&trace, TRACE.replace("5 0.5", "5 0.25")).unwrap();
+    assert!(look().contains("250.0 ms"), "of the trace as it was");
+    succeed(tumit().arg("index").arg(&trace));
+    let mut bytes = std::fs::read(&index).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 64].fill(0xa5);
+    std::fs::write(&index, bytes).unwrap();
+    assert!(look().contains("250.0 ms"), "of a damaged index");
+}
+
+#[test]
+fn two_tabs_go_their_own_ways_and_share_their_notes() {
+    let viewer = Viewer::start();
+    let ((mut one, _), (mut other, _)) = (open(&viewer), open(&viewer));
+    show(&mut one, "0.2..0.4 s");
+    filter(&mut one, "only container Node 1");
+    wait_for_rows(&mut one, &ALL[3..]);
+    assert_eq!(interval(&mut other).0, "0 s");
+    assert_eq!(rows(&mut other), ALL);
+    one.key("b");
+    one.wait("document.activeElement.getAttribute('aria-label') === 'Note'");
+    one.type_text("from the first tab");
+    one.key("Enter");
+    one.find("button", Some("Go to note from the first tab"));
+    // The other has it as soon as it looks, and adds one of its own.
+    press(&mut other, "tab", "Notes");
+    press(&mut other, "button", "Go to note from the first tab");
+    other.wait("document.querySelector('#interval-field').value.startsWith('200')");
+    other.key("b");
+    other.wait("document.activeElement.getAttribute('aria-label') === 'Note'");
+    other.type_text("from the second");
+    other.key("Enter");
+    other.find("button", Some("Go to note from the second"));
+    press(&mut one, "tab", "Legend");
+    press(&mut one, "tab", "Notes");
+    one.find("button", Some("Go to note from the second"));
+    let kept = std::fs::read_to_string(viewer.folder.path().join("two-nodes.paje.tumit-notes")).unwrap();
+    assert!(kept.contains("from the first tab") && kept.contains("from the second"), "{kept}");
+    for browser in [one, other] {
+        assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+    }
+}
+
+/// Names that are long, or run from right to left, or look like markup, wherever a page says a name.
+#[test]
+fn names_of_any_kind_are_texts_everywhere() {
+    let long = "long ".repeat(1000);
+    for name in [
+        "<b onclick=boom()>bold</b><script>boom()</script>",
+        "يعمل 🚀🧵 👩‍🔬",
+        long.trim_end(),
+        "\u{202e}reversed",
+        "{{7*7}} ${x} &lt;",
+    ] {
+        let trace =
+            TRACE.replace(" working ", &format!(" \"{name}\" ")).replace("\"thread 0.1\"", &format!("\"{name}\""));
+        let viewer = Viewer::of(&trace);
+        let (mut browser, chart) = open(&viewer);
+        // Spaces and signs of direction are no part of what is read of a text, as browsers tell it.
+        let plain = |text: &str| text.replace('\u{202e}', "").split_whitespace().collect::<Vec<_>>().join(" ");
+        let has = |text: &str| plain(text).contains(&plain(name));
+        let at = spot(&mut browser, &chart, 0.25, "thread 0.0");
+        browser.point(at);
+        browser.wait("document.querySelector('#tooltip dl')");
+        let tooltip = browser.find("tooltip", None);
+        let said = browser.text(&tooltip);
+        assert!(has(&said), "the tooltip of {name:.20} says {said:.200}");
+        assert!(has(&read(&mut browser, "status", "Under the pointer")), "the line below");
+        browser.click(at);
+        browser.wait("document.querySelector('#inspector h2')");
+        assert!(has(&read(&mut browser, "region", "Inspector")), "the inspector");
+        assert!(has(&read(&mut browser, "tabpanel", "Legend")), "the legend");
+        browser.key("2");
+        browser.wait("document.querySelector('#times table')");
+        assert!(has(&read(&mut browser, "tabpanel", "Statistics")), "the table");
+        browser.holding("Control", |browser| browser.key("f"));
+        browser.type_text("kind:state <600ms");
+        browser.key("Enter");
+        browser.wait("document.querySelector('#find-says').innerText === '8 found'");
+        assert!(has(&read(&mut browser, "list", "Hits")), "what is found");
+        browser.key("/");
+        assert!(rows(&mut browser).iter().any(|row| has(row)), "the rows");
+        // However long it is, what else is said is in the window.
+        let heights = browser.evaluate(
+            "['#tooltip', '#inspector'].map((one) => document.querySelector(one)).map((one) => one.hidden ? 0 : one.offsetHeight / innerHeight)",
+        );
+        assert!(heights[0].as_f64() < Some(0.6) && heights[1].as_f64() < Some(0.9), "{name:.20}: {heights}");
+        // Nothing of it became an element, ran, or made the page wider than its window.
+        let elements = "document.querySelectorAll('b[onclick], script:not([src]), img').length";
+        assert_eq!(browser.evaluate(elements), 0, "{name}");
+        let wide = browser.evaluate("Math.max(document.documentElement.scrollWidth - innerWidth, ...[...document.querySelectorAll('#panel, #tooltip, .bar')].map(one => one.hidden ? 0 : one.getBoundingClientRect().right - innerWidth))");
+        assert!(wide.as_f64().unwrap() <= 0.5, "{name:.20} is {wide} pixels wider than the window");
+        assert_eq!(
+            browser.evaluate("(panel => panel.scrollWidth - panel.clientWidth)(document.querySelector('#panel'))"),
+            0,
+            "{name:.20}"
+        );
+        assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+    }
+}
