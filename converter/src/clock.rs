@@ -14,11 +14,13 @@ mod graph;
 mod lines;
 mod link_log;
 mod map;
+mod rate;
 mod refine;
 mod samples;
 mod sets;
 mod solve;
 mod steps;
+mod told;
 mod traffic;
 
 pub use causal::Causality;
@@ -32,13 +34,13 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-use crate::input::Process;
 use crate::run::Run;
 use bend::Bend;
 use bursts::Burst;
 use map::Knot;
 use samples::Samples;
 use sets::Sets;
+use told::{remarks_of, repeated_dates, sets_of};
 
 /// How clocks are corrected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -410,7 +412,8 @@ fn domains_of(run: &Run) -> (Vec<Domain>, Vec<usize>) {
         if domain.hz == 0 {
             let members =
                 run.processes.iter().zip(&domain_of).filter(|(_, of)| **of == number).map(|(process, _)| process);
-            let rate = rate_from_anchors(members);
+            let anchors = members.flat_map(|process| &process.anchors);
+            let rate = rate::from_anchors(anchors);
             domain.rate_is_unknown = rate.is_none();
             domain.hz = rate.unwrap_or(1_000_000_000);
         }
@@ -430,20 +433,6 @@ fn unset(run: &Run, domains: &mut [Domain], domain_of: &[usize]) {
         domain.told_sets = sets::find(run, &members, domain);
         domain.map = domain.map.after(&domain.told_sets);
     }
-}
-
-/// Ticks per second, from the first and the last anchor of a domain.
-fn rate_from_anchors<'p>(processes: impl Iterator<Item = &'p Process>) -> Option<u64> {
-    let anchors = processes.flat_map(|process| &process.anchors);
-    let (mut first, mut last) = (None, None);
-    for anchor in anchors {
-        let point = (anchor.ticks, anchor.monotonic_nanos);
-        first = Some(first.map_or(point, |first: (u64, u64)| first.min(point)));
-        last = Some(last.map_or(point, |last: (u64, u64)| last.max(point)));
-    }
-    let ((t0, n0), (t1, n1)) = (first?, last?);
-    let nanos = u128::from(n1.checked_sub(n0).filter(|nanos| *nanos > 0)?);
-    u64::try_from(u128::from(t1 - t0) * 1_000_000_000 / nanos).ok().filter(|hz| *hz > 0)
 }
 
 /// The first reading of the real-time clock in each domain: ticks and nanoseconds.
@@ -490,66 +479,6 @@ fn correct(domains: &mut [Domain], bursts: &[Burst], anchors: &[Option<(u64, u64
         }
     }
     wrong
-}
-
-/// What is to be said of processes whose clock went back.
-fn repeated_dates(run: &Run) -> impl Iterator<Item = String> {
-    run.processes.iter().filter(|process| process.repeated_dates > 0).map(|process| {
-        let (file, times) = (process.path.display(), process.repeated_dates);
-        format!("{file}: its clock went back: {times} records have the date of the one before them")
-    })
-}
-
-/// What is to be said of clocks that were set.
-fn sets_of(domains: &[Domain]) -> impl Iterator<Item = String> {
-    let sets = domains.iter().flat_map(|domain| domain.sets.iter().map(|set| (&domain.name, *set)));
-    sets.map(|(name, (date, forward))| {
-        #[expect(clippy::cast_precision_loss, reason = "for display")]
-        let (date, forward) = (date as f64 * 1e-9, forward as f64 * 1e-6);
-        format!(
-            "clock `{name}` was set by {forward:+.3} ms at about {date:.3} s: what it recorded near that date may be off by as much"
-        )
-    })
-}
-
-/// What a user should know: one sentence each.
-fn remarks_of(domains: &[Domain], by_messages: bool) -> Vec<String> {
-    let mut remarks = Vec::new();
-    if domains.len() > 1 && domains[0].status == Status::Off {
-        remarks.push(format!("clocks are not corrected: dates of {} clocks are as each clock says", domains.len()));
-        return remarks;
-    }
-    for Domain { name, status, drift_ppm, was_split, rate_is_unknown, .. } in domains {
-        if *rate_is_unknown {
-            remarks.push(format!(
-                "nothing says how fast clock `{name}` runs: each of its ticks is taken for a nanosecond, which may be wrong by any factor"
-            ));
-        }
-        if *was_split {
-            remarks.push(format!(
-                "processes that read clock `{name}` disagree: messages between them ended before they started, so each is corrected by itself"
-            ));
-        }
-        match status {
-            Status::RealTime => remarks.push(format!(
-                "clock `{name}` has no sync samples{}: its dates come from the real-time clock and may be off by milliseconds",
-                if by_messages { ", and no messages join it to the first" } else { "" }
-            )),
-            Status::Isolated => {
-                remarks.push(format!("nothing relates clock `{name}` to the others: its dates are as it says"));
-            }
-            Status::OneWay => remarks.push(format!(
-                "clock `{name}` is heard in one direction only: no message is reversed, but how long they took is not known, so its dates may be off by as much"
-            )),
-            _ => {}
-        }
-        if drift_ppm.abs() > 500.0 {
-            remarks.push(format!(
-                "clock `{name}` runs {drift_ppm:+.0} ppm against the reference, more than real clocks do: its bursts are too close together or its clock was set"
-            ));
-        }
-    }
-    remarks
 }
 
 fn by_real_time(reference: &Domain, domain: &mut Domain, ours: Option<(u64, u64)>, theirs: Option<(u64, u64)>) {

@@ -323,6 +323,7 @@ fn groff_accepts_the_manuals() {
         for head in ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS"] {
             assert!(text.contains(head), "{} has no {head}", page.display());
         }
+        assert!(!text.contains('Ã'), "{}: letters beyond ASCII are wrong", page.display());
     }
     let check = succeed(tumit().args(["man", "check"]));
     assert_eq!(check, fs::read_to_string(dir.path().join("man1/tumit-check.1")).unwrap());

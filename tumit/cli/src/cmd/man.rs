@@ -69,7 +69,16 @@ fn page(command: &Command) -> anyhow::Result<String> {
     if command.get_display_name().is_some_and(|name| name != "tumit") {
         out.push_str(".SH \"SEE ALSO\"\n.BR tumit (1)\n");
     }
-    Ok(out)
+    Ok(in_ascii(&out))
+}
+
+/// The same with letters beyond ASCII as groff spells them: it takes their bytes for letters of another alphabet.
+fn in_ascii(page: &str) -> String {
+    let mut text = String::with_capacity(page.len());
+    for letter in page.chars() {
+        if letter.is_ascii() { text.push(letter) } else { text.push_str(&format!("\\[u{:04X}]", u32::from(letter))) }
+    }
+    text
 }
 
 fn render(man: &Man, command: &Command, out: &mut dyn Write) -> io::Result<()> {
@@ -134,8 +143,7 @@ fn escaped(line: &str) -> String {
             '-' => text.push_str("\\-"),
             '\'' => text.push_str("\\(aq"),
             '`' => text.push_str("\\(ga"),
-            _ if letter.is_ascii() => text.push(letter),
-            _ => text.push_str(&format!("\\[u{:04X}]", u32::from(letter))),
+            _ => text.push(letter),
         }
     }
     if text.starts_with('.') { format!("\\&{text}") } else { text }

@@ -25,8 +25,9 @@ use crate::{table, term};
 #[command(after_help = "\
 The first clock is the reference. The others show, at their first record, how far they were ahead of it (offset), how much
 faster they ran on average (drift), and how far they departed from that line (wander). Half of the fastest messages, and
-95 %, agree with the model to the residuals. No date is off by more than `certain`, whatever the statistics: it follows from
-messages that cannot arrive before they leave; `-` where messages bound it from one side only, or not at all.
+95 %, agree with the model to the residuals. No date is off by more than `certain`: it follows from messages that cannot arrive
+before they leave, and from clocks that wander no more than several times what was found. It is large where little is heard; `-`
+where messages bound it from one side only, or not at all.
 Links are counted as reversed when they end before they start: by the raw clocks, by sync samples alone, by the clocks as
 they were fitted, and in the end.
 

@@ -1,0 +1,49 @@
+//! How fast a clock runs, where only its readings beside the system's clock tell.
+
+use tracer_format::entries::Anchor;
+
+/// Readings that are nearer to each other than this tell a rate badly, nanoseconds.
+const APART: i128 = 10_000_000;
+/// Between two readings something else happened (the machine slept) where the rate differs from the usual by one part in so many.
+const ODD: i128 = 200;
+
+/// Ticks per second, over all readings between which nothing odd happened; by the first and the last where there are few.
+pub(super) fn from_anchors<'a>(anchors: impl Iterator<Item = &'a Anchor>) -> Option<u64> {
+    let mut points: Vec<(i128, i128)> =
+        anchors.map(|anchor| (anchor.monotonic_nanos.into(), anchor.ticks.into())).collect();
+    points.sort_unstable();
+    let steps = points.windows(2).map(|pair| (pair[1].0 - pair[0].0, pair[1].1 - pair[0].1));
+    let steps: Vec<(i128, i128)> = steps.filter(|(nanos, ticks)| *nanos > APART && *ticks > 0).collect();
+    let rate = |(nanos, ticks): (i128, i128)| ticks * 1_000_000_000 / nanos;
+    let mut rates: Vec<i128> = steps.iter().copied().map(rate).collect();
+    rates.sort_unstable();
+    let whole = points.first().zip(points.last()).map(|(first, last)| (last.0 - first.0, last.1 - first.1));
+    let usual = rates.get(rates.len() / 2).copied().filter(|_| rates.len() > 2);
+    let (nanos, ticks) = match usual {
+        Some(usual) => {
+            let even = steps.into_iter().filter(|step| (rate(*step) - usual).abs() <= usual / ODD);
+            even.fold((0, 0), |sum, step| (sum.0 + step.0, sum.1 + step.1))
+        }
+        None => whole?,
+    };
+    (nanos > 0 && ticks > 0).then(|| rate((nanos, ticks))).and_then(|hz| u64::try_from(hz).ok()).filter(|hz| *hz > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_machine_slept_is_no_rate() {
+        // 2.4 GHz; for a minute the system's clock stood still.
+        let reading = |second: u64, slept: u64| Anchor {
+            ticks: 2_400_000_000 * (second + slept),
+            monotonic_nanos: 1_000_000_000 * second,
+            ..Anchor::default()
+        };
+        let readings: Vec<Anchor> = (1..20).map(|second| reading(second, if second > 7 { 60 } else { 0 })).collect();
+        assert_eq!(from_anchors(readings.iter()), Some(2_400_000_000));
+        assert_eq!(from_anchors(readings[..2].iter()), Some(2_400_000_000));
+        assert_eq!(from_anchors(readings[..1].iter()), None);
+    }
+}

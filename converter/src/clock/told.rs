@@ -1,0 +1,64 @@
+//! What users are told of clocks, one sentence each: what was wrong, and what they should know of the result.
+
+use super::{Domain, Status};
+use crate::run::Run;
+
+/// What is to be said of processes whose clock went back.
+pub(super) fn repeated_dates(run: &Run) -> impl Iterator<Item = String> {
+    run.processes.iter().filter(|process| process.repeated_dates > 0).map(|process| {
+        let (file, times) = (process.path.display(), process.repeated_dates);
+        format!("{file}: its clock went back: {times} records have the date of the one before them")
+    })
+}
+
+/// What is to be said of clocks that were set.
+pub(super) fn sets_of(domains: &[Domain]) -> impl Iterator<Item = String> {
+    let sets = domains.iter().flat_map(|domain| domain.sets.iter().map(|set| (&domain.name, *set)));
+    sets.map(|(name, (date, forward))| {
+        #[expect(clippy::cast_precision_loss, reason = "for display")]
+        let (date, forward) = (date as f64 * 1e-9, forward as f64 * 1e-6);
+        format!(
+            "clock `{name}` was set by {forward:+.3} ms at about {date:.3} s: what it recorded near that date may be off by as much"
+        )
+    })
+}
+
+/// What a user should know: one sentence each.
+pub(super) fn remarks_of(domains: &[Domain], by_messages: bool) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if domains.len() > 1 && domains[0].status == Status::Off {
+        remarks.push(format!("clocks are not corrected: dates of {} clocks are as each clock says", domains.len()));
+        return remarks;
+    }
+    for Domain { name, status, drift_ppm, was_split, rate_is_unknown, .. } in domains {
+        if *rate_is_unknown {
+            remarks.push(format!(
+                "nothing says how fast clock `{name}` runs: each of its ticks is taken for a nanosecond, which may be wrong by any factor"
+            ));
+        }
+        if *was_split {
+            remarks.push(format!(
+                "processes that read clock `{name}` disagree: messages between them ended before they started, so each is corrected by itself"
+            ));
+        }
+        match status {
+            Status::RealTime => remarks.push(format!(
+                "clock `{name}` has no sync samples{}: its dates come from the real-time clock and may be off by milliseconds",
+                if by_messages { ", and no messages join it to the first" } else { "" }
+            )),
+            Status::Isolated => {
+                remarks.push(format!("nothing relates clock `{name}` to the others: its dates are as it says"));
+            }
+            Status::OneWay => remarks.push(format!(
+                "clock `{name}` is heard in one direction only: no message is reversed, but how long they took is not known, so its dates may be off by as much"
+            )),
+            _ => {}
+        }
+        if drift_ppm.abs() > 500.0 {
+            remarks.push(format!(
+                "clock `{name}` runs {drift_ppm:+.0} ppm against the reference, more than real clocks do: its bursts are too close together or its clock was set"
+            ));
+        }
+    }
+    remarks
+}
