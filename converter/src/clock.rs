@@ -25,7 +25,7 @@ mod traffic;
 
 pub use causal::Causality;
 pub(crate) use causal::restore_order;
-pub(crate) use fine::Fine;
+pub(crate) use fine::{Fine, Leap};
 pub(crate) use link_log::LinkLog;
 pub use map::ClockMap;
 pub(crate) use refine::Extent;
@@ -120,6 +120,8 @@ pub struct Domain {
     pub map: ClockMap,
     /// What it was set by as its own processes tell; the map knows.
     told_sets: Sets,
+    /// Where messages told that it was set back: the line leaps.
+    leaps: Vec<Leap>,
 }
 
 /// Where the dates of a domain come from.
@@ -270,6 +272,8 @@ impl Clocks {
             let told = told.into_iter().map(|(coarse, by)| (date(&bends, number, coarse), by));
             domain.sets = told.chain(of_sets.map(|&(coarse, more)| (date(&bends, number, coarse), -more))).collect();
             domain.sets.sort_unstable();
+            let back = refined.sets[number].iter().filter(|(_, more)| *more > 0);
+            domain.leaps = back.filter_map(|(coarse, _)| leap(|at| date(&bends, number, at), *coarse)).collect();
             let Some(root) = found.root else { continue };
             domain.hops = found.hops;
             (domain.residual_nanos, domain.residual_p95_nanos) = found.residuals;
@@ -333,6 +337,18 @@ impl Clocks {
         }
     }
 
+    /// Where the line of a domain leaps forward, by date.
+    pub(crate) fn leaps(&self, domain: usize) -> Vec<Leap> {
+        let Domain { map, told_sets, leaps, .. } = &self.domains[domain];
+        let of_set = |region: &sets::Region| {
+            let ticks = i64::try_from(region.ticks).ok()?;
+            leap(|at| map.global_from_ticks(u64::try_from(at).unwrap_or(0)), ticks)
+        };
+        let mut all: Vec<Leap> = told_sets.regions().iter().filter_map(of_set).chain(leaps.iter().copied()).collect();
+        all.sort_unstable_by_key(|leap| leap.date);
+        all
+    }
+
     /// The map of a process's clock.
     #[must_use]
     pub fn map(&self, process: usize) -> &ClockMap {
@@ -346,6 +362,14 @@ impl Clocks {
             domain.sets.iter_mut().for_each(|set| set.0 = set.0.saturating_sub(nanos));
         }
     }
+}
+
+/// How far dates leap at a place, if it is worth telling.
+fn leap(date: impl Fn(i64) -> i64, place: i64) -> Option<Leap> {
+    const WORTH_TELLING: i64 = 1000;
+    let (before, after) = (date(place.saturating_sub(1)), date(place));
+    let by = after.saturating_sub(before);
+    (by > WORTH_TELLING).then_some(Leap { date: after, by })
 }
 
 impl Domain {
@@ -398,6 +422,7 @@ fn domains_of(run: &Run) -> (Vec<Domain>, Vec<usize>) {
                 sets: Vec::new(),
                 map: ClockMap::linear(1_000_000_000),
                 told_sets: Sets::default(),
+                leaps: Vec::new(),
             });
             domains.len() - 1
         });
@@ -448,16 +473,9 @@ fn first_anchors(run: &Run, domain_of: &[usize], domains: usize) -> Vec<Option<(
 }
 
 /// Gives each domain but the reference its knots. Returns what is wrong with the samples.
-fn correct(domains: &mut [Domain], bursts: &[Burst], anchors: &[Option<(u64, u64)>]) -> Option<String> {
+fn correct(domains: &mut [Domain], bursts: &[Burst], anchors: &[Option<(u64, u64)>]) -> Vec<String> {
     let fit = bursts::fit(domains, bursts);
-    let wrong = fit.worst.map(|(a, b, nanos)| {
-        format!(
-            "sync samples contradict each other by {:.1} us; those between clocks `{}` and `{}` fit worst: dates may be off by as much",
-            nanos * 1e-3,
-            domains[a].name,
-            domains[b].name
-        )
-    });
+    let wrong = told::wrong_samples(&fit, domains);
     let (reference, others) = domains.split_at_mut(1);
     let reference = &reference[0];
     for (number, domain) in others.iter_mut().enumerate() {

@@ -373,6 +373,9 @@ impl<'o> Job<'o> {
             }
         }
         if self.options.causal {
+            for (number, fine) in plan.fines.iter_mut().enumerate() {
+                fine.leaps = self.clocks.leaps(self.clocks.domain_of[plan.streams[number].process]);
+            }
             let found = restore_order(&log, &mut plan.fines).map_err(ConvertError::Links)?;
             self.remarks.extend(found.remarks(&self.clocks));
             self.causality = Some(found);

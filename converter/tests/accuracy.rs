@@ -157,6 +157,37 @@ fn a_clock_that_was_set_is_told_by_its_own_process() {
 }
 
 #[test]
+fn a_clock_that_was_set_back_moves_nobody_else() {
+    for step_nanos in [-5e6, -300e6] {
+        let scene = Scene { step_nanos, links: 8000, bursts: Bursts::None, readings: true, ..Scene::default() };
+        let verdict = in_order("set back", &Scene { nodes: 4, per_node: 1, seconds: 20.0, moments: 8000, ..scene });
+        // What the clock itself recorded until it was there again has one date; links that begin or end then are put in order.
+        let others: Vec<_> = verdict.worst.iter().filter(|(process, _)| **process != 1).collect();
+        assert!(others.iter().all(|(_, worst)| **worst < 20_000), "{step_nanos}: {others:?}");
+    }
+}
+
+#[test]
+fn a_burst_that_lies_and_a_step_between_bursts_are_told_without_a_message() {
+    let still = Scene { nodes: 3, links: 0, moments: 200, seconds: 20.0, ..Scene::default() };
+    let scene = Scene { bursts: Bursts::Many(7), ..still };
+    let honest = judge(&scene, &options(Method::Graph));
+    assert!(honest.report.is_clean(), "{:?}", honest.report.faults());
+    let stepped = judge(&Scene { step_nanos: 1.2e6, ..scene.clone() }, &options(Method::Graph));
+    let faults = stepped.report.faults();
+    assert!(faults.iter().any(|fault| fault.contains("between two bursts")), "{faults:?}");
+    // With messages or without: what lies is left out, and the rest is as good as if it had not been there.
+    for (lie, links) in [Lie::Once(1_000_000), Lie::Some(3_000_000)].into_iter().flat_map(|lie| [(lie, 0), (lie, 6000)])
+    {
+        let scene = Scene { nodes: 2, lie: Some(lie), links, ..scene.clone() };
+        let verdict = judge(&scene, &options(Method::Graph));
+        let faults = verdict.report.faults();
+        assert!(faults.iter().any(|fault| fault.contains("left out")), "{lie:?} {links}: {faults:?}");
+        assert!(verdict.max < 3000, "{lie:?} {links}: {} {faults:?}", verdict.max);
+    }
+}
+
+#[test]
 fn a_clock_that_nobody_set_is_not_said_to_be() {
     for (wander, drift_ppm) in [(1e-9, 50.0), (1e-7, 300.0)] {
         let scene = Scene { wander, drift_ppm, readings: true, links: 2000, seconds: 20.0, ..Scene::default() };

@@ -49,6 +49,8 @@ pub(crate) struct Fit {
     pub(crate) offsets: Vec<Vec<Offset>>,
     /// Root mean square of what is left of each domain's pairs, nanoseconds.
     pub(crate) residuals: Vec<f64>,
+    /// Offsets that were left out, and where the clock may have been set between two bursts.
+    pub(crate) oddities: Vec<Oddity>,
     /// The pair whose offset fits worst, and by how much: by more than its messages can have taken; nanoseconds.
     pub(crate) worst: Option<(usize, usize, f64)>,
 }
@@ -70,8 +72,15 @@ pub(crate) fn fit(domains: &[Domain], bursts: &[Burst]) -> Fit {
     let hz = domains.iter().map(|domain| domain.hz as f64).collect();
     let nominal =
         domains.iter().zip(&origins).map(|(d, &o)| i128::from(ClockMap::linear(d.hz).global_from_ticks(o))).collect();
-    let mut fit =
-        Fit { origins, hz, nominal, offsets: vec![Vec::new(); count], residuals: vec![0.0; count], worst: None };
+    let mut fit = Fit {
+        origins,
+        hz,
+        nominal,
+        offsets: vec![Vec::new(); count],
+        residuals: vec![0.0; count],
+        oddities: Vec::new(),
+        worst: None,
+    };
     for round in 0..ROUNDS {
         let mut next: Vec<Vec<Offset>> = vec![Vec::new(); count];
         let mut squares = vec![(0.0, 0usize); count];
@@ -81,6 +90,11 @@ pub(crate) fn fit(domains: &[Domain], bursts: &[Burst]) -> Fit {
             worst = [worst, found].into_iter().flatten().max_by(|a, b| a.2.total_cmp(&b.2));
         }
         fit.worst = worst;
+        fit.oddities.clear();
+        for (domain, offsets) in next.iter_mut().enumerate().skip(1) {
+            offsets.sort_by(|a, b| a.local.total_cmp(&b.local));
+            fit.oddities.extend(odd(offsets).map(|(kind, nanos)| Oddity { domain, kind, nanos }));
+        }
         for offsets in &mut next {
             offsets.sort_by(|a, b| a.local.total_cmp(&b.local));
         }
@@ -95,6 +109,61 @@ pub(crate) fn fit(domains: &[Domain], bursts: &[Burst]) -> Fit {
         }
     }
     fit
+}
+
+/// What no drift does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Oddity {
+    pub(crate) domain: usize,
+    pub(crate) kind: Odd,
+    pub(crate) nanos: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Odd {
+    /// The offset of a burst is far from those before and behind it.
+    Burst,
+    /// The offset is another one from a burst on.
+    Set,
+}
+
+/// Offsets of a clock may depart so much from a line between two bursts, nanoseconds,
+const ODD: f64 = 50_000.0;
+/// and this part of the time between them.
+const ODD_RATE: f64 = 200e-6;
+
+/// Leaves out the offsets of bursts that no drift explains, and finds where the clock may have been set. O(bursts²).
+fn odd(offsets: &mut Vec<Offset>) -> impl Iterator<Item = (Odd, f64)> + use<> {
+    let mut found = Vec::new();
+    if offsets.len() > 2 {
+        // The usual drift: the middle one of those between any two bursts (Theil and Sen).
+        let mut slopes: Vec<f64> = Vec::new();
+        for (at, one) in offsets.iter().enumerate() {
+            let others = offsets[at + 1..].iter().filter(|other| other.local > one.local);
+            slopes.extend(others.map(|other| (other.offset - one.offset) / (other.local - one.local)));
+        }
+        slopes.sort_by(f64::total_cmp);
+        let drift = slopes.get(slopes.len() / 2).copied().unwrap_or(0.0);
+        let away = |one: Offset, other: Offset| other.offset - one.offset - drift * (other.local - one.local);
+        let mut at = 1;
+        while at < offsets.len() {
+            let (before, here) = (offsets[at - 1], offsets[at]);
+            let off = away(before, here);
+            if off.abs() <= ODD + ODD_RATE * (here.local - before.local) {
+                at += 1;
+                continue;
+            }
+            // Those around it agree: it is the one that lies.
+            if offsets.get(at + 1).is_some_and(|next| away(before, *next).abs() < off.abs() / 2.0) {
+                found.push((Odd::Burst, off));
+                offsets.remove(at);
+            } else {
+                found.push((Odd::Set, off));
+                at += 1;
+            }
+        }
+    }
+    found.into_iter()
 }
 
 /// The smallest one-way differences of a pair, and where its exchanges were.

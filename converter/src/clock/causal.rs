@@ -296,7 +296,8 @@ impl<'p> Pass<'p> {
         }
         if need > date {
             let Node { coarse, ordinal, .. } = *node;
-            let jump = Jump { coarse, ordinal, date: node.date, shift: need - node.date };
+            let leap = self.fines[number].leaps.iter().find(|leap| leap.date > node.date).copied();
+            let jump = Jump { coarse, ordinal, date: node.date, shift: need - node.date, leap };
             self.found.largest_nanos = self.found.largest_nanos.max(jump.shift);
             date = node.date + jump.shift;
             jumps.push(jump);

@@ -21,12 +21,25 @@ pub(crate) struct Jump {
     pub(crate) date: i64,
     /// How much later, nanoseconds.
     pub(crate) shift: i64,
+    /// The next place where the clock's own line leaps, if it does.
+    pub(crate) leap: Option<Leap>,
+}
+
+/// Where the line of a clock leaps forward, as it had been set back and the records until then have one date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Leap {
+    /// The first date behind it,
+    pub(crate) date: i64,
+    /// and how far that is from the last one before it, nanoseconds.
+    pub(crate) by: i64,
 }
 
 impl Jump {
-    /// How far a later date is moved by this jump alone. Falls by at most 1 where the date grows by 1.
+    /// How far a later date is moved by this jump alone. Falls by at most 1 where the date grows by 1, and where the line leaps by as much: the
+    /// leap makes good for what the records before it were dated too early.
     pub(crate) fn shift_at(&self, date: i64) -> i64 {
-        (self.shift - date.saturating_sub(self.date) / RETURN).max(0)
+        let leapt = self.leap.filter(|leap| date >= leap.date).map_or(0, |leap| leap.by);
+        (self.shift - leapt - date.saturating_sub(self.date) / RETURN).max(0)
     }
 }
 
@@ -50,6 +63,8 @@ pub(crate) struct Fine {
     /// What the graph fit found of its clock.
     pub(crate) bend: Option<Arc<Bend>>,
     pub(crate) jumps: Jumps,
+    /// By date, before jumps.
+    pub(crate) leaps: Vec<Leap>,
 }
 
 impl Fine {
@@ -93,10 +108,10 @@ mod tests {
                 ordinal = if later > 0 { records } else { ordinal + records + 1 };
                 let date = bend.date(coarse);
                 let left = jumps.last().map_or(0, |jump: &Jump| jump.shift_at(date));
-                jumps.push(Jump { coarse, ordinal, date, shift: left + more });
+                jumps.push(Jump { coarse, ordinal, date, shift: left + more, leap: None });
                 asked.extend([(coarse - 1, ordinal + 9), (coarse, ordinal), (coarse, ordinal + 1), (coarse + 1, 0)]);
             }
-            let fine = Fine { bend: Some(Arc::new(bend.clone())), jumps: Jumps(jumps) };
+            let fine = Fine { bend: Some(Arc::new(bend.clone())), jumps: Jumps(jumps), ..Fine::default() };
             asked.sort_unstable();
             let dates: Vec<i64> = asked.iter().map(|&(date, ordinal)| fine.date(date, ordinal)).collect();
             prop_assert!(dates.is_sorted(), "{dates:?}");

@@ -26,6 +26,8 @@ const SURELY: f64 = 3.0;
 const LEAST_WANDER: f64 = 1e-8;
 /// fewer observations than these, so that it cannot be found.
 const ENOUGH: usize = 512;
+/// A message may seem to arrive so much before it left, nanoseconds: what a fit leaves.
+const IMPOSSIBLE: f64 = 500.0;
 /// Steps of a clock that are nearer than this part of the run are one.
 const NEAR: i64 = 64;
 
@@ -192,6 +194,11 @@ impl Certainty<'_> {
         let bent = |domain: usize, date: f64| {
             rounds.iter().map(|round| interpolate(&round[domain], date / span.nanos())).sum::<f64>()
         };
+        // What still arrives before it leaves shows that the clocks did what the model does not know of: then nothing is certain.
+        let early = edges.iter().flat_map(&seen).map(|seen: Seen| seen.took).fold(0.0, f64::min);
+        if early < -IMPOSSIBLE {
+            return vec![f64::INFINITY; domains];
+        }
         let heard = edges.iter().map(|edge| edge.points.len()).sum::<usize>() / domains;
         let least = if heard < ENOUGH { LEAST_WANDER } else { 0.0 };
         let known = Known { span: span.nanos(), wander: (fit.wander * SURELY).max(least) };

@@ -18,6 +18,8 @@ const SPARE_OF_UNENDED: f64 = 60.0;
 const SPARE_SHARE: f64 = 0.1;
 /// Rates of two clocks may differ by so much.
 const RATES: f64 = 1e-3;
+/// Samples of a burst contradict each other by more than this, nanoseconds, and what clocks drift meanwhile.
+const CONTRADICTION: f64 = 10_000.0;
 
 /// The samples of a run.
 #[derive(Clone, Debug, Default)]
@@ -71,13 +73,84 @@ pub(crate) fn collect(
             bursts.entry(sample.burst).or_default().exchanges.push(Exchange { a, b, t1, t2, t3, t4 });
         }
     }
+    let mut off: BTreeMap<(usize, usize), u64> = BTreeMap::new();
+    for burst in bursts.values_mut() {
+        for (pair, left_out) in agree(&mut burst.exchanges, domains) {
+            *off.entry(pair).or_default() += left_out;
+        }
+    }
+    let contradicting = off.into_iter().map(|((a, b), samples)| {
+        let (a, b) = (&domains[a].name, &domains[b].name);
+        format!("{samples} sync samples between clocks `{a}` and `{b}` contradict the others of their burst: left out")
+    });
     let faults = counts.into_iter().filter(|(_, (_, wrong))| *wrong > 0).map(|((asked, answered), (all, wrong))| {
         let (asked, answered) = (run.process_name(asked), run.process_name(answered));
         format!(
             "{wrong} of the {all} sync samples that {asked} took with {answered} cannot be true: left out (one of them did not run at those dates, or {answered} took longer to answer than {asked} waited)"
         )
     });
-    Samples { bursts: bursts.into_values().collect(), faults: faults.collect() }
+    let faults = faults.chain(contradicting).collect();
+    Samples { bursts: bursts.into_values().collect(), faults }
+}
+
+/// Leaves those exchanges of a burst that most agree with, for each pair of clocks that has others; tells how many it left out.
+///
+/// Each exchange says between which bounds the offset of the two clocks is: it was asked before it was heard, and answered before the answer
+/// came. Where no offset is within all bounds, the one is taken that is within most (K. Marzullo, 1984).
+fn agree(exchanges: &mut Vec<Exchange>, domains: &[Domain]) -> Vec<((usize, usize), u64)> {
+    let mut pairs: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+    for (at, exchange) in exchanges.iter().enumerate() {
+        pairs.entry((exchange.a, exchange.b)).or_default().push(at);
+    }
+    let mut wrong = Vec::new();
+    let mut left_out = Vec::new();
+    for (pair, own) in pairs {
+        let first = exchanges[own[0]];
+        #[expect(clippy::cast_precision_loss, reason = "differences within a burst")]
+        let since = |ticks: u64, from: u64, domain: usize| {
+            (i128::from(ticks) - i128::from(from)) as f64 / domains[domain].hz.max(1) as f64 * NANOS_PER_SECOND
+        };
+        // Bounds of b's clock less a's, from what both showed at the first exchange on.
+        let bounds = own.iter().map(|at| {
+            let Exchange { a, b, t1, t2, t3, t4 } = exchanges[*at];
+            let drifted = CONTRADICTION / 2.0 + since(t4, first.t1, a).abs() * RATES / 2.0;
+            let (least, most) = (
+                since(t3, first.t2, b) - since(t4, first.t1, a) - drifted,
+                since(t2, first.t2, b) - since(t1, first.t1, a) + drifted,
+            );
+            (least, most)
+        });
+        let bounds: Vec<(f64, f64)> = bounds.collect();
+        let Some(best) = most_agreed(&bounds) else { continue };
+        let odd = own.iter().zip(&bounds).filter(|(_, (least, most))| best < *least || best > *most);
+        let before = wrong.len();
+        wrong.extend(odd.map(|(at, _)| *at));
+        if wrong.len() > before {
+            left_out.push((pair, (wrong.len() - before) as u64));
+        }
+    }
+    let mut at = 0;
+    exchanges.retain(|_| {
+        at += 1;
+        !wrong.contains(&(at - 1))
+    });
+    left_out
+}
+
+/// A value that is within most of these bounds. O(bounds log bounds).
+fn most_agreed(bounds: &[(f64, f64)]) -> Option<f64> {
+    let begins = bounds.iter().map(|bounds| (bounds.0, false));
+    let mut edges: Vec<(f64, bool)> = begins.chain(bounds.iter().map(|bounds| (bounds.1, true))).collect();
+    // At one place, what begins is before what ends.
+    edges.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let (mut inside, mut best) = (0i64, (0i64, None));
+    for (at, ends) in edges {
+        inside += if ends { -1 } else { 1 };
+        if inside > best.0 {
+            best = (inside, Some(at));
+        }
+    }
+    best.1
 }
 
 /// The ticks between which a process can have answered.
@@ -97,4 +170,16 @@ fn life(process: &Process, domain: &Domain) -> Option<(u64, u64)> {
     )]
     let spare = (spare * domain.hz as f64 + (last.saturating_sub(first)) as f64 * SPARE_SHARE) as u64;
     Some((first.saturating_sub(spare), last.saturating_add(spare)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_value_that_most_agree_with() {
+        assert_eq!(most_agreed(&[(1.0, 5.0), (2.0, 6.0), (100.0, 101.0)]), Some(2.0));
+        assert_eq!(most_agreed(&[(3.0, 3.0)]), Some(3.0));
+        assert_eq!(most_agreed(&[]), None);
+    }
 }

@@ -130,11 +130,15 @@ fn jumps(anchors: &[Anchor], hz: u64) -> Vec<Jump> {
     if usual * 4 < rates.len() * 3 {
         return Vec::new();
     }
+    // A clock may have ticks of a millisecond: what two readings usually differ by is no set.
+    let mut usual: Vec<f64> = steps.iter().map(|(_, own, system, _)| (own - system * (1.0 + rate)).abs()).collect();
+    usual.sort_by(f64::total_cmp);
+    let noise = NOISE.max(usual.get(usual.len() / 2).map_or(0.0, |usual| 5.0 * usual));
     let found = steps.iter().filter_map(|(pair, own, system, real)| {
         let ahead = own - system * (1.0 + rate);
         let of_real = own - real * (1.0 + rate);
         let read = (pair[0].bracket + pair[1].bracket) as f64 * tick;
-        let is_set = ahead.abs() > NOISE + BENT * system + read && of_real.abs() > ahead.abs() / 2.0;
+        let is_set = ahead.abs() > noise + BENT * system + read && of_real.abs() > ahead.abs() / 2.0;
         #[expect(clippy::cast_possible_truncation, reason = "ticks within a run; saturates")]
         let by = (ahead / tick).round() as i64;
         (is_set && of_real * ahead > 0.0).then_some(Jump { from: pair[0].ticks, to: pair[1].ticks, by })

@@ -1,5 +1,6 @@
 //! What users are told of clocks, one sentence each: what was wrong, and what they should know of the result.
 
+use super::bursts::{Fit, Odd, Oddity};
 use super::{Domain, Status};
 use crate::run::Run;
 
@@ -9,6 +10,26 @@ pub(super) fn repeated_dates(run: &Run) -> impl Iterator<Item = String> {
         let (file, times) = (process.path.display(), process.repeated_dates);
         format!("{file}: its clock went back: {times} records have the date of the one before them")
     })
+}
+
+/// What is to be said of samples that contradict each other, or what clocks do.
+pub(super) fn wrong_samples(fit: &Fit, domains: &[Domain]) -> Vec<String> {
+    let worst = fit.worst.map(|(a, b, nanos)| {
+        let (nanos, a, b) = (nanos * 1e-3, &domains[a].name, &domains[b].name);
+        format!("sync samples contradict each other by {nanos:.1} us; those between clocks `{a}` and `{b}` fit worst: dates may be off by as much")
+    });
+    let odd = fit.oddities.iter().map(|Oddity { domain, kind, nanos }| {
+        let (name, micros) = (&domains[*domain].name, nanos * 1e-3);
+        match kind {
+            Odd::Burst => format!(
+                "sync samples of a burst say that clock `{name}` is off by {micros:+.1} us from what those before and behind it say: left out"
+            ),
+            Odd::Set => format!(
+                "the offset of clock `{name}` changed by {micros:+.1} us between two bursts of samples, more than clocks drift: it was set, or its samples are wrong, and dates between them may be off by as much"
+            ),
+        }
+    });
+    worst.into_iter().chain(odd).collect()
 }
 
 /// What is to be said of clocks that were set.

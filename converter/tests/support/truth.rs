@@ -59,6 +59,10 @@ pub enum Bursts {
 pub enum Lie {
     /// They are dated so many ticks later,
     Later(i64),
+    /// or so in the burst in the middle alone,
+    Once(i64),
+    /// or in every third exchange,
+    Some(i64),
     /// or always say the same.
     Always(u64),
 }
@@ -283,9 +287,14 @@ impl<'s> World<'s> {
                     let t2 = now + self.latency(a, b);
                     let t3 = t2 + 200.0;
                     let t4 = t3 + self.latency(b, a);
+                    let is_middle = matches!(self.scene.bursts, Bursts::Many(bursts) if number == bursts / 2);
                     let answer = |truth| match self.scene.lie.filter(|_| b == 1) {
-                        None => self.ticks(b, truth),
                         Some(Lie::Later(ticks)) => self.ticks(b, truth).saturating_add_signed(ticks),
+                        Some(Lie::Once(ticks)) if is_middle => self.ticks(b, truth).saturating_add_signed(ticks),
+                        Some(Lie::Some(ticks)) if exchange % 3 == 1 => {
+                            self.ticks(b, truth).saturating_add_signed(ticks)
+                        }
+                        None | Some(Lie::Once(_) | Lie::Some(_)) => self.ticks(b, truth),
                         Some(Lie::Always(ticks)) => ticks,
                     };
                     samples.push(SyncSample {
