@@ -299,6 +299,14 @@ pub(crate) struct FineDates {
     pub(crate) remarks: Vec<String>,
 }
 
+impl FineDates {
+    /// What is wrong with the clocks, the samples or the order of links: one sentence each.
+    pub(crate) fn faults(&self) -> Vec<String> {
+        let of_order = self.causality.map(|found| found.faults(&self.clocks)).unwrap_or_default();
+        self.clocks.faults().into_iter().chain(of_order).collect()
+    }
+}
+
 /// What the links of the rules for Pajé say of the dates of a run, for outputs that have no links themselves. `None` when
 /// there are no such rules, or nothing is wanted of them.
 pub(crate) fn fine_dates(run: &Run, options: &Options) -> Result<Option<FineDates>, ConvertError> {

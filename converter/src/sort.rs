@@ -47,6 +47,16 @@ pub struct Sorted {
     pub unreadable: u64,
 }
 
+/// What sorting has to tell.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Told {
+    /// What is wrong with the clocks, the samples or the order of links: one sentence each.
+    pub faults: Vec<String>,
+    /// What a user should know besides.
+    pub remarks: Vec<String>,
+}
+
 /// Writes a run as one file whose blocks are in order of date. Clocks are corrected as `options` say; progress is told, the rest of
 /// the options is for conversions.
 ///
@@ -54,17 +64,18 @@ pub struct Sorted {
 ///
 /// # Errors
 /// When the run cannot be read, or the file not be written.
-pub fn sort<W: Write>(run: &Run, options: &Options, out: W) -> Result<(Sorted, Vec<String>), ConvertError> {
+pub fn sort<W: Write>(run: &Run, options: &Options, out: W) -> Result<(Sorted, Told), ConvertError> {
     let mut clocks = Clocks::new(run, options.clock);
     let (mut plan, _symbols) = plan_of_layouts(run, &mut clocks)?;
-    let mut remarks = Vec::new();
+    let mut told = Told::default();
     if let Some(dates) = fine_dates(run, options)? {
+        told.faults = dates.faults();
         plan.fines = dates.fines;
-        remarks.extend(dates.clocks.faults().into_iter().chain(dates.clocks.remarks.iter().cloned()));
-        remarks.extend(dates.remarks);
+        told.remarks = dates.clocks.remarks;
+        told.remarks.extend(dates.remarks);
     } else {
-        remarks.extend(clocks.faults());
-        remarks.append(&mut clocks.remarks);
+        told.faults = clocks.faults();
+        told.remarks.append(&mut clocks.remarks);
     }
     let plan = plan;
     let slice = SLICE_BYTES.max(plan.streams.len().saturating_mul(SLICE_BYTES_PER_STREAM));
@@ -93,7 +104,7 @@ pub fn sort<W: Write>(run: &Run, options: &Options, out: W) -> Result<(Sorted, V
     let pass = Pass { plan: &plan, floors, taking: Taking::ALL, needs, purpose: Purpose::Records, ahead, readers };
     let passed = pass.run(tell, &mut Records(|due: Due<'_>| Ok(writing.take(&due)?)))?;
     writing.made.unreadable = passed.tallies.iter().map(|tally| tally.unknown).sum();
-    Ok((writing.finish()?, remarks))
+    Ok((writing.finish()?, told))
 }
 
 /// By stream of a process, its gap if the process has no other: then it is known how many records are missing in it.

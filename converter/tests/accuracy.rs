@@ -8,6 +8,8 @@ mod synthetic;
 mod truth;
 
 use converter::clock::{Method, Status};
+use converter::run::Run;
+use converter::sort::sort;
 use truth::{Bursts, Lie, Scene, clocks_alone, judge, options};
 
 #[test]
@@ -206,6 +208,11 @@ fn samples_that_lie_are_named_and_do_no_harm() {
             faults.iter().any(|fault| fault.contains("cannot be true") || fault.contains("contradict the messages"));
         assert!(named, "{lie:?}: {faults:?}");
         assert!(verdict.median <= 150 && verdict.max <= 500, "{lie:?}: {} {}", verdict.median, verdict.max);
+        // Who sorts the run hears it, too: afterwards nobody can know.
+        let folder = tempfile::tempdir().unwrap();
+        truth::write(&Scene { lie: Some(lie), ..honest.clone() }, folder.path());
+        let sorted = sort(&Run::open(folder.path()).unwrap(), &options(Method::Graph), Vec::new()).unwrap();
+        assert_eq!(sorted.1.faults, faults, "{lie:?}");
         // Without messages, what no clock showed is left out all the same.
         let alone = judge(&Scene { lie: Some(lie), links: 0, moments: 100, ..honest.clone() }, &options(Method::Graph));
         assert!(!alone.report.is_clean(), "{lie:?}");

@@ -84,7 +84,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     for remark in listed.clocks.faults().iter().chain(&listed.clocks.remarks).chain(&listed.remarks) {
         term::note(&format!("tumit: {remark}"));
     }
-    Ok(if losses.is_empty() { Status::Done } else { Status::InputHasMistakes })
+    let is_good = losses.is_empty() && listed.clocks.faults().is_empty();
+    Ok(if is_good { Status::Done } else { Status::InputHasMistakes })
 }
 
 fn event_width(run: &Run) -> usize {

@@ -136,9 +136,9 @@ fn sorted(args: &Args, runs: Vec<Run>, folder: &Path) -> anyhow::Result<Vec<Stri
     options.causal = args.causal == Causal::On;
     let bar = Bar::new("{human_len} records");
     options.progress = bar.teller();
-    let (made, remarks) = sort(&run, &options, BufWriter::with_capacity(1 << 20, file))?;
+    let (made, said) = sort(&run, &options, BufWriter::with_capacity(1 << 20, file))?;
     drop(bar);
-    for remark in remarks {
+    for remark in said.remarks {
         term::note(&format!("tumit: {remark}"));
     }
     // What a process dropped, and what is missing in its blocks' places, is said by the result.
@@ -156,6 +156,7 @@ fn sorted(args: &Args, runs: Vec<Run>, folder: &Path) -> anyhow::Result<Vec<Stri
     };
     let losses: Vec<Loss> = run.losses().into_iter().filter(kept).collect();
     let mut told = report::told(&losses);
+    told.extend(said.faults);
     if made.unreadable > 0 {
         told.push(format!("{} records could not be decoded: left out", made.unreadable));
     }

@@ -9,15 +9,15 @@ use std::time::Instant;
 use anyhow::{Context, ensure};
 use converter::clock::{Domain, Method};
 use converter::paje::{PajeEvent, Sink};
-use converter::pipeline::{Options, convert};
+use converter::pipeline::convert;
 use converter::report::{Report, told};
 use converter::run::Run;
 use converter::time::GlobalNanos;
 use serde_json::{Value, json};
 
 use super::Status;
-use super::convert::{Causal, Clock};
 use crate::output_file::OutputFile;
+use crate::run_options::{Dating, Resources, options};
 use crate::{table, term};
 
 /// Shows how the clocks of a run are brought together
@@ -37,12 +37,10 @@ pub(crate) struct Args {
     #[arg(value_name = "RUN")]
     input: PathBuf,
 
-    /// How clocks of different hosts are brought together
-    #[arg(long, value_enum, default_value_t)]
-    clock: Clock,
-    /// Moves dates later where a link still ends before it starts
-    #[arg(long, value_enum, default_value_t)]
-    causal: Causal,
+    #[command(flatten)]
+    dating: Dating,
+    #[command(flatten)]
+    resources: Resources,
 
     /// As one JSON object
     #[arg(long)]
@@ -71,13 +69,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     }
     let recorded = Run::open(&args.input)?;
     let begun = Instant::now();
-    let with = |method, causal| {
-        let mut options = Options::default();
-        options.clock = method;
-        options.causal = causal;
-        convert(&recorded, &options, &mut Nothing)
-    };
-    let (raw, corrected) = (with(Method::None, false)?, with(args.clock.into(), args.causal == Causal::On)?);
+    let chosen = options(args.dating, args.resources);
+    let mut plain = chosen.clone();
+    (plain.clock, plain.causal) = (Method::None, false);
+    let (raw, corrected) = (convert(&recorded, &plain, &mut Nothing)?, convert(&recorded, &chosen, &mut Nothing)?);
     let shown = Shown { run: &recorded, raw: &raw, corrected: &corrected, seconds: begun.elapsed().as_secs_f64() };
     let mut out = term::stdout();
     if args.json {
