@@ -175,9 +175,11 @@ fn a_burst_that_lies_and_a_step_between_bursts_are_told_without_a_message() {
     let scene = Scene { bursts: Bursts::Many(7), ..still };
     let honest = judge(&scene, &options(Method::Graph));
     assert!(honest.report.is_clean(), "{:?}", honest.report.faults());
-    let stepped = judge(&Scene { step_nanos: 1.2e6, ..scene.clone() }, &options(Method::Graph));
-    let faults = stepped.report.faults();
-    assert!(faults.iter().any(|fault| fault.contains("between two bursts")), "{faults:?}");
+    for (bursts, step_nanos) in [(7, 1.2e6), (7, -1.2e6), (3, 3e6), (4, -3e6)] {
+        let stepped = Scene { step_nanos, bursts: Bursts::Many(bursts), ..scene.clone() };
+        let faults = judge(&stepped, &options(Method::Graph)).report.faults();
+        assert!(faults.iter().any(|fault| fault.contains("between two bursts")), "{bursts} {step_nanos}: {faults:?}");
+    }
     // With messages or without: what lies is left out, and the rest is as good as if it had not been there.
     for (lie, links) in [Lie::Once(1_000_000), Lie::Some(3_000_000)].into_iter().flat_map(|lie| [(lie, 0), (lie, 6000)])
     {

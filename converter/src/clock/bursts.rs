@@ -132,6 +132,9 @@ const ODD: f64 = 50_000.0;
 /// and this part of the time between them.
 const ODD_RATE: f64 = 200e-6;
 
+/// Fewer bursts are few.
+const FEW: usize = 5;
+
 /// Leaves out the offsets of bursts that no drift explains, and finds where the clock may have been set. O(bursts²).
 fn odd(offsets: &mut Vec<Offset>) -> impl Iterator<Item = (Odd, f64)> + use<> {
     let mut found = Vec::new();
@@ -143,7 +146,10 @@ fn odd(offsets: &mut Vec<Offset>) -> impl Iterator<Item = (Odd, f64)> + use<> {
             slopes.extend(others.map(|other| (other.offset - one.offset) / (other.local - one.local)));
         }
         slopes.sort_by(f64::total_cmp);
-        let drift = slopes.get(slopes.len() / 2).copied().unwrap_or(0.0);
+        let middle = slopes.get(slopes.len() / 2).copied().unwrap_or(0.0);
+        // Of few, one odd offset moves the middle: the least drift is the likeliest.
+        let least = slopes.iter().copied().min_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0);
+        let drift = if offsets.len() < FEW { least } else { middle };
         let away = |one: Offset, other: Offset| other.offset - one.offset - drift * (other.local - one.local);
         let mut at = 1;
         while at < offsets.len() {
