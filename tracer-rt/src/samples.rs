@@ -5,22 +5,25 @@
 //! long runs: two bursts far apart show the drift.
 //!
 //! ```no_run
+//! use std::io;
+//! use std::net::TcpStream;
 //! use tracer_rt::samples::{self, Group, Streams};
 //!
-//! # fn main() -> std::io::Result<()> {
 //! // Two processes: one asks, the other answers, over any connection.
-//! let mut link = Streams::tcp([Some(std::net::TcpStream::connect("node2:7000")?)])?;
-//! samples::ask(&mut link, &[0])?;        // there: samples::answer(&mut link, 0)
+//! fn two(connection: TcpStream) -> io::Result<()> {
+//!     let mut link = Streams::tcp([Some(connection)])?;
+//!     samples::ask(&mut link, &[0])           // there: samples::answer(&mut link, 0)
+//! }
 //!
 //! // Many: each calls the same, with its own number.
-//! # let (links, me, all): (Streams<std::net::TcpStream>, u32, u32) = todo!();
-//! let mut group = Group::new(links, me, all);
-//! group.sync()?;
-//! for step in 0..1_000_000 {
-//!     group.sync_point()?;               // once a minute it takes samples
+//! fn many(links: Streams<TcpStream>, me: u32, all: u32) -> io::Result<()> {
+//!     let mut group = Group::new(links, me, all);
+//!     group.sync()?;
+//!     for step in 0..1_000_000 {
+//!         group.sync_point()?;                // once a minute it takes samples
+//!     }
+//!     group.sync()
 //! }
-//! group.sync()
-//! # }
 //! ```
 //!
 //! Whoever takes part begins to record, as by a first record. One that does not record, or not any more, answers all the same: the others
