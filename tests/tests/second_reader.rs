@@ -62,7 +62,9 @@ fn compare(run: &Path, what: &str) -> usize {
         }
         assert_eq!(ours.len(), theirs.len(), "records of {key:?}: {words}");
     }
-    assert_eq!(status, other_status, "{words}");
+    // A clock that went back is a fault of the run, and not of the file, which is all that the second reader judges.
+    let went_back = said.contains("its clock went back") && other_status == Some(0);
+    assert_eq!(status, if went_back { Some(1) } else { other_status }, "{words}");
     ours.values().map(Vec::len).sum()
 }
 
