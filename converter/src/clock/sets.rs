@@ -224,6 +224,8 @@ mod tests {
         assert_eq!(jumps(&readings(|_| 0, 60_000_000_000), 2_000_000_000), [], "it slept");
         let simulated = readings(|second| 7_000_000_000 * i64::try_from(second * second % 5).unwrap_or(0), 0);
         assert_eq!(jumps(&simulated, 2_000_000_000), [], "it does not go as the system's clock does");
+        let coarse = readings(|second| -i64::try_from(second * second * 370_000 % 1_000_000).unwrap_or(0), 0);
+        assert_eq!(jumps(&coarse, 2_000_000_000), [], "it has ticks of a millisecond");
         let jumped = jumps(&readings(|second| if second > 3 { 5_000_000 } else { 0 }, 0), 2_000_000_000);
         assert_eq!(jumped.len(), 1, "{jumped:?}");
         assert!((jumped[0].by - 10_000_000).abs() < 1000, "{jumped:?}");
