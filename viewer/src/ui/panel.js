@@ -1,4 +1,4 @@
-// The side panel: the inspector above, and below it one of legend, statistics and find.
+// The side panel: one of legend, statistics, notes and find; the inspector above it, or below what was found.
 
 import { byId } from "./dom.js";
 import { showFind } from "./find.js";
@@ -39,6 +39,10 @@ export function showTab(tab, focus = false) {
     button.tabIndex = one === tab ? 0 : -1;
     byId(one).hidden = one !== tab;
   }
+  // Below the hits, so that its height does not move what is clicked to step through them.
+  const [panel, inspector] = [byId("panel"), byId("inspector")];
+  if (tab === "find" && panel.lastElementChild !== inspector) panel.append(inspector);
+  else if (tab !== "find" && panel.firstElementChild !== inspector) panel.prepend(inspector);
   const filled = refreshPanel();
   if (focus && tab === "find") byId("find-field").select();
   else if (focus) byId(`tab-${tab}`).focus();
