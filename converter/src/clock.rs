@@ -16,6 +16,7 @@ mod link_log;
 mod map;
 mod rate;
 mod refine;
+mod sampled;
 mod samples;
 mod sets;
 mod solve;
@@ -91,8 +92,8 @@ pub struct Domain {
     pub offset_nanos: f64,
     /// How much faster than the reference it ran, from the first burst to the last, in millionths.
     pub drift_ppm: f64,
-    /// What the fit leaves, nanoseconds: with bursts alone the root mean square over the pairs' offsets; with messages, half
-    /// of the fastest messages are nearer to what the model says,
+    /// What the fit leaves, nanoseconds: half of the fastest messages are nearer to what the model says; with samples alone, half of the faster
+    /// exchanges (before a conversion has judged them, the root mean square over the pairs' offsets),
     pub residual_nanos: f64,
     /// and 95 % are nearer than this.
     pub residual_p95_nanos: f64,
@@ -246,6 +247,7 @@ impl Clocks {
         // Their dates are those of the map, which knows what clocks were set by.
         let Samples { bursts, faults } = samples::collect(run, &self.domain_of, &self.domains, |_, ticks| ticks);
         let Some(refined) = refine::refine(self, &bursts, log, streams)? else {
+            self.judge(&bursts, streams);
             return Ok(vec![None; self.domains.len()]);
         };
         self.wrong = repeated_dates(run).chain(faults).collect();
@@ -298,6 +300,24 @@ impl Clocks {
         self.measure(run);
         self.remarks = remarks_of(&self.domains, true);
         Ok(bends)
+    }
+
+    /// Tells how good the dates are that the samples alone have made. `streams` says from when to when there are records.
+    pub(crate) fn judge_samples(&mut self, run: &Run, streams: &[Extent]) {
+        let Samples { bursts, .. } = samples::collect(run, &self.domain_of, &self.domains, |_, ticks| ticks);
+        self.judge(&bursts, streams);
+    }
+
+    fn judge(&mut self, bursts: &[Burst], streams: &[Extent]) {
+        if bursts.is_empty() {
+            return;
+        }
+        let found = sampled::quality(self, bursts, streams);
+        for (domain, found) in self.domains.iter_mut().zip(found) {
+            domain.edges = found.edges;
+            (domain.residual_nanos, domain.residual_p95_nanos) = found.residuals;
+            domain.certified_nanos = Some(found.certified).filter(|width| width.is_finite());
+        }
     }
 
     /// What is wrong with the clocks of the run or with its samples, and what was done about it: one sentence each.

@@ -367,7 +367,10 @@ impl<'o> Job<'o> {
         self.counts.links = survey.links;
         self.counts.unmatched_starts = survey.unmatched_starts;
         self.counts.unmatched_ends = survey.unmatched_ends;
-        let Some(log) = log.filter(|log| log.links() > 0) else { return Ok((survey, floors)) };
+        let Some(log) = log.filter(|log| log.links() > 0) else {
+            self.judge_samples(plan);
+            return Ok((survey, floors));
+        };
         if self.options.clock == Method::Graph && self.clocks.domain_of.len() > 1 {
             let processes: Vec<usize> = plan.streams.iter().map(|stream| stream.process).collect();
             let reversed = self.clocks.split(self.run, &log, &processes).map_err(ConvertError::Links)?;
@@ -379,6 +382,8 @@ impl<'o> Job<'o> {
             for (fine, extent) in plan.fines.iter_mut().zip(extents) {
                 fine.bend.clone_from(&bends[extent.domain]);
             }
+        } else {
+            self.judge_samples(plan);
         }
         if self.options.causal {
             for (number, fine) in plan.fines.iter_mut().enumerate() {
@@ -389,6 +394,14 @@ impl<'o> Job<'o> {
             self.causality = Some(found);
         }
         Ok((survey, floors))
+    }
+
+    /// How good dates are that no message confirms.
+    fn judge_samples(&mut self, plan: &Plan<'_>) {
+        if self.options.clock != Method::None && self.clocks.domains.len() > 1 {
+            let extents = plan.extents(&self.clocks);
+            self.clocks.judge_samples(self.run, &extents);
+        }
     }
 
     fn first_pass(

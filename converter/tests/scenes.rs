@@ -60,6 +60,8 @@ fn table() {
         let scene = scene(seed);
         let (graph, bursts) = (judged(&scene, Method::Graph), judged(&scene, Method::Bursts));
         let worse = graph.max > bursts.max + bursts.max / 2 + 300 && scene.bursts != Bursts::None;
+        let certain = |verdict: &Verdict| verdict.report.clocks.domains.iter().filter_map(|domain| domain.certified_nanos).fold(0.0, f64::max);
+        println!("     certain {:.0} / {:.0} {}", certain(&graph), certain(&bursts), if beyond(&bursts).is_empty() { "" } else { "BURSTS BEYOND" });
         let marks = [(!beyond(&graph).is_empty(), "BEYOND"), (worse, "WORSE"), (graph.reversed > 0, "REVERSED")];
         let marks: Vec<&str> = marks.into_iter().filter(|mark| mark.0).map(|mark| mark.1).collect();
         println!("{seed:4} graph {} / {} bursts {} / {}", graph.median, graph.max, bursts.median, bursts.max);
@@ -80,6 +82,16 @@ fn what_is_said_of_dates_is_true() {
         if scene.bursts == Bursts::Both || matches!(scene.bursts, Bursts::Many(_)) {
             // Messages that take their time must not spoil what samples tell.
             let bursts = judged(&scene, Method::Bursts);
+            // From a few bursts it cannot be told that clocks wander as no quartz does.
+            if scene.wander < 1e-8 {
+                assert_eq!(beyond(&bursts), [], "farther off than is certain by samples alone: {scene:?}");
+                let domains = &bursts.report.clocks.domains[1..];
+                assert!(domains.iter().all(|domain| domain.residual_p95_nanos > 0.0), "{domains:?}");
+                let certain = domains.iter().map(|domain| domain.certified_nanos.unwrap_or(f64::INFINITY));
+                // 6 to 14 us for what the exchanges took, and what quartz may do between two bursts.
+                let most = 30e3 + 40.0 * scene.seconds.powf(1.5);
+                assert!(certain.fold(0.0, f64::max) < most, "{scene:?} {domains:?}");
+            }
             assert!(graph.max <= 3 * bursts.max + 500, "{} by messages, {} without: {scene:?}", graph.max, bursts.max);
         }
         assert!(graph.report.is_clean(), "{:?} {scene:?}", graph.report.faults());

@@ -21,13 +21,13 @@ const SHORTEST: f64 = 1e6;
 /// So many times clocks may have been set.
 const MOST_SETS: usize = 32;
 /// Clocks wander so many times more than was found, for all that is certain;
-const SURELY: f64 = 3.0;
+pub(super) const SURELY: f64 = 3.0;
 /// and at least so much, per square root of a second, where each has
-const LEAST_WANDER: f64 = 1e-8;
+pub(super) const LEAST_WANDER: f64 = 1e-8;
 /// fewer observations than these, so that it cannot be found.
 const ENOUGH: usize = 512;
 /// A message may seem to arrive so much before it left, nanoseconds: what a fit leaves.
-const IMPOSSIBLE: f64 = 500.0;
+pub(super) const IMPOSSIBLE: f64 = 500.0;
 /// Steps of a clock that are nearer than this part of the run are one.
 const NEAR: i64 = 64;
 
@@ -207,7 +207,7 @@ impl Certainty<'_> {
 }
 
 /// The samples in coarse dates, by burst.
-fn exchanges(clocks: &Clocks, bursts: &[Burst]) -> Vec<Vec<Exchange>> {
+pub(super) fn exchanges(clocks: &Clocks, bursts: &[Burst]) -> Vec<Vec<Exchange>> {
     let date = |domain: usize, ticks: u64| clocks.domains[domain].map.global_from_ticks(ticks);
     let dated = |exchange: &bursts::Exchange| {
         let (a, b) = (exchange.a, exchange.b);
@@ -228,7 +228,7 @@ fn before(span: Span, holds: impl Fn(i64) -> bool) -> i64 {
 }
 
 /// All that is dated: records, and samples, which may have been taken long before the first record.
-fn span_of(streams: &[Extent], exchanges: &[Vec<Exchange>], date: impl Fn(usize, i64) -> i64) -> Span {
+pub(super) fn span_of(streams: &[Extent], exchanges: &[Vec<Exchange>], date: impl Fn(usize, i64) -> i64) -> Span {
     let dates = streams.iter().map(|stream| (date(stream.domain, stream.first), date(stream.domain, stream.last)));
     let asked =
         exchanges.iter().flatten().map(|exchange| (date(exchange.a, exchange.t[0]), date(exchange.a, exchange.t[3])));

@@ -132,6 +132,7 @@ impl Shown<'_> {
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         for ((at, process), &domain) in run.processes.iter().enumerate().zip(&corrected.clocks.domain_of) {
             let domain = &corrected.clocks.domains[domain];
+            let if_any = |nanos: f64, any: bool| if any { duration(nanos) } else { "-".to_owned() };
             rows.push(vec![
                 run.process_name(at),
                 process.host.clone(),
@@ -143,9 +144,9 @@ impl Shown<'_> {
                 format!("{:+.9} s", domain.offset_nanos * 1e-9),
                 format!("{:+.4} ppm", domain.drift_ppm),
                 duration(domain.departure_nanos),
-                duration(domain.residual_nanos),
-                duration(domain.residual_p95_nanos),
-                duration(domain.corridor_nanos),
+                if_any(domain.residual_nanos, domain.edges > 0),
+                if_any(domain.residual_p95_nanos, domain.edges > 0),
+                if_any(domain.corridor_nanos, domain.messages > 0),
                 domain.certified_nanos.map_or_else(|| "-".to_owned(), duration),
             ]);
         }
