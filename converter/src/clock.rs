@@ -35,6 +35,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
+use crate::input::Process;
 use crate::run::Run;
 use bend::Bend;
 use bursts::Burst;
@@ -82,6 +83,8 @@ pub struct Domain {
     pub kind: &'static str,
     /// Ticks per second.
     pub hz: u64,
+    /// What it can tell apart, nanoseconds: a tick, or several, where it only shows multiples of so many.
+    pub granularity_nanos: f64,
     /// Processes that read it.
     pub processes: usize,
     /// How it was brought to the time line.
@@ -320,6 +323,11 @@ impl Clocks {
         }
     }
 
+    /// What the coarsest of the clocks can tell apart, nanoseconds.
+    pub(crate) fn granularity(&self) -> f64 {
+        self.domains.iter().map(|domain| domain.granularity_nanos).fold(0.0, f64::max)
+    }
+
     /// What is wrong with the clocks of the run or with its samples, and what was done about it: one sentence each.
     #[must_use]
     pub fn faults(&self) -> Vec<String> {
@@ -423,6 +431,7 @@ fn domains_of(run: &Run) -> (Vec<Domain>, Vec<usize>) {
                 name,
                 kind,
                 hz: 0,
+                granularity_nanos: 0.0,
                 processes: 0,
                 status: Status::Isolated,
                 bursts: 0,
@@ -453,14 +462,18 @@ fn domains_of(run: &Run) -> (Vec<Domain>, Vec<usize>) {
         }
         domain_of.push(number);
     }
-    for (number, domain) in domains.iter_mut().enumerate() {
+    let mut members: Vec<Vec<&Process>> = vec![Vec::new(); domains.len()];
+    run.processes.iter().zip(&domain_of).for_each(|(process, domain)| members[*domain].push(process));
+    for (number, (domain, members)) in domains.iter_mut().zip(members).enumerate() {
         if domain.hz == 0 {
-            let members =
-                run.processes.iter().zip(&domain_of).filter(|(_, of)| **of == number).map(|(process, _)| process);
-            let anchors = members.flat_map(|process| &process.anchors);
+            let anchors = members.iter().flat_map(|process| &process.anchors);
             let rate = rate::from_anchors(anchors);
             domain.rate_is_unknown = rate.is_none();
             domain.hz = rate.unwrap_or(1_000_000_000);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "rates are far below 2^53")]
+        {
+            domain.granularity_nanos = rate::granularity(&members) as f64 * 1e9 / domain.hz as f64;
         }
         domain.map = ClockMap::linear(domain.hz);
         if number == 0 {

@@ -387,6 +387,10 @@ impl<'o> Job<'o> {
         }
         if self.options.causal {
             for (number, fine) in plan.fines.iter_mut().enumerate() {
+                #[expect(clippy::cast_possible_truncation, reason = "far below 2^53")]
+                {
+                    fine.tick = (self.clocks.granularity().ceil() as i64 - 1).max(0);
+                }
                 fine.leaps = self.clocks.leaps(self.clocks.domain_of[plan.streams[number].process]);
             }
             let found = restore_order(&log, &mut plan.fines).map_err(ConvertError::Links)?;

@@ -116,6 +116,20 @@ fn coarse_ticks() {
 }
 
 #[test]
+fn of_ticks_of_a_tenth_of_a_millisecond_dates_are_off_by_a_tick_or_two() {
+    for bursts in [Bursts::None, Bursts::Both] {
+        let scene = Scene { nodes: 2, hz: 1e4, links: 4000, seconds: 4.0, bursts, ..Scene::default() };
+        let verdict = in_order("100 us ticks", &scene);
+        // Each of many links is put in order by a tick at most, and these do not add up.
+        assert!(verdict.median <= 100_000 && verdict.max <= 250_000, "{} {}", verdict.median, verdict.max);
+        let report = verdict.report;
+        assert!(report.is_clean() && report.remarks.is_empty(), "{:?} {:?}", report.faults(), report.remarks);
+        let certain = report.clocks.domains[1].certified_nanos.expect("it is heard both ways");
+        assert!(certain >= 100_000.0, "{certain}");
+    }
+}
+
+#[test]
 fn bad_clocks_are_followed() {
     let scene = Scene { nodes: 4, wander: 1e-7, links: 8000, seconds: 20.0, bursts: Bursts::None, ..Scene::default() };
     let verdict = in_order("wander 1e-7", &scene);

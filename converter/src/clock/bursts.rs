@@ -45,6 +45,8 @@ pub(crate) struct Offset {
 pub(crate) struct Fit {
     origins: Vec<u64>,
     hz: Vec<f64>,
+    /// What the coarsest clock can tell apart, nanoseconds.
+    tick: f64,
     nominal: Vec<i128>,
     pub(crate) offsets: Vec<Vec<Offset>>,
     /// Root mean square of what is left of each domain's pairs, nanoseconds.
@@ -75,6 +77,7 @@ pub(crate) fn fit(domains: &[Domain], bursts: &[Burst]) -> Fit {
     let mut fit = Fit {
         origins,
         hz,
+        tick: domains.iter().map(|domain| domain.granularity_nanos).fold(0.0, f64::max),
         nominal,
         offsets: vec![Vec::new(); count],
         residuals: vec![0.0; count],
@@ -93,7 +96,7 @@ pub(crate) fn fit(domains: &[Domain], bursts: &[Burst]) -> Fit {
         fit.oddities.clear();
         for (domain, offsets) in next.iter_mut().enumerate().skip(1) {
             offsets.sort_by(|a, b| a.local.total_cmp(&b.local));
-            fit.oddities.extend(odd(offsets).map(|(kind, nanos)| Oddity { domain, kind, nanos }));
+            fit.oddities.extend(odd(offsets, fit.tick).map(|(kind, nanos)| Oddity { domain, kind, nanos }));
         }
         for offsets in &mut next {
             offsets.sort_by(|a, b| a.local.total_cmp(&b.local));
@@ -136,7 +139,7 @@ const ODD_RATE: f64 = 200e-6;
 const FEW: usize = 5;
 
 /// Leaves out the offsets of bursts that no drift explains, and finds where the clock may have been set. O(bursts²).
-fn odd(offsets: &mut Vec<Offset>) -> impl Iterator<Item = (Odd, f64)> + use<> {
+fn odd(offsets: &mut Vec<Offset>, tick: f64) -> impl Iterator<Item = (Odd, f64)> + use<> {
     let mut found = Vec::new();
     if offsets.len() > 2 {
         // The usual drift: the middle one of those between any two bursts (Theil and Sen).
@@ -155,7 +158,7 @@ fn odd(offsets: &mut Vec<Offset>) -> impl Iterator<Item = (Odd, f64)> + use<> {
         while at < offsets.len() {
             let (before, here) = (offsets[at - 1], offsets[at]);
             let off = away(before, here);
-            if off.abs() <= ODD + ODD_RATE * (here.local - before.local) {
+            if off.abs() <= ODD + 2.0 * tick + ODD_RATE * (here.local - before.local) {
                 at += 1;
                 continue;
             }
@@ -214,7 +217,7 @@ impl Fit {
         for edge in &edges {
             let (Some(from), Some(to)) = (found[edge.from], found[edge.to]) else { continue };
             let left = edge.difference - (to - from);
-            if left.abs() > (CONTRADICTION + 3.0 * trip).max(worst.map_or(0.0, |worst| worst.2)) {
+            if left.abs() > (CONTRADICTION + 2.0 * self.tick + 3.0 * trip).max(worst.map_or(0.0, |worst| worst.2)) {
                 worst = Some((edge.from, edge.to, left.abs()));
             }
             for domain in [edge.from, edge.to] {

@@ -20,6 +20,7 @@ use smallvec::SmallVec;
 use super::Clocks;
 use super::fine::{Fine, Jump, Jumps};
 use super::link_log::{LinkEnd, LinkLog};
+use super::steps::OF_TICKS;
 
 /// A link takes at least so long once it was moved, nanoseconds.
 const LEAST: i64 = 1;
@@ -61,7 +62,7 @@ impl Causality {
         let mut certain = clocks.domains[1..].iter().map(|domain| domain.certified_nanos);
         let certain = certain.try_fold(0.0, |most, own| own.map(|own| f64::max(most, own)));
         #[expect(clippy::cast_precision_loss, reason = "compared with a bound")]
-        let beyond = |certain: f64| self.largest_nanos as f64 > 2.0 * certain;
+        let beyond = |certain: f64| self.largest_nanos as f64 > 2.0 * certain + OF_TICKS * clocks.granularity();
         clocks.domains.len() > 1 && self.largest_nanos >= LARGE_NANOS && certain.is_some_and(beyond)
     }
 
@@ -91,7 +92,10 @@ impl Causality {
 
     /// What a user should know besides: one sentence each.
     pub(crate) fn remarks(&self, clocks: &Clocks) -> Vec<String> {
-        let is_odd = self.is_suspicious() && !self.is_impossible(clocks);
+        // Coarse clocks alone reverse links.
+        #[expect(clippy::cast_precision_loss, reason = "compared with a bound")]
+        let is_beyond_ticks = self.largest_nanos as f64 > OF_TICKS * clocks.granularity();
+        let is_odd = self.is_suspicious() && is_beyond_ticks && !self.is_impossible(clocks);
         is_odd.then(|| format!("the clock model is wrong: {}", self.moved())).into_iter().collect()
     }
 }
@@ -296,8 +300,9 @@ impl<'p> Pass<'p> {
         }
         if need > date {
             let Node { coarse, ordinal, .. } = *node;
+            let tick = self.fines[number].tick;
             let leap = self.fines[number].leaps.iter().find(|leap| leap.date > node.date).copied();
-            let jump = Jump { coarse, ordinal, date: node.date, shift: need - node.date, leap };
+            let jump = Jump { coarse, ordinal, date: node.date, shift: need - node.date, tick, leap };
             self.found.largest_nanos = self.found.largest_nanos.max(jump.shift);
             date = node.date + jump.shift;
             jumps.push(jump);

@@ -6,6 +6,7 @@
 use super::Domain;
 use super::bursts::CONTRADICTION;
 use super::lines::{Joined, lines};
+use super::steps::OF_TICKS;
 use super::traffic::{Class, Edge};
 
 /// Samples between two clocks that messages contradict.
@@ -34,8 +35,8 @@ impl Contradiction {
     }
 }
 
-/// The pairs of clocks whose samples contradict the messages of all. O(points).
-pub(crate) fn find(domains: usize, edges: &[Edge], span: f64) -> Vec<Contradiction> {
+/// The pairs of clocks whose samples contradict the messages of all. `tick` is what the coarsest clock can tell apart, nanoseconds. O(points).
+pub(crate) fn find(domains: usize, edges: &[Edge], span: f64, tick: f64) -> Vec<Contradiction> {
     let messages: Vec<Edge> = edges.iter().filter(|edge| edge.class == Class::Message).cloned().collect();
     let joined = lines(domains, &messages, span);
     let mut found: Vec<Contradiction> = Vec::new();
@@ -51,7 +52,7 @@ pub(crate) fn find(domains: usize, edges: &[Edge], span: f64) -> Vec<Contradicti
         });
         let least = took.fold(f64::INFINITY, f64::min);
         let early = -least - from.width - to.width;
-        if early < CONTRADICTION {
+        if early < CONTRADICTION + OF_TICKS * tick {
             continue;
         }
         let (a, b) = (edge.from.min(edge.to), edge.from.max(edge.to));
@@ -75,14 +76,15 @@ mod tests {
                 (0..50).map(|n| Point { sent: f64::from(n) * 1e8, took: took + f64::from(n * 7 % 13) * 100.0 });
             Edge { from, to, class, points: points.collect(), count: 50 }
         };
-        let with = |lie: f64| {
+        let with = |lie: f64, tick: f64| {
             let mut edges = vec![edge(0, 1, Class::Sync, 2000.0 + lie), edge(1, 0, Class::Sync, 2000.0 - lie)];
             edges.extend([edge(0, 1, Class::Message, 5000.0), edge(1, 0, Class::Message, 5000.0)]);
-            find(2, &edges, 5e9)
+            find(2, &edges, 5e9, tick)
         };
-        assert_eq!(with(0.0), []);
-        assert_eq!(with(10_000.0), []);
-        let found = with(100_000.0);
+        assert_eq!(with(0.0, 1.0), []);
+        assert_eq!(with(10_000.0, 1.0), []);
+        assert_eq!(with(100_000.0, 100_000.0), []);
+        let found = with(100_000.0, 1.0);
         assert!(found.len() == 1 && found[0].is_of(1, 0) && found[0].nanos > 60_000.0, "{found:?}");
     }
 }

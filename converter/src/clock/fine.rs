@@ -21,6 +21,9 @@ pub(crate) struct Jump {
     pub(crate) date: i64,
     /// How much later, nanoseconds.
     pub(crate) shift: i64,
+    /// What the clocks cannot tell apart: so much of the shift is given back at once, as the dates that follow are no better. Else many small
+    /// jumps would add up.
+    pub(crate) tick: i64,
     /// The next place where the clock's own line leaps, if it does.
     pub(crate) leap: Option<Leap>,
 }
@@ -38,8 +41,10 @@ impl Jump {
     /// How far a later date is moved by this jump alone. Falls by at most 1 where the date grows by 1, and where the line leaps by as much: the
     /// leap makes good for what the records before it were dated too early.
     pub(crate) fn shift_at(&self, date: i64) -> i64 {
+        let gone = date.saturating_sub(self.date);
+        let at_once = gone.min(self.tick);
         let leapt = self.leap.filter(|leap| date >= leap.date).map_or(0, |leap| leap.by);
-        (self.shift - leapt - date.saturating_sub(self.date) / RETURN).max(0)
+        (self.shift - leapt - at_once - (gone - at_once) / RETURN).max(0)
     }
 }
 
@@ -65,6 +70,8 @@ pub(crate) struct Fine {
     pub(crate) jumps: Jumps,
     /// By date, before jumps.
     pub(crate) leaps: Vec<Leap>,
+    /// What the clocks cannot tell apart, nanoseconds.
+    pub(crate) tick: i64,
 }
 
 impl Fine {
@@ -95,6 +102,7 @@ mod tests {
         #[test]
         fn dates_never_decrease_within_a_stream(
             steps in prop::collection::vec((0i64..100_000, 0u64..3, 1i64..50_000), 0..20),
+            tick in prop_oneof![Just(1i64), Just(1_000), Just(100_000)],
             mut asked in prop::collection::vec((-10i64..2_000_000, 0u64..50), 0..200),
             bends in prop::collection::vec((0i64..2_000_000, -20_000i64..20_000), 0..5),
         ) {
@@ -108,7 +116,7 @@ mod tests {
                 ordinal = if later > 0 { records } else { ordinal + records + 1 };
                 let date = bend.date(coarse);
                 let left = jumps.last().map_or(0, |jump: &Jump| jump.shift_at(date));
-                jumps.push(Jump { coarse, ordinal, date, shift: left + more, leap: None });
+                jumps.push(Jump { coarse, ordinal, date, shift: left + more, tick, leap: None });
                 asked.extend([(coarse - 1, ordinal + 9), (coarse, ordinal), (coarse, ordinal + 1), (coarse + 1, 0)]);
             }
             let fine = Fine { bend: Some(Arc::new(bend.clone())), jumps: Jumps(jumps), ..Fine::default() };

@@ -94,6 +94,7 @@ pub(crate) fn refine(
     let mut contradictions = Vec::new();
     let domain_of: Vec<usize> = streams.iter().map(|stream| stream.domain).collect();
     let coarse = span_of(streams, &exchanges, |_, date| date);
+    let tick = clocks.granularity();
     let mut sets: Vec<Vec<(i64, i64)>> = vec![Vec::new(); domains];
     let mut found_sets = 0;
     let date = |bends: &[Option<Arc<Bend>>], domain: usize, coarse: i64| {
@@ -114,7 +115,7 @@ pub(crate) fn refine(
         let edges = traffic.edges(BUCKETS, |domain, coarse| date(&bends, domain, coarse))?;
         let fine = Some(steps::FINE_NOISE).filter(|_| found_sets > 0);
         let noises = fine.into_iter().chain([steps::NOISE]);
-        let step = noises.filter_map(|noise| steps::find(&edges, domains, noise)).find(|_| found_sets < MOST_SETS);
+        let step = noises.filter_map(|noise| steps::find(&edges, domains, noise + steps::OF_TICKS * tick)).find(|_| found_sets < MOST_SETS);
         if let Some(step) = step {
             #[expect(clippy::cast_possible_truncation, reason = "within the run")]
             let [from, to, size] = [step.from, step.to, step.size].map(|nanos| nanos.round() as i64);
@@ -133,7 +134,7 @@ pub(crate) fn refine(
             continue;
         }
         if contradictions.is_empty() {
-            contradictions = contradiction::find(domains, &edges, span.nanos());
+            contradictions = contradiction::find(domains, &edges, span.nanos(), tick);
             if !contradictions.is_empty() {
                 let contradicts =
                     |exchange: &Exchange| contradictions.iter().any(|found| found.is_of(exchange.a, exchange.b));
@@ -149,7 +150,6 @@ pub(crate) fn refine(
     };
     let traffic = Traffic { log, exchanges: &exchanges, domain_of: &domain_of, span };
     let is_free: Vec<bool> = joined.iter().map(|joined| joined.is_some_and(|joined| joined.hops > 0)).collect();
-    let tick = clocks.domains.iter().map(|domain| 1e9 / domain.hz.max(1) as f64).fold(0.0, f64::max);
 
     let mut rounds: Vec<Vec<Vec<f64>>> = Vec::new();
     let mut fitted: Option<(Fit, Vec<Edge>)> = None;
@@ -165,8 +165,13 @@ pub(crate) fn refine(
     let mut found = found(&joined, &rounds, &fit, &edges);
     let known = Certainty { fit: &fit, rounds: &rounds, span, tick };
     let widths = known.half_widths(domains, &edges);
-    found.iter_mut().zip(widths).for_each(|(found, width)| found.certified = width);
+    found.iter_mut().zip(widths).for_each(|(found, width)| found.certified = width + of_dates(tick));
     Ok(Some(Refined { bends, found, wander: fit.wander, dates: (span.start, span.end), sets, contradictions }))
+}
+
+/// A date itself says no more than the clock can tell apart.
+pub(super) fn of_dates(tick: f64) -> f64 {
+    (tick - 1.0).max(0.0)
 }
 
 /// What is needed to say how far dates can be off.

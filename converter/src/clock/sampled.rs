@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::bursts::Burst;
 use super::certified::{Known, Seen, half_widths};
-use super::refine::{Extent, IMPOSSIBLE, LEAST_WANDER, SURELY, exchanges, span_of};
+use super::refine::{Extent, IMPOSSIBLE, LEAST_WANDER, SURELY, exchanges, of_dates, span_of};
 use super::traffic::{Class, Edge, Exchange, Point, Span, difference};
 use super::{Clocks, Domain};
 
@@ -41,7 +41,7 @@ pub(crate) fn quality(clocks: &Clocks, bursts: &[Burst], streams: &[Extent]) -> 
         let at = |share: usize| off.get(off.len() * share / 100).copied().unwrap_or(0.0);
         found.residuals = (at(50), at(95));
     }
-    let tick = clocks.domains.iter().map(|domain| 1e9 / domain.hz.max(1) as f64).fold(0.0, f64::max);
+    let tick = clocks.granularity();
     let seen = |edge: &Edge| {
         let seen = edge.points.iter().map(|&Point { sent, took }| Seen { sent, received: sent + took, took: took + tick });
         seen.collect::<Vec<Seen>>()
@@ -56,7 +56,7 @@ pub(crate) fn quality(clocks: &Clocks, bursts: &[Burst], streams: &[Extent]) -> 
     let shown = bends.iter().zip(&half_trips).map(|(bends, half)| bends.wander(*half)).fold(0.0, f64::max);
     let known = Known { span: span.nanos(), wander: LEAST_WANDER.max(SURELY * shown) };
     let widths = half_widths(domains, &edges, known, seen, |domain, date| bends[domain].at(date));
-    found.iter_mut().zip(widths).for_each(|(found, width)| found.certified = width);
+    found.iter_mut().zip(widths).for_each(|(found, width)| found.certified = width + of_dates(tick));
     found
 }
 

@@ -62,7 +62,7 @@ pub(crate) fn collect(
             };
             let (all, answering) = (nanos(sample.t1, sample.t4, a), nanos(sample.t2, sample.t3, b));
             // Clocks may have ticks of microseconds.
-            let ticks = NANOS_PER_SECOND / domains[a].hz.max(1) as f64 + NANOS_PER_SECOND / domains[b].hz.max(1) as f64;
+            let ticks = domains[a].granularity_nanos + domains[b].granularity_nanos;
             let in_time = all.zip(answering).is_some_and(|(all, answering)| answering <= all * (1.0 + RATES) + ticks);
             if !lived || !in_time {
                 count.1 += 1;
@@ -113,7 +113,8 @@ fn agree(exchanges: &mut Vec<Exchange>, domains: &[Domain]) -> Vec<((usize, usiz
         // Bounds of b's clock less a's, from what both showed at the first exchange on.
         let bounds = own.iter().map(|at| {
             let Exchange { a, b, t1, t2, t3, t4 } = exchanges[*at];
-            let drifted = CONTRADICTION / 2.0 + since(t4, first.t1, a).abs() * RATES / 2.0;
+            let ticks = domains[a].granularity_nanos + domains[b].granularity_nanos;
+            let drifted = CONTRADICTION / 2.0 + ticks + since(t4, first.t1, a).abs() * RATES / 2.0;
             let (least, most) = (
                 since(t3, first.t2, b) - since(t4, first.t1, a) - drifted,
                 since(t2, first.t2, b) - since(t1, first.t1, a) + drifted,

@@ -6,6 +6,8 @@ use super::traffic::{Class, Edge};
 pub(crate) const NOISE: f64 = 50_000.0;
 /// and where a clock is known to have been set, so that what remains of a step is found.
 pub(crate) const FINE_NOISE: f64 = 5_000.0;
+/// Ticks that two offsets may differ by, each of which four dates made.
+pub(crate) const OF_TICKS: f64 = 4.0;
 /// A pair's offset moves so much by itself.
 const DRIFT: f64 = 5e-6;
 
