@@ -122,6 +122,8 @@ pub struct Domain {
     pub sets: Vec<(i64, i64)>,
     /// The map.
     pub map: ClockMap,
+    /// Samples that its processes took with processes that are not in the run.
+    absent_samples: u64,
     /// What it was set by as its own processes tell; the map knows.
     told_sets: Sets,
     /// Where messages told that it was set back: the line leaps.
@@ -191,7 +193,8 @@ impl Clocks {
         } else {
             unset(run, &mut domains, &domain_of);
             let unset = |domain: usize, ticks: u64| domains[domain].told_sets.unset(ticks);
-            let Samples { bursts, faults } = samples::collect(run, &domain_of, &domains, unset);
+            let Samples { bursts, faults, absent } = samples::collect(run, &domain_of, &domains, unset);
+            domains.iter_mut().zip(absent).for_each(|(domain, absent)| domain.absent_samples = absent);
             wrong.extend(faults);
             wrong.extend(correct(&mut domains, &bursts, &anchors));
             domains.iter_mut().for_each(Domain::date_sets);
@@ -248,7 +251,7 @@ impl Clocks {
         streams: &[Extent],
     ) -> io::Result<Vec<Option<Arc<Bend>>>> {
         // Their dates are those of the map, which knows what clocks were set by.
-        let Samples { bursts, faults } = samples::collect(run, &self.domain_of, &self.domains, |_, ticks| ticks);
+        let Samples { bursts, faults, .. } = samples::collect(run, &self.domain_of, &self.domains, |_, ticks| ticks);
         let Some(refined) = refine::refine(self, &bursts, log, streams)? else {
             self.judge(&bursts, streams);
             return Ok(vec![None; self.domains.len()]);
@@ -450,6 +453,7 @@ fn domains_of(run: &Run) -> (Vec<Domain>, Vec<usize>) {
                 rate_is_unknown: false,
                 sets: Vec::new(),
                 map: ClockMap::linear(1_000_000_000),
+                absent_samples: 0,
                 told_sets: Sets::default(),
                 leaps: Vec::new(),
             });

@@ -17,7 +17,7 @@ use crate::run::Run;
 use crate::time::GlobalNanos;
 
 /// What was kept, and what was not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cut {
     /// Processes of which a file was written.
@@ -30,6 +30,8 @@ pub struct Cut {
     pub left_out: u64,
     /// Records that could not be read: in blocks whose content is damaged although their checksum is right.
     pub unreadable: u64,
+    /// Where an interval is cut: what is wrong with the clocks, the samples or the order of links, so that its ends may be off; one sentence each.
+    pub faults: Vec<String>,
 }
 
 /// Why a run could not be cut.
@@ -58,10 +60,12 @@ pub enum CutError {
 pub fn cut(run: &Run, options: &Options, selection: &Selection, folder: &Path) -> Result<Cut, CutError> {
     let mut clocks = Clocks::new(run, options.clock);
     let (mut plan, symbols) = plan_of_layouts(run, &mut clocks)?;
+    let mut faults = clocks.faults();
     // Nothing else asks for dates.
     if !selection.times.is_empty()
         && let Some(dates) = fine_dates(run, options)?
     {
+        faults = dates.faults();
         plan.fines = dates.fines;
     }
     let plan = plan;
@@ -69,7 +73,8 @@ pub fn cut(run: &Run, options: &Options, selection: &Selection, folder: &Path) -
     let kinds = kinds.map(|kind| selection.takes_kind(symbols.text(kind.level), symbols.text(kind.full_name)));
     let kinds: Vec<bool> = kinds.collect();
     let wanted = selection.streams_of(run);
-    let (made, progress) = (Cut::default(), options.progress.as_ref());
+    let faults = if selection.times.is_empty() { Vec::new() } else { faults };
+    let (made, progress) = (Cut { faults, ..Cut::default() }, options.progress.as_ref());
     let mut cutting = Cutting { plan: &plan, selection, kinds, made, progress, done: 0 };
     let mut first = 0;
     for process in &run.processes {

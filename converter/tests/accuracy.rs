@@ -8,8 +8,11 @@ mod synthetic;
 mod truth;
 
 use converter::clock::{Method, Status};
+use converter::cut::cut;
+use converter::listing::Selection;
 use converter::run::Run;
 use converter::sort::sort;
+use converter::time::GlobalNanos;
 use truth::{Bursts, Lie, Scene, clocks_alone, judge, options};
 
 #[test]
@@ -194,6 +197,9 @@ fn a_burst_that_lies_and_a_step_between_bursts_are_told_without_a_message() {
         let faults = judge(&stepped, &options(Method::Graph)).report.faults();
         assert!(faults.iter().any(|fault| fault.contains("between two bursts")), "{bursts} {step_nanos}: {faults:?}");
     }
+    let shifted = Scene { bursts: Bursts::Many(9), lie: Some(Lie::Middle(200_000)), ..scene.clone() };
+    let faults = judge(&shifted, &options(Method::Graph)).report.faults();
+    assert!(faults.iter().any(|fault| fault.contains("between two bursts")), "{faults:?}");
     // With messages or without: what lies is left out, and the rest is as good as if it had not been there.
     for (lie, links) in [Lie::Once(1_000_000), Lie::Some(3_000_000)].into_iter().flat_map(|lie| [(lie, 0), (lie, 6000)])
     {
@@ -203,6 +209,20 @@ fn a_burst_that_lies_and_a_step_between_bursts_are_told_without_a_message() {
         assert!(faults.iter().any(|fault| fault.contains("left out")), "{lie:?} {links}: {faults:?}");
         assert!(verdict.max < 3000, "{lie:?} {links}: {} {faults:?}", verdict.max);
     }
+}
+
+#[test]
+fn samples_with_processes_that_are_gone_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    truth::write(&Scene { nodes: 4, per_node: 1, links: 0, moments: 20, ..Scene::default() }, folder.path());
+    let mut run = Run::open(folder.path()).unwrap();
+    assert_eq!(run.processes.len(), 4);
+    // The second and the third have samples with the fourth, and what the first had with them is its own.
+    run.processes.retain(|process| process.rank == Some(1) || process.rank == Some(2));
+    let clocks = converter::clock::Clocks::new(&run, Method::Graph);
+    assert_eq!(clocks.domains[1].status, Status::RealTime);
+    let told = "has 20 sync samples, all with processes that are not in the run";
+    assert!(clocks.remarks.iter().any(|remark| remark.contains(told)), "{:?}", clocks.remarks);
 }
 
 #[test]
@@ -229,6 +249,14 @@ fn samples_that_lie_are_named_and_do_no_harm() {
         truth::write(&Scene { lie: Some(lie), ..honest.clone() }, folder.path());
         let sorted = sort(&Run::open(folder.path()).unwrap(), &options(Method::Graph), Vec::new()).unwrap();
         assert_eq!(sorted.1.faults, faults, "{lie:?}");
+        // And who cuts an interval, of which the ends are dates.
+        let mut first = Selection::default();
+        first.times.push((GlobalNanos(0), GlobalNanos(1_000_000_000)));
+        let (run, method) = (Run::open(folder.path()).unwrap(), options(Method::Graph));
+        let of_cut =
+            |selection: &Selection, name| cut(&run, &method, selection, &folder.path().join(name)).unwrap().faults;
+        assert_eq!(of_cut(&first, "first.tmt"), faults, "{lie:?}");
+        assert_eq!(of_cut(&Selection::default(), "all.tmt"), [""; 0], "what is cut elsewhere needs no dates");
         // Without messages, what no clock showed is left out all the same.
         let alone = judge(&Scene { lie: Some(lie), links: 0, moments: 100, ..honest.clone() }, &options(Method::Graph));
         assert!(!alone.report.is_clean(), "{lie:?}");

@@ -60,8 +60,15 @@ fn table() {
         let scene = scene(seed);
         let (graph, bursts) = (judged(&scene, Method::Graph), judged(&scene, Method::Bursts));
         let worse = graph.max > bursts.max + bursts.max / 2 + 300 && scene.bursts != Bursts::None;
-        let certain = |verdict: &Verdict| verdict.report.clocks.domains.iter().filter_map(|domain| domain.certified_nanos).fold(0.0, f64::max);
-        println!("     certain {:.0} / {:.0} {}", certain(&graph), certain(&bursts), if beyond(&bursts).is_empty() { "" } else { "BURSTS BEYOND" });
+        let certain = |verdict: &Verdict| {
+            verdict.report.clocks.domains.iter().filter_map(|domain| domain.certified_nanos).fold(0.0, f64::max)
+        };
+        println!(
+            "     certain {:.0} / {:.0} {}",
+            certain(&graph),
+            certain(&bursts),
+            if beyond(&bursts).is_empty() { "" } else { "BURSTS BEYOND" }
+        );
         let marks = [(!beyond(&graph).is_empty(), "BEYOND"), (worse, "WORSE"), (graph.reversed > 0, "REVERSED")];
         let marks: Vec<&str> = marks.into_iter().filter(|mark| mark.0).map(|mark| mark.1).collect();
         println!("{seed:4} graph {} / {} bursts {} / {}", graph.median, graph.max, bursts.median, bursts.max);

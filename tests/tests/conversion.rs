@@ -158,7 +158,7 @@ fn an_input_is_not_written_over() {
         &["convert", "x.paje", "-o", "x.paje", "--format", "csv"][..],
         &["convert", "x.paje", "-o", "link.csv"],
         &["convert", "x.paje", "-o", "hard.csv"],
-        &["convert", "link.csv", "-o", "./x.paje", "--pj-dump"],
+        &["convert", "x.paje", "-o", "./link.csv", "--pj-dump"],
         &["convert", "run.tmt", "-o", "hard.paje"],
         &["convert", "run.tmt", "-o", &inside],
         &["convert", "run.tmt", "--rules", "s.tumit", "-o", "s.tumit", "--format", "paje"],
@@ -283,4 +283,26 @@ fn rules_that_do_not_fit_a_run_are_told() {
     assert!(told.contains("`to` of `send` (string, recorded as "), "{told}");
     assert!(fs::read_to_string(dir.path().join("x.paje")).unwrap().contains("\"it\""));
     assert!(!told.contains("`n` of `send`"), "{told}");
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    run_in(dir.path());
+    for (args, told_of) in [
+        (&["convert", "run.tmt", "-o", "rows.paje", "--pj-dump"][..], "--pj-dump writes rows"),
+        (&["merge", "run.tmt", "-o", "all.tmt", "--clock", "none"], "--sort"),
+        (&["merge", "run.tmt", "-o", "all.tmt", "--threads", "1"], "--sort"),
+    ] {
+        let out = output(tumit().args(args).current_dir(dir.path()));
+        assert!(out.status.code() == Some(2) && told(&out).contains(told_of), "{args:?}: {}", told(&out));
+        assert!(!dir.path().join(args[3]).exists(), "{args:?}");
+    }
+    for (threads, name) in [("1", "one.tmt"), ("2", "two.tmt")] {
+        let args = ["merge", "run.tmt", "-o", name, "--sort", "--threads", threads, "--memory", "1M"];
+        let out = output(tumit().args(args).current_dir(dir.path()));
+        assert_eq!(out.status.code(), Some(0), "{}", told(&out));
+    }
+    let sorted = |name: &str| fs::read(dir.path().join(name).join("sorted.tmt")).unwrap();
+    assert!(sorted("one.tmt") == sorted("two.tmt"));
 }

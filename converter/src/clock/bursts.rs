@@ -135,6 +135,8 @@ const ODD: f64 = 50_000.0;
 /// and this part of the time between them.
 const ODD_RATE: f64 = 200e-6;
 
+/// So many times what they usually do is odd.
+const MUCH: f64 = 20.0;
 /// Fewer bursts are few.
 const FEW: usize = 5;
 
@@ -154,11 +156,17 @@ fn odd(offsets: &mut Vec<Offset>, tick: f64) -> impl Iterator<Item = (Odd, f64)>
         let least = slopes.iter().copied().min_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0);
         let drift = if offsets.len() < FEW { least } else { middle };
         let away = |one: Offset, other: Offset| other.offset - one.offset - drift * (other.local - one.local);
+        let mut usual: Vec<f64> = offsets.windows(2).map(|pair| away(pair[0], pair[1]).abs()).collect();
+        usual.sort_by(f64::total_cmp);
+        let usual = usual.get(usual.len() / 2).copied().unwrap_or(0.0);
         let mut at = 1;
         while at < offsets.len() {
             let (before, here) = (offsets[at - 1], offsets[at]);
             let off = away(before, here);
-            if off.abs() <= ODD + 2.0 * tick + ODD_RATE * (here.local - before.local) {
+            // Of many, the drift is known, and what their clock does from one to the next.
+            let by_itself = ODD_RATE * (here.local - before.local);
+            let by_itself = if offsets.len() < FEW { by_itself } else { by_itself.min(MUCH * usual) };
+            if off.abs() <= ODD + 2.0 * tick + by_itself {
                 at += 1;
                 continue;
             }

@@ -115,7 +115,9 @@ pub(crate) fn refine(
         let edges = traffic.edges(BUCKETS, |domain, coarse| date(&bends, domain, coarse))?;
         let fine = Some(steps::FINE_NOISE).filter(|_| found_sets > 0);
         let noises = fine.into_iter().chain([steps::NOISE]);
-        let step = noises.filter_map(|noise| steps::find(&edges, domains, noise + steps::OF_TICKS * tick)).find(|_| found_sets < MOST_SETS);
+        let step = noises
+            .filter_map(|noise| steps::find(&edges, domains, noise + steps::OF_TICKS * tick))
+            .find(|_| found_sets < MOST_SETS);
         if let Some(step) = step {
             #[expect(clippy::cast_possible_truncation, reason = "within the run")]
             let [from, to, size] = [step.from, step.to, step.size].map(|nanos| nanos.round() as i64);

@@ -43,7 +43,8 @@ pub(crate) fn quality(clocks: &Clocks, bursts: &[Burst], streams: &[Extent]) -> 
     }
     let tick = clocks.granularity();
     let seen = |edge: &Edge| {
-        let seen = edge.points.iter().map(|&Point { sent, took }| Seen { sent, received: sent + took, took: took + tick });
+        let seen =
+            edge.points.iter().map(|&Point { sent, took }| Seen { sent, received: sent + took, took: took + tick });
         seen.collect::<Vec<Seen>>()
     };
     let early = edges.iter().flat_map(seen).map(|seen| seen.took).fold(0.0, f64::min);
@@ -76,7 +77,13 @@ fn edges(bursts: &[Vec<Exchange>], span: Span) -> Vec<Edge> {
         }
         fastest.into_iter().for_each(|(way, point)| points.entry(way).or_default().push(point));
     }
-    let edge = |((from, to), points): (_, Vec<Point>)| Edge { from, to, class: Class::Sync, count: points.len() as u64, points };
+    let edge = |((from, to), points): (_, Vec<Point>)| Edge {
+        from,
+        to,
+        class: Class::Sync,
+        count: points.len() as u64,
+        points,
+    };
     points.into_iter().map(edge).collect()
 }
 

@@ -27,6 +27,8 @@ pub(crate) struct Samples {
     pub(crate) bursts: Vec<Burst>,
     /// What is wrong with those that were left out: one sentence each.
     pub(crate) faults: Vec<String>,
+    /// By domain: how many its processes took with processes that are not in the run.
+    pub(crate) absent: Vec<u64>,
 }
 
 /// Sorts the run's sync samples into bursts. `dated` gives a domain's ticks without what its clock was set by.
@@ -41,12 +43,16 @@ pub(crate) fn collect(
         run.processes.iter().enumerate().map(|(number, process)| (id(process), number)).collect();
     let lives: Vec<Option<(u64, u64)>> =
         run.processes.iter().zip(domain_of).map(|(p, d)| life(p, &domains[*d])).collect();
+    let mut absent = vec![0; domains.len()];
     let mut bursts: BTreeMap<u32, Burst> = BTreeMap::new();
     // By who asked and who answered: how many there are, and how many are left out.
     let mut counts: BTreeMap<(usize, usize), (u64, u64)> = BTreeMap::new();
     for (number, process) in run.processes.iter().enumerate() {
         for sample in &process.sync {
-            let Some(&peer) = peers.get(&sample.peer) else { continue };
+            let Some(&peer) = peers.get(&sample.peer) else {
+                absent[domain_of[number]] += 1;
+                continue;
+            };
             let (a, b) = (domain_of[number], domain_of[peer]);
             if a == b {
                 continue;
@@ -90,7 +96,7 @@ pub(crate) fn collect(
         )
     });
     let faults = faults.chain(contradicting).collect();
-    Samples { bursts: bursts.into_values().collect(), faults }
+    Samples { bursts: bursts.into_values().collect(), faults, absent }
 }
 
 /// Leaves those exchanges of a burst that most agree with, for each pair of clocks that has others; tells how many it left out.

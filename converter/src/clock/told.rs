@@ -51,7 +51,7 @@ pub(super) fn remarks_of(domains: &[Domain], by_messages: bool) -> Vec<String> {
         remarks.push(format!("clocks are not corrected: dates of {} clocks are as each clock says", domains.len()));
         return remarks;
     }
-    for Domain { name, status, drift_ppm, was_split, rate_is_unknown, .. } in domains {
+    for Domain { name, status, drift_ppm, was_split, rate_is_unknown, absent_samples, .. } in domains {
         if *rate_is_unknown {
             remarks.push(format!(
                 "nothing says how fast clock `{name}` runs: each of its ticks is taken for a nanosecond, which may be wrong by any factor"
@@ -64,7 +64,11 @@ pub(super) fn remarks_of(domains: &[Domain], by_messages: bool) -> Vec<String> {
         }
         match status {
             Status::RealTime => remarks.push(format!(
-                "clock `{name}` has no sync samples{}: its dates come from the real-time clock and may be off by milliseconds",
+                "clock `{name}` has {}{}: its dates come from the real-time clock and may be off by milliseconds",
+                match absent_samples {
+                    0 => "no sync samples".to_owned(),
+                    absent => format!("{absent} sync samples, all with processes that are not in the run"),
+                },
                 if by_messages { ", and no messages join it to the first" } else { "" }
             )),
             Status::Isolated => {

@@ -61,6 +61,8 @@ pub enum Lie {
     Later(i64),
     /// or so in the burst in the middle alone,
     Once(i64),
+    /// or in the bursts of the middle third,
+    Middle(i64),
     /// or in every third exchange,
     Some(i64),
     /// or always say the same.
@@ -288,13 +290,15 @@ impl<'s> World<'s> {
                     let t3 = t2 + 200.0;
                     let t4 = t3 + self.latency(b, a);
                     let is_middle = matches!(self.scene.bursts, Bursts::Many(bursts) if number == bursts / 2);
+                    let is_third = matches!(self.scene.bursts, Bursts::Many(bursts) if (bursts..2 * bursts).contains(&(3 * number)));
                     let answer = |truth| match self.scene.lie.filter(|_| b == 1) {
                         Some(Lie::Later(ticks)) => self.ticks(b, truth).saturating_add_signed(ticks),
                         Some(Lie::Once(ticks)) if is_middle => self.ticks(b, truth).saturating_add_signed(ticks),
+                        Some(Lie::Middle(ticks)) if is_third => self.ticks(b, truth).saturating_add_signed(ticks),
                         Some(Lie::Some(ticks)) if exchange % 3 == 1 => {
                             self.ticks(b, truth).saturating_add_signed(ticks)
                         }
-                        None | Some(Lie::Once(_) | Lie::Some(_)) => self.ticks(b, truth),
+                        None | Some(Lie::Once(_) | Lie::Middle(_) | Lie::Some(_)) => self.ticks(b, truth),
                         Some(Lie::Always(ticks)) => ticks,
                     };
                     samples.push(SyncSample {

@@ -159,10 +159,10 @@ impl Write for &OutputFile {
     }
 }
 
-/// Status of a program that Ctrl-C ended, as shells have it.
-const INTERRUPTED: i32 = 130;
+/// Status of a program that a signal ended, less the signal's number, as shells have it.
+const SIGNALLED: i32 = 128;
 
-/// On Ctrl-C and on being asked to terminate, removes the unfinished file or folder and ends the program.
+/// On Ctrl-C, on being asked to terminate, and when the terminal is gone, removes the unfinished file or folder and ends the program.
 fn remove_on_interrupt() {
     static WATCH: Once = Once::new();
     WATCH.call_once(|| drop(std::thread::spawn(watch)));
@@ -170,28 +170,53 @@ fn remove_on_interrupt() {
 
 fn watch() {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
-    runtime.block_on(interrupted());
+    let signal = runtime.block_on(interrupted());
     if let Some(path) = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).take() {
         let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     }
-    std::process::exit(INTERRUPTED);
+    std::process::exit(SIGNALLED + signal);
+}
+
+/// Waits for a signal that ends the program; gives its number.
+#[cfg(unix)]
+async fn interrupted() -> i32 {
+    use tokio::signal::unix::SignalKind;
+    tokio::select! {
+        signal = received(SignalKind::interrupt()) => signal,
+        signal = received(SignalKind::terminate()) => signal,
+        signal = received(SignalKind::hangup()) => signal,
+    }
 }
 
 #[cfg(unix)]
-async fn interrupted() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else { return std::future::pending().await };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminate.recv() => {}
+async fn received(kind: tokio::signal::unix::SignalKind) -> i32 {
+    let number = kind.as_raw_value();
+    // Whoever started the program may want it to outlive its terminal (`nohup`).
+    if !is_ignored(number)
+        && let Ok(mut signal) = tokio::signal::unix::signal(kind)
+    {
+        signal.recv().await;
+        return number;
     }
+    std::future::pending().await
+}
+
+/// Whether this signal was ignored when the program started, where the system tells.
+#[cfg(unix)]
+fn is_ignored(number: i32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask >> (number - 1) & 1 == 1
 }
 
 #[cfg(not(unix))]
-async fn interrupted() {
+async fn interrupted() -> i32 {
+    const INTERRUPT: i32 = 2;
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
     }
+    INTERRUPT
 }
 
 #[cfg(test)]

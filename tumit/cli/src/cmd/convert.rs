@@ -208,6 +208,10 @@ fn format(args: &Args) -> anyhow::Result<Format> {
     match (args.format, ending) {
         (Some(format), _) => Ok(format),
         // Text outputs are called as their users like.
+        (None, "paje" | "trace") if args.pj_dump => bail!(
+            "`{}` would be taken for a Pajé file, and --pj-dump writes rows: name it .csv or .txt",
+            args.out.display()
+        ),
         (None, _) if args.output.is_some() => Ok(Format::Paje),
         (None, "csv") => Ok(Format::Csv),
         (None, "json" | "jsonl" | "ndjson") => Ok(Format::Json),

@@ -31,7 +31,8 @@ damaged in the run, the result says so at the same place.
 Intervals mean the dates that `tumit convert` and `tumit dump` show of the run.
 What was open when an interval begins is not known in the result: states end there that never began.
 
-Exit status: 0 done, 1 the run has losses or damage (the rest was cut), 2 could not run.")]
+Exit status: 0 done, 1 the run has losses or damage (the rest was cut), or an interval was asked for and its clocks were set or
+contradict each other, 2 could not run.")]
 pub(crate) struct Args {
     /// The run: a folder NAME.tmt, or one process file of it
     #[arg(value_name = "RUN")]
@@ -64,7 +65,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     options.progress = bar.teller();
     let made = cut(&recorded, &options, &selection, folder.path())?;
     drop(bar);
-    let Cut { processes, streams, kept, left_out, unreadable, .. } = made;
+    let Cut { processes, streams, kept, left_out, unreadable, faults, .. } = made;
     if processes == 0 {
         bail!("no process or thread of `{}` fits: `tumit info` lists them", args.input.display());
     }
@@ -81,8 +82,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     for loss in told(&losses) {
         term::note(&format!("tumit: {loss}"));
     }
+    for fault in &faults {
+        term::note(&format!("tumit: {fault}"));
+    }
     if unreadable > 0 {
         term::note(&format!("tumit: {unreadable} records could not be read: left out"));
     }
-    Ok(if losses.is_empty() && unreadable == 0 { Status::Done } else { Status::InputHasMistakes })
+    let is_good = losses.is_empty() && unreadable == 0 && faults.is_empty();
+    Ok(if is_good { Status::Done } else { Status::InputHasMistakes })
 }

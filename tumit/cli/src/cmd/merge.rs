@@ -6,20 +6,21 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use converter::input::Process;
-use converter::pipeline::Options;
 use converter::run::{Loss, Run};
 use converter::sort::sort;
 use converter::{repair, report};
 
 use super::Status;
-use super::convert::{Causal, Clock};
 use crate::output_file::OutputFolder;
 use crate::output_path::keep_inputs;
 use crate::progress::Bar;
+use crate::run_options::{Dating, Resources, options};
 use crate::term;
 
 /// Joins runs into one: the parts of a job that were recorded into several folders
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("clock", |arg| arg.requires("sort")), mut_arg("causal", |arg| arg.requires("sort")))]
+#[command(mut_arg("threads", |arg| arg.requires("sort")), mut_arg("memory", |arg| arg.requires("sort")))]
 #[command(after_help = "\
 Each node of a cluster may have recorded into a folder of its own, on its own disk. Joined, their processes are
 one run: messages between them are paired and clocks are brought together. The given runs stay as they are.
@@ -50,13 +51,11 @@ pub(crate) struct Args {
     #[arg(long)]
     sort: bool,
 
-    /// How clocks of different hosts are brought together
-    #[arg(long, value_enum, default_value_t, requires = "sort")]
-    clock: Clock,
+    #[command(flatten, next_help_heading = "With --sort")]
+    dating: Dating,
 
-    /// Moves dates later where a link still ends before it starts
-    #[arg(long, value_enum, default_value_t, requires = "sort")]
-    causal: Causal,
+    #[command(flatten, next_help_heading = "With --sort")]
+    resources: Resources,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
@@ -131,9 +130,7 @@ fn sorted(args: &Args, runs: Vec<Run>, folder: &Path) -> anyhow::Result<Vec<Stri
     let run = Run::join(runs);
     let path = folder.join("sorted.tmt");
     let file = File::create_new(&path).with_context(|| format!("cannot write `{}`", path.display()))?;
-    let mut options = Options::default();
-    options.clock = args.clock.into();
-    options.causal = args.causal == Causal::On;
+    let mut options = options(args.dating, args.resources);
     let bar = Bar::new("{human_len} records");
     options.progress = bar.teller();
     let (made, said) = sort(&run, &options, BufWriter::with_capacity(1 << 20, file))?;

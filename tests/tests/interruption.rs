@@ -1,0 +1,77 @@
+//! A conversion that is ended from outside leaves nothing half-written, and tells who ended it as shells have it.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tests::programs::{succeed, tumit};
+
+/// Waits for something that comes soon.
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "never: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// A program that is ended with the test.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn send(signal: &str, child: &Child) {
+    succeed(Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]));
+}
+
+fn is_unfinished(folder: &Path) -> bool {
+    fs::read_dir(folder).unwrap().any(|entry| entry.unwrap().file_name().to_string_lossy().contains(".part"))
+}
+
+#[test]
+fn nothing_half_written_is_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let pipe = dir.path().join("endless.paje");
+    succeed(Command::new("mkfifo").arg(&pipe));
+    let before = "what was there before";
+    for (signal, status, ignored) in [("INT", 130, ""), ("TERM", 143, ""), ("HUP", 129, ""), ("TERM", 143, "HUP")] {
+        let result = dir.path().join("result.csv");
+        fs::write(&result, before).unwrap();
+        // The input never ends.
+        let mut writer = Command::new("sh");
+        writer.args(["-c", "exec sleep 100 > endless.paje"]).stderr(Stdio::null()).current_dir(dir.path());
+        let _writer = Ended(writer.spawn().unwrap());
+        let tumit = tumit().get_program().to_owned();
+        let script = format!(
+            "{}exec \"$0\" convert endless.paje -o result.csv",
+            if ignored.is_empty() { "" } else { "trap '' HUP; " }
+        );
+        let mut child =
+            Ended(Command::new("sh").args(["-c", &script]).arg(tumit).current_dir(dir.path()).spawn().unwrap());
+        let child = &mut child.0;
+        until("it has begun to write", || is_unfinished(dir.path()));
+        // Whoever ignores it is not ended by it.
+        for ignored in ignored.split_whitespace() {
+            send(ignored, child);
+            std::thread::sleep(Duration::from_millis(300));
+            assert!(child.try_wait().unwrap().is_none() && is_unfinished(dir.path()), "{ignored}");
+        }
+        send(signal, child);
+        let mut ended = None;
+        until("it ends", || {
+            ended = child.try_wait().unwrap();
+            ended.is_some()
+        });
+        assert_eq!(ended.and_then(|status| status.code()), Some(status), "{signal}");
+        assert!(!is_unfinished(dir.path()), "{signal}");
+        assert_eq!(fs::read_to_string(&result).unwrap(), before, "{signal}");
+    }
+}
