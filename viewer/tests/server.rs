@@ -184,6 +184,27 @@ async fn a_port_in_use_is_told() {
 }
 
 #[tokio::test]
+async fn a_socket_is_taken_over_from_the_dead_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("page.sock");
+    let serve = async || Server::serve_at(vec![Served::new(Arc::new(program(1, 1, 1)))], &path).await;
+    let first = serve().await.unwrap();
+    let error = serve().await.unwrap_err();
+    assert!(matches!(error, ServerError::SocketInUse { .. }), "{error}");
+    assert!(error.to_string().contains("page.sock is in use"), "{error}");
+    first.run(None, async {}).await.unwrap();
+    assert!(!path.exists(), "removed at the end");
+    // One that was killed leaves its socket.
+    drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+    assert!(path.exists());
+    serve().await.unwrap().run(None, async {}).await.unwrap();
+    std::fs::write(&path, "a letter").unwrap();
+    let error = serve().await.unwrap_err();
+    assert!(matches!(error, ServerError::NoSocket { .. }), "{error}");
+    assert_eq!(std::fs::read(&path).unwrap(), b"a letter", "what is no socket is left alone");
+}
+
+#[tokio::test]
 async fn it_ends_when_told_or_when_nobody_asks() {
     let server = Server::bind(Arc::new(program(1, 1, 1)), 0).await.unwrap();
     server.run(None, async {}).await.unwrap();

@@ -4,6 +4,7 @@ pub(super) mod charts;
 pub(super) mod export;
 pub(super) mod filters;
 pub(super) mod find;
+pub(super) mod hops;
 pub(super) mod kept;
 pub(super) mod picture;
 pub(super) mod rows;
@@ -192,9 +193,14 @@ async fn run<T: Send + 'static>(
     work: impl FnOnce(&App) -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
     let failed = |what: &str| Failure(StatusCode::INTERNAL_SERVER_ERROR, what.to_owned());
-    let _permit = app.permits.acquire().await.map_err(|_closed| failed("the server is ending"))?;
-    let shared = Arc::clone(&app);
-    let done = tokio::task::spawn_blocking(move || work(&shared)).await;
+    let permits = Arc::clone(&app.permits);
+    // Who has gone before it is their turn is never answered. What has been begun holds its permit to the end.
+    let permit = permits.acquire_owned().await.map_err(|_closed| failed("the server is ending"))?;
+    let done = tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        work(&app)
+    })
+    .await;
     done.map_err(|_panic| failed("the picture could not be computed; please report this"))?
 }
 
