@@ -182,7 +182,9 @@ pub fn interval(browser: &mut Browser) -> (String, String) {
 /// A point of the diagram: a share of the interval, in the row of a container.
 #[must_use]
 pub fn spot(browser: &mut Browser, chart: &Element, share: f64, row: &str) -> (f64, f64) {
-    let (chart, row) = (browser.place(chart), browser.place_of("row", row));
+    // Once the row rests the diagram does.
+    let row = browser.place_of("row", row);
+    let chart = browser.place(chart);
     (chart.x + chart.width * share, row.center().1)
 }
 
@@ -236,9 +238,11 @@ pub fn chain(browser: &mut Browser) -> serde_json::Value {
 #[must_use]
 pub fn entry(browser: &mut Browser, name: &str) -> (f64, f64) {
     browser.wait("document.querySelector('#legend .more-button')");
-    let all = browser.find_all("button", None);
-    let found = all.into_iter().find(|one| one.name.starts_with(name)).expect("the legend has it");
-    browser.place(&found).center()
+    let find = |browser: &mut Browser| {
+        let all = browser.find_all("button", None);
+        all.into_iter().find(|one| one.name.starts_with(name)).expect("the legend has it")
+    };
+    browser.resting(find).center()
 }
 
 /// Chooses something of the menu of a value or type in the legend, which shows when its line is pointed at.

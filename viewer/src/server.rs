@@ -4,6 +4,7 @@
 
 mod api;
 mod assets;
+mod awaited;
 mod guard;
 mod kept;
 mod saved;

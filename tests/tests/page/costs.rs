@@ -61,7 +61,7 @@ fn report(browser: &mut Browser, name: &str) {
 fn costs() {
     let path = |name: &str| PathBuf::from(std::env::var_os(name).unwrap_or_else(|| panic!("{name} is not set")));
     let viewer = Viewer::by(&path("TUMIT_BIN"), &path("TUMIT_COSTS"));
-    for (width, height) in [(1600, 1000)] {
+    for (width, height) in [(1280, 720), (1600, 1000), (3840, 2160)] {
         let mut browser = Browser::start(width, height);
         browser.open(&viewer.url);
         settle(&mut browser);
@@ -104,6 +104,5 @@ fn costs() {
             "performance.getEntriesByType('resource').filter((one) => /api\\/(at|facts)/.test(one.name)).map((one) => one.responseEnd - one.startTime)",
         );
         println!("{size:28} {:24} {}", "hover", middle(&hovers));
-        println!("{}", browser.evaluate("JSON.stringify(window.draws)"));
     }
 }

@@ -1,7 +1,7 @@
 // Puts the page together: opens the trace, and passes every change of the view to those who show it.
 
 import { listenToKeys } from "./actions.js";
-import { ask, Refused, watchBusy } from "./api.js";
+import { ask, drop, Refused, watchBusy } from "./api.js";
 import * as arrange from "./arrange.js";
 import * as chart from "./chart.js";
 import { listenToChain, offerFilters, tellChain } from "./chain.js";
@@ -138,6 +138,8 @@ function update(kind) {
     over.hops = [];
     if (view.chosen) restore();
   }
+  // The picture comes first; the panel's questions are asked again when the movement pauses.
+  if (kind === "time") drop("legend", "statistics");
   if (kind === "rows") {
     chart.tell();
     rows().catch(failed);

@@ -76,9 +76,9 @@ async fn send(
 ) -> Result<Response, Failure> {
     let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
     let pack = if accepted.is_some_and(|value| value.contains("gzip")) { gzip } else { |bytes| bytes };
-    let bytes = run(app, move |app| {
+    let bytes = run(app, move |app, gone| {
         let trace = app.trace(ask.trace)?;
-        let shown = trace.shown(&ask.filters)?;
+        let shown = trace.shown(&ask.filters)?.awaited(gone);
         let view = ask.view(&shown)?;
         fitted((ask.whole, view.resolution), |resolution| draw(&shown, &ask, View { resolution, ..view }), pack)
     })
