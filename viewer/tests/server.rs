@@ -174,6 +174,10 @@ async fn a_picture_of_noise_is_first_sent_in_wide_columns() {
         let (bytes, _) = picture(port, &ask).await;
         assert!((4_096..65_536).contains(&bytes), "a {part}th: {bytes} bytes");
     }
+    // A larger screen may have more in proportion, and is told of finer columns.
+    let (larger, finer) =
+        picture(port, &format!("{path}api/scene?from=0&to={end}&width=4800&bottom=4000&resolution=1")).await;
+    assert!((65_536..3 * 65_536).contains(&larger) && finer < 4 * columns, "{larger} bytes, {finer} columns as one");
     let (bytes, columns) = picture(port, &format!("{ask}&whole=true")).await;
     assert!((131_072..400_000).contains(&bytes) && columns == 1, "{bytes} bytes");
 }
