@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use tests::browser::Browser;
-use tests::page::{SETTLED, Viewer};
+use tests::page::{SETTLED, Viewer, picture, show};
 
 /// Notes, of each input, how long its handler took, when the next frame began, and when the picture was exact; and what the browser says of questions.
 const WATCH: &str = "{
@@ -56,11 +56,37 @@ fn report(browser: &mut Browser, name: &str) {
     browser.evaluate("performance.clearResourceTimings(); cost.inputs.length = 0; cost.open.length = 0;");
 }
 
+fn large() -> Viewer {
+    let path = |name: &str| PathBuf::from(std::env::var_os(name).unwrap_or_else(|| panic!("{name} is not set")));
+    Viewer::by(&path("TUMIT_BIN"), &path("TUMIT_COSTS"))
+}
+
+/// A large trace as it looks, dense and sparse, for people to look at.
+#[test]
+#[ignore = "makes target/tmp/large-*.png: set TUMIT_BIN and TUMIT_COSTS"]
+fn large_traces_look() {
+    let viewer = large();
+    for (width, height) in [(1280, 720), (3840, 2160)] {
+        for theme in ["light", "dark"] {
+            let mut browser = Browser::start(width, height);
+            assert!(browser.prefer(theme), "the browser cannot be told");
+            browser.open(&viewer.url);
+            settle(&mut browser);
+            for (name, part) in [("whole", None), ("dense", Some("11..11.4 s")), ("sparse", Some("11..11.0001 s"))] {
+                if let Some(part) = part {
+                    show(&mut browser, part);
+                    settle(&mut browser);
+                }
+                browser.screenshot(&picture(&format!("large-{width}-{theme}-{name}.png")));
+            }
+        }
+    }
+}
+
 #[test]
 #[ignore = "measures a large trace: set TUMIT_BIN and TUMIT_COSTS"]
 fn costs() {
-    let path = |name: &str| PathBuf::from(std::env::var_os(name).unwrap_or_else(|| panic!("{name} is not set")));
-    let viewer = Viewer::by(&path("TUMIT_BIN"), &path("TUMIT_COSTS"));
+    let viewer = large();
     for (width, height) in [(1280, 720), (1600, 1000), (3840, 2160)] {
         let mut browser = Browser::start(width, height);
         browser.open(&viewer.url);
