@@ -1,6 +1,8 @@
 //! What the page costs on a large trace, for `docs/viewer-costs.md`: input to the stretched picture, input to the exact one, hovering, bytes. Figures are printed and not
 //! asserted: they are the machine's. `TUMIT_BIN` is a release build, `TUMIT_COSTS` a trace that has its index.
 
+#![allow(clippy::print_stdout, reason = "figures are what it is for")]
+
 use std::path::PathBuf;
 
 use tests::browser::Browser;
