@@ -36,7 +36,7 @@ pub struct Element {
 }
 
 /// Where something is, in CSS pixels.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Place {
     pub x: f64,
@@ -166,19 +166,32 @@ impl Browser {
         self.page.shown(&element.node).expect("it is shown")
     }
 
-    /// Where the one thing with a role and a name is: if the page draws it anew meanwhile, where the new one is.
+    /// Where the one thing with a role and a name is, once it rests there: if the page draws it anew meanwhile, where the new one is.
     ///
     /// # Panics
     /// When there is none, or it is not shown.
     pub fn place_of(&mut self, role: &str, name: &str) -> Place {
+        self.resting(|browser| browser.find(role, Some(name)))
+    }
+
+    /// Where something is once it stays there from one frame to the next: a hand aims at nothing that moves. It is looked for each time.
+    ///
+    /// # Panics
+    /// When it is not shown, or never rests.
+    pub fn resting(&mut self, find: impl Fn(&mut Self) -> Element) -> Place {
         let started = Instant::now();
+        let mut before = None;
         loop {
-            let element = self.find(role, Some(name));
-            if let Some(place) = self.page.shown(&element.node) {
+            let element = find(self);
+            let place = self.page.shown(&element.node);
+            if let Some(place) = place.filter(|_| place == before) {
                 return place;
             }
-            assert!(started.elapsed() < PATIENCE, "the {role} {name} is not shown");
-            std::thread::sleep(Duration::from_millis(20));
+            assert!(started.elapsed() < PATIENCE, "{}: last at {place:?}, before at {before:?}", element.name);
+            before = place;
+            self.evaluate(
+                "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true))))",
+            );
         }
     }
 

@@ -89,6 +89,18 @@ impl Viewer {
         Self::spawn(view, folder)
     }
 
+    /// Shows a trace that is somewhere by another `tumit`, as one that is built for measuring.
+    ///
+    /// # Panics
+    /// When `tumit view` ends instead.
+    #[must_use]
+    pub fn by(program: &Path, path: &Path) -> Self {
+        let folder = tempfile::tempdir().expect("a folder for what is remembered");
+        let mut view = Command::new(program);
+        view.args(["view", "--no-open"]).arg(path).env("XDG_CACHE_HOME", folder.path());
+        Self::spawn(view, folder)
+    }
+
     /// Shows the trace of an earlier one again, to another user.
     ///
     /// # Panics
@@ -170,7 +182,9 @@ pub fn interval(browser: &mut Browser) -> (String, String) {
 /// A point of the diagram: a share of the interval, in the row of a container.
 #[must_use]
 pub fn spot(browser: &mut Browser, chart: &Element, share: f64, row: &str) -> (f64, f64) {
-    let (chart, row) = (browser.place(chart), browser.place_of("row", row));
+    // Once the row rests the diagram does.
+    let row = browser.place_of("row", row);
+    let chart = browser.place(chart);
     (chart.x + chart.width * share, row.center().1)
 }
 
@@ -224,9 +238,11 @@ pub fn chain(browser: &mut Browser) -> serde_json::Value {
 #[must_use]
 pub fn entry(browser: &mut Browser, name: &str) -> (f64, f64) {
     browser.wait("document.querySelector('#legend .more-button')");
-    let all = browser.find_all("button", None);
-    let found = all.into_iter().find(|one| one.name.starts_with(name)).expect("the legend has it");
-    browser.place(&found).center()
+    let find = |browser: &mut Browser| {
+        let all = browser.find_all("button", None);
+        all.into_iter().find(|one| one.name.starts_with(name)).expect("the legend has it")
+    };
+    browser.resting(find).center()
 }
 
 /// Chooses something of the menu of a value or type in the legend, which shows when its line is pointed at.
@@ -245,4 +261,24 @@ pub fn show(browser: &mut Browser, interval: &str) {
     browser.key("Enter");
     browser.wait("document.activeElement.id !== 'interval-field'");
     browser.wait(SETTLED);
+}
+
+/// From now on what the page saves is kept in the page, too; and instead of a dialog of the system, `chooser` waits for files.
+pub fn watch_files(browser: &mut Browser) {
+    browser.evaluate(
+        "{ const make = URL.createObjectURL;
+           URL.createObjectURL = (blob) => { window.saved = blob; return make.call(URL, blob); };
+           const click = HTMLInputElement.prototype.click;
+           HTMLInputElement.prototype.click = function () { if (this.type === 'file') window.chooser = this; else click.call(this); }; }",
+    );
+}
+
+/// The text of what the page saves next, when files are watched.
+///
+/// # Panics
+/// When it is no text.
+pub fn saved_text(browser: &mut Browser) -> String {
+    browser.wait("window.saved");
+    let text = browser.evaluate("window.saved.text().then((text) => { window.saved = null; return text; })");
+    text.as_str().expect("a file of text").to_owned()
 }

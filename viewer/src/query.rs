@@ -285,6 +285,9 @@ pub enum QueryError {
     /// The interval is empty or reversed, or there are no columns.
     #[error("the interval is empty")]
     EmptyInterval,
+    /// Whoever asked has gone meanwhile.
+    #[error("nobody waits for the answer any more")]
+    NotAwaited,
     /// The index of the trace is no longer as it was written. It has been removed.
     #[error("the index of this trace is damaged and has been removed: open the trace again")]
     Damaged,

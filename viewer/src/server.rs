@@ -1,16 +1,19 @@
-//! The page's server: loopback only, one trace, a secret path.
+//! The page's server: loopback or a Unix socket, a secret path.
 //!
 //! Everything computed comes from [`crate::scene`] and [`crate::layout`]; here are only routes, limits and guards.
 
 mod api;
 mod assets;
+mod awaited;
 mod guard;
 mod kept;
 mod saved;
 mod shown;
+mod socket;
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -25,6 +28,7 @@ use tower_http::compression::{CompressionLayer, CompressionLevel};
 use self::kept::Looks;
 pub use self::shown::Served;
 use self::shown::{Refusal, Trace};
+use self::socket::Socket;
 use crate::query::{QueryError, Summary, TimelineSource};
 
 /// How to serve.
@@ -54,6 +58,26 @@ pub enum ServerError {
         /// Why.
         source: io::Error,
     },
+    /// Another program serves at that path.
+    #[error("{} is in use by another program; choose another path with --socket", path.display())]
+    SocketInUse {
+        /// The socket.
+        path: PathBuf,
+    },
+    /// What is at that path is no socket: it is left alone.
+    #[error("{} is there already and is no socket; choose another path with --socket", path.display())]
+    NoSocket {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The socket cannot be made for another reason.
+    #[error("cannot listen at {}", path.display())]
+    ListenAt {
+        /// The socket.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// No secret could be made.
     #[error("the system gives no random numbers, without which the page would be open to everybody on this machine")]
     Random {
@@ -74,9 +98,17 @@ pub enum ServerError {
 /// A server that listens and is ready to run.
 #[derive(Debug)]
 pub struct Server {
-    listener: TcpListener,
+    door: Door,
     app: Arc<App>,
-    address: SocketAddr,
+    /// The port of the page's address: for a socket, that of the other end of the tunnel.
+    port: u16,
+}
+
+/// Where it listens.
+#[derive(Debug)]
+enum Door {
+    Port(TcpListener),
+    Socket(Socket),
 }
 
 /// What the routes share.
@@ -87,7 +119,7 @@ pub(crate) struct App {
     looks: Looks,
     token: String,
     /// Pictures computed at the same time; the rest waits.
-    permits: Semaphore,
+    permits: Arc<Semaphore>,
     started: Instant,
     /// Milliseconds after `started` of the last request.
     last_request: AtomicU64,
@@ -121,19 +153,9 @@ impl Server {
     /// # Errors
     /// When there is none, the port is taken, or a trace cannot be laid out.
     pub async fn serve(traces: Vec<Served>, port: u16) -> Result<Self, ServerError> {
-        let traces: Vec<Trace> = traces.into_iter().map(Trace::new).collect();
-        let Some(first) = traces.first() else { return Err(ServerError::NoTrace) };
-        let summary = first.served.source.source().summary();
-        for trace in &traces {
-            trace.shown("").map_err(|refusal| match refusal {
-                Refusal::Query(error) => ServerError::Query(error),
-                Refusal::TooMany | Refusal::NoList => ServerError::NoTrace,
-            })?;
-        }
-        let token = guard::token().map_err(|source| ServerError::Random { source })?;
+        let (app, usual_port) = app(traces)?;
         // A browser keeps what it remembers of a trace by address: the same trace gets the same port, when it is free.
-        let usual =
-            if port == 0 { TcpListener::bind((Ipv4Addr::LOCALHOST, usual_port(&summary))).await.ok() } else { None };
+        let usual = if port == 0 { TcpListener::bind((Ipv4Addr::LOCALHOST, usual_port)).await.ok() } else { None };
         let listener = match usual {
             Some(listener) => Ok(listener),
             None => TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await,
@@ -143,22 +165,29 @@ impl Server {
             _ => ServerError::Listen { port, source },
         })?;
         let address = listener.local_addr().map_err(|source| ServerError::Listen { port, source })?;
-        let permits = Semaphore::new(4);
-        let (started, last_request) = (Instant::now(), AtomicU64::new(0));
-        let looks = Looks::default();
-        Ok(Self { listener, app: Arc::new(App { traces, looks, token, permits, started, last_request }), address })
+        Ok(Self { door: Door::Port(listener), app, port: address.port() })
     }
 
-    /// Where it listens.
+    /// Starts to listen at a path that only this user can reach: the page comes through a tunnel that ends there, `ssh -L PORT:PATH HOST`.
+    /// Of a server that was killed, the socket is taken over; it is removed at the end.
+    ///
+    /// # Errors
+    /// When there is something else, or a trace cannot be laid out.
+    pub async fn serve_at(traces: Vec<Served>, path: &Path) -> Result<Self, ServerError> {
+        let (app, port) = app(traces)?;
+        Ok(Self { door: Door::Socket(Socket::bind(path).await?), app, port })
+    }
+
+    /// Where it listens on the loopback interface; with a socket, where its tunnel should begin.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
-        self.address
+        (Ipv4Addr::LOCALHOST, self.port).into()
     }
 
     /// The address of the page, with its secret.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/t/{}/", self.address.port(), self.app.token)
+        format!("http://127.0.0.1:{}/t/{}/", self.port, self.app.token)
     }
 
     /// Serves until `stop` is done, or nobody has asked for anything for `until_idle`.
@@ -168,7 +197,12 @@ impl Server {
     pub async fn run(self, until_idle: Option<Duration>, stop: impl Future<Output = ()>) -> Result<(), ServerError> {
         let app = Arc::clone(&self.app);
         let router = router(Arc::clone(&app));
-        let serving = axum::serve(self.listener, router).into_future();
+        let serving = async {
+            match self.door {
+                Door::Port(listener) => axum::serve(listener, router).await,
+                Door::Socket(socket) => axum::serve(socket, router).await,
+            }
+        };
         tokio::select! {
             done = serving => done.map_err(ServerError::Serve),
             // What is under way may be cut off: the page will find nobody anyway.
@@ -176,6 +210,23 @@ impl Server {
             () = idle(&app, until_idle) => Ok(()),
         }
     }
+}
+
+/// What the routes share, and the usual port of the first trace.
+fn app(traces: Vec<Served>) -> Result<(Arc<App>, u16), ServerError> {
+    let traces: Vec<Trace> = traces.into_iter().map(Trace::new).collect();
+    let Some(first) = traces.first() else { return Err(ServerError::NoTrace) };
+    let port = usual_port(&first.served.source.source().summary());
+    for trace in &traces {
+        trace.shown("").map_err(|refusal| match refusal {
+            Refusal::Query(error) => ServerError::Query(error),
+            Refusal::TooMany | Refusal::NoList => ServerError::NoTrace,
+        })?;
+    }
+    let token = guard::token().map_err(|source| ServerError::Random { source })?;
+    let (permits, looks) = (Arc::new(Semaphore::new(4)), Looks::default());
+    let (started, last_request) = (Instant::now(), AtomicU64::new(0));
+    Ok((Arc::new(App { traces, looks, token, permits, started, last_request }), port))
 }
 
 /// A port for a trace, below those that systems give away.
@@ -212,6 +263,7 @@ fn router(app: Arc<App>) -> Router {
         .route("/api/facts", get(api::facts))
         .route("/api/at", get(api::picture::at))
         .route("/api/step", get(api::step::step))
+        .route("/api/hops", get(api::hops::hops))
         .route("/api/find", get(api::find::find))
         .route("/api/times", get(api::times::times))
         .route("/api/chain", get(api::filters::chain))

@@ -7,6 +7,7 @@ mod tables;
 
 use std::io::Read;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tables::program::{Dice, program};
@@ -14,7 +15,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use viewer::layout::{Layout, Options, Outline};
 use viewer::live::{Current, Standing};
-use viewer::query::TimelineSource;
+use viewer::query::{
+    Cells, ContainerId, ContainerInfo, EntityId, Facts, Interval, Lane, Link, Listed, Mark, Model, QueryError, Sample,
+    SeriesColumn, State, Summary, TimelineSource, TypeId,
+};
 use viewer::server::{Served, Server, ServerError};
 use viewer::store::Store;
 
@@ -170,8 +174,126 @@ async fn a_picture_of_noise_is_first_sent_in_wide_columns() {
         let (bytes, _) = picture(port, &ask).await;
         assert!((4_096..65_536).contains(&bytes), "a {part}th: {bytes} bytes");
     }
+    // A larger screen may have more in proportion, and is told of finer columns.
+    let (larger, finer) =
+        picture(port, &format!("{path}api/scene?from=0&to={end}&width=4800&bottom=4000&resolution=1")).await;
+    assert!((65_536..3 * 65_536).contains(&larger) && finer < 4 * columns, "{larger} bytes, {finer} columns as one");
     let (bytes, columns) = picture(port, &format!("{ask}&whole=true")).await;
     assert!((131_072..400_000).contains(&bytes) && columns == 1, "{bytes} bytes");
+}
+
+/// A trace that thinks before it answers.
+struct Slow {
+    source: Store,
+    asked: Arc<AtomicUsize>,
+}
+
+impl Slow {
+    fn of(&self) -> &Store {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        std::thread::sleep(Duration::from_millis(10));
+        &self.source
+    }
+}
+
+impl TimelineSource for Slow {
+    fn summary(&self) -> Summary {
+        self.source.summary()
+    }
+
+    fn model(&self) -> Arc<Model> {
+        self.source.model()
+    }
+
+    fn containers(&self) -> Arc<Vec<ContainerInfo>> {
+        self.source.containers()
+    }
+
+    fn depths(&self, container: ContainerId, ty: TypeId) -> u32 {
+        self.source.depths(container, ty)
+    }
+
+    fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
+        self.of().cells(lanes, interval, columns)
+    }
+
+    fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
+        self.of().states(lane, interval, limit)
+    }
+
+    fn events(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        limit: usize,
+    ) -> Result<Listed<Mark>, QueryError> {
+        self.of().events(container, ty, interval, limit)
+    }
+
+    fn links(&self, ty: TypeId, interval: Interval, limit: usize) -> Result<Listed<Link>, QueryError> {
+        self.of().links(ty, interval, limit)
+    }
+
+    fn samples(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        limit: usize,
+    ) -> Result<Listed<Sample>, QueryError> {
+        self.of().samples(container, ty, interval, limit)
+    }
+
+    fn series(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        columns: u32,
+    ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
+        self.of().series(container, ty, interval, columns)
+    }
+
+    fn range(&self, ty: TypeId) -> Option<(f64, f64)> {
+        self.source.range(ty)
+    }
+
+    fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
+        self.of().facts(id)
+    }
+
+    fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
+        self.of().related(id, limit)
+    }
+}
+
+/// Work counter: of a picture that nobody waits for any more, a small part is computed.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_nobody_waits_for_is_not_computed_to_its_end() {
+    const ROWS: usize = 600;
+    let mut text = include_str!("header.paje").to_owned() + "0 T 0 Thread\n2 C T Call\n";
+    (0..ROWS).for_each(|thread| text.push_str(&format!("6 0 t{thread} 0 T {thread}\n11 0 t{thread} C f\n")));
+    let asked = Arc::new(AtomicUsize::new(0));
+    let source = Store::from_paje("slow", (text + "0 1 T u\n").as_bytes()).unwrap();
+    let (port, path) = serve_this(Slow { source, asked: Arc::clone(&asked) }).await;
+    let before = asked.load(Ordering::SeqCst);
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    let ask = format!(
+        "GET {path}api/scene?from=0&to=1000000000&width=1600&bottom=100000&resolution=1 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    );
+    stream.write_all(ask.as_bytes()).await.unwrap();
+    while asked.load(Ordering::SeqCst) == before {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    drop(stream);
+    // Until it asks no more.
+    let mut last = 0;
+    while last != asked.load(Ordering::SeqCst) {
+        last = asked.load(Ordering::SeqCst);
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    assert!(last - before < ROWS / 2, "{} questions of at least {ROWS}", last - before);
 }
 
 #[tokio::test]
@@ -181,6 +303,27 @@ async fn a_port_in_use_is_told() {
     let error = Server::bind(Arc::new(program(1, 1, 1)), port).await.unwrap_err();
     assert!(matches!(error, ServerError::PortInUse { .. }));
     assert!(error.to_string().contains(&format!("port {port} is in use")), "{error}");
+}
+
+#[tokio::test]
+async fn a_socket_is_taken_over_from_the_dead_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("page.sock");
+    let serve = async || Server::serve_at(vec![Served::new(Arc::new(program(1, 1, 1)))], &path).await;
+    let first = serve().await.unwrap();
+    let error = serve().await.unwrap_err();
+    assert!(matches!(error, ServerError::SocketInUse { .. }), "{error}");
+    assert!(error.to_string().contains("page.sock is in use"), "{error}");
+    first.run(None, async {}).await.unwrap();
+    assert!(!path.exists(), "removed at the end");
+    // One that was killed leaves its socket.
+    drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+    assert!(path.exists());
+    serve().await.unwrap().run(None, async {}).await.unwrap();
+    std::fs::write(&path, "a letter").unwrap();
+    let error = serve().await.unwrap_err();
+    assert!(matches!(error, ServerError::NoSocket { .. }), "{error}");
+    assert_eq!(std::fs::read(&path).unwrap(), b"a letter", "what is no socket is left alone");
 }
 
 #[tokio::test]

@@ -2,7 +2,9 @@
 //! and what is counted and found of it.
 
 use tests::browser::Browser;
-use tests::page::{TRACE, Viewer, filter, open, press, read, show, spot, wait_for_rows};
+use tests::page::{
+    SETTLED, TRACE, Viewer, filter, open, press, read, saved_text, show, spot, wait_for_rows, watch_files,
+};
 
 /// Two workers. Each runs a solver in a step in a program; it has a phase beside that, a queue, and events; messages go to and fro with their sizes.
 fn rich() -> String {
@@ -293,4 +295,133 @@ fn traces_of_different_lengths_are_opened_on_the_longest() {
         assert_eq!(fields[0], fields[1]);
         assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
     }
+}
+
+#[test]
+fn the_matrix_is_by_number_time_and_size_and_is_taken_along() {
+    // One comes back.
+    let back = "17 0.9 w1 E saved\n";
+    let answer = "15 0.8 0 M w1 data b\n116 0.8025 0 M w0 data b 100\n";
+    let viewer = Viewer::of(&rich().replace(back, &format!("{answer}{back}")));
+    let (mut browser, _) = open(&viewer);
+    watch_files(&mut browser);
+    browser.key("2");
+    press(&mut browser, "radio", "Matrix");
+    browser.wait("document.querySelector('#times[data-form=matrix] .plot [role=button]')");
+    press(&mut browser, "checkbox", "percent");
+    for (amount, there, back) in [("Time", "10.00 ms", "2.500 ms"), ("size", "5 312", "100"), ("Number", "20", "1")] {
+        press(&mut browser, "radio", amount);
+        for (ends, told) in [("worker 0 → worker 1", there), ("worker 1 → worker 0", back)] {
+            let name = format!("{ends}: {told} (");
+            browser.wait(&format!(
+                "[...document.querySelectorAll('#times .plot [role=button]')].some((one) => one.ariaLabel.replace(/\\u202f/g, ' ').startsWith('{name}'))"
+            ));
+        }
+        // The darkest is that with the most.
+        let dark = browser.evaluate(
+            "[...document.querySelectorAll('#times .plot [role=button]')].sort((a, b) => b.getAttribute('fill-opacity') - a.getAttribute('fill-opacity'))[0].ariaLabel",
+        );
+        assert!(dark.as_str().unwrap().starts_with("worker 0 → worker 1"), "{amount}: {dark}");
+    }
+    press(&mut browser, "checkbox", "percent");
+    browser.wait("[...document.querySelectorAll('#times .plot [role=button]')].some((one) => one.ariaLabel.startsWith('worker 1 → worker 0: 4.8 %'))");
+    press(&mut browser, "button", "Save statistics as CSV");
+    assert_eq!(
+        saved_text(&mut browser),
+        "type,from,to,count,nanoseconds,size,longest_ns\n\
+         Message,worker 0,worker 1,20,10000000,5312,500000\n\
+         Message,worker 1,worker 0,1,2500000,100,2500000\n"
+    );
+    press(&mut browser, "button", "Save statistics as JSON");
+    let json: serde_json::Value = serde_json::from_str(&saved_text(&mut browser)).unwrap();
+    assert_eq!((&json[1]["from"], &json[1]["size"]), (&"worker 1".into(), &100.into()), "{json}");
+    // A cell leads to its longest message.
+    let cells = browser.find_all("button", None);
+    let cell = cells.iter().find(|one| one.name.starts_with("worker 1 → worker 0")).unwrap();
+    let at = browser.place(cell).center();
+    browser.click(at);
+    browser.wait("document.querySelector('#inspector').innerText.replace(/\\s+/g, ' ').includes('Duration 2.500 ms')");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+/// Three workers that pass something on, and one message that has nothing to do with it.
+fn relay() -> String {
+    let mut text = include_str!("../../../viewer/tests/header.paje").to_owned();
+    text.push_str("0 W 0 Worker\n2 C W Call\n4 M 0 W W Message\n");
+    (0..3).for_each(|worker| text.push_str(&format!("6 0 w{worker} 0 W \"worker {worker}\"\n11 0 w{worker} C run\n")));
+    for (from, to, start, end, name) in
+        [(1, 2, 0.02, 0.06, "other"), (0, 1, 0.1, 0.2, "first"), (1, 2, 0.4, 0.5, "second"), (2, 0, 0.8, 0.9, "third")]
+    {
+        text.push_str(&format!("15 {start} 0 M w{from} {name} {name}\n16 {end} 0 M w{to} {name} {name}\n"));
+    }
+    (0..3).for_each(|worker| text.push_str(&format!("7 1 W w{worker}\n")));
+    text
+}
+
+#[test]
+fn the_chain_of_the_chosen_link_is_lit_listed_and_gone_along() {
+    let viewer = Viewer::of(&relay());
+    let (mut browser, _) = open(&viewer);
+    // A point of an arrow, a quarter of it behind its start: in the middle are the edges of rows.
+    let on = |browser: &mut Browser, share: f64, from: &str, to: &str| {
+        let chart = browser.find_all("application", None).remove(0);
+        let ((x, a), b) = (spot(browser, &chart, share, from), spot(browser, &chart, share, to).1);
+        (x, a + (b - a) / 4.0)
+    };
+    // Whether an arrow has the accent's colour there, when nothing is pointed at.
+    let lit = |browser: &mut Browser, share: f64, from: &str, to: &str| {
+        let chart = browser.find_all("application", None).remove(0);
+        let (at, place) = (on(browser, share, from, to), browser.place(&chart));
+        browser.point((4.0, 4.0));
+        browser.evaluate(&format!(
+            "(() => {{ const over = document.querySelector('#chart .over').getContext('2d', {{ willReadFrequently: true }});
+                const ink = getComputedStyle(document.documentElement).getPropertyValue('--accent').trim();
+                const rgb = [1, 3, 5].map((at) => parseInt(ink.slice(at, at + 2), 16)).join();
+                const {{ data }} = over.getImageData({:.0} - 12, {:.0} - 3, 24, 6);
+                for (let at = 0; at < data.length; at += 4) if (data.slice(at, at + 3).join() === rgb && data[at + 3] === 255) return true;
+                return false; }})()",
+            at.0 - place.x,
+            at.1 - place.y
+        )) == true
+    };
+    let all = [(0.125, "worker 0", "worker 1"), (0.425, "worker 1", "worker 2"), (0.825, "worker 2", "worker 0")];
+    let second = on(&mut browser, 0.425, "worker 1", "worker 2");
+    browser.click(second);
+    browser.wait("document.querySelector('#inspector h2')?.innerText === 'second'");
+    assert!(!lit(&mut browser, all[0].0, all[0].1, all[0].2), "nothing before it");
+    press(&mut browser, "button", "Chain");
+    browser.wait("document.querySelector('#note').innerText === 'A chain of 3 links: 1 before, 1 after'");
+    let listed = read(&mut browser, "list", "Chain of links");
+    let names: Vec<&str> = listed.lines().filter_map(|line| line.split(" · ").next()).collect();
+    assert_eq!(names, ["first", "second", "third"], "{listed}");
+    for (share, from, to) in all {
+        assert!(lit(&mut browser, share, from, to), "{from} to {to}");
+    }
+    assert!(!lit(&mut browser, 0.03, "worker 1", "worker 2"), "what has nothing to do with it");
+    // Along it the chain stays, also when all is opened anew by its address.
+    press(&mut browser, "button", "third · worker 2 → worker 0");
+    browser.wait("document.querySelector('#inspector h2')?.innerText === 'third'");
+    browser.wait("location.hash.includes('chain=1')");
+    browser.reload();
+    browser.wait(SETTLED);
+    browser.wait("document.querySelectorAll('#inspector .chained li').length === 3");
+    assert_eq!(
+        browser.evaluate("document.querySelector('#inspector .chained [aria-current]').innerText"),
+        "third · worker 2 → worker 0"
+    );
+    assert!(lit(&mut browser, all[0].0, all[0].1, all[0].2));
+    // The key takes it away, and brings it back for a state.
+    browser.key("c");
+    browser.wait("!document.querySelector('#inspector .chained')");
+    assert!(!lit(&mut browser, all[0].0, all[0].1, all[0].2));
+    let chart = browser.find_all("application", None).remove(0);
+    let state = spot(&mut browser, &chart, 0.3, "worker 2");
+    browser.click(state);
+    browser.wait("document.querySelector('#inspector h2')?.innerText === 'run'");
+    browser.key("c");
+    browser.wait("document.querySelectorAll('#inspector .chained li').length > 0");
+    browser.key("Escape");
+    browser.wait("document.querySelector('#inspector').hidden && !location.hash.includes('chain')");
+    assert!(!lit(&mut browser, all[2].0, all[2].1, all[2].2));
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }

@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use tests::browser::Browser;
-use tests::page::{SETTLED, TRACE, Viewer, filter, interval, open, press, read, rows, show, wait_for_rows};
+use tests::page::{
+    SETTLED, TRACE, Viewer, filter, interval, open, press, read, rows, saved_text, show, wait_for_rows, watch_files,
+};
 
 #[test]
 fn what_is_seen_is_exported_behind_the_filters() {
@@ -29,16 +31,6 @@ fn what_is_seen_is_exported_behind_the_filters() {
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
-/// From now on what the page saves is kept in the page, too; and instead of a dialog of the system, `chooser` waits for files.
-fn watch_files(browser: &mut Browser) {
-    browser.evaluate(
-        "{ const make = URL.createObjectURL;
-           URL.createObjectURL = (blob) => { window.saved = blob; return make.call(URL, blob); };
-           const click = HTMLInputElement.prototype.click;
-           HTMLInputElement.prototype.click = function () { if (this.type === 'file') window.chooser = this; else click.call(this); }; }",
-    );
-}
-
 /// Chooses something of the menu of files.
 fn choose(browser: &mut Browser, item: &str) {
     press(browser, "button", "Save and open");
@@ -48,9 +40,7 @@ fn choose(browser: &mut Browser, item: &str) {
 /// The text of what is saved by an item of that menu.
 fn saved(browser: &mut Browser, item: &str) -> String {
     choose(browser, item);
-    browser.wait("window.saved");
-    let text = browser.evaluate("window.saved.text().then((text) => { window.saved = null; return text; })");
-    text.as_str().expect("a file of text").to_owned()
+    saved_text(browser)
 }
 
 /// Gives the page a workspace, as a user who chooses it in the system's dialog.

@@ -122,6 +122,9 @@ impl Keys {
         self.browser.wait(&chosen("working"));
         self.press("s", &noted("The trace does not say where in the source"));
         self.press("o", "document.querySelector('#inspector').innerText.includes('thread 1.1')");
+        self.press("c", &noted("A chain of 1 link: "));
+        self.browser.key("c");
+        self.browser.wait("!location.hash.includes('chain')");
         self.press("z", "!document.querySelector('#interval-field').value.startsWith('0')");
         self.browser.key("f");
         self.browser.wait("document.querySelector('#interval-field').value.startsWith('0')");

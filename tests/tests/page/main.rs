@@ -4,6 +4,7 @@
 
 mod audit;
 mod basics;
+mod costs;
 mod diagram;
 mod entities;
 mod files;
@@ -12,6 +13,7 @@ mod growth;
 mod keys;
 mod legend;
 mod more;
+mod reach;
 mod refresh;
 mod rows;
 mod seen;

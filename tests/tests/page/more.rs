@@ -1,6 +1,6 @@
 //! Charts, sources, notes and panes.
 
-use tests::page::{SETTLED, TRACE, Viewer, open, press, read, spot};
+use tests::page::{SETTLED, TRACE, Viewer, open, press, read, saved_text, spot, watch_files};
 
 #[test]
 fn statistics_have_charts_and_extremes_lead_to_where_they_are() {
@@ -180,6 +180,14 @@ fn two_traces_stand_on_one_axis_and_their_differences_in_a_table() {
     let told = read(&mut browser, "table", "Differences of time in states").replace('\u{202f}', " ");
     // Of 0.2 to 0.6 s four threads work 0.3 s in one, 0.05 s in the other.
     assert!(told.contains("−1.00 s") && told.contains("+1.00 s"), "{told}");
+    watch_files(&mut browser);
+    press(&mut browser, "button", "Save differences as CSV");
+    assert_eq!(
+        saved_text(&mut browser),
+        "type,value,a_ns,a_share,a_count,b_ns,b_share,b_count,difference_ns\n\
+         Activity,working,1200000000,0.75,4,200000000,0.125,4,-1000000000\n\
+         Activity,blocked,400000000,0.25,4,1400000000,0.875,4,1000000000\n"
+    );
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 

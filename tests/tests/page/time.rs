@@ -1,7 +1,7 @@
 //! Time: the minimap, typed intervals, the zooms that led here, measuring.
 
 use tests::browser::Browser;
-use tests::page::{SETTLED, Viewer, interval, open, press, read, spot};
+use tests::page::{SETTLED, Viewer, interval, open, press, read, show, spot};
 
 #[test]
 fn an_interval_is_typed_with_units_and_mistakes_are_explained() {
@@ -60,6 +60,22 @@ fn zooms_leave_crumbs_that_lead_back() {
     assert_eq!(interval(&mut browser).0, "310.000 ms");
     browser.key("]");
     browser.wait("document.querySelectorAll('#crumbs li').length === 2");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn a_movement_that_goes_on_is_a_step_back_already() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    show(&mut browser, "0.2..0.6 s");
+    for key in ["+", "["] {
+        browser.key(key);
+    }
+    browser.wait("location.hash.includes('t=200000000-600000000')");
+    browser.wait(SETTLED);
+    assert_eq!(interval(&mut browser), ("200.00 ms".to_owned(), "600.00 ms".to_owned()));
+    browser.key("]");
+    browser.wait("document.querySelector('#interval-field').value.startsWith('266')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
@@ -185,4 +201,62 @@ fn what_was_drawn_is_stretched_at_once_while_the_answer_is_awaited() {
     let row = browser.place_of("row", "Node 1").center().1 - top - 6.0;
     assert!(right(drawn(&mut browser, row)), "{:?}", drawn(&mut browser, row));
     assert_eq!(browser.evaluate(SETTLED), false);
+}
+
+/// What the ruler says: the text at each tick and where it is, in pixels; they are drawn, so what is drawn is listened to.
+fn ruler(browser: &mut Browser) -> (String, Vec<(String, f64)>) {
+    let drawn = browser.evaluate(
+        "(() => { const ruler = document.querySelector('#ruler canvas').getContext('2d');
+            const said = [];
+            ruler.fillText = (text, x) => said.push([text, x]);
+            document.querySelector('#ruler').dispatchEvent(new PointerEvent('pointerleave'));
+            delete ruler.fillText;
+            return [document.querySelector('#base').innerText, said]; })()",
+    );
+    let said = drawn[1].as_array().unwrap().iter();
+    let said = said.map(|one| (one[0].as_str().unwrap().replace('\u{202f}', ""), one[1].as_f64().unwrap()));
+    (drawn[0].as_str().unwrap().to_owned(), said.collect())
+}
+
+#[test]
+fn the_ruler_has_sane_units_at_every_zoom() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    let width = browser.evaluate("document.querySelector('#ruler').clientWidth").as_f64().unwrap();
+    // The unit, what dates count from if they do, and some of the texts.
+    for (typed, unit, base, text, from, to) in [
+        ("0..1 s", "s", "", "0.4 s", 0.0, 1e9),
+        ("200..260 ms", "ms", "", "210 ms", 2e8, 2.6e8),
+        ("250..250.5 ms", "ms", "", "250.2 ms", 2.5e8, 2.505e8),
+        ("310..310.05 ms", "ms", "", "310.02 ms", 3.1e8, 3.1005e8),
+        ("310..310.0004 ms", "µs", "310.0 ms", "+0.10 µs", 3.1e8, 3.100_004e8),
+    ] {
+        show(&mut browser, typed);
+        browser.point((4.0, 4.0));
+        let (counts_from, ticks) = ruler(&mut browser);
+        assert!(counts_from.starts_with(base) && counts_from.is_empty() == base.is_empty(), "{typed}: {counts_from}");
+        assert!((4..=12).contains(&ticks.len()), "{typed}: {ticks:?}");
+        assert!(ticks.iter().any(|(told, _)| told == text), "{typed}: no {text} in {ticks:?}");
+        let number = |told: &str| told.trim_start_matches('+').split(' ').next().unwrap().parse::<f64>().unwrap();
+        let size = match unit {
+            "s" => 1e9,
+            "ms" => 1e6,
+            "µs" => 1e3,
+            _ => 1.0,
+        };
+        let zero = if base.is_empty() { 0.0 } else { number(&counts_from) * 1e6 };
+        for (told, x) in &ticks {
+            assert!(told.ends_with(&format!(" {unit}")), "{typed}: {told}");
+            // Each stands at its date, but for those that would not fit at the edges.
+            let place = (zero + number(told) * size - from) / (to - from) * width;
+            assert!((place - x).abs() < 1.5 || *x < 40.0 || *x > width - 40.0, "{typed}: {told} at {x}, not {place}");
+        }
+        let steps: Vec<f64> = ticks.windows(2).map(|two| number(&two[1].0) - number(&two[0].0)).collect();
+        let step = steps[0];
+        assert!(steps.iter().all(|other| (other - step).abs() < step * 1e-6), "{typed}: {steps:?}");
+        let lead = step / 10_f64.powf(step.log10().floor());
+        assert!([1.0, 2.0, 5.0, 10.0].iter().any(|round| (lead - round).abs() < 1e-6), "{typed}: every {step} {unit}");
+        assert!(ticks.windows(2).all(|two| two[1].1 - two[0].1 > 40.0), "{typed}: {ticks:?}");
+    }
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }

@@ -4,6 +4,7 @@ pub(super) mod charts;
 pub(super) mod export;
 pub(super) mod filters;
 pub(super) mod find;
+pub(super) mod hops;
 pub(super) mod kept;
 pub(super) mod picture;
 pub(super) mod rows;
@@ -23,6 +24,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::App;
+use super::awaited::{Gone, Waiting};
 use super::shown::{Refusal, Shown};
 use crate::layout::{Arrangement, Folds, Layout, Options};
 use crate::live::Standing;
@@ -46,6 +48,8 @@ impl From<QueryError> for Failure {
         let status = match error {
             QueryError::Unknown { .. } => StatusCode::NOT_FOUND,
             QueryError::EmptyInterval => StatusCode::BAD_REQUEST,
+            // Nobody reads it.
+            QueryError::NotAwaited => StatusCode::SERVICE_UNAVAILABLE,
             QueryError::Damaged => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self(status, error.to_string())
@@ -177,24 +181,30 @@ async fn compute(
     ask: Ask,
     work: impl FnOnce(&Shown, &Ask) -> Result<Value, Failure> + Send + 'static,
 ) -> Answer {
-    run(app, move |app| {
+    run(app, move |app, gone| {
         let trace = app.trace(ask.trace)?;
-        let shown = trace.shown(&ask.filters)?;
+        let shown = trace.shown(&ask.filters)?.awaited(gone);
         work(&shown, &ask)
     })
     .await
     .map(Json)
 }
 
-/// Runs what takes time.
+/// Runs what takes time, and tells it when nobody waits for it any more.
 async fn run<T: Send + 'static>(
     app: Arc<App>,
-    work: impl FnOnce(&App) -> Result<T, Failure> + Send + 'static,
+    work: impl FnOnce(&App, &Gone) -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
     let failed = |what: &str| Failure(StatusCode::INTERNAL_SERVER_ERROR, what.to_owned());
-    let _permit = app.permits.acquire().await.map_err(|_closed| failed("the server is ending"))?;
-    let shared = Arc::clone(&app);
-    let done = tokio::task::spawn_blocking(move || work(&shared)).await;
+    let permits = Arc::clone(&app.permits);
+    // Who has gone before it is their turn is never answered. What has been begun holds its permit to the end.
+    let permit = permits.acquire_owned().await.map_err(|_closed| failed("the server is ending"))?;
+    let (_waiting, gone) = Waiting::new();
+    let done = tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        work(&app, &gone)
+    })
+    .await;
     done.map_err(|_panic| failed("the picture could not be computed; please report this"))?
 }
 

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use super::awaited::{Awaited, Gone};
 use crate::filter::{Chain, Entry, Filter, FilterError};
 use crate::layout::Outline;
 use crate::live::Current;
@@ -50,11 +51,19 @@ impl Served {
 /// What questions are asked about: the trace behind some filters.
 pub(super) struct Shown {
     pub(super) source: Arc<dyn TimelineSource>,
-    pub(super) outline: Outline,
+    pub(super) outline: Arc<Outline>,
     /// The first date of the trace itself, from which the page counts, whatever filters cut away.
     pub(super) origin: i64,
     /// Filters that could not be used, by their place among those asked for.
     pub(super) problems: Vec<Wrong>,
+}
+
+impl Shown {
+    /// The same for one question, which ends when nobody waits for its answer.
+    pub(super) fn awaited(&self, gone: &Gone) -> Self {
+        let source = Arc::new(Awaited { source: Arc::clone(&self.source), gone: gone.clone() });
+        Self { source, outline: Arc::clone(&self.outline), origin: self.origin, problems: self.problems.clone() }
+    }
 }
 
 /// What is wrong with a filter.
@@ -140,6 +149,6 @@ fn make(source: &Arc<dyn TimelineSource>, texts: &[String]) -> Result<Shown, Que
         let at = places.get(problem.at).copied().unwrap_or(problem.at);
         problems.push(Wrong { at, error: problem.error, text: texts.get(at).cloned().unwrap_or_default() });
     }
-    let outline = Outline::new(filtered.as_ref())?;
+    let outline = Arc::new(Outline::new(filtered.as_ref())?);
     Ok(Shown { outline, source: filtered, origin: source.extent().from.0, problems })
 }

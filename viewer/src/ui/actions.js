@@ -6,7 +6,7 @@ import { addFilter } from "./chain.js";
 import { toggleCost } from "./cost.js";
 import { byId } from "./dom.js";
 import { editInterval } from "./interval.js";
-import { close, visitPartner, walk, zoomToChosen } from "./choice.js";
+import { chain, close, visitPartner, walk, zoomToChosen } from "./choice.js";
 import { measureHere, stopMeasuring } from "./measure.js";
 import { bookmark } from "./notes.js";
 import { split } from "./pane.js";
@@ -15,7 +15,7 @@ import { forgetNote } from "./status.js";
 import { closeSource, openSource } from "./source.js";
 import { turnTheme, setTheme } from "./theme.js";
 import { redo, undo } from "./undo.js";
-import { fit, pan, zoom } from "./view.js";
+import { back, fit, pan, zoom } from "./view.js";
 
 /**
  * @typedef {object} Action
@@ -36,7 +36,7 @@ export const ACTIONS = [
   { group: "Time", name: "Zoom to a part", pointer: "drag on the ruler, Shift drag" },
   { group: "Time", name: "Move earlier", keys: ["ArrowLeft"], pointer: "drag", run: () => pan(-0.15) },
   { group: "Time", name: "Move later", keys: ["ArrowRight"], run: () => pan(0.15) },
-  { group: "Time", name: "Back to the view before", keys: ["[", "Alt+ArrowLeft"], run: () => history.back() },
+  { group: "Time", name: "Back to the view before", keys: ["[", "Alt+ArrowLeft"], run: back },
   { group: "Time", name: "Forward to the view after", keys: ["]", "Alt+ArrowRight"], run: () => history.forward() },
   { group: "Time", name: "Type an interval", keys: ["g"], run: editInterval },
   { group: "Time", name: "Measure from and to the pointer", keys: ["m"], pointer: "Ctrl drag: snaps to what begins or ends there", run: measureHere },
@@ -62,6 +62,7 @@ export const ACTIONS = [
   { group: "Entities", name: "Next of the same value", keys: [">"], run: () => walk(1, true) },
   { group: "Entities", name: "Previous of the same value", keys: ["<"], run: () => walk(-1, true) },
   { group: "Entities", name: "Partner over the link", keys: ["o"], run: visitPartner },
+  { group: "Entities", name: "Chain of links through it", keys: ["c"], run: chain },
   { group: "Entities", name: "Zoom to the inspected entity", keys: ["z"], run: zoomToChosen },
   { group: "Entities", name: "Source", keys: ["s"], run: () => { openSource(); } },
   { group: "Entities", name: "Stop measuring, close the inspector", keys: ["Escape"], run: () => { if (!stopMeasuring() && !closeSource()) close(); } },

@@ -14,6 +14,11 @@ export function watchBusy(handler) {
   onBusy = handler;
 }
 
+/** Hangs up on questions whose answers are of no use any more: the server ends them. @param {...string} purposes */
+export function drop(...purposes) {
+  for (const purpose of purposes) running.get(purpose)?.abort();
+}
+
 /** A question as the server reads it: about this trace, behind the filters that act. @param {Record<string, unknown>} ask */
 export function about(ask) {
   const query = new URLSearchParams();

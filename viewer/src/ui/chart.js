@@ -1,6 +1,6 @@
 // The diagram: keeps the last pictures, stretches them at once when the view moves, and replaces them when the exact one arrives.
 
-import { ask } from "./api.js";
+import { ask, drop } from "./api.js";
 import { byId, color, density, sized } from "./dom.js";
 import { drawArrow, drawScene, hit, mixture } from "./draw.js";
 import { ruler } from "./format.js";
@@ -19,13 +19,18 @@ const canvas = /** @type {HTMLCanvasElement} */ (chart.querySelector(".picture")
 
 /** Milliseconds without a change after which finer pictures are asked for, and those of the rows above and below. */
 const REST = 120;
+/** Pictures in a row that may be dropped for newer ones: some are seen while the view moves on and on. */
+const DROPPED = 2;
 /** Pixels of all pictures that are kept: what is zoomed or panned to is seldom blank. */
 const KEPT = 24e6;
 
 /** The one shown last is last. @type {Picture[]} */
 let pictures = [];
 let asking = false;
+/** What is asked for. */
+let asked = "";
 let again = false;
+let dropped = 0;
 let rest = 0;
 /** Whether there are rows. */
 let ready = false;
@@ -157,13 +162,19 @@ async function fetchPicture() {
   }
   if (asking) {
     again = true;
+    if (dropped < DROPPED && key !== asked) {
+      dropped += 1;
+      drop("scene");
+    }
     return;
   }
   asking = true;
+  asked = key;
   let failed = false;
   try {
     const picture = await load({ part, key, looks });
     if (picture) {
+      dropped = 0;
       pictures.push(picture);
       forget(looks);
       document.dispatchEvent(new Event("picture"));

@@ -4,6 +4,7 @@ import { ask } from "./api.js";
 import * as chart from "./chart.js";
 import { byId } from "./dom.js";
 import { facts, learn } from "./facts.js";
+import { grouped } from "./format.js";
 import { fillInspector } from "./inspector.js";
 import { state } from "./over.js";
 import { reveal, rowOf } from "./rows.js";
@@ -17,15 +18,50 @@ export async function open(id) {
   if (!all) return;
   view.chosen = id;
   state.kept = [];
+  // Along a chain its links stay lit.
+  if (!view.chained) state.hops = [];
+  else if (!state.hops.some((hop) => hop.id === id)) state.hops = (await chainOf(id))?.hops ?? [];
   note("");
-  fillInspector(all, { close, go: visit, zoom: zoomToChosen, walk, source: () => openSource(id), light: (one) => { state.lit = one ? [one] : []; changed("choice"); } });
+  fillInspector(all, state.hops, { close, go: visit, zoom: zoomToChosen, walk, chain, source: () => openSource(id), light: (one) => { state.lit = one ? [one] : []; changed("choice"); } });
   keep(true);
   changed("choice");
   followSource();
 }
 
+/** @param {string} id @returns {Promise<{ hops: import("./over.js").Hop[], before: number, after: number, cut: boolean } | undefined>} */
+function chainOf(id) {
+  return ask("hops", { id }).catch(() => undefined);
+}
+
+/** Lights the chain of links through what is chosen or pointed at, or takes it away. */
+export async function chain() {
+  const from = view.chosen ?? state.main;
+  if (!from) {
+    note("Choose a state or an arrow first");
+    return;
+  }
+  if (view.chained && state.hops.length > 0) {
+    view.chained = false;
+    await open(from);
+    return;
+  }
+  const answer = await chainOf(from);
+  if (!answer) return;
+  if (answer.hops.length === 0) {
+    note("No link leads here or away");
+    return;
+  }
+  state.hops = answer.hops;
+  view.chained = true;
+  await open(from);
+  const many = answer.hops.length;
+  note(`A chain of ${grouped(many)} link${many === 1 ? "" : "s"}: ${grouped(answer.before)} before, ${grouped(answer.after)} after${answer.cut ? "; there may be more" : ""}`);
+}
+
 export function close() {
   state.kept = [];
+  state.hops = [];
+  view.chained = false;
   if (view.chosen === null) return;
   view.chosen = null;
   byId("inspector").hidden = true;

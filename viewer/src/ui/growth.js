@@ -4,6 +4,7 @@ import { about, ask } from "./api.js";
 import { facts, forgetFacts } from "./facts.js";
 import { byId } from "./dom.js";
 import { moveOrigin } from "./format.js";
+import { state } from "./over.js";
 import { note } from "./status.js";
 import { grow, picture, view } from "./view.js";
 
@@ -64,6 +65,7 @@ async function renew(renewed) {
   const later = moveOrigin(summary.origin);
   grow(summary.duration, later, summary.generation);
   forgetFacts();
+  state.hops = [];
   if (known) {
     const what = JSON.stringify({ name: known.name, types: known.types, containers: known.containers, from: known.from + later });
     const answer = await ask("same", { what }).catch(() => undefined);

@@ -8,10 +8,10 @@ import { duration, grouped } from "./format.js";
 const LISTED = 12;
 
 /**
- * @param {any} facts
- * @param {{ close: () => void, go: (id: string) => void, zoom: () => void, walk: (by: number, same: boolean) => void, source: () => void, light: (id: string | null) => void }} act
+ * @param {any} facts @param {import("./over.js").Hop[]} hops the chain of links through it
+ * @param {{ close: () => void, go: (id: string) => void, zoom: () => void, walk: (by: number, same: boolean) => void, chain: () => void, source: () => void, light: (id: string | null) => void }} act
  */
-export function fillInspector(facts, act) {
+export function fillInspector(facts, hops, act) {
   const list = make("dl");
   /** @type {[string, string][]} */
   const all = [...pairs(facts), ["In", facts.containers.join(" › ")], ["Kind", facts.types.join(" › ")]];
@@ -25,10 +25,17 @@ export function fillInspector(facts, act) {
       make("h2", { text: facts.name }),
       step("Previous of its kind", "‹", ",", -1), step("Next of its kind", "›", ".", 1),
       make("button", { class: "icon-button", type: "button", "aria-label": "Close the inspector", title: "Close  Esc", onclick: act.close, text: "×" })),
-    list, related(facts, act, LISTED),
-    make("footer", {}, copier("Copy all", everything, true), facts.to > facts.from && make("button", { type: "button", text: "Zoom to it", title: "z", onclick: act.zoom })),
+    list, hops.length > 0 && chained(facts.id, hops, act), related(facts, act, LISTED),
+    make("footer", {}, copier("Copy all", everything, true), /[sl]/.test(facts.id[0]) && make("button", { type: "button", text: "Chain", "aria-pressed": String(hops.length > 0), title: "The chain of links through it  c", onclick: act.chain }), facts.to > facts.from && make("button", { type: "button", text: "Zoom to it", title: "z", onclick: act.zoom })),
   ));
   byId("inspector").hidden = false;
+}
+
+/** The links of a chain, in order. @param {string} id what is shown @param {import("./over.js").Hop[]} hops @param {{ go: (id: string) => void }} act */
+function chained(id, hops, act) {
+  return make("div", { class: "related" }, make("h3", { text: `Chain (${grouped(hops.length)})` }),
+    make("ol", { class: "chained", "aria-label": "Chain of links" }, ...hops.map((hop) => make("li", {},
+      make("button", { type: "button", text: `${hop.name} · ${hop.ends.join(" → ")}`, "aria-current": hop.id === id ? "true" : null, onclick: () => act.go(hop.id) })))));
 }
 
 /** @param {any} facts @param {{ go: (id: string) => void, light: (id: string | null) => void }} act @param {number} most @returns {HTMLElement} */

@@ -1,7 +1,7 @@
 // Puts the page together: opens the trace, and passes every change of the view to those who show it.
 
 import { listenToKeys } from "./actions.js";
-import { ask, Refused, watchBusy } from "./api.js";
+import { ask, drop, Refused, watchBusy } from "./api.js";
 import * as arrange from "./arrange.js";
 import * as chart from "./chart.js";
 import { listenToChain, offerFilters, tellChain } from "./chain.js";
@@ -24,6 +24,7 @@ import { first, listenToMemory, nameOf } from "./memory.js";
 import { message, remarks, trouble } from "./message.js";
 import { listenToPalette } from "./palette.js";
 import { listenToPanel, refreshPanel, toggleSide } from "./panel.js";
+import { state as over } from "./over.js";
 import { forgetPointed, repaint } from "./pointer.js";
 import { showNotes } from "./notes.js";
 import { inPane, listenToPanes, tellDuration } from "./pane.js";
@@ -33,7 +34,7 @@ import "./undo.js";
 import { dress, listenToTheme } from "./theme.js";
 import { listenToMinimap, paintOverview, paintWindow } from "./timeline.js";
 import { showRows } from "./tree.js";
-import { filtersOn, fit, looks, onChange, start, view, zoom } from "./view.js";
+import { back, filtersOn, fit, looks, onChange, start, view, zoom } from "./view.js";
 
 let panelTimer = 0;
 /** The entity that the inspector shows. @type {string | null} */
@@ -134,8 +135,11 @@ function update(kind) {
   if (filters !== filtersOn()) {
     filters = filtersOn();
     forgetFacts();
+    over.hops = [];
     if (view.chosen) restore();
   }
+  // The picture comes first; the panel's questions are asked again when the movement pauses.
+  if (kind === "time") drop("legend", "statistics");
   if (kind === "rows") {
     chart.tell();
     rows().catch(failed);
@@ -181,7 +185,7 @@ function controls() {
   fillHelp();
   /** @type {[string, () => void][]} */
   const buttons = [
-    ["back", () => history.back()], ["forward", () => history.forward()], ["in", () => zoom(1 / 1.6)], ["out", () => zoom(1.6)], ["fit", fit],
+    ["back", back], ["forward", () => history.forward()], ["in", () => zoom(1 / 1.6)], ["out", () => zoom(1.6)], ["fit", fit],
     ["help", () => byId("sheet").showModal()], ["side", toggleSide],
   ];
   for (const [id, act] of buttons) byId(id).addEventListener("click", act);
@@ -192,11 +196,11 @@ function controls() {
     trouble(null);
     repaint();
   });
-  watchGrowth(renewed, back, failed);
+  watchGrowth(renewed, answered, failed);
 }
 
 /** The server is there; when it has come back, the picture is asked for again. */
-function back() {
+function answered() {
   if (!gone) return;
   gone = false;
   trouble(null);

@@ -3,7 +3,7 @@
 import * as chart from "./chart.js";
 import { byId, color, sized } from "./dom.js";
 import { outline } from "./draw.js";
-import { frozen, toWindow } from "./rows.js";
+import { frozen, rowOf, toWindow } from "./rows.js";
 import { view } from "./view.js";
 
 const over = /** @type {HTMLCanvasElement} */ (byId("chart").querySelector(".over"));
@@ -17,8 +17,11 @@ export const state = {
   /** Where the pointer would snap to. @type {{ time: number, y: number } | null} */ snap: null,
   /** @type {string[]} */ lit: [],
   /** What stays lit until something else is chosen. @type {string[]} */ kept: [],
+  /** The chain of links through what is chosen. @type {Hop[]} */ hops: [],
   /** @type {string | null} */ main: null,
 };
+
+/** A link of a chain; containers at its ends with those above them, the nearest last. @typedef {{ id: string, name: string, from: number, to: number, start: number[], end: number[], ends: [string, string] }} Hop */
 
 export function paintOver() {
   const { x, choice, main, snap } = state;
@@ -53,6 +56,7 @@ export function paintOver() {
     context.globalAlpha = 1;
   }
   for (const id of lit) around(context, id, [[color("--paper"), 5], [accent, 2.5]]);
+  for (const hop of state.hops) along(context, hop, [[color("--paper"), 4.5], [accent, 2]]);
   if (view.chosen) around(context, view.chosen, [[accent, 2]]);
   if (main) around(context, main, [[color("--ink"), 2]]);
   if (snap) {
@@ -65,6 +69,20 @@ export function paintOver() {
     context.arc(at + 0.5, snap.y, 4, 0, 7);
     context.stroke();
   }
+}
+
+/** The height in the window of a container's states; where its row is folded away, of the row that stands for it. @param {number[]} path */
+function heightOf(path) {
+  const row = path.map(rowOf).reverse().find((one) => one !== undefined);
+  const strip = row?.strips.find((one) => one.kind === "states" || one.kind === "summary");
+  return row && toWindow(strip ? strip.y + strip.height / 2 : row.y + row.height / 2);
+}
+
+/** Draws a link of a chain, also one that the picture has in a bundle. @param {CanvasRenderingContext2D} context @param {Hop} hop @param {[string, number][]} pens */
+function along(context, { id, from, to, start, end }, pens) {
+  const [y0, y1] = [heightOf(start), heightOf(end)];
+  if (y0 === undefined || y1 === undefined) return;
+  for (const [ink, width] of pens) outline(context, { kind: "arrow", id, color: ink, box: [chart.xOf(from), y0, chart.xOf(to), y1] }, ink, width);
 }
 
 /** Draws around an entity where it is seen. @param {CanvasRenderingContext2D} context @param {string} id @param {[string, number][]} pens */

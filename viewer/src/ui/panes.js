@@ -77,15 +77,20 @@ function couple() {
 /** @type {Line[]} */
 let lines = [];
 
+/** Counts questions, so that a late answer does not speak of an earlier interval. */
+let turn = 0;
+
 /** Statistics of the first two panes, and what differs, the largest difference first. */
 async function differ() {
   const box = byId("table");
   if (box.hidden || panes.length < 2) return;
+  const mine = ++turn;
   const theme = document.documentElement.dataset.theme ?? "light";
   const answers = await Promise.all(panes.slice(0, 2).map(async ({ trace, from, to, filters }) => {
     const answer = await fetch(`api/times?${new URLSearchParams({ trace: String(trace), from: String(from), to: String(to), filters, theme })}`);
     return answer.ok ? answer.json() : { types: [] };
   }));
+  if (mine !== turn) return;
   /** @type {Map<string, Line>} */
   const all = new Map();
   answers.forEach((answer, at) => {

@@ -15,6 +15,7 @@
  * @property {Set<number>} gradients variables that are drawn as gradients
  * @property {[string, boolean][]} filters expressions, and whether they act
  * @property {string | null} chosen the entity in the inspector
+ * @property {boolean} chained whether the chain of links through it is lit
  * @property {[number, number] | null} measured two dates
  * @typedef {"time" | "rows" | "look" | "choice"} Change
  */
@@ -22,7 +23,7 @@
 /** @type {View} */
 export const view = {
   from: 0, to: 1, level: null, toggled: new Set(), pinned: [], gone: new Set(), moved: [], names: "", dimmed: new Set(), hidden: new Set(), gradients: new Set(),
-  filters: [], chosen: null, measured: null,
+  filters: [], chosen: null, chained: false, measured: null,
 };
 
 /** The zooms that led here, from the widest: each holds the next. @type {[number, number][]} */
@@ -183,6 +184,12 @@ export function remember() {
   timer = window.setTimeout(keep, 250);
 }
 
+/** To the view before. A movement that has not come to rest yet is a step already. */
+export function back() {
+  if (timer) keep();
+  history.back();
+}
+
 /** Puts the view into the address as a step of the history by itself. @param {boolean} [instead] in place of the step before */
 export function keep(instead = false) {
   window.clearTimeout(timer);
@@ -217,6 +224,7 @@ function write() {
   if (view.from !== 0 || view.to !== whole) parts.set("t", `${view.from}-${view.to}`.replace("--", "-~"));
   if (view.names) parts.set("names", view.names);
   if (view.chosen) parts.set("chosen", view.chosen);
+  if (view.chosen && view.chained) parts.set("chain", "1");
   if (view.measured) parts.set("measured", view.measured.join(" "));
   return "#" + parts;
 }
@@ -243,6 +251,7 @@ function read(address) {
   [view.from, view.to] = from < to ? [from, to] : [0, whole];
   view.names = parts.get("names") ?? "";
   view.chosen = /^[cselv]\d+$/.exec(parts.get("chosen") ?? "")?.[0] ?? null;
+  view.chained = parts.get("chain") === "1";
   const measured = words("measured").filter((text) => /^-?\d+$/.test(text)).map(Number);
   view.measured = measured.length === 2 ? [measured[0], measured[1]] : null;
   readRows(parts);

@@ -97,6 +97,10 @@ pub(crate) struct Args {
     /// Serve on this port of the loopback interface [default: any free one]
     #[arg(long, value_name = "PORT", conflicts_with = "export", help_heading = "Page")]
     port: Option<u16>,
+    /// Serve at this path as a Unix socket that only you can reach, and on no port; the page comes through `ssh -L`, which the line that is
+    /// printed does
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["export", "port"], help_heading = "Page")]
+    socket: Option<PathBuf>,
     /// Print the address only; open no browser
     #[arg(long, conflicts_with = "export", help_heading = "Page")]
     no_open: bool,
@@ -264,10 +268,13 @@ fn serve(
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the server")?;
     runtime.block_on(async {
-        let server = Server::serve(traces, args.port.unwrap_or(0)).await?;
+        let server = match &args.socket {
+            Some(path) => Server::serve_at(traces, path).await?,
+            None => Server::serve(traces, args.port.unwrap_or(0)).await?,
+        };
         let url = server.url();
-        announce(&url, server.address().port());
-        if !args.no_open && term::is_interactive() && std::io::stdin().is_terminal() {
+        announce(&url, server.address().port(), args.socket.as_deref())?;
+        if !args.no_open && args.socket.is_none() && term::is_interactive() && std::io::stdin().is_terminal() {
             open_browser(&url);
         }
         let mut failure = None;
@@ -304,15 +311,30 @@ async fn failed(outcomes: &mut UnboundedReceiver<Outcome>, bars: &mut [Option<Ba
     std::future::pending().await
 }
 
-fn announce(url: &str, port: u16) {
+/// Prints the address, and where the page comes through a tunnel, how to make that.
+fn announce(url: &str, port: u16, socket: Option<&Path>) -> anyhow::Result<()> {
     term::note(&format!("The page is at\n\n  {url}\n"));
-    if let Ok(connection) = std::env::var("SSH_CONNECTION") {
+    let connection = std::env::var("SSH_CONNECTION").ok();
+    if connection.is_some() || socket.is_some() {
         // "client-address client-port server-address server-port"
-        let host = connection.split_whitespace().nth(2).unwrap_or("HOST").to_owned();
+        let host = connection.as_deref().and_then(|connection| connection.split_whitespace().nth(2)).unwrap_or("HOST");
         let user = std::env::var("USER").map(|user| format!("{user}@")).unwrap_or_default();
-        term::note(&format!("From your own machine, first:\n\n  ssh -L {port}:127.0.0.1:{port} {user}{host}\n"));
+        let end = match socket {
+            // The other end knows nothing of this folder.
+            Some(path) => shell_word(&std::path::absolute(path).context("cannot tell where the socket is")?),
+            None => format!("127.0.0.1:{port}"),
+        };
+        term::note(&format!("From your own machine, first:\n\n  ssh -L {port}:{end} {user}{host}\n"));
     }
     term::note("Ctrl-C ends it.");
+    Ok(())
+}
+
+/// A path as a shell takes it.
+fn shell_word(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = text.chars().all(|char| char.is_ascii_alphanumeric() || "/._-+@%,".contains(char));
+    if is_plain { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 /// Opens the desktop's browser where there is one; its absence is no error, for the address has been printed.

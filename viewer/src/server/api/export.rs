@@ -15,9 +15,9 @@ use crate::stats::{self, By};
 const SCALE: f32 = 2.0;
 
 pub(in crate::server) async fn export(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Response {
-    let made = run(app, move |app| {
+    let made = run(app, move |app, gone| {
         let trace = app.trace(ask.trace)?;
-        let shown = trace.shown(&ask.filters)?;
+        let shown = trace.shown(&ask.filters)?.awaited(gone);
         make(&shown, &ask)
     });
     match made.await {

@@ -17,7 +17,7 @@ fn answer(notes: io::Result<Notes>) -> Result<Value, Failure> {
 }
 
 pub(in crate::server) async fn notes(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
-    run(app, move |app| answer(app.trace(ask.trace)?.notes())).await.map(Json)
+    run(app, move |app, _| answer(app.trace(ask.trace)?.notes())).await.map(Json)
 }
 
 pub(in crate::server) async fn keep_notes(
@@ -25,7 +25,7 @@ pub(in crate::server) async fn keep_notes(
     Query(ask): Query<Ask>,
     Json(change): Json<NoteChange>,
 ) -> Answer {
-    run(app, move |app| answer(app.trace(ask.trace)?.change_notes(change))).await.map(Json)
+    run(app, move |app, _| answer(app.trace(ask.trace)?.change_notes(change))).await.map(Json)
 }
 
 /// Keeps the page's filters beside the trace, to be offered again.
@@ -34,7 +34,7 @@ pub(in crate::server) async fn save_filters(
     Query(ask): Query<Ask>,
     Json(filters): Json<Vec<(String, bool)>>,
 ) -> Answer {
-    run(app, move |app| {
+    run(app, move |app, _| {
         // A folder that cannot be written leaves the page as it is.
         Ok(json!({ "kept": app.trace(ask.trace)?.save_filters(&filters).is_ok() }))
     })
@@ -48,7 +48,7 @@ pub(in crate::server) async fn look(
     Query(ask): Query<Ask>,
     Json(look): Json<PageLook>,
 ) -> Answer {
-    run(app, move |app| {
+    run(app, move |app, _| {
         let model = app.trace(ask.trace)?.served.source.source().model();
         // A cache that cannot be written leaves the page as it is.
         Ok(json!({ "kept": app.looks.write(&model, look).is_ok() }))

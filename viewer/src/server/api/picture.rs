@@ -15,8 +15,20 @@ use crate::scene::wire::{Detail, Message};
 use crate::scene::{self, Scene, View};
 
 /// Bytes of a picture that is awaited, compressed; more follow when its reader has come to rest. With the answer's head it is
-/// less than 64 KiB.
+/// less than 64 KiB. Pictures that are larger than [`USUAL_AREA`] may have more in proportion.
 const MOST_BYTES: usize = 63 << 10;
+/// What 64 rows of one state need, 1,600 units wide.
+const USUAL_AREA: f32 = 1_600.0 * 1_500.0;
+
+/// Bytes of a picture of this size that is awaited.
+fn most_bytes(scene: &Scene, view: View) -> usize {
+    let height = (view.bottom.min(scene.height) - view.top).max(0.0);
+    let times = (scene.width * height / USUAL_AREA).clamp(1.0, 16.0);
+    // In hundredths, which are exact enough.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 100 to 1,600")]
+    let hundredths = (times * 100.0) as usize;
+    MOST_BYTES / 100 * hundredths.max(100)
+}
 
 pub(in crate::server) async fn scene(
     state: State<Arc<App>>,
@@ -76,11 +88,11 @@ async fn send(
 ) -> Result<Response, Failure> {
     let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
     let pack = if accepted.is_some_and(|value| value.contains("gzip")) { gzip } else { |bytes| bytes };
-    let bytes = run(app, move |app| {
+    let bytes = run(app, move |app, gone| {
         let trace = app.trace(ask.trace)?;
-        let shown = trace.shown(&ask.filters)?;
+        let shown = trace.shown(&ask.filters)?.awaited(gone);
         let view = ask.view(&shown)?;
-        fitted((ask.whole, view.resolution), |resolution| draw(&shown, &ask, View { resolution, ..view }), pack)
+        fitted((ask.whole, view), |view| draw(&shown, &ask, view), pack)
     })
     .await?;
     let is_packed = bytes.starts_with(&GZIP);
@@ -91,18 +103,19 @@ async fn send(
     Ok(response)
 }
 
-/// A picture as bytes: as fine as fits into [`MOST_BYTES`], or all columns of pixels, however many they take.
+/// A picture as bytes: as fine as fits into [`most_bytes`], or all columns of pixels, however many they take.
 fn fitted(
-    (whole, finest): (bool, f32),
-    draw: impl Fn(f32) -> Result<Scene, Failure>,
+    (whole, view): (bool, View),
+    draw: impl Fn(View) -> Result<Scene, Failure>,
     pack: fn(Vec<u8>) -> Vec<u8>,
 ) -> Result<Vec<u8>, Failure> {
     // What does not fit even in the widest columns is drawn with fewer: then what was a rectangle becomes a part of a mixture.
     let coarser: &[f32] = if whole { &[1.0] } else { &[1.0, 2.0, 4.0] };
     let mut packed = Vec::new();
     for times in coarser {
-        let resolution = finest / times;
-        let scene = draw(resolution)?;
+        let resolution = view.resolution / times;
+        let scene = draw(View { resolution, ..view })?;
+        let most = most_bytes(&scene, view);
         let details = Detail::ALL.into_iter().filter(|detail| detail.is_whole() || !whole);
         let mut details = details.peekable();
         // Half as many columns never take less than half the bytes.
@@ -112,12 +125,12 @@ fn fitted(
                 continue;
             }
             let message = Message::new(&scene, resolution, detail, detail.is_whole() && *times <= 1.0);
-            if message.compressed() > MOST_BYTES && details.peek().is_some() {
-                least = message.compressed() * detail.columns / MOST_BYTES;
+            if message.compressed() > most && details.peek().is_some() {
+                least = message.compressed() * detail.columns / most;
                 continue;
             }
             packed = pack(message.bytes());
-            if packed.len() <= MOST_BYTES {
+            if packed.len() <= most {
                 return Ok(packed);
             }
         }

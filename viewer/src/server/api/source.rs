@@ -24,9 +24,9 @@ const ENTRIES: usize = 20_000;
 const NAMED: usize = 200;
 
 pub(in crate::server) async fn source(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
-    run(app, move |app| {
+    run(app, move |app, gone| {
         let trace = app.trace(ask.trace)?;
-        let shown = trace.shown(&ask.filters)?;
+        let shown = trace.shown(&ask.filters)?.awaited(gone);
         let id = wire::parse_entity(&ask.id).ok_or(QueryError::Unknown { what: "entity" })?;
         let facts = shown.source.facts(id)?;
         let Some((file, line)) = facts.source else { return Err(QueryError::Unknown { what: "source line" }.into()) };

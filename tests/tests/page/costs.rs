@@ -1,0 +1,136 @@
+//! What the page costs on a large trace, for `docs/viewer-costs.md`: input to the stretched picture, input to the exact one, hovering, bytes. Figures are printed and not
+//! asserted: they are the machine's. `TUMIT_BIN` is a release build, `TUMIT_COSTS` a trace that has its index.
+
+#![allow(clippy::print_stdout, reason = "figures are what it is for")]
+
+use std::path::PathBuf;
+
+use tests::browser::Browser;
+use tests::page::{SETTLED, Viewer, picture, show};
+
+/// Notes, of each input, how long its handler took, when the next frame began, and when the picture was exact; and what the browser says of questions.
+const WATCH: &str = "{
+    const chart = document.querySelector('#chart');
+    window.cost = { inputs: [], open: [] };
+    const begin = (event) => { const one = { at: event.timeStamp, from: performance.now() }; cost.open.push(one); cost.inputs.push(one);
+        requestAnimationFrame(() => { one.frame = performance.now() - one.at; }); };
+    const end = () => { const one = cost.inputs.at(-1); if (one) one.handled = performance.now() - one.from; };
+    for (const kind of ['wheel', 'keydown']) { window.addEventListener(kind, begin, true); window.addEventListener(kind, end); }
+    new MutationObserver(() => {
+        if (chart.dataset.settled === 'false') return;
+        for (const one of cost.open.splice(0)) { one.exact = performance.now() - one.at; one.asked = performance.now() - one.from; }
+    }).observe(chart, { attributes: true, attributeFilter: ['data-settled'] });
+    performance.setResourceTimingBufferSize(5000); }";
+
+fn settle(browser: &mut Browser) {
+    browser.wait(&format!("{SETTLED} || document.querySelector('#chart').dataset.settled === 'coarse'"));
+    browser.wait("new Promise(done => setTimeout(() => done(true), 700))");
+    browser.wait(SETTLED);
+}
+
+/// Median and largest of what the inputs noted, in milliseconds.
+fn told(browser: &mut Browser, what: &str) -> String {
+    let numbers = browser.evaluate(&format!("cost.inputs.map((one) => one.{what}).filter((one) => one !== undefined)"));
+    middle(&numbers)
+}
+
+fn middle(numbers: &serde_json::Value) -> String {
+    let mut numbers: Vec<f64> = numbers.as_array().unwrap().iter().filter_map(serde_json::Value::as_f64).collect();
+    numbers.sort_by(f64::total_cmp);
+    let at = |share: usize| numbers.get((numbers.len().max(1) - 1) * share / 100).copied().unwrap_or(f64::NAN);
+    format!("{:6.1} median {:6.1} of 90 % {:6.1} most ({})", at(50), at(90), at(100), numbers.len())
+}
+
+fn report(browser: &mut Browser, name: &str) {
+    let what = [("handled", "handler"), ("frame", "to the next frame"), ("exact", "to the exact picture")];
+    for (field, said) in what {
+        println!("{name:28} {said:24} {}", told(browser, field));
+    }
+    let resources = "performance.getEntriesByType('resource').filter((one) => one.name.includes('/api/scene?') && !one.name.includes('whole=true'))";
+    for (of, said) in [
+        ("one.responseStart - one.requestStart", "scene: server"),
+        ("one.responseEnd - one.startTime", "scene: all"),
+        ("one.encodedBodySize / 1024", "scene: KiB"),
+    ] {
+        let numbers = browser.evaluate(&format!("{resources}.map((one) => {of})"));
+        println!("{name:28} {said:24} {}", middle(&numbers));
+    }
+    browser.evaluate("performance.clearResourceTimings(); cost.inputs.length = 0; cost.open.length = 0;");
+}
+
+fn large() -> Viewer {
+    let path = |name: &str| PathBuf::from(std::env::var_os(name).unwrap_or_else(|| panic!("{name} is not set")));
+    Viewer::by(&path("TUMIT_BIN"), &path("TUMIT_COSTS"))
+}
+
+/// A large trace as it looks, dense and sparse, for people to look at.
+#[test]
+#[ignore = "makes target/tmp/large-*.png: set TUMIT_BIN and TUMIT_COSTS"]
+fn large_traces_look() {
+    let viewer = large();
+    for (width, height) in [(1280, 720), (3840, 2160)] {
+        for theme in ["light", "dark"] {
+            let mut browser = Browser::start(width, height);
+            assert!(browser.prefer(theme), "the browser cannot be told");
+            browser.open(&viewer.url);
+            settle(&mut browser);
+            for (name, part) in [("whole", None), ("dense", Some("11..11.4 s")), ("sparse", Some("11..11.0001 s"))] {
+                if let Some(part) = part {
+                    show(&mut browser, part);
+                    settle(&mut browser);
+                }
+                browser.screenshot(&picture(&format!("large-{width}-{theme}-{name}.png")));
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "measures a large trace: set TUMIT_BIN and TUMIT_COSTS"]
+fn costs() {
+    let viewer = large();
+    for (width, height) in [(1280, 720), (1600, 1000), (3840, 2160)] {
+        let mut browser = Browser::start(width, height);
+        browser.open(&viewer.url);
+        settle(&mut browser);
+        browser.evaluate(WATCH);
+        let size = format!("{width} × {height}");
+        let at = (f64::from(width) * 0.45, f64::from(height) * 0.5);
+        for step in 0..24 {
+            browser.wheel(at, -120.0);
+            browser.wait(&format!("{SETTLED} || document.querySelector('#chart').dataset.settled === 'coarse'"));
+            if step % 8 == 7 {
+                settle(&mut browser);
+            }
+        }
+        report(&mut browser, &format!("{size}, wheel, awaited"));
+        settle(&mut browser);
+        for key in ["ArrowLeft", "ArrowRight", "ArrowRight", "-", "-", "-", "ArrowLeft", "-", "-", "-"] {
+            browser.key(key);
+            browser.wait(&format!("{SETTLED} || document.querySelector('#chart').dataset.settled === 'coarse'"));
+        }
+        report(&mut browser, &format!("{size}, keys, awaited"));
+        browser.key("f");
+        settle(&mut browser);
+        browser.evaluate("performance.clearResourceTimings(); cost.inputs.length = 0; cost.open.length = 0;");
+        // A hand that turns the wheel does not wait.
+        for _ in 0..3 {
+            for _ in 0..10 {
+                browser.wheel(at, -60.0);
+                std::thread::sleep(std::time::Duration::from_millis(25));
+            }
+            settle(&mut browser);
+        }
+        report(&mut browser, &format!("{size}, wheel, all at once"));
+        browser.evaluate("performance.clearResourceTimings()");
+        for step in 0..40 {
+            let x = at.0 + f64::from(step) * 7.0;
+            browser.point((x, at.1 + f64::from(step % 10) * 9.0));
+            browser.wait("new Promise(done => setTimeout(() => done(true), 40))");
+        }
+        let hovers = browser.evaluate(
+            "performance.getEntriesByType('resource').filter((one) => /api\\/(at|facts)/.test(one.name)).map((one) => one.responseEnd - one.startTime)",
+        );
+        println!("{size:28} {:24} {}", "hover", middle(&hovers));
+    }
+}
