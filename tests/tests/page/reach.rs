@@ -21,7 +21,10 @@ struct Told {
 
 impl Told {
     fn by(view: &mut Command, folder: &Path) -> Self {
-        std::fs::write(folder.join("trace.paje"), TRACE).unwrap();
+        // Of another name, as what listens at the usual port of this one would be in the tunnel's way.
+        for name in ["trace.paje", "tunnel.paje"] {
+            std::fs::write(folder.join(name), TRACE).unwrap();
+        }
         view.current_dir(folder)
             .env("XDG_CACHE_HOME", folder)
             .env("USER", "me")
@@ -76,10 +79,17 @@ fn tunnel(port: u16, path: &Path) {
 fn through_a_socket_the_page_is_what_it_is_and_nothing_is_left_of_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("my page.sock");
-    let mut told = Told::by(
-        tumit().args(["view", "trace.paje", "--socket", "my page.sock"]).env_remove("SSH_CONNECTION"),
-        folder.path(),
-    );
+    let serve = || {
+        let mut view = tumit();
+        view.args(["view", "tunnel.paje", "--socket", "my page.sock"]).env_remove("SSH_CONNECTION");
+        Told::by(&mut view, folder.path())
+    };
+    let end = |told: &mut Told, signal: &str| {
+        succeed(Command::new("kill").args([signal, &told.process.id().to_string()]));
+        assert!(told.process.wait().unwrap().success(), "{signal}");
+        assert!(!path.exists(), "the socket is removed: {signal}");
+    };
+    let mut told = serve();
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let url = told.with("http://127.0.0.1:").to_owned();
     let port: u16 = url[17..].split('/').next().unwrap().parse().unwrap();
@@ -101,9 +111,10 @@ fn through_a_socket_the_page_is_what_it_is_and_nothing_is_left_of_it() {
     stream.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
     drop(browser);
-    succeed(Command::new("kill").args(["-INT", &told.process.id().to_string()]));
-    assert!(told.process.wait().unwrap().success());
-    assert!(!path.exists(), "the socket is removed");
+    end(&mut told, "-INT");
+    for signal in ["-TERM", "-HUP"] {
+        end(&mut serve(), signal);
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod output_path;
 mod progress;
 mod run_options;
 mod running;
+mod signals;
 mod sizes;
 mod spec_files;
 mod table;

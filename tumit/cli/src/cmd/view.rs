@@ -279,14 +279,8 @@ fn serve(
         }
         let mut failure = None;
         let stop = async {
-            let interrupted = async {
-                // Without the signal only the kernel can end us; then the wait is for ever.
-                if tokio::signal::ctrl_c().await.is_err() {
-                    std::future::pending::<()>().await;
-                }
-            };
             tokio::select! {
-                () = interrupted => {}
+                _signal = crate::signals::ended() => {}
                 error = failed(&mut outcomes, &mut bars) => failure = Some(error),
             }
         };
