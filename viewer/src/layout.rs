@@ -9,6 +9,7 @@ pub mod scale;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
+use crate::looks::{factors, of_band};
 use crate::query::{ContainerId, ContainerInfo, QueryError, TimelineSource, TypeId, TypeKind, ValueId, weight};
 use crate::theme::ThemeKind;
 
@@ -21,6 +22,8 @@ pub struct Outline {
     nodes: Vec<Node>,
     /// Depth-first position of each container.
     positions: Vec<usize>,
+    /// By which factor the strip of each type differs from the usual height.
+    factors: Vec<f32>,
 }
 
 /// A container with what is drawn in it.
@@ -231,7 +234,7 @@ impl Outline {
             let below = depths[position + 1..].iter().take_while(|&&depth| depth > node.info.depth).count();
             node.end = position + 1 + below;
         }
-        Ok(Self { nodes, positions })
+        Ok(Self { nodes, positions, factors: factors(&model) })
     }
 
     /// The containers with states of a type within a container (itself included), with their numbers of depths.
@@ -244,6 +247,14 @@ impl Outline {
         let of_type =
             |node: &Node| node.states.iter().find(|state| state.0 == ty).map(|&(_, depths)| (node.info.id, depths));
         nodes.iter().filter_map(of_type).collect()
+    }
+
+    /// By which factor a strip differs from its usual height: as the sizes of its type, or of several types of events, ask for.
+    fn factor(&self, kind: &StripKind, ty: TypeId) -> f32 {
+        match kind {
+            StripKind::Events { types } => of_band(&self.factors, types),
+            _ => self.factors.get(ty.index()).copied().unwrap_or(1.0),
+        }
     }
 
     /// How many containers at once stand behind one, at most: more than 1 for a group.
@@ -297,7 +308,7 @@ impl Layout {
         for place in arrange::places(outline, options) {
             let node = &outline.nodes[place.position];
             let kinds = if place.folded { summary_of(outline, node, options) } else { strips_of(node, options) };
-            layout.push(node, &place, kinds, options.row_scale);
+            layout.push((outline, node), &place, kinds, options.row_scale);
             let end = if place.folded { node.end } else { place.position + 1 };
             let index = u32::try_from(layout.rows.len() - 1).ok();
             let mut position = place.position;
@@ -342,7 +353,13 @@ impl Layout {
         (*self.row_of.get(container.index())?).map(|index| index as usize)
     }
 
-    fn push(&mut self, node: &Node, place: &arrange::Place, kinds: Vec<(StripKind, TypeId)>, scale: f32) {
+    fn push(
+        &mut self,
+        (outline, node): (&Outline, &Node),
+        place: &arrange::Place,
+        kinds: Vec<(StripKind, TypeId)>,
+        scale: f32,
+    ) {
         let &arrange::Place { depth, expandable, folded, pinned, .. } = place;
         if pinned != self.rows.last().is_some_and(|last| last.pinned) && !self.rows.is_empty() {
             self.height += PINNED_GAP;
@@ -352,7 +369,7 @@ impl Layout {
         let mut y = top + MARGIN * scale.min(1.0);
         let mut strips = Vec::with_capacity(kinds.len());
         for (kind, ty) in kinds {
-            let height = natural_height(&kind) * scale;
+            let height = natural_height(&kind) * outline.factor(&kind, ty) * scale;
             strips.push(Strip { kind, ty, y, height });
             y += height + GAP * scale.min(1.0);
         }
