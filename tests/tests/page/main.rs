@@ -11,6 +11,7 @@ mod filters;
 mod growth;
 mod keys;
 mod legend;
+mod looks;
 mod more;
 mod refresh;
 mod rows;

@@ -418,8 +418,8 @@ fn swatch(kind: &str, (x, y): (f32, f32), of: &LegendEntry, color: converter::pa
         "link" => Item::Arrow(super::Arrow {
             from: (x, y + 4.0),
             to: (x + 16.0, y - 4.0),
-            width: 1.4 * of.size.min(3.0),
-            head: 7.0 * of.size.min(3.0).sqrt(),
+            width: 1.4 * of.size.min(2.0),
+            head: 7.0 * of.size.min(2.0).sqrt(),
             paint,
             halo: None,
             id: None,

@@ -29,6 +29,8 @@ const CLEAR: f32 = 0.1;
 /// Heads nearer than this cannot be told apart.
 const HEADS: f32 = 8.0;
 
+/// An arrow of a larger size is wide.
+const WIDE: f32 = 1.5;
 /// An arrow finer than this cannot be seen.
 const FINEST: f32 = 0.3;
 
@@ -210,7 +212,8 @@ fn draw(context: &Context<'_>, bundles: &[(u32, &PlacedLink)]) -> Vec<Item> {
             2 => 4.5,
             _ => 0.0,
         };
-        let halo = one.rows.0 != one.rows.1 && clear > 0.8 && !one.dimmed;
+        // A wide arrow stands out by itself.
+        let halo = one.rows.0 != one.rows.1 && clear > 0.8 && !one.dimmed && one.size <= WIDE;
         Item::Arrow(Arrow {
             from: one.from,
             to: one.to,

@@ -82,7 +82,7 @@ function sign(kind, ink = null, size = 1) {
   const isLine = kind === "link" || kind === "variable";
   // As large as a line of the legend allows.
   const drawn = Math.min(1.3, Math.max(0.4, size));
-  if (isLine) path.style.strokeWidth = `${1.6 * Math.min(3, Math.max(0.4, size))}`;
+  if (isLine) path.style.strokeWidth = `${1.6 * Math.min(2, Math.max(0.4, size))}`;
   else Object.assign(path.style, { fill: "currentColor", stroke: "none", transform: `scale(${drawn})`, transformOrigin: "50% 50%" });
   svg.append(path);
   return svg;
