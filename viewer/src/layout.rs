@@ -9,7 +9,7 @@ pub mod scale;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use crate::looks::{factors, of_band};
+use crate::looks;
 use crate::query::{ContainerId, ContainerInfo, QueryError, TimelineSource, TypeId, TypeKind, ValueId, weight};
 use crate::theme::ThemeKind;
 
@@ -168,7 +168,6 @@ pub enum StripKind {
 const STATE_HEIGHT: f32 = 19.0;
 const NESTING_HEIGHT: f32 = 5.0;
 const DEEP_HEIGHT: f32 = 13.0;
-const EVENT_HEIGHT: f32 = 10.0;
 const VARIABLE_HEIGHT: f32 = 40.0;
 /// A variable that counts to a few.
 const COUNT_HEIGHT: f32 = 22.0;
@@ -234,7 +233,7 @@ impl Outline {
             let below = depths[position + 1..].iter().take_while(|&&depth| depth > node.info.depth).count();
             node.end = position + 1 + below;
         }
-        Ok(Self { nodes, positions, factors: factors(&model) })
+        Ok(Self { nodes, positions, factors: looks::factors(&model) })
     }
 
     /// The containers with states of a type within a container (itself included), with their numbers of depths.
@@ -249,11 +248,11 @@ impl Outline {
         nodes.iter().filter_map(of_type).collect()
     }
 
-    /// By which factor a strip differs from its usual height: as the sizes of its type, or of several types of events, ask for.
-    fn factor(&self, kind: &StripKind, ty: TypeId) -> f32 {
+    /// The height of a strip: the usual one, but as the sizes of its type, or of several types of events, ask for.
+    fn height(&self, kind: &StripKind, ty: TypeId, scale: f32) -> f32 {
         match kind {
-            StripKind::Events { types } => of_band(&self.factors, types),
-            _ => self.factors.get(ty.index()).copied().unwrap_or(1.0),
+            StripKind::Events { types } => looks::band(looks::of_band(&self.factors, types), scale),
+            _ => natural_height(kind) * self.factors.get(ty.index()).copied().unwrap_or(1.0) * scale,
         }
     }
 
@@ -369,7 +368,7 @@ impl Layout {
         let mut y = top + MARGIN * scale.min(1.0);
         let mut strips = Vec::with_capacity(kinds.len());
         for (kind, ty) in kinds {
-            let height = natural_height(&kind) * outline.factor(&kind, ty) * scale;
+            let height = outline.height(&kind, ty, scale);
             strips.push(Strip { kind, ty, y, height });
             y += height + GAP * scale.min(1.0);
         }
@@ -436,7 +435,7 @@ fn natural_height(kind: &StripKind) -> f32 {
         }
         StripKind::States { depths } => DEEP_HEIGHT * *depths as f32,
         StripKind::Summary { .. } => SUMMARY_HEIGHT,
-        StripKind::Events { .. } => EVENT_HEIGHT,
+        StripKind::Events { .. } => looks::band(1.0, 1.0),
         StripKind::Variable { bounds: Some((low, high)) } if is_count(*low, *high) => COUNT_HEIGHT,
         StripKind::Variable { .. } => VARIABLE_HEIGHT,
         StripKind::Gradient { .. } => GRADIENT_HEIGHT,

@@ -8,6 +8,9 @@ use crate::query::{Look, Model, TypeId, TypeInfo, TypeKind};
 
 /// Sizes are drawn between these.
 const DRAWN: (f32, f32) = (0.1, 4.0);
+/// Usual height of a band of events, and of its marks.
+const BAND: f32 = 10.0;
+const MARK: f32 = 9.0;
 /// A mark smaller than this cannot be seen, nor pointed at.
 const LEAST_MARK: f32 = 3.0;
 
@@ -45,7 +48,15 @@ pub(crate) fn of_band(factors: &[f32], types: &[TypeId]) -> f32 {
     types.iter().filter_map(|ty| factors.get(ty.index())).fold(1.0, |largest, &factor| largest.max(factor))
 }
 
-/// The height of a mark in a band, `usual` being the band's usual height.
-pub(crate) fn mark(usual: f32, look: Look) -> f32 {
-    ((usual - 1.5).clamp(LEAST_MARK, 9.0) * size(look)).max(LEAST_MARK)
+/// The height of a band of events whose marks are up to so many times as high as usual. Where rows are higher than usual, marks are not: it
+/// grows by what large ones need, and no more.
+pub(crate) fn band(factor: f32, scale: f32) -> f32 {
+    BAND * scale + MARK * (factor - 1.0) * scale.min(1.0)
+}
+
+/// The height of a mark in such a band.
+pub(crate) fn mark(band: f32, factor: f32, look: Look) -> f32 {
+    let more = MARK * (factor - 1.0);
+    let usual = if band > BAND + more { band - more } else { BAND * band / (BAND + more) };
+    ((usual - 1.5).clamp(LEAST_MARK, MARK) * size(look)).max(LEAST_MARK)
 }

@@ -241,7 +241,7 @@ fn events_are_marks_of_their_shape_and_size() {
     let names = [("plain", Diamond), ("disc", Circle), ("box", Square), ("bar", Line), ("tip", Triangle)];
     // A band of twice the usual height, in which marks are twice as high.
     assert_eq!(marks(&scene), names.map(|(name, shape)| (name.to_owned(), shape, 17.0)));
-    assert_eq!(layout.rows[0].strips[0].height, 20.0);
+    assert_eq!(layout.rows[0].strips[0].height, 19.0);
     // The row of the other thread has no events and is as ever.
     assert_eq!(layout.rows[1].strips[0].height, 19.0);
     for item in &scene.items {
@@ -323,14 +323,14 @@ fn svgs_have_the_shapes_and_the_page_their_numbers() {
     let source = store(&text());
     let (scene, layout) = drawn(&source, seconds(0, 10), 1000.0);
     let svg = String::from_utf8(encode(&scene, Format::Svg, 1.0).unwrap()).unwrap();
-    let floor = layout.rows[0].strips[0].y + 20.0;
-    assert_eq!(floor, 22.0);
+    let floor = layout.rows[0].strips[0].y + 19.0;
+    assert_eq!(floor, 21.0);
     for path in [
-        "M100 22L91.5 13.5L100 5L108.5 13.5Z",
-        "M200 22A7.82 7.82 0 1 1 200 6.36A7.82 7.82 0 1 1 200 22Z",
-        "M300 22H292.86V7.72H307.14V22Z",
-        "M500 22H498.47V5H501.53V22Z",
-        "M600 22L590.65 5H609.35Z",
+        "M100 21L91.5 12.5L100 4L108.5 12.5Z",
+        "M200 21A7.82 7.82 0 1 1 200 5.36A7.82 7.82 0 1 1 200 21Z",
+        "M300 21H292.86V6.72H307.14V21Z",
+        "M500 21H498.47V4H501.53V21Z",
+        "M600 21L590.65 4H609.35Z",
     ] {
         assert!(svg.contains(&format!("<path d=\"{path}\"")), "{path} in {svg}");
     }

@@ -44,10 +44,6 @@ fn x(browser: &mut Browser, share: f64) -> f64 {
     place.x + place.width * share
 }
 
-fn is_hidden(browser: &mut Browser) -> bool {
-    browser.evaluate("document.querySelector('#tooltip')?.hidden ?? true") == json!(true)
-}
-
 const BLUE: [u8; 3] = [0, 0, 255];
 
 fn is_blue(ink: &Value) -> bool {
@@ -188,18 +184,18 @@ fn marks_of_every_shape_keep_it_in_the_file_that_zooms() {
     }
 }
 
-/// Pictures to look at.
 #[test]
-fn looks_in_all_themes() {
+fn marks_are_seen_in_all_themes() {
     let viewer = Viewer::of(&looked());
     for theme in ["light", "dark", "contrast"] {
-        let mut browser = Browser::start(1280, 720);
-        browser.open(&viewer.url);
+        let (mut browser, _) = open(&viewer);
+        browser.evaluate(&format!("import(new URL('theme.js', location.href)).then((of) => of.setTheme('{theme}'))"));
+        browser.wait(&format!("document.documentElement.dataset.theme === '{theme}'"));
         browser.wait(SETTLED);
-        browser.evaluate(&format!(
-            "import(new URL('theme.js', location.href)).then(({{ setTheme }}) => setTheme?.('{theme}'))"
-        ));
+        let (x, floor) = (x(&mut browser, 0.2), floor(&mut browser));
+        assert_eq!(ink(&mut browser, (x, floor - 12.75))[3], json!(255), "{theme}");
         of_legend(&mut browser, "pong", "Shape…");
+        assert_eq!(browser.evaluate("document.querySelectorAll('.menu button svg path').length"), json!(5));
         browser.screenshot(&picture(&format!("page-looks-{theme}.png")));
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn band(
     (out, cut): (&mut Vec<Item>, &mut Cut),
 ) -> Result<(), QueryError> {
     let container = context.layout.rows[row].container;
-    let usual = strip.height / context.band(types);
+    let factor = context.band(types);
     for &ty in types {
         let listed = context.source.events(container, ty, context.view.interval, MOST)?;
         cut.events(listed.items.len(), listed.total);
@@ -33,7 +33,7 @@ pub(super) fn band(
             let title = context.title(context.name(mark.value), Interval { from: mark.time, to: mark.time }, row);
             let (look, fill) =
                 (context.look(mark.value), Paint::solid(context.theme.legible(context.color(mark.value))));
-            let (shape, size) = (look.shape.unwrap_or_default(), looks::mark(usual, look));
+            let (shape, size) = (look.shape.unwrap_or_default(), looks::mark(strip.height, factor, look));
             out.push(Item::Mark(Mark { at, shape, size, fill, id: Some(mark.id), title }));
         }
     }
