@@ -46,25 +46,14 @@ fn send(states: u64, sink: &mut dyn Sink) {
         (note, TypeKind::Event, thread),
         (message, TypeKind::Link { start: thread, end: thread }, TypeId::ROOT),
     ] {
-        send(PajeEvent::DefineType {
-            ty,
-            kind,
-            parent,
-            name: &format!("type {}", ty.0),
-            color: None,
-            look: Look::NONE,
-        });
+        let name = &format!("type {}", ty.0);
+        send(PajeEvent::DefineType { ty, kind, parent, name, color: None, look: Look::NONE });
     }
     for value in 0..306 {
         let ty =
             [calls, phases, note, message][(value >= 300) as usize + (value >= 304) as usize + (value >= 305) as usize];
-        send(PajeEvent::DefineValue {
-            value: ValueId(value),
-            ty,
-            name: &format!("value {value}"),
-            color: None,
-            look: Look::NONE,
-        });
+        let (value, name) = (ValueId(value), &format!("value {value}"));
+        send(PajeEvent::DefineValue { value, ty, name, color: None, look: Look::NONE });
     }
     for number in 1..=THREADS {
         send(PajeEvent::CreateContainer {

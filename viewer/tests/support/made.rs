@@ -188,6 +188,20 @@ pub(crate) fn store(world: &World) -> Arc<dyn TimelineSource> {
         timed.push((time.0, PajeEvent::DestroyContainer { time, container }));
     }
     timed.sort_by_key(|event| event.0);
+    let values = [ACTIVITY, MARK, MESSAGE].into_iter().flat_map(|ty| VALUES.map(|name| (ty, name)));
+    let values = values.map(|(ty, name)| PajeEvent::DefineValue {
+        value: value(ty, name),
+        ty,
+        name,
+        color: None,
+        look: Look::NONE,
+    });
+    let all = types().into_iter().chain(values).chain(timed.into_iter().map(|event| event.1));
+    Arc::new(Store::from_events("world", all))
+}
+
+/// The types of all worlds.
+fn types() -> [PajeEvent<'static>; 6] {
     let types = [
         (NODE, TypeKind::Container, TypeId::ROOT, "Node"),
         (THREAD, TypeKind::Container, NODE, "Thread"),
@@ -198,14 +212,5 @@ pub(crate) fn store(world: &World) -> Arc<dyn TimelineSource> {
     ];
     let define =
         |(ty, kind, parent, name)| PajeEvent::DefineType { ty, kind, parent, name, color: None, look: Look::NONE };
-    let values = [ACTIVITY, MARK, MESSAGE].into_iter().flat_map(|ty| VALUES.map(|name| (ty, name)));
-    let values = values.map(|(ty, name)| PajeEvent::DefineValue {
-        value: value(ty, name),
-        ty,
-        name,
-        color: None,
-        look: Look::NONE,
-    });
-    let all = types.into_iter().map(define).chain(values).chain(timed.into_iter().map(|event| event.1));
-    Arc::new(Store::from_events("world", all))
+    types.map(define)
 }

@@ -47,7 +47,7 @@ fn say(sink: &mut dyn Sink, what: u8, number: u32, text: &str) -> io::Result<()>
     let (time, value) = (GlobalNanos(nanos), ValueId(number));
     let (container, ty) = (ContainerId(number / 3), TypeId(if number == 35 { u32::MAX } else { number % 5 }));
     let color = number.is_multiple_of(2).then_some(Color { red: 1, green: 2, blue: 3 });
-    let look = Look { shape: color.map(|_| MarkShape::Circle), size: (number % 3 == 0).then_some(1.5) };
+    let look = Look { shape: color.map(|_| MarkShape::Circle), size: number.is_multiple_of(3).then_some(1.5) };
     let all = [
         Extra { name: "text", value: ExtraValue::Text(text) },
         Extra { name: text, value: ExtraValue::Integer(-5) },
