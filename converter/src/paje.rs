@@ -1,6 +1,7 @@
 //! The Pajé model as a stream of typed operations: the waist through which everything passes.
 
 mod event;
+mod look;
 pub mod read;
 pub(crate) mod relay;
 mod shape;
@@ -10,4 +11,5 @@ pub use event::{
     Color, ContainerId, Extra, ExtraValue, KeyId, PajeEvent, PlainEvent, PlainKind, Sink, Source, TypeId, TypeKind,
     ValueId, VariableOp,
 };
+pub use look::{Look, MarkShape};
 pub use shape::{FieldKind, Operation, Shape};

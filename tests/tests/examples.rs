@@ -259,13 +259,19 @@ fn runs_and_paje_files_are_drawn_alike() {
     let run = dir.path().join("md.tmt");
     succeed(molecular_dynamics().args(["--steps", "4"]).env("TUMIT_TRACE", &run));
     convert(&run, &[]);
+    let mut drawn = Vec::new();
     for input in ["md.tmt", "md.paje"] {
         succeed(tumit().args(["view", input, "--export", "a.svg", "--export", "a.png"]).current_dir(dir.path()));
         let svg = std::fs::read_to_string(dir.path().join("a.svg")).unwrap();
         assert!(svg.contains("<svg") && svg.contains("Node 1"), "{input}");
+        // Steps are marked by upright lines: the spec says so, and so does the text.
+        let mark = svg.lines().find(|line| line.contains("data-entity=\"e") && line.contains("Step"));
+        assert!(mark.is_some_and(|mark| mark.matches('V').count() == 2), "{input}: {mark:?}");
+        drawn.push(svg);
         let png = std::fs::read(dir.path().join("a.png")).unwrap();
         assert!(png.starts_with(b"\x89PNG") && png.len() > 10_000, "{input}: {} bytes", png.len());
     }
+    assert!(drawn[0] == drawn[1], "the pictures differ");
 }
 
 #[test]

@@ -12,7 +12,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use converter::paje::{ContainerId, KeyId, PajeEvent, TypeId, TypeKind, ValueId};
+use converter::paje::{ContainerId, KeyId, Look, PajeEvent, TypeId, TypeKind, ValueId};
 use viewer::index::{Index, Key};
 use viewer::layout::{Options, Outline};
 use viewer::query::{GlobalNanos, Interval, Lane, TimelineSource};
@@ -66,7 +66,8 @@ fn below(state: &mut u64, limit: u64) -> u64 {
 /// Sixteen threads, half with 5 values and half with 1,000; a link for every ten states.
 fn events(states: u64) -> Vec<PajeEvent<'static>> {
     let (thread, activity, message) = (TypeId(1), TypeId(2), TypeId(3));
-    let define = |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None };
+    let define =
+        |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None, look: Look::NONE };
     let mut events = vec![
         define(thread, TypeKind::Container, TypeId::ROOT),
         define(activity, TypeKind::State, thread),
@@ -77,6 +78,7 @@ fn events(states: u64) -> Vec<PajeEvent<'static>> {
         ty: if value < 1000 { activity } else { message },
         name: "value",
         color: None,
+        look: Look::NONE,
     }));
     let (mut random, mut now) = (1, 0);
     events.extend((1..=16).map(|container| PajeEvent::CreateContainer {

@@ -37,7 +37,13 @@ impl Short {
         for ty in model.types.iter().filter(|ty| ty.kind == TypeKind::State) {
             // Ids of a source within keep their meaning; new ones come after them.
             let id = ValueId(u32::try_from(model.values.len()).unwrap_or(u32::MAX));
-            model.values.push(ValueInfo { id, ty: ty.id, name: "short".to_owned(), color: rgb(0x0055_5b64) });
+            model.values.push(ValueInfo {
+                id,
+                ty: ty.id,
+                name: "short".to_owned(),
+                color: rgb(0x0055_5b64),
+                look: ty.look,
+            });
             short[ty.id.index()] = Some(id);
         }
         Self { inner, model: Arc::new(model), short, nanos }

@@ -39,7 +39,7 @@ pub use layer::Layer;
 pub use parse::date;
 pub use pattern::{Pattern, Patterns};
 
-use crate::query::{Color, GlobalNanos, Interval, QueryError, TimelineSource};
+use crate::query::{Color, GlobalNanos, Interval, Look, MarkShape, QueryError, TimelineSource};
 
 /// A filter. As text it is an expression of the language of `docs/filters.md`: `hide value Waits* of Activity`.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,6 +73,10 @@ pub enum Filter {
     Having { ty: Pattern, by: Key, comparison: Comparison, number: f64 },
     /// Values in a colour.
     Color { values: Patterns, of: Option<Pattern>, color: Color },
+    /// Events as marks of a shape.
+    Shape { values: Patterns, of: Option<Pattern>, shape: MarkShape },
+    /// Values in a size, 1 being the usual one.
+    Size { values: Patterns, of: Option<Pattern>, size: f32 },
     /// All grey but these.
     Bright { values: Patterns, of: Option<Pattern> },
 }
@@ -300,6 +304,12 @@ impl Filter {
             Self::Best { number, ty, by, lowest } => order::best(inner, (*number, ty), by, *lowest),
             Self::Having { ty, by, comparison, number } => order::having(inner, ty, by, (*comparison, *number)),
             Self::Color { values, of, color } => color::paint(inner, values, of.as_ref(), *color),
+            Self::Shape { values, of, shape } => {
+                color::dress(inner, values, of.as_ref(), Look { shape: Some(*shape), size: None })
+            }
+            Self::Size { values, of, size } => {
+                color::dress(inner, values, of.as_ref(), Look { shape: None, size: Some(*size) })
+            }
             Self::Bright { values, of } => color::bright(inner, values, of.as_ref()),
         }
     }

@@ -9,6 +9,7 @@ pub mod scale;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
+use crate::looks;
 use crate::query::{ContainerId, ContainerInfo, QueryError, TimelineSource, TypeId, TypeKind, ValueId, weight};
 use crate::theme::ThemeKind;
 
@@ -21,6 +22,8 @@ pub struct Outline {
     nodes: Vec<Node>,
     /// Depth-first position of each container.
     positions: Vec<usize>,
+    /// By which factor the strip of each type differs from the usual height.
+    factors: Vec<f32>,
 }
 
 /// A container with what is drawn in it.
@@ -165,7 +168,6 @@ pub enum StripKind {
 const STATE_HEIGHT: f32 = 19.0;
 const NESTING_HEIGHT: f32 = 5.0;
 const DEEP_HEIGHT: f32 = 13.0;
-const EVENT_HEIGHT: f32 = 10.0;
 const VARIABLE_HEIGHT: f32 = 40.0;
 /// A variable that counts to a few.
 const COUNT_HEIGHT: f32 = 22.0;
@@ -231,7 +233,7 @@ impl Outline {
             let below = depths[position + 1..].iter().take_while(|&&depth| depth > node.info.depth).count();
             node.end = position + 1 + below;
         }
-        Ok(Self { nodes, positions })
+        Ok(Self { nodes, positions, factors: looks::factors(&model) })
     }
 
     /// The containers with states of a type within a container (itself included), with their numbers of depths.
@@ -244,6 +246,14 @@ impl Outline {
         let of_type =
             |node: &Node| node.states.iter().find(|state| state.0 == ty).map(|&(_, depths)| (node.info.id, depths));
         nodes.iter().filter_map(of_type).collect()
+    }
+
+    /// The height of a strip: the usual one, but as the sizes of its type, or of several types of events, ask for.
+    fn height(&self, kind: &StripKind, ty: TypeId, scale: f32) -> f32 {
+        match kind {
+            StripKind::Events { types } => looks::band(looks::of_band(&self.factors, types), scale),
+            _ => natural_height(kind) * self.factors.get(ty.index()).copied().unwrap_or(1.0) * scale,
+        }
     }
 
     /// How many containers at once stand behind one, at most: more than 1 for a group.
@@ -297,7 +307,7 @@ impl Layout {
         for place in arrange::places(outline, options) {
             let node = &outline.nodes[place.position];
             let kinds = if place.folded { summary_of(outline, node, options) } else { strips_of(node, options) };
-            layout.push(node, &place, kinds, options.row_scale);
+            layout.push((outline, node), &place, kinds, options.row_scale);
             let end = if place.folded { node.end } else { place.position + 1 };
             let index = u32::try_from(layout.rows.len() - 1).ok();
             let mut position = place.position;
@@ -342,7 +352,13 @@ impl Layout {
         (*self.row_of.get(container.index())?).map(|index| index as usize)
     }
 
-    fn push(&mut self, node: &Node, place: &arrange::Place, kinds: Vec<(StripKind, TypeId)>, scale: f32) {
+    fn push(
+        &mut self,
+        (outline, node): (&Outline, &Node),
+        place: &arrange::Place,
+        kinds: Vec<(StripKind, TypeId)>,
+        scale: f32,
+    ) {
         let &arrange::Place { depth, expandable, folded, pinned, .. } = place;
         if pinned != self.rows.last().is_some_and(|last| last.pinned) && !self.rows.is_empty() {
             self.height += PINNED_GAP;
@@ -352,7 +368,7 @@ impl Layout {
         let mut y = top + MARGIN * scale.min(1.0);
         let mut strips = Vec::with_capacity(kinds.len());
         for (kind, ty) in kinds {
-            let height = natural_height(&kind) * scale;
+            let height = outline.height(&kind, ty, scale);
             strips.push(Strip { kind, ty, y, height });
             y += height + GAP * scale.min(1.0);
         }
@@ -419,7 +435,7 @@ fn natural_height(kind: &StripKind) -> f32 {
         }
         StripKind::States { depths } => DEEP_HEIGHT * *depths as f32,
         StripKind::Summary { .. } => SUMMARY_HEIGHT,
-        StripKind::Events { .. } => EVENT_HEIGHT,
+        StripKind::Events { .. } => looks::band(1.0, 1.0),
         StripKind::Variable { bounds: Some((low, high)) } if is_count(*low, *high) => COUNT_HEIGHT,
         StripKind::Variable { .. } => VARIABLE_HEIGHT,
         StripKind::Gradient { .. } => GRADIENT_HEIGHT,

@@ -14,6 +14,7 @@ pub mod filter;
 pub mod index;
 pub mod layout;
 pub mod live;
+mod looks;
 mod open;
 mod parallel;
 pub mod query;

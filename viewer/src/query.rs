@@ -8,7 +8,7 @@ mod cells;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use converter::paje::{Color, ContainerId, TypeId, TypeKind, ValueId};
+pub use converter::paje::{Color, ContainerId, Look, MarkShape, TypeId, TypeKind, ValueId};
 pub use converter::time::GlobalNanos;
 
 pub(crate) use cells::CellWriter;
@@ -115,6 +115,8 @@ pub struct TypeInfo {
     pub name: String,
     /// Colour given by the trace; else one that was chosen for types of events, variables and links.
     pub color: Option<Color>,
+    /// Shape and size, as far as the trace says.
+    pub look: Look,
 }
 
 /// A value of a type.
@@ -128,6 +130,8 @@ pub struct ValueInfo {
     pub name: String,
     /// Its colour: the trace's, or one that was chosen for it.
     pub color: Color,
+    /// Its shape and size: its own, else those of its type, as far as the trace says.
+    pub look: Look,
 }
 
 /// The type tree with its values.

@@ -20,7 +20,7 @@ pub use legend::{LegendEntry, LegendGroup, legend};
 pub use under::{Mixture, mixture, variable};
 pub use variables::number;
 
-use converter::paje::Color;
+use converter::paje::{Color, MarkShape};
 
 use crate::query::{EntityId, Interval, ValueId};
 use crate::theme::Paint;
@@ -257,12 +257,14 @@ pub struct Arrow {
     pub title: Option<String>,
 }
 
-/// A small triangle that points down to its date.
+/// A small shape above its date.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Mark {
-    /// Its tip.
+    /// Its tip, or the middle of its foot.
     pub at: (f32, f32),
+    pub shape: MarkShape,
+    /// How high it is; a disc or square of this size is a little lower.
     pub size: f32,
     pub fill: Paint,
     pub id: Option<EntityId>,
@@ -309,6 +311,30 @@ impl Frame {
     #[must_use]
     pub fn bottom(&self) -> f32 {
         self.y + self.height
+    }
+}
+
+impl Mark {
+    /// Half of its width, where it is widest.
+    #[must_use]
+    pub fn half_width(&self) -> f32 {
+        // As large to the eye, whatever the shape. The page's `draw.js` has the same numbers.
+        match self.shape {
+            MarkShape::Triangle => self.size * 0.55,
+            MarkShape::Diamond => self.size * 0.5,
+            MarkShape::Circle => self.size * 0.46,
+            MarkShape::Square => self.size * 0.42,
+            MarkShape::Line => (self.size * 0.09).max(0.75),
+        }
+    }
+
+    /// How far above its date's foot it reaches.
+    #[must_use]
+    pub fn height(&self) -> f32 {
+        match self.shape {
+            MarkShape::Triangle | MarkShape::Diamond | MarkShape::Line => self.size,
+            MarkShape::Circle | MarkShape::Square => 2.0 * self.half_width(),
+        }
     }
 }
 

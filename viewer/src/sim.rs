@@ -39,7 +39,8 @@ mod variables;
 use std::io;
 
 use converter::paje::{
-    Color, ContainerId, Extra, KeyId, PajeEvent, PlainEvent, PlainKind, Shape, Sink, Source, TypeId, TypeKind, ValueId,
+    Color, ContainerId, Extra, KeyId, Look, PajeEvent, PlainEvent, PlainKind, Shape, Sink, Source, TypeId, TypeKind,
+    ValueId,
 };
 use converter::time::GlobalNanos;
 
@@ -140,6 +141,7 @@ impl<E: Entities> Simulation<E> {
             parent: TypeId::ROOT,
             name: name.to_owned(),
             color: None,
+            look: Look::NONE,
         };
         let containers = Containers::new(name);
         entities.define_type(&root);
@@ -219,8 +221,12 @@ impl<E: Entities> Simulation<E> {
             return;
         }
         match *event {
-            PajeEvent::DefineType { ty, kind, parent, name, color } => self.define_type(ty, kind, parent, name, color),
-            PajeEvent::DefineValue { value, ty, name, color } => self.define_value(value, ty, name, color),
+            PajeEvent::DefineType { ty, kind, parent, name, color, look } => {
+                self.define_type(ty, kind, parent, name, (color, look));
+            }
+            PajeEvent::DefineValue { value, ty, name, color, look } => {
+                self.define_value(value, ty, name, (color, look));
+            }
             PajeEvent::CreateContainer { time, container, ty, parent, name, extra } => {
                 self.create(time, (container, ty, parent), name, extra);
             }
@@ -346,7 +352,14 @@ impl<E: Entities> Simulation<E> {
         }
     }
 
-    fn define_type(&mut self, ty: TypeId, kind: TypeKind, parent: TypeId, name: &str, color: Option<Color>) {
+    fn define_type(
+        &mut self,
+        ty: TypeId,
+        kind: TypeKind,
+        parent: TypeId,
+        name: &str,
+        (color, look): (Option<Color>, Look),
+    ) {
         let count = self.types.len();
         let known = |ty: TypeId| self.types.get(ty.index()).is_some_and(|info| info.kind == TypeKind::Container);
         let ends_known = match kind {
@@ -356,16 +369,16 @@ impl<E: Entities> Simulation<E> {
         if ty.index() != count || !known(parent) || !ends_known {
             return self.faults.count(Fault::TypeDefinition);
         }
-        self.types.push(TypeInfo { id: ty, kind, parent, name: name.to_owned(), color });
+        self.types.push(TypeInfo { id: ty, kind, parent, name: name.to_owned(), color, look });
         self.entities.define_type(&self.types[count]);
     }
 
-    /// A value that comes again gets its new name and colour: files may declare values after their first use.
-    fn define_value(&mut self, value: ValueId, ty: TypeId, name: &str, color: Option<Color>) {
+    /// A value that comes again gets its new name and looks: files may declare values after their first use.
+    fn define_value(&mut self, value: ValueId, ty: TypeId, name: &str, (color, look): (Option<Color>, Look)) {
         if ty.index() >= self.types.len() || value.index() > self.values.len() {
             return self.faults.count(Fault::ValueDefinition);
         }
-        let defined = RawValue { ty, name: name.to_owned(), color };
+        let defined = RawValue { ty, name: name.to_owned(), color, look };
         match self.values.get_mut(value.index()) {
             Some(earlier) if earlier.ty == ty => *earlier = defined,
             Some(_) => return self.faults.count(Fault::ValueDefinition),

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use converter::paje::PajeEvent;
+use converter::paje::{Look, PajeEvent};
 use viewer::filter::{Chain, Filter, Layer};
 use viewer::layout::{Options, Outline};
 use viewer::query::{
@@ -45,8 +45,16 @@ fn trace() -> (Arc<dyn TimelineSource>, Arc<AtomicU64>) {
             parent: TypeId::ROOT,
             name: "Thread",
             color: None,
+            look: Look::NONE,
         },
-        PajeEvent::DefineType { ty: activity, kind: TypeKind::State, parent: thread, name: "Activity", color: None },
+        PajeEvent::DefineType {
+            ty: activity,
+            kind: TypeKind::State,
+            parent: thread,
+            name: "Activity",
+            color: None,
+            look: Look::NONE,
+        },
     ];
     let names = ["work", "wait", "idle"];
     all.extend((0..).zip(names).map(|(value, name)| PajeEvent::DefineValue {
@@ -54,6 +62,7 @@ fn trace() -> (Arc<dyn TimelineSource>, Arc<AtomicU64>) {
         ty: activity,
         name,
         color: None,
+        look: Look::NONE,
     }));
     all.extend((1..=THREADS).map(|id| PajeEvent::CreateContainer {
         time: at(0),

@@ -7,6 +7,7 @@ use viewer::filter::{
     Chain, Comparison, Condition, Entry, Filter, Form, Keep, Key, Measure, Operation, Part, Pattern, Patterns,
     Reduction,
 };
+use viewer::query::MarkShape;
 use viewer::theme::rgb;
 
 /// Names with everything that the language has a use for, but never `*` alone, which is what is left out.
@@ -106,7 +107,13 @@ fn filter() -> impl Strategy<Value = Filter> {
         of,
         color: rgb(color),
     });
+    let shape = prop::sample::select(MarkShape::ALL.to_vec());
+    let shaped = (patterns(), of(), shape).prop_map(|(values, of, shape)| Filter::Shape { values, of, shape });
+    let size = (1..400_u16).prop_map(|hundredths| f32::from(hundredths) / 100.0);
+    let sized = (patterns(), of(), size).prop_map(|(values, of, size)| Filter::Size { values, of, size });
     prop_oneof![
+        1 => shaped,
+        1 => sized,
         4 => selection(),
         1 => (patterns(), name()).prop_map(|(containers, name)| Filter::Group { containers, name }),
         1 => patterns().prop_map(|types| Filter::Reuse { types }),
@@ -142,7 +149,7 @@ proptest! {
 
     #[test]
     fn any_text_is_read_or_refused(text in ".{0,60}", words in prop::collection::vec(prop::sample::select(vec![
-        "hide", "only", "value", "of", "per", "into", "cut", "best", "3", "by", "time", "..", "=", ",", "\"", "where", "color", "#123456",
+        "hide", "only", "value", "of", "per", "into", "cut", "best", "3", "by", "time", "..", "=", ",", "\"", "where", "color", "#123456", "shape", "circle", "size",
     ]), 0..9)) {
         // It must not panic, and what is read can be written.
         for text in [text, words.join(" ")] {
@@ -166,6 +173,9 @@ fn words_need_quotes_only_where_they_would_mean_something() {
         ("sort Thread by time Wait* in 1..2 descending", "sort Thread by time Wait* in 1s..2s descending"),
         ("sort Thread by name descending", "sort Thread by name descending"),
         ("colour #D62728 Wait*", "color #d62728 Wait*"),
+        ("shape Diamond step of Milestone", "shape diamond step of Milestone"),
+        ("shape circle of Milestone", "shape circle of Milestone"),
+        ("size 1.50 Wait* of Activity", "size 1.5 Wait* of Activity"),
     ] {
         let filter: Filter = text.parse().unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(filter.to_string(), shown);
@@ -198,6 +208,13 @@ fn mistakes_say_what_was_expected() {
         ("keep Node with mean of Load > many", "expected a number, found `many`"),
         ("color red x", "expected a colour such as #d62728"),
         ("color #d62728", "expected the name of a value"),
+        ("shape star x", "expected triangle, diamond, circle, square or line, found `star`"),
+        ("shape circle", "expected the name of a value"),
+        ("size x", "expected a size such as 1.5, above 0, found `x`"),
+        ("size 0 x", "found `0`"),
+        ("size -1 x", "found `-1`"),
+        ("size inf x", "found `inf`"),
+        ("size 2 of", "expected the name of a type"),
     ] {
         let error = text.parse::<Filter>().expect_err(text).to_string();
         assert!(error.contains(words) && error.starts_with(&format!("`{text}`: ")), "{error}");

@@ -94,6 +94,25 @@ proptest! {
     }
 
     #[test]
+    fn looks_change_nothing_else(plans in plans(), window in window()) {
+        let world = made::world(&plans);
+        let plain = store(&world).model();
+        for text in ["shape diamond work, wait of Mark", "shape line of Mark", "size 0.3 idle of Activity", "size 2 of Load",
+            "size 3 of Message", "size 0.5 *", "color #123456 of Activity", "bright work of Mark"] {
+            let filtered = checked(&plans, window, text, |_| {})?;
+            let mut model = filtered.model().as_ref().clone();
+            prop_assert_ne!(&model, plain.as_ref(), "{}", text);
+            for (ty, before) in model.types.iter_mut().zip(&plain.types) {
+                (ty.look, ty.color) = (before.look, before.color);
+            }
+            for (value, before) in model.values.iter_mut().zip(&plain.values) {
+                (value.look, value.color) = (before.look, before.color);
+            }
+            prop_assert_eq!(&model, plain.as_ref(), "{}", text);
+        }
+    }
+
+    #[test]
     fn types(plans in plans(), window in window()) {
         checked(&plans, window, "hide type Activity, Load", |world| {
             world.states.clear();

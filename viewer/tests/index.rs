@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use converter::paje::{
-    ContainerId, Extra, ExtraValue, KeyId, PajeEvent, Sink, Source, TypeId, TypeKind, ValueId, VariableOp,
+    ContainerId, Extra, ExtraValue, KeyId, Look, PajeEvent, Sink, Source, TypeId, TypeKind, ValueId, VariableOp,
 };
 use converter::time::GlobalNanos;
 use proptest::prelude::*;
@@ -46,12 +46,14 @@ fn send(states: u64, sink: &mut dyn Sink) {
         (note, TypeKind::Event, thread),
         (message, TypeKind::Link { start: thread, end: thread }, TypeId::ROOT),
     ] {
-        send(PajeEvent::DefineType { ty, kind, parent, name: &format!("type {}", ty.0), color: None });
+        let name = &format!("type {}", ty.0);
+        send(PajeEvent::DefineType { ty, kind, parent, name, color: None, look: Look::NONE });
     }
     for value in 0..306 {
         let ty =
             [calls, phases, note, message][(value >= 300) as usize + (value >= 304) as usize + (value >= 305) as usize];
-        send(PajeEvent::DefineValue { value: ValueId(value), ty, name: &format!("value {value}"), color: None });
+        let (value, name) = (ValueId(value), &format!("value {value}"));
+        send(PajeEvent::DefineValue { value, ty, name, color: None, look: Look::NONE });
     }
     for number in 1..=THREADS {
         send(PajeEvent::CreateContainer {
@@ -247,11 +249,31 @@ fn long_lanes_of_many_values() {
     let (types, lane) = ([TypeId(1), TypeId(2)], Lane { container: ContainerId(1), ty: TypeId(2), depth: 0 });
     let names: Vec<String> = (0..500).map(|value| format!("value {value}")).collect();
     let mut events = vec![
-        PajeEvent::DefineType { ty: types[0], kind: TypeKind::Container, parent: TypeId::ROOT, name: "T", color: None },
-        PajeEvent::DefineType { ty: types[1], kind: TypeKind::State, parent: types[0], name: "S", color: None },
+        PajeEvent::DefineType {
+            ty: types[0],
+            kind: TypeKind::Container,
+            parent: TypeId::ROOT,
+            name: "T",
+            color: None,
+            look: Look::NONE,
+        },
+        PajeEvent::DefineType {
+            ty: types[1],
+            kind: TypeKind::State,
+            parent: types[0],
+            name: "S",
+            color: None,
+            look: Look::NONE,
+        },
     ];
     for (value, name) in (0..).zip(&names) {
-        events.push(PajeEvent::DefineValue { value: ValueId(value), ty: types[1], name, color: None });
+        events.push(PajeEvent::DefineValue {
+            value: ValueId(value),
+            ty: types[1],
+            name,
+            color: None,
+            look: Look::NONE,
+        });
     }
     let (time, container, ty) = (GlobalNanos(0), ContainerId(1), types[1]);
     let parent = ContainerId::ROOT;
@@ -309,11 +331,31 @@ fn long_lanes_beside_longer_ones() {
     let types = [TypeId(1), TypeId(2)];
     let names: Vec<String> = (0..40).map(|value| format!("value {value}")).collect();
     let mut events = vec![
-        PajeEvent::DefineType { ty: types[0], kind: TypeKind::Container, parent: TypeId::ROOT, name: "T", color: None },
-        PajeEvent::DefineType { ty: types[1], kind: TypeKind::State, parent: types[0], name: "S", color: None },
+        PajeEvent::DefineType {
+            ty: types[0],
+            kind: TypeKind::Container,
+            parent: TypeId::ROOT,
+            name: "T",
+            color: None,
+            look: Look::NONE,
+        },
+        PajeEvent::DefineType {
+            ty: types[1],
+            kind: TypeKind::State,
+            parent: types[0],
+            name: "S",
+            color: None,
+            look: Look::NONE,
+        },
     ];
     for (value, name) in (0..).zip(&names) {
-        events.push(PajeEvent::DefineValue { value: ValueId(value), ty: types[1], name, color: None });
+        events.push(PajeEvent::DefineValue {
+            value: ValueId(value),
+            ty: types[1],
+            name,
+            color: None,
+            look: Look::NONE,
+        });
     }
     // One has sixteen times as many states as the other, in the same time; a third is as dense as the first, and short.
     const STATES: i64 = 131_072;
@@ -400,9 +442,16 @@ fn many_containers_values_and_levels() {
     const VALUES: u32 = 10_000;
     const LEVELS: u32 = 100;
     let (thread, calls, parent) = (TypeId(1), TypeId(2), ContainerId::ROOT);
-    let define = |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None };
+    let define =
+        |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None, look: Look::NONE };
     let mut events = vec![define(thread, TypeKind::Container, TypeId::ROOT), define(calls, TypeKind::State, thread)];
-    let value = |value| PajeEvent::DefineValue { value: ValueId(value), ty: calls, name: "value", color: None };
+    let value = |value| PajeEvent::DefineValue {
+        value: ValueId(value),
+        ty: calls,
+        name: "value",
+        color: None,
+        look: Look::NONE,
+    };
     events.extend((0..VALUES).map(value));
     let (time, name, extra): (_, _, &[_]) = (GlobalNanos(0), "thread", &[]);
     let container =
@@ -459,10 +508,17 @@ fn write_with_little(path: &Path, name: &str, events: &[PajeEvent<'_>]) {
 /// variables of 20,000 samples.
 fn four_lanes() -> Vec<PajeEvent<'static>> {
     let (thread, activity, load) = (TypeId(1), TypeId(2), TypeId(3));
-    let define = |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None };
+    let define =
+        |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None, look: Look::NONE };
     let mut events = vec![define(thread, TypeKind::Container, TypeId::ROOT), define(activity, TypeKind::State, thread)];
     events.push(define(load, TypeKind::Variable, thread));
-    let value = |value| PajeEvent::DefineValue { value: ValueId(value), ty: activity, name: "value", color: None };
+    let value = |value| PajeEvent::DefineValue {
+        value: ValueId(value),
+        ty: activity,
+        name: "value",
+        color: None,
+        look: Look::NONE,
+    };
     events.extend((0..40).map(value));
     events.extend((1..=4).map(|container| PajeEvent::CreateContainer {
         time: GlobalNanos(0),
@@ -493,11 +549,12 @@ fn four_lanes() -> Vec<PajeEvent<'static>> {
 #[test]
 fn fields_of_many_links() {
     let (thread, message) = (TypeId(1), TypeId(2));
-    let define = |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None };
+    let define =
+        |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None, look: Look::NONE };
     let mut events = vec![
         define(thread, TypeKind::Container, TypeId::ROOT),
         define(message, TypeKind::Link { start: thread, end: thread }, TypeId::ROOT),
-        PajeEvent::DefineValue { value: ValueId(0), ty: message, name: "value", color: None },
+        PajeEvent::DefineValue { value: ValueId(0), ty: message, name: "value", color: None, look: Look::NONE },
     ];
     events.extend((1..=2).map(|container| PajeEvent::CreateContainer {
         time: GlobalNanos(0),

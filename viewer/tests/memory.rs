@@ -6,7 +6,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicIsize, Ordering};
 
-use converter::paje::{ContainerId, KeyId, PajeEvent, Sink, TypeId, TypeKind, ValueId};
+use converter::paje::{ContainerId, KeyId, Look, PajeEvent, Sink, TypeId, TypeKind, ValueId};
 use viewer::index::{Index, Key};
 use viewer::query::{GlobalNanos, TimelineSource as _};
 
@@ -58,15 +58,22 @@ const MEMORY: usize = 1 << 18;
 /// States on some threads, an event and a link with a key of its own for every eighth of them, made as they are taken.
 fn send(sink: &mut dyn Sink, states: u64) -> std::io::Result<()> {
     let (thread, activity, message, mark) = (TypeId(1), TypeId(2), TypeId(3), TypeId(4));
-    let mut define =
-        |ty, kind, parent| sink.event(&PajeEvent::DefineType { ty, kind, parent, name: "type", color: None });
+    let mut define = |ty, kind, parent| {
+        sink.event(&PajeEvent::DefineType { ty, kind, parent, name: "type", color: None, look: Look::NONE })
+    };
     define(thread, TypeKind::Container, TypeId::ROOT)?;
     define(activity, TypeKind::State, thread)?;
     define(message, TypeKind::Link { start: thread, end: thread }, TypeId::ROOT)?;
     define(mark, TypeKind::Event, thread)?;
     for value in 0..VALUES + 2 {
         let ty = [activity, message, mark][value.saturating_sub(VALUES - 1) as usize];
-        sink.event(&PajeEvent::DefineValue { value: ValueId(value), ty, name: "value", color: None })?;
+        sink.event(&PajeEvent::DefineValue {
+            value: ValueId(value),
+            ty,
+            name: "value",
+            color: None,
+            look: Look::NONE,
+        })?;
     }
     let begin = GlobalNanos(0);
     for number in 1..=THREADS {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use converter::paje::{ContainerId, KeyId, PajeEvent, TypeId, TypeKind, ValueId, VariableOp};
+use converter::paje::{ContainerId, KeyId, Look, PajeEvent, TypeId, TypeKind, ValueId, VariableOp};
 use proptest::prelude::*;
 use viewer::index::{Index, Key};
 use viewer::query::{EntityId, GlobalNanos, Interval, Lane, TimelineSource};
@@ -47,7 +47,14 @@ fn sources(values: u32, events: Vec<PajeEvent<'_>>) -> Sources {
         (MARK, TypeKind::Event, THREAD),
     ];
     let mut all: Vec<PajeEvent<'_>> = types
-        .map(|(ty, kind, parent)| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None })
+        .map(|(ty, kind, parent)| PajeEvent::DefineType {
+            ty,
+            kind,
+            parent,
+            name: "type",
+            color: None,
+            look: Look::NONE,
+        })
         .into_iter()
         .collect();
     let state_values = (0..values).map(|value| (value, ACTIVITY));
@@ -56,6 +63,7 @@ fn sources(values: u32, events: Vec<PajeEvent<'_>>) -> Sources {
         ty,
         name: "value",
         color: None,
+        look: Look::NONE,
     }));
     all.push(PajeEvent::CreateContainer {
         time: at(0),

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use super::look::Look;
 use super::shape::Shape;
 use crate::time::GlobalNanos;
 
@@ -127,12 +128,14 @@ pub enum PajeEvent<'a> {
         parent: TypeId,
         name: &'a str,
         color: Option<Color>,
+        look: Look,
     },
     DefineValue {
         value: ValueId,
         ty: TypeId,
         name: &'a str,
         color: Option<Color>,
+        look: Look,
     },
     CreateContainer {
         time: GlobalNanos,

@@ -12,8 +12,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use smallvec::SmallVec;
 
 use super::{
-    Color, ContainerId, Extra, ExtraValue, FieldKind, KeyId, Operation, PajeEvent, PlainEvent, PlainKind, Shape, Sink,
-    Source, TypeId, TypeKind, ValueId, VariableOp,
+    Color, ContainerId, Extra, ExtraValue, FieldKind, KeyId, Look, Operation, PajeEvent, PlainEvent, PlainKind, Shape,
+    Sink, Source, TypeId, TypeKind, ValueId, VariableOp,
 };
 use crate::time::GlobalNanos;
 use packed::{Packed, Unpacked};
@@ -212,12 +212,14 @@ enum Rest {
         parent: TypeId,
         name: Text,
         color: Option<Color>,
+        look: Look,
     },
     DefineValue {
         value: ValueId,
         ty: TypeId,
         name: Text,
         color: Option<Color>,
+        look: Look,
     },
     CreateContainer {
         time: GlobalNanos,
@@ -371,13 +373,13 @@ impl Batch {
             PajeEvent::NewEvent { time, container, ty, value, extra, source } => {
                 self.put_valued(Valued::Event, Main { time, container, ty, value }, extra, source);
             }
-            PajeEvent::DefineType { ty, kind, parent, name, color } => {
+            PajeEvent::DefineType { ty, kind, parent, name, color, look } => {
                 let name = self.text(name);
-                self.put_rest(Rest::DefineType { ty, kind, parent, name, color });
+                self.put_rest(Rest::DefineType { ty, kind, parent, name, color, look });
             }
-            PajeEvent::DefineValue { value, ty, name, color } => {
+            PajeEvent::DefineValue { value, ty, name, color, look } => {
                 let name = self.text(name);
-                self.put_rest(Rest::DefineValue { value, ty, name, color });
+                self.put_rest(Rest::DefineValue { value, ty, name, color, look });
             }
             PajeEvent::CreateContainer { time, container, ty, parent, name, extra } => {
                 let (name, extra) = (self.text(name), self.fields(extra));
@@ -436,11 +438,11 @@ impl Batch {
     /// The operation again; `None` for other calls of a sink. `room` is empty.
     fn unpack<'r, 'a: 'r>(&'a self, rest: &Rest, room: &'r mut Extras<'a>) -> Option<PajeEvent<'r>> {
         Some(match *rest {
-            Rest::DefineType { ty, kind, parent, name, color } => {
-                PajeEvent::DefineType { ty, kind, parent, name: self.at(name), color }
+            Rest::DefineType { ty, kind, parent, name, color, look } => {
+                PajeEvent::DefineType { ty, kind, parent, name: self.at(name), color, look }
             }
-            Rest::DefineValue { value, ty, name, color } => {
-                PajeEvent::DefineValue { value, ty, name: self.at(name), color }
+            Rest::DefineValue { value, ty, name, color, look } => {
+                PajeEvent::DefineValue { value, ty, name: self.at(name), color, look }
             }
             Rest::CreateContainer { time, container, ty, parent, name, extra } => {
                 let (name, extra) = (self.at(name), self.extra(extra, room));

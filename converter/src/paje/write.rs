@@ -12,8 +12,8 @@ mod layout;
 use std::io::{self, Write};
 
 use super::{
-    Color, ContainerId, Extra, ExtraValue, FieldKind, Operation, PajeEvent, Shape, Sink, Source, TypeId, TypeKind,
-    VariableOp,
+    Color, ContainerId, Extra, ExtraValue, FieldKind, Look, Operation, PajeEvent, Shape, Sink, Source, TypeId,
+    TypeKind, VariableOp,
 };
 use crate::digits::{self, Words};
 use crate::time::{GlobalNanos, Unit};
@@ -119,16 +119,20 @@ impl<W: Write, D: Dates> Writer<W, D> {
     }
 
     fn define_type(&mut self, event: &PajeEvent<'_>) {
-        let PajeEvent::DefineType { ty, kind, parent, name, color } = *event else { return };
+        let PajeEvent::DefineType { ty, kind, parent, name, color, look } = *event else { return };
         let id = match kind {
-            TypeKind::Container => "0 ",
-            TypeKind::Variable => "1 ",
-            TypeKind::State => "2 ",
-            TypeKind::Event => "3 ",
-            TypeKind::Link { .. } => "4 ",
+            TypeKind::Container => 0,
+            TypeKind::Variable => 1,
+            TypeKind::State => 2,
+            TypeKind::Event => 3,
+            TypeKind::Link { .. } => 4,
         };
-        self.text(id);
-        self.type_id(ty);
+        let id = self.looked(id, look);
+        self.head(|head| {
+            head.number(id.into());
+            head.byte(b' ');
+            head.type_id(ty);
+        });
         self.text(" ");
         self.type_id(parent);
         if let TypeKind::Link { start, end } = kind {
@@ -143,7 +147,28 @@ impl<W: Write, D: Dates> Writer<W, D> {
             self.text(" ");
             self.color(color.unwrap_or(NEUTRAL));
         }
+        self.look(look);
         self.text("\n");
+    }
+
+    /// The definition for a type or value with this look; written now if it is new.
+    fn looked(&mut self, plain: u32, look: Look) -> u32 {
+        let (id, text) = self.layouts.looked(plain, look);
+        if let Some(text) = text {
+            self.text(&text);
+        }
+        id
+    }
+
+    fn look(&mut self, look: Look) {
+        if let Some(shape) = look.shape {
+            self.text(" ");
+            self.text(shape.name());
+        }
+        if let Some(size) = look.size {
+            self.text(" ");
+            let _ = write!(self.line, "{size}");
+        }
     }
 
     fn text(&mut self, text: &str) {
@@ -306,9 +331,10 @@ impl<W: Write, D: Dates> Sink for Writer<W, D> {
         }
         match *event {
             PajeEvent::DefineType { .. } => self.define_type(event),
-            PajeEvent::DefineValue { value, ty, name, color } => {
+            PajeEvent::DefineValue { value, ty, name, color, look } => {
+                let id = self.looked(5, look);
                 self.head(|head| {
-                    head.byte(b'5');
+                    head.number(id.into());
                     head.byte(b' ');
                     head.serial(b'v', value.0.into());
                     head.byte(b' ');
@@ -318,6 +344,7 @@ impl<W: Write, D: Dates> Sink for Writer<W, D> {
                 self.name(name, MAX_NAME_BYTES);
                 self.text(" ");
                 self.color(color.unwrap_or_else(|| PALETTE[value.index() % PALETTE.len()]));
+                self.look(look);
                 self.text("\n");
             }
             PajeEvent::CreateContainer { time, container, ty, parent, name, extra } => {

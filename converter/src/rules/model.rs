@@ -6,7 +6,7 @@ use tumit::spec::Piece;
 
 use super::value::KeyPart;
 use super::values::Values;
-use crate::paje::{Color, PajeEvent, Sink, TypeId, TypeKind, ValueId};
+use crate::paje::{Color, Look, PajeEvent, Sink, TypeId, TypeKind, ValueId};
 
 /// Types and values. Container types have their own dense numbers, `usize` here, over all specs.
 #[derive(Clone, Debug, Default)]
@@ -62,13 +62,20 @@ struct TypeDefinition {
     parent: TypeId,
     name: String,
     color: Option<Color>,
+    look: Look,
 }
 
 impl Model {
     /// Adds a type.
-    pub(crate) fn add_type(&mut self, kind: TypeKind, parent: TypeId, name: &str, color: Option<Color>) -> TypeId {
+    pub(crate) fn add_type(
+        &mut self,
+        kind: TypeKind,
+        parent: TypeId,
+        name: &str,
+        (color, look): (Option<Color>, Look),
+    ) -> TypeId {
         let ty = TypeId(u32::try_from(self.types.len() + 1).unwrap_or(u32::MAX));
-        self.types.push(TypeDefinition { ty, kind, parent, name: name.to_owned(), color });
+        self.types.push(TypeDefinition { ty, kind, parent, name: name.to_owned(), color, look });
         ty
     }
 
@@ -90,8 +97,8 @@ impl Model {
     }
 
     /// Adds a value that expressions reach by `name` and that is shown as `label`.
-    pub(crate) fn add_value(&mut self, ty: TypeId, name: KeyPart, label: &str, color: Option<Color>) -> ValueId {
-        self.values.add(ty, name, label, color)
+    pub(crate) fn add_value(&mut self, ty: TypeId, name: KeyPart, label: &str, look: (Option<Color>, Look)) -> ValueId {
+        self.values.add(ty, name, label, look)
     }
 
     /// The value of a type that was declared or met as `name`.
@@ -109,6 +116,7 @@ impl Model {
                 parent: definition.parent,
                 name: &definition.name,
                 color: definition.color,
+                look: definition.look,
             })?;
         }
         Ok(self.types.len() as u64 + self.values.define(0, sink)?)

@@ -5,7 +5,7 @@ use std::io;
 use rustc_hash::FxHashMap;
 
 use super::value::{KeyPart, Symbols};
-use crate::paje::{Color, PajeEvent, Sink, TypeId, ValueId};
+use crate::paje::{Color, Look, PajeEvent, Sink, TypeId, ValueId};
 
 /// Values by number, and by the names by which expressions reach them.
 #[derive(Clone, Debug, Default)]
@@ -19,13 +19,20 @@ struct Definition {
     ty: TypeId,
     name: String,
     color: Option<Color>,
+    look: Look,
 }
 
 impl Values {
     /// Adds a value that expressions reach by `name` and that is shown as `label`.
-    pub(crate) fn add(&mut self, ty: TypeId, name: KeyPart, label: &str, color: Option<Color>) -> ValueId {
+    pub(crate) fn add(
+        &mut self,
+        ty: TypeId,
+        name: KeyPart,
+        label: &str,
+        (color, look): (Option<Color>, Look),
+    ) -> ValueId {
         let value = ValueId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
-        self.all.push(Definition { ty, name: label.to_owned(), color });
+        self.all.push(Definition { ty, name: label.to_owned(), color, look });
         self.by_name.entry((ty, name)).or_insert(value);
         value
     }
@@ -44,7 +51,7 @@ impl Values {
         name.value().append(&mut text, symbols);
         // A number may be the name of a declared value.
         let named = KeyPart::Sym(symbols.intern(&text));
-        let value = self.get(ty, named).unwrap_or_else(|| self.add(ty, named, &text, None));
+        let value = self.get(ty, named).unwrap_or_else(|| self.add(ty, named, &text, (None, Look::NONE)));
         self.by_name.insert((ty, name), value);
         value
     }
@@ -60,9 +67,9 @@ impl Values {
     /// The sink's.
     pub(crate) fn define(&self, from: usize, sink: &mut dyn Sink) -> io::Result<u64> {
         let mut count = 0;
-        for (number, Definition { ty, name, color }) in self.all.iter().enumerate().skip(from) {
+        for (number, Definition { ty, name, color, look }) in self.all.iter().enumerate().skip(from) {
             let value = ValueId(u32::try_from(number).unwrap_or(u32::MAX));
-            sink.event(&PajeEvent::DefineValue { value, ty: *ty, name, color: *color })?;
+            sink.event(&PajeEvent::DefineValue { value, ty: *ty, name, color: *color, look: *look })?;
             count += 1;
         }
         Ok(count)

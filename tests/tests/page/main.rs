@@ -12,6 +12,7 @@ mod filters;
 mod growth;
 mod keys;
 mod legend;
+mod looks;
 mod more;
 mod reach;
 mod refresh;

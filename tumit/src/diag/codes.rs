@@ -87,6 +87,7 @@ codes! {
     BadSize = 54, "A size is a positive number; 1 is the usual one.";
     UnusedType = 55, "No rule makes anything of this type: nothing of it will be seen.";
     UnusedValue = 56, "No rule gives this value: it will never be seen.";
+    UselessLook = 57, "Shapes are those of the marks of events. The size of a state is the share of its row's height, 1 being all of it.";
     // Rules.
     WrongVerb = 60, "The verb does not go with the nature of the type: states are set, pushed, popped and reset; variables are set, added to and subtracted from; events are marked; links are started and ended.";
     WrongContainer = 61, "The state, event or variable belongs to another type of container, or the link cannot have an end there.";

@@ -292,7 +292,7 @@ impl Model {
                 doc: value.doc.clone(),
                 label: value.label.clone().unwrap_or_else(|| value.name.text.clone()),
                 color: value.color,
-                look: look(&value.look, diagnostics),
+                look: look(&value.look, &entity.kind, diagnostics),
             });
         }
         let id = EntityTypeId(index(self.spec.entities.len()));
@@ -307,7 +307,7 @@ impl Model {
             container: holder,
             values,
             color: entity.color,
-            look: look(&entity.look, diagnostics),
+            look: look(&entity.look, &entity.kind, diagnostics),
             is_partial: false,
         });
     }
@@ -347,7 +347,28 @@ impl Model {
     }
 }
 
-fn look(parts: &[ast::Look], diagnostics: &mut Diagnostics) -> Look {
+fn look(parts: &[ast::Look], kind: &EntityKind, diagnostics: &mut Diagnostics) -> Look {
+    // Only told: runs carry specs in which they were mistakes of no consequence.
+    let mut useless = |what: &str, span, label: &str, help: &str| {
+        let title = format!("{what} is not drawn");
+        diagnostics.push(Diagnostic::warning(Code::UselessLook, title).at(span, label).help(help));
+    };
+    for part in parts {
+        match part {
+            ast::Look::Shape(name) if *kind != EntityKind::Event => {
+                let of = match kind {
+                    EntityKind::State => "states are rectangles",
+                    EntityKind::Link => "links are arrows",
+                    _ => "variables are curves",
+                };
+                useless("this shape", name.span, of, "shapes are those of events; leave it out");
+            }
+            ast::Look::Size(size, span) if *size > 1.0 && *kind == EntityKind::State => {
+                useless("a state of this size", *span, "higher than its row", "1 is the whole height, 0.5 half of it");
+            }
+            _ => {}
+        }
+    }
     let mut look = Look::default();
     for part in parts {
         match part {

@@ -3,6 +3,8 @@
 use std::fmt::Write;
 
 use super::raster;
+use converter::paje::MarkShape;
+
 use crate::scene::wire::entity;
 use crate::scene::{Anchor, Arrow, Cells, Curve, Frame, Group, Item, Line, Mark, Rect, Scene, Text};
 use crate::theme::Paint;
@@ -313,17 +315,30 @@ impl Writer {
     }
 
     fn mark(&mut self, mark: &Mark) {
-        let ((x, y), half) = (mark.at, mark.size * 0.55);
-        let top = y - mark.size;
-        self.put(format_args!(
-            "<path d=\"M{} {}L{} {}H{}Z\"{}",
-            Num(x),
-            Num(y),
-            Num(x - half),
-            Num(top),
-            Num(x + half),
-            Ink("fill", mark.fill)
-        ));
+        // `zoom.js` knows marks by these paths, and that they begin at their dates.
+        let ((x, y), half, height) = (mark.at, mark.half_width(), mark.height());
+        let (left, right, top) = (x - half, x + half, y - height);
+        let mut path = String::new();
+        steps(&mut path, [('M', x), (' ', y)]);
+        match mark.shape {
+            MarkShape::Triangle => steps(&mut path, [('L', left), (' ', top), ('H', right)]),
+            MarkShape::Diamond => {
+                let middle = y - height / 2.0;
+                steps(&mut path, [('L', left), (' ', middle), ('L', x), (' ', top), ('L', right), (' ', middle)]);
+            }
+            MarkShape::Circle => {
+                for end in [top, y] {
+                    steps(
+                        &mut path,
+                        [('A', half), (' ', half), (' ', 0.0), (' ', 1.0), (' ', 1.0), (' ', x), (' ', end)],
+                    );
+                }
+            }
+            MarkShape::Square | MarkShape::Line => {
+                steps(&mut path, [('H', left), ('V', top), ('H', right), ('V', y)]);
+            }
+        }
+        self.put(format_args!("<path d=\"{path}Z\"{}", Ink("fill", mark.fill)));
         self.id(mark.id);
         self.end("path", mark.title.as_deref());
     }

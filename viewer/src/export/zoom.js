@@ -1,6 +1,8 @@
 // Zooms the picture of a file in time. All that is read here is as svg.rs and document.rs write it.
 const svg = document.querySelector("svg");
 const rows = svg.querySelector("[aria-label=Rows]");
+// Triangle; diamond; disc; square, and line.
+const MARK = /^M[-\d. ]+(L[-\d. ]+H[-\d.]+|(L[-\d. ]+){3}|(A[-\d. ]+){2}|H[-\d.]+V[-\d.]+H[-\d.]+V[-\d.]+)Z$/;
 const { from, span } = document.body.dataset;
 const muted = svg.querySelectorAll(":scope > text")[1]?.getAttribute("fill");
 if (muted) document.querySelector("p").style.color = muted;
@@ -39,7 +41,7 @@ function begin() {
   for (const path of plot.querySelectorAll("path")) {
     const d = path.getAttribute("d");
     const n = d.match(/-?[\d.]+/g).map(Number);
-    if (/^M[-\d. ]+L[-\d. ]+H[-\d.]+Z$/.test(d)) still(path, n[0]);
+    if (MARK.test(d)) still(path, n[0]);
     else if (path.hasAttribute("stroke-linejoin") && n.length === 10) {
       const near = (x, by) => n[4] + (x - n[4]) / by;
       keep.push((by) => path.setAttribute("d", `M${n[0]} ${n[1]}L${near(n[2], by)} ${n[3]}M${n[4]} ${n[5]}L${near(n[6], by)} ${n[7]}L${near(n[8], by)} ${n[9]}Z`));

@@ -1,4 +1,4 @@
-//! Colours by rule (thesis P61): some values in a colour, or some as they are and all else grey.
+//! Looks by rule (thesis P61): some values in a colour, shape or size, or some as they are and all else grey.
 //!
 //! Cost: none; only the model differs.
 
@@ -7,7 +7,9 @@ use std::sync::Arc;
 use super::FilterError;
 use super::layer::Layer;
 use super::pattern::{self, Pattern, Patterns};
-use crate::query::{Cells, Color, Interval, Lane, Model, QueryError, TimelineSource, ValueId};
+use crate::query::{
+    Cells, Color, Interval, Lane, Look, Model, QueryError, TimelineSource, TypeId, TypeInfo, TypeKind, ValueId,
+};
 
 /// Of what is not bright: light, so that it recedes.
 const GREY: Color = Color { red: 0xd3, green: 0xd7, blue: 0xdc };
@@ -43,20 +45,56 @@ pub(super) fn paint(
     color: Color,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let mut model = inner.model().as_ref().clone();
-    if let Some(of) = of.filter(|_| patterns.is_any()) {
-        let named = pattern::types(&model, &Patterns::new(vec![of.clone()]), "type", |_| true)?;
-        for ty in &named {
-            model.types[ty.index()].color = Some(color);
-        }
-        for value in model.values.iter_mut().filter(|value| named.contains(&value.ty)) {
-            value.color = color;
-        }
-    } else {
-        for value in pattern::values(&model, patterns, of)?.1 {
-            model.values[value.index()].color = color;
-        }
+    let (types, values) = named(&model, patterns, of, false)?;
+    for ty in types {
+        model.types[ty.index()].color = Some(color);
+    }
+    for value in values {
+        model.values[value.index()].color = color;
     }
     Ok(Arc::new(Colored { inner: Arc::clone(inner), model: Arc::new(model) }))
+}
+
+/// Gives values a shape or a size, or both; without values, all of what `of` names. Shapes are those of events.
+pub(super) fn dress(
+    inner: &Arc<dyn TimelineSource>,
+    patterns: &Patterns,
+    of: Option<&Pattern>,
+    look: Look,
+) -> Result<Arc<dyn TimelineSource>, FilterError> {
+    let mut model = inner.model().as_ref().clone();
+    let (types, values) = named(&model, patterns, of, look.shape.is_some())?;
+    for ty in types {
+        let ty = &mut model.types[ty.index()];
+        ty.look = look.or(ty.look);
+    }
+    for value in values {
+        let value = &mut model.values[value.index()];
+        value.look = look.or(value.look);
+    }
+    Ok(Arc::new(Colored { inner: Arc::clone(inner), model: Arc::new(model) }))
+}
+
+/// The types whose looks are meant, none where only some of their values are, and the values.
+fn named(
+    model: &Model,
+    patterns: &Patterns,
+    of: Option<&Pattern>,
+    of_events: bool,
+) -> Result<(Vec<TypeId>, Vec<ValueId>), FilterError> {
+    let events = |ty: &TypeInfo| ty.kind == TypeKind::Event;
+    if let Some(of) = of.filter(|_| patterns.is_any()) {
+        let (what, of) = (if of_events { "type of events" } else { "type" }, Patterns::new(vec![of.clone()]));
+        let types = pattern::types(model, &of, what, |ty| !of_events || events(ty))?;
+        let values = model.values.iter().filter(|value| types.contains(&value.ty)).map(|value| value.id).collect();
+        return Ok((types, values));
+    }
+    let found = if of_events {
+        pattern::values_of(model, patterns, of, ("type of events", &events))
+    } else {
+        pattern::values(model, patterns, of)
+    };
+    Ok((Vec::new(), found?.1))
 }
 
 /// Makes all grey but these.
@@ -66,8 +104,8 @@ pub(super) fn bright(
     of: Option<&Pattern>,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let mut model = inner.model().as_ref().clone();
-    let (_, named) = pattern::values(&model, patterns, of)?;
-    for value in model.values.iter_mut().filter(|value| !named.contains(&value.id)) {
+    let (_, bright) = pattern::values(&model, patterns, of)?;
+    for value in model.values.iter_mut().filter(|value| !bright.contains(&value.id)) {
         value.color = GREY;
     }
     Ok(Arc::new(Colored { inner: Arc::clone(inner), model: Arc::new(model) }))

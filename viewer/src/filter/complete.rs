@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::parse::{self, Next, RESERVED, Token};
 use super::print::Name;
-use crate::query::{Lane, TimelineSource, TypeInfo, TypeKind};
+use crate::query::{Lane, TimelineSource, TypeInfo, TypeKind, ValueInfo};
 
 /// How an expression could go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,9 +86,17 @@ fn names(source: &dyn TimelineSource, what: &str) -> Option<BTreeSet<String>> {
     Some(match what {
         "the name of a type" => types(&|_| true),
         "the name of a container type" => types(&|ty| ty.kind == TypeKind::Container),
+        "the name of a type of events" => types(&|ty| ty.kind == TypeKind::Event),
         "the name of a variable" => types(&|ty| ty.kind == TypeKind::Variable),
         "the name of a value" => {
             let shown = model.values.iter().filter(|value| source.shows(value.id)).take(LOOKED_AT);
+            shown.map(|value| value.name.clone()).collect()
+        }
+        "the name of a value of events" => {
+            let of_events = |value: &&ValueInfo| {
+                model.types.get(value.ty.index()).is_some_and(|ty| ty.kind == TypeKind::Event) && source.shows(value.id)
+            };
+            let shown = model.values.iter().filter(of_events).take(LOOKED_AT);
             shown.map(|value| value.name.clone()).collect()
         }
         "the name of a container" | "the names of containers" => {
@@ -158,6 +166,11 @@ mod tests {
             texts("sort Thread by time of "),
             ["Activity", "Node", "Thread"].map(|ty| format!("sort Thread by time of {ty}"))
         );
+        assert_eq!(texts("shape d"), ["shape diamond"]);
+        assert_eq!(texts("shape diamond o"), ["shape diamond of"], "there are no events");
+        assert_eq!(texts("shape diamond of "), ["Found"; 0]);
+        assert_eq!(texts("size "), ["size a size such as 1.5"]);
+        assert_eq!(texts("size 2 w"), ["size 2 \"wait of\""]);
         assert!(texts("").contains(&"bright".to_owned()));
         assert!(texts("only where ").contains(&"only where file".to_owned()));
         assert!(texts("what is this ").is_empty());

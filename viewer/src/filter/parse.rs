@@ -6,15 +6,15 @@ use std::str::FromStr;
 use super::{
     Comparison, Condition, Filter, FilterError, Form, Keep, Key, Measure, Operation, Part, Pattern, Patterns, Reduction,
 };
-use crate::query::Color;
+use crate::query::{Color, Look, MarkShape};
 
 /// Words that end a name; a name that has one is written in quotes.
 pub(super) const RESERVED: [&str; 9] = ["of", "per", "into", "by", "in", "with", "descending", "variable", "state"];
 
 /// Every way to begin.
-const VERBS: [&str; 17] = [
+const VERBS: [&str; 19] = [
     "hide", "only", "cut", "group", "reuse", "count", "sum", "mean", "min", "max", "sort", "order", "best", "least",
-    "keep", "color", "bright",
+    "keep", "color", "shape", "size", "bright",
 ];
 const SELECTIONS: [&str; 5] = ["type", "value", "container", "where", "duration"];
 const MEASURES: [&str; 7] = ["name", "start", "time", "number", "mean", "min", "max"];
@@ -299,12 +299,24 @@ impl<'a> Reader<'a> {
                 self.could_be([Next::Named("a colour such as #d62728")]);
                 let color = self.word().and_then(color).ok_or_else(|| self.expected("a colour such as #d62728"))?;
                 self.at += 1;
-                let before = self.at;
-                let (values, of) = (self.patterns_if("the name of a value")?, self.of()?);
-                if self.at == before {
-                    return Err(self.expected("the name of a value, or `of` and that of a type"));
-                }
+                let (values, of) = self.dressed("the name of a value", "the name of a type")?;
                 Filter::Color { values, of, color }
+            }
+            "shape" => {
+                self.could_be(MarkShape::ALL.map(|shape| Next::Word(shape.name())));
+                let shape = self.word().and_then(|word| word.parse().ok());
+                let shape = shape.ok_or_else(|| self.expected(one_of(&MarkShape::ALL.map(MarkShape::name))))?;
+                self.at += 1;
+                let (values, of) = self.dressed("the name of a value of events", "the name of a type of events")?;
+                Filter::Shape { values, of, shape }
+            }
+            "size" => {
+                self.could_be([Next::Named("a size such as 1.5")]);
+                let size = self.word().and_then(|word| word.parse().ok()).and_then(Look::checked_size);
+                let size = size.ok_or_else(|| self.expected("a size such as 1.5, above 0"))?;
+                self.at += 1;
+                let (values, of) = self.dressed("the name of a value", "the name of a type")?;
+                Filter::Size { values, of, size }
             }
             "bright" => Filter::Bright { values: self.patterns("the name of a value")?, of: self.of()? },
             _ => {
@@ -312,6 +324,21 @@ impl<'a> Reader<'a> {
                 return Err(self.expected(one_of(&VERBS)));
             }
         })
+    }
+
+    /// Values, or a whole type, that get a look; `values` and `types` say of what.
+    fn dressed(
+        &mut self,
+        values: &'static str,
+        types: &'static str,
+    ) -> Result<(Patterns, Option<Pattern>), FilterError> {
+        let before = self.at;
+        let values = self.patterns_if(values)?;
+        let of = if self.take("of") { Some(self.pattern(types)?) } else { None };
+        if self.at == before {
+            return Err(self.expected("the name of a value, or `of` and that of a type"));
+        }
+        Ok((values, of))
     }
 
     fn selection(&mut self, keep: Keep) -> Result<Filter, FilterError> {

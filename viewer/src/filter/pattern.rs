@@ -166,8 +166,18 @@ pub(super) fn values(
     of: Option<&Pattern>,
 ) -> Result<(Vec<TypeId>, Vec<ValueId>), FilterError> {
     let with_values = |ty: &TypeInfo| matches!(ty.kind, TypeKind::State | TypeKind::Event | TypeKind::Link { .. });
+    values_of(model, patterns, of, ("type of states, events or links", &with_values))
+}
+
+/// Values of the types of a kind that `of` names, of all of the kind without one.
+pub(super) fn values_of(
+    model: &Model,
+    patterns: &Patterns,
+    of: Option<&Pattern>,
+    (what, wanted): (&'static str, &dyn Fn(&TypeInfo) -> bool),
+) -> Result<(Vec<TypeId>, Vec<ValueId>), FilterError> {
     let of = Patterns::new(of.cloned().into_iter().collect());
-    let types = types(model, &of, "type of states, events or links", with_values)?;
+    let types = types(model, &of, what, wanted)?;
     let mine = model.values.iter().filter(|value| types.contains(&value.ty));
     let found = patterns.find("value", mine.map(|value| (value.id, vec![value.name.as_str()])))?;
     Ok((types, found))

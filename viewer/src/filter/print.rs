@@ -132,6 +132,19 @@ impl fmt::Display for Reduction {
     }
 }
 
+/// A look, and what has it.
+fn dressed(
+    f: &mut fmt::Formatter<'_>,
+    (verb, look): (&str, &dyn fmt::Display),
+    values: &Patterns,
+    of: Option<&Pattern>,
+) -> fmt::Result {
+    match of {
+        Some(_) if values.is_any() => write!(f, "{verb} {look}{}", Of(of)),
+        _ => write!(f, "{verb} {look} {}{}", Names(values), Of(of)),
+    }
+}
+
 impl fmt::Display for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -166,10 +179,9 @@ impl fmt::Display for Filter {
                     _ => write!(f, "{number}"),
                 }
             }
-            Self::Color { values, of, color } => match of {
-                Some(_) if values.is_any() => write!(f, "color {color}{}", Of(of.as_ref())),
-                _ => write!(f, "color {color} {}{}", Names(values), Of(of.as_ref())),
-            },
+            Self::Color { values, of, color } => dressed(f, ("color", color), values, of.as_ref()),
+            Self::Shape { values, of, shape } => dressed(f, ("shape", shape), values, of.as_ref()),
+            Self::Size { values, of, size } => dressed(f, ("size", size), values, of.as_ref()),
             Self::Bright { values, of } => write!(f, "bright {}{}", Names(values), Of(of.as_ref())),
         }
     }

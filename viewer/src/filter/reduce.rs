@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use converter::paje::PajeEvent;
+use converter::paje::{Look, PajeEvent};
 use rustc_hash::FxHashMap;
 
 use super::layer::Layer;
@@ -75,7 +75,7 @@ pub(super) fn apply(
         let kind = if reduction.form == Form::State { TypeKind::State } else { TypeKind::Variable };
         let chosen = color::distinct(&[(TypeId::ROOT, name.as_str())], &[None]).pop();
         let color = chosen.filter(|_| kind == TypeKind::Variable);
-        model.types.push(TypeInfo { id: ty, kind, parent: owner, name: name.clone(), color });
+        model.types.push(TypeInfo { id: ty, kind, parent: owner, name: name.clone(), color, look: Look::NONE });
         for at in (0..list.len()).filter(|&at| list[at].ty == owner) {
             let below = &list[at..tree::end(&list, at)];
             let pieces = what.pieces(inner.as_ref(), below)?;
@@ -233,7 +233,7 @@ impl States {
             let (at, of) = shades.entry(ty).or_default();
             let color = shade(*at, *of);
             *at += 1;
-            model.values.push(ValueInfo { id: ValueId(id), ty, name: general(*value), color });
+            model.values.push(ValueInfo { id: ValueId(id), ty, name: general(*value), color, look: Look::NONE });
         }
         let mut events = Vec::new();
         let mut of = FxHashMap::default();
@@ -277,13 +277,14 @@ fn ordered(value: f64) -> i64 {
 /// A store of such events in so many containers, in which values are named by their numbers.
 fn simulated(containers: u32, values: u32, events: &[(GlobalNanos, PajeEvent<'_>)]) -> Store {
     let names: Vec<String> = (0..values).map(|value| value.to_string()).collect();
-    let define = |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "", color: None };
+    let define = |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "", color: None, look: Look::NONE };
     let types = [define(TypeId(1), TypeKind::Container, TypeId::ROOT), define(TypeId(2), TypeKind::State, TypeId(1))];
     let named = (0..).zip(&names).map(|(value, name)| PajeEvent::DefineValue {
         value: ValueId(value),
         ty: TypeId(2),
         name,
         color: None,
+        look: Look::NONE,
     });
     let time = events.first().map_or(GlobalNanos(0), |event| event.0);
     let made = (1..=containers).map(|at| {

@@ -1,6 +1,6 @@
 //! What of an index is read as a whole when it is opened: the summary, types, values and containers.
 
-use converter::paje::{Color, ContainerId, TypeId, TypeKind, ValueId};
+use converter::paje::{Color, ContainerId, Look, MarkShape, TypeId, TypeKind, ValueId};
 use converter::time::GlobalNanos;
 
 use super::bits::{put, take};
@@ -33,6 +33,13 @@ fn color(out: &mut Vec<u8>, color: Color) {
     out.extend_from_slice(&[color.red, color.green, color.blue]);
 }
 
+/// A shape as its number from 1, 0 being none; a size as the bits of a float, 0 being none.
+fn look(out: &mut Vec<u8>, look: Look) {
+    let shape = look.shape.and_then(|shape| MarkShape::ALL.iter().position(|known| *known == shape));
+    put(out, shape.map_or(0, |place| place as u64 + 1));
+    put(out, look.size.map_or(0, f32::to_bits).into());
+}
+
 impl Whole {
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
@@ -60,12 +67,14 @@ impl Whole {
             text(&mut out, &ty.name);
             put(&mut out, u64::from(ty.color.is_some()));
             ty.color.into_iter().for_each(|of| color(&mut out, of));
+            look(&mut out, ty.look);
         }
         put(&mut out, model.values.len() as u64);
         for value in &model.values {
             put(&mut out, value.ty.0.into());
             text(&mut out, &value.name);
             color(&mut out, value.color);
+            look(&mut out, value.look);
         }
         put(&mut out, containers.len() as u64);
         for container in containers {
@@ -137,6 +146,16 @@ impl Reader<'_> {
         Some(Color { red, green, blue })
     }
 
+    fn look(&mut self) -> Option<Look> {
+        let (shape, size) = (usize::try_from(self.number()?).ok()?, self.small()?);
+        let shape = match shape.checked_sub(1) {
+            Some(place) => Some(*MarkShape::ALL.get(place)?),
+            None => None,
+        };
+        let size = if size == 0 { None } else { Some(Look::checked_size(f32::from_bits(size).into())?) };
+        Some(Look { shape, size })
+    }
+
     /// A list that says how long it is; every item takes a byte at least.
     fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let length = usize::try_from(self.number()?).ok().filter(|&length| length <= self.0.len())?;
@@ -154,12 +173,12 @@ impl Reader<'_> {
         };
         let (parent, name) = (TypeId(self.small()?), self.text()?);
         let color = if self.number()? == 1 { Some(self.color()?) } else { None };
-        Some(TypeInfo { id: TypeId::ROOT, kind, parent, name, color })
+        Some(TypeInfo { id: TypeId::ROOT, kind, parent, name, color, look: self.look()? })
     }
 
     fn value(&mut self) -> Option<ValueInfo> {
-        let (ty, name, color) = (TypeId(self.small()?), self.text()?, self.color()?);
-        Some(ValueInfo { id: ValueId(0), ty, name, color })
+        let (ty, name, color, look) = (TypeId(self.small()?), self.text()?, self.color()?, self.look()?);
+        Some(ValueInfo { id: ValueId(0), ty, name, color, look })
     }
 
     fn container(&mut self) -> Option<ContainerInfo> {

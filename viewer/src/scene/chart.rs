@@ -5,10 +5,11 @@ use std::sync::Arc;
 use super::{Cells, Columns, Frame, Item, OTHERS, Rect, Scene, labels, links, marks, states, variables};
 use crate::layout::scale::{TimeScale, date, duration, grouped};
 use crate::layout::{Layout, Options, Outline, Row, Strip, StripKind};
+use crate::looks;
 use crate::parallel::{MOST_THREADS, in_turn};
-use crate::query::{ContainerId, GlobalNanos, Interval, Model, QueryError, TimelineSource, ValueId};
+use crate::query::{ContainerId, GlobalNanos, Interval, Model, QueryError, TimelineSource, TypeId, ValueId};
 use crate::theme::{Paint, Theme};
-use converter::paje::Color;
+use converter::paje::{Color, Look};
 
 /// Rows that are worth a thread.
 const ROWS_PER_THREAD: usize = 8;
@@ -43,6 +44,10 @@ pub(super) struct Context<'a> {
     pub(super) scale: TimeScale,
     /// In what each value is drawn, when it is not dimmed.
     colors: Vec<Color>,
+    /// By which factor the strip of each type differs from the usual height.
+    factors: Vec<f32>,
+    /// Which part of its strip's height the states of each value have; none where each has all of it.
+    heights: Option<Vec<f32>>,
     /// Names of the containers of each row, from the first that is drawn.
     paths: Vec<String>,
 }
@@ -192,9 +197,17 @@ impl<'a> Context<'a> {
             paths.push(names.join(" › "));
         }
         let (model, theme) = (source.model(), Theme::new(options.theme));
+        let factors = looks::factors(&model);
+        let heights = model
+            .values
+            .iter()
+            .map(|value| looks::height(value.look) / factors.get(value.ty.index()).copied().unwrap_or(1.0));
+        let heights: Vec<f32> = heights.collect();
         Self {
             source,
             colors: model.values.iter().map(|value| theme.fill(value.color)).collect(),
+            factors,
+            heights: heights.iter().any(|&height| height < 1.0).then_some(heights),
             model,
             layout,
             options,
@@ -226,6 +239,21 @@ impl<'a> Context<'a> {
             return self.theme.grid;
         }
         self.colors.get(value.index()).copied().unwrap_or(self.theme.faint)
+    }
+
+    /// The shape and size of a value.
+    pub(super) fn look(&self, value: ValueId) -> Look {
+        self.model.values.get(value.index()).map_or(Look::NONE, |value| value.look)
+    }
+
+    /// By which factor a band of events of these types differs from the usual height.
+    pub(super) fn band(&self, types: &[TypeId]) -> f32 {
+        looks::of_band(&self.factors, types)
+    }
+
+    /// Which part of its strip's height a state of this value has.
+    pub(super) fn height(&self, value: ValueId) -> f32 {
+        self.heights.as_ref().and_then(|heights| heights.get(value.index())).map_or(1.0, |&height| height.min(1.0))
     }
 
     /// The name of a value.
@@ -275,7 +303,11 @@ impl<'a> Context<'a> {
         let mut placed = Columns::with_room(columns.len(), columns.parts().len());
         // Place and share as one number each, which sort faster.
         let (mut column, mut last): (Vec<u64>, &[_]) = (Vec::new(), &[]);
-        let as_one = |&(value, share): &(ValueId, f32)| u64::from(place(value)) << 32 | u64::from(share.to_bits());
+        let as_one = |&(value, share): &(ValueId, f32)| {
+            // What is drawn low when it is alone is as low in a mixture.
+            let share = if self.heights.is_some() { share * self.height(value) } else { share };
+            u64::from(place(value)) << 32 | u64::from(share.to_bits())
+        };
         for parts in columns.iter() {
             // Many are as the one before.
             if parts != std::mem::replace(&mut last, parts) {

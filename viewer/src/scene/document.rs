@@ -338,7 +338,7 @@ impl Legend {
                     (x, y) = (0.0, y + LEGEND_LINE);
                 }
                 let color = entry.color.as_deref().and_then(parse).unwrap_or(theme.link);
-                legend.items.push(swatch(group.kind, x, y - 4.0, color));
+                legend.items.push(swatch(group.kind, (x, y - 4.0), entry, color));
                 x = legend.text(x + 22.0, y, &entry.name, theme.ink);
                 x = legend.text(x + 6.0, y, &count, theme.muted) + 24.0;
             }
@@ -381,7 +381,7 @@ impl Legend {
                 (x, line) = (0.0, line + LEGEND_LINE);
             }
             let color = entry.color.as_deref().and_then(parse).unwrap_or(theme.faint);
-            self.items.push(swatch("state", x, line - 4.0, color));
+            self.items.push(swatch("state", (x, line - 4.0), entry, color));
             x = self.text(x + 18.0, line, &entry.name, theme.ink);
             x = self.text(x + 6.0, line, &share, theme.muted) + 24.0;
         }
@@ -399,6 +399,8 @@ fn largest(group: &LegendGroup, theme: Theme) -> Vec<LegendEntry> {
         let others = used.split_off(MOST_VALUES);
         used.push(LegendEntry {
             value: None,
+            shape: None,
+            size: 1.0,
             name: format!("{} others", grouped(others.len() as u64)),
             color: Some(theme.grid.to_string()),
             share: Some(others.iter().map(share).sum()),
@@ -410,20 +412,24 @@ fn largest(group: &LegendGroup, theme: Theme) -> Vec<LegendEntry> {
 }
 
 /// A sample of how something is drawn, centred on `y`.
-fn swatch(kind: &str, x: f32, y: f32, color: converter::paje::Color) -> Item {
+fn swatch(kind: &str, (x, y): (f32, f32), of: &LegendEntry, color: converter::paje::Color) -> Item {
     let paint = Paint::solid(color);
     match kind {
         "link" => Item::Arrow(super::Arrow {
             from: (x, y + 4.0),
             to: (x + 16.0, y - 4.0),
-            width: 1.4,
-            head: 7.0,
+            width: 1.4 * of.size.min(2.0),
+            head: 7.0 * of.size.min(2.0).sqrt(),
             paint,
             halo: None,
             id: None,
             title: None,
         }),
-        "event" => Item::Mark(super::Mark { at: (x + 8.0, y + 4.5), size: 9.0, fill: paint, id: None, title: None }),
+        "event" => {
+            // Its lines are not as high as bands may be.
+            let (shape, size) = (of.mark(), 9.0 * of.size.clamp(0.4, 1.5));
+            Item::Mark(super::Mark { at: (x + 8.0, y + size / 2.0), shape, size, fill: paint, id: None, title: None })
+        }
         "variable" => Item::Curve(Curve {
             points: vec![
                 (x, y + 4.0),
@@ -435,12 +441,12 @@ fn swatch(kind: &str, x: f32, y: f32, color: converter::paje::Color) -> Item {
             ],
             floor: None,
             fill: None,
-            stroke: Some((paint, 1.8)),
+            stroke: Some((paint, 1.8 * of.size.min(2.0))),
         }),
         _ => Item::Rect(Rect {
-            frame: Frame::new(x, y - 6.0, 12.0, 12.0),
+            frame: Frame::new(x, y + 6.0 - 12.0 * of.size, 12.0, 12.0 * of.size),
             fill: paint,
-            radius: 2.5,
+            radius: 2.5_f32.min(6.0 * of.size),
             id: None,
             title: None,
         }),

@@ -6,12 +6,13 @@ use serde::Serialize;
 
 use super::{links, marks, variables};
 use crate::layout::Outline;
+use crate::looks;
 use crate::query::{
     ContainerId, GlobalNanos, Interval, Lane, Model, QueryError, TimelineSource, TypeId, TypeInfo, TypeKind, ValueId,
     ValueInfo,
 };
 use crate::theme::Theme;
-use converter::paje::Color;
+use converter::paje::{Color, Look, MarkShape};
 
 /// Links and events of a type with more values than this are counted together.
 const MOST_VALUES: usize = 12;
@@ -40,12 +41,35 @@ pub struct LegendEntry {
     pub name: String,
     /// `#rrggbb`, as it is drawn.
     pub color: Option<String>,
+    /// For events: the shape of their marks.
+    pub shape: Option<&'static str>,
+    /// The size, 1 being the usual one.
+    pub size: f32,
     /// For states: share of the time of all containers, from 0 to 1.
     pub share: Option<f64>,
     /// For states: nanoseconds, over all containers.
     pub nanos: Option<i64>,
     /// For links and events: how many.
     pub count: Option<u64>,
+}
+
+impl LegendEntry {
+    /// One with the shape and size of something of this kind, and nothing else.
+    fn of(kind: TypeKind, look: Look) -> Self {
+        let shape = (kind == TypeKind::Event).then(|| look.shape.unwrap_or_default().name());
+        let size = if kind == TypeKind::State { looks::height(look) } else { looks::size(look) };
+        Self { value: None, name: String::new(), color: None, shape, size, share: None, nanos: None, count: None }
+    }
+
+    /// The shape of its marks.
+    pub(super) fn mark(&self) -> MarkShape {
+        self.shape.and_then(|name| name.parse().ok()).unwrap_or_default()
+    }
+
+    fn is_drawn_as(&self, other: &Self) -> bool {
+        (&self.name, &self.color, self.shape) == (&other.name, &other.color, other.shape)
+            && self.size.to_bits() == other.size.to_bits()
+    }
 }
 
 /// The legend of an interval.
@@ -85,8 +109,7 @@ pub fn legend(
             TypeKind::Variable if outline.has_variable(ty.id) => {
                 let color = Some(variables::color(ty.color, theme).to_string());
                 let name = ty.name.clone();
-                let entry =
-                    LegendEntry { value: None, name: name.clone(), color, share: None, nanos: None, count: None };
+                let entry = LegendEntry { name: name.clone(), color, ..LegendEntry::of(ty.kind, ty.look) };
                 let types = vec![ty.id.0];
                 groups.push(LegendGroup { name, kind: "variable", types, containers: None, entries: vec![entry] });
             }
@@ -154,27 +177,31 @@ fn counted(
     counts: &Counts,
 ) -> LegendGroup {
     let values: Vec<_> = model.values.iter().filter(|value| value.ty == ty.id).collect();
-    let entry = |value: Option<u32>, name: &str, color: Option<Color>, count: u64| {
+    let entry = |value: Option<u32>, name: &str, (color, look): (Option<Color>, Look), count: u64| {
         let color = Some(color.map_or(plain, paint).to_string());
-        LegendEntry { value, name: name.to_owned(), color, share: None, nanos: None, count: Some(count) }
+        let of_look = LegendEntry::of(ty.kind, look);
+        LegendEntry { value, name: name.to_owned(), color, count: Some(count), ..of_look }
     };
     let used: Vec<_> = values.iter().filter(|value| counts.of.contains_key(&value.id)).collect();
     // Where each entity has a value of its own, as texts, a list of them tells nothing.
     let entries = if counts.cut || used.len() < 2 || used.len() > MOST_VALUES {
-        let color = used.first().map(|value| value.color).or(ty.color).or(values.first().map(|value| value.color));
-        vec![entry(None, &ty.name, color, counts.total)]
+        let first = used.first().copied();
+        let color = first.map(|value| value.color).or(ty.color).or(values.first().map(|value| value.color));
+        vec![entry(None, &ty.name, (color, first.map_or(ty.look, |value| value.look)), counts.total)]
     } else {
-        let of = |value: &&&ValueInfo| entry(Some(value.id.0), &value.name, Some(value.color), counts.of[&value.id]);
+        let of = |value: &&&ValueInfo| {
+            entry(Some(value.id.0), &value.name, (Some(value.color), value.look), counts.of[&value.id])
+        };
         used.iter().map(of).collect()
     };
     LegendGroup { name: ty.name.clone(), kind, types: vec![ty.id.0], containers: None, entries }
 }
 
-/// Adds a type of the same name: entries of one name and colour become one.
+/// Adds a type of the same name: entries of one name and look become one.
 fn join(known: &mut LegendGroup, other: LegendGroup) {
     known.types.extend(other.types);
     for entry in other.entries {
-        match known.entries.iter_mut().find(|e| e.name == entry.name && e.color == entry.color) {
+        match known.entries.iter_mut().find(|known| known.is_drawn_as(&entry)) {
             Some(same) => same.count = same.count.zip(entry.count).map(|(a, b)| a + b),
             None if entry.count == Some(0) => {}
             None => known.entries.push(entry),
@@ -210,7 +237,7 @@ fn states(
         color: Some(value.color.to_string()),
         share: Some(nanos[value.id.index()] as f64 / whole),
         nanos: Some(nanos[value.id.index()]),
-        count: None,
+        ..LegendEntry::of(TypeKind::State, value.look)
     });
     Ok(Some(LegendGroup {
         name: model.types[ty.index()].name.clone(),

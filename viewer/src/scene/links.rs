@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use super::chart::{Context, Cut};
 use super::{Arrow, Item};
 use crate::layout::scale::grouped;
+use crate::looks;
 use crate::query::{GlobalNanos, Interval, Link, QueryError, TypeId, TypeKind};
 use crate::theme::Paint;
 use converter::paje::Color;
@@ -28,6 +29,11 @@ const CLEAR: f32 = 0.1;
 /// Heads nearer than this cannot be told apart.
 const HEADS: f32 = 8.0;
 
+/// An arrow of a larger size is wide.
+const WIDE: f32 = 1.5;
+/// An arrow finer than this cannot be seen.
+const FINEST: f32 = 0.3;
+
 /// A picture with so many arrows cannot be read arrow by arrow.
 const MANY: f32 = 600.0;
 /// An arrow this high is long, and one this wide shows how long it took.
@@ -47,8 +53,10 @@ pub(super) fn arrows(context: &Context<'_>, cut: &mut Cut) -> Result<Vec<Item>, 
         let (links, total) = listed(context, ty.id)?;
         cut.links(links.len(), total);
         for (link, weight) in links {
-            let color = context.model.values.get(link.value.index()).map(|value| value.color).or(ty.color);
-            placed.extend(place(context, (&link, weight), color.map_or(context.theme.link, &mut stroke)));
+            let value = context.model.values.get(link.value.index());
+            let color = value.map(|value| value.color).or(ty.color).map_or(context.theme.link, &mut stroke);
+            let size = looks::size(value.map_or(ty.look, |value| value.look));
+            placed.extend(place(context, (&link, weight), (color, size)));
         }
     }
     let bundles: Vec<(u32, &PlacedLink)> =
@@ -89,13 +97,14 @@ struct PlacedLink {
     to: (f32, f32),
     rows: (usize, usize),
     color: Color,
+    size: f32,
     dimmed: bool,
     /// How many links it stands for.
     weight: u32,
 }
 
 /// Where a link is seen; nowhere when both ends are folded into one row, or it passes outside of the view.
-fn place(context: &Context<'_>, (link, weight): (&Link, u32), color: Color) -> Option<PlacedLink> {
+fn place(context: &Context<'_>, (link, weight): (&Link, u32), (color, size): (Color, f32)) -> Option<PlacedLink> {
     let rows = (context.layout.index_of(link.start)?, context.layout.index_of(link.end)?);
     let (start, end) = (&context.layout.rows[rows.0], &context.layout.rows[rows.1]);
     if start.container == end.container && (start.folded || link.start_time == link.end_time) {
@@ -108,7 +117,7 @@ fn place(context: &Context<'_>, (link, weight): (&Link, u32), color: Color) -> O
     let reversed = link.end_time < link.start_time;
     let color = if reversed { context.theme.alert } else { color };
     let dimmed = context.options.dimmed.contains(&link.value);
-    (!hidden).then_some(PlacedLink { link: *link, from, to, rows, color, dimmed, weight })
+    (!hidden).then_some(PlacedLink { link: *link, from, to, rows, color, size, dimmed, weight })
 }
 
 /// Links with the same rows and nearly the same dates, each with their number and the first of them.
@@ -118,6 +127,7 @@ fn bundles(placed: &[PlacedLink]) -> Vec<(u32, &PlacedLink)> {
     let mut bundles: FxHashMap<_, (u32, &PlacedLink)> = FxHashMap::default();
     for one in placed {
         let key = (one.rows, bin(one.from.0), bin(one.to.0), one.color.red, one.color.green, one.color.blue);
+        let key = (key, one.size.to_bits());
         let bundle = bundles.entry(key).or_insert((0, one));
         bundle.0 = bundle.0.saturating_add(one.weight);
     }
@@ -202,12 +212,14 @@ fn draw(context: &Context<'_>, bundles: &[(u32, &PlacedLink)]) -> Vec<Item> {
             2 => 4.5,
             _ => 0.0,
         };
-        let halo = one.rows.0 != one.rows.1 && clear > 0.8 && !one.dimmed;
+        // A wide arrow stands out by itself.
+        let halo = one.rows.0 != one.rows.1 && clear > 0.8 && !one.dimmed && one.size <= WIDE;
         Item::Arrow(Arrow {
             from: one.from,
             to: one.to,
-            width: width.min(2.4),
-            head,
+            width: (width.min(2.4) * one.size).max(FINEST),
+            // A head that grew with the width would hide what it points at.
+            head: head * one.size.sqrt(),
             paint: Paint::with_alpha(one.color, alpha),
             halo: halo.then(|| Paint::with_alpha(context.theme.paper, 0.6)),
             id: (count == 1 && !one.dimmed).then_some(one.link.id),

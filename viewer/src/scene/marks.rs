@@ -1,8 +1,9 @@
-//! Point events: small triangles, or their density where they would cover each other.
+//! Point events: small shapes, triangles unless the trace says otherwise, or their density where they would cover each other.
 
 use super::chart::{Context, Cut};
 use super::{Frame, Item, Mark, Rect};
 use crate::layout::Strip;
+use crate::looks;
 use crate::query::{Interval, QueryError, TypeId};
 use crate::theme::Paint;
 
@@ -18,6 +19,7 @@ pub(super) fn band(
     (out, cut): (&mut Vec<Item>, &mut Cut),
 ) -> Result<(), QueryError> {
     let container = context.layout.rows[row].container;
+    let factor = context.band(types);
     for &ty in types {
         let listed = context.source.events(container, ty, context.view.interval, MOST)?;
         cut.events(listed.items.len(), listed.total);
@@ -29,9 +31,10 @@ pub(super) fn band(
         for mark in &listed.items {
             let at = (context.scale.x(mark.time), strip.y + strip.height);
             let title = context.title(context.name(mark.value), Interval { from: mark.time, to: mark.time }, row);
-            let (size, fill) =
-                ((strip.height - 1.5).clamp(3.0, 9.0), Paint::solid(context.theme.legible(context.color(mark.value))));
-            out.push(Item::Mark(Mark { at, size, fill, id: Some(mark.id), title }));
+            let (look, fill) =
+                (context.look(mark.value), Paint::solid(context.theme.legible(context.color(mark.value))));
+            let (shape, size) = (look.shape.unwrap_or_default(), looks::mark(strip.height, factor, look));
+            out.push(Item::Mark(Mark { at, shape, size, fill, id: Some(mark.id), title }));
         }
     }
     Ok(())

@@ -97,7 +97,8 @@ fn sparse(
         }
         if let Some((from, to)) = solid(from, to, &mixed) {
             let gap = if to - from >= 5.0 { 1.0 } else { 0.0 };
-            let frame = Frame::new(from * unit, y, (to - from - gap) * unit, height);
+            let tall = height * context.height(state.value);
+            let frame = Frame::new(from * unit, y + height - tall, (to - from - gap) * unit, tall);
             let title = context.title(context.name(state.value), state.life, row);
             out.push(Item::Rect(Rect {
                 frame,

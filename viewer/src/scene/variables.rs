@@ -4,9 +4,13 @@ use super::chart::Context;
 use super::{Band, Cells, Curve, Frame, Item};
 use crate::layout::Strip;
 use crate::layout::scale::grouped;
+use crate::looks;
 use crate::query::{ContainerId, QueryError, Sample, SeriesColumn};
 use crate::theme::{Paint, Theme};
 use converter::paje::Color;
+
+/// Width of a curve.
+const LINE: f32 = 1.5;
 
 /// Maps values to heights.
 struct Axis {
@@ -26,9 +30,10 @@ pub(super) fn strip(
     let Some(bounds) = bounds else { return Ok(()) };
     let axis = Axis::new(bounds, strip);
     let floor = Some(axis.top + axis.height);
-    let color = color(context.model.types.get(strip.ty.index()).and_then(|ty| ty.color), context.theme);
+    let ty = context.model.types.get(strip.ty.index());
+    let color = color(ty.and_then(|ty| ty.color), context.theme);
     let fill = Some(Paint::with_alpha(color, 0.3));
-    let stroke = Some((Paint::solid(color), 1.5));
+    let line = (Paint::solid(color), LINE * ty.map_or(1.0, |ty| looks::size(ty.look)));
     let most = context.pixels() / 2;
     // How many there are is known sooner than which.
     let total = context.source.samples(container, strip.ty, context.view.interval, 0)?.total;
@@ -48,14 +53,14 @@ pub(super) fn strip(
                 floor: axis.top + axis.height,
                 pale: Paint::with_alpha(color, 0.16),
                 fill: Paint::with_alpha(color, 0.3),
-                line: (Paint::solid(color), 1.5),
+                line,
             }));
         }
     } else {
         let listed = context.source.samples(container, strip.ty, context.view.interval, most)?;
         for run in listed.items.chunk_by(|a, b| a.life.to == b.life.from) {
             let points = steps(context, &axis, run);
-            out.push(Item::Curve(Curve { points, floor, fill, stroke }));
+            out.push(Item::Curve(Curve { points, floor, fill, stroke: Some(line) }));
         }
     }
     Ok(())

@@ -11,7 +11,7 @@ mod streams;
 
 use std::collections::{BTreeMap, HashMap};
 
-use converter::paje::Color;
+use converter::paje::{Color, MarkShape};
 use serde_json::{Value, json};
 
 use super::{Anchor, Arrow, Band, Cells, Curve, Item, Mark, Rect, Scene, Text};
@@ -238,10 +238,11 @@ impl Writer {
                 let [a, b, c, d, width, head] = [from.0, from.1, to.0, to.1, *width, *head].map(length);
                 self.row("a", ([], [a, b, c - a, d, width, head, paint, halo, id(*of)]), None);
             }
-            Item::Mark(Mark { at, size, fill, id: of, .. }) => {
+            Item::Mark(Mark { at, shape, size, fill, id: of, .. }) => {
                 let fill = self.paints.place(Some(*fill));
                 let [x, y, size] = [at.0, at.1, *size].map(length);
-                self.row("m", ([], [x, y, size, fill, id(*of)]), None);
+                let shape = MarkShape::ALL.iter().position(|known| known == shape).unwrap_or(0);
+                self.row("m", ([], [x, y, size, i64::try_from(shape).unwrap_or(0), fill, id(*of)]), None);
             }
             Item::Text(Text { at, text, size, weight, anchor, fill }) => {
                 let fill = self.paints.place(Some(*fill));

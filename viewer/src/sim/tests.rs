@@ -1,6 +1,6 @@
 //! What the format leaves open, case by case: the rows that come out, and the remark that is made.
 
-use converter::paje::{ContainerId, PajeEvent, TypeId, TypeKind, ValueId, VariableOp};
+use converter::paje::{ContainerId, Look, PajeEvent, TypeId, TypeKind, ValueId, VariableOp};
 use converter::time::GlobalNanos;
 
 use crate::query::TimelineSource as _;
@@ -125,7 +125,14 @@ fn a_type_in_a_container_of_another_type_is_kept() {
 #[test]
 fn operations_that_make_no_sense_are_left_out() {
     let (root, time) = (ContainerId::ROOT, GlobalNanos(1));
-    let define = |ty, kind, parent| PajeEvent::DefineType { ty: TypeId(ty), kind, parent, name: "t", color: None };
+    let define = |ty, kind, parent| PajeEvent::DefineType {
+        ty: TypeId(ty),
+        kind,
+        parent,
+        name: "t",
+        color: None,
+        look: Look::NONE,
+    };
     let set = |ty, value| PajeEvent::SetState { time, container: root, ty, value, extra: &[], source: None };
     let create = |id, ty, parent| PajeEvent::CreateContainer {
         time,
@@ -135,7 +142,8 @@ fn operations_that_make_no_sense_are_left_out() {
         name: "c",
         extra: &[],
     };
-    let value = |value, ty| PajeEvent::DefineValue { value: ValueId(value), ty, name: "v", color: None };
+    let value =
+        |value, ty| PajeEvent::DefineValue { value: ValueId(value), ty, name: "v", color: None, look: Look::NONE };
     let store = Store::from_events(
         "trace",
         [

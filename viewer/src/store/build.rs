@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use converter::paje::{Color, ContainerId, TypeId, TypeKind, ValueId};
+use converter::paje::{Color, ContainerId, Look, TypeId, TypeKind, ValueId};
 
 use super::details::Details;
 use super::links::{LinkRow, LinkTable};
@@ -30,6 +30,7 @@ pub(crate) struct RawValue {
     pub(crate) ty: TypeId,
     pub(crate) name: String,
     pub(crate) color: Option<Color>,
+    pub(crate) look: Look,
 }
 
 /// What the simulation gathers.
@@ -172,7 +173,7 @@ fn seal_links(mut raw: Vec<(TypeId, Vec<LinkRow>)>, model: &Model) -> Vec<LinkTa
     raw.into_iter().map(|(ty, rows)| LinkTable::new(ty, numbers.take(rows.len()), rows)).collect()
 }
 
-/// The model with a colour for whatever the trace gave none.
+/// The model with a colour for whatever the trace gave none, and shapes and sizes of types for values that have none of their own.
 pub(crate) fn model(mut types: Vec<TypeInfo>, values: Vec<RawValue>) -> Model {
     let colors = color::assign(&types, &values);
     let names: Vec<(TypeId, &str)> = types.iter().map(|ty| (TypeId::ROOT, ty.name.as_str())).collect();
@@ -187,7 +188,10 @@ pub(crate) fn model(mut types: Vec<TypeInfo>, values: Vec<RawValue>) -> Model {
         .into_iter()
         .zip(colors)
         .enumerate()
-        .map(|(at, (value, color))| ValueInfo { id: ValueId(at as u32), ty: value.ty, name: value.name, color })
+        .map(|(at, (value, color))| {
+            let look = value.look.or(types.get(value.ty.index()).map_or(Look::NONE, |ty| ty.look));
+            ValueInfo { id: ValueId(at as u32), ty: value.ty, name: value.name, color, look }
+        })
         .collect();
     Model { types, values }
 }

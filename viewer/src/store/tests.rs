@@ -1,6 +1,6 @@
 //! The store against a plain reading of the definitions.
 
-use converter::paje::{ContainerId, Extra, ExtraValue, KeyId, PajeEvent, TypeId, TypeKind, ValueId, VariableOp};
+use converter::paje::{ContainerId, Extra, ExtraValue, KeyId, Look, PajeEvent, TypeId, TypeKind, ValueId, VariableOp};
 use converter::time::GlobalNanos;
 
 use super::Store;
@@ -21,7 +21,7 @@ fn span(from: i64, to: i64) -> Interval {
 }
 
 fn define(ty: TypeId, kind: TypeKind, parent: TypeId, name: &str) -> PajeEvent<'_> {
-    PajeEvent::DefineType { ty, kind, parent, name, color: None }
+    PajeEvent::DefineType { ty, kind, parent, name, color: None, look: Look::NONE }
 }
 
 fn model() -> Vec<PajeEvent<'static>> {
@@ -38,6 +38,7 @@ fn model() -> Vec<PajeEvent<'static>> {
         ty,
         name,
         color: None,
+        look: Look::NONE,
     }));
     events.extend([("thread 10", 1), ("thread 2", 2)].map(|(name, id)| PajeEvent::CreateContainer {
         time: at(0),

@@ -3,7 +3,7 @@
 import { Stream } from "./wire.js";
 
 /**
- * @typedef {{ kind: "rect" | "arrow" | "mark", id: string, color: string, box: number[] }} Hit
+ * @typedef {{ kind: "rect" | "arrow" | "mark", id: string, color: string, box: number[], width?: number }} Hit
  * @typedef {{ x: number, y: number, width: number, height: number, step: number, filled: Uint8Array }} Cells
  * @typedef {{ ends: number[], width: number, head: number, paint: [string, number], halo: [string, number] | null }} Arrow
  * @typedef {{ hits: Hit[], cells: Cells[], arrows: Arrow[], notes: string[] }} Drawn
@@ -51,7 +51,7 @@ export function drawScene(context, scene, withArrows = true) {
   };
   const streams = scene.bytes.map((/** @type {Uint8Array} */ bytes) => new Stream(bytes));
   /** @type {Record<string, any[]>} */
-  const tables = { r: columns("r", 2), x: columns("x", 1), b: columns("b", 5), l: columns("l", 1), p: columns("p", 4), a: columns("a", 3), m: columns("m", 2), t: columns("t", 3) };
+  const tables = { r: columns("r", 2), x: columns("x", 1), b: columns("b", 5), l: columns("l", 1), p: columns("p", 4), a: columns("a", 3), m: columns("m", 3), t: columns("t", 3) };
   /** How much of each table has been drawn. @type {Record<string, number>} */
   const places = {};
   /** Where the rectangle or mixture before ends, in hundredths. */
@@ -145,17 +145,18 @@ export function drawScene(context, scene, withArrows = true) {
           drawn.arrows.push(one);
           if (withArrows) drawArrow(context, one);
           const id = entity(ids[i]);
-          if (id) drawn.hits.push({ kind: "arrow", id, color: paints[paint[i]][0], box: ends });
+          if (id) drawn.hits.push({ kind: "arrow", id, color: paints[paint[i]][0], box: ends, width: width[i] });
         }
         break;
       }
       case "m": {
-        const [x, y, size, fill, ids] = tables.m;
+        const [x, y, size, shape, fill, ids] = tables.m;
         for (let i = first; i < end; i += 1) {
           ink(fill[i], "fillStyle");
-          mark(context, x[i], y[i], size[i]);
+          const box = [x[i], y[i], size[i], shape[i]];
+          mark(context, box);
           const id = entity(ids[i]);
-          if (id) drawn.hits.push({ kind: "mark", id, color: paints[fill[i]][0], box: [x[i], y[i], size[i]] });
+          if (id) drawn.hits.push({ kind: "mark", id, color: paints[fill[i]][0], box });
         }
         break;
       }
@@ -220,13 +221,36 @@ export function arrow(context, [x0, y0, x1, y1], width, head) {
   context.fill();
 }
 
-/** @param {CanvasRenderingContext2D} context @param {number} x @param {number} y @param {number} size */
-function mark(context, x, y, size) {
+// Marks are triangles, diamonds, discs, squares and lines: the order of their numbers on the wire. Widths and heights are those of scene.rs.
+const [TRIANGLE, DIAMOND, DISC, SQUARE, LINE] = [0, 1, 2, 3, 4];
+
+/** Half of a mark's width where it is widest, and its height. @param {number} size @param {number} shape @returns {[number, number]} */
+function extent(size, shape) {
+  const half = shape === LINE ? Math.max(size * 0.09, 0.75) : size * [0.55, 0.5, 0.46, 0.42][shape];
+  return [half, shape === DISC || shape === SQUARE ? 2 * half : size];
+}
+
+/** @param {CanvasRenderingContext2D} context @param {number[]} box its foot, size and shape */
+function mark(context, [x, y, size, shape]) {
+  const [half, tall] = extent(size, shape);
   context.beginPath();
-  context.moveTo(x, y);
-  context.lineTo(x - size * 0.55, y - size);
-  context.lineTo(x + size * 0.55, y - size);
+  if (shape === DISC) context.arc(x, y - half, half, 0, 2 * Math.PI);
+  else if (shape === SQUARE || shape === LINE) context.rect(x - half, y - tall, 2 * half, tall);
+  else {
+    context.moveTo(x, y);
+    if (shape === DIAMOND) context.lineTo(x - half, y - tall / 2);
+    context.lineTo(x - (shape === TRIANGLE ? half : 0), y - tall);
+    context.lineTo(x + half, y - (shape === TRIANGLE ? tall : tall / 2));
+  }
   context.fill();
+}
+
+/** Whether a point is on a mark, or a hand's tremble beside it. @param {number} x @param {number} y @param {number[]} box */
+function isOn(x, y, [foot, floor, size, shape]) {
+  const [half, tall] = extent(size, shape);
+  const up = Math.min(tall, Math.max(0, floor - y));
+  const part = { [TRIANGLE]: up / tall, [DIAMOND]: 1 - Math.abs(2 * up / tall - 1), [DISC]: Math.sqrt(1 - (up / half - 1) ** 2) }[shape] ?? 1;
+  return y <= floor + 1.5 && y >= floor - tall - 1.5 && Math.abs(x - foot) <= half * part + 2.5;
 }
 
 /**
@@ -285,11 +309,11 @@ function drawCells(context, [x, y, width, height], count, steps, [runs, counts, 
  */
 export function hit(drawn, x, y, seen, toWindow) {
   for (let i = drawn.hits.length - 1; i >= 0; i -= 1) {
-    const { kind, box } = drawn.hits[i];
+    const { kind, box, width = 0 } = drawn.hits[i];
     const [a, b, c, d] = box;
     if (kind === "rect" && x >= a && x < a + c + 1 && y >= b && y < b + d) return drawn.hits[i];
-    if (kind === "mark" && Math.abs(x - a) <= 5 && y <= b + 1 && y >= b - c - 1) return drawn.hits[i];
-    if (kind === "arrow" && distance(x, seen, [a, toWindow(b), c, toWindow(d)]) <= 3) return drawn.hits[i];
+    if (kind === "mark" && isOn(x, y, box)) return drawn.hits[i];
+    if (kind === "arrow" && distance(x, seen, [a, toWindow(b), c, toWindow(d)]) <= Math.max(3, width / 2 + 1)) return drawn.hits[i];
   }
   return null;
 }
@@ -324,5 +348,5 @@ export function outline(context, { kind, box }, ink, width) {
   context.lineWidth = width;
   if (kind === "rect") context.strokeRect(box[0] + width / 2 - 1, box[1] + width / 2 - 1, box[2] - width + 2, box[3] - width + 2);
   else if (kind === "arrow") arrow(context, box, width + 0.4, 10);
-  else mark(context, box[0], box[1] + 1, box[2] + 3);
+  else mark(context, [box[0], box[1] + 1, box[2] + 3, box[3]]);
 }

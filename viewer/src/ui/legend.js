@@ -12,10 +12,15 @@ import { changed, remember, toggle, view } from "./view.js";
 /** More values than these are in the order of their shares. */
 const FEW = 24;
 
-const SHAPES = {
+/** How kinds are drawn, and events by their shape. @type {Record<string, string>} */
+const SIGNS = {
   link: "M1 10 13 3M13 3 8.5 3.4M13 3 10.6 6.8",
-  event: "M3.5 2.5h9L8 10.5z",
   variable: "M1 9.5h4v-7h5v4h5",
+  triangle: "M3.5 2.5h9L8 10.5z",
+  diamond: "M8 1.5 12.2 6 8 10.5 3.8 6z",
+  circle: "M8 2a4 4 0 1 1 0 8a4 4 0 1 1 0-8z",
+  square: "M4.3 2.3h7.4v7.4H4.3z",
+  line: "M7.2 1.5h1.6v9H7.2z",
 };
 
 /** Shows the legend of the interval. */
@@ -47,9 +52,10 @@ function states(group) {
     part.style.width = `${(entry.share / sum) * 100}%`;
     bar.append(part);
     const chip = make("span", { class: "chip", color: entry.color });
+    if (entry.size < 1) Object.assign(chip.style, { height: `${Math.max(2, entry.size * 12)}px`, alignSelf: "end", borderRadius: "2px" });
     const what = `${duration(entry.nanos)} over ${grouped(group.containers)} containers`;
     chip.title = "Drag it to another value to give that this colour";
-    entries.push(painted(button(`v${entry.value}`, view.dimmed, entry.value, chip, entry.name, percent(entry.share), `${what}; click to dim`, undefined, () => valueItems(group, entry.name)), group, entry));
+    entries.push(painted(button(`v${entry.value}`, view.dimmed, entry.value, chip, entry.name, percent(entry.share), `${what}; click to dim`, undefined, () => valueItems(group, entry)), group, entry));
   }
   const many = `${grouped(group.containers)} row${group.containers === 1 ? "" : "s"}`;
   return make("div", { class: "group" }, make("h2", {}, group.name, make("small", { text: many }), more(group.name, () => typeItems(group))), bar, ...entries);
@@ -59,21 +65,25 @@ function states(group) {
 function several(group) {
   const total = { ...group.entries[0], name: "All", count: group.entries.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + one.count, 0) };
   const values = group.entries.map((/** @type {any} */ entry) =>
-    painted(button(`v${entry.value}`, view.dimmed, entry.value, sign(group.kind, entry.color), entry.name, grouped(entry.count), "click to dim", undefined, () => valueItems(group, entry.name)), group, entry));
+    painted(button(`v${entry.value}`, view.dimmed, entry.value, sign(entry.shape ?? group.kind, entry.color, entry.size), entry.name, grouped(entry.count), "click to dim", undefined, () => valueItems(group, entry)), group, entry));
   const all = type(group, total);
   all.firstElementChild?.classList.add("total");
   return make("div", { class: "group" }, make("h2", {}, group.name), ...values, all);
 }
 
-/** How a kind is drawn. @param {keyof typeof SHAPES} kind @param {string | null} ink */
-function sign(kind, ink) {
+/** How a kind or shape is drawn. @param {string} kind @param {string | null} [ink] @param {number} [size] */
+function sign(kind, ink = null, size = 1) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("viewBox", "0 0 16 12");
   svg.setAttribute("aria-hidden", "true");
   if (ink) svg.style.color = ink;
   const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  path.setAttribute("d", SHAPES[kind]);
-  if (kind === "event") path.setAttribute("fill", "currentColor");
+  path.setAttribute("d", SIGNS[kind]);
+  const isLine = kind === "link" || kind === "variable";
+  // As large as a line of the legend allows.
+  const drawn = Math.min(1.3, Math.max(0.4, size));
+  if (isLine) path.style.strokeWidth = `${1.6 * Math.min(2, Math.max(0.4, size))}`;
+  else Object.assign(path.style, { fill: "currentColor", stroke: "none", transform: `scale(${drawn})`, transformOrigin: "50% 50%" });
   svg.append(path);
   return svg;
 }
@@ -82,7 +92,7 @@ function sign(kind, ink) {
 function type(group, entry) {
   const amount = entry.count === null ? "" : grouped(entry.count);
   const hidden = new Set(group.types.filter((/** @type {number} */ ty) => view.hidden.has(ty)));
-  const mark = group.entries.length > 1 ? make("span") : sign(group.kind, entry.color);
+  const mark = group.entries.length > 1 ? make("span") : sign(entry.shape ?? group.kind, entry.color, entry.size);
   return button(`t${group.types[0]}`, hidden, group.types[0], mark, entry.name, amount, `${group.kind}s; click to hide`, () => {
     for (const ty of group.types) toggle(view.hidden, ty);
     remember();
@@ -93,9 +103,28 @@ function type(group, entry) {
 /** Okabe and Ito's colours, which people with any colour vision can tell apart. @type {[string, string][]} */
 const COLORS = [["Sky blue", "#56b4e9"], ["Orange", "#e69f00"], ["Green", "#009e73"], ["Vermilion", "#d55e00"], ["Blue", "#0072b2"], ["Purple", "#cc79a7"], ["Yellow", "#f0e442"], ["Grey", "#969696"]];
 
-/** Gives a colour by a filter. @param {string} what values, or `of` and a type @param {string} color */
-function give(what, color) {
-  replace((text) => text.startsWith("color ") && text.endsWith(` ${what}`), () => `color ${color} ${what}`);
+/** Gives a colour, shape or size by a filter, in the place of the one that it had. @param {string} what values, or `of` and a type @param {string} look @param {string} [verb] */
+function give(what, look, verb = "color") {
+  replace((text) => text.startsWith(`${verb} `) && text.replace(/^\S+ \S+ /, "") === what, () => `${verb} ${look} ${what}`);
+}
+
+/** The shapes of marks. */
+const MARKS = ["triangle", "diamond", "circle", "square", "line"];
+/** Sizes to choose from; states are not higher than their rows. */
+const SIZES = [0.25, 0.5, 0.75, 1, 1.5, 2, 3];
+
+/** What can be done about how a value or type is drawn. @param {any} group @param {string} name @param {string} what @param {any} [entry] @returns {import("./menu.js").Item[]} */
+function lookItems(group, name, what, entry) {
+  const place = () => byId("legend").getBoundingClientRect();
+  const capital = (/** @type {string} */ word) => word[0].toUpperCase() + word.slice(1);
+  const shapes = () => MARKS.map((shape) => ({ name: capital(shape), checked: entry && entry.shape === shape, sign: sign(shape), act: () => give(what, shape, "shape") }));
+  const sizes = () => SIZES.filter((size) => size <= 1 || group.kind !== "state")
+    .map((size) => ({ name: size === 1 ? "1, as usual" : String(size), checked: entry && Math.abs(entry.size - size) < 1e-3, act: () => give(what, String(size), "size") }));
+  return [
+    { name: "Colour…", act: () => menu(`Colour of ${name}`, place(), colorItems(what)) },
+    ...(group.kind === "event" ? [{ name: "Shape…", act: () => menu(`Shape of ${name}`, place(), shapes()) }] : []),
+    { name: "Size…", act: () => menu(`Size of ${name}`, place(), sizes()) },
+  ];
 }
 
 /** A line whose colour can be dragged to others. @param {HTMLElement} line @param {any} group @param {any} entry */
@@ -146,8 +175,9 @@ function colorItems(what) {
   return [...COLORS.map(([name, color]) => ({ name, color, act: () => paint(color) })), { name: "Another colour…", act: other }];
 }
 
-/** What can be done about a value. @param {any} group @param {string} name @returns {import("./menu.js").Item[]} */
-function valueItems(group, name) {
+/** What can be done about a value. @param {any} group @param {any} entry @returns {import("./menu.js").Item[]} */
+function valueItems(group, entry) {
+  const { name } = entry;
   const of = `of ${quoted(group.name)}`;
   const what = `${quoted(name)} ${of}`;
   const rows = [...new Set(layout.rows.filter((row) => row.strips.some((strip) => strip.name === group.name)).map((row) => row.type))];
@@ -156,7 +186,7 @@ function valueItems(group, name) {
     { name: `Only ${name}`, act: () => add(`only value ${what}`) },
     { name: `Without ${name}`, act: () => add(`hide value ${what}`) },
     { name: `${name} bright, all else grey`, act: bright },
-    { name: "Colour…", act: () => menu(`Colour of ${name}`, /** @type {HTMLElement} */ (byId("legend")).getBoundingClientRect(), colorItems(what)) },
+    ...lookItems(group, name, what, entry),
     null,
     ...(group.kind === "state" ? rows.slice(-1).map((type) => ({ name: `Sort ${type} rows by its time`, act: () => replace((text) => text.startsWith(`sort ${quoted(type)} by `), () => `sort ${quoted(type)} by time ${what} descending`) })) : []),
     ...(group.kind === "event" ? [] : [{ name: "Count at each moment per…", act: () => addFilter(`count ${what} per `) }]),
@@ -173,7 +203,7 @@ function typeItems(group) {
     { name: isHidden ? `Show ${group.name}` : `Hide ${group.name}`, act: () => { for (const ty of group.types) isHidden ? view.hidden.delete(ty) : view.hidden.add(ty); remember(); changed("rows"); } },
     { name: `Filter: only ${group.name}`, act: () => add(`only type ${name}`) },
     { name: `Filter: without ${group.name}`, act: () => add(`hide type ${name}`) },
-    { name: "Colour…", act: () => menu(`Colour of ${group.name}`, /** @type {HTMLElement} */ (byId("legend")).getBoundingClientRect(), colorItems(`of ${name}`)) },
+    ...lookItems(group, group.name, `of ${name}`, group.entries.length === 1 ? group.entries[0] : undefined),
     null,
     ...(group.kind === "variable" ? [{ name: isGradient ? "As a curve" : "As a gradient", act: () => { for (const ty of group.types) isGradient ? view.gradients.delete(ty) : view.gradients.add(ty); remember(); changed("rows"); } }] : []),
     ...(group.kind === "variable" ? [{ name: "Sum over…", act: () => addFilter(`sum of ${name} per `) }, { name: "Mean over…", act: () => addFilter(`mean of ${name} per `) }] : []),

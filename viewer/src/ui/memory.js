@@ -46,7 +46,7 @@ export function listenToMemory(trace) {
   let timer = 0;
   onKept((rows) => {
     memorise(trace, rows);
-    const look = { filters: view.filters.filter(([text, on]) => on && /^(colou?r|bright) /.test(text)).map(([text]) => text), hidden: [...view.hidden], gradients: [...view.gradients], dimmed: [...view.dimmed] };
+    const look = { filters: view.filters.filter(([text, on]) => on && /^(colou?r|shape|size|bright) /.test(text)).map(([text]) => text), hidden: [...view.hidden], gradients: [...view.gradients], dimmed: [...view.dimmed] };
     const text = JSON.stringify(look);
     const news = told !== "" && told !== text;
     told = text;

@@ -2,7 +2,7 @@
 
 import { make } from "./dom.js";
 
-/** @typedef {{ name: string, key?: string, checked?: boolean, color?: string, act: () => void } | null} Item null is a line between items */
+/** @typedef {{ name: string, key?: string, checked?: boolean, color?: string, sign?: Element, act: () => void } | null} Item null is a line between items */
 
 /** @type {HTMLElement | null} */
 let open = null;
@@ -23,7 +23,7 @@ export function menu(label, at, items) {
     box.append(make("button", {
       type: "button", role: radio ? "menuitemradio" : "menuitem", tabindex: -1, "aria-checked": radio ? String(item.checked) : null,
       onclick: () => { close(); item.act(); },
-    }, item.color && make("i", { class: "chip", color: item.color }), make("span", { text: item.name }), item.key && make("kbd", { text: item.key, "aria-hidden": "true" })));
+    }, item.color ? make("i", { class: "chip", color: item.color }) : item.sign, make("span", { text: item.name }), item.key && make("kbd", { text: item.key, "aria-hidden": "true" })));
   }
   document.body.append(box);
   open = box;

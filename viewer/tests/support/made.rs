@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use viewer::query::{ContainerId, GlobalNanos, TimelineSource, TypeId, TypeKind, ValueId};
 use viewer::store::Store;
 
-use converter::paje::{Extra, ExtraValue, KeyId, PajeEvent, VariableOp};
+use converter::paje::{Extra, ExtraValue, KeyId, Look, PajeEvent, VariableOp};
 
 use super::world::{END, Event, Link, Place, Sample, State, World};
 
@@ -188,6 +188,20 @@ pub(crate) fn store(world: &World) -> Arc<dyn TimelineSource> {
         timed.push((time.0, PajeEvent::DestroyContainer { time, container }));
     }
     timed.sort_by_key(|event| event.0);
+    let values = [ACTIVITY, MARK, MESSAGE].into_iter().flat_map(|ty| VALUES.map(|name| (ty, name)));
+    let values = values.map(|(ty, name)| PajeEvent::DefineValue {
+        value: value(ty, name),
+        ty,
+        name,
+        color: None,
+        look: Look::NONE,
+    });
+    let all = types().into_iter().chain(values).chain(timed.into_iter().map(|event| event.1));
+    Arc::new(Store::from_events("world", all))
+}
+
+/// The types of all worlds.
+fn types() -> [PajeEvent<'static>; 6] {
     let types = [
         (NODE, TypeKind::Container, TypeId::ROOT, "Node"),
         (THREAD, TypeKind::Container, NODE, "Thread"),
@@ -196,9 +210,7 @@ pub(crate) fn store(world: &World) -> Arc<dyn TimelineSource> {
         (MESSAGE, TypeKind::Link { start: THREAD, end: THREAD }, TypeId::ROOT, "Message"),
         (MARK, TypeKind::Event, THREAD, "Mark"),
     ];
-    let define = |(ty, kind, parent, name)| PajeEvent::DefineType { ty, kind, parent, name, color: None };
-    let values = [ACTIVITY, MARK, MESSAGE].into_iter().flat_map(|ty| VALUES.map(|name| (ty, name)));
-    let values = values.map(|(ty, name)| PajeEvent::DefineValue { value: value(ty, name), ty, name, color: None });
-    let all = types.into_iter().map(define).chain(values).chain(timed.into_iter().map(|event| event.1));
-    Arc::new(Store::from_events("world", all))
+    let define =
+        |(ty, kind, parent, name)| PajeEvent::DefineType { ty, kind, parent, name, color: None, look: Look::NONE };
+    types.map(define)
 }

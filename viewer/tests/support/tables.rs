@@ -37,6 +37,7 @@ impl Tables {
             parent: TypeId::ROOT,
             name: "Root".into(),
             color: None,
+            look: Look::NONE,
         };
         let mut tables = Self { name: name.into(), ..Self::default() };
         tables.model.types.push(root);
@@ -53,13 +54,26 @@ impl Tables {
 
     pub(crate) fn ty(&mut self, kind: TypeKind, parent: TypeId, name: &str, color: Option<u32>) -> TypeId {
         let id = TypeId(self.model.types.len() as u32);
-        self.model.types.push(TypeInfo { id, kind, parent, name: name.into(), color: color.map(viewer::theme::rgb) });
+        self.model.types.push(TypeInfo {
+            id,
+            kind,
+            parent,
+            name: name.into(),
+            color: color.map(viewer::theme::rgb),
+            look: Look::NONE,
+        });
         id
     }
 
     pub(crate) fn value(&mut self, ty: TypeId, name: &str, color: u32) -> ValueId {
         let id = ValueId(self.model.values.len() as u32);
-        self.model.values.push(ValueInfo { id, ty, name: name.into(), color: viewer::theme::rgb(color) });
+        self.model.values.push(ValueInfo {
+            id,
+            ty,
+            name: name.into(),
+            color: viewer::theme::rgb(color),
+            look: Look::NONE,
+        });
         id
     }
 

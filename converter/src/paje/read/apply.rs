@@ -8,7 +8,7 @@ use super::names::{Containers, Declared, Keys, Types};
 use super::number;
 use super::words::Words;
 use crate::paje::{
-    Color, ContainerId, Extra, ExtraValue, PajeEvent, Sink, Source, TypeId, TypeKind, ValueId, VariableOp,
+    Color, ContainerId, Extra, ExtraValue, Look, PajeEvent, Sink, Source, TypeId, TypeKind, ValueId, VariableOp,
 };
 use crate::time::GlobalNanos;
 
@@ -144,12 +144,27 @@ impl State {
         number::color(word).unwrap_or_else(|()| self.fault(FaultKind::Color, input, word))
     }
 
+    fn look(&mut self, input: &Input<'_>) -> Look {
+        // One definition may serve values with and without: what says nothing is blank.
+        let word = |role| input.get(role).map(str::trim).filter(|word| !word.is_empty());
+        let (shape, size) = (word(Role::Shape), word(Role::Size));
+        let look = Look {
+            shape: shape.and_then(|word| word.parse().ok()),
+            size: size.and_then(number::float).and_then(|size| Look::checked_size(size.value)),
+        };
+        for word in [shape.filter(|_| look.shape.is_none()), size.filter(|_| look.size.is_none())].into_iter().flatten()
+        {
+            self.faults.count(FaultKind::Look, input.line, word);
+        }
+        look
+    }
+
     fn define_type(&mut self, input: &Input<'_>, kind: TypeKind, sink: &mut dyn Sink) -> Understood<io::Result<()>> {
         let parent = self.find_type(input, Role::Type, |kind| kind == TypeKind::Container)?;
         let (id, name) = (input.identifier(), input.word(Role::Name));
-        let color = self.color(input);
+        let (color, look) = (self.color(input), self.look(input));
         let Some(ty) = self.types.add(id, name, kind) else { return self.fault(FaultKind::TypeTwice, input, id) };
-        self.send(sink, &PajeEvent::DefineType { ty, kind, parent, name, color })
+        self.send(sink, &PajeEvent::DefineType { ty, kind, parent, name, color, look })
     }
 
     fn define_link_type(&mut self, input: &Input<'_>, sink: &mut dyn Sink) -> Understood<io::Result<()>> {
@@ -161,7 +176,7 @@ impl State {
     fn define_value(&mut self, input: &Input<'_>, sink: &mut dyn Sink) -> Understood<io::Result<()>> {
         let ty = self.find_type(input, Role::Type, has_values)?;
         let (id, name) = (input.identifier(), input.word(Role::Name));
-        let color = self.color(input);
+        let (color, look) = (self.color(input), self.look(input));
         let value = match self.types.declare(ty, id, name) {
             Declared::New(value) => value,
             Declared::Late(value) => {
@@ -170,7 +185,7 @@ impl State {
             }
             Declared::Again => return self.fault(FaultKind::ValueTwice, input, id),
         };
-        self.send(sink, &PajeEvent::DefineValue { value, ty, name, color })
+        self.send(sink, &PajeEvent::DefineValue { value, ty, name, color, look })
     }
 
     fn create(&mut self, input: &Input<'_>, sink: &mut dyn Sink) -> Understood<io::Result<()>> {
@@ -238,7 +253,7 @@ impl State {
         let (value, new) = self.types.value(ty, name);
         if new {
             self.sent += 1;
-            sink.event(&PajeEvent::DefineValue { value, ty, name, color: None })?;
+            sink.event(&PajeEvent::DefineValue { value, ty, name, color: None, look: Look::NONE })?;
         }
         Ok(value)
     }

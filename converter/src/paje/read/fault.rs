@@ -70,6 +70,8 @@ faults! {
     Value: "value of a variable that is no finite number", "write a decimal number";
     /// A colour that is none.
     Color: "colour that cannot be understood", "write three numbers from 0 to 1 in quotes";
+    /// A shape or size that is none.
+    Look: "shape or size of a definition that cannot be understood; the usual one is drawn", "write triangle, diamond, circle, square or line, and a number above 0";
     /// A type that is not defined.
     UnknownType: "line whose type is not defined", "define each type before its first use, and name it by its alias";
     /// A container that was not created.

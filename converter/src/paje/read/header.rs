@@ -42,6 +42,8 @@ pub(super) enum Role {
     Container,
     Value,
     Color,
+    Shape,
+    Size,
     StartType,
     EndType,
     StartContainer,
@@ -89,6 +91,11 @@ impl Kind {
                 | Self::DefineVariableType
                 | Self::DefineLinkType
         )
+    }
+
+    /// Whether it defines something that is drawn in a shape and size.
+    fn has_look(self) -> bool {
+        (self.defines_type() && self != Self::DefineContainerType) || self == Self::DefineEntityValue
     }
 
     fn required(self) -> &'static [Role] {
@@ -147,6 +154,9 @@ impl Kind {
             "Container" if !self.defines_type() && self != Self::DefineEntityValue => (Role::Container, 0),
             "Value" if !created && !destroys => (Role::Value, 0),
             "Color" if created && self != Self::CreateContainer => (Role::Color, 0),
+            // Older versions had them as fields of their own; nobody else reads them today.
+            "Shape" if self.has_look() => (Role::Shape, 0),
+            "Size" if self.has_look() => (Role::Size, 0),
             "StartContainerType" if self == Self::DefineLinkType => (Role::StartType, 0),
             "SourceContainerType" if self == Self::DefineLinkType => (Role::StartType, 1),
             "EndContainerType" if self == Self::DefineLinkType => (Role::EndType, 0),

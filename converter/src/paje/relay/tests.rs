@@ -1,6 +1,7 @@
 //! What is said on one side of a relay is heard on the other.
 
 use super::*;
+use crate::paje::MarkShape;
 use proptest::prelude::*;
 
 /// Keeps what a sink is told, as text.
@@ -46,6 +47,7 @@ fn say(sink: &mut dyn Sink, what: u8, number: u32, text: &str) -> io::Result<()>
     let (time, value) = (GlobalNanos(nanos), ValueId(number));
     let (container, ty) = (ContainerId(number / 3), TypeId(if number == 35 { u32::MAX } else { number % 5 }));
     let color = number.is_multiple_of(2).then_some(Color { red: 1, green: 2, blue: 3 });
+    let look = Look { shape: color.map(|_| MarkShape::Circle), size: number.is_multiple_of(3).then_some(1.5) };
     let all = [
         Extra { name: "text", value: ExtraValue::Text(text) },
         Extra { name: text, value: ExtraValue::Integer(-5) },
@@ -59,9 +61,9 @@ fn say(sink: &mut dyn Sink, what: u8, number: u32, text: &str) -> io::Result<()>
     sink.event(&match what {
         0 => {
             let kind = if color.is_some() { TypeKind::State } else { TypeKind::Link { start: ty, end: TypeId(9) } };
-            PajeEvent::DefineType { ty, kind, parent: TypeId::ROOT, name: text, color }
+            PajeEvent::DefineType { ty, kind, parent: TypeId::ROOT, name: text, color, look }
         }
-        1 => PajeEvent::DefineValue { value, ty, name: text, color },
+        1 => PajeEvent::DefineValue { value, ty, name: text, color, look },
         2 => PajeEvent::CreateContainer { time, container, ty, parent: ContainerId::ROOT, name: text, extra },
         3 => PajeEvent::DestroyContainer { time, container },
         4 => PajeEvent::SetState { time, container, ty, value, extra, source },

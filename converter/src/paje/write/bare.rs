@@ -2,10 +2,10 @@
 
 use std::io;
 
-use super::super::{KeyId, PajeEvent, PlainEvent, Shape, Sink};
+use super::super::{KeyId, Look, PajeEvent, PlainEvent, Shape, Sink};
 use crate::time::GlobalNanos;
 
-/// Passes operations on without extra fields and source positions.
+/// Passes operations on without extra fields, source positions, shapes and sizes.
 #[derive(Debug)]
 pub(super) struct Bare<S>(pub(super) S);
 
@@ -19,9 +19,8 @@ impl<S: Sink> Sink for Bare<S> {
             | PajeEvent::NewEvent { extra, source, .. }
             | PajeEvent::StartLink { extra, source, .. }
             | PajeEvent::EndLink { extra, source, .. } => (*extra, *source) = (&[], None),
-            PajeEvent::DefineType { .. }
-            | PajeEvent::DefineValue { .. }
-            | PajeEvent::DestroyContainer { .. }
+            PajeEvent::DefineType { look, .. } | PajeEvent::DefineValue { look, .. } => *look = Look::NONE,
+            PajeEvent::DestroyContainer { .. }
             | PajeEvent::PopState { .. }
             | PajeEvent::ResetState { .. }
             | PajeEvent::Variable { .. } => {}

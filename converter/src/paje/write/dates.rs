@@ -59,7 +59,7 @@ mod tests {
 
     use super::super::{Header, Style, in_style};
     use crate::paje::read::Reader;
-    use crate::paje::{ContainerId, PajeEvent, Sink, TypeId, TypeKind};
+    use crate::paje::{ContainerId, Look, PajeEvent, Sink, TypeId, TypeKind};
     use crate::time::{GlobalNanos, Unit};
 
     const UNITS: [Unit; 4] = [Unit::Seconds, Unit::Millis, Unit::Micros, Unit::Nanos];
@@ -84,7 +84,7 @@ mod tests {
         let mut writer = in_style(&mut text, style);
         let (ty, kind) = (TypeId(1), TypeKind::Container);
         let (parent, extra) = (ContainerId::ROOT, &[][..]);
-        let define = PajeEvent::DefineType { ty, kind, parent: TypeId::ROOT, name: "T", color: None };
+        let define = PajeEvent::DefineType { ty, kind, parent: TypeId::ROOT, name: "T", color: None, look: Look::NONE };
         writer.event(&define).expect("memory takes everything");
         for (number, date) in (1..).zip(dates) {
             let (time, container) = (GlobalNanos(*date), ContainerId(number));

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
 
-use super::super::{Extra, ExtraValue, FieldKind as Kind, Operation};
+use super::super::{Extra, ExtraValue, FieldKind as Kind, Look, Operation};
 
 /// How definitions of events are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -137,6 +137,8 @@ impl Operation {
 pub(super) struct Layouts {
     pub(super) header: Header,
     known: FxHashMap<u64, Vec<Layout>>,
+    /// Definitions of types and values with a shape or size: what they define, which of the two they have, their id.
+    looked: Vec<(u32, (bool, bool), u32)>,
     count: u32,
 }
 
@@ -151,6 +153,25 @@ struct Layout {
 impl Layouts {
     pub(super) fn new(header: Header) -> Self {
         Self { header, ..Self::default() }
+    }
+
+    /// The id for the definition of types or values with this look, and the text of its definition when it is new. There is one for each
+    /// set of fields, as a field cannot be left empty.
+    pub(super) fn looked(&mut self, plain: u32, look: Look) -> (u32, Option<String>) {
+        if look.is_none() {
+            return (plain, None);
+        }
+        let has = (look.shape.is_some(), look.size.is_some());
+        if let Some(&(.., id)) = self.looked.iter().find(|known| (known.0, known.1) == (plain, has)) {
+            return (id, None);
+        }
+        let id = FIRST_ID + self.count;
+        self.count += 1;
+        self.looked.push((plain, has, id));
+        let (_, name, fields) = PLAIN[plain as usize];
+        let own = [("Shape string", has.0), ("Size double", has.1)].into_iter().filter(|own| own.1).map(|own| own.0);
+        let fields: Vec<&str> = fields.iter().copied().chain(own).collect();
+        (id, Some(self.header.begin(name, id, &fields) + END))
     }
 
     /// The id for an operation with these extra fields, and the text of its definition when it is new.

@@ -5,7 +5,7 @@ use tumit::spec::{self, Nature, VariableOp, Verb};
 
 use super::super::model::{ContainerModel, LinkModel, LinkVariant, Model};
 use super::super::value::{KeyPart, Symbols};
-use crate::paje::{Color, TypeId, TypeKind, ValueId};
+use crate::paje::{Color, Look, MarkShape, TypeId, TypeKind, ValueId};
 
 /// Where the types of one spec are in the model.
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ pub(super) fn add_tree(spec: &Spec, model: &mut Model, symbols: &mut Symbols) ->
             continue;
         }
         let parent_type = parent.map_or(TypeId::ROOT, |parent| model.containers[parent].ty);
-        let ty = model.add_type(TypeKind::Container, parent_type, &container.name, None);
+        let ty = model.add_type(TypeKind::Container, parent_type, &container.name, (None, Look::NONE));
         let single = container.keys.is_empty() && parent.is_none_or(|parent| model.containers[parent].single);
         tree.containers.push(model.containers.len());
         model.containers.push(ContainerModel {
@@ -74,10 +74,10 @@ pub(super) fn add_tree(spec: &Spec, model: &mut Model, symbols: &mut Symbols) ->
 fn add_entity(entity: &spec::EntityType, tree: &Tree, model: &mut Model, symbols: &mut Symbols) -> Entity {
     let holder = tree.containers[entity.container.index()];
     let parent = model.containers[holder].ty;
-    let color = entity.color.map(color_of);
+    let looks = (entity.color.map(color_of), look_of(entity.look));
     let simple = |kind, model: &mut Model, symbols: &mut Symbols| {
         let shared = model.shared_type(tree.of_others, kind, parent, &entity.label);
-        let ty = shared.unwrap_or_else(|| model.add_type(kind, parent, &entity.label, color));
+        let ty = shared.unwrap_or_else(|| model.add_type(kind, parent, &entity.label, looks));
         (ty, add_values(entity, ty, model, symbols))
     };
     match &entity.nature {
@@ -102,7 +102,7 @@ fn add_entity(entity: &spec::EntityType, tree: &Tree, model: &mut Model, symbols
                 let kind = TypeKind::Link { start: model.containers[from].ty, end: model.containers[to].ty };
                 let (ty, mut values) = simple(kind, model, symbols);
                 let name = KeyPart::Sym(symbols.intern(&entity.label));
-                let default = model.value(ty, name).unwrap_or_else(|| model.add_value(ty, name, &entity.label, color));
+                let default = model.value(ty, name).unwrap_or_else(|| model.add_value(ty, name, &entity.label, looks));
                 values.push(default);
                 variants.push(LinkVariant { from, to, ty, values });
             }
@@ -115,12 +115,23 @@ fn add_entity(entity: &spec::EntityType, tree: &Tree, model: &mut Model, symbols
 fn add_values(entity: &spec::EntityType, ty: TypeId, model: &mut Model, symbols: &mut Symbols) -> Vec<ValueId> {
     let add = |value: &spec::Value| {
         let name = KeyPart::Sym(symbols.intern(&value.name));
-        let color = value.color.or(entity.color).map(color_of);
-        model.value(ty, name).unwrap_or_else(|| model.add_value(ty, name, &value.label, color))
+        let looks = (value.color.or(entity.color).map(color_of), look_of(value.look).or(look_of(entity.look)));
+        model.value(ty, name).unwrap_or_else(|| model.add_value(ty, name, &value.label, looks))
     };
     entity.values.iter().map(add).collect()
 }
 
 fn color_of(color: spec::Color) -> Color {
     Color { red: color.red, green: color.green, blue: color.blue }
+}
+
+fn look_of(look: spec::Look) -> Look {
+    let shape = look.shape.map(|shape| match shape {
+        spec::Shape::Triangle => MarkShape::Triangle,
+        spec::Shape::Diamond => MarkShape::Diamond,
+        spec::Shape::Circle => MarkShape::Circle,
+        spec::Shape::Square => MarkShape::Square,
+        spec::Shape::Line => MarkShape::Line,
+    });
+    Look { shape, size: look.size.and_then(Look::checked_size) }
 }

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::super::stacks::{Stack, StackId, Stacks};
 use super::Picture;
-use crate::paje::{Color, PajeEvent, TypeId, ValueId};
+use crate::paje::{Color, Look, PajeEvent, TypeId, ValueId};
 use crate::time::GlobalNanos;
 
 /// How the value is called.
@@ -136,7 +136,7 @@ impl Picture<'_> {
         let number = self.values.len() + self.gaps.values.len();
         let value = ValueId(u32::try_from(number).unwrap_or(u32::MAX));
         self.gaps.values.insert(ty, value);
-        self.emit(&PajeEvent::DefineValue { value, ty, name: NAME, color: Some(COLOR) })?;
+        self.emit(&PajeEvent::DefineValue { value, ty, name: NAME, color: Some(COLOR), look: Look::NONE })?;
         Ok(value)
     }
 }

@@ -38,6 +38,7 @@ Expressions of --filter (names may have * and ?; put them in \"...\" when they h
   sort Thread by time Wait* descending    order Node 3, Node 1             order of rows
   best 5 Node by mean of Load             keep Node with max of Load > 8   also least; by name, start, time, number, ...
   color #d62728 Wait* of Activity         bright Wait*                     colours; all else grey
+  shape diamond Step of Milestone         size 0.5 Wait* of Activity       marks of events; how large or wide
 
 Exit status: 0 done, 1 the trace has losses or faults (the rest was counted), 2 could not run.")]
 pub(crate) struct Args {

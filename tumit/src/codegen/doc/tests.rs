@@ -5,7 +5,7 @@ const SPEC: &str = "//! Events of a <demo> & more.\ntrace demo;\nversion 3;\n\n/
 type rank = u16;\nconst LENGTH = 4;\n\n/// Messages.\nlevel COM {\n    /// The message leaves.\n    event post located {\n        \
 /// Who, `<b>`.\n        node: rank, ids: [u32; LENGTH], what: string, shade: paint,\n    }\n    event quiet {}\n}\n\
 level APP off { span work { n: u32 } }\npaje {\n    container program \"Program\" {\n        container node[node: u16] \"Node {node}\" {\n            \
-state activity \"Activity\" #010203 { working #2ca02c, idle shape diamond }\n            variable load\n        }\n        \
+state activity \"Activity\" #010203 { working #2ca02c, idle size 0.5 }\n            variable load\n        }\n        \
 link message from node to node { big #ff0000 }\n    }\n}\n\n/// Doc of a rule.\nrule post -> push activity = working on node[node]\n          \
 -> start message = big key (node) from node[node]\n          -> end message key (node) to node[node];\nrule work.begin -> set load = n * 2 on node[0];\n\
 rule work.end -> set load = 0 on node[0] -> set activity = idle on node[0];\noutput text \"by hand\" { prologue \"a<b>\\n\" rule post -> \"12 @ `@`\" date, node; }\n";

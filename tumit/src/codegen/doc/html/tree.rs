@@ -122,14 +122,14 @@ pub(super) fn hex(color: Color) -> String {
 fn swatch(nature: &Nature, color: Option<Color>, look: &Look) -> String {
     let paint = color.map_or_else(|| "none".to_owned(), hex);
     let shape = match (look.shape, nature) {
-        (Some(Shape::Triangle), _) => "<path d=\"M10 2 17 14H3Z\"/>",
-        (Some(Shape::Diamond), _) => "<path d=\"M10 1 17 8 10 15 3 8Z\"/>",
-        (Some(Shape::Circle), _) | (None, Nature::Event) => "<circle cx=\"10\" cy=\"8\" r=\"6\"/>",
-        (Some(Shape::Square), _) => "<path d=\"M4 2H16V14H4Z\"/>",
-        (Some(Shape::Line), _) => "<path d=\"M10 1V15\" class=\"stroke\"/>",
-        (None, Nature::Variable) => "<path d=\"M1 13H6V5H12V9H19\" class=\"stroke\"/>",
-        (None, Nature::Link { .. }) => "<path d=\"M1 13 17 3M11 3H17V8\" class=\"stroke\"/>",
-        (None, Nature::State) => "<rect x=\"1\" y=\"2\" width=\"18\" height=\"12\" rx=\"2\"/>",
+        (Some(Shape::Triangle) | None, Nature::Event) => "<path d=\"M3 2H17L10 14Z\"/>",
+        (Some(Shape::Diamond), Nature::Event) => "<path d=\"M10 1 17 8 10 15 3 8Z\"/>",
+        (Some(Shape::Circle), Nature::Event) => "<circle cx=\"10\" cy=\"8\" r=\"6\"/>",
+        (Some(Shape::Square), Nature::Event) => "<path d=\"M4 2H16V14H4Z\"/>",
+        (Some(Shape::Line), Nature::Event) => "<path d=\"M10 1V15\" class=\"stroke\"/>",
+        (_, Nature::Variable) => "<path d=\"M1 13H6V5H12V9H19\" class=\"stroke\"/>",
+        (_, Nature::Link { .. }) => "<path d=\"M1 13 17 3M11 3H17V8\" class=\"stroke\"/>",
+        (_, Nature::State) => "<rect x=\"1\" y=\"2\" width=\"18\" height=\"12\" rx=\"2\"/>",
     };
     let shape = if shape.contains("stroke") && color.is_some() {
         shape.replace("class=\"stroke\"", &format!("class=\"stroke\" style=\"stroke:{paint}\""))

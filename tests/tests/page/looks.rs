@@ -1,0 +1,201 @@
+//! Shapes and sizes: drawn, pointed at, chosen in the legend by pointer and keys, taken back, remembered for the next run, and in the file that zooms.
+
+use serde_json::{Value, json};
+
+use tests::browser::Browser;
+use tests::page::{SETTLED, TRACE, Viewer, chain, of_legend, open, picture, press, read};
+use tests::programs::{succeed, tumit};
+
+/// Events of two values in a row, one of them a large blue diamond, and one of a state half as high as the other.
+fn looked() -> String {
+    let types = "9 E T Log\n11 p E ping \"0 0 1\" diamond 3\n12 q E pong \"1 0 0\"\n";
+    let events = "13 0.2 E t00 p\n13 0.25 E t00 q\n13 0.8 E t00 p\n";
+    let header = "%EventDef PajeDefineEventType 9\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
+         %EventDef PajeDefineEntityValue 11\n% Alias string\n% Type string\n% Name string\n% Color color\n% Shape string\n% Size double\n%EndEventDef\n\
+         %EventDef PajeDefineEntityValue 12\n% Alias string\n% Type string\n% Name string\n% Color color\n%EndEventDef\n\
+         %EventDef PajeNewEvent 13\n% Time date\n% Type string\n% Container string\n% Value string\n%EndEventDef\n";
+    let text = TRACE.replace("0 N 0 Node", &format!("{header}0 N 0 Node"));
+    let text = text.replace("6 L 0 T T Message", &format!("{types}6 L 0 T T Message"));
+    text.replace("7 0.3 L 0 t00 m k1", &format!("{events}7 0.3 L 0 t00 m k1"))
+}
+
+/// The floor of the band of events in the first row with one, in the window.
+fn floor(browser: &mut Browser) -> f64 {
+    let floor = browser.evaluate(
+        "import(new URL('rows.js', location.href)).then(({ layout, toWindow }) => {
+            const band = layout.rows.flatMap((row) => row.strips).find((strip) => strip.kind === 'events');
+            return toWindow(band.y + band.height) + document.querySelector('#chart').getBoundingClientRect().top; })",
+    );
+    floor.as_f64().unwrap()
+}
+
+/// The colour of the picture at a point of the window; 0 alpha where there is nothing.
+fn ink(browser: &mut Browser, (x, y): (f64, f64)) -> Value {
+    browser.evaluate(&format!(
+        "(() => {{ const one = document.querySelector('#chart .picture'); const box = one.getBoundingClientRect();
+            return [...one.getContext('2d').getImageData({x:.0} - box.left, {y:.0} - box.top, 1, 1).data]; }})()"
+    ))
+}
+
+/// Where a date is, in the window.
+fn x(browser: &mut Browser, share: f64) -> f64 {
+    let chart = browser.find_all("application", None).remove(0);
+    let place = browser.place(&chart);
+    place.x + place.width * share
+}
+
+const BLUE: [u8; 3] = [0, 0, 255];
+
+fn is_blue(ink: &Value) -> bool {
+    (0..3).all(|at| ink[at].as_u64().is_some_and(|part| part.abs_diff(u64::from(BLUE[at])) < 90))
+        && ink[3] == json!(255)
+}
+
+#[test]
+fn a_mark_is_drawn_and_pointed_at_in_its_shape() {
+    let viewer = Viewer::of(&looked());
+    let (mut browser, _) = open(&viewer);
+    let (x, floor) = (x(&mut browser, 0.2), floor(&mut browser));
+    // A diamond 25.5 high: wide in the middle, a tip below and above.
+    assert!(is_blue(&ink(&mut browser, (x + 9.0, floor - 12.75))));
+    assert!(is_blue(&ink(&mut browser, (x, floor - 22.0))) && is_blue(&ink(&mut browser, (x, floor - 4.0))));
+    for beside in [(x + 9.0, floor - 22.0), (x - 9.0, floor - 3.0)] {
+        assert!(!is_blue(&ink(&mut browser, beside)), "{beside:?}");
+    }
+    browser.point((x + 9.0, floor - 12.75));
+    browser.wait("document.querySelector('#tooltip:not([hidden])')?.innerText.includes('ping')");
+    // Beside its lower tip there is nothing.
+    browser.point((x + 9.0, floor - 3.0));
+    browser.wait("document.querySelector('#tooltip').hidden");
+    browser.point((x, floor - 22.0));
+    browser.wait("document.querySelector('#tooltip:not([hidden])')?.innerText.includes('ping')");
+    browser.click((x, floor - 22.0));
+    browser.wait("document.querySelector('#inspector h2')?.innerText === 'ping'");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+/// The path of an entry's sign in the legend.
+fn sign(browser: &mut Browser, name: &str) -> String {
+    let path = browser.evaluate(&format!(
+        "[...document.querySelectorAll('#legend .entry')].find(one => one.querySelector('.label').innerText === '{name}').querySelector('path').getAttribute('d')"
+    ));
+    path.as_str().unwrap().to_owned()
+}
+
+#[test]
+fn shapes_and_sizes_are_chosen_in_the_legend_and_taken_back() {
+    let viewer = Viewer::of(&looked());
+    let (mut browser, _) = open(&viewer);
+    browser.wait("document.querySelector('#legend').innerText.includes('pong')");
+    let (diamond, triangle) = (sign(&mut browser, "ping"), sign(&mut browser, "pong"));
+    assert_ne!(diamond, triangle);
+    // By pointer: a shape.
+    of_legend(&mut browser, "pong", "Shape…");
+    let menu = read(&mut browser, "menu", "Shape of pong");
+    assert_eq!(menu.split_whitespace().collect::<Vec<_>>(), ["Triangle", "Diamond", "Circle", "Square", "Line"]);
+    assert_eq!(browser.evaluate("document.querySelector('.menu [aria-checked=true]').innerText"), json!("Triangle"));
+    press(&mut browser, "menuitemradio", "Square");
+    browser.wait("document.querySelector('#filters').innerText.includes('shape square pong of Log')");
+    browser.wait(SETTLED);
+    browser.wait(&format!(
+        "[...document.querySelectorAll('#legend path')].every(path => path.getAttribute('d') !== '{triangle}')"
+    ));
+    // By keys: a size; what was chosen before has its sign.
+    of_legend(&mut browser, "pong", "Size…");
+    assert_eq!(browser.evaluate("document.activeElement.innerText"), json!("0.25"));
+    for _ in 0..5 {
+        browser.key("ArrowDown");
+    }
+    browser.key("Enter");
+    browser.wait("document.querySelector('#filters').innerText.includes('size 2 pong of Log')");
+    browser.wait(SETTLED);
+    let (x, floor) = (x(&mut browser, 0.25), floor(&mut browser));
+    let red = |ink: &Value| ink[0].as_u64().unwrap() > 180 && ink[2].as_u64().unwrap() < 90 && ink[3] == json!(255);
+    // A square 17 wide stands on the floor: its lower corners are red, which a triangle has not.
+    assert!(red(&ink(&mut browser, (x - 5.0, floor - 2.0))) && red(&ink(&mut browser, (x + 5.0, floor - 2.0))));
+    assert!(!red(&ink(&mut browser, (x, floor - 17.0))));
+    // Another one takes its place in the chain.
+    of_legend(&mut browser, "pong", "Shape…");
+    press(&mut browser, "menuitemradio", "Circle");
+    browser.wait("document.querySelector('#filters').innerText.includes('shape circle pong of Log')");
+    assert_eq!(chain(&mut browser), json!(["shape circle pong of Log", "size 2 pong of Log"]));
+    // A whole type is another filter; states have no shape and are not higher than their rows.
+    of_legend(&mut browser, "All", "Size…");
+    press(&mut browser, "menuitem", "1.5");
+    browser.wait("document.querySelector('#filters').innerText.includes('size 1.5 of Log')");
+    assert_eq!(chain(&mut browser), json!(["shape circle pong of Log", "size 2 pong of Log", "size 1.5 of Log"]));
+    of_legend(&mut browser, "blocked", "Size…");
+    let menu = read(&mut browser, "menu", "Size of blocked");
+    assert!(menu.contains("0.5") && !menu.contains("1.5"), "{menu}");
+    press(&mut browser, "menuitemradio", "0.5");
+    browser.wait("document.querySelector('#filters').innerText.includes('size 0.5 blocked of Activity')");
+    browser.wait(SETTLED);
+    let low = "document.querySelector('#legend .chip[style*=\"height: 6px\"]')";
+    browser.wait(low);
+    for text in ["size 0.5 blocked", "size 1.5 of Log", "shape circle"] {
+        browser.holding("Control", |browser| browser.key("z"));
+        browser.wait(&format!("!document.querySelector('#filters').innerText.includes('{text}')"));
+    }
+    assert_eq!(chain(&mut browser), json!(["shape square pong of Log", "size 2 pong of Log"]));
+    browser.wait(&format!("!{low}"));
+    // The next run of the program looks the same.
+    let looks = viewer.folder.path().join("cache/tumit/looks");
+    let kept = || {
+        let files = std::fs::read_dir(&looks).into_iter().flatten().flatten();
+        files.filter_map(|entry| std::fs::read_to_string(entry.path()).ok()).next().unwrap_or_default()
+    };
+    let started = std::time::Instant::now();
+    while !(kept().contains("shape square pong of Log") && kept().contains("size 2 pong of Log")) {
+        assert!(started.elapsed().as_secs() < 60, "the look is not kept: {}", kept());
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    drop(browser);
+    let other = Viewer::beside(&viewer, &looked().replace("4 1.0", "4 1.5"));
+    let (mut browser, _) = open(&other);
+    assert_eq!(chain(&mut browser), json!(["shape square pong of Log", "size 2 pong of Log"]));
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn marks_of_every_shape_keep_it_in_the_file_that_zooms() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, file) = (folder.path().join("looks.paje"), folder.path().join("looks.html"));
+    let shapes = ["triangle", "diamond", "circle", "square", "line"];
+    std::fs::write(&trace, looked()).unwrap();
+    for shape in shapes {
+        succeed(
+            tumit().args(["view", "--filter", &format!("shape {shape} of Log"), "--export"]).arg(&file).arg(&trace),
+        );
+        let mut browser = Browser::start(1000, 500);
+        browser.open(&format!("file://{}", file.display()));
+        let widths = "[...document.querySelectorAll('[aria-label=Rows] [data-entity^=e]')].map(one => { const box = one.getBoundingClientRect(); return [box.width, box.x + box.width / 2]; })";
+        let before = browser.evaluate(widths);
+        assert_eq!(before.as_array().map(Vec::len), Some(3), "{shape}: {before}");
+        browser.wheel((500.0, 200.0), -120.0);
+        browser.wait(&format!("JSON.stringify({widths}) !== '{before}'"));
+        let after = browser.evaluate(widths);
+        let place = |list: &Value, at: usize, of: usize| list[at][of].as_f64().unwrap();
+        for at in 0..3 {
+            let (was, is) = (place(&before, at, 0), place(&after, at, 0));
+            assert!((was - is).abs() < 0.1, "{shape}: {was} wide before, {is} after");
+        }
+        let apart = |list: &Value| place(list, 2, 1) - place(list, 0, 1);
+        assert!(apart(&after) > 1.2 * apart(&before), "{shape}: dates move apart");
+    }
+}
+
+#[test]
+fn marks_are_seen_in_all_themes() {
+    let viewer = Viewer::of(&looked());
+    for theme in ["light", "dark", "contrast"] {
+        let (mut browser, _) = open(&viewer);
+        browser.evaluate(&format!("import(new URL('theme.js', location.href)).then((of) => of.setTheme('{theme}'))"));
+        browser.wait(&format!("document.documentElement.dataset.theme === '{theme}'"));
+        browser.wait(SETTLED);
+        let (x, floor) = (x(&mut browser, 0.2), floor(&mut browser));
+        assert_eq!(ink(&mut browser, (x, floor - 12.75))[3], json!(255), "{theme}");
+        of_legend(&mut browser, "pong", "Shape…");
+        assert_eq!(browser.evaluate("document.querySelectorAll('.menu button svg path').length"), json!(5));
+        browser.screenshot(&picture(&format!("page-looks-{theme}.png")));
+    }
+}
