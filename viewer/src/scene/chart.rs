@@ -10,10 +10,10 @@ use crate::query::{ContainerId, GlobalNanos, Interval, Model, QueryError, Timeli
 use crate::theme::{Paint, Theme};
 use converter::paje::Color;
 
-/// Rows that are worth a thread.
-const ROWS_PER_THREAD: usize = 8;
-/// So many are drawn by one thread at a time.
-const ROWS_PER_JOB: usize = 2;
+/// Lanes that are worth a thread: a row may have one, or as many as calls are deep.
+const LANES_PER_THREAD: usize = 8;
+/// About so many are drawn by one thread at a time.
+const LANES_PER_JOB: usize = 4;
 
 /// What part of the rows is drawn, and how finely.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -99,8 +99,9 @@ pub fn chart(source: &dyn TimelineSource, layout: &Layout, options: &Options, vi
     let is_seen = |row: &Row| row.pinned || !(row.y > view.bottom || row.y + row.height < view.top);
     let seen: Vec<usize> = (0..layout.rows.len()).filter(|&at| is_seen(&layout.rows[at])).collect();
     // Links lie over all rows. They may take as long as many of these, and are begun first; rows differ in what they cost.
-    let jobs: Vec<Option<&[usize]>> = std::iter::once(None).chain(seen.chunks(ROWS_PER_JOB).map(Some)).collect();
-    let threads = if seen.len() < 2 * ROWS_PER_THREAD { 1 } else { MOST_THREADS };
+    let (jobs, lanes) = jobs(&seen, |&at| lanes(&layout.rows[at]));
+    let jobs: Vec<Option<&[usize]>> = std::iter::once(None).chain(jobs.into_iter().map(Some)).collect();
+    let threads = if lanes < 2 * LANES_PER_THREAD { 1 } else { MOST_THREADS };
     let mut parts =
         in_turn(jobs, threads, |rows| rows.map_or_else(|| context.links(), |rows| context.rows(rows))).into_iter();
     let links = parts.next().transpose()?.unwrap_or_default();
@@ -115,6 +116,32 @@ pub fn chart(source: &dyn TimelineSource, layout: &Layout, options: &Options, vi
     let names = labels::draw(&context, &all.names, &links.items);
     let items = [all.items, all.over, links.items, names].into_iter().flatten().collect();
     Ok(Scene { width: view.width, height: layout.height, items, notes: all.cut.notes(), ..Scene::default() })
+}
+
+/// Rows in jobs of [`LANES_PER_JOB`] lanes or more, but of one row where it has as many; and how many lanes there are in all.
+fn jobs<'r, R>(mut rows: &'r [R], lanes: impl Fn(&R) -> usize) -> (Vec<&'r [R]>, usize) {
+    let (mut jobs, mut all) = (Vec::new(), 0);
+    while !rows.is_empty() {
+        let (mut count, mut some) = (0, 0);
+        while let Some(row) = rows.get(count).filter(|_| some < LANES_PER_JOB) {
+            some += lanes(row);
+            count += 1;
+        }
+        let (job, behind) = rows.split_at(count);
+        jobs.push(job);
+        (rows, all) = (behind, all + some);
+    }
+    (jobs, all)
+}
+
+/// How many lanes a row draws, about.
+fn lanes(row: &Row) -> usize {
+    let lanes = row.strips.iter().map(|strip| match &strip.kind {
+        StripKind::States { depths } => *depths as usize,
+        StripKind::Summary { members } => members.iter().map(|member| member.1 as usize).sum(),
+        StripKind::Events { .. } | StripKind::Variable { .. } | StripKind::Gradient { .. } => 1,
+    });
+    lanes.sum::<usize>().max(1)
 }
 
 /// Draws the mean mixture of all states over the whole width: a trace at a glance.
@@ -293,6 +320,15 @@ impl<'a> Context<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn jobs_are_all_rows_in_order_each_with_some_lanes() {
+        let rows = [1, 1, 1, 1, 1, 13, 13, 2, 1, 13];
+        let (jobs, all) = jobs(&rows, |&lanes| lanes);
+        assert_eq!(jobs, [&[1, 1, 1, 1][..], &[1, 13], &[13], &[2, 1, 13]]);
+        assert_eq!(all, rows.iter().sum());
+        assert_eq!(super::jobs(&[0_usize; 0], |&lanes| lanes), (Vec::new(), 0));
+    }
 
     #[test]
     fn what_is_left_out_is_said() {
