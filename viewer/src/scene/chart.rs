@@ -99,9 +99,9 @@ pub fn chart(source: &dyn TimelineSource, layout: &Layout, options: &Options, vi
     let is_seen = |row: &Row| row.pinned || !(row.y > view.bottom || row.y + row.height < view.top);
     let seen: Vec<usize> = (0..layout.rows.len()).filter(|&at| is_seen(&layout.rows[at])).collect();
     // Links lie over all rows. They may take as long as many of these, and are begun first; rows differ in what they cost.
-    let (jobs, lanes) = jobs(&seen, |&at| lanes(&layout.rows[at]));
+    let (jobs, lanes) = jobs(&seen, |&at| lanes(&layout.rows[at].strips));
     let jobs: Vec<Option<&[usize]>> = std::iter::once(None).chain(jobs.into_iter().map(Some)).collect();
-    let threads = if lanes < 2 * LANES_PER_THREAD { 1 } else { MOST_THREADS };
+    let threads = threads(lanes);
     let mut parts =
         in_turn(jobs, threads, |rows| rows.map_or_else(|| context.links(), |rows| context.rows(rows))).into_iter();
     let links = parts.next().transpose()?.unwrap_or_default();
@@ -134,9 +134,14 @@ fn jobs<'r, R>(mut rows: &'r [R], lanes: impl Fn(&R) -> usize) -> (Vec<&'r [R]>,
     (jobs, all)
 }
 
-/// How many lanes a row draws, about.
-fn lanes(row: &Row) -> usize {
-    let lanes = row.strips.iter().map(|strip| match &strip.kind {
+/// How many threads are worth it.
+fn threads(lanes: usize) -> usize {
+    if lanes < 2 * LANES_PER_THREAD { 1 } else { MOST_THREADS }
+}
+
+/// How many lanes a row of these strips draws, about.
+fn lanes(strips: &[Strip]) -> usize {
+    let lanes = strips.iter().map(|strip| match &strip.kind {
         StripKind::States { depths } => *depths as usize,
         StripKind::Summary { members } => members.iter().map(|member| member.1 as usize).sum(),
         StripKind::Events { .. } | StripKind::Variable { .. } | StripKind::Gradient { .. } => 1,
@@ -320,14 +325,26 @@ impl<'a> Context<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::query::TypeId;
 
     #[test]
     fn jobs_are_all_rows_in_order_each_with_some_lanes() {
         let rows = [1, 1, 1, 1, 1, 13, 13, 2, 1, 13];
         let (jobs, all) = jobs(&rows, |&lanes| lanes);
         assert_eq!(jobs, [&[1, 1, 1, 1][..], &[1, 13], &[13], &[2, 1, 13]]);
-        assert_eq!(all, rows.iter().sum());
+        assert_eq!(all, rows.iter().sum::<usize>());
         assert_eq!(super::jobs(&[0_usize; 0], |&lanes| lanes), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn few_rows_of_many_lanes_are_worth_threads() {
+        let strip = |kind| Strip { kind, ty: TypeId(0), y: 0.0, height: 1.0 };
+        let members = vec![(ContainerId(1), 2), (ContainerId(2), 3)];
+        let deep = [strip(StripKind::States { depths: 13 }), strip(StripKind::Variable { bounds: None })];
+        assert_eq!([lanes(&deep), lanes(&[strip(StripKind::Summary { members })]), lanes(&[])], [14, 5, 1]);
+        let (jobs, all) = jobs(&[(); 2], |()| lanes(&deep));
+        assert_eq!((jobs.len(), threads(all)), (2, MOST_THREADS));
+        assert_eq!(threads(lanes(&deep)), 1, "of one row there is one job");
     }
 
     #[test]
