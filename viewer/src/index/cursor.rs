@@ -1,4 +1,5 @@
-//! A place between the states of a lane, and the way from one to another that is further right.
+//! A place between the states of a lane, and the way from one to another that is further right. And the states of a block, unpacked
+//! once for all columns that have some of them.
 
 use std::ops::Range;
 

@@ -119,7 +119,7 @@ pub fn chart(source: &dyn TimelineSource, layout: &Layout, options: &Options, vi
 }
 
 /// Rows in jobs of [`LANES_PER_JOB`] lanes or more, but of one row where it has as many; and how many lanes there are in all.
-fn jobs<'r, R>(mut rows: &'r [R], lanes: impl Fn(&R) -> usize) -> (Vec<&'r [R]>, usize) {
+fn jobs<R>(mut rows: &[R], lanes: impl Fn(&R) -> usize) -> (Vec<&[R]>, usize) {
     let (mut jobs, mut all) = (Vec::new(), 0);
     while !rows.is_empty() {
         let (mut count, mut some) = (0, 0);
