@@ -1,6 +1,7 @@
 //! Mixtures of many values as an image: a path per value and step would make a document of a hundred megabytes.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
+use converter::paje::Color;
 use resvg::tiny_skia::{Pixmap, PremultipliedColorU8};
 
 use super::pack::{Effort, pack};
@@ -34,19 +35,21 @@ fn image(cells: &Cells) -> Option<Pixmap> {
     let mut image = Pixmap::new(u32::try_from(width).ok()?, u32::try_from(height).ok()?)?;
     let pixels = image.pixels_mut();
     let mut column = vec![[0.0_f32; 4]; height];
+    let channels = |color: &Color| [color.red, color.green, color.blue, u8::MAX].map(f32::from);
+    let palette: Vec<[f32; 4]> = cells.palette.iter().map(channels).collect();
     for (x, parts) in cells.columns.iter().enumerate() {
         column.fill([0.0; 4]);
         let mut below = 0.0;
         for &(place, share) in parts {
-            let Some(color) = cells.palette.get(usize::from(place)) else { continue };
+            let Some(color) = palette.get(usize::from(place)) else { continue };
             let top = f32::min(below + share, 1.0);
             let (from, to) = (below * height as f32, top * height as f32);
-            for step in from as usize..(to.ceil() as usize).min(height) {
+            // From the pixel that it begins in to the one that it ends in, mostly the same.
+            let mut step = from as usize;
+            while step < height && (step as f32) < to {
                 let part = to.min(step as f32 + 1.0) - from.max(step as f32);
-                let mixed = &mut column[height - 1 - step];
-                for (sum, channel) in mixed.iter_mut().zip([color.red, color.green, color.blue, u8::MAX]) {
-                    *sum += f32::from(channel) * part;
-                }
+                column[height - 1 - step].iter_mut().zip(color).for_each(|(sum, channel)| *sum += channel * part);
+                step += 1;
             }
             below = top;
         }
@@ -63,8 +66,6 @@ fn image(cells: &Cells) -> Option<Pixmap> {
 
 #[cfg(test)]
 mod tests {
-    use converter::paje::Color;
-
     use super::*;
     use crate::scene::Frame;
 

@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use super::raster;
 use converter::paje::MarkShape;
 
+use super::raster;
+use crate::parallel::{MOST_THREADS, in_turn};
 use crate::scene::wire::entity;
 use crate::scene::{Anchor, Arrow, Cells, Curve, Frame, Group, Item, Line, Mark, Rect, Scene, Text};
 use crate::theme::Paint;
@@ -20,6 +21,9 @@ pub fn to_string(scene: &Scene) -> String {
 pub(super) fn untitled(scene: &Scene) -> String {
     Writer { text: String::new(), titles: false, windows: 0 }.document(scene)
 }
+
+/// So many elements are written by one thread at a time: a row of images takes as long as thousands of lines.
+const ITEMS_PER_JOB: usize = 8;
 
 struct Writer {
     text: String,
@@ -121,11 +125,26 @@ impl Writer {
         if let Some(paper) = scene.background {
             self.put(format_args!("<rect width=\"{w}\" height=\"{h}\" fill=\"{paper}\"/>\n"));
         }
-        for item in &scene.items {
-            self.item(item);
-        }
+        self.items(&scene.items);
         self.text.push_str("</svg>\n");
         self.text
+    }
+
+    /// Writes elements by several threads, in order. Groups, which are numbered, are written by this one.
+    fn items(&mut self, items: &[Item]) {
+        let is_group = |item: &Item| matches!(item, Item::Group(_));
+        for run in items.chunk_by(|a, b| !is_group(a) && !is_group(b)) {
+            if run.len() <= ITEMS_PER_JOB {
+                run.iter().for_each(|item| self.item(item));
+                continue;
+            }
+            let parts = in_turn(run.chunks(ITEMS_PER_JOB).collect(), MOST_THREADS, |part| {
+                let mut writer = Self { text: String::new(), titles: self.titles, windows: 0 };
+                part.iter().for_each(|item| writer.item(item));
+                writer.text
+            });
+            parts.iter().for_each(|part| self.text.push_str(part));
+        }
     }
 
     fn item(&mut self, item: &Item) {
@@ -158,9 +177,7 @@ impl Writer {
         }
         let (x, y) = (Num(group.x), Num(group.y));
         self.put(format_args!("<g aria-label=\"{}\" transform=\"translate({x} {y})\"{clip}>\n", Escaped(&group.name)));
-        for item in &group.items {
-            self.item(item);
-        }
+        self.items(&group.items);
         self.text.push_str("</g>\n");
     }
 

@@ -9,7 +9,7 @@ use std::ops::Range;
 use converter::paje::ValueId;
 
 use super::bits::{self, SLACK, ordered, packed_bytes};
-use super::cursor::{Cursor, durations};
+use super::cursor::{Cursor, Unpacked};
 use super::format::BLOCK;
 use super::image::touch;
 use super::states::{Accumulator, DIRECT, NO_SUMS, StateLane, stride};
@@ -22,11 +22,12 @@ pub(super) struct Walk<'l, 'a> {
     /// The lane's values, four bytes each.
     values: &'a [u8],
     at: Cursor<'a>,
+    unpacked: Unpacked,
 }
 
 impl<'l, 'a> Walk<'l, 'a> {
     pub(super) fn new(lane: &'l StateLane<'a>) -> Self {
-        Self { lane, values: lane.values(), at: Cursor::new(lane) }
+        Self { lane, values: lane.values(), at: Cursor::new(lane), unpacked: Unpacked::new() }
     }
 
     fn value(&self, own: u64) -> ValueId {
@@ -61,43 +62,52 @@ impl<'l, 'a> Walk<'l, 'a> {
             }
             left = self.at;
             self.at.seek(self.lane, to);
+            let right = self.at;
             times.reset(count);
-            self.sum(&left, part, |value, time| times.add(value, time));
+            self.sum((&left, &right), part, |value, time| times.add(value, time));
             cells.push_unordered(times.nonzero().map(|(own, time)| (self.value(own.into()), time)), most);
         }
     }
 
-    /// Adds the time of each value in an interval to that of all values.
-    pub(super) fn add_times(mut self, interval: Interval, times: &mut [i64]) {
+    /// Adds the time of each value in an interval to that of all values. `own` is memory for the lane's own values: what is added to
+    /// some of them a dozen times is looked up among all values once.
+    pub(super) fn add_times(mut self, interval: Interval, own: &mut Vec<i64>, times: &mut [i64]) {
+        own.clear();
+        own.resize(self.values.len() / 4, 0);
         self.at.seek(self.lane, ordered(interval.from.0));
         let left = self.at;
         self.at.seek(self.lane, ordered(interval.to.0));
-        let values = self.values;
-        self.sum(&left, interval, |own, time| {
-            if let Some(sum) = times.get_mut(value(values, own).index()) {
+        let right = self.at;
+        self.sum((&left, &right), interval, |value, time| {
+            if let Some(sum) = own.get_mut(value as usize) {
                 *sum = sum.wrapping_add(time);
             }
         });
+        for (value, &time) in self.values.chunks_exact(4).zip(own.iter()) {
+            let value = value.first_chunk().map_or(0, |value| u32::from_le_bytes(*value));
+            if let Some(sum) = times.get_mut(value as usize) {
+                *sum = sum.wrapping_add(time);
+            }
+        }
     }
 
-    /// Time per value between two edges, the right one being where the walk is.
-    fn sum(&mut self, left: &Cursor<'a>, part: Interval, mut add: impl FnMut(u64, i64)) {
-        let right = self.at;
+    /// Time per value between two edges.
+    fn sum(&mut self, (left, right): (&Cursor<'a>, &Cursor<'a>), part: Interval, mut add: impl FnMut(u64, i64)) {
         let rows = left.row()..right.row().max(left.row());
         let count = rows.end - rows.start;
         let kind = self.lane.record.sums.len;
         add(left.open.0, left.behind(part.from.0));
         if kind == NO_SUMS || count <= DIRECT {
-            self.between(left, &right, &mut add);
+            self.between(left, right, &mut add);
         } else {
-            self.sum_checkpoints(rows, (left, &right), &mut add);
+            self.sum_checkpoints(rows, (left, right), &mut add);
         }
         add(right.open.0, -right.behind(part.to.0));
     }
 
     /// Adds what lies between two rows, by the totals that are kept nearest to each.
     fn sum_checkpoints(
-        &self,
+        &mut self,
         rows: Range<u64>,
         (left, right): (&Cursor<'a>, &Cursor<'a>),
         add: &mut impl FnMut(u64, i64),
@@ -140,7 +150,7 @@ impl<'l, 'a> Walk<'l, 'a> {
     }
 
     /// Adds the states from one row to another, or takes away those from the other to the one.
-    fn signed(&self, from: u64, to: u64, add: &mut impl FnMut(u64, i64)) {
+    fn signed(&mut self, from: u64, to: u64, add: &mut impl FnMut(u64, i64)) {
         if from <= to {
             self.visit(from..to, &mut *add);
         } else {
@@ -149,17 +159,17 @@ impl<'l, 'a> Walk<'l, 'a> {
     }
 
     /// Adds the states between two places.
-    fn between(&self, left: &Cursor<'a>, right: &Cursor<'a>, add: &mut impl FnMut(u64, i64)) {
+    fn between(&mut self, left: &Cursor<'a>, right: &Cursor<'a>, add: &mut impl FnMut(u64, i64)) {
         if left.block.row == right.block.row {
-            return durations(&left.block, left.index..right.index, add);
+            return self.unpacked.durations(&left.block, left.index..right.index, add);
         }
-        durations(&left.block, left.index..left.block.len, &mut *add);
+        self.unpacked.durations(&left.block, left.index..left.block.len, &mut *add);
         self.visit(left.block.row + left.block.len as u64..right.block.row, &mut *add);
-        durations(&right.block, 0..right.index, add);
+        self.unpacked.durations(&right.block, 0..right.index, add);
     }
 
     /// Gives value and duration of each state.
-    fn visit(&self, rows: Range<u64>, mut give: impl FnMut(u64, i64)) {
+    fn visit(&mut self, rows: Range<u64>, mut give: impl FnMut(u64, i64)) {
         let mut row = rows.start;
         while row < rows.end {
             let (block, first) = self.lane.at(row);
@@ -167,7 +177,7 @@ impl<'l, 'a> Walk<'l, 'a> {
             if first >= last {
                 break;
             }
-            durations(&block, first..last, &mut give);
+            self.unpacked.durations(&block, first..last, &mut give);
             row = block.row + last as u64;
         }
     }

@@ -1,4 +1,5 @@
-//! A place between the states of a lane, and the way from one to another that is further right.
+//! A place between the states of a lane, and the way from one to another that is further right. And the states of a block, unpacked
+//! once for all columns that have some of them.
 
 use std::ops::Range;
 
@@ -81,25 +82,52 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Gives the value and the duration of each of these states.
-#[inline]
-pub(super) fn durations(block: &StateBlock<'_>, part: Range<usize>, mut give: impl FnMut(u64, i64)) {
-    let [starts, durations, values, _] = &block.columns;
-    if part.len() <= STEPS {
-        part.for_each(|index| give(values.get(index), end(block, index).wrapping_sub(start(block, index))));
-        return;
+/// Value and duration of the states of a block that is at hand, unpacked once for all that is asked of it.
+#[derive(Clone)]
+pub(super) struct Unpacked {
+    /// The first row of the block; none is at hand yet when it is no block's.
+    row: u64,
+    values: [u64; BLOCK],
+    times: [u64; BLOCK],
+}
+
+impl Unpacked {
+    /// No block.
+    pub(super) fn new() -> Self {
+        Self { row: u64::MAX, values: [0; BLOCK], times: [0; BLOCK] }
     }
-    let (mut of, mut times) = ([0; BLOCK], [0; BLOCK]);
-    values.unpack(part.clone(), &mut of);
-    if block.is_gapless() {
-        starts.unpack(part.clone(), &mut times);
-        let mut next = if part.end < block.len { starts.get(part.end) } else { block.next };
-        for (value, start) in of[part.clone()].iter().zip(&times[part]).rev() {
-            give(*value, next.wrapping_sub(*start).cast_signed());
-            next = *start;
+
+    /// Gives the value and the duration of each of these states. A few of a block that is not at hand are sooner had one by one.
+    #[inline]
+    pub(super) fn durations(&mut self, block: &StateBlock<'_>, part: Range<usize>, mut give: impl FnMut(u64, i64)) {
+        if self.row != block.row {
+            if part.len() <= STEPS {
+                let values = &block.columns[2];
+                part.for_each(|index| give(values.get(index), end(block, index).wrapping_sub(start(block, index))));
+                return;
+            }
+            self.unpack(block);
         }
-    } else {
-        durations.unpack(part.clone(), &mut times);
-        of[part.clone()].iter().zip(&times[part]).for_each(|(value, time)| give(*value, time.cast_signed()));
+        let (values, times) = (self.values.get(part.clone()), self.times.get(part));
+        for (value, time) in values.into_iter().flatten().zip(times.into_iter().flatten()) {
+            give(*value, time.cast_signed());
+        }
+    }
+
+    fn unpack(&mut self, block: &StateBlock<'_>) {
+        let [starts, durations, values, _] = &block.columns;
+        let all = 0..block.len;
+        self.row = block.row;
+        values.unpack(all.clone(), &mut self.values);
+        if !block.is_gapless() {
+            return durations.unpack(all, &mut self.times);
+        }
+        starts.unpack(all, &mut self.times);
+        for index in 1..block.len {
+            self.times[index - 1] = self.times[index].wrapping_sub(self.times[index - 1]);
+        }
+        if let Some(last) = block.len.checked_sub(1) {
+            self.times[last] = block.next.wrapping_sub(self.times[last]);
+        }
     }
 }

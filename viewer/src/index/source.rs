@@ -342,11 +342,11 @@ impl TimelineSource for Index {
         self.check_lanes(lanes, interval)?;
         let values = self.model.values.len();
         let parts = in_parts(lanes, lanes_per_thread(0), |part, _| {
-            let mut times = vec![0; values];
+            let (mut times, mut own) = (vec![0; values], Vec::new());
             for lane in part.iter().filter_map(|&lane| self.state_lane(lane)) {
                 match FewWalk::<DENSE_VALUES>::new(&lane) {
                     Some(walk) => walk.add_times(interval, &mut times),
-                    None => Walk::new(&lane).add_times(interval, &mut times),
+                    None => Walk::new(&lane).add_times(interval, &mut own, &mut times),
                 }
             }
             times

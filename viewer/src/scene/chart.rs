@@ -11,10 +11,10 @@ use crate::query::{ContainerId, GlobalNanos, Interval, Model, QueryError, Timeli
 use crate::theme::{Paint, Theme};
 use converter::paje::{Color, Look};
 
-/// Rows that are worth a thread.
-const ROWS_PER_THREAD: usize = 8;
-/// So many are drawn by one thread at a time.
-const ROWS_PER_JOB: usize = 2;
+/// Lanes that are worth a thread: a row may have one, or as many as calls are deep.
+const LANES_PER_THREAD: usize = 8;
+/// About so many are drawn by one thread at a time.
+const LANES_PER_JOB: usize = 4;
 
 /// What part of the rows is drawn, and how finely.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -104,8 +104,9 @@ pub fn chart(source: &dyn TimelineSource, layout: &Layout, options: &Options, vi
     let is_seen = |row: &Row| row.pinned || !(row.y > view.bottom || row.y + row.height < view.top);
     let seen: Vec<usize> = (0..layout.rows.len()).filter(|&at| is_seen(&layout.rows[at])).collect();
     // Links lie over all rows. They may take as long as many of these, and are begun first; rows differ in what they cost.
-    let jobs: Vec<Option<&[usize]>> = std::iter::once(None).chain(seen.chunks(ROWS_PER_JOB).map(Some)).collect();
-    let threads = if seen.len() < 2 * ROWS_PER_THREAD { 1 } else { MOST_THREADS };
+    let (jobs, lanes) = jobs(&seen, |&at| lanes(&layout.rows[at].strips));
+    let jobs: Vec<Option<&[usize]>> = std::iter::once(None).chain(jobs.into_iter().map(Some)).collect();
+    let threads = threads(lanes);
     let mut parts =
         in_turn(jobs, threads, |rows| rows.map_or_else(|| context.links(), |rows| context.rows(rows))).into_iter();
     let links = parts.next().transpose()?.unwrap_or_default();
@@ -120,6 +121,37 @@ pub fn chart(source: &dyn TimelineSource, layout: &Layout, options: &Options, vi
     let names = labels::draw(&context, &all.names, &links.items);
     let items = [all.items, all.over, links.items, names].into_iter().flatten().collect();
     Ok(Scene { width: view.width, height: layout.height, items, notes: all.cut.notes(), ..Scene::default() })
+}
+
+/// Rows in jobs of [`LANES_PER_JOB`] lanes or more, but of one row where it has as many; and how many lanes there are in all.
+fn jobs<R>(mut rows: &[R], lanes: impl Fn(&R) -> usize) -> (Vec<&[R]>, usize) {
+    let (mut jobs, mut all) = (Vec::new(), 0);
+    while !rows.is_empty() {
+        let (mut count, mut some) = (0, 0);
+        while let Some(row) = rows.get(count).filter(|_| some < LANES_PER_JOB) {
+            some += lanes(row);
+            count += 1;
+        }
+        let (job, behind) = rows.split_at(count);
+        jobs.push(job);
+        (rows, all) = (behind, all + some);
+    }
+    (jobs, all)
+}
+
+/// How many threads are worth it.
+fn threads(lanes: usize) -> usize {
+    if lanes < 2 * LANES_PER_THREAD { 1 } else { MOST_THREADS }
+}
+
+/// How many lanes a row of these strips draws, about.
+fn lanes(strips: &[Strip]) -> usize {
+    let lanes = strips.iter().map(|strip| match &strip.kind {
+        StripKind::States { depths } => *depths as usize,
+        StripKind::Summary { members } => members.iter().map(|member| member.1 as usize).sum(),
+        StripKind::Events { .. } | StripKind::Variable { .. } | StripKind::Gradient { .. } => 1,
+    });
+    lanes.sum::<usize>().max(1)
 }
 
 /// Draws the mean mixture of all states over the whole width: a trace at a glance.
@@ -325,6 +357,27 @@ impl<'a> Context<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::query::TypeId;
+
+    #[test]
+    fn jobs_are_all_rows_in_order_each_with_some_lanes() {
+        let rows = [1, 1, 1, 1, 1, 13, 13, 2, 1, 13];
+        let (jobs, all) = jobs(&rows, |&lanes| lanes);
+        assert_eq!(jobs, [&[1, 1, 1, 1][..], &[1, 13], &[13], &[2, 1, 13]]);
+        assert_eq!(all, rows.iter().sum::<usize>());
+        assert_eq!(super::jobs(&[0_usize; 0], |&lanes| lanes), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn few_rows_of_many_lanes_are_worth_threads() {
+        let strip = |kind| Strip { kind, ty: TypeId(0), y: 0.0, height: 1.0 };
+        let members = vec![(ContainerId(1), 2), (ContainerId(2), 3)];
+        let deep = [strip(StripKind::States { depths: 13 }), strip(StripKind::Variable { bounds: None })];
+        assert_eq!([lanes(&deep), lanes(&[strip(StripKind::Summary { members })]), lanes(&[])], [14, 5, 1]);
+        let (jobs, all) = jobs(&[(); 2], |()| lanes(&deep));
+        assert_eq!((jobs.len(), threads(all)), (2, MOST_THREADS));
+        assert_eq!(threads(lanes(&deep)), 1, "of one row there is one job");
+    }
 
     #[test]
     fn what_is_left_out_is_said() {

@@ -44,9 +44,9 @@ fn largest(context: &Context<'_>, lane: Lane, of: usize) -> Result<Mixtures, Que
     let mut mixtures =
         Mixtures::with_room(context.columns() as usize, cells.iter().map(|cell| cell.shares.len() + 1).sum());
     for cell in aligned.around(context).map(|at| cells.get(at)) {
-        let others = cell.filter(|cell| cell.rest > 0).map(|cell| (OTHERS, cell.rest));
-        let shares = cell.into_iter().flat_map(|cell| cell.shares.iter().copied()).chain(others);
-        mixtures.push(shares.map(|(value, nanos)| (value, share(nanos, aligned.whole))));
+        let (shares, rest) = cell.map_or((&[][..], 0), |cell| (&cell.shares[..], cell.rest));
+        let others = (rest > 0).then_some((OTHERS, rest));
+        mixtures.push(shares.iter().copied().chain(others).map(|(value, nanos)| (value, share(nanos, aligned.whole))));
     }
     Ok(mixtures)
 }

@@ -9,9 +9,10 @@
 
 mod streams;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use converter::paje::{Color, MarkShape};
+use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
 use super::{Anchor, Arrow, Band, Cells, Curve, Item, Mark, Rect, Scene, Text};
@@ -125,7 +126,7 @@ fn parts(id: EntityId) -> (usize, u32) {
 /// Each paint once.
 #[derive(Default)]
 struct Paints {
-    places: HashMap<([u8; 3], i64), i64>,
+    places: FxHashMap<([u8; 3], i64), i64>,
     list: Vec<(Color, f64)>,
 }
 

@@ -195,7 +195,8 @@ fn quantise(parts: impl Iterator<Item = (u16, f32)>, steps: u16, paints: &[i64],
         if share > largest.0 {
             largest = (share, paint);
         }
-        let next = ((sum * f32::from(steps)).round() as u16).min(steps);
+        // Rounded, without a call for each part.
+        let next = ((sum * f32::from(steps) + 0.5) as u16).min(steps);
         if next > edge {
             match into.last_mut() {
                 Some(last) if last.0 == paint => last.1 += next - edge,
