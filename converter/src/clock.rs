@@ -11,6 +11,7 @@ mod certified;
 mod contradiction;
 mod domain;
 mod fine;
+mod granularity;
 mod graph;
 mod lines;
 mod link_log;
@@ -26,7 +27,7 @@ mod told;
 mod traffic;
 
 pub use causal::Causality;
-pub(crate) use causal::restore_order;
+pub(crate) use causal::{restore_order, usual_reversal};
 pub use domain::{Domain, Status};
 pub(crate) use fine::{Fine, Leap};
 pub(crate) use link_log::LinkLog;
@@ -224,6 +225,14 @@ impl Clocks {
             (domain.residual_nanos, domain.residual_p95_nanos) = found.residuals;
             domain.certified_nanos = Some(found.certified).filter(|width| width.is_finite());
         }
+    }
+
+    /// Whether all clocks are said to be good: by samples or messages. Otherwise it is known, and was told, that dates are rough.
+    pub(crate) fn claim_all(&self) -> bool {
+        let is_good = |status| {
+            matches!(status, Status::Reference | Status::Bursts | Status::Messages | Status::BurstsAndMessages)
+        };
+        self.domains.len() > 1 && self.domains.iter().all(|domain| is_good(domain.status))
     }
 
     /// What the coarsest of the clocks can tell apart, nanoseconds.

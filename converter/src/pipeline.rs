@@ -15,7 +15,7 @@ use std::sync::Arc;
 use tracer_format::Schema;
 use tumit::Spec;
 
-use crate::clock::{Causality, Clocks, Fine, LinkLog, Method, restore_order};
+use crate::clock::{Causality, Clocks, Fine, LinkLog, Method, restore_order, usual_reversal};
 use crate::input::ReadError;
 use crate::lane::Due;
 use crate::made::Turn;
@@ -386,11 +386,13 @@ impl<'o> Job<'o> {
             self.judge_samples(plan);
         }
         if self.options.causal {
+            #[expect(clippy::cast_possible_truncation, reason = "far below 2^53")]
+            let mut tick = (self.clocks.granularity().ceil() as i64 - 1).max(0);
+            if self.options.clock == Method::Graph && self.clocks.claim_all() {
+                tick = tick.max(usual_reversal(&log, &plan.fines).map_err(ConvertError::Links)?);
+            }
             for (number, fine) in plan.fines.iter_mut().enumerate() {
-                #[expect(clippy::cast_possible_truncation, reason = "far below 2^53")]
-                {
-                    fine.tick = (self.clocks.granularity().ceil() as i64 - 1).max(0);
-                }
+                fine.tick = tick;
                 fine.leaps = self.clocks.leaps(self.clocks.domain_of[plan.streams[number].process]);
             }
             let found = restore_order(&log, &mut plan.fines).map_err(ConvertError::Links)?;

@@ -120,8 +120,11 @@ fn coarse_ticks() {
 
 #[test]
 fn of_ticks_of_a_tenth_of_a_millisecond_dates_are_off_by_a_tick_or_two() {
-    for bursts in [Bursts::None, Bursts::Both] {
-        let scene = Scene { nodes: 2, hz: 1e4, links: 4000, seconds: 4.0, bursts, ..Scene::default() };
+    let (ticks, stands_still) = ((1e4, 0.0), (1e9, 100_000.3));
+    for (bursts, (hz, quantum)) in
+        [(Bursts::None, ticks), (Bursts::Both, ticks), (Bursts::None, stands_still), (Bursts::Both, stands_still)]
+    {
+        let scene = Scene { nodes: 2, hz, quantum, links: 4000, seconds: 4.0, bursts, ..Scene::default() };
         let verdict = in_order("100 us ticks", &scene);
         // Each of many links is put in order by a tick at most, and these do not add up.
         assert!(verdict.median <= 100_000 && verdict.max <= 250_000, "{} {}", verdict.median, verdict.max);
@@ -129,6 +132,21 @@ fn of_ticks_of_a_tenth_of_a_millisecond_dates_are_off_by_a_tick_or_two() {
         assert!(report.is_clean() && report.remarks.is_empty(), "{:?} {:?}", report.faults(), report.remarks);
         let certain = report.clocks.domains[1].certified_nanos.expect("it is heard both ways");
         assert!(certain >= 100_000.0, "{certain}");
+        // Samples alone are no worse, and none of them is called a liar.
+        let scene = Scene { links: 0, moments: 2000, ..scene };
+        let alone = judge(&scene, &options(Method::Graph));
+        assert!(
+            alone.report.is_clean() && alone.max <= 250_000 || bursts == Bursts::None,
+            "{} {:?}",
+            alone.max,
+            alone.report.faults()
+        );
+        let certain = alone.report.clocks.domains[1].certified_nanos;
+        assert!(
+            certain.is_some_and(|certain| certain >= alone.max as f64) || bursts == Bursts::None,
+            "{certain:?} {}",
+            alone.max
+        );
     }
 }
 
@@ -208,6 +226,20 @@ fn a_burst_that_lies_and_a_step_between_bursts_are_told_without_a_message() {
         let faults = verdict.report.faults();
         assert!(faults.iter().any(|fault| fault.contains("left out")), "{lie:?} {links}: {faults:?}");
         assert!(verdict.max < 3000, "{lie:?} {links}: {} {faults:?}", verdict.max);
+    }
+}
+
+#[test]
+fn bursts_that_are_slow_one_way_are_worth_little_and_no_lies() {
+    for nanos in [50_000, 200_000] {
+        let lie = Some(Lie::Slow(nanos));
+        let scene = Scene { nodes: 2, links: 6000, seconds: 20.0, bursts: Bursts::Many(6), lie, ..Scene::default() };
+        let verdict = in_order("slow bursts", &scene);
+        let report = &verdict.report;
+        assert!(report.is_clean() && report.remarks.is_empty(), "{nanos}: {:?} {:?}", report.faults(), report.remarks);
+        verdict.check("slow bursts", 150, 500);
+        let alone = judge(&Scene { links: 0, moments: 500, ..scene }, &options(Method::Graph));
+        assert!(alone.report.is_clean() && alone.max < 2000, "{nanos}: {} {:?}", alone.max, alone.report.faults());
     }
 }
 

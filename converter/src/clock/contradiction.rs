@@ -16,6 +16,8 @@ pub(crate) struct Contradiction {
     b: usize,
     /// By how much at least, nanoseconds.
     nanos: f64,
+    /// How many there are.
+    pub(crate) samples: u64,
 }
 
 impl Contradiction {
@@ -27,7 +29,8 @@ impl Contradiction {
     /// What a user should know.
     pub(crate) fn sentence(&self, domains: &[Domain]) -> String {
         format!(
-            "sync samples between clocks `{}` and `{}` contradict the messages by {:.1} us at least: left out",
+            "{} sync samples between clocks `{}` and `{}` contradict the messages by {:.1} us at least: left out",
+            self.samples,
             domains[self.a].name,
             domains[self.b].name,
             self.nanos * 1e-3
@@ -58,7 +61,7 @@ pub(crate) fn find(domains: usize, edges: &[Edge], span: f64, tick: f64) -> Vec<
         let (a, b) = (edge.from.min(edge.to), edge.from.max(edge.to));
         match found.iter_mut().find(|found| found.is_of(a, b)) {
             Some(found) => found.nanos = found.nanos.max(early),
-            None => found.push(Contradiction { a, b, nanos: early }),
+            None => found.push(Contradiction { a, b, nanos: early, samples: 0 }),
         }
     }
     found

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::fine::Leap;
 use super::map::ClockMap;
 use super::sets::{Region, Sets};
-use super::{NANOS, rate};
+use super::{NANOS, granularity, rate};
 use crate::input::Process;
 use crate::run::Run;
 
@@ -183,7 +183,7 @@ pub(super) fn domains_of(run: &Run) -> (Vec<Domain>, Vec<usize>) {
         }
         #[expect(clippy::cast_precision_loss, reason = "rates are far below 2^53")]
         {
-            domain.granularity_nanos = rate::granularity(&members) as f64 * 1e9 / domain.hz as f64;
+            domain.granularity_nanos = granularity::of(&members, domain.hz) as f64 * 1e9 / domain.hz as f64;
         }
         domain.map = ClockMap::linear(domain.hz);
         if number == 0 {

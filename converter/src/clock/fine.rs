@@ -41,9 +41,10 @@ impl Jump {
     /// How far a later date is moved by this jump alone. Falls by at most 1 where the date grows by 1, and where the line leaps by as much: the
     /// leap makes good for what the records before it were dated too early.
     pub(crate) fn shift_at(&self, date: i64) -> i64 {
-        let gone = date.saturating_sub(self.date);
-        let at_once = gone.min(self.tick);
         let leapt = self.leap.filter(|leap| date >= leap.date).map_or(0, |leap| leap.by);
+        // In a leap no time goes by.
+        let gone = date.saturating_sub(self.date).saturating_sub(leapt).max(0);
+        let at_once = gone.min(self.tick);
         (self.shift - leapt - at_once - (gone - at_once) / RETURN).max(0)
     }
 }
@@ -85,10 +86,15 @@ impl Fine {
         self.jumps.0.is_empty()
     }
 
+    /// What the clock alone says: without what the causal pass adds.
+    pub(crate) fn line(&self, coarse: i64) -> i64 {
+        self.bend.as_ref().map_or(coarse, |bend| bend.date(coarse))
+    }
+
     /// The final date of a coarse one that a record with this position in the stream says. It never decreases with
     /// (date, ordinal). O(log of the number of knots).
     pub(crate) fn date(&self, coarse: i64, ordinal: u64) -> i64 {
-        let date = self.bend.as_ref().map_or(coarse, |bend| bend.date(coarse));
+        let date = self.line(coarse);
         if self.jumps.0.is_empty() { date } else { self.jumps.date(coarse, date, ordinal) }
     }
 }
@@ -102,13 +108,16 @@ mod tests {
         #[test]
         fn dates_never_decrease_within_a_stream(
             steps in prop::collection::vec((0i64..100_000, 0u64..3, 1i64..50_000), 0..20),
+            leap in prop::option::of((0i64..2_000_000, 1i64..3_000_000)),
             tick in prop_oneof![Just(1i64), Just(1_000), Just(100_000)],
             mut asked in prop::collection::vec((-10i64..2_000_000, 0u64..50), 0..200),
             bends in prop::collection::vec((0i64..2_000_000, -20_000i64..20_000), 0..5),
         ) {
             let mut bends = bends;
             bends.sort_unstable();
-            let bend = Bend::through(&bends);
+            let bend = Bend::through(&bends).after_sets(&leap.into_iter().collect::<Vec<_>>());
+            asked.extend(leap.iter().flat_map(|(at, _)| [(at - 1, 0), (at - 1, 50), (*at, 0), (at + 1, 0)]));
+            let leap = leap.map(|(at, _)| Leap { date: bend.date(at), by: bend.date(at) - bend.date(at - 1) });
             let mut jumps = Vec::<Jump>::new();
             let (mut coarse, mut ordinal) = (0, 0);
             for (later, records, more) in steps {
@@ -116,7 +125,7 @@ mod tests {
                 ordinal = if later > 0 { records } else { ordinal + records + 1 };
                 let date = bend.date(coarse);
                 let left = jumps.last().map_or(0, |jump: &Jump| jump.shift_at(date));
-                jumps.push(Jump { coarse, ordinal, date, shift: left + more, tick, leap: None });
+                jumps.push(Jump { coarse, ordinal, date, shift: left + more, tick, leap: leap.filter(|leap| leap.date > date) });
                 asked.extend([(coarse - 1, ordinal + 9), (coarse, ordinal), (coarse, ordinal + 1), (coarse + 1, 0)]);
             }
             let fine = Fine { bend: Some(Arc::new(bend.clone())), jumps: Jumps(jumps), ..Fine::default() };

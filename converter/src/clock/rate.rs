@@ -1,8 +1,6 @@
-//! How fast a clock runs, where only its readings beside the system's clock tell; and what it can tell apart.
+//! How fast a clock runs, where only its readings beside the system's clock tell.
 
 use tracer_format::entries::Anchor;
-
-use crate::input::Process;
 
 /// Readings that are nearer to each other than this tell a rate badly, nanoseconds.
 const APART: i128 = 10_000_000;
@@ -31,55 +29,9 @@ pub(super) fn from_anchors<'a>(anchors: impl Iterator<Item = &'a Anchor>) -> Opt
     (nanos > 0 && ticks > 0).then(|| rate((nanos, ticks))).and_then(|hz| u64::try_from(hz).ok()).filter(|hz| *hz > 0)
 }
 
-/// From fewer dates a common divisor tells nothing.
-const FEW: usize = 8;
-
-/// Of so many ticks all dates of a clock are multiples, counted from the first: one that is read in whole microseconds may count nanoseconds.
-/// Looks at dates of blocks, samples and readings until the answer is 1.
-pub(super) fn granularity(processes: &[&Process]) -> u64 {
-    let dates = processes.iter().flat_map(|process| {
-        let blocks = process.streams.iter().flat_map(|stream| &stream.blocks).filter(|block| block.header.records > 0);
-        let blocks = blocks.flat_map(|block| [block.header.first_ticks, block.header.last_ticks]);
-        let samples = process.sync.iter().flat_map(|sample| [sample.t1, sample.t4]);
-        samples.chain(blocks).chain(process.anchors.iter().map(|anchor| anchor.ticks))
-    });
-    common(dates)
-}
-
-fn common(mut dates: impl Iterator<Item = u64>) -> u64 {
-    let Some(first) = dates.next() else { return 1 };
-    let (mut divisor, mut last, mut different) = (0, first, 1);
-    for date in dates {
-        different += usize::from(date != last);
-        last = date;
-        divisor = greatest_common_divisor(divisor, date.abs_diff(first));
-        if divisor == 1 {
-            return 1;
-        }
-    }
-    if different < FEW { 1 } else { divisor.max(1) }
-}
-
-fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
-    while b > 0 {
-        (a, b) = (b, a % b);
-    }
-    a
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_clock_of_whole_milliseconds() {
-        let dates = [7u64, 9, 10, 13, 20, 21, 34, 50, 51].map(|date| 1_000_000 * date + 5);
-        assert_eq!(common(dates.into_iter()), 1_000_000);
-        assert_eq!(common(dates[..5].iter().copied()), 1);
-        assert_eq!(common(dates.into_iter().chain([8])), 1);
-        assert_eq!(common([3; 20].into_iter()), 1);
-        assert_eq!(common([].into_iter()), 1);
-    }
 
     #[test]
     fn what_a_machine_slept_is_no_rate() {

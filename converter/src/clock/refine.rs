@@ -138,9 +138,12 @@ pub(crate) fn refine(
         if contradictions.is_empty() {
             contradictions = contradiction::find(domains, &edges, span.nanos(), tick);
             if !contradictions.is_empty() {
-                let contradicts =
-                    |exchange: &Exchange| contradictions.iter().any(|found| found.is_of(exchange.a, exchange.b));
-                exchanges.iter_mut().for_each(|burst| burst.retain(|exchange| !contradicts(exchange)));
+                for burst in &mut exchanges {
+                    burst.retain(|exchange| {
+                        let contradicts = contradictions.iter_mut().find(|found| found.is_of(exchange.a, exchange.b));
+                        contradicts.map(|found| found.samples += 1).is_none()
+                    });
+                }
                 continue;
             }
         }
@@ -203,7 +206,7 @@ impl Certainty<'_> {
         };
         // What still arrives before it leaves shows that the clocks did what the model does not know of: then nothing is certain.
         let early = edges.iter().flat_map(&seen).map(|seen: Seen| seen.took).fold(0.0, f64::min);
-        if early < -IMPOSSIBLE {
+        if early < -(IMPOSSIBLE + of_dates(tick)) {
             return vec![f64::INFINITY; domains];
         }
         let heard = edges.iter().map(|edge| edge.points.len()).sum::<usize>() / domains;

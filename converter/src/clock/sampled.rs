@@ -49,7 +49,7 @@ pub(crate) fn quality(clocks: &Clocks, bursts: &[Burst], streams: &[Extent]) -> 
     };
     let early = edges.iter().flat_map(seen).map(|seen| seen.took).fold(0.0, f64::min);
     // A clock that was set is not smooth, and where exactly it was set is not known.
-    if early < -IMPOSSIBLE || clocks.domains.iter().any(|domain| !domain.sets.is_empty()) {
+    if early < -(IMPOSSIBLE + of_dates(tick)) || clocks.domains.iter().any(|domain| !domain.sets.is_empty()) {
         return found;
     }
     let bends: Vec<Bends> = (0..domains).map(|domain| Bends::of(clocks, bursts, domain, span)).collect();

@@ -21,6 +21,11 @@ const RATES: f64 = 1e-3;
 /// Samples of a burst contradict each other by more than this, nanoseconds, and what clocks drift meanwhile.
 const CONTRADICTION: f64 = 10_000.0;
 
+/// A burst in which even the fastest answer took so many times as long as in the best one tells little,
+const SLOW: f64 = 2.0;
+/// if it is by more than this, nanoseconds.
+const SLOW_NANOS: f64 = 3000.0;
+
 /// The samples of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Samples {
@@ -85,6 +90,7 @@ pub(crate) fn collect(
             *off.entry(pair).or_default() += left_out;
         }
     }
+    leave_out_slow(&mut bursts, domains);
     let contradicting = off.into_iter().map(|((a, b), samples)| {
         let (a, b) = (&domains[a].name, &domains[b].name);
         format!("{samples} sync samples between clocks `{a}` and `{b}` contradict the others of their burst: left out")
@@ -142,6 +148,39 @@ fn agree(exchanges: &mut Vec<Exchange>, domains: &[Domain]) -> Vec<((usize, usiz
         !wrong.contains(&(at - 1))
     });
     left_out
+}
+
+/// Leaves out what is worth little: the exchanges of a pair in a burst between others whose fastest answer took much longer than in the best
+/// one. Its offset may be off by half of that.
+fn leave_out_slow(bursts: &mut BTreeMap<u32, Burst>, domains: &[Domain]) {
+    let pair = |exchange: &Exchange| (exchange.a.min(exchange.b), exchange.a.max(exchange.b));
+    let took = |&Exchange { a, b, t1, t2, t3, t4 }: &Exchange| {
+        let [all, answering] = [(t1, t4, a), (t2, t3, b)].map(|(from, to, domain)| {
+            #[expect(clippy::cast_precision_loss, reason = "durations")]
+            let ticks = to.saturating_sub(from) as f64;
+            ticks / domains[domain].hz.max(1) as f64 * NANOS_PER_SECOND
+        });
+        (all - answering).max(0.0)
+    };
+    // By pair: its bursts in order, and the fastest answer of each.
+    let mut trips: BTreeMap<(usize, usize), BTreeMap<u32, f64>> = BTreeMap::new();
+    for (number, burst) in &*bursts {
+        for exchange in &burst.exchanges {
+            let least = trips.entry(pair(exchange)).or_default().entry(*number).or_insert(f64::INFINITY);
+            *least = least.min(took(exchange));
+        }
+    }
+    for (number, burst) in bursts {
+        burst.exchanges.retain(|exchange| {
+            let Exchange { a, b, .. } = *exchange;
+            let trips = &trips[&pair(exchange)];
+            let ends = [trips.first_key_value(), trips.last_key_value()];
+            let is_end = ends.iter().flatten().any(|(end, _)| *end == number);
+            let best = trips.values().copied().fold(f64::INFINITY, f64::min);
+            let ticks = domains[a].granularity_nanos + domains[b].granularity_nanos;
+            is_end || trips[number] <= SLOW * best + SLOW_NANOS + ticks
+        });
+    }
 }
 
 /// A value that is within most of these bounds. O(bounds log bounds).

@@ -63,6 +63,8 @@ pub enum Lie {
     Once(i64),
     /// or in the bursts of the middle third,
     Middle(i64),
+    /// or they are true there, but come so many nanoseconds late,
+    Slow(u32),
     /// or in every third exchange,
     Some(i64),
     /// or always say the same.
@@ -85,6 +87,8 @@ pub struct Scene {
     pub wander: f64,
     /// Ticks per second.
     pub hz: f64,
+    /// Clocks stand still for so many nanoseconds of their own; 0: they do not.
+    pub quantum: f64,
     /// Messages go to the next node only, never back.
     pub one_way: bool,
     /// Nodes of the first half never talk to those of the second.
@@ -123,6 +127,7 @@ impl Default for Scene {
             drift_ppm: 50.0,
             wander: 1e-9,
             hz: 1e9,
+            quantum: 0.0,
             one_way: false,
             split: false,
             told_later: 0.0,
@@ -242,13 +247,20 @@ impl<'s> World<'s> {
     }
 
     fn ticks(&self, node: usize, truth: f64) -> u64 {
-        (self.clocks[node].shows(truth) * self.scene.hz * 1e-9).floor() as u64
+        self.counted(self.clocks[node].shows(truth))
     }
 
     /// What the clock of a process shows.
     fn process_ticks(&self, rank: usize, truth: f64) -> u64 {
         let more = if rank % 2 == 1 { self.scene.disagree_nanos } else { 0.0 };
-        ((self.clocks[rank / self.scene.per_node].shows(truth) + more) * self.scene.hz * 1e-9).floor() as u64
+        self.counted(self.clocks[rank / self.scene.per_node].shows(truth) + more)
+    }
+
+    /// Nanoseconds of a clock as its ticks.
+    fn counted(&self, shown: f64) -> u64 {
+        let quantum = self.scene.quantum;
+        let shown = if quantum > 0.0 { (shown / quantum).floor() * quantum } else { shown };
+        (shown * self.scene.hz * 1e-9).floor() as u64
     }
 
     /// The least latency, some noise, and for one in ten a long wait.
@@ -288,9 +300,13 @@ impl<'s> World<'s> {
                 for exchange in 0..10 {
                     let t2 = now + self.latency(a, b);
                     let t3 = t2 + 200.0;
-                    let t4 = t3 + self.latency(b, a);
-                    let is_middle = matches!(self.scene.bursts, Bursts::Many(bursts) if number == bursts / 2);
                     let is_third = matches!(self.scene.bursts, Bursts::Many(bursts) if (bursts..2 * bursts).contains(&(3 * number)));
+                    let late = match self.scene.lie {
+                        Some(Lie::Slow(nanos)) if is_third && b == 1 => f64::from(nanos),
+                        _ => 0.0,
+                    };
+                    let t4 = t3 + self.latency(b, a) + late;
+                    let is_middle = matches!(self.scene.bursts, Bursts::Many(bursts) if number == bursts / 2);
                     let answer = |truth| match self.scene.lie.filter(|_| b == 1) {
                         Some(Lie::Later(ticks)) => self.ticks(b, truth).saturating_add_signed(ticks),
                         Some(Lie::Once(ticks)) if is_middle => self.ticks(b, truth).saturating_add_signed(ticks),
@@ -298,7 +314,9 @@ impl<'s> World<'s> {
                         Some(Lie::Some(ticks)) if exchange % 3 == 1 => {
                             self.ticks(b, truth).saturating_add_signed(ticks)
                         }
-                        None | Some(Lie::Once(_) | Lie::Middle(_) | Lie::Some(_)) => self.ticks(b, truth),
+                        None | Some(Lie::Once(_) | Lie::Middle(_) | Lie::Slow(_) | Lie::Some(_)) => {
+                            self.ticks(b, truth)
+                        }
                         Some(Lie::Always(ticks)) => ticks,
                     };
                     samples.push(SyncSample {
