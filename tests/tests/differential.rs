@@ -146,7 +146,7 @@ fn what_is_read_though_pj_dump_refuses_it_is_a_warning() {
         ("5 0.9 S \"thread 0.0\" w\n", "not referred to by its identifier (`thread 0.0`)"),
         ("5 0.9 Activity t00 w\n", "not referred to by its identifier (`Activity`)"),
         ("3 0.8 more T n0 more\n4 0.9 Thread more\n", "not referred to by its identifier (`Thread`)"),
-        ("3 0.9 more T / \"at the root\"\n", "not referred to by its identifier (`/`)"),
+        ("3 0.9 more N / \"at the root\"\n", "not referred to by its identifier (`/`)"),
         ("3 0.9 0 T n0 zero\n", "identifier `0`, which is the root's"),
         ("%EventDef PajeStartTrace 90\n% Time date\n%EndEventDef\n", "that not every reader knows"),
     ] {
