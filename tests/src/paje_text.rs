@@ -59,8 +59,22 @@ val n L data
 val m M inner
 val m X begun
 ";
-const NUMBERS: [&str; 12] =
-    ["0", "1", "-3", "0.1", "2.5", "16777217", "1e10", "0.000001", "-0.75", "123456789", "1.5e3", "00.5"];
+const NUMBERS: [&str; 14] = [
+    "0",
+    "1",
+    "-3",
+    "0.1",
+    "2.5",
+    "16777217",
+    "1e10",
+    "0.000001",
+    "-0.75",
+    "123456789",
+    "1.5e3",
+    "00.5",
+    "1e39",
+    "-3.5e38",
+];
 
 /// Where in the tree a container stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +109,8 @@ pub(crate) struct Maker {
     largest: u64,
     /// The date of the last line that has one.
     latest: u64,
+    /// What the file has as date 0: dates in the making are never negative.
+    zero: u64,
 }
 
 /// Interprets steps. `style` chooses the form of the header.
@@ -110,6 +126,7 @@ pub fn generate(style: u64, steps: &[Step], mistake: Option<Mistake>) -> Generat
         links: Links::default(),
         largest: 0,
         latest: 0,
+        zero: if mistake.is_none() && style >> 20 & 3 == 0 { (style >> 24) % 4_000_000_000 } else { 0 },
     };
     for line in TYPES.lines() {
         maker.definition(line);
@@ -162,7 +179,16 @@ impl Maker {
         if late && !definition.is_empty() {
             self.count("definitions after events");
         }
-        let line = self.header.line(event, fields);
+        let mut written = fields.to_vec();
+        if let Some((_, date)) = written.iter_mut().find(|(name, _)| *name == "Time" && self.zero > 0) {
+            let nanos = nanos(date);
+            *date = seconds(nanos.abs_diff(self.zero), 0);
+            if nanos < self.zero {
+                date.insert(0, '-');
+                self.count("dates before 0");
+            }
+        }
+        let line = self.header.line(event, &written);
         self.text.push_str(&line);
         if let Some((_, date)) = fields.iter().find(|(name, _)| *name == "Time") {
             let nanos = nanos(date);
@@ -294,7 +320,8 @@ impl Maker {
         let looked_at = if !form.is_multiple_of(4) { &[at][..] } else { &inside };
         let slots = looked_at.iter().flat_map(|&inner| self.containers[inner].slots.values());
         let last = slots.map(|slot| slot.0).max().unwrap_or(0);
-        let date = last + u64::from(number % 4) * 500;
+        // `pj_dump` takes an end before 0 for none.
+        let date = (last + u64::from(number % 4) * 500).max(self.zero);
         if inside.iter().any(|&inner| self.containers[inner].slots.values().any(|slot| slot.0 > date)) {
             self.count("containers destroyed before what is in those inside");
         }
@@ -383,7 +410,11 @@ impl Maker {
         let event = ["setvar", "addvar", "subvar"][if is_set { usize::from(form / 3) % 3 } else { 0 }];
         self.containers[at].slots.insert(ty, (date, 1));
         let mut fields = self.fields(at, ty, date, form);
-        fields.push(("Value", NUMBERS[usize::from(form / 11) % NUMBERS.len()].into()));
+        let number = NUMBERS[usize::from(form / 11) % NUMBERS.len()];
+        if number.ends_with("e39") || number.ends_with("e38") {
+            self.count("values beyond 32 bits");
+        }
+        fields.push(("Value", number.into()));
         self.line(event, &fields);
     }
 

@@ -95,6 +95,7 @@ fn generated_files_give_the_same_rows() {
         "containers destroyed with something open",
         "containers that end before they begin",
         "containers without alias",
+        "dates before 0",
         "dates before an earlier line's",
         "dates equal to the line before",
         "definitions after events",
@@ -105,6 +106,7 @@ fn generated_files_give_the_same_rows() {
         "sets and resets of several states",
         "states nested deeper than 8",
         "the last line has not the largest date",
+        "values beyond 32 bits",
         "values without declaration",
         "variables changed twice at a date",
     ] {
@@ -130,6 +132,31 @@ fn whatever_pj_dump_refuses_is_told() {
             assert!(told, "{mistake:?} is not told:\n{text}\n{}", made.text);
             let strict = output(tumit().args(["check", "--strict"]).arg(&path));
             assert_eq!(strict.status.code(), Some(1), "{mistake:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_read_though_pj_dump_refuses_it_is_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("weak.paje");
+    let good = std::fs::read_to_string(corpus("two-nodes.paje")).unwrap();
+    let last = "4 1.0 T t00\n";
+    for (line, says) in [
+        ("5 0.9 S \"thread 0.0\" w\n", "not referred to by its identifier (`thread 0.0`)"),
+        ("5 0.9 Activity t00 w\n", "not referred to by its identifier (`Activity`)"),
+        ("3 0.8 more T n0 more\n4 0.9 Thread more\n", "not referred to by its identifier (`Thread`)"),
+        ("3 0.9 more N / \"at the root\"\n", "not referred to by its identifier (`/`)"),
+        ("3 0.9 0 T n0 zero\n", "identifier `0`, which is the root's"),
+        ("%EventDef PajeStartTrace 90\n% Time date\n%EndEventDef\n", "that not every reader knows"),
+    ] {
+        std::fs::write(&path, good.replacen(last, &format!("{line}{last}"), 1)).unwrap();
+        assert!(theirs(&path).is_err(), "pj_dump takes {line}");
+        for (args, status) in [(&["check"][..], 0), (&["check", "--strict"], 1)] {
+            let out = output(tumit().args(args).arg(&path));
+            let told = String::from_utf8(out.stdout).unwrap();
+            assert!(told.contains("warning: ") && told.contains(says), "{line}: {told}");
+            assert_eq!(out.status.code(), Some(status), "{line}: {told}");
         }
     }
 }
@@ -184,6 +211,68 @@ fn our_examples_give_the_same_rows_as_runs_and_as_files() {
         assert_eq!(difference(&theirs, &ours), None, "{}", path.display());
         assert_eq!(account.faults, Vec::<String>::new());
     }
+}
+
+#[test]
+fn texts_of_a_run_are_those_of_its_paje_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    succeed(Command::new(env!("CARGO_BIN_EXE_make_trace")).arg(file("run.tmt")).args(["300", "2"]));
+    std::fs::write(
+        file("texts.tumit"),
+        "trace texts;\nlevel messages { event send { n: u32 } }\n\
+         paje { container program \"Pro\\ngram, \\\"all\\\"\" { event log \"Log,\\nbook\" state now \"\\tNow\" variable load \"\" } }\n\
+         rule send -> mark log = \"say \\\"{n}\\\", then\\nrest\" on program -> set now = \"it's # 5 %\" on program;\n",
+    )
+    .unwrap();
+    let convert = |to: &str, more: &[&str]| {
+        let mut command = tumit();
+        command.arg("convert").arg(file("run.tmt")).arg("--rules").arg(file("texts.tumit")).arg("-o").arg(file(to));
+        output(command.args(more))
+    };
+    let out = convert("run.paje", &[]);
+    assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stderr));
+    let out = convert("run.txt", &["--pj-dump"]);
+    assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stderr));
+    let theirs = theirs(&file("run.paje")).unwrap();
+    assert!(theirs.iter().any(|row| row.ends_with("', then rest") || row.ends_with("'; then rest")), "{theirs:?}");
+    let text = std::fs::read_to_string(file("run.txt")).unwrap();
+    let mut ours: Vec<String> = text.lines().map(str::to_owned).collect();
+    ours.sort();
+    assert_eq!(difference(&theirs, &ours), None);
+}
+
+#[test]
+fn what_begins_before_0_and_what_is_no_number_are_as_pj_dump_has_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("early.paje");
+    let good = std::fs::read_to_string(corpus("two-nodes.paje")).unwrap();
+    let first = "3 0.0 n0 N 0 \"Node 0\"\n";
+    let (head, rest) = good.split_once(first).unwrap();
+    let more = "%EventDef PajeDefineVariableType 80\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
+         %EventDef PajeSetVariable 81\n% Time date\n% Type string\n% Container string\n% Value double\n%EndEventDef\n\
+         %EventDef PajeAddVariable 82\n% Time date\n% Type string\n% Container string\n% Value double\n%EndEventDef\n\
+         %EventDef PajePushState 83\n% Time date\n% Type string\n% Container string\n% Value string\n%EndEventDef\n\
+         %EventDef PajePopState 84\n% Time date\n% Type string\n% Container string\n%EndEventDef\n\
+         80 V T Load\n3 -7 n T n0 N\n";
+    let early = "5 -3.5 S n w\n83 -3 S n b\n84 -3 S n\n83 -3 S n c\n84 -3 S n\n84 -3 S n\n83 -2 S n d\n83 -1 S n e\n84 -0.5 S n\n\
+         81 -3 V n 1\n81 -1 V n 2\n81 0.1 V n 1e39\n82 0.2 V n -1e39\n81 0.3 V n -1e39\n81 0.4 V n 1\n\
+         7 -3 L 0 n m e1\n8 -2 L 0 n m e1\n7 -0.5 L 0 n m e2\n8 0.1 L 0 n m e2\n";
+    std::fs::write(&path, [head, first, more, early, rest].concat()).unwrap();
+    let theirs = theirs(&path).unwrap();
+    for row in [
+        "State, N, Activity, -1.000000000, -0.500000000, 0.000000000, 1.000000000, e",
+        "Variable, N, Load, -1.000000000, 0.100000000, 0.000000000, 2.000000000",
+        "Variable, N, Load, 0.100000000, 0.200000000, 0.100000000, inf",
+        "Variable, N, Load, 0.200000000, 0.300000000, 0.100000000, -nan",
+        "Variable, N, Load, 0.300000000, 0.400000000, 0.100000000, -inf",
+        "Link, 0, Message, -0.500000000, 0.100000000, 0.000000000, m, N, N, e2",
+    ] {
+        assert!(theirs.iter().any(|found| found == row), "{row}\n{theirs:#?}");
+    }
+    let (ours, account) = ours(&path);
+    assert_eq!(difference(&theirs, &ours), None);
+    assert!(!account.faults.iter().any(|fault| fault.contains("finite")), "{:?}", account.faults);
 }
 
 #[expect(clippy::cast_precision_loss, reason = "for people")]

@@ -6,6 +6,7 @@
 mod columns;
 mod csv;
 mod details;
+mod early;
 mod frames;
 mod json;
 mod pj_dump;
@@ -75,7 +76,10 @@ fn write_out(path: &Path, options: &OpenOptions, format: Format, out: Out<'_>) -
     match format {
         Format::Csv => write_as(csv::Csv, input, options, out),
         Format::Json => write_as(json::Json, input, options, out),
-        Format::PjDump => write_as(pj_dump::PjDump, input, options, out),
+        Format::PjDump => {
+            let of_run = input.is_records(options);
+            write_as(pj_dump::PjDump { of_run }, input, options, out)
+        }
     }
 }
 

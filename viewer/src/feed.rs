@@ -52,6 +52,14 @@ impl Input {
         Ok(Self::Paje(path.to_owned(), input))
     }
 
+    /// Whether operations are made from records, and not read from text, be it that of a run's own output.
+    pub(crate) fn is_records(&self, options: &OpenOptions) -> bool {
+        match self {
+            Self::Run(run) => output_of(run, options).is_none(),
+            Self::Paje(..) => false,
+        }
+    }
+
     /// The name of the trace, for titles.
     pub(crate) fn name(&self) -> String {
         match self {
@@ -101,6 +109,12 @@ impl Input {
     }
 }
 
+/// The text output of a run that is asked for, or that it has in place of operations.
+fn output_of(run: &Run, options: &OpenOptions) -> Option<String> {
+    let own = if options.rules.is_none() { own_paje_output(run) } else { None };
+    options.output.clone().or(own)
+}
+
 fn feed_run(run: &Run, options: &OpenOptions, sink: &mut dyn Sink) -> Result<Told, OpenError> {
     let mut convert_options = Options::default();
     convert_options.clock = options.clock;
@@ -109,8 +123,7 @@ fn feed_run(run: &Run, options: &OpenOptions, sink: &mut dyn Sink) -> Result<Tol
     convert_options.memory = options.memory;
     convert_options.rules.clone_from(&options.rules);
     convert_options.progress.clone_from(&options.progress);
-    let own = if options.rules.is_none() { own_paje_output(run) } else { None };
-    convert_options.output = options.output.clone().or(own);
+    convert_options.output = output_of(run, options);
     let mut faults = Vec::new();
     let report = match &convert_options.output {
         None if options.unit != Unit::default() => return Err(OpenError::NoText { path: run.path.clone() }),

@@ -169,7 +169,7 @@ impl<E: Entities> Simulation<E> {
         }
     }
 
-    /// Does as `pj_dump` does where it leaves the format: values of variables pass through 32 bits, what is open at the end
+    /// Does as `pj_dump` does where it leaves the format: values of variables pass through 32 bits and may become infinite, what is open at the end
     /// ends at the date of the last operation, not at the largest one, and no container's end is moved.
     #[must_use]
     pub fn as_pj_dump(mut self) -> Self {

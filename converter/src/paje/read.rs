@@ -25,7 +25,7 @@ use crate::time::{GlobalNanos, Unit};
 use apply::{Input, State};
 pub use fault::{Fault, FaultKind};
 use header::Header;
-use words::{Lines, Words};
+use words::{Lines, Words, loose_signs};
 
 /// What was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -273,7 +273,18 @@ impl<R: Read> Reader<R> {
         if self.lines.has_mark() && number == 1 {
             faults.count(FaultKind::ByteOrderMark, 1, "");
         }
-        if let Some(rest) = text.trim_ascii_start().strip_prefix('%') {
+        if memchr::memchr(0, line.bytes).is_some() {
+            faults.count(FaultKind::Nul, number, text.trim_ascii_end());
+        }
+        let head = text.trim_ascii_start().strip_prefix('%');
+        let (quote, percent) = loose_signs(head.unwrap_or(text));
+        if quote {
+            faults.count(FaultKind::LooseQuote, number, text.trim_ascii_end());
+        }
+        if percent {
+            faults.count(FaultKind::Percent, number, text.trim_ascii_end());
+        }
+        if let Some(rest) = head {
             words.split(rest);
             let list: Vec<&str> = (0..words.len()).filter_map(|at| words.get(rest, at)).collect();
             return match self.header.line(&list, number, text.trim_ascii_end(), faults) {

@@ -196,28 +196,10 @@ impl<W: Write, D: Dates> Writer<W, D> {
         u64::try_from(time.0).unwrap_or(0)
     }
 
-    /// A text in quotes. It cannot hold quotes, control characters or, for the sake of lists, commas.
+    /// A text in quotes.
     fn name(&mut self, name: &str, limit: usize) {
         self.line.push(b'"');
-        let start = self.line.len();
-        for character in name.chars() {
-            let mut bytes = [0; 4];
-            let character = match character {
-                '"' => '\'',
-                ',' => ';',
-                character if character.is_control() => ' ',
-                character => character,
-            };
-            let bytes = character.encode_utf8(&mut bytes).as_bytes();
-            if self.line.len() - start + bytes.len() > limit {
-                break;
-            }
-            self.line.extend_from_slice(bytes);
-        }
-        // No reader takes an empty text everywhere.
-        if self.line.len() == start {
-            self.line.push(b' ');
-        }
+        plain_text(name, limit, &mut self.line);
         self.line.push(b'"');
     }
 
@@ -322,6 +304,34 @@ const PALETTE: [Color; 12] = [
 
 /// The colour of what has none.
 const NEUTRAL: Color = Color { red: 128, green: 128, blue: 128 };
+
+/// The name of a type, value or container as it stands between quotes: a Pajé file has no place for quotes, line ends and, for the
+/// sake of lists, commas.
+pub fn text_of_name(name: &str, out: &mut Vec<u8>) {
+    plain_text(name, MAX_NAME_BYTES, out);
+}
+
+fn plain_text(text: &str, limit: usize, out: &mut Vec<u8>) {
+    let start = out.len();
+    for character in text.chars() {
+        let mut bytes = [0; 4];
+        let character = match character {
+            '"' => '\'',
+            ',' => ';',
+            character if character.is_control() => ' ',
+            character => character,
+        };
+        let bytes = character.encode_utf8(&mut bytes).as_bytes();
+        if out.len() - start + bytes.len() > limit {
+            break;
+        }
+        out.extend_from_slice(bytes);
+    }
+    // No reader takes an empty text everywhere.
+    if out.len() == start {
+        out.push(b' ');
+    }
+}
 
 impl<W: Write, D: Dates> Sink for Writer<W, D> {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {

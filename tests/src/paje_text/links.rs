@@ -53,7 +53,8 @@ impl Maker {
         let Some(holder) = self.alive(level, which) else { return };
         let starts = form % 3 > 0;
         let Some(container) = self.alive(if starts { start } else { end }, number) else { return };
-        let date = self.largest.saturating_sub(number.into());
+        // Before 0, `pj_dump` looks links up by starts that are not in order.
+        let date = self.largest.saturating_sub(number.into()).max(self.zero);
         self.links.keys += 1;
         let value = if ty == 0 && form % 5 == 0 { "n" } else { "m" };
         // The same key may serve in other types.
@@ -74,6 +75,7 @@ impl Maker {
             (true, _) => last.max(half.date) + u64::from(number),
             (false, _) => last.max(half.date.saturating_sub(number.into())),
         };
+        let date = date.max(self.zero);
         let (start, end) = if half.starts { (half.date, date) } else { (date, half.date) };
         self.links.open.remove(at);
         self.links.last.insert(place, start.max(end));

@@ -3,19 +3,27 @@
 use std::io::Write as _;
 
 use converter::digits::{seconds, signed, whole};
+use converter::paje::write::text_of_name;
 
 use super::row::{Context, Form, Kind, Row, Value};
 use crate::rows::general;
 
 /// The format.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PjDump;
+pub(super) struct PjDump {
+    /// Whether names come from a run: they are those of its Pajé file, where not all signs can stand.
+    pub(super) of_run: bool,
+}
 
 impl Form for PjDump {
     const IS_PEER: bool = true;
 
     fn name(&self, name: &str, out: &mut Vec<u8>) {
-        out.extend_from_slice(name.as_bytes());
+        if self.of_run {
+            text_of_name(name, out);
+        } else {
+            out.extend_from_slice(name.as_bytes());
+        }
     }
 
     fn row(&self, row: &Row<'_>, _: Context<'_>, out: &mut Vec<u8>) {
@@ -35,7 +43,9 @@ impl Form for PjDump {
             Kind::State | Kind::Variable | Kind::Link => {
                 date(row.start, out);
                 date(row.end, out);
-                date(row.end.saturating_sub(row.start), out);
+                // It takes dates before 0 for dates that are not known.
+                let is_known = row.start >= 0 && row.end >= 0;
+                date(if is_known { row.end - row.start } else { 0 }, out);
             }
         }
         if let Some(depth) = row.imbrication {
@@ -68,6 +78,8 @@ fn nine_decimals(number: f64, out: &mut Vec<u8>) {
             signed(whole, out);
             out.extend_from_slice(b".000000000");
         }
+        // As C writes it.
+        _ if number.is_nan() => out.extend_from_slice(if number.is_sign_negative() { b"-nan" } else { b"nan" }),
         _ => _ = write!(out, "{number:.9}"),
     }
 }

@@ -1,11 +1,13 @@
 //! [`Row`]: what all formats write of a container or entity; [`Form`]: how one of them does.
 
+use converter::paje::TypeId;
+
 use super::columns::Columns;
 use super::details::{Detail, Details};
 use super::frames::Frame;
 
 /// What a row is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Container,
     State,
@@ -59,6 +61,9 @@ pub(super) struct Row<'a> {
     pub(super) container: Named<'a>,
     /// Name of the type.
     pub(super) ty: &'a [u8],
+    pub(super) type_id: TypeId,
+    /// As [`EndedState::early`](crate::sim::EndedState::early).
+    pub(super) early: u32,
     /// Dates in nanoseconds.
     pub(super) start: i64,
     pub(super) end: i64,

@@ -151,6 +151,15 @@ fn what_pj_dump_does_otherwise() {
         text.contains("Variable, first, of all, Load, 5.000000000, 3.000000000, -2.000000000, 0.100000001\n"),
         "{text}"
     );
+    let early = "11 -2 p S a\n11 -1 p S b\n17 -2 p E a\n17 -1 p E b\n7 3 P p\n";
+    let (text, _) = rows(Format::PjDump, early);
+    assert!(
+        text.contains("State, first, of all, State, -1.000000000, 3.000000000, 0.000000000, 0.000000000, b\n"),
+        "{text}"
+    );
+    assert!(text.contains(", -1.000000000, b\n") && !text.contains(" -2.000000000"), "{text}");
+    let (text, _) = rows(Format::Csv, early);
+    assert!(text.contains("-2.000000000,-1.000000000,1.000000000,0,a,"), "{text}");
     let (text, _) = rows(Format::Csv, body);
     assert!(text.contains("5.000000000,5.000000000,0.000000000,,0.1,"), "{text}");
 }

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use super::columns::Columns;
 use super::csv;
 use super::details::Details;
+use super::early::Early;
 use super::frames::Frames;
 use super::row::{Context, Ends, Form, Kind, Named, Row, Value};
 use crate::query::{ContainerInfo, Interval, TypeInfo};
@@ -69,6 +70,7 @@ pub(super) struct Writer<'o, F> {
     details: Details,
     columns: Columns,
     frames: Frames,
+    early: Early,
     rows: u64,
 }
 
@@ -86,6 +88,7 @@ impl<'o, F: Form> Writer<'o, F> {
             details: Details::default(),
             columns: Columns::default(),
             frames: Frames::default(),
+            early: Early::default(),
             rows: 0,
         }
     }
@@ -110,10 +113,14 @@ impl<'o, F: Form> Writer<'o, F> {
         if F::HAS_HEADER && !self.columns.is_closed() {
             self.begin();
         }
-        let Self { form, buffer, types, values, containers, key, details, columns, .. } = self;
+        let Self { form, buffer, types, values, containers, key, details, columns, early, .. } = self;
         let known = Known { types, values, containers, key };
         let row = Row { detail: details.get(detail), ..make(&known) };
-        form.row(&row, Context { columns, details, containers }, buffer);
+        let context = Context { columns, details, containers };
+        if F::IS_PEER && Early::takes(&row) {
+            return early.keep(&row, |out| form.row(&row, context, out));
+        }
+        form.row(&row, context, buffer);
         self.rows += 1;
         if detail != 0 {
             self.end(detail);
@@ -188,6 +195,8 @@ impl<'a> Known<'a> {
             kind,
             container: self.container(container),
             ty: self.ty(ty),
+            type_id: ty,
+            early: 0,
             start: life.from.0,
             end: life.to.0,
             imbrication: None,
@@ -263,6 +272,7 @@ impl<F: Form> Entities for Writer<'_, F> {
     fn state(&mut self, place: Place, state: EndedState) {
         self.placed(place, state.detail, |known| Row {
             imbrication: Some(state.depth),
+            early: state.early,
             ..known.row(Kind::State, place.container, place.ty, state.life, known.value(state.value))
         });
     }
@@ -307,6 +317,7 @@ impl<F: Form> Entities for Writer<'_, F> {
         self.containers.clear();
         self.keys.clear();
         self.frames.clear();
+        self.early = Early::default();
         (self.details, self.columns, self.rows) = (Details::default(), Columns::default(), 0);
         Ok(())
     }
@@ -321,6 +332,7 @@ impl<F: Form> Entities for Writer<'_, F> {
     }
 
     fn finish(&mut self) -> io::Result<()> {
+        self.rows += self.early.drain(&mut self.buffer);
         self.out.write_all(&self.buffer)?;
         self.buffer.clear();
         self.out.flush()

@@ -29,6 +29,8 @@ pub struct EndedState {
     pub value: ValueId,
     /// Its extra fields and source position, as [`Entities::detail`] numbered them.
     pub detail: u32,
+    /// Of the states of its place that began before date 0, in the order in which they began, which it is, from 1; else 0.
+    pub early: u32,
 }
 
 /// A link of which both ends are there.

@@ -129,10 +129,15 @@ impl<E: Entities> Simulation<E> {
 
     pub(super) fn variable(&mut self, time: i64, container: ContainerId, ty: TypeId, op: VariableOp, value: f64) {
         self.taken += 1;
-        let value = if self.peer { f64::from(value as f32) } else { value };
+        // A Pajé file has 0 for what is no number.
+        let value = match self.peer {
+            true if !value.is_finite() => 0.0,
+            true => f64::from(value as f32),
+            false => value,
+        };
         match self.slot(container, ty, Slot::Variable(self.variables.len() as u32)) {
             Some(Slot::Variable(at)) => {
-                self.variables[at as usize].change(time, op, value, &mut self.faults, &mut self.entities);
+                self.variables[at as usize].change(time, (op, value), self.peer, &mut self.faults, &mut self.entities);
             }
             Some(_) => _ = self.wrong_kind(),
             None => {}

@@ -15,6 +15,7 @@ struct Open {
     start: i64,
     value: ValueId,
     detail: u32,
+    early: u32,
 }
 
 /// States that are open, innermost last.
@@ -25,11 +26,13 @@ pub(super) struct Stack {
     /// Pushes beyond the deepest.
     hidden: u64,
     last: i64,
+    /// States so far that began before date 0.
+    early: u32,
 }
 
 impl Stack {
     pub(super) fn new(place: Place) -> Self {
-        Self { place, open: Vec::new(), hidden: 0, last: i64::MIN }
+        Self { place, open: Vec::new(), hidden: 0, last: i64::MIN, early: 0 }
     }
 
     /// The date itself, or the last one if this is earlier.
@@ -46,7 +49,7 @@ impl Stack {
     pub(super) fn set(&mut self, time: i64, value: ValueId, detail: u32, faults: &mut Faults, out: &mut impl Entities) {
         let start = self.order(time, faults);
         self.end_all(start, out);
-        self.open.push(Open { start, value, detail });
+        self.begin(start, value, detail);
     }
 
     #[inline]
@@ -64,7 +67,17 @@ impl Stack {
             out.forget(detail);
             return faults.count(Fault::TooDeep);
         }
-        self.open.push(Open { start, value, detail });
+        self.begin(start, value, detail);
+    }
+
+    #[inline]
+    fn begin(&mut self, start: i64, value: ValueId, detail: u32) {
+        let mut early = 0;
+        if start < 0 {
+            self.early = self.early.saturating_add(1);
+            early = self.early;
+        }
+        self.open.push(Open { start, value, detail, early });
     }
 
     #[inline]
@@ -99,9 +112,9 @@ impl Stack {
 
     #[inline]
     fn end_top(&mut self, end: i64, out: &mut impl Entities) {
-        if let Some(Open { start, value, detail }) = self.open.pop() {
+        if let Some(Open { start, value, detail, early }) = self.open.pop() {
             let life = Interval { from: GlobalNanos(start), to: GlobalNanos(end) };
-            out.state(self.place, EndedState { life, depth: self.open.len() as u32, value, detail });
+            out.state(self.place, EndedState { life, depth: self.open.len() as u32, value, detail, early });
         }
     }
 }

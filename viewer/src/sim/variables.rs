@@ -20,11 +20,12 @@ impl Variable {
         Self { place, now: None }
     }
 
+    /// With `any`, its value may leave the finite numbers.
     pub(super) fn change(
         &mut self,
         time: i64,
-        op: VariableOp,
-        value: f64,
+        (op, value): (VariableOp, f64),
+        any: bool,
         faults: &mut Faults,
         out: &mut impl Entities,
     ) {
@@ -37,7 +38,7 @@ impl Variable {
             VariableOp::Add => old + value,
             VariableOp::Subtract => old - value,
         };
-        if !new.is_finite() {
+        if !any && !new.is_finite() {
             return faults.count(Fault::NotFinite);
         }
         match &mut self.now {

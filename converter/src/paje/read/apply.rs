@@ -4,13 +4,16 @@ use std::io;
 
 use super::fault::{FaultKind, Faults};
 use super::header::{Definition, Kind, Role};
-use super::names::{Containers, Declared, Keys, Types};
+use super::names::{Containers, Declared, Found, Keys, Types};
 use super::number;
 use super::words::Words;
 use crate::paje::{
     Color, ContainerId, Extra, ExtraValue, Look, PajeEvent, Sink, Source, TypeId, TypeKind, ValueId, VariableOp,
 };
 use crate::time::GlobalNanos;
+
+/// The root's identifier.
+const ROOT: &str = "0";
 
 /// What is known of the file so far.
 #[derive(Debug, Default)]
@@ -126,22 +129,37 @@ impl State {
 
     fn find_type(&mut self, input: &Input<'_>, role: Role, fits: fn(TypeKind) -> bool) -> Understood<TypeId> {
         let word = input.word(role);
-        match self.types.find(word) {
-            None => self.fault(FaultKind::UnknownType, input, word),
-            Some(ty) if !fits(self.types.kind(ty)) => self.fault(FaultKind::WrongKind, input, word),
-            found => found,
+        let Some(Found { thing: ty, by_id }) = self.types.find(word) else {
+            return self.fault(FaultKind::UnknownType, input, word);
+        };
+        if !fits(self.types.kind(ty)) {
+            return self.fault(FaultKind::WrongKind, input, word);
         }
+        if !by_id {
+            self.faults.count(FaultKind::ByName, input.line, word);
+        }
+        Some(ty)
     }
 
     fn find_container(&mut self, input: &Input<'_>, role: Role) -> Understood<ContainerId> {
         let word = input.word(role);
-        let found = self.containers.find(word);
-        if found.is_none() { self.fault(FaultKind::UnknownContainer, input, word) } else { found }
+        let Some(Found { thing: container, by_id }) = self.containers.find(word) else {
+            return self.fault(FaultKind::UnknownContainer, input, word);
+        };
+        if !by_id {
+            self.faults.count(FaultKind::ByName, input.line, word);
+        }
+        Some(container)
     }
 
     fn color(&mut self, input: &Input<'_>) -> Option<Color> {
         let word = input.get(Role::Color)?;
-        number::color(word).unwrap_or_else(|()| self.fault(FaultKind::Color, input, word))
+        let Ok(color) = number::color(word) else { return self.fault(FaultKind::Color, input, word) };
+        let (color, is_wide) = color?;
+        if is_wide {
+            self.faults.count(FaultKind::WideColor, input.line, word);
+        }
+        Some(color)
     }
 
     fn look(&mut self, input: &Input<'_>) -> Look {
@@ -164,6 +182,9 @@ impl State {
         let (id, name) = (input.identifier(), input.word(Role::Name));
         let (color, look) = (self.color(input), self.look(input));
         let Some(ty) = self.types.add(id, name, kind) else { return self.fault(FaultKind::TypeTwice, input, id) };
+        if id == ROOT || (name == ROOT && kind == TypeKind::Container) {
+            self.faults.count(FaultKind::ZeroTaken, input.line, name);
+        }
         self.send(sink, &PajeEvent::DefineType { ty, kind, parent, name, color, look })
     }
 
@@ -199,6 +220,9 @@ impl State {
         let Some((container, again)) = self.containers.create(id, name, (ty, parent)) else {
             return self.fault(FaultKind::ContainerTwice, input, id);
         };
+        if id == ROOT {
+            self.faults.count(FaultKind::ZeroTaken, input.line, name);
+        }
         if again {
             self.faults.count(FaultKind::IdAgain, input.line, id);
         }
@@ -214,10 +238,14 @@ impl State {
         if container == ContainerId::ROOT {
             return self.fault(FaultKind::RootEnd, input, input.word(Role::Name));
         }
-        if let Some(word) = input.get(Role::Type)
-            && self.types.find(word) != Some(self.containers.type_of(container))
-        {
-            self.faults.count(FaultKind::OtherType, input.line, word);
+        if let Some(word) = input.get(Role::Type) {
+            match self.types.find(word) {
+                Some(Found { thing, by_id: true }) if thing == self.containers.type_of(container) => {}
+                Some(Found { thing, .. }) if thing == self.containers.type_of(container) => {
+                    self.faults.count(FaultKind::ByName, input.line, word);
+                }
+                _ => self.faults.count(FaultKind::OtherType, input.line, word),
+            }
         }
         self.containers.destroy(container);
         self.send(sink, &PajeEvent::DestroyContainer { time, container })
@@ -242,6 +270,7 @@ impl State {
         let event = if input.definition.kind == Kind::PopState {
             PajeEvent::PopState { time, container, ty }
         } else {
+            self.faults.count(FaultKind::Reset, input.line, input.word(Role::Container));
             PajeEvent::ResetState { time, container, ty }
         };
         self.send(sink, &event)

@@ -97,6 +97,26 @@ faults! {
     OldName: "field under an old name", "use the names of format 1.3: `pj_dump` refuses others without its option -n";
     /// Another type than the container's.
     OtherType: "line that destroys a container under another type", "name the container's own type: `pj_dump` refuses others";
+    /// A reference by name to what has an alias.
+    ByName: "type or container that is not referred to by its identifier", "write the alias where there is one, and `0` for the root: `pj_dump` refuses others";
+    /// `0` for something else than the root.
+    ZeroTaken: "identifier `0`, which is the root's, for another container or type", "take another: `pj_dump` refuses this";
+    /// An id that is no number.
+    IdText: "event id that is no number", "number the definitions: ViTE refuses other ids, and their lines";
+    /// A field under another type than its name asks for.
+    FieldPair: "field whose type does not go with its name", "write `Time date`, `Color color`, `File string`, `Line int`, `double` or `string` for `Value`, `string` for what names something: ViTE drops such a field";
+    /// An event that only some readers know.
+    RareEvent: "definition of an event that not every reader knows, and that does nothing", "leave it out: `pj_dump` refuses `PajeStartTrace`, ViTE both";
+    /// `PajeResetState`.
+    Reset: "reset of states", "pop them, or set an idle state: ViTE leaves resets out";
+    /// A colour from 0 to 255.
+    WideColor: "colour with a number above 1, taken for one from 0 to 255", "write numbers from 0 to 1: others do not divide";
+    /// A NUL byte.
+    Nul: "NUL byte", "write none: `pj_dump` never ends, and ViTE cuts the line";
+    /// A quote or apostrophe outside of quoted text.
+    LooseQuote: "quote or apostrophe outside of quoted text", "put texts with an apostrophe in quotes, and write none alone in comments: ViTE loses all that follows";
+    /// A percent sign, likewise.
+    Percent: "percent sign outside of quoted text", "put such texts in quotes: ViTE splits them";
     /// The root, destroyed.
     RootEnd: "line that destroys the root container `0`, which ends with the trace", "leave the root to the reader";
     /// Dates that go back.

@@ -266,6 +266,20 @@ fn relation(field: &str) -> Option<String> {
     Some(name)
 }
 
+/// Whether ViTE takes this field under this type. It takes user fields under any that it knows.
+fn goes_with(field: &str, ty: &str) -> bool {
+    match field {
+        "Time" => ty == "date",
+        "Color" => ty == "color",
+        "File" => ty == "string",
+        "Line" => matches!(ty, "int" | "string"),
+        "Value" => matches!(ty, "string" | "int" | "double"),
+        "Name" | "Alias" | "Type" | "Container" | "StartContainerType" | "EndContainerType" | "StartContainer"
+        | "EndContainer" | "Key" => matches!(ty, "string" | "int"),
+        _ => true,
+    }
+}
+
 /// What an id stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Meaning {
@@ -328,8 +342,14 @@ impl Header {
                     faults.count(FaultKind::Header, number, text);
                 }
                 let kind = Kind::from_name(name);
-                if kind.is_none() {
-                    faults.count(FaultKind::UnknownEvent, number, name);
+                match kind {
+                    None => faults.count(FaultKind::UnknownEvent, number, name),
+                    Some(Kind::Idle) => faults.count(FaultKind::RareEvent, number, name),
+                    Some(_) => {}
+                }
+                // As large as ViTE's numbers.
+                if !id.bytes().all(|byte| byte.is_ascii_digit()) || id.parse::<i32>().is_err() {
+                    faults.count(FaultKind::IdText, number, id);
                 }
                 self.open = Some(Open { id: id.to_owned(), kind, fields: Vec::new() });
                 return ended.and_then(|open| self.finish(open, number, faults));
@@ -347,6 +367,9 @@ impl Header {
                     }
                     if ty == "float" {
                         faults.count(FaultKind::Float, number, field);
+                    }
+                    if !goes_with(field, ty) && ty != "float" {
+                        faults.count(FaultKind::FieldPair, number, &format!("{field} {ty}"));
                     }
                     let is_old = |kind: Kind| matches!(kind.role(field), Some((_, 1..)));
                     if open.kind.is_some_and(is_old) {

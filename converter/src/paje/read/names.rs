@@ -27,7 +27,11 @@ impl<T: Copy> Default for Index<T> {
 
 impl<T: Copy> Index<T> {
     fn find(&self, text: &str) -> Option<T> {
-        self.by_id.get(text).copied().or_else(|| self.by_name.get(text).copied().flatten())
+        self.by_id.get(text).copied().or_else(|| self.by_name(text))
+    }
+
+    fn by_name(&self, text: &str) -> Option<T> {
+        self.by_name.get(text).copied().flatten()
     }
 
     /// Adds one; with an alias it can be found by its name as well. `replaces` says which bearer of the name does not count.
@@ -42,6 +46,26 @@ impl<T: Copy> Index<T> {
                 }
             }
         }
+    }
+}
+
+/// What a text refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Found<T> {
+    pub(super) thing: T,
+    /// Whether the text is its identifier: the format knows no other reference.
+    pub(super) by_id: bool,
+}
+
+/// By identifier, else as the root, else by name.
+fn find<T: Copy>(index: &Index<T>, root: T, text: &str) -> Option<Found<T>> {
+    if let Some(&thing) = index.by_id.get(text) {
+        return Some(Found { thing, by_id: true });
+    }
+    match text {
+        "0" => Some(Found { thing: root, by_id: true }),
+        "/" => Some(Found { thing: root, by_id: false }),
+        _ => index.by_name(text).map(|thing| Found { thing, by_id: false }),
     }
 }
 
@@ -78,9 +102,8 @@ impl Default for Types {
 }
 
 impl Types {
-    pub(super) fn find(&self, text: &str) -> Option<TypeId> {
-        let root = || matches!(text, "0" | "/").then_some(TypeId::ROOT);
-        self.index.by_id.get(text).copied().or_else(root).or_else(|| self.index.find(text))
+    pub(super) fn find(&self, text: &str) -> Option<Found<TypeId>> {
+        find(&self.index, TypeId::ROOT, text)
     }
 
     pub(super) fn kind(&self, ty: TypeId) -> TypeKind {
@@ -152,8 +175,8 @@ impl Default for Containers {
 }
 
 impl Containers {
-    pub(super) fn find(&self, text: &str) -> Option<ContainerId> {
-        self.find_id(text).or_else(|| self.index.find(text))
+    pub(super) fn find(&self, text: &str) -> Option<Found<ContainerId>> {
+        find(&self.index, ContainerId::ROOT, text)
     }
 
     /// By identifier only.

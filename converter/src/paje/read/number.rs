@@ -121,8 +121,9 @@ pub(super) fn float(text: &str) -> Option<Number<f64>> {
     number.value.is_finite().then_some(number)
 }
 
-/// A colour: three or four numbers from 0 to 1 (some write 0 to 255), or six hexadecimal digits. `Ok(None)` for an empty text.
-pub(super) fn color(text: &str) -> Result<Option<Color>, ()> {
+/// A colour: three or four numbers from 0 to 1 (some write 0 to 255: then it comes with `true`), or six hexadecimal digits.
+/// `Ok(None)` for an empty text.
+pub(super) fn color(text: &str) -> Result<Option<(Color, bool)>, ()> {
     let text = text.trim();
     if text.is_empty() {
         return Ok(None);
@@ -132,7 +133,7 @@ pub(super) fn color(text: &str) -> Result<Option<Color>, ()> {
         && let Ok(packed) = u32::from_str_radix(hex, 16)
     {
         let [_, red, green, blue] = packed.to_be_bytes();
-        return Ok(Some(Color { red, green, blue }));
+        return Ok(Some((Color { red, green, blue }, false)));
     }
     let mut channels = [0.0_f64; 4];
     let mut count = 0;
@@ -147,10 +148,11 @@ pub(super) fn color(text: &str) -> Result<Option<Color>, ()> {
     if count < 3 {
         return Err(());
     }
-    let scale = if channels[..3].iter().any(|&channel| channel > 1.0) { 1.0 } else { 255.0 };
+    let is_wide = channels[..3].iter().any(|&channel| channel > 1.0);
+    let scale = if is_wide { 1.0 } else { 255.0 };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded, and from 0 to 255")]
     let [red, green, blue] = [0, 1, 2].map(|at| (channels[at] * scale).round() as u8);
-    Ok(Some(Color { red, green, blue }))
+    Ok(Some((Color { red, green, blue }, is_wide)))
 }
 
 #[cfg(test)]
@@ -210,10 +212,11 @@ mod tests {
 
     #[test]
     fn colours() {
-        let expected = Ok(Some(Color { red: 255, green: 0, blue: 51 }));
-        for text in ["1 0 0.2", "1,0,0.2", "1.0 0.0 0.2 0.5", "ff0033", "#FF0033", " 255 0 51 "] {
-            assert_eq!(color(text), expected, "{text}");
+        let expected = Color { red: 255, green: 0, blue: 51 };
+        for text in ["1 0 0.2", "1,0,0.2", "1.0 0.0 0.2 0.5", "ff0033", "#FF0033"] {
+            assert_eq!(color(text), Ok(Some((expected, false))), "{text}");
         }
+        assert_eq!(color(" 255 0 51 "), Ok(Some((expected, true))));
         assert_eq!(color(""), Ok(None));
         for text in ["red", "1 0", "1 0 0 0 0", "-1 0 0", "nan 0 0", "300 0 0"] {
             assert_eq!(color(text), Err(()), "{text}");

@@ -368,12 +368,63 @@ fn what_not_everybody_reads_is_noted() {
         let mut notes: Vec<_> = report.notes.iter().map(|note| (note.kind, note.count)).collect();
         // What is before 0 is before all others.
         notes.retain(|note| kind != FaultKind::Negative || note.0 != FaultKind::Disorder);
+        // An event without effect carries the definitions.
+        notes.retain(|note| note.0 != FaultKind::RareEvent);
         assert_eq!(notes, [(kind, 1)], "{body}");
     }
     let report = read(["\u{feff}".as_bytes(), &with_header(end)].concat().as_slice(), &mut Log::default()).unwrap();
     assert_eq!(report.notes[0].kind, FaultKind::ByteOrderMark);
     let long = format!("5 1 S c1 {}\n", "x".repeat(4000));
     assert_eq!(read(with_header(&long).as_slice(), &mut Log::default()).unwrap().notes[0].kind, FaultKind::Lengthy);
+}
+
+#[test]
+fn what_other_readers_refuse_lose_or_hang_on_is_noted() {
+    let header = |name: &str, id: &str, time: &str| {
+        format!("%EventDef {name} {id}\n% Time {time}\n% Type string\n% Container string\n%EndEventDef\n")
+    };
+    let cases: [(&str, Option<FaultKind>, u64); 31] = [
+        ("5 1 S \"thread 1\" R\n", Some(FaultKind::ByName), 1),
+        ("5 1 \"Thread State\" c1 R\n", Some(FaultKind::ByName), 1),
+        ("1 S2 Thread \"By name\"\n", Some(FaultKind::ByName), 1),
+        ("3 1 c2 T / \"thread 2\"\n", Some(FaultKind::ByName), 1),
+        ("4 1 c1 Thread\n4 1 \"thread 1\" T\n", Some(FaultKind::ByName), 2),
+        ("2 x \"Thread State\" X \"0 0 0\"\n", Some(FaultKind::ByName), 1),
+        ("5 1 S c1 Running\n", None, 0),
+        ("3 1 0 T c1 zero\n", Some(FaultKind::ZeroTaken), 1),
+        ("0 Z 0 0\n1 0 T zero\n", Some(FaultKind::ZeroTaken), 2),
+        ("1 Z T 0\n3 1 z T c1 0\n", None, 0),
+        (&header("PajePopState", "ev11", "date"), Some(FaultKind::IdText), 1),
+        (&header("PajePopState", "-5", "date"), Some(FaultKind::IdText), 1),
+        (&header("PajePopState", "4294967296", "date"), Some(FaultKind::IdText), 1),
+        (&header("PajePopState", "20", "date"), None, 0),
+        (&header("PajePopState", "20", "string"), Some(FaultKind::FieldPair), 1),
+        (&header("PajePopState", "20", "double"), Some(FaultKind::FieldPair), 1),
+        ("%EventDef PajeStartTrace 20\n%EndEventDef\n", Some(FaultKind::RareEvent), 1),
+        (&(header("PajeResetState", "20", "date") + "20 1 S c1\n20 1 S c1\n"), Some(FaultKind::Reset), 2),
+        ("2 W S W \"1 2 3\"\n", Some(FaultKind::WideColor), 1),
+        ("2 W S W \"1 0.5 0\"\n2 X S X ff0000\n", None, 0),
+        ("5 1 S c1 a\0b\n# a \0\n", Some(FaultKind::Nul), 2),
+        ("5 1 S c1 it's\n", Some(FaultKind::LooseQuote), 1),
+        ("5 1 S c1 a\"b\n", Some(FaultKind::LooseQuote), 1),
+        ("5 1 S c1 'ab'\n", Some(FaultKind::LooseQuote), 1),
+        ("# don't\n", Some(FaultKind::LooseQuote), 1),
+        ("5 1 S c1 R # don't\n", Some(FaultKind::LooseQuote), 1),
+        ("# 'do' \"it's\"\n", None, 0),
+        ("5 1 S c1 \"it's 5 %\"\n", None, 0),
+        ("5 1 S c1 \"it's # 5 %\" # \"and\" \n", None, 0),
+        ("5 1 S c1 5%\n", Some(FaultKind::Percent), 1),
+        ("# 5 %\n", None, 0),
+    ];
+    let mut wrong = Vec::new();
+    for (body, kind, count) in cases {
+        let report = read(with_header(&format!("{body}5 1 S c1 R\n")).as_slice(), &mut Log::default()).unwrap();
+        let notes: Vec<_> = report.notes.iter().map(|note| (note.kind, note.count)).collect();
+        if !report.faults.is_empty() || notes != kind.map(|kind| (kind, count)).into_iter().collect::<Vec<_>>() {
+            wrong.push(format!("{body}: {:?} {notes:?}", report.faults));
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
 }
 
 #[test]

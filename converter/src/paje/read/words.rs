@@ -235,6 +235,47 @@ impl Words {
     }
 }
 
+/// Which of the signs that ViTE takes for its own stand outside of quoted text: a quote, a percent sign. In a comment, which it reads
+/// as words, only quotes without partner count.
+pub(super) fn loose_signs(line: &str) -> (bool, bool) {
+    let bytes = line.as_bytes();
+    if memchr::memchr3(b'\'', b'"', b'%', bytes).is_none() {
+        return (false, false);
+    }
+    let (mut quote, mut percent) = (false, false);
+    let mut at = 0;
+    while let Some(&first) = bytes.get(at) {
+        let rest = &bytes[at + 1..];
+        match first {
+            b'#' => return (quote || has_single_quote(rest), percent),
+            b'"' => match memchr::memchr(b'"', rest) {
+                Some(length) => at += length + 2,
+                // Told as such.
+                None => return (quote, percent),
+            },
+            _ if is_blank(first) => at += 1,
+            _ => {
+                let length = bytes[at..].iter().position(|&byte| is_blank(byte) || byte == b'#');
+                let to = length.map_or(bytes.len(), |length| at + length);
+                let word = &bytes[at..to];
+                quote |= memchr::memchr2(b'\'', b'"', word).is_some();
+                percent |= word.contains(&b'%');
+                at = to;
+            }
+        }
+    }
+    (quote, percent)
+}
+
+/// Whether a quote or apostrophe has no partner.
+fn has_single_quote(mut text: &[u8]) -> bool {
+    while let Some(from) = memchr::memchr2(b'\'', b'"', text) {
+        let Some(length) = memchr::memchr(text[from], &text[from + 1..]) else { return true };
+        text = &text[from + length + 2..];
+    }
+    false
+}
+
 /// What C's `isspace` says.
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
