@@ -170,7 +170,7 @@ fn remove_on_interrupt() {
 
 fn watch() {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
-    let signal = runtime.block_on(crate::signals::ended());
+    let signal = runtime.block_on(async { crate::signals::ended().await });
     if let Some(path) = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).take() {
         let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     }

@@ -1,27 +1,32 @@
 //! Being asked to end: by Ctrl-C, by `kill`, by a terminal that was closed.
 
-/// Waits for a signal that ends the program; gives its number.
+/// From now on, waits for a signal that ends the program; gives its number. Within a runtime.
 #[cfg(unix)]
-pub(crate) async fn ended() -> i32 {
+pub(crate) fn ended() -> impl Future<Output = i32> {
     use tokio::signal::unix::SignalKind;
-    tokio::select! {
-        signal = received(SignalKind::interrupt()) => signal,
-        signal = received(SignalKind::terminate()) => signal,
-        signal = received(SignalKind::hangup()) => signal,
+    let interrupt = received(SignalKind::interrupt());
+    let terminate = received(SignalKind::terminate());
+    let hangup = received(SignalKind::hangup());
+    async {
+        tokio::select! {
+            signal = interrupt => signal,
+            signal = terminate => signal,
+            signal = hangup => signal,
+        }
     }
 }
 
 #[cfg(unix)]
-async fn received(kind: tokio::signal::unix::SignalKind) -> i32 {
+fn received(kind: tokio::signal::unix::SignalKind) -> impl Future<Output = i32> {
     let number = kind.as_raw_value();
     // Whoever started the program may want it to outlive its terminal (`nohup`).
-    if (kind != tokio::signal::unix::SignalKind::hangup() || !is_ignored(number))
-        && let Ok(mut signal) = tokio::signal::unix::signal(kind)
-    {
+    let is_left = kind == tokio::signal::unix::SignalKind::hangup() && is_ignored(number);
+    let signal = if is_left { None } else { tokio::signal::unix::signal(kind).ok() };
+    async move {
+        let Some(mut signal) = signal else { return std::future::pending().await };
         signal.recv().await;
-        return number;
+        number
     }
-    std::future::pending().await
 }
 
 /// Whether this signal was ignored when the program started, where the system tells.
@@ -33,6 +38,7 @@ fn is_ignored(number: i32) -> bool {
     mask >> (number - 1) & 1 == 1
 }
 
+/// Waits for Ctrl-C; gives the number that it has elsewhere.
 #[cfg(not(unix))]
 pub(crate) async fn ended() -> i32 {
     const INTERRUPT: i32 = 2;

@@ -272,6 +272,8 @@ fn serve(
             Some(path) => Server::serve_at(traces, path).await?,
             None => Server::serve(traces, args.port.unwrap_or(0)).await?,
         };
+        // Whoever reads the address may end us at once.
+        let ended = crate::signals::ended();
         let url = server.url();
         announce(&url, server.address().port(), args.socket.as_deref())?;
         if !args.no_open && args.socket.is_none() && term::is_interactive() && std::io::stdin().is_terminal() {
@@ -280,7 +282,7 @@ fn serve(
         let mut failure = None;
         let stop = async {
             tokio::select! {
-                _signal = crate::signals::ended() => {}
+                _signal = ended => {}
                 error = failed(&mut outcomes, &mut bars) => failure = Some(error),
             }
         };
