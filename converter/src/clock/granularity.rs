@@ -1,6 +1,8 @@
 //! What a clock can tell apart, beyond its ticks: one that is read in whole microseconds may count nanoseconds, and one that the system sets at each of
 //! its interrupts (`CLOCK_MONOTONIC_COARSE`) stands still for milliseconds, whose number is not even round.
 
+use std::collections::BTreeMap;
+
 use tracer_format::ClockKind;
 
 use crate::input::{Process, StreamReader, open_shared};
@@ -27,6 +29,8 @@ const AT_LEAST: u64 = 64;
 const ENOUGH: usize = 1024;
 /// No clock stands still for longer than this, nanoseconds: what is dated so evenly was made up.
 const LONGEST: f64 = 20e6;
+/// Nor does one of odd times stand still for less than this: systems do not interrupt themselves so often.
+const SHORTEST: f64 = 50e3;
 /// Of each clock so many processes are looked at, streams of each, and records of each of these.
 const PROCESSES: usize = 4;
 const STREAMS: usize = 4;
@@ -54,8 +58,8 @@ pub(super) fn of(processes: &[&Process], hz: u64) -> u64 {
         }
     }
     #[expect(clippy::cast_precision_loss, reason = "steps are short")]
-    let is_short = |step: &u64| *step as f64 <= LONGEST * 1e-9 * hz as f64;
-    steps.common().filter(is_short).map_or(common, |step| step.max(common))
+    let may_be = |step: &u64| (SHORTEST..=LONGEST).contains(&(*step as f64 * 1e9 / hz.max(1) as f64));
+    steps.common().filter(may_be).map_or(common, |step| step.max(common))
 }
 
 /// The greatest common divisor of what dates are behind the first.
@@ -78,6 +82,17 @@ fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
         (a, b) = (b, a % b);
     }
     a
+}
+
+/// How many readings were the same number of steps apart. What is recorded at a beat says nothing of its clock.
+fn most_alike(apart: &[u64], step: f64) -> usize {
+    let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
+    for by in apart {
+        #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "few")]
+        let steps = (*by as f64 / step).round() as u64;
+        *counts.entry(steps).or_default() += 1;
+    }
+    counts.into_values().max().unwrap_or(0)
 }
 
 /// How a clock went on from each reading to the next.
@@ -118,7 +133,10 @@ impl Steps {
         let is_step = |step: f64| {
             let (rough, exact) = (multiples(step, ROUGHLY), multiples(step, NEARLY));
             is_still && rough >= SEEN && rough * 10 >= near.len() * 9
-                || step >= TICKS as f64 && exact >= SEEN_MOVING && exact * 20 >= near.len() * 19
+                || step >= TICKS as f64
+                    && exact >= SEEN_MOVING
+                    && exact * 20 >= near.len() * 19
+                    && most_alike(&near, step) * 5 < near.len() * 2
         };
         #[expect(
             clippy::cast_precision_loss,
@@ -162,6 +180,10 @@ mod tests {
         let mut moving = Steps::default();
         moving.add((0..300u64).map(|reading| (((reading * 31 + reading * reading % 29) as f64) * 100_000.3) as u64));
         assert!(moving.still == 0 && moving.common().unwrap().abs_diff(100_000) < 3, "{:?}", moving.common());
+        // What is recorded at a beat proves nothing.
+        let mut beat = Steps::default();
+        beat.add((0..1000u64).map(|reading| reading * 10_000 + reading / 300 * 1_200_000));
+        assert_eq!(beat.common(), None);
         // Few such steps prove nothing; nor does a clock that nearly always moves,
         let mut few = Steps::default();
         few.add((0..100).map(|reading| coarse(reading) as u64));
