@@ -84,7 +84,7 @@ pub(crate) fn find(run: &Run, members: &[usize], domain: &Domain) -> Sets {
     let Some(teller) = members.iter().map(|member| &run.processes[*member]).max_by_key(told) else {
         return Sets::default();
     };
-    let jumps = jumps(&teller.anchors, domain.hz);
+    let jumps = jumps(&teller.anchors, domain.hz, domain.granularity_nanos);
     if jumps.len() > MOST {
         return Sets::default();
     }
@@ -108,7 +108,7 @@ struct Jump {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "differences within a run")]
-fn jumps(anchors: &[Anchor], hz: u64) -> Vec<Jump> {
+fn jumps(anchors: &[Anchor], hz: u64, granularity: f64) -> Vec<Jump> {
     let mut anchors: Vec<&Anchor> = anchors.iter().collect();
     anchors.sort_by_key(|anchor| anchor.monotonic_nanos);
     let tick = 1e9 / hz.max(1) as f64;
@@ -133,7 +133,7 @@ fn jumps(anchors: &[Anchor], hz: u64) -> Vec<Jump> {
     // A clock may have ticks of a millisecond: what two readings usually differ by is no set.
     let mut usual: Vec<f64> = steps.iter().map(|(_, own, system, _)| (own - system * (1.0 + rate)).abs()).collect();
     usual.sort_by(f64::total_cmp);
-    let noise = NOISE.max(usual.get(usual.len() / 2).map_or(0.0, |usual| 5.0 * usual));
+    let noise = NOISE.max(usual.get(usual.len() / 2).map_or(0.0, |usual| 5.0 * usual)) + 2.0 * granularity;
     let found = steps.iter().filter_map(|(pair, own, system, real)| {
         let ahead = own - system * (1.0 + rate);
         let of_real = own - real * (1.0 + rate);
@@ -220,16 +220,18 @@ mod tests {
 
     #[test]
     fn a_clock_that_was_set_is_found_and_drift_and_sleep_are_not() {
-        assert_eq!(jumps(&readings(|_| 0, 0), 2_000_000_000), []);
-        assert_eq!(jumps(&readings(|_| 0, 60_000_000_000), 2_000_000_000), [], "it slept");
+        assert_eq!(jumps(&readings(|_| 0, 0), 2_000_000_000, 0.0), []);
+        assert_eq!(jumps(&readings(|_| 0, 60_000_000_000), 2_000_000_000, 0.0), [], "it slept");
         let simulated = readings(|second| 7_000_000_000 * i64::try_from(second * second % 5).unwrap_or(0), 0);
-        assert_eq!(jumps(&simulated, 2_000_000_000), [], "it does not go as the system's clock does");
+        assert_eq!(jumps(&simulated, 2_000_000_000, 0.0), [], "it does not go as the system's clock does");
         let coarse = readings(|second| -i64::try_from(second * second * 370_000 % 1_000_000).unwrap_or(0), 0);
-        assert_eq!(jumps(&coarse, 2_000_000_000), [], "it has ticks of a millisecond");
-        let jumped = jumps(&readings(|second| if second > 3 { 5_000_000 } else { 0 }, 0), 2_000_000_000);
+        assert_eq!(jumps(&coarse, 2_000_000_000, 0.0), [], "it has ticks of a millisecond");
+        let jumped = jumps(&readings(|second| if second > 3 { 5_000_000 } else { 0 }, 0), 2_000_000_000, 0.0);
         assert_eq!(jumped.len(), 1, "{jumped:?}");
         assert!((jumped[0].by - 10_000_000).abs() < 1000, "{jumped:?}");
-        let back = jumps(&readings(|second| if second > 3 { -3_000_000_000 } else { 0 }, 0), 2_000_000_000);
+        let stood_still = jumps(&readings(|second| if second > 3 { 5_000_000 } else { 0 }, 0), 2_000_000_000, 4e6);
+        assert_eq!(stood_still, [], "it stands still for 4 ms at a time");
+        let back = jumps(&readings(|second| if second > 3 { -3_000_000_000 } else { 0 }, 0), 2_000_000_000, 0.0);
         assert_eq!(back.len(), 1, "{back:?}");
         assert!((back[0].by + 6_000_000_000).abs() < 1000, "{back:?}");
     }
