@@ -249,8 +249,8 @@ fn monitors_are_seen_as_they_were_owned() {
         .filter(|row| row[2] == "Owner" && row[7] != "Free")
         .map(|row| (row[7].as_str(), row[3].as_str()))
         .collect();
-    assert_eq!(owned.len(), held.len());
-    assert!(owned.iter().all(|owner| held.contains(owner)));
+    // A thread may come to hold two at one moment.
+    assert_eq!(owned.iter().copied().collect::<BTreeSet<_>>(), held);
 }
 
 #[test]
