@@ -13,12 +13,10 @@ use std::time::Duration;
 use tables::program::{Dice, program};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use viewer::filter::Layer;
 use viewer::layout::{Layout, Options, Outline};
 use viewer::live::{Current, Standing};
-use viewer::query::{
-    Cells, ContainerId, ContainerInfo, EntityId, Facts, Interval, Lane, Link, Listed, Mark, Model, QueryError, Sample,
-    SeriesColumn, State, Summary, TimelineSource, TypeId,
-};
+use viewer::query::{QueryError, TimelineSource};
 use viewer::server::{Served, Server, ServerError};
 use viewer::store::Store;
 
@@ -188,83 +186,15 @@ struct Slow {
     asked: Arc<AtomicUsize>,
 }
 
-impl Slow {
-    fn of(&self) -> &Store {
-        self.asked.fetch_add(1, Ordering::SeqCst);
-        std::thread::sleep(Duration::from_millis(10));
+impl Layer for Slow {
+    fn inner(&self) -> &dyn TimelineSource {
         &self.source
     }
-}
 
-impl TimelineSource for Slow {
-    fn summary(&self) -> Summary {
-        self.source.summary()
-    }
-
-    fn model(&self) -> Arc<Model> {
-        self.source.model()
-    }
-
-    fn containers(&self) -> Arc<Vec<ContainerInfo>> {
-        self.source.containers()
-    }
-
-    fn depths(&self, container: ContainerId, ty: TypeId) -> u32 {
-        self.source.depths(container, ty)
-    }
-
-    fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
-        self.of().cells(lanes, interval, columns)
-    }
-
-    fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
-        self.of().states(lane, interval, limit)
-    }
-
-    fn events(
-        &self,
-        container: ContainerId,
-        ty: TypeId,
-        interval: Interval,
-        limit: usize,
-    ) -> Result<Listed<Mark>, QueryError> {
-        self.of().events(container, ty, interval, limit)
-    }
-
-    fn links(&self, ty: TypeId, interval: Interval, limit: usize) -> Result<Listed<Link>, QueryError> {
-        self.of().links(ty, interval, limit)
-    }
-
-    fn samples(
-        &self,
-        container: ContainerId,
-        ty: TypeId,
-        interval: Interval,
-        limit: usize,
-    ) -> Result<Listed<Sample>, QueryError> {
-        self.of().samples(container, ty, interval, limit)
-    }
-
-    fn series(
-        &self,
-        container: ContainerId,
-        ty: TypeId,
-        interval: Interval,
-        columns: u32,
-    ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
-        self.of().series(container, ty, interval, columns)
-    }
-
-    fn range(&self, ty: TypeId) -> Option<(f64, f64)> {
-        self.source.range(ty)
-    }
-
-    fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
-        self.of().facts(id)
-    }
-
-    fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        self.of().related(id, limit)
+    fn asked(&self) -> Result<&dyn TimelineSource, QueryError> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        std::thread::sleep(Duration::from_millis(10));
+        Ok(&self.source)
     }
 }
 

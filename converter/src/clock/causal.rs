@@ -2,7 +2,7 @@
 //!
 //! A controlled logical clock (R. Rabenseifner, 1997), forward only: links are visited in causal order; an end that is dated
 //! before its start is moved behind it, and its stream with it, which then runs slower by 1e-4 until it is back on its
-//! line. Dates only move later. What is moved is a function of the date and the position in the stream ([`Jumps`]), in
+//! line; what the clocks cannot tell apart it makes good at once. Dates only move later. What is moved is a function of the date and the position in the stream ([`Jumps`]), in
 //! integers, so that the second pass over the run finds exactly the dates that were made sure of here.
 //!
 //! A stream is read until an end whose start was not met yet; there it waits. Memory is that of the links in flight and of
@@ -332,7 +332,8 @@ impl<'p> Pass<'p> {
 
     fn visit(&mut self, number: usize, node: &Node, runnable: &mut SmallVec<[usize; 4]>) {
         let jumps = &mut self.streams[number].jumps;
-        let mut date = node.date + jumps.last().map_or(0, |jump| jump.shift_at(node.date));
+        let tick = self.fines.get(number).map_or(0, |fine| fine.tick);
+        let mut date = node.date + jumps.last().map_or(0, |jump| jump.shift_at(node.date, tick));
         let mut need = i64::MIN;
         for link in &node.finishes {
             // The start of a link that was given up is visited later, that of one without length is here.
@@ -345,9 +346,8 @@ impl<'p> Pass<'p> {
         }
         if need > date {
             let Node { coarse, ordinal, .. } = *node;
-            let tick = self.fines[number].tick;
             let leap = self.fines[number].leaps.iter().find(|leap| leap.date > node.date).copied();
-            let jump = Jump { coarse, ordinal, date: node.date, shift: need - node.date, tick, leap };
+            let jump = Jump { coarse, ordinal, date: node.date, shift: need - node.date, leap };
             self.found.largest_nanos = self.found.largest_nanos.max(jump.shift);
             date = node.date + jump.shift;
             jumps.push(jump);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::fine::Leap;
 use super::map::ClockMap;
 use super::sets::{Region, Sets};
-use super::{NANOS, granularity, rate};
+use super::{NANOS, NANOS_PER_SECOND, granularity, rate};
 use crate::input::Process;
 use crate::run::Run;
 
@@ -110,6 +110,13 @@ impl Status {
 }
 
 impl Domain {
+    /// From one of its ticks to another, nanoseconds at the rate that it says it has.
+    pub(super) fn nanos_between(&self, from: u64, to: u64) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "within a run far below 2^53")]
+        let ticks = (i128::from(to) - i128::from(from)) as f64;
+        ticks / self.hz.max(1) as f64 * NANOS_PER_SECOND
+    }
+
     /// Dates what its processes told that the clock was set by.
     pub(super) fn date_sets(&mut self) {
         let mut before = 0;

@@ -21,9 +21,6 @@ pub(crate) struct Jump {
     pub(crate) date: i64,
     /// How much later, nanoseconds.
     pub(crate) shift: i64,
-    /// What the clocks cannot tell apart: so much of the shift is given back at once, as the dates that follow are no better. Else many small
-    /// jumps would add up.
-    pub(crate) tick: i64,
     /// The next place where the clock's own line leaps, if it does.
     pub(crate) leap: Option<Leap>,
 }
@@ -39,12 +36,13 @@ pub(crate) struct Leap {
 
 impl Jump {
     /// How far a later date is moved by this jump alone. Falls by at most 1 where the date grows by 1, and where the line leaps by as much: the
-    /// leap makes good for what the records before it were dated too early.
-    pub(crate) fn shift_at(&self, date: i64) -> i64 {
+    /// leap makes good for what the records before it were dated too early. What the clocks cannot tell apart, a `tick`, is given back at once, as the
+    /// dates that follow are no better: else many small jumps would add up.
+    pub(crate) fn shift_at(&self, date: i64, tick: i64) -> i64 {
         let leapt = self.leap.filter(|leap| date >= leap.date).map_or(0, |leap| leap.by);
         // In a leap no time goes by.
         let gone = date.saturating_sub(self.date).saturating_sub(leapt).max(0);
-        let at_once = gone.min(self.tick);
+        let at_once = gone.min(tick);
         (self.shift - leapt - at_once - (gone - at_once) / RETURN).max(0)
     }
 }
@@ -54,10 +52,10 @@ impl Jump {
 pub(crate) struct Jumps(pub(crate) Vec<Jump>);
 
 impl Jumps {
-    fn date(&self, coarse: i64, date: i64, ordinal: u64) -> i64 {
+    fn date(&self, coarse: i64, date: i64, ordinal: u64, tick: i64) -> i64 {
         let before = self.0.partition_point(|jump| (jump.coarse, jump.ordinal) <= (coarse, ordinal));
         match before.checked_sub(1) {
-            Some(last) => date.saturating_add(self.0[last].shift_at(date)),
+            Some(last) => date.saturating_add(self.0[last].shift_at(date, tick)),
             None => date,
         }
     }
@@ -95,7 +93,7 @@ impl Fine {
     /// (date, ordinal). O(log of the number of knots).
     pub(crate) fn date(&self, coarse: i64, ordinal: u64) -> i64 {
         let date = self.line(coarse);
-        if self.jumps.0.is_empty() { date } else { self.jumps.date(coarse, date, ordinal) }
+        if self.jumps.0.is_empty() { date } else { self.jumps.date(coarse, date, ordinal, self.tick) }
     }
 }
 
@@ -124,11 +122,11 @@ mod tests {
                 coarse += later;
                 ordinal = if later > 0 { records } else { ordinal + records + 1 };
                 let date = bend.date(coarse);
-                let left = jumps.last().map_or(0, |jump: &Jump| jump.shift_at(date));
-                jumps.push(Jump { coarse, ordinal, date, shift: left + more, tick, leap: leap.filter(|leap| leap.date > date) });
+                let left = jumps.last().map_or(0, |jump: &Jump| jump.shift_at(date, tick));
+                jumps.push(Jump { coarse, ordinal, date, shift: left + more, leap: leap.filter(|leap| leap.date > date) });
                 asked.extend([(coarse - 1, ordinal + 9), (coarse, ordinal), (coarse, ordinal + 1), (coarse + 1, 0)]);
             }
-            let fine = Fine { bend: Some(Arc::new(bend.clone())), jumps: Jumps(jumps), ..Fine::default() };
+            let fine = Fine { bend: Some(Arc::new(bend.clone())), jumps: Jumps(jumps), tick, ..Fine::default() };
             asked.sort_unstable();
             let dates: Vec<i64> = asked.iter().map(|&(date, ordinal)| fine.date(date, ordinal)).collect();
             prop_assert!(dates.is_sorted(), "{dates:?}");

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use super::Domain;
 use super::bursts::{Burst, Exchange};
-use super::{Domain, NANOS_PER_SECOND};
 use crate::input::Process;
 use crate::run::Run;
 
@@ -67,10 +67,7 @@ pub(crate) fn collect(
             let lived =
                 |process: usize, from, to| lives[process].is_none_or(|(first, last)| from >= first && to <= last);
             let lived = lived(number, sample.t1, sample.t4) && lived(peer, sample.t2, sample.t3);
-            #[expect(clippy::cast_precision_loss, reason = "durations")]
-            let nanos = |from: u64, to: u64, domain: usize| {
-                to.checked_sub(from).map(|ticks| ticks as f64 / domains[domain].hz.max(1) as f64 * NANOS_PER_SECOND)
-            };
+            let nanos = |from, to, domain: usize| (from <= to).then(|| domains[domain].nanos_between(from, to));
             let (all, answering) = (nanos(sample.t1, sample.t4, a), nanos(sample.t2, sample.t3, b));
             // Clocks may have ticks of microseconds.
             let ticks = domains[a].granularity_nanos + domains[b].granularity_nanos;
@@ -114,14 +111,11 @@ fn agree(exchanges: &mut Vec<Exchange>, domains: &[Domain]) -> Vec<((usize, usiz
     for (at, exchange) in exchanges.iter().enumerate() {
         pairs.entry((exchange.a, exchange.b)).or_default().push(at);
     }
-    let mut wrong = Vec::new();
+    let mut is_wrong = vec![false; exchanges.len()];
     let mut left_out = Vec::new();
     for (pair, own) in pairs {
         let first = exchanges[own[0]];
-        #[expect(clippy::cast_precision_loss, reason = "differences within a burst")]
-        let since = |ticks: u64, from: u64, domain: usize| {
-            (i128::from(ticks) - i128::from(from)) as f64 / domains[domain].hz.max(1) as f64 * NANOS_PER_SECOND
-        };
+        let since = |ticks: u64, from: u64, domain: usize| domains[domain].nanos_between(from, ticks);
         // Bounds of b's clock less a's, from what both showed at the first exchange on.
         let bounds = own.iter().map(|at| {
             let Exchange { a, b, t1, t2, t3, t4 } = exchanges[*at];
@@ -136,17 +130,13 @@ fn agree(exchanges: &mut Vec<Exchange>, domains: &[Domain]) -> Vec<((usize, usiz
         let bounds: Vec<(f64, f64)> = bounds.collect();
         let Some(best) = most_agreed(&bounds) else { continue };
         let odd = own.iter().zip(&bounds).filter(|(_, (least, most))| best < *least || best > *most);
-        let before = wrong.len();
-        wrong.extend(odd.map(|(at, _)| *at));
-        if wrong.len() > before {
-            left_out.push((pair, (wrong.len() - before) as u64));
+        let count = odd.map(|(at, _)| is_wrong[*at] = true).count() as u64;
+        if count > 0 {
+            left_out.push((pair, count));
         }
     }
-    let mut at = 0;
-    exchanges.retain(|_| {
-        at += 1;
-        !wrong.contains(&(at - 1))
-    });
+    let mut wrong = is_wrong.into_iter();
+    exchanges.retain(|_| wrong.next() == Some(false));
     left_out
 }
 
@@ -155,12 +145,7 @@ fn agree(exchanges: &mut Vec<Exchange>, domains: &[Domain]) -> Vec<((usize, usiz
 fn leave_out_slow(bursts: &mut BTreeMap<u32, Burst>, domains: &[Domain]) {
     let pair = |exchange: &Exchange| (exchange.a.min(exchange.b), exchange.a.max(exchange.b));
     let took = |&Exchange { a, b, t1, t2, t3, t4 }: &Exchange| {
-        let [all, answering] = [(t1, t4, a), (t2, t3, b)].map(|(from, to, domain)| {
-            #[expect(clippy::cast_precision_loss, reason = "durations")]
-            let ticks = to.saturating_sub(from) as f64;
-            ticks / domains[domain].hz.max(1) as f64 * NANOS_PER_SECOND
-        });
-        (all - answering).max(0.0)
+        (domains[a].nanos_between(t1, t4) - domains[b].nanos_between(t2, t3)).max(0.0)
     };
     // By pair: its bursts in order, and the fastest answer of each.
     let mut trips: BTreeMap<(usize, usize), BTreeMap<u32, f64>> = BTreeMap::new();

@@ -19,6 +19,11 @@ pub trait Layer: Send + Sync {
     /// The source within.
     fn inner(&self) -> &dyn TimelineSource;
 
+    /// The source within, for questions that take work: a layer may refuse them all, or count them.
+    fn asked(&self) -> Result<&dyn TimelineSource, QueryError> {
+        Ok(self.inner())
+    }
+
     fn summary(&self) -> Summary {
         self.inner().summary()
     }
@@ -36,7 +41,7 @@ pub trait Layer: Send + Sync {
     }
 
     fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
-        self.inner().cells(lanes, interval, columns)
+        self.asked()?.cells(lanes, interval, columns)
     }
 
     /// Unlike the others, this is made of [`Self::cells`]: a layer that changes those need not think of it.
@@ -52,7 +57,7 @@ pub trait Layer: Send + Sync {
     }
 
     fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
-        self.inner().states(lane, interval, limit)
+        self.asked()?.states(lane, interval, limit)
     }
 
     fn events(
@@ -62,11 +67,11 @@ pub trait Layer: Send + Sync {
         interval: Interval,
         limit: usize,
     ) -> Result<Listed<Mark>, QueryError> {
-        self.inner().events(container, ty, interval, limit)
+        self.asked()?.events(container, ty, interval, limit)
     }
 
     fn links(&self, ty: TypeId, interval: Interval, limit: usize) -> Result<Listed<Link>, QueryError> {
-        self.inner().links(ty, interval, limit)
+        self.asked()?.links(ty, interval, limit)
     }
 
     fn samples(
@@ -76,7 +81,7 @@ pub trait Layer: Send + Sync {
         interval: Interval,
         limit: usize,
     ) -> Result<Listed<Sample>, QueryError> {
-        self.inner().samples(container, ty, interval, limit)
+        self.asked()?.samples(container, ty, interval, limit)
     }
 
     fn series(
@@ -86,7 +91,7 @@ pub trait Layer: Send + Sync {
         interval: Interval,
         columns: u32,
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
-        self.inner().series(container, ty, interval, columns)
+        self.asked()?.series(container, ty, interval, columns)
     }
 
     fn range(&self, ty: TypeId) -> Option<(f64, f64)> {
@@ -94,11 +99,11 @@ pub trait Layer: Send + Sync {
     }
 
     fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
-        self.inner().facts(id)
+        self.asked()?.facts(id)
     }
 
     fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        self.inner().related(id, limit)
+        self.asked()?.related(id, limit)
     }
 
     fn extent(&self) -> Interval {
@@ -114,7 +119,7 @@ pub trait Layer: Send + Sync {
     }
 
     fn is_dense(&self, lane: Lane, interval: Interval, most: usize) -> Result<bool, QueryError> {
-        self.inner().is_dense(lane, interval, most)
+        self.asked()?.is_dense(lane, interval, most)
     }
 
     fn free_numbers(&self) -> FreeNumbers {

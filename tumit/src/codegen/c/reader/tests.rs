@@ -1,4 +1,4 @@
-//! What can be said of the reading header without a compiler; `tests/tests/readers.rs` compiles and runs it.
+//! What can be said of the reading header without a compiler; `tests/tests/readers` compiles and runs it.
 
 use tracer_format::schema::{EnumInfo, Field, FieldType, LevelInfo, RecordKind, RecordType, Scalar, Schema};
 
