@@ -195,10 +195,16 @@ pub fn press(browser: &mut Browser, role: &str, name: &str) {
 }
 
 /// What a user reads in the one thing with this role and name.
+///
+/// # Panics
+/// When there stands what is a script's and no text.
 #[must_use]
 pub fn read(browser: &mut Browser, role: &str, name: &str) -> String {
     let element = browser.find(role, Some(name));
-    browser.text(&element)
+    let text = browser.text(&element);
+    let stray = |line: &str| ["false", "undefined", "null", "NaN"].contains(&line.trim()) || line.contains("[object ");
+    assert!(!text.lines().any(stray), "{role} {name}: {text}");
+    text
 }
 
 /// Names of the rows, from top to bottom.

@@ -25,7 +25,7 @@ export function fillInspector(facts, hops, act) {
       make("h2", { text: facts.name }),
       step("Previous of its kind", "‹", ",", -1), step("Next of its kind", "›", ".", 1),
       make("button", { class: "icon-button", type: "button", "aria-label": "Close the inspector", title: "Close  Esc", onclick: act.close, text: "×" })),
-    list, hops.length > 0 && chained(facts.id, hops, act), related(facts, act, LISTED),
+    list, ...(hops.length > 0 ? [chained(facts.id, hops, act)] : []), related(facts, act, LISTED),
     make("footer", {}, copier("Copy all", everything, true), /[sl]/.test(facts.id[0]) && make("button", { type: "button", text: "Chain", "aria-pressed": String(hops.length > 0), title: "The chain of links through it  c", onclick: act.chain }), facts.to > facts.from && make("button", { type: "button", text: "Zoom to it", title: "z", onclick: act.zoom })),
   ));
   byId("inspector").hidden = false;
