@@ -286,7 +286,10 @@ export function paint() {
   // Finer pictures lie over coarser ones; the last is the one nearest to what is wanted.
   const near = (/** @type {Picture} */ one) => (one === last && exact() ? Infinity : -Math.abs(Math.log((one.to - one.from) / span)));
   parts.sort((a, b) => near(a) - near(b));
-  if (parts.length > 1 && exact()) parts.splice(0, parts.length - 1);
+  // What lies under one that is everywhere is not seen.
+  const bottom = Math.min(top() + seen, layout.height);
+  const covers = (/** @type {Picture} */ one) => one.from <= view.from && one.to >= view.to && one.top <= top() && one.bottom >= bottom;
+  parts.splice(0, Math.max(0, parts.findLastIndex(covers)));
   for (const one of parts) {
     const [x0, x1] = [xOf(one.from), xOf(one.to)];
     context.imageSmoothingEnabled = x1 - x0 !== width;

@@ -1,10 +1,11 @@
 // A scene of the server (scene/wire.rs) on a canvas, and what lies under a point of it.
 
+import { Mixtures } from "./mixtures.js";
 import { Stream } from "./wire.js";
 
+/** @typedef {import("./mixtures.js").Cells} Cells */
 /**
  * @typedef {{ kind: "rect" | "arrow" | "mark", id: string, color: string, box: number[], width?: number }} Hit
- * @typedef {{ x: number, y: number, width: number, height: number, step: number, filled: Uint8Array }} Cells
  * @typedef {{ ends: number[], width: number, head: number, paint: [string, number], halo: [string, number] | null }} Arrow
  * @typedef {{ hits: Hit[], cells: Cells[], arrows: Arrow[], notes: string[] }} Drawn
  */
@@ -38,10 +39,12 @@ export function drawScene(context, scene, withArrows = true) {
   const drawn = { hits: [], cells: [], arrows: [], notes: scene.notes };
   /** @type {[string, number][]} */
   const paints = [["", 0], ...scene.paints];
+  const inks = { fillStyle: "", strokeStyle: "" };
   /** @param {number} paint @param {"fillStyle" | "strokeStyle"} as */
   const ink = (paint, as) => {
     const [name, alpha] = paints[paint];
-    context[as] = name;
+    // To read a color takes longer than to see that it is the one before.
+    if (inks[as] !== name) context[as] = inks[as] = name;
     context.globalAlpha = alpha;
   };
   /** Columns of a kind: plain ones, then the others, of which the last `whole` are not lengths. @param {string} kind @param {number} whole */
@@ -49,9 +52,11 @@ export function drawScene(context, scene, withArrows = true) {
     const [plain, others, last] = scene.tables[kind] ?? [[], [], []];
     return [...plain, ...others.map((/** @type {number[]} */ column, /** @type {number} */ at) => numbers(column, at < others.length - whole ? 100 : 1)), last];
   };
-  const streams = scene.bytes.map((/** @type {Uint8Array} */ bytes) => new Stream(bytes));
+  const bands = new Stream(scene.bytes[4]);
   /** @type {Record<string, any[]>} */
   const tables = { r: columns("r", 2), x: columns("x", 1), b: columns("b", 5), l: columns("l", 1), p: columns("p", 4), a: columns("a", 3), m: columns("m", 3), t: columns("t", 3) };
+  const mixtures = readMixtures(context, scene, tables, paints);
+  drawn.cells = mixtures?.cells ?? [];
   /** How much of each table has been drawn. @type {Record<string, number>} */
   const places = {};
   /** Where the rectangle or mixture before ends, in hundredths. */
@@ -77,19 +82,15 @@ export function drawScene(context, scene, withArrows = true) {
         break;
       }
       case "x": {
-        const [behind, widths, more, y, h, steps] = tables.x;
-        for (let i = first; i < end; i += 1) {
-          const [x, w] = [(pen + behind[i]) / 100, widths[i] / 100];
-          pen += behind[i] + widths[i];
-          const count = Math.round(w * scene.resolution) + more[i];
-          drawn.cells.push(drawCells(context, [x, y[i], w, h[i]], count, steps[i], streams, paints));
-        }
+        const [behind, widths] = tables.x;
+        for (let i = first; i < end; i += 1) pen += behind[i] + widths[i];
+        mixtures?.pixels.draw(drawn.cells.slice(first, end));
         break;
       }
       case "b": {
         const [x, floor, width, unit, step, count, pale, fill, line] = tables.b;
         for (let i = first; i < end; i += 1) {
-          const { xs, edges } = band(x[i], step[i] / 10000, count[i], scene.columns, unit[i], streams[4]);
+          const { xs, edges } = band(x[i], step[i] / 10000, count[i], scene.columns, unit[i], bands);
           const [upper, lower, mean] = edges.map((edge) => edge.map((height) => floor[i] - height));
           ink(pale[i], "fillStyle");
           curve(context, [...xs, ...[...xs].reverse()], [...upper, ...lower.reverse()]);
@@ -143,7 +144,10 @@ export function drawScene(context, scene, withArrows = true) {
           /** @type {Arrow} */
           const one = { ends, width: width[i], head: head[i], paint: paints[paint[i]], halo: halo[i] ? paints[halo[i]] : null };
           drawn.arrows.push(one);
-          if (withArrows) drawArrow(context, one);
+          if (withArrows) {
+            drawArrow(context, one);
+            inks.fillStyle = inks.strokeStyle = "";
+          }
           const id = entity(ids[i]);
           if (id) drawn.hits.push({ kind: "arrow", id, color: paints[paint[i]][0], box: ends, width: width[i] });
         }
@@ -174,6 +178,32 @@ export function drawScene(context, scene, withArrows = true) {
   }
   context.globalAlpha = 1;
   return drawn;
+}
+
+/**
+ * All mixtures of a scene: they become pixels together, before the first of them is drawn in its turn.
+ * @param {CanvasRenderingContext2D} context @param {any} scene @param {Record<string, any[]>} tables @param {[string, number][]} paints
+ */
+function readMixtures(context, scene, { r, x }, paints) {
+  const [behind, widths, more, y, h, steps] = x;
+  if (!behind.length) return null;
+  const pixels = new Mixtures(context, paints, scene.bytes);
+  const cells = [];
+  // Places go on from one rectangle or mixture to the next.
+  for (let pen = 0, of = 0, run = 0, at = 0; run < scene.runs.length; run += 1) {
+    const [kind, rows] = scene.runs[run];
+    if (kind === "r") {
+      for (const end = of + rows; of < end; of += 1) pen += r[0][of] + r[1][of];
+    } else if (kind === "x") {
+      for (const end = at + rows; at < end; at += 1) {
+        const [left, w] = [(pen + behind[at]) / 100, widths[at] / 100];
+        pen += behind[at] + widths[at];
+        cells.push(pixels.read([left, y[at], w, h[at]], Math.round(w * scene.resolution) + more[at], steps[at]));
+      }
+    }
+  }
+  pixels.close();
+  return { pixels, cells };
 }
 
 /** @param {CanvasRenderingContext2D} context @param {number[]} x @param {number[]} y */
@@ -269,37 +299,6 @@ function band(first, step, count, together, unit, stream) {
     edges.forEach((edge, of) => edge.push((sums[of] += stream.signed()) / unit));
   }
   return { xs, edges };
-}
-
-/**
- * Mixtures: in each column the values stand on each other.
- * @param {CanvasRenderingContext2D} context @param {number[]} box @param {number} count of columns @param {number} steps of its height
- * @param {Stream[]} streams @param {[string, number][]} paints @returns {Cells}
- */
-function drawCells(context, [x, y, width, height], count, steps, [runs, counts, parts, heights], paints) {
-  const step = width / Math.max(count, 1);
-  const filled = new Uint8Array(count);
-  /** @type {Map<number, number[]>} rectangles of each colour, filled together */
-  const shapes = new Map();
-  for (let column = 0; column < count; ) {
-    const [run, many] = [runs.next(), counts.next()];
-    if (run === 0) break;
-    if (many > 0) filled.fill(1, column, column + run);
-    for (let part = 0, floor = 0; part < many; part += 1) {
-      const [paint, tall] = [parts.next(), heights.next()];
-      floor += tall;
-      let shape = shapes.get(paint);
-      if (!shape) shapes.set(paint, (shape = []));
-      shape.push(x + column * step, y + height - (floor / steps) * height, run * step, (tall / steps) * height);
-    }
-    column += run;
-  }
-  context.globalAlpha = 1;
-  for (const [paint, shape] of shapes) {
-    context.fillStyle = paints[paint][0];
-    for (let i = 0; i < shape.length; i += 4) context.fillRect(shape[i], shape[i + 1], shape[i + 2], shape[i + 3]);
-  }
-  return { x, y, width, height, step, filled };
 }
 
 /**
