@@ -28,6 +28,9 @@ const EXCHANGES: usize = 300;
 static BASE: AtomicI64 = AtomicI64::new(0);
 static OFFSET: AtomicI64 = AtomicI64::new(0);
 static PPM: AtomicI64 = AtomicI64::new(0);
+/// What the clock was set by.
+static AHEAD: AtomicI64 = AtomicI64::new(0);
+const SET_NANOS: i64 = 10_000_000;
 
 fn truth() -> i64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_nanos() as i64
@@ -35,7 +38,8 @@ fn truth() -> i64 {
 
 fn ticks() -> u64 {
     let gone = truth() - BASE.load(Ordering::Relaxed);
-    (OFFSET.load(Ordering::Relaxed) + gone + gone / 1000 * PPM.load(Ordering::Relaxed) / 1000) as u64
+    let drift = gone / 1000 * PPM.load(Ordering::Relaxed) / 1000;
+    (OFFSET.load(Ordering::Relaxed) + gone + drift + AHEAD.load(Ordering::Relaxed)) as u64
 }
 
 /// A date and its truth, read closely together.
@@ -124,6 +128,9 @@ fn child() {
             group.sync().unwrap();
         }
         rest();
+        if act == "set" && me == 1 {
+            AHEAD.store(SET_NANOS, Ordering::Relaxed);
+        }
         mark();
         rest();
     }
@@ -271,7 +278,8 @@ impl Job {
 
     /// How far the dates of all marks lie apart from their truth, at most, in nanoseconds.
     fn spread(&self, clock: &str) -> i64 {
-        let text = succeed(tumit().arg("dump").arg(&self.run).args(["--clock", clock]));
+        let dumped = tumit().arg("dump").arg(&self.run).args(["--clock", clock]).output().unwrap();
+        let text = String::from_utf8(dumped.stdout).unwrap();
         let errors = text.lines().filter_map(|line| {
             let value = |name| line.split_whitespace().find_map(|word| word.strip_prefix(name));
             let truth: i64 = value("truth=")?.parse().ok()?;
@@ -383,6 +391,21 @@ fn one_clock_no_exchanges_or_nobody_who_records_leave_all_in_step() {
 }
 
 /// What both sides do once they were forked is theirs: the samples are in the children's files, and name the children.
+#[test]
+fn a_clock_that_is_set_in_a_run_of_less_than_a_second_is_told_and_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    for process in [Process::Rust, in_c(folder.path(), C99, &[])] {
+        let job = run(&vec![process; 2], "set", &[]);
+        let told = tumit().args(["sync", "--json"]).arg(&job.run).output().unwrap();
+        assert_eq!(told.status.code(), Some(1), "it is a fault");
+        let told: Value = serde_json::from_slice(&told.stdout).unwrap();
+        let faults = told["faults"].to_string();
+        assert!(faults.contains("was set by +10.0") && faults.matches("was set").count() == 1, "{faults}");
+        let spread = job.spread("graph");
+        assert!(spread < 1_000_000, "{spread} ns");
+    }
+}
+
 #[test]
 fn forked_children_compare_their_clocks() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
 //! The helper thread: writes what the threads hand over, ten times a second or when slots get scarce, and does what
-//! processes outside ask for. About once a second it reads the clocks together and writes out what quiet threads have in
+//! processes outside ask for. It looks whether a clock was set. About once a second it reads the clocks together and writes out what quiet threads have in
 //! their slots.
 
 use std::thread::Thread;
@@ -56,6 +56,7 @@ fn run() {
     fault::spare();
     processors::take_all();
     let mut next = Instant::now() + FIRST;
+    let mut look = next;
     let mut written = 0;
     thread::set_thread_name("tracer");
     while STATE.lock().is_recording() {
@@ -71,6 +72,10 @@ fn run() {
             nested::prepare(&mut STATE.lock());
         });
         let now = Instant::now();
+        if now >= look {
+            unnested(|| SINK.lock().look_at_clocks());
+            look = now + REST;
+        }
         if now >= next {
             unnested(|| SINK.lock().tick());
             next = now + PERIOD;

@@ -22,6 +22,7 @@ mod packing;
 mod piece;
 mod reserve;
 mod unfilled;
+mod watch;
 
 pub(crate) use own_file::{create, detach};
 
@@ -30,6 +31,7 @@ use packing::{Effort, Packing};
 use piece::Piece;
 use reserve::{Reserve, Stage};
 use unfilled::Live;
+use watch::Watch;
 
 pub(crate) static SINK: Lock<Sink> = Lock::new(bit::SINK, Sink::closed());
 
@@ -51,6 +53,7 @@ pub(crate) struct Sink {
     reserve: Reserve,
     stage: Stage,
     packing: Packing,
+    watch: Watch,
     /// Kept from block to block.
     block: Vec<u8>,
 }
@@ -81,6 +84,7 @@ impl Sink {
             reserve: Reserve::new(false),
             stage: Stage::Records,
             packing: Packing::new(),
+            watch: Watch::new(),
             block: Vec::new(),
         }
     }
@@ -288,6 +292,15 @@ impl Sink {
         }
     }
 
+    /// About ten times a second: where a clock was set, what it showed before and after goes to the file.
+    pub(crate) fn look_at_clocks(&mut self) {
+        if matches!(self.file, Target::Open(_))
+            && let Err(error) = self.readings(&clock::anchor(), false)
+        {
+            self.complain(&format!("cannot write the trace: {error}"));
+        }
+    }
+
     /// Writes what the clocks of this process and of a peer showed. The anchor behind it is the nearest one.
     pub(crate) fn write_samples(&mut self, samples: &[SyncSample]) {
         let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return };
@@ -410,7 +423,14 @@ impl Sink {
     }
 
     fn anchor(&mut self, anchor: &Anchor) -> io::Result<()> {
-        self.process_block(BlockKind::Anchors, 1, &anchor.encode(), (anchor.ticks, anchor.ticks))
+        self.readings(anchor, true)
+    }
+
+    /// Writes a reading of the clocks, or at least looks at it.
+    fn readings(&mut self, now: &Anchor, wanted: bool) -> io::Result<()> {
+        self.watch
+            .look(*now, wanted)
+            .try_for_each(|told| self.process_block(BlockKind::Anchors, 1, &told.encode(), (told.ticks, told.ticks)))
     }
 
     fn process_block(&mut self, kind: BlockKind, entries: u32, payload: &[u8], dates: (u64, u64)) -> io::Result<()> {

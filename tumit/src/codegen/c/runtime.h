@@ -27,6 +27,7 @@
 #include "runtime/columns.h"
 #include "runtime/clock.h"
 #include "runtime/file.h"
+#include "runtime/readings.h"
 #include "runtime/live.h"
 #include "runtime/pool.h"
 #include "runtime/levels.h"

@@ -7,7 +7,7 @@ use super::format::constants;
 const RUNTIME: &str = include_str!("runtime.h");
 
 /// The parts, by the name in their include line.
-const PARTS: [(&str, &str); 29] = [
+const PARTS: [(&str, &str); 30] = [
     ("platform", include_str!("runtime/platform.h")),
     ("off", include_str!("runtime/off.h")),
     ("hot", include_str!("runtime/hot.h")),
@@ -18,6 +18,7 @@ const PARTS: [(&str, &str); 29] = [
     ("columns", include_str!("runtime/columns.h")),
     ("clock", include_str!("runtime/clock.h")),
     ("file", include_str!("runtime/file.h")),
+    ("readings", include_str!("runtime/readings.h")),
     ("live", include_str!("runtime/live.h")),
     ("pool", include_str!("runtime/pool.h")),
     ("names", include_str!("runtime/names.h")),

@@ -303,28 +303,3 @@ TUMIT1_SLOW(unsigned char *tumit1_put_tag(unsigned char *p_, uint16_t tag_, cons
 TUMIT1_SLOW(unsigned char *tumit1_put_integer_tag(unsigned char *p_, uint16_t tag_, uint64_t value_)) {
     return tumit1_put_tag(p_, tag_, &value_, sizeof value_);
 }
-
-/* Three clocks read together, the best of ten tries. Keeps dates of one process comparable with the wall. */
-TUMIT1_SLOW(void tumit1_append_anchor(void)) {
-    unsigned char block_[TUMIT1_HEADER_BYTES + 40];
-    unsigned char *p_ = block_ + TUMIT1_HEADER_BYTES;
-    uint64_t ticks_ = 0, monotonic_ = 0, real_ = 0, bracket_ = UINT64_MAX;
-    int i_;
-    for (i_ = 0; i_ < 10; i_++) {
-        uint64_t before_ = tumit1_now_slow();
-        uint64_t m_ = tumit1_nanos(CLOCK_MONOTONIC);
-        uint64_t r_ = tumit1_nanos(CLOCK_REALTIME);
-        uint64_t width_ = tumit1_now_slow() - before_;
-        if (width_ < bracket_) {
-            bracket_ = width_;
-            ticks_ = before_ + width_ / 2;
-            monotonic_ = m_;
-            real_ = r_;
-        }
-    }
-    p_ = tumit1_put_u64(p_, ticks_);
-    p_ = tumit1_put_u64(p_, monotonic_);
-    p_ = tumit1_put_u64(p_, real_);
-    p_ = tumit1_put_u64(p_, bracket_);
-    (void)tumit1_append_plain(TUMIT1_KIND_ANCHORS, TUMIT1_PROCESS_STREAM, 1, block_, 32, ticks_, ticks_);
-}

@@ -66,16 +66,16 @@ TUMIT1_SLOW(int tumit1_is_alone(void)) {
     return number_ == 2;
 }
 
-/* About once a second: what quiet threads recorded goes to the file, and the clocks are read together. For the first time
- * soon after the start: a program that is killed in its first second has two readings of its clocks, which tell their rate. */
-TUMIT1_SLOW(void tumit1_tick(int first_)) {
+/* Ten times a second a look at the clocks. About once a second what quiet threads recorded goes to the file, and a reading of the clocks; that
+ * for the first time soon after the start: a program that is killed in its first second has two of them, which tell their rate. */
+TUMIT1_SLOW(void tumit1_tick(uint32_t round_)) {
     tumit1_lock_sink();
+    if (tumit1_is_open() && round_ % 10 == 0) {
+        tumit1_restore();
+        tumit1_write_live(TUMIT1_QUIET);
+    }
     if (tumit1_is_open()) {
-        if (!first_) {
-            tumit1_restore();
-            tumit1_write_live(TUMIT1_QUIET);
-        }
-        tumit1_append_anchor();
+        tumit1_look_at_clocks(round_ == 1 || round_ % 10 == 0);
     }
     pthread_mutex_unlock(&tumit1_sink_lock);
 }
@@ -135,9 +135,7 @@ TUMIT1_SLOW(void *tumit1_help(void *unused_)) {
             round_++;
             tumit1_answer_request();
             tumit1_do_later();
-            if (round_ == 1 || round_ % 10 == 0) {
-                tumit1_tick(round_ == 1);
-            }
+            tumit1_tick(round_);
             if ((__atomic_load_n(&s_->main_gone_, __ATOMIC_RELAXED) || round_ % 10 == 0) && tumit1_leave_last()) {
                 return unused_;
             }

@@ -185,6 +185,14 @@ struct tumit1_pool {
     int log_full_;           /* its log of names takes no more */
 };
 
+/* What the clocks showed when they were read together. */
+struct tumit1_reading {
+    uint64_t ticks_;
+    uint64_t monotonic_;
+    uint64_t real_;
+    uint64_t bracket_;       /* ticks that the reading took */
+};
+
 /* The file, and what it holds already. Guarded by tumit1_sink_lock. */
 struct tumit1_sink {
     int file_;
@@ -198,6 +206,10 @@ struct tumit1_sink {
     uint64_t sequence_;
     uint64_t written_;       /* records */
     uint64_t blocks_;        /* of records */
+    struct tumit1_reading read_; /* the clocks, when they were read last, */
+    int unread_;             /* which the file does not have */
+    double rate_;            /* ticks in a nanosecond of the system's clock, between the last two readings; 0: not known */
+    uint32_t jumps_;         /* so often it differed from that */
     unsigned char *block_;   /* where a block is put together */
     unsigned char *copy_;    /* a payload whose first delta must change */
     struct tumit1_packer *packer_; /* NULL where there is no helper */

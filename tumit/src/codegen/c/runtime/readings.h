@@ -1,0 +1,63 @@
+/* ---- Readings of the clocks together: they keep dates of one process comparable with the wall, and tell where a clock was set ---- */
+
+#define TUMIT1_MOST_JUMPS 32 /* a clock that jumps more often is not set, it is none */
+
+/* Three clocks, the best of ten tries. */
+TUMIT1_SLOW(void tumit1_read_clocks(struct tumit1_reading *to_)) {
+    int i_;
+    to_->bracket_ = UINT64_MAX;
+    for (i_ = 0; i_ < 10; i_++) {
+        uint64_t before_ = tumit1_now_slow();
+        uint64_t m_ = tumit1_nanos(CLOCK_MONOTONIC);
+        uint64_t r_ = tumit1_nanos(CLOCK_REALTIME);
+        uint64_t width_ = tumit1_now_slow() - before_;
+        if (width_ < to_->bracket_) {
+            to_->bracket_ = width_;
+            to_->ticks_ = before_ + width_ / 2;
+            to_->monotonic_ = m_;
+            to_->real_ = r_;
+        }
+    }
+}
+
+TUMIT1_SLOW(void tumit1_append_reading(const struct tumit1_reading *of_)) {
+    unsigned char block_[TUMIT1_HEADER_BYTES + 40];
+    unsigned char *p_ = block_ + TUMIT1_HEADER_BYTES;
+    p_ = tumit1_put_u64(p_, of_->ticks_);
+    p_ = tumit1_put_u64(p_, of_->monotonic_);
+    p_ = tumit1_put_u64(p_, of_->real_);
+    p_ = tumit1_put_u64(p_, of_->bracket_);
+    (void)tumit1_append_plain(TUMIT1_KIND_ANCHORS, TUMIT1_PROCESS_STREAM, 1, block_, 32, of_->ticks_, of_->ticks_);
+}
+
+/* Reads the clocks. The file gets the reading where it is wanted; where a clock was set since the last one, it gets both, so that it is known when. */
+TUMIT1_SLOW(void tumit1_look_at_clocks(int wanted_)) {
+    struct tumit1_sink *s_ = &tumit1_sink;
+    struct tumit1_reading now_;
+    int jumped_ = 0, far_;
+    tumit1_read_clocks(&now_);
+    far_ = s_->read_.monotonic_ != 0 && now_.monotonic_ >= s_->read_.monotonic_ + 10000000u; /* else too near to tell a rate */
+    if (far_) {
+        double rate_ = ((double)now_.ticks_ - (double)s_->read_.ticks_) / (double)(now_.monotonic_ - s_->read_.monotonic_);
+        double ahead_ = s_->rate_ > 0 ? rate_ / s_->rate_ - 1 : 0;
+        jumped_ = (ahead_ > 0.001 || ahead_ < -0.001) && s_->jumps_ < TUMIT1_MOST_JUMPS;
+        s_->rate_ = rate_; /* so what comes behind a jump is written, too: it tells how the clock went on */
+    } else if (!wanted_) {
+        return;
+    }
+    if (jumped_) {
+        s_->jumps_++;
+        if (s_->unread_) {
+            tumit1_append_reading(&s_->read_);
+        }
+    }
+    if (wanted_ || jumped_) {
+        tumit1_append_reading(&now_);
+    }
+    s_->read_ = now_;
+    s_->unread_ = !wanted_ && !jumped_;
+}
+
+TUMIT1_SLOW(void tumit1_append_anchor(void)) {
+    tumit1_look_at_clocks(1);
+}
