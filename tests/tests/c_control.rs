@@ -186,7 +186,11 @@ int main(void) {
         for (seconds, anchor) in (0..).zip(&file.anchors[at_start..]) {
             let passed = anchor.monotonic_nanos - file.anchors[0].monotonic_nanos;
             // A clock that counts calls does not go as time does: what it showed before and after is written, too.
-            assert!(passed >= seconds * 1_000_000_000 || !extra.is_empty(), "more than one a second: {:?}", file.anchors);
+            assert!(
+                passed >= seconds * 1_000_000_000 || !extra.is_empty(),
+                "more than one a second: {:?}",
+                file.anchors
+            );
         }
         assert!(file.anchors.windows(2).all(|pair| pair[0].ticks < pair[1].ticks));
         assert!(file.end.is_none());
