@@ -256,7 +256,8 @@ fn a_helper_that_comes_behind_the_end_takes_nothing() {
     };
     if cfg!(debug_assertions) {
         with("helper is held");
-        assert!(fails(|| with("helper is held;slots are taken after the end")));
+        // The first finds it, unless the machine is so loaded that the helper comes in time after all.
+        assert!(fails(|| (0..20).for_each(|_| with("helper is held;slots are taken after the end"))));
     }
 }
 
