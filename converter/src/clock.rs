@@ -4,10 +4,13 @@
 //! the first process (the lowest rank). Exchanges of messages between domains (*sync samples*) give the offsets of the
 //! others; where there are none, the readings of the real-time clock do.
 
+mod attempt;
+mod base;
 mod bend;
 mod bursts;
 mod causal;
 mod certified;
+mod consensus;
 mod contradiction;
 mod domain;
 mod fine;
@@ -158,7 +161,10 @@ impl Clocks {
             return Ok(vec![None; self.domains.len()]);
         };
         self.wrong = repeated_dates(run).chain(faults).collect();
-        self.wrong.extend(refined.contradictions.iter().map(|found| found.sentence(&self.domains)));
+        self.wrong.extend(contradiction::sentences(&refined.contradictions, &self.domains));
+        for (domain, bursts) in self.domains.iter_mut().zip(refined.bursts.into_iter().flatten()) {
+            domain.bursts = bursts;
+        }
         let mut bends = refined.bends;
         let date = |bends: &[Option<Arc<Bend>>], domain: usize, coarse: i64| {
             bends[domain].as_ref().map_or(coarse, |bend| bend.date(coarse))
@@ -199,7 +205,8 @@ impl Clocks {
                 Status::Reference => Status::Reference,
                 // Joined to each other, but not to the reference.
                 _ if root > 0 => of_root,
-                _ if found.one_way => Status::OneWay,
+                // A circle of messages tells both ways.
+                _ if found.one_way && !found.certified.is_finite() => Status::OneWay,
                 _ if found.samples > 0 => Status::BurstsAndMessages,
                 _ => Status::Messages,
             };

@@ -100,10 +100,19 @@ fn two_components_are_joined_by_the_real_time_clock_and_flagged() {
 #[test]
 fn one_way_traffic_is_said_to_be_so() {
     let scene = Scene { nodes: 2, one_way: true, links: 4000, seconds: 20.0, bursts: Bursts::None, ..Scene::default() };
-    // Two nodes in a ring talk to each other; of three, each hears one.
+    // Two nodes in a ring talk to each other; of three, each hears one, but in a circle, which bounds all errors.
     let both = in_order("a ring of two", &scene);
     assert_eq!(both.report.clocks.domains[1].status, Status::Messages);
-    let verdict = in_order("one way", &Scene { nodes: 3, ..scene });
+    let ring = in_order("a ring of three", &Scene { nodes: 3, ..scene.clone() });
+    for domain in &ring.report.clocks.domains[1..] {
+        assert_eq!(domain.status, Status::Messages);
+        assert!(
+            domain.certified_nanos.is_some_and(|bound| bound > ring.max as f64 && bound < 30_000.0),
+            "{}",
+            ring.max
+        );
+    }
+    let verdict = in_order("one way", &Scene { nodes: 3, open: true, ..scene });
     let domains = &verdict.report.clocks.domains;
     assert!(domains[1..].iter().all(|domain| domain.status == Status::OneWay), "{domains:?}");
     assert!(verdict.report.clocks.remarks.iter().any(|remark| remark.contains("one direction only")));
@@ -218,17 +227,35 @@ fn a_burst_that_lies_and_a_step_between_bursts_are_told_without_a_message() {
         let faults = judge(&stepped, &options(Method::Graph)).report.faults();
         assert!(faults.iter().any(|fault| fault.contains("between two bursts")), "{bursts} {step_nanos}: {faults:?}");
     }
-    let shifted = Scene { bursts: Bursts::Many(9), lie: Some(Lie::Middle(200_000)), ..scene.clone() };
-    let faults = judge(&shifted, &options(Method::Graph)).report.faults();
-    assert!(faults.iter().any(|fault| fault.contains("between two bursts")), "{faults:?}");
     // With messages or without: what lies is left out, and the rest is as good as if it had not been there.
-    for (lie, links) in [Lie::Once(1_000_000), Lie::Some(3_000_000)].into_iter().flat_map(|lie| [(lie, 0), (lie, 6000)])
-    {
-        let scene = Scene { nodes: 2, lie: Some(lie), links, ..scene.clone() };
+    let (once, some) = (Lie::Once(1_000_000), Lie::Some(3_000_000));
+    let lies = [once, some, Lie::Middle(200_000), Lie::First(200_000), Lie::First(-1_000_000), Lie::Last(200_000)];
+    for (lie, links, nodes) in lies.into_iter().flat_map(|lie| [(lie, 0, 2), (lie, 6000, 2), (lie, 6000, 3)]) {
+        let scene = Scene { nodes, lie: Some(lie), links, bursts: Bursts::Many(9), ..scene.clone() };
         let verdict = judge(&scene, &options(Method::Graph));
         let faults = verdict.report.faults();
-        assert!(faults.iter().any(|fault| fault.contains("left out")), "{lie:?} {links}: {faults:?}");
+        assert!(faults.len() < nodes && faults.iter().all(|fault| fault.contains("left out")), "{lie:?}: {faults:?}");
         assert!(verdict.max < 3000, "{lie:?} {links}: {} {faults:?}", verdict.max);
+        let certain = verdict.report.clocks.domains.iter().map(|domain| domain.certified_nanos);
+        assert!(certain.clone().all(|bound| bound.is_some()), "{lie:?} {links}: {certain:?}");
+    }
+}
+
+#[test]
+fn of_few_bursts_messages_tell_which_one_lies() {
+    let scene = Scene { per_node: 1, links: 6000, seconds: 4.0, bursts: Bursts::Many(3), ..Scene::default() };
+    for (nodes, one_way) in [(2, false), (3, true)] {
+        for lie in [Lie::First(200_000), Lie::First(-1_000_000), Lie::Last(-200_000), Lie::Last(5_000_000)] {
+            let scene = Scene { nodes, one_way, lie: Some(lie), ..scene.clone() };
+            let verdict = in_order("three bursts", &scene);
+            let faults = verdict.report.faults();
+            assert!(!faults.is_empty(), "{nodes} {lie:?}");
+            assert!(faults.iter().all(|fault| fault.contains("left out")), "{nodes} {lie:?}: {faults:?}");
+            assert!(verdict.max < 2000, "{nodes} {lie:?}: {} {faults:?}", verdict.max);
+            // The honest ones are still used.
+            let domain = &verdict.report.clocks.domains[1];
+            assert_eq!((domain.status, domain.bursts), (Status::BurstsAndMessages, 2), "{nodes} {lie:?}: {faults:?}");
+        }
     }
 }
 
@@ -298,6 +325,13 @@ fn samples_that_lie_are_named_and_do_no_harm() {
         if matches!(lie, Lie::Always(_)) {
             assert!(alone.max <= 100_000, "{lie:?}: {}", alone.max);
         }
+    }
+    // They say nothing of what the clocks can tell apart, either.
+    let coarse = Scene { nodes: 2, quantum: 3_999_998.7, bursts: Bursts::Many(60), ..honest.clone() };
+    for lie in [None, Some(Lie::Before(4_999_999))] {
+        let domains = judge(&Scene { lie, ..coarse.clone() }, &options(Method::Graph)).report.clocks.domains;
+        let ticks: Vec<f64> = domains.iter().map(|domain| domain.granularity_nanos).collect();
+        assert!(ticks.iter().all(|tick| (tick - coarse.quantum).abs() < 1e3), "{lie:?}: {ticks:?}");
     }
     let verdict = in_order("the truth", &honest);
     assert!(verdict.report.is_clean(), "{:?}", verdict.report.faults());

@@ -1,5 +1,7 @@
 //! A clock's departure from its coarse line: piecewise linear, in integers, and never decreasing.
 
+use std::sync::Arc;
+
 /// Fraction bits of a segment's slope.
 const SHIFT: u32 = 40;
 /// How far the slope of a segment may be from 1: one part in so many.
@@ -11,6 +13,8 @@ pub(crate) struct Bend {
     /// Where the clock was set: what is added from there on, and the date before which nothing falls then.
     sets: Vec<Set>,
     knots: Vec<Knot>,
+    /// What dates go through before.
+    base: Option<Arc<Bend>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,24 +36,40 @@ struct Knot {
 impl Bend {
     /// The bend with these corrections, by coarse date. A correction is bounded so that dates still grow.
     pub(crate) fn through(points: &[(i64, i64)]) -> Self {
+        Self::within(points, |distance| (-distance / MAX_SLOPE_DIVISOR, distance / MAX_SLOPE_DIVISOR))
+    }
+
+    /// The same for corrections of any size, as those of a line that was quite wrong.
+    pub(crate) fn through_far(points: &[(i64, i64)]) -> Self {
+        Self::within(points, |distance| (-distance, i64::MAX))
+    }
+
+    /// `allowed` tells for a distance by how much a correction may change over it.
+    fn within(points: &[(i64, i64)], allowed: impl Fn(i64) -> (i64, i64)) -> Self {
         let mut knots: Vec<Knot> = Vec::new();
         for &(coarse, more) in points {
             let Some(last) = knots.last_mut() else {
                 knots.push(Knot { coarse, more, slope: 0 });
                 continue;
             };
-            let distance = coarse - last.coarse;
+            let distance = coarse.saturating_sub(last.coarse);
             if distance <= 0 {
                 continue;
             }
-            let most = distance / MAX_SLOPE_DIVISOR;
-            let step = (more - last.more).clamp(-most, most);
+            let (least, most) = allowed(distance);
+            let step = more.saturating_sub(last.more).clamp(least, most);
             let slope = (i128::from(step) << SHIFT) / i128::from(distance);
             last.slope = i64::try_from(slope).unwrap_or(0);
-            let more = last.more + step;
+            let more = last.more.saturating_add(step);
             knots.push(Knot { coarse, more, slope: 0 });
         }
-        Self { sets: Vec::new(), knots }
+        Self { sets: Vec::new(), knots, base: None }
+    }
+
+    /// The same of dates that go through another one before.
+    pub(crate) fn over(mut self, base: Option<Arc<Self>>) -> Self {
+        self.base = base;
+        self
     }
 
     /// The same after these corrections of a clock that was set: from a coarse date on, so much is added. By coarse date.
@@ -80,6 +100,7 @@ impl Bend {
 
     /// The better date. O(log knots).
     pub(crate) fn date(&self, coarse: i64) -> i64 {
+        let coarse = self.base.as_ref().map_or(coarse, |base| base.date(coarse));
         let coarse = if self.sets.is_empty() { coarse } else { self.unset(coarse) };
         let after = self.knots.partition_point(|knot| knot.coarse <= coarse);
         let Some(knot) = after.checked_sub(1).map(|at| &self.knots[at]) else {

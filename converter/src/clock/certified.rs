@@ -44,33 +44,65 @@ pub(crate) struct Seen {
 /// The bounds of a clock's error at all moments: how far ahead it can be, and how far behind.
 type Bounds = [Vec<f64>; 2];
 
-/// The largest error of each domain's dates against the first's, nanoseconds; infinite when messages do not bound it from
-/// both sides. `seen` gives the points of an edge as final dates have them, `bent` what the fit added to a domain's line at a date. O(points log moments + domains × moments²).
-pub(crate) fn half_widths(
-    domains: usize,
-    edges: &[Edge],
-    known: Known,
-    seen: impl Fn(&Edge) -> Vec<Seen>,
-    bent: impl Fn(usize, f64) -> f64,
-) -> Vec<f64> {
-    let messages: Vec<(usize, usize, Vec<Seen>)> = edges.iter().map(|edge| (edge.from, edge.to, seen(edge))).collect();
-    let moments = moments(domains, &messages, known.span);
-    let mut rates = vec![vec![(-MAX_RATE, MAX_RATE); moments.len() - 1]; domains];
-    rates[0].fill((0.0, 0.0));
-    let mut bounds = Vec::new();
-    for _ in 0..ROUNDS {
-        let net = Net { moments: &moments, rates: &rates };
-        bounds = net.bounds(&messages);
-        let narrowed = bounds.iter().enumerate().map(|(domain, bounds)| {
-            let bent: Vec<f64> = moments.iter().map(|moment| bent(domain, *moment)).collect();
-            narrowed(&moments, bounds, &bent, known.wander)
-        });
-        let mut next: Vec<Vec<(f64, f64)>> = narrowed.collect();
-        next[0].fill((0.0, 0.0));
-        rates = next;
+/// What is certain of the dates of all domains.
+#[derive(Clone, Debug)]
+pub(crate) struct Certain {
+    moments: Vec<f64>,
+    /// By clock and moment: within which rates the error changes up to the next one.
+    rates: Vec<Vec<(f64, f64)>>,
+    bounds: Vec<Bounds>,
+}
+
+impl Certain {
+    /// What follows from these messages. `seen` gives the points of an edge as final dates have them, `bent` what the fit added to a domain's line
+    /// at a date. O(points log moments + domains × moments²).
+    pub(crate) fn of(
+        domains: usize,
+        edges: &[Edge],
+        known: Known,
+        seen: impl Fn(&Edge) -> Vec<Seen>,
+        bent: impl Fn(usize, f64) -> f64,
+    ) -> Self {
+        let messages: Vec<(usize, usize, Vec<Seen>)> =
+            edges.iter().map(|edge| (edge.from, edge.to, seen(edge))).collect();
+        let moments = moments(domains, &messages, known.span);
+        let mut rates = vec![vec![(-MAX_RATE, MAX_RATE); moments.len() - 1]; domains];
+        rates[0].fill((0.0, 0.0));
+        let mut bounds = Vec::new();
+        for _ in 0..ROUNDS {
+            bounds = Net { moments: &moments, rates: &rates }.bounds(&messages);
+            let narrowed = bounds.iter().enumerate().map(|(domain, bounds)| {
+                let bent: Vec<f64> = moments.iter().map(|moment| bent(domain, *moment)).collect();
+                narrowed(&moments, bounds, &bent, known.wander)
+            });
+            let mut next: Vec<Vec<(f64, f64)>> = narrowed.collect();
+            next[0].fill((0.0, 0.0));
+            rates = next;
+        }
+        Self { moments, rates, bounds }
     }
-    let net = Net { moments: &moments, rates: &rates };
-    bounds.iter().enumerate().map(|(domain, bounds)| net.most(domain, bounds)).collect()
+
+    fn net(&self) -> Net<'_> {
+        Net { moments: &self.moments, rates: &self.rates }
+    }
+
+    /// The largest error of each domain's dates against the first's, nanoseconds; infinite where messages do not bound it from both sides.
+    pub(crate) fn half_widths(&self) -> Vec<f64> {
+        let net = self.net();
+        self.bounds.iter().enumerate().map(|(domain, bounds)| net.most(domain, bounds)).collect()
+    }
+
+    /// How far the dates of a domain can be ahead of the truth near a date of it, and how far behind; may be infinite.
+    pub(crate) fn at(&self, domain: usize, date: f64) -> (f64, f64) {
+        let net = self.net();
+        let near = net.nearest(date);
+        let [ahead, behind] = &self.bounds[domain];
+        let moment = self.moments[near];
+        (
+            ahead[near] + net.growth(domain, moment, date).max(0.0),
+            behind[near] + net.growth(domain, date, moment).max(0.0),
+        )
+    }
 }
 
 /// Moments of the run, half of them equally far apart, half as dense as messages are; from its start to its end.
@@ -240,7 +272,7 @@ mod tests {
             let seen = |point: &Point| Seen { sent: point.sent, received: point.sent + point.took, took: point.took };
             edge.points.iter().map(seen).collect()
         };
-        half_widths(domains, edges, Known { span: SECONDS * 1e9, wander }, seen, |_, _| 0.0)
+        Certain::of(domains, edges, Known { span: SECONDS * 1e9, wander }, seen, |_, _| 0.0).half_widths()
     }
 
     #[test]

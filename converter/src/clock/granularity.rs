@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use tracer_format::ClockKind;
 
+use super::samples::life;
 use crate::input::{Process, StreamReader, open_shared};
 
 /// From fewer dates a common divisor tells nothing.
@@ -41,14 +42,13 @@ pub(super) fn of(processes: &[&Process], hz: u64) -> u64 {
     let dates = processes.iter().flat_map(|process| {
         let blocks = process.streams.iter().flat_map(|stream| &stream.blocks).filter(|block| block.header.records > 0);
         let blocks = blocks.flat_map(|block| [block.header.first_ticks, block.header.last_ticks]);
-        let samples = process.sync.iter().flat_map(|sample| [sample.t1, sample.t4]);
-        samples.chain(blocks).chain(process.anchors.iter().map(|anchor| anchor.ticks))
+        samples(process, hz).chain(blocks).chain(process.anchors.iter().map(|anchor| anchor.ticks))
     });
     let common = common(dates);
     let may_be_coarse = |process: &&&Process| process.clock_kind.is_none_or(|kind| kind == ClockKind::User);
     let mut steps = Steps::default();
     for process in processes.iter().filter(may_be_coarse).take(PROCESSES) {
-        steps.add(process.sync.iter().flat_map(|sample| [sample.t1, sample.t4]));
+        steps.add(samples(process, hz));
         // What cannot be read is told by those who read it all.
         let Ok(file) = open_shared(&process.path) else { continue };
         for stream in process.streams.iter().take(STREAMS) {
@@ -60,6 +60,14 @@ pub(super) fn of(processes: &[&Process], hz: u64) -> u64 {
     #[expect(clippy::cast_precision_loss, reason = "steps are short")]
     let may_be = |step: &u64| (SHORTEST..=LONGEST).contains(&(*step as f64 * 1e9 / hz.max(1) as f64));
     steps.common().filter(may_be).map_or(common, |step| step.max(common))
+}
+
+/// When a process asked and was answered, as far as it can be true: samples may be wrong.
+fn samples(process: &Process, hz: u64) -> impl Iterator<Item = u64> {
+    let life = life(process, hz);
+    let can_be = move |ticks: u64| life.is_none_or(|(first, last)| first <= ticks && ticks <= last);
+    let samples = process.sync.iter().map(|sample| (sample.t1, sample.t4));
+    samples.filter(move |(t1, t4)| t1 <= t4 && can_be(*t1) && can_be(*t4)).flat_map(|(t1, t4)| [t1, t4])
 }
 
 /// The greatest common divisor of what dates are behind the first.

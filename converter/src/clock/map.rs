@@ -128,6 +128,31 @@ impl ClockMap {
         Self { segments: self.segments.clone(), bend }
     }
 
+    /// What makes this map's dates, before they are bent, those of another map of the same clock. `hz` is the clock's rate.
+    pub(crate) fn to(&self, other: &Self, hz: u64) -> Bend {
+        /// Dates so far from all knots are dated like those at the knots, seconds.
+        const FAR: u64 = 100_000;
+        let knots = self.segments.iter().chain(&other.segments).map(|segment| segment.ticks);
+        // What begins with the clock itself is no knot: over so long a way, slopes would be rough.
+        let mut ticks: Vec<u64> = knots.filter(|ticks| *ticks > 0).collect();
+        ticks.sort_unstable();
+        let far = hz.saturating_mul(FAR);
+        let ends =
+            [ticks.first().map(|first| first.saturating_sub(far)), ticks.last().map(|last| last.saturating_add(far))];
+        ticks.extend(ends.into_iter().flatten());
+        ticks.sort_unstable();
+        let point = |ticks: u64| {
+            let (from, to) = (self.straight(ticks), other.straight(ticks));
+            (from, to.saturating_sub(from))
+        };
+        Bend::through_far(&ticks.into_iter().map(point).collect::<Vec<(i64, i64)>>())
+    }
+
+    /// Where it has a knot, ticks: its middle one.
+    pub(crate) fn middle_knot(&self) -> u64 {
+        self.segments[self.segments.len() / 2].ticks
+    }
+
     /// Moves all dates.
     pub(crate) fn shift(&mut self, nanos: i128) {
         for segment in &mut self.segments {

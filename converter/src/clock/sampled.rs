@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::bursts::Burst;
-use super::certified::{Known, Seen, half_widths};
+use super::certified::{Certain, Known, Seen};
 use super::refine::{Extent, IMPOSSIBLE, LEAST_WANDER, SURELY, exchanges, of_dates, span_of};
 use super::traffic::{Class, Edge, Exchange, Point, Span, difference};
 use super::{Clocks, Domain};
@@ -56,7 +56,7 @@ pub(crate) fn quality(clocks: &Clocks, bursts: &[Burst], streams: &[Extent]) -> 
     let half_trips = half_trips(&edges, domains);
     let shown = bends.iter().zip(&half_trips).map(|(bends, half)| bends.wander(*half)).fold(0.0, f64::max);
     let known = Known { span: span.nanos(), wander: LEAST_WANDER.max(SURELY * shown) };
-    let widths = half_widths(domains, &edges, known, seen, |domain, date| bends[domain].at(date));
+    let widths = Certain::of(domains, &edges, known, seen, |domain, date| bends[domain].at(date)).half_widths();
     found.iter_mut().zip(widths).for_each(|(found, width)| found.certified = width + of_dates(tick));
     found
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use super::Domain;
 use super::bursts::{Burst, Exchange};
+use super::consensus::{self, Odd};
 use crate::input::Process;
 use crate::run::Run;
 
@@ -47,7 +48,7 @@ pub(crate) fn collect(
     let peers: BTreeMap<u64, usize> =
         run.processes.iter().enumerate().map(|(number, process)| (id(process), number)).collect();
     let lives: Vec<Option<(u64, u64)>> =
-        run.processes.iter().zip(domain_of).map(|(p, d)| life(p, &domains[*d])).collect();
+        run.processes.iter().zip(domain_of).map(|(p, d)| life(p, domains[*d].hz)).collect();
     let mut absent = vec![0; domains.len()];
     let mut bursts: BTreeMap<u32, Burst> = BTreeMap::new();
     // By who asked and who answered: how many there are, and how many are left out.
@@ -87,7 +88,15 @@ pub(crate) fn collect(
             *off.entry(pair).or_default() += left_out;
         }
     }
+    let odd = consensus::leave_out_odd(&mut bursts, domains);
     leave_out_slow(&mut bursts, domains);
+    let odd = odd.into_iter().map(|Odd { pair: (a, b), bursts, samples, nanos }| {
+        let (a, b, micros) = (&domains[a].name, &domains[b].name, nanos * 1e-3);
+        let of = if bursts == 1 { "one burst".to_owned() } else { format!("{bursts} bursts") };
+        format!(
+            "{samples} sync samples of {of} between clocks `{a}` and `{b}` are off by up to {micros:.1} us from what the other bursts say: left out"
+        )
+    });
     let contradicting = off.into_iter().map(|((a, b), samples)| {
         let (a, b) = (&domains[a].name, &domains[b].name);
         format!("{samples} sync samples between clocks `{a}` and `{b}` contradict the others of their burst: left out")
@@ -98,7 +107,7 @@ pub(crate) fn collect(
             "{wrong} of the {all} sync samples that {asked} took with {answered} cannot be true: left out (one of them did not run at those dates, or {answered} took longer to answer than {asked} waited)"
         )
     });
-    let faults = faults.chain(contradicting).collect();
+    let faults = faults.chain(contradicting).chain(odd).collect();
     Samples { bursts: bursts.into_values().collect(), faults, absent }
 }
 
@@ -184,8 +193,8 @@ fn most_agreed(bounds: &[(f64, f64)]) -> Option<f64> {
     best.1
 }
 
-/// The ticks between which a process can have answered.
-fn life(process: &Process, domain: &Domain) -> Option<(u64, u64)> {
+/// The ticks between which a process can have asked and answered; its clock has `hz` of them in a second.
+pub(super) fn life(process: &Process, hz: u64) -> Option<(u64, u64)> {
     let anchors = process.anchors.iter().map(|anchor| (anchor.ticks, anchor.ticks));
     let blocks = process.streams.iter().flat_map(|stream| &stream.blocks);
     let blocks = blocks.filter(|block| block.header.records > 0);
@@ -199,7 +208,7 @@ fn life(process: &Process, domain: &Domain) -> Option<(u64, u64)> {
         clippy::cast_sign_loss,
         reason = "a duration"
     )]
-    let spare = (spare * domain.hz as f64 + (last.saturating_sub(first)) as f64 * SPARE_SHARE) as u64;
+    let spare = (spare * hz as f64 + (last.saturating_sub(first)) as f64 * SPARE_SHARE) as u64;
     Some((first.saturating_sub(spare), last.saturating_add(spare)))
 }
 

@@ -62,6 +62,11 @@ pub(super) fn remarks_of(domains: &[Domain], by_messages: bool) -> Vec<String> {
                 "processes that read clock `{name}` disagree: messages between them ended before they started, so each is corrected by itself"
             ));
         }
+        if *absent_samples > 0 && *status != Status::RealTime {
+            remarks.push(format!(
+                "{absent_samples} sync samples of clock `{name}` are with processes that are not in the run: their files are missing, or were cut out"
+            ));
+        }
         match status {
             Status::RealTime => remarks.push(format!(
                 "clock `{name}` has {}{}: its dates come from the real-time clock and may be off by milliseconds",

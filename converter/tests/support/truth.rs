@@ -61,14 +61,20 @@ pub enum Lie {
     Later(i64),
     /// or so in the burst in the middle alone,
     Once(i64),
+    /// or in the first one,
+    First(i64),
+    /// or in the last one,
+    Last(i64),
     /// or in the bursts of the middle third,
     Middle(i64),
     /// or they are true there, but come so many nanoseconds late,
     Slow(u32),
     /// or in every third exchange,
     Some(i64),
-    /// or always say the same.
+    /// or always say the same,
     Always(u64),
+    /// or the answers came so many ticks before the questions left.
+    Before(u64),
 }
 
 /// What a run is like.
@@ -91,6 +97,8 @@ pub struct Scene {
     pub quantum: f64,
     /// Messages go to the next node only, never back.
     pub one_way: bool,
+    /// And the last node sends nothing to the first.
+    pub open: bool,
     /// Nodes of the first half never talk to those of the second.
     pub split: bool,
     /// Receipts are recorded later, up to so many nanoseconds, and their rule gives the true moment.
@@ -129,6 +137,7 @@ impl Default for Scene {
             hz: 1e9,
             quantum: 0.0,
             one_way: false,
+            open: false,
             split: false,
             told_later: 0.0,
             disagree_nanos: 0.0,
@@ -271,8 +280,11 @@ impl<'s> World<'s> {
 
     /// A partner of a process: on its own node, or a power of two away.
     fn partner(&mut self, from: usize) -> usize {
-        let Scene { nodes, per_node, one_way, split, .. } = *self.scene;
+        let Scene { nodes, per_node, one_way, open, split, .. } = *self.scene;
         let processes = nodes * per_node;
+        if one_way && open && from + per_node >= processes {
+            return from - from % per_node + (from + 1) % per_node;
+        }
         if one_way {
             return (from + per_node) % processes;
         }
@@ -306,18 +318,19 @@ impl<'s> World<'s> {
                         _ => 0.0,
                     };
                     let t4 = t3 + self.latency(b, a) + late;
+                    let is_last = matches!(self.scene.bursts, Bursts::Many(bursts) if number + 1 == bursts);
                     let is_middle = matches!(self.scene.bursts, Bursts::Many(bursts) if number == bursts / 2);
                     let answer = |truth| match self.scene.lie.filter(|_| b == 1) {
+                        Some(Lie::Always(ticks)) => ticks,
                         Some(Lie::Later(ticks)) => self.ticks(b, truth).saturating_add_signed(ticks),
                         Some(Lie::Once(ticks)) if is_middle => self.ticks(b, truth).saturating_add_signed(ticks),
+                        Some(Lie::First(ticks)) if number == 0 => self.ticks(b, truth).saturating_add_signed(ticks),
+                        Some(Lie::Last(ticks)) if is_last => self.ticks(b, truth).saturating_add_signed(ticks),
                         Some(Lie::Middle(ticks)) if is_third => self.ticks(b, truth).saturating_add_signed(ticks),
                         Some(Lie::Some(ticks)) if exchange % 3 == 1 => {
                             self.ticks(b, truth).saturating_add_signed(ticks)
                         }
-                        None | Some(Lie::Once(_) | Lie::Middle(_) | Lie::Slow(_) | Lie::Some(_)) => {
-                            self.ticks(b, truth)
-                        }
-                        Some(Lie::Always(ticks)) => ticks,
+                        None | Some(_) => self.ticks(b, truth),
                     };
                     samples.push(SyncSample {
                         burst: number,
@@ -326,7 +339,10 @@ impl<'s> World<'s> {
                         t1: self.ticks(a, now),
                         t2: answer(t2),
                         t3: answer(t3),
-                        t4: self.ticks(a, t4),
+                        t4: match self.scene.lie {
+                            Some(Lie::Before(ticks)) => self.ticks(a, now).saturating_sub(ticks),
+                            _ => self.ticks(a, t4),
+                        },
                     });
                     now = t4 + 100.0;
                 }
