@@ -46,6 +46,7 @@ use bursts::Burst;
 use domain::domains_of;
 use map::Knot;
 use samples::Samples;
+use steps::OF_TICKS;
 use told::{remarks_of, repeated_dates, sets_of};
 
 /// How clocks are corrected.
@@ -271,6 +272,7 @@ impl Clocks {
         let dated = |domain: &Domain, ticks: u64| i128::from(domain.map.global_from_ticks(ticks));
         let Some((ticks, _)) = ends[0] else { return };
         let more = show(&self.domains[0], ticks) - dated(&self.domains[0], ticks);
+        let of_ticks = OF_TICKS * self.granularity();
         for (domain, ends) in self.domains.iter_mut().zip(ends).skip(1) {
             let Some((first, last)) = ends else { continue };
             let shown = (show(domain, first), show(domain, last));
@@ -280,6 +282,7 @@ impl Clocks {
                 domain.offset_nanos = (shown.0 - true_dates.0 - more) as f64;
                 let (shown, taken) = ((shown.1 - shown.0) as f64, (true_dates.1 - true_dates.0) as f64);
                 domain.drift_ppm = if taken > 0.0 { (shown / taken - 1.0) * 1e6 } else { 0.0 };
+                domain.drift_shows = (shown - taken).abs() > of_ticks;
             }
         }
     }
@@ -345,6 +348,7 @@ fn first_anchors(run: &Run, domain_of: &[usize], domains: usize) -> Vec<Option<(
 fn correct(domains: &mut [Domain], bursts: &[Burst], anchors: &[Option<(u64, u64)>]) -> Vec<String> {
     let fit = bursts::fit(domains, bursts);
     let wrong = told::wrong_samples(&fit, domains);
+    let tick = domains.iter().map(|domain| domain.granularity_nanos).fold(0.0, f64::max);
     let (reference, others) = domains.split_at_mut(1);
     let reference = &reference[0];
     for (number, domain) in others.iter_mut().enumerate() {
@@ -363,6 +367,7 @@ fn correct(domains: &mut [Domain], bursts: &[Burst], anchors: &[Option<(u64, u64
         domain.offset_nanos = fit.absolute_offset(number, &first);
         if last.local > first.local {
             domain.drift_ppm = (last.offset - first.offset) / (last.local - first.local) * 1e6;
+            domain.drift_shows = (last.offset - first.offset).abs() > OF_TICKS * tick;
         }
     }
     wrong

@@ -128,6 +128,15 @@ fn coarse_ticks() {
 }
 
 #[test]
+fn ticks_of_milliseconds_are_no_drift() {
+    for seed in 1..6 {
+        let scene = Scene { nodes: 2, quantum: 3_999_998.7, links: 4000, seconds: 0.8, seed, ..Scene::default() };
+        let remarks = judge(&scene, &options(Method::Graph)).report.remarks;
+        assert!(remarks.is_empty(), "{seed}: {remarks:?}");
+    }
+}
+
+#[test]
 fn of_ticks_of_a_tenth_of_a_millisecond_dates_are_off_by_a_tick_or_two() {
     let (ticks, stands_still) = ((1e4, 0.0), (1e9, 100_000.3));
     for (bursts, (hz, quantum)) in

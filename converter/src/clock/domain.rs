@@ -54,6 +54,8 @@ pub struct Domain {
     pub was_split: bool,
     /// Nothing says how fast it runs: a tick is taken for a nanosecond.
     pub rate_is_unknown: bool,
+    /// What it drifts over the run is more than what the clocks cannot tell apart.
+    pub(super) drift_shows: bool,
     /// Where it was set: date on the run's time line, and by how much forward, nanoseconds.
     pub sets: Vec<(i64, i64)>,
     /// The map.
@@ -164,6 +166,7 @@ pub(super) fn domains_of(run: &Run) -> (Vec<Domain>, Vec<usize>) {
                 messages: 0,
                 was_split: false,
                 rate_is_unknown: false,
+                drift_shows: false,
                 sets: Vec::new(),
                 map: ClockMap::linear(1_000_000_000),
                 absent_samples: 0,

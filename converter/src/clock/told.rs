@@ -51,7 +51,7 @@ pub(super) fn remarks_of(domains: &[Domain], by_messages: bool) -> Vec<String> {
         remarks.push(format!("clocks are not corrected: dates of {} clocks are as each clock says", domains.len()));
         return remarks;
     }
-    for Domain { name, status, drift_ppm, was_split, rate_is_unknown, absent_samples, .. } in domains {
+    for Domain { name, status, drift_ppm, was_split, rate_is_unknown, drift_shows, absent_samples, .. } in domains {
         if *rate_is_unknown {
             remarks.push(format!(
                 "nothing says how fast clock `{name}` runs: each of its ticks is taken for a nanosecond, which may be wrong by any factor"
@@ -84,7 +84,7 @@ pub(super) fn remarks_of(domains: &[Domain], by_messages: bool) -> Vec<String> {
             )),
             _ => {}
         }
-        if drift_ppm.abs() > 500.0 {
+        if *drift_shows && drift_ppm.abs() > 500.0 {
             remarks.push(format!(
                 "clock `{name}` runs {drift_ppm:+.0} ppm against the reference, more than real clocks do: its bursts are too close together or its clock was set"
             ));
