@@ -276,6 +276,66 @@ fn what_begins_before_0_and_what_is_no_number_are_as_pj_dump_has_them() {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "for people")]
+/// A header with one definition of each kind, and one container `c`.
+const HEAD: &str = include_str!("differential-head.paje");
+
+#[test]
+fn odd_numbers_and_ends_are_as_pj_dump_reads_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("odd.paje");
+    let check = |what: &str, text: &str| {
+        std::fs::write(&path, text).unwrap();
+        let (theirs, (ours, account)) = (theirs(&path).unwrap(), ours(&path));
+        if let Some(difference) = difference(&theirs, &ours) {
+            panic!("{what}: {difference}\n{:?}", account.faults);
+        }
+        account
+    };
+    let definitions = HEAD.find("0 CT 0").unwrap();
+    check("a header", &HEAD[..definitions]);
+    check("containers", HEAD);
+    check("a definition at the end", &format!("{HEAD}3 1 c S a\n2 b S B \"1 0 0\"\n"));
+    check("nothing but a definition", &format!("{}0 CT 0 Cont\n", &HEAD[..definitions]));
+    check("an empty word at the end", &format!("{HEAD}4 1 c E \"\"\n5 9 c CT\n"));
+    check("an empty name", &format!("{HEAD}1 1 d 0 CT \"\"\n5 9 c CT\n"));
+    let words = "abc 1,5 2x . - -0 +1e2x 0x10 0x1.8p3 0x inf -inf nan infinite 1e39 1e400 1e-50 16777217 0.1";
+    for word in words.split(' ') {
+        let text = format!("{HEAD}6 1 c V 5\n6 2 c V {word}\n7 3 c V {word}\n8 4 c V 1\n5 9 c CT\n");
+        let told = !check(&format!("value {word}"), &text).faults.is_empty();
+        assert_eq!(
+            told,
+            word.parse().map_or(!word.starts_with("0x1"), |value: f64| !value.is_finite()) || word == "0x1.8p3",
+            "{word}"
+        );
+    }
+    let dates = "1x 1,5 .5 1. +2 1e 1e-3 15E-1z 0.12345678901234567890 1.9999999999999 9007199.254740993 123456789.123456789 9131231.820725461 9007199254740993 1e18 1e60";
+    for date in dates.split(' ') {
+        check(&format!("date {date}"), &format!("{HEAD}4 {date} c E e\n3 {date} c S a\n5 1e61 c CT\n"));
+    }
+}
+
+proptest! {
+    #![proptest_config(Config { cases: 40, failure_persistence: None, ..Config::default() })]
+
+    #[test]
+    fn dates_of_any_length_are_as_pj_dump_reads_them(
+        dates in prop::collection::vec(("[0-9]{1,17}(\\.[0-9]{0,25})?", prop::option::of(-25i32..20)), 1..100),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("dates.paje");
+        let text = |(digits, exponent): (String, Option<i32>)| digits + &exponent.map_or(String::new(), |by| format!("e{by}"));
+        let mut dates: Vec<String> = dates.into_iter().map(text).collect();
+        let value = |date: &str| date.parse::<f64>().unwrap();
+        dates.sort_by(|a, b| value(a).total_cmp(&value(b)));
+        // Those that differ by less than a reader may be off by can be out of order.
+        dates.dedup_by(|next, date| value(next) <= value(date) * (1.0 + 1e-12));
+        let lines: String = dates.iter().map(|date| format!("3 {date} c S a\n")).collect();
+        std::fs::write(&path, format!("{HEAD}{lines}5 1e60 c CT\n")).unwrap();
+        let (theirs, (ours, _)) = (theirs(&path).unwrap(), ours(&path));
+        prop_assert_eq!(difference(&theirs, &ours), None);
+    }
+}
+
 fn share(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole as f64
 }

@@ -78,7 +78,8 @@ fn write_out(path: &Path, options: &OpenOptions, format: Format, out: Out<'_>) -
         Format::Json => write_as(json::Json, input, options, out),
         Format::PjDump => {
             let of_run = input.is_records(options);
-            write_as(pj_dump::PjDump { of_run }, input, options, out)
+            let options = OpenOptions { as_pj_dump: true, ..options.clone() };
+            write_as(pj_dump::PjDump { of_run }, input, &options, out)
         }
     }
 }
@@ -86,7 +87,7 @@ fn write_out(path: &Path, options: &OpenOptions, format: Format, out: Out<'_>) -
 fn write_as<F: Form>(form: F, mut input: Input, options: &OpenOptions, out: Out<'_>) -> Result<Account, OpenError> {
     let mut simulation = Simulation::into_entities("0", Writer::new(form, out));
     if F::IS_PEER {
-        simulation = simulation.as_pj_dump();
+        simulation = simulation.as_pj_dump(!input.is_records(options));
     }
     if F::HAS_HEADER {
         input.announce(&mut simulation)?;

@@ -99,7 +99,7 @@ impl Input {
             Self::Paje(path, input) => {
                 let total = input.get_ref().metadata().map_or(0, |metadata| metadata.len());
                 let input = Counted { inner: input, done: 0, told: 0, total, progress: options.progress.as_ref() };
-                match Reader::new(input).in_unit(options.unit).announcing().read(sink) {
+                match reader(input, options).read(sink) {
                     Ok(report) => Ok(Told { faults: report.remarks(), remarks: Vec::new() }),
                     Err(ReadError::Sink { source, .. }) => Err(ConvertError::Write(source).into()),
                     Err(source) => Err(OpenError::Read { path, source }),
@@ -107,6 +107,12 @@ impl Input {
             }
         }
     }
+}
+
+/// A reader of text, be it that of a run.
+fn reader<R: Read>(input: R, options: &OpenOptions) -> Reader<R> {
+    let reader = Reader::new(input).in_unit(options.unit).announcing();
+    if options.as_pj_dump { reader.as_pj_dump() } else { reader }
 }
 
 /// The text output of a run that is asked for, or that it has in place of operations.
@@ -128,7 +134,7 @@ fn feed_run(run: &Run, options: &OpenOptions, sink: &mut dyn Sink) -> Result<Tol
     let report = match &convert_options.output {
         None if options.unit != Unit::default() => return Err(OpenError::NoText { path: run.path.clone() }),
         None => convert(run, &convert_options, sink)?,
-        Some(output) => feed_text(run, &convert_options, (output, options.unit), sink, &mut faults)?,
+        Some(output) => feed_text(run, &convert_options, (output, options), sink, &mut faults)?,
     };
     faults.extend(report.faults());
     Ok(Told { faults, remarks: report.remarks })
@@ -138,7 +144,7 @@ fn feed_run(run: &Run, options: &OpenOptions, sink: &mut dyn Sink) -> Result<Tol
 fn feed_text(
     run: &Run,
     options: &Options,
-    (output, unit): (&str, Unit),
+    (output, open_options): (&str, &OpenOptions),
     sink: &mut dyn Sink,
     faults: &mut Vec<String>,
 ) -> Result<Report, OpenError> {
@@ -146,7 +152,7 @@ fn feed_text(
     let (made, read) = std::thread::scope(|scope| {
         // Each end is closed by the side that is done with it.
         let writer = scope.spawn(move || convert_to_text(run, options, &mut io::BufWriter::new(out)));
-        let read = Reader::new(text).in_unit(unit).announcing().read(sink);
+        let read = reader(text, open_options).read(sink);
         (writer.join(), read)
     });
     let made = made.unwrap_or_else(|panic| std::panic::resume_unwind(panic));

@@ -43,6 +43,8 @@ pub struct OpenOptions {
     pub index: IndexChoice,
     /// When this becomes true while an index is made, [`open()`] gives up and leaves nothing behind.
     pub cancel: Option<Arc<AtomicBool>>,
+    /// Whether numbers of Pajé text are read as `pj_dump` reads them; dates are doubles then.
+    pub(crate) as_pj_dump: bool,
     /// Where its beginning is shown while it is read.
     pub(crate) glimpse: Option<Current>,
 }
@@ -75,6 +77,7 @@ impl Default for OpenOptions {
             unit: Unit::default(),
             index: IndexChoice::default(),
             cancel: None,
+            as_pj_dump: false,
             glimpse: None,
         }
     }

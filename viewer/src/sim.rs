@@ -97,8 +97,10 @@ pub struct Simulation<E = Gather> {
     last: i64,
     /// The date of the last operation that had one.
     latest: i64,
-    /// Whether to be as inexact as `pj_dump`.
+    /// Whether to be as inexact as `pj_dump`,
     peer: bool,
+    /// and whether the numbers are those that it reads.
+    peer_text: bool,
     /// States, events, links and samples so far.
     taken: u64,
     remarks: Vec<String>,
@@ -163,6 +165,7 @@ impl<E: Entities> Simulation<E> {
             last: i64::MIN,
             latest: i64::MIN,
             peer: false,
+            peer_text: false,
             taken: 0,
             remarks: Vec::new(),
             intact: true,
@@ -171,9 +174,11 @@ impl<E: Entities> Simulation<E> {
 
     /// Does as `pj_dump` does where it leaves the format: values of variables pass through 32 bits and may become infinite, what is open at the end
     /// ends at the date of the last operation, not at the largest one, and no container's end is moved.
+    /// `of_text` says that it is text that was read as `pj_dump` reads it ([`Reader::as_pj_dump`](converter::paje::read::Reader::as_pj_dump)):
+    /// then any number is a value, and the end is that which the reader tells.
     #[must_use]
-    pub fn as_pj_dump(mut self) -> Self {
-        self.peer = true;
+    pub fn as_pj_dump(mut self, of_text: bool) -> Self {
+        (self.peer, self.peer_text) = (true, of_text);
         self
     }
 

@@ -14,6 +14,7 @@ mod fault;
 mod header;
 mod names;
 mod number;
+mod peer;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -25,6 +26,7 @@ use crate::time::{GlobalNanos, Unit};
 use apply::{Input, State};
 pub use fault::{Fault, FaultKind};
 use header::Header;
+pub use peer::{date_of_double, double_of_date};
 use words::{Lines, Words, loose_signs};
 
 /// What was read.
@@ -211,6 +213,15 @@ impl<R: Read> Reader<R> {
         self
     }
 
+    /// Reads numbers as `pj_dump` does, and ends at the date of the last line, which is 0 where a line has none. Dates are not nanoseconds then but
+    /// [`date_of_double`] of seconds, which have the same order. What is no number is told as ever, but its line is left out only where
+    /// `pj_dump` would make up a date.
+    #[must_use]
+    pub fn as_pj_dump(mut self) -> Self {
+        self.state.as_pj_dump = true;
+        self
+    }
+
     /// Remembers the keys of all links, so that one that is used again is told: eight bytes for each link.
     #[must_use]
     pub fn remember_keys(mut self) -> Self {
@@ -234,7 +245,7 @@ impl<R: Read> Reader<R> {
     /// When the sink fails.
     pub fn finish(mut self, sink: &mut dyn Sink) -> Result<ReadReport, ReadError> {
         let lines = self.number();
-        let end = GlobalNanos(self.state.end.unwrap_or(0));
+        let end = GlobalNanos(if self.state.as_pj_dump { self.state.last } else { self.state.end.unwrap_or(0) });
         let ended = self.close_definition(lines, sink).and_then(|()| sink.finish(end));
         ended.map_err(|source| ReadError::Sink { line: lines, source })?;
         if lines > 0 && !self.lines.is_ended() {
@@ -293,6 +304,9 @@ impl<R: Read> Reader<R> {
             };
         }
         words.split(text);
+        if self.state.as_pj_dump {
+            words.empty_is_quote(text);
+        }
         if line.cut {
             faults.count(FaultKind::LongLine, number, text);
         }

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 use converter::digits::{seconds, signed, whole};
+use converter::paje::read::double_of_date;
 use converter::paje::write::text_of_name;
 
 use super::row::{Context, Form, Kind, Row, Value};
@@ -34,18 +35,21 @@ impl Form for PjDump {
         }
         match row.kind {
             Kind::Container => {
-                let [start, end] = [row.start, row.end].map(|date| date as f64 / 1e9);
+                let [start, end] = [row.start, row.end].map(|date| self.seconds(date));
                 for date in [start, end, end - start] {
                     let _ = write!(out, ", {}", general(date));
                 }
             }
-            Kind::Event => date(row.start, out),
+            Kind::Event => self.date(row.start, out),
             Kind::State | Kind::Variable | Kind::Link => {
-                date(row.start, out);
-                date(row.end, out);
+                self.date(row.start, out);
+                self.date(row.end, out);
                 // It takes dates before 0 for dates that are not known.
                 let is_known = row.start >= 0 && row.end >= 0;
-                date(if is_known { row.end - row.start } else { 0 }, out);
+                match (is_known, self.of_run) {
+                    (true, false) => decimals(self.seconds(row.end) - self.seconds(row.start), out),
+                    (is_known, _) => self.date(if is_known { row.end - row.start } else { 0 }, out),
+                }
             }
         }
         if let Some(depth) = row.imbrication {
@@ -67,9 +71,25 @@ impl Form for PjDump {
     }
 }
 
-fn date(nanos: i64, out: &mut Vec<u8>) {
+impl PjDump {
+    /// A date in seconds; of text, it comes as a double.
+    fn seconds(self, date: i64) -> f64 {
+        if self.of_run { date as f64 / 1e9 } else { double_of_date(date) }
+    }
+
+    fn date(self, date: i64, out: &mut Vec<u8>) {
+        if self.of_run {
+            out.extend_from_slice(b", ");
+            seconds(date, out);
+        } else {
+            decimals(double_of_date(date), out);
+        }
+    }
+}
+
+fn decimals(date: f64, out: &mut Vec<u8>) {
     out.extend_from_slice(b", ");
-    seconds(nanos, out);
+    nine_decimals(date, out);
 }
 
 fn nine_decimals(number: f64, out: &mut Vec<u8>) {

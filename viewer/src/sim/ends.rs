@@ -56,7 +56,11 @@ impl<E: Entities> Simulation<E> {
             (self.first, self.last) = (end.0.min(0), end.0);
         }
         self.last = self.last.max(end.0);
-        let last = if self.peer && self.latest > i64::MIN { self.latest } else { self.last };
+        let last = match self.peer {
+            true if self.peer_text => end.0,
+            true if self.latest > i64::MIN => self.latest,
+            _ => self.last,
+        };
         self.close_all(last);
         for line in self.links.pending() {
             self.faults.count_at(Fault::IncompleteLink, line);

@@ -131,7 +131,7 @@ impl<E: Entities> Simulation<E> {
         self.taken += 1;
         // A Pajé file has 0 for what is no number.
         let value = match self.peer {
-            true if !value.is_finite() => 0.0,
+            true if !value.is_finite() && !self.peer_text => 0.0,
             true => f64::from(value as f32),
             false => value,
         };

@@ -5,7 +5,8 @@ use std::io;
 use super::fault::{FaultKind, Faults};
 use super::header::{Definition, Kind, Role};
 use super::names::{Containers, Declared, Found, Keys, Types};
-use super::number;
+use super::number::{self, Number};
+use super::peer;
 use super::words::Words;
 use crate::paje::{
     Color, ContainerId, Extra, ExtraValue, Look, PajeEvent, Sink, Source, TypeId, TypeKind, ValueId, VariableOp,
@@ -16,7 +17,7 @@ use crate::time::GlobalNanos;
 const ROOT: &str = "0";
 
 /// What is known of the file so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct State {
     pub(super) types: Types,
     pub(super) containers: Containers,
@@ -31,8 +32,32 @@ pub(super) struct State {
     pub(super) sent: u64,
     /// Decimals that the unit of dates has less than seconds have.
     pub(super) missing_decimals: u8,
+    /// Whether numbers are read as `pj_dump` reads them,
+    pub(super) as_pj_dump: bool,
+    /// and then, the date of the last line as it has it.
+    pub(super) last: i64,
     /// Always empty between lines: lends its memory to each.
     extras: Vec<Extra<'static>>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            types: Types::default(),
+            containers: Containers::default(),
+            keys: Keys::default(),
+            faults: Faults::default(),
+            end: None,
+            taken: 0,
+            dated: 0,
+            sent: 0,
+            missing_decimals: 0,
+            as_pj_dump: false,
+            // No date is known.
+            last: peer::date_of_double(-1.0),
+            extras: Vec::new(),
+        }
+    }
 }
 
 /// A line of the file with its definition.
@@ -76,6 +101,8 @@ impl State {
     /// Takes a line. What is wrong with it is counted; only the sink's errors come out.
     pub(super) fn line(&mut self, input: Input<'_>, sink: &mut dyn Sink) -> io::Result<()> {
         self.taken = input.line;
+        // A line without a date sets it to 0 there.
+        self.last = 0;
         let result = match input.definition.kind {
             Kind::Idle => return Ok(()),
             Kind::DefineContainerType => self.define_type(&input, TypeKind::Container, sink),
@@ -109,9 +136,9 @@ impl State {
 
     fn time(&mut self, input: &Input<'_>) -> Understood<GlobalNanos> {
         let word = input.word(Role::Time);
-        let Some(date) = number::nanos(word, self.missing_decimals) else {
-            return self.fault(FaultKind::Date, input, word);
-        };
+        let date =
+            if self.as_pj_dump { self.peer_date(input, word) } else { number::nanos(word, self.missing_decimals) };
+        let Some(date) = date else { return self.fault(FaultKind::Date, input, word) };
         if date.comma {
             self.faults.count(FaultKind::Comma, input.line, word);
         }
@@ -119,12 +146,24 @@ impl State {
             self.faults.count(FaultKind::Negative, input.line, word);
         }
         self.dated = input.line;
+        self.last = date.value;
         if self.end.is_some_and(|end| date.value < end) {
             self.faults.count(FaultKind::Disorder, input.line, word);
         } else {
             self.end = Some(date.value);
         }
         Some(GlobalNanos(date.value))
+    }
+
+    /// The date that `pj_dump` finds at the beginning of a word.
+    fn peer_date(&mut self, input: &Input<'_>, word: &str) -> Option<Number<i64>> {
+        let (seconds, length) = peer::date(word)?;
+        let comma = word[length..].starts_with(',');
+        if length < word.len() && !comma {
+            self.faults.count(FaultKind::Date, input.line, word);
+        }
+        let seconds = seconds / 10_f64.powi(self.missing_decimals.into());
+        Some(Number { value: peer::date_of_double(seconds), comma })
     }
 
     fn find_type(&mut self, input: &Input<'_>, role: Role, fits: fn(TypeKind) -> bool) -> Understood<TypeId> {
@@ -256,11 +295,14 @@ impl State {
         let ty = self.find_type(input, Role::Type, |kind| kind == TypeKind::Variable)?;
         let container = self.find_container(input, Role::Container)?;
         let word = input.word(Role::Value);
-        let Some(value) = number::float(word) else { return self.fault(FaultKind::Value, input, word) };
-        if value.comma {
-            self.faults.count(FaultKind::Comma, input.line, word);
+        let value = number::float(word);
+        match value {
+            None => self.faults.count(FaultKind::Value, input.line, word),
+            Some(value) if value.comma => self.faults.count(FaultKind::Comma, input.line, word),
+            Some(_) => {}
         }
-        self.send(sink, &PajeEvent::Variable { time, container, ty, op, value: value.value })
+        let value = if self.as_pj_dump { peer::value(word) } else { value?.value };
+        self.send(sink, &PajeEvent::Variable { time, container, ty, op, value })
     }
 
     fn end_state(&mut self, input: &Input<'_>, sink: &mut dyn Sink) -> Understood<io::Result<()>> {

@@ -219,6 +219,16 @@ impl Words {
         }
     }
 
+    /// Takes the last word to be a quote if it is empty, as `pj_dump` does.
+    pub(super) fn empty_is_quote(&mut self, line: &str) {
+        if let Some((from, to)) = self.ranges.last_mut()
+            && from == to
+            && line.as_bytes().get(*to as usize) == Some(&b'"')
+        {
+            *to += 1;
+        }
+    }
+
     fn add(&mut self, from: usize, to: usize) {
         // A line is at most 2 MiB long after decoding.
         self.ranges.push((from as u32, to as u32));

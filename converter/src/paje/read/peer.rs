@@ -1,0 +1,218 @@
+//! Numbers as `pj_dump` reads them, for those who want its rows digit by digit.
+//!
+//! It keeps dates as doubles, which it reads with Boost.Spirit: up to 64 bits of digits, the rest of the fraction ignored, then one multiplication or division by a
+//! power of ten. Values go through C's `strtod`. Neither asks that a word is a number to its end.
+//!
+//! The simulation knows dates as integers and only compares them: so a double goes through it as the integer that stands in the same place in
+//! their order, and comes out as itself.
+
+/// An integer in the order of doubles: 0 for 0, negative ones before it.
+#[must_use]
+pub fn date_of_double(date: f64) -> i64 {
+    let bits = date.abs().to_bits().cast_signed();
+    if date < 0.0 { -bits } else { bits }
+}
+
+/// The double that [`date_of_double`] made an integer of.
+#[must_use]
+pub fn double_of_date(date: i64) -> f64 {
+    let size = f64::from_bits(date.unsigned_abs());
+    if date < 0 { -size } else { size }
+}
+
+/// The date at the beginning of a word, and how many bytes of it were read; `None` where no number begins.
+pub(super) fn date(text: &str) -> Option<(f64, usize)> {
+    let bytes = text.as_bytes();
+    let sign = usize::from(matches!(bytes.first(), Some(b'-' | b'+')));
+    let negate = |value: f64| if bytes.first() == Some(&b'-') { -value } else { value };
+    let mut at = sign;
+    if let Some(length) = infinite(&text[sign..]) {
+        return Some((negate(f64::INFINITY), sign + length));
+    }
+    let (mut mantissa, mut exponent, mut any) = (0_u64, 0_i32, false);
+    let (mut full, mut fraction) = (false, false);
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'0'..=b'9' => {
+                any = true;
+                let next = mantissa.checked_mul(10).and_then(|m| m.checked_add(u64::from(byte - b'0')));
+                match next.filter(|_| !full) {
+                    Some(next) => {
+                        mantissa = next;
+                        exponent -= i32::from(fraction);
+                    }
+                    None => {
+                        full = true;
+                        exponent += i32::from(!fraction);
+                    }
+                }
+            }
+            b'.' if !fraction => fraction = true,
+            _ => break,
+        }
+        at += 1;
+    }
+    if !any {
+        return None;
+    }
+    if let Some((written, length)) = exponent_of(&text[at..]) {
+        exponent = exponent.saturating_add(written);
+        at += length;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "as it does")]
+    let value = mantissa as f64;
+    let scaled = match exponent {
+        0.. => value * power(exponent),
+        -308..0 => value / power(-exponent),
+        _ => value / 1e308 / power((-308_i32).saturating_sub(exponent)),
+    };
+    // 0 times infinity.
+    Some((negate(if mantissa == 0 { 0.0 } else { scaled }), at))
+}
+
+/// The value at the beginning of a word, as `strtod` has it: 0 where no number begins.
+pub(super) fn value(text: &str) -> f64 {
+    let text = text.trim_start();
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let sign = if text.starts_with('-') { -1.0 } else { 1.0 };
+    if infinite(unsigned).is_some() {
+        return sign * f64::INFINITY;
+    }
+    if unsigned.get(..3).is_some_and(|word| word.eq_ignore_ascii_case("nan")) {
+        return f64::NAN.copysign(sign);
+    }
+    if let Some(digits) = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X")) {
+        return sign * hexadecimal(digits);
+    }
+    let is_number = |length: &usize| unsigned.is_char_boundary(*length) && is_decimal(&unsigned[..*length]);
+    let length = (1..=unsigned.len()).rev().find(is_number);
+    length.and_then(|length| unsigned[..length].parse::<f64>().ok()).map_or(0.0, |value| sign * value)
+}
+
+/// Whether all of it is digits, perhaps with a point and an exponent.
+fn is_decimal(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'))
+        && text.parse::<f64>().is_ok()
+}
+
+/// Digits, perhaps with a point, and perhaps a power of two.
+fn hexadecimal(text: &str) -> f64 {
+    let (mut value, mut power, mut fraction, mut at) = (0.0, 0_i32, false, 0);
+    for byte in text.bytes() {
+        match char::from(byte).to_digit(16) {
+            Some(digit) => {
+                value = value * 16.0 + f64::from(digit);
+                power -= 4 * i32::from(fraction);
+            }
+            None if byte == b'.' && !fraction => fraction = true,
+            None => break,
+        }
+        at += 1;
+    }
+    let exponent = text[at..].strip_prefix(['p', 'P']).map(|rest| {
+        let digits = rest.strip_prefix(['+', '-']).unwrap_or(rest);
+        let length = rest.len() - digits.len() + digits.bytes().take_while(u8::is_ascii_digit).count();
+        rest[..length].parse().unwrap_or(0)
+    });
+    value * 2_f64.powi(power.saturating_add(exponent.unwrap_or(0)))
+}
+
+/// How long the word for infinity is that begins here.
+fn infinite(text: &str) -> Option<usize> {
+    ["infinity", "inf"].iter().map(|word| word.len()).find(|length| {
+        text.get(..*length).is_some_and(|word| ["infinity", "inf"].iter().any(|inf| word.eq_ignore_ascii_case(inf)))
+    })
+}
+
+/// An exponent that begins here, and its length.
+fn exponent_of(text: &str) -> Option<(i32, usize)> {
+    let rest = text.strip_prefix(['e', 'E'])?;
+    let digits = rest.strip_prefix(['+', '-']).unwrap_or(rest);
+    let count = digits.bytes().take_while(u8::is_ascii_digit).count();
+    let length = rest.len() - digits.len() + count;
+    let size: i32 = digits[..count].parse().unwrap_or(i32::MAX);
+    (count > 0).then_some((if rest.starts_with('-') { -size } else { size }, 1 + length))
+}
+
+/// Ten to a power, as it is nearest.
+fn power(exponent: i32) -> f64 {
+    const EXACT: [f64; 23] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
+        1e20, 1e21, 1e22,
+    ];
+    let known = usize::try_from(exponent).ok().and_then(|at| EXACT.get(at).copied());
+    known.unwrap_or_else(|| format!("1e{exponent}").parse().unwrap_or(f64::INFINITY))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn dates_as_it_reads_them() {
+        let cases = [
+            ("1x", Some(1.0)),
+            ("1,5", Some(1.0)),
+            ("-.5", Some(-0.5)),
+            ("1.", Some(1.0)),
+            ("1e", Some(1.0)),
+            ("15E-1z", Some(1.5)),
+            ("1e400", Some(f64::INFINITY)),
+            ("0e400", Some(0.0)),
+            ("1e-400", Some(0.0)),
+            ("-inf", Some(f64::NEG_INFINITY)),
+            // One digit more than 53 bits hold, and more than 64 do: not the nearest double.
+            ("9131231.820725461", Some(9_131_231.820_725_46)),
+            ("99999999999999999999", Some(1e20)),
+            ("abc", None),
+            ("", None),
+            (".", None),
+            ("-", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(date(text).map(|(date, _)| date), expected, "{text}");
+        }
+        assert_eq!([date("15E-1z"), date("1e+")].map(|read| read.map(|(_, length)| length)), [Some(5), Some(1)]);
+    }
+
+    #[test]
+    fn values_as_it_reads_them() {
+        let cases = [
+            ("abc", 0.0),
+            ("1,5", 1.0),
+            ("2x", 2.0),
+            ("1e", 1.0),
+            (".", 0.0),
+            ("-", 0.0),
+            ("", 0.0),
+            ("0x10", 16.0),
+            ("-0x1.8p3q", -12.0),
+            ("0x", 0.0),
+            (" +1.5e2é", 150.0),
+            ("1e400", f64::INFINITY),
+            ("-infinite", f64::NEG_INFINITY),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(value(text), expected, "{text}");
+        }
+        assert!(value("-").is_sign_positive() && value("-0").is_sign_negative());
+        assert!(value("nan").is_nan() && value("-NaNx").is_sign_negative());
+    }
+
+    proptest! {
+        #[test]
+        fn doubles_keep_their_order_and_come_back(a in any::<f64>(), b in any::<f64>()) {
+            prop_assume!(!a.is_nan() && !b.is_nan());
+            let (first, second) = (date_of_double(a), date_of_double(b));
+            prop_assert_eq!(a.partial_cmp(&b), Some(first.cmp(&second)));
+            prop_assert_eq!(double_of_date(first), a);
+        }
+
+        #[test]
+        fn anything_is_read(text in "\\PC{0,12}", number in "[-+0-9.,eExXpPinfa]{0,30}") {
+            let _ = (date(&text), value(&text), date(&number), value(&number));
+        }
+    }
+}
