@@ -275,7 +275,6 @@ fn what_begins_before_0_and_what_is_no_number_are_as_pj_dump_has_them() {
     assert!(!account.faults.iter().any(|fault| fault.contains("finite")), "{:?}", account.faults);
 }
 
-#[expect(clippy::cast_precision_loss, reason = "for people")]
 /// A header with one definition of each kind, and one container `c`.
 const HEAD: &str = include_str!("differential-head.paje");
 
@@ -336,6 +335,7 @@ proptest! {
     }
 }
 
+#[expect(clippy::cast_precision_loss, reason = "for people")]
 fn share(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole as f64
 }

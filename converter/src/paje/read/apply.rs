@@ -157,12 +157,11 @@ impl State {
 
     /// The date that `pj_dump` finds at the beginning of a word.
     fn peer_date(&mut self, input: &Input<'_>, word: &str) -> Option<Number<i64>> {
-        let (seconds, length) = peer::date(word)?;
+        let (seconds, length) = peer::date(word, self.missing_decimals)?;
         let comma = word[length..].starts_with(',');
         if length < word.len() && !comma {
             self.faults.count(FaultKind::Date, input.line, word);
         }
-        let seconds = seconds / 10_f64.powi(self.missing_decimals.into());
         Some(Number { value: peer::date_of_double(seconds), comma })
     }
 

@@ -20,8 +20,9 @@ pub fn double_of_date(date: i64) -> f64 {
     if date < 0 { -size } else { size }
 }
 
-/// The date at the beginning of a word, and how many bytes of it were read; `None` where no number begins.
-pub(super) fn date(text: &str) -> Option<(f64, usize)> {
+/// The date at the beginning of a word, in seconds, and how many bytes of it were read; `None` where no number begins. Its unit has `missing` decimals
+/// less than seconds have.
+pub(super) fn date(text: &str, missing: u8) -> Option<(f64, usize)> {
     let bytes = text.as_bytes();
     let sign = usize::from(matches!(bytes.first(), Some(b'-' | b'+')));
     let negate = |value: f64| if bytes.first() == Some(&b'-') { -value } else { value };
@@ -29,7 +30,7 @@ pub(super) fn date(text: &str) -> Option<(f64, usize)> {
     if let Some(length) = infinite(&text[sign..]) {
         return Some((negate(f64::INFINITY), sign + length));
     }
-    let (mut mantissa, mut exponent, mut any) = (0_u64, 0_i32, false);
+    let (mut mantissa, mut exponent, mut any) = (0_u64, -i32::from(missing), false);
     let (mut full, mut fraction) = (false, false);
     while let Some(byte) = bytes.get(at) {
         match byte {
@@ -172,9 +173,9 @@ mod tests {
             ("-", None),
         ];
         for (text, expected) in cases {
-            assert_eq!(date(text).map(|(date, _)| date), expected, "{text}");
+            assert_eq!(date(text, 0).map(|(date, _)| date), expected, "{text}");
         }
-        assert_eq!([date("15E-1z"), date("1e+")].map(|read| read.map(|(_, length)| length)), [Some(5), Some(1)]);
+        assert_eq!([date("15E-1z", 0), date("1e+", 3)].map(|read| read.map(|(_, length)| length)), [Some(5), Some(1)]);
     }
 
     #[test]
@@ -212,7 +213,7 @@ mod tests {
 
         #[test]
         fn anything_is_read(text in "\\PC{0,12}", number in "[-+0-9.,eExXpPinfa]{0,30}") {
-            let _ = (date(&text), value(&text), date(&number), value(&number));
+            let _ = (date(&text, 0), value(&text), date(&number, 9), value(&number));
         }
     }
 }
