@@ -124,7 +124,9 @@ impl Selection {
 pub struct Told {
     /// The clock model.
     pub clocks: Clocks,
-    /// What the order of links has to say of dates.
+    /// What is wrong with clocks, samples or the order of links: one sentence each.
+    pub faults: Vec<String>,
+    /// What the order of links has to say of dates besides.
     pub remarks: Vec<String>,
     /// What could not be decoded of all that was read.
     pub unreadable: Vec<Loss>,
@@ -156,7 +158,9 @@ pub fn list_selected<E: From<ConvertError>>(
     let mut clocks = Clocks::new(run, options.clock);
     let (mut plan, symbols) = plan_of_layouts(run, &mut clocks).map_err(E::from)?;
     let mut remarks = Vec::new();
+    let mut faults = clocks.faults();
     if let Some(dates) = fine_dates(run, options).map_err(E::from)? {
+        faults = dates.faults();
         plan.fines = dates.fines;
         clocks = dates.clocks;
         remarks = dates.remarks;
@@ -200,7 +204,7 @@ pub fn list_selected<E: From<ConvertError>>(
         missing::add_undecodable(&mut unreadable, feed.reader());
     }
     match stopped {
-        Ok(()) | Err(Stop::Enough) => Ok(Told { clocks, remarks, unreadable }),
+        Ok(()) | Err(Stop::Enough) => Ok(Told { clocks, faults, remarks, unreadable }),
         Err(Stop::Visitor(error)) => Err(error),
         Err(Stop::Read(error)) => Err(ConvertError::from(error).into()),
     }

@@ -271,6 +271,10 @@ pub fn convert_to_text(run: &Run, options: &Options, out: &mut dyn Write) -> Res
     }
     for prologue in &plan.prologues {
         out.write_all(prologue.as_bytes())?;
+        // The first line does not go on where it ends.
+        if !prologue.is_empty() && !prologue.ends_with('\n') {
+            out.write_all(b"\n")?;
+        }
     }
     let mut line = String::new();
     let mut counts = Counts::default();

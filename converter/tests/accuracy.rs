@@ -10,6 +10,7 @@ mod truth;
 use converter::clock::{Method, Status};
 use converter::cut::cut;
 use converter::listing::Selection;
+use converter::pipeline::ConvertError;
 use converter::run::Run;
 use converter::sort::sort;
 use converter::time::GlobalNanos;
@@ -49,6 +50,18 @@ fn no_link_is_reversed_however_wrong_the_clocks_are() {
             assert_eq!(found.reversed > 100, method == Method::None, "{found:?}");
         }
     }
+}
+
+#[test]
+fn a_listing_tells_a_wrong_model_as_a_conversion_does() {
+    let scene = Scene { nodes: 2, links: 2000, seconds: 5.0, lie: Some(Lie::Later(5_000_000)), ..Scene::default() };
+    let faults = judge(&scene, &options(Method::Bursts)).report.faults();
+    assert!(faults.iter().any(|fault| fault.contains("model is wrong")), "{faults:?}");
+    let folder = tempfile::tempdir().unwrap();
+    truth::write(&scene, folder.path());
+    let run = Run::open(folder.path()).unwrap();
+    let told = converter::listing::list::<ConvertError>(&run, &options(Method::Bursts), |_| Ok(())).unwrap();
+    assert_eq!(told.faults, faults);
 }
 
 #[test]

@@ -164,10 +164,18 @@ fn existing_containers_are_not_made_and_ignored_events_not_shown() {
 
 #[test]
 fn lines_once_come_first_and_conditions_hold_for_lines() {
+    // The first line does not go on where the prologue ends.
+    for end in ["\\n", ""] {
+        lines_once(end);
+    }
+}
+
+fn lines_once(end: &str) {
     let text = "trace t;\nlevel L { event e { n: u16 } }\n\
-                output text \"o\" {\n prologue \"head\\n\"\n\
-                rule e -> once \"first @ of @\" n % 2, event -> \"line @\" n when n > 1 -> once \"big\" when n > 2;\n}\n";
-    let (_folder, run) = run_of("t.tumit", text, |_, records| {
+                output text \"o\" {\n prologue \"headEND\"\n\
+                rule e -> once \"first @ of @\" n % 2, event -> \"line @\" n when n > 1 -> once \"big\" when n > 2;\n}\n"
+        .replace("END", end);
+    let (_folder, run) = run_of("t.tumit", &text, |_, records| {
         for n in 1..5u16 {
             records.record(0, u64::from(n) * 1_000, &n.to_le_bytes());
         }

@@ -250,6 +250,14 @@ fn a_full_disk_is_told_with_the_name_of_the_file() {
             told(&out)
         );
     }
+    // Files of a folder: a limit on their size stands for the full disk.
+    for args in ["merge run.tmt -o m.tmt", "merge --sort run.tmt -o m.tmt", "cut run.tmt --time 0.. -o m.tmt"] {
+        let line = format!("trap '' XFSZ; ulimit -f 2; exec \"$0\" {args}");
+        let out = output(Command::new("sh").args(["-c", &line]).arg(tumit().get_program()).current_dir(dir.path()));
+        assert_eq!(out.status.code(), Some(2), "{args}: {}", told(&out));
+        assert!(told(&out).contains(".tmt") && told(&out).contains("too large"), "{args}: {}", told(&out));
+        assert!(!dir.path().join("m.tmt").exists(), "{args}");
+    }
 }
 
 #[test]

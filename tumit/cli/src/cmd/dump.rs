@@ -81,10 +81,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     for loss in told(&losses) {
         term::note(&format!("tumit: {loss}"));
     }
-    for remark in listed.clocks.faults().iter().chain(&listed.clocks.remarks).chain(&listed.remarks) {
+    for remark in listed.faults.iter().chain(&listed.clocks.remarks).chain(&listed.remarks) {
         term::note(&format!("tumit: {remark}"));
     }
-    let is_good = losses.is_empty() && listed.clocks.faults().is_empty();
+    let is_good = losses.is_empty() && listed.faults.is_empty();
     Ok(if is_good { Status::Done } else { Status::InputHasMistakes })
 }
 

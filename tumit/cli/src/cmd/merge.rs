@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use converter::input::Process;
+use converter::pipeline::ConvertError;
 use converter::run::{Loss, Run};
 use converter::sort::sort;
 use converter::{repair, report};
@@ -133,7 +134,11 @@ fn sorted(args: &Args, runs: Vec<Run>, folder: &Path) -> anyhow::Result<Vec<Stri
     let mut options = options(args.dating, args.resources);
     let bar = Bar::new("{human_len} records");
     options.progress = bar.teller();
-    let (made, said) = sort(&run, &options, BufWriter::with_capacity(1 << 20, file))?;
+    let out = BufWriter::with_capacity(1 << 20, file);
+    let (made, said) = sort(&run, &options, out).map_err(|error| match error {
+        ConvertError::Write(source) => anyhow::Error::new(source).context(format!("cannot write `{}`", path.display())),
+        other => other.into(),
+    })?;
     drop(bar);
     for remark in said.remarks {
         term::note(&format!("tumit: {remark}"));
