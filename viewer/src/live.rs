@@ -45,6 +45,8 @@ pub enum Standing {
     },
     /// There is nothing of it yet; why, in words.
     Awaited(String),
+    /// What was read before, of which the file is no longer there; what became of it, in words.
+    Kept(String),
 }
 
 impl Standing {
@@ -64,6 +66,7 @@ impl Standing {
                 format!("following; {open} of {processes} processes go on, their dates are provisional")
             }
             Self::Awaited(why) => why.clone(),
+            Self::Kept(why) => format!("{why}: what was read before is shown"),
         })
     }
 

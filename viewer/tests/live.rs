@@ -90,6 +90,22 @@ fn a_growing_file_is_followed_by_whole_lines() {
     append(&path, BEGINNING);
     append(&path, &states(0, 2));
     wait(&current, |now| count(now) == 2);
+
+    // What is gone or empty does not take the picture away, and it is told; then it goes on with what comes.
+    let kept = |why: &'static str| {
+        move |now: &Now| count(now) == 2 && matches!(&now.standing, Standing::Kept(told) if told.contains(why))
+    };
+    FileOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
+    wait(&current, kept("cut short"));
+    append(&path, HEADER);
+    append(&path, BEGINNING);
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(kept("cut short")(&current.now()), "containers alone are no picture: {:?}", current.now());
+    std::fs::remove_file(&path).unwrap();
+    wait(&current, kept("removed"));
+    std::fs::write(&path, format!("{HEADER}{BEGINNING}{}", states(0, 5))).unwrap();
+    let again = wait(&current, |now| count(now) == 5);
+    assert_eq!(again.standing, Standing::Growing { open: 0, processes: 0 });
     cancel.store(true, Ordering::Relaxed);
 }
 

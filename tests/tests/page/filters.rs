@@ -234,6 +234,17 @@ fn filters_of_the_command_line_are_on_the_page_and_names_are_never_markup() {
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
+/// Waits half a minute at most.
+fn until(what: &str, holds: impl Fn() -> bool) {
+    for _ in 0..3000 {
+        if holds() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("half a minute, and still not: {what}");
+}
+
 /// Another browser knows nothing of the trace, but beside it lie its filters.
 #[test]
 fn filters_of_last_time_are_offered_again() {
@@ -243,9 +254,7 @@ fn filters_of_last_time_are_offered_again() {
     wait_for_rows(&mut browser, &ALL[3..]);
     let file = viewer.folder.path().join("two-nodes.paje.tumit-view");
     let kept = || std::fs::read_to_string(&file).is_ok_and(|text| text.contains("only container Node 1"));
-    while !kept() {
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    until("the filter lies beside the trace", kept);
 
     let again = Viewer::again(&viewer);
     let (mut other, _) = open(&again);
@@ -254,8 +263,6 @@ fn filters_of_last_time_are_offered_again() {
     wait_for_rows(&mut other, &ALL[3..]);
     press(&mut other, "button", "Remove all");
     wait_for_rows(&mut other, &ALL);
-    while file.exists() {
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    until("the file with filters is gone", || !file.exists());
     assert!(other.complaints().is_empty(), "{:?}", other.complaints());
 }

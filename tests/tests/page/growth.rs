@@ -49,6 +49,27 @@ fn a_growing_file_is_followed_on_the_page() {
 }
 
 #[test]
+fn a_followed_file_that_goes_away_leaves_its_picture() {
+    let viewer = Viewer::with(&[TRACE], &["--follow"]);
+    let (mut browser, _) = open(&viewer);
+    let path = viewer.folder.path().join("two-nodes.paje");
+    let states = states_told(&mut browser);
+    let shows = |browser: &mut Browser, what: &str| {
+        browser.wait(&format!("document.querySelector('#standing').textContent.includes({what:?})"));
+        browser.wait(SETTLED);
+        assert_eq!(states_told(browser), states);
+        wait_for_rows(browser, &["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"]);
+    };
+    std::fs::write(&path, "").unwrap();
+    shows(&mut browser, "cut short or replaced: what was read before is shown");
+    std::fs::remove_file(&path).unwrap();
+    shows(&mut browser, "the file was removed: what was read before is shown");
+    std::fs::write(&path, TRACE).unwrap();
+    shows(&mut browser, "following the file");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
 fn a_trace_that_is_not_there_yet_is_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("late.paje");

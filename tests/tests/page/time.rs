@@ -10,6 +10,7 @@ fn an_interval_is_typed_with_units_and_mistakes_are_explained() {
     for (typed, shown) in [
         ("0.2..0.4 s", ("200.00 ms", "400.00 ms")),
         ("250 .. 300ms", ("250.000 ms", "300.000 ms")),
+        ("700ms..705", ("700.0000 ms", "705.0000 ms")),
         ("500ms + 100ms", ("500.00 ms", "600.00 ms")),
         ("..100ms", ("0 s", "100.00 ms")),
     ] {

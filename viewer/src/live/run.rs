@@ -30,6 +30,7 @@ impl Follower {
         let mut live: BTreeSet<PathBuf> = BTreeSet::new();
         let mut seen = None;
         let mut last: Option<Picture> = None;
+        let mut failed = false;
         while !self.is_cancelled() {
             let begin = Instant::now();
             let looks = self.fingerprint(&live);
@@ -37,7 +38,11 @@ impl Follower {
                 seen = Some(looks);
                 match self.picture(&mut live) {
                     Ok((source, standing)) => {
+                        failed = false;
                         let summary = source.summary();
+                        if matches!(self.current.now().standing, Standing::Kept(_)) {
+                            self.current.stand(standing.clone());
+                        }
                         if last.as_ref() != Some(&(summary.clone(), standing.clone())) {
                             self.current.put(source, standing.clone());
                             last = Some((summary, standing));
@@ -47,6 +52,11 @@ impl Follower {
                     Err(error) if is_passing(&error) => {
                         if last.is_none() {
                             self.current.stand(Standing::Awaited(format!("waiting: {error}")));
+                        } else if failed {
+                            self.current.stand(Standing::Kept(format!("{error}")));
+                        } else {
+                            // For a moment a file may be under no name.
+                            (failed, seen) = (true, None);
                         }
                     }
                     Err(error) => return Err(error),

@@ -58,6 +58,7 @@ impl Follower {
                 Ok(file) => file,
                 // Removed: another may come.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    self.keep("the file was removed");
                     self.pause(LOOK_EVERY);
                     continue;
                 }
@@ -87,7 +88,12 @@ impl Follower {
                 }
                 Err(ReadError::Input { source, .. }) if source.kind() == io::ErrorKind::WouldBlock => {
                     if self.is_replaced(&about, reader.input().read) {
+                        self.keep("the file was cut short or replaced");
                         return Ok(());
+                    }
+                    // Its program may still write it.
+                    if !self.path.exists() {
+                        self.keep("the file was removed");
                     }
                     if reader.number() > past.lines && past.is_rested() {
                         self.show(&reader, &simulation, &mut past);
@@ -104,9 +110,24 @@ impl Follower {
     fn show(&self, reader: &Reader<Tail>, simulation: &Simulation, past: &mut Shown) {
         let begin = Instant::now();
         let mut copy = simulation.clone();
+        let is_kept = matches!(self.current.now().standing, Standing::Kept(_));
         copy.fault(reader.found().filter(|fault| !fault.kind.is_note()).map(ToString::to_string));
-        self.current.put(shown(copy), Standing::Growing { open: 0, processes: 0 });
+        let source = shown(copy);
+        // The beginning of another file is no picture yet.
+        let summary = source.summary();
+        if !is_kept || summary.states + summary.events + summary.links + summary.samples > 0 {
+            self.current.put(source, Standing::Growing { open: 0, processes: 0 });
+        }
         *past = Shown { lines: reader.number(), last: Some((Instant::now(), begin.elapsed())) };
+    }
+
+    /// Tells what became of the file of which there is a picture.
+    fn keep(&self, why: &str) {
+        let now = self.current.now();
+        let is_told = matches!(&now.standing, Standing::Kept(told) if told == why);
+        if !is_told && !matches!(now.standing, Standing::Awaited(_)) {
+            self.current.stand(Standing::Kept(why.to_owned()));
+        }
     }
 
     /// Whether the file at the path is another one now, or shorter than what was read of it.

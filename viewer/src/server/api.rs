@@ -214,7 +214,9 @@ pub(super) async fn ping(State(app): State<Arc<App>>, Query(ask): Query<Ask>) ->
     let now = trace.served.source.now();
     // What is followed is expected to change.
     let changed = if now.standing == Standing::Final && !trace.served.follows { trace.changed() } else { None };
-    Ok(Json(json!({ "changed": changed, "generation": now.generation, "standing": now.standing.sentence() })))
+    Ok(Json(
+        json!({ "changed": changed, "generation": now.generation, "standing": now.standing.sentence(), "kept": matches!(now.standing, Standing::Kept(_)) }),
+    ))
 }
 
 pub(super) async fn summary(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
@@ -240,6 +242,7 @@ pub(super) async fn summary(State(app): State<Arc<App>>, Query(ask): Query<Ask>)
         "look": app.looks.read(&model),
         "generation": now.generation,
         "standing": now.standing.sentence(),
+        "kept": matches!(now.standing, Standing::Kept(_)),
         "version": env!("CARGO_PKG_VERSION"),
     })))
 }

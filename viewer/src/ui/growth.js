@@ -15,15 +15,15 @@ let rounds = 0;
 let goes = false;
 let renewing = false;
 
-/** Says how much of the trace is shown, and whether that is still what is there. @param {{ standing: string | null, changed?: string | null }} answer */
-export function tellStanding({ standing, changed }) {
+/** Says how much of the trace is shown, and whether that is still what is there. @param {{ standing: string | null, kept?: boolean, changed?: string | null }} answer */
+export function tellStanding({ standing, kept, changed }) {
   const pill = byId("standing");
   goes = standing !== null;
   pill.hidden = !goes && !changed;
-  pill.classList.toggle("alert", Boolean(changed));
+  pill.classList.toggle("alert", Boolean(changed) || Boolean(kept));
   pill.textContent = changed ? `${changed} since it was read` : standing ?? "";
   pill.title = changed ? "What is shown was read before; start tumit view again to see what is there now"
-    : goes ? "The picture is replaced by a newer one as there is more; the interval and what is chosen stay" : "";
+    : kept ? "When the file is there again, the picture goes on with it" : goes ? "The picture is replaced by a newer one as there is more; the interval and what is chosen stay" : "";
   byId("caption").textContent = goes ? "So far" : "Whole trace";
 }
 

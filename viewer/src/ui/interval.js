@@ -58,7 +58,7 @@ function wrong(text) {
 }
 
 /**
- * Reads an interval. An end that is left away stays the trace's; a first date without a unit has that of the second.
+ * Reads an interval. An end that is left away stays the trace's; a date without a unit has that of the other.
  * @param {string} text @param {{ from: number, to: number }} shown
  * @returns {{ from: number, to: number } | { wrong: string }}
  */
@@ -73,7 +73,11 @@ export function parseInterval(text, shown) {
     return { from: at - half, to: at + half };
   }
   let [first, second] = [parts[1].trim(), parts[3].trim()];
-  if (first && second && parts[2] !== "+" && !UNIT.test(first)) first += UNIT.exec(second)?.[0] ?? "";
+  if (first && second && parts[2] !== "+") {
+    const units = [UNIT.exec(first)?.[0], UNIT.exec(second)?.[0]];
+    if (!units[0]) first += units[1] ?? "";
+    if (!units[1]) second += units[0] ?? "";
+  }
   const from = first ? parseDate(first) : 0;
   if (from === null) return { wrong: `“${first}” is no date: ${example}` };
   if (parts[2] === "+") {
