@@ -307,6 +307,7 @@ proptest! {
                         let now: Vec<f64> = pieces.iter().filter(|p| there(p.0, date)).map(|p| p.1).collect();
                         match operation {
                             "count" | "state" | "links" => return Some(now.len() as f64),
+                            "bytes" => return Some(now.iter().sum()),
                             _ if now.is_empty() => return None,
                             _ => {}
                         }

@@ -134,7 +134,7 @@ impl Grouped {
                     having += usize::from(pieces.len() > before);
                 }
                 if having > 1 {
-                    let steps = Steps::reduce(pieces, Operation::Sum, walk::EVER);
+                    let steps = Steps::reduce(pieces, Operation::Sum, walk::EVER, None);
                     let (container, base) = (info.id, self.free.sample);
                     self.free.sample = base.saturating_add(steps.len() as u32);
                     self.sums.push(Sum { container, ty: ty.id, base, steps });

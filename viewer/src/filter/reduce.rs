@@ -65,6 +65,12 @@ pub(super) fn apply(
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let (mut model, list) = (inner.model().as_ref().clone(), inner.containers());
     let what = Wanted::new(&model, reduction)?;
+    // Of no entities there are none, and their bytes are none; a variable without a value is not 0.
+    let none = match reduction.operation {
+        Operation::Count => Some(0.0),
+        Operation::Sum if what.field.is_some() => Some(0.0),
+        _ => None,
+    };
     let owners = pattern::container_types(&model, &reduction.per)?;
     let first = TypeId(model.types.len() as u32);
     let name = reduction.name();
@@ -79,7 +85,7 @@ pub(super) fn apply(
         for at in (0..list.len()).filter(|&at| list[at].ty == owner) {
             let below = &list[at..tree::end(&list, at)];
             let pieces = what.pieces(inner.as_ref(), below)?;
-            let steps = Steps::reduce(pieces, reduction.operation, list[at].life);
+            let steps = Steps::reduce(pieces, reduction.operation, list[at].life, none);
             results.push(Outcome { container: list[at].id, ty, base: free.sample, steps });
             if reduction.form == Form::Variable {
                 free.sample = free.sample.saturating_add(results.last().map_or(0, |result| result.steps.len()) as u32);

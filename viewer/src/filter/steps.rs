@@ -75,8 +75,8 @@ impl Node {
 
     fn value(self, operation: Operation) -> Option<f64> {
         match operation {
-            Operation::Count => Some(f64::from(self.count)),
             _ if self.count == 0 => None,
+            Operation::Count => Some(f64::from(self.count)),
             Operation::Sum => Some(self.sum),
             Operation::Mean => Some(self.sum / f64::from(self.count)),
             Operation::Min => Some(self.min),
@@ -86,9 +86,9 @@ impl Node {
 }
 
 impl Steps {
-    /// Reduces pieces, which may overlap, within an interval. Where there is none, a count is 0, and all else has no value.
-    /// What has no duration does not count. O(n log n).
-    pub(super) fn reduce(mut pieces: Vec<Piece>, operation: Operation, within: Interval) -> Self {
+    /// Reduces pieces, which may overlap, within an interval. Where there is none, the value is `none`. What has no duration does not count.
+    /// O(n log n).
+    pub(super) fn reduce(mut pieces: Vec<Piece>, operation: Operation, within: Interval, none: Option<f64>) -> Self {
         let (first, last) = (within.from.0, within.to.0);
         pieces.retain_mut(|piece| {
             (piece.from, piece.to) = (piece.from.max(first), piece.to.min(last));
@@ -115,7 +115,7 @@ impl Steps {
             if next <= now {
                 break;
             }
-            if let Some(value) = tree.root().value(operation) {
+            if let Some(value) = tree.root().value(operation).or(none) {
                 steps.push(Piece { from: now, to: next, value });
             }
             now = next;
