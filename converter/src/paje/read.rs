@@ -27,7 +27,7 @@ use apply::{Input, State};
 pub use fault::{Fault, FaultKind};
 use header::Header;
 pub use peer::{date_of_double, double_of_date};
-use words::{Lines, Words, loose_signs};
+use words::{Lines, Loose, Words};
 
 /// What was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -288,12 +288,15 @@ impl<R: Read> Reader<R> {
             faults.count(FaultKind::Nul, number, text.trim_ascii_end());
         }
         let head = text.trim_ascii_start().strip_prefix('%');
-        let (quote, percent) = loose_signs(head.unwrap_or(text));
-        if quote {
-            faults.count(FaultKind::LooseQuote, number, text.trim_ascii_end());
-        }
-        if percent {
-            faults.count(FaultKind::Percent, number, text.trim_ascii_end());
+        let Loose { quote, percent, hash, blank } = Loose::find(head.unwrap_or(text));
+        let kinds = [
+            (quote, FaultKind::LooseQuote),
+            (percent, FaultKind::Percent),
+            (hash, FaultKind::LooseHash),
+            (blank, FaultKind::OddBlank),
+        ];
+        for (_, kind) in kinds.into_iter().filter(|(is_there, _)| *is_there) {
+            faults.count(kind, number, text.trim_ascii_end());
         }
         if let Some(rest) = head {
             words.split(rest);

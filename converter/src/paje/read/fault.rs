@@ -117,6 +117,10 @@ faults! {
     LooseQuote: "quote or apostrophe outside of quoted text", "put texts with an apostrophe in quotes, and write none alone in comments: ViTE loses all that follows";
     /// A percent sign, likewise.
     Percent: "percent sign outside of quoted text", "put such texts in quotes: ViTE splits them";
+    /// `#` inside a word.
+    LooseHash: "`#` inside a word, which begins a comment for some readers and not for others", "put such texts in quotes";
+    /// A vertical tab or form feed.
+    OddBlank: "vertical tab or form feed", "write blanks or tabs: ViTE leaves out lines with others";
     /// The root, destroyed.
     RootEnd: "line that destroys the root container `0`, which ends with the trace", "leave the root to the reader";
     /// Dates that go back.

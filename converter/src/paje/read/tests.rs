@@ -383,7 +383,7 @@ fn what_other_readers_refuse_lose_or_hang_on_is_noted() {
     let header = |name: &str, id: &str, time: &str| {
         format!("%EventDef {name} {id}\n% Time {time}\n% Type string\n% Container string\n%EndEventDef\n")
     };
-    let cases: [(&str, Option<FaultKind>, u64); 31] = [
+    let cases: [(&str, Option<FaultKind>, u64); 34] = [
         ("5 1 S \"thread 1\" R\n", Some(FaultKind::ByName), 1),
         ("5 1 \"Thread State\" c1 R\n", Some(FaultKind::ByName), 1),
         ("1 S2 Thread \"By name\"\n", Some(FaultKind::ByName), 1),
@@ -415,6 +415,9 @@ fn what_other_readers_refuse_lose_or_hang_on_is_noted() {
         ("5 1 S c1 \"it's # 5 %\" # \"and\" \n", None, 0),
         ("5 1 S c1 5%\n", Some(FaultKind::Percent), 1),
         ("# 5 %\n", None, 0),
+        ("5 1 S c1 ab#cd\n", Some(FaultKind::LooseHash), 1),
+        ("5 1 S c1 \"ab#cd\" # e#f\n", None, 0),
+        ("5\x0b1 S c1 a\n", Some(FaultKind::OddBlank), 1),
     ];
     let mut wrong = Vec::new();
     for (body, kind, count) in cases {

@@ -245,36 +245,54 @@ impl Words {
     }
 }
 
-/// Which of the signs that ViTE takes for its own stand outside of quoted text: a quote, a percent sign. In a comment, which it reads
-/// as words, only quotes without partner count.
-pub(super) fn loose_signs(line: &str) -> (bool, bool) {
-    let bytes = line.as_bytes();
-    if memchr::memchr3(b'\'', b'"', b'%', bytes).is_none() {
-        return (false, false);
-    }
-    let (mut quote, mut percent) = (false, false);
-    let mut at = 0;
-    while let Some(&first) = bytes.get(at) {
-        let rest = &bytes[at + 1..];
-        match first {
-            b'#' => return (quote || has_single_quote(rest), percent),
-            b'"' => match memchr::memchr(b'"', rest) {
-                Some(length) => at += length + 2,
-                // Told as such.
-                None => return (quote, percent),
-            },
-            _ if is_blank(first) => at += 1,
-            _ => {
-                let length = bytes[at..].iter().position(|&byte| is_blank(byte) || byte == b'#');
-                let to = length.map_or(bytes.len(), |length| at + length);
-                let word = &bytes[at..to];
-                quote |= memchr::memchr2(b'\'', b'"', word).is_some();
-                percent |= word.contains(&b'%');
-                at = to;
+/// Signs outside of quoted text that readers take for different things.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Loose {
+    /// A quote that ViTE takes for its own, in a comment too, which it reads as words; there only those without partner count.
+    pub(super) quote: bool,
+    /// A percent sign, likewise.
+    pub(super) percent: bool,
+    /// `#` inside a word.
+    pub(super) hash: bool,
+    /// A vertical tab or form feed between words.
+    pub(super) blank: bool,
+}
+
+impl Loose {
+    /// Looks for such signs.
+    pub(super) fn find(line: &str) -> Self {
+        let bytes = line.as_bytes();
+        let mut found = Self { blank: memchr::memchr2(b'\x0b', b'\x0c', bytes).is_some(), ..Self::default() };
+        if memchr::memchr3(b'\'', b'"', b'%', bytes).is_none() && memchr::memchr(b'#', bytes).is_none() {
+            return found;
+        }
+        let mut at = 0;
+        while let Some(&first) = bytes.get(at) {
+            let rest = &bytes[at + 1..];
+            match first {
+                b'#' => {
+                    found.quote |= has_single_quote(rest);
+                    return found;
+                }
+                b'"' => match memchr::memchr(b'"', rest) {
+                    Some(length) => at += length + 2,
+                    // Told as such.
+                    None => return found,
+                },
+                _ if is_blank(first) => at += 1,
+                _ => {
+                    let length = bytes[at..].iter().position(|&byte| is_blank(byte) || byte == b'#');
+                    let to = length.map_or(bytes.len(), |length| at + length);
+                    let word = &bytes[at..to];
+                    found.quote |= memchr::memchr2(b'\'', b'"', word).is_some();
+                    found.percent |= word.contains(&b'%');
+                    found.hash |= bytes.get(to) == Some(&b'#');
+                    at = to;
+                }
             }
         }
+        found
     }
-    (quote, percent)
 }
 
 /// Whether a quote or apostrophe has no partner.
