@@ -78,7 +78,8 @@ export async function ask(what, ask = {}, purpose = what, onPart = () => {}) {
     const part = (/** @type {any} */ answer) => { if (running.get(purpose) === control) onPart(answer); };
     const answer = kind === "application/octet-stream" ? read(await response.arrayBuffer()) : kind === "application/x-ndjson" ? await lines(response, part) : await response.json().catch(() => ({ error: `the server answered ${response.status}` }));
     if (!response.ok) throw new Refused(answer.error);
-    return running.get(purpose) === control ? answer : undefined;
+    // What was hung up on while it was read is no answer.
+    return running.get(purpose) === control && !control.signal.aborted ? answer : undefined;
   } catch (error) {
     if (control.signal.aborted) return undefined;
     throw error;

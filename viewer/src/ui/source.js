@@ -15,15 +15,18 @@ const LIT = 200;
 const AROUND = 1500;
 
 /** @type {HTMLElement} */ const pane = byId("source");
-/** @type {(id: string) => void} */
-let visit = () => {};
+/** @type {(id: string) => Promise<void>} */
+let visit = async () => {};
 /**
  * What is shown: the file and its line, of what interval; what the server said of it, and how far each of its lines was stepped through.
  * @type {{ of: string, file: string, line: number, part: { from: number, to: number }, answer: any, at: Map<number, number> }}
  */
 let shown = { of: "", file: "", line: 0, part: { from: 0, to: 0 }, answer: null, at: new Map() };
 
-/** @param {(id: string) => void} go shows an entity where it is */
+/** Whether it is gone from one entity of a line to the next. */
+let stepping = false;
+
+/** @param {(id: string) => Promise<void>} go shows an entity where it is */
 export function listenToSource(go) {
   visit = go;
 }
@@ -62,9 +65,16 @@ export async function openSource(id = view.chosen ?? state.main) {
   }
 }
 
-/** Follows the entity that is chosen, while the pane is open. */
+/** Follows the entity that is chosen, while the pane is open. Steps through a line stay with the interval in which it was counted. */
 export function followSource() {
-  if (!pane.hidden && view.chosen) facts(view.chosen, "follow").then((all) => { if (all?.source) openSource(view.chosen); }).catch(() => {});
+  if (pane.hidden || !view.chosen) return;
+  const own = stepping;
+  facts(view.chosen, "follow").then((all) => {
+    if (!all?.source) return;
+    if (!own) return openSource(view.chosen);
+    shown.line = all.source[1];
+    fill();
+  }).catch(() => {});
 }
 
 export function closeSource() {
@@ -122,8 +132,9 @@ async function next(place, of) {
   const id = of.ids[at] ?? of.ids[0];
   shown.at.set(place, at + 1);
   const lit = of.ids.slice(Math.max(0, at - LIT), at + LIT);
-  note(`${grouped(at + 1)} of ${grouped(of.count)} of line ${place}; ${of.count > lit.length ? `the ${grouped(lit.length)} around it` : "all"} are lit`);
-  visit(id);
+  stepping = true;
+  await visit(id).finally(() => { stepping = false; });
   state.kept = lit;
+  note(`${grouped(at + 1)} of ${grouped(of.count)} of line ${place}; ${of.count > lit.length ? `the ${grouped(lit.length)} around it` : "all"} are lit`);
   changed("choice");
 }

@@ -26,8 +26,8 @@ const NAMED: usize = 500;
 const BINS: usize = 512;
 /// Entities of a stretch, about: what the turn of a page looks at, at least.
 const STRETCH: u64 = 1 << 20;
-/// Stretches of an interval.
-const STRETCHES: u64 = 1 << 10;
+/// The least and the most stretches of an interval.
+const STRETCHES: (u64, u64) = (8, 1 << 10);
 
 /// Hits are in the order of their earlier dates.
 type Key = (i64, EntityId);
@@ -128,7 +128,7 @@ impl Search<'_> {
     ) -> Result<(), QueryError> {
         let total: u64 = lists.iter().map(|list| list.1).sum();
         let width = self.interval.to.0.abs_diff(self.interval.from.0);
-        let count = total.div_ceil(STRETCH).clamp(1, STRETCHES).min(width.max(1));
+        let count = total.div_ceil(STRETCH).clamp(STRETCHES.0, STRETCHES.1).min(width.max(1));
         let count = u32::try_from(count).unwrap_or(1);
         let stretch = |at: u32| self.interval.column(at, count);
         let begin = match self.page.beyond {
