@@ -182,11 +182,18 @@ mod tests {
                 let mut seen = Vec::new();
                 let visit = |job: &Job| {
                     let mut ids = Vec::new();
-                    job.visit(&store, |item| { ids.push(item.id); Ok(()) })?;
+                    job.visit(&store, |item| {
+                        ids.push(item.id);
+                        Ok(())
+                    })?;
                     Ok(ids)
                 };
                 let mut shares = Vec::new();
-                run(parts, visit, |ids, done| { seen.extend(ids); shares.push(done); }).expect("nothing fails");
+                run(parts, visit, |ids, done| {
+                    seen.extend(ids);
+                    shares.push(done);
+                })
+                .expect("nothing fails");
                 assert_eq!(seen.len() as u64, total, "{list:?} in {count}");
                 seen.sort_unstable();
                 seen.dedup();
@@ -196,7 +203,11 @@ mod tests {
             let whole = jobs(&store, [list], interval).expect("it is there");
             assert_eq!(whole.len(), 1);
         }
-        let none = jobs(&store, [List::Links(ty(true))], Interval { from: GlobalNanos(400 * second), to: GlobalNanos(500 * second) });
+        let none = jobs(
+            &store,
+            [List::Links(ty(true))],
+            Interval { from: GlobalNanos(400 * second), to: GlobalNanos(500 * second) },
+        );
         assert!(none.expect("it is there").is_empty());
     }
 
@@ -207,7 +218,8 @@ mod tests {
         let list = List::Events(thread, TypeId(0));
         let part = Interval { from: GlobalNanos(0), to: GlobalNanos(9) };
         let mut added = 0;
-        let error = run(vec![Job::of(list, part, true); 100], |_| Err::<(), _>(QueryError::NotAwaited), |(), _| added += 1);
+        let error =
+            run(vec![Job::of(list, part, true); 100], |_| Err::<(), _>(QueryError::NotAwaited), |(), _| added += 1);
         assert_eq!((error, added), (Err(QueryError::NotAwaited), 0));
     }
 }

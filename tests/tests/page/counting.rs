@@ -149,18 +149,28 @@ fn what_is_being_counted_is_shown_so_far_and_says_so() {
     let (mut browser, _) = open(&viewer);
     browser.key("2");
     browser.wait("document.querySelector('#times table')");
-    in_parts(&mut browser, "histogram", "(all) => ({ classes: all.classes.map((one) => ({ ...one, count: 1 })), total: 2 })");
+    in_parts(
+        &mut browser,
+        "histogram",
+        "(all) => ({ classes: all.classes.map((one) => ({ ...one, count: 1 })), total: 2 })",
+    );
     press(&mut browser, "radio", "Durations");
     browser.wait("document.querySelector('#times .counting')?.innerText === 'counting… 34.0 %'");
     browser.find("progressbar", Some("Counted so far"));
     assert!(read(&mut browser, "tabpanel", "Statistics").contains("2 so far"));
     // A part is not taken for all.
-    assert_eq!(browser.evaluate("[...document.querySelectorAll('#times .taking button')].map((one) => one.disabled)"), json!([true, true]));
+    assert_eq!(
+        browser.evaluate("[...document.querySelectorAll('#times .taking button')].map((one) => one.disabled)"),
+        json!([true, true])
+    );
     browser.evaluate("window.letGo()");
     browser.wait("!document.querySelector('#times .counting')");
     let told = read(&mut browser, "tabpanel", "Statistics").replace('\u{202f}', " ");
     assert!(told.contains("2 600") && !told.contains("so far"), "{told}");
-    assert_eq!(browser.evaluate("[...document.querySelectorAll('#times .taking button')].map((one) => one.disabled)"), json!([false, false]));
+    assert_eq!(
+        browser.evaluate("[...document.querySelectorAll('#times .taking button')].map((one) => one.disabled)"),
+        json!([false, false])
+    );
     // Finding says so, too, and what is found can be gone to at once.
     in_parts(&mut browser, "find", "(all) => ({ ...all, total: 700 })");
     find(&mut browser, "working");
@@ -186,7 +196,9 @@ fn a_line_leads_to_all_that_comes_from_it_links_too() {
     // Nothing was found out about the interval but what a hit made of it: all of it.
     browser.key("Home");
     browser.wait(SETTLED);
-    browser.evaluate("import(new URL('view.js', location.href)).then(({ show }) => { show(0, 13e9, true); return true; })");
+    browser.evaluate(
+        "import(new URL('view.js', location.href)).then(({ show }) => { show(0, 13e9, true); return true; })",
+    );
     browser.wait(SETTLED);
     browser.key("s");
     browser.wait("document.querySelector('#source')?.innerText.includes('1\\u202f300')");
@@ -198,7 +210,9 @@ fn a_line_leads_to_all_that_comes_from_it_links_too() {
     // Beyond those that were named with the lines.
     for number in 1..=202 {
         browser.evaluate("document.querySelector('#source .count[aria-label*=\"of line 9\"]').click()");
-        browser.wait(&format!("document.querySelector('#note').innerText.startsWith('{number} of 1\u{202f}300 of line 9')"));
+        browser.wait(&format!(
+            "document.querySelector('#note').innerText.startsWith('{number} of 1\u{202f}300 of line 9')"
+        ));
     }
     browser.wait("document.querySelector('#note').innerText.startsWith('202 of 1\\u202f300 of line 9')");
     begins(&mut browser, "note");
@@ -227,7 +241,15 @@ fn charts_have_scales_and_names() {
     browser.wait("document.querySelector('#times[data-form=matrix] .plot rect')");
     // Rows and columns, whole at the pointer.
     let names = browser.evaluate("[...document.querySelectorAll('#times .plot text')].map((one) => [one.firstChild.data, one.querySelector('title').textContent])");
-    assert_eq!(names, json!([["another", "another"], ["another", "another"], ["the thread", "the thread"], ["the thread", "the thread"]]));
+    assert_eq!(
+        names,
+        json!([
+            ["another", "another"],
+            ["another", "another"],
+            ["the thread", "the thread"],
+            ["the thread", "the thread"]
+        ])
+    );
     press(&mut browser, "DisclosureTriangle", "As a table");
     let table = read(&mut browser, "table", "Pairs of Message");
     assert!(table.contains("From") && table.contains("the thread") && table.contains("100.0 %"), "{table}");

@@ -120,12 +120,7 @@ impl Search<'_> {
     }
 
     /// Looks through stretch after stretch, from where the page begins, until it is full; to the end when all are counted.
-    fn run(
-        &self,
-        lists: &[(List, u64)],
-        all: &mut Found,
-        tell: impl Fn(&Found, f64),
-    ) -> Result<(), QueryError> {
+    fn run(&self, lists: &[(List, u64)], all: &mut Found, tell: impl Fn(&Found, f64)) -> Result<(), QueryError> {
         let total: u64 = lists.iter().map(|list| list.1).sum();
         let width = self.interval.to.0.abs_diff(self.interval.from.0);
         let count = total.div_ceil(STRETCH).clamp(STRETCHES.0, STRETCHES.1).min(width.max(1));

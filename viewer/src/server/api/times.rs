@@ -17,10 +17,7 @@ use crate::stats::{self, StateTimes};
 use crate::theme::Theme;
 
 /// Sums are at hand; numbers, and the longest, take a pass.
-pub(in crate::server) async fn times(
-    State(app): State<Arc<App>>,
-    Query(ask): Query<Ask>,
-) -> Result<Response, Failure> {
+pub(in crate::server) async fn times(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Result<Response, Failure> {
     grow(app, ask, |_, app, ask, teller| {
         let (source, interval, within) = (app.source.as_ref(), ask.interval(app)?, ask.within()?);
         let model = source.model();

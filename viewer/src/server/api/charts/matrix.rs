@@ -121,9 +121,7 @@ impl Matrix {
     fn merge(&mut self, other: Self) {
         // Sides of pairs that were forgotten, too.
         self.sides.extend(other.sides);
-        for (pair, exchange) in other.pairs {
-            self.put(pair, &exchange);
-        }
+        other.pairs.into_iter().for_each(|(pair, exchange)| self.put(pair, &exchange));
     }
 
     fn put(&mut self, pair: (u32, u32), exchange: &Exchange) {
@@ -149,7 +147,9 @@ impl Matrix {
         let mut cells: Vec<_> = self
             .pairs
             .iter()
-            .filter_map(|(pair, one)| Some(((sides.binary_search(&pair.0).ok()?, sides.binary_search(&pair.1).ok()?), one)))
+            .filter_map(|(pair, one)| {
+                Some(((sides.binary_search(&pair.0).ok()?, sides.binary_search(&pair.1).ok()?), one))
+            })
             .collect();
         cells.sort_unstable_by_key(|cell| cell.0);
         let cells = cells.into_iter().map(|((from, to), one)| {
