@@ -22,13 +22,14 @@ use super::shown::{Shown, Trace};
 
 /// What the lines are called; `ui/api.js` knows it.
 const LINES: &str = "application/x-ndjson";
-/// Between one line and the next.
-const PAUSE: Duration = Duration::from_millis(250);
+/// Before the first line, and at most between later ones: what takes longer is told less often, as each line takes time to be shown.
+const PAUSE: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(2));
 
 /// Tells how far a pass is.
 pub(super) struct Teller {
     to: mpsc::Sender<Told>,
-    last: Mutex<Instant>,
+    /// When that was done last, and how long it is not done again.
+    last: Mutex<(Instant, Duration)>,
 }
 
 /// A part of the answer, or all of it.
@@ -41,10 +42,10 @@ impl Teller {
     /// Tells the answer so far, unless that was done just now.
     pub(super) fn tell(&self, done: f64, answer: impl FnOnce() -> Value) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.elapsed() < PAUSE {
+        if last.0.elapsed() < last.1 {
             return;
         }
-        *last = Instant::now();
+        *last = (Instant::now(), (last.1 * 4 / 3).min(PAUSE.1));
         let mut answer = answer();
         answer["done"] = json!(done);
         // A slow reader is not waited for: the next part holds this one.
@@ -89,7 +90,7 @@ pub(super) async fn grow(
     let (to, mut rest) = mpsc::channel(2);
     tokio::task::spawn_blocking(move || {
         let _permit = permit;
-        let teller = Teller { to, last: Mutex::new(Instant::now()) };
+        let teller = Teller { to, last: Mutex::new((Instant::now(), PAUSE.0)) };
         let made = app.trace(ask.trace).map_err(Failure::from).and_then(|trace| {
             let shown = trace.shown(&ask.filters)?.awaited(&gone);
             work(trace, &shown, &ask, &teller)

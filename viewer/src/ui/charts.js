@@ -131,7 +131,10 @@ export function histogram(name, classes, color, shares, go) {
   // The first class may be that of 0.
   const first = classes.length ? Math.log2(classes[0].to) - 1 : 0;
   let free = -Infinity;
-  const ticks = rounds(classes[0]?.from ?? 1, end).flatMap((nanos) => {
+  const marks = rounds(classes[0]?.from ?? 1, end);
+  // Of many powers of ten as many as have room, at equal distances.
+  const each = Math.ceil(40 / (Math.log2((marks[1] ?? 1e9) / (marks[0] ?? 1)) * wide));
+  const ticks = marks.filter((_, at) => at % each === 0 || marks.length < 3).flatMap((nanos) => {
     const x = LEFT + (Math.log2(nanos) - first) * wide;
     const text = duration(nanos, 1);
     const half = text.length * 2.4;
@@ -152,7 +155,7 @@ export function matrix(type, what, shares, go) {
   const most = Math.max(1, ...cells.map(amount));
   const text = (/** @type {any} */ cell) => shares ? percent(amount(cell) / sum) : what === "nanos" ? duration(cell.nanos) : grouped(amount(cell));
   // Names stand at both sides, as long as there is room: their ends tell them apart.
-  const room = Math.min(70, 8 + 4.8 * Math.max(0, ...sides.map((/** @type {string} */ side) => side.length)));
+  const room = Math.min(84, 8 + 4.8 * Math.max(0, ...sides.map((/** @type {string} */ side) => side.length)));
   const cut = (/** @type {string} */ name) => { const fits = Math.floor((room - 8) / 4.8); return name.length > fits ? `…${name.slice(1 - fits)}` : name; };
   const step = (276 - room) / Math.max(sides.length, 3);
   const wide = step * sides.length;
@@ -220,7 +223,7 @@ export function curves(name, curves, { from, span }, go) {
     const { at, act } = peak(one);
     return shape("path", { d: path, fill: one.color, "data-key": `curve ${one.value}` }, `${one.name}: at most ${percent(one.shares[at])}; go there`, act);
   });
-  const { base, ticks } = ruler(from, from + span, wide, 76);
+  const { base, ticks } = ruler(from, from + span, wide, 60);
   const dates = ticks.flatMap((tick) => tick.x + tick.label.length * 2.4 > wide + 4 ? [] : [shape("path", { d: `M${(LEFT + tick.x).toFixed(1)} 104V107`, class: "axis" }), label(LEFT + Math.max(tick.x, tick.label.length * 2.4 - LEFT), 116, tick.label, "middle")]);
   const parts = curves.map((one) => ({ name: one.name, color: one.color, size: 0, share: one.shares.reduce((/** @type {number} */ all, /** @type {number} */ share) => all + share, 0) / count, act: peak(one).act }));
   parts.sort((a, b) => b.share - a.share);

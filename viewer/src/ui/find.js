@@ -267,6 +267,9 @@ async function go(number) {
   const hit = hits[at];
   if (!hit) return;
   place();
-  list.children[at]?.scrollIntoView({ block: "nearest" });
+  const look = () => list.children[hits.indexOf(hit)]?.scrollIntoView({ block: "nearest" });
+  look();
   await visit(hit.id, true);
+  // The inspector has taken room of the list.
+  look();
 }

@@ -129,7 +129,8 @@ async function next(place, of) {
     if (!page) return;
     of.ids.push(...page.hits.map((/** @type {any} */ hit) => hit.id));
   }
-  const id = of.ids[at] ?? of.ids[0];
+  const id = of.ids[at];
+  if (!id) return;
   shown.at.set(place, at + 1);
   const lit = of.ids.slice(Math.max(0, at - LIT), at + LIT);
   stepping = true;

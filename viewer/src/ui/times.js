@@ -157,7 +157,7 @@ function durations() {
   const at = options.findIndex((/** @type {any} */ one) => one.ty === here.ty && one.value === here.value);
   const select = make("select", { "aria-label": "Durations of", "data-key": "durations", onchange: () => { const { ty, value } = options[select.selectedIndex]; chosen = { ty, value }; showTimes(); } }, ...options.map((/** @type {any} */ one, /** @type {number} */ place) => make("option", { text: one.name, ...(place === at ? { selected: "" } : {}) })));
   const { classes, total } = last.histogram ?? { classes: [], total: 0 };
-  return make("section", { class: "times" }, select, make("p", { class: "hint", text: `${grouped(total)}${last.done === undefined ? "" : " so far"}` }),
+  return make("section", { class: "times" }, select, make("p", { class: "hint", text: `${grouped(total)}${last.done === undefined ? " in all" : " so far"}` }),
     histogram(`Durations of ${options[at]?.name}`, classes, options[at]?.color ?? "var(--accent)", shares, (id) => visit(id, true)));
 }
 
