@@ -17,6 +17,7 @@ pub mod live;
 mod looks;
 mod open;
 mod parallel;
+mod pass;
 pub mod query;
 pub mod rows;
 pub mod scene;

@@ -5,6 +5,7 @@
 mod api;
 mod assets;
 mod awaited;
+mod growing;
 mod guard;
 mod kept;
 mod saved;
@@ -120,6 +121,8 @@ pub(crate) struct App {
     token: String,
     /// Pictures computed at the same time; the rest waits.
     permits: Arc<Semaphore>,
+    /// Passes over all entities at the same time, each by several threads.
+    passes: Arc<Semaphore>,
     started: Instant,
     /// Milliseconds after `started` of the last request.
     last_request: AtomicU64,
@@ -224,9 +227,9 @@ fn app(traces: Vec<Served>) -> Result<(Arc<App>, u16), ServerError> {
         })?;
     }
     let token = guard::token().map_err(|source| ServerError::Random { source })?;
-    let (permits, looks) = (Arc::new(Semaphore::new(4)), Looks::default());
+    let (permits, passes, looks) = (Arc::new(Semaphore::new(4)), Arc::new(Semaphore::new(2)), Looks::default());
     let (started, last_request) = (Instant::now(), AtomicU64::new(0));
-    Ok((Arc::new(App { traces, looks, token, permits, started, last_request }), port))
+    Ok((Arc::new(App { traces, looks, token, permits, passes, started, last_request }), port))
 }
 
 /// A port for a trace, below those that systems give away.

@@ -9,6 +9,7 @@ mod table;
 mod variables;
 
 pub use durations::{Durations, durations};
+pub(crate) use links::number;
 pub use links::{Exchange, exchanges, size_field};
 pub use table::{By, Row, table, to_csv};
 pub use variables::{Extreme, VariableStats, variable};

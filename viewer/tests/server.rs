@@ -427,3 +427,153 @@ async fn a_newer_picture_takes_the_place_of_the_older() {
     assert_eq!(ask("facts?id=s2").await["from"], 1_000_000_000_u64);
     assert_eq!(ask(&what("idle")).await["id"], serde_json::Value::Null);
 }
+
+/// Threads with one state each, so that a pass over them asks as often; and what they are asked about so far.
+async fn serve_slowly(rows: usize) -> (u16, String, Arc<AtomicUsize>) {
+    let mut text = include_str!("header.paje").to_owned() + "0 T 0 Thread\n2 C T Call\n";
+    (0..rows).for_each(|thread| text.push_str(&format!("6 0 t{thread} 0 T {thread}\n11 0 t{thread} C f\n")));
+    let asked = Arc::new(AtomicUsize::new(0));
+    let source = Store::from_paje("slow", (text + "0 1 T u\n").as_bytes()).unwrap();
+    let (port, path) = serve_this(Slow { source, asked: Arc::clone(&asked) }).await;
+    (port, path, asked)
+}
+
+/// The lines of an answer that grows, unpacked as they come; `each` is called for every one of them.
+async fn lines(port: u16, ask: &str, mut each: impl FnMut(serde_json::Value)) {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    let ask =
+        format!("GET {ask} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\nAccept-Encoding: gzip\r\n\r\n");
+    stream.write_all(ask.as_bytes()).await.unwrap();
+    let (mut answer, mut some, mut told) = (Vec::new(), [0; 4096], 0);
+    loop {
+        let count = stream.read(&mut some).await.unwrap();
+        answer.extend_from_slice(&some[..count]);
+        let Some(end) = answer.windows(4).position(|four| four == b"\r\n\r\n").map(|at| at + 4) else {
+            assert!(count > 0, "no head");
+            continue;
+        };
+        let head = String::from_utf8_lossy(&answer[..end]).to_ascii_lowercase();
+        assert!(head.contains("application/x-ndjson") && head.contains("content-encoding: gzip"), "{head}");
+        // Chunks, each behind its length, of one packed stream that may not have ended yet.
+        let (mut packed, mut rest) = (Vec::new(), &answer[end..]);
+        while let Some(line) = rest.windows(2).position(|two| two == b"\r\n") {
+            let length = usize::from_str_radix(std::str::from_utf8(&rest[..line]).unwrap(), 16).unwrap();
+            if length == 0 || rest.len() < line + 2 + length + 2 {
+                break;
+            }
+            packed.extend_from_slice(&rest[line + 2..line + 2 + length]);
+            rest = &rest[line + 2 + length + 2..];
+        }
+        let mut text = Vec::new();
+        let _unfinished = flate2::read::GzDecoder::new(packed.as_slice()).read_to_end(&mut text);
+        let text = String::from_utf8(text).unwrap();
+        let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        for line in whole.skip(told) {
+            each(serde_json::from_str(line).unwrap());
+            told += 1;
+        }
+        if count == 0 {
+            return;
+        }
+    }
+}
+
+/// What takes long is told in part, packed and all, while it is counted; the last line is the whole.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pass_tells_how_far_it_is() {
+    const ROWS: usize = 150;
+    let (port, path, asked) = serve_slowly(ROWS).await;
+    let ty = 2;
+    let mut all = Vec::new();
+    lines(port, &format!("{path}api/histogram?from=0&to=1000000000&ty={ty}"), |line| {
+        all.push((line, asked.load(Ordering::SeqCst)));
+    })
+    .await;
+    let end = asked.load(Ordering::SeqCst);
+    let (last, parts) = all.split_last().unwrap();
+    assert!(parts.len() >= 2, "{all:?}");
+    let shares: Vec<f64> = parts.iter().map(|part| part.0["done"].as_f64().unwrap()).collect();
+    assert!(shares.is_sorted() && shares[0] > 0.0 && shares[0] < 0.9, "{shares:?}");
+    let totals: Vec<u64> = all.iter().map(|part| part.0["total"].as_u64().unwrap()).collect();
+    assert!(totals.is_sorted() && totals[0] < ROWS as u64, "{totals:?}");
+    assert!(parts[0].1 < end, "the first part came only when all was counted");
+    assert_eq!((last.0["total"].as_u64(), &last.0["done"]), (Some(ROWS as u64), &serde_json::Value::Null));
+}
+
+/// Work counter: who hangs up after the first part ends the pass.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pass_that_nobody_waits_for_ends() {
+    const ROWS: usize = 600;
+    let (port, path, asked) = serve_slowly(ROWS).await;
+    let before = asked.load(Ordering::SeqCst);
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    let ask = format!("GET {path}api/find?what=f&from=0&to=1000000000 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+    stream.write_all(ask.as_bytes()).await.unwrap();
+    let most = ROWS / 3;
+    while asked.load(Ordering::SeqCst) < before + most / 2 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    drop(stream);
+    let mut last = 0;
+    while last != asked.load(Ordering::SeqCst) {
+        last = asked.load(Ordering::SeqCst);
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    assert!(last - before < most, "{} questions of at least {ROWS}", last - before);
+}
+
+/// Pages of what was found, forward and back, are the same list, and it is whole.
+#[tokio::test]
+async fn pages_of_what_was_found_are_one_list() {
+    let mut text = include_str!("header.paje").to_owned();
+    text.push_str("0 T 0 Thread\n2 S T State\n3 E T Mark \"1 0 0\"\n4 M 0 T T Message\n5 w S work \"0 1 0\"\n5 i S idle \"1 0 0\"\n");
+    (0..3).for_each(|thread| text.push_str(&format!("6 0 t{thread} 0 T t{thread}\n")));
+    let (mut expected, mut dice) = (0, Dice(7));
+    for date in 1..900 {
+        // States of both values; events and links begin with each of them.
+        let (thread, state) = (dice.roll(0, 3), ["w", "i"][dice.roll(0, 2) as usize]);
+        text.push_str(&format!("11 {date} t{thread} S {state}\n17 {date} t{thread} E w{}\n", date % 5));
+        text.push_str(&format!("15 {date} 0 M t{thread} work k{date}\n"));
+        if date > 50 {
+            text.push_str(&format!("16 {date} 0 M t0 work k{}\n", date - 50));
+            expected += 1;
+        }
+        expected += 1 + usize::from(state == "w");
+    }
+    text.push_str("7 2000 T t0\n");
+    let (port, path) = serve_this(Store::from_paje("trace", text.as_bytes()).unwrap()).await;
+    let host = format!("127.0.0.1:{port}");
+    let ask = async |more: &str| {
+        let ask = format!("{path}api/find?what=w&from=0&to=3000000000000{more}");
+        let (_, _, body) = get(port, &ask, &host, "").await;
+        serde_json::from_str::<serde_json::Value>(&body).unwrap()
+    };
+    let ids = |answer: &serde_json::Value| -> Vec<(u64, String)> {
+        let hits = answer["hits"].as_array().unwrap().iter();
+        hits.map(|hit| (hit["from"].as_u64().unwrap(), hit["id"].as_str().unwrap().to_owned())).collect()
+    };
+    let first = ask("").await;
+    assert_eq!(first["total"], expected, "{}", first["total"]);
+    let sum: u64 = first["bins"].as_array().unwrap().iter().map(|bin| bin.as_u64().unwrap()).sum();
+    assert_eq!(sum, expected as u64);
+    let (mut forward, mut more) = (ids(&first), first["more"] == true);
+    assert_eq!((forward.len(), more), (500, true));
+    while more {
+        let page = ask(&format!("&by=1&id={}", forward.last().unwrap().1)).await;
+        assert_eq!(page["total"], serde_json::Value::Null, "a page counts nothing");
+        more = page["more"] == true;
+        forward.extend(ids(&page));
+    }
+    assert_eq!(forward.len(), expected);
+    assert!(forward.is_sorted_by_key(|hit| hit.0));
+    let distinct: std::collections::BTreeSet<_> = forward.iter().map(|hit| &hit.1).collect();
+    assert_eq!(distinct.len(), expected);
+    let last = ask("&by=-1").await;
+    let (mut back, mut more) = (ids(&last), last["more"] == true);
+    while more {
+        let page = ask(&format!("&by=-1&id={}", back[0].1)).await;
+        more = page["more"] == true;
+        back.splice(0..0, ids(&page));
+    }
+    assert_eq!(back, forward);
+}

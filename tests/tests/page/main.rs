@@ -5,6 +5,7 @@
 mod audit;
 mod basics;
 mod costs;
+mod counting;
 mod diagram;
 mod entities;
 mod files;

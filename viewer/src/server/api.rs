@@ -37,9 +37,20 @@ use crate::theme::{Theme, ThemeKind};
 #[derive(Debug)]
 pub(super) struct Failure(StatusCode, String);
 
+impl Failure {
+    /// One that is no fault of the question.
+    pub(super) fn of_server(what: &str) -> Self {
+        Self(StatusCode::INTERNAL_SERVER_ERROR, what.to_owned())
+    }
+
+    pub(super) fn body(&self) -> Value {
+        json!({ "error": self.1 })
+    }
+}
+
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
-        (self.0, Json(json!({ "error": self.1 }))).into_response()
+        (self.0, Json(self.body())).into_response()
     }
 }
 
@@ -74,9 +85,9 @@ type Answer = Result<Json<Value>, Failure>;
 #[serde(default)]
 pub(super) struct Ask {
     /// Which of the traces.
-    trace: usize,
+    pub(super) trace: usize,
     /// Expressions of the filters that are on, as a JSON list.
-    filters: String,
+    pub(super) filters: String,
     from: i64,
     to: i64,
     width: f32,
@@ -107,7 +118,7 @@ pub(super) struct Ask {
     fill: f32,
     /// An entity.
     id: String,
-    /// For `step`: the direction, below 0 for back.
+    /// For `step` and `find`: the direction, below 0 for back.
     by: i32,
     /// For `step`: whether the value must be the same.
     same: bool,
@@ -119,6 +130,8 @@ pub(super) struct Ask {
     format: String,
     /// For `find`, `containers` and `filter`: what is looked for.
     what: String,
+    /// For `times`: whether only sums are wanted, no numbers of states.
+    bare: bool,
 }
 
 impl Ask {
@@ -195,17 +208,16 @@ async fn run<T: Send + 'static>(
     app: Arc<App>,
     work: impl FnOnce(&App, &Gone) -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
-    let failed = |what: &str| Failure(StatusCode::INTERNAL_SERVER_ERROR, what.to_owned());
     let permits = Arc::clone(&app.permits);
     // Who has gone before it is their turn is never answered. What has been begun holds its permit to the end.
-    let permit = permits.acquire_owned().await.map_err(|_closed| failed("the server is ending"))?;
+    let permit = permits.acquire_owned().await.map_err(|_closed| Failure::of_server("the server is ending"))?;
     let (_waiting, gone) = Waiting::new();
     let done = tokio::task::spawn_blocking(move || {
         let _permit = permit;
         work(&app, &gone)
     })
     .await;
-    done.map_err(|_panic| failed("the picture could not be computed; please report this"))?
+    done.map_err(|_panic| Failure::of_server("the picture could not be computed; please report this"))?
 }
 
 /// Whether the server is there, and the traces are still those that were opened.

@@ -38,12 +38,16 @@ fn answer(path: &str) -> Response {
         _ => "application/octet-stream",
     };
     let data = file.data.into_owned();
-    let data = if path.ends_with(".js") { slim(&data) } else { data };
+    let data = match path.rsplit('.').next() {
+        Some("js") => slim(&data),
+        Some("css") => slim_style(&data),
+        _ => data,
+    };
     ([(header::CONTENT_TYPE, kind)], data).into_response()
 }
 
-/// A module without its comments and the blanks before its lines, which are for those who read the sources: a fifth of the page. Lines keep
-/// their numbers. In the modules `/**` begins a comment wherever it stands, `//` where it begins a line, and no text goes over several lines.
+/// A module without its comments and the blanks before its lines, which are for those who read the sources: a fifth of the page.
+/// In the modules `/**` begins a comment wherever it stands, `//` where it begins a line, and no text goes over several lines.
 fn slim(module: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(module);
     let mut out = String::with_capacity(text.len());
@@ -60,21 +64,70 @@ fn slim(module: &[u8]) -> Vec<u8> {
             }
             out.push_str(rest);
         }
-        out.push('\n');
+        if !out.is_empty() && !out.ends_with('\n') {
+            out.push('\n');
+        }
     }
     out.into_bytes()
 }
 
+/// A style sheet without comments, and without blanks where none is needed. Texts in quotes stay as they are.
+fn slim_style(sheet: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(sheet);
+    let mut out = String::with_capacity(text.len());
+    for (at, part) in text.split('"').enumerate() {
+        if at > 0 {
+            out.push('"');
+        }
+        if at % 2 == 1 {
+            out.push_str(part);
+            continue;
+        }
+        let mut rest = part;
+        while let Some((before, comment)) = rest.split_once("/*") {
+            slim_rules(before, &mut out);
+            rest = comment.split_once("*/").map_or("", |(_, after)| after);
+        }
+        slim_rules(rest, &mut out);
+    }
+    out.into_bytes()
+}
+
+/// Blanks behind a sign that ends something, and before a brace, say nothing.
+fn slim_rules(rules: &str, out: &mut String) {
+    for letter in rules.chars() {
+        let blank = letter.is_whitespace();
+        if blank && out.ends_with(|last: char| last.is_whitespace() || matches!(last, '{' | '}' | ';' | ':' | ',')) {
+            continue;
+        }
+        if matches!(letter, '{' | '}') {
+            out.truncate(out.trim_end().len());
+        }
+        if letter == '}' && out.ends_with(';') {
+            out.pop();
+        }
+        out.push(if blank { ' ' } else { letter });
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::slim;
+    use super::{slim, slim_style};
+
+    #[test]
+    fn a_style_sheet_loses_comments_and_blanks_alone() {
+        let sheet = "/* \u{2013} What. */\n.a > .b:not(.c), i {\n  color: red; margin: 0 -2px;\n}\n@media (a: b) { a::after { content: \"x ; { y\" / \"\"; } }\n";
+        let text = String::from_utf8(slim_style(sheet.as_bytes())).expect("it is text");
+        let expected = ".a > .b:not(.c),i{color:red;margin:0 -2px}@media (a:b){a::after{content:\"x ; { y\" / \"\"}}";
+        assert_eq!(text.trim(), expected);
+    }
 
     #[test]
     fn modules_lose_their_comments_and_nothing_else() {
         let module = "// What it is.\n\n/**\n * @param {number} a\n */\nexport const f = (/** @type {number} */ a) => {\n  /** @type {string[]} */ let b = [];\n  \
                       // Why.\n  return `${a} // ${b}`; // at its end\n};\n/** One. @param {any} a */\nlet c = 1;\n/** @typedef {{ a: string,\n * b: 1 }} T */\nconst o = {\n  /** What. @type {T} */ row: null,\n};\n";
         let text = String::from_utf8(slim(module.as_bytes())).expect("it is text");
-        let expected = "\n\n\n\n\nexport const f = (a) => {\nlet b = [];\n\nreturn `${a} // ${b}`; // at its end\n};\n\nlet c = 1;\n\n\nconst o = {\nrow: null,\n};\n";
+        let expected = "export const f = (a) => {\nlet b = [];\nreturn `${a} // ${b}`; // at its end\n};\nlet c = 1;\nconst o = {\nrow: null,\n};\n";
         assert_eq!(text, expected);
     }
 }

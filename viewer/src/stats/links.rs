@@ -46,7 +46,8 @@ pub fn exchanges(
         .collect())
 }
 
-fn number(source: &dyn TimelineSource, id: EntityId, field: &str) -> Result<Option<f64>, QueryError> {
+/// The number in a field of an entity.
+pub(crate) fn number(source: &dyn TimelineSource, id: EntityId, field: &str) -> Result<Option<f64>, QueryError> {
     let facts = source.facts(id)?;
     let text = facts.fields.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(field));
     Ok(text.and_then(|(_, text)| text.trim().parse().ok()))

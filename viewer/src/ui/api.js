@@ -39,12 +39,33 @@ export async function tell(what, body) {
 /** An answer that says what is wrong. */
 export class Refused extends Error {}
 
+/** Reads an answer that grows: each line is all that is known. @param {Response} response @param {(answer: any) => void} onPart */
+async function lines(response, onPart) {
+  const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    text += decoder.decode(value, { stream: !done });
+    const whole = text.split("\n");
+    text = whole.pop() ?? "";
+    for (const line of whole) {
+      const answer = JSON.parse(line);
+      if (answer.error) throw new Refused(answer.error);
+      if (answer.done === undefined) return answer;
+      onPart(answer);
+    }
+    if (done) throw new Error("the server ended before it had counted all");
+  }
+}
+
 /**
  * @param {string} what the route @param {Record<string, string | number | null | undefined>} [ask]
  * @param {string} [purpose] questions of another purpose are left alone
+ * @param {(answer: any) => void} [onPart] is given what is known so far of an answer that takes long: `done` says how much of it, from 0 to 1
  * @returns {Promise<any>} `undefined` when a newer question of the kind was asked
  */
-export async function ask(what, ask = {}, purpose = what) {
+export async function ask(what, ask = {}, purpose = what, onPart = () => {}) {
   running.get(purpose)?.abort();
   const control = new AbortController();
   running.set(purpose, control);
@@ -53,10 +74,12 @@ export async function ask(what, ask = {}, purpose = what) {
   onBusy(busy > 0);
   try {
     const response = await fetch(`api/${what}?${query}`, { signal: control.signal });
-    const isPicture = response.headers.get("Content-Type") === "application/octet-stream";
-    const answer = isPicture ? read(await response.arrayBuffer()) : await response.json().catch(() => ({ error: `the server answered ${response.status}` }));
+    const kind = response.headers.get("Content-Type");
+    const part = (/** @type {any} */ answer) => { if (running.get(purpose) === control) onPart(answer); };
+    const answer = kind === "application/octet-stream" ? read(await response.arrayBuffer()) : kind === "application/x-ndjson" ? await lines(response, part) : await response.json().catch(() => ({ error: `the server answered ${response.status}` }));
     if (!response.ok) throw new Refused(answer.error);
-    return running.get(purpose) === control ? answer : undefined;
+    // What was hung up on while it was read is no answer.
+    return running.get(purpose) === control && !control.signal.aborted ? answer : undefined;
   } catch (error) {
     if (control.signal.aborted) return undefined;
     throw error;

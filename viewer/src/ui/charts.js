@@ -1,7 +1,7 @@
 // Charts of the interval, as SVG: pie, columns, durations in classes, who sends to whom, shares over time. Each has its figures as text.
 
 import { make } from "./dom.js";
-import { duration, grouped, percent } from "./format.js";
+import { duration, grouped, percent, ruler } from "./format.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -72,15 +72,45 @@ export function columns(name, parts) {
   return make("div", {}, picture(name, 276, 110, [shape("path", { d: "M0 108.5H276", class: "axis" }), ...bars]), key(parts));
 }
 
-/** What the colours mean, and how much of each there is. @param {Part[]} parts */
-function key(parts) {
+/** What the colours mean, and how much of each there is. @param {Part[]} parts @param {(one: Part) => string} [told] what a click does */
+function key(parts, told = (one) => `Go to the longest ${one.name}`) {
   const list = make("ul", { class: "key" });
   for (const one of parts.slice(0, 24)) {
     const inside = [make("span", { class: "chip", color: one.color ?? "" }), make("span", { class: "label", text: one.name, title: one.name }), make("span", { class: "amount", text: one.text })];
-    list.append(make("li", {}, one.act ? make("button", { type: "button", onclick: one.act, title: `Go to the longest ${one.name}` }, ...inside) : make("span", { class: "key-line" }, ...inside)));
+    list.append(make("li", {}, one.act ? make("button", { type: "button", onclick: one.act, title: told(one) }, ...inside) : make("span", { class: "key-line" }, ...inside)));
   }
   if (parts.length > 24) list.append(make("li", { class: "hint", text: `and ${grouped(parts.length - 24)} more` }));
   return list;
+}
+
+/** A large number, short. @param {number} count */
+function short(count) {
+  const [size, unit] = [[1e9, "G"], [1e6, "M"], [1e3, "k"]].find(([size]) => count >= Number(size)) ?? [1, ""];
+  return `${Number((count / Number(size)).toPrecision(3))}${unit && `\u202f${unit}`}`;
+}
+
+/** Lines across a chart at round parts of its largest amount. @param {number} most @param {number} floor @param {number} tall @param {(amount: number) => string} text */
+function levels(most, floor, tall, text) {
+  const power = 10 ** Math.floor(Math.log10(most));
+  const step = [0.2, 0.5, 1, 2, 5].map((factor) => factor * power).find((step) => most / step <= 4) ?? power;
+  return Array.from({ length: Math.floor(most / step + 1e-9) }, (_, at) => (at + 1) * step).flatMap((amount) => {
+    const y = floor - (amount / most) * tall;
+    return [shape("path", { d: `M${LEFT} ${y.toFixed(1)}H276`, class: "level" }), label(LEFT - 4, y + 3, text(amount), "end")];
+  });
+}
+
+/** Where charts with amounts at their left begin. */
+const LEFT = 34;
+
+/** Round durations between two: powers of ten, or parts of them where there are few. @param {number} from @param {number} to */
+function rounds(from, to) {
+  const all = (/** @type {number[]} */ parts) => {
+    const found = [];
+    for (let power = 1; power <= to; power *= 10) for (const part of parts) if (part * power >= from && part * power <= to) found.push(part * power);
+    return found;
+  };
+  const tens = all([1]);
+  return tens.length > 2 ? tens : all([1, 2, 5]);
 }
 
 /**
@@ -90,15 +120,31 @@ function key(parts) {
 export function histogram(name, classes, color, shares, go) {
   const total = classes.reduce((all, one) => all + one.count, 0) || 1;
   const most = Math.max(1, ...classes.map((one) => one.count));
-  const wide = 276 / Math.max(classes.length, 6);
+  const wide = (276 - LEFT) / Math.max(classes.length, 6);
+  const amount = (/** @type {number} */ count) => shares ? percent(count / total) : grouped(count);
   const bars = classes.map((one, at) => {
     const tall = (one.count / most) * 96;
-    const many = shares ? percent(one.count / total) : grouped(one.count);
-    const title = `${many} from ${duration(one.from)} to ${duration(one.to)}, ${duration(one.nanos)} in all; go to the longest`;
-    return shape("rect", { x: at * wide + 1, y: 100 - tall, width: wide - 2, height: one.count ? Math.max(tall, 1) : 0, rx: 1.5, fill: color }, title, one.longest && (() => go(one.longest.id)));
+    const title = `${amount(one.count)} from ${duration(one.from)} to ${duration(one.to)}, ${duration(one.nanos)} in all; go to the longest`;
+    return shape("rect", { x: LEFT + at * wide + 1, y: 104 - tall, width: wide - 2, height: one.count ? Math.max(tall, 1) : 0, rx: 1.5, fill: color, "data-key": `class ${one.from}` }, title, one.longest && (() => go(one.longest.id)));
   });
-  const ends = classes.length ? [label(1, 114, duration(classes[0].from, 2)), label(Math.min(275, classes.length * wide), 114, duration(classes[classes.length - 1].to, 2), "end"), label(275, 10, shares ? percent(most / total) : grouped(most), "end")] : [];
-  return picture(name, 276, 118, [shape("path", { d: "M0 100.5H276", class: "axis" }), ...bars, ...ends]);
+  const end = classes.length ? classes[classes.length - 1].to : 1;
+  // The first class may be that of 0.
+  const first = classes.length ? Math.log2(classes[0].to) - 1 : 0;
+  let free = -Infinity;
+  const marks = rounds(classes[0]?.from ?? 1, end);
+  // Of many powers of ten as many as have room, at equal distances.
+  const each = Math.ceil(40 / (Math.log2((marks[1] ?? 1e9) / (marks[0] ?? 1)) * wide));
+  const ticks = marks.filter((_, at) => at % each === 0 || marks.length < 3).flatMap((nanos) => {
+    const x = LEFT + (Math.log2(nanos) - first) * wide;
+    const text = duration(nanos, 1);
+    const half = text.length * 2.4;
+    if (x - half < free || x + half > 280) return [];
+    free = x + half + 6;
+    return [shape("path", { d: `M${x.toFixed(1)} 104V107`, class: "axis" }), label(x, 116, text, "middle")];
+  });
+  const unit = shares ? total / 100 : 1;
+  const lines = classes.length ? levels(most / unit, 104, 96, (value) => shares ? `${Number(value.toPrecision(2))} %` : short(value)) : [];
+  return picture(name, 276, 120, [...lines, shape("path", { d: `M${LEFT} 104.5H276`, class: "axis" }), ...bars, ...ticks]);
 }
 
 /** Who sends to whom; darker is more. @param {any} type @param {"count" | "size" | "nanos"} what @param {boolean} shares @param {(id: string) => void} go */
@@ -108,41 +154,80 @@ export function matrix(type, what, shares, go) {
   const sum = cells.reduce((/** @type {number} */ all, /** @type {any} */ cell) => all + amount(cell), 0) || 1;
   const most = Math.max(1, ...cells.map(amount));
   const text = (/** @type {any} */ cell) => shares ? percent(amount(cell) / sum) : what === "nanos" ? duration(cell.nanos) : grouped(amount(cell));
-  const step = 236 / Math.max(sides.length, 3);
+  // Names stand at both sides, as long as there is room: their ends tell them apart.
+  const room = Math.min(84, 8 + 4.8 * Math.max(0, ...sides.map((/** @type {string} */ side) => side.length)));
+  const cut = (/** @type {string} */ name) => { const fits = Math.floor((room - 8) / 4.8); return name.length > fits ? `…${name.slice(1 - fits)}` : name; };
+  const step = (276 - room) / Math.max(sides.length, 3);
   const wide = step * sides.length;
-  const short = (/** @type {string} */ name) => name.length > 6 ? `…${name.slice(-5)}` : name;
-  const each = Math.ceil(11 / step);
-  const names = sides.flatMap((/** @type {string} */ side, /** @type {number} */ at) => at % each ? [] : [
-    label(37, 14 + at * step + step / 2 + 3, short(side), "end"),
-    ...(each === 1 && step >= 34 ? [label(40 + at * step + step / 2, 10, short(side), "middle")] : []),
-  ]);
+  const each = Math.ceil(9 / step);
+  const names = sides.flatMap((/** @type {string} */ side, /** @type {number} */ at) => {
+    if (at % each) return [];
+    const middle = room + at * step + step / 2;
+    const column = label(0, 0, cut(side));
+    column.setAttribute("transform", `translate(${(middle + 3).toFixed(1)} ${(room - 4).toFixed(1)}) rotate(-90)`);
+    const both = [label(room - 4, middle + 3, cut(side), "end"), column];
+    for (const one of both) one.append(named(side));
+    return both;
+  });
   const boxes = cells.map((/** @type {any} */ cell) => {
     const title = `${sides[cell.from]} → ${sides[cell.to]}: ${text(cell)} (${grouped(cell.count)} links, the longest ${duration(cell.longest?.nanos ?? 0)}); go to the longest`;
-    return shape("rect", { x: 40 + cell.to * step, y: 14 + cell.from * step, width: Math.max(step - 1, 1), height: Math.max(step - 1, 1), rx: Math.min(2, step / 6), fill: "var(--accent)", "fill-opacity": 0.12 + 0.88 * Math.sqrt(amount(cell) / most) }, title, cell.longest && (() => go(cell.longest.id)));
+    return shape("rect", { x: room + cell.to * step, y: room + cell.from * step, width: Math.max(step - 1, 1), height: Math.max(step - 1, 1), rx: Math.min(2, step / 6), fill: "var(--accent)", "fill-opacity": 0.12 + 0.88 * Math.sqrt(amount(cell) / most), "data-key": `cell ${type.type} ${cell.from} ${cell.to}` }, title, cell.longest && (() => go(cell.longest.id)));
   });
-  const frame = shape("rect", { x: 40, y: 14, width: wide, height: wide, class: "frame" });
-  const hint = `From the rows to the columns; the darkest is ${shares ? percent(most / sum) : what === "nanos" ? duration(most) : grouped(most)}.${many > sides.length ? ` The first ${sides.length} of ${grouped(many)} are shown.` : ""}`;
-  return make("div", {}, picture(`Matrix of ${type.name}`, 276, 14 + wide + 2, [frame, ...names, ...boxes]), make("p", { class: "hint", text: hint }));
+  const frame = shape("rect", { x: room, y: room, width: wide, height: wide, class: "frame" });
+  const every = each > 1 ? ` Of the names every ${each === 2 ? "second" : each === 3 ? "third" : `${each}th`} has room.` : "";
+  const hint = `From the rows to the columns; the darkest is ${shares ? percent(most / sum) : what === "nanos" ? duration(most) : grouped(most)}.${every}${many > sides.length ? ` The first ${sides.length} of ${grouped(many)} are shown.` : ""}`;
+  return make("div", {}, picture(`Matrix of ${type.name}`, 276, room + wide + 2, [frame, ...names, ...boxes]), make("p", { class: "hint", text: hint }), pairs(type, [...cells].sort((a, b) => amount(b) - amount(a)), text));
 }
+
+/** What stands at the pointer. @param {string} text */
+function named(text) {
+  const title = document.createElementNS(SVG, "title");
+  title.textContent = text;
+  return title;
+}
+
+/** Pairs of a matrix that are listed. */
+const PAIRS = 100;
+
+/** The same as a table, that with the most first. @param {any} type @param {any[]} cells @param {(cell: any) => string} text */
+function pairs(type, cells, text) {
+  const { sides } = type.cells;
+  const head = (/** @type {string} */ name) => make("th", { role: "columnheader", scope: "col", text: name });
+  const rows = cells.slice(0, PAIRS).map((cell) => make("tr", { role: "row" }, ...[cell.from, cell.to].map((side) => make("th", { role: "rowheader", scope: "row", text: sides[side], title: sides[side] })), make("td", { role: "cell", text: text(cell) })));
+  const more = cells.length > PAIRS && make("p", { class: "hint", text: `and ${grouped(cells.length - PAIRS)} more: CSV has all` });
+  return make("details", { class: "pairs", ontoggle: (/** @type {Event} */ event) => { open = /** @type {HTMLDetailsElement} */ (event.target).open; }, ...(open ? { open: "" } : {}) }, make("summary", { text: "As a table", "data-key": `pairs ${type.type}` }),
+    make("table", { role: "table", "aria-label": `Pairs of ${type.name}` }, make("thead", { role: "rowgroup" }, make("tr", { role: "row" }, ...["From", "To", "Amount"].map(head))), make("tbody", { role: "rowgroup" }, ...rows)), more);
+}
+
+/** Whether the tables of pairs are open. */
+let open = false;
 
 /**
  * Shares over time, standing on each other.
- * @param {string} name @param {any[]} curves @param {(at: number) => void} go to a part of the interval, from 0 to 1
+ * @param {string} name @param {any[]} curves @param {{ from: number, span: number }} of the interval @param {(at: number) => void} go to a part of it, from 0 to 1
  */
-export function curves(name, curves, go) {
+export function curves(name, curves, { from, span }, go) {
   const count = curves[0]?.shares.length ?? 1;
   let floor = new Array(count).fill(0);
   // Nested states count at each depth.
   const most = Math.max(1, ...floor.map((_, at) => curves.reduce((all, one) => all + one.shares[at], 0)));
-  const step = 276 / count;
-  const y = (/** @type {number} */ share) => (100 - (share / most) * 96).toFixed(1);
+  const wide = 276 - LEFT;
+  const step = wide / count;
+  const y = (/** @type {number} */ share) => (104 - (share / most) * 96).toFixed(1);
+  const peak = (/** @type {any} */ one) => { const at = one.shares.indexOf(Math.max(...one.shares)); return { at, act: () => go((at + 0.5) / count) }; };
   const areas = curves.map((one) => {
     const top = floor.map((base, at) => base + one.shares[at]);
-    const along = (/** @type {number[]} */ line) => line.map((share, at) => `${(at * step).toFixed(1)} ${y(share)}L${((at + 1) * step).toFixed(1)} ${y(share)}`);
+    const along = (/** @type {number[]} */ line) => line.map((share, at) => `${(LEFT + at * step).toFixed(1)} ${y(share)}L${(LEFT + (at + 1) * step).toFixed(1)} ${y(share)}`);
     const path = `M${along(top).join("L")}L${along(floor).map((part) => part.split("L").reverse().join("L")).reverse().join("L")}Z`;
     floor = top;
-    const peak = one.shares.indexOf(Math.max(...one.shares));
-    return shape("path", { d: path, fill: one.color }, `${one.name}: at most ${percent(one.shares[peak])}; go there`, () => go((peak + 0.5) / count));
+    const { at, act } = peak(one);
+    return shape("path", { d: path, fill: one.color, "data-key": `curve ${one.value}` }, `${one.name}: at most ${percent(one.shares[at])}; go there`, act);
   });
-  return picture(name, 276, 102, [...areas, shape("path", { d: "M0 100.5H276", class: "axis" })]);
+  const { base, ticks } = ruler(from, from + span, wide, 60);
+  const dates = ticks.flatMap((tick) => tick.x + tick.label.length * 2.4 > wide + 4 ? [] : [shape("path", { d: `M${(LEFT + tick.x).toFixed(1)} 104V107`, class: "axis" }), label(LEFT + Math.max(tick.x, tick.label.length * 2.4 - LEFT), 116, tick.label, "middle")]);
+  const parts = curves.map((one) => ({ name: one.name, color: one.color, size: 0, share: one.shares.reduce((/** @type {number} */ all, /** @type {number} */ share) => all + share, 0) / count, act: peak(one).act }));
+  parts.sort((a, b) => b.share - a.share);
+  return make("div", {}, picture(name, 276, 120, [...areas, ...levels(most * 100, 104, 96, (share) => `${share.toFixed(0)} %`), shape("path", { d: `M${LEFT} 104.5H276`, class: "axis" }), ...dates]),
+    base && make("p", { class: "hint", text: `Dates count from ${base}.` }),
+    key(parts.map((one) => ({ ...one, text: percent(one.share) })), (one) => `Go to where there is most of ${one.name}`));
 }

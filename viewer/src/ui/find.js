@@ -1,30 +1,48 @@
 // Finding entities by value, container, attribute and duration: a list to step through, marks on the minimap; also of what is too small to be seen.
+// All are counted; of the list there is a stretch at a time, which grows where it is gone along.
 
-import { ask } from "./api.js";
+import { ask, drop } from "./api.js";
 import { visit } from "./choice.js";
 import { byId, make, refill } from "./dom.js";
-import { date, duration, grouped } from "./format.js";
+import { date, duration, grouped, percent } from "./format.js";
 import { showTab } from "./panel.js";
 import { markFound } from "./timeline.js";
 import { length, view } from "./view.js";
 
+/** @typedef {{ id: string, name: string, path: string[], from: number, to: number }} Hit */
+
+/** Hits that stay in the list: more make it slow. */
+const KEPT = 2000;
+
 /** @type {HTMLInputElement} */ const field = byId("find-field");
 /** @type {HTMLInputElement} */ const inside = byId("find-inside");
-/** @type {{ id: string, name: string, path: string[], from: number, to: number }[]} */ let hits = [];
+/** @type {HTMLElement} */ const list = byId("hits");
+/** A stretch of all hits, in order. @type {Hit[]} */
+let hits = [];
+/** How many are before the stretch, or behind it: one of the two is known while they are counted. @type {{ before: number | null, behind: number | null }} */
+let around = { before: 0, behind: null };
+/** All there are, once they have been counted. @type {number | null} */
+let total = null;
 /** The hit that was visited last. */
 let at = -1;
 /** What was asked last, so that moving asks only when it matters. */
 let asked = "";
+/** The first page. @type {Hit[]} */
+let first = [];
+/** Steps and pages come one after the other. @type {Promise<unknown>} */
+let last = Promise.resolve();
+/** Whether the list grows already, as it was scrolled to its end. */
+let growing = false;
 
 export function listenToFind() {
   byId("find-form").addEventListener("submit", (/** @type {Event} */ event) => {
     event.preventDefault();
-    if (asked === question() && hits.length) go(at + 1);
+    if (asked === question() && hits.length) step(1);
     else search();
   });
   inside.addEventListener("change", search);
-  byId("find-next").addEventListener("click", () => go(at + 1));
-  byId("find-before").addEventListener("click", () => go(at - 1));
+  byId("find-next").addEventListener("click", () => step(1));
+  byId("find-before").addEventListener("click", () => step(-1));
   field.addEventListener("keydown", (event) => {
     if (event.key === "Escape") {
       field.value = "";
@@ -32,17 +50,31 @@ export function listenToFind() {
       field.blur();
     } else if (event.key === "Enter" && event.shiftKey) {
       event.preventDefault();
-      go(at - 1);
+      step(-1);
     }
   });
-  byId("hits").addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+  list.addEventListener("keydown", (event) => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!by) return;
     event.preventDefault();
     event.stopPropagation();
-    const all = /** @type {HTMLElement[]} */ ([...byId("hits").querySelectorAll("button")]);
+    const all = /** @type {HTMLElement[]} */ ([...list.querySelectorAll("button")]);
     all[all.indexOf(/** @type {HTMLElement} */ (document.activeElement)) + by]?.focus();
   });
+  list.addEventListener("scroll", () => {
+    const by = list.scrollTop + list.clientHeight > list.scrollHeight - 60 ? 1 : list.scrollTop < 60 ? -1 : 0;
+    if (by === 0 || growing) return;
+    growing = true;
+    inTurn(async () => {
+      await turn(by);
+      growing = false;
+    });
+  });
+}
+
+/** @param {() => Promise<unknown>} act */
+function inTurn(act) {
+  last = last.then(act, act);
 }
 
 /** Opens the tab and looks for a text. @param {string} text */
@@ -65,46 +97,179 @@ export async function showFind() {
 async function search() {
   asked = question();
   const ask_ = JSON.parse(asked);
+  drop("find", "page");
   at = -1;
+  total = null;
+  hits = first = [];
+  around = { before: 0, behind: null };
   if (!ask_.what) {
-    tell([], "");
+    tell("");
+    fill();
     markFound(null);
     return;
   }
-  try {
-    const answer = await ask("find", ask_);
-    if (!answer) return;
-    const many = answer.total === 1 ? "1 found" : `${grouped(answer.total)} found`;
-    const shown = answer.total > answer.hits.length ? `; the first ${grouped(answer.hits.length)} are listed` : "";
-    tell(answer.hits, answer.total === 0 ? "Nothing found" : `${many}${shown}${answer.partial ? "; the trace is too large to look at all of it: take a part" : ""}`);
+  let named = -1;
+  const told = (/** @type {any} */ answer) => {
+    const many = grouped(answer.total);
+    if (answer.done === undefined) {
+      total = answer.total;
+    }
+    first = answer.hits;
+    tell(answer.done !== undefined ? `counting… ${many} found, ${percent(answer.done)}` : answer.total === 0 ? "Nothing found" : `${many} found`);
+    // The list grows until it has a page; who has gone elsewhere in it stays there.
+    if (answer.hits.length > named && (named < 0 || hits.length === named) && around.before === 0) {
+      named = answer.hits.length;
+      hits = answer.hits;
+      settle();
+      fill();
+    } else {
+      settle();
+      place();
+    }
     markFound({ from: ask_.from, to: ask_.to, bins: answer.bins });
+  };
+  try {
+    const answer = await ask("find", ask_, "find", told);
+    if (answer) told(answer);
   } catch (error) {
-    tell([], error instanceof Error ? error.message : String(error), true);
+    tell(error instanceof Error ? error.message : String(error), true);
+    fill();
     markFound(null);
   }
 }
 
-/** @param {typeof hits} found @param {string} text @param {boolean} [wrong] */
-function tell(found, text, wrong = false) {
-  hits = found;
+/** What is known of one side tells the other, once all are counted. */
+function settle() {
+  if (total === null) return;
+  if (around.before !== null) around.behind = total - around.before - hits.length;
+  else if (around.behind !== null) around.before = total - around.behind - hits.length;
+}
+
+/** @param {string} text @param {boolean} [wrong] */
+function tell(text, wrong = false) {
   const line = byId("find-says");
   line.textContent = text;
   line.classList.toggle("wrong", wrong);
   field.setAttribute("aria-invalid", String(wrong));
-  byId("find-next").disabled = byId("find-before").disabled = hits.length === 0;
-  const span = view.to - view.from;
-  refill(byId("hits"), () => byId("hits").replaceChildren(...hits.map((hit, place) => make("li", {}, make("button", { type: "button", onclick: () => go(place) },
-    make("span", { class: "label", text: hit.name }), make("span", { class: "amount", text: hit.to > hit.from ? duration(hit.to - hit.from) : "" }),
-    make("span", { class: "where", text: `${date(hit.from, span / 1000)} · ${hit.path.slice(-2).join(" › ")}` }))))));
 }
 
-/** Shows a hit where it is. @param {number} place */
-function go(place) {
-  if (!hits.length) return;
-  at = (place + hits.length) % hits.length;
-  const items = [...byId("hits").children];
-  items.forEach((item, index) => item.firstElementChild?.setAttribute("aria-current", String(index === at)));
-  items[at].scrollIntoView({ block: "nearest" });
-  byId("find-place").textContent = `${grouped(at + 1)} of ${grouped(hits.length)}`;
-  visit(hits[at].id, true);
+/** Shows the stretch of the list. */
+function fill() {
+  byId("find-next").disabled = byId("find-before").disabled = hits.length === 0;
+  const span = view.to - view.from;
+  refill(list, () => list.replaceChildren(...hits.map((hit) => make("li", {}, make("button", { type: "button", "data-key": hit.id, onclick: () => inTurn(() => go(hits.indexOf(hit))) },
+    make("span", { class: "label", text: hit.name }), make("span", { class: "amount", text: hit.to > hit.from ? duration(hit.to - hit.from) : "" }),
+    make("span", { class: "where", text: `${date(hit.from, span / 1000)} · ${hit.path.slice(-2).join(" › ")}` }))))));
+  place();
+}
+
+/** Marks the hit that is visited, and says which it is. */
+function place() {
+  [...list.children].forEach((item, index) => item.firstElementChild?.setAttribute("aria-current", String(index === at)));
+  const { before, behind } = around;
+  const many = total === null ? "…" : grouped(total);
+  const left = behind === null ? 0 : behind + hits.length - 1 - at;
+  byId("find-place").textContent = at < 0 ? "" : before !== null ? `${grouped(before + at + 1)} of ${many}` : left === 0 ? "the last" : `${grouped(left)} before the last`;
+}
+
+/**
+ * Fetches the hits next to the stretch, behind or before it; gives whether there were any.
+ * @param {number} by @returns {Promise<boolean>}
+ */
+async function turn(by) {
+  const edge = by > 0 ? hits[hits.length - 1] : hits[0];
+  const known = by > 0 ? around.behind : around.before;
+  if (!edge || known === 0) return false;
+  const more = await page({ id: edge.id, by });
+  if (!more) return false;
+  const added = more.hits.length;
+  const before = list.scrollHeight;
+  if (by > 0) {
+    hits = [...hits, ...more.hits];
+    if (around.behind !== null) around.behind -= added;
+  } else {
+    hits = [...more.hits, ...hits];
+    if (around.before !== null) around.before -= added;
+    if (at >= 0) at += added;
+  }
+  if (!more.more) around[by > 0 ? "behind" : "before"] = 0;
+  settle();
+  if (added === 0) return false;
+  const top = list.scrollTop;
+  fill();
+  // What is seen stays where it is.
+  list.scrollTop = by > 0 ? top : top + list.scrollHeight - before;
+  forget(by);
+  return true;
+}
+
+/** Forgets hits at the other end of a list that has become long. @param {number} by */
+function forget(by) {
+  const many = hits.length - KEPT;
+  if (many <= 0) return;
+  const before = list.scrollHeight;
+  const top = list.scrollTop;
+  if (by > 0) {
+    hits = hits.slice(many);
+    if (around.before !== null) around.before += many;
+    at = Math.max(-1, at - many);
+  } else {
+    hits = hits.slice(0, KEPT);
+    if (around.behind !== null) around.behind += many;
+    if (at >= KEPT) at = -1;
+  }
+  fill();
+  list.scrollTop = by > 0 ? top - (before - list.scrollHeight) : top;
+}
+
+/** A page of the list. @param {Record<string, string | number>} where @returns {Promise<{ hits: Hit[], more: boolean } | undefined>} */
+async function page(where) {
+  const of = asked;
+  byId("find").setAttribute("aria-busy", "true");
+  try {
+    const answer = await ask("find", { ...JSON.parse(of), ...where }, "page");
+    return of === asked ? answer : undefined;
+  } catch (error) {
+    tell(error instanceof Error ? error.message : String(error), true);
+    return undefined;
+  } finally {
+    byId("find").removeAttribute("aria-busy");
+  }
+}
+
+/** From one end of all hits to the other. @param {boolean} end whether to the last */
+async function wrap(end) {
+  if ((end ? around.behind : around.before) !== 0) {
+    const answer = end ? await page({ by: -1 }) : { hits: first, more: true };
+    if (!answer || answer.hits.length === 0) return;
+    hits = answer.hits;
+    around = end ? { before: answer.more ? null : 0, behind: 0 } : { before: 0, behind: null };
+    settle();
+  }
+  at = end ? hits.length - 1 : 0;
+  fill();
+}
+
+/** To the next hit, or the one before. @param {number} by */
+function step(by) {
+  inTurn(() => go(at < 0 && by < 0 ? -1 : at + by));
+}
+
+/** Shows a hit where it is. @param {number} number in the stretch; those next to it are fetched, and behind the last comes the first */
+async function go(number) {
+  const edge = number < 0 ? hits[0] : hits[hits.length - 1];
+  if (!edge) return;
+  const by = number < 0 ? -1 : 1;
+  if (number >= 0 && number < hits.length) at = number;
+  else if (await turn(by)) at = hits.indexOf(edge) + by;
+  else if ((by < 0 ? around.before : around.behind) === 0) await wrap(by < 0);
+  else return;
+  const hit = hits[at];
+  if (!hit) return;
+  place();
+  const look = () => list.children[hits.indexOf(hit)]?.scrollIntoView({ block: "nearest" });
+  look();
+  await visit(hit.id, true);
+  // The inspector has taken room of the list.
+  look();
 }

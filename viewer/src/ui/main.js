@@ -139,7 +139,7 @@ function update(kind) {
     if (view.chosen) restore();
   }
   // The picture comes first; the panel's questions are asked again when the movement pauses.
-  if (kind === "time") drop("legend", "statistics");
+  if (kind === "time") drop("legend", "statistics", "histogram");
   if (kind === "rows") {
     chart.tell();
     rows().catch(failed);

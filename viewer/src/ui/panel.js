@@ -1,5 +1,6 @@
 // The side panel: one of legend, statistics, notes and find; the inspector above it, or below what was found.
 
+import { drop } from "./api.js";
 import { byId } from "./dom.js";
 import { showFind } from "./find.js";
 import { showNotes } from "./notes.js";
@@ -51,6 +52,8 @@ export function showTab(tab, focus = false) {
 
 /** Shows what the open tab says of the interval. @returns {Promise<unknown>} */
 export function refreshPanel() {
+  // Nobody waits for what is counted there.
+  if (shown !== "times") drop("statistics", "histogram");
   if (shown === "legend") return showLegend();
   return Promise.all([showLegend(), shown === "times" ? showTimes() : shown === "notes" ? showNotes() : showFind()]);
 }

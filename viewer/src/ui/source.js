@@ -1,24 +1,32 @@
 // The source pane: the line that an entity comes from, and from lines back to all that came from them.
 
-import { ask } from "./api.js";
+import { ask, drop } from "./api.js";
 import { resize } from "./chart.js";
-import { byId, make } from "./dom.js";
+import { byId, make, refill } from "./dom.js";
 import { facts } from "./facts.js";
-import { duration, grouped } from "./format.js";
+import { duration, grouped, percent } from "./format.js";
 import { state } from "./over.js";
 import { note } from "./status.js";
-import { changed, view } from "./view.js";
+import { changed, filtersOn, picture, view } from "./view.js";
 
+/** Entities of a line that are lit, before and behind the one that is visited. */
+const LIT = 200;
 /** Lines shown before and after the one that is meant. */
 const AROUND = 1500;
 
 /** @type {HTMLElement} */ const pane = byId("source");
-/** @type {(id: string) => void} */
-let visit = () => {};
-/** The file shown, and how far each of its lines was stepped through. @type {{ file: string, at: Map<number, number> }} */
-let shown = { file: "", at: new Map() };
+/** @type {(id: string) => Promise<void>} */
+let visit = async () => {};
+/**
+ * What is shown: the file and its line, of what interval; what the server said of it, and how far each of its lines was stepped through.
+ * @type {{ of: string, file: string, line: number, part: { from: number, to: number }, answer: any, at: Map<number, number> }}
+ */
+let shown = { of: "", file: "", line: 0, part: { from: 0, to: 0 }, answer: null, at: new Map() };
 
-/** @param {(id: string) => void} go shows an entity where it is */
+/** Whether it is gone from one entity of a line to the next. */
+let stepping = false;
+
+/** @param {(id: string) => Promise<void>} go shows an entity where it is */
 export function listenToSource(go) {
   visit = go;
 }
@@ -32,38 +40,72 @@ export async function openSource(id = view.chosen ?? state.main) {
   }
   pane.hidden = false;
   resize();
-  const answer = await ask("source", { id, from: view.from, to: view.to });
-  if (answer) fill(answer);
+  const [file, line] = all.source;
+  const part = { from: view.from, to: view.to };
+  const of = JSON.stringify([file, part, filtersOn(), picture()]);
+  if (of === shown.of) {
+    // What comes from its lines is known, or being counted.
+    shown.line = line;
+    fill();
+    return;
+  }
+  shown = { of, file, line, part, answer: null, at: file === shown.file ? shown.at : new Map() };
+  const mine = shown;
+  const told = (/** @type {any} */ answer) => {
+    mine.answer = answer;
+    if (mine === shown) fill();
+  };
+  try {
+    const answer = await ask("source", { id, ...part }, "source", told);
+    if (answer) told(answer);
+    else if (mine === shown) shown.of = "";
+  } catch (error) {
+    if (mine === shown) shown.of = "";
+    throw error;
+  }
 }
 
-/** Follows the entity that is chosen, while the pane is open. */
+/** Follows the entity that is chosen, while the pane is open. Steps through a line stay with the interval in which it was counted. */
 export function followSource() {
-  if (!pane.hidden && view.chosen) facts(view.chosen, "follow").then((all) => { if (all?.source) openSource(view.chosen); }).catch(() => {});
+  if (pane.hidden || !view.chosen) return;
+  const own = stepping;
+  facts(view.chosen, "follow").then((all) => {
+    if (!all?.source) return;
+    if (!own) return openSource(view.chosen);
+    shown.line = all.source[1];
+    fill();
+  }).catch(() => {});
 }
 
 export function closeSource() {
   if (pane.hidden) return false;
+  drop("source");
   pane.hidden = true;
   resize();
   return true;
 }
 
-/** @param {any} answer */
-function fill({ file, line, path, text, why, lines, partial }) {
-  if (file !== shown.file) shown = { file, at: new Map() };
+function fill() {
+  if (!shown.answer) return;
+  const { file, line } = shown;
+  const { path, text, why, lines, done } = shown.answer;
   const known = new Map(lines.map((/** @type {any} */ one) => [one.line, one]));
   const all = text === null ? [] : text.split("\n");
   const [from, to] = [Math.max(1, line - AROUND), Math.min(all.length, line + AROUND)];
   const places = text === null ? [...new Set([line, ...known.keys()])].sort((a, b) => a - b) : Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at);
   const most = Math.max(1, ...lines.map((/** @type {any} */ one) => one.nanos));
   const list = make("ol", { class: "lines", "aria-label": `Lines of ${file}`, tabindex: 0 }, ...places.map((place) => row(place, all[place - 1] ?? "", known.get(place), most, place === line)));
-  pane.replaceChildren(
-    make("header", {}, make("h2", { text: `${file}:${line}`, title: path ?? file }), partial && make("span", { class: "hint", text: "the interval holds too much to look at all of it" }),
+  const [here, scrolled] = [`${file}:${line}`, pane.querySelector(".lines")?.scrollTop ?? 0];
+  refill(pane, () => pane.replaceChildren(
+    make("header", {}, make("h2", { text: `${file}:${line}`, title: path ?? file }), done !== undefined && make("span", { class: "hint counting" }, make("progress", { value: done, "aria-label": "Counted so far" }), `counting… ${percent(done)}`),
       make("button", { class: "icon-button", type: "button", "aria-label": "Close the source", title: "Close", text: "×", onclick: closeSource })),
     ...(why ? [make("p", { class: "why", role: "status", text: why })] : []),
     list,
-  );
-  list.querySelector("[aria-current]")?.scrollIntoView({ block: "center" });
+  ));
+  // While it is counted, what was scrolled to stays there.
+  if (pane.dataset.at === here) list.scrollTop = scrolled;
+  else list.querySelector("[aria-current]")?.scrollIntoView({ block: "center" });
+  pane.dataset.at = here;
 }
 
 /** @param {number} place @param {string} text @param {any} of what comes from it @param {number} most @param {boolean} here */
@@ -73,16 +115,27 @@ function row(place, text, of, most, here) {
   const many = of && `${grouped(of.count)} of line ${place}${of.nanos ? `, ${duration(of.nanos)}` : ""}`;
   return make("li", { "aria-current": here ? "true" : null, value: place },
     make("span", { class: "number", text: String(place) }),
-    of ? make("button", { type: "button", class: "count", "aria-label": `Light ${many}`, title: `${many}: light them, go to the next`, text: grouped(of.count), onclick: () => next(place, of) }, heat) : make("span", { class: "count" }),
+    of ? make("button", { type: "button", class: "count", "data-key": `line ${place}`, "aria-label": `Light ${many}`, title: `${many}: light them, go to the next`, text: grouped(of.count), onclick: () => next(place, of) }, heat) : make("span", { class: "count" }),
     make("code", { text: text || " " }));
 }
 
-/** Lights all that comes from a line, and goes to the next of it. @param {number} place @param {any} of */
-function next(place, of) {
-  const at = shown.at.get(place) ?? 0;
-  shown.at.set(place, (at + 1) % of.ids.length);
-  note(`${grouped(of.count)} of line ${place} are lit${of.count > of.ids.length ? `; the first ${of.ids.length}` : ""}; this is number ${at + 1}`);
-  visit(of.ids[at]);
-  state.kept = of.ids;
+/** Lights what comes from a line, and goes to the next of it. What was not named is asked for, a page at a time. @param {number} place @param {any} of */
+async function next(place, of) {
+  const at = (shown.at.get(place) ?? 0) % of.count;
+  const last = of.ids[of.ids.length - 1];
+  if (at >= of.ids.length) {
+    const what = `at:"${shown.file}:${place}"`;
+    const page = await ask("find", { what, id: last, by: 1, ...shown.part }, "line").catch(() => undefined);
+    if (!page) return;
+    of.ids.push(...page.hits.map((/** @type {any} */ hit) => hit.id));
+  }
+  const id = of.ids[at];
+  if (!id) return;
+  shown.at.set(place, at + 1);
+  const lit = of.ids.slice(Math.max(0, at - LIT), at + LIT);
+  stepping = true;
+  await visit(id).finally(() => { stepping = false; });
+  state.kept = lit;
+  note(`${grouped(at + 1)} of ${grouped(of.count)} of line ${place}; ${of.count > lit.length ? `the ${grouped(lit.length)} around it` : "all"} are lit`);
   changed("choice");
 }

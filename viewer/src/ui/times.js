@@ -1,6 +1,6 @@
 // Statistics of the interval, or of what is measured: tables that can be sorted, and charts. What is shown can be taken along as CSV or JSON.
 
-import { ask } from "./api.js";
+import { ask, drop } from "./api.js";
 import { columns, curves, histogram, matrix, pie } from "./charts.js";
 import { visit } from "./choice.js";
 import { byId, make, refill, save } from "./dom.js";
@@ -44,19 +44,31 @@ export async function showTimes() {
   const within = view.chosen?.startsWith("c") ? view.chosen : null;
   const part = { from, to: Math.max(to, from + 1), id: within, theme: document.documentElement.dataset.theme };
   const wanted = form;
-  const answer = await ask(FORMS[form][1], part, "statistics");
+  const told = (/** @type {any} */ answer) => {
+    if (wanted !== form) return;
+    last = { ...answer, form, from, span: to - from, within };
+    fill();
+  };
+  drop("histogram");
+  const answer = await ask(FORMS[form][1], { ...part, bare: form === "durations" ? "true" : null }, "statistics", told);
   if (!answer) return;
-  if (wanted === "durations") await classes(answer, part);
-  if (wanted !== form) return;
-  last = { ...answer, form, from, span: to - from, within };
-  fill();
+  if (wanted === "durations") await classes(answer, part, told);
+  else told(answer);
 }
 
-/** The durations of the chosen type, else of the first. @param {any} answer @param {Record<string, any>} part */
-async function classes(answer, part) {
+/**
+ * The durations of the chosen type, else of the first.
+ * @param {any} answer @param {Record<string, any>} part @param {(answer: any) => void} told
+ */
+async function classes(answer, part, told) {
   if (!answer.types.some((/** @type {any} */ type) => type.type === chosen?.ty)) chosen = null;
   const { ty, value } = chosen ?? { ty: answer.types[0]?.type, value: null };
-  answer.histogram = ty === undefined ? undefined : await ask("histogram", { ...part, ty, value });
+  const show = (/** @type {any} */ histogram) => told({ ...answer, histogram, done: histogram?.done });
+  if (ty === undefined) show(undefined);
+  else {
+    const histogram = await ask("histogram", { ...part, ty, value }, "histogram", show);
+    if (histogram) show(histogram);
+  }
 }
 
 /** @param {string} next */
@@ -69,9 +81,11 @@ export function setForm(next) {
 function controls() {
   const forms = Object.entries(FORMS).map(([name, [title]]) => make("button", { type: "button", role: "radio", "aria-checked": String(form === name), "data-key": `form ${name}`, text: title, onclick: () => setForm(name) }));
   const values = !["table", "variables", "curves"].includes(form) && make("label", { class: "check" }, make("input", { type: "checkbox", "data-key": "percent", ...(shares ? { checked: "" } : {}), onchange: () => { shares = !shares; fill(); } }), " percent");
+  // A part is not taken for all.
+  const whole = last.done === undefined ? {} : { disabled: "", title: "When all is counted" };
   return [
     make("div", { class: "forms", role: "radiogroup", "aria-label": "Show as" }, ...forms),
-    make("p", { class: "taking" }, values, make("span", { class: "gap" }), make("button", { type: "button", class: "quiet", "aria-label": "Save statistics as CSV", text: "CSV", onclick: () => take("csv") }), make("button", { type: "button", class: "quiet", "aria-label": "Save statistics as JSON", text: "JSON", onclick: () => take("json") })),
+    make("p", { class: "taking" }, values, make("span", { class: "gap" }), make("button", { type: "button", class: "quiet", "aria-label": "Save statistics as CSV", text: "CSV", ...whole, onclick: () => take("csv") }), make("button", { type: "button", class: "quiet", "aria-label": "Save statistics as JSON", text: "JSON", ...whole, onclick: () => take("json") })),
   ];
 }
 
@@ -88,20 +102,25 @@ function draw() {
   const heading = make("p", { class: "hint", text: `${duration(last.span)} ${what}${where}. ${last.within || form === "matrix" ? "" : "Choose a container to see it alone."}` });
   const parts = last.types.map(BODIES[form]).filter(Boolean);
   if (parts.length === 0) parts.push(make("p", { class: "hint", text: `There are no ${{ matrix: "links", variables: "variables" }[form] ?? "states"} in it.` }));
-  byId("times").replaceChildren(...controls(), heading, ...parts);
+  byId("times").replaceChildren(...controls(), heading, ...counting(), ...parts);
   byId("times").dataset.form = form;
+}
+
+/** How far the counting is, while it is under way. */
+function counting() {
+  const { done } = last;
+  return done === undefined ? [] : [make("p", { class: "hint counting" }, make("progress", { value: done, "aria-label": "Counted so far" }), `counting… ${percent(done)}`)];
 }
 
 /** @type {Record<string, (type: any) => HTMLElement | null>} */
 const BODIES = {
   table, pie: (type) => titled(type, pie(`Shares of ${type.name}`, slices(type))), columns: (type) => titled(type, columns(`Times of ${type.name}`, slices(type))),
   durations: (type) => last.types.indexOf(type) === 0 ? durations() : null,
-  matrix: (type) => titled(type, ...(type.cells ? [
+  matrix: (type) => titled(type,
     make("div", { class: "forms", role: "radiogroup", "aria-label": `Amount of ${type.name}` }, .../** @type {["count" | "size" | "nanos", string][]} */ ([["count", "Number"], ["nanos", "Time"], ...(type.field ? [["size", type.field]] : [])]).map(([name, title]) =>
       make("button", { type: "button", role: "radio", "aria-checked": String(amount === name), "data-key": `amount ${name}`, text: title, onclick: () => { amount = name; fill(); } }))),
-    matrix(type, amount === "size" && !type.field ? "count" : amount, shares, (id) => visit(id, true)),
-  ] : [make("p", { class: "hint", text: `${grouped(type.total)} are too many to be looked at one by one: take a part.` })])),
-  curves: (type) => titled(type, curves(`Shares of ${type.name} over time`, type.curves, (at) => { const middle = last.from + at * last.span; show(middle - last.span / 8, middle + last.span / 8, true); })),
+    matrix(type, amount === "size" && !type.field ? "count" : amount, shares, (id) => visit(id, true))),
+  curves: (type) => titled(type, curves(`Shares of ${type.name} over time`, type.curves, last, (at) => { const middle = last.from + at * last.span; show(middle - last.span / 8, middle + last.span / 8, true); })),
   variables: (type) => titled(type, make("dl", { class: "facts" }, make("dt", { text: "Mean" }), make("dd", { text: figure(type.mean) }), ...extreme("Least", type, type.min), ...extreme("Largest", type, type.max))),
 };
 
@@ -137,10 +156,9 @@ function durations() {
   const options = last.types.flatMap((/** @type {any} */ type) => [{ ty: type.type, value: null, name: `All ${type.name}`, color: "var(--accent)" }, ...type.rows.map((/** @type {any} */ one) => ({ ty: type.type, value: one.value, name: `${type.name}: ${one.name}`, color: one.color }))]);
   const at = options.findIndex((/** @type {any} */ one) => one.ty === here.ty && one.value === here.value);
   const select = make("select", { "aria-label": "Durations of", "data-key": "durations", onchange: () => { const { ty, value } = options[select.selectedIndex]; chosen = { ty, value }; showTimes(); } }, ...options.map((/** @type {any} */ one, /** @type {number} */ place) => make("option", { text: one.name, ...(place === at ? { selected: "" } : {}) })));
-  const { classes, total } = last.histogram ?? {};
-  return make("section", { class: "times" }, select, classes
-    ? histogram(`Durations of ${options[at]?.name}`, classes, options[at]?.color ?? "var(--accent)", shares, (id) => visit(id, true))
-    : make("p", { class: "hint", text: `${grouped(total ?? 0)} are too many to be looked at one by one: take a part.` }));
+  const { classes, total } = last.histogram ?? { classes: [], total: 0 };
+  return make("section", { class: "times" }, select, make("p", { class: "hint", text: `${grouped(total)}${last.done === undefined ? " in all" : " so far"}` }),
+    histogram(`Durations of ${options[at]?.name}`, classes, options[at]?.color ?? "var(--accent)", shares, (id) => visit(id, true)));
 }
 
 /** Saves what is shown. @param {"csv" | "json"} format */
@@ -148,7 +166,7 @@ function take(format) {
   /** @type {Record<string, unknown>[]} */
   const rows = last.types.flatMap((/** @type {any} */ type) => {
     const own = { type: type.name };
-    if (form === "matrix") return (type.cells?.cells ?? []).map((/** @type {any} */ cell) => ({ ...own, from: type.cells.sides[cell.from], to: type.cells.sides[cell.to], count: cell.count, nanoseconds: cell.nanos, size: cell.size, longest_ns: cell.longest?.nanos }));
+    if (form === "matrix") return type.cells.cells.map((/** @type {any} */ cell) => ({ ...own, from: type.cells.sides[cell.from], to: type.cells.sides[cell.to], count: cell.count, nanoseconds: cell.nanos, size: cell.size, longest_ns: cell.longest?.nanos }));
     if (form === "curves") return type.curves.flatMap((/** @type {any} */ one) => one.shares.map((/** @type {number} */ share, /** @type {number} */ at) => ({ ...own, value: one.name, from_ns: Math.round(last.from + (at / one.shares.length) * last.span), share })));
     if (form === "variables") return [{ ...own, mean: type.mean, min: type.min.value, min_at_ns: type.min.at, min_in: type.min.name, max: type.max.value, max_at_ns: type.max.at, max_in: type.max.name }];
     if (form === "durations") return last.types.indexOf(type) > 0 ? [] : (last.histogram?.classes ?? []).map((/** @type {any} */ one) => ({ from_ns: one.from, to_ns: one.to, count: one.count, nanoseconds: one.nanos, longest_ns: one.longest?.nanos }));

@@ -1,24 +1,23 @@
 //! What charts show of an interval: durations in classes, who sends to whom, shares over time, variables with their extremes.
 
+mod durations;
+mod matrix;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::{Query, State};
-use serde_json::{Value, json};
+use serde_json::json;
 
+pub(in crate::server) use self::durations::histogram;
+pub(super) use self::durations::longer;
+pub(in crate::server) use self::matrix::matrix;
 use super::{Answer, App, Ask, Shown, compute};
-use crate::filter::walk;
-use crate::query::{ContainerId, EntityId, Interval, Lane, QueryError, TypeId, TypeKind, ValueId};
-use crate::scene::wire::{self, entity};
+use crate::query::{ContainerId, EntityId, Lane, QueryError, TypeId, TypeKind, ValueId};
+use crate::scene::wire;
 use crate::stats;
 use crate::theme::Theme;
 
-/// Entities that are looked at one by one for one chart.
-const LOOKED_AT: u64 = 2_000_000;
-/// Links whose fields are read.
-const READ: u64 = 100_000;
-/// Containers of a matrix.
-const SIDES: usize = 64;
 /// Columns of curves.
 const COLUMNS: u32 = 96;
 
@@ -33,155 +32,10 @@ impl Ask {
     }
 }
 
-/// A class of durations.
-#[derive(Clone, Copy, Default)]
-struct Class {
-    count: u64,
-    nanos: i64,
-    longest: Option<(i64, EntityId)>,
-}
-
-/// Durations of states or links of a type in classes, each twice as long as the one before.
-pub(in crate::server) async fn histogram(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
-    compute(app, ask, |app, ask| {
-        let (interval, ty) = (ask.interval(app)?, TypeId(ask.ty));
-        let source = app.source.as_ref();
-        let mut classes = [Class::default(); 64];
-        let mut total = 0;
-        let mut add = |value: ValueId, nanos: i64, id: EntityId| {
-            if ask.value.is_some_and(|wanted| wanted != value.0) {
-                return;
-            }
-            // 0 has a class of its own; n has that of its highest bit.
-            let class = &mut classes[(64 - nanos.max(0).leading_zeros() as usize).min(63)];
-            class.count += 1;
-            class.nanos = class.nanos.saturating_add(nanos);
-            if class.longest.is_none_or(|longest| nanos > longest.0) {
-                class.longest = Some((nanos, id));
-            }
-        };
-        let model = source.model();
-        match model.types.get(ty.index()).map(|ty| ty.kind) {
-            Some(TypeKind::State) => {
-                for lane in lanes(app, ask.within()?, ty) {
-                    total += source.states(lane, interval, 0)?.total;
-                    if total > LOOKED_AT {
-                        return Ok(json!({ "classes": Value::Null, "total": total }));
-                    }
-                    walk::states(source, lane, interval, |state| {
-                        add(state.value, state.life.to.0.saturating_sub(state.life.from.0), state.id);
-                        Ok(())
-                    })?;
-                }
-            }
-            Some(TypeKind::Link { .. }) => {
-                total = source.links(ty, interval, 0)?.total;
-                if total > LOOKED_AT {
-                    return Ok(json!({ "classes": Value::Null, "total": total }));
-                }
-                walk::links(source, ty, interval, |link| {
-                    add(link.value, link.end_time.0.saturating_sub(link.start_time.0), link.id);
-                    Ok(())
-                })?;
-            }
-            _ => return Err(QueryError::Unknown { what: "type of states or links" }.into()),
-        }
-        let filled = |class: &Class| class.count > 0;
-        let first = classes.iter().position(filled).unwrap_or(0);
-        let last = classes.iter().rposition(filled).map_or(first, |last| last + 1);
-        let shown = classes[first..last].iter().enumerate().map(|(at, class)| {
-            let class_of = first + at;
-            json!({
-                "from": if class_of == 0 { 0 } else { 1_u64 << (class_of - 1) },
-                "to": 1_u64 << class_of,
-                "count": class.count,
-                "nanos": class.nanos,
-                "longest": class.longest.map(|(nanos, id)| json!({ "nanos": nanos, "id": entity(id) })),
-            })
-        });
-        Ok(json!({ "classes": shown.collect::<Vec<_>>(), "total": classes.iter().map(|class| class.count).sum::<u64>() }))
-    })
-    .await
-}
-
-fn lanes(app: &Shown, within: ContainerId, ty: TypeId) -> Vec<Lane> {
+/// The lanes of states of a type within a container.
+pub(super) fn lanes(app: &Shown, within: ContainerId, ty: TypeId) -> Vec<Lane> {
     let members = app.outline.states_within(within, ty).into_iter();
     members.flat_map(|(container, depths)| (0..depths).map(move |depth| Lane { container, ty, depth })).collect()
-}
-
-/// What goes from one container to another.
-#[derive(Clone, Default)]
-struct Exchange {
-    count: u64,
-    nanos: i64,
-    size: Option<f64>,
-    longest: Option<(i64, EntityId)>,
-}
-
-/// Matrices of communication: for each link type, how much goes from where to where.
-pub(in crate::server) async fn matrix(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
-    compute(app, ask, |app, ask| {
-        let (source, interval) = (app.source.as_ref(), ask.interval(app)?);
-        let model = source.model();
-        let mut types = Vec::new();
-        for ty in model.types.iter().filter(|ty| matches!(ty.kind, TypeKind::Link { .. })) {
-            let total = source.links(ty.id, interval, 0)?.total;
-            if total == 0 {
-                continue;
-            }
-            let mut shown = json!({ "type": ty.id.0, "name": ty.name, "total": total });
-            if total <= LOOKED_AT {
-                let field = if total <= READ { stats::size_field(source, ty.id, interval)? } else { None };
-                shown["cells"] = exchanges(app, ty.id, interval, field.as_deref())?;
-                shown["field"] = json!(field);
-            }
-            types.push(shown);
-        }
-        Ok(json!({ "types": types }))
-    })
-    .await
-}
-
-fn exchanges(app: &Shown, ty: TypeId, interval: Interval, field: Option<&str>) -> Result<Value, QueryError> {
-    let source = app.source.as_ref();
-    let mut all: BTreeMap<(ContainerId, ContainerId), Exchange> = BTreeMap::new();
-    walk::links(source, ty, interval, |link| {
-        let one = all.entry((link.start, link.end)).or_default();
-        let nanos = link.end_time.0.saturating_sub(link.start_time.0);
-        one.count += 1;
-        one.nanos = one.nanos.saturating_add(nanos);
-        if one.longest.is_none_or(|longest| nanos > longest.0) {
-            one.longest = Some((nanos, link.id));
-        }
-        Ok(())
-    })?;
-    if field.is_some() {
-        for ((start, end, _), sent) in stats::exchanges(source, ty, interval, field)? {
-            if let (Some(one), Some(size)) = (all.get_mut(&(start, end)), sent.size) {
-                one.size = Some(one.size.unwrap_or(0.0) + size);
-            }
-        }
-    }
-    let names: Vec<_> = source.containers().iter().map(|info| (info.id, info.name.clone())).collect();
-    let mut sides: Vec<ContainerId> = all.keys().flat_map(|ends| [ends.0, ends.1]).collect();
-    sides.sort_unstable();
-    sides.dedup();
-    let many = sides.len();
-    // In the order of the rows; those that come first when there are too many.
-    let sides: Vec<_> = names.iter().filter(|(id, _)| sides.binary_search(id).is_ok()).take(SIDES).collect();
-    let place = |id: ContainerId| sides.iter().position(|side| side.0 == id);
-    let cells = all.iter().filter_map(|(ends, one)| {
-        Some(json!({
-            "from": place(ends.0)?,
-            "to": place(ends.1)?,
-            "count": one.count,
-            "nanos": one.nanos,
-            "size": one.size,
-            "longest": one.longest.map(|(nanos, id)| json!({ "nanos": nanos, "id": entity(id) })),
-        }))
-    });
-    let cells: Vec<Value> = cells.collect();
-    Ok(json!({ "sides": sides.iter().map(|side| &side.1).collect::<Vec<_>>(), "many": many, "cells": cells }))
 }
 
 /// Shares of the values of each state type, column by column.

@@ -7,46 +7,72 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use axum::extract::{Query, State};
+use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::{Answer, App, Ask, Shown, run};
-use crate::filter::walk;
-use crate::query::{EntityId, GlobalNanos, Interval, Lane, QueryError, TypeKind};
+use super::charts::lanes;
+use super::{App, Ask, Failure, Shown};
+use crate::pass::{self, Item, List};
+use crate::query::{ContainerId, EntityId, QueryError, TypeKind};
 use crate::scene::wire::{self, entity};
+use crate::server::growing::grow;
 
-/// Entities of an interval whose source is looked up.
-const READ: usize = 100_000;
 /// Bytes of a file that is shown.
 const MOST: u64 = 2 << 20;
 /// Entries of folders looked at for a file that is not where its name says.
 const ENTRIES: usize = 20_000;
-/// Entities of a line that are named.
+/// Entities of a line that are named; the rest is found as with `find`, page by page.
 const NAMED: usize = 200;
 
-pub(in crate::server) async fn source(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
-    run(app, move |app, gone| {
-        let trace = app.trace(ask.trace)?;
-        let shown = trace.shown(&ask.filters)?.awaited(gone);
+pub(in crate::server) async fn source(
+    State(app): State<Arc<App>>,
+    Query(ask): Query<Ask>,
+) -> Result<Response, Failure> {
+    grow(app, ask, |trace, shown, ask, teller| {
+        let source = shown.source.as_ref();
         let id = wire::parse_entity(&ask.id).ok_or(QueryError::Unknown { what: "entity" })?;
-        let facts = shown.source.facts(id)?;
-        let Some((file, line)) = facts.source else { return Err(QueryError::Unknown { what: "source line" }.into()) };
-        let mut lines = Lines { file: &file, read: 0, all: BTreeMap::new() };
-        lines.collect(&shown, ask.interval(&shown)?)?;
-        let found = text(&trace.served.folders, &file);
-        let (path, text, why) = match found {
+        let Some((file, line)) = source.facts(id)?.source else {
+            return Err(QueryError::Unknown { what: "source line" }.into());
+        };
+        let (path, text, why) = match text(&trace.served.folders, &file) {
             Ok((path, text)) => (Some(path.display().to_string()), Some(text), None),
             Err(why) => (None, None, Some(why)),
         };
-        let partial = lines.read > READ;
-        let lines: Vec<Value> = lines
-            .all
-            .into_iter()
-            .map(|(line, of)| json!({ "line": line, "count": of.count, "nanos": of.nanos, "ids": of.ids.into_iter().map(entity).collect::<Vec<_>>() }))
-            .collect();
-        Ok(json!({ "file": file, "line": line, "path": path, "text": text, "why": why, "lines": lines, "partial": partial }))
+        let mut all = Lines::default();
+        let answer = |lines: &Lines| {
+            json!({ "file": file, "line": line, "path": path, "text": text, "why": why, "lines": lines.answer() })
+        };
+        let read = |job: &pass::Job| {
+            let mut own = Lines::default();
+            job.visit(source, |item| {
+                if let Some((_, line)) = source.facts(item.id)?.source.filter(|source| source.0 == file) {
+                    own.add(line, item);
+                }
+                Ok(())
+            })?;
+            Ok(own)
+        };
+        pass::run(pass::jobs(source, lists(shown), ask.interval(shown)?)?, read, |own, done| {
+            all.merge(own);
+            teller.tell(done, || answer(&all));
+        })?;
+        Ok(answer(&all))
     })
     .await
-    .map(axum::Json)
+}
+
+/// All that may name a place in the source.
+fn lists(app: &Shown) -> Vec<List> {
+    let mut lists = Vec::new();
+    for ty in &app.source.model().types {
+        match ty.kind {
+            TypeKind::State => lists.extend(lanes(app, ContainerId::ROOT, ty.id).into_iter().map(List::States)),
+            TypeKind::Event => lists.extend(app.outline.with_events(ty.id).map(|id| List::Events(id, ty.id))),
+            TypeKind::Link { .. } => lists.push(List::Links(ty.id)),
+            _ => {}
+        }
+    }
+    lists
 }
 
 /// What comes from one line.
@@ -54,60 +80,47 @@ pub(in crate::server) async fn source(State(app): State<Arc<App>>, Query(ask): Q
 struct Of {
     count: u64,
     nanos: i64,
-    ids: Vec<EntityId>,
+    /// The earliest.
+    ids: Vec<(i64, EntityId)>,
 }
 
-struct Lines<'a> {
-    file: &'a str,
-    read: usize,
-    all: BTreeMap<u32, Of>,
-}
+/// What comes from the lines of a file.
+#[derive(Default)]
+struct Lines(BTreeMap<u32, Of>);
 
-impl Lines<'_> {
-    fn collect(&mut self, app: &Shown, interval: Interval) -> Result<(), QueryError> {
-        let source = app.source.as_ref();
-        let containers = source.containers();
-        for ty in &source.model().types {
-            for info in containers.iter() {
-                match ty.kind {
-                    TypeKind::State => {
-                        for depth in 0..source.depths(info.id, ty.id) {
-                            let lane = Lane { container: info.id, ty: ty.id, depth };
-                            walk::states(source, lane, interval, |state| {
-                                self.add(app, state.id, (state.life.from, state.life.to))
-                            })?;
-                        }
-                    }
-                    TypeKind::Event => {
-                        walk::events(source, (info.id, ty.id), interval, |mark| {
-                            self.add(app, mark.id, (mark.time, mark.time))
-                        })?;
-                    }
-                    _ => {}
-                }
-                if self.read > READ {
-                    return Ok(());
-                }
-            }
-        }
-        Ok(())
+impl Lines {
+    fn add(&mut self, line: u32, item: &Item) {
+        let of = self.0.entry(line).or_default();
+        of.merge(Of { count: 1, nanos: item.nanos().max(0), ids: vec![(item.begin(), item.id)] });
     }
 
-    fn add(&mut self, app: &Shown, id: EntityId, (from, to): (GlobalNanos, GlobalNanos)) -> Result<(), QueryError> {
-        self.read += 1;
-        if self.read > READ {
-            return Ok(());
+    fn merge(&mut self, other: Self) {
+        for (line, of) in other.0 {
+            self.0.entry(line).or_default().merge(of);
         }
-        let Some((_, line)) = app.source.facts(id)?.source.filter(|source| source.0 == self.file) else {
-            return Ok(());
-        };
-        let of = self.all.entry(line).or_default();
-        of.count += 1;
-        of.nanos = of.nanos.saturating_add(to.0.saturating_sub(from.0));
-        if of.ids.len() < NAMED {
-            of.ids.push(id);
+    }
+
+    fn answer(&self) -> Value {
+        let lines = self.0.iter().map(|(line, of)| {
+            let mut ids = of.ids.clone();
+            ids.sort_unstable();
+            let ids: Vec<_> = ids.into_iter().take(NAMED).map(|(_, id)| entity(id)).collect();
+            json!({ "line": line, "count": of.count, "nanos": of.nanos, "ids": ids })
+        });
+        lines.collect()
+    }
+}
+
+impl Of {
+    fn merge(&mut self, other: Self) {
+        self.count += other.count;
+        self.nanos = self.nanos.saturating_add(other.nanos);
+        self.ids.extend(other.ids);
+        // In bounded memory.
+        if self.ids.len() >= 4 * NAMED {
+            self.ids.sort_unstable();
+            self.ids.truncate(NAMED);
         }
-        Ok(())
     }
 }
 

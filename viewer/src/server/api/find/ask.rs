@@ -20,6 +20,14 @@ pub(super) struct Field {
     whole: bool,
 }
 
+/// A file of the source, or a line of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    /// The end of its path.
+    file: String,
+    line: Option<u32>,
+}
+
 /// What is looked for: all of it must fit. Texts are in lower case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Wanted {
@@ -27,7 +35,8 @@ pub(super) struct Wanted {
     values: Vec<String>,
     /// Each in the name of the container, or of one above it.
     pub(super) places: Vec<String>,
-    pub(super) fields: Vec<Field>,
+    fields: Vec<Field>,
+    place: Option<Place>,
     /// In nanoseconds.
     pub(super) durations: Option<RangeInclusive<i64>>,
     kind: Option<Kind>,
@@ -70,6 +79,11 @@ impl Wanted {
                 }
             } else if let Some(place) = word.strip_prefix("in:") {
                 wanted.places.push(some(place, "in:", "the name of a container")?);
+            } else if let Some(place) = word.strip_prefix("at:") {
+                some(place, "at:", "a file of the source, and if need be `:` and a line")?;
+                let line = place.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
+                let (file, line) = line.map_or((place, None), |(file, line)| (file, Some(line)));
+                wanted.place = Some(Place { file: file.to_owned(), line });
             } else if let Some(kind) = word.strip_prefix("kind:") {
                 wanted.kind = Some(match kind {
                     "state" | "states" => Kind::State,
@@ -111,15 +125,34 @@ impl Wanted {
         self.values.iter().all(|wanted| name.contains(wanted.as_str()))
     }
 
+    /// Whether more must be known of an entity than its name and dates.
+    pub(super) fn reads(&self) -> bool {
+        !self.fields.is_empty() || self.place.is_some()
+    }
+
+    /// Whether the fields of an entity and its place in the source fit.
+    pub(super) fn facts(&self, fields: &[(String, String)], source: Option<&(String, u32)>) -> bool {
+        self.fields.iter().all(|field| field.fits(fields))
+            && self.place.as_ref().is_none_or(|place| source.is_some_and(|(file, line)| place.fits(file, *line)))
+    }
+
     /// Whether so many nanoseconds fit.
     pub(super) fn lasts(&self, nanos: i64) -> bool {
         self.durations.as_ref().is_none_or(|durations| durations.contains(&nanos))
     }
 }
 
+impl Place {
+    fn fits(&self, file: &str, line: u32) -> bool {
+        let before = file.strip_suffix(self.file.as_str());
+        before.is_some_and(|before| before.is_empty() || before.ends_with(['/', '\\']))
+            && self.line.is_none_or(|wanted| wanted == line)
+    }
+}
+
 impl Field {
     /// Whether one of an entity's fields is as asked for.
-    pub(super) fn fits(&self, fields: &[(String, String)]) -> bool {
+    fn fits(&self, fields: &[(String, String)]) -> bool {
         let fits = |text: &str| {
             let text = text.to_lowercase();
             if self.whole { text == self.text } else { text.contains(&self.text) }
@@ -208,11 +241,24 @@ mod tests {
     }
 
     #[test]
+    fn a_place_in_the_source_is_a_file_or_a_line_of_it() {
+        let fits = |text: &str, file: &str, line: u32| {
+            let wanted = Wanted::parse(text).expect("understood");
+            wanted.reads() && wanted.facts(&[], Some(&(file.to_owned(), line)))
+        };
+        assert!(fits("at:solve.c:12", "../src/solve.c", 12) && fits("at:solve.c", "solve.c", 7));
+        assert!(fits("at:\"my src/solve.c:12\"", "/home/my src/solve.c", 12) && fits("at:a.c:1", "C:\\x\\a.c", 1));
+        assert!(!fits("at:solve.c:12", "solve.c", 13) && !fits("at:solve.c:12", "resolve.c", 12));
+        assert!(!Wanted::parse("at:solve.c").expect("understood").facts(&[], None));
+    }
+
+    #[test]
     fn what_is_not_understood_is_named() {
         for (text, word) in [
             (">fast", ">fast"),
             ("kind:cat", "kind:cat"),
             ("in:", "in:"),
+            ("at:", "at:"),
             ("\"open", "quote"),
             ("  ", "write"),
             ("x=", "x="),

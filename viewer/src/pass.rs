@@ -1,0 +1,225 @@
+//! Passes over all entities of an interval, however many they are: several threads share them, and whoever waits is told how far they are.
+//!
+//! What sums cannot answer (how many lasted how long, who sends to whom, what fits a question) is counted so, in memory that does not grow with
+//! the number of entities. Lists are cut into stretches of time; an entity belongs to the stretch in which it begins.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::filter::walk;
+use crate::parallel::{MOST_THREADS, in_turn};
+use crate::query::{ContainerId, EntityId, Interval, Lane, QueryError, TimelineSource, TypeId, ValueId};
+
+/// Entities of a job, about: enough that it is worth its questions, few enough that progress is seen.
+const AT_ONCE: u64 = 1 << 18;
+/// Jobs of one list.
+const MOST_JOBS: u64 = 1 << 12;
+
+/// Entities of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum List {
+    States(Lane),
+    Events(ContainerId, TypeId),
+    Links(TypeId),
+}
+
+/// An entity as a pass sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Item {
+    pub(crate) id: EntityId,
+    pub(crate) value: ValueId,
+    /// Of a link whose clocks were not corrected, [`Self::to`] may be earlier.
+    pub(crate) from: i64,
+    pub(crate) to: i64,
+    /// Where a link starts and ends.
+    pub(crate) ends: Option<(ContainerId, ContainerId)>,
+}
+
+impl Item {
+    /// How long it lasts; below 0 for a link that ends before it starts.
+    pub(crate) fn nanos(&self) -> i64 {
+        self.to.saturating_sub(self.from)
+    }
+
+    /// Its earlier date.
+    pub(crate) fn begin(&self) -> i64 {
+        self.from.min(self.to)
+    }
+}
+
+/// A stretch of a list.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Job {
+    pub(crate) list: List,
+    pub(crate) part: Interval,
+    /// Whether what began before the stretch belongs to it, too.
+    pub(crate) is_first: bool,
+    /// Entities in it, about.
+    weight: u64,
+}
+
+impl List {
+    /// How many of it are in an interval.
+    pub(crate) fn count(self, source: &dyn TimelineSource, interval: Interval) -> Result<u64, QueryError> {
+        Ok(match self {
+            Self::States(lane) => source.states(lane, interval, 0)?.total,
+            Self::Events(container, ty) => source.events(container, ty, interval, 0)?.total,
+            Self::Links(ty) => source.links(ty, interval, 0)?.total,
+        })
+    }
+}
+
+impl Job {
+    /// A stretch of a list, to be done with others of the same stretch.
+    pub(crate) fn of(list: List, part: Interval, is_first: bool) -> Self {
+        Self { list, part, is_first, weight: 1 }
+    }
+
+    /// Visits what belongs to it, by date.
+    pub(crate) fn visit(
+        &self,
+        source: &dyn TimelineSource,
+        mut visit: impl FnMut(&Item) -> Result<(), QueryError>,
+    ) -> Result<(), QueryError> {
+        let mut visit = |item: Item| {
+            if self.is_first || item.begin() >= self.part.from.0 { visit(&item) } else { Ok(()) }
+        };
+        match self.list {
+            List::States(lane) => walk::states(source, lane, self.part, |state| {
+                let (from, to) = (state.life.from.0, state.life.to.0);
+                visit(Item { id: state.id, value: state.value, from, to, ends: None })
+            }),
+            List::Events(container, ty) => walk::events(source, (container, ty), self.part, |mark| {
+                visit(Item { id: mark.id, value: mark.value, from: mark.time.0, to: mark.time.0, ends: None })
+            }),
+            List::Links(ty) => walk::links(source, ty, self.part, |link| {
+                let (from, to, ends) = (link.start_time.0, link.end_time.0, Some((link.start, link.end)));
+                visit(Item { id: link.id, value: link.value, from, to, ends })
+            }),
+        }
+    }
+}
+
+/// The stretches of some lists; of lists that have nothing in the interval, none.
+pub(crate) fn jobs(
+    source: &dyn TimelineSource,
+    lists: impl IntoIterator<Item = List>,
+    interval: Interval,
+) -> Result<Vec<Job>, QueryError> {
+    let mut jobs = Vec::new();
+    let width = interval.to.0.abs_diff(interval.from.0);
+    for list in lists {
+        let total = list.count(source, interval)?;
+        if total == 0 {
+            continue;
+        }
+        // No narrower than a nanosecond: stretches would overlap.
+        let parts = total.div_ceil(AT_ONCE).min(MOST_JOBS).min(width).max(1);
+        let (count, weight) = (u32::try_from(parts).unwrap_or(u32::MAX), total.div_ceil(parts));
+        jobs.extend((0..count).map(|at| Job { list, part: interval.column(at, count), is_first: at == 0, weight }));
+    }
+    Ok(jobs)
+}
+
+/// Does jobs, as many at a time as there are processors. `add` is given what `of` made of each, in the order in which they are done, and the
+/// share of all that is done then. Ends at the first that fails.
+pub(crate) fn run<A: Send>(
+    jobs: Vec<Job>,
+    of: impl Fn(&Job) -> Result<A, QueryError> + Sync,
+    add: impl FnMut(A, f64) + Send,
+) -> Result<(), QueryError> {
+    let all: u64 = jobs.iter().map(|job| job.weight).sum();
+    let (sum, failed) = (Mutex::new((add, 0_u64)), AtomicBool::new(false));
+    let results = in_turn(jobs, MOST_THREADS, |job| {
+        if failed.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let made = of(&job).inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
+        let mut sum = sum.lock().unwrap_or_else(PoisonError::into_inner);
+        let (add, done) = &mut *sum;
+        *done += job.weight;
+        add(made, *done as f64 / all.max(1) as f64);
+        Ok(())
+    });
+    results.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Job, List, jobs, run};
+    use crate::query::{GlobalNanos, Interval, Lane, QueryError, TimelineSource as _, TypeId, TypeKind};
+    use crate::store::Store;
+
+    /// Long links and states over short ones, so that stretches share some.
+    fn store() -> Store {
+        let mut text = include_str!("../tests/header.paje").to_owned();
+        text.push_str("0 T 0 Thread\n2 S T State\n4 M 0 T T Message\n5 w S work \"0 1 0\"\n6 0 t 0 T t\n");
+        text.push_str("15 0 0 M t long a\n");
+        for date in 1..200 {
+            let (key, end) = (date, date + date % 7);
+            text.push_str(&format!("11 {date} t S w\n15 {date} 0 M t short k{key}\n16 {end} 0 M t short k{key}\n"));
+        }
+        text.push_str("16 300 0 M t long a\n7 300 T t\n");
+        Store::from_paje("trace", text.as_bytes()).expect("a Pajé file")
+    }
+
+    #[test]
+    fn each_entity_is_in_one_stretch() {
+        let store = store();
+        let model = store.model();
+        let ty = |link: bool| {
+            let fits = |kind| if link { matches!(kind, TypeKind::Link { .. }) } else { kind == TypeKind::State };
+            model.types.iter().find(|ty| fits(ty.kind)).expect("it is defined").id
+        };
+        let thread = store.containers().last().expect("there is one").id;
+        let second = 1_000_000_000;
+        let interval = Interval { from: GlobalNanos(50 * second), to: GlobalNanos(150 * second) };
+        for list in [List::States(Lane { container: thread, ty: ty(false), depth: 0 }), List::Links(ty(true))] {
+            let total = list.count(&store, interval).expect("it is there");
+            assert!(total > 99, "{list:?}: {total}");
+            for count in [1, 2, 7, 64, 333] {
+                let parts = (0..count).map(|at| Job::of(list, interval.column(at, count), at == 0)).collect();
+                let mut seen = Vec::new();
+                let visit = |job: &Job| {
+                    let mut ids = Vec::new();
+                    job.visit(&store, |item| {
+                        ids.push(item.id);
+                        Ok(())
+                    })?;
+                    Ok(ids)
+                };
+                let mut shares = Vec::new();
+                run(parts, visit, |ids, done| {
+                    seen.extend(ids);
+                    shares.push(done);
+                })
+                .expect("nothing fails");
+                assert_eq!(seen.len() as u64, total, "{list:?} in {count}");
+                seen.sort_unstable();
+                seen.dedup();
+                assert_eq!(seen.len() as u64, total, "{list:?} in {count}");
+                assert!(shares.is_sorted() && shares.last() == Some(&1.0), "{shares:?}");
+            }
+            let whole = jobs(&store, [list], interval).expect("it is there");
+            assert_eq!(whole.len(), 1);
+        }
+        let none = jobs(
+            &store,
+            [List::Links(ty(true))],
+            Interval { from: GlobalNanos(400 * second), to: GlobalNanos(500 * second) },
+        );
+        assert!(none.expect("it is there").is_empty());
+    }
+
+    #[test]
+    fn what_fails_ends_all() {
+        let store = store();
+        let thread = store.containers().last().expect("there is one").id;
+        let list = List::Events(thread, TypeId(0));
+        let part = Interval { from: GlobalNanos(0), to: GlobalNanos(9) };
+        let mut added = 0;
+        let error =
+            run(vec![Job::of(list, part, true); 100], |_| Err::<(), _>(QueryError::NotAwaited), |(), _| added += 1);
+        assert_eq!((error, added), (Err(QueryError::NotAwaited), 0));
+    }
+}

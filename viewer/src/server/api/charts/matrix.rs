@@ -1,0 +1,194 @@
+//! Matrices of communication: for each link type, how much goes from where to where.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use axum::extract::{Query, State};
+use axum::response::Response;
+use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
+
+use super::super::{App, Ask, Failure};
+use super::durations::longer;
+use crate::pass::{self, Item, List};
+use crate::query::{ContainerId, ContainerInfo, EntityId, TypeId, TypeKind};
+use crate::scene::wire::entity;
+use crate::server::growing::grow;
+use crate::stats;
+
+/// Containers of a matrix.
+const SIDES: usize = 64;
+/// Pairs of containers beyond which those that will not be shown are forgotten.
+const PAIRS: usize = 4 * SIDES * SIDES;
+
+/// What goes from one container to another.
+#[derive(Clone, Copy, Default)]
+struct Exchange {
+    count: u64,
+    nanos: i64,
+    size: Option<f64>,
+    longest: Option<(i64, EntityId)>,
+}
+
+impl Exchange {
+    fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.nanos = self.nanos.saturating_add(other.nanos);
+        self.size = self.size.map_or(other.size, |size| Some(size + other.size.unwrap_or(0.0)));
+        self.longest = longer(self.longest, other.longest);
+    }
+}
+
+/// What has been counted of a type. Containers are numbered as they are shown.
+#[derive(Default)]
+struct Matrix {
+    pairs: FxHashMap<(u32, u32), Exchange>,
+    /// All that send or are sent to.
+    sides: BTreeSet<u32>,
+}
+
+/// A link type that has links in the interval.
+struct Type {
+    id: TypeId,
+    name: String,
+    total: u64,
+    /// What tells sizes.
+    field: Option<String>,
+}
+
+pub(in crate::server) async fn matrix(
+    State(app): State<Arc<App>>,
+    Query(ask): Query<Ask>,
+) -> Result<Response, Failure> {
+    grow(app, ask, |_, app, ask, teller| {
+        let (source, interval) = (app.source.as_ref(), ask.interval(app)?);
+        let mut types = Vec::new();
+        for ty in source.model().types.iter().filter(|ty| matches!(ty.kind, TypeKind::Link { .. })) {
+            let total = List::Links(ty.id).count(source, interval)?;
+            if total > 0 {
+                let field = stats::size_field(source, ty.id, interval)?;
+                types.push(Type { id: ty.id, name: ty.name.clone(), total, field });
+            }
+        }
+        let containers = source.containers();
+        let places: FxHashMap<ContainerId, u32> =
+            containers.iter().zip(0..).map(|(info, place)| (info.id, place)).collect();
+        let mut all: BTreeMap<TypeId, Matrix> = BTreeMap::new();
+        let count = |job: &pass::Job| {
+            let List::Links(ty) = job.list else { return Ok((TypeId::ROOT, Matrix::default())) };
+            let field = types.iter().find(|one| one.id == ty).and_then(|one| one.field.as_deref());
+            let mut own = Matrix::default();
+            job.visit(source, |item| {
+                let size = field.map_or(Ok(None), |field| stats::number(source, item.id, field))?;
+                own.add(item, size, &places);
+                Ok(())
+            })?;
+            Ok((ty, own))
+        };
+        let jobs = pass::jobs(source, types.iter().map(|ty| List::Links(ty.id)), interval)?;
+        pass::run(jobs, count, |(ty, own), done| {
+            all.entry(ty).or_default().merge(own);
+            teller.tell(done, || answer(&types, &all, &containers));
+        })?;
+        Ok(answer(&types, &all, &containers))
+    })
+    .await
+}
+
+fn answer(types: &[Type], all: &BTreeMap<TypeId, Matrix>, containers: &[ContainerInfo]) -> Value {
+    let none = Matrix::default();
+    let shown = types.iter().map(|ty| {
+        json!({
+            "type": ty.id.0,
+            "name": ty.name,
+            "total": ty.total,
+            "field": ty.field,
+            "cells": all.get(&ty.id).unwrap_or(&none).cells(containers),
+        })
+    });
+    json!({ "types": shown.collect::<Vec<_>>() })
+}
+
+impl Matrix {
+    fn add(&mut self, item: &Item, size: Option<f64>, places: &FxHashMap<ContainerId, u32>) {
+        let Some((start, end)) = item.ends else { return };
+        let place = |container| places.get(&container).copied().unwrap_or(0);
+        let pair = (place(start), place(end));
+        let one = Exchange { count: 1, nanos: item.nanos(), size, longest: Some((item.nanos(), item.id)) };
+        self.put(pair, &one);
+    }
+
+    fn merge(&mut self, other: Self) {
+        // Sides of pairs that were forgotten, too.
+        self.sides.extend(other.sides);
+        other.pairs.into_iter().for_each(|(pair, exchange)| self.put(pair, &exchange));
+    }
+
+    fn put(&mut self, pair: (u32, u32), exchange: &Exchange) {
+        let of = self.pairs.entry(pair).or_default();
+        if of.count == 0 {
+            self.sides.extend([pair.0, pair.1]);
+        }
+        of.merge(exchange);
+        if self.pairs.len() > PAIRS {
+            // More sides can only push out those that come last: what is no longer shown will never be.
+            let last = self.shown().last().copied().unwrap_or(0);
+            self.pairs.retain(|pair, _| pair.0 <= last && pair.1 <= last);
+        }
+    }
+
+    /// In the order of the rows, those that come first when there are too many.
+    fn shown(&self) -> Vec<u32> {
+        self.sides.iter().copied().take(SIDES).collect()
+    }
+
+    fn cells(&self, containers: &[ContainerInfo]) -> Value {
+        let sides = self.shown();
+        let mut cells: Vec<_> = self
+            .pairs
+            .iter()
+            .filter_map(|(pair, one)| {
+                Some(((sides.binary_search(&pair.0).ok()?, sides.binary_search(&pair.1).ok()?), one))
+            })
+            .collect();
+        cells.sort_unstable_by_key(|cell| cell.0);
+        let cells = cells.into_iter().map(|((from, to), one)| {
+            json!({
+                "from": from,
+                "to": to,
+                "count": one.count,
+                "nanos": one.nanos,
+                "size": one.size,
+                "longest": one.longest.map(|(nanos, id)| json!({ "nanos": nanos, "id": entity(id) })),
+            })
+        });
+        let cells: Vec<Value> = cells.collect();
+        let name = |&side: &u32| containers.get(side as usize).map_or("", |info| info.name.as_str());
+        json!({ "sides": sides.iter().map(name).collect::<Vec<_>>(), "many": self.sides.len(), "cells": cells })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Exchange, Matrix, PAIRS, SIDES};
+
+    #[test]
+    fn what_is_shown_is_whole_however_many_pairs_there_are() {
+        // All to all of 300, in an order that pushes sides out late; twice.
+        let side = |n: u32| n * 7 % 300;
+        let one = Exchange { count: 1, nanos: 5, size: Some(2.0), longest: None };
+        let mut matrix = Matrix::default();
+        for _ in 0..2 {
+            let mut part = Matrix::default();
+            (0..90_000).for_each(|n| part.put((side(n / 300), side(n % 300)), &one));
+            assert!(part.pairs.len() <= PAIRS + 1);
+            matrix.merge(part);
+        }
+        let shown = matrix.shown();
+        assert_eq!((shown.len(), shown[63], matrix.sides.len()), (SIDES, 63, 300));
+        for pair in (0..64).flat_map(|from| (0..64).map(move |to| (from, to))) {
+            let of = matrix.pairs[&pair];
+            assert_eq!((of.count, of.nanos, of.size), (2, 10, Some(4.0)), "{pair:?}");
+        }
+    }
+}
