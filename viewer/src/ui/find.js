@@ -47,7 +47,7 @@ export function listenToFind() {
 
 /** Opens the tab and looks for a text. @param {string} text */
 export function findText(text) {
-  showTab("find", true);
+  showTab("find", true).catch(() => {});
   field.value = /\s/.test(text) ? `"${text}"` : text;
   search();
 }

@@ -38,7 +38,7 @@ export async function openSource(id = view.chosen ?? state.main) {
 
 /** Follows the entity that is chosen, while the pane is open. */
 export function followSource() {
-  if (!pane.hidden && view.chosen) facts(view.chosen, "follow").then((all) => { if (all?.source) openSource(view.chosen); }).catch(() => {});
+  if (!pane.hidden && view.chosen) facts(view.chosen, "follow").then((all) => all?.source && openSource(view.chosen)).catch(() => {});
 }
 
 export function closeSource() {
