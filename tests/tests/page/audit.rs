@@ -57,7 +57,7 @@ fn states_of_a_moment(browser: &mut Browser, theme: &str) {
 
 #[test]
 fn axe_finds_nothing_in_any_state_and_theme() {
-    let viewer = Viewer::of(&super::more::with_sources());
+    let viewer = Viewer::start();
     let (mut browser, chart) = open(&viewer);
     let _ = browser.prefer_stillness();
     browser.evaluate(&format!("{}; true", axe()));
@@ -84,7 +84,6 @@ fn axe_finds_nothing_in_any_state_and_theme() {
             browser.wait(&format!("document.querySelector('{shown}')?.checkVisibility()"));
             assert_eq!(faults(&mut browser), json!([]), "{theme}, {shown}");
         }
-        states_of_a_moment(&mut browser, theme);
         browser.key("?");
         browser.wait("document.querySelector('#sheet').open");
         assert_eq!(faults(&mut browser), json!([]), "{theme}, help");
@@ -94,6 +93,22 @@ fn axe_finds_nothing_in_any_state_and_theme() {
         assert_eq!(faults(&mut browser), json!([]), "{theme}, palette");
         browser.key("Escape");
         browser.wait("!document.querySelector('#palette').open");
+        browser.key("t");
+    }
+}
+
+#[test]
+fn axe_finds_nothing_in_what_is_open_for_a_while() {
+    let viewer = Viewer::of(&super::more::with_sources());
+    let (mut browser, chart) = open(&viewer);
+    let _ = browser.prefer_stillness();
+    browser.evaluate(&format!("{}; true", axe()));
+    let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
+    browser.click(at);
+    browser.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
+    for theme in ["light", "dark", "contrast"] {
+        browser.wait(&format!("document.documentElement.dataset.theme === '{theme}'"));
+        states_of_a_moment(&mut browser, theme);
         browser.key("t");
     }
 }

@@ -38,9 +38,7 @@ const DEFINED: &str = "%EventDef PajeDefineVariableType 90
 
 #[test]
 fn variables_are_grey_beside_what_is_bright() {
-    let trace = TRACE
-        .replace("0 N 0 Node\n", DEFINED)
-        .replace("5 0.5 S t00 b\n", "91 0.2 V n0 3\n5 0.5 S t00 b\n");
+    let trace = TRACE.replace("0 N 0 Node\n", DEFINED).replace("5 0.5 S t00 b\n", "91 0.2 V n0 3\n5 0.5 S t00 b\n");
     let viewer = Viewer::of(&trace);
     let (mut browser, _) = open(&viewer);
     let _ = entry(&mut browser, "Load");

@@ -23,14 +23,17 @@ fn ruler_and_minimap_are_as_wide_as_the_diagram_beside_a_scroll_bar() {
         assert!(bar.as_f64() > Some(4.0), "the scroll bar is {bar} wide");
     }
     let edges = |browser: &mut Browser, id: &str| {
-        browser.evaluate(&format!("(({{ left, right }}) => `${{left}} ${{right}}`)(document.querySelector('{id}').getBoundingClientRect())"))
+        browser.evaluate(&format!(
+            "(({{ left, right }}) => `${{left}} ${{right}}`)(document.querySelector('{id}').getBoundingClientRect())"
+        ))
     };
     let chart = edges(&mut browser, "#chart");
     assert_eq!(edges(&mut browser, "#ruler"), chart);
     assert_eq!(edges(&mut browser, "#minimap"), chart);
     // A drag on the ruler zooms to the dates below it.
     let chart = browser.find_all("application", None).remove(0);
-    let (start, end) = (spot(&mut browser, &chart, 0.25, "thread 0.0").0, spot(&mut browser, &chart, 1.0, "thread 0.0").0);
+    let (start, end) =
+        (spot(&mut browser, &chart, 0.25, "thread 0.0").0, spot(&mut browser, &chart, 1.0, "thread 0.0").0);
     let y = browser.evaluate("document.querySelector('#ruler').getBoundingClientRect().top + 12").as_f64().unwrap();
     browser.drag((start, y), (end - 0.5, y));
     browser.wait("document.querySelector('#interval-field').value.startsWith('2')");
@@ -58,7 +61,9 @@ fn keys_are_about_the_row_that_was_moved_to_last() {
     browser.key("p");
     browser.wait("document.querySelector('#pins [aria-label=\"thread 0.1\"]')");
     browser.key("p");
-    browser.wait("document.querySelectorAll('#pins [role=row]').length === 2 || !document.querySelector('#pins [role=row]')");
+    browser.wait(
+        "document.querySelectorAll('#pins [role=row]').length === 2 || !document.querySelector('#pins [role=row]')",
+    );
     browser.wait(SETTLED);
     // Then keys move the focus, while the pointer rests.
     browser.holding("Control", |browser| browser.key("z"));
@@ -84,7 +89,9 @@ fn the_key_that_groups_bursts_what_it_made_and_what_is_pointed_at() {
             let at = browser.place_of("row", name).center();
             browser.point(at);
             browser.key("x");
-            browser.wait(&format!("document.querySelector('#tree [aria-label=\"{name}\"]').getAttribute('aria-selected') === 'true'"));
+            browser.wait(&format!(
+                "document.querySelector('#tree [aria-label=\"{name}\"]').getAttribute('aria-selected') === 'true'"
+            ));
         }
         browser.key("G");
         browser.wait("document.querySelector('#filters').innerText.includes('group')");

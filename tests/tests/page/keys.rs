@@ -103,7 +103,8 @@ impl Keys {
         }
         let at = self.browser.place_of("row", "thread 0.0").center();
         self.browser.point(at);
-        let is_selected = "document.querySelector('#tree [aria-label=\"thread 0.0\"]').getAttribute('aria-selected') === 'true'";
+        let is_selected =
+            "document.querySelector('#tree [aria-label=\"thread 0.0\"]').getAttribute('aria-selected') === 'true'";
         self.browser.key("x");
         self.browser.wait(&format!("!({is_selected})"));
         self.press("x", is_selected);
@@ -142,7 +143,9 @@ impl Keys {
         self.browser.wait(&chosen("working"));
         let chart = self.browser.place(chart);
         let y = chart.y + chart.height - 20.0;
-        self.browser.holding("Control", |browser| browser.drag((chart.x + chart.width * 0.2, y), (chart.x + chart.width * 0.6, y)));
+        self.browser.holding("Control", |browser| {
+            browser.drag((chart.x + chart.width * 0.2, y), (chart.x + chart.width * 0.6, y))
+        });
         self.browser.wait("!document.querySelector('#measured').hidden");
         self.press("Z", "!document.querySelector('#interval-field').value.startsWith('0')");
         self.browser.key("f");

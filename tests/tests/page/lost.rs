@@ -1,6 +1,6 @@
 //! A server that has gone: whatever is done then is answered by a word, and nothing fails unseen.
 
-use tests::page::{Viewer, open, press};
+use tests::page::{Viewer, open};
 
 /// Whether the page says that the server has gone.
 const TOLD: &str = "document.querySelector('#trouble').checkVisibility() && document.querySelector('#trouble h2').innerText === 'The server has gone'";
@@ -50,8 +50,9 @@ fn whatever_is_done_without_a_server_is_answered() {
     }
     assert!(at > 30, "{at} actions");
     browser.key("Escape");
-    for name in ["Statistics", "Notes", "Find", "Legend"] {
-        press(&mut browser, "tab", name);
+    browser.wait("!document.querySelector('#palette').open");
+    for tab in ["times", "notes", "find", "legend"] {
+        browser.evaluate(&format!("document.querySelector('#tab-{tab}').click()"));
     }
     // What was asked is answered or refused before this is.
     browser.wait("fetch('api/summary').then(() => false, () => true)");
