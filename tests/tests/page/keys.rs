@@ -144,7 +144,7 @@ impl Keys {
         let chart = self.browser.place(chart);
         let y = chart.y + chart.height - 20.0;
         self.browser.holding("Control", |browser| {
-            browser.drag((chart.x + chart.width * 0.2, y), (chart.x + chart.width * 0.6, y))
+            browser.drag((chart.x + chart.width * 0.2, y), (chart.x + chart.width * 0.6, y));
         });
         self.browser.wait("!document.querySelector('#measured').hidden");
         self.press("Z", "!document.querySelector('#interval-field').value.startsWith('0')");
