@@ -108,6 +108,18 @@ impl Browser {
         self.page.prefer("prefers-reduced-motion", "reduce")
     }
 
+    /// Shows scroll bars that take room, as most systems with a mouse have them. False if this browser cannot be told.
+    #[must_use]
+    pub fn show_scroll_bars(&mut self) -> bool {
+        self.page.show_scroll_bars(true)
+    }
+
+    /// Lets the system choose all colours, as the page sees it. False if this browser cannot be told.
+    #[must_use]
+    pub fn force_colors(&mut self) -> bool {
+        self.page.prefer("forced-colors", "active")
+    }
+
     /// The system's preferred colour scheme, as the page sees it. False if this browser cannot be told.
     #[must_use]
     pub fn prefer(&mut self, scheme: &str) -> bool {

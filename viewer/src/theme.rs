@@ -156,9 +156,10 @@ impl Theme {
     /// A colour for small shapes: itself where it can be told from the ground, elsewhere as near to ink as is needed.
     #[must_use]
     pub fn legible(&self, color: Color) -> Color {
-        const ENOUGH: f32 = 2.6;
+        // Of high contrast it has to be told from the ground as text has.
+        let enough = if self.kind == ThemeKind::Contrast { 4.5 } else { 2.6 };
         let nearer = [0.0, 0.2, 0.4, 0.6].into_iter().filter_map(|ink| mix([(color, 1.0 - ink), (self.link, ink)]));
-        nearer.into_iter().find(|&color| contrast(color, self.panel) >= ENOUGH).unwrap_or(self.link)
+        nearer.into_iter().find(|&color| contrast(color, self.panel) >= enough).unwrap_or(self.link)
     }
 
     /// A colour for arrows, which cross all others: its hue, half-way to ink. Light ink outweighs dark in a mixture.
@@ -236,6 +237,16 @@ mod tests {
         {
             let fill = rgb(hex);
             assert!(contrast(Theme::text_on(fill), fill) >= 3.0, "{fill}");
+        }
+    }
+
+    #[test]
+    fn curves_of_any_colour_are_seen() {
+        for hex in [0x004d_5660, 0x0000_0000, 0x00ff_ffff, 0x0080_8080, 0x0000_0080, 0x00d5_5e00] {
+            for (kind, least) in [(ThemeKind::Light, 2.6), (ThemeKind::Dark, 2.6), (ThemeKind::Contrast, 4.5)] {
+                let theme = Theme::new(kind);
+                assert!(contrast(theme.legible(rgb(hex)), theme.panel) >= least, "{kind:?} {hex:06x}");
+            }
         }
     }
 

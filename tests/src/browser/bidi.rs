@@ -265,6 +265,10 @@ impl Driver for Bidi {
         // Its profile does.
     }
 
+    fn show_scroll_bars(&mut self, _shown: bool) -> bool {
+        false
+    }
+
     fn prefer(&mut self, _feature: &str, _value: &str) -> bool {
         false
     }

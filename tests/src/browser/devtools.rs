@@ -53,6 +53,8 @@ impl DevTools {
         tools.call("Emulation.setFocusEmulationEnabled", &json!({ "enabled": true }));
         let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
         tools.call("Emulation.setDeviceMetricsOverride", &size);
+        // Their look differs from system to system.
+        tools.show_scroll_bars(false);
         tools
     }
 
@@ -235,6 +237,11 @@ impl Driver for DevTools {
         let permissions = ["clipboardReadWrite", "clipboardSanitizedWrite"];
         let ask = json!({ "origin": origin, "permissions": permissions, "browserContextId": self.context });
         self.call("Browser.grantPermissions", &ask);
+    }
+
+    fn show_scroll_bars(&mut self, shown: bool) -> bool {
+        self.call("Emulation.setScrollbarsHidden", &json!({ "hidden": !shown }));
+        true
     }
 
     fn prefer(&mut self, feature: &str, value: &str) -> bool {

@@ -44,6 +44,9 @@ pub(super) trait Driver: Debug {
     /// Lets pages of this origin use the clipboard.
     fn allow_clipboard(&mut self, origin: &str);
 
+    /// Shows scroll bars that take room, or none; false if this browser cannot be told.
+    fn show_scroll_bars(&mut self, shown: bool) -> bool;
+
     /// What the system prefers, by a media feature; false if this browser cannot be told.
     fn prefer(&mut self, feature: &str, value: &str) -> bool;
 

@@ -46,7 +46,6 @@ impl Process {
             "--disable-background-networking",
             "--disable-component-update",
             "--disable-sync",
-            "--hide-scrollbars",
             // No page is slower because another one is in front of it.
             "--disable-background-timer-throttling",
             "--disable-backgrounding-occluded-windows",

@@ -22,6 +22,39 @@ fn faults(browser: &mut Browser) -> Value {
     )
 }
 
+/// What is open only for a while: what was found, the source, the field of a filter, menus.
+fn states_of_a_moment(browser: &mut Browser, theme: &str) {
+    browser.holding("Control", |browser| browser.key("f"));
+    browser.wait("document.activeElement.id === 'find-field'");
+    browser.type_text("working");
+    browser.key("Enter");
+    browser.wait("document.querySelectorAll('#hits button').length === 4");
+    press(browser, "button", "Next hit");
+    browser.wait("document.querySelector('#hits [aria-current=true]')");
+    assert_eq!(faults(browser), json!([]), "{theme}, a hit");
+    browser.evaluate("document.activeElement.blur()");
+    browser.key("s");
+    browser.wait("document.querySelector('#source [aria-current]')?.checkVisibility()");
+    assert_eq!(faults(browser), json!([]), "{theme}, the source");
+    browser.key("Escape");
+    browser.wait("document.querySelector('#source').hidden");
+    browser.key("F");
+    browser.wait("document.activeElement.id === 'filter-field'");
+    browser.type_text("hide value ");
+    browser.wait("document.querySelector('#filter-offers [role=option]')");
+    assert_eq!(faults(browser), json!([]), "{theme}, the field of a filter");
+    browser.key("Escape");
+    browser.wait("document.querySelector('#editor').hidden");
+    let row = browser.place_of("row", "thread 0.0").center();
+    browser.point(row);
+    press(browser, "button", "More for thread 0.0");
+    browser.wait("document.querySelector('[role=menu]')");
+    assert_eq!(faults(browser), json!([]), "{theme}, a menu");
+    browser.key("Escape");
+    browser.wait("!document.querySelector('[role=menu]')");
+    browser.evaluate("document.activeElement.blur()");
+}
+
 #[test]
 fn axe_finds_nothing_in_any_state_and_theme() {
     let viewer = Viewer::start();
@@ -60,6 +93,22 @@ fn axe_finds_nothing_in_any_state_and_theme() {
         assert_eq!(faults(&mut browser), json!([]), "{theme}, palette");
         browser.key("Escape");
         browser.wait("!document.querySelector('#palette').open");
+        browser.key("t");
+    }
+}
+
+#[test]
+fn axe_finds_nothing_in_what_is_open_for_a_while() {
+    let viewer = Viewer::of(&super::more::with_sources());
+    let (mut browser, chart) = open(&viewer);
+    let _ = browser.prefer_stillness();
+    browser.evaluate(&format!("{}; true", axe()));
+    let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
+    browser.click(at);
+    browser.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
+    for theme in ["light", "dark", "contrast"] {
+        browser.wait(&format!("document.documentElement.dataset.theme === '{theme}'"));
+        states_of_a_moment(&mut browser, theme);
         browser.key("t");
     }
 }

@@ -101,6 +101,13 @@ impl Keys {
             let at = self.browser.place_of("row", name).center();
             self.browser.holding("Control", |browser| browser.click(at));
         }
+        let at = self.browser.place_of("row", "thread 0.0").center();
+        self.browser.point(at);
+        let is_selected =
+            "document.querySelector('#tree [aria-label=\"thread 0.0\"]').getAttribute('aria-selected') === 'true'";
+        self.browser.key("x");
+        self.browser.wait(&format!("!({is_selected})"));
+        self.press("x", is_selected);
         self.press("G", "document.querySelector('#filters').innerText.includes('group')");
         self.browser.holding("Control", |browser| browser.key("z"));
         self.browser.wait("!document.querySelector('#filters').innerText.includes('group')");
@@ -125,6 +132,27 @@ impl Keys {
         self.press("c", &noted("A chain of 1 link: "));
         self.browser.key("c");
         self.browser.wait("!location.hash.includes('chain')");
+        let note = "document.querySelector('#note').innerText";
+        self.press("r", &format!("{note}.includes('related to working, lit')"));
+        self.press("C", "document.querySelector('[role=menu]')?.getAttribute('aria-label') === 'Colour of working'");
+        self.browser.key("Escape");
+        self.browser.wait("!document.querySelector('[role=menu]')");
+        self.browser.key("Escape");
+        self.browser.wait("document.querySelector('#inspector').hidden");
+        self.press("i", "!document.querySelector('#inspector').hidden");
+        self.browser.wait(&chosen("working"));
+        let chart = self.browser.place(chart);
+        let y = chart.y + chart.height - 20.0;
+        self.browser.holding("Control", |browser| {
+            browser.drag((chart.x + chart.width * 0.2, y), (chart.x + chart.width * 0.6, y));
+        });
+        self.browser.wait("!document.querySelector('#measured').hidden");
+        self.press("Z", "!document.querySelector('#interval-field').value.startsWith('0')");
+        self.browser.key("f");
+        self.browser.wait("document.querySelector('#interval-field').value.startsWith('0')");
+        self.browser.key("Escape");
+        self.browser.wait("document.querySelector('#measured').hidden");
+        self.browser.wait(&chosen("working"));
         self.press("z", "!document.querySelector('#interval-field').value.startsWith('0')");
         self.browser.key("f");
         self.browser.wait("document.querySelector('#interval-field').value.startsWith('0')");

@@ -66,7 +66,7 @@ fn a_button_is_clicked_even_if_its_panel_is_filled_anew_meanwhile() {
 }
 
 /// The small trace with places in a source: line 3 works, line 5 waits.
-fn with_sources() -> String {
+pub(super) fn with_sources() -> String {
     TRACE
         .replace("%EventDef PajeSetState 5\n% Time date\n% Type string\n% Container string\n% Value string\n", "%EventDef PajeSetState 5\n% Time date\n% Type string\n% Container string\n% Value string\n% File string\n% Line int\n")
         .lines()

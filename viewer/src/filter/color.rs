@@ -108,5 +108,9 @@ pub(super) fn bright(
     for value in model.values.iter_mut().filter(|value| !bright.contains(&value.id)) {
         value.color = GREY;
     }
+    // Variables have no values that could be named: they are among all else.
+    for ty in model.types.iter_mut().filter(|ty| ty.kind == TypeKind::Variable) {
+        ty.color = Some(GREY);
+    }
     Ok(Arc::new(Colored { inner: Arc::clone(inner), model: Arc::new(model) }))
 }

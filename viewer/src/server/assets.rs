@@ -46,7 +46,7 @@ fn answer(path: &str) -> Response {
     ([(header::CONTENT_TYPE, kind)], data).into_response()
 }
 
-/// A module without its comments and the blanks before its lines, which are for those who read the sources: a fifth of the page.
+/// A module without its comments and the blanks that part its words, which are for those who read the sources: a quarter of the page.
 /// In the modules `/**` begins a comment wherever it stands, `//` where it begins a line, and no text goes over several lines.
 fn slim(module: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(module);
@@ -58,17 +58,88 @@ fn slim(module: &[u8]) -> Vec<u8> {
             inside = !rest.contains("*/");
         } else if !rest.starts_with("//") {
             while let Some((before, comment)) = rest.split_once("/**") {
-                out.push_str(before);
+                squeeze(before, &mut out);
                 inside = !comment.contains("*/");
                 rest = comment.split_once("*/").map_or("", |(_, after)| after.trim_start());
             }
-            out.push_str(rest);
+            squeeze(rest, &mut out);
         }
         if !out.is_empty() && !out.ends_with('\n') {
             out.push('\n');
         }
     }
     out.into_bytes()
+}
+
+/// What a piece of a line is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Piece {
+    Code,
+    /// Text up to this quote.
+    Text(char),
+    /// A regular expression, and whether inside brackets.
+    Pattern(bool),
+    Comment,
+}
+
+/// Adds a line without the blanks beside signs. Texts, templates and regular expressions stay as they are.
+fn squeeze(line: &str, out: &mut String) {
+    let is_sign = |letter: char| ",;:{}()[]=<>&|?!".contains(letter);
+    // Where something begins that is no operand, a slash begins a regular expression.
+    let begins = |out: &str| {
+        let before = out.trim_end();
+        before.is_empty() || before.ends_with("return") || before.ends_with(|last| "(,=:[!&|?{};>\n".contains(last))
+    };
+    let mut piece = Piece::Code;
+    // Templates around the code of a `${}`: how many braces are open in it.
+    let mut templates: Vec<u32> = Vec::new();
+    let mut letters = line.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let next = letters.peek().copied();
+        if piece == Piece::Code && letter == ' ' {
+            let after_sign = out.ends_with(|last| is_sign(last) || last == '\n');
+            if !after_sign && next.is_some_and(|next| !is_sign(next)) {
+                out.push(letter);
+            }
+            continue;
+        }
+        let starts_pattern = letter == '/' && piece == Piece::Code && begins(out);
+        out.push(letter);
+        piece = match (piece, letter) {
+            (Piece::Code, '/') if next == Some('/') => Piece::Comment,
+            (Piece::Code, '/') if starts_pattern => Piece::Pattern(false),
+            (Piece::Code, '"' | '\'' | '`') => Piece::Text(letter),
+            (Piece::Code, '{') => {
+                templates.last_mut().into_iter().for_each(|open| *open += 1);
+                Piece::Code
+            }
+            (Piece::Code, '}') => match templates.last_mut() {
+                Some(0) => {
+                    templates.pop();
+                    Piece::Text('`')
+                }
+                Some(open) => {
+                    *open -= 1;
+                    Piece::Code
+                }
+                None => Piece::Code,
+            },
+            (Piece::Text('`'), '$') if next == Some('{') => {
+                out.extend(letters.next());
+                templates.push(0);
+                Piece::Code
+            }
+            (Piece::Text(quote), letter) if letter == quote => Piece::Code,
+            (Piece::Pattern(false), '/') => Piece::Code,
+            (Piece::Pattern(_), '[') => Piece::Pattern(true),
+            (Piece::Pattern(_), ']') => Piece::Pattern(false),
+            (Piece::Text(_) | Piece::Pattern(_), '\\') => {
+                out.extend(letters.next());
+                piece
+            }
+            _ => piece,
+        };
+    }
 }
 
 /// A style sheet without comments, and without blanks where none is needed. Texts in quotes stay as they are.
@@ -127,7 +198,17 @@ mod tests {
         let module = "// What it is.\n\n/**\n * @param {number} a\n */\nexport const f = (/** @type {number} */ a) => {\n  /** @type {string[]} */ let b = [];\n  \
                       // Why.\n  return `${a} // ${b}`; // at its end\n};\n/** One. @param {any} a */\nlet c = 1;\n/** @typedef {{ a: string,\n * b: 1 }} T */\nconst o = {\n  /** What. @type {T} */ row: null,\n};\n";
         let text = String::from_utf8(slim(module.as_bytes())).expect("it is text");
-        let expected = "export const f = (a) => {\nlet b = [];\nreturn `${a} // ${b}`; // at its end\n};\nlet c = 1;\nconst o = {\nrow: null,\n};\n";
+        let expected = "export const f=(a)=>{\nlet b=[];\nreturn `${a} // ${b}`;// at its end\n};\nlet c=1;\nconst o={\nrow:null,\n};\n";
         assert_eq!(text, expected);
+        for (line, expected) in [
+            ("if (a > 1 && b) return ` ${f(a, { b: ` ${c} : ` })} `;", "if(a>1&&b)return ` ${f(a,{b:` ${c} : `})} `;"),
+            ("const p = / [/ ] \\/ /.test(a) ? a / 2 : b / c;", "const p=/ [/ ] \\/ /.test(a)?a / 2:b / c;"),
+            ("a = b + +c - -d; // x  :  y", "a=b + +c - -d;// x  :  y"),
+            ("x = 'it \\' s' + \"\\\" : \";", "x='it \\' s' + \"\\\" : \";"),
+            ("for (const [a, b] of [...c]) d(async () => await (e));", "for(const[a,b]of[...c])d(async()=>await(e));"),
+        ] {
+            let text = String::from_utf8(slim(line.as_bytes())).expect("it is text");
+            assert_eq!(text.trim_end(), expected);
+        }
     }
 }

@@ -11,7 +11,8 @@ import { measureHere, stopMeasuring } from "./measure.js";
 import { bookmark } from "./notes.js";
 import { split } from "./pane.js";
 import { showTab, toggleSide } from "./panel.js";
-import { forgetNote } from "./status.js";
+import { forgetNote, note } from "./status.js";
+import { colorHere, inspectHere, lightRelated, zoomToMeasured } from "./reach.js";
 import { closeSource, openSource } from "./source.js";
 import { turnTheme, setTheme } from "./theme.js";
 import { redo, undo } from "./undo.js";
@@ -23,7 +24,7 @@ import { back, fit, pan, zoom } from "./view.js";
  * @property {string} name what it does; what is typed in the palette is looked for in it
  * @property {string[]} [keys] as `keyOf` writes them
  * @property {string} [pointer] how a pointer does it
- * @property {() => void} [run] none where only a pointer can say what is meant
+ * @property {() => unknown} [run] none where only a pointer can say what is meant
  */
 
 const scroller = byId("scroller");
@@ -33,7 +34,7 @@ export const ACTIONS = [
   { group: "Time", name: "Zoom in", keys: ["+", "="], pointer: "wheel: zoom at the pointer", run: () => zoom(1 / 1.5) },
   { group: "Time", name: "Zoom out", keys: ["-"], run: () => zoom(1.5) },
   { group: "Time", name: "Show the whole trace", keys: ["f"], pointer: "double click", run: fit },
-  { group: "Time", name: "Zoom to a part", pointer: "drag on the ruler, Shift drag" },
+  { group: "Time", name: "Zoom to a part, by keys to what is measured", keys: ["Z"], pointer: "drag on the ruler, Shift drag", run: zoomToMeasured },
   { group: "Time", name: "Move earlier", keys: ["ArrowLeft"], pointer: "drag", run: () => pan(-0.15) },
   { group: "Time", name: "Move later", keys: ["ArrowRight"], run: () => pan(0.15) },
   { group: "Time", name: "Back to the view before", keys: ["[", "Alt+ArrowLeft"], run: back },
@@ -55,8 +56,8 @@ export const ACTIONS = [
   { group: "Rows", name: "Fold groups", keys: ["_"], run: arrange.foldGroups },
   { group: "Rows", name: "Put all rows back", run: arrange.resetRows },
 
-  { group: "Entities", name: "See what is related", pointer: "point: it lights up" },
-  { group: "Entities", name: "Inspect", pointer: "click" },
+  { group: "Entities", name: "See what is related", keys: ["r"], pointer: "point: it lights up", run: lightRelated },
+  { group: "Entities", name: "Inspect", keys: ["i"], pointer: "click; Enter on the diagram", run: inspectHere },
   { group: "Entities", name: "Next of its kind", keys: ["."], run: () => walk(1, false) },
   { group: "Entities", name: "Previous of its kind", keys: [","], run: () => walk(-1, false) },
   { group: "Entities", name: "Next of the same value", keys: [">"], run: () => walk(1, true) },
@@ -64,13 +65,13 @@ export const ACTIONS = [
   { group: "Entities", name: "Partner over the link", keys: ["o"], run: visitPartner },
   { group: "Entities", name: "Chain of links through it", keys: ["c"], run: chain },
   { group: "Entities", name: "Zoom to the inspected entity", keys: ["z"], run: zoomToChosen },
-  { group: "Entities", name: "Source", keys: ["s"], run: () => { openSource(); } },
+  { group: "Entities", name: "Source", keys: ["s"], run: () => openSource() },
   { group: "Entities", name: "Stop measuring, close the inspector", keys: ["Escape"], run: () => { if (!stopMeasuring() && !closeSource()) close(); } },
 
   { group: "Filters", name: "Add a filter", keys: ["F"], run: () => addFilter() },
   { group: "Filters", name: "Edit, switch off, move, remove a filter", pointer: "click, drag it; Alt ← →, Delete" },
-  { group: "Filters", name: "Colour a value as another", pointer: "drag its colour in the legend" },
-  { group: "Filters", name: "Select rows", pointer: "Ctrl click their names" },
+  { group: "Filters", name: "Colour a value", keys: ["C"], pointer: "drag its colour in the legend to another", run: colorHere },
+  { group: "Filters", name: "Select rows", keys: ["x"], pointer: "Ctrl click their names", run: arrange.selectRow },
   { group: "Filters", name: "Group the selected rows, or burst the group", keys: ["G"], run: () => arrange.groupOrBurst() },
   { group: "Filters", name: "Undo what was done to rows, filters and looks", keys: ["Ctrl+z"], run: undo },
   { group: "Filters", name: "Redo", keys: ["Ctrl+Z", "Ctrl+y"], run: redo },
@@ -113,6 +114,24 @@ export function shown(key) {
   return key.split(/\+(?=.)/).map((part) => /** @type {Record<string, string>} */ (SIGNS)[part] ?? part).join(" ");
 }
 
+/** @type {(error: unknown) => void} */
+let onFailure = () => {};
+
+/** @param {(error: unknown) => void} handler told what an action failed of */
+export function watchActions(handler) {
+  onFailure = handler;
+}
+
+/** Does it, and says what it fails of. @param {() => unknown} act */
+export async function run(act) {
+  try {
+    await act();
+  } catch (error) {
+    note(error instanceof Error ? error.message : String(error));
+    onFailure(error);
+  }
+}
+
 /** Lets keys act, wherever the focus is, unless a field or a dialog takes them. */
 export function listenToKeys() {
   /** @type {Map<string, Action>} */
@@ -127,7 +146,7 @@ export function listenToKeys() {
     if (!action?.run) return;
     event.preventDefault();
     forgetNote();
-    action.run();
+    run(action.run);
   });
   document.addEventListener("pointerdown", forgetNote, true);
 }

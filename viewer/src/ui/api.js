@@ -14,6 +14,25 @@ export function watchBusy(handler) {
   onBusy = handler;
 }
 
+/** The server did not answer. */
+export class Lost extends Error {}
+
+/** @type {(error: unknown) => void} */
+let onLost = () => {};
+
+/** @param {(error: unknown) => void} handler told whenever the server does not answer, whoever asked */
+export function watchLost(handler) {
+  onLost = handler;
+}
+
+/** What became of an answer on its way. @param {unknown} error */
+function lost(error) {
+  if (!(error instanceof TypeError)) throw error;
+  const told = new Lost("The server does not answer");
+  onLost(told);
+  throw told;
+}
+
 /** Hangs up on questions whose answers are of no use any more: the server ends them. @param {...string} purposes */
 export function drop(...purposes) {
   for (const purpose of purposes) running.get(purpose)?.abort();
@@ -30,7 +49,7 @@ export function about(ask) {
 
 /** Tells the server something. @param {string} what the route @param {unknown} body @returns {Promise<any>} */
 export async function tell(what, body) {
-  const response = await fetch(`api/${what}?${about({ filters: "" })}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+  const response = await fetch(`api/${what}?${about({ filters: "" })}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }).catch(lost);
   const answer = await response.json().catch(() => ({ error: `the server answered ${response.status}` }));
   if (!response.ok) throw new Refused(answer.error);
   return answer;
@@ -82,7 +101,7 @@ export async function ask(what, ask = {}, purpose = what, onPart = () => {}) {
     return running.get(purpose) === control && !control.signal.aborted ? answer : undefined;
   } catch (error) {
     if (control.signal.aborted) return undefined;
-    throw error;
+    return lost(error);
   } finally {
     busy -= 1;
     onBusy(busy > 0);

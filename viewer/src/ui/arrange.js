@@ -4,7 +4,7 @@ import { add, addFilter, quoted, replace, take } from "./chain.js";
 import { byId, make } from "./dom.js";
 import { drag } from "./drag.js";
 import { menu } from "./menu.js";
-import { layout, rowOf } from "./rows.js";
+import { layout, rowAt, rowOf } from "./rows.js";
 import { note } from "./status.js";
 import { focus, focusedRow, listenToRows, selected, showSelection } from "./tree.js";
 import { state } from "./over.js";
@@ -121,18 +121,23 @@ function meant(row) {
   return selected.has(row.id) ? layout.rows.filter((one) => selected.has(one.id)) : [row];
 }
 
+/** The group made last, until the pointer moves: the key that made it takes it back. @type {string | null} */
+let made = null;
+
 /** One row for several. @param {Row[]} rows */
 function group(rows) {
   const names = rows.map((row) => row.name);
   const name = names.length > 3 ? `${names[0]} … ${names[names.length - 1]}` : names.join(" + ");
   selected.clear();
+  made = name;
   add(`group ${calls(rows)} into ${quoted(name)}`);
 }
 
-/** The filter that made a group is taken away. @param {Row} row */
-function burst(row) {
-  const made = take((text) => text.startsWith("group ") && text.endsWith(` into ${quoted(row.name)}`)) || take((text) => text.startsWith("reuse "));
-  if (!made) note("This group was not made by a filter of this page");
+/** The filter that made a group is taken away. @param {string} name */
+function burst(name) {
+  made = null;
+  const done = take((text) => text.startsWith("group ") && text.endsWith(` into ${quoted(name)}`)) || take((text) => text.startsWith("reuse "));
+  note(done ? `Burst: ${name}` : "This group was not made by a filter of this page");
 }
 
 /** `G`: groups what is selected, or bursts the row that is one. */
@@ -140,8 +145,9 @@ export function groupOrBurst() {
   const row = actedOn();
   const rows = layout.rows.filter((one) => selected.has(one.id));
   if (rows.length > 1) group(rows);
-  else if (row && row.members > 0) burst(row);
-  else note("Select rows first: Ctrl click their names");
+  else if (row && row.members > 0) burst(row.name);
+  else if (made !== null) burst(made);
+  else note("Select rows first: Ctrl click their names, or x");
 }
 
 /** @param {Row} row @param {string} key */
@@ -181,19 +187,51 @@ export function nudge(by) {
   const to = at + by;
   if (at < 0 || to < 0 || to >= all.length) return;
   byKeys = row.id;
+  byPointer = false;
   move(row, by < 0 ? all[to] : all[to + 1] ?? null);
 }
 
-/** The row that the last key was about, until the pointer moves. @type {string | number | null} */
+/** The row that the last key moved, until the pointer moves or keys move the focus. @type {number | null} */
 let byKeys = null;
-document.addEventListener("pointermove", () => { byKeys = null; }, true);
+/** Whether the pointer has moved since keys moved the focus. */
+let byPointer = false;
+/** Where the pointer is in the window. @type {[number, number] | null} */
+let pointer = null;
+for (const kind of /** @type {const} */ (["pointermove", "pointerdown"])) {
+  document.addEventListener(kind, ({ clientX, clientY }) => {
+    // Browsers tell of a pointer that rests, too, when something else comes to lie under it.
+    if (kind === "pointermove" && pointer?.[0] === clientX && pointer[1] === clientY) return;
+    [byKeys, made, byPointer, pointer] = [null, null, true, [clientX, clientY]];
+  }, true);
+}
+document.documentElement.addEventListener("pointerleave", () => { pointer = null; });
+document.addEventListener("keydown", ({ key, altKey }) => {
+  if (altKey || !/^(Tab|Enter|Home|End|Arrow\w+|Page\w+)$/.test(key)) return;
+  [byKeys, byPointer] = [null, false];
+}, true);
 
-/** The row that a key is about: the one that shows the focus or was moved by the last key, else the one that is pointed at. */
+/** The row that lies under the pointer now: rows move under a pointer that rests. */
+function pointedAt() {
+  const under = pointer && document.elementFromPoint(...pointer);
+  if (!pointer || !under) return undefined;
+  const name = /** @type {HTMLElement | null} */ (under.closest("#tree [role=row]"));
+  if (name) return rowOf(Number(name.dataset.id));
+  const diagram = under.closest("#chart");
+  return diagram ? rowAt(pointer[1] - diagram.getBoundingClientRect().top) : undefined;
+}
+
+/** The row that a key is about: the one that is pointed at or the one with the focus, whichever was moved to last. */
 export function actedOn() {
-  const focused = focusedRow();
-  // A row that was moved is drawn anew, and browsers differ in whether its focus shows then.
-  if (focused && (focused.id === byKeys || document.activeElement?.matches(":focus-visible"))) return focused;
-  return (state.row === null ? undefined : rowOf(state.row)) ?? focused;
+  if (byKeys !== null && rowOf(byKeys)) return rowOf(byKeys);
+  const [focused, pointed] = [focusedRow(), pointedAt()];
+  return byPointer ? pointed ?? focused : focused ?? pointed;
+}
+
+/** Takes the row that a key is about into the selection, or out of it. */
+export function selectRow() {
+  const row = actedOn();
+  if (row) select(row);
+  else note("Point at a row first");
 }
 
 function clearNames() {
@@ -238,8 +276,8 @@ function groupItems(row) {
   const rows = meant(row);
   const what = rows.length > 1 ? `${rows.length} selected rows` : row.name;
   return [
-    rows.length > 1 ? { name: `Group ${what}`, key: "G", act: () => group(rows) } : { name: selected.has(row.id) ? "Unselect" : "Select", key: "Ctrl click", act: () => select(row) },
-    ...(row.members > 0 ? [{ name: `Burst into ${row.members}`, key: "G", act: () => burst(row) }] : []),
+    rows.length > 1 ? { name: `Group ${what}`, key: "G", act: () => group(rows) } : { name: selected.has(row.id) ? "Unselect" : "Select", key: "x", act: () => select(row) },
+    ...(row.members > 0 ? [{ name: `Burst into ${row.members}`, key: "G", act: () => burst(row.name) }] : []),
     { name: `Filter: only ${what}`, act: () => { selected.clear(); add(`only container ${calls(rows)}`); } },
     { name: `Filter: without ${what}`, act: () => { selected.clear(); add(`hide container ${calls(rows)}`); } },
     { name: `Reuse rows of ended ${row.type}s`, act: () => add(`reuse ${quoted(row.type)}`) },

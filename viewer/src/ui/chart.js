@@ -45,7 +45,7 @@ export function watchErrors(handler) {
 export function resize() {
   chart.style.height = `${scroller.clientHeight}px`;
   // What stands above the diagram leaves room for its scroll bar.
-  const stage = /** @type {HTMLElement} */ (scroller.parentElement);
+  const stage = /** @type {HTMLElement} */ (scroller.closest(".stage"));
   stage.style.setProperty("--scroll-bar", `${scroller.offsetWidth - scroller.clientWidth}px`);
 }
 

@@ -63,7 +63,8 @@ export function listenToEditor() {
 
 async function look() {
   const text = field.value;
-  const answer = await ask("filter", { filters: before.length ? JSON.stringify(before) : "[]", what: text, by: field.selectionEnd ?? text.length }).catch(() => undefined);
+  const answer = await ask("filter", { filters: before.length ? JSON.stringify(before) : "[]", what: text, by: field.selectionEnd ?? text.length })
+    .catch((error) => { if (!box.hidden) say({ from: 0, to: 0, error: `${error.message}: the filter was not applied` }); });
   if (!answer || field.value !== text || box.hidden) return null;
   offers = answer.offers;
   wrong = answer.wrong;
@@ -81,7 +82,8 @@ function say(fault) {
   line.hidden = fault === null;
   if (!fault) return;
   const where = text.slice(fault.from, fault.to);
-  line.replaceChildren(make("span", { class: "where", "aria-hidden": "true" }, text.slice(0, fault.from), make("mark", { text: where || "␣" }), text.slice(fault.to)), make("span", { text: fault.error.replace(/^`[^`]*`: /, "") }));
+  const place = make("span", { class: "where", "aria-hidden": "true" }, text.slice(0, fault.from), make("mark", { text: where || "␣" }), text.slice(fault.to));
+  line.replaceChildren(...(fault.to > 0 ? [place] : []), make("span", { text: fault.error.replace(/^`[^`]*`: /, "") }));
 }
 
 async function commit() {

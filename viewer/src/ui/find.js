@@ -79,7 +79,7 @@ function inTurn(act) {
 
 /** Opens the tab and looks for a text. @param {string} text */
 export function findText(text) {
-  showTab("find", true);
+  showTab("find", true).catch(() => {});
   field.value = /\s/.test(text) ? `"${text}"` : text;
   search();
 }

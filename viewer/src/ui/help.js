@@ -4,9 +4,11 @@ import { ACTIONS, shown } from "./actions.js";
 import { byId, make } from "./dom.js";
 
 export function fillHelp() {
-  const groups = [...new Set(ACTIONS.map((action) => action.group))].map((group) => {
+  // What is only in menus and in the palette has nothing to be said here.
+  const told = ACTIONS.filter((action) => action.keys || action.pointer);
+  const groups = [...new Set(told.map((action) => action.group))].map((group) => {
     const list = make("dl");
-    for (const action of ACTIONS.filter((one) => one.group === group && (one.keys || one.pointer))) {
+    for (const action of told.filter((one) => one.group === group)) {
       const keys = make("dt", {}, ...(action.keys ?? []).slice(0, 2).map((key) => make("kbd", { text: shown(key) })));
       list.append(keys, make("dd", {}, make("span", { text: action.name }), action.pointer && make("i", { text: action.pointer })));
     }

@@ -175,6 +175,11 @@ function colorItems(what) {
   return [...COLORS.map(([name, color]) => ({ name, color, act: () => paint(color) })), { name: "Another colour…", act: other }];
 }
 
+/** Offers colours for a value of a type. @param {string} name @param {string} type */
+export function colorOf(name, type) {
+  menu(`Colour of ${name}`, byId("legend").getBoundingClientRect(), colorItems(`${quoted(name)} of ${quoted(type)}`));
+}
+
 /** What can be done about a value. @param {any} group @param {any} entry @returns {import("./menu.js").Item[]} */
 function valueItems(group, entry) {
   const { name } = entry;

@@ -1,7 +1,7 @@
 // Puts the page together: opens the trace, and passes every change of the view to those who show it.
 
-import { listenToKeys } from "./actions.js";
-import { ask, drop, Refused, watchBusy } from "./api.js";
+import { listenToKeys, watchActions } from "./actions.js";
+import { ask, drop, Refused, watchBusy, watchLost } from "./api.js";
 import * as arrange from "./arrange.js";
 import * as chart from "./chart.js";
 import { listenToChain, offerFilters, tellChain } from "./chain.js";
@@ -28,6 +28,7 @@ import { state as over } from "./over.js";
 import { forgetPointed, repaint } from "./pointer.js";
 import { showNotes } from "./notes.js";
 import { inPane, listenToPanes, tellDuration } from "./pane.js";
+import { listenToEnter } from "./reach.js";
 import { listenToSource } from "./source.js";
 import { missing, note } from "./status.js";
 import "./undo.js";
@@ -182,6 +183,7 @@ function controls() {
   listenToTheme();
   listenToPalette();
   listenToKeys();
+  listenToEnter();
   fillHelp();
   /** @type {[string, () => void][]} */
   const buttons = [
@@ -243,6 +245,8 @@ function failed(error) {
   trouble(error instanceof Refused ? error.message : lost, again);
 }
 
+watchLost(failed);
+watchActions(failed);
 let busyTimer = 0;
 watchBusy((busy) => {
   // What is quick needs no sign.

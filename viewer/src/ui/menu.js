@@ -25,7 +25,8 @@ export function menu(label, at, items) {
       onclick: () => { close(); item.act(); },
     }, item.color ? make("i", { class: "chip", color: item.color }) : item.sign, make("span", { text: item.name }), item.key && make("kbd", { text: item.key, "aria-hidden": "true" })));
   }
-  document.body.append(box);
+  // In a landmark, where screen readers look for what there is.
+  (document.querySelector("main") ?? document.body).append(box);
   open = box;
   const { offsetWidth: wide, offsetHeight: tall } = box;
   box.style.left = `${Math.max(4, Math.min(at.left, innerWidth - wide - 4))}px`;

@@ -31,17 +31,21 @@ function tellWrong(error) {
   byId("notes-say").textContent = error instanceof Error ? error.message : String(error);
 }
 
-/** @param {unknown} change */
+/** @param {unknown} change @returns {Promise<boolean>} whether it was kept */
 function change(change) {
-  return tell("notes", change).then(take).catch(tellWrong);
+  return tell("notes", change).then((answer) => { take(answer); return true; }).catch((error) => { tellWrong(error); return false; });
 }
 
 /** Marks what is measured, else what is shown, with what is chosen; then its text can be typed. */
 export async function bookmark() {
   const [from, to] = view.measured ?? [view.from, view.to];
   const id = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-  await showTab("notes");
-  await change({ put: { id, text: "", from, to, ...(view.chosen ? { entity: view.chosen } : {}) } });
+  await showTab("notes").catch(() => {});
+  const kept = await change({ put: { id, text: "", from, to, ...(view.chosen ? { entity: view.chosen } : {}) } });
+  if (!kept) {
+    say("This place was not marked");
+    return;
+  }
   /** @type {HTMLElement | null} */ (byId("notes-list").querySelector(`[data-key="${id}"] input`))?.focus();
   say("Marked; type a note if you like");
 }

@@ -1,6 +1,6 @@
 // The command palette: every action, row and interval, found by typing.
 
-import { ACTIONS, setPalette, shown } from "./actions.js";
+import { ACTIONS, run, setPalette, shown } from "./actions.js";
 import { ask } from "./api.js";
 import { visit } from "./choice.js";
 import { byId, make } from "./dom.js";
@@ -10,7 +10,7 @@ import { parseInterval } from "./interval.js";
 import { focus } from "./tree.js";
 import { show, view } from "./view.js";
 
-/** @typedef {{ name: string, more: string, run: () => void }} Choice */
+/** @typedef {{ name: string, more: string, run: () => unknown }} Choice */
 
 /** @type {HTMLDialogElement} */ const dialog = byId("palette");
 /** @type {HTMLInputElement} */ const field = byId("command");
@@ -40,7 +40,7 @@ export function listenToPalette() {
 function take(choice) {
   if (!choice) return;
   dialog.close();
-  choice.run();
+  run(choice.run);
 }
 
 async function offer() {
@@ -56,7 +56,7 @@ async function offer() {
   const answer = await ask("containers", { what: text }).catch(() => undefined);
   if (!answer || field.value.trim() !== text) return;
   const rows = answer.containers.slice(0, 8).map((/** @type {any} */ one) => ({
-    name: `Go to ${one.name}`, more: one.path.slice(0, -1).join(" › "), run: () => { visit(`c${one.id}`).then(() => focus(one.id)); },
+    name: `Go to ${one.name}`, more: one.path.slice(0, -1).join(" › "), run: () => visit(`c${one.id}`).then(() => focus(one.id)),
   }));
   fill([...found.slice(0, -1), ...rows, ...found.slice(-1)]);
 }
@@ -72,7 +72,7 @@ function actions(text) {
     return { action, score: fits ? starts * 10 - (places[0] ?? 0) / 100 : -1 };
   });
   return scored.filter((one) => one.score >= -0.9).sort((a, b) => b.score - a.score).map(({ action }) => ({
-    name: action.name, more: (action.keys ?? []).slice(0, 1).map(shown).join(""), run: /** @type {() => void} */ (action.run),
+    name: action.name, more: (action.keys ?? []).slice(0, 1).map(shown).join(""), run: /** @type {() => unknown} */ (action.run),
   }));
 }
 

@@ -1,5 +1,6 @@
 // This page as one of several panes: it tells the page around it where it is, and goes where that says.
 
+import { ask } from "./api.js";
 import { filtersOn, onChange, reach, show, trace, view } from "./view.js";
 
 /** Whether another page holds this one. */
@@ -35,7 +36,9 @@ export function tellDuration(duration) {
 }
 
 /** Shows this trace in two panes, each with its own filters. */
-export function split() {
+export async function split() {
+  // A page cannot be left for one that cannot be had.
+  await ask("summary", {}, "split");
   if (inPane) window.parent.postMessage({ tumit: "split", hash: location.hash }, location.origin);
   else location.href = `panes.html#${encodeURIComponent(JSON.stringify([0, 1].map(() => ({ trace, hash: location.hash }))))}`;
 }

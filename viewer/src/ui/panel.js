@@ -17,14 +17,14 @@ let shown = "legend";
 export function listenToPanel() {
   TABS.forEach((tab, at) => {
     const button = byId(`tab-${tab}`);
-    button.addEventListener("click", () => showTab(tab));
+    button.addEventListener("click", () => { showTab(tab).catch(() => {}); });
     button.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
       const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
       if (!by) return;
       event.preventDefault();
       event.stopPropagation();
       const next = TABS[(at + by + TABS.length) % TABS.length];
-      showTab(next);
+      showTab(next).catch(() => {});
       byId(`tab-${next}`).focus();
     });
   });

@@ -2,9 +2,9 @@
 
 import { byId, make } from "./dom.js";
 
-/** The line of the pointer. @param {string} now @param {string} name @param {string} [where] */
+/** The line of the pointer. Signs of direction in a name turn that name alone. @param {string} now @param {string} name @param {string} [where] */
 export function say(now, name, where = "") {
-  byId("readout").replaceChildren(make("b", { text: now }), name ? `   ${name}` : "", where ? ` · ${where}` : "");
+  byId("readout").replaceChildren(make("b", { text: now }), name ? "   " : "", make("bdi", { text: name }), where ? " · " : "", make("bdi", { text: where }));
 }
 
 export function sayNothing() {

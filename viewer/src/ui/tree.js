@@ -151,12 +151,12 @@ function element(row, place) {
   const box = make(
     "div",
     {
-      class: `row${row.expandable ? " group" : ""}${row.pinned ? " pinned" : ""}${pinned ? " pin" : ""}`, role: "row", "aria-level": row.depth + 1, "aria-label": row.name,
+      class: `row${row.expandable ? " group" : ""}${row.pinned ? " pinned" : ""}${pinned ? " pin" : ""}`, role: "row", "aria-level": row.depth + 1, "aria-label": row.name.trim() ? row.name : NAMELESS,
       "aria-rowindex": place + 1, "aria-expanded": row.expandable ? String(!row.folded) : null, "aria-description": pinned ? "pinned" : null,
       "aria-selected": selected.size ? String(selected.has(row.id)) : null, tabindex: row.id === current ? 0 : -1, "data-id": row.id, title: `${row.type} · ${where ? `${where} › ` : ""}${row.name}`,
     },
     turn,
-    make("span", { class: "label", role: "gridcell" }, ...marked(row.name), above.length > 0 && make("i", { text: above[above.length - 1] })),
+    make("span", { class: "label", role: "gridcell" }, row.name.trim() ? make("bdi", {}, ...marked(row.name)) : make("span", { class: "nameless", text: NAMELESS }), above.length > 0 && make("i", { text: above[above.length - 1] })),
     ...labels, ...bounds,
     make("span", { class: "hands", role: "gridcell" },
       hand(pinned ? "Unpin" : "Pin", row, "M8 1.5v0M5.5 2h5M6.2 2v4L4 8.6h8L9.8 6V2M8 8.8v5", () => hands.pin(row)),
@@ -177,6 +177,9 @@ function element(row, place) {
   }
   return box;
 }
+
+/** In place of a name that has nothing to be seen. */
+const NAMELESS = "(no name)";
 
 /** Names of all rows seen so far. @type {Map<number, string>} */
 const names = new Map();

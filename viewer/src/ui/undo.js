@@ -3,32 +3,34 @@
 import { note } from "./status.js";
 import { dress, onKept } from "./view.js";
 
-/** What the rows were like, the newest last. @type {string[]} */
+/** How the rows looked, and what was looked for in their names. @typedef {[string, string]} Look */
+
+/** What the rows were like, the newest last. @type {Look[]} */
 let past = [];
-/** @type {string[]} */
+/** @type {Look[]} */
 let future = [];
-/** @type {string | null} */
+/** @type {Look | null} */
 let now = null;
 const MOST = 200;
 
-onKept((rows) => {
-  if (now !== null && rows !== now) {
+onKept((rows, names) => {
+  if (now !== null && (rows !== now[0] || names !== now[1])) {
     past = [...past.slice(1 - MOST), now];
     future = [];
   }
-  now = rows;
+  now = [rows, names];
 });
 
-/** @param {string[]} from @param {string[]} to @param {string} none */
+/** @param {Look[]} from @param {Look[]} to @param {string} none */
 function go(from, to, none) {
-  const rows = from.pop();
-  if (rows === undefined || now === null) {
+  const look = from.pop();
+  if (look === undefined || now === null) {
     note(none);
     return;
   }
   to.push(now);
-  now = rows;
-  dress(rows);
+  now = look;
+  dress(...look);
 }
 
 export const undo = () => go(past, future, "There is nothing to undo");

@@ -34,17 +34,17 @@ const listeners = [];
 let timer = 0;
 /** What is typed into the address by hand has come from elsewhere; all else is ours. */
 let written = "";
-/** @type {((rows: string) => void)[]} */
+/** @type {((rows: string, names: string) => void)[]} */
 const keepers = [];
 
-/** @param {(rows: string) => void} keeper told how the rows look, whenever that may have changed */
+/** @param {(rows: string, names: string) => void} keeper told how the rows look and what is looked for in their names, whenever that may have changed */
 export function onKept(keeper) {
   keepers.push(keeper);
 }
 
 function save() {
   const rows = rowsPart();
-  keepers.forEach((keeper) => keeper(rows));
+  keepers.forEach((keeper) => keeper(rows, view.names));
 }
 
 /** Which of the server's traces this page shows. */
@@ -56,8 +56,9 @@ export function filtersOn() {
   return on.length ? JSON.stringify(on) : "";
 }
 
-/** Dresses the rows as they were. @param {string} rows */
-export function dress(rows) {
+/** Dresses the rows as they were. @param {string} rows @param {string} names */
+export function dress(rows, names) {
+  view.names = names;
   readRows(new URLSearchParams(rows));
   keep();
   changed("rows");

@@ -1,0 +1,180 @@
+//! Which row and entity hands mean: by pointer, by keys, and where a scroll bar takes room.
+
+use tests::browser::Browser;
+use tests::page::{SETTLED, TRACE, Viewer, chain, interval, open, press, read, rows, spot, wait_for_rows};
+
+const ALL: [&str; 6] = ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"];
+
+/// More rows than there is room for.
+fn tall() -> String {
+    let more: String = (2..42).map(|n| format!("3 0.0 t0{n} T n0 \"thread 0.{n}\"\n5 0.0 S t0{n} w\n")).collect();
+    TRACE.replace("3 0.0 n1 N", &format!("{more}3 0.0 n1 N"))
+}
+
+#[test]
+fn ruler_and_minimap_are_as_wide_as_the_diagram_beside_a_scroll_bar() {
+    let viewer = Viewer::of(&tall());
+    let mut browser = Browser::start(1280, 720);
+    let told = browser.show_scroll_bars();
+    browser.open(&viewer.url);
+    browser.wait(SETTLED);
+    if told {
+        let bar = browser.evaluate("(box => box.offsetWidth - box.clientWidth)(document.querySelector('#scroller'))");
+        assert!(bar.as_f64() > Some(4.0), "the scroll bar is {bar} wide");
+    }
+    let edges = |browser: &mut Browser, id: &str| {
+        browser.evaluate(&format!(
+            "(({{ left, right }}) => `${{left}} ${{right}}`)(document.querySelector('{id}').getBoundingClientRect())"
+        ))
+    };
+    let chart = edges(&mut browser, "#chart");
+    assert_eq!(edges(&mut browser, "#ruler"), chart);
+    assert_eq!(edges(&mut browser, "#minimap"), chart);
+    // A drag on the ruler zooms to the dates below it.
+    let chart = browser.find_all("application", None).remove(0);
+    let (start, end) =
+        (spot(&mut browser, &chart, 0.25, "thread 0.0").0, spot(&mut browser, &chart, 1.0, "thread 0.0").0);
+    let y = browser.evaluate("document.querySelector('#ruler').getBoundingClientRect().top + 12").as_f64().unwrap();
+    browser.drag((start, y), (end - 0.5, y));
+    browser.wait("document.querySelector('#interval-field').value.startsWith('2')");
+    browser.wait(SETTLED);
+    let (from, to) = interval(&mut browser);
+    let number = |text: &str| text.split_whitespace().next().unwrap().parse::<f64>().unwrap();
+    assert!((number(&from) - 250.0).abs() < 1.5, "{from}");
+    let to = if to.ends_with(" s") { number(&to) * 1000.0 } else { number(&to) };
+    assert!((to - 1000.0).abs() < 1.5, "{to}");
+}
+
+#[test]
+fn keys_are_about_the_row_that_was_moved_to_last() {
+    let viewer = Viewer::start();
+    let (mut browser, chart) = open(&viewer);
+    // Clicked, left, and another one pointed at: in the tree, then in the diagram.
+    press(&mut browser, "row", "thread 0.0");
+    browser.wait("document.querySelector('#inspector h2')?.innerText === 'thread 0.0'");
+    let at = browser.place_of("row", "thread 1.1").center();
+    browser.point(at);
+    browser.key("h");
+    wait_for_rows(&mut browser, &ALL[..5]);
+    let at = spot(&mut browser, &chart, 0.3, "thread 0.1");
+    browser.point(at);
+    browser.key("p");
+    browser.wait("document.querySelector('#pins [aria-label=\"thread 0.1\"]')");
+    browser.wait(SETTLED);
+    // Then keys move the focus, while the pointer rests.
+    browser.holding("Control", |browser| browser.key("z"));
+    browser.holding("Control", |browser| browser.key("z"));
+    wait_for_rows(&mut browser, &ALL);
+    browser.evaluate("document.querySelector('#tree [role=row][tabindex=\"0\"]').focus()");
+    browser.key("End");
+    browser.wait("document.activeElement.getAttribute('aria-label') === 'thread 1.1'");
+    browser.key("ArrowUp");
+    browser.wait("document.activeElement.getAttribute('aria-label') === 'thread 1.0'");
+    browser.key("h");
+    wait_for_rows(&mut browser, &["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.1"]);
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn the_key_that_groups_bursts_what_it_made_and_what_is_pointed_at() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    let select = |browser: &mut Browser| {
+        for name in ["thread 0.0", "thread 1.0"] {
+            let at = browser.place_of("row", name).center();
+            browser.point(at);
+            browser.key("x");
+            browser.wait(&format!(
+                "document.querySelector('#tree [aria-label=\"{name}\"]').getAttribute('aria-selected') === 'true'"
+            ));
+        }
+        browser.key("G");
+        browser.wait("document.querySelector('#filters').innerText.includes('group')");
+        browser.wait(SETTLED);
+    };
+    select(&mut browser);
+    browser.key("G");
+    wait_for_rows(&mut browser, &ALL);
+    assert_eq!(read(&mut browser, "status", "Note"), "Burst: thread 0.0 + thread 1.0");
+    select(&mut browser);
+    let at = browser.place_of("row", "thread 0.0 + thread 1.0").center();
+    browser.point((at.0 - 3.0, at.1));
+    browser.point(at);
+    browser.key("G");
+    wait_for_rows(&mut browser, &ALL);
+    assert_eq!(chain(&mut browser), serde_json::json!([]));
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn what_is_looked_for_in_names_is_undone() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    browser.key("/");
+    browser.type_text("0.1");
+    wait_for_rows(&mut browser, &["Node 0", "thread 0.1"]);
+    browser.wait("location.hash.includes('names')");
+    browser.evaluate("document.activeElement.blur()");
+    browser.holding("Control", |browser| browser.key("z"));
+    wait_for_rows(&mut browser, &ALL);
+    assert_eq!(browser.evaluate("document.querySelector('#names').value"), "");
+    browser.holding("Control", |browser| browser.key("y"));
+    wait_for_rows(&mut browser, &["Node 0", "thread 0.1"]);
+    assert_eq!(browser.evaluate("document.querySelector('#names').value"), "0.1");
+}
+
+#[test]
+fn enter_on_the_diagram_chooses() {
+    let viewer = Viewer::start();
+    let (mut browser, chart) = open(&viewer);
+    browser.evaluate("document.querySelector('#chart').focus()");
+    browser.key("Enter");
+    browser.wait("document.querySelector('#inspector h2')?.innerText === 'blocked' || document.querySelector('#inspector h2')?.innerText === 'working'");
+    assert!(read(&mut browser, "region", "Inspector").contains("thread 0.0"), "of the first row that has something");
+    browser.key("Escape");
+    browser.wait("document.querySelector('#inspector').hidden");
+    let at = spot(&mut browser, &chart, 0.9, "thread 1.1");
+    browser.point(at);
+    browser.key("Enter");
+    browser.wait("document.querySelector('#inspector').innerText.includes('thread 1.1')");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn names_without_letters_and_names_that_turn_the_line_leave_the_rest_alone() {
+    let trace = TRACE.replace("\"thread 0.0\"", "\"\u{202e}turned\"").replace("\"thread 0.1\"", "\" \"");
+    let viewer = Viewer::of(&trace);
+    let (mut browser, chart) = open(&viewer);
+    assert!(rows(&mut browser).contains(&"(no name)".to_owned()), "{:?}", rows(&mut browser));
+    let row = browser.find("row", Some("(no name)"));
+    assert!(browser.text(&row).contains("(no name)"), "{}", browser.text(&row));
+    // In the line below the diagram the value comes before the path, and the path before its end.
+    let at = browser.place(&chart);
+    let y = browser.evaluate("(box => box.top + box.height / 2)(document.querySelectorAll('#tree [role=row]')[2].getBoundingClientRect())").as_f64().unwrap();
+    browser.point((at.x + at.width * 0.9, y));
+    browser.wait("document.querySelector('#readout').innerText.includes('turned')");
+    let after = browser.evaluate(
+        "(() => { const line = document.querySelector('#readout');
+            const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT); const range = document.createRange();
+            const lefts = []; let node;
+            while ((node = walker.nextNode())) { if (!node.data.trim()) continue; range.selectNodeContents(node); lefts.push(range.getBoundingClientRect().left); }
+            const style = [...line.querySelectorAll('bdi')].map((one) => getComputedStyle(one).unicodeBidi);
+            return JSON.stringify([lefts.every((left, at) => at === 0 || left >= lefts[at - 1]), style.length > 0 && style.every((one) => one === 'isolate')]); })()",
+    );
+    assert_eq!(after, "[true,true]");
+}
+
+#[test]
+fn the_help_sheet_opens_at_its_beginning() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    browser.key("?");
+    browser.wait("document.querySelector('#sheet').open");
+    browser.wait("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true))))");
+    assert_eq!(browser.evaluate("document.querySelector('#sheet').scrollTop"), 0);
+    assert_eq!(browser.evaluate("document.querySelector('#sheet').contains(document.activeElement)"), true);
+    let empty = "[...document.querySelectorAll('#help-groups section')].filter((one) => !one.querySelector('dd')).map((one) => one.innerText)";
+    assert_eq!(browser.evaluate(empty), serde_json::json!([]));
+    browser.key("Escape");
+    browser.wait("!document.querySelector('#sheet').open");
+}

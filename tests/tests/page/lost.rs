@@ -1,0 +1,62 @@
+//! A server that has gone: whatever is done then is answered by a word, and nothing fails unseen.
+
+use tests::page::{Viewer, open};
+
+/// Whether the page says that the server has gone.
+const TOLD: &str = "document.querySelector('#trouble').checkVisibility() && document.querySelector('#trouble h2').innerText === 'The server has gone'";
+
+#[test]
+fn whatever_is_done_without_a_server_is_answered() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    tests::page::watch_files(&mut browser);
+    browser.evaluate(
+        "{ window.unseen = [];
+           window.addEventListener('unhandledrejection', ({ reason }) => window.unseen.push(String(reason))); }",
+    );
+    // It asks nothing by itself, so that what is told is told of what was done.
+    browser.evaluate("Object.defineProperty(document, 'hidden', { value: true, configurable: true }) && true");
+    drop(viewer);
+    browser.key("b");
+    browser.wait(TOLD);
+    browser.wait("document.querySelector('#note').innerText === 'This place was not marked'");
+    browser.key("F");
+    browser.wait("document.activeElement.id === 'filter-field'");
+    browser.type_text("hide value working");
+    browser.key("Enter");
+    browser.wait("document.querySelector('#filter-wrong').innerText === 'The server does not answer: the filter was not applied'");
+    browser.key("Escape");
+    browser.key("|");
+    browser.wait("document.querySelector('#note').innerText === 'The server does not answer'");
+    // Every line of the palette, in turn.
+    let mut at = 0;
+    loop {
+        browser.holding("Control", |browser| browser.key("k"));
+        browser.wait("document.querySelector('#palette').open");
+        let count = browser.evaluate("document.querySelectorAll('#choices [role=option]').length").as_u64().unwrap();
+        if at >= count {
+            break;
+        }
+        for _ in 0..at {
+            browser.key("ArrowDown");
+        }
+        browser.wait(&format!("document.querySelector('#choice-{at}').getAttribute('aria-selected') === 'true'"));
+        browser.key("Enter");
+        // The dialog or field that it has opened.
+        browser.evaluate("document.querySelectorAll('dialog[open]').forEach((dialog) => dialog.close())");
+        browser.key("Escape");
+        browser.evaluate("document.activeElement.blur()");
+        at += 1;
+    }
+    assert!(at > 30, "{at} actions");
+    browser.key("Escape");
+    browser.wait("!document.querySelector('#palette').open");
+    for tab in ["times", "notes", "find", "legend"] {
+        browser.evaluate(&format!("document.querySelector('#tab-{tab}').click()"));
+    }
+    // What was asked is answered or refused before this is.
+    browser.wait("fetch('api/summary').then(() => false, () => true)");
+    browser.wait("new Promise((done) => setTimeout(() => done(true), 300))");
+    assert_eq!(browser.evaluate("window.unseen"), serde_json::json!([]));
+    assert_eq!(browser.evaluate(TOLD), true);
+}

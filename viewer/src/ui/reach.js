@@ -1,0 +1,82 @@
+// What hands do by pointing, for those who have keys alone: inspect, light what is related, colour, zoom to a part.
+
+import { actedOn } from "./arrange.js";
+import * as chart from "./chart.js";
+import { choose, open } from "./choice.js";
+import { byId } from "./dom.js";
+import { facts } from "./facts.js";
+import { grouped } from "./format.js";
+import { colorOf } from "./legend.js";
+import { state } from "./over.js";
+import { layout, reveal, rowAt, toWindow } from "./rows.js";
+import { note } from "./status.js";
+import { changed, show, view } from "./view.js";
+
+/** Lets Enter on the diagram choose. */
+export function listenToEnter() {
+  byId("chart").addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    if (event.key !== "Enter" || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    chooseInRow().catch(() => {});
+  });
+}
+
+/** Opens the inspector on what is pointed at, else on the row that has the focus. */
+export async function inspectHere() {
+  if (state.x !== null && state.y !== null) return choose(state.x, state.y, rowAt(state.y));
+  const row = actedOn();
+  if (row) await open(`c${row.id}`);
+  else await chooseInRow();
+}
+
+/** Chooses in the row that a key is about, else in the first that has something: what is in the middle of the picture, else what comes first. */
+async function chooseInRow() {
+  const row = actedOn();
+  if (row) reveal(row);
+  const { width, height } = chart.size();
+  const seen = row ? [row] : layout.rows.filter((one) => toWindow(one.y + one.height) > 0 && toWindow(one.y) < height);
+  for (const one of seen) {
+    const strip = one.strips.find(({ kind }) => kind === "states") ?? one.strips[0];
+    if (!strip) continue;
+    const middle = strip.y + strip.height / 2;
+    const there = chart.under(width / 2, toWindow(middle))?.hit;
+    const inside = (/** @type {number[]} */ [x, y, wide, tall]) => y <= middle && y + tall >= middle && x + wide > 0 && x < width;
+    const first = chart.hits().filter((hit) => hit.kind === "rect" && inside(hit.box)).sort((a, b) => a.box[0] - b.box[0])[0];
+    const id = there?.id ?? first?.id;
+    if (id) return open(id);
+  }
+  // What is too small to be drawn by itself is found by zooming in.
+  if (row) await open(`c${row.id}`);
+  else note("Nothing here is large enough to be chosen: zoom in");
+}
+
+/** Lights what is related to the entity that is pointed at or chosen, until something else is chosen. */
+export async function lightRelated() {
+  const all = await meant();
+  if (!all) return;
+  state.kept = all.related.map((/** @type {any} */ one) => one.id);
+  changed("choice");
+  const many = state.kept.length;
+  note(many ? `${grouped(many)} related to ${all.name}, lit` : `Nothing is related to ${all.name}`);
+}
+
+/** Offers colours for the value of the entity that is pointed at or chosen. */
+export async function colorHere() {
+  const all = await meant();
+  if (!all) return;
+  if (["State", "Event", "Link"].includes(all.kind)) colorOf(all.name, all.types[all.types.length - 1]);
+  else note("Only states, events and links have a value with a colour");
+}
+
+async function meant() {
+  const id = state.main ?? view.chosen;
+  const all = id ? await facts(id, "reach").catch(() => undefined) : undefined;
+  if (!id) note("Point at something, or choose it, first");
+  return all;
+}
+
+/** Zooms to what is measured. */
+export function zoomToMeasured() {
+  if (view.measured) show(view.measured[0], view.measured[1], true);
+  else note("Measure the part first: m at one end, m at the other");
+}
