@@ -277,6 +277,7 @@ fn router(app: Arc<App>) -> Router {
         .route("/api/histogram", get(api::charts::histogram))
         .route("/api/matrix", get(api::charts::matrix))
         .route("/api/profile", get(api::charts::profile))
+        .route("/api/totals", get(api::totals::totals))
         .route("/api/variables", get(api::charts::variables))
         .route("/api/source", get(api::source::source))
         .route("/api/export", get(api::export::export))

@@ -192,6 +192,53 @@ fn two_traces_stand_on_one_axis_and_their_differences_in_a_table() {
 }
 
 #[test]
+fn differences_are_of_variables_events_and_links_too() {
+    let more = "%EventDef PajeDefineVariableType 80\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
+        %EventDef PajeSetVariable 81\n% Time date\n% Type string\n% Container string\n% Value double\n%EndEventDef\n\
+        %EventDef PajeDefineEventType 82\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
+        %EventDef PajeNewEvent 83\n% Time date\n% Type string\n% Container string\n% Value string\n%EndEventDef\n\
+        80 V T Load\n82 E T Mark\n";
+    let with = |own: &str| TRACE.replace("7 0.3 L", &format!("{more}{own}7 0.3 L"));
+    let one = with("81 0.0 V t00 4\n83 0.1 E t00 hit\n83 0.2 E t00 hit\n83 0.2 E t01 miss\n");
+    let other = with("81 0.0 V t00 6\n83 0.1 E t00 hit\n7 0.1 L 0 t00 m k0\n8 0.2 L 0 t11 m k0\n");
+    let viewer = Viewer::with(&[&one, &other], &[]);
+    let mut browser = tests::browser::Browser::start(1280, 720);
+    browser.open(&viewer.url);
+    browser.wait("[0, 1].every(at => frames[at]?.document?.querySelector('#chart')?.dataset.settled === 'true')");
+    press(&mut browser, "button", "Differences");
+    browser.wait("document.querySelector('#table tbody')");
+    // Columns have names, and the table can be put in another order.
+    let head = "[...document.querySelectorAll('#table thead tr:last-child th')].map(one => one.innerText).join(' ')";
+    assert_eq!(browser.evaluate(head), "Value Time Share Count Time Share Count Difference Part");
+    for (form, what, told) in [
+        ("Variables", "means of variables", "Load 4 4 4 6 6 6 +2 +50.0%"),
+        ("Events", "numbers of events", "hit Mark 2 1 −1 −50.0% miss Mark 1 – −1 −100.0%"),
+        ("Links", "numbers of links", "m Message 1 100 ms 2 100 ms +1 +100.0%"),
+    ] {
+        press(&mut browser, "radio", form);
+        browser.wait(&format!("document.querySelector('#table h2').innerText === 'Differences of {what}'"));
+        browser.wait("document.querySelector('#table tbody tr')");
+        let rows = "[...document.querySelectorAll('#table tbody tr')].map(row => [...row.querySelectorAll('th span:not(.chip), th small, td')].map(cell => cell.innerText).filter(Boolean).join(' ')).join(' ')";
+        let rows = browser.evaluate(rows).as_str().unwrap().replace(['\u{202f}', '\u{a0}'], " ").replace(" %", "%");
+        assert_eq!(rows, told, "{form}");
+    }
+    press(&mut browser, "radio", "Events");
+    browser.wait("document.querySelectorAll('#table tbody tr').length === 2");
+    let first = "document.querySelector('#table tbody th').innerText";
+    assert!(browser.evaluate(first).as_str().unwrap().contains("hit"));
+    press(&mut browser, "button", "Part");
+    browser.wait(&format!("{first}.includes('miss')"));
+    let sorted = "document.querySelector('#table th[aria-sort=descending]').innerText";
+    assert_eq!(browser.evaluate(sorted), "Part");
+    watch_files(&mut browser);
+    press(&mut browser, "button", "Save differences as CSV");
+    let wanted = "type,value,a_count,b_count,difference_count\nMark,miss,1,,-1\nMark,hit,2,1,-1\n";
+    assert_eq!(saved_text(&mut browser), wanted);
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+    browser.screenshot(&std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("differences.png"));
+}
+
+#[test]
 fn a_trace_that_is_removed_is_told_and_what_was_read_stays() {
     let viewer = Viewer::start();
     let (mut browser, _) = open(&viewer);

@@ -12,6 +12,7 @@ pub(super) mod same;
 pub(super) mod source;
 pub(super) mod step;
 pub(super) mod times;
+pub(super) mod totals;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
