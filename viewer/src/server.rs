@@ -269,6 +269,7 @@ fn router(app: Arc<App>) -> Router {
         .route("/api/hops", get(api::hops::hops))
         .route("/api/find", get(api::find::find))
         .route("/api/times", get(api::times::times))
+        .route("/api/shares", get(api::times::shares))
         .route("/api/chain", get(api::filters::chain))
         .route("/api/filter", get(api::filters::typed))
         .route("/api/look", post(api::kept::look))

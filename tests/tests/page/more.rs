@@ -48,6 +48,53 @@ fn statistics_have_charts_and_extremes_lead_to_where_they_are() {
 }
 
 #[test]
+fn each_container_has_a_chart_of_its_own() {
+    let viewer = Viewer::with(&[&TRACE.replace("5 0.5 S t00", "5 0.25 S t00")], &[]);
+    let (mut browser, _) = open(&viewer);
+    browser.key("2");
+    browser.wait("document.querySelector('#times table')");
+    press(&mut browser, "radio", "Pie");
+    browser.wait("document.querySelector('#times').dataset.form === 'pie'");
+    let per = |browser: &mut tests::browser::Browser, at: usize| {
+        press(browser, "combobox", "A chart for");
+        browser.key("Escape");
+        browser.evaluate(&format!("(() => {{ const one = document.querySelector('[data-key=per]'); one.selectedIndex = {at}; one.dispatchEvent(new Event('change')); }})()"));
+    };
+    assert_eq!(
+        browser.evaluate("[...document.querySelector('[data-key=per]').options].map(one => one.text).join('; ')"),
+        "All together; Each Node (2); Each Thread (4)"
+    );
+    per(&mut browser, 2);
+    browser.wait("document.querySelectorAll('.multiples svg').length === 4");
+    // A screen reader hears what a pie shows.
+    let names = |browser: &mut tests::browser::Browser| -> Vec<String> {
+        let all = browser.find_all("button", None).into_iter().map(|one| one.name.replace('\u{202f}', " "));
+        all.filter(|name| name.contains(": blocked") || name.contains(": working")).collect()
+    };
+    let told = names(&mut browser);
+    assert_eq!(told.len(), 4, "{told:?}");
+    assert!(told.iter().any(|one| one == "thread 0.0: blocked 75.0 %, working 25.0 %"), "{told:?}");
+    browser.wait("document.querySelector('#times .key').innerText.includes('blocked')");
+    // A click chooses a container, which stays among the others of its node.
+    let first = browser.find_all("button", None).into_iter().find(|one| one.name.starts_with("thread 1.1: ")).unwrap();
+    let at = browser.place(&first).center();
+    browser.click(at);
+    browser.wait("document.querySelector('#inspector h2')?.innerText === 'thread 1.1'");
+    browser.wait("document.querySelectorAll('.multiples svg').length === 2");
+    press(&mut browser, "radio", "Columns");
+    browser.wait("document.querySelectorAll('#times[data-form=columns] .multiples svg rect').length === 4");
+    watch_files(&mut browser);
+    press(&mut browser, "button", "Save statistics as CSV");
+    let saved = saved_text(&mut browser);
+    assert!(saved.starts_with("type,container,value,nanoseconds,share\nActivity,thread 1.0,"), "{saved}");
+    browser.key("Escape");
+    per(&mut browser, 1);
+    browser.wait("document.querySelectorAll('.multiples svg').length === 2");
+    browser.screenshot(&std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("multiples.png"));
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
 fn a_button_is_clicked_even_if_its_panel_is_filled_anew_meanwhile() {
     let viewer = Viewer::start();
     let (mut browser, _) = open(&viewer);

@@ -1,7 +1,7 @@
 // Statistics of the interval, or of what is measured: tables that can be sorted, and charts. What is shown can be taken along as CSV or JSON.
 
 import { ask, drop } from "./api.js";
-import { columns, curves, histogram, matrix, pie } from "./charts.js";
+import { columns, curves, histogram, matrix, multiples, pie } from "./charts.js";
 import { visit } from "./choice.js";
 import { byId, make, refill, save } from "./dom.js";
 import { date, duration, grouped, percent } from "./format.js";
@@ -19,6 +19,8 @@ const FORMS = {
 let form = "table";
 /** Whether charts show shares, not values. */
 let shares = true;
+/** The type of containers of which each has a chart of its own; 0: one for all. */
+let per = 0;
 /** What a matrix shows. @type {"count" | "size" | "nanos"} */
 let amount = "count";
 /** The type and value whose durations are shown. @type {{ ty: number, value: number | null } | null} */
@@ -46,11 +48,12 @@ export async function showTimes() {
   const wanted = form;
   const told = (/** @type {any} */ answer) => {
     if (wanted !== form) return;
-    last = { ...answer, form, from, span: to - from, within };
+    last = { within, ...answer, form, from, span: to - from };
     fill();
   };
   drop("histogram");
-  const answer = await ask(FORMS[form][1], { ...part, bare: form === "durations" ? "true" : null }, "statistics", told);
+  const question = per && isEach() ? "shares" : FORMS[form][1];
+  const answer = await ask(question, { ...part, ty: question === "shares" ? per : null, bare: form === "durations" ? "true" : null }, "statistics", told);
   if (!answer) return;
   if (wanted === "durations") await classes(answer, part, told);
   else told(answer);
@@ -77,6 +80,31 @@ export function setForm(next) {
   showTimes();
 }
 
+/** Whether there can be a chart for each container. */
+const isEach = () => form === "pie" || form === "columns";
+
+/** Chooses whether there is one chart, or one for each container of a type. */
+function levels() {
+  if (!isEach() || !last.levels) return null;
+  const options = [{ type: 0, name: "All together", count: 0 }, ...last.levels];
+  const select = make("select", { "aria-label": "A chart for", "data-key": "per", onchange: () => { per = options[select.selectedIndex].type; showTimes(); } },
+    ...options.map((one) => make("option", { text: one.type ? `Each ${one.name} (${grouped(one.count)})` : one.name, ...(one.type === per ? { selected: "" } : {}) })));
+  return select;
+}
+
+/** @param {any} type */
+function charts(type) {
+  if (!type.each) return form === "pie" ? pie(`Shares of ${type.name}`, slices(type)) : columns(`Times of ${type.name}`, slices(type));
+  const each = type.each.map((/** @type {any} */ one) => ({ name: one.container, parts: slices(one), act: () => { visit(one.id); } }));
+  /** @type {Map<string, any>} */
+  const sums = new Map();
+  const lived = type.each.reduce((/** @type {number} */ all, /** @type {any} */ one) => all + one.lived, 0);
+  for (const part of each.flatMap((/** @type {any} */ one) => one.parts)) sums.set(part.name, { ...part, act: undefined, size: part.size + (sums.get(part.name)?.size ?? 0) });
+  const all = [...sums.values()].map((one) => ({ ...one, text: shares ? percent(one.size / (lived || 1)) : duration(one.size) })).sort((one, other) => other.size - one.size);
+  const more = last.many > each.length && make("p", { class: "hint", text: `The first ${each.length} of ${grouped(last.many)} are shown.` });
+  return make("div", {}, multiples(`${form === "pie" ? "Shares" : "Times"} of ${type.name}, one by one`, each, all, form === "pie" ? "pie" : "columns"), more);
+}
+
 /** The buttons that choose what is shown, and how. */
 function controls() {
   const forms = Object.entries(FORMS).map(([name, [title]]) => make("button", { type: "button", role: "radio", "aria-checked": String(form === name), "data-key": `form ${name}`, text: title, onclick: () => setForm(name) }));
@@ -85,7 +113,7 @@ function controls() {
   const whole = last.done === undefined ? {} : { disabled: "", title: "When all is counted" };
   return [
     make("div", { class: "forms", role: "radiogroup", "aria-label": "Show as" }, ...forms),
-    make("p", { class: "taking" }, values, make("span", { class: "gap" }), make("button", { type: "button", class: "quiet", "aria-label": "Save statistics as CSV", text: "CSV", ...whole, onclick: () => take("csv") }), make("button", { type: "button", class: "quiet", "aria-label": "Save statistics as JSON", text: "JSON", ...whole, onclick: () => take("json") })),
+    make("p", { class: "taking" }, levels(), values, make("span", { class: "gap" }), make("button", { type: "button", class: "quiet", "aria-label": "Save statistics as CSV", text: "CSV", ...whole, onclick: () => take("csv") }), make("button", { type: "button", class: "quiet", "aria-label": "Save statistics as JSON", text: "JSON", ...whole, onclick: () => take("json") })),
   ];
 }
 
@@ -114,7 +142,7 @@ function counting() {
 
 /** @type {Record<string, (type: any) => HTMLElement | null>} */
 const BODIES = {
-  table, pie: (type) => titled(type, pie(`Shares of ${type.name}`, slices(type))), columns: (type) => titled(type, columns(`Times of ${type.name}`, slices(type))),
+  table, pie: (type) => titled(type, charts(type)), columns: (type) => titled(type, charts(type)),
   durations: (type) => last.types.indexOf(type) === 0 ? durations() : null,
   matrix: (type) => titled(type,
     make("div", { class: "forms", role: "radiogroup", "aria-label": `Amount of ${type.name}` }, .../** @type {["count" | "size" | "nanos", string][]} */ ([["count", "Number"], ["nanos", "Time"], ...(type.field ? [["size", type.field]] : [])]).map(([name, title]) =>
@@ -170,6 +198,7 @@ function take(format) {
     if (form === "curves") return type.curves.flatMap((/** @type {any} */ one) => one.shares.map((/** @type {number} */ share, /** @type {number} */ at) => ({ ...own, value: one.name, from_ns: Math.round(last.from + (at / one.shares.length) * last.span), share })));
     if (form === "variables") return [{ ...own, mean: type.mean, min: type.min.value, min_at_ns: type.min.at, min_in: type.min.name, max: type.max.value, max_at_ns: type.max.at, max_in: type.max.name }];
     if (form === "durations") return last.types.indexOf(type) > 0 ? [] : (last.histogram?.classes ?? []).map((/** @type {any} */ one) => ({ from_ns: one.from, to_ns: one.to, count: one.count, nanoseconds: one.nanos, longest_ns: one.longest?.nanos }));
+    if (type.each) return type.each.flatMap((/** @type {any} */ one) => one.rows.map((/** @type {any} */ row) => ({ ...own, container: one.container, value: row.name, nanoseconds: row.nanos, share: row.share })));
     return type.rows.map((/** @type {any} */ one) => ({ ...own, value: one.name, nanoseconds: one.nanos, share: one.share, count: one.count, longest_ns: one.longest?.nanos }));
   });
   const heads = Object.keys(rows[0] ?? {});
