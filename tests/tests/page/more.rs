@@ -95,6 +95,42 @@ fn each_container_has_a_chart_of_its_own() {
 }
 
 #[test]
+fn the_address_has_the_scroll_the_tab_and_the_form_of_statistics() {
+    let threads: String = (0..60).map(|at| format!("3 0.0 m{at} T n1 \"more {at}\"\n5 0.0 S m{at} w\n")).collect();
+    let viewer = Viewer::with(&[&TRACE.replace("7 0.3 L", &format!("{threads}7 0.3 L"))], &[]);
+    let (mut browser, chart) = open(&viewer);
+    let at = browser.place(&chart).center();
+    browser.point(at);
+    let steps = browser.evaluate("history.length");
+    browser.key("2");
+    browser.wait("document.querySelector('#times table')");
+    press(&mut browser, "radio", "Columns");
+    browser.wait("document.querySelector('#times').dataset.form === 'columns'");
+    browser.holding("Shift", |browser| browser.wheel(at, 300.0));
+    browser.wait("/scroll=\\d+/.test(location.hash) && location.hash.includes('panel=times') && location.hash.includes('form=columns')");
+    assert_eq!(browser.evaluate("history.length"), steps, "it makes no steps");
+    let scrolled = browser.evaluate("document.querySelector('#scroller').scrollTop");
+    let address = browser.evaluate("location.href");
+    // Another tab shows the same.
+    let mut other = tests::browser::Browser::start(1280, 720);
+    other.open(address.as_str().unwrap());
+    other.wait(SETTLED);
+    other.wait(
+        "document.querySelector('#times').dataset.form === 'columns' && !document.querySelector('#times').hidden",
+    );
+    other.wait(&format!("document.querySelector('#scroller').scrollTop === {scrolled}"));
+    // A closed panel stays closed.
+    press(&mut other, "button", "Side panel");
+    other.wait("location.hash.includes('panel=none')");
+    let address = other.evaluate("location.href");
+    let mut third = tests::browser::Browser::start(1280, 720);
+    third.open(address.as_str().unwrap());
+    third.wait(SETTLED);
+    third.wait("document.querySelector('#panel').hidden");
+    assert!(browser.complaints().is_empty() && other.complaints().is_empty(), "{:?}", other.complaints());
+}
+
+#[test]
 fn a_button_is_clicked_even_if_its_panel_is_filled_anew_meanwhile() {
     let viewer = Viewer::start();
     let (mut browser, _) = open(&viewer);

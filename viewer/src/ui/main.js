@@ -23,7 +23,7 @@ import { tellMeasured } from "./measure.js";
 import { first, listenToMemory, nameOf } from "./memory.js";
 import { message, remarks, trouble } from "./message.js";
 import { listenToPalette } from "./palette.js";
-import { listenToPanel, refreshPanel, toggleSide } from "./panel.js";
+import { listenToPanel, refreshPanel, restorePanel, toggleSide } from "./panel.js";
 import { state as over } from "./over.js";
 import { forgetPointed, repaint } from "./pointer.js";
 import { showNotes } from "./notes.js";
@@ -35,7 +35,7 @@ import "./undo.js";
 import { dress, listenToTheme } from "./theme.js";
 import { listenToMinimap, paintOverview, paintWindow } from "./timeline.js";
 import { showRows } from "./tree.js";
-import { back, filtersOn, fit, looks, onChange, start, view, zoom } from "./view.js";
+import { aside, back, filtersOn, fit, jot, looks, onChange, stand, start, view, zoom } from "./view.js";
 
 let panelTimer = 0;
 /** The entity that the inspector shows. @type {string | null} */
@@ -48,6 +48,7 @@ async function open() {
   const trace = nameOf(summary);
   listenToMemory(trace);
   start(summary.duration, first(trace, summary), summary.generation);
+  const said = { ...aside };
   byId("version").textContent = `Tumit ${summary.version}.`;
   tellStanding(summary);
   entitle(summary);
@@ -65,9 +66,12 @@ async function open() {
   excuse(summary);
   // In a narrow window it lies over the diagram.
   if (inPane || innerWidth <= 900) toggleSide();
+  aside.panel = said.panel;
   tell();
   offerFilters(summary.saved);
-  await Promise.all([paintOverview(), refreshPanel(), restore(), showNotes()]);
+  byId("scroller").scrollTop = said.scroll;
+  await Promise.all([paintOverview(), restorePanel(said), restore(), showNotes()]);
+  stand();
   listenToPanes(summary.duration);
 }
 
@@ -191,7 +195,7 @@ function controls() {
     ["help", () => byId("sheet").showModal()], ["side", toggleSide],
   ];
   for (const [id, act] of buttons) byId(id).addEventListener("click", act);
-  byId("scroller").addEventListener("scroll", () => { chart.refresh(); repaint(); });
+  byId("scroller").addEventListener("scroll", () => { jot({ scroll: Math.round(byId("scroller").scrollTop) }); chart.refresh(); repaint(); });
   chart.watchErrors(failed);
   document.addEventListener("picture", () => {
     missing(chart.notes());

@@ -5,7 +5,8 @@ import { byId } from "./dom.js";
 import { showFind } from "./find.js";
 import { showNotes } from "./notes.js";
 import { showLegend } from "./legend.js";
-import { showTimes } from "./times.js";
+import { restoreForm, showTimes } from "./times.js";
+import { jot } from "./view.js";
 
 /** @typedef {"legend" | "times" | "find" | "notes"} Tab */
 
@@ -34,6 +35,7 @@ export function listenToPanel() {
 export function showTab(tab, focus = false) {
   shown = tab;
   if (byId("panel").hidden) toggleSide();
+  jot({ panel: tab });
   for (const one of TABS) {
     const button = byId(`tab-${one}`);
     button.setAttribute("aria-selected", String(one === tab));
@@ -62,4 +64,13 @@ export function toggleSide() {
   const panel = byId("panel");
   panel.hidden = !panel.hidden;
   byId("side").setAttribute("aria-pressed", String(!panel.hidden));
+  jot({ panel: panel.hidden ? "none" : shown });
+}
+
+/** Stands as the address says. @param {{ panel: string, form: string }} said @returns {Promise<unknown>} */
+export function restorePanel({ panel, form }) {
+  restoreForm(form);
+  if (panel === "none") return Promise.resolve(byId("panel").hidden || toggleSide());
+  const tab = TABS.find((one) => one === panel);
+  return tab && tab !== "legend" ? showTab(tab) : refreshPanel();
 }

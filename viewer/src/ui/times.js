@@ -6,7 +6,7 @@ import { visit } from "./choice.js";
 import { byId, make, refill, save } from "./dom.js";
 import { date, duration, grouped, percent } from "./format.js";
 import { rowOf } from "./rows.js";
-import { show, view } from "./view.js";
+import { jot, show, view } from "./view.js";
 
 /** @typedef {{ value: number, name: string, color: string, nanos: number, share: number, count: number | null, mean: number | null,
  *   longest: { nanos: number, id: string } | null }} Line */
@@ -44,7 +44,7 @@ let last = null;
 export async function showTimes() {
   const [from, to] = view.measured ?? [view.from, view.to];
   const within = view.chosen?.startsWith("c") ? view.chosen : null;
-  const part = { from, to: Math.max(to, from + 1), id: within, theme: document.documentElement.dataset.theme };
+  const part = { from: Math.round(from), to: Math.round(Math.max(to, from + 1)), id: within, theme: document.documentElement.dataset.theme };
   const wanted = form;
   const told = (/** @type {any} */ answer) => {
     if (wanted !== form) return;
@@ -77,7 +77,18 @@ async function classes(answer, part, told) {
 /** @param {string} next */
 export function setForm(next) {
   form = next;
+  jotForm();
   showTimes();
+}
+
+function jotForm() {
+  jot({ form: per ? `${form}.${per}` : form });
+}
+
+/** As the address says. @param {string} text */
+export function restoreForm(text) {
+  const [name, type] = text.split(".");
+  if (FORMS[name]) [form, per] = [name, Number(type ?? 0)];
 }
 
 /** Whether there can be a chart for each container. */
@@ -87,7 +98,7 @@ const isEach = () => form === "pie" || form === "columns";
 function levels() {
   if (!isEach() || !last.levels) return null;
   const options = [{ type: 0, name: "All together", count: 0 }, ...last.levels];
-  const select = make("select", { "aria-label": "A chart for", "data-key": "per", onchange: () => { per = options[select.selectedIndex].type; showTimes(); } },
+  const select = make("select", { "aria-label": "A chart for", "data-key": "per", onchange: () => { per = options[select.selectedIndex].type; jotForm(); showTimes(); } },
     ...options.map((one) => make("option", { text: one.type ? `Each ${one.name} (${grouped(one.count)})` : one.name, ...(one.type === per ? { selected: "" } : {}) })));
   return select;
 }

@@ -37,6 +37,29 @@ let written = "";
 /** @type {((rows: string, names: string) => void)[]} */
 const keepers = [];
 
+/** What of the page is in the address beside the view, in no step of the history: how far the rows are scrolled, the tab, the form of the statistics. */
+export const aside = { scroll: 0, panel: "legend", form: "table" };
+/** Whether the page stands as the address said, and tells it from now on. */
+let stands = false;
+let jotting = 0;
+
+/** The page stands as its address said; what was done meanwhile comes into it. */
+export function stand() {
+  stands = true;
+  if (write() !== location.hash) jot({});
+}
+
+/** Puts what is beside the view into the address, in place of what was there. @param {Partial<typeof aside>} change */
+export function jot(change) {
+  Object.assign(aside, change);
+  if (!stands || jotting) return;
+  jotting = window.setTimeout(() => {
+    jotting = 0;
+    // A step that is to come has it, too.
+    if (!timer) keep(true);
+  }, 300);
+}
+
 /** @param {(rows: string, names: string) => void} keeper told how the rows look and what is looked for in their names, whenever that may have changed */
 export function onKept(keeper) {
   keepers.push(keeper);
@@ -125,6 +148,7 @@ export function start(duration, remembered, number) {
   generation = number;
   const here = location.hash.slice(1);
   read(here || remembered);
+  readAside(new URLSearchParams(here));
   trail = history.state?.trail ?? nested([], [view.from, view.to]);
   if (!here) keep(true);
   else save();
@@ -135,7 +159,16 @@ export function start(duration, remembered, number) {
     trail = event.state?.trail ?? nested([], [view.from, view.to]);
     save();
     changed("rows");
+    // Steps do not scroll, nor turn the panel.
+    jot({});
   });
+}
+
+/** @param {URLSearchParams} parts */
+function readAside(parts) {
+  aside.scroll = Math.max(0, Number(parts.get("scroll")) || 0);
+  aside.panel = /^[a-z]+$/.exec(parts.get("panel") ?? "")?.[0] ?? "legend";
+  aside.form = /^[a-z]+(\.\d+)?$/.exec(parts.get("form") ?? "")?.[0] ?? "table";
 }
 
 /**
@@ -227,6 +260,9 @@ function write() {
   if (view.chosen) parts.set("chosen", view.chosen);
   if (view.chosen && view.chained) parts.set("chain", "1");
   if (view.measured) parts.set("measured", view.measured.join(" "));
+  if (aside.scroll > 0) parts.set("scroll", String(aside.scroll));
+  if (aside.panel !== "legend") parts.set("panel", aside.panel);
+  if (aside.form !== "table") parts.set("form", aside.form);
   return "#" + parts;
 }
 
