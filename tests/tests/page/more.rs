@@ -184,9 +184,16 @@ fn two_traces_stand_on_one_axis_and_their_differences_in_a_table() {
     press(&mut browser, "button", "Save differences as CSV");
     assert_eq!(
         saved_text(&mut browser),
-        "type,value,a_ns,a_share,a_count,b_ns,b_share,b_count,difference_ns\n\
-         Activity,working,1200000000,0.75,4,200000000,0.125,4,-1000000000\n\
-         Activity,blocked,400000000,0.25,4,1400000000,0.875,4,1000000000\n"
+        "kind,type,value,measure,a,b,difference\n\
+         state,Activity,blocked,time_ns,400000000,1400000000,1000000000\n\
+         state,Activity,blocked,share,0.25,0.875,0.625\n\
+         state,Activity,blocked,count,4,4,0\n\
+         state,Activity,working,time_ns,1200000000,200000000,-1000000000\n\
+         state,Activity,working,share,0.75,0.125,-0.625\n\
+         state,Activity,working,count,4,4,0\n\
+         link,Message,m,count,1,1,0\n\
+         link,Message,m,time_ns,100000000,100000000,0\n\
+         link,Message,m,mean_time_ns,100000000,100000000,0\n"
     );
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }

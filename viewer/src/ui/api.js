@@ -47,9 +47,9 @@ export function about(ask) {
   return query;
 }
 
-/** Tells the server something. @param {string} what the route @param {unknown} body @returns {Promise<any>} */
-export async function tell(what, body) {
-  const response = await fetch(`api/${what}?${about({ filters: "" })}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }).catch(lost);
+/** Tells the server something. @param {string} what the route @param {unknown} body @param {string} [filters] behind which it is meant @returns {Promise<any>} */
+export async function tell(what, body, filters = "") {
+  const response = await fetch(`api/${what}?${about({ filters })}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }).catch(lost);
   const answer = await response.json().catch(() => ({ error: `the server answered ${response.status}` }));
   if (!response.ok) throw new Refused(answer.error);
   return answer;

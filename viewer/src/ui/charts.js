@@ -9,7 +9,7 @@ const SVG = "http://www.w3.org/2000/svg";
  * @param {string} tag @param {Record<string, string | number | null>} attributes @param {string} [title] shown at the pointer
  * @param {(() => void) | null} [act] what a click or Enter does
  */
-function shape(tag, attributes, title, act) {
+export function shape(tag, attributes, title, act) {
   const element = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) if (value !== null) element.setAttribute(name, String(value));
   if (title) {
@@ -73,7 +73,7 @@ export function columns(name, parts) {
 }
 
 /** What the colours mean, and how much of each there is. @param {Part[]} parts @param {(one: Part) => string} [told] what a click does */
-function key(parts, told = (one) => `Go to the longest ${one.name}`) {
+export function key(parts, told = (one) => `Go to the longest ${one.name}`) {
   const list = make("ul", { class: "key" });
   for (const one of parts.slice(0, 24)) {
     const inside = [make("span", { class: "chip", color: one.color ?? "" }), make("span", { class: "label", text: one.name, title: one.name }), make("span", { class: "amount", text: one.text })];

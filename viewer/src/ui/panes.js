@@ -1,7 +1,7 @@
 // Several panes on one page: traces beside each other, or one trace in several ways, on one time axis; and a table of what differs.
 
-import { byId, make, save } from "./dom.js";
-import { duration, grouped, percent } from "./format.js";
+import { showDifferences } from "./differences.js";
+import { byId, make } from "./dom.js";
 import { menu } from "./menu.js";
 import { dress } from "./theme.js";
 
@@ -72,66 +72,36 @@ function couple() {
   }
 }
 
-/** @typedef {{ type: string, value: string, color: string, a: any, b: any, by: number }} Line */
-
-/** @type {Line[]} */
-let lines = [];
-
 /** Counts questions, so that a late answer does not speak of an earlier interval. */
 let turn = 0;
 
-/** Statistics of the first two panes, and what differs, the largest difference first. */
+/** Statistics of the first two panes, and what differs. */
 async function differ() {
   const box = byId("table");
   if (box.hidden || panes.length < 2) return;
   const mine = ++turn;
   const theme = document.documentElement.dataset.theme ?? "light";
-  const answers = await Promise.all(panes.slice(0, 2).map(async ({ trace, from, to, filters }) => {
-    const answer = await fetch(`api/times?${new URLSearchParams({ trace: String(trace), from: String(from), to: String(to), filters, theme })}`);
-    return answer.ok ? answer.json() : { types: [] };
+  const both = panes.slice(0, 2);
+  const answers = await Promise.all(both.map(async ({ trace, from, to, filters }) => {
+    const about = new URLSearchParams({ trace: String(trace), from: String(from), to: String(to), filters, theme });
+    const [times, sums] = await Promise.all(["times", "sums"].map((what) => whole(`api/${what}?${about}`)));
+    return { types: times?.types ?? [], rows: sums?.rows ?? [], failed: times === null || sums === null };
   }));
   if (mine !== turn) return;
-  /** @type {Map<string, Line>} */
-  const all = new Map();
-  answers.forEach((answer, at) => {
-    for (const type of answer.types) {
-      for (const row of type.rows) {
-        const key = JSON.stringify([type.name, row.name]);
-        const line = all.get(key) ?? { type: type.name, value: row.name, color: row.color, a: null, b: null, by: 0 };
-        line[at === 0 ? "a" : "b"] = row;
-        all.set(key, line);
-      }
-    }
-  });
-  lines = [...all.values()].map((line) => ({ ...line, by: (line.b?.nanos ?? 0) - (line.a?.nanos ?? 0) })).sort((one, other) => Math.abs(other.by) - Math.abs(one.by));
-  fill(box);
+  const other = both[1].trace === both[0].trace ? "other pane" : names[both[1].trace];
+  showDifferences(box, [names[both[0].trace], other], answers);
 }
 
-/** @param {HTMLElement} box */
-function fill(box) {
-  const cell = (/** @type {string} */ text, /** @type {string} */ kind = "") => make("td", { text, class: kind });
-  const signed = (/** @type {number} */ nanos) => `${nanos > 0 ? "+" : nanos < 0 ? "−" : ""}${duration(Math.abs(nanos), 3)}`;
-  const times = (/** @type {Line} */ { a, by }) => (a?.nanos > 0 ? `${by > 0 ? "+" : by < 0 ? "−" : ""}${percent(Math.abs(by) / a.nanos)}` : "new");
-  const most = Math.max(1, ...lines.map((line) => Math.abs(line.by)));
-  const body = lines.map((line) => {
-    const bar = make("i", { class: line.by < 0 ? "less" : "more-of" });
-    bar.style.width = `${(Math.abs(line.by) / most) * 50}%`;
-    return make("tr", {}, make("th", { scope: "row" }, make("span", { class: "chip", color: line.color }), make("span", { text: line.value }), make("small", { text: line.type })),
-      ...[line.a, line.b].flatMap((one) => [cell(one ? duration(one.nanos, 3) : "–"), cell(one ? percent(one.share) : ""), cell(one?.count != null ? grouped(one.count) : "")]),
-      cell(signed(line.by), "by"), cell(times(line)), make("td", { class: "bar-of-difference", "aria-hidden": "true" }, bar));
-  });
-  const head = [["Value", 1], [names[panes[0].trace], 3], [panes[1].trace === panes[0].trace ? "other pane" : names[panes[1].trace], 3], ["Difference", 3]];
-  box.replaceChildren(
-    make("header", {}, make("h2", { text: "Differences of time in states" }), make("button", { type: "button", class: "quiet", "aria-label": "Save differences as CSV", text: "CSV", onclick: take })),
-    lines.length === 0 ? make("p", { class: "hint", text: "There are no states in these parts." })
-      : make("table", { "aria-label": "Differences of time in states" }, make("thead", {}, make("tr", {}, ...head.map(([text, span]) => make("th", { scope: "colgroup", colspan: span, text })))), make("tbody", {}, ...body)));
-}
-
-function take() {
-  const quoted = (/** @type {unknown} */ value) => { const text = String(value ?? ""); return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text; };
-  const rows = lines.map(({ type, value, a, b, by }) => [type, value, a?.nanos, a?.share, a?.count, b?.nanos, b?.share, b?.count, by]);
-  const text = [["type", "value", "a_ns", "a_share", "a_count", "b_ns", "b_share", "b_count", "difference_ns"], ...rows].map((row) => row.map(quoted).join(",")).join("\n");
-  save("differences.csv", new Blob([`${text}\n`], { type: "text/csv" }));
+/** A whole answer; of one that grows the last line. @param {string} url @returns {Promise<any>} `null` when there is none */
+async function whole(url) {
+  try {
+    const answer = await fetch(url);
+    const lines = (await answer.text()).trim().split("\n");
+    const last = JSON.parse(lines[lines.length - 1]);
+    return answer.ok && !last.error && last.done === undefined ? last : null;
+  } catch {
+    return null;
+  }
 }
 
 async function open() {

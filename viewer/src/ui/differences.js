@@ -1,0 +1,125 @@
+// What differs between two traces, or two panes of one: states, events, links and variables, matched by their names.
+
+import { make, refill, save } from "./dom.js";
+import { duration, grouped, percent } from "./format.js";
+
+/** @typedef {{ type: string, value: string, color: string | null, a: any, b: any }} Line */
+/** @typedef {[string, string, (amount: number) => string]} Measure its title, the field, and how it is written */
+
+/** @param {number} value */
+const figure = (value) => Number.isInteger(value) ? grouped(value) : String(Number(value.toPrecision(5)));
+const time = (/** @type {number} */ nanos) => duration(nanos, 3);
+
+/** Tables, and what each compares. @type {Record<string, [string, Measure[]]>} */
+const KINDS = {
+  state: ["Differences of time in states", [["Time", "nanos", time], ["Share", "share", percent], ["Count", "count", grouped]]],
+  event: ["Differences of events", [["Count", "count", grouped]]],
+  link: ["Differences of links", [["Count", "count", grouped], ["Time", "nanos", time], ["Mean time", "latency", time], ["Size", "size", figure]]],
+  variable: ["Differences of variables", [["Mean", "mean", figure], ["Least", "min", figure], ["Largest", "max", figure]]],
+};
+/** Lines of a table that are shown; CSV has all. */
+const MOST = 200;
+
+/** What each table is sorted by: a measure, or -1 for names; and whether the largest comes first. @type {Record<string, [number, boolean]>} */
+const orders = { state: [0, true], event: [0, true], link: [0, true], variable: [0, true] };
+
+/** @type {Record<string, Line[]>} */
+let lines = {};
+
+/** @param {any} one @param {string} field @returns {number | null} */
+const amount = (one, field) => one?.[field] ?? null;
+
+/** How much more there is in the second; what is in one alone counts whole. @param {Line} line @param {string} field @returns {number | null} */
+function difference({ a, b }, field) {
+  const [one, other] = [amount(a, field), amount(b, field)];
+  return one === null && other === null ? null : (other ?? 0) - (one ?? 0);
+}
+
+/**
+ * @param {HTMLElement} box @param {[string, string]} names of the two
+ * @param {{ types: any[], rows: any[], failed: boolean }[]} answers
+ */
+export function showDifferences(box, names, answers) {
+  /** @type {Record<string, Map<string, Line>>} */
+  const all = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, new Map()]));
+  answers.forEach(({ types, rows }, at) => {
+    const states = types.flatMap((type) => type.rows.map((/** @type {any} */ row) => ({ ...row, kind: "state", type: [type.name], value: row.name })));
+    for (const row of [...states, ...rows]) {
+      const type = row.type.join(" › ");
+      const key = JSON.stringify([type, row.value]);
+      const line = all[row.kind].get(key) ?? { type, value: row.value, color: row.color, a: null, b: null };
+      line[at === 0 ? "a" : "b"] = row;
+      all[row.kind].set(key, line);
+    }
+  });
+  lines = Object.fromEntries(Object.entries(all).map(([kind, found]) => [kind, [...found.values()]]));
+  const failed = answers.some((one) => one.failed);
+  fill(box, names, failed);
+}
+
+/** @param {HTMLElement} box @param {[string, string]} names @param {boolean} failed */
+function fill(box, names, failed) {
+  refill(box, () => {
+    const tables = Object.keys(KINDS).filter((kind) => lines[kind].length).map((kind) => table(kind, names, () => fill(box, names, failed)));
+    box.replaceChildren(
+      make("header", {}, make("h2", { text: "Differences" }), make("button", { type: "button", class: "quiet", "aria-label": "Save differences as CSV", text: "CSV", onclick: take })),
+      ...(failed ? [make("p", { class: "hint", role: "alert", text: "The server did not answer all: what is missing here may be there." })] : []),
+      ...(tables.length ? tables : [make("p", { class: "hint", text: "There is nothing in these parts." })]));
+  });
+}
+
+/** @param {string} kind @returns {Line[]} */
+function sorted(kind) {
+  const [at, down] = orders[kind];
+  const sign = down ? -1 : 1;
+  const byName = (/** @type {Line} */ one, /** @type {Line} */ other) => one.value.localeCompare(other.value) || one.type.localeCompare(other.type);
+  if (at < 0) return [...lines[kind]].sort((one, other) => sign * byName(one, other));
+  const by = (/** @type {Line} */ line) => Math.abs(difference(line, KINDS[kind][1][at][1]) ?? -1);
+  return [...lines[kind]].sort((one, other) => sign * (by(one) - by(other)) || byName(one, other));
+}
+
+/** @param {string} kind @param {[string, string]} names @param {() => void} again */
+function table(kind, names, again) {
+  const [title, measures] = KINDS[kind];
+  // What none of them has needs no columns.
+  const shown = measures.map((measure, at) => ({ measure, at })).filter(({ measure }) => lines[kind].some((line) => difference(line, measure[1]) !== null));
+  const [order, down] = orders[kind];
+  const turn = (/** @type {number} */ at, /** @type {string} */ text, /** @type {string} */ told) => make("th", { scope: "col", "aria-sort": order === at ? (down ? "descending" : "ascending") : null },
+    make("button", { type: "button", text: `${text}${order === at ? (down ? " ▾" : " ▴") : ""}`, "aria-label": told, "data-key": `${kind} ${at}`, onclick: () => { orders[kind] = [at, at === order ? !down : at >= 0]; again(); } }));
+  const groups = make("tr", {}, make("td"), ...shown.map(({ measure }) => make("th", { scope: "colgroup", colspan: 3, text: measure[0] })));
+  const heads = make("tr", {}, turn(-1, "Value", "Sort by name"), ...shown.flatMap(({ measure, at }) => [...names.map((name) => make("th", { scope: "col", text: name })), turn(at, "Difference", `Sort by difference of ${measure[0].toLowerCase()}`)]));
+  const all = sorted(kind);
+  const bar = shown.find(({ at }) => at === order) ?? shown[0];
+  const most = Math.max(1e-12, ...all.map((line) => Math.abs(difference(line, bar.measure[1]) ?? 0)));
+  const body = all.slice(0, MOST).map((line) => {
+    const by = difference(line, bar.measure[1]) ?? 0;
+    const mark = make("i", { class: by < 0 ? "less" : "more-of" });
+    mark.style.width = `${(Math.abs(by) / most) * 50}%`;
+    return make("tr", {}, make("th", { scope: "row" }, make("span", { class: "chip", color: line.color }), make("span", { text: line.value }), line.type !== line.value && make("small", { text: line.type })),
+      ...shown.flatMap(({ measure }) => cells(line, measure)), make("td", { class: "bar-of-difference", "aria-hidden": "true" }, mark));
+  });
+  return make("div", {}, make("h3", { text: title }), make("table", { "aria-label": title }, make("thead", {}, groups, heads), make("tbody", {}, ...body)),
+    all.length > MOST && make("p", { class: "hint", text: `and ${grouped(all.length - MOST)} more: CSV has all` }));
+}
+
+/** One, the other, and what differs. @param {Line} line @param {Measure} measure */
+function cells(line, [, field, written]) {
+  const by = difference(line, field);
+  const before = amount(line.a, field);
+  const sign = by === null || by === 0 ? "" : by > 0 ? "+" : "−";
+  const part = by === null ? "" : line.a === null ? "new" : line.b === null ? "gone" : before ? `${sign}${percent(Math.abs(by / before))}` : "";
+  const text = (/** @type {any} */ one) => { const found = amount(one, field); return found === null ? "–" : written(found); };
+  return [make("td", { text: text(line.a) }), make("td", { text: text(line.b) }), make("td", { class: "by" }, by === null ? "" : `${sign}${written(Math.abs(by))} `, make("small", { text: part }))];
+}
+
+/** Everything as lines of a table: one for each measure. */
+function take() {
+  const quoted = (/** @type {unknown} */ value) => { const text = String(value ?? ""); return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text; };
+  const rows = Object.entries(KINDS).flatMap(([kind, [, measures]]) => sorted(kind).flatMap((line) => measures.flatMap(([, field]) => {
+    const by = difference(line, field);
+    const unit = ["nanos", "latency"].includes(field) ? { nanos: "time_ns", latency: "mean_time_ns" }[field] : field;
+    return by === null ? [] : [[kind, line.type, line.value, unit, amount(line.a, field), amount(line.b, field), by]];
+  })));
+  const text = [["kind", "type", "value", "measure", "a", "b", "difference"], ...rows].map((row) => row.map(quoted).join(",")).join("\n");
+  save("differences.csv", new Blob([`${text}\n`], { type: "text/csv" }));
+}
