@@ -60,12 +60,8 @@ fn rich(events: usize, size: u32, value: f64) -> String {
                 %EventDef PajeNewEvent 23\n% Time date\n% Type string\n% Container string\n% Value string\n%EndEventDef\n\
                 %EventDef PajeStartLink 24\n% Time date\n% Type string\n% Container string\n% StartContainer string\n% Value string\n% Key string\n% Size int\n%EndEventDef\n";
     let marks: String = (0..events).map(|n| format!("23 0.{} M t00 tick\n", 6 + n)).collect();
-    let body = format!("20 V T Load\n22 M T Marks\n0 N 0 Node\n");
     TRACE
-        .replace(
-            "0 N 0 Node\n0 T N Thread\n",
-            &format!("{}0 T N Thread\n20 V T Load\n22 M T Marks\n", &body[body.len() - 11..]),
-        )
+        .replace("0 T N Thread\n", "0 T N Thread\n20 V T Load\n22 M T Marks\n")
         .replacen("0 N 0 Node", &format!("{defs}0 N 0 Node"), 1)
         .replace("7 0.3 L 0 t00 m k1\n", &format!("21 0.2 V t00 {value}\n24 0.3 L 0 t00 m k1 {size}\n"))
         .replace("4 1.0 T t00\n", &format!("{marks}4 1.0 T t00\n"))
