@@ -263,13 +263,6 @@ impl Outline {
         position.and_then(|&position| self.nodes.get(position)).map_or(1, |node| node.weight)
     }
 
-    /// The type of a container.
-    #[must_use]
-    pub fn type_of(&self, container: ContainerId) -> Option<TypeId> {
-        let position = self.positions.get(container.index())?;
-        Some(self.nodes.get(*position)?.info.ty)
-    }
-
     /// The state types that occur within a container, in order of appearance.
     #[must_use]
     pub fn state_types_within(&self, container: ContainerId) -> Vec<TypeId> {

@@ -38,13 +38,13 @@ fn choose(browser: &mut Browser, item: &str) {
 }
 
 /// The text of what is saved by an item of that menu.
-fn saved(browser: &mut Browser, item: &str) -> String {
+pub(super) fn saved(browser: &mut Browser, item: &str) -> String {
     choose(browser, item);
     saved_text(browser)
 }
 
 /// Gives the page a workspace, as a user who chooses it in the system's dialog.
-fn open_workspace(browser: &mut Browser, text: &str) {
+pub(super) fn open_workspace(browser: &mut Browser, text: &str) {
     choose(browser, "Open workspace…");
     browser.wait("window.chooser");
     browser.evaluate(&format!(

@@ -6,7 +6,7 @@ use tests::page::{SETTLED, TRACE, Viewer, chain, interval, open, press, read, ro
 const ALL: [&str; 6] = ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"];
 
 /// More rows than there is room for.
-fn tall() -> String {
+pub(super) fn tall() -> String {
     let more: String = (2..42).map(|n| format!("3 0.0 t0{n} T n0 \"thread 0.{n}\"\n5 0.0 S t0{n} w\n")).collect();
     TRACE.replace("3 0.0 n1 N", &format!("{more}3 0.0 n1 N"))
 }

@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 
+mod address;
 mod audit;
 mod basics;
+mod compare;
 mod costs;
 mod counting;
 mod diagram;

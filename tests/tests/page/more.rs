@@ -48,89 +48,6 @@ fn statistics_have_charts_and_extremes_lead_to_where_they_are() {
 }
 
 #[test]
-fn each_container_has_a_chart_of_its_own() {
-    let viewer = Viewer::with(&[&TRACE.replace("5 0.5 S t00", "5 0.25 S t00")], &[]);
-    let (mut browser, _) = open(&viewer);
-    browser.key("2");
-    browser.wait("document.querySelector('#times table')");
-    press(&mut browser, "radio", "Pie");
-    browser.wait("document.querySelector('#times').dataset.form === 'pie'");
-    let per = |browser: &mut tests::browser::Browser, at: usize| {
-        press(browser, "combobox", "A chart for");
-        browser.key("Escape");
-        browser.evaluate(&format!("(() => {{ const one = document.querySelector('[data-key=per]'); one.selectedIndex = {at}; one.dispatchEvent(new Event('change')); }})()"));
-    };
-    assert_eq!(
-        browser.evaluate("[...document.querySelector('[data-key=per]').options].map(one => one.text).join('; ')"),
-        "All together; Each Node (2); Each Thread (4)"
-    );
-    per(&mut browser, 2);
-    browser.wait("document.querySelectorAll('.multiples svg').length === 4");
-    // A screen reader hears what a pie shows.
-    let names = |browser: &mut tests::browser::Browser| -> Vec<String> {
-        let all = browser.find_all("button", None).into_iter().map(|one| one.name.replace('\u{202f}', " "));
-        all.filter(|name| name.contains(": blocked") || name.contains(": working")).collect()
-    };
-    let told = names(&mut browser);
-    assert_eq!(told.len(), 4, "{told:?}");
-    assert!(told.iter().any(|one| one == "thread 0.0: blocked 75.0 %, working 25.0 %"), "{told:?}");
-    browser.wait("document.querySelector('#times .key').innerText.includes('blocked')");
-    // A click chooses a container, which stays among the others of its node.
-    let first = browser.find_all("button", None).into_iter().find(|one| one.name.starts_with("thread 1.1: ")).unwrap();
-    let at = browser.place(&first).center();
-    browser.click(at);
-    browser.wait("document.querySelector('#inspector h2')?.innerText === 'thread 1.1'");
-    browser.wait("document.querySelectorAll('.multiples svg').length === 2");
-    press(&mut browser, "radio", "Columns");
-    browser.wait("document.querySelectorAll('#times[data-form=columns] .multiples svg rect').length === 4");
-    watch_files(&mut browser);
-    press(&mut browser, "button", "Save statistics as CSV");
-    let saved = saved_text(&mut browser);
-    assert!(saved.starts_with("type,container,value,nanoseconds,share\nActivity,thread 1.0,"), "{saved}");
-    browser.key("Escape");
-    per(&mut browser, 1);
-    browser.wait("document.querySelectorAll('.multiples svg').length === 2");
-    browser.screenshot(&std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("multiples.png"));
-    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
-}
-
-#[test]
-fn the_address_has_the_scroll_the_tab_and_the_form_of_statistics() {
-    let threads: String = (0..60).map(|at| format!("3 0.0 m{at} T n1 \"more {at}\"\n5 0.0 S m{at} w\n")).collect();
-    let viewer = Viewer::with(&[&TRACE.replace("7 0.3 L", &format!("{threads}7 0.3 L"))], &[]);
-    let (mut browser, chart) = open(&viewer);
-    let at = browser.place(&chart).center();
-    browser.point(at);
-    let steps = browser.evaluate("history.length");
-    browser.key("2");
-    browser.wait("document.querySelector('#times table')");
-    press(&mut browser, "radio", "Columns");
-    browser.wait("document.querySelector('#times').dataset.form === 'columns'");
-    browser.holding("Shift", |browser| browser.wheel(at, 300.0));
-    browser.wait("/scroll=\\d+/.test(location.hash) && location.hash.includes('panel=times') && location.hash.includes('form=columns')");
-    assert_eq!(browser.evaluate("history.length"), steps, "it makes no steps");
-    let scrolled = browser.evaluate("document.querySelector('#scroller').scrollTop");
-    let address = browser.evaluate("location.href");
-    // Another tab shows the same.
-    let mut other = tests::browser::Browser::start(1280, 720);
-    other.open(address.as_str().unwrap());
-    other.wait(SETTLED);
-    other.wait(
-        "document.querySelector('#times').dataset.form === 'columns' && !document.querySelector('#times').hidden",
-    );
-    other.wait(&format!("document.querySelector('#scroller').scrollTop === {scrolled}"));
-    // A closed panel stays closed.
-    press(&mut other, "button", "Side panel");
-    other.wait("location.hash.includes('panel=none')");
-    let address = other.evaluate("location.href");
-    let mut third = tests::browser::Browser::start(1280, 720);
-    third.open(address.as_str().unwrap());
-    third.wait(SETTLED);
-    third.wait("document.querySelector('#panel').hidden");
-    assert!(browser.complaints().is_empty() && other.complaints().is_empty(), "{:?}", other.complaints());
-}
-
-#[test]
 fn a_button_is_clicked_even_if_its_panel_is_filled_anew_meanwhile() {
     let viewer = Viewer::start();
     let (mut browser, _) = open(&viewer);
@@ -267,58 +184,18 @@ fn two_traces_stand_on_one_axis_and_their_differences_in_a_table() {
     press(&mut browser, "button", "Save differences as CSV");
     assert_eq!(
         saved_text(&mut browser),
-        "type,value,a_ns,a_share,a_count,b_ns,b_share,b_count,difference_ns\n\
-         Activity,working,1200000000,0.75,4,200000000,0.125,4,-1000000000\n\
-         Activity,blocked,400000000,0.25,4,1400000000,0.875,4,1000000000\n"
+        "kind,type,value,measure,a,b,difference\n\
+         state,Activity,blocked,time_ns,400000000,1400000000,1000000000\n\
+         state,Activity,blocked,share,0.25,0.875,0.625\n\
+         state,Activity,blocked,count,4,4,0\n\
+         state,Activity,working,time_ns,1200000000,200000000,-1000000000\n\
+         state,Activity,working,share,0.75,0.125,-0.625\n\
+         state,Activity,working,count,4,4,0\n\
+         link,Message,m,count,1,1,0\n\
+         link,Message,m,time_ns,100000000,100000000,0\n\
+         link,Message,m,mean_time_ns,100000000,100000000,0\n"
     );
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
-}
-
-#[test]
-fn differences_are_of_variables_events_and_links_too() {
-    let more = "%EventDef PajeDefineVariableType 80\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
-        %EventDef PajeSetVariable 81\n% Time date\n% Type string\n% Container string\n% Value double\n%EndEventDef\n\
-        %EventDef PajeDefineEventType 82\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
-        %EventDef PajeNewEvent 83\n% Time date\n% Type string\n% Container string\n% Value string\n%EndEventDef\n\
-        80 V T Load\n82 E T Mark\n";
-    let with = |own: &str| TRACE.replace("7 0.3 L", &format!("{more}{own}7 0.3 L"));
-    let one = with("81 0.0 V t00 4\n83 0.1 E t00 hit\n83 0.2 E t00 hit\n83 0.2 E t01 miss\n");
-    let other = with("81 0.0 V t00 6\n83 0.1 E t00 hit\n7 0.1 L 0 t00 m k0\n8 0.2 L 0 t11 m k0\n");
-    let viewer = Viewer::with(&[&one, &other], &[]);
-    let mut browser = tests::browser::Browser::start(1280, 720);
-    browser.open(&viewer.url);
-    browser.wait("[0, 1].every(at => frames[at]?.document?.querySelector('#chart')?.dataset.settled === 'true')");
-    press(&mut browser, "button", "Differences");
-    browser.wait("document.querySelector('#table tbody')");
-    // Columns have names, and the table can be put in another order.
-    let head = "[...document.querySelectorAll('#table thead tr:last-child th')].map(one => one.innerText).join(' ')";
-    assert_eq!(browser.evaluate(head), "Value Time Share Count Time Share Count Difference Part");
-    for (form, what, told) in [
-        ("Variables", "means of variables", "Load 4 4 4 6 6 6 +2 +50.0%"),
-        ("Events", "numbers of events", "hit Mark 2 1 −1 −50.0% miss Mark 1 – −1 −100.0%"),
-        ("Links", "numbers of links", "m Message 1 100 ms 2 100 ms +1 +100.0%"),
-    ] {
-        press(&mut browser, "radio", form);
-        browser.wait(&format!("document.querySelector('#table h2').innerText === 'Differences of {what}'"));
-        browser.wait("document.querySelector('#table tbody tr')");
-        let rows = "[...document.querySelectorAll('#table tbody tr')].map(row => [...row.querySelectorAll('th span:not(.chip), th small, td')].map(cell => cell.innerText).filter(Boolean).join(' ')).join(' ')";
-        let rows = browser.evaluate(rows).as_str().unwrap().replace(['\u{202f}', '\u{a0}'], " ").replace(" %", "%");
-        assert_eq!(rows, told, "{form}");
-    }
-    press(&mut browser, "radio", "Events");
-    browser.wait("document.querySelectorAll('#table tbody tr').length === 2");
-    let first = "document.querySelector('#table tbody th').innerText";
-    assert!(browser.evaluate(first).as_str().unwrap().contains("hit"));
-    press(&mut browser, "button", "Part");
-    browser.wait(&format!("{first}.includes('miss')"));
-    let sorted = "document.querySelector('#table th[aria-sort=descending]').innerText";
-    assert_eq!(browser.evaluate(sorted), "Part");
-    watch_files(&mut browser);
-    press(&mut browser, "button", "Save differences as CSV");
-    let wanted = "type,value,a_count,b_count,difference_count\nMark,miss,1,,-1\nMark,hit,2,1,-1\n";
-    assert_eq!(saved_text(&mut browser), wanted);
-    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
-    browser.screenshot(&std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("differences.png"));
 }
 
 #[test]

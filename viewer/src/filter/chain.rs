@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{Filter, FilterError};
 use crate::query::TimelineSource;
 
-/// Version of the file; a later one is refused. Its field `page` is the page's alone.
+/// Version of the file; a later one is refused. Its fields `page`, `trace` and `names` are the page's alone.
 const VERSION: u64 = 1;
 
 /// Filters in the order in which they are put around a trace: the first one sees the trace itself.
@@ -166,9 +166,11 @@ impl Chain {
             }
             _ => return Err(wrong("version", &VERSION.to_string(), get("version"))),
         }
-        if let Some(other) = object.keys().find(|key| !["format", "version", "filters", "page"].contains(&key.as_str()))
+        if let Some(other) = object
+            .keys()
+            .find(|key| !["format", "version", "filters", "page", "trace", "names"].contains(&key.as_str()))
         {
-            let why = "there is no such field; there are format, version, filters and page".to_owned();
+            let why = "there is no such field; there are format, version, filters, page, trace and names".to_owned();
             return Err(FieldError { field: other.clone(), why });
         }
         let Value::Array(filters) = get("filters") else {

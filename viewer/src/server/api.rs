@@ -1,18 +1,20 @@
 //! What the page asks for, as JSON. Times are nanoseconds from the trace's first date, small enough for JavaScript's numbers.
 
 pub(super) mod charts;
+pub(super) mod each;
 pub(super) mod export;
 pub(super) mod filters;
 pub(super) mod find;
 pub(super) mod hops;
 pub(super) mod kept;
+pub(super) mod names;
 pub(super) mod picture;
 pub(super) mod rows;
 pub(super) mod same;
 pub(super) mod source;
 pub(super) mod step;
+pub(super) mod sums;
 pub(super) mod times;
-pub(super) mod totals;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -64,7 +64,8 @@ fn slim(module: &[u8]) -> Vec<u8> {
             }
             squeeze(rest, &mut out);
         }
-        if !out.is_empty() && !out.ends_with('\n') {
+        // Behind these no statement ends without a sign of its own.
+        if !out.is_empty() && !out.ends_with([';', '{', ',', '(', '[', '\n']) {
             out.push('\n');
         }
     }
@@ -79,12 +80,15 @@ enum Piece {
     Text(char),
     /// A regular expression, and whether inside brackets.
     Pattern(bool),
-    Comment,
 }
 
-/// Adds a line without the blanks beside signs. Texts, templates and regular expressions stay as they are.
+/// Adds a line without the blanks beside signs, and without a comment at its end. Texts, templates and regular expressions stay as they are.
 fn squeeze(line: &str, out: &mut String) {
-    let is_sign = |letter: char| ",;:{}()[]=<>&|?!".contains(letter);
+    let is_sign = |letter: char| ",;:{}()[]=<>&|?!+-*/%".contains(letter);
+    // Two of these with a blank between them are others than without.
+    let are_two = |out: &str, next: Option<char>| {
+        next.is_some_and(|next| "+-/*".contains(next)) && out.ends_with(['+', '-', '/'])
+    };
     // Where something begins that is no operand, a slash begins a regular expression.
     let begins = |out: &str| {
         let before = out.trim_end();
@@ -98,15 +102,17 @@ fn squeeze(line: &str, out: &mut String) {
         let next = letters.peek().copied();
         if piece == Piece::Code && letter == ' ' {
             let after_sign = out.ends_with(|last| is_sign(last) || last == '\n');
-            if !after_sign && next.is_some_and(|next| !is_sign(next)) {
+            if are_two(out, next) || (!after_sign && next.is_some_and(|next| !is_sign(next))) {
                 out.push(letter);
             }
             continue;
         }
+        if piece == Piece::Code && letter == '/' && next == Some('/') {
+            return;
+        }
         let starts_pattern = letter == '/' && piece == Piece::Code && begins(out);
         out.push(letter);
         piece = match (piece, letter) {
-            (Piece::Code, '/') if next == Some('/') => Piece::Comment,
             (Piece::Code, '/') if starts_pattern => Piece::Pattern(false),
             (Piece::Code, '"' | '\'' | '`') => Piece::Text(letter),
             (Piece::Code, '{') => {
@@ -198,13 +204,13 @@ mod tests {
         let module = "// What it is.\n\n/**\n * @param {number} a\n */\nexport const f = (/** @type {number} */ a) => {\n  /** @type {string[]} */ let b = [];\n  \
                       // Why.\n  return `${a} // ${b}`; // at its end\n};\n/** One. @param {any} a */\nlet c = 1;\n/** @typedef {{ a: string,\n * b: 1 }} T */\nconst o = {\n  /** What. @type {T} */ row: null,\n};\n";
         let text = String::from_utf8(slim(module.as_bytes())).expect("it is text");
-        let expected = "export const f=(a)=>{\nlet b=[];\nreturn `${a} // ${b}`;// at its end\n};\nlet c=1;\nconst o={\nrow:null,\n};\n";
+        let expected = "export const f=(a)=>{let b=[];return `${a} // ${b}`;};let c=1;const o={row:null,};";
         assert_eq!(text, expected);
         for (line, expected) in [
             ("if (a > 1 && b) return ` ${f(a, { b: ` ${c} : ` })} `;", "if(a>1&&b)return ` ${f(a,{b:` ${c} : `})} `;"),
-            ("const p = / [/ ] \\/ /.test(a) ? a / 2 : b / c;", "const p=/ [/ ] \\/ /.test(a)?a / 2:b / c;"),
-            ("a = b + +c - -d; // x  :  y", "a=b + +c - -d;// x  :  y"),
-            ("x = 'it \\' s' + \"\\\" : \";", "x='it \\' s' + \"\\\" : \";"),
+            ("const p = / [/ ] \\/ /.test(a) ? a / 2 : b / c;", "const p=/ [/ ] \\/ /.test(a)?a/2:b/c;"),
+            ("a = b + +c - -d; // x  :  y", "a=b+ +c- -d;"),
+            ("x = 'it \\' s' + \"\\\" : \";", "x='it \\' s'+\"\\\" : \";"),
             ("for (const [a, b] of [...c]) d(async () => await (e));", "for(const[a,b]of[...c])d(async()=>await(e));"),
         ] {
             let text = String::from_utf8(slim(line.as_bytes())).expect("it is text");

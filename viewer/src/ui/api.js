@@ -1,6 +1,5 @@
 // Questions to the server. Of each kind only the newest matters: asking again drops the one before.
 
-import { lines, Refused } from "./lines.js";
 import { filtersOn, trace } from "./view.js";
 import { read } from "./wire.js";
 
@@ -14,8 +13,6 @@ let onBusy = () => {};
 export function watchBusy(handler) {
   onBusy = handler;
 }
-
-export { Refused };
 
 /** The server did not answer. */
 export class Lost extends Error {}
@@ -50,12 +47,35 @@ export function about(ask) {
   return query;
 }
 
-/** Tells the server something. @param {string} what the route @param {unknown} body @returns {Promise<any>} */
-export async function tell(what, body) {
-  const response = await fetch(`api/${what}?${about({ filters: "" })}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }).catch(lost);
+/** Tells the server something. @param {string} what the route @param {unknown} body @param {string} [filters] behind which it is meant @returns {Promise<any>} */
+export async function tell(what, body, filters = "") {
+  const response = await fetch(`api/${what}?${about({ filters })}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }).catch(lost);
   const answer = await response.json().catch(() => ({ error: `the server answered ${response.status}` }));
   if (!response.ok) throw new Refused(answer.error);
   return answer;
+}
+
+/** An answer that says what is wrong. */
+export class Refused extends Error {}
+
+/** Reads an answer that grows: each line is all that is known. @param {Response} response @param {(answer: any) => void} onPart */
+async function lines(response, onPart) {
+  const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    text += decoder.decode(value, { stream: !done });
+    const whole = text.split("\n");
+    text = whole.pop() ?? "";
+    for (const line of whole) {
+      const answer = JSON.parse(line);
+      if (answer.error) throw new Refused(answer.error);
+      if (answer.done === undefined) return answer;
+      onPart(answer);
+    }
+    if (done) throw new Error("the server ended before it had counted all");
+  }
 }
 
 /**

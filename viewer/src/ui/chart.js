@@ -107,13 +107,17 @@ export function tell() {
   chart.dataset.settled = picture?.coarse ? "coarse" : String(picture !== null);
 }
 
-/** Shows other rows: what was drawn of each goes with it at once, and the exact picture follows. @param {import("./rows.js").Rows} next */
-export function swap(next) {
+/**
+ * Shows other rows: what was drawn of each goes with it at once, and the exact picture follows.
+ * @param {import("./rows.js").Rows} next @param {number | null} [scroll] how far they are to be scrolled
+ */
+export function swap(next, scroll = null) {
   const before = layout;
   setRows(next);
   ready = true;
   byId("rows").style.height = `${next.height + 24}px`;
   resize();
+  if (scroll !== null) scroller.scrollTop = scroll;
   const last = pictures[pictures.length - 1];
   if (last && last.looks !== wanted().looks) pictures.push(rearranged(last, before));
   refresh();

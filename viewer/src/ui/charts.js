@@ -9,7 +9,7 @@ const SVG = "http://www.w3.org/2000/svg";
  * @param {string} tag @param {Record<string, string | number | null>} attributes @param {string} [title] shown at the pointer
  * @param {(() => void) | null} [act] what a click or Enter does
  */
-function shape(tag, attributes, title, act) {
+export function shape(tag, attributes, title, act) {
   const element = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) if (value !== null) element.setAttribute(name, String(value));
   if (title) {
@@ -44,7 +44,7 @@ function label(x, y, text, anchor = "start") {
 /** @typedef {{ name: string, color: string | null, size: number, text: string, act?: () => void }} Part */
 
 /** @param {string} name @param {Part[]} parts */
-function disc(name, parts) {
+export function pie(name, parts) {
   const sum = parts.reduce((all, one) => all + one.size, 0) || 1;
   let angle = -Math.PI / 2;
   const at = (/** @type {number} */ a) => `${(60 + 56 * Math.cos(a)).toFixed(2)} ${(60 + 56 * Math.sin(a)).toFixed(2)}`;
@@ -57,54 +57,23 @@ function disc(name, parts) {
     if (share > 0.9999) return shape("circle", { cx: 60, cy: 60, r: 56, ...paint }, title, one.act);
     return shape("path", { d: `M60 60L${at(from)}A56 56 0 ${share > 0.5 ? 1 : 0} 1 ${at(to)}Z`, ...paint }, title, one.act);
   });
-  return picture(name, 120, 120, slices);
+  return make("div", { class: "pie" }, picture(name, 120, 120, slices), key(parts));
 }
-
-/** @param {string} name @param {Part[]} parts */
-export function pie(name, parts) {
-  return make("div", { class: "pie" }, disc(name, parts), key(parts));
-}
-
-/** @param {string} name @param {Part[]} parts @param {number} most what is as tall as the picture @param {number} width @param {number} height */
-function bars(name, parts, most, width, height) {
-  const wide = width / Math.max(parts.length, 4);
-  const all = parts.map((one, at) => {
-    const tall = (one.size / most) * (height - 6);
-    return shape("rect", { x: at * wide + wide * 0.12, y: height - 2 - tall, width: wide * 0.76, height: Math.max(tall, 0.5), rx: Math.min(2, wide / 6), fill: one.color ?? "var(--track)" }, `${one.name}: ${one.text}`, one.act);
-  });
-  return picture(name, width, height, [shape("path", { d: `M0 ${height - 1.5}H${width}`, class: "axis" }), ...all]);
-}
-
-/** The largest amount. @param {Part[]} parts */
-const largest = (parts) => Math.max(1e-9, ...parts.map((one) => one.size));
 
 /** @param {string} name @param {Part[]} parts */
 export function columns(name, parts) {
-  return make("div", {}, bars(name, parts.slice(0, 24), largest(parts), 276, 110), key(parts));
-}
-
-/**
- * A small chart for each container, with the same colours and the same scale.
- * @param {string} name @param {{ name: string, parts: Part[], act: () => void }[]} each @param {Part[]} all what the colours mean @param {"pie" | "columns"} form
- */
-export function multiples(name, each, all, form) {
-  const most = largest(each.flatMap((one) => one.parts));
-  const place = new Map(all.map((one, at) => [one.name, at]));
-  const charts = each.map((one) => {
-    // A value has its place in all of them.
-    const parts = [...one.parts].sort((a, b) => (place.get(a.name) ?? 0) - (place.get(b.name) ?? 0));
-    const shown = form === "pie" ? parts : all.slice(0, 24).map((part) => parts.find((own) => own.name === part.name) ?? { ...part, size: 0, text: "none" });
-    const told = parts.map((part) => `${part.name} ${part.text}`).join(", ") || "nothing";
-    const chart = form === "pie" ? disc("", shown) : bars("", shown, most, 76, 62);
-    chart.removeAttribute("role");
-    chart.setAttribute("aria-hidden", "true");
-    return make("li", {}, make("button", { type: "button", "data-key": `each ${one.name}`, "aria-label": `${one.name}: ${told}`, title: `${one.name}: ${told}; a click chooses it`, onclick: one.act }, chart, make("span", { text: one.name })));
+  const most = Math.max(1e-9, ...parts.map((one) => one.size));
+  const shown = parts.slice(0, 24);
+  const wide = 276 / Math.max(shown.length, 4);
+  const bars = shown.map((one, at) => {
+    const tall = (one.size / most) * 104;
+    return shape("rect", { x: at * wide + wide * 0.12, y: 108 - tall, width: wide * 0.76, height: Math.max(tall, 0.5), rx: Math.min(2, wide / 6), fill: one.color ?? "var(--track)" }, `${one.name}: ${one.text}`, one.act);
   });
-  return make("div", {}, make("ul", { class: "multiples", "aria-label": name }, ...charts), key(all));
+  return make("div", {}, picture(name, 276, 110, [shape("path", { d: "M0 108.5H276", class: "axis" }), ...bars]), key(parts));
 }
 
 /** What the colours mean, and how much of each there is. @param {Part[]} parts @param {(one: Part) => string} [told] what a click does */
-function key(parts, told = (one) => `Go to the longest ${one.name}`) {
+export function key(parts, told = (one) => `Go to the longest ${one.name}`) {
   const list = make("ul", { class: "key" });
   for (const one of parts.slice(0, 24)) {
     const inside = [make("span", { class: "chip", color: one.color ?? "" }), make("span", { class: "label", text: one.name, title: one.name }), make("span", { class: "amount", text: one.text })];

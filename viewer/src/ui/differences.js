@@ -1,145 +1,125 @@
-// What differs between two intervals: time in states, variables, numbers of events, links; matched by names.
+// What differs between two traces, or two panes of one: states, events, links and variables, matched by their names.
 
 import { make, refill, save } from "./dom.js";
 import { duration, grouped, percent } from "./format.js";
-import { lines as grown, Refused } from "./lines.js";
 
-/** @typedef {{ trace: number, from: number, to: number, filters: string }} Part */
-/** @typedef {{ type: string, value: string, color: string | null, a: any, b: any, by: number, share: number }} Line */
+/** @typedef {{ type: string, value: string, color: string | null, a: any, b: any }} Line */
+/** @typedef {[string, string, (amount: number) => string]} Measure its title, the field, and how it is written */
 
-/** A number as short as it is told apart. @param {number} value */
-const figure = (value) => String(Number(value.toPrecision(6)));
-/** @param {number} nanos */
-const time = (nanos) => duration(nanos, 3);
+/** @param {number} value */
+const figure = (value) => Number.isInteger(value) ? grouped(value) : String(Number(value.toPrecision(5)));
+const time = (/** @type {number} */ nanos) => duration(nanos, 3);
+
+/** Tables, and what each compares. @type {Record<string, [string, Measure[]]>} */
+const KINDS = {
+  state: ["Differences of time in states", [["Time", "nanos", time], ["Share", "share", percent], ["Count", "count", grouped]]],
+  event: ["Differences of events", [["Count", "count", grouped]]],
+  link: ["Differences of links", [["Count", "count", grouped], ["Time", "nanos", time], ["Mean time", "latency", time], ["Size", "size", figure]]],
+  variable: ["Differences of variables", [["Mean", "mean", figure], ["Least", "min", figure], ["Largest", "max", figure]]],
+};
+/** Lines of a table that are shown; CSV has all. */
+const MOST = 200;
+
+/** What each table is sorted by: a measure, or -1 for names; and whether the largest comes first. @type {Record<string, [number, boolean]>} */
+const orders = { state: [0, true], event: [0, true], link: [0, true], variable: [0, true] };
+
+/** @type {Record<string, Line[]>} */
+let lines = {};
+
+/** @param {any} one @param {string} field @returns {number | null} */
+const amount = (one, field) => one?.[field] ?? null;
+
+/** How much more there is in the second; what is in one alone counts whole. @param {Line} line @param {string} field @returns {number | null} */
+function difference({ a, b }, field) {
+  const [one, other] = [amount(a, field), amount(b, field)];
+  return one === null && other === null ? null : (other ?? 0) - (one ?? 0);
+}
 
 /**
- * A kind of thing that is compared: its question, what of an answer is a row, columns with their names in CSV, and which of them is compared.
- * @typedef {{ title: string, what: string, ask: string, rows: (type: any) => any[], columns: [string, string, (value: number) => string, string][] }} Kind
+ * @param {HTMLElement} box @param {[string, string]} names of the two
+ * @param {{ types: any[], rows: any[], failed: boolean }[]} answers
  */
-
-/** @type {Record<string, Kind>} */
-const KINDS = {
-  states: { title: "States", what: "time in states", ask: "times", rows: (type) => type.rows, columns: [["Time", "nanos", time, "ns"], ["Share", "share", percent, "share"], ["Count", "count", grouped, "count"]] },
-  variables: { title: "Variables", what: "means of variables", ask: "variables", rows: (type) => [{ name: "", color: null, mean: type.mean, min: type.min.value, max: type.max.value }], columns: [["Mean", "mean", figure, "mean"], ["Least", "min", figure, "min"], ["Largest", "max", figure, "max"]] },
-  events: { title: "Events", what: "numbers of events", ask: "totals", rows: (type) => (type.link ? [] : type.rows), columns: [["Count", "count", grouped, "count"]] },
-  links: { title: "Links", what: "numbers of links", ask: "totals", rows: (type) => (type.link ? type.rows.map((/** @type {any} */ row) => ({ ...row, mean: row.nanos / row.count })) : []), columns: [["Count", "count", grouped, "count"], ["Mean time", "mean", time, "mean_ns"], ["Size", "size", grouped, "size"]] },
-};
-
-/** Ways to sort: title, and what comes first. @type {[string, (one: Line, other: Line) => number][]} */
-const ORDERS = [
-  ["Value", (one, other) => one.type.localeCompare(other.type) || one.value.localeCompare(other.value)],
-  ["Difference", (one, other) => Math.abs(other.by) - Math.abs(one.by)],
-  ["Part", (one, other) => Math.abs(other.share) - Math.abs(one.share)],
-];
-
-let kind = "states";
-let order = 1;
-/** @type {Line[]} */
-let found = [];
-/** Counts questions, so that a late answer does not speak of an earlier interval. */
-let turn = 0;
-/** What is compared now. @type {[HTMLElement, Part[], string[]] | null} */
-let shown = null;
-/** What is wrong, or how much has been counted. */
-let said = "";
-
-/** Asks about two parts and shows what differs, the largest difference first. @param {HTMLElement} box @param {Part[]} parts @param {string[]} names */
-export async function compare(box, parts, names) {
-  shown = [box, parts, names];
-  const mine = ++turn;
-  const theme = document.documentElement.dataset.theme ?? "light";
-  const done = [0, 0];
-  said = "";
-  const ask = async (/** @type {Part} */ { trace, from, to, filters }, /** @type {number} */ at) => {
-    const query = new URLSearchParams({ trace: String(trace), from: String(from), to: String(to), filters, theme });
-    const response = await fetch(`api/${KINDS[kind].ask}?${query}`);
-    const part = (/** @type {any} */ answer) => {
-      done[at] = answer.done;
-      if (mine === turn) say(`counting… ${percent((done[0] + done[1]) / 2)}`);
-    };
-    const answer = response.headers.get("Content-Type") === "application/x-ndjson" ? await grown(response, part) : await response.json();
-    if (!response.ok) throw new Refused(answer.error);
-    done[at] = 1;
-    return answer;
-  };
-  try {
-    const answers = await Promise.all(parts.map(ask));
-    if (mine !== turn) return;
-    found = match(answers);
-  } catch (error) {
-    if (mine !== turn) return;
-    found = [];
-    said = error instanceof Refused ? error.message : "The server does not answer";
-  }
-  fill();
-}
-
-/** Lines of two answers, by the names of types and values. @param {any[]} answers */
-function match(answers) {
-  /** @type {Map<string, Line>} */
-  const all = new Map();
-  const { rows, columns: [[, main]] } = KINDS[kind];
-  answers.forEach((answer, at) => {
-    for (const type of answer.types) {
-      for (const row of rows(type)) {
-        const key = JSON.stringify([type.name, row.name]);
-        const line = all.get(key) ?? { type: type.name, value: row.name, color: row.color, a: null, b: null, by: 0, share: 0 };
-        line[at === 0 ? "a" : "b"] = row;
-        all.set(key, line);
-      }
+export function showDifferences(box, names, answers) {
+  /** @type {Record<string, Map<string, Line>>} */
+  const all = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, new Map()]));
+  answers.forEach(({ types, rows }, at) => {
+    const states = types.flatMap((type) => type.rows.map((/** @type {any} */ row) => ({ ...row, kind: "state", type: [type.name], value: row.name })));
+    for (const row of [...states, ...rows]) {
+      const type = row.type.join(" › ");
+      const key = JSON.stringify([type, row.value]);
+      const line = all[row.kind].get(key) ?? { type, value: row.value, color: row.color, a: null, b: null };
+      line[at === 0 ? "a" : "b"] = row;
+      all[row.kind].set(key, line);
     }
   });
-  return [...all.values()].map((line) => {
-    const before = line.a?.[main] ?? 0;
-    const by = (line.b?.[main] ?? 0) - before;
-    return { ...line, by, share: before ? by / Math.abs(before) : by ? Infinity : 0 };
+  lines = Object.fromEntries(Object.entries(all).map(([kind, found]) => [kind, [...found.values()]]));
+  const failed = answers.some((one) => one.failed);
+  fill(box, names, failed);
+}
+
+/** @param {HTMLElement} box @param {[string, string]} names @param {boolean} failed */
+function fill(box, names, failed) {
+  refill(box, () => {
+    const tables = Object.keys(KINDS).filter((kind) => lines[kind].length).map((kind) => table(kind, names, () => fill(box, names, failed)));
+    box.replaceChildren(
+      make("header", {}, make("h2", { text: "Differences" }), make("button", { type: "button", class: "quiet", "aria-label": "Save differences as CSV", text: "CSV", onclick: take })),
+      ...(failed ? [make("p", { class: "hint", role: "alert", text: "The server did not answer all: what is missing here may be there." })] : []),
+      ...(tables.length ? tables : [make("p", { class: "hint", text: "There is nothing in these parts." })]));
   });
 }
 
-/** @param {string} text */
-function say(text) {
-  said = text;
-  fill();
+/** @param {string} kind @returns {Line[]} */
+function sorted(kind) {
+  const [at, down] = orders[kind];
+  const sign = down ? -1 : 1;
+  const byName = (/** @type {Line} */ one, /** @type {Line} */ other) => one.value.localeCompare(other.value) || one.type.localeCompare(other.type);
+  if (at < 0) return [...lines[kind]].sort((one, other) => sign * byName(one, other));
+  const by = (/** @type {Line} */ line) => Math.abs(difference(line, KINDS[kind][1][at][1]) ?? -1);
+  return [...lines[kind]].sort((one, other) => sign * (by(one) - by(other)) || byName(one, other));
 }
 
-function fill() {
-  if (shown) refill(shown[0], () => draw(.../** @type {[HTMLElement, Part[], string[]]} */ (shown)));
-}
-
-/** @param {number} value @param {(size: number) => string} text */
-const signed = (value, text) => `${value > 0 ? "+" : value < 0 ? "−" : ""}${text(Math.abs(value))}`;
-
-/** @param {HTMLElement} box @param {Part[]} parts @param {string[]} names */
-function draw(box, parts, names) {
-  const { what, columns } = KINDS[kind];
-  const again = (/** @type {() => void} */ change) => () => { change(); compare(box, parts, names); };
-  const forms = Object.entries(KINDS).map(([name, { title }]) => make("button", { type: "button", role: "radio", "aria-checked": String(name === kind), "data-key": `kind ${name}`, text: title, onclick: again(() => { kind = name; found = []; }) }));
-  const heading = `Differences of ${what}`;
-  const header = make("header", {}, make("h2", { text: heading }), make("div", { class: "forms", role: "radiogroup", "aria-label": "Compare" }, ...forms),
-    make("button", { type: "button", class: "quiet", "aria-label": "Save differences as CSV", text: "CSV", onclick: take, ...(said ? { disabled: "" } : {}) }));
-  if (found.length === 0) return box.replaceChildren(header, make("p", { class: "hint", role: "status", text: said || `There are no ${kind} in these parts.` }));
-  const most = Math.max(...found.map((line) => Math.abs(line.by))) || 1;
-  const cell = (/** @type {string} */ text, /** @type {string} */ kind = "") => make("td", { text, class: kind });
-  const part = ({ share }) => share === Infinity ? "new" : share ? signed(share, percent) : "";
-  const body = [...found].sort(ORDERS[order][1]).map((line) => {
-    const bar = make("i", { class: line.by < 0 ? "less" : "more-of" });
-    bar.style.width = `${(Math.abs(line.by) / most) * 50}%`;
-    return make("tr", {}, make("th", { scope: "row" }, line.color && make("span", { class: "chip", color: line.color }), make("span", { text: line.value || line.type }), line.value && make("small", { text: line.type })),
-      ...[line.a, line.b].flatMap((one) => columns.map(([, name, text]) => cell(one?.[name] != null ? text(one[name]) : one ? "" : "–"))),
-      cell(signed(line.by, columns[0][2]), "by"), cell(part(line)), make("td", { class: "bar-of-difference", "aria-hidden": "true" }, bar));
+/** @param {string} kind @param {[string, string]} names @param {() => void} again */
+function table(kind, names, again) {
+  const [title, measures] = KINDS[kind];
+  // What none of them has needs no columns.
+  const shown = measures.map((measure, at) => ({ measure, at })).filter(({ measure }) => lines[kind].some((line) => difference(line, measure[1]) !== null));
+  const [order, down] = orders[kind];
+  const turn = (/** @type {number} */ at, /** @type {string} */ text, /** @type {string} */ told) => make("th", { scope: "col", "aria-sort": order === at ? (down ? "descending" : "ascending") : null },
+    make("button", { type: "button", text: `${text}${order === at ? (down ? " ▾" : " ▴") : ""}`, "aria-label": told, "data-key": `${kind} ${at}`, onclick: () => { orders[kind] = [at, at === order ? !down : at >= 0]; again(); } }));
+  const groups = make("tr", {}, make("td"), ...shown.map(({ measure }) => make("th", { scope: "colgroup", colspan: 3, text: measure[0] })));
+  const heads = make("tr", {}, turn(-1, "Value", "Sort by name"), ...shown.flatMap(({ measure, at }) => [...names.map((name) => make("th", { scope: "col", text: name })), turn(at, "Difference", `Sort by difference of ${measure[0].toLowerCase()}`)]));
+  const all = sorted(kind);
+  const bar = shown.find(({ at }) => at === order) ?? shown[0];
+  const most = Math.max(1e-12, ...all.map((line) => Math.abs(difference(line, bar.measure[1]) ?? 0)));
+  const body = all.slice(0, MOST).map((line) => {
+    const by = difference(line, bar.measure[1]) ?? 0;
+    const mark = make("i", { class: by < 0 ? "less" : "more-of" });
+    mark.style.width = `${(Math.abs(by) / most) * 50}%`;
+    return make("tr", {}, make("th", { scope: "row" }, make("span", { class: "chip", color: line.color }), make("span", { text: line.value }), line.type !== line.value && make("small", { text: line.type })),
+      ...shown.flatMap(({ measure }) => cells(line, measure)), make("td", { class: "bar-of-difference", "aria-hidden": "true" }, mark));
   });
-  const sorted = (/** @type {number} */ at, span = 1) => make("th", { scope: "col", colspan: span, "aria-sort": at === order ? (at === 0 ? "ascending" : "descending") : "none" }, make("button", { type: "button", "data-key": `sort ${at}`, text: ORDERS[at][0], title: "Sort by this", onclick: () => { order = at; fill(); } }));
-  const own = () => columns.map(([title]) => make("th", { scope: "col", text: title }));
-  box.replaceChildren(header, make("table", { "aria-label": heading },
-    make("thead", {}, make("tr", {}, make("td", {}), ...names.map((name) => make("th", { scope: "colgroup", colspan: columns.length, text: name })), make("th", { scope: "colgroup", colspan: 3, text: said || "Difference" })),
-      make("tr", {}, sorted(0), ...own(), ...own(), sorted(1), sorted(2, 2))),
-    make("tbody", {}, ...body)));
+  return make("div", {}, make("h3", { text: title }), make("table", { "aria-label": title }, make("thead", {}, groups, heads), make("tbody", {}, ...body)),
+    all.length > MOST && make("p", { class: "hint", text: `and ${grouped(all.length - MOST)} more: CSV has all` }));
 }
 
+/** One, the other, and what differs. @param {Line} line @param {Measure} measure */
+function cells(line, [, field, written]) {
+  const by = difference(line, field);
+  const before = amount(line.a, field);
+  const sign = by === null || by === 0 ? "" : by > 0 ? "+" : "−";
+  const part = by === null ? "" : line.a === null ? "new" : line.b === null ? "gone" : before ? `${sign}${percent(Math.abs(by / before))}` : "";
+  const text = (/** @type {any} */ one) => { const found = amount(one, field); return found === null ? "–" : written(found); };
+  return [make("td", { text: text(line.a) }), make("td", { text: text(line.b) }), make("td", { class: "by" }, by === null ? "" : `${sign}${written(Math.abs(by))} `, make("small", { text: part }))];
+}
+
+/** Everything as lines of a table: one for each measure. */
 function take() {
   const quoted = (/** @type {unknown} */ value) => { const text = String(value ?? ""); return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text; };
-  const { columns } = KINDS[kind];
-  const head = ["type", "value", ...["a", "b"].flatMap((side) => columns.map(([, , , name]) => `${side}_${name}`)), `difference_${columns[0][3]}`];
-  const rows = [...found].sort(ORDERS[order][1]).map(({ type, value, a, b, by }) => [type, value, ...[a, b].flatMap((one) => columns.map(([, name]) => one?.[name])), by]);
-  save("differences.csv", new Blob([`${[head, ...rows].map((row) => row.map(quoted).join(",")).join("\n")}\n`], { type: "text/csv" }));
+  const rows = Object.entries(KINDS).flatMap(([kind, [, measures]]) => sorted(kind).flatMap((line) => measures.flatMap(([, field]) => {
+    const by = difference(line, field);
+    const unit = ["nanos", "latency"].includes(field) ? { nanos: "time_ns", latency: "mean_time_ns" }[field] : field;
+    return by === null ? [] : [[kind, line.type, line.value, unit, amount(line.a, field), amount(line.b, field), by]];
+  })));
+  const text = [["kind", "type", "value", "measure", "a", "b", "difference"], ...rows].map((row) => row.map(quoted).join(",")).join("\n");
+  save("differences.csv", new Blob([`${text}\n`], { type: "text/csv" }));
 }

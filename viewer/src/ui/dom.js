@@ -76,6 +76,9 @@ export function refill(box, fill) {
   if (key) /** @type {HTMLElement | null} */ (box.querySelector(`[data-key="${CSS.escape(key)}"]`))?.focus();
 }
 
+/** What a file about this trace is called, without its ending. */
+export const fileName = () => (byId("name").textContent ?? "trace").replace(/\.(tmt|paje|trace)$/, "").replace(/[^\p{L}\p{N}._-]+/gu, "-");
+
 /** Lets the browser save a file. @param {string} name @param {Blob} what */
 export function save(name, what) {
   const link = make("a", { href: URL.createObjectURL(what), download: name });

@@ -23,7 +23,7 @@ import { tellMeasured } from "./measure.js";
 import { first, listenToMemory, nameOf } from "./memory.js";
 import { message, remarks, trouble } from "./message.js";
 import { listenToPalette } from "./palette.js";
-import { listenToPanel, refreshPanel, restorePanel, toggleSide } from "./panel.js";
+import { listenToPanel, refreshPanel, restorePanel, setSide, toggleSide } from "./panel.js";
 import { state as over } from "./over.js";
 import { forgetPointed, repaint } from "./pointer.js";
 import { showNotes } from "./notes.js";
@@ -35,7 +35,7 @@ import "./undo.js";
 import { dress, listenToTheme } from "./theme.js";
 import { listenToMinimap, paintOverview, paintWindow } from "./timeline.js";
 import { showRows } from "./tree.js";
-import { aside, back, filtersOn, fit, jot, looks, onChange, stand, start, view, zoom } from "./view.js";
+import { back, filtersOn, fit, looks, onChange, start, takeScroll, tellBeside, view, watchPlaced, zoom } from "./view.js";
 
 let panelTimer = 0;
 /** The entity that the inspector shows. @type {string | null} */
@@ -46,9 +46,8 @@ async function open() {
   const summary = await ask("summary");
   setOrigin(summary.origin);
   const trace = nameOf(summary);
-  listenToMemory(trace);
-  start(summary.duration, first(trace, summary), summary.generation);
-  const said = { ...aside };
+  listenToMemory(trace, Boolean(summary.standing));
+  start(summary.duration, await first(trace, summary), summary.generation);
   byId("version").textContent = `Tumit ${summary.version}.`;
   tellStanding(summary);
   entitle(summary);
@@ -65,13 +64,11 @@ async function open() {
   new ResizeObserver(resized).observe(byId("scroller"));
   excuse(summary);
   // In a narrow window it lies over the diagram.
-  if (inPane || innerWidth <= 900) toggleSide();
-  aside.panel = said.panel;
+  if (inPane || innerWidth <= 900) setSide(false);
   tell();
   offerFilters(summary.saved);
-  byId("scroller").scrollTop = said.scroll;
-  await Promise.all([paintOverview(), restorePanel(said), restore(), showNotes()]);
-  stand();
+  watchPlaced(() => restorePanel().catch(failed));
+  await Promise.all([paintOverview(), restorePanel(), restore(), showNotes()]);
   listenToPanes(summary.duration);
 }
 
@@ -123,6 +120,7 @@ function tell() {
 
 /** @param {import("./view.js").Change} kind */
 function update(kind) {
+  if (kind === "place") return;
   tell();
   repaint();
   if (view.chosen !== inspected) {
@@ -168,7 +166,7 @@ async function rows() {
   const next = await ask("rows", looks());
   if (!next) return;
   names(next.rows);
-  chart.swap(next);
+  chart.swap(next, takeScroll());
   showRows();
   arrange.tellRows();
   repaint();
@@ -195,7 +193,11 @@ function controls() {
     ["help", () => byId("sheet").showModal()], ["side", toggleSide],
   ];
   for (const [id, act] of buttons) byId(id).addEventListener("click", act);
-  byId("scroller").addEventListener("scroll", () => { jot({ scroll: Math.round(byId("scroller").scrollTop) }); chart.refresh(); repaint(); });
+  byId("scroller").addEventListener("scroll", () => {
+    chart.refresh();
+    repaint();
+    tellBeside("scroll", String(Math.round(byId("scroller").scrollTop) || "") || null);
+  });
   chart.watchErrors(failed);
   document.addEventListener("picture", () => {
     missing(chart.notes());

@@ -1,17 +1,19 @@
 // What is remembered of a trace between visits: how its rows were arranged, and what was dimmed or hidden.
 
 import { tell } from "./api.js";
-import { onKept, view } from "./view.js";
+import { note } from "./status.js";
+import { filtersOn, onKept, view } from "./view.js";
+import { namesOf, renumbered, setTrace } from "./workspace.js";
 
 /** Traces remembered; the ones looked at longest ago are forgotten. */
 const MOST = 50;
 const KEY = "tumit:traces";
 
-/** @returns {[string, string][]} newest last */
+/** Names of traces, how their rows were, and what its numbers are called where another trace may have the name. @returns {string[][]} newest last */
 function all() {
   try {
     const kept = JSON.parse(localStorage.getItem(KEY) ?? "[]");
-    return Array.isArray(kept) ? kept.filter((one) => Array.isArray(one) && one.length === 2 && one.every((part) => typeof part === "string")) : [];
+    return Array.isArray(kept) ? kept.filter((one) => Array.isArray(one) && one.length >= 2 && one.every((part) => typeof part === "string")) : [];
   } catch {
     return [];
   }
@@ -28,8 +30,8 @@ export function nameOf(summary) {
  * How a trace looks at first: as the command line says, else as it was left, else as others of its model.
  * @param {string} trace @param {any} summary
  */
-export function first(trace, { filters, look }) {
-  const rows = new URLSearchParams(recall(trace));
+export async function first(trace, { filters, look, standing }) {
+  const rows = await recall(trace, Boolean(standing));
   if (filters.length) rows.set("filters", JSON.stringify(filters.map((/** @type {[string, boolean]} */ [text, on]) => (on ? text : [text]))));
   else if (look && ![...rows].length) {
     if (look.filters.length) rows.set("filters", JSON.stringify(look.filters));
@@ -40,12 +42,19 @@ export function first(trace, { filters, look }) {
   return String(rows);
 }
 
-/** Remembers the trace's rows here, and the look of its model at the server, for its next run. @param {string} trace */
-export function listenToMemory(trace) {
+/**
+ * Remembers the trace's rows here, and the look of its model at the server, for its next run.
+ * @param {string} trace @param {boolean} grows whether another trace may have this name tomorrow
+ */
+export function listenToMemory(trace, grows) {
+  setTrace(trace);
+  let naming = 0;
   let told = "";
   let timer = 0;
   onKept((rows) => {
     memorise(trace, rows);
+    window.clearTimeout(naming);
+    if (grows && rows) naming = window.setTimeout(() => { namesOf(rows, filtersOn()).then((names) => memorise(trace, rows, JSON.stringify(names))).catch(() => {}); }, 300);
     const look = { filters: view.filters.filter(([text, on]) => on && /^(colou?r|shape|size|bright) /.test(text)).map(([text]) => text), hidden: [...view.hidden], gradients: [...view.gradients], dimmed: [...view.dimmed] };
     const text = JSON.stringify(look);
     const news = told !== "" && told !== text;
@@ -56,16 +65,24 @@ export function listenToMemory(trace) {
   });
 }
 
-/** @param {string} trace */
-function recall(trace) {
-  return all().find(([name]) => name === trace)?.[1] ?? "";
+/** How the rows were. @param {string} trace @param {boolean} grows */
+async function recall(trace, grows) {
+  const [, rows = "", names = "{}"] = all().find(([name]) => name === trace) ?? [];
+  if (!grows || !rows) return new URLSearchParams(rows);
+  try {
+    const [here, missing] = await renumbered(rows, JSON.parse(names), "");
+    if (missing) note(`Not in this trace, but remembered of the one before: ${missing}`);
+    return new URLSearchParams(here);
+  } catch {
+    return new URLSearchParams();
+  }
 }
 
-/** @param {string} trace @param {string} rows */
-function memorise(trace, rows) {
+/** @param {string} trace @param {string} rows @param {...string} names */
+function memorise(trace, rows, ...names) {
   const others = all().filter(([name]) => name !== trace);
   try {
-    localStorage.setItem(KEY, JSON.stringify([...others.slice(1 - MOST), ...(rows ? [[trace, rows]] : [])]));
+    localStorage.setItem(KEY, JSON.stringify([...others.slice(1 - MOST), ...(rows ? [[trace, rows, ...names]] : [])]));
   } catch {
     // A full or forbidden storage: the address still holds the view.
   }

@@ -25,7 +25,7 @@ export function listenToPanes(duration) {
       following = false;
     }
   });
-  onChange((kind) => { if (kind === "time" || kind === "choice" || kind === "rows") say(); });
+  onChange((kind) => { if (kind === "time" || kind === "choice" || kind === "rows" || kind === "place") say(); });
   window.parent.postMessage({ tumit: "ready", duration }, location.origin);
   say();
 }

@@ -6,7 +6,7 @@ import { showFind } from "./find.js";
 import { showNotes } from "./notes.js";
 import { showLegend } from "./legend.js";
 import { restoreForm, showTimes } from "./times.js";
-import { jot } from "./view.js";
+import { tellBeside, told } from "./view.js";
 
 /** @typedef {"legend" | "times" | "find" | "notes"} Tab */
 
@@ -33,9 +33,18 @@ export function listenToPanel() {
 
 /** @param {Tab} tab @param {boolean} [focus] also moves the keyboard there @returns {Promise<unknown>} done when it shows what there is */
 export function showTab(tab, focus = false) {
-  shown = tab;
   if (byId("panel").hidden) toggleSide();
-  jot({ panel: tab });
+  select(tab);
+  const filled = refreshPanel();
+  if (focus && tab === "find") byId("find-field").select();
+  else if (focus) byId(`tab-${tab}`).focus();
+  return filled;
+}
+
+/** @param {Tab} tab */
+function select(tab) {
+  shown = tab;
+  tellBeside("tab", tab === "legend" ? null : tab);
   for (const one of TABS) {
     const button = byId(`tab-${one}`);
     button.setAttribute("aria-selected", String(one === tab));
@@ -46,10 +55,15 @@ export function showTab(tab, focus = false) {
   const [panel, inspector] = [byId("panel"), byId("inspector")];
   if (tab === "find" && panel.lastElementChild !== inspector) panel.append(inspector);
   else if (tab !== "find" && panel.firstElementChild !== inspector) panel.prepend(inspector);
-  const filled = refreshPanel();
-  if (focus && tab === "find") byId("find-field").select();
-  else if (focus) byId(`tab-${tab}`).focus();
-  return filled;
+}
+
+/** Shows the panel as the address says. @returns {Promise<unknown>} done when it shows what there is */
+export function restorePanel() {
+  const side = told("side");
+  if (side) setSide(side === "1");
+  restoreForm();
+  select(TABS.find((tab) => tab === told("tab")) ?? "legend");
+  return refreshPanel();
 }
 
 /** Shows what the open tab says of the interval. @returns {Promise<unknown>} */
@@ -60,17 +74,14 @@ export function refreshPanel() {
   return Promise.all([showLegend(), shown === "times" ? showTimes() : shown === "notes" ? showNotes() : showFind()]);
 }
 
-export function toggleSide() {
-  const panel = byId("panel");
-  panel.hidden = !panel.hidden;
-  byId("side").setAttribute("aria-pressed", String(!panel.hidden));
-  jot({ panel: panel.hidden ? "none" : shown });
+/** @param {boolean} seen */
+export function setSide(seen) {
+  byId("panel").hidden = !seen;
+  byId("side").setAttribute("aria-pressed", String(seen));
 }
 
-/** Stands as the address says. @param {{ panel: string, form: string }} said @returns {Promise<unknown>} */
-export function restorePanel({ panel, form }) {
-  restoreForm(form);
-  if (panel === "none") return Promise.resolve(byId("panel").hidden || toggleSide());
-  const tab = TABS.find((one) => one === panel);
-  return tab && tab !== "legend" ? showTab(tab) : refreshPanel();
+export function toggleSide() {
+  const seen = byId("panel").hidden;
+  setSide(seen);
+  tellBeside("side", seen ? "1" : "0");
 }

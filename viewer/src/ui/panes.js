@@ -1,6 +1,6 @@
 // Several panes on one page: traces beside each other, or one trace in several ways, on one time axis; and a table of what differs.
 
-import { compare } from "./differences.js";
+import { showDifferences } from "./differences.js";
 import { byId, make } from "./dom.js";
 import { menu } from "./menu.js";
 import { dress } from "./theme.js";
@@ -62,14 +62,6 @@ window.addEventListener("message", ({ origin, source, data }) => {
   }
 });
 
-/** Shows what differs between the first two panes, if that is wanted. */
-function differ() {
-  const box = byId("table");
-  if (box.hidden || panes.length < 2) return;
-  const [one, other] = panes;
-  compare(box, [one, other], [names[one.trace], other.trace === one.trace ? "other pane" : names[other.trace]]);
-}
-
 /** Brings all panes to one interval. */
 function couple() {
   const [from, to] = common ?? [0, Math.max(...panes.map((one) => one.duration))];
@@ -77,6 +69,38 @@ function couple() {
     if (!one.known || (one.from === from && one.to === to)) continue;
     Object.assign(one, { from, to });
     one.frame.contentWindow?.postMessage({ tumit: "show", from, to }, location.origin);
+  }
+}
+
+/** Counts questions, so that a late answer does not speak of an earlier interval. */
+let turn = 0;
+
+/** Statistics of the first two panes, and what differs. */
+async function differ() {
+  const box = byId("table");
+  if (box.hidden || panes.length < 2) return;
+  const mine = ++turn;
+  const theme = document.documentElement.dataset.theme ?? "light";
+  const both = panes.slice(0, 2);
+  const answers = await Promise.all(both.map(async ({ trace, from, to, filters }) => {
+    const about = new URLSearchParams({ trace: String(trace), from: String(from), to: String(to), filters, theme });
+    const [times, sums] = await Promise.all(["times", "sums"].map((what) => whole(`api/${what}?${about}`)));
+    return { types: times?.types ?? [], rows: sums?.rows ?? [], failed: times === null || sums === null };
+  }));
+  if (mine !== turn) return;
+  const other = both[1].trace === both[0].trace ? "other pane" : names[both[1].trace];
+  showDifferences(box, [names[both[0].trace], other], answers);
+}
+
+/** A whole answer; of one that grows the last line. @param {string} url @returns {Promise<any>} `null` when there is none */
+async function whole(url) {
+  try {
+    const answer = await fetch(url);
+    const lines = (await answer.text()).trim().split("\n");
+    const last = JSON.parse(lines[lines.length - 1]);
+    return answer.ok && !last.error && last.done === undefined ? last : null;
+  } catch {
+    return null;
   }
 }
 

@@ -1,12 +1,14 @@
 // Statistics of the interval, or of what is measured: tables that can be sorted, and charts. What is shown can be taken along as CSV or JSON.
 
 import { ask, drop } from "./api.js";
-import { columns, curves, histogram, matrix, multiples, pie } from "./charts.js";
+import { columns, curves, histogram, matrix, pie } from "./charts.js";
 import { visit } from "./choice.js";
 import { byId, make, refill, save } from "./dom.js";
+import { each } from "./each.js";
 import { date, duration, grouped, percent } from "./format.js";
-import { rowOf } from "./rows.js";
-import { jot, show, view } from "./view.js";
+import { layout, rowOf } from "./rows.js";
+import { selected } from "./tree.js";
+import { show, tellBeside, told, view } from "./view.js";
 
 /** @typedef {{ value: number, name: string, color: string, nanos: number, share: number, count: number | null, mean: number | null,
  *   longest: { nanos: number, id: string } | null }} Line */
@@ -17,10 +19,12 @@ const FORMS = {
   variables: ["Variables", "variables"],
 };
 let form = "table";
+/** Whether there is a pie or there are columns for each row. */
+let byRow = false;
+/** Rows that have one: the server counts no more at once. */
+const MOST_ROWS = 64;
 /** Whether charts show shares, not values. */
 let shares = true;
-/** The type of containers of which each has a chart of its own; 0: one for all. */
-let per = 0;
 /** What a matrix shows. @type {"count" | "size" | "nanos"} */
 let amount = "count";
 /** The type and value whose durations are shown. @type {{ ty: number, value: number | null } | null} */
@@ -46,14 +50,19 @@ export async function showTimes() {
   const within = view.chosen?.startsWith("c") ? view.chosen : null;
   const part = { from: Math.round(from), to: Math.round(Math.max(to, from + 1)), id: within, theme: document.documentElement.dataset.theme };
   const wanted = form;
+  const rows = isEach() ? meantRows() : null;
   const told = (/** @type {any} */ answer) => {
-    if (wanted !== form) return;
-    last = { within, ...answer, form, from, span: to - from };
+    if (wanted !== form || (rows !== null) !== isEach()) return;
+    last = { ...answer, form, from, span: to - from, within, rows: rows?.length ?? null };
     fill();
   };
   drop("histogram");
-  const question = per && isEach() ? "shares" : FORMS[form][1];
-  const answer = await ask(question, { ...part, ty: question === "shares" ? per : null, bare: form === "durations" ? "true" : null }, "statistics", told);
+  if (rows) {
+    const answer = await ask("each", { ...part, what: rows.slice(0, MOST_ROWS).map((row) => `c${row.id}`).join(",") }, "statistics");
+    if (answer) told(answer);
+    return;
+  }
+  const answer = await ask(FORMS[form][1], { ...part, bare: form === "durations" ? "true" : null }, "statistics", told);
   if (!answer) return;
   if (wanted === "durations") await classes(answer, part, told);
   else told(answer);
@@ -74,75 +83,82 @@ async function classes(answer, part, told) {
   }
 }
 
+/** Whether each row has a chart of its own. */
+const isEach = () => byRow && (form === "pie" || form === "columns");
+
+/** The selected rows; without any, all. */
+function meantRows() {
+  const some = layout.rows.filter((row) => selected.has(row.id));
+  return some.length ? some : layout.rows;
+}
+
+// Charts of rows follow the rows.
+for (const what of ["rows", "selection"]) document.addEventListener(what, () => { if (isEach() && !byId("times").hidden) showTimes().catch(() => {}); });
+
 /** @param {string} next */
 export function setForm(next) {
   form = next;
-  jotForm();
+  tellForm();
   showTimes();
 }
 
-function jotForm() {
-  jot({ form: per ? `${form}.${per}` : form });
+/** Puts what is shown into the address. */
+function tellForm() {
+  tellBeside("form", form === "table" ? null : form);
+  tellBeside("values", shares ? null : "1");
+  tellBeside("each", byRow ? "1" : null);
+  tellBeside("amount", amount === "count" ? null : amount);
+  tellBeside("order", order[0] === 1 && order[1] ? null : `${order[0]}${order[1] ? "d" : "a"}`);
+  tellBeside("of", chosen && `${chosen.ty}${chosen.value === null ? "" : `.${chosen.value}`}`);
 }
 
-/** As the address says. @param {string} text */
-export function restoreForm(text) {
-  const [name, type] = text.split(".");
-  if (FORMS[name]) [form, per] = [name, Number(type ?? 0)];
-}
-
-/** Whether there can be a chart for each container. */
-const isEach = () => form === "pie" || form === "columns";
-
-/** Chooses whether there is one chart, or one for each container of a type. */
-function levels() {
-  if (!isEach() || !last.levels) return null;
-  const options = [{ type: 0, name: "All together", count: 0 }, ...last.levels];
-  const select = make("select", { "aria-label": "A chart for", "data-key": "per", onchange: () => { per = options[select.selectedIndex].type; jotForm(); showTimes(); } },
-    ...options.map((one) => make("option", { text: one.type ? `Each ${one.name} (${grouped(one.count)})` : one.name, ...(one.type === per ? { selected: "" } : {}) })));
-  return select;
-}
-
-/** @param {any} type */
-function charts(type) {
-  if (!type.each) return form === "pie" ? pie(`Shares of ${type.name}`, slices(type)) : columns(`Times of ${type.name}`, slices(type));
-  const each = type.each.map((/** @type {any} */ one) => ({ name: one.container, parts: slices(one), act: () => { visit(one.id); } }));
-  /** @type {Map<string, any>} */
-  const sums = new Map();
-  const lived = type.each.reduce((/** @type {number} */ all, /** @type {any} */ one) => all + one.lived, 0);
-  for (const part of each.flatMap((/** @type {any} */ one) => one.parts)) sums.set(part.name, { ...part, act: undefined, size: part.size + (sums.get(part.name)?.size ?? 0) });
-  const all = [...sums.values()].map((one) => ({ ...one, text: shares ? percent(one.size / (lived || 1)) : duration(one.size) })).sort((one, other) => other.size - one.size);
-  const more = last.many > each.length && make("p", { class: "hint", text: `The first ${each.length} of ${grouped(last.many)} are shown.` });
-  return make("div", {}, multiples(`${form === "pie" ? "Shares" : "Times"} of ${type.name}, one by one`, each, all, form === "pie" ? "pie" : "columns"), more);
+/** Shows what the address says. */
+export function restoreForm() {
+  form = FORMS[told("form") ?? ""] ? told("form") ?? "" : "table";
+  shares = told("values") !== "1";
+  byRow = told("each") === "1";
+  amount = /** @type {const} */ (["size", "nanos"]).find((one) => one === told("amount")) ?? "count";
+  const [, column, way] = /^([0-5])([ad])$/.exec(told("order") ?? "") ?? ["", "1", "d"];
+  order = [Number(column), way === "d"];
+  const of = /^(\d+)(?:\.(\d+))?$/.exec(told("of") ?? "");
+  chosen = of && { ty: Number(of[1]), value: of[2] === undefined ? null : Number(of[2]) };
 }
 
 /** The buttons that choose what is shown, and how. */
 function controls() {
   const forms = Object.entries(FORMS).map(([name, [title]]) => make("button", { type: "button", role: "radio", "aria-checked": String(form === name), "data-key": `form ${name}`, text: title, onclick: () => setForm(name) }));
   const values = !["table", "variables", "curves"].includes(form) && make("label", { class: "check" }, make("input", { type: "checkbox", "data-key": "percent", ...(shares ? { checked: "" } : {}), onchange: () => { shares = !shares; fill(); } }), " percent");
+  const rowwise = (form === "pie" || form === "columns") && make("label", { class: "check" }, make("input", { type: "checkbox", "data-key": "each", ...(byRow ? { checked: "" } : {}), onchange: () => { byRow = !byRow; tellForm(); showTimes(); } }), " each row");
   // A part is not taken for all.
   const whole = last.done === undefined ? {} : { disabled: "", title: "When all is counted" };
   return [
     make("div", { class: "forms", role: "radiogroup", "aria-label": "Show as" }, ...forms),
-    make("p", { class: "taking" }, levels(), values, make("span", { class: "gap" }), make("button", { type: "button", class: "quiet", "aria-label": "Save statistics as CSV", text: "CSV", ...whole, onclick: () => take("csv") }), make("button", { type: "button", class: "quiet", "aria-label": "Save statistics as JSON", text: "JSON", ...whole, onclick: () => take("json") })),
+    make("p", { class: "taking" }, values, rowwise, make("span", { class: "gap" }), make("button", { type: "button", class: "quiet", "aria-label": "Save statistics as CSV", text: "CSV", ...whole, onclick: () => take("csv") }), make("button", { type: "button", class: "quiet", "aria-label": "Save statistics as JSON", text: "JSON", ...whole, onclick: () => take("json") })),
   ];
 }
 
 function fill() {
+  tellForm();
   refill(byId("times"), draw);
 }
 
 function draw() {
   // Another form has been chosen, whose answer is under way.
-  if (last.form !== form) return;
+  if (last.form !== form || (last.rows !== null) !== isEach()) return;
   const what = view.measured ? "measured" : "shown";
   const row = last.within ? rowOf(Number(last.within.slice(1))) : undefined;
-  const where = last.within ? ` within ${row?.name ?? "the chosen container"}` : "";
-  const heading = make("p", { class: "hint", text: `${duration(last.span)} ${what}${where}. ${last.within || form === "matrix" ? "" : "Choose a container to see it alone."}` });
-  const parts = last.types.map(BODIES[form]).filter(Boolean);
+  const where = last.within && last.rows === null ? ` within ${row?.name ?? "the chosen container"}` : "";
+  const heading = make("p", { class: "hint", text: `${duration(last.span)} ${what}${where}. ${last.rows !== null ? eachHint() : last.within || form === "matrix" ? "" : "Choose a container to see it alone."}` });
+  const parts = last.types.map(last.rows === null ? BODIES[form] : (/** @type {any} */ type) => titled(type, ...each(type, form === "pie" ? "pie" : "columns", shares, (id) => visit(id)))).filter(Boolean);
   if (parts.length === 0) parts.push(make("p", { class: "hint", text: `There are no ${{ matrix: "links", variables: "variables" }[form] ?? "states"} in it.` }));
   byId("times").replaceChildren(...controls(), heading, ...counting(), ...parts);
   byId("times").dataset.form = form;
+}
+
+/** Which rows have charts. */
+function eachHint() {
+  if (last.rows > MOST_ROWS) return `The first ${MOST_ROWS} of ${grouped(last.rows)} rows, each with all below it; select rows to see those.`;
+  return selected.size ? "The selected rows, each with all below it." : "Each row with all below it; select rows to see only those.";
 }
 
 /** How far the counting is, while it is under way. */
@@ -153,7 +169,7 @@ function counting() {
 
 /** @type {Record<string, (type: any) => HTMLElement | null>} */
 const BODIES = {
-  table, pie: (type) => titled(type, charts(type)), columns: (type) => titled(type, charts(type)),
+  table, pie: (type) => titled(type, pie(`Shares of ${type.name}`, slices(type))), columns: (type) => titled(type, columns(`Times of ${type.name}`, slices(type))),
   durations: (type) => last.types.indexOf(type) === 0 ? durations() : null,
   matrix: (type) => titled(type,
     make("div", { class: "forms", role: "radiogroup", "aria-label": `Amount of ${type.name}` }, .../** @type {["count" | "size" | "nanos", string][]} */ ([["count", "Number"], ["nanos", "Time"], ...(type.field ? [["size", type.field]] : [])]).map(([name, title]) =>
@@ -208,8 +224,8 @@ function take(format) {
     if (form === "matrix") return type.cells.cells.map((/** @type {any} */ cell) => ({ ...own, from: type.cells.sides[cell.from], to: type.cells.sides[cell.to], count: cell.count, nanoseconds: cell.nanos, size: cell.size, longest_ns: cell.longest?.nanos }));
     if (form === "curves") return type.curves.flatMap((/** @type {any} */ one) => one.shares.map((/** @type {number} */ share, /** @type {number} */ at) => ({ ...own, value: one.name, from_ns: Math.round(last.from + (at / one.shares.length) * last.span), share })));
     if (form === "variables") return [{ ...own, mean: type.mean, min: type.min.value, min_at_ns: type.min.at, min_in: type.min.name, max: type.max.value, max_at_ns: type.max.at, max_in: type.max.name }];
+    if (last.rows !== null) return type.each.flatMap((/** @type {any} */ row) => row.values.map((/** @type {any} */ one) => ({ ...own, row: row.name, value: type.values.find((/** @type {any} */ value) => value.value === one.value)?.name, nanoseconds: one.nanos, share: one.share })));
     if (form === "durations") return last.types.indexOf(type) > 0 ? [] : (last.histogram?.classes ?? []).map((/** @type {any} */ one) => ({ from_ns: one.from, to_ns: one.to, count: one.count, nanoseconds: one.nanos, longest_ns: one.longest?.nanos }));
-    if (type.each) return type.each.flatMap((/** @type {any} */ one) => one.rows.map((/** @type {any} */ row) => ({ ...own, container: one.container, value: row.name, nanoseconds: row.nanos, share: row.share })));
     return type.rows.map((/** @type {any} */ one) => ({ ...own, value: one.name, nanoseconds: one.nanos, share: one.share, count: one.count, longest_ns: one.longest?.nanos }));
   });
   const heads = Object.keys(rows[0] ?? {});

@@ -13,6 +13,7 @@ export const selected = new Set();
 /** Shows which rows are selected. */
 export function showSelection() {
   for (const box of byId("tree").querySelectorAll("[role=row]")) box.setAttribute("aria-selected", String(selected.has(Number(/** @type {HTMLElement} */ (box).dataset.id))));
+  document.dispatchEvent(new Event("selection"));
 }
 
 /** The part of the heights for which rows exist. */

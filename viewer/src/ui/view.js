@@ -1,5 +1,7 @@
 // What is shown: the interval, the rows, what is dimmed or hidden, what is chosen and measured. All of it lives in the address.
 
+import { note } from "./status.js";
+
 /**
  * @typedef {object} View
  * @property {number} from nanoseconds after the trace's first date
@@ -17,7 +19,7 @@
  * @property {string | null} chosen the entity in the inspector
  * @property {boolean} chained whether the chain of links through it is lit
  * @property {[number, number] | null} measured two dates
- * @typedef {"time" | "rows" | "look" | "choice"} Change
+ * @typedef {"time" | "rows" | "look" | "choice" | "place"} Change
  */
 
 /** @type {View} */
@@ -32,33 +34,10 @@ let whole = 1;
 /** @type {((kind: Change) => void)[]} */
 const listeners = [];
 let timer = 0;
-/** What is typed into the address by hand has come from elsewhere; all else is ours. */
-let written = "";
+/** What is typed into the address by hand has come from elsewhere; all else is ours. @type {string | null} */
+let written = null;
 /** @type {((rows: string, names: string) => void)[]} */
 const keepers = [];
-
-/** What of the page is in the address beside the view, in no step of the history: how far the rows are scrolled, the tab, the form of the statistics. */
-export const aside = { scroll: 0, panel: "legend", form: "table" };
-/** Whether the page stands as the address said, and tells it from now on. */
-let stands = false;
-let jotting = 0;
-
-/** The page stands as its address said; what was done meanwhile comes into it. */
-export function stand() {
-  stands = true;
-  if (write() !== location.hash) jot({});
-}
-
-/** Puts what is beside the view into the address, in place of what was there. @param {Partial<typeof aside>} change */
-export function jot(change) {
-  Object.assign(aside, change);
-  if (!stands || jotting) return;
-  jotting = window.setTimeout(() => {
-    jotting = 0;
-    // A step that is to come has it, too.
-    if (!timer) keep(true);
-  }, 300);
-}
 
 /** @param {(rows: string, names: string) => void} keeper told how the rows look and what is looked for in their names, whenever that may have changed */
 export function onKept(keeper) {
@@ -68,6 +47,49 @@ export function onKept(keeper) {
 function save() {
   const rows = rowsPart();
   keepers.forEach((keeper) => keeper(rows, view.names));
+}
+
+/** What is seen beside the view, as the address says it: how far the rows are scrolled, the panel, and what its statistics show. */
+const BESIDE = ["scroll", "side", "tab", "form", "values", "amount", "order", "each", "of"];
+/** @type {Map<string, string>} */
+const beside = new Map();
+let besideTimer = 0;
+/** How far the rows are to be scrolled, once they are there. @type {number | null} */
+let scroll = null;
+/** Milliseconds between two changes of the address: browsers stop taking more than a few each second. */
+const SELDOM = 300;
+
+/** @param {string} name @returns {string | null} what the address says; nothing for what is usual */
+export function told(name) {
+  return beside.get(name) ?? null;
+}
+
+/** Puts something into the address that is no step of the history. @param {string} name @param {string | null} value */
+export function tellBeside(name, value) {
+  if (told(name) === value) return;
+  if (value === null) beside.delete(name);
+  else beside.set(name, value);
+  besideTimer ||= window.setTimeout(() => {
+    besideTimer = 0;
+    // A movement that comes to rest takes it along.
+    if (timer) return;
+    history.replaceState({ trail }, "", write());
+    changed("place");
+  }, SELDOM);
+}
+
+/** How far the rows are to be scrolled, once. */
+export function takeScroll() {
+  const to = scroll;
+  scroll = null;
+  return to;
+}
+
+/** The part of an address that makes steps of the history. @param {string} address */
+function core(address) {
+  const parts = new URLSearchParams(address.slice(1));
+  for (const name of BESIDE) parts.delete(name);
+  return String(parts);
 }
 
 /** Which of the server's traces this page shows. */
@@ -148,27 +170,23 @@ export function start(duration, remembered, number) {
   generation = number;
   const here = location.hash.slice(1);
   read(here || remembered);
-  readAside(new URLSearchParams(here));
   trail = history.state?.trail ?? nested([], [view.from, view.to]);
   if (!here) keep(true);
   else save();
   window.addEventListener("popstate", (event) => {
     window.clearTimeout(timer);
     timer = 0;
+    window.clearTimeout(besideTimer);
+    besideTimer = 0;
+    const kept = event.state?.trail ? new Map(beside) : null;
     read(location.hash.slice(1));
+    // Back and forward leave the panel as it is.
+    if (kept) BESIDE.filter((name) => name !== "scroll").forEach((name) => tellBeside(name, kept.get(name) ?? null));
+    else onPlaced();
     trail = event.state?.trail ?? nested([], [view.from, view.to]);
     save();
     changed("rows");
-    // Steps do not scroll, nor turn the panel.
-    jot({});
   });
-}
-
-/** @param {URLSearchParams} parts */
-function readAside(parts) {
-  aside.scroll = Math.max(0, Number(parts.get("scroll")) || 0);
-  aside.panel = /^[a-z]+$/.exec(parts.get("panel") ?? "")?.[0] ?? "legend";
-  aside.form = /^[a-z]+(\.\d+)?$/.exec(parts.get("form") ?? "")?.[0] ?? "table";
 }
 
 /**
@@ -231,9 +249,10 @@ export function keep(instead = false) {
   const address = write();
   trail = nested(trail, [view.from, view.to]);
   if (instead === true) history.replaceState({ trail }, "", address);
-  else if ((location.hash || "#") !== address) history.pushState({ trail }, "", address);
-  if (written !== address) {
-    written = address;
+  else if (core(location.hash) !== core(address)) history.pushState({ trail }, "", address);
+  else if ((location.hash || "#") !== address) history.replaceState({ trail }, "", address);
+  if (written !== core(address)) {
+    written = core(address);
     save();
     listeners.forEach((listener) => listener("choice"));
   }
@@ -260,9 +279,7 @@ function write() {
   if (view.chosen) parts.set("chosen", view.chosen);
   if (view.chosen && view.chained) parts.set("chain", "1");
   if (view.measured) parts.set("measured", view.measured.join(" "));
-  if (aside.scroll > 0) parts.set("scroll", String(aside.scroll));
-  if (aside.panel !== "legend") parts.set("panel", aside.panel);
-  if (aside.form !== "table") parts.set("form", aside.form);
+  for (const [name, value] of beside) parts.set(name, value);
   return "#" + parts;
 }
 
@@ -279,6 +296,14 @@ function rowsPart() {
   return String(parts);
 }
 
+/** @type {() => void} */
+let onPlaced = () => {};
+
+/** @param {() => void} handler told when an address from elsewhere says what is beside the view */
+export function watchPlaced(handler) {
+  onPlaced = handler;
+}
+
 /** @param {string} address */
 function read(address) {
   const parts = new URLSearchParams(address);
@@ -291,6 +316,9 @@ function read(address) {
   view.chained = parts.get("chain") === "1";
   const measured = words("measured").filter((text) => /^-?\d+$/.test(text)).map(Number);
   view.measured = measured.length === 2 ? [measured[0], measured[1]] : null;
+  beside.clear();
+  for (const name of BESIDE) if (parts.get(name)) beside.set(name, parts.get(name) ?? "");
+  scroll = Number(/^\d+$/.exec(told("scroll") ?? "")?.[0] ?? 0);
   readRows(parts);
 }
 
@@ -306,14 +334,25 @@ function readRows(parts) {
   view.filters = readFilters(parts.get("filters") ?? "");
 }
 
-/** @param {string} text @returns {[string, boolean][]} */
-export function readFilters(text) {
+/** Filters as the address has them; those in brackets are off. With a wrong one among them none is taken. @param {string} text @returns {[string, boolean][]} */
+function readFilters(text) {
+  /** @type {any} */ let all;
   try {
-    const all = JSON.parse(text || "[]");
-    return Array.isArray(all) ? all.map((one) => (Array.isArray(one) ? [String(one[0]), false] : [String(one), true])) : [];
+    all = JSON.parse(text || "[]");
   } catch {
-    return [];
+    all = null;
   }
+  const wrong = !Array.isArray(all) ? "they are no list of texts"
+    : wrongFilter(all, (one) => typeof one === "string" ? one : Array.isArray(one) && one.length === 1 ? one[0] : null);
+  if (!wrong) return all.map((/** @type {string | [string]} */ one) => (typeof one === "string" ? [one, true] : [one[0], false]));
+  note(`The filters in the address were not taken: ${wrong}`);
+  return [];
+}
+
+/** Which entry is no filter, in words; nothing when all are. @param {unknown[]} all @param {(one: any) => unknown} text what should be its text */
+export function wrongFilter(all, text) {
+  const at = all.findIndex((one) => { const found = text(one); return typeof found !== "string" || found.trim() === ""; });
+  return at < 0 ? "" : `entry ${at + 1} of the filters is ${JSON.stringify(all[at]).slice(0, 60)}; a filter is a text such as "hide container a"`;
 }
 
 /** The part of a question that says what is drawn and how. */

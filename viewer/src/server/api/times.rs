@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
 use super::charts::{lanes, longer};
-use super::{Answer, App, Ask, Failure, Shown, compute};
+use super::{App, Ask, Failure, Shown};
 use crate::pass::{self, List};
 use crate::query::{ContainerId, EntityId, Interval, QueryError, TypeId, TypeKind, ValueId};
 use crate::scene::wire::entity;
@@ -25,10 +25,8 @@ pub(in crate::server) async fn times(State(app): State<Arc<App>>, Query(ask): Qu
         for ty in model.types.iter().filter(|ty| ty.kind == TypeKind::State) {
             types.extend(Type::of(app, ty.id, within, interval)?);
         }
-        let levels = levels(app, within);
         let answer = |seen: Option<&Seen>| {
-            let types: Vec<Value> = types.iter().map(|ty| ty.answer(app, Theme::new(ask.theme), seen)).collect();
-            json!({ "types": types, "levels": levels })
+            json!({ "types": types.iter().map(|ty| ty.answer(app, Theme::new(ask.theme), seen)).collect::<Vec<_>>() })
         };
         if ask.bare {
             return Ok(answer(None));
@@ -48,55 +46,6 @@ pub(in crate::server) async fn times(State(app): State<Arc<App>>, Query(ask): Qu
             teller.tell(done, || answer(None));
         })?;
         Ok(answer(Some(&all)))
-    })
-    .await
-}
-
-/// Containers that are shown one by one.
-const EACH: usize = 60;
-
-/// The types of containers within one, with how many there are of each.
-fn levels(app: &Shown, within: ContainerId) -> Value {
-    let model = app.source.model();
-    let mut counts: Vec<u64> = vec![0; model.types.len()];
-    for container in app.outline.within(within) {
-        let ty = app.outline.type_of(container);
-        ty.and_then(|ty| counts.get_mut(ty.index())).into_iter().for_each(|count| *count += 1);
-    }
-    let levels = model.types.iter().zip(counts).filter(|(ty, count)| *count > 0 && ty.id != TypeId::ROOT);
-    levels.map(|(ty, count)| json!({ "type": ty.id.0, "name": ty.name, "count": count })).collect()
-}
-
-/// The same sums for each container of a type.
-pub(in crate::server) async fn shares(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
-    compute(app, ask, |app, ask| {
-        let (source, interval) = (app.source.as_ref(), ask.interval(app)?);
-        let (model, theme, containers) = (source.model(), Theme::new(ask.theme), source.containers());
-        let of = TypeId(ask.ty);
-        // One of them, chosen, is looked at among the others.
-        let asked = ask.within()?;
-        let within = containers.iter().find(|info| info.id == asked && info.ty == of).map_or(asked, |info| info.parent);
-        let members: Vec<ContainerId> =
-            app.outline.within(within).filter(|container| app.outline.type_of(*container) == Some(of)).collect();
-        let names: FxHashMap<ContainerId, String> =
-            containers.iter().map(|info| (info.id, info.name.clone())).collect();
-        let mut types = Vec::new();
-        for ty in model.types.iter().filter(|ty| ty.kind == TypeKind::State) {
-            let mut each = Vec::new();
-            for &container in members.iter().take(EACH) {
-                if let Some(sums) = Type::of(app, ty.id, container, interval)? {
-                    let mut answer = sums.answer(app, theme, None);
-                    answer["id"] = json!(entity(EntityId::Container(container)));
-                    answer["container"] = json!(names.get(&container));
-                    each.push(answer);
-                }
-            }
-            if !each.is_empty() {
-                types.push(json!({ "type": ty.id.0, "name": ty.name, "each": each }));
-            }
-        }
-        let place = (within != ContainerId::ROOT).then(|| entity(EntityId::Container(within)));
-        Ok(json!({ "types": types, "levels": levels(app, within), "many": members.len(), "within": place }))
     })
     .await
 }

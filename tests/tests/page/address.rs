@@ -1,0 +1,170 @@
+//! The address and workspaces: what is seen comes back in another tab, and in another trace as far as that has it.
+
+use serde_json::{Value, json};
+
+use tests::browser::Browser;
+use tests::page::{
+    SETTLED, TRACE, Viewer, chain, open, press, read, saved_text, show, spot, wait_for_rows, watch_files,
+};
+
+use super::files::{open_workspace, saved};
+use super::hands::tall;
+
+const ADDRESS: &str = "location.hash";
+
+#[test]
+fn a_copied_address_shows_the_same_rows_and_panel() {
+    let viewer = Viewer::of(&tall());
+    let (mut browser, chart) = open(&viewer);
+    let steps = browser.evaluate("history.length");
+    let at = spot(&mut browser, &chart, 0.5, "thread 0.1");
+    browser.holding("Shift", |browser| browser.wheel(at, 300.0));
+    browser.wait("document.querySelector('#scroller').scrollTop > 100");
+    browser.key("2");
+    browser.wait("document.querySelector('#times table')");
+    press(&mut browser, "radio", "Columns");
+    press(&mut browser, "checkbox", "percent");
+    browser.wait("/scroll=\\d+/.test(location.hash) && /tab=times/.test(location.hash) && /form=columns/.test(location.hash) && /values=1/.test(location.hash)");
+    assert_eq!(browser.evaluate("history.length"), steps, "none of these is a step that Back would go");
+    browser.wait(SETTLED);
+    let seen =
+        "JSON.stringify([document.querySelector('#scroller').scrollTop, document.querySelector('#times').dataset.form,
+        document.querySelector('#times').innerText, document.querySelector('#chart .picture').toDataURL()])";
+    browser.wait("document.querySelector('#times .key')?.innerText.match(/\\d\\s+s/)");
+    let (before, address) = (browser.evaluate(seen), browser.evaluate("location.href"));
+    drop(browser);
+    let mut other = Browser::start(1280, 720);
+    other.open(address.as_str().unwrap());
+    other.wait(SETTLED);
+    other.wait("document.querySelector('#times .key')?.innerText.match(/\\d\\s+s/)");
+    let after = other.evaluate(seen);
+    assert!(before == after, "{}\n{}", short(&before), short(&after));
+    // A table that was sorted is sorted the same; the panel that was closed is closed.
+    press(&mut other, "radio", "Table");
+    press(&mut other, "button", "Count");
+    other.key("l");
+    other.wait("/order=3d/.test(location.hash) && /side=0/.test(location.hash) && !/form=/.test(location.hash)");
+    let address = other.evaluate("location.href");
+    other.open("about:blank#away");
+    other.open(address.as_str().unwrap());
+    other.wait(SETTLED);
+    assert_eq!(other.evaluate("document.querySelector('#panel').hidden"), true);
+    other.key("l");
+    other.wait("document.querySelector('#times [aria-sort]')?.innerText.startsWith('Count')");
+    assert!(other.complaints().is_empty(), "{:?}", other.complaints());
+}
+
+/// Without the pixels.
+fn short(seen: &Value) -> String {
+    seen.as_str().unwrap_or("nothing").chars().take(400).collect()
+}
+
+#[test]
+fn back_goes_through_views_and_leaves_the_panel() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    show(&mut browser, "100..300 ms");
+    browser.key("2");
+    browser.wait("/tab=times/.test(location.hash)");
+    browser.key("[");
+    browser.wait("document.querySelector('#interval-field').value.startsWith('0')");
+    assert_eq!(browser.evaluate("document.querySelector('#times').hidden"), false);
+    browser.wait("/tab=times/.test(location.hash)");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn what_is_no_filter_is_refused_by_its_place() {
+    let viewer = Viewer::start();
+    let mut browser = Browser::start(1280, 720);
+    let bad = |filters: &str| format!("{}#filters={}", viewer.url, filters.replace('"', "%22"));
+    for (filters, told) in [
+        ("[null,5,{}]", "entry 1 of the filters is null"),
+        ("[\"hide container a\",5]", "entry 2 of the filters is 5"),
+        ("{}", "no list of texts"),
+    ] {
+        browser.open("about:blank#away");
+        browser.open(&bad(filters));
+        browser.wait(SETTLED);
+        let note = read(&mut browser, "status", "Note");
+        assert!(note.contains(told), "{note}");
+        assert_eq!(chain(&mut browser), json!([]));
+    }
+    watch_files(&mut browser);
+    open_workspace(
+        &mut browser,
+        r#"{"format": "tumit-view", "version": 1, "filters": ["hide container thread 0.0", {}]}"#,
+    );
+    browser.wait("document.querySelector('#note').innerText.includes('entry 2 of the filters is {}')");
+    assert_eq!(chain(&mut browser), json!([]));
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+/// Another run: threads in another order, one of them missing, values with other numbers.
+fn other_run() -> String {
+    let swapped = TRACE.replace("2 w S working", "2 x S sleeping \"0 0 1\"\n2 w S working").replace(
+        "3 0.0 t00 T n0 \"thread 0.0\"\n3 0.0 t01 T n0 \"thread 0.1\"\n",
+        "3 0.0 t01 T n0 \"thread 0.1\"\n3 0.0 t00 T n0 \"thread 0.0\"\n",
+    );
+    swapped.lines().filter(|line| !line.contains("t10")).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn a_workspace_finds_rows_and_values_of_another_trace_by_their_names() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    for row in ["thread 0.1", "thread 1.0"] {
+        let at = browser.place_of("row", row).center();
+        browser.click(at);
+        browser.key("p");
+        browser.wait(SETTLED);
+    }
+    let blocked = tests::page::entry(&mut browser, "blocked");
+    browser.click(blocked);
+    browser.wait("/dimmed=/.test(location.hash)");
+    let dimmed = "[...document.querySelectorAll('#legend [aria-pressed=true]')].map(one => one.innerText.split('\\n')[0].trim()).join()";
+    browser.wait(&format!("{dimmed}.startsWith('blocked')"));
+    watch_files(&mut browser);
+    let text = saved(&mut browser, "Save workspace");
+    drop(browser);
+
+    let other = Viewer::of(&other_run());
+    let (mut browser, _) = open(&other);
+    watch_files(&mut browser);
+    open_workspace(&mut browser, &text);
+    wait_for_rows(&mut browser, &["thread 0.1", "Node 0", "thread 0.0", "Node 1", "thread 1.1"]);
+    let note = read(&mut browser, "status", "Note");
+    assert!(note.contains("1 pinned row (thread 1.0)") && !note.contains("dimmed"), "{note}");
+    browser.wait(&format!("{dimmed}.startsWith('blocked')"));
+    // One without names can be of any trace.
+    let mut old: Value = serde_json::from_str(&text).unwrap();
+    for field in ["names", "trace"] {
+        old.as_object_mut().unwrap().remove(field);
+    }
+    let address = browser.evaluate(ADDRESS);
+    open_workspace(&mut browser, &old.to_string());
+    browser.wait("document.querySelector('#note').innerText.includes('knows rows and values by numbers')");
+    assert_eq!(browser.evaluate(ADDRESS), address);
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+    drop(browser);
+
+    // In its own trace all is as it was.
+    let (mut browser, _) = open(&viewer);
+    watch_files(&mut browser);
+    open_workspace(&mut browser, &text);
+    wait_for_rows(&mut browser, &["thread 0.1", "thread 1.0", "Node 0", "thread 0.0", "Node 1", "thread 1.1"]);
+    assert!(saved_is_same(&mut browser, &text));
+}
+
+/// Whether the workspace would be saved the same again, but for the entity that is inspected.
+fn saved_is_same(browser: &mut Browser, text: &str) -> bool {
+    choose_save(browser);
+    let again: Value = serde_json::from_str(&saved_text(browser)).unwrap();
+    let before: Value = serde_json::from_str(text).unwrap();
+    again["names"] == before["names"] && again["filters"] == before["filters"]
+}
+
+fn choose_save(browser: &mut Browser) {
+    press(browser, "button", "Save and open");
+    press(browser, "menuitem", "Save workspace");
+}

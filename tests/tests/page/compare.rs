@@ -1,0 +1,95 @@
+//! Rows and traces compared: a pie for each row, and what differs between two traces.
+
+use tests::browser::Browser;
+use tests::page::{TRACE, Viewer, open, press, read, saved_text, watch_files};
+
+#[test]
+fn each_row_has_a_pie_and_a_line_of_a_table() {
+    let viewer = Viewer::of(&TRACE.replace("5 0.5 S t01 b", "5 0.25 S t01 b"));
+    let (mut browser, _) = open(&viewer);
+    browser.key("2");
+    browser.wait("document.querySelector('#times table')");
+    press(&mut browser, "radio", "Pie");
+    press(&mut browser, "checkbox", "each row");
+    browser.wait("document.querySelectorAll('#times .each li').length === 6");
+    for name in [
+        "thread 0.0: working 50.0 %, blocked 50.0 %",
+        "thread 0.1: working 25.0 %, blocked 75.0 %",
+        "Node 0: working 37.5 %, blocked 62.5 %",
+    ] {
+        let told = browser.evaluate("[...document.querySelectorAll('#times .each button')].map(one => one.ariaLabel.replaceAll('\\u202f', ' ')).join('\\n')");
+        assert!(told.as_str().unwrap().contains(name), "{told}");
+    }
+    assert!(browser.find_all("button", None).iter().any(|one| one.name.starts_with("thread 0.1: working 25.0")));
+    // The same as a table, opened by keys.
+    browser.evaluate("document.querySelector('#times summary').focus()");
+    browser.key("Enter");
+    let table = read(&mut browser, "table", "Activity of each row").replace('\u{202f}', " ");
+    assert!(table.contains("thread 0.1") && table.contains("25.0 %"), "{table}");
+    press(&mut browser, "checkbox", "percent");
+    browser.wait("document.querySelector('#times .each').innerText && document.querySelector('#times .each button').ariaLabel.includes('s')");
+    let table = read(&mut browser, "table", "Activity of each row").replace('\u{202f}', " ");
+    assert!(table.contains("250 ms") || table.contains("250.0 ms") || table.contains("0.250 s"), "{table}");
+    // Selected rows alone; the same as columns; a pie leads to its row.
+    let at = browser.place_of("row", "thread 0.1").center();
+    browser.holding("Control", |browser| browser.click(at));
+    browser.wait("document.querySelectorAll('#times .each li').length === 1");
+    press(&mut browser, "radio", "Columns");
+    browser.wait("document.querySelectorAll('#times[data-form=columns] .each rect').length === 2");
+    browser.wait("/form=columns/.test(location.hash) && /each=1/.test(location.hash)");
+    watch_files(&mut browser);
+    press(&mut browser, "button", "Save statistics as CSV");
+    let csv = saved_text(&mut browser);
+    assert!(
+        csv.starts_with("type,row,value,nanoseconds,share\n")
+            && csv.contains("Activity,thread 0.1,working,250000000,0.25\n"),
+        "{csv}"
+    );
+    let pie = browser.evaluate("(({ left, top }) => `${left + 20} ${top + 20}`)(document.querySelector('#times .each button').getBoundingClientRect())");
+    let (x, y) = pie.as_str().unwrap().split_once(' ').map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap())).unwrap();
+    browser.click((x, y));
+    browser.wait("document.querySelector('#inspector h2')?.innerText === 'thread 0.1'");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+/// A trace with events, sized links and a variable.
+fn rich(events: usize, size: u32, value: f64) -> String {
+    let defs = "%EventDef PajeDefineVariableType 20\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
+                %EventDef PajeSetVariable 21\n% Time date\n% Type string\n% Container string\n% Value double\n%EndEventDef\n\
+                %EventDef PajeDefineEventType 22\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
+                %EventDef PajeNewEvent 23\n% Time date\n% Type string\n% Container string\n% Value string\n%EndEventDef\n\
+                %EventDef PajeStartLink 24\n% Time date\n% Type string\n% Container string\n% StartContainer string\n% Value string\n% Key string\n% Size int\n%EndEventDef\n";
+    let marks: String = (0..events).map(|n| format!("23 0.{} M t00 tick\n", 6 + n)).collect();
+    TRACE
+        .replace("0 T N Thread\n", "0 T N Thread\n20 V T Load\n22 M T Marks\n")
+        .replacen("0 N 0 Node", &format!("{defs}0 N 0 Node"), 1)
+        .replace("7 0.3 L 0 t00 m k1\n", &format!("21 0.2 V t00 {value}\n24 0.3 L 0 t00 m k1 {size}\n"))
+        .replace("4 1.0 T t00\n", &format!("{marks}4 1.0 T t00\n"))
+}
+
+#[test]
+fn differences_are_of_events_links_and_variables_too_and_sorted_by_any_of_them() {
+    let viewer = Viewer::with(&[&rich(1, 100, 2.0), &rich(3, 300, 5.0)], &[]);
+    let mut browser = Browser::start(1280, 720);
+    browser.open(&viewer.url);
+    browser.wait("[0, 1].every(at => frames[at]?.document.querySelector('#chart')?.dataset.settled === 'true')");
+    press(&mut browser, "button", "Differences");
+    browser.wait("document.querySelectorAll('#table tbody').length === 4");
+    let table = |browser: &mut Browser, name: &str| read(browser, "table", name).replace(['\u{202f}', '\t', '\n'], " ");
+    let events = table(&mut browser, "Differences of events");
+    assert!(events.contains("tick") && events.contains("Marks") && events.contains("1 3 +2"), "{events}");
+    let links = table(&mut browser, "Differences of links");
+    assert!(links.contains("100 300 +200"), "{links}");
+    let variables = table(&mut browser, "Differences of variables");
+    assert!(variables.contains("Load") && variables.contains("2 5 +3"), "{variables}");
+    // The state that differs most is first; sorted by count, and by names, by keys.
+    let first = "document.querySelector('#table table tbody th span + span').innerText";
+    browser.wait("document.querySelector('#table [aria-label=\"Sort by name\"]')");
+    browser.evaluate("document.querySelector('#table [aria-label=\"Sort by name\"]').focus()");
+    browser.key("Enter");
+    browser.wait(&format!("{first} === 'blocked'"));
+    browser.key("Enter");
+    browser.wait(&format!("{first} === 'working'"));
+    browser.wait("document.querySelector('#table [aria-sort]').getAttribute('aria-sort') === 'descending'");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}

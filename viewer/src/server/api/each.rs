@@ -1,0 +1,55 @@
+//! State types row by row: a pie of each.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use axum::extract::{Query, State};
+use serde_json::json;
+
+use super::{Answer, App, Ask, compute};
+use crate::query::{EntityId, TypeKind};
+use crate::scene::wire::{self, entity};
+use crate::stats;
+use crate::theme::Theme;
+
+/// Rows of one question.
+const MOST: usize = 64;
+
+/// Shares of the values of each state type in each of some rows, with all that is below it.
+pub(in crate::server) async fn each(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
+    compute(app, ask, |app, ask| {
+        let (source, interval, theme) = (app.source.as_ref(), ask.interval(app)?, Theme::new(ask.theme));
+        let model = source.model();
+        let rows: Vec<_> = ask.what.split(',').filter_map(wire::parse_entity).take(MOST).collect();
+        let mut types = Vec::new();
+        for ty in model.types.iter().filter(|ty| ty.kind == TypeKind::State) {
+            let mut seen = BTreeSet::new();
+            let mut each = Vec::new();
+            for &row in &rows {
+                let EntityId::Container(container) = row else { continue };
+                let within: Vec<_> = app.outline.states_within(container, ty.id).into_iter().map(|one| one.0).collect();
+                if within.is_empty() {
+                    continue;
+                }
+                let times = stats::times(source, &within, ty.id, interval)?;
+                seen.extend(times.values.iter().map(|time| time.value));
+                let values = times.values.iter();
+                let values = values.map(|time| json!({ "value": time.value.0, "nanos": time.nanos, "share": time.share }));
+                each.push(json!({
+                    "id": entity(row),
+                    "name": app.outline.name(container),
+                    "lived": times.lived,
+                    "none": times.none,
+                    "values": values.collect::<Vec<_>>(),
+                }));
+            }
+            let values = seen.into_iter().filter_map(|value| model.values.get(value.index()));
+            let values = values.map(|value| json!({ "value": value.id.0, "name": value.name, "color": theme.fill(value.color).to_string() }));
+            if !each.is_empty() {
+                types.push(json!({ "type": ty.id.0, "name": ty.name, "values": values.collect::<Vec<_>>(), "each": each }));
+            }
+        }
+        Ok(json!({ "types": types }))
+    })
+    .await
+}

@@ -1,0 +1,123 @@
+//! What events, links and variables come to in an interval, by names, so that two traces can be compared.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::extract::{Query, State};
+use axum::response::Response;
+use serde_json::{Value, json};
+
+use super::names::type_path;
+use super::{App, Ask, Failure, Shown};
+use crate::pass::{self, List};
+use crate::query::{Interval, Model, QueryError, TypeId, TypeKind, ValueId};
+use crate::server::growing::grow;
+use crate::stats;
+use crate::theme::Theme;
+
+/// What is known of one value of a type.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    count: u64,
+    nanos: i64,
+    size: Option<f64>,
+}
+
+impl Sum {
+    fn merge(&mut self, other: Self) {
+        self.count += other.count;
+        self.nanos = self.nanos.saturating_add(other.nanos);
+        self.size = self.size.map_or(other.size, |size| Some(size + other.size.unwrap_or(0.0)));
+    }
+}
+
+type Sums = BTreeMap<(TypeId, ValueId), Sum>;
+
+/// Numbers of events; numbers, time and sizes of links; means and extremes of variables.
+pub(in crate::server) async fn sums(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Result<Response, Failure> {
+    grow(app, ask, |_, app, ask, teller| {
+        let (source, interval) = (app.source.as_ref(), ask.interval(app)?);
+        let (model, theme) = (source.model(), Theme::new(ask.theme));
+        let variables = variables(app, &model, interval)?;
+        let mut lists = Vec::new();
+        let mut fields = BTreeMap::new();
+        for ty in &model.types {
+            match ty.kind {
+                TypeKind::Event => lists.extend(app.outline.with_events(ty.id).map(|at| List::Events(at, ty.id))),
+                TypeKind::Link { .. } => {
+                    lists.push(List::Links(ty.id));
+                    fields.extend(stats::size_field(source, ty.id, interval)?.map(|field| (ty.id, field)));
+                }
+                TypeKind::Container | TypeKind::State | TypeKind::Variable => {}
+            }
+        }
+        let count = |job: &pass::Job| {
+            let mut own = Sums::new();
+            let (List::Events(_, ty) | List::Links(ty)) = job.list else { return Ok(own) };
+            let field = fields.get(&ty);
+            job.visit(source, |item| {
+                let size = field.map_or(Ok(None), |field| stats::number(source, item.id, field))?;
+                own.entry((ty, item.value)).or_default().merge(Sum { count: 1, nanos: item.nanos(), size });
+                Ok(())
+            })?;
+            Ok(own)
+        };
+        let mut all = Sums::new();
+        let answer = |all: &Sums| {
+            let rows = all.iter().filter_map(|(key, sum)| row(&model, theme, *key, *sum));
+            json!({ "rows": rows.chain(variables.iter().cloned()).collect::<Vec<_>>() })
+        };
+        pass::run(pass::jobs(source, lists, interval)?, count, |own, done| {
+            own.into_iter().for_each(|(key, sum)| all.entry(key).or_default().merge(sum));
+            teller.tell(done, || answer(&all));
+        })?;
+        Ok(answer(&all))
+    })
+    .await
+}
+
+fn row(model: &Model, theme: Theme, (ty, value): (TypeId, ValueId), sum: Sum) -> Option<Value> {
+    let info = model.types.get(ty.index())?;
+    let value = model.values.get(value.index());
+    let row = json!({
+        "type": type_path(model, ty)?,
+        "value": value.map_or(&info.name, |value| &value.name),
+        "color": value.map(|value| theme.fill(value.color).to_string()),
+        "count": sum.count,
+    });
+    if info.kind == TypeKind::Event {
+        return Some(with(row, json!({ "kind": "event" })));
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a mean for people")]
+    let mean = sum.nanos as f64 / sum.count.max(1) as f64;
+    Some(with(row, json!({ "kind": "link", "nanos": sum.nanos, "latency": mean, "size": sum.size })))
+}
+
+/// Both in one.
+fn with(mut row: Value, more: Value) -> Value {
+    if let (Value::Object(row), Value::Object(more)) = (&mut row, more) {
+        row.extend(more);
+    }
+    row
+}
+
+fn variables(app: &Shown, model: &Model, interval: Interval) -> Result<Vec<Value>, QueryError> {
+    let source = app.source.as_ref();
+    let mut rows = Vec::new();
+    for ty in model.types.iter().filter(|ty| ty.kind == TypeKind::Variable) {
+        let mut found = Vec::new();
+        for info in source.containers().iter() {
+            found.extend(stats::variable(source, info.id, ty.id, interval)?);
+        }
+        if found.is_empty() {
+            continue;
+        }
+        let mean = found.iter().map(|one| one.mean).sum::<f64>() / found.len() as f64;
+        let least = found.iter().map(|one| one.min.value).fold(f64::INFINITY, f64::min);
+        let most = found.iter().map(|one| one.max.value).fold(f64::NEG_INFINITY, f64::max);
+        rows.push(json!({
+            "kind": "variable", "type": type_path(model, ty.id), "value": ty.name, "color": null, "mean": mean, "min": least, "max": most,
+        }));
+    }
+    Ok(rows)
+}
