@@ -249,6 +249,15 @@ fn a_burst_that_lies_and_a_step_between_bursts_are_told_without_a_message() {
         let faults = judge(&stepped, &options(Method::Graph)).report.faults();
         assert!(faults.iter().any(|fault| fault.contains("between two bursts")), "{bursts} {step_nanos}: {faults:?}");
     }
+    // Wherever it is: in the middle, most pairs of bursts have it between them.
+    for (bursts, lie) in [5, 6, 8, 10, 12, 20].into_iter().flat_map(|n| [(n, None), (n, Some(Lie::Late(1_000_000)))]) {
+        let step_nanos = if lie.is_none() { 1e6 } else { 0.0 };
+        let long = Scene { step_nanos, lie, bursts: Bursts::Many(bursts), seconds: 600.0, nodes: 2, ..scene.clone() };
+        let report = judge(&long, &options(Method::Graph)).report;
+        let faults = report.faults();
+        assert!(faults.iter().any(|fault| fault.contains("between two bursts")), "{bursts} {lie:?}: {faults:?}");
+        assert!(!report.is_clean());
+    }
     // With messages or without: what lies is left out, and the rest is as good as if it had not been there.
     let (once, some) = (Lie::Once(1_000_000), Lie::Some(3_000_000));
     let lies = [once, some, Lie::Middle(200_000), Lie::First(200_000), Lie::First(-1_000_000), Lie::Last(200_000)];

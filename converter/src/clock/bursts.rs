@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use super::consensus::{MANY, MUCH, RATE, usual_drift};
 use super::map::{ClockMap, Knot};
 use super::solve::{Edge, positions};
 use super::{Domain, NANOS_PER_SECOND};
@@ -130,31 +131,15 @@ pub(crate) enum Odd {
     Set,
 }
 
-/// Offsets of a clock may depart so much from a line between two bursts, nanoseconds,
+/// Offsets of a clock may depart so much from a line between two bursts, nanoseconds, and what [`super::consensus`] allows for the time between them.
 const ODD: f64 = 50_000.0;
-/// and this part of the time between them.
-const ODD_RATE: f64 = 200e-6;
 
-/// So many times what they usually do is odd.
-const MUCH: f64 = 20.0;
-/// Fewer bursts are few.
-const FEW: usize = 5;
-
-/// Leaves out the offsets of bursts that no drift explains, and finds where the clock may have been set. O(bursts²).
+/// Leaves out the offsets of bursts that no drift explains, and finds where the clock may have been set. O(bursts log bursts).
 fn odd(offsets: &mut Vec<Offset>, tick: f64) -> impl Iterator<Item = (Odd, f64)> + use<> {
     let mut found = Vec::new();
     if offsets.len() > 2 {
-        // The usual drift: the middle one of those between any two bursts (Theil and Sen).
-        let mut slopes: Vec<f64> = Vec::new();
-        for (at, one) in offsets.iter().enumerate() {
-            let others = offsets[at + 1..].iter().filter(|other| other.local > one.local);
-            slopes.extend(others.map(|other| (other.offset - one.offset) / (other.local - one.local)));
-        }
-        slopes.sort_by(f64::total_cmp);
-        let middle = slopes.get(slopes.len() / 2).copied().unwrap_or(0.0);
-        // Of few, one odd offset moves the middle: the least drift is the likeliest.
-        let least = slopes.iter().copied().min_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0);
-        let drift = if offsets.len() < FEW { least } else { middle };
+        let points: Vec<(f64, f64)> = offsets.iter().map(|offset| (offset.local, offset.offset)).collect();
+        let drift = usual_drift(&points);
         let away = |one: Offset, other: Offset| other.offset - one.offset - drift * (other.local - one.local);
         let mut usual: Vec<f64> = offsets.windows(2).map(|pair| away(pair[0], pair[1]).abs()).collect();
         usual.sort_by(f64::total_cmp);
@@ -164,8 +149,8 @@ fn odd(offsets: &mut Vec<Offset>, tick: f64) -> impl Iterator<Item = (Odd, f64)>
             let (before, here) = (offsets[at - 1], offsets[at]);
             let off = away(before, here);
             // Of many, the drift is known, and what their clock does from one to the next.
-            let by_itself = ODD_RATE * (here.local - before.local);
-            let by_itself = if offsets.len() < FEW { by_itself } else { by_itself.min(MUCH * usual) };
+            let by_itself = RATE * (here.local - before.local);
+            let by_itself = if offsets.len() < MANY { by_itself } else { by_itself.min(MUCH * usual) };
             if off.abs() <= ODD + 2.0 * tick + by_itself {
                 at += 1;
                 continue;

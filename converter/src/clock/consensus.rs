@@ -12,16 +12,16 @@ use super::bursts::{Burst, Exchange};
 /// Of fewer bursts it cannot be known which one is wrong.
 const FEWEST: usize = 3;
 /// From so many on the drift is that of most of them, and a single one at an end can be told to be wrong.
-const MANY: usize = 5;
+pub(super) const MANY: usize = 5;
 /// Neighbours may depart from the usual drift by this, nanoseconds,
 const LEAST: f64 = 20_000.0;
 /// so many times what they usually do,
-const MUCH: f64 = 20.0;
+pub(super) const MUCH: f64 = 20.0;
 /// but not by more than this part of the time between them.
-const RATE: f64 = 200e-6;
+pub(super) const RATE: f64 = 200e-6;
 /// A burst is compared with so many before it,
 const BACK: usize = 64;
-/// and with so many next to it for the drift: of those that are far apart, most would have a clock's step between them.
+/// and with so many next to it for the drift.
 const NEXT: usize = 2;
 
 /// Samples that were left out.
@@ -116,7 +116,8 @@ fn odd(said: &[Said], tick: f64) -> (Vec<usize>, f64) {
     if said.len() < FEWEST {
         return none;
     }
-    let drift = usual_drift(said);
+    let middles: Vec<(f64, f64)> = said.iter().map(|said| (said.at, said.middle())).collect();
+    let drift = usual_drift(&middles);
     let apart = |one: &Said, other: &Said| (other.middle() - one.middle() - drift * (other.at - one.at)).abs();
     let mut usual: Vec<f64> = said.windows(2).map(|pair| apart(&pair[0], &pair[1])).collect();
     usual.sort_by(f64::total_cmp);
@@ -150,16 +151,17 @@ fn odd(said: &[Said], tick: f64) -> (Vec<usize>, f64) {
     (odd, nanos)
 }
 
-/// The middle one of the drifts between bursts that are near each other (after H. Theil, 1950, and P. K. Sen, 1968). Of few, one odd burst moves the middle: there
-/// the least drift is the likeliest.
-fn usual_drift(said: &[Said]) -> f64 {
-    let pairs = said.iter().enumerate().flat_map(|(at, one)| {
-        let others = said[at + 1..].iter().take(NEXT).filter(|other| other.at > one.at);
-        others.map(|other| (other.middle() - one.middle()) / (other.at - one.at))
+/// The middle one of the drifts between bursts that are near each other, of which each has a date and an offset (after H. Theil, 1950, and P. K. Sen,
+/// 1968): of those that are far apart, most would have a clock's step between them. Of few, one odd burst moves the middle: there the least drift
+/// is the likeliest.
+pub(super) fn usual_drift(bursts: &[(f64, f64)]) -> f64 {
+    let pairs = bursts.iter().enumerate().flat_map(|(at, one)| {
+        let others = bursts[at + 1..].iter().take(NEXT).filter(|other| other.0 > one.0);
+        others.map(|other| (other.1 - one.1) / (other.0 - one.0))
     });
     let mut drifts: Vec<f64> = pairs.collect();
     drifts.sort_by(f64::total_cmp);
-    if said.len() >= MANY {
+    if bursts.len() >= MANY {
         return drifts.get(drifts.len() / 2).copied().unwrap_or(0.0);
     }
     drifts.into_iter().min_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0)

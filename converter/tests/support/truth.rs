@@ -65,6 +65,8 @@ pub enum Lie {
     First(i64),
     /// or in the last one,
     Last(i64),
+    /// or in all of the second half,
+    Late(i64),
     /// or in the bursts of the middle third,
     Middle(i64),
     /// or they are true there, but come so many nanoseconds late,
@@ -319,6 +321,7 @@ impl<'s> World<'s> {
                     };
                     let t4 = t3 + self.latency(b, a) + late;
                     let is_last = matches!(self.scene.bursts, Bursts::Many(bursts) if number + 1 == bursts);
+                    let is_late = matches!(self.scene.bursts, Bursts::Many(bursts) if 2 * number >= bursts);
                     let is_middle = matches!(self.scene.bursts, Bursts::Many(bursts) if number == bursts / 2);
                     let answer = |truth| match self.scene.lie.filter(|_| b == 1) {
                         Some(Lie::Always(ticks)) => ticks,
@@ -326,6 +329,7 @@ impl<'s> World<'s> {
                         Some(Lie::Once(ticks)) if is_middle => self.ticks(b, truth).saturating_add_signed(ticks),
                         Some(Lie::First(ticks)) if number == 0 => self.ticks(b, truth).saturating_add_signed(ticks),
                         Some(Lie::Last(ticks)) if is_last => self.ticks(b, truth).saturating_add_signed(ticks),
+                        Some(Lie::Late(ticks)) if is_late => self.ticks(b, truth).saturating_add_signed(ticks),
                         Some(Lie::Middle(ticks)) if is_third => self.ticks(b, truth).saturating_add_signed(ticks),
                         Some(Lie::Some(ticks)) if exchange % 3 == 1 => {
                             self.ticks(b, truth).saturating_add_signed(ticks)

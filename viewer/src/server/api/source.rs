@@ -211,7 +211,7 @@ mod tests {
         for (file, expected) in [
             ("main.c", "main"),
             ("mesh/solve.c", "solve"),
-            ("/home/me/project/mesh/solve.c", "solve"),
+            ("/src/project/mesh/solve.c", "solve"),
             ("C:\\project\\other\\solve.c", "other"),
             ("../src/main.c", "main"),
             ("solve.c", "solve"),
