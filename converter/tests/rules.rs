@@ -111,7 +111,8 @@ fn a_text_output_is_in_order_of_date() {
     let report = convert_to_text(&run, &options, &mut out).unwrap();
     assert_eq!(report.counts.lines, 2);
     let out = String::from_utf8(out).unwrap();
-    let lines = out.strip_prefix("%EventDef PajePushState 12\n…").unwrap();
+    // The prologue has no line end of its own, and gets one.
+    let lines = out.strip_prefix("%EventDef PajePushState 12\n…\n").unwrap();
     assert_eq!(lines, "12 0.000000150 T2.20 A R\n13 0.000000400 T2.20 A\n");
 
     options.output = Some("other".to_owned());

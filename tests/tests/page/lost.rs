@@ -60,3 +60,19 @@ fn whatever_is_done_without_a_server_is_answered() {
     assert_eq!(browser.evaluate("window.unseen"), serde_json::json!([]));
     browser.wait(TOLD);
 }
+
+/// Ports are used again: what answers there may be the server of another trace.
+#[test]
+fn another_server_in_its_place_is_no_answer() {
+    let viewer = Viewer::start();
+    let (mut browser, chart) = open(&viewer);
+    browser.evaluate(
+        "window.fetch = () => Promise.resolve(new Response('Use the whole address that `tumit view` printed.\\n', { status: 404 })); true",
+    );
+    let at = browser.place(&chart).center();
+    browser.wheel(at, -120.0);
+    browser.wait(TOLD);
+    browser.key("b");
+    browser.wait("document.querySelector('#note').innerText === 'This place was not marked'");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}

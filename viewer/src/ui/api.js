@@ -47,10 +47,18 @@ export function about(ask) {
   return query;
 }
 
+/** What a plain answer says. One that knows nothing of this page comes from another server, which has taken the place of the one that has gone. @param {Response} response */
+async function said(response) {
+  return response.json().catch(() => {
+    if (response.status === 403 || response.status === 404) throw new TypeError("another server answers");
+    return { error: `the server answered ${response.status}` };
+  });
+}
+
 /** Tells the server something. @param {string} what the route @param {unknown} body @param {string} [filters] behind which it is meant @returns {Promise<any>} */
 export async function tell(what, body, filters = "") {
   const response = await fetch(`api/${what}?${about({ filters })}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }).catch(lost);
-  const answer = await response.json().catch(() => ({ error: `the server answered ${response.status}` }));
+  const answer = await said(response).catch(lost);
   if (!response.ok) throw new Refused(answer.error);
   return answer;
 }
@@ -95,7 +103,7 @@ export async function ask(what, ask = {}, purpose = what, onPart = () => {}) {
     const response = await fetch(`api/${what}?${query}`, { signal: control.signal });
     const kind = response.headers.get("Content-Type");
     const part = (/** @type {any} */ answer) => { if (running.get(purpose) === control) onPart(answer); };
-    const answer = kind === "application/octet-stream" ? read(await response.arrayBuffer()) : kind === "application/x-ndjson" ? await lines(response, part) : await response.json().catch(() => ({ error: `the server answered ${response.status}` }));
+    const answer = kind === "application/octet-stream" ? read(await response.arrayBuffer()) : kind === "application/x-ndjson" ? await lines(response, part) : await said(response);
     if (!response.ok) throw new Refused(answer.error);
     // What was hung up on while it was read is no answer.
     return running.get(purpose) === control && !control.signal.aborted ? answer : undefined;

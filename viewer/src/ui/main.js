@@ -201,7 +201,8 @@ function controls() {
   chart.watchErrors(failed);
   document.addEventListener("picture", () => {
     missing(chart.notes());
-    trouble(null);
+    // One that was there before says nothing of the server.
+    if (!gone) trouble(null);
     repaint();
   });
   watchGrowth(renewed, answered, failed);
@@ -241,7 +242,7 @@ function again() {
   // Opened in vain, there is nothing that could be lost.
   if (!byId("chart").dataset.settled) location.reload();
   note("Asking again…");
-  rows().then(() => { trouble(null); note("The server answers again"); }).catch((error) => { failed(error); note("There is still no answer"); });
+  rows().then(() => { gone = false; trouble(null); note("The server answers again"); }).catch((error) => { failed(error); note("There is still no answer"); });
 }
 
 /** @param {unknown} error */
