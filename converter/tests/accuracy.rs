@@ -273,6 +273,22 @@ fn a_burst_that_lies_and_a_step_between_bursts_are_told_without_a_message() {
 }
 
 #[test]
+fn two_clocks_that_lie_to_each_other_are_found_by_the_others() {
+    let bursts = Bursts::Many(3);
+    let scene = Scene { links: 0, moments: 200, bursts, lie: Some(Lie::Later(1_000_000)), ..Scene::default() };
+    // Of eight clocks there are other ways.
+    let verdict = judge(&Scene { nodes: 8, per_node: 1, ..scene.clone() }, &options(Method::Graph));
+    let faults = verdict.report.faults();
+    let told = "sync samples of 3 bursts between clocks `node 0` and `node 1` are off by";
+    assert!(faults.len() == 1 && faults[0].contains(told) && faults[0].ends_with("left out"), "{faults:?}");
+    assert!(verdict.max < 3000, "{}", verdict.max);
+    // Of four, there is one circle.
+    let faults = judge(&Scene { nodes: 4, per_node: 1, ..scene }, &options(Method::Graph)).report.faults();
+    let told = "between clocks `node 0` and `node 1`, `node 0` and `node 2`, `node 1` and `node 3` or `node 2` and `node 3` are wrong";
+    assert!(faults.len() == 1 && faults[0].contains(told) && faults[0].contains("cannot be known"), "{faults:?}");
+}
+
+#[test]
 fn of_few_bursts_messages_tell_which_one_lies() {
     let scene = Scene { per_node: 1, links: 6000, seconds: 4.0, bursts: Bursts::Many(3), ..Scene::default() };
     for (nodes, one_way) in [(2, false), (3, true)] {
@@ -301,6 +317,23 @@ fn bursts_that_are_slow_one_way_are_worth_little_and_no_lies() {
         verdict.check("slow bursts", 150, 500);
         let alone = judge(&Scene { links: 0, moments: 500, ..scene }, &options(Method::Graph));
         assert!(alone.report.is_clean() && alone.max < 2000, "{nanos}: {} {:?}", alone.max, alone.report.faults());
+    }
+}
+
+#[test]
+fn a_slow_burst_at_an_end_moves_no_dates() {
+    for (bursts, nodes) in [(3, 2), (4, 3), (9, 4)] {
+        for lie in [Lie::SlowFirst(1_000_000), Lie::SlowLast(1_000_000), Lie::SlowFirst(60_000)] {
+            for links in [0, 6000] {
+                let lie = Some(lie);
+                let many = Bursts::Many(bursts);
+                let scene = Scene { nodes, lie, links, moments: 500, seconds: 20.0, bursts: many, ..Scene::default() };
+                let verdict = judge(&scene, &options(Method::Graph));
+                let faults = verdict.report.faults();
+                assert!(verdict.report.is_clean(), "{bursts} {nodes} {lie:?} {links}: {faults:?}");
+                assert!(verdict.max < 3000, "{bursts} {nodes} {lie:?} {links}: {} {faults:?}", verdict.max);
+            }
+        }
     }
 }
 

@@ -8,11 +8,14 @@ use std::collections::BTreeMap;
 
 use super::consensus::{MANY, MUCH, RATE, usual_drift};
 use super::map::{ClockMap, Knot};
-use super::solve::{Edge, positions};
-use super::{Domain, NANOS_PER_SECOND};
+use super::misclosure::Misclosure;
+use super::solve::Edge;
+use super::{Domain, NANOS_PER_SECOND, ends, misclosure};
 
 /// Offsets that differ by less contradict nothing, nanoseconds.
 pub(crate) const CONTRADICTION: f64 = 20_000.0;
+/// No pair weighs less beside the others.
+const LIGHTEST: f64 = 1e-4;
 /// How often the fit is repeated.
 const ROUNDS: usize = 3;
 
@@ -38,6 +41,8 @@ pub(crate) struct Exchange {
 pub(crate) struct Offset {
     pub(crate) local: f64,
     pub(crate) offset: f64,
+    /// How far off it can be at most, if nobody lies: half of what the fastest messages went to and fro in.
+    pub(crate) half_trip: f64,
 }
 
 /// Offsets of all domains at all bursts. Dates are counted from an origin in each domain, so that `f64` holds them exactly
@@ -54,8 +59,8 @@ pub(crate) struct Fit {
     pub(crate) residuals: Vec<f64>,
     /// Offsets that were left out, and where the clock may have been set between two bursts.
     pub(crate) oddities: Vec<Oddity>,
-    /// The pair whose offset fits worst, and by how much: by more than its messages can have taken; nanoseconds.
-    pub(crate) worst: Option<(usize, usize, f64)>,
+    /// Pairs that contradict the others by more than their messages can have taken: one entry for each burst where some do.
+    pub(crate) misclosures: Vec<Misclosure>,
 }
 
 /// Finds the offsets.
@@ -83,21 +88,17 @@ pub(crate) fn fit(domains: &[Domain], bursts: &[Burst]) -> Fit {
         offsets: vec![Vec::new(); count],
         residuals: vec![0.0; count],
         oddities: Vec::new(),
-        worst: None,
+        misclosures: Vec::new(),
     };
     for round in 0..ROUNDS {
         let mut next: Vec<Vec<Offset>> = vec![Vec::new(); count];
         let mut squares = vec![(0.0, 0usize); count];
-        let mut worst: Option<(usize, usize, f64)> = None;
-        for burst in bursts {
-            let found = fit.burst(burst, &mut next, &mut squares);
-            worst = [worst, found].into_iter().flatten().max_by(|a, b| a.2.total_cmp(&b.2));
-        }
-        fit.worst = worst;
+        fit.misclosures = bursts.iter().filter_map(|burst| fit.burst(burst, &mut next, &mut squares)).collect();
         fit.oddities.clear();
         for (domain, offsets) in next.iter_mut().enumerate().skip(1) {
             offsets.sort_by(|a, b| a.local.total_cmp(&b.local));
             fit.oddities.extend(odd(offsets, fit.tick).map(|(kind, nanos)| Oddity { domain, kind, nanos }));
+            ends::steady(offsets, fit.tick);
         }
         for offsets in &mut next {
             offsets.sort_by(|a, b| a.local.total_cmp(&b.local));
@@ -140,7 +141,13 @@ fn odd(offsets: &mut Vec<Offset>, tick: f64) -> impl Iterator<Item = (Odd, f64)>
     if offsets.len() > 2 {
         let points: Vec<(f64, f64)> = offsets.iter().map(|offset| (offset.local, offset.offset)).collect();
         let drift = usual_drift(&points);
-        let away = |one: Offset, other: Offset| other.offset - one.offset - drift * (other.local - one.local);
+        let best = offsets.iter().map(|offset| offset.half_trip).fold(f64::INFINITY, f64::min);
+        let away = |one: Offset, other: Offset| {
+            let away = other.offset - one.offset - drift * (other.local - one.local);
+            // What took long may be off by so much.
+            let slow = one.half_trip + other.half_trip - 2.0 * best;
+            away.signum() * (away.abs() - slow).max(0.0)
+        };
         let mut usual: Vec<f64> = offsets.windows(2).map(|pair| away(pair[0], pair[1]).abs()).collect();
         usual.sort_by(f64::total_cmp);
         let usual = usual.get(usual.len() / 2).copied().unwrap_or(0.0);
@@ -175,14 +182,35 @@ struct Pair {
     back: f64,
 }
 
+impl Pair {
+    /// How far off the offset can be.
+    fn half_trip(&self) -> f64 {
+        ((self.forth + self.back) / 2.0).max(0.0)
+    }
+}
+
+/// How far each domain's offset from the first one can be off: along the way by which it is least. O(pairs × steps of that way).
+fn half_trips(domains: usize, pairs: &BTreeMap<(usize, usize), Pair>) -> Vec<f64> {
+    let mut off = vec![f64::INFINITY; domains];
+    off[0] = 0.0;
+    let mut is_less = true;
+    while std::mem::take(&mut is_less) {
+        for (&(a, b), pair) in pairs {
+            let half = pair.half_trip();
+            for (from, to) in [(a, b), (b, a)] {
+                if off[from] + half < off[to] {
+                    off[to] = off[from] + half;
+                    is_less = true;
+                }
+            }
+        }
+    }
+    off
+}
+
 impl Fit {
-    /// Returns the pair that contradicts the others of the burst most, if one does.
-    fn burst(
-        &self,
-        burst: &Burst,
-        next: &mut [Vec<Offset>],
-        squares: &mut [(f64, usize)],
-    ) -> Option<(usize, usize, f64)> {
+    /// Returns which pairs contradict the others of the burst, if some do.
+    fn burst(&self, burst: &Burst, next: &mut [Vec<Offset>], squares: &mut [(f64, usize)]) -> Option<Misclosure> {
         let count = self.origins.len();
         let mut pairs: BTreeMap<(usize, usize), Pair> = BTreeMap::new();
         let mut centres = vec![(0.0, 0.0); count];
@@ -199,33 +227,41 @@ impl Fit {
                 centres[domain].1 += 1.0;
             }
         }
-        let edges: Vec<Edge> = pairs
-            .iter()
-            .map(|(&(from, to), pair)| Edge { from, to, difference: (pair.forth - pair.back) / 2.0 })
-            .collect();
-        let found = positions(count, &edges);
+        // What took longer may be off by more, but for what ticks hide.
+        let off = |pair: &Pair| pair.half_trip() + self.tick + 1.0;
+        let best = pairs.values().map(off).fold(f64::INFINITY, f64::min);
+        let edge = |(&(from, to), pair): (&(usize, usize), &Pair)| {
+            let weight = (best / off(pair)).powi(2).max(LIGHTEST);
+            Edge { from, to, difference: (pair.forth - pair.back) / 2.0, weight }
+        };
+        let mut edges: Vec<Edge> = pairs.iter().map(edge).collect();
         // Each honest offset is right to half of what a message went to and fro in.
-        let trip = pairs.values().map(|pair| pair.forth + pair.back).fold(0.0, f64::max);
-        let mut worst: Option<(usize, usize, f64)> = None;
+        let allowed = |edge: &Edge| {
+            let half_trip = pairs.get(&(edge.from, edge.to)).map_or(0.0, Pair::half_trip);
+            CONTRADICTION + 2.0 * self.tick + 6.0 * half_trip
+        };
+        let (found, wrong) = misclosure::agreed(count, &mut edges, allowed);
         for edge in &edges {
             let (Some(from), Some(to)) = (found[edge.from], found[edge.to]) else { continue };
             let left = edge.difference - (to - from);
-            if left.abs() > (CONTRADICTION + 2.0 * self.tick + 3.0 * trip).max(worst.map_or(0.0, |worst| worst.2)) {
-                worst = Some((edge.from, edge.to, left.abs()));
-            }
             for domain in [edge.from, edge.to] {
                 squares[domain].0 += left * left;
                 squares[domain].1 += 1;
             }
         }
+        if let Some([left_out]) = wrong.as_ref().map(|wrong| &wrong.pairs[..]) {
+            pairs.remove(left_out);
+        }
+        let half_trips = half_trips(count, &pairs);
         for domain in 1..count {
             let (Some(more), (sum, exchanges)) = (found[domain], centres[domain]) else { continue };
             if exchanges > 0.0 {
                 let local = sum / exchanges;
-                next[domain].push(Offset { local, offset: self.offset(domain, local) + more });
+                let offset = self.offset(domain, local) + more;
+                next[domain].push(Offset { local, offset, half_trip: half_trips[domain] });
             }
         }
-        worst
+        wrong
     }
 
     /// Nanoseconds of the domain's own clock from its origin.

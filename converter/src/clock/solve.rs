@@ -1,11 +1,12 @@
 //! Least squares over differences: positions of nodes from measured differences between pairs of them.
 
-/// A measured difference `to - from`.
+/// A measured difference `to - from`. One that is off by twice as much as others weighs a quarter of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
     pub(crate) from: usize,
     pub(crate) to: usize,
     pub(crate) difference: f64,
+    pub(crate) weight: f64,
 }
 
 /// Positions that fit the edges best, node 0 being at 0; `None` for nodes that no path of edges joins to node 0.
@@ -19,7 +20,7 @@ pub(crate) fn positions(nodes: usize, edges: &[Edge]) -> Vec<Option<f64>> {
     let at = |positions: &[Option<f64>], node: usize| positions[node].unwrap_or(0.0);
     let mut rest = vec![0.0; nodes];
     for edge in &used {
-        let missing = edge.difference - (at(&positions, edge.to) - at(&positions, edge.from));
+        let missing = edge.weight * (edge.difference - (at(&positions, edge.to) - at(&positions, edge.from)));
         rest[edge.to] += missing;
         rest[edge.from] -= missing;
     }
@@ -60,7 +61,7 @@ fn conjugate_gradients(nodes: usize, edges: &[Edge], rest: Vec<f64>) -> Vec<f64>
         }
         let mut image = vec![0.0; nodes];
         for edge in edges {
-            let difference = direction[edge.to] - direction[edge.from];
+            let difference = edge.weight * (direction[edge.to] - direction[edge.from]);
             image[edge.to] += difference;
             image[edge.from] -= difference;
         }
@@ -92,12 +93,20 @@ mod tests {
 
     #[test]
     fn redundant_pairs_are_averaged() {
-        let edge = |from, to, difference| Edge { from, to, difference };
+        let edge = |from, to, difference| Edge { from, to, difference, weight: 0.3 };
         let found = positions(4, &[edge(0, 1, 10.0), edge(1, 2, 10.0), edge(0, 2, 23.0)]);
         let expected = [Some(0.0), Some(11.0), Some(22.0), None];
         for (found, expected) in found.iter().zip(expected) {
             assert_eq!(found.is_some(), expected.is_some());
             assert!((found.unwrap_or(0.0) - expected.unwrap_or(0.0)).abs() < 1e-9, "{found:?}");
         }
+    }
+
+    #[test]
+    fn what_weighs_little_moves_little() {
+        let edge = |from, to, difference, weight| Edge { from, to, difference, weight };
+        let found = positions(3, &[edge(0, 1, 1010.0, 1e-4), edge(1, 2, 10.0, 1.0), edge(0, 2, 20.0, 1.0)]);
+        let [_, Some(one), Some(two)] = found[..] else { panic!("{found:?}") };
+        assert!((one - 10.2).abs() < 0.01 && (two - 20.1).abs() < 0.01, "{found:?}");
     }
 }

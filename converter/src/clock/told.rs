@@ -1,6 +1,9 @@
 //! What users are told of clocks, one sentence each: what was wrong, and what they should know of the result.
 
+use std::collections::BTreeMap;
+
 use super::bursts::{Fit, Odd, Oddity};
+use super::misclosure::Misclosure;
 use super::{Domain, Status};
 use crate::run::Run;
 
@@ -14,9 +17,25 @@ pub(super) fn repeated_dates(run: &Run) -> impl Iterator<Item = String> {
 
 /// What is to be said of samples that contradict each other, or what clocks do.
 pub(super) fn wrong_samples(fit: &Fit, domains: &[Domain]) -> Vec<String> {
-    let worst = fit.worst.map(|(a, b, nanos)| {
-        let (nanos, a, b) = (nanos * 1e-3, &domains[a].name, &domains[b].name);
-        format!("sync samples contradict each other by {nanos:.1} us; those between clocks `{a}` and `{b}` fit worst: dates may be off by as much")
+    // By pairs: how many bursts, and by how much at most.
+    let mut wrong: BTreeMap<&[(usize, usize)], (usize, f64)> = BTreeMap::new();
+    for Misclosure { pairs, nanos } in &fit.misclosures {
+        let (bursts, most) = wrong.entry(pairs).or_default();
+        (*bursts, *most) = (*bursts + 1, most.max(*nanos));
+    }
+    let named = |&(a, b): &(usize, usize)| format!("`{}` and `{}`", domains[a].name, domains[b].name);
+    let wrong = wrong.into_iter().map(|(pairs, (bursts, nanos))| {
+        let micros = nanos * 1e-3;
+        let of = if bursts == 1 { "one burst".to_owned() } else { format!("{bursts} bursts") };
+        match pairs {
+            [] => format!("sync samples of {of} contradict each other by {micros:.1} us or more, between several pairs of clocks: dates may be off by as much"),
+            [pair] => format!("sync samples of {of} between clocks {} are off by {micros:.1} us from what those of the other clocks say: left out", named(pair)),
+            [some @ .., last] => {
+                let some: Vec<String> = some.iter().map(named).collect();
+                let (some, last) = (some.join(", "), named(last));
+                format!("sync samples of {of} contradict each other by {micros:.1} us: those between clocks {some} or {last} are wrong, and it cannot be known which; dates may be off by as much")
+            }
+        }
     });
     let odd = fit.oddities.iter().map(|Oddity { domain, kind, nanos }| {
         let (name, micros) = (&domains[*domain].name, nanos * 1e-3);
@@ -29,7 +48,7 @@ pub(super) fn wrong_samples(fit: &Fit, domains: &[Domain]) -> Vec<String> {
             ),
         }
     });
-    worst.into_iter().chain(odd).collect()
+    wrong.chain(odd).collect()
 }
 
 /// What is to be said of clocks that were set.

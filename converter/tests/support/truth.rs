@@ -71,6 +71,10 @@ pub enum Lie {
     Middle(i64),
     /// or they are true there, but come so many nanoseconds late,
     Slow(u32),
+    /// or so in the first one,
+    SlowFirst(u32),
+    /// or in the last one,
+    SlowLast(u32),
     /// or in every third exchange,
     Some(i64),
     /// or always say the same,
@@ -315,12 +319,14 @@ impl<'s> World<'s> {
                     let t2 = now + self.latency(a, b);
                     let t3 = t2 + 200.0;
                     let is_third = matches!(self.scene.bursts, Bursts::Many(bursts) if (bursts..2 * bursts).contains(&(3 * number)));
-                    let late = match self.scene.lie {
-                        Some(Lie::Slow(nanos)) if is_third && b == 1 => f64::from(nanos),
+                    let is_last = matches!(self.scene.bursts, Bursts::Many(bursts) if number + 1 == bursts);
+                    let late = match self.scene.lie.filter(|_| b == 1) {
+                        Some(Lie::Slow(nanos)) if is_third => f64::from(nanos),
+                        Some(Lie::SlowFirst(nanos)) if number == 0 => f64::from(nanos),
+                        Some(Lie::SlowLast(nanos)) if is_last => f64::from(nanos),
                         _ => 0.0,
                     };
                     let t4 = t3 + self.latency(b, a) + late;
-                    let is_last = matches!(self.scene.bursts, Bursts::Many(bursts) if number + 1 == bursts);
                     let is_late = matches!(self.scene.bursts, Bursts::Many(bursts) if 2 * number >= bursts);
                     let is_middle = matches!(self.scene.bursts, Bursts::Many(bursts) if number == bursts / 2);
                     let answer = |truth| match self.scene.lie.filter(|_| b == 1) {

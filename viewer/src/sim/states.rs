@@ -82,17 +82,22 @@ impl Stack {
 
     #[inline]
     pub(super) fn pop(&mut self, time: i64, faults: &mut Faults, out: &mut impl Entities) {
+        // What ends nothing moves nothing either: its date does not bind what follows.
+        if self.open.is_empty() {
+            return faults.count(Fault::EmptyPop);
+        }
         let end = self.order(time, faults);
         if self.hidden > 0 {
             self.hidden -= 1;
-        } else if self.open.is_empty() {
-            faults.count(Fault::EmptyPop);
         } else {
             self.end_top(end, out);
         }
     }
 
     pub(super) fn reset(&mut self, time: i64, faults: &mut Faults, out: &mut impl Entities) {
+        if self.open.is_empty() {
+            return;
+        }
         let end = self.order(time, faults);
         self.end_all(end, out);
     }

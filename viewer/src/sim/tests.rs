@@ -48,6 +48,14 @@ fn states() {
         &["State, t, Activity, 5, 5, 0, 0, A", "State, t, Activity, 5, 9, 4, 0, B"],
         &["1 change of a state is dated before"],
     );
+    // What ends nothing binds no later dates.
+    let alone = ["State, t, Activity, 3, 6, 3, 0, A"];
+    check(
+        "12 1 t S a\n13 2 t S\n14 8 t S\n11 3 t S a\n14 6 t S\n",
+        &["State, t, Activity, 1, 2, 1, 0, A", alone[0]],
+        &[],
+    );
+    check("13 8 t S\n11 3 t S a\n14 6 t S\n", &alone, &["1 pop of a state found no state"]);
     check(
         "12 1 t S a\n12 2 t S b\n11 3 t S b\n11 4 t S a\n",
         &[

@@ -1,0 +1,81 @@
+//! First and last bursts that took long.
+//!
+//! A burst whose fastest messages took long says little of the offset: only between which bounds it is. One between others is left out
+//! ([`super::samples`]); the first and the last one are needed to date what is beyond the others, and in them the offset is taken that is within the
+//! bounds and nearest to what the other bursts say.
+
+use super::bursts::Offset;
+use super::refine::LEAST_WANDER;
+
+/// Wander is told per square root of a second.
+const NANOS: f64 = 1e9;
+
+/// Corrects the first and the last offset, where the others know better. O(bursts).
+pub(super) fn steady(offsets: &mut [Offset], tick: f64) {
+    let others = |all: &[Offset]| all[1..].to_vec();
+    if let Some(offset) = offsets.first().and_then(|end| known(*end, &others(offsets), tick)) {
+        offsets[0].offset = offset;
+    }
+    offsets.reverse();
+    if let Some(offset) = offsets.first().and_then(|end| known(*end, &others(offsets), tick)) {
+        offsets[0].offset = offset;
+    }
+    offsets.reverse();
+}
+
+/// The offset at an end as the others have it, nearest first, within what can be; nothing if they do not know better.
+fn known(end: Offset, others: &[Offset], tick: f64) -> Option<f64> {
+    let (&near, rest) = others.split_first()?;
+    let gap = (near.local - end.local).abs();
+    // What lies as far beyond makes a slope that is as good as it need be.
+    let far = *rest.iter().find(|far| (far.local - near.local).abs() >= gap).or(rest.last())?;
+    let span = (far.local - near.local).abs();
+    let times = gap / span;
+    let off = near.half_trip * (1.0 + times) + far.half_trip * times + tick * (1.0 + 2.0 * times);
+    let off = off + LEAST_WANDER * NANOS * (gap / NANOS).powf(1.5);
+    if !(span > 0.0 && off < end.half_trip) {
+        return None;
+    }
+    let says = near.offset + (near.offset - far.offset) / (near.local - far.local) * (end.local - near.local);
+    // Where they do not agree, the clock was set in between.
+    ((says - end.offset).abs() <= end.half_trip + off)
+        .then(|| says.clamp(end.offset - end.half_trip, end.offset + end.half_trip))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bursts of a clock that drifts by 40 ppm, at so many seconds, each off by so many microseconds, which took twice as many at most.
+    fn offsets(bursts: &[(f64, f64, f64)]) -> Vec<Offset> {
+        let offset = |&(at, off, half): &(f64, f64, f64)| {
+            let local = at * 1e9;
+            Offset { local, offset: 40e-6 * local + off * 1e3, half_trip: half * 1e3 }
+        };
+        bursts.iter().map(offset).collect()
+    }
+
+    fn off(bursts: &[(f64, f64, f64)]) -> Vec<f64> {
+        let mut steadied = offsets(bursts);
+        steady(&mut steadied, 1.0);
+        steadied.iter().map(|one| ((one.offset - 40e-6 * one.local) / 1e3).round()).collect()
+    }
+
+    #[test]
+    fn what_took_long_is_where_the_others_say() {
+        assert_eq!(off(&[(0.0, 500.0, 505.0), (1.0, 0.0, 5.0), (2.0, 0.0, 5.0)]), [0.0, 0.0, 0.0]);
+        assert_eq!(off(&[(0.0, 0.0, 5.0), (1.0, 0.0, 5.0), (2.0, -500.0, 505.0)]), [0.0, 0.0, 0.0]);
+        // But not beyond what can be.
+        assert_eq!(off(&[(0.0, 510.0, 500.0), (1.0, 0.0, 5.0), (2.0, 0.0, 5.0)]), [10.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn what_the_others_know_no_better_stays() {
+        assert_eq!(off(&[(0.0, 500.0, 505.0), (1.0, 0.0, 5.0)]), [500.0, 0.0]);
+        assert_eq!(off(&[(0.0, 4.0, 6.0), (1.0, 0.0, 5.0), (2.0, 0.0, 5.0)]), [4.0, 0.0, 0.0]);
+        // It lies far away, the others near each other.
+        assert_eq!(off(&[(0.0, 50.0, 60.0), (100.0, 0.0, 5.0), (100.1, 0.0, 5.0)]), [50.0, 0.0, 0.0]);
+        // It was set.
+        assert_eq!(off(&[(0.0, 3000.0, 505.0), (1.0, 0.0, 5.0), (2.0, 0.0, 5.0)]), [3000.0, 0.0, 0.0]);
+    }
+}

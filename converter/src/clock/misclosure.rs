@@ -1,0 +1,104 @@
+//! Pairs of clocks in a burst that contradict the other pairs.
+//!
+//! Around a circle of clocks, offsets add up to nothing. Where they do not (surveyors call what is left the misclosure), one of the pairs is wrong. It
+//! is known which one if only without it the others agree, as in two circles that share it; in a single circle it may be any.
+
+use super::solve::{Edge, positions};
+
+/// So many pairs are suspected at most, those that fit worst.
+const SUSPECTS: usize = 16;
+
+/// Pairs of which one is wrong.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Misclosure {
+    /// Without any of these all others agree. If there is only one, it was left out. In order.
+    pub(crate) pairs: Vec<(usize, usize)>,
+    /// By how much they contradict the others, nanoseconds.
+    pub(crate) nanos: f64,
+}
+
+/// Positions of the clocks of a burst, the first being at 0, and what contradicts them. `allowed` says how much an honest pair may be off, nanoseconds.
+/// A pair that alone contradicts the others is taken out of `edges`. O(edges × steps of the solver), 16 times that where there is a contradiction.
+pub(super) fn agreed(
+    nodes: usize,
+    edges: &mut Vec<Edge>,
+    allowed: impl Fn(&Edge) -> f64,
+) -> (Vec<Option<f64>>, Option<Misclosure>) {
+    let found = positions(nodes, edges);
+    let away = |edge: &Edge, found: &[Option<f64>]| {
+        let (from, to) = (found[edge.from].unwrap_or(0.0), found[edge.to].unwrap_or(0.0));
+        (found[edge.from].is_some() && found[edge.to].is_some()).then(|| (edge.difference - (to - from)).abs())
+    };
+    let beyond = |edge: &Edge, found: &[Option<f64>]| away(edge, found).is_some_and(|away| away > allowed(edge));
+    if !edges.iter().any(|edge| beyond(edge, &found)) {
+        return (found, None);
+    }
+    let mut worst: Vec<(usize, f64)> =
+        edges.iter().enumerate().map(|(at, edge)| (at, away(edge, &found).unwrap_or(0.0) / allowed(edge))).collect();
+    worst.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let mut suspects = Vec::new();
+    for &(at, _) in worst.iter().take(SUSPECTS) {
+        let mut others = edges.clone();
+        let suspect = others.remove(at);
+        let found = positions(nodes, &others);
+        // Of what nothing else joins, nothing can be said.
+        let Some(nanos) = away(&suspect, &found) else { continue };
+        if !others.iter().any(|edge| beyond(edge, &found)) {
+            suspects.push((at, nanos, found));
+        }
+    }
+    let pair = |at: usize| (edges[at].from, edges[at].to);
+    if let [(at, nanos, others)] = &suspects[..] {
+        let found = Misclosure { pairs: vec![pair(*at)], nanos: *nanos };
+        let others = others.clone();
+        edges.remove(*at);
+        return (others, Some(found));
+    }
+    let nanos = match suspects.iter().map(|(_, nanos, _)| *nanos).reduce(f64::max) {
+        Some(nanos) => nanos,
+        None => away(&edges[worst[0].0], &found).unwrap_or(0.0),
+    };
+    let mut pairs: Vec<(usize, usize)> = suspects.iter().map(|(at, ..)| pair(*at)).collect();
+    pairs.sort_unstable();
+    (found, Some(Misclosure { pairs, nanos }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edges(differences: &[(usize, usize, f64)]) -> Vec<Edge> {
+        differences.iter().map(|&(from, to, difference)| Edge { from, to, difference, weight: 1.0 }).collect()
+    }
+
+    fn agreed_of(nodes: usize, differences: &[(usize, usize, f64)]) -> (Vec<f64>, Option<Misclosure>) {
+        let (found, wrong) = agreed(nodes, &mut edges(differences), |_| 5.0);
+        (found.into_iter().map(|one| one.unwrap_or(f64::NAN).round()).collect(), wrong)
+    }
+
+    #[test]
+    fn in_a_single_circle_it_may_be_any() {
+        let (found, wrong) = agreed_of(4, &[(0, 1, 10.0), (2, 3, 20.0), (0, 2, 30.0), (1, 3, 140.0)]);
+        let wrong = wrong.unwrap();
+        assert_eq!(wrong.pairs, [(0, 1), (0, 2), (1, 3), (2, 3)]);
+        assert!((wrong.nanos - 100.0).abs() < 1.0, "all of it: {wrong:?}");
+        assert_eq!(found, [0.0, -15.0, 55.0, 100.0]);
+        assert_eq!(agreed_of(3, &[(0, 1, 10.0), (1, 2, 20.0), (0, 2, 33.0)]).1, None);
+        assert_eq!(agreed_of(3, &[(0, 1, 1000.0), (1, 2, 20.0)]).1, None);
+    }
+
+    #[test]
+    fn where_two_circles_share_it_it_is_known_and_left_out() {
+        let (found, wrong) = agreed_of(4, &[(0, 1, 500.0), (1, 2, 20.0), (0, 2, 30.0), (1, 3, 40.0), (0, 3, 50.0)]);
+        let wrong = wrong.unwrap();
+        assert_eq!((wrong.pairs.as_slice(), wrong.nanos.round()), (&[(0, 1)][..], 490.0));
+        assert_eq!(found, [0.0, 10.0, 30.0, 50.0]);
+    }
+
+    #[test]
+    fn several_that_are_wrong_are_told_without_a_suspect() {
+        let all = [(0, 1, 500.0), (1, 2, 20.0), (0, 2, -700.0), (1, 3, 40.0), (0, 3, 50.0), (2, 3, 900.0)];
+        let wrong = agreed_of(4, &all).1.unwrap();
+        assert!(wrong.pairs.is_empty() && wrong.nanos > 100.0, "{wrong:?}");
+    }
+}
