@@ -41,10 +41,11 @@ def measure(command, environment=None):
 
 
 def first_on_page(trace):
-    """Until the page of a trace that has no index yet has a picture of its beginning, and until it has all."""
+    """Until the page of a trace that has no index yet has a picture of its beginning, and until it has all: seconds and bytes at most, of each."""
     begin = time.monotonic()
     process = subprocess.Popen([TUMIT, "view", "--no-open", trace], stderr=subprocess.PIPE, text=True)
     url = next(line.strip() for line in process.stderr if line.strip().startswith("http://"))
+    peak = lambda: int(re.search(r"VmHWM:\s*(\d+)", Path(f"/proc/{process.pid}/status").read_text())[1]) * 1024
     first = None
     try:
         while True:
@@ -56,10 +57,9 @@ def first_on_page(trace):
                 ask = f"api/scene?from=0&to={summary['duration']}&width=1600&bottom=900&resolution=1"
                 with urllib.request.urlopen(url + ask) as answer:
                     answer.read()
-                first = time.monotonic() - begin
+                first = time.monotonic() - begin, peak()
             if said["standing"] is None:
-                peak = re.search(r"VmHWM:\s*(\d+)", Path(f"/proc/{process.pid}/status").read_text())
-                return first, time.monotonic() - begin, int(peak[1]) * 1024
+                return first, (time.monotonic() - begin, peak())
             time.sleep(0.01)
     finally:
         process.kill()
@@ -141,10 +141,10 @@ def main():
         line("the same in memory, without an index", seconds, processors, memory)
         beside = Path(f"{trace}.tmtx")
         beside.unlink(missing_ok=True)
-        first, whole, memory = first_on_page(trace)
+        (first, memory), (whole, most) = first_on_page(trace)
         line("`tumit view`, first picture on the page (of the beginning)", first, None, memory)
-        line("… until it is of the whole trace", whole, None, memory)
-        first, _, memory = first_on_page(trace)
+        line("… until it is of the whole trace", whole, None, most)
+        (first, memory), _ = first_on_page(trace)
         line("`tumit view` again, picture on the page", first, None, memory)
         beside.unlink(missing_ok=True)
 
