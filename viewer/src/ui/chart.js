@@ -18,7 +18,7 @@ const canvas = /** @type {HTMLCanvasElement} */ (chart.querySelector(".picture")
  */
 
 /** Milliseconds without a change after which finer pictures are asked for, and those of the rows above and below. */
-const REST = 120;
+const REST = 40;
 /** Pictures in a row that may be dropped for newer ones: some are seen while the view moves on and on. */
 const DROPPED = 2;
 /** Pixels of all pictures that are kept: what is zoomed or panned to is seldom blank. */

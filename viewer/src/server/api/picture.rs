@@ -87,7 +87,7 @@ async fn send(
     draw: impl Fn(&Shown, &Ask, View) -> Result<Scene, Failure> + Send + 'static,
 ) -> Result<Response, Failure> {
     let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
-    let pack = if accepted.is_some_and(|value| value.contains("gzip")) { gzip } else { |bytes| bytes };
+    let pack = if accepted.is_some_and(|value| value.contains("gzip")) { gzip } else { |bytes, _| bytes };
     let bytes = run(app, move |app, gone| {
         let trace = app.trace(ask.trace)?;
         let shown = trace.shown(&ask.filters)?.awaited(gone);
@@ -107,7 +107,7 @@ async fn send(
 fn fitted(
     (whole, view): (bool, View),
     draw: impl Fn(View) -> Result<Scene, Failure>,
-    pack: fn(Vec<u8>) -> Vec<u8>,
+    pack: fn(Vec<u8>, Compression) -> Vec<u8>,
 ) -> Result<Vec<u8>, Failure> {
     // What does not fit even in the widest columns is drawn with fewer: then what was a rectangle becomes a part of a mixture.
     let coarser: &[f32] = if whole { &[1.0] } else { &[1.0, 2.0, 4.0] };
@@ -129,7 +129,7 @@ fn fitted(
                 least = message.compressed() * detail.columns / most;
                 continue;
             }
-            packed = pack(message.bytes());
+            packed = pack(message.bytes(), if whole { Compression::fast() } else { Compression::default() });
             if packed.len() <= most {
                 return Ok(packed);
             }
@@ -141,8 +141,9 @@ fn fitted(
 /// What compressed bytes begin with; the length of a head is less.
 const GZIP: [u8; 4] = [0x1f, 0x8b, 0x08, 0x00];
 
-fn gzip(bytes: Vec<u8>) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), Compression::default());
+/// What is limited in bytes is packed well; what is not is packed fast.
+fn gzip(bytes: Vec<u8>, how: Compression) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), how);
     match encoder.write_all(&bytes).and_then(|()| encoder.finish()) {
         Ok(packed) => packed,
         // Writing into memory does not fail.
