@@ -106,6 +106,37 @@ fn of_many_values_the_largest_come_first() {
     assert!(shares.len() > 20 && shares.is_sorted_by(|a, b| a >= b), "{shares:?}");
 }
 
+#[test]
+fn of_a_thousand_values_the_rest_is_listed_when_asked_for() {
+    let values: String = (0..300).map(|at| format!("2 v{at} S value{at}\n")).collect();
+    let states: String = (0..300).map(|at| format!("5 0.{:06} S t00 v{at}\n", at * (at + 1) / 2)).collect();
+    let trace = TRACE.replace("3 0.0 n0 N", &format!("{values}3 0.0 n0 N")).replace("5 0.0 S t00 w\n", &states);
+    let viewer = Viewer::of(&trace);
+    let (mut browser, _) = open(&viewer);
+    let listed = "document.querySelectorAll('#legend .line .entry').length";
+    browser.wait(&format!("{listed} > 50"));
+    let first = browser.evaluate(listed).as_u64().unwrap();
+    assert!((100..110).contains(&first), "{first}");
+    let text = browser.evaluate("document.querySelector('#legend .rest').innerText");
+    let text = text.as_str().unwrap().to_owned();
+    let more: u64 = text.strip_suffix(" more values").unwrap().parse().unwrap();
+    let flip = |browser: &mut Browser, name: &str| {
+        browser.evaluate("document.querySelector('#legend .rest').scrollIntoView({ block: 'center' })");
+        press(browser, "button", name);
+    };
+    flip(&mut browser, &text);
+    browser.wait(&format!("{listed} === {}", first + more));
+    flip(&mut browser, "Fewer values");
+    browser.wait(&format!("{listed} === {first}"));
+    // What was chosen stays in sight.
+    flip(&mut browser, &text);
+    browser.evaluate("[...document.querySelectorAll('#legend .line .entry')].find((one) => one.innerText.startsWith('v7\\n')).click()");
+    browser.wait("document.querySelector('#legend .entry[aria-pressed=true]')?.innerText.startsWith('v7')");
+    flip(&mut browser, "Fewer values");
+    browser.wait(&format!("{listed} === {}", first + 1));
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
 /// Chooses something of the menu of a row.
 fn of_row(browser: &mut Browser, row: &str, item: &str) {
     let at = browser.place_of("row", row).center();

@@ -11,6 +11,12 @@ import { changed, remember, toggle, view } from "./view.js";
 
 /** More values than these are in the order of their shares. */
 const FEW = 24;
+/** More values than these are listed only when asked for: a thousand lines take longer to make than a picture. */
+const LISTED = 100;
+/** The types of which all values are listed. @type {Set<string>} */
+const unfolded = new Set();
+/** The last answer. @type {any} */
+let shown = null;
 
 /** How kinds are drawn, and events by their shape. @type {Record<string, string>} */
 const SIGNS = {
@@ -27,10 +33,15 @@ const SIGNS = {
 export async function showLegend() {
   const answer = await ask("legend", { from: view.from, to: view.to, theme: document.documentElement.dataset.theme });
   if (!answer) return;
+  shown = answer;
+  list();
+}
+
+function list() {
   const groups = [];
   /** @type {HTMLElement[]} */
   const others = [];
-  for (const group of answer.groups) {
+  for (const group of shown.groups) {
     if (group.kind === "state") groups.push(states(group));
     else if (group.entries.length > 1) groups.push(several(group));
     else others.push(type(group, group.entries[0]));
@@ -47,7 +58,8 @@ function states(group) {
   // Few stand where they always stand; among many the first ones are those that matter.
   if (group.entries.length > FEW) group.entries.sort((/** @type {any} */ one, /** @type {any} */ other) => other.share - one.share);
   const sum = Math.max(1, group.entries.reduce((/** @type {number} */ all, /** @type {any} */ one) => all + one.share, 0));
-  for (const entry of group.entries) {
+  const { listed, rest } = some(group);
+  for (const entry of listed) {
     const part = make("i", { color: entry.color });
     part.style.width = `${(entry.share / sum) * 100}%`;
     bar.append(part);
@@ -58,7 +70,18 @@ function states(group) {
     entries.push(painted(button(`v${entry.value}`, view.dimmed, entry.value, chip, entry.name, percent(entry.share), `${what}; click to dim`, undefined, () => valueItems(group, entry)), group, entry));
   }
   const many = `${grouped(group.containers)} row${group.containers === 1 ? "" : "s"}`;
-  return make("div", { class: "group" }, make("h2", {}, group.name, make("small", { text: many }), more(group.name, () => typeItems(group))), bar, ...entries);
+  return make("div", { class: "group" }, make("h2", {}, group.name, make("small", { text: many }), more(group.name, () => typeItems(group))), bar, ...entries, rest);
+}
+
+/** The entries that are listed, which are those that matter and those that were chosen, and what lists the rest. @param {any} group */
+function some(group) {
+  const key = String(group.types[0]);
+  const all = group.entries.length <= LISTED || unfolded.has(key);
+  const listed = all ? group.entries : group.entries.filter((/** @type {any} */ entry, /** @type {number} */ at) => at < LISTED || view.dimmed.has(entry.value));
+  if (group.entries.length <= LISTED) return { listed, rest: null };
+  const text = all ? "Fewer values" : `${grouped(group.entries.length - listed.length)} more values`;
+  const flip = () => { if (!unfolded.delete(key)) unfolded.add(key); list(); };
+  return { listed, rest: make("button", { class: "rest", type: "button", "aria-expanded": String(all), "data-key": `rest ${key}`, text, onclick: flip }) };
 }
 
 /** A type of links or events with its values. @param {any} group */
