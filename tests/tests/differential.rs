@@ -195,7 +195,8 @@ fn files_that_pj_dump_refuses_are_read() {
     assert!(theirs(&path).is_err());
     let (rows, account) = ours(&path);
     assert_eq!(rows.len(), 3);
-    assert_eq!(account.faults, ["6 operations were left out: their containers have ended or never existed"]);
+    let told = "6 operations were left out: their containers have ended or never existed (the first in line ";
+    assert!(account.faults.len() == 1 && account.faults[0].starts_with(told), "{:?}", account.faults);
 }
 
 #[test]

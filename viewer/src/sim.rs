@@ -64,15 +64,17 @@ pub struct Found {
     pub fault: Fault,
     /// How often.
     pub count: u64,
-    /// The line of the first, if [`Simulation::at_line`] told lines; else 0.
+    /// The line of the first, if [`Sink::at_line`] told lines; else 0.
     pub line: u64,
+    /// The date of the first, if it came behind something that has one.
+    pub time: Option<GlobalNanos>,
 }
 
 impl Found {
-    /// What is wrong, with the number.
+    /// What is wrong, with the number, where the first is (its line, or its date where there are no lines), and what to do.
     #[must_use]
     pub fn sentence(&self) -> String {
-        faults::sentence(self.fault, self.count)
+        faults::sentence(self)
     }
 }
 
@@ -187,12 +189,6 @@ impl<E: Entities> Simulation<E> {
         &self.entities
     }
 
-    /// The next operations come from this line: for [`Self::found`].
-    #[inline]
-    pub fn at_line(&mut self, line: u64) {
-        self.faults.line = line;
-    }
-
     /// How many kinds of faults there were so far.
     #[must_use]
     pub fn kinds_of_faults(&self) -> usize {
@@ -202,7 +198,7 @@ impl<E: Entities> Simulation<E> {
     /// What was wrong so far, one entry for each kind.
     #[must_use]
     pub fn found(&self) -> Vec<Found> {
-        self.faults.found().map(|(fault, count, line)| Found { fault, count, line }).collect()
+        self.faults.found().collect()
     }
 
     /// Adds sentences about what was wrong with the trace before it came here.
@@ -307,6 +303,7 @@ impl<E: Entities> Simulation<E> {
         self.first = self.first.min(time);
         self.last = self.last.max(time);
         self.latest = time;
+        self.faults.time = time;
     }
 
     /// Whether there are as many entities as there may be: counted.
@@ -418,7 +415,7 @@ impl<E> Simulation<E> {
     pub(crate) fn into_outcome(self) -> Outcome<E> {
         let mut remarks = self.remarks;
         let told = remarks.len();
-        remarks.extend(self.faults.sentences());
+        remarks.extend(self.faults.found().map(|found| found.sentence()));
         let intact = self.intact && remarks.len() == told;
         let (containers, container_details) = self.containers.into_parts();
         Outcome {
@@ -464,6 +461,11 @@ impl<E: Entities> Sink for Simulation<E> {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
         self.take(event);
         self.entities.after()
+    }
+
+    #[inline]
+    fn at_line(&mut self, line: u64) {
+        self.faults.line = line;
     }
 
     fn plain(&mut self, event: PlainEvent) -> io::Result<()> {

@@ -64,6 +64,13 @@ impl Sink for Peek<'_> {
         self.target.event(event)
     }
 
+    fn at_line(&mut self, line: u64) {
+        if let Some(glimpse) = &mut self.glimpse {
+            glimpse.at_line(line);
+        }
+        self.target.at_line(line);
+    }
+
     fn announce(&mut self, shape: &Shape<'_>) -> io::Result<()> {
         self.target.announce(shape)
     }

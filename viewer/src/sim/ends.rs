@@ -62,8 +62,8 @@ impl<E: Entities> Simulation<E> {
             _ => self.last,
         };
         self.close_all(last);
-        for line in self.links.pending() {
-            self.faults.count_at(Fault::IncompleteLink, line);
+        for first in self.links.pending() {
+            self.faults.count_at(Fault::IncompleteLink, first);
         }
     }
 

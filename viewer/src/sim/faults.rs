@@ -1,5 +1,8 @@
 //! What was wrong with the operations: counted by kind, told in sentences.
 
+use super::Found;
+use crate::query::GlobalNanos;
+
 macro_rules! faults {
     ($($name:ident: $one:literal, $many:literal, $advice:literal;)*) => {
         /// A kind of fault.
@@ -91,61 +94,77 @@ faults! {
         "destroy a container after the last event in it";
 }
 
+/// Those of a kind.
+#[derive(Clone, Copy, Debug)]
+struct Kind {
+    count: u64,
+    /// The line of the first, and its date.
+    line: u64,
+    time: i64,
+}
+
 /// How often each happened.
 #[derive(Clone, Debug)]
 pub(super) struct Faults {
-    counts: [u64; ALL.len()],
-    /// Lines of the first.
-    lines: [u64; ALL.len()],
+    of: [Kind; ALL.len()],
     /// The line that is taken now; 0 where lines are not known.
     pub(super) line: u64,
+    /// The date of what is taken now, or of the last one that had a date.
+    pub(super) time: i64,
     /// How many kinds there were.
     pub(super) kinds: usize,
 }
 
+/// Nothing had a date yet.
+const NO_TIME: i64 = i64::MIN;
+
 impl Default for Faults {
     fn default() -> Self {
-        Self { counts: [0; ALL.len()], lines: [0; ALL.len()], line: 0, kinds: 0 }
+        Self { of: [Kind { count: 0, line: 0, time: NO_TIME }; ALL.len()], line: 0, time: NO_TIME, kinds: 0 }
     }
 }
 
 impl Faults {
     #[cold]
     pub(super) fn count(&mut self, fault: Fault) {
-        self.count_at(fault, self.line);
+        self.count_at(fault, (self.line, self.time));
     }
 
-    /// Counts one of which the line is an earlier one.
-    pub(super) fn count_at(&mut self, fault: Fault, line: u64) {
-        let at = fault as usize;
-        if self.counts[at] == 0 {
-            self.lines[at] = line;
+    /// Counts one of which the line and the date are earlier ones.
+    pub(super) fn count_at(&mut self, fault: Fault, (line, time): (u64, i64)) {
+        let of = &mut self.of[fault as usize];
+        if of.count == 0 {
             self.kinds += 1;
         }
-        self.lines[at] = self.lines[at].min(line);
-        self.counts[at] += 1;
+        if of.count == 0 || (line, time) < (of.line, of.time) {
+            (of.line, of.time) = (line, time);
+        }
+        of.count += 1;
     }
 
-    /// Those that happened: kind, count, line of the first.
-    pub(super) fn found(&self) -> impl Iterator<Item = (Fault, u64, u64)> {
-        ALL.iter()
-            .map(|&fault| (fault, self.counts[fault as usize], self.lines[fault as usize]))
-            .filter(|found| found.1 > 0)
-    }
-
-    /// One for each kind that happened.
-    pub(super) fn sentences(&self) -> impl Iterator<Item = String> {
-        self.found().map(|(fault, count, _)| sentence(fault, count))
+    /// Those that happened.
+    pub(super) fn found(&self) -> impl Iterator<Item = Found> {
+        ALL.iter().zip(&self.of).filter(|(_, of)| of.count > 0).map(|(&fault, &Kind { count, line, time })| Found {
+            fault,
+            count,
+            line,
+            time: (time != NO_TIME).then_some(GlobalNanos(time)),
+        })
     }
 }
 
-/// What happened how often.
-pub(super) fn sentence(fault: Fault, count: u64) -> String {
+/// What happened how often, where first, and what to do.
+pub(super) fn sentence(&Found { fault, count, line, time }: &Found) -> String {
     let (one, many) = SENTENCES[fault as usize];
-    match count {
-        1 => format!("1 {one}"),
-        _ => format!("{} {many}", grouped(count)),
-    }
+    let first = if count == 1 { "" } else { "the first " };
+    let place = match (line, time) {
+        (1.., _) => format!(" ({first}in line {})", grouped(line)),
+        #[expect(clippy::cast_precision_loss, reason = "to be read")]
+        (0, Some(time)) => format!(" ({first}at {:.9} s)", time.0 as f64 * 1e-9),
+        (0, None) => String::new(),
+    };
+    let what = if count == 1 { one } else { many };
+    format!("{} {what}{place}; the producer should {}", grouped(count), fault.advice())
 }
 
 /// A number with commas at the thousands.

@@ -93,8 +93,8 @@ impl Links {
         count
     }
 
-    /// Lines of the halves without their other.
-    pub(super) fn pending(&self) -> impl Iterator<Item = u64> {
-        self.waiting.values().chain(self.queued.values().flatten()).map(|half| half.line)
+    /// Lines and dates of the halves without their other.
+    pub(super) fn pending(&self) -> impl Iterator<Item = (u64, i64)> {
+        self.waiting.values().chain(self.queued.values().flatten()).map(|half| (half.line, half.time))
     }
 }

@@ -101,6 +101,7 @@ impl State {
     /// Takes a line. What is wrong with it is counted; only the sink's errors come out.
     pub(super) fn line(&mut self, input: Input<'_>, sink: &mut dyn Sink) -> io::Result<()> {
         self.taken = input.line;
+        sink.at_line(input.line);
         // A line without a date sets it to 0 there.
         self.last = 0;
         let result = match input.definition.kind {

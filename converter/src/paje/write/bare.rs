@@ -28,6 +28,10 @@ impl<S: Sink> Sink for Bare<S> {
         self.0.event(&event)
     }
 
+    fn at_line(&mut self, line: u64) {
+        self.0.at_line(line);
+    }
+
     fn plain(&mut self, event: PlainEvent) -> io::Result<()> {
         self.0.plain(event)
     }

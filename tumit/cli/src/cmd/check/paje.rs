@@ -129,7 +129,6 @@ pub(super) fn check(path: &str, unit: Unit, strict: bool) -> anyhow::Result<Repo
     let mut texts: Vec<(u64, String)> = Vec::new();
     let mut kinds = 0;
     loop {
-        simulation.at_line(reader.number() + 1);
         let more = reader.next(&mut simulation).map_err(|error| told(error, path))?;
         if simulation.kinds_of_faults() > kinds {
             kinds = simulation.kinds_of_faults();
