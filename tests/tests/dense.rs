@@ -58,7 +58,8 @@ fn an_arrow_that_stands_for_most_links_is_drawn() {
         let end = date + 500;
         writeln!(trace, "15 0.{date:09} 0 L t{from} m k{at}\n16 0.{end:09} 0 L t{to} m k{at}").unwrap();
     }
-    for options in [&[][..], &["--filter", "only where key ~ k* of Message", "--filter", "group t1, t2 into pair"][..]] {
+    for options in [&[][..], &["--filter", "only where key ~ k* of Message", "--filter", "group t1, t2 into pair"][..]]
+    {
         let titles = titles(folder.path(), &trace, options);
         let links = |title: &str| match number(title, "links, Message") {
             Some(count) => count,

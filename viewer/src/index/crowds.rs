@@ -111,7 +111,8 @@ impl CrowdWriter {
         if level.is_kept {
             for &([start, end, value, span], (count, first)) in &rows {
                 let row: [u64; COLUMNS] = [ordered(stretch), start, end, value, span, count - 1, first];
-                row.iter().try_for_each(|word| level.rows.write(&word.to_le_bytes()))?;
+                // At once: whole rows are read again.
+                level.rows.write(row.map(u64::to_le_bytes).as_flattened())?;
             }
         }
         for ([start, end, value, span], counted) in rows {

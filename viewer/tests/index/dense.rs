@@ -82,7 +82,12 @@ fn events(number: u64, values: u32, threads: u32, long: u64, seed: u64) -> (Vec<
 fn both(events: Vec<PajeEvent<'_>>) -> (Index, Store) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("a.tmtx");
-    Index::write_events(&path, KEY, "dense", events.iter().copied()).expect("room for it");
+    // In so little memory that what is gathered goes through files, in parts.
+    Index::write_within(&path, KEY, "dense", 1 << 16, |sink| {
+        events.iter().try_for_each(|event| sink.event(event))?;
+        sink.finish(events.last().and_then(PajeEvent::time).unwrap_or(GlobalNanos(0)))
+    })
+    .expect("room for it");
     // What is mapped stays when the file is removed.
     (Index::map_file(&path, KEY).expect("it was just written"), Store::from_events("dense", events))
 }
