@@ -54,7 +54,7 @@ impl<'a> Gathered<'a> {
     }
 
     /// Two to the power of this are the nanoseconds to which ends of links are worth knowing.
-    pub(super) fn exponent(&self) -> u8 {
+    pub(super) fn asked(&self) -> u8 {
         self.asked
     }
 
@@ -107,18 +107,15 @@ impl<'a> Gathered<'a> {
         if longer && self.exponent == 63 {
             return false;
         }
-        if longer {
-            self.exponent += 1
-        } else {
-            self.row_bits += 1
-        }
         let (of_bins, of_rows) = if longer { (1, 0) } else { (0, 1) };
+        self.exponent += of_bins;
+        self.row_bits += of_rows;
         let mut arrows = FxHashMap::default();
-        for (key, links) in std::mem::take(&mut self.arrows) {
+        std::mem::take(&mut self.arrows).into_iter().for_each(|(key, links)| {
             let rows = (key.rows.0 >> of_rows, key.rows.1 >> of_rows);
             let bins = (key.bins.0 >> of_bins, key.bins.1 >> of_bins);
             put(&mut arrows, Key { rows, bins, ..key }, links);
-        }
+        });
         self.arrows = arrows;
         true
     }

@@ -58,7 +58,7 @@ pub(super) fn arrows(context: &Context<'_>) -> Result<(Vec<Item>, Vec<String>), 
         // How many there are is known sooner than which.
         if context.source.links(ty.id, interval, 0)?.total > LISTED as u64 {
             let mut looks: FxHashMap<ValueId, (Color, f32)> = FxHashMap::default();
-            context.source.link_counts(ty.id, interval, crowd.exponent(), &mut |count: &LinkCount| {
+            context.source.link_counts(ty.id, interval, crowd.asked(), &mut |count: &LinkCount| {
                 let (color, size) = *looks.entry(count.value).or_insert_with(|| look(count.value));
                 crowd.add(ty.id, count, (color, size));
                 Ok(())
