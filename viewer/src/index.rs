@@ -6,6 +6,7 @@
 mod assemble;
 mod bits;
 mod cells;
+mod crowds;
 mod cursor;
 mod details;
 mod few;
@@ -25,6 +26,7 @@ mod source;
 mod states;
 mod sums;
 mod table;
+mod tally;
 mod tree;
 mod unpack;
 mod variables;

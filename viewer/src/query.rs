@@ -4,6 +4,7 @@
 //! difference. All dates are integer nanoseconds; intervals are half-open.
 
 mod cells;
+pub(crate) mod counts;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ pub use converter::time::GlobalNanos;
 
 pub(crate) use cells::CellWriter;
 pub use cells::{Cell, Cells, Shares};
+pub use counts::{EventCount, LinkCount, LinkVisitor};
 
 /// Lanes of which all values are held at once, as each may have thousands.
 const LANES_AT_ONCE: usize = 64;
@@ -391,6 +393,36 @@ pub trait TimelineSource: Send + Sync {
     /// # Errors
     /// See [`QueryError`].
     fn links(&self, ty: TypeId, interval: Interval, limit: usize) -> Result<Listed<Link>, QueryError>;
+
+    /// How many point events are in each column, and of which values: no more than `most` of them in a column, the most frequent.
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    fn event_counts(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        columns: u32,
+        most: usize,
+    ) -> Result<Vec<EventCount>, QueryError> {
+        counts::events(|part, limit| self.events(container, ty, part, limit), interval, columns, most)
+    }
+
+    /// Counts the links of a type that overlap the interval: each once, with others that are alike when both ends are told to stretches of
+    /// two to the power of `exponent` nanoseconds. They come in no order, and those that are alike may come in several parts.
+    ///
+    /// # Errors
+    /// See [`QueryError`], and what `visit` gives.
+    fn link_counts(
+        &self,
+        ty: TypeId,
+        interval: Interval,
+        exponent: u8,
+        visit: &mut LinkVisitor<'_>,
+    ) -> Result<(), QueryError> {
+        counts::links(|part, limit| self.links(ty, part, limit), interval, exponent, visit)
+    }
 
     /// Values of a variable that overlap the interval.
     ///

@@ -3,6 +3,7 @@
 //! [`chart`] draws the rows of an interval; [`document`] surrounds them with a heading, names, a ruler and a legend.
 
 mod chart;
+mod crowd;
 mod document;
 mod labels;
 mod legend;
@@ -46,7 +47,7 @@ pub struct Scene {
     pub interval: Option<Interval>,
     /// From back to front.
     pub items: Vec<Item>,
-    /// What is missing from the picture because there is too much of it, as sentences.
+    /// What the picture draws as one because there is too much of it, as sentences.
     pub notes: Vec<String>,
 }
 

@@ -137,7 +137,7 @@ fn of_a_variable_in_one_column_of_pixels_least_mean_and_largest_are_told() {
 }
 
 #[test]
-fn very_many_arrows_become_bundles_and_the_picture_says_what_it_leaves_out() {
+fn very_many_arrows_become_bundles_and_the_picture_says_of_how_many() {
     let mut links = String::new();
     for key in 0..70_000_u32 {
         let date = 0.6 + f64::from(key) * 1e-6;
@@ -156,8 +156,8 @@ fn very_many_arrows_become_bundles_and_the_picture_says_what_it_leaves_out() {
     let viewer = Viewer::of(&format!("{head}{}\n", lines.join("\n")));
     let (mut browser, _) = open(&viewer);
     wait_for_rows(&mut browser, &["worker 0", "worker 1"]);
-    let told = read(&mut browser, "status", "Left out").replace('\u{202f}', " ");
-    assert!(told.ends_with("70 020 links are drawn; zoom in for all"), "{told}");
+    let told = read(&mut browser, "status", "Drawn together").replace('\u{202f}', " ");
+    assert!(told.starts_with("70 020 links are drawn as ") && told.ends_with("; zoom in for each"), "{told}");
     // Nearer, each is there.
     show(&mut browser, "600..600.01 ms");
     browser.wait("document.querySelector('#missing').hidden");

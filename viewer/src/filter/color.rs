@@ -8,7 +8,8 @@ use super::FilterError;
 use super::layer::Layer;
 use super::pattern::{self, Pattern, Patterns};
 use crate::query::{
-    Cells, Color, Interval, Lane, Look, Model, QueryError, TimelineSource, TypeId, TypeInfo, TypeKind, ValueId,
+    Cells, Color, ContainerId, EventCount, Interval, Lane, LinkVisitor, Look, Model, QueryError, TimelineSource,
+    TypeId, TypeInfo, TypeKind, ValueId,
 };
 
 /// Of what is not bright: light, so that it recedes.
@@ -34,6 +35,27 @@ impl Layer for Colored {
 
     fn times(&self, lanes: &[Lane], interval: Interval) -> Result<Vec<(ValueId, i64)>, QueryError> {
         self.inner.times(lanes, interval)
+    }
+
+    fn event_counts(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        columns: u32,
+        most: usize,
+    ) -> Result<Vec<EventCount>, QueryError> {
+        self.inner.event_counts(container, ty, interval, columns, most)
+    }
+
+    fn link_counts(
+        &self,
+        ty: TypeId,
+        interval: Interval,
+        exponent: u8,
+        visit: &mut LinkVisitor<'_>,
+    ) -> Result<(), QueryError> {
+        self.inner.link_counts(ty, interval, exponent, visit)
     }
 }
 

@@ -11,8 +11,8 @@ use super::layer::Layer;
 use super::range::{self, Ranges};
 use super::{FilterError, Part, count, pick, walk};
 use crate::query::{
-    Cell, Cells, ContainerId, ContainerInfo, EntityId, Facts, FreeNumbers, Interval, Lane, Link, Listed, Mark,
-    QueryError, Sample, SeriesColumn, State, Summary, TimelineSource, TypeId,
+    Cell, Cells, ContainerId, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, Interval, Lane, Link,
+    LinkVisitor, Listed, Mark, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource, TypeId, counts,
 };
 
 struct Cut {
@@ -151,6 +151,45 @@ impl Layer for Cut {
             Ok(())
         })?;
         Ok(found)
+    }
+
+    fn event_counts(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        columns: u32,
+        most: usize,
+    ) -> Result<Vec<EventCount>, QueryError> {
+        pick::check(interval, columns)?;
+        if self.contains(interval) {
+            return TimelineSource::event_counts(&self.inner, container, ty, interval, columns, most);
+        }
+        let counted = |column| match self.part(column) {
+            Some(part) => {
+                let one = TimelineSource::event_counts(&self.inner, container, ty, part, 1, most)?;
+                Ok(one.into_iter().next().unwrap_or_default())
+            }
+            None => Ok(EventCount::default()),
+        };
+        interval.columns(columns).map(counted).collect()
+    }
+
+    fn link_counts(
+        &self,
+        ty: TypeId,
+        interval: Interval,
+        exponent: u8,
+        visit: &mut LinkVisitor<'_>,
+    ) -> Result<(), QueryError> {
+        pick::check(interval, 1)?;
+        if self.contains(interval) {
+            return TimelineSource::link_counts(&self.inner, ty, interval, exponent, visit);
+        }
+        if interval.from <= self.window.from && interval.to >= self.window.to {
+            return TimelineSource::link_counts(&self.inner, ty, self.window, exponent, visit);
+        }
+        counts::links(|part, limit| Layer::links(self, ty, part, limit), interval, exponent, visit)
     }
 
     fn samples(

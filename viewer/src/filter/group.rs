@@ -17,8 +17,9 @@ use super::range::{self, Ranges};
 use super::steps::{Piece, Steps, life};
 use super::{FilterError, Operation, count, tree, walk};
 use crate::query::{
-    Cell, Cells, ContainerId, ContainerInfo, EntityId, Facts, FreeNumbers, GlobalNanos, Interval, Lane, Link, Listed,
-    Mark, Model, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource, TypeId, TypeKind,
+    Cell, Cells, ContainerId, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, GlobalNanos, Interval, Lane,
+    Link, LinkCount, LinkVisitor, Listed, Mark, Model, QueryError, Sample, SeriesColumn, State, Summary,
+    TimelineSource, TypeId, TypeKind,
 };
 
 /// A group while it is made: its name and the positions of its members.
@@ -291,6 +292,40 @@ impl Layer for Grouped {
             (link.start, link.end) = (self.group_of(link.start), self.group_of(link.end));
         }
         Ok(listed)
+    }
+
+    fn event_counts(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        columns: u32,
+        most: usize,
+    ) -> Result<Vec<EventCount>, QueryError> {
+        let members = self.behind(container)?;
+        if members.is_empty() {
+            return self.inner.event_counts(container, ty, interval, columns, most);
+        }
+        super::pick::check(interval, columns)?;
+        // All values of each member: what is rare in all may be frequent in the sum.
+        let mut sums = vec![Vec::new(); columns as usize];
+        for member in members {
+            let counts = self.inner.event_counts(member.id, ty, interval, columns, usize::MAX)?;
+            sums.iter_mut().zip(counts).for_each(|(sum, count)| sum.extend(count.values));
+        }
+        Ok(sums.into_iter().map(|sum| EventCount::of(sum, most)).collect())
+    }
+
+    fn link_counts(
+        &self,
+        ty: TypeId,
+        interval: Interval,
+        exponent: u8,
+        visit: &mut LinkVisitor<'_>,
+    ) -> Result<(), QueryError> {
+        self.inner.link_counts(ty, interval, exponent, &mut |count| {
+            visit(&LinkCount { start: self.group_of(count.start), end: self.group_of(count.end), ..*count })
+        })
     }
 
     fn samples(

@@ -12,8 +12,9 @@ use super::pick::type_of;
 use super::range::{self, Ranges};
 use super::{count, tree, walk};
 use crate::query::{
-    Cell, Cells, ContainerId, ContainerInfo, EntityId, Facts, FreeNumbers, GlobalNanos, Interval, Lane, Link, Listed,
-    Mark, Model, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource, TypeId, TypeKind, ValueId,
+    Cell, Cells, ContainerId, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, GlobalNanos, Interval, Lane,
+    Link, LinkVisitor, Listed, Mark, Model, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource, TypeId,
+    TypeKind, ValueId,
 };
 
 pub(super) struct Hidden {
@@ -80,8 +81,8 @@ impl Hidden {
         Ok(shown)
     }
 
-    fn joins(&self, link: &Link) -> bool {
-        self.left.contains(&link.start) && self.left.contains(&link.end)
+    fn joins(&self, start: ContainerId, end: ContainerId) -> bool {
+        self.left.contains(&start) && self.left.contains(&end)
     }
 
     /// Whether a link's ends are both left: facts do not tell ids, so that it is looked for at its date.
@@ -90,7 +91,7 @@ impl Hidden {
         let instant = Interval { from: date, to: GlobalNanos(date.0.saturating_add(1)) };
         let mut found = false;
         walk::links(self.inner(), ty, instant, |link| {
-            found |= link.id == id && self.joins(link);
+            found |= link.id == id && self.joins(link.start, link.end);
             Ok(())
         })?;
         Ok(found)
@@ -169,7 +170,7 @@ impl Layer for Hidden {
         }
         let mut found = none();
         walk::links(self.inner(), ty, interval, |link| {
-            if self.joins(link) {
+            if self.joins(link.start, link.end) {
                 found.total += 1;
                 if found.items.len() < limit {
                     found.items.push(*link);
@@ -178,6 +179,36 @@ impl Layer for Hidden {
             Ok(())
         })?;
         Ok(found)
+    }
+
+    fn event_counts(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        columns: u32,
+        most: usize,
+    ) -> Result<Vec<EventCount>, QueryError> {
+        if self.nothing(container, ty)? {
+            super::pick::check(interval, columns)?;
+            return Ok(vec![EventCount::default(); columns as usize]);
+        }
+        self.inner.event_counts(container, ty, interval, columns, most)
+    }
+
+    fn link_counts(
+        &self,
+        ty: TypeId,
+        interval: Interval,
+        exponent: u8,
+        visit: &mut LinkVisitor<'_>,
+    ) -> Result<(), QueryError> {
+        if self.hides(ty) {
+            return Ok(());
+        }
+        self.inner.link_counts(ty, interval, exponent, &mut |count| {
+            if !self.some || self.joins(count.start, count.end) { visit(count) } else { Ok(()) }
+        })
     }
 
     fn samples(

@@ -5,8 +5,9 @@
 use std::sync::Arc;
 
 use crate::query::{
-    self, Cells, ContainerId, ContainerInfo, EntityId, Facts, FreeNumbers, Interval, Lane, Link, Listed, Mark, Model,
-    QueryError, Sample, SeriesColumn, State, Summary, TimelineSource, TypeId, ValueId,
+    self, Cells, ContainerId, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, Interval, Lane, Link,
+    LinkVisitor, Listed, Mark, Model, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource, TypeId,
+    ValueId, counts,
 };
 
 /// The queries of [`TimelineSource`], each answered by the source within unless it is overridden.
@@ -72,6 +73,29 @@ pub trait Layer: Send + Sync {
 
     fn links(&self, ty: TypeId, interval: Interval, limit: usize) -> Result<Listed<Link>, QueryError> {
         self.asked()?.links(ty, interval, limit)
+    }
+
+    /// As [`Self::largest`], this is made of [`Self::events`].
+    fn event_counts(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        columns: u32,
+        most: usize,
+    ) -> Result<Vec<EventCount>, QueryError> {
+        counts::events(|part, limit| self.events(container, ty, part, limit), interval, columns, most)
+    }
+
+    /// As [`Self::largest`], this is made of [`Self::links`].
+    fn link_counts(
+        &self,
+        ty: TypeId,
+        interval: Interval,
+        exponent: u8,
+        visit: &mut LinkVisitor<'_>,
+    ) -> Result<(), QueryError> {
+        counts::links(|part, limit| self.links(ty, part, limit), interval, exponent, visit)
     }
 
     fn samples(
@@ -172,6 +196,27 @@ impl<L: Layer> TimelineSource for L {
 
     fn links(&self, ty: TypeId, interval: Interval, limit: usize) -> Result<Listed<Link>, QueryError> {
         Layer::links(self, ty, interval, limit)
+    }
+
+    fn event_counts(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        columns: u32,
+        most: usize,
+    ) -> Result<Vec<EventCount>, QueryError> {
+        Layer::event_counts(self, container, ty, interval, columns, most)
+    }
+
+    fn link_counts(
+        &self,
+        ty: TypeId,
+        interval: Interval,
+        exponent: u8,
+        visit: &mut LinkVisitor<'_>,
+    ) -> Result<(), QueryError> {
+        Layer::link_counts(self, ty, interval, exponent, visit)
     }
 
     fn samples(

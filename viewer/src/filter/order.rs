@@ -9,7 +9,10 @@ use super::hidden::{Hidden, with_all_below};
 use super::layer::Layer;
 use super::pattern::{self, Pattern, Patterns};
 use super::{Comparison, FilterError, Key, Measure, key, tree};
-use crate::query::{Cells, ContainerInfo, Interval, Lane, QueryError, TimelineSource, ValueId};
+use crate::query::{
+    Cells, ContainerId, ContainerInfo, EventCount, Interval, Lane, LinkVisitor, QueryError, TimelineSource, TypeId,
+    ValueId,
+};
 use crate::store::natural;
 
 struct Ordered {
@@ -28,6 +31,27 @@ impl Layer for Ordered {
 
     fn times(&self, lanes: &[Lane], interval: Interval) -> Result<Vec<(ValueId, i64)>, QueryError> {
         self.inner.times(lanes, interval)
+    }
+
+    fn event_counts(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        columns: u32,
+        most: usize,
+    ) -> Result<Vec<EventCount>, QueryError> {
+        self.inner.event_counts(container, ty, interval, columns, most)
+    }
+
+    fn link_counts(
+        &self,
+        ty: TypeId,
+        interval: Interval,
+        exponent: u8,
+        visit: &mut LinkVisitor<'_>,
+    ) -> Result<(), QueryError> {
+        self.inner.link_counts(ty, interval, exponent, visit)
     }
 
     fn containers(&self) -> Arc<Vec<ContainerInfo>> {

@@ -8,8 +8,8 @@ use std::sync::{Arc, OnceLock};
 use super::layer::Layer;
 use super::{count, walk};
 use crate::query::{
-    Cell, Cells, ContainerId, EntityId, Facts, FreeNumbers, Interval, Lane, Link, Listed, Mark, Model, QueryError,
-    Shares, State, Summary, TimelineSource, TypeId, TypeKind, ValueId,
+    Cell, Cells, ContainerId, EntityId, EventCount, Facts, FreeNumbers, Interval, Lane, Link, LinkVisitor, Listed,
+    Mark, Model, QueryError, Shares, State, Summary, TimelineSource, TypeId, TypeKind, ValueId, counts,
 };
 
 /// So many states of a lane are looked at to find out whether few enough pass to be drawn one by one, however many picks lie around
@@ -254,6 +254,46 @@ impl<P: Pick> Layer for Picked<P> {
             Ok(())
         })?;
         Ok(found.listed)
+    }
+
+    fn event_counts(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        columns: u32,
+        most: usize,
+    ) -> Result<Vec<EventCount>, QueryError> {
+        if !self.pick.touches(ty) {
+            return self.inner.event_counts(container, ty, interval, columns, most);
+        }
+        if self.pick.value(ValueId(0)).is_none() {
+            return counts::events(
+                |part, limit| Layer::events(self, container, ty, part, limit),
+                interval,
+                columns,
+                most,
+            );
+        }
+        let counts = self.inner.event_counts(container, ty, interval, columns, usize::MAX)?;
+        let passes = |part: &(ValueId, u64)| self.pick.value(part.0) != Some(false);
+        Ok(counts.into_iter().map(|count| EventCount::of(count.values.into_iter().filter(passes), most)).collect())
+    }
+
+    fn link_counts(
+        &self,
+        ty: TypeId,
+        interval: Interval,
+        exponent: u8,
+        visit: &mut LinkVisitor<'_>,
+    ) -> Result<(), QueryError> {
+        if self.pick.touches(ty) && self.pick.value(ValueId(0)).is_none() {
+            return counts::links(|part, limit| Layer::links(self, ty, part, limit), interval, exponent, visit);
+        }
+        self.inner.link_counts(ty, interval, exponent, &mut |count| {
+            let passes = !self.pick.touches(ty) || self.pick.value(count.value) != Some(false);
+            if passes { visit(count) } else { Ok(()) }
+        })
     }
 
     fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {

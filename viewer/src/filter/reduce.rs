@@ -16,9 +16,9 @@ use super::steps::{Piece, Steps, life};
 use super::{FilterError, Form, Operation, Reduction, attribute, tree, walk};
 use crate::color;
 use crate::query::{
-    self, Cell, Cells, Color, ContainerId, ContainerInfo, EntityId, Facts, FreeNumbers, GlobalNanos, Interval, Lane,
-    Listed, Model, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource, TypeId, TypeInfo, TypeKind,
-    ValueId, ValueInfo,
+    self, Cell, Cells, Color, ContainerId, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, GlobalNanos,
+    Interval, Lane, LinkVisitor, Listed, Model, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource,
+    TypeId, TypeInfo, TypeKind, ValueId, ValueInfo,
 };
 use crate::rows::general;
 use crate::store::Store;
@@ -447,6 +447,28 @@ impl Layer for Reduced {
             }
         }
         Ok(listed)
+    }
+
+    // Events and links are those within.
+    fn event_counts(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        columns: u32,
+        most: usize,
+    ) -> Result<Vec<EventCount>, QueryError> {
+        self.inner.event_counts(container, ty, interval, columns, most)
+    }
+
+    fn link_counts(
+        &self,
+        ty: TypeId,
+        interval: Interval,
+        exponent: u8,
+        visit: &mut LinkVisitor<'_>,
+    ) -> Result<(), QueryError> {
+        self.inner.link_counts(ty, interval, exponent, visit)
     }
 
     fn samples(

@@ -70,7 +70,7 @@ pub fn samples(
 }
 
 /// Page by page: each is asked for from the start of the last entity of the one before.
-fn pages<T>(
+pub(crate) fn pages<T>(
     interval: Interval,
     ask: impl Fn(Interval, usize) -> Result<Listed<T>, QueryError>,
     key: impl Fn(&T) -> (EntityId, i64),

@@ -79,7 +79,7 @@ pub(super) fn write(outcome: Outcome<Recorder>, key: Key, file: File) -> io::Res
         header: Header { key, ..Header::default() },
         end: effective_end(extent.0, extent.1),
     };
-    let ([states, marks, variables, links], overviews) = assembly.pieces(jobs, extent.0)?;
+    let ([states, marks, variables, links], overviews) = assembly.pieces(jobs, extent)?;
     assembly.references(references, reference_count)?;
     let mut summary = crate::query::Summary {
         name,
@@ -100,10 +100,10 @@ pub(super) fn write(outcome: Outcome<Recorder>, key: Key, file: File) -> io::Res
 
 impl Assembly<'_> {
     /// All lanes, in pieces that threads write side by side, and that are then put one behind the other.
-    fn pieces(&mut self, jobs: Vec<Job>, origin: i64) -> io::Result<([Directory; 4], Vec<OverviewWriter>)> {
+    fn pieces(&mut self, jobs: Vec<Job>, extent: (i64, i64)) -> io::Result<([Directory; 4], Vec<OverviewWriter>)> {
         let room = self.room;
         // By two threads: each has a piece in memory.
-        let done = in_turn(jobs, 2, |job| job.write(room, origin));
+        let done = in_turn(jobs, 2, |job| job.write(room, extent));
         let mut directories = std::array::from_fn(|_| Directory::new(self.room));
         let mut overviews = Vec::new();
         for piece in done {

@@ -7,7 +7,7 @@ use twox_hash::XxHash3_64;
 /// The first bytes.
 pub(super) const MAGIC: [u8; 8] = *b"TMTINDEX";
 /// Counts up with every change of the layout, and of what the simulation makes of a trace.
-pub(super) const VERSION: u64 = 8;
+pub(super) const VERSION: u64 = 9;
 /// Bytes that have a checksum of their own; the header takes the first.
 pub(super) const PAGE: usize = 4096;
 /// Sections begin at multiples of this.
@@ -216,9 +216,10 @@ pub(super) struct LaneRecord {
     /// Number of the first entity.
     pub(super) base: u32,
     pub(super) table: TableRef,
-    /// States: the values that occur, four bytes each, and their number. Links: the sorted ends, and how many.
+    /// States and events: the values that occur, four bytes each, and their number. Links: the sorted ends, and how many.
     pub(super) values: Place,
-    /// States: sums of time, and which kind of them. Variables and links: the tree.
+    /// States: sums of time, and which kind of them. Events: how many of each value come before some rows, and before how many.
+    /// Variables and links: the tree; links: how far behind it the list of their counts is, if there is one.
     pub(super) sums: Place,
     /// Links: how far behind the sorted ends their directory is. States: number of the lane in the overview plus one, or 0.
     pub(super) extra: u64,

@@ -5,11 +5,12 @@ use std::ops::ControlFlow;
 use converter::paje::{ContainerId, TypeId, ValueId};
 
 use super::bits::{date, ordered};
+use super::crowds::Crowds;
 use super::format::{LaneRecord, TableRef};
 use super::image::Image;
 use super::table::{Block, Table};
 use super::tree::Tree;
-use crate::query::{EntityId, GlobalNanos, Interval, Link};
+use crate::query::{EntityId, GlobalNanos, Interval, Link, LinkCount, LinkVisitor, QueryError};
 use crate::store::LinkRow;
 use crate::store::effective_end;
 
@@ -117,6 +118,52 @@ impl<'a> LinkTable<'a> {
             if links.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         links
+    }
+}
+
+impl<'a> LinkTable<'a> {
+    /// Counts those that overlap an interval.
+    pub(super) fn counts(
+        &self,
+        interval: Interval,
+        exponent: u8,
+        visit: &mut LinkVisitor<'_>,
+    ) -> Result<(), QueryError> {
+        // What is on its way at the start has no stretch in the interval: few, as a rule, and found by the tree.
+        let (first, mut result) = (self.table.lower(0, ordered(interval.from.0)), Ok(()));
+        self.tree.visit(self.table, 0..first, interval.from.0, late, |block, index| {
+            result = visit(&self.one(block, index, exponent));
+            if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        result?;
+        let crowds = Crowds::new(self.tree.image, self.record.sums, exponent);
+        crowds.visit((interval.from.0, interval.to.0), exponent, visit, &mut |from, to, visit| {
+            let first = self.table.lower(0, ordered(from));
+            let mut result = Ok(());
+            self.table.each(first..self.table.lower(first, ordered(to)), |block, index| {
+                result = visit(&self.one(block, index, exponent));
+                result.is_ok()
+            });
+            result
+        })
+    }
+
+    fn one(&self, block: &Block<'a, COLUMNS>, index: usize, exponent: u8) -> LinkCount {
+        let [low, length, value, start, end, _, _, detail] = block.columns;
+        let low = date(low.get(index));
+        let high = low.wrapping_add(length.get(index).cast_signed()) >> exponent;
+        let (low, reversed) = (low >> exponent, detail.get(index) & 1 == 1);
+        let (start_bin, end_bin) = if reversed { (high, low) } else { (low, high) };
+        LinkCount {
+            start: ContainerId(start.get(index) as u32),
+            end: ContainerId(end.get(index) as u32),
+            value: ValueId(value.get(index) as u32),
+            start_bin,
+            end_bin,
+            reversed,
+            count: 1,
+            first: EntityId::Link(self.record.base.wrapping_add((block.row + index as u64) as u32)),
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use std::io;
 
 use super::assemble::value;
 use super::bits::ordered;
+use super::crowds::CrowdWriter;
 use super::format::{LaneRecord, Place, TableRef};
 use super::links;
 use super::output::Output;
@@ -16,6 +17,7 @@ use super::scratch::{Room, Section, Taken};
 use super::sort::Sorter;
 use super::sums::{self, OwnValues};
 use super::table::TableWriter;
+use super::tally::TallyWriter;
 use super::tree::TreeWriter;
 use super::variables::NodeWriter;
 use crate::store::effective_end;
@@ -118,8 +120,8 @@ pub(super) fn jobs(mut states: Vec<Gathered>, rest: Rest, room: &Room) -> Vec<Jo
 }
 
 impl Job {
-    /// Writes the piece, of a trace that begins at `origin`.
-    pub(super) fn write(self, room: &Room, origin: i64) -> io::Result<Piece> {
+    /// Writes the piece, of a trace from `extent.0` to `extent.1`.
+    pub(super) fn write(self, room: &Room, extent: (i64, i64)) -> io::Result<Piece> {
         // Several are in memory at a time; what sorts is only one of them.
         let small = room.part(STATE_PIECES);
         let mut piece = Piece {
@@ -130,11 +132,11 @@ impl Job {
             overview: None,
         };
         match self {
-            Self::States(lanes, first) => piece.states(&small, lanes, first, origin)?,
+            Self::States(lanes, first) => piece.states(&small, lanes, first, extent.0)?,
             Self::Rest(Rest { marks, variables, links, types }) => {
                 piece.marks(room, marks)?;
                 piece.variables(room, variables)?;
-                piece.links(room, links, types)?;
+                piece.links((room, &small), links, types, extent)?;
             }
         }
         Ok(piece)
@@ -170,6 +172,7 @@ impl Piece {
             let mut table = TableWriter::<3>::new(room, &mut self.out)?;
             let mut unsorted = Sorter::<3, 1>::new(room);
             let mut latest = i64::MIN;
+            let mut tally = TallyWriter::new(room, &rows, lane.rows)?;
             for _ in 0..lane.rows {
                 last = last.wrapping_add(unfold(from.number()?));
                 latest = latest.max(last);
@@ -177,6 +180,7 @@ impl Piece {
                 let row = [ordered(last), value, detail];
                 if lane.is_sorted {
                     table.push(&mut self.out, row)?;
+                    tally.as_mut().map_or(Ok(()), |tally| tally.push(row[1]))?;
                 } else {
                     unsorted.push(row);
                     unsorted.flush()?;
@@ -185,10 +189,12 @@ impl Piece {
             let mut sorted = unsorted.finish()?;
             while let Some(row) = sorted.next()? {
                 table.push(&mut self.out, row)?;
+                tally.as_mut().map_or(Ok(()), |tally| tally.push(row[1]))?;
             }
             let table = table.finish(&mut self.out, 0)?;
+            let (values, sums) = tally.map_or_else(|| Ok(Default::default()), |tally| tally.finish(&mut self.out))?;
             self.see(latest, latest);
-            self.directories[1].push(&LaneRecord { table, ..record(&lane, base) })?;
+            self.directories[1].push(&LaneRecord { table, values, sums, ..record(&lane, base) })?;
         }
         Ok(())
     }
@@ -219,13 +225,20 @@ impl Piece {
         Ok(())
     }
 
-    fn links(&mut self, room: &Room, links: Sorter<LINK_WORDS, 2>, types: u64) -> io::Result<()> {
+    fn links(
+        &mut self,
+        (room, small): (&Room, &Room),
+        links: Sorter<LINK_WORDS, 2>,
+        types: u64,
+        extent: (i64, i64),
+    ) -> io::Result<()> {
         let mut both = Sorter::<3, 3>::new(room);
         let mut sorted = links.finish()?;
         let mut next = sorted.next()?;
         while let Some([ty, ..]) = next.filter(|words| words[0] < types) {
             let mut table = TableWriter::<{ links::COLUMNS }>::new(room, &mut self.out)?;
             let (mut tree, mut ends) = (TreeWriter::default(), Sorter::<1, 1>::new(room));
+            let mut crowds = CrowdWriter::new(small, extent);
             let base = u32::try_from(self.directories[3].entities).unwrap_or(u32::MAX);
             let mut number = u64::from(base);
             while let Some([_, words @ ..]) = next.filter(|words| words[0] == ty) {
@@ -240,12 +253,14 @@ impl Piece {
                     both.push([row.end.0.into(), ordered(row.end_time), number]);
                 }
                 both.flush()?;
+                crowds.push(&row, number)?;
                 number += 1;
                 self.see(low, low);
                 next = sorted.next()?;
             }
             let table = table.finish(&mut self.out, 0)?;
-            let sums = Place { at: tree.finish(&mut self.out)?, len: 0 };
+            let at = tree.finish(&mut self.out)?;
+            let sums = Place { at, len: crowds.finish(small, &mut self.out, at)? };
             let (mut ends, mut column) = (ends.finish()?, TableWriter::<1>::new(room, &mut self.out)?);
             while let Some(end) = ends.next()? {
                 column.push(&mut self.out, end)?;

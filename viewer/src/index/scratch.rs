@@ -60,6 +60,11 @@ impl Room {
         (self.memory / 512) as u64
     }
 
+    /// Rows of links that are alike in a stretch of time, of each width.
+    pub(super) fn gathered_rows(&self) -> usize {
+        (self.memory / 256).max(64)
+    }
+
     /// Bytes of a section.
     fn section_bytes(&self) -> usize {
         self.memory / 8
@@ -266,6 +271,11 @@ pub(super) struct Section {
 impl Section {
     pub(super) fn new(room: &Room) -> Self {
         Self { room: room.clone(), memory: Vec::new(), file: None, written: 0 }
+    }
+
+    /// Another one where this one has room.
+    pub(super) fn empty(&self) -> Self {
+        Self::new(&self.room)
     }
 
     /// Bytes so far.

@@ -21,8 +21,8 @@ use super::variables::VariableLane;
 use crate::answers::{self, Detail, Found, LookUp};
 use crate::parallel::in_parts;
 use crate::query::{
-    Cell, CellWriter, Cells, ContainerInfo, EntityId, Facts, GlobalNanos, Interval, Lane, Link, Listed, Mark, Model,
-    QueryError, Sample, SeriesColumn, State, Summary, TimelineSource,
+    Cell, CellWriter, Cells, ContainerInfo, EntityId, EventCount, Facts, GlobalNanos, Interval, Lane, Link,
+    LinkVisitor, Listed, Mark, Model, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource,
 };
 use crate::store::LinkRow;
 
@@ -381,6 +381,40 @@ impl TimelineSource for Index {
         check_interval(interval)?;
         let Some(table) = self.link_table(ty) else { return self.sound(none()) };
         self.sound(Listed { total: table.count(interval), items: table.list(interval, limit) })
+    }
+
+    fn event_counts(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        columns: u32,
+        most: usize,
+    ) -> Result<Vec<EventCount>, QueryError> {
+        self.check(container, ty, interval)?;
+        if columns == 0 {
+            return Err(QueryError::EmptyInterval);
+        }
+        let parts = interval.columns(columns);
+        self.sound(match self.mark_lane(container, ty) {
+            Some(lane) => lane.counts(parts, most, self.model.values.len()),
+            None => vec![EventCount::default(); columns as usize],
+        })
+    }
+
+    fn link_counts(
+        &self,
+        ty: TypeId,
+        interval: Interval,
+        exponent: u8,
+        visit: &mut LinkVisitor<'_>,
+    ) -> Result<(), QueryError> {
+        self.check_type(ty)?;
+        check_interval(interval)?;
+        let table = self.link_table(ty);
+        let counted = table.map_or(Ok(()), |table| table.counts(interval, exponent.min(63), visit));
+        self.sound(())?;
+        counted
     }
 
     fn samples(

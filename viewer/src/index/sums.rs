@@ -66,17 +66,17 @@ pub(super) fn write(
 /// The values of a lane, in the order in which they first occur, and their places in that list. It serves one lane after the other.
 #[derive(Debug, Default)]
 pub(super) struct OwnValues {
-    values: Vec<u64>,
+    pub(super) values: Vec<u64>,
     /// Place plus 1 by value; 0 where it does not occur. Values are numbered from 0 without gaps.
     places: Vec<u32>,
 }
 
 impl OwnValues {
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.values.drain(..).for_each(|value| self.places[value as usize] = 0);
     }
 
-    fn insert(&mut self, value: u64) {
+    pub(super) fn insert(&mut self, value: u64) {
         let at = value as usize;
         if self.places.len() <= at {
             self.places.resize(at + 1, 0);
@@ -87,7 +87,7 @@ impl OwnValues {
         }
     }
 
-    fn place(&self, value: u64) -> u64 {
+    pub(super) fn place(&self, value: u64) -> u64 {
         self.places.get(value as usize).map_or(0, |&place| u64::from(place.saturating_sub(1)))
     }
 }

@@ -404,16 +404,28 @@ impl<'a, const K: usize> Table<'a, K> {
     pub(super) fn list<T>(&self, rows: Range<u64>, limit: usize, of: impl Fn(&Block<'a, K>, usize) -> T) -> Vec<T> {
         let end = rows.end.min(rows.start.saturating_add(limit as u64));
         let mut items = Vec::with_capacity((end.saturating_sub(rows.start)).min(1 << 16) as usize);
+        self.each_block(rows.start..end, |block, range| {
+            items.extend(range.map(|index| of(block, index)));
+            true
+        });
+        items
+    }
+
+    /// Visits rows in order, for as long as that gives `true`.
+    pub(super) fn each(&self, rows: Range<u64>, mut visit: impl FnMut(&Block<'a, K>, usize) -> bool) {
+        self.each_block(rows, |block, mut range| range.all(|index| visit(block, index)));
+    }
+
+    /// The same block by block, each with the indexes that the rows have in it.
+    pub(super) fn each_block(&self, rows: Range<u64>, mut visit: impl FnMut(&Block<'a, K>, Range<usize>) -> bool) {
         let mut row = rows.start;
-        while row < end {
+        while row < rows.end {
             let (block, first) = self.at(row);
-            let last = block.len.min((end - block.row) as usize);
-            if first >= last {
-                break;
+            let last = block.len.min((rows.end - block.row) as usize);
+            if first >= last || !visit(&block, first..last) {
+                return;
             }
-            items.extend((first..last).map(|index| of(&block, index)));
             row = block.row + last as u64;
         }
-        items
     }
 }

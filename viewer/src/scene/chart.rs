@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Cells, Columns, Frame, Item, OTHERS, Rect, Scene, labels, links, marks, states, variables};
-use crate::layout::scale::{TimeScale, date, duration, grouped};
+use crate::layout::scale::{TimeScale, date, duration};
 use crate::layout::{Layout, Options, Outline, Row, Strip, StripKind};
 use crate::looks;
 use crate::parallel::{MOST_THREADS, in_turn};
@@ -52,13 +52,6 @@ pub(super) struct Context<'a> {
     paths: Vec<String>,
 }
 
-/// What is too much to be drawn: how many links and events were looked at, of how many.
-#[derive(Debug, Default)]
-pub(super) struct Cut {
-    links: (u64, u64),
-    events: (u64, u64),
-}
-
 /// What was drawn by one thread.
 #[derive(Default)]
 struct Part {
@@ -67,31 +60,7 @@ struct Part {
     over: Vec<Item>,
     /// States that want a name: it is written when all arrows are known.
     names: Vec<labels::Wanted>,
-    cut: Cut,
-}
-
-impl Cut {
-    fn add(&mut self, other: &Self) {
-        self.links = (self.links.0 + other.links.0, self.links.1 + other.links.1);
-        self.events = (self.events.0 + other.events.0, self.events.1 + other.events.1);
-    }
-
-    pub(super) fn links(&mut self, drawn: usize, total: u64) {
-        self.links = (self.links.0 + drawn as u64, self.links.1 + total);
-    }
-
-    pub(super) fn events(&mut self, drawn: usize, total: u64) {
-        self.events = (self.events.0 + drawn as u64, self.events.1 + total);
-    }
-
-    /// Says what is missing from the picture.
-    fn notes(&self) -> Vec<String> {
-        let note = |(drawn, total): (u64, u64), what: &str| {
-            (drawn < total)
-                .then(|| format!("{} of {} {what} are drawn; zoom in for all", grouped(drawn), grouped(total)))
-        };
-        [note(self.links, "links"), note(self.events, "events")].into_iter().flatten().collect()
-    }
+    notes: Vec<String>,
 }
 
 /// Draws the rows. The origin is the top left corner of the first row at the interval's start; rows outside of the view are left out.
@@ -110,17 +79,16 @@ pub fn chart(source: &dyn TimelineSource, layout: &Layout, options: &Options, vi
     let mut parts =
         in_turn(jobs, threads, |rows| rows.map_or_else(|| context.links(), |rows| context.rows(rows))).into_iter();
     let links = parts.next().transpose()?.unwrap_or_default();
-    let mut all = Part { cut: links.cut, ..Part::default() };
+    let mut all = Part { notes: links.notes, ..Part::default() };
     for part in parts {
         let part = part?;
         all.items.extend(part.items);
         all.over.extend(part.over);
         all.names.extend(part.names);
-        all.cut.add(&part.cut);
     }
     let names = labels::draw(&context, &all.names, &links.items);
     let items = [all.items, all.over, links.items, names].into_iter().flatten().collect();
-    Ok(Scene { width: view.width, height: layout.height, items, notes: all.cut.notes(), ..Scene::default() })
+    Ok(Scene { width: view.width, height: layout.height, items, notes: all.notes, ..Scene::default() })
 }
 
 /// Rows in jobs of [`LANES_PER_JOB`] lanes or more, but of one row where it has as many; and how many lanes there are in all.
@@ -194,7 +162,7 @@ impl<'a> Context<'a> {
                     }
                     StripKind::Summary { members } => states::summary(self, strip, members, &mut part.items)?,
                     StripKind::Events { types } => {
-                        marks::band(self, index, strip, types, (&mut part.over, &mut part.cut))?;
+                        marks::band(self, index, strip, types, &mut part.over)?;
                     }
                     StripKind::Gradient { bounds } => {
                         part.items.extend(variables::gradient(self, row.container, (strip, *bounds))?);
@@ -210,8 +178,8 @@ impl<'a> Context<'a> {
 
     /// Draws the links: what lies over all rows.
     fn links(&self) -> Result<Part, QueryError> {
-        let mut cut = Cut::default();
-        Ok(Part { items: links::arrows(self, &mut cut)?, cut, ..Part::default() })
+        let (items, notes) = links::arrows(self)?;
+        Ok(Part { items, notes, ..Part::default() })
     }
 
     pub(super) fn new(source: &'a dyn TimelineSource, layout: &'a Layout, options: &'a Options, view: View) -> Self {
@@ -377,19 +345,5 @@ mod tests {
         let (jobs, all) = jobs(&[(); 2], |()| lanes(&deep));
         assert_eq!((jobs.len(), threads(all)), (2, MOST_THREADS));
         assert_eq!(threads(lanes(&deep)), 1, "of one row there is one job");
-    }
-
-    #[test]
-    fn what_is_left_out_is_said() {
-        let mut cut = Cut::default();
-        cut.links(500_000, 500_000);
-        assert!(cut.notes().is_empty());
-        cut.links(500_000, 1_234_567);
-        cut.events(1, 1);
-        let thin = '\u{202f}';
-        assert_eq!(
-            cut.notes(),
-            [format!("1{thin}000{thin}000 of 1{thin}734{thin}567 links are drawn; zoom in for all")]
-        );
     }
 }

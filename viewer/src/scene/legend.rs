@@ -1,12 +1,12 @@
 //! What the colours of an interval mean, and how much of each there is: exact, by the same queries as the picture.
 
-use std::collections::BTreeMap;
-
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::{links, marks, variables};
+use super::variables;
 use crate::layout::Outline;
 use crate::looks;
+use crate::query::counts::link_values;
 use crate::query::{
     ContainerId, GlobalNanos, Interval, Lane, Model, QueryError, TimelineSource, TypeId, TypeInfo, TypeKind, ValueId,
     ValueInfo,
@@ -91,14 +91,7 @@ pub fn legend(
         match ty.kind {
             TypeKind::State => groups.extend(states(source, outline, &model, ty.id, interval)?),
             TypeKind::Link { .. } if source.links(ty.id, everything, 0)?.total > 0 => {
-                // How many there are is known sooner than which.
-                let total = source.links(ty.id, interval, 0)?.total;
-                let counts = if total > links::MOST as u64 {
-                    Counts::unknown(total)
-                } else {
-                    let listed = source.links(ty.id, interval, links::MOST)?;
-                    listed.items.iter().map(|link| link.value).collect()
-                };
+                let counts = link_values(source, ty.id, interval)?;
                 let paint = |color: Color| theme.stroke(color);
                 let group = counted(&model, ty, "link", (theme.link, &paint), &counts);
                 match groups.iter_mut().find(|group| group.kind == "link" && group.name == ty.name) {
@@ -114,10 +107,12 @@ pub fn legend(
                 groups.push(LegendGroup { name, kind: "variable", types, containers: None, entries: vec![entry] });
             }
             TypeKind::Event if outline.with_events(ty.id).next().is_some() => {
-                let mut counts = Counts::default();
+                let mut counts = FxHashMap::default();
                 for container in outline.with_events(ty.id) {
-                    let listed = source.events(container, ty.id, interval, marks::MOST)?;
-                    counts.add(listed.items.iter().map(|mark| mark.value).collect(), listed.total);
+                    let own = source.event_counts(container, ty.id, interval, 1, usize::MAX)?;
+                    own.into_iter().flat_map(|own| own.values).for_each(|(value, number)| {
+                        *counts.entry(value).or_default() += number;
+                    });
                 }
                 let paint = |color: Color| theme.legible(theme.fill(color));
                 groups.push(counted(&model, ty, "event", (theme.faint, &paint), &counts));
@@ -132,41 +127,6 @@ pub fn legend(
     Ok(groups)
 }
 
-/// How often each value occurs.
-#[derive(Debug, Default)]
-struct Counts {
-    of: BTreeMap<ValueId, u64>,
-    total: u64,
-    /// There were too many to look at each.
-    cut: bool,
-}
-
-impl FromIterator<ValueId> for Counts {
-    fn from_iter<I: IntoIterator<Item = ValueId>>(values: I) -> Self {
-        let mut counts = Self::default();
-        for value in values {
-            *counts.of.entry(value).or_default() += 1;
-            counts.total += 1;
-        }
-        counts
-    }
-}
-
-impl Counts {
-    fn unknown(total: u64) -> Self {
-        Self { total, cut: true, ..Self::default() }
-    }
-
-    /// Adds those that were looked at, of so many.
-    fn add(&mut self, some: Self, total: u64) {
-        self.cut |= some.total < total;
-        self.total += total;
-        for (value, count) in some.of {
-            *self.of.entry(value).or_default() += count;
-        }
-    }
-}
-
 /// A type of entities that are counted, with one entry per value when its values differ in colour or are several.
 /// `plain` is the colour of those without one, and what the theme makes of all others.
 fn counted(
@@ -174,7 +134,7 @@ fn counted(
     ty: &TypeInfo,
     kind: &'static str,
     (plain, paint): (Color, &dyn Fn(Color) -> Color),
-    counts: &Counts,
+    counts: &FxHashMap<ValueId, u64>,
 ) -> LegendGroup {
     let values: Vec<_> = model.values.iter().filter(|value| value.ty == ty.id).collect();
     let entry = |value: Option<u32>, name: &str, (color, look): (Option<Color>, Look), count: u64| {
@@ -182,15 +142,15 @@ fn counted(
         let of_look = LegendEntry::of(ty.kind, look);
         LegendEntry { value, name: name.to_owned(), color, count: Some(count), ..of_look }
     };
-    let used: Vec<_> = values.iter().filter(|value| counts.of.contains_key(&value.id)).collect();
+    let used: Vec<_> = values.iter().filter(|value| counts.contains_key(&value.id)).collect();
     // Where each entity has a value of its own, as texts, a list of them tells nothing.
-    let entries = if counts.cut || used.len() < 2 || used.len() > MOST_VALUES {
+    let entries = if used.len() < 2 || used.len() > MOST_VALUES {
         let first = used.first().copied();
         let color = first.map(|value| value.color).or(ty.color).or(values.first().map(|value| value.color));
-        vec![entry(None, &ty.name, (color, first.map_or(ty.look, |value| value.look)), counts.total)]
+        vec![entry(None, &ty.name, (color, first.map_or(ty.look, |value| value.look)), counts.values().sum())]
     } else {
         let of = |value: &&&ValueInfo| {
-            entry(Some(value.id.0), &value.name, (Some(value.color), value.look), counts.of[&value.id])
+            entry(Some(value.id.0), &value.name, (Some(value.color), value.look), counts[&value.id])
         };
         used.iter().map(of).collect()
     };

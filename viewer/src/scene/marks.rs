@@ -1,14 +1,19 @@
-//! Point events: small shapes, triangles unless the trace says otherwise, or their density where they would cover each other.
+//! Point events: small shapes, triangles unless the trace says otherwise, or their exact numbers where they would cover each other.
 
-use super::chart::{Context, Cut};
-use super::{Frame, Item, Mark, Rect};
+use super::chart::Context;
+use super::{Frame, Item, Mark, OTHERS, Rect};
 use crate::layout::Strip;
+use crate::layout::scale::grouped;
 use crate::looks;
-use crate::query::{Interval, QueryError, TypeId};
+use crate::query::{EventCount, Interval, QueryError, TypeId, ValueId};
 use crate::theme::Paint;
 
-/// At most so many events of a row are looked at.
-pub(super) const MOST: usize = 200_000;
+/// Shapes on a row are this far apart, on the average, or they are counted instead.
+const APART: usize = 6;
+/// Width of the columns in which events are counted.
+const BAR: f32 = 2.0;
+/// So many values of a column stand on each other, the others as one: no row is so high that more could be told apart.
+const STACKED: usize = 6;
 
 /// Draws the events of a row.
 pub(super) fn band(
@@ -16,16 +21,15 @@ pub(super) fn band(
     row: usize,
     strip: &Strip,
     types: &[TypeId],
-    (out, cut): (&mut Vec<Item>, &mut Cut),
+    out: &mut Vec<Item>,
 ) -> Result<(), QueryError> {
     let container = context.layout.rows[row].container;
     let factor = context.band(types);
+    let most = context.pixels() / APART;
     for &ty in types {
-        let listed = context.source.events(container, ty, context.view.interval, MOST)?;
-        cut.events(listed.items.len(), listed.total);
-        if listed.items.len() > context.pixels() / 6 {
-            let dates = listed.items.iter().map(|mark| (context.scale.x(mark.time), mark.value));
-            out.extend(density(context, strip, dates));
+        let listed = context.source.events(container, ty, context.view.interval, most)?;
+        if listed.total > most as u64 {
+            out.extend(density(context, row, strip, ty)?);
             continue;
         }
         for mark in &listed.items {
@@ -40,26 +44,46 @@ pub(super) fn band(
     Ok(())
 }
 
-/// One bar per two pixels, as high as the number of its events compares to the largest.
-fn density(
-    context: &Context<'_>,
-    strip: &Strip,
-    dates: impl Iterator<Item = (f32, crate::query::ValueId)>,
-) -> Vec<Item> {
-    const BAR: f32 = 2.0;
-    let mut bars = std::collections::BTreeMap::new();
-    for (x, value) in dates {
-        #[expect(clippy::cast_possible_truncation, reason = "within the picture")]
-        let bar = bars.entry((x / BAR).floor() as i32).or_insert((0_u32, value));
-        bar.0 += 1;
+/// One bar per column, as high as the number of its events compares to the largest; values stand on each other, the most frequent below.
+fn density(context: &Context<'_>, row: usize, strip: &Strip, ty: TypeId) -> Result<Vec<Item>, QueryError> {
+    let container = context.layout.rows[row].container;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of pixels")]
+    let bars = (context.view.width / BAR).round().clamp(1.0, 65_536.0) as u32;
+    // None shorter than a nanosecond: an event would be in two.
+    let bars = u32::try_from(context.scale.nanos()).unwrap_or(u32::MAX).min(bars);
+    let interval = context.view.interval;
+    let counts = context.source.event_counts(container, ty, interval, bars, STACKED)?;
+    let most = counts.iter().map(|count| count.total).max().unwrap_or(1).max(8);
+    let mut items = Vec::new();
+    for (at, count) in (0_u32..).zip(&counts).filter(|bar| bar.1.total > 0) {
+        #[expect(clippy::cast_precision_loss, reason = "counts as heights, and a number of pixels")]
+        let (height, width) =
+            ((strip.height * (count.total as f32 / most as f32).sqrt()).max(1.0), context.view.width / bars as f32);
+        let mut bottom = strip.y + strip.height;
+        for (value, number) in parts(count) {
+            #[expect(clippy::cast_precision_loss, reason = "counts as heights")]
+            let high = height * (number as f32 / count.total as f32);
+            bottom -= high;
+            #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
+            let frame = Frame::new(at as f32 * width, bottom, width, high);
+            let fill = Paint::with_alpha(context.theme.legible(context.color(value)), 0.6);
+            let told = || {
+                let of = if number < count.total { format!(" of {}", grouped(count.total)) } else { String::new() };
+                context.title(
+                    &format!("{} × {}{of}", grouped(number), context.name(value)),
+                    interval.column(at, bars),
+                    row,
+                )
+            };
+            let title = if context.view.titles { told() } else { None };
+            items.push(Item::Rect(Rect { frame, fill, radius: 0.0, id: None, title }));
+        }
     }
-    let most = bars.values().map(|bar| bar.0).max().unwrap_or(1).max(8);
-    #[expect(clippy::cast_precision_loss, reason = "counts as heights")]
-    let rect = |(place, (count, value)): (i32, (u32, crate::query::ValueId))| {
-        let height = (strip.height * (count as f32 / most as f32).sqrt()).max(1.0);
-        let frame = Frame::new(place as f32 * BAR, strip.y + strip.height - height, BAR, height);
-        let fill = Paint::with_alpha(context.theme.legible(context.color(value)), 0.6);
-        Item::Rect(Rect { frame, fill, radius: 0.0, id: None, title: None })
-    };
-    bars.into_iter().map(rect).collect()
+    Ok(items)
+}
+
+/// The values of a column, and what is left of it.
+fn parts(count: &EventCount) -> impl Iterator<Item = (ValueId, u64)> + '_ {
+    let left = count.total - count.values.iter().map(|part| part.1).sum::<u64>();
+    count.values.iter().copied().chain((left > 0).then_some((OTHERS, left)))
 }

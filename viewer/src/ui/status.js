@@ -27,7 +27,7 @@ export function forgetNote() {
   if (!stays) note("");
 }
 
-/** Says what the picture leaves out. @param {string[]} notes */
+/** Says what the picture draws as one. @param {string[]} notes */
 export function missing(notes) {
   const line = byId("missing");
   line.hidden = notes.length === 0;

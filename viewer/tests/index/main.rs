@@ -1,6 +1,7 @@
 //! The index and the store in memory, made of the same events, answer alike; a damaged file is never believed; work does not grow
 //! with the trace.
 
+mod dense;
 mod long_lanes;
 
 use std::path::Path;
@@ -159,6 +160,13 @@ fn compare(a: &dyn TimelineSource, b: &dyn TimelineSource) -> Result<(), QueryEr
                     }
                 }
                 assert_eq!(a.events(container, ty, window, 1000)?, b.events(container, ty, window, 1000)?);
+                for (columns, most) in [(1, usize::MAX), (40, 2)] {
+                    let counts = |of: &dyn TimelineSource| of.event_counts(container, ty, window, columns, most);
+                    assert_eq!(counts(a)?, counts(b)?);
+                }
+                for exponent in [0, 6, 63] {
+                    assert_eq!(dense::counted(a, ty, window, exponent)?, dense::counted(b, ty, window, exponent)?);
+                }
                 assert_eq!(a.samples(container, ty, window, 1000)?, b.samples(container, ty, window, 1000)?);
                 assert_eq!(a.links(ty, window, 1000)?, b.links(ty, window, 1000)?);
             }

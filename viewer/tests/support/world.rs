@@ -144,12 +144,13 @@ pub(crate) fn check(
             match kind {
                 TypeKind::State => asked.states(world, &place.name, ty, window, columns)?,
                 TypeKind::Variable => asked.samples(world, &place.name, ty, window, columns)?,
-                TypeKind::Event => asked.events(world, &place.name, ty, window)?,
+                TypeKind::Event => asked.events(world, &place.name, ty, window, columns)?,
                 _ => {}
             }
         }
     }
-    asked.links(world, window)
+    asked.links(world, window)?;
+    asked.link_counts(world, window)
 }
 
 impl Asked<'_> {
@@ -206,7 +207,7 @@ impl Asked<'_> {
         Ok(())
     }
 
-    fn events(&self, world: &World, at: &str, ty: &str, window: (i64, i64)) -> Result<(), TestCaseError> {
+    fn events(&self, world: &World, at: &str, ty: &str, window: (i64, i64), columns: u32) -> Result<(), TestCaseError> {
         let listed = self
             .source
             .events(self.ids[at], self.types[ty].0, interval(window), usize::MAX)
@@ -220,6 +221,52 @@ impl Asked<'_> {
         prop_assert_eq!(found, expected);
         for mark in &listed.items {
             prop_assert_eq!(self.source.facts(mark.id).expect("it was listed").container, self.ids[at]);
+        }
+        let (container, ty) = (self.ids[at], self.types[ty].0);
+        for most in [1, usize::MAX] {
+            let counts = self.source.event_counts(container, ty, interval(window), columns, most).expect("it is there");
+            prop_assert_eq!(counts.len(), columns as usize);
+            for (column, count) in (0_u32..).zip(&counts) {
+                let (from, to) = dates(interval(window).column(column, columns));
+                let mut expected: BTreeMap<String, u64> = BTreeMap::new();
+                for event in world.events.iter().filter(|e| e.at == at && (from..to).contains(&e.date)) {
+                    *expected.entry(event.value.clone()).or_default() += 1;
+                }
+                prop_assert_eq!(count.total, expected.values().sum::<u64>());
+                prop_assert_eq!(count.values.len(), expected.len().min(most));
+                prop_assert!(count.values.is_sorted_by(|a, b| a.1 > b.1 || a.1 == b.1 && a.0 < b.0));
+                prop_assert_eq!(count.values.first().map(|v| v.1), expected.values().copied().max());
+                for &(value, number) in &count.values {
+                    prop_assert_eq!(Some(&number), expected.get(&self.value(value)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn link_counts(&self, world: &World, window: (i64, i64)) -> Result<(), TestCaseError> {
+        let (ty, _) = self.types["Message"];
+        let ids: BTreeMap<ContainerId, &String> = self.ids.iter().map(|(name, id)| (*id, name)).collect();
+        for exponent in [0, 5, 63] {
+            let mut found: BTreeMap<_, u64> = BTreeMap::new();
+            let mut firsts = BTreeSet::new();
+            let counted = self.source.link_counts(ty, interval(window), exponent, &mut |links| {
+                let key = (ids[&links.start].clone(), ids[&links.end].clone(), links.start_bin, links.end_bin);
+                *found.entry((key, links.reversed)).or_default() += links.count;
+                firsts.insert(links.first);
+                Ok(())
+            });
+            prop_assert_eq!(counted, Ok(()));
+            let mut expected: BTreeMap<_, u64> = BTreeMap::new();
+            for link in world.links.iter().filter(|link| meets(link.life, window)) {
+                let (start, end) = link.ends.clone();
+                let key = (start, end, link.life.0 >> exponent, link.life.1 >> exponent);
+                *expected.entry((key, link.life.1 < link.life.0)).or_default() += 1;
+            }
+            prop_assert_eq!(found, expected);
+            for first in firsts {
+                prop_assert!(self.source.facts(first).is_ok());
+            }
         }
         Ok(())
     }

@@ -1,0 +1,72 @@
+//! Pictures of very many events and links, by the binary: nothing of them is a sample.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use tests::programs::{succeed, tumit};
+
+const HEADER: &str = include_str!("../../viewer/tests/header.paje");
+
+/// The titles in the picture of a trace.
+fn titles(folder: &Path, trace: &str, options: &[&str]) -> Vec<String> {
+    std::fs::write(folder.join("a.paje"), trace).unwrap();
+    succeed(tumit().args(["view", "a.paje", "--export", "a.svg", "--width", "1000"]).args(options).current_dir(folder));
+    let svg = std::fs::read_to_string(folder.join("a.svg")).unwrap();
+    let titles = svg.split("<title>").skip(1).filter_map(|text| text.split_once("</title>"));
+    titles.map(|(title, _)| title.replace('\u{202f}', "")).collect()
+}
+
+/// The number before `behind`.
+fn number(title: &str, behind: &str) -> Option<u64> {
+    title.split_once(behind)?.0.trim().parse().ok()
+}
+
+#[test]
+fn a_row_of_very_many_events_is_full() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut trace = HEADER.to_owned()
+        + "0 T 0 Thread\n3 E T Mark \"0 0 1\"\n5 a E often \"1 0 0\"\n5 b E seldom \"0 1 0\"\n6 0 t 0 T t\n";
+    for at in 0..600_000 {
+        writeln!(trace, "17 {}.{:03} t E {}", at / 1000, at % 1000, if at % 4 == 0 { "b" } else { "a" }).unwrap();
+    }
+    let titles = titles(folder.path(), &trace, &[]);
+    let sum = |what: &str| titles.iter().filter_map(|title| number(title, what)).sum::<u64>();
+    assert_eq!((sum("× often"), sum("× seldom")), (450_000, 150_000));
+    let bars: Vec<u64> = titles.iter().filter_map(|title| number(title, "× often")).collect();
+    assert!(bars.len() > 300, "{} bars", bars.len());
+    // Evenly spread events are evenly high, to the right end.
+    let mean = 450_000 / bars.len() as u64;
+    assert!(bars.iter().all(|&bar| bar.abs_diff(mean) < mean / 10), "{bars:?}");
+}
+
+#[test]
+fn an_arrow_that_stands_for_most_links_is_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut trace = HEADER.to_owned() + "0 T 0 Thread\n4 L 0 T T Message\n5 m L data \"1 0 0\"\n";
+    for row in 0..20 {
+        writeln!(trace, "6 0 t{row} 0 T t{row}").unwrap();
+    }
+    // A fifth of the links here and there; the others late, all within a moment, from one row to another.
+    const ALL: u64 = 100_000;
+    for at in 0..ALL {
+        let (date, from, to) = match at {
+            0..20_000 => (at * 40_000, at * 7 % 20, at * 13 % 17),
+            _ => (900_000_000 + at, 3, 12),
+        };
+        let end = date + 500;
+        writeln!(trace, "15 0.{date:09} 0 L t{from} m k{at}\n16 0.{end:09} 0 L t{to} m k{at}").unwrap();
+    }
+    for options in [&[][..], &["--filter", "only where key ~ k* of Message", "--filter", "group t1, t2 into pair"][..]]
+    {
+        let titles = titles(folder.path(), &trace, options);
+        let links = |title: &str| match number(title, "links, Message") {
+            Some(count) => count,
+            None => u64::from(title.starts_with("Message from ")),
+        };
+        assert_eq!(titles.iter().map(|title| links(title)).sum::<u64>(), ALL);
+        let most = titles.iter().max_by_key(|title| links(title)).unwrap();
+        assert!(links(most) >= 80_000 && most.contains("from t3 to t12"), "{most:?}");
+    }
+}
