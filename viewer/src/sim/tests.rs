@@ -69,6 +69,24 @@ fn states() {
 }
 
 #[test]
+fn the_first_of_a_kind_is_told_and_what_to_do() {
+    let lines = HEADER.lines().count() + TREE.lines().count();
+    let (_, remarks) = run("13 1 t S\n11 1 t S a\n13 2 t S\n13 2 t S\n");
+    let told = format!("2 pops of states found no state to end (the first in line {}); the producer should pop", lines + 1);
+    assert!(remarks.len() == 1 && remarks[0].starts_with(&told), "{remarks:?}");
+    let (_, remarks) = run("11 1 t S a\n15 1 0 L t l k\n");
+    let told = format!("1 link has only a start or only an end, and is not shown (in line {})", lines + 2);
+    assert!(remarks.len() == 1 && remarks[0].starts_with(&told), "{remarks:?}");
+    // Where there are no lines, dates tell it.
+    let mut simulation = super::Simulation::new("run");
+    let (ty, container) = (TypeId(7), ContainerId(9));
+    simulation.take(&PajeEvent::PopState { time: GlobalNanos(1_500_000_000), container, ty });
+    let found = simulation.found();
+    assert_eq!((found[0].count, found[0].line, found[0].time), (1, 0, Some(GlobalNanos(1_500_000_000))));
+    assert!(found[0].sentence().contains(" (at 1.500000000 s); the producer should "), "{}", found[0].sentence());
+}
+
+#[test]
 fn nesting_without_end() {
     let pushes = "12 1 t S a\n".repeat(5000);
     let (rows, remarks) = run(&format!("{pushes}{}7 9 P p\n", "13 2 t S\n".repeat(5000)));
