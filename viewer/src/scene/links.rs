@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use rustc_hash::FxHashMap;
 
+use super::apart::apart;
 use super::chart::{Context, Cut};
 use super::{Arrow, Item};
 use crate::layout::scale::grouped;
@@ -239,5 +240,8 @@ fn title(context: &Context<'_>, one: &PlacedLink, count: u32) -> Option<String> 
     let life = Interval { from: link.start_time.min(link.end_time), to: link.start_time.max(link.end_time) };
     let names = (&context.layout.rows[one.rows.0].name, &context.layout.rows[one.rows.1].name);
     let ty = context.model.types.get(link.ty.index()).map_or("", |ty| &ty.name);
-    context.title(&format!("{ty} from {} to {}", names.0, names.1), life, one.rows.0)
+    context.view.titles.then(|| {
+        let name = format!("{} from {} to {}", apart(ty), apart(names.0), apart(names.1));
+        context.sentence(&name, life, one.rows.0)
+    })
 }

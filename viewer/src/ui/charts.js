@@ -1,6 +1,6 @@
 // Charts of the interval, as SVG: pie, columns, durations in classes, who sends to whom, shares over time. Each has its figures as text.
 
-import { make } from "./dom.js";
+import { inLine, make } from "./dom.js";
 import { duration, grouped, percent, ruler } from "./format.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -170,7 +170,7 @@ export function matrix(type, what, shares, go) {
     return both;
   });
   const boxes = cells.map((/** @type {any} */ cell) => {
-    const title = `${sides[cell.from]} → ${sides[cell.to]}: ${text(cell)} (${grouped(cell.count)} links, the longest ${duration(cell.longest?.nanos ?? 0)}); go to the longest`;
+    const title = `${inLine([sides[cell.from], sides[cell.to]], " → ")}: ${text(cell)} (${grouped(cell.count)} links, the longest ${duration(cell.longest?.nanos ?? 0)}); go to the longest`;
     return shape("rect", { x: room + cell.to * step, y: room + cell.from * step, width: Math.max(step - 1, 1), height: Math.max(step - 1, 1), rx: Math.min(2, step / 6), fill: "var(--accent)", "fill-opacity": 0.12 + 0.88 * Math.sqrt(amount(cell) / most), "data-key": `cell ${type.type} ${cell.from} ${cell.to}` }, title, cell.longest && (() => go(cell.longest.id)));
   });
   const frame = shape("rect", { x: room, y: room, width: wide, height: wide, class: "frame" });

@@ -1,6 +1,6 @@
 // What differs between two traces, or two panes of one: states, events, links and variables, matched by their names.
 
-import { make, refill, save } from "./dom.js";
+import { inLine, make, refill, save } from "./dom.js";
 import { duration, grouped, percent } from "./format.js";
 
 /** @typedef {{ type: string, value: string, color: string | null, a: any, b: any }} Line */
@@ -43,9 +43,9 @@ export function showDifferences(box, names, answers) {
   /** @type {Record<string, Map<string, Line>>} */
   const all = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, new Map()]));
   answers.forEach(({ types, rows }, at) => {
-    const states = types.flatMap((type) => type.rows.map((/** @type {any} */ row) => ({ ...row, kind: "state", type: [type.name], value: row.name })));
+    const states = types.flatMap((type) => type.rows.map((/** @type {any} */ row) => ({ ...row, kind: "state", type: type.path, value: row.name })));
     for (const row of [...states, ...rows]) {
-      const type = row.type.join(" › ");
+      const type = inLine(row.type);
       const key = JSON.stringify([type, row.value]);
       const line = all[row.kind].get(key) ?? { type, value: row.value, color: row.color, a: null, b: null };
       line[at === 0 ? "a" : "b"] = row;
@@ -55,6 +55,13 @@ export function showDifferences(box, names, answers) {
   lines = Object.fromEntries(Object.entries(all).map(([kind, found]) => [kind, [...found.values()]]));
   const failed = answers.some((one) => one.failed);
   fill(box, names, failed);
+}
+
+/** Says how far an answer is; what is known so far would compare what was counted with what was not. @param {HTMLElement} box @param {number} done */
+export function tellCounting(box, done) {
+  const line = box.querySelector(".counting") ?? make("p", { class: "hint counting", role: "status" });
+  line.textContent = `counting… ${percent(done)}`;
+  box.prepend(line);
 }
 
 /** @param {HTMLElement} box @param {[string, string]} names @param {boolean} failed */
