@@ -77,7 +77,7 @@ export function key(parts, told = (one) => `Go to the longest ${one.name}`) {
   const list = make("ul", { class: "key" });
   for (const one of parts.slice(0, 24)) {
     const inside = [make("span", { class: "chip", color: one.color ?? "" }), make("span", { class: "label", text: one.name, title: one.name }), make("span", { class: "amount", text: one.text })];
-    list.append(make("li", {}, one.act ? make("button", { type: "button", onclick: one.act, title: told(one) }, ...inside) : make("span", { class: "key-line" }, ...inside)));
+    list.append(make("li", {}, one.act ? make("button", { onclick: one.act, title: told(one) }, ...inside) : make("span", { class: "key-line" }, ...inside)));
   }
   if (parts.length > 24) list.append(make("li", { class: "hint", text: `and ${grouped(parts.length - 24)} more` }));
   return list;

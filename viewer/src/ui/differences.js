@@ -69,7 +69,7 @@ function fill(box, names, failed) {
   refill(box, () => {
     const tables = Object.keys(KINDS).filter((kind) => lines[kind].length).map((kind) => table(kind, names, () => fill(box, names, failed)));
     box.replaceChildren(
-      make("header", {}, make("h2", { text: "Differences" }), make("button", { type: "button", class: "quiet", "aria-label": "Save differences as CSV", text: "CSV", onclick: take })),
+      make("header", {}, make("h2", { text: "Differences" }), make("button", { class: "quiet", "aria-label": "Save differences as CSV", text: "CSV", onclick: take })),
       ...(failed ? [make("p", { class: "hint", role: "alert", text: "The server did not answer all: what is missing here may be there." })] : []),
       ...(tables.length ? tables : [make("p", { class: "hint", text: "There is nothing in these parts." })]));
   });
@@ -92,7 +92,7 @@ function table(kind, names, again) {
   const shown = measures.map((measure, at) => ({ measure, at })).filter(({ measure }) => lines[kind].some((line) => difference(line, measure[1]) !== null));
   const [order, down] = orders[kind];
   const turn = (/** @type {number} */ at, /** @type {string} */ text, /** @type {string} */ told) => make("th", { scope: "col", "aria-sort": order === at ? (down ? "descending" : "ascending") : null },
-    make("button", { type: "button", text: `${text}${order === at ? (down ? " ▾" : " ▴") : ""}`, "aria-label": told, "data-key": `${kind} ${at}`, onclick: () => { orders[kind] = [at, at === order ? !down : at >= 0]; again(); } }));
+    make("button", { text: `${text}${order === at ? (down ? " ▾" : " ▴") : ""}`, "aria-label": told, "data-key": `${kind} ${at}`, onclick: () => { orders[kind] = [at, at === order ? !down : at >= 0]; again(); } }));
   const groups = make("tr", {}, make("td"), ...shown.map(({ measure }) => make("th", { scope: "colgroup", colspan: 3, text: measure[0] })));
   const heads = make("tr", {}, turn(-1, "Value", "Sort by name"), ...shown.flatMap(({ measure, at }) => [...names.map((name) => make("th", { scope: "col", text: name })), turn(at, "Difference", `Sort by difference of ${measure[0].toLowerCase()}`)]));
   const all = sorted(kind);

@@ -9,6 +9,8 @@
  */
 export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
+  // None of them submits a form.
+  if (tag === "button") element.setAttribute("type", "button");
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (name === "class") element.className = String(value);

@@ -54,7 +54,7 @@ export function each(type, form, shares, go) {
     const told = shown.filter((place) => all[at][place] > 0).map((place) => `${apart(names[place])} ${amount(all[at][place], row)}`).join(", ") || "nothing";
     const svg = shape("svg", { viewBox: "0 0 60 60", class: "plot", "aria-hidden": "true" });
     svg.append(...form === "pie" ? pie(all[at], paints) : columns(shown.map((place) => scaled[at][place]), shown.map((place) => paints[place]), most));
-    return make("li", {}, make("button", { type: "button", "data-key": `each ${type.type} ${row.id}`, "aria-label": `${row.name}: ${told}`, title: `${apart(row.name)}: ${told}; go to the row`, onclick: () => go(row.id) }, svg, make("span", { class: "label", text: row.name })));
+    return make("li", {}, make("button", { "data-key": `each ${type.type} ${row.id}`, "aria-label": `${row.name}: ${told}`, title: `${apart(row.name)}: ${told}; go to the row`, onclick: () => go(row.id) }, svg, make("span", { class: "label", text: row.name })));
   });
   const head = (/** @type {string} */ text, /** @type {Node | null} */ mark = null) => make("th", { scope: "col" }, mark, text);
   const table = make("table", { "aria-label": `${type.name} of each row` }, make("thead", {}, make("tr", {}, head("Row"), ...shown.map((place) => head(names[place])))),

@@ -22,7 +22,7 @@ function add(trace, hash) {
   const box = make("div", { class: "pane" }, frame);
   /** @type {Pane} */
   const pane = { trace, hash, frame, box, from: 0, to: 1, filters: "", duration: 0, known: false };
-  box.append(make("button", { type: "button", class: "icon-button pane-close", "aria-label": `Close the pane of ${names[trace]}`, title: "Close this pane", text: "×", onclick: () => remove(pane) }));
+  box.append(make("button", { class: "icon-button pane-close", "aria-label": `Close the pane of ${names[trace]}`, title: "Close this pane", text: "×", onclick: () => remove(pane) }));
   panes.push(pane);
   byId("panes").append(box);
   keep();

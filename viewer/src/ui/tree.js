@@ -115,7 +115,7 @@ function stick() {
   const text = inLine(away.map((row) => row?.name ?? ""));
   if (stuck.dataset.text !== text) {
     stuck.dataset.text = text;
-    stuck.replaceChildren(make("button", { type: "button", tabindex: -1, title: `Back to ${text}`, text, onclick: () => { byId("scroller").scrollTop = inner.y - frozen(); } }));
+    stuck.replaceChildren(make("button", { tabindex: -1, title: `Back to ${text}`, text, onclick: () => { byId("scroller").scrollTop = inner.y - frozen(); } }));
   }
   // The names beside it end before it.
   const pill = /** @type {HTMLElement} */ (stuck.firstElementChild).getBoundingClientRect();
@@ -203,7 +203,7 @@ function marked(name) {
 /** @param {string} what @param {import("./rows.js").Row} row @param {string} path @param {(at: DOMRect) => void} act */
 function hand(what, row, path, act) {
   return make("button", {
-    type: "button", tabindex: -1, "aria-label": `${what} ${row.name}`, title: what === "More for" ? "More" : what,
+    tabindex: -1, "aria-label": `${what} ${row.name}`, title: what === "More for" ? "More" : what,
     onclick: (/** @type {MouseEvent} */ event) => {
       event.stopPropagation();
       focus(row.id);
