@@ -2,6 +2,7 @@
 //!
 //! [`chart`] draws the rows of an interval; [`document`] surrounds them with a heading, names, a ruler and a legend.
 
+mod apart;
 mod chart;
 mod crowd;
 mod document;

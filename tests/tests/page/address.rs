@@ -60,6 +60,42 @@ fn short(seen: &Value) -> String {
 }
 
 #[test]
+fn what_is_looked_for_is_in_the_address() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    let steps = browser.evaluate("history.length");
+    browser.holding("Control", |browser| browser.key("f"));
+    browser.wait("document.activeElement.id === 'find-field'");
+    browser.type_text("working");
+    browser.key("Enter");
+    let found = "document.querySelector('#find-says').innerText === '4 found'";
+    browser.wait(found);
+    browser.wait("/find=working/.test(location.hash) && /tab=find/.test(location.hash)");
+    press(&mut browser, "checkbox", "only in the interval shown");
+    browser.wait("/inside=1/.test(location.hash)");
+    assert_eq!(browser.evaluate("history.length"), steps, "none of these is a step that Back would go");
+    let address = browser.evaluate("location.href");
+    // Back leaves the text where it is.
+    press(&mut browser, "tab", "Find");
+    show(&mut browser, "100..300 ms");
+    browser.key("[");
+    browser.wait("document.querySelector('#interval-field').value.startsWith('0')");
+    browser.wait("/find=working/.test(location.hash)");
+    assert_eq!(browser.evaluate("document.querySelector('#find-field').value"), "working");
+    drop(browser);
+    let mut other = Browser::start(1280, 720);
+    other.open(address.as_str().unwrap());
+    other.wait(SETTLED);
+    other.wait(found);
+    assert_eq!(other.evaluate("[document.querySelector('#find-field').value, document.querySelector('#find-inside').checked, document.querySelector('#find').hidden]"), json!(["working", true, false]));
+    // Emptied, it goes.
+    press(&mut other, "searchbox", "What to find");
+    other.key("Escape");
+    other.wait("!/find=/.test(location.hash.replace('tab=find', ''))");
+    assert!(other.complaints().is_empty(), "{:?}", other.complaints());
+}
+
+#[test]
 fn back_goes_through_views_and_leaves_the_panel() {
     let viewer = Viewer::start();
     let (mut browser, _) = open(&viewer);

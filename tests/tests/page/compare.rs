@@ -52,6 +52,88 @@ fn each_row_has_a_pie_and_a_line_of_a_table() {
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
+#[test]
+fn states_of_types_that_are_named_alike_are_compared_apart() {
+    let both = TRACE
+        .replace("2 w S working", "1 Q N Activity\n2 u Q working \"0.17 0.5 0.4\"\n2 w S working")
+        .replace("5 0.0 S t00 w\n", "5 0.0 Q n0 u\n5 0.0 S t00 w\n");
+    let viewer = Viewer::with(&[&both, TRACE], &[]);
+    let mut browser = Browser::start(1280, 720);
+    browser.open(&viewer.url);
+    browser.wait("[0, 1].every(at => frames[at]?.document.querySelector('#chart')?.dataset.settled === 'true')");
+    press(&mut browser, "button", "Differences");
+    browser.wait("document.querySelector('#table tbody')");
+    let names = "[...document.querySelectorAll('#table div:first-of-type tbody th')].map(one => [...one.querySelectorAll('span:not(.chip), small')].map(part => part.innerText).join(' of ')).sort()";
+    let wanted =
+        ["blocked of Node › Thread › Activity", "working of Node › Activity", "working of Node › Thread › Activity"];
+    assert_eq!(browser.evaluate(names), serde_json::json!(wanted));
+    let table = read(&mut browser, "table", "Differences of time in states").replace(['\u{202f}', '\t', '\n'], " ");
+    assert!(table.contains("gone"), "the second has none of the node's: {table}");
+}
+
+#[test]
+fn what_takes_long_to_compare_says_how_far_it_is() {
+    let viewer = Viewer::with(&[TRACE, TRACE], &[]);
+    let mut browser = Browser::start(1280, 720);
+    browser.open(&viewer.url);
+    browser.wait("[0, 1].every(at => frames[at]?.document.querySelector('#chart')?.dataset.settled === 'true')");
+    // A server that counts for long: the answer comes in two lines, the second when it may.
+    browser.evaluate(
+        "{ const plain = window.fetch;
+           window.fetch = async (url, init) => {
+             const answer = await plain(url, init);
+             if (!String(url).startsWith('api/sums')) return answer;
+             const text = await answer.text();
+             const lines = new ReadableStream({ start(to) {
+               const write = (line) => to.enqueue(new TextEncoder().encode(line + '\\n'));
+               write(JSON.stringify({ rows: [], done: 0.25 }));
+               (window.held ??= []).push(() => { write(text.trim()); to.close(); });
+             } });
+             return new Response(lines, { headers: { 'Content-Type': 'application/x-ndjson' } });
+           }; }",
+    );
+    press(&mut browser, "button", "Differences");
+    browser
+        .wait("document.querySelector('#table [role=status]')?.innerText.replace(/\\s/g, ' ') === 'counting… 25.0 %'");
+    assert_eq!(browser.evaluate("document.querySelector('#table table')"), serde_json::Value::Null);
+    browser.wait("window.held.length === 2");
+    browser.evaluate("{ window.held.forEach(go => go()); }");
+    browser.wait("document.querySelector('#table tbody') && !document.querySelector('#table [role=status]')");
+    assert!(read(&mut browser, "table", "Differences of links").contains("Message"));
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn panes_and_the_page_around_them_have_one_theme() {
+    let viewer = Viewer::with(&[TRACE, TRACE], &[]);
+    let mut browser = Browser::start(1280, 720);
+    let told = browser.prefer("light");
+    browser.open(&viewer.url);
+    let drawn = "[0, 1].every(at => frames[at]?.document.querySelector('#chart')?.dataset.settled === 'true')";
+    browser.wait(drawn);
+    press(&mut browser, "button", "Differences");
+    browser.wait("document.querySelector('#table tbody')");
+    let all = |theme: &str| {
+        format!(
+            "[document, frames[0].document, frames[1].document].every(one => one.documentElement.dataset.theme === '{theme}')"
+        )
+    };
+    if told {
+        assert!(browser.prefer("dark"));
+        browser.wait(&all("dark"));
+        // Colours of the table are asked for again.
+        browser.wait("performance.getEntriesByType('resource').some(one => /api.times.*theme=dark/.test(one.name))");
+    }
+    // What is chosen in one pane holds for all.
+    browser.click((300.0, 200.0));
+    browser.wait("document.activeElement === document.querySelector('iframe')");
+    let theme = browser.evaluate("document.documentElement.dataset.theme");
+    browser.key("t");
+    browser.wait(&all(if theme == "dark" { "contrast" } else { "dark" }));
+    browser.wait(drawn);
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
 /// A trace with events, sized links and a variable.
 fn rich(events: usize, size: u32, value: f64) -> String {
     let defs = "%EventDef PajeDefineVariableType 20\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\

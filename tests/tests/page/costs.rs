@@ -8,16 +8,17 @@ use std::path::PathBuf;
 use tests::browser::Browser;
 use tests::page::{SETTLED, Viewer, picture, show};
 
-/// Notes, of each input, how long its handler took, when the next frame began, and when the picture was exact; and what the browser says of questions.
+/// Notes, of each input, how long its handler took, when the next frame began, when the first true picture was there, and when the full one; and what the browser says of questions.
 const WATCH: &str = "{
     const chart = document.querySelector('#chart');
-    window.cost = { inputs: [], open: [] };
-    const begin = (event) => { const one = { at: event.timeStamp, from: performance.now() }; cost.open.push(one); cost.inputs.push(one);
+    window.cost = { inputs: [], open: [], coarse: [] };
+    const begin = (event) => { const one = { at: event.timeStamp, from: performance.now() }; cost.open.push(one); cost.coarse.push(one); cost.inputs.push(one);
         requestAnimationFrame(() => { one.frame = performance.now() - one.at; }); };
     const end = () => { const one = cost.inputs.at(-1); if (one) one.handled = performance.now() - one.from; };
     for (const kind of ['wheel', 'keydown']) { window.addEventListener(kind, begin, true); window.addEventListener(kind, end); }
     new MutationObserver(() => {
         if (chart.dataset.settled === 'false') return;
+        if (chart.dataset.settled === 'true') for (const one of cost.coarse.splice(0)) one.full = performance.now() - one.at;
         for (const one of cost.open.splice(0)) { one.exact = performance.now() - one.at; one.asked = performance.now() - one.from; }
     }).observe(chart, { attributes: true, attributeFilter: ['data-settled'] });
     performance.setResourceTimingBufferSize(5000); }";
@@ -42,7 +43,12 @@ fn middle(numbers: &serde_json::Value) -> String {
 }
 
 fn report(browser: &mut Browser, name: &str) {
-    let what = [("handled", "handler"), ("frame", "to the next frame"), ("exact", "to the exact picture")];
+    let what = [
+        ("handled", "handler"),
+        ("frame", "to the next frame"),
+        ("exact", "to the first true one"),
+        ("full", "to the full one"),
+    ];
     for (field, said) in what {
         println!("{name:28} {said:24} {}", told(browser, field));
     }
@@ -55,7 +61,9 @@ fn report(browser: &mut Browser, name: &str) {
         let numbers = browser.evaluate(&format!("{resources}.map((one) => {of})"));
         println!("{name:28} {said:24} {}", middle(&numbers));
     }
-    browser.evaluate("performance.clearResourceTimings(); cost.inputs.length = 0; cost.open.length = 0;");
+    browser.evaluate(
+        "performance.clearResourceTimings(); cost.inputs.length = cost.open.length = cost.coarse.length = 0;",
+    );
 }
 
 fn large() -> Viewer {
@@ -104,6 +112,18 @@ fn costs() {
             }
         }
         report(&mut browser, &format!("{size}, wheel, awaited"));
+        // The same, when nothing is done until the full picture is there.
+        browser.key("f");
+        settle(&mut browser);
+        browser.evaluate(
+            "performance.clearResourceTimings(); cost.inputs.length = cost.open.length = cost.coarse.length = 0;",
+        );
+        for _ in 0..24 {
+            browser.wheel(at, -120.0);
+            browser.wait("document.querySelector('#chart').dataset.settled !== 'true' || !cost.coarse.length");
+            browser.wait(SETTLED);
+        }
+        report(&mut browser, &format!("{size}, wheel, to the full"));
         settle(&mut browser);
         for key in ["ArrowLeft", "ArrowRight", "ArrowRight", "-", "-", "-", "ArrowLeft", "-", "-", "-"] {
             browser.key(key);
@@ -112,7 +132,9 @@ fn costs() {
         report(&mut browser, &format!("{size}, keys, awaited"));
         browser.key("f");
         settle(&mut browser);
-        browser.evaluate("performance.clearResourceTimings(); cost.inputs.length = 0; cost.open.length = 0;");
+        browser.evaluate(
+            "performance.clearResourceTimings(); cost.inputs.length = cost.open.length = cost.coarse.length = 0;",
+        );
         // A hand that turns the wheel does not wait.
         for _ in 0..3 {
             for _ in 0..10 {

@@ -20,6 +20,7 @@ mod legend;
 mod looks;
 mod lost;
 mod more;
+mod names;
 mod reach;
 mod refresh;
 mod rows;

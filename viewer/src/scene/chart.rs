@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::apart::apart;
 use super::{Cells, Columns, Frame, Item, OTHERS, Rect, Scene, labels, links, marks, states, variables};
 use crate::layout::scale::{TimeScale, date, duration};
 use crate::layout::{Layout, Options, Outline, Row, Strip, StripKind};
@@ -190,10 +191,10 @@ impl<'a> Context<'a> {
         };
         let view = View { interval, ..view };
         let mut paths = Vec::with_capacity(layout.rows.len());
-        let mut names: Vec<&str> = Vec::new();
+        let mut names = Vec::new();
         for row in &layout.rows {
             names.truncate(row.depth as usize);
-            names.push(&row.name);
+            names.push(apart(&row.name));
             paths.push(names.join(" › "));
         }
         let (model, theme) = (source.model(), Theme::new(options.theme));
@@ -271,16 +272,19 @@ impl<'a> Context<'a> {
 
     /// What an SVG says of an entity, when it should.
     pub(super) fn title(&self, name: &str, life: Interval, row: usize) -> Option<String> {
-        self.view.titles.then(|| {
-            let nanos = life.to.0.saturating_sub(life.from.0);
-            let path = self.paths.get(row).map_or("", String::as_str);
-            if nanos == 0 {
-                return format!("{name}, {path}, at {}", date(life.from, 1));
-            }
-            let resolution = (nanos / 1000).max(1);
-            let (from, to) = (date(life.from, resolution), date(life.to, resolution));
-            format!("{name}, {path}, {from} to {to} ({})", duration(nanos))
-        })
+        self.view.titles.then(|| self.sentence(&apart(name), life, row))
+    }
+
+    /// An entity by its name, its place and its dates.
+    pub(super) fn sentence(&self, name: &str, life: Interval, row: usize) -> String {
+        let nanos = life.to.0.saturating_sub(life.from.0);
+        let path = self.paths.get(row).map_or("", String::as_str);
+        if nanos == 0 {
+            return format!("{name}, {path}, at {}", date(life.from, 1));
+        }
+        let resolution = (nanos / 1000).max(1);
+        let (from, to) = (date(life.from, resolution), date(life.to, resolution));
+        format!("{name}, {path}, {from} to {to} ({})", duration(nanos))
     }
 
     /// Cells from columns of `(value, share)`, as primitive; nothing where all are empty.

@@ -29,6 +29,8 @@ const RULER: f32 = 26.0;
 const LEGEND_GAP: f32 = 26.0;
 const LEGEND_LINE: f32 = 24.0;
 const BAR: f32 = 8.0;
+/// What a sample and a number take of a line of the legend.
+const SAMPLE: f32 = 120.0;
 const BOUND_SIZE: f32 = 9.0;
 /// Values of a type of states that the legend names.
 const MOST_VALUES: usize = 20;
@@ -328,18 +330,21 @@ impl Legend {
                 if x > 0.0 {
                     (x, y) = (0.0, y + LEGEND_LINE);
                 }
-                legend.items.push(Item::Text(Text::new((x, y), group.name.clone(), 12.0, theme.ink).strong()));
-                x += font::width(&group.name, 12.0, Weight::SemiBold) + 24.0;
+                let name = cut(&group.name, width / 3.0);
+                let wide = font::width(&name, 12.0, Weight::SemiBold);
+                legend.items.push(Item::Text(Text::new((x, y), name, 12.0, theme.ink).strong()));
+                x += wide + 24.0;
             }
             for entry in &group.entries {
                 let count = entry.count.map(grouped).unwrap_or_default();
                 let wide = |text: &str| font::width(text, 12.0, Weight::Regular);
-                if x > 0.0 && x + 28.0 + wide(&entry.name) + wide(&count) > width {
+                let name = cut(&entry.name, width - SAMPLE);
+                if x > 0.0 && x + 28.0 + wide(&name) + wide(&count) > width {
                     (x, y) = (0.0, y + LEGEND_LINE);
                 }
                 let color = entry.color.as_deref().and_then(parse).unwrap_or(theme.link);
                 legend.items.push(swatch(group.kind, (x, y - 4.0), entry, color));
-                x = legend.text(x + 22.0, y, &entry.name, theme.ink);
+                x = legend.text(x + 22.0, y, &name, theme.ink);
                 x = legend.text(x + 6.0, y, &count, theme.muted) + 24.0;
             }
             if several {
@@ -369,24 +374,29 @@ impl Legend {
             x += part;
         }
         let mut line = y + BAR + 20.0;
-        self.items.push(Item::Text(Text::new((0.0, line), group.name.clone(), 12.0, theme.ink).strong()));
-        x = font::width(&group.name, 12.0, Weight::SemiBold) + 24.0;
+        let name = cut(&group.name, width / 3.0);
+        x = font::width(&name, 12.0, Weight::SemiBold) + 24.0;
+        self.items.push(Item::Text(Text::new((0.0, line), name, 12.0, theme.ink).strong()));
         for entry in &used {
             let share = percent(entry.share.unwrap_or(0.0));
-            let needed = 18.0
-                + font::width(&entry.name, 12.0, Weight::Regular)
-                + 6.0
-                + font::width(&share, 12.0, Weight::Regular);
+            let name = cut(&entry.name, width - SAMPLE);
+            let needed =
+                18.0 + font::width(&name, 12.0, Weight::Regular) + 6.0 + font::width(&share, 12.0, Weight::Regular);
             if x + needed > width && x > 0.0 {
                 (x, line) = (0.0, line + LEGEND_LINE);
             }
             let color = entry.color.as_deref().and_then(parse).unwrap_or(theme.faint);
             self.items.push(swatch("state", (x, line - 4.0), entry, color));
-            x = self.text(x + 18.0, line, &entry.name, theme.ink);
+            x = self.text(x + 18.0, line, &name, theme.ink);
             x = self.text(x + 6.0, line, &share, theme.muted) + 24.0;
         }
         self.height = line + 20.0;
     }
+}
+
+/// A name of the legend, with as much of it as there is room for.
+fn cut(name: &str, room: f32) -> String {
+    font::fit(name, 12.0, Weight::SemiBold, room.max(0.0)).unwrap_or_default()
 }
 
 /// The values that occur, in order of declaration; where they are many, the largest by share, and all others as one.

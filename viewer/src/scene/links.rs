@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use rustc_hash::FxHashMap;
 
+use super::apart::apart;
 use super::chart::Context;
 use super::crowd::Gathered;
 use super::{Arrow, Item};
@@ -250,10 +251,14 @@ fn draw(context: &Context<'_>, bundles: &[PlacedLink]) -> Vec<Item> {
 /// What an SVG says of an arrow.
 fn title(context: &Context<'_>, one: &PlacedLink) -> Option<String> {
     let name = |(first, last): (usize, usize)| {
-        let name = |row: usize| context.layout.rows[row].name.as_str();
-        if first == last { name(first).to_owned() } else { format!("{} … {}", name(first), name(last)) }
+        let name = |row: usize| apart(context.layout.rows[row].name.as_str());
+        if first == last { name(first).to_string() } else { format!("{} … {}", name(first), name(last)) }
     };
-    let ty = context.model.types.get(one.ty.index()).map_or("", |ty| &ty.name);
-    let what = if one.count > 1 { format!("{} links, {ty}", grouped(one.count)) } else { ty.to_owned() };
-    context.title(&format!("{what} from {} to {}", name(one.rows[0]), name(one.rows[1])), one.life, one.rows[0].0)
+    context.view.titles.then(|| {
+        let ty = context.model.types.get(one.ty.index()).map_or("", |ty| &ty.name);
+        let what =
+            if one.count > 1 { format!("{} links, {}", grouped(one.count), apart(ty)) } else { apart(ty).to_string() };
+        let name = format!("{what} from {} to {}", name(one.rows[0]), name(one.rows[1]));
+        context.sentence(&name, one.life, one.rows[0].0)
+    })
 }

@@ -41,6 +41,11 @@ fn answer(path: &str) -> Response {
     let data = match path.rsplit('.').next() {
         Some("js") => slim(&data),
         Some("css") => slim_style(&data),
+        Some("html") => String::from_utf8_lossy(&data)
+            .lines()
+            .map(|line| format!("{}\n", line.trim_start()))
+            .collect::<String>()
+            .into_bytes(),
         _ => data,
     };
     ([(header::CONTENT_TYPE, kind)], data).into_response()

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use twox_hash::XxHash3_64;
 
+use super::api::names::type_path;
 use super::shown::Trace;
 use crate::query::{Model, TypeId, ValueId};
 
@@ -172,16 +173,16 @@ pub(super) fn fingerprint(path: &Path) -> Option<u64> {
     Some(hasher.finish())
 }
 
-/// How the traces of a model look: by names, so that the next run of a program looks the same.
+/// How the traces of a model look: by names, so that the next run of a program looks the same. Types are told by all above them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct Look {
     filters: Vec<String>,
-    hidden: Vec<String>,
+    hidden: Vec<Vec<String>>,
     #[serde(default)]
-    gradients: Vec<String>,
+    gradients: Vec<Vec<String>>,
     /// Type and value.
-    dimmed: Vec<(String, String)>,
+    dimmed: Vec<(Vec<String>, String)>,
 }
 
 /// A look as a page has it: by numbers of this trace.
@@ -222,12 +223,14 @@ impl Looks {
     pub(super) fn read(&self, model: &Model) -> Option<PageLook> {
         let text = read(&self.path(model)?).ok()?;
         let look: Look = serde_json::from_str(&text).ok()?;
-        let called =
-            |names: &[String]| model.types.iter().filter(|ty| names.contains(&ty.name)).map(|ty| ty.id.0).collect();
+        let called = |paths: &[Vec<String>]| {
+            let is_there = |ty: &TypeId| type_path(model, *ty).is_some_and(|path| paths.contains(&path));
+            model.types.iter().map(|ty| ty.id).filter(is_there).map(|id| id.0).collect()
+        };
         let (hidden, gradients) = (called(&look.hidden), called(&look.gradients));
-        let fits = |ty: TypeId, name: &str| model.types.get(ty.index()).is_some_and(|ty| ty.name == name);
-        let value = |(ty, name): &(String, String)| {
-            let found = model.values.iter().find(|value| value.name == *name && fits(value.ty, ty));
+        let value = |(path, name): &(Vec<String>, String)| {
+            let fits = |ty: TypeId| type_path(model, ty).as_ref() == Some(path);
+            let found = model.values.iter().find(|value| value.name == *name && fits(value.ty));
             found.map(|value| value.id.0)
         };
         let dimmed = look.dimmed.iter().filter_map(value).collect();
@@ -237,13 +240,13 @@ impl Looks {
     /// Keeps it; what fails is no harm to anyone but the next run.
     pub(super) fn write(&self, model: &Model, look: PageLook) -> io::Result<()> {
         let Some(path) = self.path(model) else { return Ok(()) };
-        let name = |id: u32| model.types.get(TypeId(id).index()).map(|ty| ty.name.clone());
+        let name = |id: u32| type_path(model, TypeId(id));
         let value = |id: u32| {
             let value = model.values.get(ValueId(id).index())?;
             Some((name(value.ty.0)?, value.name.clone()))
         };
         let names = |ids: Vec<u32>| {
-            let mut names: Vec<String> = ids.into_iter().filter_map(name).collect();
+            let mut names: Vec<Vec<String>> = ids.into_iter().filter_map(name).collect();
             names.dedup();
             names
         };
@@ -372,5 +375,27 @@ mod tests {
         assert_ne!(value(&other, "idle"), Some(idle));
         looks.write(&one.model(), PageLook::default()).expect("it can be removed");
         assert_eq!(looks.read(&other.model()), None);
+    }
+
+    #[test]
+    fn types_that_are_named_alike_look_each_as_they_were_told() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let looks = Looks { folder: Some(folder.path().to_owned()) };
+        let store = store("0 P 0 Process\n2 Q P Activity\n5 v Q work \"0 0 1\"\n5 w S work \"0 1 0\"\n");
+        let model = store.model();
+        let types: Vec<u32> = model.types.iter().filter(|ty| ty.name == "Activity").map(|ty| ty.id.0).collect();
+        let values: Vec<u32> =
+            model.values.iter().filter(|value| value.name == "work").map(|value| value.id.0).collect();
+        assert_eq!((types.len(), values.len()), (2, 2));
+        for at in 0..2 {
+            let look = PageLook {
+                hidden: vec![types[at]],
+                gradients: vec![types[1 - at]],
+                dimmed: vec![values[at]],
+                ..PageLook::default()
+            };
+            looks.write(&model, look.clone()).expect("room for it");
+            assert_eq!(looks.read(&model), Some(look));
+        }
     }
 }

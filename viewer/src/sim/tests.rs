@@ -72,7 +72,8 @@ fn states() {
 fn the_first_of_a_kind_is_told_and_what_to_do() {
     let lines = HEADER.lines().count() + TREE.lines().count();
     let (_, remarks) = run("13 1 t S\n11 1 t S a\n13 2 t S\n13 2 t S\n");
-    let told = format!("2 pops of states found no state to end (the first in line {}); the producer should pop", lines + 1);
+    let told =
+        format!("2 pops of states found no state to end (the first in line {}); the producer should pop", lines + 1);
     assert!(remarks.len() == 1 && remarks[0].starts_with(&told), "{remarks:?}");
     let (_, remarks) = run("11 1 t S a\n15 1 0 L t l k\n");
     let told = format!("1 link has only a start or only an end, and is not shown (in line {})", lines + 2);

@@ -319,7 +319,7 @@ export function tellRows() {
   if (field !== document.activeElement) field.value = view.names;
   const nothing = view.names.trim() !== "" && layout.rows.every((row) => row.pinned);
   byId("nowhere").replaceChildren(...(nothing
-    ? [make("p", { text: `No row has “${view.names.trim()}” in its name.` }), make("button", { type: "button", text: "Show all", onclick: clearNames })]
+    ? [make("p", { text: `No row has “${view.names.trim()}” in its name.` }), make("button", { text: "Show all", onclick: clearNames })]
     : []));
   byId("nowhere").hidden = !nothing;
 }

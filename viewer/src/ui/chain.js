@@ -113,7 +113,7 @@ function chip([text, on], at) {
   const fault = wrong.get(at);
   const [verb, ...rest] = text.split(" ");
   const body = make("button", {
-    type: "button", class: "filter-text", "data-key": `f${at}`, title: fault ?? `${text}\nClick to edit, drag to move (Alt ← →)`, "aria-label": `Edit filter ${at + 1}: ${text}`,
+    class: "filter-text", "data-key": `f${at}`, title: fault ?? `${text}\nClick to edit, drag to move (Alt ← →)`, "aria-label": `Edit filter ${at + 1}: ${text}`,
     onkeydown: (/** @type {KeyboardEvent} */ event) => {
       const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
       if (event.key === "Delete") set(view.filters.filter((_, place) => place !== at));
@@ -127,10 +127,10 @@ function chip([text, on], at) {
     onclick: (/** @type {MouseEvent} */ event) => { if (event.detail === 0) edit(at); },
   }, make("b", { text: verb }), rest.length ? ` ${rest.join(" ")}` : "");
   return make("li", { class: `filter${on ? "" : " off"}${fault ? " wrong" : ""}` },
-    make("button", { type: "button", role: "switch", class: "filter-switch", "aria-checked": String(on), "data-key": `s${at}`, "aria-label": `Filter ${at + 1} acts: ${text}`, title: on ? "Switch off" : "Switch on",
+    make("button", { role: "switch", class: "filter-switch", "aria-checked": String(on), "data-key": `s${at}`, "aria-label": `Filter ${at + 1} acts: ${text}`, title: on ? "Switch off" : "Switch on",
       onclick: () => set(view.filters.map((one, place) => (place === at ? [one[0], !one[1]] : one))) }),
     body, fault && make("span", { class: "filter-fault", role: "img", "aria-label": fault, title: fault, text: "!" }),
-    make("button", { type: "button", class: "filter-remove", "data-key": `r${at}`, "aria-label": `Remove filter ${at + 1}: ${text}`, title: "Remove", text: "×", onclick: () => set(view.filters.filter((_, place) => place !== at)) }));
+    make("button", { class: "filter-remove", "data-key": `r${at}`, "aria-label": `Remove filter ${at + 1}: ${text}`, title: "Remove", text: "×", onclick: () => set(view.filters.filter((_, place) => place !== at)) }));
 }
 
 /** A press without movement edits. @param {PointerEvent} event @param {number} at */

@@ -1,6 +1,6 @@
 // Charts of the interval, as SVG: pie, columns, durations in classes, who sends to whom, shares over time. Each has its figures as text.
 
-import { make } from "./dom.js";
+import { inLine, make } from "./dom.js";
 import { duration, grouped, percent, ruler } from "./format.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -77,7 +77,7 @@ export function key(parts, told = (one) => `Go to the longest ${one.name}`) {
   const list = make("ul", { class: "key" });
   for (const one of parts.slice(0, 24)) {
     const inside = [make("span", { class: "chip", color: one.color ?? "" }), make("span", { class: "label", text: one.name, title: one.name }), make("span", { class: "amount", text: one.text })];
-    list.append(make("li", {}, one.act ? make("button", { type: "button", onclick: one.act, title: told(one) }, ...inside) : make("span", { class: "key-line" }, ...inside)));
+    list.append(make("li", {}, one.act ? make("button", { onclick: one.act, title: told(one) }, ...inside) : make("span", { class: "key-line" }, ...inside)));
   }
   if (parts.length > 24) list.append(make("li", { class: "hint", text: `and ${grouped(parts.length - 24)} more` }));
   return list;
@@ -170,7 +170,7 @@ export function matrix(type, what, shares, go) {
     return both;
   });
   const boxes = cells.map((/** @type {any} */ cell) => {
-    const title = `${sides[cell.from]} → ${sides[cell.to]}: ${text(cell)} (${grouped(cell.count)} links, the longest ${duration(cell.longest?.nanos ?? 0)}); go to the longest`;
+    const title = `${inLine([sides[cell.from], sides[cell.to]], " → ")}: ${text(cell)} (${grouped(cell.count)} links, the longest ${duration(cell.longest?.nanos ?? 0)}); go to the longest`;
     return shape("rect", { x: room + cell.to * step, y: room + cell.from * step, width: Math.max(step - 1, 1), height: Math.max(step - 1, 1), rx: Math.min(2, step / 6), fill: "var(--accent)", "fill-opacity": 0.12 + 0.88 * Math.sqrt(amount(cell) / most), "data-key": `cell ${type.type} ${cell.from} ${cell.to}` }, title, cell.longest && (() => go(cell.longest.id)));
   });
   const frame = shape("rect", { x: room, y: room, width: wide, height: wide, class: "frame" });

@@ -16,6 +16,6 @@ export function tellCrumbs() {
     const name = at === 0 ? `All ${duration(span)}` : duration(span);
     const whole = `${date(from, span / 1000)} to ${date(to, span / 1000)}`;
     const here = at === all.length - 1 && view.from === from && view.to === to;
-    return make("li", {}, make("button", { type: "button", text: name, title: whole, "aria-label": `${name}: ${whole}`, "aria-current": here ? "true" : null, onclick: () => show(from, to, true) }));
+    return make("li", {}, make("button", { text: name, title: whole, "aria-label": `${name}: ${whole}`, "aria-current": here ? "true" : null, onclick: () => show(from, to, true) }));
   }));
 }

@@ -1,6 +1,6 @@
 // What differs between two traces, or two panes of one: states, events, links and variables, matched by their names.
 
-import { make, refill, save } from "./dom.js";
+import { inLine, make, refill, save } from "./dom.js";
 import { duration, grouped, percent } from "./format.js";
 
 /** @typedef {{ type: string, value: string, color: string | null, a: any, b: any }} Line */
@@ -43,9 +43,9 @@ export function showDifferences(box, names, answers) {
   /** @type {Record<string, Map<string, Line>>} */
   const all = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, new Map()]));
   answers.forEach(({ types, rows }, at) => {
-    const states = types.flatMap((type) => type.rows.map((/** @type {any} */ row) => ({ ...row, kind: "state", type: [type.name], value: row.name })));
+    const states = types.flatMap((type) => type.rows.map((/** @type {any} */ row) => ({ ...row, kind: "state", type: type.path, value: row.name })));
     for (const row of [...states, ...rows]) {
-      const type = row.type.join(" › ");
+      const type = inLine(row.type);
       const key = JSON.stringify([type, row.value]);
       const line = all[row.kind].get(key) ?? { type, value: row.value, color: row.color, a: null, b: null };
       line[at === 0 ? "a" : "b"] = row;
@@ -57,12 +57,19 @@ export function showDifferences(box, names, answers) {
   fill(box, names, failed);
 }
 
+/** Says how far an answer is; what is known so far would compare what was counted with what was not. @param {HTMLElement} box @param {number} done */
+export function tellCounting(box, done) {
+  const line = box.querySelector(".counting") ?? make("p", { class: "hint counting", role: "status" });
+  line.textContent = `counting… ${percent(done)}`;
+  box.prepend(line);
+}
+
 /** @param {HTMLElement} box @param {[string, string]} names @param {boolean} failed */
 function fill(box, names, failed) {
   refill(box, () => {
     const tables = Object.keys(KINDS).filter((kind) => lines[kind].length).map((kind) => table(kind, names, () => fill(box, names, failed)));
     box.replaceChildren(
-      make("header", {}, make("h2", { text: "Differences" }), make("button", { type: "button", class: "quiet", "aria-label": "Save differences as CSV", text: "CSV", onclick: take })),
+      make("header", {}, make("h2", { text: "Differences" }), make("button", { class: "quiet", "aria-label": "Save differences as CSV", text: "CSV", onclick: take })),
       ...(failed ? [make("p", { class: "hint", role: "alert", text: "The server did not answer all: what is missing here may be there." })] : []),
       ...(tables.length ? tables : [make("p", { class: "hint", text: "There is nothing in these parts." })]));
   });
@@ -85,7 +92,7 @@ function table(kind, names, again) {
   const shown = measures.map((measure, at) => ({ measure, at })).filter(({ measure }) => lines[kind].some((line) => difference(line, measure[1]) !== null));
   const [order, down] = orders[kind];
   const turn = (/** @type {number} */ at, /** @type {string} */ text, /** @type {string} */ told) => make("th", { scope: "col", "aria-sort": order === at ? (down ? "descending" : "ascending") : null },
-    make("button", { type: "button", text: `${text}${order === at ? (down ? " ▾" : " ▴") : ""}`, "aria-label": told, "data-key": `${kind} ${at}`, onclick: () => { orders[kind] = [at, at === order ? !down : at >= 0]; again(); } }));
+    make("button", { text: `${text}${order === at ? (down ? " ▾" : " ▴") : ""}`, "aria-label": told, "data-key": `${kind} ${at}`, onclick: () => { orders[kind] = [at, at === order ? !down : at >= 0]; again(); } }));
   const groups = make("tr", {}, make("td"), ...shown.map(({ measure }) => make("th", { scope: "colgroup", colspan: 3, text: measure[0] })));
   const heads = make("tr", {}, turn(-1, "Value", "Sort by name"), ...shown.flatMap(({ measure, at }) => [...names.map((name) => make("th", { scope: "col", text: name })), turn(at, "Difference", `Sort by difference of ${measure[0].toLowerCase()}`)]));
   const all = sorted(kind);

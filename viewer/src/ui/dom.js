@@ -9,6 +9,8 @@
  */
 export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
+  // None of them submits a form.
+  if (tag === "button") element.setAttribute("type", "button");
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (name === "class") element.className = String(value);
@@ -75,6 +77,14 @@ export function refill(box, fill) {
   fill();
   if (key) /** @type {HTMLElement | null} */ (box.querySelector(`[data-key="${CSS.escape(key)}"]`))?.focus();
 }
+
+const TURNS = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefe\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/** A name among other words: what turns its direction turns that name alone. @param {string} name */
+export const apart = (name) => TURNS.test(name) ? `\u2068${name.replace(/[\u2066-\u2069]/g, "")}\u2069` : name;
+
+/** Names in one line, each by itself. @param {string[]} names */
+export const inLine = (names, between = " › ") => names.map(apart).join(between);
 
 /** What a file about this trace is called, without its ending. */
 export const fileName = () => (byId("name").textContent ?? "trace").replace(/\.(tmt|paje|trace)$/, "").replace(/[^\p{L}\p{N}._-]+/gu, "-");

@@ -1,7 +1,7 @@
 // A small pie or columns for each row, with one key for all, and the same as a table: how rows differ is seen at a glance.
 
 import { key, shape } from "./charts.js";
-import { make } from "./dom.js";
+import { apart, make } from "./dom.js";
 import { duration, percent } from "./format.js";
 
 /** @typedef {{ id: string, name: string, lived: number, none: number, values: { value: number, nanos: number, share: number }[] }} Row */
@@ -51,10 +51,10 @@ export function each(type, form, shares, go) {
   const most = Math.max(1e-9, ...scaled.flat());
   const shown = names.map((_, place) => place).filter((place) => all.some((parts) => parts[place] > 0));
   const pies = rows.map((row, at) => {
-    const told = shown.filter((place) => all[at][place] > 0).map((place) => `${names[place]} ${amount(all[at][place], row)}`).join(", ") || "nothing";
+    const told = shown.filter((place) => all[at][place] > 0).map((place) => `${apart(names[place])} ${amount(all[at][place], row)}`).join(", ") || "nothing";
     const svg = shape("svg", { viewBox: "0 0 60 60", class: "plot", "aria-hidden": "true" });
     svg.append(...form === "pie" ? pie(all[at], paints) : columns(shown.map((place) => scaled[at][place]), shown.map((place) => paints[place]), most));
-    return make("li", {}, make("button", { type: "button", "data-key": `each ${type.type} ${row.id}`, "aria-label": `${row.name}: ${told}`, title: `${row.name}: ${told}; go to the row`, onclick: () => go(row.id) }, svg, make("span", { class: "label", text: row.name })));
+    return make("li", {}, make("button", { "data-key": `each ${type.type} ${row.id}`, "aria-label": `${row.name}: ${told}`, title: `${apart(row.name)}: ${told}; go to the row`, onclick: () => go(row.id) }, svg, make("span", { class: "label", text: row.name })));
   });
   const head = (/** @type {string} */ text, /** @type {Node | null} */ mark = null) => make("th", { scope: "col" }, mark, text);
   const table = make("table", { "aria-label": `${type.name} of each row` }, make("thead", {}, make("tr", {}, head("Row"), ...shown.map((place) => head(names[place])))),

@@ -1,6 +1,7 @@
 // What is known of entities: asked once, then remembered.
 
 import { ask } from "./api.js";
+import { inLine } from "./dom.js";
 import { date, grouped } from "./format.js";
 
 /** @type {Map<string, any>} */
@@ -41,7 +42,7 @@ export function pairs(facts, whole = true) {
   let when = span === 0 ? [["At", dates[0]]] : [["From", dates[0]], ["To", dates[1]]];
   if (facts.kind === "Link") {
     const [from, to, key, ...own] = fields;
-    const place = (/** @type {string} */ path) => whole ? path : path.split(" › ").slice(path.split(" › ").length > 2 ? 1 : -1).join(" › ");
+    const place = (/** @type {string} */ path) => inLine(path.split(" › ").slice(whole ? 0 : path.split(" › ").length > 2 ? 1 : -1));
     when = [["From", `${place(from[1])}, ${dates[0]}`], ["To", `${place(to[1])}, ${dates[1]}`]];
     // A key that the trace does not spell out is a number of the viewer's own.
     fields = whole && !/^k\d+$/.test(key[1]) ? [...own, ["Key", key[1]]] : own;

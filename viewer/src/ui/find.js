@@ -3,11 +3,11 @@
 
 import { ask, drop } from "./api.js";
 import { visit } from "./choice.js";
-import { byId, make, refill } from "./dom.js";
+import { byId, inLine, make, refill } from "./dom.js";
 import { date, duration, grouped, percent } from "./format.js";
 import { showTab } from "./panel.js";
 import { markFound } from "./timeline.js";
-import { length, view } from "./view.js";
+import { length, tellBeside, told, view } from "./view.js";
 
 /** @typedef {{ id: string, name: string, path: string[], from: number, to: number }} Hit */
 
@@ -41,6 +41,7 @@ export function listenToFind() {
     else search();
   });
   inside.addEventListener("change", search);
+  field.addEventListener("input", keep);
   byId("find-next").addEventListener("click", () => step(1));
   byId("find-before").addEventListener("click", () => step(-1));
   field.addEventListener("keydown", (event) => {
@@ -72,6 +73,21 @@ export function listenToFind() {
   });
 }
 
+/** Looks for what the address says. */
+export function restoreFind() {
+  const [text, part] = [told("find") ?? "", told("inside") === "1"];
+  if (field.value.trim() === text && inside.checked === part) return;
+  field.value = text;
+  inside.checked = part;
+  search();
+}
+
+/** Puts what is looked for into the address. */
+function keep() {
+  tellBeside("find", field.value.trim() || null);
+  tellBeside("inside", inside.checked ? "1" : null);
+}
+
 /** @param {() => Promise<unknown>} act */
 function inTurn(act) {
   last = last.then(act, act);
@@ -95,6 +111,7 @@ export async function showFind() {
 }
 
 async function search() {
+  keep();
   asked = question();
   const ask_ = JSON.parse(asked);
   drop("find", "page");
@@ -157,9 +174,9 @@ function tell(text, wrong = false) {
 function fill() {
   byId("find-next").disabled = byId("find-before").disabled = hits.length === 0;
   const span = view.to - view.from;
-  refill(list, () => list.replaceChildren(...hits.map((hit) => make("li", {}, make("button", { type: "button", "data-key": hit.id, onclick: () => inTurn(() => go(hits.indexOf(hit))) },
+  refill(list, () => list.replaceChildren(...hits.map((hit) => make("li", {}, make("button", { "data-key": hit.id, onclick: () => inTurn(() => go(hits.indexOf(hit))) },
     make("span", { class: "label", text: hit.name }), make("span", { class: "amount", text: hit.to > hit.from ? duration(hit.to - hit.from) : "" }),
-    make("span", { class: "where", text: `${date(hit.from, span / 1000)} · ${hit.path.slice(-2).join(" › ")}` }))))));
+    make("span", { class: "where", text: `${date(hit.from, span / 1000)} · ${inLine(hit.path.slice(-2))}` }))))));
   place();
 }
 

@@ -1,6 +1,6 @@
 // The inspector: every field of one entity, each to be copied, and the ways from it to others.
 
-import { byId, make, refill } from "./dom.js";
+import { apart, byId, inLine, make, refill } from "./dom.js";
 import { pairs } from "./facts.js";
 import { duration, grouped } from "./format.js";
 
@@ -13,20 +13,20 @@ const LISTED = 12;
  */
 export function fillInspector(facts, hops, act) {
   const list = make("dl");
-  /** @type {[string, string][]} */
-  const all = [...pairs(facts), ["In", facts.containers.join(" › ")], ["Kind", facts.types.join(" › ")]];
+  /** What is copied, and what is read where that differs. @type {[string, string, string?][]} */
+  const all = [...pairs(facts), ["In", facts.containers.join(" › "), inLine(facts.containers)], ["Kind", facts.types.join(" › "), inLine(facts.types)]];
   if (facts.to > facts.from) all.unshift(["Duration", duration(facts.to - facts.from)]);
-  for (const [name, text] of all) list.append(make("dt", { text: name }), make("dd", {}, name === "Source" ? make("button", { type: "button", class: "link", text, title: "Show the source  s", onclick: act.source }) : make("span", { text }), copier(`Copy ${name}`, () => text)));
+  for (const [name, text, read = text] of all) list.append(make("dt", { text: name }), make("dd", {}, name === "Source" ? make("button", { class: "link", text, title: "Show the source  s", onclick: act.source }) : make("span", { text: read }), copier(`Copy ${name}`, () => text)));
   const everything = () => [["Name", facts.name], ...all].map(([name, value]) => `${name}\t${value}`).join("\n");
   const step = (/** @type {string} */ what, /** @type {string} */ sign, /** @type {string} */ key, /** @type {number} */ by) =>
-    make("button", { class: "icon-button", type: "button", "aria-label": what, title: `${what}  ${key}`, text: sign, onclick: () => act.walk(by, false) });
+    make("button", { class: "icon-button", "aria-label": what, title: `${what}  ${key}`, text: sign, onclick: () => act.walk(by, false) });
   refill(byId("inspector"), () => byId("inspector").replaceChildren(
     make("header", {},
       make("h2", { text: facts.name }),
       step("Previous of its kind", "‹", ",", -1), step("Next of its kind", "›", ".", 1),
-      make("button", { class: "icon-button", type: "button", "aria-label": "Close the inspector", title: "Close  Esc", onclick: act.close, text: "×" })),
+      make("button", { class: "icon-button", "aria-label": "Close the inspector", title: "Close  Esc", onclick: act.close, text: "×" })),
     list, ...(hops.length > 0 ? [chained(facts.id, hops, act)] : []), related(facts, act, LISTED),
-    make("footer", {}, copier("Copy all", everything, true), /[sl]/.test(facts.id[0]) && make("button", { type: "button", text: "Chain", "aria-pressed": String(hops.length > 0), title: "The chain of links through it  c", onclick: act.chain }), facts.to > facts.from && make("button", { type: "button", text: "Zoom to it", title: "z", onclick: act.zoom })),
+    make("footer", {}, copier("Copy all", everything, true), /[sl]/.test(facts.id[0]) && make("button", { text: "Chain", "aria-pressed": String(hops.length > 0), title: "The chain of links through it  c", onclick: act.chain }), facts.to > facts.from && make("button", { text: "Zoom to it", title: "z", onclick: act.zoom })),
   ));
   byId("inspector").hidden = false;
 }
@@ -35,7 +35,7 @@ export function fillInspector(facts, hops, act) {
 function chained(id, hops, act) {
   return make("div", { class: "related" }, make("h3", { text: `Chain (${grouped(hops.length)})` }),
     make("ol", { class: "chained", "aria-label": "Chain of links" }, ...hops.map((hop) => make("li", {},
-      make("button", { type: "button", text: `${hop.name} · ${hop.ends.join(" → ")}`, "aria-current": hop.id === id ? "true" : null, onclick: () => act.go(hop.id) })))));
+      make("button", { text: `${apart(hop.name)} · ${inLine(hop.ends, " → ")}`, "aria-current": hop.id === id ? "true" : null, onclick: () => act.go(hop.id) })))));
 }
 
 /** @param {any} facts @param {{ go: (id: string) => void, light: (id: string | null) => void }} act @param {number} most @returns {HTMLElement} */
@@ -43,21 +43,21 @@ function related(facts, act, most) {
   const box = make("div", { class: "related" });
   if (facts.related.length) box.append(make("h3", { text: `Related (${grouped(facts.related.length)})` }));
   for (const one of facts.related.slice(0, most)) {
-    const name = [one.name, ...one.path.slice(-1)].join(" · ");
+    const name = inLine([one.name, ...one.path.slice(-1)], " · ");
     box.append(make("button", {
-      type: "button", text: name, onclick: () => act.go(one.id), onpointerenter: () => act.light(one.id), onpointerleave: () => act.light(null),
+      text: name, onclick: () => act.go(one.id), onpointerenter: () => act.light(one.id), onpointerleave: () => act.light(null),
       onfocus: () => act.light(one.id), onblur: () => act.light(null),
     }));
   }
   if (facts.related.length > most) {
-    box.append(make("button", { type: "button", text: `${grouped(facts.related.length - most)} more`, onclick: () => box.replaceWith(related(facts, act, facts.related.length)) }));
+    box.append(make("button", { text: `${grouped(facts.related.length - most)} more`, onclick: () => box.replaceWith(related(facts, act, facts.related.length)) }));
   }
   return box;
 }
 
 /** A button that copies. @param {string} name @param {() => string} text @param {boolean} [wide] with its name, not a sign */
 function copier(name, text, wide = false) {
-  const button = make("button", { type: "button", class: wide ? "" : "copy", "aria-label": name, title: name, onclick: async () => {
+  const button = make("button", { class: wide ? "" : "copy", "aria-label": name, title: name, onclick: async () => {
     const copied = await write(text());
     button.classList.add("done");
     button.setAttribute("aria-label", copied ? "Copied" : "Select the text to copy it");

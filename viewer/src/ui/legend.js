@@ -242,7 +242,7 @@ function typeItems(group) {
 
 /** The button of a menu. @param {string} name @param {() => import("./menu.js").Item[]} items */
 function more(name, items) {
-  return make("button", { type: "button", class: "more-button", "aria-label": `Filters for ${name}`, "aria-haspopup": "menu", title: "Filter, colour, sort", text: "⋯",
+  return make("button", { class: "more-button", "aria-label": `Filters for ${name}`, "aria-haspopup": "menu", title: "Filter, colour, sort", text: "⋯",
     onclick: (/** @type {MouseEvent} */ event) => menu(name, /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect(), items()) });
 }
 
@@ -252,7 +252,7 @@ function more(name, items) {
  */
 function button(key, set, member, sign, name, amount, title, act, items) {
   const click = act ?? (() => { toggle(set, member); remember(); changed("look"); });
-  const entry = make("button", { class: "entry", type: "button", "aria-pressed": String(set.has(member)), title, "data-key": key, onclick: click },
+  const entry = make("button", { class: "entry", "aria-pressed": String(set.has(member)), title, "data-key": key, onclick: click },
     sign, make("span", { class: "label", text: name, title: name }), make("span", { class: "amount", text: amount }));
   if (!items) return entry;
   const line = make("div", { class: "line", oncontextmenu: (/** @type {MouseEvent} */ event) => { event.preventDefault(); menu(name, new DOMRect(event.clientX, event.clientY, 0, 0), items()); } }, entry, more(name, items));

@@ -108,7 +108,7 @@ export function tellMeasured() {
   line.title = names.filter(Boolean).join(" to ");
   line.replaceChildren(
     make("b", { text: duration(to - from) }), ` from ${date(from, resolution)} to ${date(to, resolution)}`,
-    make("button", { type: "button", text: "Zoom", onclick: () => { const edge = (to - from) * 0.1; show(from - edge, to + edge, true); } }),
-    make("button", { type: "button", "aria-label": "Stop measuring", title: "Stop measuring  Esc", text: "×", onclick: stopMeasuring }),
+    make("button", { text: "Zoom", onclick: () => { const edge = (to - from) * 0.1; show(from - edge, to + edge, true); } }),
+    make("button", { "aria-label": "Stop measuring", title: "Stop measuring  Esc", text: "×", onclick: stopMeasuring }),
   );
 }

@@ -21,7 +21,7 @@ export function menu(label, at, items) {
     }
     const radio = item.checked !== undefined;
     box.append(make("button", {
-      type: "button", role: radio ? "menuitemradio" : "menuitem", tabindex: -1, "aria-checked": radio ? String(item.checked) : null,
+      role: radio ? "menuitemradio" : "menuitem", tabindex: -1, "aria-checked": radio ? String(item.checked) : null,
       onclick: () => { close(); item.act(); },
     }, item.color ? make("i", { class: "chip", color: item.color }) : item.sign, make("span", { text: item.name }), item.key && make("kbd", { text: item.key, "aria-hidden": "true" })));
   }

@@ -28,7 +28,7 @@ export function trouble(text, again = () => {}) {
   if (text === null || box.dataset.text === text) return;
   box.dataset.text = text;
   box.replaceChildren(make("h2", { text: text.includes("does not answer") ? "The server has gone" : "This could not be drawn" }), make("p", {}, ...typed(text)),
-    make("button", { type: "button", text: "Try again", onclick: again }));
+    make("button", { text: "Try again", onclick: again }));
 }
 
 /** What a user should know of the trace, at the name. @param {{ remarks: string[], intact: boolean }} summary */

@@ -79,8 +79,8 @@ function blank(id) {
   return make("li", { "data-key": id },
     make("input", { "aria-label": "Note", placeholder: "no text", maxlength: 1000, autocomplete: "off", onchange: (/** @type {Event} */ event) => of((one) => change({ put: { ...one, text: /** @type {HTMLInputElement} */ (event.target).value } })),
       onkeydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter" || event.key === "Escape") /** @type {HTMLInputElement} */ (event.target).blur(); } }),
-    make("button", { type: "button", class: "icon-button", title: "Remove", text: "×", onclick: () => change({ remove: id }) }),
-    make("button", { type: "button", class: "go", onclick: () => of(visit) }));
+    make("button", { class: "icon-button", title: "Remove", text: "×", onclick: () => change({ remove: id }) }),
+    make("button", { class: "go", onclick: () => of(visit) }));
 }
 
 /** @param {Note} one */

@@ -3,7 +3,7 @@
 import { ACTIONS, run, setPalette, shown } from "./actions.js";
 import { ask } from "./api.js";
 import { visit } from "./choice.js";
-import { byId, make } from "./dom.js";
+import { apart, byId, inLine, make } from "./dom.js";
 import { findText } from "./find.js";
 import { duration } from "./format.js";
 import { parseInterval } from "./interval.js";
@@ -56,7 +56,7 @@ async function offer() {
   const answer = await ask("containers", { what: text }).catch(() => undefined);
   if (!answer || field.value.trim() !== text) return;
   const rows = answer.containers.slice(0, 8).map((/** @type {any} */ one) => ({
-    name: `Go to ${one.name}`, more: one.path.slice(0, -1).join(" › "), run: () => visit(`c${one.id}`).then(() => focus(one.id)),
+    name: `Go to ${apart(one.name)}`, more: inLine(one.path.slice(0, -1)), run: () => visit(`c${one.id}`).then(() => focus(one.id)),
   }));
   fill([...found.slice(0, -1), ...rows, ...found.slice(-1)]);
 }

@@ -2,7 +2,7 @@
 
 import { drop } from "./api.js";
 import { byId } from "./dom.js";
-import { showFind } from "./find.js";
+import { restoreFind, showFind } from "./find.js";
 import { showNotes } from "./notes.js";
 import { showLegend } from "./legend.js";
 import { restoreForm, showTimes } from "./times.js";
@@ -62,6 +62,7 @@ export function restorePanel() {
   const side = told("side");
   if (side) setSide(side === "1");
   restoreForm();
+  restoreFind();
   select(TABS.find((tab) => tab === told("tab")) ?? "legend");
   return refreshPanel();
 }

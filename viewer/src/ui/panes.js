@@ -1,9 +1,10 @@
 // Several panes on one page: traces beside each other, or one trace in several ways, on one time axis; and a table of what differs.
 
-import { showDifferences } from "./differences.js";
-import { byId, make } from "./dom.js";
+import { ask } from "./api.js";
+import { showDifferences, tellCounting } from "./differences.js";
+import { byId, inLine, make } from "./dom.js";
 import { menu } from "./menu.js";
-import { dress } from "./theme.js";
+import { dress, watchTheme } from "./theme.js";
 
 /** @typedef {{ trace: number, hash: string, frame: HTMLIFrameElement, box: HTMLElement, from: number, to: number, filters: string, duration: number, known: boolean }} Pane with whether it has said where it is */
 
@@ -21,7 +22,7 @@ function add(trace, hash) {
   const box = make("div", { class: "pane" }, frame);
   /** @type {Pane} */
   const pane = { trace, hash, frame, box, from: 0, to: 1, filters: "", duration: 0, known: false };
-  box.append(make("button", { type: "button", class: "icon-button pane-close", "aria-label": `Close the pane of ${names[trace]}`, title: "Close this pane", text: "×", onclick: () => remove(pane) }));
+  box.append(make("button", { class: "icon-button pane-close", "aria-label": `Close the pane of ${names[trace]}`, title: "Close this pane", text: "×", onclick: () => remove(pane) }));
   panes.push(pane);
   byId("panes").append(box);
   keep();
@@ -82,9 +83,13 @@ async function differ() {
   const mine = ++turn;
   const theme = document.documentElement.dataset.theme ?? "light";
   const both = panes.slice(0, 2);
-  const answers = await Promise.all(both.map(async ({ trace, from, to, filters }) => {
-    const about = new URLSearchParams({ trace: String(trace), from: String(from), to: String(to), filters, theme });
-    const [times, sums] = await Promise.all(["times", "sums"].map((what) => whole(`api/${what}?${about}`)));
+  /** How far each answer is. @type {Record<string, number>} */
+  const far = {};
+  const answers = await Promise.all(both.map(async ({ trace, from, to, filters }, at) => {
+    const [times, sums] = await Promise.all(["times", "sums"].map((what) => ask(what, { trace, from, to, filters, theme }, `${what} of ${at}`, ({ done }) => {
+      far[what + at] = done;
+      if (mine === turn) tellCounting(box, Math.min(...Object.values(far)));
+    }).catch(() => null)));
     return { types: times?.types ?? [], rows: sums?.rows ?? [], failed: times === null || sums === null };
   }));
   if (mine !== turn) return;
@@ -92,23 +97,12 @@ async function differ() {
   showDifferences(box, [names[both[0].trace], other], answers);
 }
 
-/** A whole answer; of one that grows the last line. @param {string} url @returns {Promise<any>} `null` when there is none */
-async function whole(url) {
-  try {
-    const answer = await fetch(url);
-    const lines = (await answer.text()).trim().split("\n");
-    const last = JSON.parse(lines[lines.length - 1]);
-    return answer.ok && !last.error && last.done === undefined ? last : null;
-  } catch {
-    return null;
-  }
-}
-
 async function open() {
   dress();
+  watchTheme(differ);
   const summary = await (await fetch("api/summary")).json();
   names = summary.names.map((/** @type {string} */ name, /** @type {number} */ at) => (summary.names.indexOf(name) < at ? `${name} (${at + 1})` : name));
-  byId("name").textContent = names.join(" · ");
+  byId("name").textContent = inLine(names, " · ");
   document.title = `${names.join(", ")} · Tumit`;
   /** @type {any} */ let wanted = null;
   try {

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import * as chart from "./chart.js";
-import { byId, make } from "./dom.js";
+import { apart, byId, inLine, make } from "./dom.js";
 import { facts, pairs } from "./facts.js";
 import { date, duration, grouped, percent } from "./format.js";
 import { snap } from "./measure.js";
@@ -62,8 +62,8 @@ export async function point(x, y, pointer) {
     if (mine !== turn || !all) return;
     state.lit = all.related.map((/** @type {any} */ one) => one.id);
     repaint();
-    const short = (/** @type {string} */ path) => path.split(" › ").slice(-2).join(" › ");
-    say(now, all.name, all.kind === "Link" ? `${short(all.fields[0][1])} → ${short(all.fields[1][1])}` : all.containers.slice(-2).join(" › "));
+    const short = (/** @type {string} */ path) => inLine(path.split(" › ").slice(-2));
+    say(now, all.name, all.kind === "Link" ? `${short(all.fields[0][1])} → ${short(all.fields[1][1])}` : inLine(all.containers.slice(-2)));
     describe(all, found?.hit?.color ?? "", pointer);
   } else if (row && (found?.mixture || isVariable(row, toRows(y)))) {
     const [left, right] = found?.mixture ?? [Math.floor(x), Math.floor(x) + 1];
@@ -75,8 +75,8 @@ export async function point(x, y, pointer) {
     else if (at.states > 0) blend(at, row, pointer);
     else if (at.variable) measure(at.variable, row, pointer);
     else tooltip.hidden = true;
-    if (at.states > 0) say(now, at.parts.map((/** @type {Part} */ part) => `${part.name} ${percent(part.share)}`).join(", "), row.name);
-    else if (at.variable) say(now, `${at.variable.name} ${at.variable.mean}`, row.name);
+    if (at.states > 0) say(now, at.parts.map((/** @type {Part} */ part) => `${apart(part.name)} ${percent(part.share)}`).join(", "), row.name);
+    else if (at.variable) say(now, `${apart(at.variable.name)} ${at.variable.mean}`, row.name);
   } else {
     tooltip.hidden = true;
   }
@@ -105,7 +105,7 @@ function describe(all, color, pointer) {
   const more = all.related.length;
   tooltip.replaceChildren(
     make("h3", {}, make("span", { class: "chip", color }), make("span", { text: all.name }), long),
-    make("p", { class: "path", text: all.kind === "Link" ? all.types.slice(-1)[0] : all.containers.slice(all.containers.length > 2 ? 1 : 0).join(" › ") }),
+    make("p", { class: "path", text: all.kind === "Link" ? all.types.slice(-1)[0] : inLine(all.containers.slice(all.containers.length > 2 ? 1 : 0)) }),
     list,
   );
   if (more > 0) tooltip.append(make("p", { class: "hint", text: `${grouped(more)} related, lit` }));

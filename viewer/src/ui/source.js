@@ -98,7 +98,7 @@ function fill() {
   const [here, scrolled] = [`${file}:${line}`, pane.querySelector(".lines")?.scrollTop ?? 0];
   refill(pane, () => pane.replaceChildren(
     make("header", {}, make("h2", { text: `${file}:${line}`, title: path ?? file }), done !== undefined && make("span", { class: "hint counting" }, make("progress", { value: done, "aria-label": "Counted so far" }), `counting… ${percent(done)}`),
-      make("button", { class: "icon-button", type: "button", "aria-label": "Close the source", title: "Close", text: "×", onclick: closeSource })),
+      make("button", { class: "icon-button", "aria-label": "Close the source", title: "Close", text: "×", onclick: closeSource })),
     ...(why ? [make("p", { class: "why", role: "status", text: why })] : []),
     list,
   ));
@@ -115,7 +115,7 @@ function row(place, text, of, most, here) {
   const many = of && `${grouped(of.count)} of line ${place}${of.nanos ? `, ${duration(of.nanos)}` : ""}`;
   return make("li", { "aria-current": here ? "true" : null, value: place },
     make("span", { class: "number", text: String(place) }),
-    of ? make("button", { type: "button", class: "count", "data-key": `line ${place}`, "aria-label": `Light ${many}`, title: `${many}: light them, go to the next`, text: grouped(of.count), onclick: () => next(place, of) }, heat) : make("span", { class: "count" }),
+    of ? make("button", { class: "count", "data-key": `line ${place}`, "aria-label": `Light ${many}`, title: `${many}: light them, go to the next`, text: grouped(of.count), onclick: () => next(place, of) }, heat) : make("span", { class: "count" }),
     make("code", { text: text || " " }));
 }
 

@@ -4,7 +4,7 @@ import { byId, make } from "./dom.js";
 
 /** The line of the pointer. Signs of direction in a name turn that name alone. @param {string} now @param {string} name @param {string} [where] */
 export function say(now, name, where = "") {
-  byId("readout").replaceChildren(make("b", { text: now }), name ? "   " : "", make("bdi", { text: name }), where ? " · " : "", make("bdi", { text: where }));
+  byId("readout").replaceChildren(make("b", { text: now }), name ? "   " : "", make("bdi", { dir: "ltr", text: name }), where ? " · " : "", make("bdi", { dir: "ltr", text: where }));
 }
 
 export function sayNothing() {

@@ -11,9 +11,11 @@ import { changed } from "./view.js";
 const NAMES = [["system", "As the system"], ["light", "Light"], ["dark", "Dark"], ["contrast", "High contrast"]];
 const SYSTEM = [matchMedia("(prefers-color-scheme: dark)"), matchMedia("(prefers-contrast: more)")];
 
+const KEY = "tumit:theme";
+
 /** @returns {Choice} */
 function chosen() {
-  const kept = localStorage.getItem("tumit:theme");
+  const kept = localStorage.getItem(KEY);
   return NAMES.find(([name]) => name === kept)?.[0] ?? "system";
 }
 
@@ -26,7 +28,7 @@ export function dress() {
 
 /** @param {Choice} choice */
 export function setTheme(choice) {
-  localStorage.setItem("tumit:theme", choice);
+  localStorage.setItem(KEY, choice);
   dress();
   changed("look");
 }
@@ -38,8 +40,15 @@ export function turnTheme() {
   note(`Theme: ${NAMES.find(([name]) => name === next)?.[1]}`);
 }
 
+/** Follows the system, and what is chosen in another pane. @param {() => void} act told when the page has been dressed anew */
+export function watchTheme(act) {
+  const again = () => { dress(); act(); };
+  for (const query of SYSTEM) query.addEventListener("change", again);
+  window.addEventListener("storage", ({ key }) => { if (key === KEY) again(); });
+}
+
 export function listenToTheme() {
-  for (const query of SYSTEM) query.addEventListener("change", () => { dress(); changed("look"); });
+  watchTheme(() => changed("look"));
   byId("theme").addEventListener("click", (/** @type {MouseEvent} */ event) => {
     const at = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
     menu("Theme", at, NAMES.map(([choice, name]) => ({ name, checked: choice === chosen(), act: () => setTheme(choice) })));

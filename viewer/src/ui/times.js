@@ -126,14 +126,14 @@ export function restoreForm() {
 
 /** The buttons that choose what is shown, and how. */
 function controls() {
-  const forms = Object.entries(FORMS).map(([name, [title]]) => make("button", { type: "button", role: "radio", "aria-checked": String(form === name), "data-key": `form ${name}`, text: title, onclick: () => setForm(name) }));
+  const forms = Object.entries(FORMS).map(([name, [title]]) => make("button", { role: "radio", "aria-checked": String(form === name), "data-key": `form ${name}`, text: title, onclick: () => setForm(name) }));
   const values = !["table", "variables", "curves"].includes(form) && make("label", { class: "check" }, make("input", { type: "checkbox", "data-key": "percent", ...(shares ? { checked: "" } : {}), onchange: () => { shares = !shares; fill(); } }), " percent");
   const rowwise = (form === "pie" || form === "columns") && make("label", { class: "check" }, make("input", { type: "checkbox", "data-key": "each", ...(byRow ? { checked: "" } : {}), onchange: () => { byRow = !byRow; tellForm(); showTimes(); } }), " each row");
   // A part is not taken for all.
   const whole = last.done === undefined ? {} : { disabled: "", title: "When all is counted" };
   return [
     make("div", { class: "forms", role: "radiogroup", "aria-label": "Show as" }, ...forms),
-    make("p", { class: "taking" }, values, rowwise, make("span", { class: "gap" }), make("button", { type: "button", class: "quiet", "aria-label": "Save statistics as CSV", text: "CSV", ...whole, onclick: () => take("csv") }), make("button", { type: "button", class: "quiet", "aria-label": "Save statistics as JSON", text: "JSON", ...whole, onclick: () => take("json") })),
+    make("p", { class: "taking" }, values, rowwise, make("span", { class: "gap" }), make("button", { class: "quiet", "aria-label": "Save statistics as CSV", text: "CSV", ...whole, onclick: () => take("csv") }), make("button", { class: "quiet", "aria-label": "Save statistics as JSON", text: "JSON", ...whole, onclick: () => take("json") })),
   ];
 }
 
@@ -173,7 +173,7 @@ const BODIES = {
   durations: (type) => last.types.indexOf(type) === 0 ? durations() : null,
   matrix: (type) => titled(type,
     make("div", { class: "forms", role: "radiogroup", "aria-label": `Amount of ${type.name}` }, .../** @type {["count" | "size" | "nanos", string][]} */ ([["count", "Number"], ["nanos", "Time"], ...(type.field ? [["size", type.field]] : [])]).map(([name, title]) =>
-      make("button", { type: "button", role: "radio", "aria-checked": String(amount === name), "data-key": `amount ${name}`, text: title, onclick: () => { amount = name; fill(); } }))),
+      make("button", { role: "radio", "aria-checked": String(amount === name), "data-key": `amount ${name}`, text: title, onclick: () => { amount = name; fill(); } }))),
     matrix(type, amount === "size" && !type.field ? "count" : amount, shares, (id) => visit(id, true))),
   curves: (type) => titled(type, curves(`Shares of ${type.name} over time`, type.curves, last, (at) => { const middle = last.from + at * last.span; show(middle - last.span / 8, middle + last.span / 8, true); })),
   variables: (type) => titled(type, make("dl", { class: "facts" }, make("dt", { text: "Mean" }), make("dd", { text: figure(type.mean) }), ...extreme("Least", type, type.min), ...extreme("Largest", type, type.max))),
@@ -190,7 +190,7 @@ function extreme(what, type, place) {
     show(place.at - span / 8, place.at + span / 8, true);
   };
   const text = `${figure(place.value)} at ${date(place.at, last.span / 1000)} in ${place.name}`;
-  return [make("dt", { text: what }), make("dd", {}, make("button", { type: "button", text, "aria-label": `Go to the ${what.toLowerCase()} ${type.name}: ${text}`, onclick: go }))];
+  return [make("dt", { text: what }), make("dd", {}, make("button", { text, "aria-label": `Go to the ${what.toLowerCase()} ${type.name}: ${text}`, onclick: go }))];
 }
 
 /** @param {any} type @param {...(Node | false | null)} body */
@@ -246,7 +246,7 @@ function table(type) {
     return down ? -sign : sign;
   });
   const head = make("tr", { role: "row" }, ...COLUMNS.map(([title], at) => make("th", { role: "columnheader", scope: "col", "aria-sort": at === column ? (down ? "descending" : "ascending") : null },
-    make("button", { type: "button", text: title, "data-key": `${type.type} ${at}`, onclick: () => { order = [at, at === column ? !down : at !== 0]; fill(); } }))));
+    make("button", { text: title, "data-key": `${type.type} ${at}`, onclick: () => { order = [at, at === column ? !down : at !== 0]; fill(); } }))));
   const body = lines.map((line) => make("tr", { role: "row" }, heading(line.name, line.color), time(line.nanos), cell(percent(line.share)),
     cell(line.count === null ? "–" : grouped(line.count)), time(line.mean), longest(line), bar(line)));
   const none = type.lived > 0 && type.none > 0 && make("tr", { class: "none", role: "row" }, heading("none", null), time(type.none), cell(percent(type.none / type.lived)), cell(""), cell(""), cell(""));
@@ -273,7 +273,7 @@ function time(nanos) {
 /** The longest state of a value leads to itself. @param {Line} line */
 function longest({ name, longest }) {
   if (!longest) return cell("–");
-  const go = make("button", { type: "button", text: duration(longest.nanos, 3), "aria-label": `Go to the longest ${name}, ${duration(longest.nanos)}`,
+  const go = make("button", { text: duration(longest.nanos, 3), "aria-label": `Go to the longest ${name}, ${duration(longest.nanos)}`,
     title: `${grouped(longest.nanos)} ns: go there`, onclick: () => visit(longest.id, true) });
   return make("td", { role: "cell" }, go);
 }

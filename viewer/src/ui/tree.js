@@ -1,6 +1,6 @@
 // The tree of containers: rows beside the diagram, a treegrid for keys and screen readers. Only the rows near the window exist.
 
-import { byId, make } from "./dom.js";
+import { apart, byId, inLine, make } from "./dom.js";
 import { state } from "./over.js";
 import { frozen, labelled, layout, measured, reveal, rowOf, top } from "./rows.js";
 import { view } from "./view.js";
@@ -112,10 +112,17 @@ function stick() {
   stuck.style.top = `${stays}px`;
   const inner = away[away.length - 1];
   if (stuck.hidden || !inner) return;
-  const text = away.map((row) => row?.name).join(" › ");
-  if (stuck.dataset.text === text) return;
-  stuck.dataset.text = text;
-  stuck.replaceChildren(make("button", { type: "button", tabindex: -1, title: `Back to ${text}`, text, onclick: () => { byId("scroller").scrollTop = inner.y - frozen(); } }));
+  const text = inLine(away.map((row) => row?.name ?? ""));
+  if (stuck.dataset.text !== text) {
+    stuck.dataset.text = text;
+    stuck.replaceChildren(make("button", { tabindex: -1, title: `Back to ${text}`, text, onclick: () => { byId("scroller").scrollTop = inner.y - frozen(); } }));
+  }
+  // The names beside it end before it.
+  const pill = /** @type {HTMLElement} */ (stuck.firstElementChild).getBoundingClientRect();
+  for (const row of /** @type {Iterable<HTMLElement>} */ (others.children)) {
+    const name = /** @type {HTMLElement} */ (row.querySelector(".label")).getBoundingClientRect();
+    if (name.top < pill.bottom && name.bottom > pill.top) row.style.setProperty("--pill", `${pill.width}px`);
+  }
 }
 
 /** Lights the row that is pointed at. @param {number | null} id */
@@ -148,13 +155,13 @@ function element(row, place) {
   if (row.expandable) turn.append(icon("0 0 10 10", "M3 1.5 7.5 5 3 8.5z"));
   const pinned = view.pinned.includes(row.id);
   const above = pinned ? row.above.map((id) => names.get(id)).filter((name) => name !== undefined) : [];
-  const where = above.join(" › ");
+  const where = inLine(above);
   const box = make(
     "div",
     {
       class: `row${row.expandable ? " group" : ""}${row.pinned ? " pinned" : ""}${pinned ? " pin" : ""}`, role: "row", "aria-level": row.depth + 1, "aria-label": row.name.trim() ? row.name : NAMELESS,
       "aria-rowindex": place + 1, "aria-expanded": row.expandable ? String(!row.folded) : null, "aria-description": pinned ? "pinned" : null,
-      "aria-selected": selected.size ? String(selected.has(row.id)) : null, tabindex: row.id === current ? 0 : -1, "data-id": row.id, title: `${row.type} · ${where ? `${where} › ` : ""}${row.name}`,
+      "aria-selected": selected.size ? String(selected.has(row.id)) : null, tabindex: row.id === current ? 0 : -1, "data-id": row.id, title: `${apart(row.type)} · ${where ? `${where} › ` : ""}${apart(row.name)}`,
     },
     turn,
     make("span", { class: "label", role: "gridcell" }, row.name.trim() ? make("bdi", {}, ...marked(row.name)) : make("span", { class: "nameless", text: NAMELESS }), above.length > 0 && make("i", { text: above[above.length - 1] })),
@@ -196,7 +203,7 @@ function marked(name) {
 /** @param {string} what @param {import("./rows.js").Row} row @param {string} path @param {(at: DOMRect) => void} act */
 function hand(what, row, path, act) {
   return make("button", {
-    type: "button", tabindex: -1, "aria-label": `${what} ${row.name}`, title: what === "More for" ? "More" : what,
+    tabindex: -1, "aria-label": `${what} ${row.name}`, title: what === "More for" ? "More" : what,
     onclick: (/** @type {MouseEvent} */ event) => {
       event.stopPropagation();
       focus(row.id);

@@ -121,7 +121,7 @@ fn each(list: &[ContainerInfo], mut visit: impl FnMut(Place, ContainerId)) {
 }
 
 /// The names of a type and all above it, without the root.
-pub(super) fn type_path(model: &Model, id: TypeId) -> Option<Vec<String>> {
+pub(in crate::server) fn type_path(model: &Model, id: TypeId) -> Option<Vec<String>> {
     let mut path = Vec::new();
     let mut ty = model.types.get(id.index())?;
     // No longer than there are types.

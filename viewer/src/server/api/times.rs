@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
 use super::charts::{lanes, longer};
+use super::names::type_path;
 use super::{App, Ask, Failure, Shown};
 use crate::pass::{self, List};
 use crate::query::{ContainerId, EntityId, Interval, QueryError, TypeId, TypeKind, ValueId};
@@ -106,6 +107,7 @@ impl Type {
         json!({
             "type": self.id.0,
             "name": model.types.get(self.id.index()).map_or("", |ty| &ty.name),
+            "path": type_path(&model, self.id),
             "containers": self.containers,
             "lived": self.times.lived,
             "none": self.times.none,

@@ -1,0 +1,102 @@
+//! Names that turn the line, and names that are long: what stands beside them stays where it is and can be read.
+
+use std::fs;
+
+use tests::browser::Browser;
+use tests::page::{TRACE, Viewer, open, press, spot};
+use tests::programs::{succeed, tumit};
+
+/// True when a text in an element runs from left to right, to the right of all that stands before it.
+fn upright(part: &str, text: &str) -> String {
+    format!(
+        "(() => {{ const box = {part};
+            const walker = document.createTreeWalker(box, NodeFilter.SHOW_TEXT); let node;
+            while ((node = walker.nextNode())) {{
+                const at = node.data.indexOf('{text}');
+                if (at < 0) continue;
+                const left = (from) => {{ const range = document.createRange(); range.setStart(node, from); range.setEnd(node, from + 1); return range.getBoundingClientRect().left; }};
+                return left(at) < left(at + 1) && (at === 0 || left(at - 1) < left(at));
+            }}
+            return `{text} is not in ${{box.innerText}}`; }})()"
+    )
+}
+
+#[test]
+fn names_that_turn_leave_the_words_around_them_alone() {
+    // A sign that is never closed, one that closes what it has not opened, and letters that run from right to left.
+    for node in ["\u{202e}Turned", "\u{2069}\u{202e}Turned", "عقدة"] {
+        let trace = TRACE.replace("\"Node 0\"", &format!("\"{node}\"")).replace(" working ", &format!(" \"{node}\" "));
+        let viewer = Viewer::of(&trace);
+        let (mut browser, chart) = open(&viewer);
+        let at = spot(&mut browser, &chart, 0.25, "thread 0.0");
+        browser.point(at);
+        browser.wait("document.querySelector('#tooltip .path')?.innerText.includes('thread 0.0')");
+        let path = upright("document.querySelector('#tooltip .path')", "thread");
+        assert_eq!(browser.evaluate(&path), true, "{node:?}, the tooltip");
+        assert_eq!(
+            browser.evaluate(&upright("document.querySelector('#readout')", "thread")),
+            true,
+            "{node:?}, the line below"
+        );
+        browser.click(at);
+        browser.wait("document.querySelector('#inspector dl')");
+        let place =
+            "[...document.querySelectorAll('#inspector dd span')].find((one) => one.innerText.includes('thread 0.0'))";
+        assert_eq!(browser.evaluate(&upright(place, "thread")), true, "{node:?}, the inspector");
+        browser.holding("Control", |browser| browser.key("f"));
+        browser.wait("document.activeElement.id === 'find-field'");
+        browser.type_text("blocked");
+        browser.key("Enter");
+        browser.wait("document.querySelectorAll('#hits .where').length === 4");
+        let hit = "document.querySelector('#hits .where')";
+        assert_eq!(browser.evaluate(&upright(hit, "thread")), true, "{node:?}, what is found");
+        browser.key("2");
+        press(&mut browser, "tab", "Statistics");
+        browser.wait("document.querySelector('#times table')");
+        assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+    }
+}
+
+#[test]
+fn what_rows_stand_in_does_not_lie_over_their_names() {
+    let long = "a thread with a name that is longer than the column of names";
+    let more: String = (2..42).map(|n| format!("3 0.0 t0{n} T n0 \"{n} {long}\"\n5 0.0 S t0{n} w\n")).collect();
+    let viewer = Viewer::of(&TRACE.replace("3 0.0 n1 N", &format!("{more}3 0.0 n1 N")));
+    let (mut browser, chart) = open(&viewer);
+    let middle = browser.place(&chart).center();
+    for by in [400.0, 9.0, 7.0] {
+        let before = browser.evaluate("document.querySelector('#scroller').scrollTop");
+        browser.holding("Shift", |browser| browser.wheel(middle, by));
+        browser.wait(&format!("document.querySelector('#scroller').scrollTop !== {before}"));
+        browser.wait("document.querySelector('#stuck').innerText === 'Node 0'");
+        let over = "(() => { const pill = document.querySelector('#stuck button').getBoundingClientRect();
+            const names = [...document.querySelectorAll('.others .label')].map((one) => one.getBoundingClientRect()).filter((one) => one.top < pill.bottom && one.bottom > pill.top);
+            return [names.length > 0, names.filter((one) => one.right > pill.left).length]; })()";
+        assert_eq!(browser.evaluate(over), serde_json::json!([true, 0]), "scrolled by {by} more");
+    }
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn long_names_stay_within_the_legend_of_a_file_and_turn_no_title() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, file) = (folder.path().join("long.paje"), folder.path().join("long.html"));
+    let long = "long ".repeat(200);
+    let text = TRACE
+        .replace(" working ", &format!(" \"{}\" ", long.trim_end()))
+        .replace("0 T T Message", &format!("0 T T \"{}\"", long.trim_end()))
+        .replace("\"thread 0.1\"", "\"\u{202e}turned\"");
+    fs::write(&trace, text).unwrap();
+    succeed(tumit().args(["view", "--export"]).arg(&file).arg(&trace));
+    let mut browser = Browser::start(1280, 720);
+    browser.open(&format!("file://{}", file.display()));
+    browser.wait("document.querySelector('[aria-label=Legend] text')");
+    let ends = "(() => { const edge = document.querySelector('svg').getBoundingClientRect().right;
+        const texts = [...document.querySelectorAll('[aria-label=Legend] text')].map((one) => one.getBoundingClientRect().right);
+        return [texts.length > 3, texts.filter((one) => one > edge).length]; })()";
+    assert_eq!(browser.evaluate(ends), serde_json::json!([true, 0]));
+    let title =
+        "[...document.querySelectorAll('title')].map((one) => one.textContent).find((one) => one.includes('turned'))";
+    let title = browser.evaluate(title);
+    assert!(title.as_str().unwrap().contains("Node 0 › \u{2068}\u{202e}turned\u{2069}, "), "{title}");
+}

@@ -1,0 +1,46 @@
+//! Names among other words of one line: those that run from right to left, or hold signs of direction, would turn what stands around them.
+
+use std::borrow::Cow;
+
+/// A name that turns only itself; the same as `apart` in `ui/dom.js`.
+pub(super) fn apart(name: &str) -> Cow<'_, str> {
+    if !name.chars().any(turns) {
+        return Cow::Borrowed(name);
+    }
+    // A sign in it that ends an isolate would end this one.
+    let inside: String = name.chars().filter(|sign| !('\u{2066}'..='\u{2069}').contains(sign)).collect();
+    Cow::Owned(format!("\u{2068}{inside}\u{2069}"))
+}
+
+/// Letters of scripts that run from right to left, and signs of direction.
+fn turns(sign: char) -> bool {
+    matches!(
+        sign,
+        '\u{590}'..='\u{8ff}'
+            | '\u{200e}' | '\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
+            | '\u{fb1d}'..='\u{fdff}'
+            | '\u{fe70}'..='\u{fefe}'
+            | '\u{10800}'..='\u{10fff}'
+            | '\u{1e800}'..='\u{1efff}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::apart;
+
+    #[test]
+    fn a_name_that_turns_is_set_apart_and_cannot_end_that() {
+        for (name, wanted) in [
+            ("thread 0.0 µ … 🚀", "thread 0.0 µ … 🚀"),
+            ("يعمل", "\u{2068}يعمل\u{2069}"),
+            ("\u{202e}turned", "\u{2068}\u{202e}turned\u{2069}"),
+            ("\u{202e}a\u{2069}b", "\u{2068}\u{202e}ab\u{2069}"),
+            ("\u{1e900}", "\u{2068}\u{1e900}\u{2069}"),
+        ] {
+            assert_eq!(apart(name), wanted, "{name:?}");
+        }
+    }
+}
