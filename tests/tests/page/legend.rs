@@ -130,6 +130,7 @@ fn of_a_thousand_values_the_rest_is_listed_when_asked_for() {
     browser.wait(&format!("{listed} === {first}"));
     // What was chosen stays in sight.
     flip(&mut browser, &text);
+    browser.wait(&format!("{listed} === {}", first + more));
     browser.evaluate("[...document.querySelectorAll('#legend .line .entry')].find((one) => one.innerText.startsWith('v7\\n')).click()");
     browser.wait("document.querySelector('#legend .entry[aria-pressed=true]')?.innerText.startsWith('v7')");
     flip(&mut browser, "Fewer values");

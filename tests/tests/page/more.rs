@@ -185,12 +185,12 @@ fn two_traces_stand_on_one_axis_and_their_differences_in_a_table() {
     assert_eq!(
         saved_text(&mut browser),
         "kind,type,value,measure,a,b,difference\n\
-         state,Activity,blocked,time_ns,400000000,1400000000,1000000000\n\
-         state,Activity,blocked,share,0.25,0.875,0.625\n\
-         state,Activity,blocked,count,4,4,0\n\
-         state,Activity,working,time_ns,1200000000,200000000,-1000000000\n\
-         state,Activity,working,share,0.75,0.125,-0.625\n\
-         state,Activity,working,count,4,4,0\n\
+         state,Node › Thread › Activity,blocked,time_ns,400000000,1400000000,1000000000\n\
+         state,Node › Thread › Activity,blocked,share,0.25,0.875,0.625\n\
+         state,Node › Thread › Activity,blocked,count,4,4,0\n\
+         state,Node › Thread › Activity,working,time_ns,1200000000,200000000,-1000000000\n\
+         state,Node › Thread › Activity,working,share,0.75,0.125,-0.625\n\
+         state,Node › Thread › Activity,working,count,4,4,0\n\
          link,Message,m,count,1,1,0\n\
          link,Message,m,time_ns,100000000,100000000,0\n\
          link,Message,m,mean_time_ns,100000000,100000000,0\n"
