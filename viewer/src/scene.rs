@@ -48,6 +48,8 @@ pub struct Scene {
     pub interval: Option<Interval>,
     /// From back to front.
     pub items: Vec<Item>,
+    /// Whether a row shows less than it would if there were time: see [`View::quick`].
+    pub is_quick: bool,
     /// What the picture draws as one because there is too much of it, as sentences.
     pub notes: Vec<String>,
 }

@@ -112,7 +112,7 @@ fn seconds(from: i64, to: i64) -> Interval {
 fn drawn(source: &dyn TimelineSource, part: Interval, width: f32) -> (Scene, Layout) {
     let options = Options::default();
     let layout = Layout::new(&Outline::new(source).unwrap(), &options);
-    let view = View { interval: part, width, top: 0.0, bottom: 1e4, resolution: 1.0, titles: true };
+    let view = View { interval: part, width, top: 0.0, bottom: 1e4, resolution: 1.0, titles: true, quick: false };
     (chart(source, &layout, &options, view).unwrap(), layout)
 }
 

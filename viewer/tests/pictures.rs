@@ -101,7 +101,7 @@ fn shares_of_narrow_states_are_exact() {
     let options = Options::default();
     let layout = Layout::new(&outline, &options);
     for (width, of) in [(100.0, interval(0, 10_000)), (400.0, interval(0, 1_000)), (50.0, interval(0, 10_000))] {
-        let view = View { interval: of, width, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false };
+        let view = View { interval: of, width, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false, quick: false };
         let scene = chart(&source, &layout, &options, view).unwrap();
         let mut filled = 0.0;
         for item in &scene.items {
@@ -115,6 +115,59 @@ fn shares_of_narrow_states_are_exact() {
             }
         }
         assert!((filled / width - 0.3).abs() < 0.002, "{filled} of {width} pixels");
+    }
+}
+
+#[test]
+fn a_quick_picture_of_a_large_group_says_that_it_is_none_of_all() {
+    // In each thread one value has half of the time, and many others share the rest.
+    let mut source = Tables::new("many");
+    let process = source.ty(TypeKind::Container, TypeId::ROOT, "Process", None);
+    let thread = source.ty(TypeKind::Container, process, "Thread", None);
+    let state = source.ty(TypeKind::State, thread, "State", None);
+    let values: Vec<_> =
+        (0..40).map(|n| source.value(state, &format!("v{n}"), 0x0010_0010 + n * 0x0005_0301)).collect();
+    let parent = source.container(process, ContainerId::ROOT, "process");
+    for member in 0..20 {
+        let container = source.container(thread, parent, &format!("thread {member}"));
+        for n in 0..8000_i64 {
+            let value = if n % 2 == 0 { values[0] } else { values[(n / 2 % 39) as usize + 1] };
+            source.state(container, state, value, 0, n * 10, n * 10 + 10);
+        }
+    }
+    source.end = 80_000;
+    let outline = Outline::new(&source).unwrap();
+    for (level, is_folded) in [(Some(0), true), (None, false)] {
+        let options = Options { folds: Folds { level, ..Folds::default() }, ..Options::default() };
+        let layout = Layout::new(&outline, &options);
+        let of = |quick| {
+            let view = View {
+                interval: interval(0, 80_000),
+                width: 50.0,
+                top: 0.0,
+                bottom: 1e4,
+                resolution: 1.0,
+                titles: false,
+                quick,
+            };
+            chart(&source, &layout, &options, view).unwrap()
+        };
+        let largest = |scene: &Scene| {
+            let cells = scene.items.iter().filter_map(|item| match item {
+                Item::Cells(cells) => Some(cells.columns.parts().iter().map(|part| part.1).fold(0.0, f32::max)),
+                _ => None,
+            });
+            cells.fold(0.0, f32::max)
+        };
+        let (quick, all) = (of(true), of(false));
+        assert_eq!((quick.is_quick, all.is_quick), (is_folded, false), "{level:?}");
+        // What matters is the same.
+        assert!(
+            (largest(&quick) - 0.5).abs() < 0.01 && (largest(&all) - 0.5).abs() < 0.01,
+            "{} {}",
+            largest(&quick),
+            largest(&all)
+        );
     }
 }
 
@@ -157,7 +210,8 @@ fn very_many_links_are_drawn_evenly() {
     let options = Options::default();
     let layout = Layout::new(&Outline::new(&store).unwrap(), &options);
     let part = interval(0, 800_000);
-    let view = View { interval: part, width: 800.0, top: 0.0, bottom: 400.0, resolution: 1.0, titles: true };
+    let view =
+        View { interval: part, width: 800.0, top: 0.0, bottom: 400.0, resolution: 1.0, titles: true, quick: false };
     let scene = chart(&store, &layout, &options, view).unwrap();
     let mut quarters = [0; 4];
     for item in &scene.items {
@@ -197,7 +251,15 @@ fn links_between_very_many_rows_are_all_drawn() {
     let options = Options::default();
     let layout = Layout::new(&Outline::new(&store).unwrap(), &options);
     let part = interval(0, 70_000_000);
-    let view = View { interval: part, width: 800.0, top: 0.0, bottom: layout.height, resolution: 1.0, titles: true };
+    let view = View {
+        interval: part,
+        width: 800.0,
+        top: 0.0,
+        bottom: layout.height,
+        resolution: 1.0,
+        titles: true,
+        quick: false,
+    };
     let scene = chart(&store, &layout, &options, view).unwrap();
     let arrows = scene.items.iter().filter(|item| matches!(item, Item::Arrow(_))).count();
     assert!((1_000..=32_768).contains(&arrows), "{arrows} arrows");

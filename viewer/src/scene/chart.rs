@@ -32,6 +32,9 @@ pub struct View {
     pub resolution: f32,
     /// Whether entities carry sentences for an SVG's `<title>`.
     pub titles: bool,
+    /// Whether a row of many containers may show the mean of what their own rows would show, which is sooner had than the mean of all that they
+    /// do; [`Scene::is_quick`] says whether one does.
+    pub quick: bool,
 }
 
 /// All that drawing needs.
@@ -89,7 +92,8 @@ pub fn chart(source: &dyn TimelineSource, layout: &Layout, options: &Options, vi
     }
     let names = labels::draw(&context, &all.names, &links.items);
     let items = [all.items, all.over, links.items, names].into_iter().flatten().collect();
-    Ok(Scene { width: view.width, height: layout.height, items, notes: all.notes, ..Scene::default() })
+    let is_quick = seen.iter().flat_map(|&at| &layout.rows[at].strips).any(|strip| states::is_quick(&context, strip));
+    Ok(Scene { width: view.width, height: layout.height, items, notes: all.notes, is_quick, ..Scene::default() })
 }
 
 /// Rows in jobs of [`LANES_PER_JOB`] lanes or more, but of one row where it has as many; and how many lanes there are in all.
@@ -134,7 +138,8 @@ pub fn overview(
     view: View,
 ) -> Result<Scene, QueryError> {
     let layout = Layout::new(outline, options);
-    let context = Context::new(source, &layout, options, view);
+    // So low a row cannot show more.
+    let context = Context::new(source, &layout, options, View { quick: true, ..view });
     let members = |ty| outline.states_within(ContainerId::ROOT, ty);
     let types = outline.state_types_within(ContainerId::ROOT);
     let mut items = Vec::new();

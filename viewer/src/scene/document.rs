@@ -81,8 +81,15 @@ pub fn document(
     let page =
         Page { theme, summary: source.summary(), model: &model, layout, options: of, names, gutter, left, top, scale };
     let rows = page.layout.height;
-    let view =
-        View { interval: of.interval, width, top: 0.0, bottom: rows, resolution: of.resolution, titles: of.titles };
+    let view = View {
+        interval: of.interval,
+        width,
+        top: 0.0,
+        bottom: rows,
+        resolution: of.resolution,
+        titles: of.titles,
+        quick: false,
+    };
     let picture = chart(source, &page.layout, options, view)?;
 
     let mut items = page.heading();
@@ -116,6 +123,7 @@ pub fn document(
         ),
         interval: Some(of.interval),
         items,
+        is_quick: false,
         notes: picture.notes,
     })
 }

@@ -10,6 +10,8 @@ const MANY_VALUES: usize = 16;
 const MOST_SHARES: usize = 8;
 /// The mean of more lanes than these is that of what their rows show.
 const MANY_LANES: usize = 64;
+/// The same where the picture is wanted soon.
+const SEVERAL_LANES: usize = 16;
 /// So many cells are held at once, as each may have thousands of shares.
 const CELLS_AT_ONCE: usize = 1 << 14;
 
@@ -21,6 +23,7 @@ pub(super) fn of(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Mix
     match lanes {
         [lane] if has_many(context, lane.ty) => largest(context, *lane, of),
         [first, ..] if lanes.len() > MANY_LANES && has_many(context, first.ty) => mean_of_largest(context, lanes, of),
+        [first, ..] if is_quick(context, first.ty, lanes.len()) => mean_of_largest(context, lanes, of),
         _ => mean(context, lanes, of),
     }
 }
@@ -28,6 +31,11 @@ pub(super) fn of(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Mix
 /// The mean of the mixtures of some lanes, of just these columns however many values there are.
 pub(super) fn exact(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Mixtures, QueryError> {
     mean(context, lanes, of)
+}
+
+/// Whether so many lanes of a type are drawn as if there were more of them, because the picture is wanted soon.
+pub(super) fn is_quick(context: &Context<'_>, ty: TypeId, lanes: usize) -> bool {
+    context.view.quick && (SEVERAL_LANES + 1..=MANY_LANES).contains(&lanes) && has_many(context, ty)
 }
 
 fn has_many(context: &Context<'_>, ty: TypeId) -> bool {
@@ -156,7 +164,10 @@ impl Sums {
             shares.clear();
             shares.extend(row.zip(&self.values).filter(|share| *share.0 > 0.0).map(|(share, value)| (*value, *share)));
             if shares.len() > MOST_SHARES && self.values.len() > MANY_VALUES {
-                shares.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+                let largest_first = |a: &(ValueId, f32), b: &(ValueId, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+                // Of a thousand, most need no order.
+                shares.select_nth_unstable_by(MOST_SHARES, largest_first);
+                shares[..MOST_SHARES].sort_unstable_by(largest_first);
                 others += shares.drain(MOST_SHARES..).map(|share| share.1).sum::<f32>();
             }
             mixtures.push(shares.drain(..).chain((others > 0.0).then_some((OTHERS, others))));

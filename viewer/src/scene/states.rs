@@ -6,7 +6,8 @@
 use super::chart::Context;
 use super::labels::{self, Placed, Wanted};
 use super::{Columns, Frame, Item, Rect, mixtures};
-use crate::layout::Strip;
+use crate::layout::{Strip, StripKind};
+use crate::parallel::{MOST_THREADS, in_turn};
 use crate::query::{ContainerId, Lane, QueryError, State, ValueId, weight};
 
 /// States narrower than this many pixels are drawn as mixtures.
@@ -38,6 +39,14 @@ pub(super) fn strip(
     Ok(())
 }
 
+/// Whether a strip shows less than it would if there were time.
+pub(super) fn is_quick(context: &Context<'_>, strip: &Strip) -> bool {
+    let StripKind::Summary { members } = &strip.kind else { return false };
+    let depths = members.iter().map(|member| member.1).max().unwrap_or(0);
+    let lanes = |depth| members.iter().filter(|member| member.1 > depth).count();
+    (0..depths).any(|depth| mixtures::is_quick(context, strip.ty, lanes(depth)))
+}
+
 /// Draws the mean mixture of the states of several containers.
 pub(super) fn summary(
     context: &Context<'_>,
@@ -47,10 +56,15 @@ pub(super) fn summary(
 ) -> Result<(), QueryError> {
     let depths = members.iter().map(|member| member.1).max().unwrap_or(0);
     let of = members.iter().map(|&(container, _)| weight(context.source, container)).sum();
-    for depth in 0..depths {
+    // Each depth is a question about all members, and what is made of the answer is as much work again.
+    let drawn = in_turn((0..depths).collect(), MOST_THREADS, |depth| {
         let deep = members.iter().filter(|member| member.1 > depth);
         let lanes: Vec<Lane> = deep.map(|&(container, _)| Lane { container, ty: strip.ty, depth }).collect();
-        dense(context, &lanes, of, strip.lane(depth, depths), out)?;
+        let mut items = Vec::new();
+        dense(context, &lanes, of, strip.lane(depth, depths), &mut items).map(|()| items)
+    });
+    for items in drawn {
+        out.extend(items?);
     }
     Ok(())
 }

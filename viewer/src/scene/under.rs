@@ -29,7 +29,7 @@ pub fn mixture(
 ) -> Result<Option<Mixture>, QueryError> {
     let is_at = |top: f32, height: f32| y >= top && y < top + height;
     let Some(row) = layout.rows.iter().find(|row| is_at(row.y, row.height)) else { return Ok(None) };
-    let view = View { interval, width: 1.0, top: y, bottom: y, resolution: 1.0, titles: false };
+    let view = View { interval, width: 1.0, top: y, bottom: y, resolution: 1.0, titles: false, quick: false };
     let context = Context::new(source, layout, options, view);
     for (lanes, of, (top, height)) in lanes(source, row).into_iter().rev() {
         if is_at(top, height) {

@@ -187,6 +187,7 @@ impl Ask {
             bottom: sane(self.bottom, 0.0, 1e7),
             resolution: sane(self.resolution, 1.0, 4.0),
             titles: false,
+            quick: !self.whole,
         })
     }
 }

@@ -238,6 +238,12 @@ fn draw(args: &Args, source: &dyn TimelineSource, formats: &[Format]) -> anyhow:
             titles: format != Format::Png,
         };
         let scene = document(source, &outline, &options, of)?;
+        if let Some(wanted) = of.height.filter(|wanted| scene.height > *wanted) {
+            let needed = scene.height;
+            term::note(&format!(
+                "the rows need a height of {needed:.0}, more than {wanted:.0}: `--fold 0` or a filter makes them fewer"
+            ));
+        }
         let bytes = export::encode(&scene, format, scale)?;
         export::write(path, &bytes)?;
         term::note(&format!("drew {}", path.display()));

@@ -124,7 +124,8 @@ fn fitted(
             if detail.columns < least && details.peek().is_some() {
                 continue;
             }
-            let message = Message::new(&scene, resolution, detail, detail.is_whole() && *times <= 1.0);
+            let message =
+                Message::new(&scene, resolution, detail, detail.is_whole() && *times <= 1.0 && !scene.is_quick);
             if message.compressed() > most && details.peek().is_some() {
                 least = message.compressed() * detail.columns / most;
                 continue;
