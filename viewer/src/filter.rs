@@ -203,6 +203,60 @@ pub enum Measure {
     Min { of: Pattern },
     /// Largest value of variables.
     Max { of: Pattern },
+    /// A variable over time, as value times seconds; of several, the sum.
+    Integral { of: Pattern },
+    /// When it ended.
+    End,
+    /// Nanoseconds in states, as a share of the time for which the containers with such states existed.
+    Share { values: Patterns, of: Option<Pattern> },
+    /// Of the whole durations of states and links, in nanoseconds; links count in both of their containers.
+    Duration { which: Rank, values: Patterns, of: Option<Pattern> },
+    /// Of a field of states, events and links; links count in both of their containers.
+    Field { operation: Operation, field: String, of: Pattern },
+    /// How many links start there, or the sum of a field of these.
+    Sent { field: Option<String>, of: Option<Pattern> },
+    /// How many links end there, or the sum of a field of these.
+    Received { field: Option<String>, of: Option<Pattern> },
+}
+
+impl Measure {
+    /// Whether it is a date or a duration, in nanoseconds.
+    #[must_use]
+    pub const fn is_time(&self) -> bool {
+        matches!(self, Self::Time { .. } | Self::Start | Self::End | Self::Duration { .. })
+    }
+}
+
+/// Which of many durations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "named after what they are")]
+pub enum Rank {
+    Mean,
+    Shortest,
+    Median,
+    P90,
+    P95,
+    P99,
+    Longest,
+}
+
+impl Rank {
+    /// All of them, as they are written.
+    pub const ALL: [(&str, Self); 7] = [
+        ("duration", Self::Mean),
+        ("shortest", Self::Shortest),
+        ("median", Self::Median),
+        ("p90", Self::P90),
+        ("p95", Self::P95),
+        ("p99", Self::P99),
+        ("longest", Self::Longest),
+    ];
+
+    /// How it is written.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        Self::ALL.iter().find(|one| one.1 == self).map_or("", |one| one.0)
+    }
 }
 
 /// What containers are put in order by.

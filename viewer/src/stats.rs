@@ -17,7 +17,7 @@ pub use variables::{Extreme, VariableStats, variable};
 use std::collections::BTreeMap;
 
 use crate::filter::walk;
-use crate::query::{ContainerId, Interval, Lane, QueryError, TimelineSource, TypeId, ValueId};
+use crate::query::{ContainerId, ContainerInfo, Interval, Lane, QueryError, TimelineSource, TypeId, ValueId};
 
 /// What one value of a state type comes to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,14 +61,11 @@ pub fn times(
     ty: TypeId,
     interval: Interval,
 ) -> Result<StateTimes, QueryError> {
-    let lives = source.containers();
-    let lives: BTreeMap<ContainerId, Interval> = lives.iter().map(|info| (info.id, info.life)).collect();
-    let within = |life: Interval| (life.to.0.min(interval.to.0) - life.from.0.max(interval.from.0)).max(0);
+    let all = source.containers();
+    let all: BTreeMap<ContainerId, &ContainerInfo> = all.iter().map(|info| (info.id, info)).collect();
     let (mut lived, mut lanes) = (0_i64, Vec::new());
     for &container in containers {
-        let life = lives.get(&container).ok_or(QueryError::Unknown { what: "container" })?;
-        let members = source.members(container);
-        lived += if members.is_empty() { within(*life) } else { members.iter().map(|info| within(info.life)).sum() };
+        lived += self::lived(source, all.get(&container).ok_or(QueryError::Unknown { what: "container" })?, interval);
         let depths = source.depths(container, ty).max(1);
         lanes.extend((0..depths).map(|depth| Lane { container, ty, depth }));
     }
@@ -80,6 +77,13 @@ pub fn times(
         sums.into_iter().map(|(value, nanos)| ValueTime { value, nanos, share: share(nanos) }).collect();
     values.sort_by(|a, b| b.nanos.cmp(&a.nanos).then(a.value.cmp(&b.value)));
     Ok(StateTimes { values, lived, none: (lived - covered).max(0) })
+}
+
+/// For how many nanoseconds of an interval a container existed; of one that stands for several, all of these together.
+pub fn lived(source: &dyn TimelineSource, container: &ContainerInfo, interval: Interval) -> i64 {
+    let within = |life: Interval| life.to.0.min(interval.to.0).saturating_sub(life.from.0.max(interval.from.0)).max(0);
+    let members = source.members(container.id);
+    if members.is_empty() { within(container.life) } else { members.iter().map(|info| within(info.life)).sum() }
 }
 
 /// How many states of each value overlap an interval, all depths and containers together. The cost grows with their number.

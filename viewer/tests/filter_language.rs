@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use viewer::filter::{
-    Chain, Comparison, Condition, Entry, Filter, Form, Keep, Key, Measure, Operation, Part, Pattern, Patterns,
+    Chain, Comparison, Condition, Entry, Filter, Form, Keep, Key, Measure, Operation, Part, Pattern, Patterns, Rank,
     Reduction,
 };
 use viewer::query::MarkShape;
@@ -60,6 +60,19 @@ fn key() -> impl Strategy<Value = Key> {
         pattern().prop_map(|of| Measure::Mean { of }),
         pattern().prop_map(|of| Measure::Min { of }),
         pattern().prop_map(|of| Measure::Max { of }),
+        pattern().prop_map(|of| Measure::Integral { of }),
+        Just(Measure::End),
+        (patterns(), of()).prop_map(|(values, of)| Measure::Share { values, of }),
+        (prop::sample::select(Rank::ALL.to_vec()), patterns(), of())
+            .prop_map(|((_, which), values, of)| Measure::Duration { which, values, of }),
+        (
+            prop::sample::select(vec![Operation::Sum, Operation::Mean, Operation::Min, Operation::Max]),
+            name(),
+            pattern()
+        )
+            .prop_map(|(operation, field, of)| Measure::Field { operation, field, of }),
+        (prop::option::of(name()), of()).prop_map(|(field, of)| Measure::Sent { field, of }),
+        (prop::option::of(name()), of()).prop_map(|(field, of)| Measure::Received { field, of }),
     ];
     (measure, prop::option::of(part())).prop_map(|(measure, during)| Key { measure, during })
 }
@@ -99,7 +112,7 @@ fn filter() -> impl Strategy<Value = Filter> {
         });
     let number = prop_oneof![(-1000..1000_i32).prop_map(f64::from), any::<i32>().prop_map(|n| f64::from(n) / 7.0)];
     let having = (pattern(), key(), comparison(), number).prop_map(|(ty, by, comparison, number)| {
-        let time = matches!(by.measure, Measure::Time { .. } | Measure::Start);
+        let time = by.measure.is_time();
         Filter::Having { ty, by, comparison, number: if time { number.trunc() } else { number } }
     });
     let painted = (patterns(), of(), 0..0x100_0000_u32).prop_map(|(values, of, color)| Filter::Color {

@@ -1,12 +1,21 @@
 //! [`Key`]: what containers are put in order by: a name, a date, or a statistic of what is in them and below them.
+//!
+//! Cost: time, shares and variables come from sums, numbers without values from counts; durations and fields look at each entity within the
+//! interval ([`single`]), fields with all its facts, some microseconds each. A median or quantile keeps 8 bytes for each.
+
+mod single;
 
 use std::sync::Arc;
 
 use super::pattern::{self, Patterns};
 use super::{FilterError, Key, Measure, tree, walk};
 use crate::query::{
-    ContainerId, ContainerInfo, GlobalNanos, Interval, Lane, QueryError, TimelineSource, TypeId, TypeKind, ValueId,
+    ContainerId, ContainerInfo, GlobalNanos, Interval, Lane, QueryError, TimelineSource, TypeId, TypeInfo, TypeKind,
+    ValueId,
 };
+
+/// Only states last in a container.
+const STATES: (&str, &dyn Fn(&TypeInfo) -> bool) = ("type of states", &|ty| ty.kind == TypeKind::State);
 
 /// A number per container; none where there is nothing to measure.
 pub(super) fn numbers(source: &Arc<dyn TimelineSource>, key: &Key) -> Result<Vec<Option<f64>>, FilterError> {
@@ -22,8 +31,35 @@ pub(super) fn numbers(source: &Arc<dyn TimelineSource>, key: &Key) -> Result<Vec
         Measure::Name => vec![None; list.len()],
         #[expect(clippy::cast_precision_loss, reason = "an order by date")]
         Measure::Start => list.iter().map(|info| Some(info.life.from.0 as f64)).collect(),
+        #[expect(clippy::cast_precision_loss, reason = "an order by date")]
+        Measure::End => list.iter().map(|info| Some(info.life.to.0 as f64)).collect(),
+        Measure::Share { values, of } => {
+            let (types, named) = pattern::values_of(&model, values, of.as_ref(), STATES)?;
+            let own = times(source.as_ref(), &list, &types, &named, interval)?;
+            #[expect(clippy::cast_precision_loss, reason = "a share")]
+            let lived = own
+                .iter()
+                .zip(list.iter())
+                .map(|(own, info)| own.map(|_| crate::stats::lived(source.as_ref(), info, interval) as f64));
+            let lived = sums(lived.collect());
+            let share = |(time, lived): (Option<f64>, Option<f64>)| Some(time? / lived.filter(|lived| *lived > 0.0)?);
+            sums(own).into_iter().zip(lived).map(share).collect()
+        }
+        Measure::Duration { which, values, of } => {
+            single::durations(source, &list, (*which, values, of.as_ref()), interval)?
+        }
+        Measure::Field { operation, field, of } => single::fields(source, &list, (*operation, field, of), interval)?,
+        Measure::Sent { field, of } => single::links(source, &list, (true, field.as_deref(), of.as_ref()), interval)?,
+        Measure::Received { field, of } => {
+            single::links(source, &list, (false, field.as_deref(), of.as_ref()), interval)?
+        }
+        Measure::Integral { of } => {
+            let of = Patterns::new(vec![of.clone()]);
+            let types = pattern::types(&model, &of, "variable", |ty| ty.kind == TypeKind::Variable)?;
+            sums(single::integrals(source, &list, &types, interval)?)
+        }
         Measure::Time { values, of } => {
-            let (types, named) = pattern::values(&model, values, of.as_ref())?;
+            let (types, named) = pattern::values_of(&model, values, of.as_ref(), STATES)?;
             sums(times(source.as_ref(), &list, &types, &named, interval)?)
         }
         Measure::Number { values, of } => {

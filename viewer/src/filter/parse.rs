@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::str::FromStr;
 
 use super::{
-    Comparison, Condition, Filter, FilterError, Form, Keep, Key, Measure, Operation, Part, Pattern, Patterns, Reduction,
+    Comparison, Condition, Filter, FilterError, Form, Keep, Key, Measure, Operation, Part, Pattern, Patterns, Rank,
+    Reduction,
 };
 use crate::query::{Color, Look, MarkShape};
 
@@ -17,7 +18,12 @@ const VERBS: [&str; 19] = [
     "keep", "color", "shape", "size", "bright",
 ];
 const SELECTIONS: [&str; 5] = ["type", "value", "container", "where", "duration"];
-const MEASURES: [&str; 7] = ["name", "start", "time", "number", "mean", "min", "max"];
+const MEASURES: [&str; 20] = [
+    "name", "start", "end", "time", "share", "number", "duration", "shortest", "median", "p90", "p95", "p99",
+    "longest", "sum", "mean", "min", "max", "integral", "sent", "received",
+];
+/// Words that are understood for others.
+const SYNONYMS: [(&str, &str); 3] = [("average", "mean"), ("minimum", "min"), ("maximum", "max")];
 const COMPARISONS: [&str; 8] = ["=", "!=", "<", "<=", ">", ">=", "~", "!~"];
 
 /// What could stand at the end of an expression.
@@ -292,7 +298,7 @@ impl<'a> Reader<'a> {
                 self.need("with")?;
                 let by = Key { measure: self.measure()?, during: self.during()? };
                 let comparison = self.compare()?;
-                let number = self.number(matches!(by.measure, Measure::Time { .. } | Measure::Start))?;
+                let number = self.number(by.measure.is_time())?;
                 Filter::Having { ty, by, comparison, number }
             }
             "color" | "colour" => {
@@ -400,23 +406,48 @@ impl<'a> Reader<'a> {
         self.could_be(MEASURES.map(Next::Word));
         let word = self.word().unwrap_or("").to_owned();
         self.at += usize::from(!word.is_empty());
-        let variable = |reader: &mut Self| {
-            reader.need("of")?;
-            reader.pattern("the name of a variable")
-        };
-        Ok(match word.as_str() {
+        let word = SYNONYMS.iter().find(|one| one.0 == word).map_or(word.as_str(), |one| one.1);
+        if let Some(&(_, which)) = Rank::ALL.iter().find(|one| one.0 == word) {
+            return Ok(Measure::Duration { which, values: self.patterns_if("the name of a value")?, of: self.of()? });
+        }
+        Ok(match word {
             "name" => Measure::Name,
             "start" => Measure::Start,
+            "end" => Measure::End,
             "time" => Measure::Time { values: self.patterns_if("the name of a value")?, of: self.of()? },
+            "share" => Measure::Share { values: self.patterns_if("the name of a value")?, of: self.of()? },
             "number" => Measure::Number { values: self.patterns_if("the name of a value")?, of: self.of()? },
-            "mean" => Measure::Mean { of: variable(self)? },
-            "min" => Measure::Min { of: variable(self)? },
-            "max" => Measure::Max { of: variable(self)? },
+            "integral" => Measure::Integral { of: self.of_variable()? },
+            "sent" => Measure::Sent { field: self.name_if("the name of a field"), of: self.of()? },
+            "received" => Measure::Received { field: self.name_if("the name of a field"), of: self.of()? },
+            "sum" => self.of_field(Operation::Sum)?,
+            "mean" => self.of_field(Operation::Mean)?,
+            "min" => self.of_field(Operation::Min)?,
+            "max" => self.of_field(Operation::Max)?,
             _ => {
                 self.at -= usize::from(!word.is_empty());
                 return Err(self.expected(one_of(&MEASURES)));
             }
         })
+    }
+
+    fn of_variable(&mut self) -> Result<Pattern, FilterError> {
+        self.need("of")?;
+        self.pattern("the name of a variable")
+    }
+
+    /// Of a field, or of a variable, which has its value alone.
+    fn of_field(&mut self, operation: Operation) -> Result<Measure, FilterError> {
+        let Some(field) = self.name_if("the name of a field") else {
+            return Ok(match operation {
+                Operation::Mean => Measure::Mean { of: self.of_variable()? },
+                Operation::Min => Measure::Min { of: self.of_variable()? },
+                Operation::Max => Measure::Max { of: self.of_variable()? },
+                Operation::Sum | Operation::Count => return Err(self.expected("the name of a field")),
+            });
+        };
+        self.need("of")?;
+        Ok(Measure::Field { operation, field, of: self.pattern("the name of a type")? })
     }
 
     fn during(&mut self) -> Result<Option<Part>, FilterError> {

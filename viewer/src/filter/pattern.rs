@@ -120,7 +120,7 @@ impl Patterns {
 }
 
 impl FilterError {
-    fn nothing(what: &'static str, pattern: &Pattern, names: &[&str]) -> Self {
+    pub(super) fn nothing(what: &'static str, pattern: &Pattern, names: &[&str]) -> Self {
         const SHOWN: usize = 8;
         let mut known: Vec<&str> = Vec::new();
         for name in names {

@@ -111,6 +111,18 @@ impl fmt::Display for Key {
             Measure::Mean { of } => write!(f, "mean{}", Of(Some(of))),
             Measure::Min { of } => write!(f, "min{}", Of(Some(of))),
             Measure::Max { of } => write!(f, "max{}", Of(Some(of))),
+            Measure::Integral { of } => write!(f, "integral{}", Of(Some(of))),
+            Measure::End => f.write_str("end"),
+            Measure::Share { values, of } => some(f, "share", values, of.as_ref()),
+            Measure::Duration { which, values, of } => some(f, which.word(), values, of.as_ref()),
+            Measure::Field { operation, field, of } => {
+                write!(f, "{} {}{}", operation.word(), Name(field), Of(Some(of)))
+            }
+            Measure::Sent { field, of } | Measure::Received { field, of } => {
+                f.write_str(if matches!(self.measure, Measure::Sent { .. }) { "sent" } else { "received" })?;
+                field.as_ref().map_or(Ok(()), |field| write!(f, " {}", Name(field)))?;
+                write!(f, "{}", Of(of.as_ref()))
+            }
         }?;
         self.during.map_or(Ok(()), |part| write!(f, " in {part}"))
     }
@@ -173,11 +185,8 @@ impl fmt::Display for Filter {
             }
             Self::Having { ty, by, comparison, number } => {
                 write!(f, "keep {} with {by} {} ", Name(ty.as_str()), comparison.sign())?;
-                match by.measure {
-                    #[expect(clippy::cast_possible_truncation, reason = "a whole number of nanoseconds")]
-                    Measure::Time { .. } | Measure::Start => Time(*number as i64).fmt(f),
-                    _ => write!(f, "{number}"),
-                }
+                #[expect(clippy::cast_possible_truncation, reason = "a whole number of nanoseconds")]
+                if by.measure.is_time() { Time(*number as i64).fmt(f) } else { write!(f, "{number}") }
             }
             Self::Color { values, of, color } => dressed(f, ("color", color), values, of.as_ref()),
             Self::Shape { values, of, shape } => dressed(f, ("shape", shape), values, of.as_ref()),

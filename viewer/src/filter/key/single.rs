@@ -1,0 +1,201 @@
+//! Statistics that look at each entity: durations, fields, links sent and received.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::super::pattern::{self, Pattern, Patterns};
+use super::super::{FilterError, Operation, Rank, attribute, tree, walk};
+use super::below;
+use crate::query::{
+    ContainerId, ContainerInfo, EntityId, Interval, Lane, Model, QueryError, TimelineSource, TypeId, TypeInfo,
+    TypeKind, ValueId,
+};
+use crate::stats::Durations;
+
+/// An entity: where it is (links: where they start and end), its value and duration.
+struct Single {
+    places: [Option<usize>; 2],
+    id: EntityId,
+    value: ValueId,
+    nanos: i64,
+}
+
+fn with_values(ty: &TypeInfo) -> bool {
+    matches!(ty.kind, TypeKind::State | TypeKind::Event | TypeKind::Link { .. })
+}
+
+/// Visits the states, events and links of some types that overlap an interval.
+fn visit(
+    source: &dyn TimelineSource,
+    list: &[ContainerInfo],
+    (model, types): (&Model, &[TypeId]),
+    interval: Interval,
+    mut of: impl FnMut(Single) -> Result<(), QueryError>,
+) -> Result<(), QueryError> {
+    let positions: FxHashMap<ContainerId, usize> = tree::positions(list);
+    for &ty in types {
+        let kind = model.types.get(ty.index()).map_or(TypeKind::Container, |ty| ty.kind);
+        if matches!(kind, TypeKind::Link { .. }) {
+            walk::links(source, ty, interval, |link| {
+                let places = [link.start, link.end].map(|end| positions.get(&end).copied());
+                let nanos = link.end_time.0.saturating_sub(link.start_time.0);
+                of(Single { places, id: link.id, value: link.value, nanos })
+            })?;
+            continue;
+        }
+        for (at, info) in list.iter().enumerate() {
+            let places = [Some(at), None];
+            if kind == TypeKind::Event {
+                walk::events(source, (info.id, ty), interval, |mark| {
+                    of(Single { places, id: mark.id, value: mark.value, nanos: 0 })
+                })?;
+            }
+            for depth in 0..if kind == TypeKind::State { source.depths(info.id, ty) } else { 0 } {
+                walk::states(source, Lane { container: info.id, ty, depth }, interval, |state| {
+                    let nanos = state.life.to.0.saturating_sub(state.life.from.0);
+                    of(Single { places, id: state.id, value: state.value, nanos })
+                })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A statistic of durations; of a container and all below it.
+pub(super) fn durations(
+    source: &Arc<dyn TimelineSource>,
+    list: &[ContainerInfo],
+    (which, values, of): (Rank, &Patterns, Option<&Pattern>),
+    interval: Interval,
+) -> Result<Vec<Option<f64>>, FilterError> {
+    let model = source.model();
+    let lasting: &dyn Fn(&TypeInfo) -> bool = &|ty| matches!(ty.kind, TypeKind::State | TypeKind::Link { .. });
+    let (types, named) = pattern::values_of(&model, values, of, ("type of states or links", lasting))?;
+    let mut own: Vec<Vec<i64>> = vec![Vec::new(); list.len()];
+    visit(source.as_ref(), list, (&model, &types), interval, |one| {
+        if values.is_any() || named.contains(&one.value) {
+            one.places.into_iter().flatten().for_each(|at| own[at].push(one.nanos));
+        }
+        Ok(())
+    })?;
+    #[expect(clippy::cast_precision_loss, reason = "an order by duration")]
+    let told = |all: Vec<i64>| {
+        let all = all.into_iter().collect::<Durations>();
+        let at = |share| all.quantile(share).map(|nanos| nanos as f64);
+        match which {
+            Rank::Mean => all.mean(),
+            Rank::Shortest => at(0.0),
+            Rank::Median => at(0.5),
+            Rank::P90 => at(0.9),
+            Rank::P95 => at(0.95),
+            Rank::P99 => at(0.99),
+            Rank::Longest => at(1.0),
+        }
+    };
+    Ok(gathered(list, &own).map(told).collect())
+}
+
+/// For each container, what is in it and in all below it: containers come after those above them, with all that is below them behind them.
+fn gathered<'a>(list: &'a [ContainerInfo], own: &'a [Vec<i64>]) -> impl Iterator<Item = Vec<i64>> + 'a {
+    list.iter().enumerate().map(move |(at, info)| {
+        let last = list[at + 1..]
+            .iter()
+            .position(|other| other.depth <= info.depth)
+            .map_or(list.len(), |behind| at + 1 + behind);
+        own[at..last].concat()
+    })
+}
+
+/// Count, sum, least and largest.
+type Sum = (f64, f64, f64, f64);
+
+fn join(a: Sum, b: Sum) -> Sum {
+    (a.0 + b.0, a.1 + b.1, a.2.min(b.2), a.3.max(b.3))
+}
+
+/// The number that an entity has in a field.
+fn number(source: &dyn TimelineSource, id: EntityId, field: &str) -> Result<Option<f64>, QueryError> {
+    let text = attribute::field(&source.facts(id)?, field);
+    Ok(text.and_then(|text| text.trim().parse().ok()).filter(|number: &f64| number.is_finite()))
+}
+
+/// A statistic of a field.
+pub(super) fn fields(
+    source: &Arc<dyn TimelineSource>,
+    list: &[ContainerInfo],
+    (operation, field, of): (Operation, &str, &Pattern),
+    interval: Interval,
+) -> Result<Vec<Option<f64>>, FilterError> {
+    let model = source.model();
+    let types =
+        pattern::types(&model, &Patterns::new(vec![of.clone()]), "type of states, events or links", with_values)?;
+    attribute::check(source.as_ref(), field, &types)?;
+    let mut own: Vec<Option<Sum>> = vec![None; list.len()];
+    visit(source.as_ref(), list, (&model, &types), interval, |one| {
+        if let Some(number) = number(source.as_ref(), one.id, field)? {
+            let one_of = (1.0, number, number, number);
+            one.places
+                .into_iter()
+                .flatten()
+                .for_each(|at| own[at] = Some(own[at].map_or(one_of, |own| join(own, one_of))));
+        }
+        Ok(())
+    })?;
+    let told = |sum: Option<Sum>| {
+        sum.map(|(count, sum, least, largest)| match operation {
+            Operation::Count => count,
+            Operation::Sum => sum,
+            Operation::Mean => sum / count,
+            Operation::Min => least,
+            Operation::Max => largest,
+        })
+    };
+    Ok(below(list, &own, join).into_iter().map(told).collect())
+}
+
+/// How many links start (or end) in each container and below it, or the sum of a field of them.
+pub(super) fn links(
+    source: &Arc<dyn TimelineSource>,
+    list: &[ContainerInfo],
+    (sent, field, of): (bool, Option<&str>, Option<&Pattern>),
+    interval: Interval,
+) -> Result<Vec<Option<f64>>, FilterError> {
+    let model = source.model();
+    let of = Patterns::new(of.cloned().into_iter().collect());
+    let types = pattern::types(&model, &of, "type of links", |ty| matches!(ty.kind, TypeKind::Link { .. }))?;
+    if let Some(field) = field {
+        attribute::check(source.as_ref(), field, &types)?;
+    }
+    let mut own = vec![Some(0.0); list.len()];
+    visit(source.as_ref(), list, (&model, &types), interval, |one| {
+        let amount = field.map_or(Ok(Some(1.0)), |field| number(source.as_ref(), one.id, field))?;
+        if let (Some(at), Some(amount)) = (one.places[usize::from(!sent)], amount) {
+            own[at] = own[at].map(|sum| sum + amount);
+        }
+        Ok(())
+    })?;
+    Ok(below(list, &own, |a, b| a + b))
+}
+
+/// Values of variables times the seconds for which they lasted, in each container itself.
+pub(super) fn integrals(
+    source: &Arc<dyn TimelineSource>,
+    list: &[ContainerInfo],
+    types: &[TypeId],
+    interval: Interval,
+) -> Result<Vec<Option<f64>>, QueryError> {
+    let mut own = vec![None; list.len()];
+    for (own, info) in own.iter_mut().zip(list) {
+        for &ty in types {
+            walk::samples(source.as_ref(), (info.id, ty), interval, |sample| {
+                let nanos = sample.life.to.0.min(interval.to.0).saturating_sub(sample.life.from.0.max(interval.from.0));
+                #[expect(clippy::cast_precision_loss, reason = "seconds")]
+                let part = sample.value * nanos.max(0) as f64 * 1e-9;
+                *own = Some(own.unwrap_or(0.0) + part);
+                Ok(())
+            })?;
+        }
+    }
+    Ok(own)
+}
