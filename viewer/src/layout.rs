@@ -32,10 +32,8 @@ struct Node {
     info: ContainerInfo,
     /// First position after the subtree.
     end: usize,
-    /// How many containers at once stand behind it: more than 1 for a group.
-    weight: usize,
-    /// State types with the number of nesting depths.
-    states: Vec<(TypeId, u32)>,
+    /// State types with the number of nesting depths, and of how many containers at once their states are: more than 1 for a group.
+    states: Vec<(TypeId, u32, usize)>,
     events: Vec<TypeId>,
     /// Variable types with the least and largest value of their axes.
     variables: Vec<(TypeId, Option<(f64, f64)>)>,
@@ -194,11 +192,9 @@ impl Outline {
         let mut nodes = Vec::with_capacity(containers.len());
         for (position, info) in containers.iter().enumerate() {
             positions[info.id.index()] = position;
-            let weight = weight(source, info.id);
             let mut node = Node {
                 info: info.clone(),
                 end: position + 1,
-                weight,
                 states: Vec::new(),
                 events: Vec::new(),
                 variables: Vec::new(),
@@ -209,7 +205,7 @@ impl Outline {
                 match ty.kind {
                     TypeKind::State => {
                         let depths = source.depths(info.id, ty.id);
-                        node.states.extend((depths > 0).then_some((ty.id, depths)));
+                        node.states.extend((depths > 0).then(|| (ty.id, depths, weight(source, info.id, ty.id))));
                     }
                     // An event on the last date would lie outside of the half-open extent.
                     TypeKind::Event => {
@@ -244,7 +240,7 @@ impl Outline {
         };
         let nodes = &self.nodes[start..self.nodes[start].end];
         let of_type =
-            |node: &Node| node.states.iter().find(|state| state.0 == ty).map(|&(_, depths)| (node.info.id, depths));
+            |node: &Node| node.states.iter().find(|state| state.0 == ty).map(|&(_, depths, _)| (node.info.id, depths));
         nodes.iter().filter_map(of_type).collect()
     }
 
@@ -256,13 +252,6 @@ impl Outline {
         }
     }
 
-    /// How many containers at once stand behind one, at most: more than 1 for a group.
-    #[must_use]
-    pub fn weight(&self, container: ContainerId) -> usize {
-        let position = self.positions.get(container.index());
-        position.and_then(|&position| self.nodes.get(position)).map_or(1, |node| node.weight)
-    }
-
     /// The state types that occur within a container, in order of appearance.
     #[must_use]
     pub fn state_types_within(&self, container: ContainerId) -> Vec<TypeId> {
@@ -270,7 +259,7 @@ impl Outline {
             return Vec::new();
         };
         let mut types = Vec::new();
-        for (ty, _) in self.nodes[start..self.nodes[start].end].iter().flat_map(|node| &node.states) {
+        for (ty, ..) in self.nodes[start..self.nodes[start].end].iter().flat_map(|node| &node.states) {
             if !types.contains(ty) {
                 types.push(*ty);
             }
@@ -468,12 +457,12 @@ fn strips_of(node: &Node, options: &Options) -> Vec<(StripKind, TypeId)> {
     if let Some(&first) = types.first() {
         kinds.push((StripKind::Events { types }, first));
     }
-    let states = |depths| match node.weight {
+    let states = |depths, weight| match weight {
         // The states of containers that live at once lie over each other: their mean mixture is shown.
         2.. => StripKind::Summary { members: vec![(node.info.id, depths)] },
         _ => StripKind::States { depths },
     };
-    kinds.extend(node.states.iter().filter(|s| shown(s.0)).map(|&(ty, depths)| (states(depths), ty)));
+    kinds.extend(node.states.iter().filter(|s| shown(s.0)).map(|&(ty, depths, weight)| (states(depths, weight), ty)));
     kinds.extend(node.variables.iter().filter(|v| shown(v.0)).map(|&(ty, bounds)| (variable(options, ty, bounds), ty)));
     kinds
 }

@@ -301,8 +301,8 @@ pub enum QueryError {
 
 /// How many of the containers that one stands for live at once, at most; 1 for a container of the trace. So many times its width a cell
 /// of such a lane can hold.
-pub fn weight(source: &dyn TimelineSource, container: ContainerId) -> usize {
-    let members = source.members(container);
+pub fn weight(source: &dyn TimelineSource, container: ContainerId, ty: TypeId) -> usize {
+    let members = source.members_with(container, ty);
     let mut edges: Vec<(i64, i32)> =
         members.iter().flat_map(|info| [(info.life.from.0, 1), (info.life.to.0, -1)]).collect();
     // At one date, ends come before starts.
@@ -476,6 +476,13 @@ pub trait TimelineSource: Send + Sync {
     fn members(&self, container: ContainerId) -> Vec<ContainerInfo> {
         let _ = container;
         Vec::new()
+    }
+
+    /// The containers that one stands for, as far as entities of this type go: none where they belong to the container itself, as the results of a
+    /// reduction over a group do.
+    fn members_with(&self, container: ContainerId, ty: TypeId) -> Vec<ContainerInfo> {
+        let _ = ty;
+        self.members(container)
     }
 
     /// Whether entities of a value may appear at all: not when a filter leaves them out.

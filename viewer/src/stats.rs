@@ -65,7 +65,8 @@ pub fn times(
     let all: BTreeMap<ContainerId, &ContainerInfo> = all.iter().map(|info| (info.id, info)).collect();
     let (mut lived, mut lanes) = (0_i64, Vec::new());
     for &container in containers {
-        lived += self::lived(source, all.get(&container).ok_or(QueryError::Unknown { what: "container" })?, interval);
+        lived +=
+            self::lived(source, all.get(&container).ok_or(QueryError::Unknown { what: "container" })?, ty, interval);
         let depths = source.depths(container, ty).max(1);
         lanes.extend((0..depths).map(|depth| Lane { container, ty, depth }));
     }
@@ -79,10 +80,11 @@ pub fn times(
     Ok(StateTimes { values, lived, none: (lived - covered).max(0) })
 }
 
-/// For how many nanoseconds of an interval a container existed; of one that stands for several, all of these together.
-pub fn lived(source: &dyn TimelineSource, container: &ContainerInfo, interval: Interval) -> i64 {
+/// For how many nanoseconds of an interval a container existed that may have entities of a type; of one that stands for several, all of these
+/// together.
+pub fn lived(source: &dyn TimelineSource, container: &ContainerInfo, ty: TypeId, interval: Interval) -> i64 {
     let within = |life: Interval| life.to.0.min(interval.to.0).saturating_sub(life.from.0.max(interval.from.0)).max(0);
-    let members = source.members(container.id);
+    let members = source.members_with(container.id, ty);
     if members.is_empty() { within(container.life) } else { members.iter().map(|info| within(info.life)).sum() }
 }
 

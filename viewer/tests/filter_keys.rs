@@ -9,6 +9,7 @@ use std::sync::Arc;
 use viewer::filter::{Chain, Filter, FilterError};
 use viewer::query::TimelineSource;
 use viewer::store::Store;
+use viewer::theme::ThemeKind;
 
 const HEADER: &str = "\
 %EventDef PajeDefineContainerType 0
@@ -282,4 +283,44 @@ fn containers_of_entities_go_by_name_or_the_end_of_their_path() {
     assert!(states_of("only where from = t2 of Activity").is_err());
     assert!(states_of("sort Thread by time of Message").is_err());
     assert!(states_of("sort Thread by sum Byte of Message").is_err());
+}
+
+#[test]
+fn shares_of_what_is_counted_over_a_group_are_of_the_group() {
+    let source: Arc<dyn TimelineSource> = Arc::new(Store::from_paje("t", written(3).text.as_bytes()).unwrap());
+    for first in ["group t0, t1, t2 into some", "group n0, n1 into some", "reuse Thread"] {
+        let per = if first.contains("n0") { "Node" } else { "Thread" };
+        for count in
+            ["count of Activity per PER into state Running", "count run of Activity per PER into state Running"]
+        {
+            let count = count.replace("PER", per);
+            let chain: Chain =
+                [first, count.as_str()].map(|text| text.parse::<Filter>().unwrap()).into_iter().collect();
+            let filtered = chain.apply(Arc::clone(&source)).unwrap();
+            let model = filtered.model();
+            let ty = model.types.iter().find(|ty| ty.name == "Running").unwrap().id;
+            let all = filtered.extent();
+            let outline = viewer::layout::Outline::new(filtered.as_ref()).unwrap();
+            let legend =
+                viewer::scene::legend(filtered.as_ref(), &outline, all, viewer::theme::Theme::new(ThemeKind::Light))
+                    .unwrap();
+            let group = legend.iter().find(|group| group.name == "Running").unwrap();
+            let containers: Vec<_> = filtered
+                .containers()
+                .iter()
+                .filter(|info| filtered.depths(info.id, ty) > 0)
+                .map(|info| info.id)
+                .collect();
+            assert!(!containers.is_empty(), "{first} {count}");
+            let times = viewer::stats::times(filtered.as_ref(), &containers, ty, all).unwrap();
+            let shares: f64 = times.values.iter().map(|value| value.share).sum();
+            // At each moment there is one state.
+            assert!((shares - 1.0).abs() < 1e-9 && times.none == 0, "{first} {count}: {times:?}");
+            for entry in &group.entries {
+                let found =
+                    times.values.iter().find(|time| Some(time.value.0) == entry.value).map_or(0.0, |time| time.share);
+                assert!((found - entry.share.unwrap()).abs() < 1e-9, "{first} {count}: {} {found}", entry.name);
+            }
+        }
+    }
 }

@@ -233,7 +233,7 @@ proptest! {
             let within = reused.members(row.id);
             prop_assert!(within.is_sorted_by(|a, b| a.life.to <= b.life.from), "one lives at a time");
             members.extend(within.iter().map(|info| info.name.clone()));
-            prop_assert_eq!(viewer::query::weight(reused.as_ref(), row.id), 1);
+            prop_assert_eq!(viewer::query::weight(reused.as_ref(), row.id, viewer::query::TypeId(0)), 1);
         }
         // As few rows as there are threads at once, per node.
         for node in ["node 0", "node 1"] {

@@ -54,6 +54,15 @@ fn meets(life: Interval, window: Interval) -> bool {
 }
 
 impl Cut {
+    /// Members as far as they live in the part.
+    fn clipped(&self, mut members: Vec<ContainerInfo>) -> Vec<ContainerInfo> {
+        members.retain(|info| meets(info.life, self.window));
+        for info in &mut members {
+            info.life = clip(info.life, self.window);
+        }
+        members
+    }
+
     fn part(&self, interval: Interval) -> Option<Interval> {
         let part = clip(interval, self.window);
         (part.from < part.to).then_some(part)
@@ -255,12 +264,11 @@ impl Layer for Cut {
     }
 
     fn members(&self, container: ContainerId) -> Vec<ContainerInfo> {
-        let mut members = TimelineSource::members(&self.inner, container);
-        members.retain(|info| meets(info.life, self.window));
-        for info in &mut members {
-            info.life = clip(info.life, self.window);
-        }
-        members
+        self.clipped(TimelineSource::members(&self.inner, container))
+    }
+
+    fn members_with(&self, container: ContainerId, ty: TypeId) -> Vec<ContainerInfo> {
+        self.clipped(TimelineSource::members_with(&self.inner, container, ty))
     }
 
     fn is_dense(&self, lane: Lane, interval: Interval, most: usize) -> Result<bool, QueryError> {

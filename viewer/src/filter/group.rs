@@ -453,6 +453,15 @@ impl Layer for Grouped {
         group.members.iter().flat_map(of).collect()
     }
 
+    fn members_with(&self, container: ContainerId, ty: TypeId) -> Vec<ContainerInfo> {
+        let Some(group) = self.groups.get(&container) else { return self.inner.members_with(container, ty) };
+        let of = |member: &ContainerInfo| {
+            let within = self.inner.members_with(member.id, ty);
+            if within.is_empty() { vec![member.clone()] } else { within }
+        };
+        group.members.iter().flat_map(of).collect()
+    }
+
     fn is_dense(&self, lane: Lane, interval: Interval, most: usize) -> Result<bool, QueryError> {
         let members = self.behind(lane.container)?;
         if members.is_empty() {

@@ -271,6 +271,10 @@ impl Layer for Hidden {
         self.inner.members(container)
     }
 
+    fn members_with(&self, container: ContainerId, ty: TypeId) -> Vec<ContainerInfo> {
+        self.inner.members_with(container, ty)
+    }
+
     fn shows(&self, value: ValueId) -> bool {
         let hidden = self.model.values.get(value.index()).is_some_and(|value| self.hides(value.ty));
         !hidden && self.inner.shows(value)

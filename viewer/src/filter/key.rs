@@ -36,12 +36,16 @@ pub(super) fn numbers(source: &Arc<dyn TimelineSource>, key: &Key) -> Result<Vec
         Measure::Share { values, of } => {
             let (types, named) = pattern::values_of(&model, values, of.as_ref(), STATES)?;
             let own = times(source.as_ref(), &list, &types, &named, interval)?;
-            #[expect(clippy::cast_precision_loss, reason = "a share")]
-            let lived = own
-                .iter()
-                .zip(list.iter())
-                .map(|(own, info)| own.map(|_| crate::stats::lived(source.as_ref(), info, interval) as f64));
-            let lived = sums(lived.collect());
+            // Each type by itself, as a container may stand for others in one and not in another.
+            let mut lived: Vec<Option<f64>> = vec![None; list.len()];
+            for (lived, info) in lived.iter_mut().zip(list.iter()) {
+                for &ty in types.iter().filter(|ty| source.depths(info.id, **ty) > 0) {
+                    #[expect(clippy::cast_precision_loss, reason = "a share")]
+                    let own = crate::stats::lived(source.as_ref(), info, ty, interval) as f64;
+                    *lived = Some(lived.unwrap_or(0.0) + own);
+                }
+            }
+            let lived = sums(lived);
             let share = |(time, lived): (Option<f64>, Option<f64>)| Some(time? / lived.filter(|lived| *lived > 0.0)?);
             sums(own).into_iter().zip(lived).map(share).collect()
         }

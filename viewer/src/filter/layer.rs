@@ -138,6 +138,10 @@ pub trait Layer: Send + Sync {
         self.inner().members(container)
     }
 
+    fn members_with(&self, container: ContainerId, ty: TypeId) -> Vec<ContainerInfo> {
+        self.inner().members_with(container, ty)
+    }
+
     fn shows(&self, value: ValueId) -> bool {
         self.inner().shows(value)
     }
@@ -257,6 +261,10 @@ impl<L: Layer> TimelineSource for L {
 
     fn members(&self, container: ContainerId) -> Vec<ContainerInfo> {
         Layer::members(self, container)
+    }
+
+    fn members_with(&self, container: ContainerId, ty: TypeId) -> Vec<ContainerInfo> {
+        Layer::members_with(self, container, ty)
     }
 
     fn shows(&self, value: ValueId) -> bool {

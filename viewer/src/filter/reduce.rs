@@ -384,6 +384,10 @@ impl Layer for Reduced {
         Arc::clone(&self.list)
     }
 
+    fn members_with(&self, container: ContainerId, ty: TypeId) -> Vec<ContainerInfo> {
+        if self.is_new(ty) { Vec::new() } else { self.inner.members_with(container, ty) }
+    }
+
     fn depths(&self, container: ContainerId, ty: TypeId) -> u32 {
         match &self.states {
             _ if !self.is_new(ty) => self.inner.depths(container, ty),

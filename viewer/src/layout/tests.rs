@@ -13,8 +13,8 @@ fn container(id: u32, depth: u32, states: &[(u32, u32)]) -> Node {
     });
     let (id, ty) = (ContainerId(id), TypeId(depth));
     let info = ContainerInfo { id, ty, parent, depth, name: format!("c{}", id.0), life };
-    let states = states.iter().map(|&(ty, depths)| (TypeId(ty), depths)).collect();
-    Node { info, end: 0, weight: 1, states, events: Vec::new(), variables: Vec::new() }
+    let states = states.iter().map(|&(ty, depths)| (TypeId(ty), depths, 1)).collect();
+    Node { info, end: 0, states, events: Vec::new(), variables: Vec::new() }
 }
 
 /// The root, two nodes, the first with two threads (one of them nested three deep) and the second with one.

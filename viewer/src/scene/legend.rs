@@ -8,9 +8,10 @@ use crate::layout::Outline;
 use crate::looks;
 use crate::query::counts::link_values;
 use crate::query::{
-    ContainerId, GlobalNanos, Interval, Lane, Model, QueryError, TimelineSource, TypeId, TypeInfo, TypeKind, ValueId,
-    ValueInfo,
+    ContainerId, ContainerInfo, GlobalNanos, Interval, Lane, Model, QueryError, TimelineSource, TypeId, TypeInfo,
+    TypeKind, ValueId, ValueInfo, weight,
 };
+use crate::stats;
 use crate::theme::Theme;
 use converter::paje::{Color, Look, MarkShape};
 
@@ -45,7 +46,7 @@ pub struct LegendEntry {
     pub shape: Option<&'static str>,
     /// The size, 1 being the usual one.
     pub size: f32,
-    /// For states: share of the time of all containers, from 0 to 1.
+    /// For states: share of the time for which the containers existed, as in statistics; more than 1 only where states are nested.
     pub share: Option<f64>,
     /// For states: nanoseconds, over all containers.
     pub nanos: Option<i64>,
@@ -180,7 +181,12 @@ fn states(
     if members.is_empty() {
         return Ok(None);
     }
-    let count: usize = members.iter().map(|member| outline.weight(member.0)).sum();
+    let infos = source.containers();
+    let infos: FxHashMap<ContainerId, &ContainerInfo> = infos.iter().map(|info| (info.id, info)).collect();
+    let lived =
+        members.iter().filter_map(|member| infos.get(&member.0)).map(|info| stats::lived(source, info, ty, interval));
+    let lived: i64 = lived.sum();
+    let count: usize = members.iter().map(|member| weight(source, member.0, ty)).sum();
     let lane = |&(container, depths): &(ContainerId, u32)| (0..depths).map(move |depth| Lane { container, ty, depth });
     let lanes: Vec<Lane> = members.iter().flat_map(lane).collect();
     let mut nanos = vec![0_i64; model.values.len()];
@@ -188,7 +194,7 @@ fn states(
         nanos[value.index()] = part;
     }
     #[expect(clippy::cast_precision_loss, reason = "a share")]
-    let whole = (interval.to.0.saturating_sub(interval.from.0)) as f64 * count as f64;
+    let whole = lived.max(1) as f64;
     let shown = |value: &&ValueInfo| value.ty == ty && source.shows(value.id);
     #[expect(clippy::cast_precision_loss, reason = "a share")]
     let entries = model.values.iter().filter(shown).map(|value| LegendEntry {

@@ -55,7 +55,7 @@ pub(super) fn summary(
     out: &mut Vec<Item>,
 ) -> Result<(), QueryError> {
     let depths = members.iter().map(|member| member.1).max().unwrap_or(0);
-    let of = members.iter().map(|&(container, _)| weight(context.source, container)).sum();
+    let of = members.iter().map(|&(container, _)| weight(context.source, container, strip.ty)).sum();
     // Each depth is a question about all members, and what is made of the answer is as much work again.
     let drawn = in_turn((0..depths).collect(), MOST_THREADS, |depth| {
         let deep = members.iter().filter(|member| member.1 > depth);

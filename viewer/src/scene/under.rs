@@ -76,7 +76,7 @@ fn lanes(source: &dyn TimelineSource, row: &Row) -> Vec<Drawn> {
             }
             StripKind::Summary { members } => {
                 let depths = members.iter().map(|member| member.1).max().unwrap_or(0);
-                let of = members.iter().map(|&(container, _)| weight(source, container)).sum();
+                let of = members.iter().map(|&(container, _)| weight(source, container, ty)).sum();
                 for depth in 0..depths {
                     let deep = members.iter().filter(|member| member.1 > depth);
                     let lanes = deep.map(|&(container, _)| Lane { container, ty, depth }).collect();

@@ -13,7 +13,7 @@ pub(in crate::server) use self::durations::histogram;
 pub(super) use self::durations::longer;
 pub(in crate::server) use self::matrix::matrix;
 use super::{Answer, App, Ask, Shown, compute};
-use crate::query::{ContainerId, EntityId, Lane, QueryError, TypeId, TypeKind, ValueId};
+use crate::query::{ContainerId, EntityId, Lane, QueryError, TypeId, TypeKind, ValueId, weight};
 use crate::scene::wire;
 use crate::stats;
 use crate::theme::Theme;
@@ -50,7 +50,7 @@ pub(in crate::server) async fn profile(State(app): State<Arc<App>>, Query(ask): 
                 continue;
             }
             let members = app.outline.states_within(within, ty.id);
-            let weight: usize = members.iter().map(|member| app.outline.weight(member.0)).sum();
+            let weight: usize = members.iter().map(|member| weight(source, member.0, ty.id)).sum();
             let mut sums: BTreeMap<ValueId, Vec<i64>> = BTreeMap::new();
             let cells = source.cells(&lanes, interval, COLUMNS)?;
             for (at, cell) in cells.cells.iter().enumerate() {
