@@ -48,7 +48,8 @@ use crate::feed::Input;
 use crate::open::{OpenError, OpenOptions};
 use crate::sim::Simulation;
 use format::Refused;
-use image::{ImageError, READ_BYTES};
+use image::ImageError;
+pub(crate) use image::READ_BYTES;
 use record::Recorder;
 use scratch::Room;
 
@@ -88,6 +89,11 @@ impl Index {
     /// See [`IndexError`].
     pub fn open_file(path: &Path, key: Key) -> Result<Self, IndexError> {
         Ok(Self::open(path, key, READ_BYTES)?)
+    }
+
+    /// As [`Self::open_file`], and files beyond so many bytes are mapped.
+    pub(crate) fn open_up_to(path: &Path, key: Key, bytes: u64) -> Result<Self, IndexError> {
+        Ok(Self::open(path, key, bytes)?)
     }
 
     /// As [`Self::open_file`], but never reads the whole file, however small it is.

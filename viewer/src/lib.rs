@@ -15,6 +15,7 @@ pub mod index;
 pub mod layout;
 pub mod live;
 mod looks;
+mod mending;
 mod open;
 mod parallel;
 mod pass;

@@ -14,8 +14,9 @@ use converter::time::Unit;
 use tumit::Spec;
 
 use crate::feed::Input;
-use crate::index::{self, Index, IndexError, Lookup, Target};
+use crate::index::{self, Index, IndexError, Key, Lookup, READ_BYTES, Target};
 use crate::live::Current;
+use crate::mending::Mending;
 use crate::query::{Summary, TimelineSource};
 use crate::sim::Simulation;
 
@@ -47,6 +48,8 @@ pub struct OpenOptions {
     pub(crate) as_pj_dump: bool,
     /// Where its beginning is shown while it is read.
     pub(crate) glimpse: Option<Current>,
+    /// Indexes up to so many bytes are read, and checked as a whole; larger ones are mapped.
+    pub(crate) read_up_to: u64,
 }
 
 /// Whether a trace is kept in an index, to be opened at once the next time and to need little memory.
@@ -79,6 +82,7 @@ impl Default for OpenOptions {
             cancel: None,
             as_pj_dump: false,
             glimpse: None,
+            read_up_to: READ_BYTES,
         }
     }
 }
@@ -167,9 +171,9 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn TimelineSource
         return in_memory(Input::find(path, options)?, options, None);
     };
     let mut remark = None;
-    for place in lookup.target.places() {
-        match Index::open_file(place, lookup.key) {
-            Ok(index) => return Ok(Arc::new(index)),
+    for place in &lookup.target.newest_first() {
+        match Index::open_up_to(place, lookup.key, options.read_up_to) {
+            Ok(index) => return Ok(Arc::new(Mending::new(index, lookup.key, path, options))),
             Err(IndexError::Foreign) if matches!(lookup.target, Target::Given(_)) => {
                 return Err(OpenError::NoIndex { path: place.clone() });
             }
@@ -185,8 +189,8 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn TimelineSource
         Ok(place) => {
             index::build(input, options, &lookup, &place)?;
             let cannot = |error: IndexError| OpenError::Index { path: place.clone(), source: io::Error::other(error) };
-            let index = Index::open_file(&place, lookup.key).map_err(cannot)?;
-            Ok(Arc::new(index.remarking(remark)))
+            let index = Index::open_up_to(&place, lookup.key, options.read_up_to).map_err(cannot)?;
+            Ok(Arc::new(Mending::new(index.remarking(remark), lookup.key, path, options)))
         }
         Err((place, source)) if matches!(lookup.target, Target::Given(_)) => {
             Err(OpenError::Index { path: place, source })
@@ -197,6 +201,26 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn TimelineSource
             in_memory(input, options, Some(remark))
         }
     }
+}
+
+/// The index of a trace made anew, as the one that there is was found to be damaged while it was read; where none can be written any more, the trace
+/// in memory.
+pub(crate) fn anew(
+    path: &Path,
+    options: &OpenOptions,
+    key: Key,
+) -> Result<Result<Index, Arc<dyn TimelineSource>>, OpenError> {
+    let io_error = |source| OpenError::Io { path: path.to_owned(), source };
+    let lookup = Lookup::new(path, options).map_err(io_error)?.filter(|lookup| lookup.key == key);
+    let lookup = lookup.ok_or_else(|| io_error(io::Error::other("the trace is another one by now")))?;
+    let input = Input::find(path, options)?;
+    let Ok(place) = writable(&lookup.target) else {
+        let remark = "the index was damaged, and none can be written: the trace is kept in memory";
+        return in_memory(input, options, Some(remark.to_owned())).map(Err);
+    };
+    index::build(input, options, &lookup, &place)?;
+    let cannot = |error: IndexError| OpenError::Index { path: place.clone(), source: io::Error::other(error) };
+    Index::open_up_to(&place, lookup.key, options.read_up_to).map_err(cannot).map(Ok)
 }
 
 /// The index that [`make_index`] made or found.
@@ -225,22 +249,31 @@ pub fn make_index(path: &Path, options: &OpenOptions) -> Result<Indexed, OpenErr
     let lookup =
         lookup.ok_or_else(|| io_error(io::Error::other("a trace that is no file, or still grows, has no index")))?;
     let found = |place: &Path, was_there| -> Result<Indexed, IndexError> {
-        let summary = Index::open_file(place, lookup.key)?.summary();
+        let index = Index::open_up_to(place, lookup.key, options.read_up_to)?;
+        // Who makes an index ahead wants to know.
+        if was_there && !index.is_whole() {
+            return Err(IndexError::Useless("it is damaged".to_owned()));
+        }
+        let summary = index.summary();
         Ok(Indexed { path: place.to_owned(), bytes: std::fs::metadata(place)?.len(), was_there, summary })
     };
-    for place in lookup.target.places() {
+    let mut remark = None;
+    for place in &lookup.target.newest_first() {
         match found(place, true) {
             Ok(indexed) => return Ok(indexed),
             Err(IndexError::Foreign) if matches!(lookup.target, Target::Given(_)) => {
                 return Err(OpenError::NoIndex { path: place.clone() });
             }
-            Err(_) => {}
+            Err(IndexError::Io(_)) => {}
+            Err(why) => remark = Some(format!("the index {} is made anew: {why}", place.display())),
         }
     }
     let cannot = |(path, source)| OpenError::Index { path, source };
     let place = writable(&lookup.target).map_err(cannot)?;
     index::build(input, options, &lookup, &place)?;
-    found(&place, false).map_err(|error| cannot((place.clone(), io::Error::other(error))))
+    let mut made = found(&place, false).map_err(|error| cannot((place.clone(), io::Error::other(error))))?;
+    made.summary.remarks.extend(remark);
+    Ok(made)
 }
 
 fn in_memory(
@@ -335,6 +368,56 @@ mod tests {
         std::fs::write(&index, "mine").expect("room for it");
         assert!(matches!(open(&path, &options), Err(OpenError::NoIndex { .. })));
         assert_eq!(std::fs::read(&index).expect("it is there"), b"mine");
+    }
+
+    /// All rows of a trace, as text.
+    fn rows(source: &dyn crate::query::TimelineSource) -> Vec<u8> {
+        let mut rows = Vec::new();
+        crate::rows::write(source, &mut rows).expect("there is room");
+        rows
+    }
+
+    #[test]
+    fn an_index_that_turns_out_to_be_damaged_is_made_anew_meanwhile() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (path, options) = traced(folder.path());
+        let mut text = std::fs::read_to_string(&path).expect("it is there");
+        for at in 0..700 {
+            text.push_str(&format!("6 {at} c{at} 0 T c{at}\n11 {at} c{at} S a\n"));
+        }
+        std::fs::write(&path, text).expect("room for it");
+        // Mapped, however small it is.
+        let options = OpenOptions { read_up_to: 0, ..options };
+        let expected = rows(open(&path, &options).expect("it is a Pajé file").as_ref());
+        let place = folder.path().join("small.tmtx");
+        let whole = std::fs::read(&place).expect("it was made");
+        assert!(whole.len() > 12 * 4096, "{}", whole.len());
+        let mut mended = 0;
+        for at in (4096 + 7..whole.len()).step_by(4096) {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1;
+            // As a file of its own: the one before is still mapped.
+            std::fs::remove_file(&place).expect("it is there");
+            std::fs::write(&place, bytes).expect("room for it");
+            let source = open(&path, &options).expect("it is a Pajé file");
+            assert!(rows(source.as_ref()) == expected, "byte {at}");
+            mended += usize::from(source.summary().remarks.iter().any(|remark| remark.contains("made anew")));
+            // What nobody asked for is found by who looks at all of it.
+            let made = make_index(&path, &options).expect("it is a Pajé file");
+            assert!(std::fs::read(&place).expect("it is there") == whole, "byte {at}");
+            assert_eq!(made.summary.states, 701);
+        }
+        assert!(mended > 5, "{mended}");
+        // Without the trace there is nothing to make it of.
+        let mut bytes = whole.clone();
+        bytes[4096..].fill(0);
+        bytes[..4096].copy_from_slice(&whole[..4096]);
+        std::fs::remove_file(&place).expect("it is there");
+        std::fs::write(&place, bytes).expect("room for it");
+        assert!(open(&path, &options).is_ok_and(|source| rows(source.as_ref()) == expected));
+        let source = open(&path, &options).expect("it is a Pajé file");
+        std::fs::remove_file(&path).expect("it is there");
+        assert!(rows(source.as_ref()) == expected, "what is whole needs no trace");
     }
 
     #[test]

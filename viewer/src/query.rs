@@ -294,8 +294,10 @@ pub enum QueryError {
     /// Whoever asked has gone meanwhile.
     #[error("nobody waits for the answer any more")]
     NotAwaited,
-    /// The index of the trace is no longer as it was written. It has been removed.
-    #[error("the index of this trace is damaged and has been removed: open the trace again")]
+    /// The index of the trace is no longer as it was written, and could not be made anew.
+    #[error(
+        "the index of this trace is damaged and could not be made anew: is the trace still there, and the disk sound?"
+    )]
     Damaged,
 }
 

@@ -18,7 +18,7 @@ use super::format::{Header, Key, PAGE, Refused, page_checksum};
 const LINE: usize = 64;
 
 /// Files up to this size are read, not mapped.
-pub(super) const READ_BYTES: u64 = 32 << 20;
+pub(crate) const READ_BYTES: u64 = 32 << 20;
 
 enum Data {
     Read(Vec<u8>),
@@ -131,6 +131,15 @@ impl Image {
             return Err(Refused::Damaged.into());
         }
         Ok(image)
+    }
+
+    /// Whether all pages are as they were written. Reads the whole file.
+    pub(super) fn is_whole(&self) -> bool {
+        let is_whole = (1..=self.header.checksums.len / 4).all(|page| self.is_right(page));
+        if !is_whole {
+            self.damage();
+        }
+        is_whole
     }
 
     /// Whether a page is as it was written.

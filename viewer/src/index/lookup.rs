@@ -41,6 +41,16 @@ impl Target {
     }
 }
 
+impl Target {
+    /// The places, those with the newest files first: one in the user's cache was made because another could not be written, or mended.
+    pub(crate) fn newest_first(&self) -> Vec<PathBuf> {
+        let mut places = self.places().to_vec();
+        let made = |place: &PathBuf| fs::metadata(place).and_then(|metadata| metadata.modified()).ok();
+        places.sort_by_cached_key(|place| std::cmp::Reverse(made(place)));
+        places
+    }
+}
+
 /// What is known of a trace before it is read.
 #[derive(Clone, Debug)]
 pub(crate) struct Lookup {

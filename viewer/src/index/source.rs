@@ -68,6 +68,16 @@ impl Index {
         })
     }
 
+    /// Whether something that was asked for was not as it was written: then answers since the last question are worth nothing.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.image.is_damaged()
+    }
+
+    /// Whether all of the file is as it was written. Reads all of it.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.image.is_whole()
+    }
+
     /// Adds a sentence about this opening.
     pub(crate) fn remarking(mut self, remark: Option<String>) -> Self {
         self.summary.remarks.extend(remark);

@@ -1,0 +1,233 @@
+//! [`Mending`]: a trace in an index that may turn out to be damaged while it is asked.
+//!
+//! Of a large index a page is checked when it is first read. Where one is not as it was written, the index is made anew from the trace, and the
+//! question is asked again: whoever asks notices nothing but the time that it takes. Numbers of entities stay what they were, as the same trace
+//! gives the same index.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use converter::paje::{ContainerId, TypeId, ValueId};
+
+use crate::index::{Index, Key};
+use crate::open::{self, OpenOptions};
+use crate::query::{
+    Cells, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, Interval, Lane, Link, LinkVisitor, Listed, Mark,
+    Model, QueryError, Sample, SeriesColumn, State, Summary, TimelineSource,
+};
+
+/// An index that was made anew so often, and is damaged all the same, is on a disk that loses what is written.
+const TRIES: u32 = 2;
+
+/// So many counts of links wait at most.
+const WAITING: usize = 1 << 20;
+
+/// What answers now.
+#[derive(Clone)]
+enum Answering {
+    Index(Arc<Index>),
+    /// Where no index can be written any more.
+    Memory(Arc<dyn TimelineSource>),
+}
+
+/// A trace in an index, and how to make another one.
+pub(crate) struct Mending {
+    path: PathBuf,
+    options: OpenOptions,
+    key: Key,
+    now: RwLock<Answering>,
+    /// How often it was made anew. Held while it is.
+    made: Mutex<u32>,
+}
+
+impl Mending {
+    pub(crate) fn new(index: Index, key: Key, path: &Path, options: &OpenOptions) -> Self {
+        let options = OpenOptions { glimpse: None, ..options.clone() };
+        let now = RwLock::new(Answering::Index(Arc::new(index)));
+        Self { path: path.to_owned(), options, key, now, made: Mutex::new(0) }
+    }
+
+    fn now(&self) -> Answering {
+        self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Asks, and asks again if the index turned out to be damaged.
+    fn ask<T>(&self, of: impl Fn(&dyn TimelineSource) -> T) -> T {
+        loop {
+            let index = match self.now() {
+                Answering::Memory(source) => return of(source.as_ref()),
+                Answering::Index(index) => index,
+            };
+            let answer = of(index.as_ref());
+            if !index.is_damaged() || !self.mend(&index) {
+                return answer;
+            }
+        }
+    }
+
+    /// Whether something else answers now.
+    #[cold]
+    fn mend(&self, damaged: &Arc<Index>) -> bool {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if !matches!(self.now(), Answering::Index(index) if Arc::ptr_eq(&index, damaged)) {
+            return true;
+        }
+        if *made >= TRIES {
+            return false;
+        }
+        *made += 1;
+        let remark = "the index was damaged, and has been made anew";
+        let next = match open::anew(&self.path, &self.options, self.key) {
+            Ok(Ok(index)) => Answering::Index(Arc::new(index.remarking(Some(remark.to_owned())))),
+            Ok(Err(memory)) => Answering::Memory(memory),
+            // The trace has gone, or is another one by now.
+            Err(_) => return false,
+        };
+        *self.now.write().unwrap_or_else(PoisonError::into_inner) = next;
+        true
+    }
+}
+
+impl TimelineSource for Mending {
+    fn summary(&self) -> Summary {
+        self.ask(|source| source.summary())
+    }
+
+    fn model(&self) -> Arc<Model> {
+        self.ask(|source| source.model())
+    }
+
+    fn containers(&self) -> Arc<Vec<ContainerInfo>> {
+        self.ask(|source| source.containers())
+    }
+
+    fn depths(&self, container: ContainerId, ty: TypeId) -> u32 {
+        self.ask(|source| source.depths(container, ty))
+    }
+
+    fn cells(&self, lanes: &[Lane], interval: Interval, columns: u32) -> Result<Cells, QueryError> {
+        self.ask(|source| source.cells(lanes, interval, columns))
+    }
+
+    fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
+        self.ask(|source| source.largest(lanes, interval, columns, most))
+    }
+
+    fn times(&self, lanes: &[Lane], interval: Interval) -> Result<Vec<(ValueId, i64)>, QueryError> {
+        self.ask(|source| source.times(lanes, interval))
+    }
+
+    fn states(&self, lane: Lane, interval: Interval, limit: usize) -> Result<Listed<State>, QueryError> {
+        self.ask(|source| source.states(lane, interval, limit))
+    }
+
+    fn events(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        limit: usize,
+    ) -> Result<Listed<Mark>, QueryError> {
+        self.ask(|source| source.events(container, ty, interval, limit))
+    }
+
+    fn links(&self, ty: TypeId, interval: Interval, limit: usize) -> Result<Listed<Link>, QueryError> {
+        self.ask(|source| source.links(ty, interval, limit))
+    }
+
+    fn event_counts(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        columns: u32,
+        most: usize,
+    ) -> Result<Vec<EventCount>, QueryError> {
+        self.ask(|source| source.event_counts(container, ty, interval, columns, most))
+    }
+
+    fn link_counts(
+        &self,
+        ty: TypeId,
+        interval: Interval,
+        exponent: u8,
+        visit: &mut LinkVisitor<'_>,
+    ) -> Result<(), QueryError> {
+        // What was visited cannot be taken back: it waits until it is known to be right, as far as there is room.
+        loop {
+            let now = self.now();
+            let (mut waiting, mut visited) = (Vec::new(), false);
+            let source: &dyn TimelineSource = match &now {
+                Answering::Index(index) => index.as_ref(),
+                Answering::Memory(source) => source.as_ref(),
+            };
+            let answer = source.link_counts(ty, interval, exponent, &mut |count| {
+                waiting.push(*count);
+                if waiting.len() < WAITING {
+                    return Ok(());
+                }
+                visited = true;
+                waiting.drain(..).try_for_each(|count| visit(&count))
+            });
+            match now {
+                Answering::Index(index) if index.is_damaged() => {
+                    if !self.mend(&index) || visited {
+                        return Err(QueryError::Damaged);
+                    }
+                }
+                _ => {
+                    answer?;
+                    return waiting.iter().try_for_each(visit);
+                }
+            }
+        }
+    }
+
+    fn samples(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        limit: usize,
+    ) -> Result<Listed<Sample>, QueryError> {
+        self.ask(|source| source.samples(container, ty, interval, limit))
+    }
+
+    fn series(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        interval: Interval,
+        columns: u32,
+    ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
+        self.ask(|source| source.series(container, ty, interval, columns))
+    }
+
+    fn range(&self, ty: TypeId) -> Option<(f64, f64)> {
+        self.ask(|source| source.range(ty))
+    }
+
+    fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
+        self.ask(|source| source.facts(id))
+    }
+
+    fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
+        self.ask(|source| source.related(id, limit))
+    }
+
+    fn extent(&self) -> Interval {
+        self.ask(|source| source.extent())
+    }
+
+    fn shows(&self, value: ValueId) -> bool {
+        self.ask(|source| source.shows(value))
+    }
+
+    fn is_dense(&self, lane: Lane, interval: Interval, most: usize) -> Result<bool, QueryError> {
+        self.ask(|source| source.is_dense(lane, interval, most))
+    }
+
+    fn free_numbers(&self) -> FreeNumbers {
+        self.ask(|source| source.free_numbers())
+    }
+}
