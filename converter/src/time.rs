@@ -5,7 +5,7 @@
 pub struct LocalTicks(pub u64);
 
 /// A date on the run's one time line, in nanoseconds from its start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct GlobalNanos(pub i64);
 
 /// In what the dates of a text are counted. The Pajé format says seconds, but some producers write others, and a file does not tell.

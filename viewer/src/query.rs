@@ -20,7 +20,7 @@ pub use counts::{EventCount, LinkCount, LinkVisitor};
 const LANES_AT_ONCE: usize = 64;
 
 /// A half-open interval of time, `from <= t < to`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Interval {
     pub from: GlobalNanos,
@@ -105,7 +105,7 @@ pub struct Summary {
 }
 
 /// A type of the type tree.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TypeInfo {
     /// Its id: the position in [`Model::types`].
     pub id: TypeId,
@@ -146,7 +146,7 @@ pub struct Model {
 }
 
 /// A container instance.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ContainerInfo {
     /// Its id.
     pub id: ContainerId,

@@ -29,6 +29,7 @@ mod entities;
 mod faults;
 mod gather;
 mod links;
+mod saved;
 mod slots;
 mod states;
 mod tally;
@@ -52,6 +53,7 @@ pub use faults::Fault;
 use faults::Faults;
 pub use gather::Gather;
 use links::{Half, Links};
+pub use saved::LoadError;
 use slots::RecentStacks;
 use states::Stack;
 pub use tally::Tally;
@@ -79,7 +81,7 @@ impl Found {
 }
 
 /// A simulation under way. One that gathers is made into a [`Store`] at its end.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Simulation<E = Gather> {
     name: String,
     types: Vec<TypeInfo>,
@@ -88,6 +90,7 @@ pub struct Simulation<E = Gather> {
     value_types: Vec<TypeId>,
     containers: Containers,
     stacks: Vec<Stack>,
+    #[serde(skip)]
     recent: RecentStacks,
     variables: Vec<Variable>,
     /// How many places of point events there are.
@@ -111,14 +114,14 @@ pub struct Simulation<E = Gather> {
 }
 
 /// Point events of one type in one container.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Marks {
     place: Place,
     last: i64,
 }
 
 /// The state, variable or events of one type in one container: an index into the list of its kind.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 enum Slot {
     Stack(u32),
     Variable(u32),

@@ -12,7 +12,7 @@ use crate::time::GlobalNanos;
 macro_rules! id {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
         pub struct $name(pub u32);
 
         impl $name {
@@ -35,7 +35,7 @@ id! {
 }
 
 /// What pairs a start with an end, within (holding container, type).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct KeyId(pub u64);
 
 impl TypeId {
@@ -49,7 +49,7 @@ impl ContainerId {
 }
 
 /// An sRGB colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[expect(missing_docs, reason = "named after what they are")]
 pub struct Color {
     pub red: u8,
@@ -58,7 +58,7 @@ pub struct Color {
 }
 
 /// What a type is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum TypeKind {
     /// Of containers.
     Container,

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// What a trace says of how a type or value is drawn, beside its colour.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Look {
     /// Shape of the marks of events.
     pub shape: Option<MarkShape>,
@@ -14,7 +14,7 @@ pub struct Look {
 }
 
 /// Shapes of marks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum MarkShape {
     /// Its tip points down to the date: the usual one.
     #[default]

@@ -11,7 +11,7 @@ use crate::query::{ContainerInfo, Interval};
 /// How far ids may run ahead of the containers that are there. They are dense; this bounds what a wrong one costs.
 const MAX_GAP: usize = 1 << 20;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Entry {
     info: ContainerInfo,
     alive: bool,
@@ -21,7 +21,7 @@ struct Entry {
 }
 
 /// All containers by id.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Containers(Vec<Option<Entry>>);
 
 impl Containers {

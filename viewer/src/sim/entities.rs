@@ -8,7 +8,7 @@ use converter::time::GlobalNanos;
 use crate::query::{ContainerInfo, Interval, TypeInfo};
 
 /// The states, the events or the variable of one type in one container.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Place {
     /// A number of its own among those of its kind, from 0, in order of first use.
     pub number: u32,

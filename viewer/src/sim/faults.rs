@@ -95,7 +95,7 @@ faults! {
 }
 
 /// Those of a kind.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Kind {
     count: u64,
     /// The line of the first, and its date.
@@ -104,7 +104,7 @@ struct Kind {
 }
 
 /// How often each happened.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Faults {
     of: [Kind; ALL.len()],
     /// The line that is taken now; 0 where lines are not known.

@@ -10,7 +10,7 @@ use crate::query::Interval;
 use crate::store::{Details, LinkRow, RawLane, RawMarks, RawStates, RawVariable};
 
 /// Entities by place.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Gather {
     pub(super) states: Vec<RawStates>,
     pub(super) marks: Vec<(ContainerId, TypeId, RawMarks)>,

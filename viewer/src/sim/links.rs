@@ -10,7 +10,7 @@ use super::entities::{EndedLink, Entities};
 use super::faults::{Fault, Faults};
 
 /// The start or the end of a link.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Half {
     pub(super) starts: bool,
     pub(super) time: i64,
@@ -24,7 +24,7 @@ pub(super) struct Half {
 type Key = (ContainerId, TypeId, KeyId);
 
 /// Halves that wait.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Links {
     // Keys are numbers that the reader or the rules gave out: nobody can choose them to collide.
     waiting: FxHashMap<Key, Half>,

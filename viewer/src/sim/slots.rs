@@ -18,6 +18,12 @@ const RECENT: usize = 1 << 11;
 /// No stack has this number.
 const NO_STACK: u32 = u32::MAX;
 
+impl Default for RecentStacks {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl RecentStacks {
     pub(super) fn new() -> Self {
         Self(Box::new([(ContainerId::ROOT, TypeId::ROOT, NO_STACK); RECENT]))

@@ -10,7 +10,7 @@ use crate::query::Interval;
 /// Nesting beyond this is a fault of the trace (pops missing), and would cost a lane each.
 const MAX_DEPTH: usize = 4096;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Open {
     start: i64,
     value: ValueId,
@@ -19,7 +19,7 @@ struct Open {
 }
 
 /// States that are open, innermost last.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Stack {
     place: Place,
     open: Vec<Open>,

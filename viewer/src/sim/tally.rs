@@ -9,7 +9,7 @@ use super::entities::{EndedLink, EndedState, Entities, Place};
 use crate::query::{ContainerInfo, Interval};
 
 /// How many there were.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[expect(missing_docs, reason = "named after what is counted")]
 pub struct Tally {
     /// Without the root.

@@ -8,7 +8,7 @@ use super::faults::{Fault, Faults};
 use crate::query::Interval;
 
 /// Its present value.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Variable {
     place: Place,
     /// Since when, and what it is.

@@ -17,7 +17,7 @@ use crate::color;
 use crate::query::{ContainerInfo, Model, Summary, TypeInfo, ValueInfo};
 
 /// All lanes of a state type in a container, outermost depth first.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct RawStates {
     pub(crate) container: ContainerId,
     pub(crate) ty: TypeId,
@@ -25,7 +25,7 @@ pub(crate) struct RawStates {
 }
 
 /// A value as the trace defined it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct RawValue {
     pub(crate) ty: TypeId,
     pub(crate) name: String,

@@ -10,12 +10,14 @@ use converter::paje::{ContainerId, Extra, ExtraValue, Source};
 use crate::answers::{self, Detail};
 
 /// Texts kept once, in one buffer.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Texts {
     buffer: String,
     ends: Vec<u64>,
     /// Hash of a text to its number. Of two texts with one hash the second is kept each time it comes.
+    #[serde(skip)]
     known: HashMap<u64, u32>,
+    #[serde(skip)]
     hasher: RandomState,
 }
 
@@ -56,7 +58,7 @@ impl Texts {
 }
 
 /// Value of an extra field, as kept.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 enum FieldValue {
     Text(u32),
     Integer(i64),
@@ -64,13 +66,13 @@ enum FieldValue {
     Container(ContainerId),
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Field {
     name: u32,
     value: FieldValue,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Row {
     fields_end: u64,
     file: u32,
@@ -81,7 +83,7 @@ struct Row {
 const NO_FILE: u32 = u32::MAX;
 
 /// The table of rows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Details {
     rows: Vec<Row>,
     fields: Vec<Field>,
@@ -218,7 +220,7 @@ impl Details {
 }
 
 /// A column of row numbers that costs nothing while all are 0.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct DetailColumn(Vec<u32>);
 
 impl DetailColumn {

@@ -6,7 +6,7 @@ use super::spans::{Spans, effective_end};
 use crate::query::Interval;
 
 /// One complete link.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct LinkRow {
     pub(crate) start_time: i64,
     pub(crate) end_time: i64,

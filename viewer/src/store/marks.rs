@@ -6,7 +6,7 @@ use super::details::DetailColumn;
 use crate::query::Interval;
 
 /// Events while they come, in any order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct RawMarks {
     pub(crate) dates: Vec<i64>,
     pub(crate) values: Vec<ValueId>,

@@ -18,7 +18,7 @@ const DENSE_VALUES: usize = 16;
 const DIRECT: usize = 2 * BLOCK;
 
 /// A lane while it is filled; states come in order and do not overlap.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct RawLane {
     pub(crate) starts: Vec<i64>,
     pub(crate) ends: Vec<i64>,

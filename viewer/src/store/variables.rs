@@ -8,7 +8,7 @@ use crate::query::{Interval, SeriesColumn};
 const FAN: usize = 16;
 
 /// A variable while it is filled.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct RawVariable {
     pub(crate) dates: Vec<i64>,
     pub(crate) values: Vec<f64>,

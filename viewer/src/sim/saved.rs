@@ -1,0 +1,201 @@
+//! The state of a simulation as bytes (thesis P18): at any operation it can be saved, and another one goes on from there.
+//!
+//! Saved is all that what follows depends on: types, values, containers, what is open, halves of links, faults so far; and what takes the entities, as
+//! far as that is serialisable itself, as [`Gather`](super::Gather) and [`Tally`](super::Tally) are. Any other format of `serde` does as well;
+//! this one has a head that knows what is not ours, what another version wrote, and what is damaged.
+
+use std::io::{self, Read, Write};
+
+use bincode::config::standard;
+use bincode::serde::{decode_from_slice, encode_to_vec};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use twox_hash::XxHash3_64;
+
+use super::{Entities, Simulation};
+
+/// What saved states begin with.
+const MAGIC: [u8; 8] = *b"TMTSIM\r\n";
+/// Raised with each change of what is saved.
+const VERSION: u32 = 1;
+/// Magic, version, length and checksum.
+const HEAD: usize = 8 + 4 + 8 + 8;
+
+/// Why a state was not loaded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// It could not be read.
+    #[error("cannot read the saved state: {0}")]
+    Io(#[from] io::Error),
+    /// It is something else.
+    #[error("this is no saved state of a simulation: it does not begin as one")]
+    Foreign,
+    /// Another version wrote it.
+    #[error("the saved state is of version {found}, and this is {VERSION}: simulate the trace from its beginning")]
+    Version {
+        /// Its version.
+        found: u32,
+    },
+    /// It is cut short, or not as it was written.
+    #[error("the saved state is damaged: {0}; simulate the trace from its beginning")]
+    Damaged(String),
+}
+
+impl<E: Entities + Serialize> Simulation<E> {
+    /// Writes the state. Bytes: about those of the names, 50 for each container and state that is open, and those of what takes the entities.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn save(&self, out: &mut impl Write) -> io::Result<()> {
+        let body = encode_to_vec(self, standard()).map_err(io::Error::other)?;
+        let mut head = Vec::with_capacity(HEAD);
+        head.extend(MAGIC);
+        head.extend(VERSION.to_le_bytes());
+        head.extend((body.len() as u64).to_le_bytes());
+        head.extend(XxHash3_64::oneshot(&body).to_le_bytes());
+        out.write_all(&head)?;
+        out.write_all(&body)
+    }
+}
+
+impl<E: Entities + DeserializeOwned> Simulation<E> {
+    /// Reads a state that [`Self::save`] has written. It takes the operations that follow those which had been taken then.
+    ///
+    /// # Errors
+    /// See [`LoadError`].
+    pub fn load(input: &mut impl Read) -> Result<Self, LoadError> {
+        let mut head = Vec::new();
+        input.take(HEAD as u64).read_to_end(&mut head)?;
+        let part = |at: usize, len: usize| head.get(at..at + len);
+        if part(0, 8) != Some(&MAGIC) {
+            return Err(LoadError::Foreign);
+        }
+        let short = || LoadError::Damaged("it is cut short".to_owned());
+        let found =
+            part(8, 4).and_then(<[u8]>::first_chunk).map(|bytes| u32::from_le_bytes(*bytes)).ok_or_else(short)?;
+        if found != VERSION {
+            return Err(LoadError::Version { found });
+        }
+        let number =
+            |at| part(at, 8).and_then(<[u8]>::first_chunk).map(|bytes| u64::from_le_bytes(*bytes)).ok_or_else(short);
+        let (length, checksum) = (number(12)?, number(20)?);
+        let mut body = Vec::new();
+        input.take(length).read_to_end(&mut body)?;
+        if body.len() as u64 != length {
+            return Err(short());
+        }
+        if XxHash3_64::oneshot(&body) != checksum {
+            return Err(LoadError::Damaged("its checksum is wrong".to_owned()));
+        }
+        let (simulation, _) =
+            decode_from_slice(&body, standard()).map_err(|why| LoadError::Damaged(why.to_string()))?;
+        Ok(simulation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use converter::paje::Sink as _;
+    use converter::paje::read::Reader;
+    use converter::time::GlobalNanos;
+    use proptest::prelude::*;
+
+    use super::LoadError;
+    use crate::query::TimelineSource as _;
+    use crate::sim::{Simulation, Tally};
+
+    const HEADER: &str = include_str!("../../tests/header.paje");
+    const TREE: &str = "\
+0 P 0 Process
+0 T P Thread
+2 S T Activity
+1 V T Load \"0.5 0.5 0.5\"
+3 E T Mark \"0.1 0.2 0.3\"
+4 L 0 T T Message
+5 a S A \"0 1 0\"
+5 b S B \"1 0 0\"
+5 l L M \"1 1 1\"
+6 0 p 0 P p
+6 0 t p T t
+6 0 u p T u
+";
+
+    fn line() -> impl Strategy<Value = String> {
+        let (time, at) = (0..30_u32, prop::sample::select(vec!["t", "u", "p", "nobody"]));
+        (0..10_usize, time, at, 0..4_u32).prop_map(|(kind, time, at, key)| match kind {
+            0 => format!("11 {time} {at} S a"),
+            1 => format!("12 {time} {at} S b"),
+            2 => format!("13 {time} {at} S"),
+            3 => format!("14 {time} {at} S"),
+            4 => format!("8 {time} {at} V {key}"),
+            5 => format!("9 {time} {at} V {key}"),
+            6 => format!("15 {time} 0 L {at} l k{key}"),
+            7 => format!("16 {time} 0 L {at} l k{key}"),
+            8 => format!("17 {time} {at} E x{key}"),
+            _ => format!("6 {time} c{key} p T c{key}\n7 {} T c{key}", time + 1),
+        })
+    }
+
+    /// Rows and remarks of a simulation that was ended.
+    fn outcome(simulation: Simulation) -> (String, Vec<String>) {
+        let store = simulation.into_store();
+        let mut rows = Vec::new();
+        crate::rows::write(&store, &mut rows).unwrap();
+        (String::from_utf8(rows).unwrap(), store.summary().remarks)
+    }
+
+    proptest! {
+        #[test]
+        fn what_goes_on_from_a_saved_state_comes_to_the_same(lines in prop::collection::vec(line(), 0..60), cut in 0..200_usize) {
+            let text = format!("{HEADER}{TREE}{}\n", lines.join("\n"));
+            let all = text.lines().count();
+            let mut whole = Simulation::new("t");
+            Reader::new(text.as_bytes()).read(&mut whole).unwrap();
+            let mut reader = Reader::new(text.as_bytes());
+            let mut first = Simulation::new("t");
+            for _ in 0..cut % all {
+                reader.next(&mut first).unwrap();
+            }
+            let mut bytes = Vec::new();
+            first.save(&mut bytes).unwrap();
+            // What happens to the one that was saved is no matter.
+            first.finish(GlobalNanos(1)).unwrap();
+            let mut second: Simulation = Simulation::load(&mut bytes.as_slice()).unwrap();
+            while reader.next(&mut second).unwrap() {}
+            reader.finish(&mut second).unwrap();
+            prop_assert_eq!(second.found(), whole.found());
+            prop_assert_eq!(outcome(second), outcome(whole));
+        }
+    }
+
+    #[test]
+    fn what_is_no_saved_state_is_refused() {
+        let mut simulation = Simulation::into_entities("t", Tally::default());
+        Reader::new(format!("{HEADER}{TREE}12 1 t S a\n").as_bytes()).read(&mut simulation).unwrap();
+        let mut bytes = Vec::new();
+        simulation.save(&mut bytes).unwrap();
+        let load = |bytes: &[u8]| Simulation::<Tally>::load(&mut &*bytes).map(|simulation| *simulation.entities());
+        assert_eq!(load(&bytes).unwrap(), *simulation.entities());
+        assert!(matches!(load(b"%EventDef PajeSetState 1"), Err(LoadError::Foreign)));
+        assert!(matches!(load(b""), Err(LoadError::Foreign)));
+        for length in 8..bytes.len() {
+            assert!(
+                matches!(load(&bytes[..length]), Err(LoadError::Damaged(why)) if why.contains("short")),
+                "{length}"
+            );
+        }
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 4;
+            let why = load(&damaged).expect_err("it is damaged");
+            assert!(
+                matches!(
+                    (at, &why),
+                    (..8, LoadError::Foreign) | (8..12, LoadError::Version { .. }) | (12.., LoadError::Damaged(_))
+                ),
+                "{at}: {why}"
+            );
+        }
+    }
+}
