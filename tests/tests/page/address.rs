@@ -54,6 +54,57 @@ fn a_copied_address_shows_the_same_rows_and_panel() {
     assert!(other.complaints().is_empty(), "{:?}", other.complaints());
 }
 
+#[test]
+fn a_copied_address_has_the_selected_rows() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    let steps = browser.evaluate("history.length");
+    let chosen = "[...document.querySelectorAll('#tree [aria-selected=true]')].map((row) => row.getAttribute('aria-label')).join()";
+    for name in ["thread 0.1", "thread 1.0"] {
+        let at = browser.place_of("row", name).center();
+        browser.point(at);
+        browser.key("x");
+        browser.wait(&format!("{chosen}.includes('{name}')"));
+    }
+    browser.wait("/selected=\\d+\\+\\d+/.test(location.hash)");
+    assert_eq!(browser.evaluate("history.length"), steps);
+    let address = browser.evaluate("location.href");
+    drop(browser);
+    let mut other = Browser::start(1280, 720);
+    other.open(address.as_str().unwrap());
+    other.wait(SETTLED);
+    other.wait(&format!("{chosen} === 'thread 0.1,thread 1.0'"));
+    other.key("G");
+    other.wait("document.querySelector('#filters').innerText.includes('group')");
+    other.wait("!/selected=/.test(location.hash)");
+    assert!(other.complaints().is_empty(), "{:?}", other.complaints());
+}
+
+#[test]
+fn a_copied_address_has_the_table_of_differences_and_whether_panes_go_together() {
+    let viewer = Viewer::with(&[TRACE, &TRACE.replace("5 0.5", "5 0.25")], &[]);
+    let mut browser = Browser::start(1280, 720);
+    browser.open(&viewer.url);
+    let settled = "[0, 1].every(at => frames[at]?.document?.querySelector('#chart')?.dataset.settled === 'true')";
+    browser.wait(settled);
+    press(&mut browser, "button", "Differences");
+    browser.wait("document.querySelector('#table tbody')");
+    press(&mut browser, "checkbox", "one time axis");
+    browser.wait("location.hash.includes('apart')");
+    let address = browser.evaluate("location.href");
+    drop(browser);
+    let mut other = Browser::start(1280, 720);
+    other.open(address.as_str().unwrap());
+    other.wait(settled);
+    other.wait("document.querySelector('#table tbody')");
+    assert_eq!(other.evaluate("document.querySelector('#coupled').checked"), false);
+    press(&mut other, "button", "Differences");
+    other.wait("document.querySelector('#table').hidden");
+    press(&mut other, "checkbox", "one time axis");
+    other.wait("!location.hash.includes('apart')");
+    assert!(other.complaints().is_empty(), "{:?}", other.complaints());
+}
+
 /// Without the pixels.
 fn short(seen: &Value) -> String {
     seen.as_str().unwrap_or("nothing").chars().take(400).collect()

@@ -33,6 +33,11 @@ fn an_interval_is_typed_with_units_and_mistakes_are_explained() {
         browser.wait("document.querySelector('#interval-wrong').hidden");
     }
     assert_eq!(interval(&mut browser).1, "100.00 ms", "what is wrong changes nothing");
+    assert!(!browser.evaluate("document.querySelector('#note').innerText").as_str().unwrap().contains("nearest"));
+    browser.key("g");
+    browser.type_text("-1..2 s");
+    browser.key("Enter");
+    browser.wait("document.querySelector('#note').innerText.includes('this is the nearest')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 

@@ -113,6 +113,11 @@ function select(row) {
   note(selected.size ? `${selected.size} row${selected.size === 1 ? "" : "s"} selected: G groups them` : "");
 }
 
+function unselect() {
+  selected.clear();
+  showSelection();
+}
+
 /** @param {Row[]} rows */
 const calls = (rows) => rows.map((row) => quoted(row.called)).join(", ");
 
@@ -128,7 +133,7 @@ let made = null;
 function group(rows) {
   const names = rows.map((row) => row.name);
   const name = names.length > 3 ? `${names[0]} … ${names[names.length - 1]}` : names.join(" + ");
-  selected.clear();
+  unselect();
   made = name;
   add(`group ${calls(rows)} into ${quoted(name)}`);
 }
@@ -278,8 +283,8 @@ function groupItems(row) {
   return [
     rows.length > 1 ? { name: `Group ${what}`, key: "G", act: () => group(rows) } : { name: selected.has(row.id) ? "Unselect" : "Select", key: "x", act: () => select(row) },
     ...(row.members > 0 ? [{ name: `Burst into ${row.members}`, key: "G", act: () => burst(row.name) }] : []),
-    { name: `Filter: only ${what}`, act: () => { selected.clear(); add(`only container ${calls(rows)}`); } },
-    { name: `Filter: without ${what}`, act: () => { selected.clear(); add(`hide container ${calls(rows)}`); } },
+    { name: `Filter: only ${what}`, act: () => { unselect(); add(`only container ${calls(rows)}`); } },
+    { name: `Filter: without ${what}`, act: () => { unselect(); add(`hide container ${calls(rows)}`); } },
     { name: `Reuse rows of ended ${row.type}s`, act: () => add(`reuse ${quoted(row.type)}`) },
   ];
 }

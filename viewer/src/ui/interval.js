@@ -2,6 +2,7 @@
 
 import { byId } from "./dom.js";
 import { date, duration, parseDate, UNIT } from "./format.js";
+import { note } from "./status.js";
 import { length, show, view } from "./view.js";
 
 /** @type {HTMLInputElement} */ const field = byId("interval-field");
@@ -40,6 +41,7 @@ export function listenToInterval() {
     field.blur();
     show(read.from, read.to, true);
     tellInterval();
+    if (Math.round(read.from) !== view.from || Math.round(read.to) !== view.to) note("Not all of that can be shown: this is the nearest that can");
   });
   // Firefox puts the caret where the pointer is after the focus has come, and selects nothing any more.
   let isNew = false;

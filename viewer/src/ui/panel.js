@@ -3,6 +3,7 @@
 import { drop } from "./api.js";
 import { byId } from "./dom.js";
 import { restoreFind, showFind } from "./find.js";
+import { restoreSelection } from "./tree.js";
 import { showNotes } from "./notes.js";
 import { showLegend } from "./legend.js";
 import { restoreForm, showTimes } from "./times.js";
@@ -63,6 +64,7 @@ export function restorePanel() {
   if (side) setSide(side === "1");
   restoreForm();
   restoreFind();
+  restoreSelection();
   select(TABS.find((tab) => tab === told("tab")) ?? "legend");
   return refreshPanel();
 }

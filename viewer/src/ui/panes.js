@@ -37,9 +37,11 @@ function remove(pane) {
   differ();
 }
 
-/** The address holds all panes. */
+/** The address holds all panes, whether the table is open, and whether each goes by itself. */
 function keep() {
-  history.replaceState(null, "", `#${encodeURIComponent(JSON.stringify(panes.map(({ trace, hash }) => ({ trace, hash }))))}`);
+  const all = panes.map(({ trace, hash }) => ({ trace, hash }));
+  const [table, apart] = [!byId("table").hidden, !/** @type {HTMLInputElement} */ (byId("coupled")).checked];
+  history.replaceState(null, "", `#${encodeURIComponent(JSON.stringify(table || apart ? { panes: all, table, apart } : all))}`);
 }
 
 window.addEventListener("message", ({ origin, source, data }) => {
@@ -110,9 +112,14 @@ async function open() {
   } catch {
     // The address holds no panes: each trace gets one.
   }
+  const { table, apart } = wanted ?? {};
+  wanted = wanted?.panes ?? wanted;
   const isTold = Array.isArray(wanted) && wanted.length > 1;
   const given = isTold ? wanted : names.map((_, trace) => ({ trace, hash: "" }));
   // One that the address tells nothing of is plain: it does not look as its trace was left in another.
+  byId("coupled").checked = !apart;
+  byId("table").hidden = !table;
+  byId("differences").setAttribute("aria-expanded", String(Boolean(table)));
   for (const { trace, hash } of given.slice(0, 8)) if (names[trace] !== undefined) add(trace, /^#[^"<>]+$/.test(hash) ? hash : isTold ? "#plain" : "");
   byId("add").addEventListener("click", (/** @type {MouseEvent} */ event) => {
     const at = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
@@ -121,8 +128,10 @@ async function open() {
   byId("differences").addEventListener("click", () => {
     byId("table").hidden = !byId("table").hidden;
     byId("differences").setAttribute("aria-expanded", String(!byId("table").hidden));
+    keep();
     differ();
   });
+  byId("coupled").addEventListener("change", keep);
 }
 
 open();

@@ -3,7 +3,7 @@
 import { apart, byId, inLine, make } from "./dom.js";
 import { state } from "./over.js";
 import { frozen, labelled, layout, measured, reveal, rowOf, top } from "./rows.js";
-import { view } from "./view.js";
+import { tellBeside, told, view } from "./view.js";
 
 /** The container whose row has the keyboard's attention. @type {number | null} */
 let current = null;
@@ -13,7 +13,15 @@ export const selected = new Set();
 /** Shows which rows are selected. */
 export function showSelection() {
   for (const box of byId("tree").querySelectorAll("[role=row]")) box.setAttribute("aria-selected", String(selected.has(Number(/** @type {HTMLElement} */ (box).dataset.id))));
+  tellBeside("selected", selected.size ? [...selected].join(" ") : null);
   document.dispatchEvent(new Event("selection"));
+}
+
+/** Selects the rows that the address says. */
+export function restoreSelection() {
+  selected.clear();
+  for (const id of (told("selected") ?? "").split(" ")) if (/^\d+$/.test(id)) selected.add(Number(id));
+  showSelection();
 }
 
 /** The part of the heights for which rows exist. */
