@@ -217,7 +217,7 @@ fn mistakes_say_what_was_expected() {
         ("group a", "expected `into`"),
         ("count x of y", "expected `per`"),
         ("best Node by name", "expected a number of containers, found `Node`"),
-        ("sort Node by size", "expected name, start, time,"),
+        ("sort Node by size", "expected name, start, end, time,"),
         ("keep Node with mean of Load > many", "expected a number, found `many`"),
         ("color red x", "expected a colour such as #d62728"),
         ("color #d62728", "expected the name of a value"),
