@@ -73,14 +73,13 @@ fn largest(forth: &Edge, back: &Edge, noise: f64) -> Option<Step> {
     let mut jumps: Vec<f64> = heard.windows(2).map(|pair| (pair[1].1 - pair[0].1).abs()).collect();
     jumps.sort_by(f64::total_cmp);
     let typical = *jumps.get(jumps.len() / 2)?;
-    let steps = heard.windows(2).map(|pair| Step {
-        domain: forth.to,
-        from: pair[0].0,
-        to: pair[1].0,
-        size: pair[1].1 - pair[0].1,
+    let steps = heard.windows(2).map(|pair| {
+        let step = Step { domain: forth.to, from: pair[0].0, to: pair[1].0, size: pair[1].1 - pair[0].1 };
+        // What took longer one way than the other moves an offset by half of that, at most of all that it took: who waited proves nothing.
+        (step, (pair[0].2.max(0.0) + pair[1].2.max(0.0)) / 2.0)
     });
-    let step = steps.max_by(|a, b| a.size.abs().total_cmp(&b.size.abs()))?;
-    (step.size.abs() > noise + 20.0 * typical + DRIFT * (step.to - step.from)).then_some(step)
+    let (step, waited) = steps.max_by(|a, b| (a.0.size.abs() - a.1).total_cmp(&(b.0.size.abs() - b.1)))?;
+    (step.size.abs() > noise.max(waited) + 20.0 * typical + DRIFT * (step.to - step.from)).then_some(step)
 }
 
 #[cfg(test)]
@@ -94,6 +93,23 @@ mod tests {
             Point { sent, took: 3000.0 + f64::from(n * 31 % 17) * 40.0 + offset(sent) }
         });
         Edge { from, to, class: Class::Message, points: points.collect(), count: 100 }
+    }
+
+    /// Who waits hears late, now on one side, now on the other; the round trip is the same.
+    #[test]
+    fn waiting_is_no_jump_but_what_waiting_cannot_explain_is() {
+        let late = |n: i32| if (20..30).contains(&(n % 50)) { 500_000.0 } else { 0.0 };
+        let edge = |from, to, size: f64| {
+            let point = |n: i32| {
+                let late = if from == 0 { late(n) } else { 500_000.0 - late(n) };
+                let jump = if n > 60 { size } else { 0.0 };
+                Point { sent: f64::from(n) * 1e7, took: 3000.0 + late + if from == 0 { jump } else { -jump } }
+            };
+            Edge { from, to, class: Class::Message, points: (0..100).map(point).collect(), count: 100 }
+        };
+        assert_eq!(find(&[edge(0, 1, 0.0), edge(1, 0, 0.0)], 2, NOISE), None);
+        let step = find(&[edge(0, 1, 2e6), edge(1, 0, 2e6)], 2, NOISE).unwrap();
+        assert!((step.size.abs() - 2e6).abs() < 6e5, "{step:?}");
     }
 
     #[test]
