@@ -244,7 +244,7 @@ fn a_burst_that_lies_and_a_step_between_bursts_are_told_without_a_message() {
     let scene = Scene { bursts: Bursts::Many(7), ..still };
     let honest = judge(&scene, &options(Method::Graph));
     assert!(honest.report.is_clean(), "{:?}", honest.report.faults());
-    for (bursts, step_nanos) in [(7, 1.2e6), (7, -1.2e6), (3, 3e6), (4, -3e6)] {
+    for (bursts, step_nanos) in [(7, 1.2e6), (7, -1.2e6), (3, 3e6), (4, -3e6), (4, 0.5e6), (5, -0.3e6)] {
         let stepped = Scene { step_nanos, bursts: Bursts::Many(bursts), ..scene.clone() };
         let faults = judge(&stepped, &options(Method::Graph)).report.faults();
         assert!(faults.iter().any(|fault| fault.contains("between two bursts")), "{bursts} {step_nanos}: {faults:?}");
@@ -257,6 +257,16 @@ fn a_burst_that_lies_and_a_step_between_bursts_are_told_without_a_message() {
         let faults = report.faults();
         assert!(faults.iter().any(|fault| fault.contains("between two bursts")), "{bursts} {lie:?}: {faults:?}");
         assert!(!report.is_clean());
+    }
+    // Four or five agree well enough to tell.
+    for bursts in [4, 5] {
+        let seconds = 60.0;
+        let lie = Some(Lie::Once(500_000));
+        let few = Scene { lie, seconds, bursts: Bursts::Many(bursts), nodes: 2, ..scene.clone() };
+        let verdict = judge(&few, &options(Method::Graph));
+        let faults = verdict.report.faults();
+        assert!(faults.len() == 1 && faults[0].ends_with("left out"), "{bursts}: {faults:?}");
+        assert!(verdict.max < 3000, "{bursts}: {} {faults:?}", verdict.max);
     }
     // With messages or without: what lies is left out, and the rest is as good as if it had not been there.
     let (once, some) = (Lie::Once(1_000_000), Lie::Some(3_000_000));

@@ -238,12 +238,18 @@ impl<E: Entities> Simulation<E> {
             PajeEvent::SetState { time, container, ty, value, extra, source } => {
                 if let Some(at) = self.stack(container, ty, Some(value)) {
                     let detail = self.detail(extra, source);
+                    if self.peer_text {
+                        self.stacks[at].start_anew();
+                    }
                     self.stacks[at].set(time.0, value, detail, &mut self.faults, &mut self.entities);
                 }
             }
             PajeEvent::PushState { time, container, ty, value, extra, source } => {
                 if let Some(at) = self.stack(container, ty, Some(value)) {
                     let detail = self.detail(extra, source);
+                    if self.peer_text {
+                        self.stacks[at].start_anew();
+                    }
                     self.stacks[at].push(time.0, value, detail, &mut self.faults, &mut self.entities);
                 }
             }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::consensus::{MANY, MUCH, RATE, usual_drift};
+use super::consensus::{AGREED_RATE, MANY, MUCH, RATE, agreed_drift, usual_drift};
 use super::map::{ClockMap, Knot};
 use super::misclosure::Misclosure;
 use super::solve::Edge;
@@ -140,7 +140,9 @@ fn odd(offsets: &mut Vec<Offset>, tick: f64) -> impl Iterator<Item = (Odd, f64)>
     let mut found = Vec::new();
     if offsets.len() > 2 {
         let points: Vec<(f64, f64)> = offsets.iter().map(|offset| (offset.local, offset.offset)).collect();
-        let drift = usual_drift(&points);
+        let widths: Vec<f64> = offsets.iter().map(|offset| offset.half_trip).collect();
+        let agreed = agreed_drift(&points, &widths, tick);
+        let drift = agreed.unwrap_or_else(|| usual_drift(&points));
         let best = offsets.iter().map(|offset| offset.half_trip).fold(f64::INFINITY, f64::min);
         let away = |one: Offset, other: Offset| {
             let away = other.offset - one.offset - drift * (other.local - one.local);
@@ -157,7 +159,11 @@ fn odd(offsets: &mut Vec<Offset>, tick: f64) -> impl Iterator<Item = (Odd, f64)>
             let off = away(before, here);
             // Of many, the drift is known, and what their clock does from one to the next.
             let by_itself = RATE * (here.local - before.local);
-            let by_itself = if offsets.len() < MANY { by_itself } else { by_itself.min(MUCH * usual) };
+            let by_itself = match agreed {
+                Some(_) => AGREED_RATE * (here.local - before.local),
+                None if offsets.len() < MANY => by_itself,
+                None => by_itself.min(MUCH * usual),
+            };
             if off.abs() <= ODD + 2.0 * tick + by_itself {
                 at += 1;
                 continue;

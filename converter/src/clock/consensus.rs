@@ -19,6 +19,10 @@ const LEAST: f64 = 20_000.0;
 pub(super) const MUCH: f64 = 20.0;
 /// but not by more than this part of the time between them.
 pub(super) const RATE: f64 = 200e-6;
+/// Of fewer bursts than these the drift is the one that most of them agree on, if some do,
+const SEVERAL: usize = 6;
+/// within this part of the time between two: what the temperature does to a clock.
+pub(super) const AGREED_RATE: f64 = 5e-7;
 /// A burst is compared with so many before it,
 const BACK: usize = 64;
 /// and with so many next to it for the drift.
@@ -117,7 +121,9 @@ fn odd(said: &[Said], tick: f64) -> (Vec<usize>, f64) {
         return none;
     }
     let middles: Vec<(f64, f64)> = said.iter().map(|said| (said.at, said.middle())).collect();
-    let drift = usual_drift(&middles);
+    let widths: Vec<f64> = said.iter().map(|said| (said.most - said.least) / 2.0).collect();
+    let agreed = agreed_drift(&middles, &widths, tick);
+    let drift = agreed.unwrap_or_else(|| usual_drift(&middles));
     let apart = |one: &Said, other: &Said| (other.middle() - one.middle() - drift * (other.at - one.at)).abs();
     let mut usual: Vec<f64> = said.windows(2).map(|pair| apart(&pair[0], &pair[1])).collect();
     usual.sort_by(f64::total_cmp);
@@ -125,7 +131,11 @@ fn odd(said: &[Said], tick: f64) -> (Vec<usize>, f64) {
     let agree = |one: usize, other: usize| {
         let (one, other) = (&said[one], &said[other]);
         let by_rate = RATE * (other.at - one.at);
-        let by_itself = if said.len() < MANY { by_rate } else { by_rate.min(MUCH * usual) };
+        let by_itself = match agreed {
+            Some(_) => AGREED_RATE * (other.at - one.at),
+            None if said.len() < MANY => by_rate,
+            None => by_rate.min(MUCH * usual),
+        };
         one.away(other, drift) <= LEAST + 2.0 * tick + by_itself
     };
     let chain = longest_chain(said.len(), agree);
@@ -165,6 +175,37 @@ pub(super) fn usual_drift(bursts: &[(f64, f64)]) -> f64 {
         return drifts.get(drifts.len() / 2).copied().unwrap_or(0.0);
     }
     drifts.into_iter().min_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0)
+}
+
+/// Of few bursts, the drift that most pairs of them agree on, if more than one pair does: each with the half of what its messages took, nanoseconds.
+/// One that lies, or a step, leaves others that agree.
+pub(super) fn agreed_drift(bursts: &[(f64, f64)], widths: &[f64], tick: f64) -> Option<f64> {
+    if bursts.len() >= SEVERAL {
+        return None;
+    }
+    let least = widths.iter().copied().fold(f64::INFINITY, f64::min);
+    let pairs = || {
+        let later = |one: usize| (one + 1..bursts.len()).map(move |other| (one, other));
+        (0..bursts.len()).flat_map(later).filter(|&(one, other)| bursts[other].0 > bursts[one].0)
+    };
+    let drift = |(one, other): (usize, usize)| (bursts[other].1 - bursts[one].1) / (bursts[other].0 - bursts[one].0);
+    let agreeing = |drift: f64| {
+        let agrees = |&(one, other): &(usize, usize)| {
+            let between = bursts[other].0 - bursts[one].0;
+            let allowed = LEAST + 2.0 * tick + AGREED_RATE * between + widths[one] + widths[other] - 2.0 * least;
+            (bursts[other].1 - bursts[one].1 - drift * between).abs() <= allowed
+        };
+        pairs().filter(agrees).count()
+    };
+    let all = pairs().map(|pair| (agreeing(drift(pair)), drift(pair)));
+    let best = all.max_by(|a, b| a.0.cmp(&b.0).then(b.1.abs().total_cmp(&a.1.abs())))?;
+    // Of three bursts, any two pairs that agree are all.
+    (best.0 > 1 && drift_can_be(best.1)).then_some(best.1)
+}
+
+/// Whether clocks may drift so.
+fn drift_can_be(drift: f64) -> bool {
+    drift.abs() <= RATE
 }
 
 /// The longest chain of `count` things in order of which each agrees with the next one; of equally long ones the one whose links are nearest.
@@ -220,6 +261,25 @@ mod tests {
         }
         assert_eq!(odd_of(&[0.0, 0.0, 300.0, 300.0, 0.0, 0.0, 0.0, -500.0, 0.0]), [2, 3, 7]);
         assert_eq!(odd_of(&[0.0, 300.0, 0.0]), [1]);
+    }
+
+    #[test]
+    fn of_four_and_five_bursts_those_that_agree_are_believed() {
+        for many in [4, 5] {
+            for at in 1..many - 1 {
+                for off in [500.0, -1000.0] {
+                    let mut bursts = vec![0.0; many];
+                    bursts[at] = off;
+                    let mut said = said(&bursts);
+                    // As far apart as they are in a run of minutes.
+                    said.iter_mut().enumerate().for_each(|(number, said)| {
+                        let more = 40e-6 * (number as f64 * 2e10 - said.at);
+                        (said.at, said.least, said.most) = (number as f64 * 2e10, said.least + more, said.most + more);
+                    });
+                    assert_eq!(odd(&said, 1.0).0, [at], "{many} {off}");
+                }
+            }
+        }
     }
 
     #[test]

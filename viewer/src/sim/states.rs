@@ -45,6 +45,13 @@ impl Stack {
         self.last
     }
 
+    /// Where nothing is open, what comes next is not bound by the dates of what was: so `pj_dump` has it.
+    pub(super) fn start_anew(&mut self) {
+        if self.open.is_empty() {
+            self.last = i64::MIN;
+        }
+    }
+
     #[inline]
     pub(super) fn set(&mut self, time: i64, value: ValueId, detail: u32, faults: &mut Faults, out: &mut impl Entities) {
         let start = self.order(time, faults);
