@@ -165,12 +165,21 @@ const SIGNALLED: i32 = 128;
 /// On Ctrl-C, on being asked to terminate, and when the terminal is gone, removes the unfinished file or folder and ends the program.
 fn remove_on_interrupt() {
     static WATCH: Once = Once::new();
-    WATCH.call_once(|| drop(std::thread::spawn(watch)));
+    WATCH.call_once(|| {
+        let (tell, watching) = std::sync::mpsc::channel();
+        drop(std::thread::spawn(move || watch(&tell)));
+        // A signal that came before there was anybody to take it would leave the file behind, or be lost. Without a thread nobody tells.
+        let _ = watching.recv();
+    });
 }
 
-fn watch() {
+fn watch(tell: &std::sync::mpsc::Sender<()>) {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
-    let signal = runtime.block_on(async { crate::signals::ended().await });
+    let signal = runtime.block_on(async {
+        let ended = crate::signals::ended();
+        let _ = tell.send(());
+        ended.await
+    });
     if let Some(path) = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).take() {
         let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     }
