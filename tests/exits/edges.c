@@ -1,5 +1,6 @@
 /* What programs do that a recorder may not expect, one at a time: `edges WHAT [NUMBER]`. Ends with 0 when what it can see itself is right. */
 #include "t_trace.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -215,12 +216,13 @@ static int errors(void) {
     return 0;
 }
 
-/* The helper is not bound to the processor of the thread that made the first record. */
+/* The helper is not bound to the processor of the thread that made the first record. Its number may be any: others make threads, too, and
+ * numbers begin again. */
 static int pinned(void) {
     cpu_set_t before, one, helper;
-    char path[64], name[32];
-    long tid;
+    char path[300], name[32];
     size_t cpu = 0;
+    int tries;
     sched_getaffinity(0, sizeof before, &before);
     while (!CPU_ISSET(cpu, &before)) {
         cpu++;
@@ -230,21 +232,29 @@ static int pinned(void) {
     sched_setaffinity(0, sizeof one, &one);
     ticks(10);
     tumit1_flush();
-    for (;;) { /* it names itself before it chooses */
-        for (tid = getpid() + 1; tid < getpid() + 1000; tid++) {
+    for (tries = 0; tries < 60000; tries++) { /* it names itself before it chooses */
+        DIR *const tasks = opendir("/proc/self/task");
+        const struct dirent *task;
+        while (tasks != NULL && (task = readdir(tasks)) != NULL) {
             FILE *file;
-            snprintf(path, sizeof path, "/proc/self/task/%ld/comm", tid);
+            snprintf(path, sizeof path, "/proc/self/task/%s/comm", task->d_name);
             file = fopen(path, "r");
             if (file != NULL) {
                 const int found = fgets(name, sizeof name, file) != NULL && strcmp(name, "tumit-helper\n") == 0;
                 fclose(file);
-                if (found && sched_getaffinity((pid_t)tid, sizeof helper, &helper) == 0 && CPU_EQUAL(&helper, &before)) {
+                if (found && sched_getaffinity((pid_t)atol(task->d_name), sizeof helper, &helper) == 0 && CPU_EQUAL(&helper, &before)) {
+                    closedir(tasks);
                     return 0;
                 }
             }
         }
+        if (tasks != NULL) {
+            closedir(tasks);
+        }
         usleep(1000);
     }
+    fprintf(stderr, "the helper stays where the first record was made\n");
+    return 1;
 }
 
 /* Nothing is recorded until somebody outside wants it. */
