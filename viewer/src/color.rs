@@ -24,6 +24,23 @@ const BASE: [Color; 8] = [
     rgb(150, 150, 150),
 ];
 
+/// Of what has no value of its own.
+pub(crate) const NONE: Color = rgb(150, 150, 150);
+
+/// From few to much: of much the same lightness, so that all of it is seen on any ground, from blue to orange, which all eyes tell apart.
+const RAMP: [Color; 5] =
+    [rgb(64, 120, 200), rgb(138, 103, 190), rgb(201, 82, 134), rgb(225, 95, 56), rgb(236, 146, 28)];
+
+/// Colour number `at` of so many, from few to much.
+pub(crate) fn ramp(at: usize, of: usize) -> Color {
+    let place = at * (RAMP.len() - 1) * 256 / of.saturating_sub(1).max(1);
+    let (from, part) = ((place / 256).min(RAMP.len() - 2), place);
+    let part = (part - from * 256).min(256);
+    let (a, b) = (RAMP[from], RAMP[from + 1]);
+    let mix = |a: u8, b: u8| u8::try_from((usize::from(a) * (256 - part) + usize::from(b) * part) / 256).unwrap_or(b);
+    rgb(mix(a.red, b.red), mix(a.green, b.green), mix(a.blue, b.blue))
+}
+
 /// Shades of each base colour: as it is, lighter, darker, lightest.
 const SHADES: [i32; 4] = [0, 45, -30, 70];
 

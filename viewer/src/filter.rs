@@ -8,6 +8,7 @@
 
 mod attribute;
 mod chain;
+mod classify;
 mod color;
 mod complete;
 mod count;
@@ -63,6 +64,8 @@ pub enum Filter {
     Reuse { types: Patterns },
     /// A new variable or state.
     Reduce(Reduction),
+    /// The class of a field as the value; numbers below the first edge, from there to the next, and so on. Edges of durations are in nanoseconds.
+    Classify { of: Pattern, field: String, edges: Vec<f64> },
     /// Siblings of a type in order.
     Sort { ty: Pattern, by: Key, descending: bool },
     /// Containers before their siblings.
@@ -353,6 +356,7 @@ impl Filter {
             Self::Group { containers, name } => group::apply(inner, containers, name),
             Self::Reuse { types } => group::reuse(inner, types),
             Self::Reduce(reduction) => reduce::apply(inner, reduction),
+            Self::Classify { of, field, edges } => classify::apply(inner, of, field, edges),
             Self::Sort { ty, by, descending } => order::sort(inner, ty, by, *descending),
             Self::Order { containers } => order::by_hand(inner, containers),
             Self::Best { number, ty, by, lowest } => order::best(inner, (*number, ty), by, *lowest),

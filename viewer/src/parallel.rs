@@ -26,6 +26,11 @@ pub(crate) fn in_turn<I: Send, T: Send>(jobs: Vec<I>, most: usize, of: impl Fn(I
 /// Most threads of a question, or of a picture.
 pub(crate) const MOST_THREADS: usize = 8;
 
+/// How many threads run at once.
+pub(crate) fn processors() -> usize {
+    *PROCESSORS
+}
+
 /// Asking the system takes longer than many a question.
 static PROCESSORS: LazyLock<usize> = LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
 

@@ -299,6 +299,12 @@ pub enum QueryError {
         "the index of this trace is damaged and could not be made anew: is the trace still there, and the disk sound?"
     )]
     Damaged,
+    /// What a filter made did not fit in memory, and its file failed.
+    #[error(
+        "what a filter made is too large for memory, and could not be put aside in the folder for temporary files: \
+         is there room on that disk? TMPDIR names another folder"
+    )]
+    PutAside,
 }
 
 /// How many of the containers that one stands for live at once, at most; 1 for a container of the trace. So many times its width a cell

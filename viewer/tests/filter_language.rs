@@ -137,6 +137,9 @@ fn filter() -> impl Strategy<Value = Filter> {
         1 => (any::<u32>(), pattern(), key(), any::<bool>())
             .prop_map(|(number, ty, by, lowest)| Filter::Best { number, ty, by, lowest }),
         1 => having,
+        1 => (pattern(), name(), prop::collection::btree_set(-1000..1000_i32, 0..5)).prop_map(|(of, field, edges)| {
+            Filter::Classify { of, field, edges: edges.into_iter().map(f64::from).collect() }
+        }),
         1 => painted,
         1 => (patterns(), of()).prop_map(|(values, of)| Filter::Bright { values, of }),
     ]
@@ -162,7 +165,7 @@ proptest! {
 
     #[test]
     fn any_text_is_read_or_refused(text in ".{0,60}", words in prop::collection::vec(prop::sample::select(vec![
-        "hide", "only", "value", "of", "per", "into", "cut", "best", "3", "by", "time", "..", "=", ",", "\"", "where", "color", "#123456", "shape", "circle", "size",
+        "hide", "only", "value", "of", "per", "into", "cut", "best", "3", "by", "time", "..", "=", ",", "\"", "where", "color", "#123456", "classify", "<", "duration", "shape", "circle", "size",
     ]), 0..9)) {
         // It must not panic, and what is read can be written.
         for text in [text, words.join(" ")] {
@@ -185,6 +188,9 @@ fn words_need_quotes_only_where_they_would_mean_something() {
         ("count of Activity per Node into state", "count of Activity per Node into state"),
         ("sort Thread by time Wait* in 1..2 descending", "sort Thread by time Wait* in 1s..2s descending"),
         ("sort Thread by name descending", "sort Thread by name descending"),
+        ("classify Message by Bytes", "classify Message by Bytes"),
+        ("classify Message by Bytes<100,1e6", "classify Message by Bytes < 100, 1000000"),
+        ("classify Activity by duration < 0.00001, 1ms", "classify Activity by duration < 10us, 1ms"),
         ("colour #D62728 Wait*", "color #d62728 Wait*"),
         ("shape Diamond step of Milestone", "shape diamond step of Milestone"),
         ("shape circle of Milestone", "shape circle of Milestone"),
@@ -215,6 +221,11 @@ fn mistakes_say_what_was_expected() {
         ("cut 2", "0.2..0.4"),
         ("cut a..b", "which `a` is not"),
         ("group a", "expected `into`"),
+        ("classify a", "expected `by`"),
+        ("classify a by b = 3", "expected nothing more"),
+        ("classify a by b < x", "expected a number"),
+        ("classify a by b < 3, 3", "each larger than the one before"),
+        ("classify a by duration < 3 parsecs", "expected a time such as 10us"),
         ("count x of y", "expected `per`"),
         ("best Node by name", "expected a number of containers, found `Node`"),
         ("sort Node by size", "expected name, start, end, time,"),

@@ -185,6 +185,45 @@ proptest! {
     }
 
     #[test]
+    fn classes(plans in plans(), window in window()) {
+        checked(&plans, window, "classify Activity by duration < 20ns, 100ns", |world| {
+            for state in world.states.iter_mut().filter(|state| state.ty == "Activity") {
+                let class = match state.life.1 - state.life.0 {
+                    ..20 => "duration < 20 ns",
+                    20..100 => "duration 20 ns to 100 ns",
+                    _ => "duration ≥ 100 ns",
+                };
+                state.value = class.to_owned();
+            }
+        })?;
+        let classified = checked(&plans, window, "classify Message by Bytes < 100, 1000", |_| {})?;
+        let model = classified.model();
+        let message = model.types.iter().find(|ty| ty.name == "Message").unwrap().id;
+        let mut expected: BTreeMap<String, u64> = BTreeMap::new();
+        for link in classified.links(message, world::interval((-10, END + 10)), usize::MAX).unwrap().items {
+            let facts = classified.facts(link.id).unwrap();
+            let bytes: i64 = facts.fields.iter().find(|field| field.0 == "Bytes").unwrap().1.parse().unwrap();
+            let class = match bytes {
+                ..100 => "Bytes < 100",
+                100..1000 => "Bytes 100 to 1000",
+                _ => "Bytes ≥ 1000",
+            };
+            prop_assert_eq!(&facts.name, class);
+            prop_assert_eq!(&model.values[link.value.index()].name, class);
+            prop_assert!(classified.shows(link.value));
+            *expected.entry(class.to_owned()).or_default() += 1;
+        }
+        let mut counted: BTreeMap<String, u64> = BTreeMap::new();
+        classified
+            .link_counts(message, world::interval((-10, END + 10)), 63, &mut |count| {
+                *counted.entry(model.values[count.value.index()].name.clone()).or_default() += count.count;
+                Ok(())
+            })
+            .unwrap();
+        prop_assert_eq!(counted, expected);
+    }
+
+    #[test]
     fn groups(plans in plans(), window in window()) {
         checked(&plans, window, "group node * into both", |world| {
             world.places.retain(|place| place.ty != "Node");
@@ -275,6 +314,8 @@ proptest! {
             ("max", "max of Load per Node into Made"),
             ("links", "count of Message per Node into Made"),
             ("bytes", "sum Bytes of Message per Node into Made"),
+            ("events", "count work of Mark per Node into Made"),
+            ("event state", "count work of Mark per Node into state Made"),
         ] {
             checked(&plans, window, text, |world| {
                 for node in ["node 0", "node 1"] {
@@ -295,6 +336,14 @@ proptest! {
                                 .filter(|l| below.contains(&l.ends.0) || below.contains(&l.ends.1))
                                 .map(|l| (l.life, l.bytes as f64)),
                         ),
+                        // Of events: how many there have been.
+                        "events" | "event state" => pieces.extend(
+                            world
+                                .events
+                                .iter()
+                                .filter(|e| below.contains(&e.at) && e.value == "work")
+                                .map(|e| ((e.date, END), 1.0)),
+                        ),
                         _ => pieces.extend(
                             world
                                 .samples
@@ -306,7 +355,7 @@ proptest! {
                     let value = |date: i64| {
                         let now: Vec<f64> = pieces.iter().filter(|p| there(p.0, date)).map(|p| p.1).collect();
                         match operation {
-                            "count" | "state" | "links" => return Some(now.len() as f64),
+                            "count" | "state" | "links" | "events" | "event state" => return Some(now.len() as f64),
                             "bytes" => return Some(now.iter().sum()),
                             _ if now.is_empty() => return None,
                             _ => {}
@@ -321,7 +370,7 @@ proptest! {
                     let dates = pieces.iter().flat_map(|p| [p.0.0, p.0.1]);
                     for (life, value) in steps(dates, (0, END), value) {
                         let (at, ty) = (node.to_owned(), "Made".to_owned());
-                        if operation == "state" {
+                        if operation.ends_with("state") {
                             world.states.push(State { at, ty, depth: 0, life, value: value.to_string() });
                         } else {
                             world.samples.push(Sample { at, ty, life, value });

@@ -7,10 +7,7 @@ use std::sync::Arc;
 use super::FilterError;
 use super::layer::Layer;
 use super::pattern::{self, Pattern, Patterns};
-use crate::query::{
-    Cells, Color, ContainerId, EventCount, Interval, Lane, LinkVisitor, Look, Model, QueryError, TimelineSource,
-    TypeId, TypeInfo, TypeKind, ValueId,
-};
+use crate::query::{Color, Look, Model, TimelineSource, TypeId, TypeInfo, TypeKind, ValueId};
 
 /// Of what is not bright: light, so that it recedes.
 const GREY: Color = Color { red: 0xd3, green: 0xd7, blue: 0xdc };
@@ -29,33 +26,8 @@ impl Layer for Colored {
         Arc::clone(&self.model)
     }
 
-    fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
-        self.inner.largest(lanes, interval, columns, most)
-    }
-
-    fn times(&self, lanes: &[Lane], interval: Interval) -> Result<Vec<(ValueId, i64)>, QueryError> {
-        self.inner.times(lanes, interval)
-    }
-
-    fn event_counts(
-        &self,
-        container: ContainerId,
-        ty: TypeId,
-        interval: Interval,
-        columns: u32,
-        most: usize,
-    ) -> Result<Vec<EventCount>, QueryError> {
-        self.inner.event_counts(container, ty, interval, columns, most)
-    }
-
-    fn link_counts(
-        &self,
-        ty: TypeId,
-        interval: Interval,
-        exponent: u8,
-        visit: &mut LinkVisitor<'_>,
-    ) -> Result<(), QueryError> {
-        self.inner.link_counts(ty, interval, exponent, visit)
+    fn keeps(&self, _: TypeId) -> bool {
+        true
     }
 }
 

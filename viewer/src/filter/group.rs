@@ -14,7 +14,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::layer::Layer;
 use super::pattern::{self, Patterns};
 use super::range::{self, Ranges};
-use super::steps::{Piece, Steps, life};
+use super::reduce::KEPT;
+use super::reduce::gather::{AT_ONCE, samples};
+use super::steps::{Fold, Merge, Room, Steps, life};
 use super::{FilterError, Operation, count, tree, walk};
 use crate::query::{
     Cell, Cells, ContainerId, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, GlobalNanos, Interval, Lane,
@@ -120,26 +122,27 @@ pub(super) fn made(inner: &Arc<dyn TimelineSource>, plans: Vec<Plan>) -> Result<
 impl Grouped {
     /// Adds up the variables that several members of a group have.
     fn add_up(&mut self) -> Result<(), QueryError> {
-        let model = Arc::clone(&self.model);
+        let (model, room) = (Arc::clone(&self.model), Room::new(KEPT));
         for info in self.list.iter() {
             let Some(group) = self.groups.get(&info.id) else { continue };
             for ty in model.types.iter().filter(|ty| ty.kind == TypeKind::Variable) {
-                let mut having = 0;
-                let mut pieces = Vec::new();
-                for member in &group.members {
-                    let before = pieces.len();
-                    walk::samples(self.inner.as_ref(), (member.id, ty.id), walk::EVER, |sample| {
-                        pieces.push(Piece { from: sample.life.from.0, to: sample.life.to.0, value: sample.value });
-                        Ok(())
-                    })?;
-                    having += usize::from(pieces.len() > before);
+                let any = |member: &&ContainerInfo| {
+                    self.inner.samples(member.id, ty.id, walk::EVER, 0).is_ok_and(|listed| listed.total > 0)
+                };
+                let having: Vec<ContainerId> = group.members.iter().filter(any).map(|member| member.id).collect();
+                if having.len() < 2 {
+                    continue;
                 }
-                if having > 1 {
-                    let steps = Steps::reduce(pieces, Operation::Sum, walk::EVER, None);
-                    let (container, base) = (info.id, self.free.sample);
-                    self.free.sample = base.saturating_add(steps.len() as u32);
-                    self.sums.push(Sum { container, ty: ty.id, base, steps });
+                let size = (AT_ONCE / having.len()).clamp(16, 4096);
+                let lists = having.iter().map(|&member| samples(self.inner.as_ref(), 0, (member, ty.id), size));
+                let mut merge = Merge::new(lists.collect())?;
+                let mut fold = Fold::new(Operation::Sum, walk::EVER, None, &room);
+                while let Some((_, piece)) = merge.next()? {
+                    fold.add(&piece)?;
                 }
+                let (container, base, steps) = (info.id, self.free.sample, fold.finish()?);
+                self.free.sample = base.saturating_add(steps.len() as u32);
+                self.sums.push(Sum { container, ty: ty.id, base, steps });
             }
         }
         self.sums.sort_by_key(|sum| (sum.container, sum.ty));
@@ -179,7 +182,7 @@ impl Grouped {
 
     fn facts_of_sum(&self, number: u32) -> Option<Facts> {
         let sum = self.sums.iter().find(|sum| (sum.base..sum.base + sum.steps.len() as u32).contains(&number))?;
-        let piece = &sum.steps.pieces()[(number - sum.base) as usize];
+        let piece = sum.steps.piece((number - sum.base) as usize).ok()?;
         let name = self.model.types.get(sum.ty.index()).map_or_else(String::new, |ty| ty.name.clone());
         Some(Facts {
             id: EntityId::Sample(number),
@@ -187,7 +190,7 @@ impl Grouped {
             type_path: vec![name],
             container_path: self.path(sum.container),
             container: sum.container,
-            life: life(piece),
+            life: life(&piece),
             fields: vec![("sum over".to_owned(), format!("{} containers", self.groups[&sum.container].members.len()))],
             source: None,
         })
@@ -338,11 +341,11 @@ impl Layer for Grouped {
         let members = self.behind(container)?;
         if let Some(sum) = self.sum(container, ty) {
             super::pick::check(interval, 1)?;
-            let range = sum.steps.overlapping(interval);
-            let total = range.len() as u64;
-            let items = range.take(limit).map(|at| {
-                let piece = &sum.steps.pieces()[at];
-                Sample { id: EntityId::Sample(sum.base + at as u32), life: life(piece), value: piece.value }
+            let (total, pieces) = sum.steps.overlapping(interval, limit)?;
+            let items = pieces.into_iter().map(|(at, piece)| Sample {
+                id: EntityId::Sample(sum.base + at as u32),
+                life: life(&piece),
+                value: piece.value,
             });
             return Ok(Listed { total, items: items.collect() });
         }
@@ -360,7 +363,7 @@ impl Layer for Grouped {
         let members = self.behind(container)?;
         if let Some(sum) = self.sum(container, ty) {
             super::pick::check(interval, columns)?;
-            return Ok((0..columns).map(|at| sum.steps.column(interval.column(at, columns))).collect());
+            return sum.steps.columns(interval, columns);
         }
         let of = if members.is_empty() { Some(container) } else { self.only_member(members, ty) };
         of.map_or_else(|| Ok(vec![None; columns as usize]), |of| self.inner.series(of, ty, interval, columns))

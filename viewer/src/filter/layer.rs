@@ -20,6 +20,13 @@ pub trait Layer: Send + Sync {
     /// The source within.
     fn inner(&self) -> &dyn TimelineSource;
 
+    /// Whether states, events and links of a type are those of the source within: then so is what is asked of many at once, sums and counts,
+    /// which is else made of the lists that the layer gives.
+    fn keeps(&self, ty: TypeId) -> bool {
+        let _ = ty;
+        false
+    }
+
     /// The source within, for questions that take work: a layer may refuse them all, or count them.
     fn asked(&self) -> Result<&dyn TimelineSource, QueryError> {
         Ok(self.inner())
@@ -45,8 +52,11 @@ pub trait Layer: Send + Sync {
         self.asked()?.cells(lanes, interval, columns)
     }
 
-    /// Unlike the others, this is made of [`Self::cells`]: a layer that changes those need not think of it.
+    /// Unlike the others, this is made of [`Self::cells`], unless the types are [kept](Self::keeps): a layer that changes those need not think of it.
     fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
+        if lanes.iter().all(|lane| self.keeps(lane.ty)) {
+            return self.asked()?.largest(lanes, interval, columns, most);
+        }
         let mut cells = self.cells(lanes, interval, columns)?;
         cells.cells.iter_mut().for_each(|cell| cell.keep(most));
         Ok(cells)
@@ -54,6 +64,9 @@ pub trait Layer: Send + Sync {
 
     /// As [`Self::largest`], this is made of [`Self::cells`].
     fn times(&self, lanes: &[Lane], interval: Interval) -> Result<Vec<(ValueId, i64)>, QueryError> {
+        if lanes.iter().all(|lane| self.keeps(lane.ty)) {
+            return self.asked()?.times(lanes, interval);
+        }
         query::times(|lanes| self.cells(lanes, interval, 1), lanes)
     }
 
@@ -84,6 +97,9 @@ pub trait Layer: Send + Sync {
         columns: u32,
         most: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
+        if self.keeps(ty) {
+            return self.asked()?.event_counts(container, ty, interval, columns, most);
+        }
         counts::events(|part, limit| self.events(container, ty, part, limit), interval, columns, most)
     }
 
@@ -95,6 +111,9 @@ pub trait Layer: Send + Sync {
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
     ) -> Result<(), QueryError> {
+        if self.keeps(ty) {
+            return self.asked()?.link_counts(ty, interval, exponent, visit);
+        }
         counts::links(|part, limit| self.links(ty, part, limit), interval, exponent, visit)
     }
 

@@ -9,10 +9,7 @@ use super::hidden::{Hidden, with_all_below};
 use super::layer::Layer;
 use super::pattern::{self, Pattern, Patterns};
 use super::{Comparison, FilterError, Key, Measure, key, tree};
-use crate::query::{
-    Cells, ContainerId, ContainerInfo, EventCount, Interval, Lane, LinkVisitor, QueryError, TimelineSource, TypeId,
-    ValueId,
-};
+use crate::query::{ContainerInfo, TimelineSource, TypeId};
 use crate::store::natural;
 
 struct Ordered {
@@ -25,33 +22,8 @@ impl Layer for Ordered {
         self.inner.as_ref()
     }
 
-    fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
-        self.inner.largest(lanes, interval, columns, most)
-    }
-
-    fn times(&self, lanes: &[Lane], interval: Interval) -> Result<Vec<(ValueId, i64)>, QueryError> {
-        self.inner.times(lanes, interval)
-    }
-
-    fn event_counts(
-        &self,
-        container: ContainerId,
-        ty: TypeId,
-        interval: Interval,
-        columns: u32,
-        most: usize,
-    ) -> Result<Vec<EventCount>, QueryError> {
-        self.inner.event_counts(container, ty, interval, columns, most)
-    }
-
-    fn link_counts(
-        &self,
-        ty: TypeId,
-        interval: Interval,
-        exponent: u8,
-        visit: &mut LinkVisitor<'_>,
-    ) -> Result<(), QueryError> {
-        self.inner.link_counts(ty, interval, exponent, visit)
+    fn keeps(&self, _: TypeId) -> bool {
+        true
     }
 
     fn containers(&self) -> Arc<Vec<ContainerInfo>> {

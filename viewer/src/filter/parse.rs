@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::str::FromStr;
 
+use super::classify::{MOST, is_duration};
 use super::{
     Comparison, Condition, Filter, FilterError, Form, Keep, Key, Measure, Operation, Part, Pattern, Patterns, Rank,
     Reduction,
@@ -13,9 +14,9 @@ use crate::query::{Color, Look, MarkShape};
 pub(super) const RESERVED: [&str; 9] = ["of", "per", "into", "by", "in", "with", "descending", "variable", "state"];
 
 /// Every way to begin.
-const VERBS: [&str; 19] = [
-    "hide", "only", "cut", "group", "reuse", "count", "sum", "mean", "min", "max", "sort", "order", "best", "least",
-    "keep", "color", "shape", "size", "bright",
+const VERBS: [&str; 20] = [
+    "hide", "only", "cut", "group", "reuse", "count", "sum", "mean", "min", "max", "classify", "sort", "order", "best",
+    "least", "keep", "color", "shape", "size", "bright",
 ];
 const SELECTIONS: [&str; 5] = ["type", "value", "container", "where", "duration"];
 const MEASURES: [&str; 20] = [
@@ -274,6 +275,7 @@ impl<'a> Reader<'a> {
             "mean" => self.reduction(Operation::Mean)?,
             "min" => self.reduction(Operation::Min)?,
             "max" => self.reduction(Operation::Max)?,
+            "classify" => self.classes()?,
             "sort" => {
                 let ty = self.pattern("the name of a container type")?;
                 self.need("by")?;
@@ -400,6 +402,31 @@ impl<'a> Reader<'a> {
             name = self.name_if("a name for the result");
         }
         Ok(Filter::Reduce(Reduction { operation, values, of, per, form, name }))
+    }
+
+    fn classes(&mut self) -> Result<Filter, FilterError> {
+        let of = self.pattern("the name of a type")?;
+        self.need("by")?;
+        let field = self.name("the name of a field")?;
+        let (mut edges, lasting): (Vec<f64>, bool) = (Vec::new(), is_duration(&field));
+        self.could_be([Next::Word("<")]);
+        if self.token() == Some(&Token::Compare(Comparison::Less)) {
+            self.at += 1;
+            loop {
+                let edge = self.number(lasting)?;
+                if edges.last().is_some_and(|last| *last >= edge) || edges.len() >= MOST {
+                    self.at -= 1;
+                    return Err(self.expected(format!("at most {MOST} numbers, each larger than the one before")));
+                }
+                edges.push(edge);
+                self.could_be([Next::Word(",")]);
+                if self.token() != Some(&Token::Comma) {
+                    break;
+                }
+                self.at += 1;
+            }
+        }
+        Ok(Filter::Classify { of, field, edges })
     }
 
     fn measure(&mut self) -> Result<Measure, FilterError> {

@@ -178,6 +178,10 @@ impl<P: Pick> Layer for Picked<P> {
         self.inner.as_ref()
     }
 
+    fn keeps(&self, ty: TypeId) -> bool {
+        !self.pick.touches(ty)
+    }
+
     fn summary(&self) -> Summary {
         self.summary.get_or_init(|| count::summary(self, self.inner.summary())).clone()
     }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::classify::is_duration;
 use super::parse::{RESERVED, is_special};
 use super::{Comparison, Filter, Form, Keep, Key, Measure, Operation, Part, Pattern, Patterns, Reduction};
 
@@ -174,6 +175,15 @@ impl fmt::Display for Filter {
             Self::Group { containers, name } => write!(f, "group {} into {}", Names(containers), Name(name)),
             Self::Reuse { types } => write!(f, "reuse {}", Names(types)),
             Self::Reduce(reduction) => reduction.fmt(f),
+            Self::Classify { of, field, edges } => {
+                write!(f, "classify {} by {}", Name(of.as_str()), Name(field))?;
+                for (at, &edge) in edges.iter().enumerate() {
+                    f.write_str(if at == 0 { " < " } else { ", " })?;
+                    #[expect(clippy::cast_possible_truncation, reason = "a whole number of nanoseconds")]
+                    if is_duration(field) { Time(edge as i64).fmt(f) } else { write!(f, "{edge}") }?;
+                }
+                Ok(())
+            }
             Self::Sort { ty, by, descending } => {
                 let down = if *descending { " descending" } else { "" };
                 write!(f, "sort {} by {by}{down}", Name(ty.as_str()))

@@ -1,13 +1,19 @@
-//! [`Steps`]: a function of time that is constant piece by piece, made from overlapping pieces by a reduction.
+//! [`Steps`]: a function of time that is constant piece by piece, packed: about five bytes a piece, which are put aside in a file where they
+//! are many.
 //!
-//! Exact: each value is computed from the pieces that are there at that time alone, by a tree over them, never by adding to and taking
-//! from the value before; so nothing drifts.
+//! What makes one of entities is in [`fold`], where its bytes are in [`packed`].
 
-use super::Operation;
-use crate::query::{GlobalNanos, Interval, SeriesColumn};
+mod fold;
+mod packed;
 
-/// Pieces per block of sums.
-const BLOCK: usize = 64;
+pub(super) use fold::{Fold, List, Merge};
+pub(super) use packed::Room;
+
+use self::packed::Bytes;
+use crate::query::{GlobalNanos, Interval, QueryError, SeriesColumn};
+
+/// Pieces per block: what is read at once, and has sums.
+const BLOCK: usize = 256;
 
 /// Something with a value that lasts from one date to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,20 +26,29 @@ pub(super) struct Piece {
 /// Pieces that do not overlap, by date. Neighbours differ in value, or a gap lies between them.
 #[derive(Debug, Default)]
 pub(super) struct Steps {
-    pieces: Vec<Piece>,
     blocks: Vec<Block>,
+    len: usize,
 }
 
-/// What a block of pieces comes to.
-#[derive(Clone, Copy, Debug)]
+/// So many pieces, and what they come to.
+#[derive(Debug)]
 struct Block {
+    from: i64,
+    to: i64,
+    sum: Sum,
+    bytes: Bytes,
+}
+
+/// What some pieces come to.
+#[derive(Clone, Copy, Debug)]
+struct Sum {
     min: f64,
     max: f64,
     integral: f64,
     covered: i64,
 }
 
-impl Block {
+impl Sum {
     const EMPTY: Self = Self { min: f64::INFINITY, max: f64::NEG_INFINITY, integral: 0.0, covered: 0 };
 
     fn join(self, other: Self) -> Self {
@@ -45,144 +60,160 @@ impl Block {
         }
     }
 
+    /// Of the part of a piece that is in an interval.
     #[expect(clippy::cast_precision_loss, reason = "the unit of an integral")]
     fn of(piece: &Piece, from: i64, to: i64) -> Self {
         let covered = (piece.to.min(to) - piece.from.max(from)).max(0);
         Self { min: piece.value, max: piece.value, integral: piece.value * covered as f64, covered }
     }
+
+    #[expect(clippy::cast_precision_loss, reason = "a mean")]
+    fn column(self) -> Option<SeriesColumn> {
+        let mean = self.integral / (self.covered as f64);
+        (self.min <= self.max).then(|| SeriesColumn {
+            min: self.min,
+            max: self.max,
+            mean: mean.clamp(self.min, self.max),
+        })
+    }
 }
 
-/// What the pieces that are there at one time come to.
-#[derive(Clone, Copy, Debug)]
-struct Node {
-    count: u32,
-    sum: f64,
-    min: f64,
-    max: f64,
+/// Pieces while they come, by date.
+#[derive(Debug)]
+pub(super) struct Writer<'a> {
+    steps: Steps,
+    /// The last of them, not yet in a block.
+    open: Vec<Piece>,
+    room: &'a Room,
 }
 
-impl Node {
-    const EMPTY: Self = Self { count: 0, sum: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY };
-
-    fn join(self, other: Self) -> Self {
-        Self {
-            count: self.count + other.count,
-            sum: self.sum + other.sum,
-            min: self.min.min(other.min),
-            max: self.max.max(other.max),
-        }
+impl<'a> Writer<'a> {
+    pub(super) fn new(room: &'a Room) -> Self {
+        Self { steps: Steps::default(), open: Vec::new(), room }
     }
 
-    fn value(self, operation: Operation) -> Option<f64> {
-        match operation {
-            _ if self.count == 0 => None,
-            Operation::Count => Some(f64::from(self.count)),
-            Operation::Sum => Some(self.sum),
-            Operation::Mean => Some(self.sum / f64::from(self.count)),
-            Operation::Min => Some(self.min),
-            Operation::Max => Some(self.max),
+    /// Appends a piece, which makes one with the last where that has its value and ends where it begins.
+    pub(super) fn push(&mut self, piece: Piece) -> Result<(), QueryError> {
+        match self.open.last_mut() {
+            Some(before) if before.to == piece.from && before.value.to_bits() == piece.value.to_bits() => {
+                before.to = piece.to;
+            }
+            _ => {
+                // The last piece stays outside: it may become longer.
+                if self.open.len() > BLOCK {
+                    self.seal(BLOCK)?;
+                }
+                self.open.push(piece);
+            }
         }
+        Ok(())
+    }
+
+    fn seal(&mut self, pieces: usize) -> Result<(), QueryError> {
+        let rest = self.open.split_off(pieces);
+        let pieces = std::mem::replace(&mut self.open, rest);
+        let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else { return Ok(()) };
+        let sum = pieces.iter().fold(Sum::EMPTY, |all, piece| all.join(Sum::of(piece, piece.from, piece.to)));
+        let bytes = self.room.put(packed::pack(&pieces))?;
+        self.steps.len += pieces.len();
+        self.steps.blocks.push(Block { from: first.from, to: last.to, sum, bytes });
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> Result<Steps, QueryError> {
+        while !self.open.is_empty() {
+            self.seal(BLOCK.min(self.open.len()))?;
+        }
+        self.steps.blocks.shrink_to_fit();
+        Ok(self.steps)
     }
 }
 
 impl Steps {
-    /// Reduces pieces, which may overlap, within an interval. Where there is none, the value is `none`. What has no duration does not count.
-    /// O(n log n).
-    pub(super) fn reduce(mut pieces: Vec<Piece>, operation: Operation, within: Interval, none: Option<f64>) -> Self {
-        let (first, last) = (within.from.0, within.to.0);
-        pieces.retain_mut(|piece| {
-            (piece.from, piece.to) = (piece.from.max(first), piece.to.min(last));
-            piece.from < piece.to
-        });
-        pieces.sort_by(|a, b| a.from.cmp(&b.from).then(a.to.cmp(&b.to)).then(a.value.total_cmp(&b.value)));
-        let mut ends: Vec<u32> = (0..pieces.len() as u32).collect();
-        ends.sort_by_key(|&at| pieces[at as usize].to);
-        let mut tree = Tree::new(most_at_once(&pieces, &ends));
-        let mut place = vec![0_usize; pieces.len()];
-        let mut steps = Self::default();
-        let (mut begun, mut ended, mut now) = (0, 0, first);
-        loop {
-            while let Some(&at) = ends.get(ended).filter(|&&at| pieces[at as usize].to <= now) {
-                tree.clear(place[at as usize]);
-                ended += 1;
-            }
-            while let Some(piece) = pieces.get(begun).filter(|piece| piece.from <= now) {
-                place[begun] = tree.fill(piece.value);
-                begun += 1;
-            }
-            let next_end = ends.get(ended).map_or(last, |&at| pieces[at as usize].to);
-            let next = pieces.get(begun).map_or(last, |piece| piece.from).min(next_end);
-            if next <= now {
-                break;
-            }
-            if let Some(value) = tree.root().value(operation).or(none) {
-                steps.push(Piece { from: now, to: next, value });
-            }
-            now = next;
-        }
-        steps.seal();
-        steps
-    }
-
-    fn push(&mut self, piece: Piece) {
-        match self.pieces.last_mut() {
-            Some(before) if before.to == piece.from && before.value.to_bits() == piece.value.to_bits() => {
-                before.to = piece.to;
-            }
-            _ => self.pieces.push(piece),
-        }
-    }
-
-    fn seal(&mut self) {
-        self.pieces.shrink_to_fit();
-        let of = |chunk: &[Piece]| {
-            chunk.iter().fold(Block::EMPTY, |all, piece| all.join(Block::of(piece, piece.from, piece.to)))
-        };
-        self.blocks = self.pieces.chunks(BLOCK).map(of).collect();
-    }
-
     /// How many pieces.
     pub(super) fn len(&self) -> usize {
-        self.pieces.len()
-    }
-
-    /// By date.
-    pub(super) fn pieces(&self) -> &[Piece] {
-        &self.pieces
+        self.len
     }
 
     /// Least and largest value.
     pub(super) fn range(&self) -> Option<(f64, f64)> {
-        let all = self.blocks.iter().fold(Block::EMPTY, |all, &block| all.join(block));
+        let all = self.blocks.iter().fold(Sum::EMPTY, |all, block| all.join(block.sum));
         (!self.blocks.is_empty()).then_some((all.min, all.max))
     }
 
-    /// Positions of the pieces that overlap an interval. O(log n).
-    pub(super) fn overlapping(&self, interval: Interval) -> std::ops::Range<usize> {
-        let first = self.pieces.partition_point(|piece| piece.to <= interval.from.0);
-        first..self.pieces.partition_point(|piece| piece.from < interval.to.0).max(first)
+    /// The pieces of a block.
+    fn read(&self, block: usize) -> Result<Vec<Piece>, QueryError> {
+        let Some(found) = self.blocks.get(block) else { return Ok(Vec::new()) };
+        packed::unpack(&found.bytes.read()?, found.from).ok_or(QueryError::PutAside)
     }
 
-    /// Least, largest and mean value over an interval, the mean over the time that has one. O(log n + n / 64).
-    #[expect(clippy::cast_precision_loss, reason = "a mean")]
-    pub(super) fn column(&self, interval: Interval) -> Option<SeriesColumn> {
-        let range = self.overlapping(interval);
-        if range.is_empty() {
-            return None;
+    /// Piece number `at`.
+    pub(super) fn piece(&self, at: usize) -> Result<Piece, QueryError> {
+        self.read(at / BLOCK)?.get(at % BLOCK).copied().ok_or(QueryError::Unknown { what: "sample" })
+    }
+
+    /// How many pieces overlap an interval, and the first of them with their numbers. O(log n), and those that are listed.
+    pub(super) fn overlapping(
+        &self,
+        interval: Interval,
+        limit: usize,
+    ) -> Result<(u64, Vec<(usize, Piece)>), QueryError> {
+        let (first, last) = self.within(interval);
+        if first == last {
+            return Ok((0, Vec::new()));
         }
-        let clipped = |at: usize, all: Block| all.join(Block::of(&self.pieces[at], interval.from.0, interval.to.0));
-        let (low, high) = (range.start.div_ceil(BLOCK), range.end / BLOCK);
-        // The pieces at both ends may stick out; blocks between them do not.
-        let all = if low + 2 >= high {
-            range.fold(Block::EMPTY, |all, at| clipped(at, all))
-        } else {
-            let (low, high) = (low + 1, high - 1);
-            let edges = (range.start..low * BLOCK).chain(high * BLOCK..range.end);
-            let sum = edges.fold(Block::EMPTY, |all, at| clipped(at, all));
-            self.blocks[low..high].iter().fold(sum, |all, &block| all.join(block))
+        // The first and the last block may stick out of the interval; those between them do not.
+        let low = self.read(first)?.partition_point(|piece| piece.to <= interval.from.0) + first * BLOCK;
+        let high = self.read(last - 1)?.partition_point(|piece| piece.from < interval.to.0) + (last - 1) * BLOCK;
+        let (mut items, end) = (Vec::new(), high.min(low.saturating_add(limit)));
+        for block in first..last {
+            if block * BLOCK >= end {
+                break;
+            }
+            let numbered = (block * BLOCK..).zip(self.read(block)?);
+            items.extend(numbered.filter(|piece| (low..end).contains(&piece.0)));
+        }
+        Ok((high.saturating_sub(low) as u64, items))
+    }
+
+    /// The blocks that overlap an interval.
+    fn within(&self, interval: Interval) -> (usize, usize) {
+        let first = self.blocks.partition_point(|block| block.to <= interval.from.0);
+        (first, self.blocks.partition_point(|block| block.from < interval.to.0).max(first))
+    }
+
+    /// Least, largest and mean value over each of some columns, the mean over the time that has one. O(log n) for each, and what is in it by
+    /// blocks.
+    pub(super) fn columns(&self, interval: Interval, columns: u32) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
+        // Neighbours mostly have an edge in one block.
+        let mut kept: Option<(usize, Vec<Piece>)> = None;
+        let column = |part: Interval| {
+            let (first, last) = self.within(part);
+            let mut all = Sum::EMPTY;
+            for (number, block) in (first..).zip(&self.blocks[first..last]) {
+                if part.from.0 <= block.from && block.to <= part.to.0 {
+                    all = all.join(block.sum);
+                    continue;
+                }
+                if kept.as_ref().is_none_or(|kept| kept.0 != number) {
+                    kept = Some((number, self.read(number)?));
+                }
+                let Some((_, pieces)) = &kept else { continue };
+                let low = pieces.partition_point(|piece| piece.to <= part.from.0);
+                let inside = pieces[low..].iter().take_while(|piece| piece.from < part.to.0);
+                all = inside.fold(all, |all, piece| all.join(Sum::of(piece, part.from.0, part.to.0)));
+            }
+            Ok(all.column())
         };
-        let mean = all.integral / (all.covered as f64);
-        Some(SeriesColumn { min: all.min, max: all.max, mean: mean.clamp(all.min, all.max) })
+        interval.columns(columns).map(column).collect()
+    }
+
+    /// All pieces, block by block.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Result<Piece, QueryError>> + '_ {
+        (0..self.blocks.len()).flat_map(|block| match self.read(block) {
+            Ok(pieces) => pieces.into_iter().map(Ok).collect(),
+            Err(error) => vec![Err(error)],
+        })
     }
 }
 
@@ -191,51 +222,75 @@ pub(super) fn life(piece: &Piece) -> Interval {
     Interval { from: GlobalNanos(piece.from), to: GlobalNanos(piece.to) }
 }
 
-/// How many pieces are there at one time, at most.
-fn most_at_once(pieces: &[Piece], ends: &[u32]) -> usize {
-    let (mut ended, mut most) = (0, 0);
-    for (begun, piece) in pieces.iter().enumerate() {
-        while ends.get(ended).is_some_and(|&at| pieces[at as usize].to <= piece.from) {
-            ended += 1;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn pieces() -> impl Strategy<Value = Vec<Piece>> {
+        let value = prop_oneof![
+            (-3_i32..4).prop_map(f64::from),
+            any::<f64>().prop_filter("a mean", |value| value.abs() < 1e280),
+            Just(1e200)
+        ];
+        let one = (prop_oneof![4 => Just(0_i64), 1 => 1_i64..1_000_000], 1_i64..1_000_000, value);
+        prop::collection::vec(one, 0..1_500).prop_map(|list| {
+            let mut date = -500_000_000;
+            let mut pieces: Vec<Piece> = Vec::new();
+            for (gap, length, value) in list {
+                let (from, to) = (date + gap, date + gap + length);
+                match pieces.last_mut() {
+                    Some(before) if before.to == from && before.value.to_bits() == value.to_bits() => before.to = to,
+                    _ => pieces.push(Piece { from, to, value }),
+                }
+                date = to;
+            }
+            pieces
+        })
+    }
+
+    fn made(pieces: &[Piece], room: &Room) -> Steps {
+        let mut writer = Writer::new(room);
+        for piece in pieces {
+            // Halves become one again.
+            let middle = piece.from.midpoint(piece.to);
+            if middle > piece.from {
+                writer.push(Piece { to: middle, ..*piece }).expect("there is room");
+            }
+            writer.push(Piece { from: middle, ..*piece }).expect("there is room");
         }
-        most = most.max(begun + 1 - ended);
-    }
-    most
-}
-
-/// What is there, as the leaves of a tree whose root is what all of it comes to.
-struct Tree {
-    nodes: Vec<Node>,
-    free: Vec<usize>,
-}
-
-impl Tree {
-    fn new(leaves: usize) -> Self {
-        let leaves = leaves.max(1).next_power_of_two();
-        Self { nodes: vec![Node::EMPTY; 2 * leaves], free: (leaves..2 * leaves).rev().collect() }
+        writer.finish().expect("there is room")
     }
 
-    fn root(&self) -> Node {
-        self.nodes[1]
-    }
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    fn fill(&mut self, value: f64) -> usize {
-        // There are as many leaves as are ever needed at once.
-        let at = self.free.pop().unwrap_or(self.nodes.len() / 2);
-        self.set(at, Node { count: 1, sum: value, min: value, max: value });
-        at
-    }
-
-    fn clear(&mut self, at: usize) {
-        self.set(at, Node::EMPTY);
-        self.free.push(at);
-    }
-
-    fn set(&mut self, mut at: usize, node: Node) {
-        self.nodes[at] = node;
-        while at > 1 {
-            at /= 2;
-            self.nodes[at] = self.nodes[2 * at].join(self.nodes[2 * at + 1]);
+        #[test]
+        fn what_is_packed_is_what_was_there(pieces in pieces(), memory in prop_oneof![Just(0_usize), Just(2_000), Just(usize::MAX)],
+            from in -600_000_000_i64..600_000_000, length in 1_i64..900_000_000, columns in 1_u32..40, limit in 0_usize..900)
+        {
+            let room = Room::new(memory);
+            let steps = made(&pieces, &room);
+            prop_assert_eq!(steps.len(), pieces.len());
+            prop_assert_eq!(steps.iter().collect::<Result<Vec<_>, _>>().unwrap(), pieces.clone());
+            let interval = Interval { from: GlobalNanos(from), to: GlobalNanos(from + length) };
+            let inside: Vec<(usize, Piece)> =
+                pieces.iter().copied().enumerate().filter(|(_, piece)| piece.from < interval.to.0 && piece.to > from).collect();
+            let (total, listed) = steps.overlapping(interval, limit).unwrap();
+            prop_assert_eq!(total, inside.len() as u64);
+            prop_assert_eq!(&listed[..], &inside[..inside.len().min(limit)]);
+            for (at, piece) in inside.iter().step_by(97) {
+                prop_assert_eq!(steps.piece(*at).unwrap(), *piece);
+            }
+            for (column, found) in interval.columns(columns).zip(steps.columns(interval, columns).unwrap()) {
+                let there = pieces.iter().filter(|piece| piece.from < column.to.0 && piece.to > column.from.0);
+                let all = there.fold(Sum::EMPTY, |all, piece| all.join(Sum::of(piece, column.from.0, column.to.0))).column();
+                prop_assert_eq!(found.map(|of| (of.min, of.max)), all.map(|of| (of.min, of.max)));
+                if let (Some(found), Some(all)) = (found, all) {
+                    let most = all.min.abs().max(all.max.abs());
+                    prop_assert!((found.mean - all.mean).abs() <= most * 1e-9, "{} {}", found.mean, all.mean);
+                }
+            }
         }
     }
 }

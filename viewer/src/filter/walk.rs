@@ -69,42 +69,73 @@ pub fn samples(
     pages(interval, |part, limit| source.samples(container, ty, part, limit), key, &mut visit)
 }
 
-/// Page by page: each is asked for from the start of the last entity of the one before.
+/// Page by page.
 pub(crate) fn pages<T>(
     interval: Interval,
     ask: impl Fn(Interval, usize) -> Result<Listed<T>, QueryError>,
     key: impl Fn(&T) -> (EntityId, i64),
     visit: &mut dyn FnMut(&T) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
-    let (mut from, mut limit) = (interval.from.0, PAGE);
-    // Those visited that the next page may bring again: what started before `from` was, once `from` has moved.
-    let mut seen: FxHashSet<EntityId> = FxHashSet::default();
-    let mut moved = false;
-    loop {
-        let listed = ask(Interval { from: GlobalNanos(from), ..interval }, limit)?;
-        let cut = listed.total > listed.items.len() as u64;
-        let Some(last) = listed.items.last().map(|item| key(item).1) else { return Ok(()) };
-        let advances = last > from;
+    let mut pages = Pages::new(interval, PAGE);
+    while let Some(page) = pages.next(&ask, &key)? {
+        page.iter().try_for_each(&mut *visit)?;
+    }
+    Ok(())
+}
+
+/// The pages of a list, for who takes one when it needs it: each is asked for from the start of the last entity of the one before.
+#[derive(Debug)]
+pub(crate) struct Pages {
+    interval: Interval,
+    from: i64,
+    limit: usize,
+    /// Those that were there already and that the next page may bring again: what started before `from` was, once `from` has moved.
+    seen: FxHashSet<EntityId>,
+    moved: bool,
+    ended: bool,
+}
+
+impl Pages {
+    /// Of an interval, of so many entities each; of more where as many are open, or begin, at one date.
+    pub(crate) fn new(interval: Interval, size: usize) -> Self {
+        let (from, limit) = (interval.from.0, size.max(1));
+        Self { interval, from, limit, seen: FxHashSet::default(), moved: false, ended: false }
+    }
+
+    /// The next page, which may have nothing new in it; none at the end.
+    ///
+    /// # Errors
+    /// What `ask` gives.
+    pub(crate) fn next<T>(
+        &mut self,
+        ask: impl Fn(Interval, usize) -> Result<Listed<T>, QueryError>,
+        key: impl Fn(&T) -> (EntityId, i64),
+    ) -> Result<Option<Vec<T>>, QueryError> {
+        if self.ended {
+            return Ok(None);
+        }
+        let Listed { total, mut items } = ask(Interval { from: GlobalNanos(self.from), ..self.interval }, self.limit)?;
+        self.ended = total <= items.len() as u64;
+        let Some(last) = items.last().map(|item| key(item).1) else {
+            self.ended = true;
+            return Ok(None);
+        };
+        let advances = last > self.from;
         let mut again = FxHashSet::default();
-        for item in &listed.items {
+        items.retain(|item| {
             let (id, start) = key(item);
-            if !(seen.contains(&id) || moved && start < from) {
-                visit(item)?;
-            }
-            if cut && (start == last || !advances) {
+            if !self.ended && (start == last || !advances) {
                 again.insert(id);
             }
-        }
-        if !cut {
-            return Ok(());
-        }
+            !(self.seen.contains(&id) || self.moved && start < self.from)
+        });
         if advances {
-            (from, moved, seen) = (last, true, again);
+            (self.from, self.moved, self.seen) = (last, true, again);
         } else {
-            // A page of entities that are all open, or all begin, at one date.
-            seen.extend(again);
-            limit *= 2;
+            self.seen.extend(again);
+            self.limit *= 2;
         }
+        Ok(Some(items))
     }
 }
 

@@ -64,7 +64,7 @@ impl From<QueryError> for Failure {
             QueryError::EmptyInterval => StatusCode::BAD_REQUEST,
             // Nobody reads it.
             QueryError::NotAwaited => StatusCode::SERVICE_UNAVAILABLE,
-            QueryError::Damaged => StatusCode::INTERNAL_SERVER_ERROR,
+            QueryError::Damaged | QueryError::PutAside => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self(status, error.to_string())
     }

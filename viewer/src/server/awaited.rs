@@ -7,9 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::filter::Layer;
-use crate::query::{
-    Cells, ContainerId, EventCount, Interval, Lane, LinkVisitor, QueryError, TimelineSource, TypeId, ValueId,
-};
+use crate::query::{QueryError, TimelineSource, TypeId};
 
 /// Whether whoever asked has gone.
 #[derive(Clone, Debug, Default)]
@@ -46,33 +44,8 @@ impl Layer for Awaited {
         if self.gone.0.load(Ordering::Relaxed) { Err(QueryError::NotAwaited) } else { Ok(self.source.as_ref()) }
     }
 
-    // It changes nothing, so the source's own ways to these are right, and faster.
-    fn largest(&self, lanes: &[Lane], interval: Interval, columns: u32, most: usize) -> Result<Cells, QueryError> {
-        self.asked()?.largest(lanes, interval, columns, most)
-    }
-
-    fn times(&self, lanes: &[Lane], interval: Interval) -> Result<Vec<(ValueId, i64)>, QueryError> {
-        self.asked()?.times(lanes, interval)
-    }
-
-    fn event_counts(
-        &self,
-        container: ContainerId,
-        ty: TypeId,
-        interval: Interval,
-        columns: u32,
-        most: usize,
-    ) -> Result<Vec<EventCount>, QueryError> {
-        self.asked()?.event_counts(container, ty, interval, columns, most)
-    }
-
-    fn link_counts(
-        &self,
-        ty: TypeId,
-        interval: Interval,
-        exponent: u8,
-        visit: &mut LinkVisitor<'_>,
-    ) -> Result<(), QueryError> {
-        self.asked()?.link_counts(ty, interval, exponent, visit)
+    // It changes nothing, so the source's own ways to sums and counts are right, and faster.
+    fn keeps(&self, _: TypeId) -> bool {
+        true
     }
 }

@@ -7,7 +7,7 @@ import { byId, make } from "./dom.js";
 const VERBS = {
   hide: "leave out types, values, rows, or by field or duration", only: "leave out all else", cut: "a part of time", group: "one row for several", reuse: "one row for what follows each other",
   count: "how many at each moment", sum: "of variables or a field", mean: "at each moment", min: "at each moment", max: "at each moment", sort: "rows by name or statistic", order: "rows by hand",
-  best: "the first rows by a statistic", least: "the last rows by a statistic", keep: "rows by a statistic", color: "of values", bright: "these bright, all else grey",
+  best: "the first rows by a statistic", least: "the last rows by a statistic", keep: "rows by a statistic", classify: "colours by a field or duration", color: "of values", bright: "these bright, all else grey",
 };
 
 /** @type {HTMLInputElement} */ const field = byId("filter-field");

@@ -1,0 +1,284 @@
+//! The classes of a field: given as edges, or chosen by what some entities of the trace have.
+
+use std::collections::BTreeMap;
+
+use converter::paje::TypeId as Ty;
+
+use crate::color;
+use crate::filter::{FilterError, attribute};
+use crate::layout::scale;
+use crate::query::{Color, EntityId, GlobalNanos, Interval, Lane, QueryError, TimelineSource, TypeId, TypeKind};
+use crate::rows::general;
+
+/// Most classes with edges, or different texts; one more is for what has no value, and one for all other texts.
+pub(in crate::filter) const MOST: usize = 100;
+/// So many different numbers are classes by themselves.
+const FEW: usize = 10;
+/// Classes of more numbers.
+const SOME: usize = 6;
+/// Entities that are looked at to choose classes, in so many parts of time.
+const ASKED: usize = 20_000;
+const PARTS: u32 = 16;
+/// Lists that are looked at in each part.
+const LISTS: usize = 1_000;
+
+/// What an entity's field is compared with.
+#[derive(Debug, PartialEq)]
+pub(super) enum Classes {
+    /// Numbers: below the first edge, from there to the next, and so on.
+    Numbers(Vec<f64>),
+    /// Each by itself, in order; then all others.
+    Texts { texts: Vec<String>, are_numbers: bool },
+}
+
+impl Classes {
+    /// With edges that ascend.
+    pub(super) fn between(edges: Vec<f64>) -> Self {
+        Self::Numbers(edges)
+    }
+
+    /// As fits what entities of some types have, all over the trace.
+    pub(super) fn found(source: &dyn TimelineSource, field: &str, types: &[TypeId]) -> Result<Self, FilterError> {
+        let mut found = Vec::new();
+        some(source, types, |id, nanos| {
+            if super::is_duration(field) {
+                found.push(nanos.to_string());
+            } else {
+                found.extend(attribute::field(&source.facts(id)?, field));
+            }
+            Ok(())
+        })?;
+        Ok(Self::of_all(&found, super::is_duration(field)))
+    }
+
+    /// As fits these.
+    fn of_all(found: &[String], are_durations: bool) -> Self {
+        let mut numbers: Vec<f64> = found.iter().filter_map(|text| number(text)).collect();
+        let mut texts: BTreeMap<&str, usize> = BTreeMap::new();
+        for text in found {
+            *texts.entry(text.trim()).or_default() += 1;
+        }
+        let are_numbers = !numbers.is_empty() && numbers.len() == found.len();
+        if are_numbers && (texts.len() > FEW || are_durations) {
+            numbers.sort_by(f64::total_cmp);
+            return Self::Numbers(edges(&numbers));
+        }
+        // The most frequent, where there are too many.
+        let mut texts: Vec<(&str, usize)> = texts.into_iter().collect();
+        texts.sort_by_key(|text| std::cmp::Reverse(text.1));
+        texts.truncate(MOST);
+        let mut texts: Vec<String> = texts.into_iter().map(|text| text.0.to_owned()).collect();
+        texts.sort_by(|a, b| match (number(a), number(b)) {
+            (Some(a), Some(b)) => a.total_cmp(&b),
+            _ => a.cmp(b),
+        });
+        Self::Texts { texts, are_numbers }
+    }
+
+    /// Name and colour of each class, in order.
+    pub(super) fn named(&self, field: &str) -> Vec<(String, Color)> {
+        let none = (format!("no {field}"), color::NONE);
+        match self {
+            Self::Numbers(edges) => {
+                let told = |edge: f64| {
+                    #[expect(clippy::cast_possible_truncation, reason = "a whole number of nanoseconds")]
+                    if super::is_duration(field) { time(edge as i64) } else { general(edge) }
+                };
+                let name = |at: usize| match (at.checked_sub(1).and_then(|at| edges.get(at)), edges.get(at)) {
+                    (None, Some(&to)) => format!("{field} < {}", told(to)),
+                    (Some(&from), Some(&to)) => format!("{field} {} to {}", told(from), told(to)),
+                    (Some(&from), None) => format!("{field} ≥ {}", told(from)),
+                    (None, None) => field.to_owned(),
+                };
+                let of = edges.len() + 1;
+                (0..of).map(|at| (name(at), color::ramp(at, of))).chain([none]).collect()
+            }
+            Self::Texts { texts, are_numbers } => {
+                let names: Vec<String> = texts.iter().map(|text| format!("{field} {text}")).collect();
+                let group: Vec<(Ty, &str)> = names.iter().map(|name| (Ty::ROOT, name.as_str())).collect();
+                let chosen = color::distinct(&group, &vec![None; names.len()]);
+                let of = names.len();
+                let colors =
+                    (0..of).map(|at| if *are_numbers { color::ramp(at, of) } else { chosen[at] }).collect::<Vec<_>>();
+                let other = (format!("other {field}"), color::NONE);
+                names.into_iter().zip(colors).chain([other, none]).collect()
+            }
+        }
+    }
+
+    /// The class of a text; without one, the last.
+    pub(super) fn of(&self, text: Option<&str>) -> u8 {
+        let class = match (self, text.map(str::trim)) {
+            (Self::Numbers(edges), text) => match text.and_then(number) {
+                Some(number) => edges.partition_point(|edge| *edge <= number),
+                None => edges.len() + 1,
+            },
+            (Self::Texts { texts, .. }, Some(text)) => {
+                // Few enough to be looked through; numbers are not in the order of texts.
+                texts.iter().position(|known| known == text).unwrap_or(texts.len())
+            }
+            (Self::Texts { texts, .. }, None) => texts.len() + 1,
+        };
+        u8::try_from(class).unwrap_or(u8::MAX - 1)
+    }
+
+    /// The class of a duration.
+    #[expect(clippy::cast_precision_loss, reason = "2⁵³ nanoseconds are a hundred days")]
+    pub(super) fn of_nanos(&self, nanos: i64) -> u8 {
+        match self {
+            Self::Numbers(edges) => edges.partition_point(|edge| *edge <= nanos as f64) as u8,
+            Self::Texts { .. } => self.of(Some(&nanos.to_string())),
+        }
+    }
+}
+
+/// A duration without zeros at its end: `10 µs`, `1.5 ms`.
+fn time(nanos: i64) -> String {
+    let text = scale::duration(nanos);
+    match text.split_once(' ') {
+        Some((number, unit)) if number.contains('.') => {
+            format!("{} {unit}", number.trim_end_matches('0').trim_end_matches('.'))
+        }
+        _ => text,
+    }
+}
+
+fn number(text: &str) -> Option<f64> {
+    text.trim().parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// Edges that divide numbers in order into parts of about the same size, as round as leaves them apart.
+fn edges(numbers: &[f64]) -> Vec<f64> {
+    let (Some(&first), Some(&last)) = (numbers.first(), numbers.last()) else { return Vec::new() };
+    let quantiles = |round: &dyn Fn(f64) -> f64| {
+        let mut edges: Vec<f64> = (1..SOME).map(|at| round(numbers[numbers.len() * at / SOME])).collect();
+        edges.dedup();
+        // An edge that nothing is below, or above, divides nothing.
+        edges.retain(|edge| first < *edge && *edge <= last);
+        edges
+    };
+    let ways: [&dyn Fn(f64) -> f64; 4] =
+        [&one_two_five, &|number| rounded(number, 0), &|number| rounded(number, 1), &|number| number];
+    let mut all: Vec<Vec<f64>> = ways.into_iter().map(quantiles).collect();
+    let most = all.iter().map(Vec::len).max().unwrap_or(0);
+    all.iter().position(|edges| edges.len() == most).map_or_else(Vec::new, |at| all.swap_remove(at))
+}
+
+/// A number with so many digits behind its first.
+fn rounded(number: f64, digits: usize) -> f64 {
+    format!("{number:.digits$e}").parse().unwrap_or(number)
+}
+
+/// The nearest of 1, 2 and 5 times a power of ten.
+fn one_two_five(number: f64) -> f64 {
+    let power = 10_f64.powf(number.abs().log10().floor());
+    if number == 0.0 || !power.is_normal() {
+        return number;
+    }
+    let far = |of: f64| (of * power / number.abs()).ln().abs();
+    let near = [1.0, 2.0, 5.0, 10.0].into_iter().min_by(|a, b| far(*a).total_cmp(&far(*b))).unwrap_or(1.0);
+    // Powers below 1 are not exact: what is written is.
+    rounded(near * power, 0).copysign(number)
+}
+
+/// Visits some entities of each type, from all over the trace.
+fn some(
+    source: &dyn TimelineSource,
+    types: &[TypeId],
+    mut visit: impl FnMut(EntityId, i64) -> Result<(), QueryError>,
+) -> Result<(), QueryError> {
+    let (model, list, extent) = (source.model(), source.containers(), source.extent());
+    let whole = Interval { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
+    let step = list.len().div_ceil(LISTS).max(1);
+    for &ty in types {
+        let mut left = ASKED;
+        for part in whole.columns(PARTS) {
+            let each = (ASKED / PARTS as usize / list.len().clamp(1, LISTS)).max(2);
+            let mut take = |id: EntityId, nanos: i64| {
+                left = left.saturating_sub(1);
+                if left > 0 { visit(id, nanos) } else { Ok(()) }
+            };
+            match model.types.get(ty.index()).map(|ty| ty.kind) {
+                Some(TypeKind::Link { .. }) => {
+                    for link in source.links(ty, part, ASKED / PARTS as usize)?.items {
+                        take(link.id, link.end_time.0.saturating_sub(link.start_time.0))?;
+                    }
+                }
+                Some(TypeKind::Event) => {
+                    for info in list.iter().step_by(step) {
+                        for mark in source.events(info.id, ty, part, each)?.items {
+                            take(mark.id, 0)?;
+                        }
+                    }
+                }
+                Some(TypeKind::State) => {
+                    for info in list.iter().step_by(step) {
+                        for depth in 0..source.depths(info.id, ty) {
+                            for state in source.states(Lane { container: info.id, ty, depth }, part, each)?.items {
+                                take(state.id, state.life.to.0.saturating_sub(state.life.from.0))?;
+                            }
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(of: &[&str]) -> Vec<String> {
+        of.iter().map(|&text| text.to_owned()).collect()
+    }
+
+    #[test]
+    fn few_numbers_are_classes_by_themselves() {
+        let classes = Classes::of_all(&texts(&["8", "1024", "8", "64"]), false);
+        let names: Vec<String> = classes.named("Bytes").into_iter().map(|class| class.0).collect();
+        assert_eq!(names, ["Bytes 8", "Bytes 64", "Bytes 1024", "other Bytes", "no Bytes"]);
+        let of = |text| classes.of(text);
+        assert_eq!((of(Some("1024")), of(Some("8")), of(Some("9")), of(None)), (2, 0, 3, 4));
+    }
+
+    #[test]
+    fn many_numbers_are_divided_at_round_ones() {
+        let all: Vec<String> = (0..10_000).map(|n| (n * 7 % 10_000).to_string()).collect();
+        let classes = Classes::of_all(&all, false);
+        assert_eq!(classes, Classes::Numbers(vec![2_000.0, 3_000.0, 5_000.0, 7_000.0, 8_000.0]));
+        let names: Vec<String> = classes.named("Bytes").into_iter().map(|class| class.0).collect();
+        assert_eq!(names[..2], ["Bytes < 2000", "Bytes 2000 to 3000"]);
+        assert_eq!(names[5..], ["Bytes ≥ 8000", "no Bytes"]);
+        assert_eq!(classes.of(Some("1999.5")), 0);
+        assert_eq!(classes.of(Some(" 2000 ")), 1);
+        assert_eq!(classes.of(Some("1e9")), 5);
+        assert_eq!(classes.of(Some("much")), 6);
+        let wide: Vec<String> = (0..1_200).map(|n| (f64::from(n % 12).exp2() * 70.0).to_string()).collect();
+        assert_eq!(Classes::of_all(&wide, false), Classes::Numbers(vec![200.0, 1_000.0, 5_000.0, 20_000.0, 100_000.0]));
+        let near: Vec<String> = (0..1_000).map(|n| (1_000_000 + n).to_string()).collect();
+        let Classes::Numbers(edges) = Classes::of_all(&near, false) else { panic!("they are numbers") };
+        assert_eq!(edges.len(), SOME - 1, "{edges:?}");
+    }
+
+    #[test]
+    fn texts_are_classes_the_most_frequent_first() {
+        let mut all = texts(&["b", "a", "b"]);
+        all.extend((0..500).map(|n| format!("rare {n}")));
+        let classes = Classes::of_all(&all, false);
+        let Classes::Texts { texts, are_numbers } = &classes else { panic!("they are texts") };
+        assert!(texts.len() == MOST && texts.contains(&"b".to_owned()) && !are_numbers);
+        assert_eq!(classes.named("Tag").len(), MOST + 2);
+        assert_eq!(usize::from(classes.of(Some("unknown"))), MOST);
+    }
+
+    #[test]
+    fn durations_have_units() {
+        let all: Vec<String> = (0..100).map(|n| (1_000 << (n % 20)).to_string()).collect();
+        let names: Vec<String> =
+            Classes::of_all(&all, true).named("duration").into_iter().map(|class| class.0).collect();
+        assert_eq!(names[0], "duration < 10 µs", "{names:?}");
+    }
+}
