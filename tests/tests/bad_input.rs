@@ -120,19 +120,48 @@ fn blocks_that_are_cut_out_are_missed_by_every_command() {
     }
 }
 
+const DEFINITIONS: &str = "%EventDef PajeDefineContainerType 0\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
+    %EventDef PajeDefineStateType 2\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
+    %EventDef PajeCreateContainer 6\n% Time date\n% Alias string\n% Container string\n% Type string\n% Name string\n%EndEventDef\n\
+    %EventDef PajeSetState 11\n% Time date\n% Container string\n% Type string\n% Value string\n%EndEventDef\n";
+
 #[test]
 fn a_paje_file_with_a_bad_line_is_shown_all_the_same() {
     let dir = tempfile::tempdir().unwrap();
-    let text = "%EventDef PajeDefineContainerType 0\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
-        %EventDef PajeDefineStateType 2\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
-        %EventDef PajeCreateContainer 6\n% Time date\n% Alias string\n% Container string\n% Type string\n% Name string\n%EndEventDef\n\
-        %EventDef PajeSetState 11\n% Time date\n% Container string\n% Type string\n% Value string\n%EndEventDef\n\
-        0 t1 0 \"Node\"\n2 t2 t1 \"Activity\"\n6 0.0 c1 0 t1 \"node 1\"\n11 0.5 c1 t2 working\n99 no such event\n11 1.5 c1 t2 idle\n11 2.5 c1 t2 working\n";
+    let text = format!(
+        "{DEFINITIONS}\
+        0 t1 0 \"Node\"\n2 t2 t1 \"Activity\"\n6 0.0 c1 0 t1 \"node 1\"\n11 0.5 c1 t2 working\n99 no such event\n11 1.5 c1 t2 idle\n11 2.5 c1 t2 working\n"
+    );
     fs::write(dir.path().join("bad.paje"), text).unwrap();
     let out = fails(dir.path(), &["view", "bad.paje", "--export", "bad.svg"], 1, &["line 28", "99"]);
     assert!(out.stdout.is_empty());
     let svg = fs::read_to_string(dir.path().join("bad.svg")).unwrap();
     assert!(svg.contains("node 1") && svg.contains("working"), "the good part is drawn");
+}
+
+#[test]
+fn dates_that_are_hardly_seconds_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let lines = "0 t1 0 Node\n2 t2 t1 Activity\n6 0.0 c1 0 t1 n\n11 5 c1 t2 a\n11 20000.5 c1 t2 b\n11 30000 c1 t2 a\n";
+    fs::write(dir.path().join("ms.paje"), format!("{DEFINITIONS}{lines}")).unwrap();
+    for command in [
+        &["stats", "ms.paje"][..],
+        &["view", "ms.paje", "--export", "ms.svg"],
+        &["convert", "ms.paje", "-o", "/dev/null", "--format", "csv"],
+    ] {
+        let seconds = output(tumit().args(command).current_dir(dir.path()));
+        let told = String::from_utf8_lossy(&seconds.stderr);
+        assert!(
+            seconds.status.success() && told.contains("line 28: ") && told.contains("--unit ms"),
+            "{command:?} {told}"
+        );
+        let millis = output(tumit().args(command).args(["--unit", "ms"]).current_dir(dir.path()));
+        assert!(
+            millis.status.success() && !String::from_utf8_lossy(&millis.stderr).contains("unit"),
+            "{}",
+            String::from_utf8_lossy(&millis.stderr)
+        );
+    }
 }
 
 #[test]

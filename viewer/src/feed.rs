@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use converter::clock::Method;
 use converter::paje::Sink;
-use converter::paje::read::{ReadError, Reader, announce};
+use converter::paje::read::{FaultKind, ReadError, ReadReport, Reader, announce};
 use converter::pipeline::{ConvertError, Options, Progress, convert, convert_to_text, own_paje_output};
 use converter::report::Report;
 use converter::run::Run;
@@ -100,13 +100,19 @@ impl Input {
                 let total = input.get_ref().metadata().map_or(0, |metadata| metadata.len());
                 let input = Counted { inner: input, done: 0, told: 0, total, progress: options.progress.as_ref() };
                 match reader(input, options).read(sink) {
-                    Ok(report) => Ok(Told { faults: report.remarks(), remarks: Vec::new() }),
+                    Ok(report) => Ok(Told { faults: report.remarks(), remarks: unit_in_doubt(&report) }),
                     Err(ReadError::Sink { source, .. }) => Err(ConvertError::Write(source).into()),
                     Err(source) => Err(OpenError::Read { path, source }),
                 }
             }
         }
     }
+}
+
+/// Says so when dates are hardly seconds: nothing in the text tells.
+fn unit_in_doubt(report: &ReadReport) -> Vec<String> {
+    let doubt = report.notes.iter().find(|note| note.kind == FaultKind::LongTime);
+    doubt.map(ToString::to_string).into_iter().collect()
 }
 
 /// A reader of text, be it that of a run.

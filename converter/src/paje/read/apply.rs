@@ -15,6 +15,8 @@ use crate::time::GlobalNanos;
 
 /// The root's identifier.
 const ROOT: &str = "0";
+/// Nanoseconds that few traces last, and many last whose dates are no seconds.
+const HOUR: i64 = 3_600_000_000_000;
 
 /// What is known of the file so far.
 #[derive(Debug)]
@@ -25,6 +27,9 @@ pub(super) struct State {
     pub(super) faults: Faults,
     /// The largest date.
     pub(super) end: Option<i64>,
+    /// The first date, and whether another is so far behind it that it is told.
+    first: Option<i64>,
+    is_long: bool,
     /// The last line of an event, and the last one with a date.
     pub(super) taken: u64,
     pub(super) dated: u64,
@@ -48,6 +53,8 @@ impl Default for State {
             keys: Keys::default(),
             faults: Faults::default(),
             end: None,
+            first: None,
+            is_long: false,
             taken: 0,
             dated: 0,
             sent: 0,
@@ -148,6 +155,13 @@ impl State {
         }
         self.dated = input.line;
         self.last = date.value;
+        let first = *self.first.get_or_insert(date.value);
+        // As `pj_dump` has them, dates are no nanoseconds.
+        let may_be_others = self.missing_decimals == 0 && !self.as_pj_dump;
+        if may_be_others && !self.is_long && date.value.saturating_sub(first) > HOUR {
+            self.is_long = true;
+            self.faults.count(FaultKind::LongTime, input.line, word);
+        }
         if self.end.is_some_and(|end| date.value < end) {
             self.faults.count(FaultKind::Disorder, input.line, word);
         } else {
