@@ -50,6 +50,19 @@ fn every_field_can_be_copied() {
 }
 
 #[test]
+fn names_are_copied_without_what_keeps_their_direction_apart() {
+    let viewer = Viewer::of(&TRACE.replace("\"thread 0.1\"", "\u{5d0}\u{5d1}"));
+    let (mut browser, chart) = open(&viewer);
+    browser.allow_clipboard(&viewer.url);
+    let at = spot(&mut browser, &chart, 0.1, "\u{5d0}\u{5d1}");
+    browser.click(at);
+    press(&mut browser, "button", "Copy all");
+    browser.wait("navigator.clipboard.readText().then(text => text.includes('\\u05d0\\u05d1'))");
+    let copied = browser.evaluate("navigator.clipboard.readText()");
+    assert!(!copied.as_str().unwrap().contains(|sign| ('\u{2066}'..='\u{2069}').contains(&sign)), "{copied}");
+}
+
+#[test]
 fn what_is_too_small_to_be_drawn_is_found_and_shown() {
     // A nanosecond of something else, in a thread that is folded away.
     let trace = TRACE

@@ -124,6 +124,24 @@ fn what_is_looked_for_in_names_is_undone() {
 }
 
 #[test]
+fn undoing_scrolls_back_to_where_it_was_done() {
+    let viewer = Viewer::of(&tall());
+    let (mut browser, _) = open(&viewer);
+    let scrolled = "Math.round(document.querySelector('#scroller').scrollTop)";
+    browser.evaluate("document.querySelector('#scroller').scrollTop = 700");
+    browser.wait(SETTLED);
+    let before = browser.evaluate(scrolled);
+    assert!(before.as_i64().unwrap() > 300, "{before}");
+    // All rows fold into their nodes, and there is nothing left to be scrolled.
+    browser.key("_");
+    browser.wait(&format!("{SETTLED} && {scrolled} < 50"));
+    browser.holding("Control", |browser| browser.key("z"));
+    browser.wait(&format!("{SETTLED} && {scrolled} > 50"));
+    assert_eq!(browser.evaluate(scrolled), before);
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
 fn enter_on_the_diagram_chooses() {
     let viewer = Viewer::start();
     let (mut browser, chart) = open(&viewer);

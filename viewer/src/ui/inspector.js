@@ -84,7 +84,8 @@ function copier(name, text, wide = false) {
 /** @param {string} text */
 async function write(text) {
   try {
-    await navigator.clipboard.writeText(text);
+    // What keeps directions apart on the page is no part of a name.
+    await navigator.clipboard.writeText(text.replace(/[\u2066-\u2069]/g, ""));
     return true;
   } catch {
     return false;

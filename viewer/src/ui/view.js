@@ -101,9 +101,10 @@ export function filtersOn() {
   return on.length ? JSON.stringify(on) : "";
 }
 
-/** Dresses the rows as they were. @param {string} rows @param {string} names */
-export function dress(rows, names) {
+/** Dresses the rows as they were. @param {string} rows @param {string} names @param {number} top how far they were scrolled */
+export function dress(rows, names, top) {
   view.names = names;
+  scroll = top;
   readRows(new URLSearchParams(rows));
   keep();
   changed("rows");
