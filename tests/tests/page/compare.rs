@@ -157,6 +157,8 @@ fn differences_are_of_events_links_and_variables_too_and_sorted_by_any_of_them()
     browser.wait("[0, 1].every(at => frames[at]?.document.querySelector('#chart')?.dataset.settled === 'true')");
     press(&mut browser, "button", "Differences");
     browser.wait("document.querySelectorAll('#table tbody').length === 4");
+    let wide = browser.evaluate("(table => table.scrollWidth - table.clientWidth)(document.querySelector('#table'))");
+    assert_eq!(wide, 0, "all columns are seen without scrolling");
     let table = |browser: &mut Browser, name: &str| read(browser, "table", name).replace(['\u{202f}', '\t', '\n'], " ");
     let events = table(&mut browser, "Differences of events");
     assert!(events.contains("tick") && events.contains("Marks") && events.contains("1 3 +2"), "{events}");

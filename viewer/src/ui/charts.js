@@ -175,7 +175,7 @@ export function matrix(type, what, shares, go) {
   });
   const frame = shape("rect", { x: room, y: room, width: wide, height: wide, class: "frame" });
   const every = each > 1 ? ` Of the names every ${each === 2 ? "second" : each === 3 ? "third" : `${each}th`} has room.` : "";
-  const hint = `From the rows to the columns; the darkest is ${shares ? percent(most / sum) : what === "nanos" ? duration(most) : grouped(most)}.${every}${many > sides.length ? ` The first ${sides.length} of ${grouped(many)} are shown.` : ""}`;
+  const hint = `From the rows to the columns; the strongest colour is ${shares ? percent(most / sum) : what === "nanos" ? duration(most) : grouped(most)}.${every}${many > sides.length ? ` The first ${sides.length} of ${grouped(many)} are shown.` : ""}`;
   return make("div", {}, picture(`Matrix of ${type.name}`, 276, room + wide + 2, [frame, ...names, ...boxes]), make("p", { class: "hint", text: hint }), pairs(type, [...cells].sort((a, b) => amount(b) - amount(a)), text));
 }
 

@@ -1,13 +1,11 @@
 // What differs between two traces, or two panes of one: states, events, links and variables, matched by their names.
 
 import { inLine, make, refill, save } from "./dom.js";
-import { duration, grouped, percent } from "./format.js";
+import { duration, figure, grouped, percent } from "./format.js";
 
 /** @typedef {{ type: string, value: string, color: string | null, a: any, b: any }} Line */
 /** @typedef {[string, string, (amount: number) => string]} Measure its title, the field, and how it is written */
 
-/** @param {number} value */
-const figure = (value) => Number.isInteger(value) ? grouped(value) : String(Number(value.toPrecision(5)));
 const time = (/** @type {number} */ nanos) => duration(nanos, 3);
 
 /** Tables, and what each compares. @type {Record<string, [string, Measure[]]>} */
@@ -98,11 +96,16 @@ function table(kind, names, again) {
   const all = sorted(kind);
   const bar = shown.find(({ at }) => at === order) ?? shown[0];
   const most = Math.max(1e-12, ...all.map((line) => Math.abs(difference(line, bar.measure[1]) ?? 0)));
+  // A type is told by its own name, where that is enough.
+  const own = (/** @type {string} */ type) => type.split(" › ").at(-1) ?? type;
+  const paths = new Set(all.map((line) => line.type));
+  const short = (/** @type {string} */ type) => [...paths].some((other) => other !== type && own(other) === own(type)) ? type : own(type);
+  const told = new Map([...paths].map((type) => [type, short(type)]));
   const body = all.slice(0, MOST).map((line) => {
     const by = difference(line, bar.measure[1]) ?? 0;
     const mark = make("i", { class: by < 0 ? "less" : "more-of" });
     mark.style.width = `${(Math.abs(by) / most) * 50}%`;
-    return make("tr", {}, make("th", { scope: "row" }, make("span", { class: "chip", color: line.color }), make("span", { text: line.value }), line.type !== line.value && make("small", { text: line.type })),
+    return make("tr", {}, make("th", { scope: "row" }, make("span", { class: "chip", color: line.color }), make("span", { text: line.value }), told.get(line.type) !== line.value && make("small", { title: line.type, text: told.get(line.type) })),
       ...shown.flatMap(({ measure }) => cells(line, measure)), make("td", { class: "bar-of-difference", "aria-hidden": "true" }, mark));
   });
   return make("div", {}, make("h3", { text: title }), make("table", { "aria-label": title }, make("thead", {}, groups, heads), make("tbody", {}, ...body)),

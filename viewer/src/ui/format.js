@@ -27,6 +27,13 @@ export function grouped(count) {
   return String(count).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
 
+/** A value with five significant digits, whole ones in full. @param {number} value */
+export function figure(value) {
+  const text = String(Number.isInteger(value) ? Math.abs(value) : Number(Math.abs(value).toPrecision(5)));
+  const [whole, part] = text.split(".");
+  return `${value < 0 && text !== "0" ? "−" : ""}${/^\d+$/.test(whole) ? grouped(Number(whole)) : whole}${part ? `.${part}` : ""}`;
+}
+
 /** @param {number} nanos @returns {[number, string]} */
 function unitOf(nanos) {
   return UNITS.find(([size]) => Math.abs(nanos) >= size) ?? UNITS[3];

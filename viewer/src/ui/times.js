@@ -5,7 +5,7 @@ import { columns, curves, histogram, matrix, pie } from "./charts.js";
 import { visit } from "./choice.js";
 import { byId, make, refill, save } from "./dom.js";
 import { each } from "./each.js";
-import { date, duration, grouped, percent } from "./format.js";
+import { date, duration, figure, grouped, percent } from "./format.js";
 import { layout, rowOf } from "./rows.js";
 import { selected } from "./tree.js";
 import { show, tellBeside, told, view } from "./view.js";
@@ -178,9 +178,6 @@ const BODIES = {
   curves: (type) => titled(type, curves(`Shares of ${type.name} over time`, type.curves, last, (at) => { const middle = last.from + at * last.span; show(middle - last.span / 8, middle + last.span / 8, true); })),
   variables: (type) => titled(type, make("dl", { class: "facts" }, make("dt", { text: "Mean" }), make("dd", { text: figure(type.mean) }), ...extreme("Least", type, type.min), ...extreme("Largest", type, type.max))),
 };
-
-/** @param {number} value */
-const figure = (value) => Number.isInteger(value) ? grouped(value) : String(Number(value.toPrecision(5)));
 
 /** An extreme leads to where it is first reached. @param {string} what @param {any} type @param {any} place */
 function extreme(what, type, place) {
