@@ -91,6 +91,8 @@ fn long_names_stay_within_the_legend_of_a_file_and_turn_no_title() {
     let mut browser = Browser::start(1280, 720);
     browser.open(&format!("file://{}", file.display()));
     browser.wait("document.querySelector('[aria-label=Legend] text')");
+    // Texts are in the typeface in which they were measured, whatever fonts there are.
+    browser.wait("document.fonts.ready.then(() => document.fonts.check('12px Inter') && document.fonts.check('600 12px Inter') && document.fonts.size === 2)");
     let ends = "(() => { const edge = document.querySelector('svg').getBoundingClientRect().right;
         const texts = [...document.querySelectorAll('[aria-label=Legend] text')].map((one) => one.getBoundingClientRect().right);
         return [texts.length > 3, texts.filter((one) => one > edge).length]; })()";

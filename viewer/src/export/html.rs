@@ -1,12 +1,31 @@
 //! A picture as one HTML file, which needs nothing else: it zooms and moves, and tells of what is pointed at.
 
+use std::sync::LazyLock;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+
 use super::svg;
 use crate::query::Interval;
 use crate::scene::Scene;
+use crate::theme::font::FAMILY;
 
 /// Time is zoomed, as on the page of `tumit view`: names of rows stay, texts, arrow heads and marks keep their shape, and the ruler is made anew.
 /// The picture's titles are what browsers show at the pointer.
 const SCRIPT: &str = include_str!("zoom.js");
+
+/// The typeface in both weights, in which texts were measured: without, names would not keep to their room.
+static FONTS: LazyLock<String> = LazyLock::new(|| {
+    let regular: &[u8] = include_bytes!("../ui/font/Inter-Regular.woff2");
+    let semi_bold: &[u8] = include_bytes!("../ui/font/Inter-SemiBold.woff2");
+    [(400, regular), (600, semi_bold)]
+        .iter()
+        .map(|(weight, font)| {
+            let data = BASE64_STANDARD.encode(font);
+            format!("@font-face {{ font-family: {FAMILY}; font-weight: {weight}; src: url(data:font/woff2;base64,{data}) format(\"woff2\"); }}\n")
+        })
+        .collect()
+});
 
 /// The file. It loads nothing and asks nobody.
 #[must_use]
@@ -16,13 +35,14 @@ pub fn to_string(scene: &Scene) -> String {
     let picture = picture.find("<svg").map_or(picture.as_str(), |at| &picture[at..]);
     let title = scene.title.replace('&', "&amp;").replace('<', "&lt;");
     let paper = scene.background.map_or_else(|| "#ffffff".to_owned(), |color| color.to_string());
+    let fonts = &*FONTS;
     let part = scene.interval.map_or_else(String::new, |Interval { from, to }| {
         format!(" data-from=\"{}\" data-span=\"{}\"", from.0, to.0.saturating_sub(from.0))
     });
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; font-src data:; img-src data:\">\n\
-         <title>{title}</title>\n<style>html, body {{ margin: 0; background: {paper}; }} svg {{ display: block; width: 100%; height: auto; cursor: grab; touch-action: pan-y; user-select: none; }} \
+         <title>{title}</title>\n<style>{fonts}html, body {{ margin: 0; background: {paper}; }} svg {{ display: block; width: 100%; height: auto; cursor: grab; touch-action: pan-y; user-select: none; }} \
          [aria-label=Rows] :is(path, line, polyline) {{ vector-effect: non-scaling-stroke; }} p {{ margin: 0; padding: 4px 24px 20px; font: 12px Inter, Arial, sans-serif; }}</style>\n\
          </head>\n<body{part}>\n{picture}\n<p>Wheel, + and −: zoom · drag, ← and →: move · Shift wheel, ↑ and ↓: scroll · double click, f: all</p>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
     )
