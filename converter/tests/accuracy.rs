@@ -347,6 +347,21 @@ fn a_slow_burst_at_an_end_moves_no_dates() {
     }
 }
 
+/// While a burst lasts a second, clocks drift by fifty microseconds: more than what lies are told from.
+#[test]
+fn clocks_drift_while_a_slow_burst_lasts() {
+    for lie in [Lie::SlowLast(100_000_000), Lie::SlowFirst(100_000_000), Lie::Slow(300_000_000)] {
+        for (nodes, bursts) in [(2, 6), (4, 10), (8, 5)] {
+            let (lie, bursts) = (Some(lie), Bursts::Many(bursts));
+            let scene = Scene { nodes, lie, bursts, links: 0, moments: 500, seconds: 100.0, ..Scene::default() };
+            let verdict = judge(&scene, &options(Method::Graph));
+            let faults = verdict.report.faults();
+            assert!(verdict.report.is_clean(), "{nodes} {lie:?}: {faults:?}");
+            assert!(verdict.max < 5000, "{nodes} {lie:?}: {} {faults:?}", verdict.max);
+        }
+    }
+}
+
 #[test]
 fn samples_with_processes_that_are_gone_are_told() {
     let folder = tempfile::tempdir().unwrap();

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::consensus::{AGREED_RATE, MANY, MUCH, RATE, agreed_drift, usual_drift};
+use super::consensus::{AGREED_RATE, MANY, MUCH, RATE, agreed_drift, drift_can_be, usual_drift};
 use super::map::{ClockMap, Knot};
 use super::misclosure::Misclosure;
 use super::solve::Edge;
@@ -15,7 +15,9 @@ use super::{Domain, NANOS_PER_SECOND, ends, misclosure};
 /// Offsets that differ by less contradict nothing, nanoseconds.
 pub(crate) const CONTRADICTION: f64 = 20_000.0;
 /// No pair weighs less beside the others.
-const LIGHTEST: f64 = 1e-4;
+const LIGHTEST: f64 = 1e-9;
+/// By so much more or less than usual no clock drifts.
+const STEEP: f64 = 5e-6;
 /// How often the fit is repeated.
 const ROUNDS: usize = 3;
 
@@ -54,6 +56,8 @@ pub(crate) struct Fit {
     /// What the coarsest clock can tell apart, nanoseconds.
     tick: f64,
     nominal: Vec<i128>,
+    /// What each domain usually drifts, where it has several bursts.
+    drifts: Vec<Option<f64>>,
     pub(crate) offsets: Vec<Vec<Offset>>,
     /// Root mean square of what is left of each domain's pairs, nanoseconds.
     pub(crate) residuals: Vec<f64>,
@@ -85,6 +89,7 @@ pub(crate) fn fit(domains: &[Domain], bursts: &[Burst]) -> Fit {
         hz,
         tick: domains.iter().map(|domain| domain.granularity_nanos).fold(0.0, f64::max),
         nominal,
+        drifts: vec![None; count],
         offsets: vec![Vec::new(); count],
         residuals: vec![0.0; count],
         oddities: Vec::new(),
@@ -97,6 +102,8 @@ pub(crate) fn fit(domains: &[Domain], bursts: &[Burst]) -> Fit {
         fit.oddities.clear();
         for (domain, offsets) in next.iter_mut().enumerate().skip(1) {
             offsets.sort_by(|a, b| a.local.total_cmp(&b.local));
+            fit.drifts[domain] =
+                (offsets.len() > 2).then(|| drift(offsets, fit.tick).1).filter(|drift| drift_can_be(*drift));
             fit.oddities.extend(odd(offsets, fit.tick).map(|(kind, nanos)| Oddity { domain, kind, nanos }));
             ends::steady(offsets, fit.tick);
         }
@@ -139,10 +146,7 @@ const ODD: f64 = 50_000.0;
 fn odd(offsets: &mut Vec<Offset>, tick: f64) -> impl Iterator<Item = (Odd, f64)> + use<> {
     let mut found = Vec::new();
     if offsets.len() > 2 {
-        let points: Vec<(f64, f64)> = offsets.iter().map(|offset| (offset.local, offset.offset)).collect();
-        let widths: Vec<f64> = offsets.iter().map(|offset| offset.half_trip).collect();
-        let agreed = agreed_drift(&points, &widths, tick);
-        let drift = agreed.unwrap_or_else(|| usual_drift(&points));
+        let (agreed, drift) = drift(offsets, tick);
         let best = offsets.iter().map(|offset| offset.half_trip).fold(f64::INFINITY, f64::min);
         let away = |one: Offset, other: Offset| {
             let away = other.offset - one.offset - drift * (other.local - one.local);
@@ -179,6 +183,28 @@ fn odd(offsets: &mut Vec<Offset>, tick: f64) -> impl Iterator<Item = (Odd, f64)>
         }
     }
     found.into_iter()
+}
+
+/// The drift that a few bursts agree on, if they do, and the likeliest one.
+fn drift(offsets: &[Offset], tick: f64) -> (Option<f64>, f64) {
+    let points: Vec<(f64, f64)> = offsets.iter().map(|offset| (offset.local, offset.offset)).collect();
+    let widths: Vec<f64> = offsets.iter().map(|offset| offset.half_trip).collect();
+    let agreed = agreed_drift(&points, &widths, tick);
+    (agreed, agreed.unwrap_or_else(|| usual_drift(&points)))
+}
+
+/// A domain's offset around the middle of a burst. One line for all of it: what bends within a burst would seem to be the way of messages.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    centre: f64,
+    offset: f64,
+    slope: f64,
+}
+
+impl Line {
+    fn corrected(&self, local: f64) -> f64 {
+        local - self.offset - self.slope * (local - self.centre)
+    }
 }
 
 /// The smallest one-way differences of a pair, and where its exchanges were.
@@ -220,18 +246,23 @@ impl Fit {
         let count = self.origins.len();
         let mut pairs: BTreeMap<(usize, usize), Pair> = BTreeMap::new();
         let mut centres = vec![(0.0, 0.0); count];
-        for exchange in &burst.exchanges {
-            let &Exchange { a, b, t1, t2, t3, t4 } = exchange;
-            let forth = self.corrected(b, t2) - self.corrected(a, t1);
-            let back = self.corrected(a, t4) - self.corrected(b, t3);
-            let (key, forth, back) = if a < b { ((a, b), forth, back) } else { ((b, a), back, forth) };
-            let pair = pairs.entry(key).or_insert(Pair { forth, back });
-            pair.forth = pair.forth.min(forth);
-            pair.back = pair.back.min(back);
+        for &Exchange { a, b, t1, t2, t3, t4 } in &burst.exchanges {
             for (domain, from, to) in [(a, t1, t4), (b, t2, t3)] {
                 centres[domain].0 += f64::midpoint(self.local(domain, from), self.local(domain, to));
                 centres[domain].1 += 1.0;
             }
+        }
+        let line = |(domain, centre): (usize, &(f64, f64))| self.line(domain, centre.0 / f64::max(centre.1, 1.0));
+        let lines: Vec<Line> = centres.iter().enumerate().map(line).collect();
+        let corrected = |domain: usize, ticks: u64| lines[domain].corrected(self.local(domain, ticks));
+        for exchange in &burst.exchanges {
+            let &Exchange { a, b, t1, t2, t3, t4 } = exchange;
+            let forth = corrected(b, t2) - corrected(a, t1);
+            let back = corrected(a, t4) - corrected(b, t3);
+            let (key, forth, back) = if a < b { ((a, b), forth, back) } else { ((b, a), back, forth) };
+            let pair = pairs.entry(key).or_insert(Pair { forth, back });
+            pair.forth = pair.forth.min(forth);
+            pair.back = pair.back.min(back);
         }
         // What took longer may be off by more, but for what ticks hide.
         let off = |pair: &Pair| pair.half_trip() + self.tick + 1.0;
@@ -260,11 +291,10 @@ impl Fit {
         }
         let half_trips = half_trips(count, &pairs);
         for domain in 1..count {
-            let (Some(more), (sum, exchanges)) = (found[domain], centres[domain]) else { continue };
-            if exchanges > 0.0 {
-                let local = sum / exchanges;
-                let offset = self.offset(domain, local) + more;
-                next[domain].push(Offset { local, offset, half_trip: half_trips[domain] });
+            let Some(more) = found[domain] else { continue };
+            if centres[domain].1 > 0.0 {
+                let Line { centre: local, offset, .. } = lines[domain];
+                next[domain].push(Offset { local, offset: offset + more, half_trip: half_trips[domain] });
             }
         }
         wrong
@@ -277,24 +307,25 @@ impl Fit {
         ticks / self.hz[domain] * NANOS_PER_SECOND
     }
 
-    fn corrected(&self, domain: usize, ticks: u64) -> f64 {
-        let local = self.local(domain, ticks);
-        local - self.offset(domain, local)
-    }
-
-    /// The offset found so far, linear between bursts and beyond them.
-    fn offset(&self, domain: usize, local: f64) -> f64 {
+    /// What is known so far of a domain's offset around a date: linear between bursts and beyond them; where that is steeper than the clock
+    /// usually drifts, one of the two is off, or the clock was set between them, and it drifts from the nearer one as usual.
+    fn line(&self, domain: usize, centre: f64) -> Line {
         let offsets = &self.offsets[domain];
-        let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else { return 0.0 };
-        if offsets.len() == 1 {
-            return first.offset;
-        }
-        let at = offsets.partition_point(|offset| offset.local <= local).clamp(1, offsets.len() - 1);
-        let (a, b) = (offsets[at - 1], offsets[at]);
+        let &[ref all @ .., last] = &offsets[..] else { return Line { centre, offset: 0.0, slope: 0.0 } };
+        let at = offsets.partition_point(|offset| offset.local <= centre).clamp(1, offsets.len().max(2) - 1);
+        let (Some(&a), b) = (all.get(at - 1), offsets.get(at).copied().unwrap_or(last)) else {
+            return Line { centre, offset: last.offset, slope: 0.0 };
+        };
         if b.local <= a.local {
-            return last.offset;
+            return Line { centre, offset: last.offset, slope: 0.0 };
         }
-        a.offset + (b.offset - a.offset) * (local - a.local) / (b.local - a.local)
+        let slope = (b.offset - a.offset) / (b.local - a.local);
+        let (near, slope) = match self.drifts[domain].filter(|drift| (slope - drift).abs() > STEEP) {
+            None => (a, slope),
+            Some(drift) if centre - a.local < b.local - centre => (a, drift),
+            Some(drift) => (b, drift),
+        };
+        Line { centre, offset: near.offset + slope * (centre - near.local), slope }
     }
 
     /// A point of the domain's map: its own ticks, and the reference's nanoseconds.

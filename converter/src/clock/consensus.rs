@@ -62,8 +62,15 @@ impl Said {
 /// Takes the samples out of the bursts that other bursts prove wrong. O(bursts of a pair × 64 + exchanges).
 pub(super) fn leave_out_odd(bursts: &mut BTreeMap<u32, Burst>, domains: &[Domain]) -> Vec<Odd> {
     let mut found = Vec::new();
-    for (pair, said) in said(bursts, domains) {
-        let tick = domains[pair.0].granularity_nanos + domains[pair.1].granularity_nanos;
+    let ticks = |pair: (usize, usize)| domains[pair.0].granularity_nanos + domains[pair.1].granularity_nanos;
+    // A burst that took long says the less the more its clocks drift meanwhile, until it is known how much they do.
+    let mut drifts = BTreeMap::new();
+    for (pair, said) in said(bursts, domains, &drifts) {
+        let drift = drift(&said, ticks(pair)).1;
+        drifts.insert(pair, if drift_can_be(drift) { drift } else { 0.0 });
+    }
+    for (pair, said) in said(bursts, domains, &drifts) {
+        let tick = ticks(pair);
         let (odd, nanos) = odd(&said, tick);
         let mut samples = 0;
         for at in &odd {
@@ -83,8 +90,12 @@ fn pair_of(exchange: &Exchange) -> (usize, usize) {
     (exchange.a.min(exchange.b), exchange.a.max(exchange.b))
 }
 
-/// What each burst says of each pair, in order of date.
-fn said(bursts: &BTreeMap<u32, Burst>, domains: &[Domain]) -> BTreeMap<(usize, usize), Vec<Said>> {
+/// What each burst says of each pair, in order of date, if they drift so.
+fn said(
+    bursts: &BTreeMap<u32, Burst>,
+    domains: &[Domain],
+    drifts: &BTreeMap<(usize, usize), f64>,
+) -> BTreeMap<(usize, usize), Vec<Said>> {
     let mut origins: BTreeMap<(usize, usize), (u64, u64)> = BTreeMap::new();
     let mut all: BTreeMap<(usize, usize), Vec<Said>> = BTreeMap::new();
     for (number, burst) in bursts {
@@ -96,9 +107,12 @@ fn said(bursts: &BTreeMap<u32, Burst>, domains: &[Domain]) -> BTreeMap<(usize, u
             let origin = *origins.entry(pair).or_insert(there);
             let first = |ticks: u64| domains[pair.0].nanos_between(origin.0, ticks);
             let second = |ticks: u64| domains[pair.1].nanos_between(origin.1, ticks);
-            let (most, least) = (second(there.1) - first(there.0), second(back.0) - first(back.1));
             let at = first(there.0);
             let said = all.entry(pair).or_default();
+            let begun = said.last().filter(|said| said.burst == *number).map_or(at, |said| said.at);
+            let drifted = |date: f64| drifts.get(&pair).map_or(0.0, |drift| drift * (date - begun));
+            let most = second(there.1) - first(there.0) - drifted(first(there.0));
+            let least = second(back.0) - first(back.1) - drifted(first(back.1));
             match said.last_mut().filter(|said| said.burst == *number) {
                 Some(said) => (said.least, said.most) = (said.least.max(least), said.most.min(most)),
                 None => said.push(Said { burst: *number, at, least, most }),
@@ -114,16 +128,21 @@ fn said(bursts: &BTreeMap<u32, Burst>, domains: &[Domain]) -> BTreeMap<(usize, u
     all
 }
 
+/// The drift that a few bursts agree on, if they do, and the likeliest one.
+fn drift(said: &[Said], tick: f64) -> (Option<f64>, f64) {
+    let middles: Vec<(f64, f64)> = said.iter().map(|said| (said.at, said.middle())).collect();
+    let widths: Vec<f64> = said.iter().map(|said| (said.most - said.least) / 2.0).collect();
+    let agreed = agreed_drift(&middles, &widths, tick);
+    (agreed, agreed.unwrap_or_else(|| usual_drift(&middles)))
+}
+
 /// Which of a pair's bursts are wrong, and how far the worst is off. `tick` is what the two clocks cannot tell apart.
 fn odd(said: &[Said], tick: f64) -> (Vec<usize>, f64) {
     let none = (Vec::new(), 0.0);
     if said.len() < FEWEST {
         return none;
     }
-    let middles: Vec<(f64, f64)> = said.iter().map(|said| (said.at, said.middle())).collect();
-    let widths: Vec<f64> = said.iter().map(|said| (said.most - said.least) / 2.0).collect();
-    let agreed = agreed_drift(&middles, &widths, tick);
-    let drift = agreed.unwrap_or_else(|| usual_drift(&middles));
+    let (agreed, drift) = drift(said, tick);
     let apart = |one: &Said, other: &Said| (other.middle() - one.middle() - drift * (other.at - one.at)).abs();
     let mut usual: Vec<f64> = said.windows(2).map(|pair| apart(&pair[0], &pair[1])).collect();
     usual.sort_by(f64::total_cmp);
@@ -204,7 +223,7 @@ pub(super) fn agreed_drift(bursts: &[(f64, f64)], widths: &[f64], tick: f64) -> 
 }
 
 /// Whether clocks may drift so.
-fn drift_can_be(drift: f64) -> bool {
+pub(super) fn drift_can_be(drift: f64) -> bool {
     drift.abs() <= RATE
 }
 
