@@ -105,6 +105,8 @@ fn the_page_is_small() {
         entries.map(|entry| format!("{folder}{}", entry.file_name().to_string_lossy())).collect()
     };
     let all = [files("", &folder), files("font/", &folder.join("font"))].concat();
+    // The licence of the typeface is there for who asks; no page does.
+    let all: Vec<String> = all.into_iter().filter(|name| !name.ends_with(".txt")).collect();
     assert!(all.len() > 30, "{all:?}");
     // As it is sent, before it is compressed.
     let ask = format!(
@@ -112,7 +114,7 @@ fn the_page_is_small() {
         serde_json::json!(all)
     );
     let size = browser.evaluate(&ask).as_u64().unwrap();
-    assert!((200 << 10..300 << 10).contains(&size), "the page has {size} bytes");
+    assert!((200_000..300_000).contains(&size), "the page has {size} bytes");
 }
 
 #[test]
