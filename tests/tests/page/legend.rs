@@ -138,6 +138,25 @@ fn of_a_thousand_values_the_rest_is_listed_when_asked_for() {
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
+#[test]
+fn a_type_has_colours_by_duration_and_by_a_field() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    press(&mut browser, "button", "Filters for Activity");
+    press(&mut browser, "menuitem", "Colours by duration");
+    browser.wait("document.querySelector('#legend').innerText.includes('duration ')");
+    assert_eq!(chain(&mut browser), serde_json::json!(["classify Activity by duration"]));
+    let legend = read(&mut browser, "tabpanel", "Legend");
+    assert!(!legend.contains("blocked") && !legend.contains("no duration"), "{legend}");
+    press(&mut browser, "button", "Filters for Activity");
+    press(&mut browser, "menuitem", "Colours by field…");
+    browser.wait("document.querySelector('#filter-field').value === 'classify Activity by '");
+    browser.type_text("container");
+    browser.key("Enter");
+    browser.wait("document.querySelector('#legend').innerText.includes('thread 0.1')");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
 /// Chooses something of the menu of a row.
 fn of_row(browser: &mut Browser, row: &str, item: &str) {
     let at = browser.place_of("row", row).center();

@@ -71,7 +71,10 @@ pub(super) fn apply(
     let mut first = vec![None; model.types.len()];
     for ty in types {
         first[ty.index()] = Some(ValueId(model.values.len() as u32));
-        for (name, color) in classes.named(field) {
+        let mut named = classes.named(field);
+        // All have one.
+        named.truncate(named.len() - usize::from(lasting));
+        for (name, color) in named {
             let (id, look) = (ValueId(model.values.len() as u32), model.types[ty.index()].look);
             model.values.push(ValueInfo { id, ty, name, color, look: Look { shape: look.shape, size: look.size } });
         }

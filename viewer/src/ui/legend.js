@@ -217,7 +217,7 @@ function valueItems(group, entry) {
     ...lookItems(group, name, what, entry),
     null,
     ...(group.kind === "state" ? rows.slice(-1).map((type) => ({ name: `Sort ${type} rows by its time`, act: () => replace((text) => text.startsWith(`sort ${quoted(type)} by `), () => `sort ${quoted(type)} by time ${what} descending`) })) : []),
-    ...(group.kind === "event" ? [] : [{ name: "Count at each moment per…", act: () => addFilter(`count ${what} per `) }]),
+    { name: group.kind === "event" ? "Count so far per…" : "Count at each moment per…", act: () => addFilter(`count ${what} per `) },
     { name: `Find ${name}`, act: () => findText(name) },
   ];
 }
@@ -237,6 +237,8 @@ function typeItems(group) {
     ...(group.kind === "variable" ? [{ name: "Sum over…", act: () => addFilter(`sum of ${name} per `) }, { name: "Mean over…", act: () => addFilter(`mean of ${name} per `) }] : []),
     ...(group.kind === "state" || group.kind === "link" ? [{ name: "Count at each moment per…", act: () => addFilter(`count of ${name} per `) }, { name: "By duration…", act: () => addFilter(`only duration > 1ms of ${name}`) }] : []),
     ...(group.kind === "variable" ? [] : [{ name: "By field…", act: () => addFilter("only where ") }]),
+    ...(group.kind === "state" || group.kind === "link" ? [{ name: "Colours by duration", act: () => add(`classify ${name} by duration`) }] : []),
+    ...(group.kind === "variable" ? [] : [{ name: "Colours by field…", act: () => addFilter(`classify ${name} by `) }]),
   ];
 }
 

@@ -48,18 +48,18 @@ impl Classes {
             }
             Ok(())
         })?;
-        Ok(Self::of_all(&found, super::is_duration(field)))
+        Ok(Self::of_all(&found))
     }
 
     /// As fits these.
-    fn of_all(found: &[String], are_durations: bool) -> Self {
+    fn of_all(found: &[String]) -> Self {
         let mut numbers: Vec<f64> = found.iter().filter_map(|text| number(text)).collect();
         let mut texts: BTreeMap<&str, usize> = BTreeMap::new();
         for text in found {
             *texts.entry(text.trim()).or_default() += 1;
         }
         let are_numbers = !numbers.is_empty() && numbers.len() == found.len();
-        if are_numbers && (texts.len() > FEW || are_durations) {
+        if are_numbers && texts.len() > FEW {
             numbers.sort_by(f64::total_cmp);
             return Self::Numbers(edges(&numbers));
         }
@@ -78,12 +78,10 @@ impl Classes {
     /// Name and colour of each class, in order.
     pub(super) fn named(&self, field: &str) -> Vec<(String, Color)> {
         let none = (format!("no {field}"), color::NONE);
+        #[expect(clippy::cast_possible_truncation, reason = "a whole number of nanoseconds")]
+        let told = |number: f64| if super::is_duration(field) { time(number as i64) } else { general(number) };
         match self {
             Self::Numbers(edges) => {
-                let told = |edge: f64| {
-                    #[expect(clippy::cast_possible_truncation, reason = "a whole number of nanoseconds")]
-                    if super::is_duration(field) { time(edge as i64) } else { general(edge) }
-                };
                 let name = |at: usize| match (at.checked_sub(1).and_then(|at| edges.get(at)), edges.get(at)) {
                     (None, Some(&to)) => format!("{field} < {}", told(to)),
                     (Some(&from), Some(&to)) => format!("{field} {} to {}", told(from), told(to)),
@@ -94,7 +92,11 @@ impl Classes {
                 (0..of).map(|at| (name(at), color::ramp(at, of))).chain([none]).collect()
             }
             Self::Texts { texts, are_numbers } => {
-                let names: Vec<String> = texts.iter().map(|text| format!("{field} {text}")).collect();
+                let name = |text: &String| match number(text).filter(|_| super::is_duration(field)) {
+                    Some(nanos) => format!("{field} {}", told(nanos)),
+                    None => format!("{field} {text}"),
+                };
+                let names: Vec<String> = texts.iter().map(name).collect();
                 let group: Vec<(Ty, &str)> = names.iter().map(|name| (Ty::ROOT, name.as_str())).collect();
                 let chosen = color::distinct(&group, &vec![None; names.len()]);
                 let of = names.len();
@@ -237,7 +239,7 @@ mod tests {
 
     #[test]
     fn few_numbers_are_classes_by_themselves() {
-        let classes = Classes::of_all(&texts(&["8", "1024", "8", "64"]), false);
+        let classes = Classes::of_all(&texts(&["8", "1024", "8", "64"]));
         let names: Vec<String> = classes.named("Bytes").into_iter().map(|class| class.0).collect();
         assert_eq!(names, ["Bytes 8", "Bytes 64", "Bytes 1024", "other Bytes", "no Bytes"]);
         let of = |text| classes.of(text);
@@ -247,7 +249,7 @@ mod tests {
     #[test]
     fn many_numbers_are_divided_at_round_ones() {
         let all: Vec<String> = (0..10_000).map(|n| (n * 7 % 10_000).to_string()).collect();
-        let classes = Classes::of_all(&all, false);
+        let classes = Classes::of_all(&all);
         assert_eq!(classes, Classes::Numbers(vec![2_000.0, 3_000.0, 5_000.0, 7_000.0, 8_000.0]));
         let names: Vec<String> = classes.named("Bytes").into_iter().map(|class| class.0).collect();
         assert_eq!(names[..2], ["Bytes < 2000", "Bytes 2000 to 3000"]);
@@ -257,9 +259,9 @@ mod tests {
         assert_eq!(classes.of(Some("1e9")), 5);
         assert_eq!(classes.of(Some("much")), 6);
         let wide: Vec<String> = (0..1_200).map(|n| (f64::from(n % 12).exp2() * 70.0).to_string()).collect();
-        assert_eq!(Classes::of_all(&wide, false), Classes::Numbers(vec![200.0, 1_000.0, 5_000.0, 20_000.0, 100_000.0]));
+        assert_eq!(Classes::of_all(&wide), Classes::Numbers(vec![200.0, 1_000.0, 5_000.0, 20_000.0, 100_000.0]));
         let near: Vec<String> = (0..1_000).map(|n| (1_000_000 + n).to_string()).collect();
-        let Classes::Numbers(edges) = Classes::of_all(&near, false) else { panic!("they are numbers") };
+        let Classes::Numbers(edges) = Classes::of_all(&near) else { panic!("they are numbers") };
         assert_eq!(edges.len(), SOME - 1, "{edges:?}");
     }
 
@@ -267,7 +269,7 @@ mod tests {
     fn texts_are_classes_the_most_frequent_first() {
         let mut all = texts(&["b", "a", "b"]);
         all.extend((0..500).map(|n| format!("rare {n}")));
-        let classes = Classes::of_all(&all, false);
+        let classes = Classes::of_all(&all);
         let Classes::Texts { texts, are_numbers } = &classes else { panic!("they are texts") };
         assert!(texts.len() == MOST && texts.contains(&"b".to_owned()) && !are_numbers);
         assert_eq!(classes.named("Tag").len(), MOST + 2);
@@ -277,8 +279,11 @@ mod tests {
     #[test]
     fn durations_have_units() {
         let all: Vec<String> = (0..100).map(|n| (1_000 << (n % 20)).to_string()).collect();
-        let names: Vec<String> =
-            Classes::of_all(&all, true).named("duration").into_iter().map(|class| class.0).collect();
+        let names: Vec<String> = Classes::of_all(&all).named("duration").into_iter().map(|class| class.0).collect();
         assert_eq!(names[0], "duration < 10 µs", "{names:?}");
+        let few = Classes::of_all(&texts(&["1000000", "2500000", "1000000"]));
+        let names: Vec<String> = few.named("duration").into_iter().map(|class| class.0).collect();
+        assert_eq!(names[..2], ["duration 1 ms", "duration 2.5 ms"]);
+        assert_eq!((few.of_nanos(2_500_000), few.of_nanos(7)), (1, 2));
     }
 }
