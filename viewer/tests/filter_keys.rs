@@ -235,6 +235,27 @@ fn every_statistic_is_what_it_says() {
         check(&source, "received Bytes of Message", false, |members| {
             Some(trace.links.iter().filter(|link| members.contains(&link.1)).map(|link| link.4).sum::<i64>() as f64)
         });
+        // A link with both ends in a container is one link there.
+        let of_links = |members: &[usize]| {
+            let mine = trace.links.iter().filter(|link| members.contains(&link.0) || members.contains(&link.1));
+            mine.map(|link| (1000 * (link.3 - link.2), link.4)).unzip::<i64, i64, Vec<i64>, Vec<i64>>()
+        };
+        check(&source, "sum Bytes of Message", false, |members| Some(sum(&of_links(members).1)));
+        check(&source, "mean Bytes of Message", false, |members| {
+            let bytes = of_links(members).1;
+            Some(sum(&bytes) / bytes.len() as f64)
+        });
+        check(&source, "duration of Message", true, |members| {
+            let nanos = of_links(members).0;
+            Some(sum(&nanos) / nanos.len() as f64)
+        });
+        for (word, share) in [("median", 0.5), ("p90", 0.9)] {
+            check(&source, &format!("{word} of Message"), true, |members| {
+                let mut nanos = of_links(members).0;
+                nanos.sort_unstable();
+                rank(&nanos, share)
+            });
+        }
         check(&source, "longest of Message", true, |members| {
             let mine = trace.links.iter().filter(|link| members.contains(&link.0) || members.contains(&link.1));
             mine.map(|link| 1000 * (link.3 - link.2)).max().map(|nanos| nanos as f64)
@@ -281,6 +302,9 @@ fn containers_of_entities_go_by_name_or_the_end_of_their_path() {
     let why = states_of("only where Byte > 3 of Message").unwrap_err();
     assert!(matches!(why.error, FilterError::Nothing { .. }) && why.to_string().contains("Bytes"), "{why}");
     assert!(states_of("only where from = t2 of Activity").is_err());
+    let why = states_of("only where container = n7 of Activity").unwrap_err();
+    assert!(why.to_string().contains("no container is called `n7`"), "{why}");
+    assert!(states_of("only where to = n0/t7 of Message").is_err());
     assert!(states_of("sort Thread by time of Message").is_err());
     assert!(states_of("sort Thread by sum Byte of Message").is_err());
 }

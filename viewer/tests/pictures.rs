@@ -5,6 +5,8 @@
 #[path = "support/tables.rs"]
 mod tables;
 
+use std::fmt::Write as _;
+
 use tables::program::program;
 use tables::{Tables, interval};
 use viewer::export::{Format, encode};
@@ -308,4 +310,22 @@ fn a_mixture_under_the_pointer_is_exact() {
     let found = mixture(&source, &layout, &options, (whole, strip.y + 1.0)).unwrap().unwrap();
     let sum: f32 = found.parts.iter().map(|part| part.2).sum();
     assert!(found.states > 200 && (0.3..=1.0).contains(&sum), "{found:?}");
+}
+
+#[test]
+fn a_link_alone_in_a_crowd_has_its_own_dates() {
+    let mut text = include_str!("header.paje").to_owned() + "0 N 0 Node\n4 L 0 N N Message\n";
+    (0..3).for_each(|node| writeln!(text, "6 0 n{node} 0 N \"Node {node}\"").unwrap());
+    // More than are listed, all at the beginning, and one far from them.
+    for link in 0..70_000 {
+        let at = f64::from(link) * 1e-5;
+        writeln!(text, "15 {at:.6} 0 L n0 m k{link}\n16 {:.6} 0 L n1 m k{link}", at + 5e-6).unwrap();
+    }
+    text.push_str("15 50.1 0 L n0 m far\n16 50.10001 0 L n2 m far\n7 100 N n0\n");
+    let store = Store::from_paje("crowd", text.as_bytes()).unwrap();
+    let scene = picture(&store, &Options::default(), 1400.0, (0, 100_000_000_000));
+    let svg = String::from_utf8(encode(&scene, Format::Svg, 1.0).unwrap()).unwrap();
+    let title = svg.split("<title>").filter_map(|rest| rest.split_once("</title>")).map(|title| title.0);
+    let lone: Vec<&str> = title.filter(|title| title.contains("Node 2") && title.contains("Message")).collect();
+    assert!(lone.len() == 1 && lone[0].contains("10.00 µs"), "{lone:?}");
 }

@@ -33,6 +33,7 @@ pub(super) fn apply(
     let of = Patterns::new(of.cloned().into_iter().collect());
     let types = pattern::types(&model, &of, "type of states, events or links", with_fields)?;
     check(inner.as_ref(), &condition.field, &types)?;
+    condition.check_container(inner.as_ref())?;
     let touched = model.types.iter().map(|ty| types.contains(&ty.id)).collect();
     Ok(Arc::new(Picked::new(Arc::clone(inner), Attribute { touched, keep, condition: condition.clone() })))
 }
@@ -116,6 +117,35 @@ impl Condition {
             Some(path) => self.names(&path),
             None => field(facts, &self.field).is_some_and(|found| self.compare(&found)),
         }
+    }
+
+    /// An error if it is about containers, and none has the name.
+    fn check_container(&self, source: &dyn TimelineSource) -> Result<(), FilterError> {
+        let about = ["container", "from", "to"].iter().any(|name| self.field.eq_ignore_ascii_case(name));
+        if !about || !matches!(self.comparison, Comparison::Equal | Comparison::Like) {
+            return Ok(());
+        }
+        let list = source.containers();
+        let mut path: Vec<String> = Vec::new();
+        for info in list.iter() {
+            path.truncate(info.depth as usize);
+            path.push(info.name.clone());
+            if self.names(&path) {
+                return Ok(());
+            }
+        }
+        // It may be a field of the trace's own.
+        let known: Vec<&str> = list.iter().skip(1).map(|info| info.name.as_str()).collect();
+        if self.is_own(source)? { Ok(()) } else { Err(FilterError::nothing("container", &self.operand, &known)) }
+    }
+
+    /// Whether entities have a field of this name that is not about containers.
+    fn is_own(&self, source: &dyn TimelineSource) -> Result<bool, FilterError> {
+        let model = source.model();
+        let with = |ty: &&TypeInfo| matches!(ty.kind, TypeKind::State | TypeKind::Event);
+        let types: Vec<TypeId> = model.types.iter().filter(with).map(|ty| ty.id).collect();
+        let is_container = self.field.eq_ignore_ascii_case("container");
+        Ok(!is_container && check(source, &self.field, &types).is_ok())
     }
 
     /// The path of the container that is asked about.

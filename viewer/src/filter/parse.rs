@@ -260,7 +260,8 @@ impl<'a> Reader<'a> {
         self.could_be(VERBS.map(Next::Word));
         let verb = self.word().unwrap_or("").to_owned();
         self.at += usize::from(!verb.is_empty());
-        Ok(match verb.as_str() {
+        let verb = SYNONYMS.iter().find(|one| one.0 == verb).map_or(verb.as_str(), |one| one.1);
+        Ok(match verb {
             "hide" => self.selection(Keep::Hide)?,
             "only" => self.selection(Keep::Only)?,
             "cut" => Filter::Cut(self.part()?),

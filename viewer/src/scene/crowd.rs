@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::chart::Context;
 use super::links::{NEAR, PlacedLink, is_seen};
-use crate::query::{EntityId, GlobalNanos, Interval, LinkCount, TypeId};
+use crate::query::{EntityId, GlobalNanos, Interval, LinkCount, QueryError, TypeId};
 use converter::paje::Color;
 
 /// Arrows, at most.
@@ -121,13 +121,13 @@ impl<'a> Gathered<'a> {
     }
 
     /// The arrows, those that stand for most links last, as they are drawn over the others.
-    pub(super) fn finish(self) -> impl Iterator<Item = PlacedLink> {
+    pub(super) fn finish(self) -> Result<Vec<PlacedLink>, QueryError> {
         let mut arrows: Vec<_> = self.arrows.iter().map(|(&key, &links)| (links, key)).collect();
         arrows.sort_unstable();
-        arrows.into_iter().map(move |(links, key)| self.placed(key, links))
+        arrows.into_iter().map(|(links, key)| self.placed(key, links)).collect()
     }
 
-    fn placed(&self, key: Key, (count, id): (u64, EntityId)) -> PlacedLink {
+    fn placed(&self, key: Key, (count, id): (u64, EntityId)) -> Result<PlacedLink, QueryError> {
         let layout = self.context.layout;
         let rows = |group: usize| {
             let first = group << self.row_bits;
@@ -146,10 +146,17 @@ impl<'a> Gathered<'a> {
             // Within a row, and too short to be told: along the stretch.
             (from, to) = (self.context.scale.x(edge(low)), self.context.scale.x(edge(high)));
         }
-        PlacedLink {
+        let mut life = Interval { from: edge(low), to: edge(high) };
+        if count == 1 {
+            // One that is alone is where it is.
+            let Interval { from: start, to: end } = self.context.source.facts(id)?.life;
+            (from, to) = (self.context.scale.x(start), self.context.scale.x(end));
+            life = Interval { from: start.min(end), to: start.max(end) };
+        }
+        Ok(PlacedLink {
             id,
             ty: key.ty,
-            life: Interval { from: edge(low), to: edge(high) },
+            life,
             from: (from, height(rows[0])),
             to: (to, height(rows[1])),
             rows,
@@ -157,7 +164,7 @@ impl<'a> Gathered<'a> {
             size: f32::from_bits(key.size),
             dimmed: key.dimmed,
             count,
-        }
+        })
     }
 }
 

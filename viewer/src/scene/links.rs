@@ -72,7 +72,7 @@ pub(super) fn arrows(context: &Context<'_>) -> Result<(Vec<Item>, Vec<String>), 
     }
     let mut bundles = if placed.len() > BUNDLED { bundles(placed) } else { placed };
     let first = bundles.len();
-    bundles.extend(crowd.finish());
+    bundles.extend(crowd.finish()?);
     Ok((draw(context, &bundles), note(&bundles[first..]).into_iter().collect()))
 }
 

@@ -25,6 +25,22 @@ fn with_values(ty: &TypeInfo) -> bool {
     matches!(ty.kind, TypeKind::State | TypeKind::Event | TypeKind::Link { .. })
 }
 
+impl Single {
+    /// Where a link counts a second time: the lowest container that is above both ends, or is both. What is above that has it once too often.
+    fn twice(&self, list: &[ContainerInfo], positions: &FxHashMap<ContainerId, usize>) -> Option<usize> {
+        let [Some(mut one), Some(mut other)] = self.places else { return None };
+        while one != other {
+            let lower = if list[one].depth >= list[other].depth { &mut one } else { &mut other };
+            let above = positions.get(&list[*lower].parent).copied()?;
+            if above == *lower {
+                return None;
+            }
+            *lower = above;
+        }
+        Some(one)
+    }
+}
+
 /// Visits the states, events and links of some types that overlap an interval.
 fn visit(
     source: &dyn TimelineSource,
@@ -72,10 +88,12 @@ pub(super) fn durations(
     let model = source.model();
     let lasting: &dyn Fn(&TypeInfo) -> bool = &|ty| matches!(ty.kind, TypeKind::State | TypeKind::Link { .. });
     let (types, named) = pattern::values_of(&model, values, of, ("type of states or links", lasting))?;
-    let mut own: Vec<Vec<i64>> = vec![Vec::new(); list.len()];
+    let positions = tree::positions(list);
+    let (mut own, mut twice) = (vec![Vec::new(); list.len()], vec![Vec::new(); list.len()]);
     visit(source.as_ref(), list, (&model, &types), interval, |one| {
         if values.is_any() || named.contains(&one.value) {
             one.places.into_iter().flatten().for_each(|at| own[at].push(one.nanos));
+            one.twice(list, &positions).into_iter().for_each(|at| twice[at].push(one.nanos));
         }
         Ok(())
     })?;
@@ -93,7 +111,20 @@ pub(super) fn durations(
             Rank::Longest => at(1.0),
         }
     };
-    Ok(gathered(list, &own).map(told).collect())
+    let once = gathered(list, &own).zip(gathered(list, &twice)).map(|(all, twice)| without(all, twice));
+    Ok(once.map(told).collect())
+}
+
+/// Numbers without some of them, each as often as it is among those. O(n log n).
+fn without(mut all: Vec<i64>, mut some: Vec<i64>) -> Vec<i64> {
+    if some.is_empty() {
+        return all;
+    }
+    all.sort_unstable();
+    some.sort_unstable();
+    let mut some = some.into_iter().peekable();
+    all.retain(|number| some.next_if_eq(number).is_none());
+    all
 }
 
 /// For each container, what is in it and in all below it: containers come after those above them, with all that is below them behind them.
@@ -131,14 +162,16 @@ pub(super) fn fields(
     let types =
         pattern::types(&model, &Patterns::new(vec![of.clone()]), "type of states, events or links", with_values)?;
     attribute::check(source.as_ref(), field, &types)?;
+    let positions = tree::positions(list);
     let mut own: Vec<Option<Sum>> = vec![None; list.len()];
     visit(source.as_ref(), list, (&model, &types), interval, |one| {
         if let Some(number) = number(source.as_ref(), one.id, field)? {
             let one_of = (1.0, number, number, number);
-            one.places
-                .into_iter()
-                .flatten()
-                .for_each(|at| own[at] = Some(own[at].map_or(one_of, |own| join(own, one_of))));
+            let once_less = (-1.0, -number, f64::INFINITY, f64::NEG_INFINITY);
+            let twice = one.twice(list, &positions).map(|at| (at, once_less));
+            for (at, sum) in one.places.into_iter().flatten().map(|at| (at, one_of)).chain(twice) {
+                own[at] = Some(own[at].map_or(sum, |own| join(own, sum)));
+            }
         }
         Ok(())
     })?;
