@@ -126,6 +126,28 @@ fn a_source_that_is_not_there_says_where_it_was_looked_for() {
 }
 
 #[test]
+fn a_late_answer_takes_no_note_away() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    // What was asked before a note was made comes when that is there.
+    browser.evaluate(
+        "{ const ask = window.fetch; window.late = 0;
+           window.fetch = async (url, more) => {
+               const answer = ask(url, more);
+               if (String(url).includes('api/notes') && more?.method !== 'POST') { const text = await (await answer).text(); await new Promise((done) => setTimeout(done, 700)); window.late += 1; return new Response(text); }
+               return answer;
+           }; }",
+    );
+    browser.key("b");
+    browser.wait("document.activeElement.getAttribute('aria-label') === 'Note'");
+    browser.wait("window.late > 0 && new Promise((done) => setTimeout(() => done(true), 200))");
+    browser.type_text("still here");
+    browser.key("Enter");
+    browser.find("button", Some("Go to note still here"));
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
 fn notes_are_kept_beside_the_trace() {
     let viewer = Viewer::start();
     let (mut browser, chart) = open(&viewer);

@@ -12,10 +12,15 @@ import { changed, show, view } from "./view.js";
 /** @typedef {import("./noted.js").Note} Note */
 
 let path = "";
+/** How many changes were begun, and how many have no answer yet: what was asked before one of them would undo it here. */
+let [begun, waiting] = [0, 0];
+/** Changes are made one after the other. @type {Promise<unknown>} */
+let last = Promise.resolve();
 
 export async function showNotes() {
+  const before = waiting ? -1 : begun;
   const answer = await ask("notes", { filters: "" }).catch((error) => { tellWrong(error); });
-  if (answer) take(answer);
+  if (answer && before === begun) take(answer);
 }
 
 /** @param {any} answer */
@@ -33,7 +38,11 @@ function tellWrong(error) {
 
 /** @param {unknown} change @returns {Promise<boolean>} whether it was kept */
 function change(change) {
-  return tell("notes", change).then((answer) => { take(answer); return true; }).catch((error) => { tellWrong(error); return false; });
+  begun += 1;
+  waiting += 1;
+  const made = last.then(() => tell("notes", change)).then((answer) => { take(answer); return true; }).catch((error) => { tellWrong(error); return false; }).finally(() => { waiting -= 1; });
+  last = made;
+  return made;
 }
 
 /** Marks what is measured, else what is shown, with what is chosen; then its text can be typed. */
