@@ -129,18 +129,32 @@ fn a_source_that_is_not_there_says_where_it_was_looked_for() {
 fn a_late_answer_takes_no_note_away() {
     let viewer = Viewer::start();
     let (mut browser, _) = open(&viewer);
-    // What was asked before a note was made comes when that is there.
+    // The panel asks for the notes just before one is made, and hears of them just behind.
     browser.evaluate(
-        "{ const ask = window.fetch; window.late = 0;
+        "{ const ask = window.fetch; let first = true; window.arrived = false;
            window.fetch = async (url, more) => {
-               const answer = ask(url, more);
-               if (String(url).includes('api/notes') && more?.method !== 'POST') { const text = await (await answer).text(); await new Promise((done) => setTimeout(done, 700)); window.late += 1; return new Response(text); }
-               return answer;
+               if (!first || !String(url).includes('api/notes') || more?.method !== 'POST') return ask(url, more);
+               first = false;
+               let asked;
+               const before = new Promise((done) => { asked = done; });
+               window.fetch = async (url, more) => {
+                   const answer = await ask(url, more), text = await answer.text();
+                   asked();
+                   await new Promise((done) => { window.letGo = done; });
+                   setTimeout(() => { window.arrived = true; }, 300);
+                   return new Response(text);
+               };
+               (await import('./notes.js')).showNotes();
+               window.fetch = ask;
+               await before;
+               return ask(url, more);
            }; }",
     );
     browser.key("b");
     browser.wait("document.activeElement.getAttribute('aria-label') === 'Note'");
-    browser.wait("window.late > 0 && new Promise((done) => setTimeout(() => done(true), 200))");
+    browser.evaluate("window.letGo()");
+    browser.wait("window.arrived");
+    assert_eq!(browser.evaluate("document.activeElement.getAttribute('aria-label')"), "Note");
     browser.type_text("still here");
     browser.key("Enter");
     browser.find("button", Some("Go to note still here"));
