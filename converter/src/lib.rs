@@ -25,5 +25,6 @@ mod rules;
 pub mod run;
 pub mod sort;
 pub mod time;
+pub mod waiting;
 mod who;
 mod window;

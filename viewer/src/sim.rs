@@ -1,6 +1,6 @@
 //! [`Simulation`]: Pajé operations become entities (thesis P14–P39), each given to an [`Entities`] when it has ended.
 //!
-//! Memory is that of what is open, of the containers, and of what the taker keeps.
+//! Memory is that of open states, of the containers, and of what the taker keeps; halves of links that wait go to a file when they are many.
 //!
 //! Every case that the format leaves open is decided here, counted, and told in [`crate::query::Summary::remarks`]:
 //!
@@ -163,7 +163,7 @@ impl<E: Entities> Simulation<E> {
             recent: RecentStacks::new(),
             variables: Vec::new(),
             marks: Vec::new(),
-            links: Links::default(),
+            links: Links::new(entities.overflow()),
             entities,
             faults: Faults::default(),
             first: i64::MAX,
@@ -216,7 +216,8 @@ impl<E: Entities> Simulation<E> {
         self.remarks.extend(remarks);
     }
 
-    /// Takes the next operation. Cannot fail: what is wrong with it is counted.
+    /// Takes the next operation. What is wrong with it is counted. Where so many halves of links wait that files are needed,
+    /// which not all [`Entities`] want, [`Sink::event`] also tells when that fails.
     pub fn take(&mut self, event: &PajeEvent<'_>) {
         if let Some(time) = event.time() {
             self.pass(time.0);
@@ -358,8 +359,9 @@ impl<E: Entities> Simulation<E> {
     ) {
         if self.can_link(starts, holder, ty, value, end) {
             let detail = self.detail(extra, source);
-            let half = Half { starts, time, value, container: end, detail, line: self.faults.line };
-            self.links.take((holder, ty, key), half, &mut self.faults, &mut self.entities);
+            self.entities.wait(detail);
+            let half = Half { starts, time, value, container: end, detail, key, line: self.faults.line };
+            self.links.take((holder, ty), half, &mut self.faults, &mut self.entities);
         }
     }
 
@@ -469,6 +471,7 @@ impl Simulation {
 impl<E: Entities> Sink for Simulation<E> {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
         self.take(event);
+        self.links.sound()?;
         self.entities.after()
     }
 
@@ -500,25 +503,24 @@ impl<E: Entities> Sink for Simulation<E> {
         self.entities.begin_anew()?;
         let fresh = Simulation::into_entities(&self.name, Tally::default());
         // Its name, what was told from outside, and how exact to be, stay.
-        let Simulation {
-            types, values, value_types, containers, stacks, recent, variables, marks, links, faults, ..
-        } = fresh;
+        let Simulation { types, values, value_types, containers, stacks, recent, variables, marks, faults, .. } = fresh;
         (self.first, self.last, self.latest, self.taken) = (fresh.first, fresh.last, fresh.latest, fresh.taken);
         (self.types, self.values, self.value_types, self.containers) = (types, values, value_types, containers);
         (self.stacks, self.recent, self.variables, self.marks) = (stacks, recent, variables, marks);
-        (self.links, self.faults) = (links, faults);
+        (self.links, self.faults) = (Links::new(self.entities.overflow()), faults);
         self.entities.define_type(&self.types[0]);
         self.entities.create(self.containers.root());
         Ok(())
     }
 
     fn drop_halves(&mut self) -> io::Result<()> {
-        self.taken -= self.links.drop_halves(&mut self.entities);
+        self.taken -= self.links.drop_halves(&mut self.entities)?;
         self.entities.after()
     }
 
     fn finish(&mut self, end: GlobalNanos) -> io::Result<()> {
         self.end(end);
+        self.links.sound()?;
         self.entities.finish()
     }
 }

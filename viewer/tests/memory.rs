@@ -4,8 +4,11 @@
 #![allow(unsafe_code, reason = "a global allocator")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::io::{self, BufReader, Read, Write as _};
 use std::sync::atomic::{AtomicIsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
+use converter::paje::read::Reader;
 use converter::paje::{ContainerId, KeyId, Look, PajeEvent, Sink, TypeId, TypeKind, ValueId};
 use viewer::index::{Index, Key};
 use viewer::query::{GlobalNanos, TimelineSource as _};
@@ -56,7 +59,7 @@ const VALUES: u32 = 100;
 const MEMORY: usize = 1 << 18;
 
 /// States on some threads, an event and a link with a key of its own for every eighth of them, made as they are taken.
-fn send(sink: &mut dyn Sink, states: u64) -> std::io::Result<()> {
+fn send(sink: &mut dyn Sink, states: u64) -> io::Result<()> {
     let (thread, activity, message, mark) = (TypeId(1), TypeId(2), TypeId(3), TypeId(4));
     let mut define = |ty, kind, parent| {
         sink.event(&PajeEvent::DefineType { ty, kind, parent, name: "type", color: None, look: Look::NONE })
@@ -116,25 +119,89 @@ fn send(sink: &mut dyn Sink, states: u64) -> std::io::Result<()> {
     sink.finish(GlobalNanos((states * 1000).cast_signed()))
 }
 
-/// The most bytes that there were while an index was made.
-fn most(states: u64) -> isize {
+/// What is counted is counted for one test at a time.
+static COUNTED: Mutex<()> = Mutex::new(());
+
+/// The most bytes that there were while an index was made, and the index.
+fn most(send: impl FnOnce(&mut dyn Sink) -> io::Result<()>) -> (isize, Index) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.tmtx");
     let before = BYTES.load(Ordering::Relaxed);
     MOST.store(before, Ordering::Relaxed);
-    Index::write_within(&path, Key::default(), "trace", MEMORY, |sink| send(sink, states)).unwrap();
+    Index::write_within(&path, Key::default(), "trace", MEMORY, send).unwrap();
     let most = MOST.load(Ordering::Relaxed) - before;
-    let summary = Index::map_file(&path, Key::default()).unwrap().summary();
-    assert_eq!((summary.states, summary.links, summary.events), (states, states.div_ceil(8), states.div_ceil(8)));
-    most
+    (most, Index::map_file(&path, Key::default()).unwrap())
 }
 
 #[test]
 fn memory_does_not_grow_with_the_length_of_the_trace() {
-    let (short, long) = (most(250_000), most(750_000));
+    let _alone = COUNTED.lock().unwrap_or_else(PoisonError::into_inner);
+    let [short, long] = [250_000, 750_000].map(|states| {
+        let (most, index) = most(|sink| send(sink, states));
+        let summary = index.summary();
+        assert_eq!((summary.states, summary.links, summary.events), (states, states.div_ceil(8), states.div_ceil(8)));
+        most
+    });
     println!("250,000 states: {short} bytes; 750,000: {long}");
     // Checksums, directories and what links share grow a little; all rows would grow threefold.
     assert!(long < 2 * short, "{short} bytes grew to {long}");
     // A dozen buffers of files, which are as large whatever the memory, are most of it.
     assert!(long < 24 * MEMORY.cast_signed(), "{long} bytes");
+}
+
+/// A Pajé file of links that all wait: their ends come long after, in another order, and a tenth never.
+struct Waiting {
+    links: u64,
+    line: u64,
+    text: Vec<u8>,
+    at: usize,
+}
+
+impl Waiting {
+    fn new(links: u64) -> Self {
+        let header = include_str!("header.paje");
+        let tree = "0 P 0 P\n4 L 0 P P M\n5 l L M \"1 1 1\"\n6 0 p 0 P p\n";
+        Self { links, line: 0, text: [header, "\n", tree].concat().into_bytes(), at: 0 }
+    }
+}
+
+impl Read for Waiting {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        while self.at == self.text.len() {
+            self.text.clear();
+            self.at = 0;
+            let (line, links) = (self.line, self.links);
+            let key = (line % links).wrapping_mul(7_919) % links;
+            match line / links {
+                0 => writeln!(self.text, "15 {line}e-6 0 L p l key{line}")?,
+                1 if key.is_multiple_of(10) => {}
+                1 => writeln!(self.text, "16 {line}e-6 0 L p l key{key}")?,
+                _ => return Ok(0),
+            }
+            self.line += 1;
+        }
+        let taken = (&self.text[self.at..]).read(to)?;
+        self.at += taken;
+        Ok(taken)
+    }
+}
+
+#[test]
+fn memory_does_not_grow_with_the_links_that_wait() {
+    let _alone = COUNTED.lock().unwrap_or_else(PoisonError::into_inner);
+    let [short, long] = [120_000, 240_000].map(|links| {
+        let (most, index) = most(|sink| {
+            let reader = Reader::new(BufReader::new(Waiting::new(links)));
+            reader.read(sink).map_err(io::Error::other)?;
+            Ok(())
+        });
+        let summary = index.summary();
+        assert_eq!(summary.links, links / 10 * 9);
+        let told = format!("{},000 links have only a start", links / 10_000);
+        assert!(summary.remarks.iter().any(|remark| remark.starts_with(&told)), "{:?}", summary.remarks);
+        most
+    });
+    println!("120,000 links: {short} bytes; 240,000: {long}");
+    // Of each there are 12 bits that say whether it is in a file, and of each 32 where: twice, as the reader has them, too.
+    assert!(long - short < 120_000 * 12, "{short} bytes grew to {long}");
 }

@@ -1,15 +1,10 @@
-//! Pairing the ends of links by their keys, first come, first served; memory is that of the links in flight.
+//! What pairs the ends of links: their keys.
 
-use std::hash::{Hash, Hasher};
+use smallvec::SmallVec;
 
-use indexmap::IndexMap;
-use indexmap::map::Entry;
-use rustc_hash::FxBuildHasher;
-use smallvec::{SmallVec, smallvec};
-
-use super::compile::End;
 use super::value::KeyPart;
 use crate::paje::TypeId;
+use crate::waiting::spread;
 
 /// What pairs a start with an end: link type, keys of the holder, keys of the link.
 ///
@@ -50,76 +45,19 @@ impl LinkKey {
         Self { head: self.head, words: SmallVec::from_slice(words) }
     }
 
+    /// A hash that stands for it: of 10^9 keys, two are alike once in 10^20 runs.
+    pub(crate) fn hash(&self) -> u128 {
+        let length = self.words.len() as u128;
+        self.words.iter().fold(spread(u128::from(self.head) << 64 | length), |hash, word| {
+            // A word changes the half that the next step multiplies by more.
+            spread(hash.rotate_left(64) ^ u128::from(*word))
+        })
+    }
+
     /// The same for a link of a certain Pajé type.
     pub(crate) fn of_type(mut self, ty: TypeId) -> Self {
         self.words.push(ty.0.into());
         self
-    }
-}
-
-impl Hash for LinkKey {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.head);
-        self.words.iter().for_each(|word| state.write_u64(*word));
-    }
-}
-
-/// Ends that wait for their other end. All that wait under one key are the same end.
-///
-/// A program that lost the other ends may leave millions: the map keeps its entries in one dense list.
-#[derive(Clone, Debug)]
-pub(crate) struct Waiting<T> {
-    open: IndexMap<LinkKey, (End, SmallVec<[T; 1]>), FxBuildHasher>,
-}
-
-impl<T> Default for Waiting<T> {
-    fn default() -> Self {
-        Self { open: IndexMap::default() }
-    }
-}
-
-/// What an end of a link met.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Meeting<T> {
-    /// The other end, which waits no more.
-    Other(T),
-    /// It waits itself now.
-    Nothing,
-    /// It does not wait either.
-    Refused,
-}
-
-impl<T> Waiting<T> {
-    /// Gives back the other end, if it waits; if not, this one waits if it is to.
-    pub(crate) fn meet(&mut self, key: LinkKey, end: End, wait: impl FnOnce() -> Option<T>) -> Meeting<T> {
-        match self.open.entry(key) {
-            Entry::Vacant(place) => match wait() {
-                Some(what) => {
-                    place.insert((end, smallvec![what]));
-                    Meeting::Nothing
-                }
-                None => Meeting::Refused,
-            },
-            Entry::Occupied(mut place) if place.get().0 != end => {
-                let waiting = &mut place.get_mut().1;
-                match waiting.len() {
-                    1 => place.swap_remove().1.pop().map_or(Meeting::Refused, Meeting::Other),
-                    _ => Meeting::Other(waiting.remove(0)),
-                }
-            }
-            Entry::Occupied(mut place) => match wait() {
-                Some(what) => {
-                    place.get_mut().1.push(what);
-                    Meeting::Nothing
-                }
-                None => Meeting::Refused,
-            },
-        }
-    }
-
-    /// All that still wait, in an order that depends on the calls alone.
-    pub(crate) fn into_rest(self) -> impl Iterator<Item = (End, T)> {
-        self.open.into_values().flat_map(|(end, waiting)| waiting.into_iter().map(move |what| (end, what)))
     }
 }
 
@@ -155,6 +93,7 @@ mod tests {
             }
             theirs.truncate(count.unwrap_or(theirs.len()));
             let (a, b) = (LinkKey::new(links.0, ours.iter().copied()), LinkKey::new(links.1, theirs.iter().copied()));
+            prop_assert_eq!(a == b, a.hash() == b.hash());
             prop_assert_eq!(a == b, links.0 == links.1 && ours == theirs);
             if ours.len() == theirs.len() && ours.iter().zip(&theirs).all(|(a, b)| a.word().0 == b.word().0) && ours.len() <= LinkKey::SHORT {
                 let words: Vec<u64> = theirs.iter().map(|key| key.word().1).collect();
@@ -164,18 +103,24 @@ mod tests {
     }
 
     #[test]
-    fn first_come_first_served_in_either_order() {
-        let key = |n| LinkKey::new(0, [KeyPart::Int(n)].into_iter());
-        let mut waiting = Waiting::default();
-        let mut meet = |of: i64, end: End, name: Option<char>| waiting.meet(key(of), end, || name);
-        assert_eq!(meet(1, End::Finish, None), Meeting::Refused);
-        assert_eq!(meet(1, End::Start, Some('a')), Meeting::Nothing);
-        assert_eq!(meet(1, End::Start, Some('b')), Meeting::Nothing);
-        assert_eq!(meet(1, End::Start, None), Meeting::Refused);
-        assert_eq!(meet(2, End::Finish, Some('z')), Meeting::Nothing);
-        assert_eq!(meet(1, End::Finish, Some('y')), Meeting::Other('a'));
-        assert_eq!(meet(1, End::Finish, Some('x')), Meeting::Other('b'));
-        assert_eq!(meet(2, End::Start, None), Meeting::Other('z'));
-        assert_eq!(waiting.into_rest().count(), 0);
+    fn keys_that_differ_a_little_have_other_hashes() {
+        let mut hashes = std::collections::BTreeSet::new();
+        for a in 0..100 {
+            for b in -50..50 {
+                for link in 0..3 {
+                    let parts = [KeyPart::Int(a), KeyPart::Int(b)];
+                    hashes.insert(LinkKey::new(link, parts.into_iter()).hash());
+                    hashes.insert(
+                        LinkKey::new(link, [KeyPart::Unsigned(a as u64), parts[1], KeyPart::None].into_iter()).hash(),
+                    );
+                }
+            }
+        }
+        assert_eq!(hashes.len(), 60_000);
+        // Nor are halves of them alike.
+        for part in [0, 32, 64, 96] {
+            let halves: std::collections::BTreeSet<u32> = hashes.iter().map(|hash| (hash >> part) as u32).collect();
+            assert!(halves.len() > 59_990, "{} from bit {part}", halves.len());
+        }
     }
 }

@@ -19,7 +19,6 @@ use super::compile::{Arrow, LinkValue, Op, Program, ValueCode};
 use super::eval::{Code, Scope};
 use super::instances::Instances;
 use super::known::KnownValues;
-use super::links::Waiting;
 use super::model::Model;
 use super::stacks::{Stack, StackId};
 use super::survey::{ArrowPlace, OtherEnd, Survey, link_key};
@@ -31,6 +30,7 @@ use crate::paje::{
 use crate::plan::Plan;
 use crate::report::Counts;
 use crate::time::GlobalNanos;
+use crate::waiting::Waiting;
 use failed::Failed;
 use found::Found;
 use gaps::Gaps;
@@ -46,7 +46,7 @@ pub(crate) struct Picture<'p> {
     symbols: &'p mut Symbols,
     sink: &'p mut dyn Sink,
     instances: Instances,
-    waiting: Waiting<Started>,
+    waiting: Waiting<Started, 4>,
     next_key: u64,
     now: GlobalNanos,
     scratch: String,
@@ -251,7 +251,7 @@ impl<'p> Picture<'p> {
                     }
                     None => None,
                 };
-                let Some(paired) = self.pair((*end, *link), at, key, value, other) else {
+                let Some(paired) = self.pair((*end, *link), at, key, value, other)? else {
                     return Ok(());
                 };
                 let (given, related) = self.fields(scope, arrow)?;

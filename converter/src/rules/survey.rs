@@ -12,7 +12,7 @@ use super::compile::{Arrow, End, Op, ValueCode};
 use super::eval::Scope;
 use super::instances::{Node, Paths};
 use super::lines::append_line;
-use super::links::{LinkKey, Meeting, Waiting};
+use super::links::LinkKey;
 use super::model::{LinkModel, Model};
 use super::places::{Noting, Places};
 use super::value::{KeyPart, Symbols};
@@ -22,6 +22,7 @@ use crate::made::Turn;
 use crate::paje::TypeId;
 use crate::plan::Plan;
 use crate::ready::Act;
+use crate::waiting::{Half, Meeting, Waiting};
 
 /// An arrow of a record: stream, position of the record in it, arrow.
 pub(crate) type ArrowPlace = (u32, u64, u16);
@@ -82,7 +83,8 @@ impl Survey {
 pub(crate) struct Surveyor {
     survey: Survey,
     noting: Noting,
-    waiting: Waiting<Seen>,
+    waiting: Waiting<Seen, 4>,
+    failed: Option<io::Error>,
     /// Where the ends of links are noted, if that is wanted.
     log: Option<LinkLog>,
     /// Values that are not declared, each with the record that had it first.
@@ -95,12 +97,37 @@ type Met = (i64, u32, u64, u16, u16);
 
 #[derive(Clone, Copy, Debug)]
 struct Seen {
+    end: End,
     place: ArrowPlace,
     time: i64,
     container: u16,
     is_partial: bool,
     /// Its number in the log.
     link: u64,
+}
+
+impl Half<4> for Seen {
+    fn starts(&self) -> bool {
+        self.end == End::Start
+    }
+
+    fn words(&self) -> [u64; 4] {
+        let (stream, ordinal, arrow) = self.place;
+        let place = u64::from(stream) << 32 | u64::from(arrow) << 16 | u64::from(self.container);
+        let flags = u64::from(self.is_partial) << 1 | u64::from(self.starts());
+        [place, ordinal, self.time.cast_unsigned(), self.link << 2 | flags]
+    }
+
+    fn of([place, ordinal, time, link]: [u64; 4]) -> Self {
+        Self {
+            end: if link & 1 == 1 { End::Start } else { End::Finish },
+            place: ((place >> 32) as u32, ordinal, (place >> 16) as u16),
+            time: time.cast_signed(),
+            container: place as u16,
+            is_partial: link & 2 == 2,
+            link: link >> 2,
+        }
+    }
 }
 
 impl Surveyor {
@@ -111,6 +138,7 @@ impl Surveyor {
             survey: Survey::default(),
             noting,
             waiting: Waiting::default(),
+            failed: None,
             log,
             met: FxHashMap::default(),
             scratch: String::new(),
@@ -177,7 +205,7 @@ impl Surveyor {
                     }
                 }
                 let link_key = link_key(scope, *link, key, on, model, &mut self.scratch, symbols);
-                self.end_of(link_key, *end, (*link, on.container()), place, time, model);
+                self.end_of(&link_key, *end, (*link, on.container()), place, time, model);
             }
             Op::Line { once: true, text, arguments } => {
                 let mut line = String::new();
@@ -195,13 +223,13 @@ impl Surveyor {
         let arrow = program.zip(ready).and_then(|(program, ready)| program.arrows.get(usize::from(ready.arrow)));
         let (Some(ready), Some(Arrow { op: Op::Link { end, link, on, .. }, .. })) = (ready, arrow) else { return };
         let place = (turn.stream, turn.bits, ready.arrow);
-        self.end_of(act.key.with_words(keys), *end, (*link, on.container()), place, turn.date, model);
+        self.end_of(&act.key.with_words(keys), *end, (*link, on.container()), place, turn.date, model);
     }
 
     /// Looks at an end of a link in a container of this type.
     fn end_of(
         &mut self,
-        key: LinkKey,
+        key: &LinkKey,
         end: End,
         (link, container): (usize, usize),
         place: ArrowPlace,
@@ -211,7 +239,7 @@ impl Surveyor {
         let container = u16::try_from(container).unwrap_or(u16::MAX);
         let LinkModel { variants, is_partial, .. } = &model.links[link];
         let (several, is_partial) = (variants.len() > 1, *is_partial);
-        self.link(key, end, Seen { place, time, container, is_partial, link: 0 }, several);
+        self.link(key, Seen { end, place, time, container, is_partial, link: 0 }, several);
     }
 
     fn value(
@@ -255,11 +283,11 @@ impl Surveyor {
         }
     }
 
-    fn link(&mut self, key: LinkKey, end: End, mut seen: Seen, several: bool) {
+    fn link(&mut self, key: &LinkKey, mut seen: Seen, several: bool) {
         let (stream, ordinal, _) = seen.place;
-        let is_finish = end == End::Finish;
+        let is_finish = seen.end == End::Finish;
         let Self { waiting, noting, log, .. } = self;
-        let met = waiting.meet(key, end, || {
+        let met = waiting.meet(key.hash(), !is_finish, || {
             if seen.is_partial && is_finish {
                 // The first part of a chain: nothing comes before it.
                 noting.note(seen.place, UNMATCHED);
@@ -270,12 +298,16 @@ impl Surveyor {
             }
             Some(seen)
         });
-        let Meeting::Other(other) = met else { return };
+        let other = match met {
+            Ok(Meeting::Other { other, .. }) => other,
+            Ok(_) => return,
+            Err(why) => return self.failed = Some(why),
+        };
         if let Some(log) = &mut self.log {
             log.second((other.link, other.time), stream, seen.time, ordinal, is_finish);
         }
         self.survey.links += 1;
-        let (start, finish) = if end == End::Start { (seen, other) } else { (other, seen) };
+        let (start, finish) = if !is_finish { (seen, other) } else { (other, seen) };
         if several {
             self.noting.note(start.place, finish.container);
             self.noting.note(finish.place, start.container);
@@ -288,17 +320,19 @@ impl Surveyor {
     /// When the log or another temporary file could not be written.
     pub(crate) fn finish(mut self, model: &mut Model, symbols: &mut Symbols) -> io::Result<(Survey, Option<LinkLog>)> {
         self.declare(model, symbols);
-        let Self { mut survey, mut noting, waiting, mut log, .. } = self;
+        let Self { mut survey, mut noting, waiting, failed, mut log, .. } = self;
+        failed.map_or(Ok(()), Err)?;
         let mut incomplete = Vec::new();
-        for (end, seen) in waiting.into_rest() {
-            match end {
+        waiting.each(|seen| {
+            match seen.end {
                 _ if seen.is_partial => {}
                 End::Start => survey.unmatched_starts += 1,
                 End::Finish => survey.unmatched_ends += 1,
             }
             noting.note(seen.place, UNMATCHED);
             incomplete.push(seen.link);
-        }
+            Ok(())
+        })?;
         survey.ends = noting.finish()?;
         if let Some(log) = &mut log {
             log.finish(incomplete)?;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use converter::paje::{ContainerId, Extra, Source, TypeId, ValueId};
 use converter::time::GlobalNanos;
+use converter::waiting::Overflow;
 
 use super::bits::put;
 use super::details::DetailWriter;
@@ -132,6 +133,15 @@ impl Entities for Recorder {
 
     fn forget(&mut self, detail: u32) {
         self.details.forget(detail);
+    }
+
+    /// What refers to containers is found by them, and links are found by their ends.
+    fn wait(&mut self, detail: u32) {
+        self.details.forget(detail);
+    }
+
+    fn overflow(&self) -> Overflow {
+        self.room.overflow()
     }
 
     fn name_key(&mut self, key: u64, text: &str) {

@@ -7,6 +7,8 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use converter::waiting::Overflow;
+
 use super::bits;
 use super::output::Output;
 
@@ -53,6 +55,12 @@ impl Room {
     /// Bytes of the streams of the overview.
     pub(super) fn overview_bytes(&self) -> usize {
         self.memory / 4
+    }
+
+    /// Halves of links that wait in memory: as many as is usual, or fewer.
+    pub(super) fn overflow(&self) -> Overflow {
+        let most = Overflow::default().most.min(self.memory / 256);
+        Overflow { folder: self.folder.clone(), most }
     }
 
     /// So few states that a thread for some of them is not worth it: 65,536 with the usual memory.

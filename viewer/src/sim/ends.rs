@@ -62,9 +62,7 @@ impl<E: Entities> Simulation<E> {
             _ => self.last,
         };
         self.close_all(last);
-        for first in self.links.pending() {
-            self.faults.count_at(Fault::IncompleteLink, first);
-        }
+        self.links.count_pending(&mut self.faults);
     }
 
     /// Ends a picture of a trace that goes on: what is open ends at the largest date so far, and links under way are no fault.

@@ -4,6 +4,7 @@ use std::io;
 
 use converter::paje::{ContainerId, Extra, Shape, Source, TypeId, ValueId};
 use converter::time::GlobalNanos;
+use converter::waiting::Overflow;
 
 use crate::query::{ContainerInfo, Interval, TypeInfo};
 
@@ -81,6 +82,16 @@ pub trait Entities {
 
     /// One number for those of two ends of a link.
     fn join(&mut self, start: u32, end: u32) -> u32;
+
+    /// The half of a link with this number waits, maybe for ever: containers that it names need not be known.
+    fn wait(&mut self, detail: u32) {
+        let _ = detail;
+    }
+
+    /// Where halves of links go when there are too many for memory.
+    fn overflow(&self) -> Overflow {
+        Overflow::default()
+    }
 
     /// No entity will come with this number.
     fn forget(&mut self, detail: u32) {

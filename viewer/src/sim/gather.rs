@@ -4,6 +4,7 @@ use std::io;
 
 use converter::paje::{ContainerId, Extra, Source, TypeId, ValueId};
 use converter::time::GlobalNanos;
+use converter::waiting::Overflow;
 
 use super::entities::{EndedLink, EndedState, Entities, Place};
 use crate::query::Interval;
@@ -31,6 +32,11 @@ fn list<T>(lists: &mut Vec<T>, number: u32, empty: impl Fn() -> T) -> &mut T {
 impl Entities for Gather {
     /// Their numbers have 32 bits.
     const MOST: u64 = u32::MAX as u64;
+
+    /// All is in memory here.
+    fn overflow(&self) -> Overflow {
+        Overflow { most: usize::MAX, ..Overflow::default() }
+    }
 
     fn can_begin_anew(&self) -> bool {
         true

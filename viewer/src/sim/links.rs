@@ -1,50 +1,91 @@
 //! Pairs the halves of links by key within (holding container, type).
 
-use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
 
 use converter::paje::{ContainerId, KeyId, TypeId, ValueId};
 use converter::time::GlobalNanos;
-use rustc_hash::FxHashMap;
+use converter::waiting::{self, Meeting, Overflow, Waiting, spread};
 
 use super::entities::{EndedLink, Entities};
 use super::faults::{Fault, Faults};
 
 /// The start or the end of a link.
-#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Half {
     pub(super) starts: bool,
     pub(super) time: i64,
     pub(super) value: ValueId,
     pub(super) container: ContainerId,
     pub(super) detail: u32,
+    /// Of the key.
+    pub(super) key: KeyId,
     /// Line of the file, if it is known.
     pub(super) line: u64,
 }
 
-type Key = (ContainerId, TypeId, KeyId);
+impl waiting::Half<5> for Half {
+    fn starts(&self) -> bool {
+        self.starts
+    }
 
-/// Halves that wait.
+    fn words(&self) -> [u64; 5] {
+        let both = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
+        let line = self.line << 1 | u64::from(self.starts);
+        [self.time.cast_unsigned(), both(self.value.0, self.container.0), self.detail.into(), self.key.0, line]
+    }
+
+    fn of([time, both, detail, key, line]: [u64; 5]) -> Self {
+        Self {
+            starts: line & 1 == 1,
+            time: time.cast_signed(),
+            value: ValueId((both >> 32) as u32),
+            container: ContainerId(both as u32),
+            detail: detail as u32,
+            key: KeyId(key),
+            line: line >> 1,
+        }
+    }
+}
+
+/// Halves that wait: any number, in memory or in a file.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Links {
-    // Keys are numbers that the reader or the rules gave out: nobody can choose them to collide.
-    waiting: FxHashMap<Key, Half>,
-    /// More halves of the same kind with the same key, in order of arrival.
-    queued: FxHashMap<Key, VecDeque<Half>>,
+    waiting: Waiting<Half, 5>,
+    /// Why one could not be kept, or found again.
+    #[serde(skip)]
+    failed: Option<Arc<io::Error>>,
 }
 
 impl Links {
-    pub(super) fn take(&mut self, at: Key, half: Half, faults: &mut Faults, out: &mut impl Entities) {
-        let Some(first) = self.waiting.remove(&at) else {
-            self.waiting.insert(at, half);
-            return;
-        };
-        if first.starts == half.starts {
-            faults.count(Fault::KeyInUse);
-            self.waiting.insert(at, first);
-            self.queued.entry(at).or_default().push_back(half);
-            return;
+    pub(super) fn new(overflow: Overflow) -> Self {
+        Self { waiting: Waiting::new(overflow), failed: None }
+    }
+
+    /// An error when a half could not be kept.
+    #[inline]
+    pub(super) fn sound(&self) -> io::Result<()> {
+        match &self.failed {
+            None => Ok(()),
+            Some(why) => Err(io::Error::new(why.kind(), Arc::clone(why))),
         }
-        let (holder, ty, key) = at;
+    }
+
+    /// Takes a half of a link that this container holds. What cannot be kept is told by [`Self::sound`].
+    pub(super) fn take(
+        &mut self,
+        (holder, ty): (ContainerId, TypeId),
+        half: Half,
+        faults: &mut Faults,
+        out: &mut impl Entities,
+    ) {
+        let key = spread(u128::from(holder.0) << 96 | u128::from(ty.0) << 64 | u128::from(half.key.0));
+        let (first, is_last) = match self.waiting.meet(key, half.starts, || Some(half)) {
+            Ok(Meeting::Other { other, is_last }) => (other, is_last),
+            Ok(Meeting::Alike) => return faults.count(Fault::KeyInUse),
+            Ok(Meeting::Nothing | Meeting::Refused) => return,
+            Err(why) => return self.failed = Some(Arc::new(why)),
+        };
         let (start, end) = if half.starts { (half, first) } else { (first, half) };
         if start.value != end.value {
             faults.count(Fault::LinkValue);
@@ -58,43 +99,34 @@ impl Links {
             end_time: GlobalNanos(end.time),
             start: start.container,
             end: end.container,
-            key: key.0,
+            key: half.key.0,
             detail,
         });
-        if !self.advance(&at) {
-            out.forget_key(key.0);
+        if is_last {
+            out.forget_key(half.key.0);
         }
-    }
-
-    /// Lets the next half with this key wait; `false` when there is none.
-    fn advance(&mut self, at: &Key) -> bool {
-        if self.queued.is_empty() {
-            return false;
-        }
-        let Some(queue) = self.queued.get_mut(at) else { return false };
-        if let Some(next) = queue.pop_front() {
-            self.waiting.insert(*at, next);
-        }
-        if queue.is_empty() {
-            self.queued.remove(at);
-        }
-        true
     }
 
     /// Those that wait for their other half have none; how many they are.
-    pub(super) fn drop_halves(&mut self, out: &mut impl Entities) -> u64 {
-        let mut count = 0;
-        let queued = self.queued.drain().flat_map(|(at, halves)| halves.into_iter().map(move |half| (at, half)));
-        for ((_, _, key), half) in self.waiting.drain().chain(queued) {
+    pub(super) fn drop_halves(&mut self, out: &mut impl Entities) -> io::Result<u64> {
+        let count = self.waiting.len();
+        self.waiting.each(|half| {
             out.forget(half.detail);
-            out.forget_key(key.0);
-            count += 1;
-        }
-        count
+            out.forget_key(half.key.0);
+            Ok(())
+        })?;
+        self.waiting.clear();
+        Ok(count)
     }
 
-    /// Lines and dates of the halves without their other.
-    pub(super) fn pending(&self) -> impl Iterator<Item = (u64, i64)> {
-        self.waiting.values().chain(self.queued.values().flatten()).map(|half| (half.line, half.time))
+    /// Counts the halves without their other, by their lines and dates.
+    pub(super) fn count_pending(&mut self, faults: &mut Faults) {
+        let all = self.waiting.each(|half| {
+            faults.count_at(Fault::IncompleteLink, (half.line, half.time));
+            Ok(())
+        });
+        if let Err(why) = all {
+            self.failed = Some(Arc::new(why));
+        }
     }
 }

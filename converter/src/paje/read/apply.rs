@@ -370,7 +370,10 @@ impl State {
             Kind::NewEvent => PajeEvent::NewEvent { time, container, ty, value, extra, source },
             _ => {
                 let text = input.word(Role::Key);
-                let (key, new) = self.keys.find(container, ty, text, kind == Kind::StartLink);
+                let (key, new) = match self.keys.find(container, ty, text, kind == Kind::StartLink) {
+                    Ok(found) => found,
+                    Err(error) => return Some(Err(error)),
+                };
                 if new && self.keys.is_again() {
                     self.faults.count(FaultKind::KeyAgain, input.line, text);
                 }

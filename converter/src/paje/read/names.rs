@@ -5,11 +5,14 @@
 
 use std::collections::hash_map::Entry;
 use std::hash::BuildHasher as _;
+use std::io;
 
+use foldhash::quality::RandomState;
 // Seeded at random, as identifiers come from files, and several times faster than the standard library's.
 use foldhash::{HashMap, HashSet};
 
 use crate::paje::{ContainerId, KeyId, TypeId, TypeKind, ValueId};
+use crate::waiting::Far;
 
 /// Things by identifier, else by unique name.
 #[derive(Debug)]
@@ -228,22 +231,17 @@ fn is_alive(containers: &[Container], mut container: ContainerId) -> bool {
     false
 }
 
-#[derive(Clone, Copy, Debug)]
-struct UsedKey {
-    key: KeyId,
-    /// Starts less ends: at 0 the key is free again.
-    balance: i64,
-}
-
-/// Link keys in use, per holding container and type.
+/// Link keys in use, per holding container and type: by hash, the number of the key, and starts less ends: at 0 the key is free
+/// again. Any number may be in use; those for which memory has no room are in a file.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
-    used: HashMap<String, UsedKey>,
-    /// Texts of freed keys, so that a steady stream of links does not allocate.
-    spare: Vec<String>,
-    scratch: String,
+    used: Far<2>,
+    /// Two hashes of 64 bits that nobody can foresee are taken for the text: among 10^9 keys, two are alike once in 10^20 traces.
+    hashes: [RandomState; 2],
     next: u64,
-    /// Hashes of all keys, for who asked for it.
+    /// The hash of the text asked for last,
+    last: u128,
+    /// and those of all keys, for who asked for it.
     all: Option<HashSet<u64>>,
 }
 
@@ -255,36 +253,29 @@ impl Keys {
 
     /// Whether the text asked for last, which stands for a new key, stood for an earlier one.
     pub(super) fn is_again(&mut self) -> bool {
-        let Some(all) = &mut self.all else { return false };
-        let hash = all.hasher().hash_one(&self.scratch);
-        !all.insert(hash)
+        self.all.as_mut().is_some_and(|all| !all.insert(self.last as u64))
     }
 
     /// The key that a text stands for, and whether it is a new one. A text whose starts and ends are all paired stands for a
     /// new key when it comes again.
-    pub(super) fn find(&mut self, holder: ContainerId, ty: TypeId, text: &str, starts: bool) -> (KeyId, bool) {
-        self.scratch.clear();
-        for number in [holder.0, ty.0] {
-            self.scratch.extend(number.to_le_bytes().map(char::from));
-        }
-        self.scratch.push_str(text);
-        let change = if starts { 1 } else { -1 };
-        if let Some(used) = self.used.get_mut(&self.scratch) {
-            used.balance += change;
-            let key = used.key;
-            if used.balance == 0
-                && let Some((mut text, _)) = self.used.remove_entry(&self.scratch)
-            {
-                text.clear();
-                self.spare.push(text);
-            }
-            return (key, false);
-        }
-        let key = KeyId(self.next);
-        self.next += 1;
-        let mut owned = self.spare.pop().unwrap_or_default();
-        owned.push_str(&self.scratch);
-        self.used.insert(owned, UsedKey { key, balance: change });
-        (key, true)
+    pub(super) fn find(
+        &mut self,
+        holder: ContainerId,
+        ty: TypeId,
+        text: &str,
+        starts: bool,
+    ) -> io::Result<(KeyId, bool)> {
+        let [high, low] = self.hashes.each_ref().map(|state| state.hash_one((holder.0, ty.0, text)));
+        self.last = u128::from(high) << 64 | u128::from(low);
+        let next = &mut self.next;
+        self.used.change(self.last, |used| {
+            let [key, balance] = used.unwrap_or_else(|| {
+                *next += 1;
+                [*next - 1, 0]
+            });
+            let balance = balance.cast_signed() + if starts { 1 } else { -1 };
+            let after = (balance != 0).then_some([key, balance.cast_unsigned()]);
+            (after, (KeyId(key), used.is_none()))
+        })
     }
 }

@@ -4,16 +4,18 @@ use std::io;
 
 use super::super::compile::{End, Target};
 use super::super::eval::Scope;
-use super::super::links::{LinkKey, Meeting};
+use super::super::links::LinkKey;
 use super::super::survey::OtherEnd;
 use super::super::value::{KeyPart, Sym};
 use super::{Beside, Extras, Picture, fill, source_of};
 use crate::paje::{KeyId, PajeEvent, TypeId, ValueId};
 use crate::time::GlobalNanos;
+use crate::waiting::{Half, Meeting};
 
 /// A link with one end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Started {
+    pub(super) end: End,
     key: KeyId,
     value: ValueId,
     time: GlobalNanos,
@@ -21,6 +23,28 @@ pub(super) struct Started {
     pub(super) holder: usize,
     /// This end is the first that was heard of its container.
     pub(super) is_first: bool,
+}
+
+impl Half<4> for Started {
+    fn starts(&self) -> bool {
+        self.end == End::Start
+    }
+
+    fn words(&self) -> [u64; 4] {
+        let flags = u64::from(self.is_first) << 1 | u64::from(self.starts());
+        [self.key.0, u64::from(self.value.0) << 32 | flags, self.time.0.cast_unsigned(), self.holder as u64]
+    }
+
+    fn of([key, value, time, holder]: [u64; 4]) -> Self {
+        Self {
+            end: if value & 1 == 1 { End::Start } else { End::Finish },
+            key: KeyId(key),
+            value: ValueId((value >> 32) as u32),
+            time: GlobalNanos(time.cast_signed()),
+            holder: holder as usize,
+            is_first: value & 2 == 2,
+        }
+    }
 }
 
 /// The value of a link: the one with this number among those that are declared, or one by its name.
@@ -71,7 +95,7 @@ impl Picture<'_> {
         key: LinkKey,
         value: Option<Named>,
         other: OtherEnd,
-    ) -> Option<Paired> {
+    ) -> io::Result<Option<Paired>> {
         let model = self.model;
         let variant = match (&model.links[link].variants[..], other) {
             ([_], _) => Some(0),
@@ -79,24 +103,26 @@ impl Picture<'_> {
             (_, OtherEnd::In(other)) => model.variant(link, other, here),
             _ => None,
         };
-        let variant = &model.links[link].variants[variant?];
-        let holder = self.ancestor(instance, model.links[link].holder)?;
+        let holder = self.ancestor(instance, model.links[link].holder);
+        let (Some(variant), Some(holder)) = (variant, holder) else { return Ok(None) };
+        let variant = &model.links[link].variants[variant];
         let ty = variant.ty;
         // Where there is one type, the link tells it.
         let key = if model.links[link].variants.len() == 1 { key } else { key.of_type(ty) };
         let mut new = None;
-        let met = self.waiting.meet(key, end, || {
+        let met = self.waiting.meet(key.hash(), end == End::Start, || {
             let value = match value {
                 Some(Named::Declared(number)) => variant.values.get(number).copied(),
                 Some(Named::By(name)) => self.values.get(ty, name),
                 None => None,
             };
             let value = value.or(variant.values.last().copied());
-            new = value.map(|value| Started { key: KeyId(self.next_key), value, time: self.now, holder, is_first });
+            new =
+                value.map(|value| Started { end, key: KeyId(self.next_key), value, time: self.now, holder, is_first });
             new
-        });
+        })?;
         let started = match met {
-            Meeting::Other(started) => {
+            Meeting::Other { other: started, .. } => {
                 self.instances.get_mut(holder).open_links -= 1;
                 // Dates do not decrease: what waits is the earlier end.
                 self.counts.reversed_links += u64::from(end == End::Start && started.time < self.now);
@@ -104,15 +130,15 @@ impl Picture<'_> {
                 self.is_complete(end == End::Finish && started.time < self.now);
                 started
             }
-            Meeting::Nothing | Meeting::Refused => {
-                let started = new?;
+            Meeting::Nothing | Meeting::Alike | Meeting::Refused => {
+                let Some(started) = new else { return Ok(None) };
                 self.next_key += 1;
                 self.instances.get_mut(holder).open_links += 1;
                 self.waits();
                 started
             }
         };
-        Some(Paired { end, started, ty, holder })
+        Ok(Some(Paired { end, started, ty, holder }))
     }
 
     /// Sends an end of a link that is in `instance`, with its fields and source position.

@@ -121,17 +121,20 @@ impl<'p> Picture<'p> {
     /// Nothing comes any more: drops the ends of links without the other, if there may be some; `false` when the picture is void.
     pub(super) fn settle(&mut self) -> io::Result<bool> {
         let Some(mut once) = self.once else { return Ok(true) };
-        for (end, started) in std::mem::take(&mut self.waiting).into_rest() {
-            match end {
-                End::Start => self.counts.unmatched_starts += 1,
-                End::Finish => self.counts.unmatched_ends += 1,
+        let Self { waiting, counts, instances, .. } = self;
+        waiting.each(|started| {
+            match started.end {
+                End::Start => counts.unmatched_starts += 1,
+                End::Finish => counts.unmatched_ends += 1,
             }
             // It was sent, and is no more.
-            self.counts.paje_events -= 1;
-            let holder = self.instances.get_mut(started.holder);
+            counts.paje_events -= 1;
+            let holder = instances.get_mut(started.holder);
             once.is_void |= started.is_first || holder.doomed;
             holder.open_links = holder.open_links.saturating_sub(1);
-        }
+            Ok(())
+        })?;
+        waiting.clear();
         if !once.is_void {
             self.sink.drop_halves()?;
         }

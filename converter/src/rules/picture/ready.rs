@@ -345,7 +345,7 @@ impl<'p> Picture<'p> {
                     Some(LinkValue::Declared(number)) => Some(Named::Declared(*number)),
                     _ => None,
                 };
-                let Some(paired) = self.pair((*end, *link), at, key, value, other) else {
+                let Some(paired) = self.pair((*end, *link), at, key, value, other)? else {
                     return Ok(());
                 };
                 self.link(paired, instance, (&given, &[]), scope.source())

@@ -1,0 +1,389 @@
+//! [`Far`]: a map that may outgrow memory.
+//!
+//! What was used last is in memory; when that is full, all of it becomes a sorted run in a temporary file, and runs of a size are
+//! merged (O'Neil et al., The Log-Structured Merge-Tree, 1996; with the tiers of Cassandra's). Short-lived entries, which most are,
+//! never see a file. An operation on one that did costs a read of some KB; on a key that is nowhere, next to nothing.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry as Place;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::de::Error as _;
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::run::{Entry, Reading, Run, Writing};
+
+/// So many runs of a level are merged.
+const ALIKE: usize = 4;
+
+/// Where entries go that have no room.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Overflow {
+    /// The folder of the temporary files, which nobody sees and which are gone when the process ends, however it does.
+    pub folder: PathBuf,
+    /// How many entries stay in memory.
+    pub most: usize,
+}
+
+impl Default for Overflow {
+    /// The system's folder for temporary files; and as many entries as fill a hash table of 2^16 places: some 4 MB.
+    fn default() -> Self {
+        Self { folder: std::env::temp_dir(), most: 57_344 }
+    }
+}
+
+/// Keys are well mixed already: see [`spread`].
+#[derive(Clone, Copy, Debug, Default)]
+struct Mixed(u64);
+
+impl Hasher for Mixed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u128(&mut self, key: u128) {
+        self.0 = key as u64;
+    }
+}
+
+/// Another number for each number, such that numbers that are alike in any way come to lie anywhere.
+#[must_use]
+pub fn spread(mut key: u128) -> u128 {
+    const FIRST: u128 = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
+    const SECOND: u128 = 0xDA94_2042_E4DD_58B5_94D0_49BB_1331_11EB;
+    key ^= key >> 67;
+    key = key.wrapping_mul(FIRST);
+    key ^= key >> 61;
+    key = key.wrapping_mul(SECOND);
+    key ^ (key >> 64)
+}
+
+/// An entry in memory.
+#[derive(Clone, Copy, Debug)]
+struct Held<const N: usize> {
+    /// `None`: what the runs say of it is void.
+    words: Option<[u64; N]>,
+    /// Whether the runs say something of it.
+    is_over: bool,
+}
+
+type Near<const N: usize> = HashMap<u128, Held<N>, BuildHasherDefault<Mixed>>;
+
+/// Words by key. Keys must be such as [`spread`] makes, or good hashes.
+#[derive(Clone, Debug, Default)]
+pub struct Far<const N: usize> {
+    overflow: Overflow,
+    near: Near<N>,
+    /// Older ones first. What a later one says of a key counts.
+    runs: Vec<Arc<Run<N>>>,
+    count: u64,
+    page: Vec<u8>,
+}
+
+impl<const N: usize> Far<N> {
+    /// An empty one.
+    #[must_use]
+    pub fn new(overflow: Overflow) -> Self {
+        Self { overflow, ..Self::default() }
+    }
+
+    /// How many entries there are.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Gives `change` what the key has, if it has anything; the key has then what comes back, if anything does.
+    ///
+    /// # Errors
+    /// When a temporary file cannot be written or read.
+    #[inline]
+    pub fn change<R>(
+        &mut self,
+        key: u128,
+        change: impl FnOnce(Option<[u64; N]>) -> (Option<[u64; N]>, R),
+    ) -> io::Result<R> {
+        let (before, after, result) = match self.near.entry(key) {
+            Place::Occupied(mut place) => {
+                let Held { words: before, is_over } = *place.get();
+                let (after, result) = change(before);
+                if after.is_some() || is_over {
+                    place.insert(Held { words: after, is_over });
+                } else {
+                    place.remove();
+                }
+                (before, after, result)
+            }
+            Place::Vacant(place) => {
+                let before = if self.runs.is_empty() { None } else { find(&self.runs, key, &mut self.page)? };
+                let (after, result) = change(before);
+                if before.is_some() || after.is_some() {
+                    place.insert(Held { words: after, is_over: before.is_some() });
+                }
+                (before, after, result)
+            }
+        };
+        self.count = self.count + u64::from(after.is_some()) - u64::from(before.is_some());
+        if self.near.len() >= self.overflow.most.max(1) {
+            self.spill()?;
+        }
+        Ok(result)
+    }
+
+    /// Writes what is in memory as a run, and merges runs where there are enough of a level.
+    #[cold]
+    fn spill(&mut self) -> io::Result<()> {
+        let entries = self.near();
+        let mut run = Writing::new(&self.overflow.folder, entries.len() as u64)?;
+        entries.iter().try_for_each(|entry| run.push(entry))?;
+        self.runs.push(Arc::new(run.finish(0)?));
+        drop(entries);
+        self.near.clear();
+        while let Some(from) = self.alike() {
+            self.merge(from)?;
+        }
+        Ok(())
+    }
+
+    /// The first of the last runs, if they are enough and of one level.
+    fn alike(&self) -> Option<usize> {
+        let level = self.runs.last()?.level;
+        let same = self.runs.iter().rev().take_while(|run| run.level == level).count();
+        (same >= ALIKE).then(|| self.runs.len() - same)
+    }
+
+    /// The runs from this one on become one.
+    fn merge(&mut self, from: usize) -> io::Result<()> {
+        let runs = self.runs.get(from..).unwrap_or_default();
+        let level = runs.iter().map(|run| run.level).max().unwrap_or(0) + 1;
+        let mut out = Writing::new(&self.overflow.folder, runs.iter().map(|run| run.count).sum())?;
+        let mut left = 0;
+        each(runs, &[], |key, words| {
+            // What is no more need be told only where older runs may have it.
+            if from > 0 || words.is_some() {
+                left += 1;
+                out.push(&(key, words))?;
+            }
+            Ok(())
+        })?;
+        self.runs.truncate(from);
+        if left > 0 {
+            self.runs.push(Arc::new(out.finish(level)?));
+        }
+        Ok(())
+    }
+
+    /// Gives all entries, by increasing key.
+    ///
+    /// # Errors
+    /// As [`Self::change`]; and those of `give`.
+    pub fn each(&self, mut give: impl FnMut(u128, [u64; N]) -> io::Result<()>) -> io::Result<()> {
+        each(&self.runs, &self.near(), |key, words| words.map_or(Ok(()), |words| give(key, words)))
+    }
+
+    /// What is in memory, by increasing key.
+    fn near(&self) -> Vec<Entry<N>> {
+        let mut near: Vec<Entry<N>> = self.near.iter().map(|(key, held)| (*key, held.words)).collect();
+        near.sort_unstable_by_key(|(key, _)| *key);
+        near
+    }
+
+    /// None are left.
+    pub fn clear(&mut self) {
+        *self = Self::new(std::mem::take(&mut self.overflow));
+    }
+}
+
+/// What a key has in the runs.
+fn find<const N: usize>(runs: &[Arc<Run<N>>], key: u128, page: &mut Vec<u8>) -> io::Result<Option<[u64; N]>> {
+    for run in runs.iter().rev() {
+        if let Some((_, words)) = run.find(key, page)? {
+            return Ok(words);
+        }
+    }
+    Ok(None)
+}
+
+/// Gives each key of the runs and of the list behind them once, with what was said of it last.
+fn each<const N: usize>(
+    runs: &[Arc<Run<N>>],
+    near: &[Entry<N>],
+    mut give: impl FnMut(u128, Option<[u64; N]>) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut readings: Vec<Reading<'_, N>> = runs.iter().map(|run| run.read()).collect();
+    let mut near = near.iter().copied();
+    let mut heads: Vec<Option<Entry<N>>> = Vec::new();
+    for reading in &mut readings {
+        heads.push(reading.next()?);
+    }
+    heads.push(near.next());
+    // There are a dozen runs at most.
+    while let Some(key) = heads.iter().flatten().map(|(key, _)| *key).min() {
+        let mut last = None;
+        for (at, head) in heads.iter_mut().enumerate() {
+            if let Some((_, words)) = head.filter(|(of, _)| *of == key) {
+                last = words;
+                *head = match readings.get_mut(at) {
+                    Some(reading) => reading.next()?,
+                    None => near.next(),
+                };
+            }
+        }
+        give(key, last)?;
+    }
+    Ok(())
+}
+
+impl<const N: usize> Serialize for Far<N> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut flat = Vec::new();
+        let all = self.each(|key, words| {
+            flat.extend([(key >> 64) as u64, key as u64]);
+            flat.extend(words);
+            Ok(())
+        });
+        all.map_err(S::Error::custom)?;
+        flat.serialize(to)
+    }
+}
+
+impl<'d, const N: usize> Deserialize<'d> for Far<N> {
+    fn deserialize<D: Deserializer<'d>>(from: D) -> Result<Self, D::Error> {
+        let flat = Vec::<u64>::deserialize(from)?;
+        let mut far = Self::default();
+        let entries = flat.chunks_exact(2 + N);
+        if !entries.remainder().is_empty() {
+            return Err(D::Error::custom("words of an entry are missing"));
+        }
+        for entry in entries {
+            let key = u128::from(entry[0]) << 64 | u128::from(entry[1]);
+            let words = std::array::from_fn(|at| entry[2 + at]);
+            far.change(key, |_| (Some(words), ())).map_err(D::Error::custom)?;
+        }
+        Ok(far)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn small(most: usize) -> Overflow {
+        Overflow { most, ..Overflow::default() }
+    }
+
+    proptest! {
+        #[test]
+        fn as_a_map_in_memory(steps in prop::collection::vec((0_u128..40, prop::option::of(any::<u64>())), 0..400), most in 1_usize..20) {
+            let (mut far, mut model) = (Far::<1>::new(small(most)), BTreeMap::new());
+            for (key, value) in steps {
+                let before = far.change(spread(key), |before| (value.map(|value| [value]), before)).unwrap();
+                let expected = match value {
+                    Some(value) => model.insert(spread(key), value),
+                    None => model.remove(&spread(key)),
+                };
+                prop_assert_eq!(before, expected.map(|value| [value]));
+                prop_assert_eq!(far.len(), model.len() as u64);
+                prop_assert!(far.near.len() < most);
+            }
+            let mut all = Vec::new();
+            far.each(|key, [value]| { all.push((key, value)); Ok(()) }).unwrap();
+            let expected: Vec<_> = model.into_iter().collect();
+            prop_assert_eq!(&all, &expected);
+            let mut copy: Far<1> = from_words(&to_words(&far));
+            for (key, value) in expected {
+                prop_assert_eq!(copy.change(key, |found| (None, found)).unwrap(), Some([value]));
+            }
+            prop_assert!(copy.is_empty());
+        }
+    }
+
+    /// As a format of `serde` would have it.
+    fn to_words(far: &Far<1>) -> Vec<u64> {
+        let mut flat = Vec::new();
+        far.each(|key, words| {
+            flat.extend([(key >> 64) as u64, key as u64, words[0]]);
+            Ok(())
+        })
+        .unwrap();
+        flat
+    }
+
+    fn from_words(flat: &[u64]) -> Far<1> {
+        use serde::de::value::{Error, SeqDeserializer};
+        Far::deserialize(SeqDeserializer::<_, Error>::new(flat.iter().copied())).unwrap()
+    }
+
+    #[test]
+    fn many_are_found_in_few_runs() {
+        let mut far = Far::<2>::new(small(1000));
+        for key in 0..100_000_u64 {
+            far.change(spread(key.into()), |_| (Some([key, 1]), ())).unwrap();
+        }
+        // Levels of 1,000, 4,000, 16,000, 64,000: three of each at most.
+        assert!(far.runs.len() <= 12, "{} runs", far.runs.len());
+        for key in (0..100_000_u64).step_by(7) {
+            assert_eq!(far.change(spread(key.into()), |found| (found, found)).unwrap(), Some([key, 1]), "{key}");
+        }
+        assert_eq!(far.change(spread(100_000), |found| (None, found)).unwrap(), None);
+    }
+
+    #[test]
+    fn what_comes_and_goes_leaves_no_runs() {
+        let mut far = Far::<1>::new(small(100));
+        for round in 0..5_u64 {
+            for key in 0..1_000_u64 {
+                far.change(spread(key.into()), |before| (before.map_or(Some([round]), |_| None), ())).unwrap();
+            }
+        }
+        for key in 0..1_000_u64 {
+            far.change(spread(key.into()), |_| (None, ())).unwrap();
+        }
+        assert!(far.is_empty());
+        far.each(|_, _| panic!("there is none")).unwrap();
+        assert!(far.runs.iter().map(|run| run.count).sum::<u64>() < 4_000, "{:?}", far.runs.len());
+    }
+
+    #[test]
+    fn keys_of_one_order_lie_on_several_pages() {
+        // What orders pages is the same for all.
+        let mut far = Far::<1>::new(small(300));
+        for key in 0..300_u64 {
+            far.change(7 << 64 | u128::from(key), |_| (Some([key]), ())).unwrap();
+        }
+        assert_eq!(far.runs.len(), 1);
+        for key in 0..300_u64 {
+            let found = find(&far.runs, 7 << 64 | u128::from(key), &mut Vec::new()).unwrap();
+            assert_eq!(found, Some([key]));
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_named() {
+        let overflow = Overflow { folder: "/nowhere/at/all".into(), most: 2 };
+        let mut far = Far::<1>::new(overflow);
+        far.change(1, |_| (Some([1]), ())).unwrap();
+        let why = far.change(2, |_| (Some([2]), ())).unwrap_err().to_string();
+        assert!(why.contains("/nowhere/at/all") && why.contains("TMPDIR"), "{why}");
+    }
+}

@@ -1,0 +1,182 @@
+//! [`Run`]: entries of a [`Far`](super::far::Far) in a file, in order of their keys, found with one read.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+
+/// A key, and its words, or that it has none any more.
+pub(super) type Entry<const N: usize> = (u128, Option<[u64; N]>);
+
+/// Entries that are read at once when one is looked for.
+const PAGE: usize = 32;
+/// Bytes that are written, or read in order, at once.
+const PORTION_BYTES: usize = 1 << 17;
+
+/// Bytes of an entry: its key, whether it is there, its words.
+const fn entry_bytes<const N: usize>() -> usize {
+    16 + 1 + 8 * N
+}
+
+fn put<const N: usize>((key, words): &Entry<N>, out: &mut impl Write) -> io::Result<()> {
+    out.write_all(&key.to_le_bytes())?;
+    out.write_all(&[u8::from(words.is_some())])?;
+    words.unwrap_or([0; N]).iter().try_for_each(|word| out.write_all(&word.to_le_bytes()))
+}
+
+fn get<const N: usize>(bytes: &[u8]) -> Entry<N> {
+    let key = u128::from_le_bytes(*bytes.first_chunk().unwrap_or(&[0; 16]));
+    let word = |at: usize| {
+        let bytes = bytes.get(17 + 8 * at..).and_then(<[u8]>::first_chunk);
+        bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    };
+    (key, (bytes.get(16) == Some(&1)).then(|| std::array::from_fn(word)))
+}
+
+/// The half of a key that orders entries.
+fn high(key: u128) -> u64 {
+    (key >> 64) as u64
+}
+
+/// Keys that are not in a run are nearly always known not to be, without a read: a Bloom filter in blocks of a cache line
+/// (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom Filters, 2007, section 2).
+#[derive(Debug)]
+struct Filter(Vec<[u64; 8]>);
+
+impl Filter {
+    /// Bits for each entry: one of a hundred keys is looked for in vain.
+    const BITS: u64 = 10;
+    /// Beyond 16 MiB it gets less sharp, not larger.
+    const MOST_BLOCKS: u64 = 1 << 18;
+
+    fn of(entries: u64) -> Self {
+        let blocks = (entries * Self::BITS / 512 + 1).min(Self::MOST_BLOCKS);
+        Self(vec![[0; 8]; blocks as usize])
+    }
+
+    /// A block, and the bits of a key in it.
+    fn place(&self, key: u128) -> (usize, impl Iterator<Item = (usize, u64)> + use<>) {
+        let low = key as u64;
+        let block = ((low >> 32) * self.0.len() as u64) >> 32;
+        let bits = (0..4).map(move |at| {
+            let bit = (low.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (9 * at)) & 511;
+            ((bit >> 6) as usize, 1_u64 << (bit & 63))
+        });
+        (block as usize, bits)
+    }
+
+    fn insert(&mut self, key: u128) {
+        let (block, bits) = self.place(key);
+        bits.for_each(|(word, bit)| self.0[block][word] |= bit);
+    }
+
+    fn may_have(&self, key: u128) -> bool {
+        let (block, mut bits) = self.place(key);
+        let block = &self.0[block];
+        bits.all(|(word, bit)| block[word] & bit != 0)
+    }
+}
+
+/// Entries in a file that nobody else sees. Memory: about 12 bits for each.
+#[derive(Debug)]
+pub(super) struct Run<const N: usize> {
+    file: File,
+    pub(super) count: u64,
+    /// How many times its entries were merged.
+    pub(super) level: u32,
+    /// What orders the first entry of each page.
+    firsts: Vec<u64>,
+    filter: Filter,
+}
+
+impl<const N: usize> Run<N> {
+    /// What a key has here, if this run says anything of it.
+    pub(super) fn find(&self, key: u128, page: &mut Vec<u8>) -> io::Result<Option<Entry<N>>> {
+        if !self.filter.may_have(key) {
+            return Ok(None);
+        }
+        let first = self.firsts.partition_point(|&first| first < high(key)).saturating_sub(1);
+        let behind = self.firsts.partition_point(|&first| first <= high(key));
+        for at in first..behind {
+            let from = (at * PAGE) as u64;
+            let entries = (self.count - from).min(PAGE as u64) as usize;
+            page.resize(entries * entry_bytes::<N>(), 0);
+            self.file.read_exact_at(page, from * entry_bytes::<N>() as u64)?;
+            let found = page.chunks_exact(entry_bytes::<N>()).map(get).find(|entry: &Entry<N>| entry.0 == key);
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    pub(super) fn read(&self) -> Reading<'_, N> {
+        Reading { run: self, at: 0, portion: Vec::new(), next: 0 }
+    }
+}
+
+/// Gives the entries of a run in order.
+#[derive(Debug)]
+pub(super) struct Reading<'r, const N: usize> {
+    run: &'r Run<N>,
+    /// The first entry that was not read.
+    at: u64,
+    portion: Vec<u8>,
+    /// Bytes of the portion that were given.
+    next: usize,
+}
+
+impl<const N: usize> Reading<'_, N> {
+    pub(super) fn next(&mut self) -> io::Result<Option<Entry<N>>> {
+        let bytes = entry_bytes::<N>();
+        if self.next == self.portion.len() {
+            let some = (self.run.count - self.at).min((PORTION_BYTES / bytes) as u64);
+            self.portion.resize(some as usize * bytes, 0);
+            self.run.file.read_exact_at(&mut self.portion, self.at * bytes as u64)?;
+            (self.at, self.next) = (self.at + some, 0);
+        }
+        let found = self.portion.get(self.next..self.next + bytes).map(get);
+        self.next += if found.is_some() { bytes } else { 0 };
+        Ok(found)
+    }
+}
+
+/// Writes a run.
+#[derive(Debug)]
+pub(super) struct Writing<const N: usize> {
+    out: BufWriter<File>,
+    count: u64,
+    firsts: Vec<u64>,
+    filter: Filter,
+}
+
+impl<const N: usize> Writing<N> {
+    /// One of at most so many entries, in a folder.
+    pub(super) fn new(folder: &Path, most: u64) -> io::Result<Self> {
+        let file = tempfile::tempfile_in(folder).map_err(|why| {
+            let place = folder.display();
+            io::Error::new(
+                why.kind(),
+                format!("cannot make a temporary file in {place}: {why} (TMPDIR names another folder)"),
+            )
+        })?;
+        let out = BufWriter::with_capacity(PORTION_BYTES, file);
+        Ok(Self { out, count: 0, firsts: Vec::new(), filter: Filter::of(most) })
+    }
+
+    /// The next entry: keys increase.
+    pub(super) fn push(&mut self, entry: &Entry<N>) -> io::Result<()> {
+        if self.count.is_multiple_of(PAGE as u64) {
+            self.firsts.push(high(entry.0));
+        }
+        self.filter.insert(entry.0);
+        self.count += 1;
+        put(entry, &mut self.out)
+    }
+
+    pub(super) fn finish(self, level: u32) -> io::Result<Run<N>> {
+        let Self { out, count, mut firsts, filter } = self;
+        firsts.shrink_to_fit();
+        Ok(Run { file: out.into_inner().map_err(io::IntoInnerError::into_error)?, count, level, firsts, filter })
+    }
+}
