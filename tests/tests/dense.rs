@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use tests::programs::{succeed, tumit};
+use tests::programs::{output, succeed, tumit};
 
 const HEADER: &str = include_str!("../../viewer/tests/header.paje");
 
@@ -69,4 +69,47 @@ fn an_arrow_that_stands_for_most_links_is_drawn() {
         let most = titles.iter().max_by_key(|title| links(title)).unwrap();
         assert!(links(most) >= 80_000 && most.contains("from t3 to t12"), "{most:?}");
     }
+}
+
+/// A thread each for so many, in nodes of so many, each with a state.
+fn threads(nodes: usize, each: usize) -> String {
+    let mut trace = HEADER.to_owned() + "0 N 0 Node\n0 T N Thread\n2 S T State\n5 a S busy \"1 0 0\"\n";
+    for node in 0..nodes {
+        writeln!(trace, "6 0 n{node} 0 N n{node}").unwrap();
+        for thread in 0..each {
+            writeln!(trace, "6 0 t{node}_{thread} n{node} T t{node}_{thread}\n11 {thread} t{node}_{thread} S a")
+                .unwrap();
+        }
+    }
+    trace
+}
+
+/// Width and height of a PNG.
+fn size(png: &[u8]) -> [u32; 2] {
+    [16, 20].map(|at| u32::from_be_bytes(*png[at..].first_chunk().unwrap()))
+}
+
+#[test]
+fn rows_that_no_picture_has_room_for_are_folded() {
+    let folder = tempfile::tempdir().unwrap();
+    let draw = |options: &[&str]| {
+        let mut command = tumit();
+        output(command.args(["view", "a.paje", "--export", "a.png"]).args(options).current_dir(folder.path()))
+    };
+    let drawn = || size(&std::fs::read(folder.path().join("a.png")).unwrap());
+    std::fs::write(folder.path().join("a.paje"), threads(40, 200)).unwrap();
+    for (options, height) in [(&[][..], 40 * 20..40 * 40), (&["--height", "700", "--scale", "3"], 2100..2101)] {
+        let said = String::from_utf8(draw(options).stderr).unwrap().replace('\u{202f}', ",");
+        let told = "containers of level 0 are folded, as 8,040 rows are too many for a picture";
+        assert!(said.contains(told), "{said}");
+        let [_, drawn] = drawn();
+        assert!(height.contains(&drawn), "{options:?}: {drawn}");
+    }
+    // Where all are beside each other there is nothing to fold, and it is said what to do.
+    std::fs::write(folder.path().join("a.paje"), threads(8000, 0)).unwrap();
+    let out = draw(&[]);
+    let said = String::from_utf8(out.stderr).unwrap();
+    assert!(!out.status.success() && said.contains("--filter 'group * into All'"), "{said}");
+    assert!(draw(&["--filter", "group * into All"]).status.success());
+    assert!(drawn()[1] < 300);
 }

@@ -33,7 +33,9 @@ pub enum ExportError {
         path: PathBuf,
     },
     /// The picture is larger than can be drawn in memory.
-    #[error("a picture of {width} × {height} pixels is too large; choose a smaller --width, --height or --scale")]
+    #[error(
+        "a picture of {width} × {height} pixels is too large; choose a smaller --width, --height or --scale, or gather rows: --filter 'group * into All'"
+    )]
     TooLarge {
         /// Pixels.
         width: u64,

@@ -315,6 +315,19 @@ impl Layout {
         layout
     }
 
+    /// The deepest level of containers that, folded, leave rows no higher than this; `None` where even the highest does not. Costs
+    /// a few layouts.
+    #[must_use]
+    pub fn level_that_fits(outline: &Outline, options: &Options, height: f32) -> Option<u32> {
+        let fits = |level: u32| {
+            let folds = Folds { level: Some(level), ..options.folds.clone() };
+            Self::new(outline, &Options { folds, ..options.clone() }).height <= height
+        };
+        let levels: Vec<u32> = (0..outline.nodes.iter().map(|node| node.info.depth).max().unwrap_or(0)).collect();
+        // The deeper what is folded, the higher the rows.
+        levels.partition_point(|&level| fits(level)).checked_sub(1).and_then(|at| levels.get(at).copied())
+    }
+
     /// The natural layout scaled so that it fills `height`, as far as `factors` allow.
     #[must_use]
     pub fn filling(outline: &Outline, options: &Options, height: f32, factors: RangeInclusive<f32>) -> Self {

@@ -19,6 +19,14 @@ pub use counts::{EventCount, LinkCount, LinkVisitor};
 /// Lanes of which all values are held at once, as each may have thousands.
 const LANES_AT_ONCE: usize = 64;
 
+/// So many cells are held at once, as each may have thousands of shares.
+const CELLS_AT_ONCE: usize = 1 << 14;
+
+/// Of how many lanes the cells are held at once.
+pub(crate) fn lanes_at_once(columns: u32) -> usize {
+    (CELLS_AT_ONCE / columns.max(1) as usize).max(1)
+}
+
 /// A half-open interval of time, `from <= t < to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[expect(missing_docs, reason = "field names say it")]

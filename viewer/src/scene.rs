@@ -17,6 +17,7 @@ mod variables;
 pub mod wire;
 
 pub use chart::{View, chart, overview};
+pub(crate) use document::MOST_PIXELS;
 pub use document::{DocumentOptions, document};
 pub use legend::{LegendEntry, LegendGroup, legend};
 pub use under::{Mixture, mixture, variable};

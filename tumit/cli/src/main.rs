@@ -6,6 +6,7 @@ mod filters;
 mod output_file;
 mod output_path;
 mod progress;
+mod remarks;
 mod run_options;
 mod running;
 mod signals;

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
 /// A name as it can be shown in a line: a terminal would take control characters for orders.
 pub(crate) fn plain(name: &str) -> Cow<'_, str> {
     if !name.contains(char::is_control) {
@@ -11,23 +13,39 @@ pub(crate) fn plain(name: &str) -> Cow<'_, str> {
     name.chars().map(shown).collect::<String>().into()
 }
 
+/// Columns of the terminal that a cell may take: one name of thousands of letters must not push all others apart.
+const WIDEST: usize = 64;
+
+/// As much of a cell as there is room for.
+fn clipped(cell: Cow<'_, str>) -> Cow<'_, str> {
+    if cell.width() <= WIDEST {
+        return cell;
+    }
+    let mut room = WIDEST - 1;
+    let fits = |c: &char| {
+        let width = c.width().unwrap_or(0);
+        let fits = width <= room;
+        room -= width.min(room);
+        fits
+    };
+    cell.chars().take_while(fits).chain(['…']).collect::<String>().into()
+}
+
 /// Appends a table after an empty line; the first row is its head. Columns in `right` are flush right.
 pub(crate) fn append(text: &mut String, rows: &[Vec<String>], right: &[usize]) {
-    let rows: Vec<Vec<Cow<'_, str>>> = rows.iter().map(|row| row.iter().map(|cell| plain(cell)).collect()).collect();
+    let cells = |row: &Vec<String>| row.iter().map(|cell| clipped(plain(cell)).into_owned()).collect();
+    let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns)
-        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0))
+        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max().unwrap_or(0))
         .collect();
     text.push('\n');
     for row in &rows {
         let start = text.len();
         for (column, cell) in row.iter().enumerate() {
-            let width = widths[column];
-            if right.contains(&column) {
-                text.push_str(&format!("{cell:>width$}  "));
-            } else {
-                text.push_str(&format!("{cell:<width$}  "));
-            }
+            let blanks = " ".repeat(widths[column] - cell.width());
+            let (before, behind) = if right.contains(&column) { (&*blanks, "") } else { ("", &*blanks) };
+            text.extend([before, cell, behind, "  "]);
         }
         let length = text[start..].trim_end().len();
         text.truncate(start + length);
@@ -44,5 +62,13 @@ mod tests {
         let mut text = String::new();
         super::append(&mut text, &rows, &[1]);
         assert_eq!(text, "\na      n\nlong  10\n");
+    }
+
+    #[test]
+    fn wide_letters_are_two_columns_and_long_names_are_cut() {
+        let rows = [["日本".to_owned(), "a".repeat(3000)], ["x".to_owned(), "日".repeat(40)]].map(Vec::from);
+        let mut text = String::new();
+        super::append(&mut text, &rows, &[]);
+        assert_eq!(text, format!("\n日本  {}…\nx     {}…\n", "a".repeat(63), "日".repeat(31)));
     }
 }

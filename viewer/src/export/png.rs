@@ -7,11 +7,8 @@ use resvg::usvg::{Options, Tree, fontdb};
 
 use super::pack::{Effort, pack};
 use super::{ExportError, svg};
-use crate::scene::Scene;
+use crate::scene::{MOST_PIXELS, Scene};
 use crate::theme::font;
-
-/// Pixels of the largest picture: half a gigabyte of memory.
-const LARGEST: f64 = 128e6;
 
 /// Pixels of the largest picture that is packed well: of larger ones that takes seconds, and saves an eighth.
 const PACKED_WELL: u32 = 8_000_000;
@@ -32,7 +29,7 @@ pub fn encode(scene: &Scene, scale: f32) -> Result<Vec<u8>, ExportError> {
     let (width, height) = (f64::from(scene.width * scale).ceil(), f64::from(scene.height * scale).ceil());
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
     let (columns, lines) = (width as u32, height as u32);
-    if width * height > LARGEST {
+    if width * height > MOST_PIXELS.into() {
         return Err(ExportError::TooLarge { width: columns.into(), height: lines.into() });
     }
     let drawing = |reason: String| ExportError::Drawing { reason };

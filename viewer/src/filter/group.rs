@@ -19,8 +19,8 @@ use super::reduce::gather::{AT_ONCE, samples};
 use super::steps::{Fold, Merge, Room, Steps, life};
 use super::{FilterError, Operation, count, tree, walk};
 use crate::query::{
-    Cell, Cells, ContainerId, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, GlobalNanos, Interval, Lane,
-    Link, LinkCount, LinkVisitor, Listed, Mark, Model, QueryError, Sample, SeriesColumn, State, Summary,
+    self, Cell, Cells, ContainerId, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, GlobalNanos, Interval,
+    Lane, Link, LinkCount, LinkVisitor, Listed, Mark, Model, QueryError, Sample, SeriesColumn, State, Summary,
     TimelineSource, TypeId, TypeKind,
 };
 
@@ -208,6 +208,11 @@ fn merged<T>(
         let list = list?;
         all.total += list.total;
         all.items.extend(list.items);
+        // A hundred thousand members have a hundred thousand lists.
+        if all.items.len() / 4 > limit {
+            all.items.sort_by_key(&key);
+            all.items.truncate(limit);
+        }
     }
     all.items.sort_by_key(key);
     all.items.truncate(limit);
@@ -245,12 +250,14 @@ impl Layer for Grouped {
             }
             let deep = members.iter().filter(|member| self.inner.depths(member.id, lane.ty) > lane.depth);
             let within: Vec<Lane> = deep.map(|member| Lane { container: member.id, ..lane }).collect();
-            let found = self.inner.cells(&within, interval, columns)?.cells;
             let mut sums = vec![Cell::default(); columns as usize];
-            for lane in found.chunks(columns.max(1) as usize) {
-                for (sum, cell) in sums.iter_mut().zip(lane) {
-                    for &(value, nanos) in &cell.shares {
-                        super::pick::add(&mut sum.shares, value, nanos);
+            for within in within.chunks(query::lanes_at_once(columns)) {
+                let found = self.inner.cells(within, interval, columns)?.cells;
+                for lane in found.chunks(columns.max(1) as usize) {
+                    for (sum, cell) in sums.iter_mut().zip(lane) {
+                        for &(value, nanos) in &cell.shares {
+                            super::pick::add(&mut sum.shares, value, nanos);
+                        }
                     }
                 }
             }

@@ -3,7 +3,7 @@
 use super::chart::{View, chart};
 use super::{Anchor, Curve, Frame, Group, Item, LegendEntry, LegendGroup, Line, Rect, Scene, Text, legend, number};
 use crate::layout::scale::{TimeScale, date, duration, grouped};
-use crate::layout::{Layout, Options, Outline, Row, Strip, StripKind};
+use crate::layout::{Folds, Layout, Options, Outline, Row, Strip, StripKind};
 use crate::query::{Interval, Model, QueryError, Summary, TimelineSource};
 use crate::theme::font::{self, Weight};
 use crate::theme::{Paint, Theme, rgb};
@@ -29,6 +29,10 @@ const RULER: f32 = 26.0;
 const LEGEND_GAP: f32 = 26.0;
 const LEGEND_LINE: f32 = 24.0;
 const BAR: f32 = 8.0;
+/// Rows are made lower to fit a given height, down to this part of what is natural.
+const LEAST_SCALE: f32 = 0.1;
+/// Pixels of the largest picture: half a gigabyte of memory, as a PNG.
+pub(crate) const MOST_PIXELS: f32 = 128e6;
 /// What a sample and a number take of a line of the legend.
 const SAMPLE: f32 = 120.0;
 const BOUND_SIZE: f32 = 9.0;
@@ -68,10 +72,26 @@ pub fn document(
     let inner = of.width - 2.0 * MARGIN;
     let legend_lines = Legend::new(&groups, inner, theme);
     let around = MARGIN + HEADING + RULER + LEGEND_GAP + legend_lines.height + MARGIN;
-    let layout = match of.height {
-        Some(height) => Layout::filling(outline, options, (height - around).max(40.0), 0.1..=4.0),
+    let lay = |options: &Options| match of.height {
+        Some(height) => Layout::filling(outline, options, (height - around).max(40.0), LEAST_SCALE..=4.0),
         None => Layout::new(outline, options),
     };
+    let most = MOST_PIXELS / (of.width * of.resolution * of.resolution) - around;
+    let mut layout = lay(options);
+    let mut folded = None;
+    if layout.height > most && options.folds.level.is_none() {
+        // As many rows as there is room for, if they can be so few.
+        let room = of.height.map_or(most, |height| (height - around).max(40.0) / LEAST_SCALE);
+        if let Some(level) = Layout::level_that_fits(outline, options, room) {
+            let rows = layout.rows.len();
+            let folds = Folds { level: Some(level), ..options.folds.clone() };
+            layout = lay(&Options { folds, ..options.clone() });
+            folded = Some(format!(
+                "containers of level {level} are folded, as {} rows are too many for a picture",
+                grouped(rows as u64)
+            ));
+        }
+    }
     let names = names_width(&layout, &model).min(of.width * 0.3);
     let gutter = gutter(&layout);
     let left = MARGIN + names + gutter;
@@ -90,7 +110,8 @@ pub fn document(
         titles: of.titles,
         quick: false,
     };
-    let picture = chart(source, &page.layout, options, view)?;
+    let mut picture = chart(source, &page.layout, options, view)?;
+    picture.notes.extend(folded);
 
     let mut items = page.heading();
     items.extend(page.panels());

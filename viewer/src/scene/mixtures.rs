@@ -2,7 +2,7 @@
 
 use super::chart::Context;
 use super::{Columns, OTHERS};
-use crate::query::{Cell, Interval, Lane, QueryError, TypeId, ValueId};
+use crate::query::{Cell, Interval, Lane, QueryError, TypeId, ValueId, lanes_at_once};
 
 /// Where a type has more values than these, only the largest shares of a mixture are drawn, and the others as one.
 const MANY_VALUES: usize = 16;
@@ -12,8 +12,6 @@ const MOST_SHARES: usize = 8;
 const MANY_LANES: usize = 64;
 /// The same where the picture is wanted soon.
 const SEVERAL_LANES: usize = 16;
-/// So many cells are held at once, as each may have thousands of shares.
-const CELLS_AT_ONCE: usize = 1 << 14;
 
 /// What each column shows: values, and their shares of its height.
 pub(super) type Mixtures = Columns<ValueId>;
@@ -63,7 +61,7 @@ fn largest(context: &Context<'_>, lane: Lane, of: usize) -> Result<Mixtures, Que
 fn mean_of_largest(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Mixtures, QueryError> {
     let aligned = Aligned::new(context, of);
     let mut sums = Sums::new(context, aligned.count as usize);
-    for some in lanes.chunks((CELLS_AT_ONCE / aligned.count as usize).max(1)) {
+    for some in lanes.chunks(lanes_at_once(aligned.count)) {
         sums.add(&aligned.cells(context, some)?, aligned.whole);
     }
     let (mixtures, mut spread) = (sums.finish(), Mixtures::default());
@@ -80,7 +78,7 @@ fn mean(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Mixtures, Qu
     #[expect(clippy::cast_precision_loss, reason = "the last step before pixels")]
     let whole = context.scale.nanos() as f64 / f64::from(columns) * of as f64;
     let mut sums = Sums::new(context, columns as usize);
-    for some in lanes.chunks((CELLS_AT_ONCE / columns as usize).max(1)) {
+    for some in lanes.chunks(lanes_at_once(columns)) {
         sums.add(&context.source.cells(some, context.view.interval, columns)?.cells, whole);
     }
     Ok(sums.finish())

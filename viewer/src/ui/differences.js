@@ -92,7 +92,7 @@ function table(kind, names, again) {
   const turn = (/** @type {number} */ at, /** @type {string} */ text, /** @type {string} */ told) => make("th", { scope: "col", "aria-sort": order === at ? (down ? "descending" : "ascending") : null },
     make("button", { text: `${text}${order === at ? (down ? " ▾" : " ▴") : ""}`, "aria-label": told, "data-key": `${kind} ${at}`, onclick: () => { orders[kind] = [at, at === order ? !down : at >= 0]; again(); } }));
   const groups = make("tr", {}, make("td"), ...shown.map(({ measure }) => make("th", { scope: "colgroup", colspan: 3, text: measure[0] })));
-  const heads = make("tr", {}, turn(-1, "Value", "Sort by name"), ...shown.flatMap(({ measure, at }) => [...names.map((name) => make("th", { scope: "col", text: name })), turn(at, "Difference", `Sort by difference of ${measure[0].toLowerCase()}`)]));
+  const heads = make("tr", {}, turn(-1, "Value", "Sort by name"), ...shown.flatMap(({ measure, at }) => [...names.map((name) => make("th", { scope: "col", title: name, text: name })), turn(at, "Difference", `Sort by difference of ${measure[0].toLowerCase()}`)]));
   const all = sorted(kind);
   const bar = shown.find(({ at }) => at === order) ?? shown[0];
   const most = Math.max(1e-12, ...all.map((line) => Math.abs(difference(line, bar.measure[1]) ?? 0)));
@@ -105,7 +105,7 @@ function table(kind, names, again) {
     const by = difference(line, bar.measure[1]) ?? 0;
     const mark = make("i", { class: by < 0 ? "less" : "more-of" });
     mark.style.width = `${(Math.abs(by) / most) * 50}%`;
-    return make("tr", {}, make("th", { scope: "row" }, make("span", { class: "chip", color: line.color }), make("span", { text: line.value }), told.get(line.type) !== line.value && make("small", { title: line.type, text: told.get(line.type) })),
+    return make("tr", {}, make("th", { scope: "row", title: line.value }, make("span", { class: "chip", color: line.color }), make("span", { text: line.value }), told.get(line.type) !== line.value && make("small", { title: line.type, text: told.get(line.type) })),
       ...shown.flatMap(({ measure }) => cells(line, measure)), make("td", { class: "bar-of-difference", "aria-hidden": "true" }, mark));
   });
   return make("div", {}, make("h3", { text: title }), make("table", { "aria-label": title }, make("thead", {}, groups, heads), make("tbody", {}, ...body)),

@@ -11,6 +11,7 @@ use viewer::scene::number;
 use viewer::stats::{self, By, Row};
 
 use super::Status;
+use crate::remarks::Told;
 use crate::run_options::{RunOptions, index_choice};
 use crate::view_filters::ViewFilters;
 use crate::{table, term};
@@ -97,9 +98,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let opened = args.run.open(&args.path, index_choice(args.index.as_ref()), viewer::open)?;
     let Some(source) = opened else { return Ok(Status::InputHasMistakes) };
     let summary = source.summary();
-    for remark in &summary.remarks {
-        term::note(&format!("tumit: {remark}"));
-    }
+    let mut told = Told::of(&summary);
     let source = args.filters.apply(&chain, source)?;
     let mut interval = args.interval.map_or(Ok(source.extent()), |part| part.of(source.extent()))?;
     // A trace without duration is its first nanosecond.
@@ -127,6 +126,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     let mut out = term::stdout();
     out.write_all(text.as_bytes())?;
     out.flush()?;
+    told.rest(&source.summary());
     Ok(if summary.intact { Status::Done } else { Status::InputHasMistakes })
 }
 

@@ -21,6 +21,7 @@ use viewer::{IndexChoice, OpenError, OpenOptions};
 use super::Status;
 use super::convert::is_mistake;
 use crate::progress::Bar;
+use crate::remarks::Told;
 use crate::run_options::{RunOptions, index_choice};
 use crate::term;
 use crate::view_filters::ViewFilters;
@@ -141,9 +142,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
             Ok(source) => source,
             Err(error) => return refused(error),
         };
-        tell(&source.summary());
+        let mut told = Told::of(&source.summary());
         let filtered = args.filters.apply(&chain, Arc::clone(&source))?;
         draw(args, filtered.as_ref(), &formats)?;
+        told.rest(&source.summary());
         if !source.summary().intact {
             return Ok(Status::InputHasMistakes);
         }
@@ -179,7 +181,7 @@ fn show(args: &Args, mut options: OpenOptions, chain: &Chain) -> anyhow::Result<
             Ok(Begun::Whole(source)) => {
                 bars.push(None);
                 drop(bar);
-                tell(&source.summary());
+                Told::of(&source.summary());
                 // What is wrong with the filters is told here; the page gets the trace itself, so that they can be switched off.
                 args.filters.apply(chain, Arc::clone(&source))?;
                 Current::from(source)
@@ -198,13 +200,6 @@ fn show(args: &Args, mut options: OpenOptions, chain: &Chain) -> anyhow::Result<
     match served? {
         Some(error) => refused(error),
         None => Ok(Status::Done),
-    }
-}
-
-/// Tells what a user should know of a trace.
-fn tell(summary: &Summary) {
-    for remark in &summary.remarks {
-        term::note(&format!("tumit: {remark}"));
     }
 }
 
@@ -241,8 +236,11 @@ fn draw(args: &Args, source: &dyn TimelineSource, formats: &[Format]) -> anyhow:
         if let Some(wanted) = of.height.filter(|wanted| scene.height > *wanted) {
             let needed = scene.height;
             term::note(&format!(
-                "the rows need a height of {needed:.0}, more than {wanted:.0}: `--fold 0` or a filter makes them fewer"
+                "the rows need a height of {needed:.0}, more than {wanted:.0}: `--fold 0`, or a filter as 'group * into All', makes them fewer"
             ));
+        }
+        for note in &scene.notes {
+            term::note(&format!("{}: {note}", path.display()));
         }
         let bytes = export::encode(&scene, format, scale)?;
         export::write(path, &bytes)?;
@@ -306,7 +304,7 @@ async fn failed(outcomes: &mut UnboundedReceiver<Outcome>, bars: &mut [Option<Ba
             *bar = None;
         }
         match outcome {
-            Ok(summary) => tell(&summary),
+            Ok(summary) => _ = Told::of(&summary),
             Err(error) => return error,
         }
     }

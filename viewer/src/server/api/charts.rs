@@ -13,7 +13,7 @@ pub(in crate::server) use self::durations::histogram;
 pub(super) use self::durations::longer;
 pub(in crate::server) use self::matrix::matrix;
 use super::{Answer, App, Ask, Shown, compute};
-use crate::query::{ContainerId, EntityId, Lane, QueryError, TypeId, TypeKind, ValueId, weight};
+use crate::query::{ContainerId, EntityId, Lane, QueryError, TypeId, TypeKind, ValueId, lanes_at_once, weight};
 use crate::scene::wire;
 use crate::stats;
 use crate::theme::Theme;
@@ -52,11 +52,13 @@ pub(in crate::server) async fn profile(State(app): State<Arc<App>>, Query(ask): 
             let members = app.outline.states_within(within, ty.id);
             let weight: usize = members.iter().map(|member| weight(source, member.0, ty.id)).sum();
             let mut sums: BTreeMap<ValueId, Vec<i64>> = BTreeMap::new();
-            let cells = source.cells(&lanes, interval, COLUMNS)?;
-            for (at, cell) in cells.cells.iter().enumerate() {
-                for &(value, nanos) in &cell.shares {
-                    let column = sums.entry(value).or_insert_with(|| vec![0; COLUMNS as usize]);
-                    column[at % COLUMNS as usize] += nanos;
+            for some in lanes.chunks(lanes_at_once(COLUMNS)) {
+                let cells = source.cells(some, interval, COLUMNS)?;
+                for (at, cell) in cells.cells.iter().enumerate() {
+                    for &(value, nanos) in &cell.shares {
+                        let column = sums.entry(value).or_insert_with(|| vec![0; COLUMNS as usize]);
+                        column[at % COLUMNS as usize] += nanos;
+                    }
                 }
             }
             let whole = |at: usize| {
