@@ -70,6 +70,13 @@ impl<T, const N: usize> Waiting<T, N> {
         Self { first: Far::new(overflow.clone()), queued, behind: Far::new(overflow), of: PhantomData }
     }
 
+    /// From now on, those that have no room go there.
+    pub fn overflow_to(&mut self, overflow: Overflow) {
+        self.first.overflow_to(overflow.clone());
+        self.queued.overflow_to(overflow.clone());
+        self.behind.overflow_to(overflow);
+    }
+
     /// How many wait.
     #[must_use]
     pub fn len(&self) -> u64 {

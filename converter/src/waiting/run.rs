@@ -154,11 +154,8 @@ impl<const N: usize> Writing<N> {
     /// One of at most so many entries, in a folder.
     pub(super) fn new(folder: &Path, most: u64) -> io::Result<Self> {
         let file = tempfile::tempfile_in(folder).map_err(|why| {
-            let place = folder.display();
-            io::Error::new(
-                why.kind(),
-                format!("cannot make a temporary file in {place}: {why} (TMPDIR names another folder)"),
-            )
+            let hint = if folder == std::env::temp_dir() { " (TMPDIR names another folder)" } else { "" };
+            io::Error::new(why.kind(), format!("cannot make a temporary file in {}: {why}{hint}", folder.display()))
         })?;
         let out = BufWriter::with_capacity(PORTION_BYTES, file);
         Ok(Self { out, count: 0, firsts: Vec::new(), filter: Filter::of(most) })

@@ -102,3 +102,34 @@ fn long_names_stay_within_the_legend_of_a_file_and_turn_no_title() {
     let title = browser.evaluate(title);
     assert!(title.as_str().unwrap().contains("Node 0 › \u{2068}\u{202e}turned\u{2069}, "), "{title}");
 }
+
+#[test]
+fn long_names_push_nothing_out_of_differences_and_chains() {
+    let long = "long".repeat(700);
+    let trace = TRACE.replace(" working ", &format!(" {long} ")).replace("\"thread 1.1\"", &format!("\"{long}\""));
+    let viewer = Viewer::with(&[&trace, &trace], &[]);
+    let mut browser = Browser::start(1280, 720);
+    browser.open(&viewer.url);
+    browser.wait("[0, 1].every(at => frames[at]?.document.querySelector('#chart')?.dataset.settled === 'true')");
+    press(&mut browser, "button", "Differences");
+    browser.wait("document.querySelector('#table tbody')");
+    // The figures stand beside the names, in sight, and the whole name can be read by who points at it.
+    let within = "(() => { const table = document.querySelector('#table table');
+        const by = table.querySelector('tbody .by').getBoundingClientRect();
+        return [by.left > 0 && by.right < innerWidth, Math.max(...[...table.querySelectorAll('tbody th')].map((one) => one.title.length))]; })()";
+    assert_eq!(browser.evaluate(within), serde_json::json!([true, long.len()]));
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+
+    let viewer = Viewer::of(&trace);
+    let (mut browser, _) = open(&viewer);
+    let chart = browser.find_all("application", None).remove(0);
+    let state = spot(&mut browser, &chart, 0.2, "thread 0.0");
+    browser.click(state);
+    browser.wait("!document.querySelector('#inspector').hidden");
+    browser.key("c");
+    browser.wait("document.querySelectorAll('#inspector .chained li').length > 0");
+    let list =
+        "(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector('#inspector .chained'))";
+    assert_eq!(browser.evaluate(list), serde_json::json!(true));
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}

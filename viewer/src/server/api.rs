@@ -198,13 +198,21 @@ async fn compute(
     ask: Ask,
     work: impl FnOnce(&Shown, &Ask) -> Result<Value, Failure> + Send + 'static,
 ) -> Answer {
+    compute_any(app, ask, work).await.map(Json)
+}
+
+/// The same of an answer of any kind.
+async fn compute_any<T: Send + 'static>(
+    app: Arc<App>,
+    ask: Ask,
+    work: impl FnOnce(&Shown, &Ask) -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
     run(app, move |app, gone| {
         let trace = app.trace(ask.trace)?;
         let shown = trace.shown(&ask.filters)?.awaited(gone);
         work(&shown, &ask)
     })
     .await
-    .map(Json)
 }
 
 /// Runs what takes time, and tells it when nobody waits for it any more.

@@ -62,6 +62,11 @@ impl Links {
         Self { waiting: Waiting::new(overflow), failed: None }
     }
 
+    /// From now on, halves that have no room go there.
+    pub(super) fn overflow_to(&mut self, overflow: Overflow) {
+        self.waiting.overflow_to(overflow);
+    }
+
     /// An error when a half could not be kept.
     #[inline]
     pub(super) fn sound(&self) -> io::Result<()> {

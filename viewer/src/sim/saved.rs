@@ -88,8 +88,9 @@ impl<E: Entities + DeserializeOwned> Simulation<E> {
         if XxHash3_64::oneshot(&body) != checksum {
             return Err(LoadError::Damaged("its checksum is wrong".to_owned()));
         }
-        let (simulation, _) =
+        let (mut simulation, _): (Self, _) =
             decode_from_slice(&body, standard()).map_err(|why| LoadError::Damaged(why.to_string()))?;
+        simulation.links.overflow_to(simulation.entities.overflow());
         Ok(simulation)
     }
 }

@@ -5,6 +5,9 @@ import { labelled, measured } from "./rows.js";
 
 const stage = /** @type {HTMLElement} */ (document.querySelector(".stage"));
 
+/** So many texts are measured, at most. */
+const MEASURED = 2000;
+
 /** The width that was chosen by hand. @type {number | null} */
 let chosen = null;
 
@@ -14,14 +17,17 @@ let needed = 190;
 /** Gives the names the width that they need. @param {import("./rows.js").Row[]} all */
 export function names(all) {
   const pen = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
-  const measure = (/** @type {string} */ font, /** @type {string} */ text) => {
+  /** The width of the widest text, with what it has beside it. Of a hundred thousand the longest are measured. @param {string} font @param {[string, number][]} of */
+  const widest = (font, of) => {
     pen.font = `${font} Inter, sans-serif`;
-    return pen.measureText(text).width;
+    const long = (/** @type {[string, number]} */ [text, beside]) => text.length * 8 + beside;
+    const some = of.length > MEASURED ? [...of].sort((a, b) => long(b) - long(a)).slice(0, MEASURED) : of;
+    return Math.ceil(some.reduce((most, [text, beside]) => Math.max(most, pen.measureText(text).width + beside), 0));
   };
-  const widest = (/** @type {number[]} */ of) => Math.ceil(of.reduce((most, one) => Math.max(most, one), 0));
-  const bounds = widest(all.flatMap((row) => row.strips.filter(measured).flatMap((strip) => strip.bounds ?? []).map((text) => measure("9px", text) + 8)));
-  const what = Math.min(130, widest(all.flatMap((row) => labelled(row).map((strip) => measure("10px", strip.name)))));
-  const wide = widest(all.map((row) => measure("600 12px", row.name) + row.depth * 12 + 40 + (labelled(row).length ? what + bounds + 18 : 0)));
+  const once = (/** @type {string[]} */ texts, beside = 0) => [...new Set(texts)].map((text) => /** @type {[string, number]} */ ([text, beside]));
+  const bounds = widest("9px", once(all.flatMap((row) => row.strips.filter(measured).flatMap((strip) => strip.bounds ?? [])), 8));
+  const what = Math.min(130, widest("10px", once(all.flatMap((row) => labelled(row).map((strip) => strip.name)))));
+  const wide = widest("600 12px", all.map((row) => [row.name, row.depth * 12 + 40 + (labelled(row).length ? what + bounds + 18 : 0)]));
   stage.style.setProperty("--bounds", `${bounds}px`);
   stage.style.setProperty("--what", `${what}px`);
   // Rows that come and go do not move the diagram.

@@ -29,6 +29,7 @@ import { forgetPointed, repaint } from "./pointer.js";
 import { showNotes } from "./notes.js";
 import { inPane, listenToPanes, tellDuration } from "./pane.js";
 import { listenToEnter } from "./reach.js";
+import { complete } from "./rows.js";
 import { listenToSource } from "./source.js";
 import { missing, note } from "./status.js";
 import "./undo.js";
@@ -165,6 +166,7 @@ function later(after) {
 async function rows() {
   const next = await ask("rows", looks());
   if (!next) return;
+  complete(next);
   names(next.rows);
   chart.swap(next, takeScroll());
   showRows();

@@ -17,6 +17,17 @@ let byContainer = new Map();
 
 /** @type {HTMLElement} */ const scroller = byId("scroller");
 
+/** What the server does not say of a row, as it is so of most. @param {Rows} answer */
+export function complete(answer) {
+  for (const row of answer.rows) {
+    row.called ??= row.name;
+    row.members ??= 0;
+    row.pinned ??= false;
+    row.expandable ??= false;
+    row.folded ??= false;
+  }
+}
+
 /** @param {Rows} next */
 export function setRows(next) {
   layout = next;

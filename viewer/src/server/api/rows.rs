@@ -3,88 +3,134 @@
 use std::sync::Arc;
 
 use axum::extract::{Query, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
 use rustc_hash::FxHashMap;
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Answer, App, Ask, Shown, compute};
+use super::{Answer, App, Ask, Failure, Shown, compute, compute_any};
 use crate::filter::tree;
-use crate::layout::StripKind;
+use crate::layout::{self, StripKind};
 use crate::query::{ContainerId, ContainerInfo, TypeId};
 use crate::scene::number;
 
-pub(in crate::server) async fn rows(State(app): State<Arc<App>>, Query(ask): Query<Ask>) -> Answer {
-    compute(app, ask, |app, ask| {
+/// The rows of a picture. There may be a hundred thousand: what is as usual is not said, and `rows.js` knows what is usual.
+#[derive(Serialize)]
+struct Rows<'a> {
+    height: f32,
+    pinned: f32,
+    rows: Vec<Row<'a>>,
+    gone: Vec<Value>,
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    id: u32,
+    name: &'a str,
+    #[serde(rename = "type")]
+    ty: &'a str,
+    /// What the filters call it, where that is not its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    called: Option<String>,
+    /// How many containers stand behind it.
+    #[serde(skip_serializing_if = "is_usual")]
+    members: usize,
+    depth: u32,
+    #[serde(skip_serializing_if = "is_usual")]
+    pinned: bool,
+    above: Vec<u32>,
+    y: f32,
+    height: f32,
+    #[serde(skip_serializing_if = "is_usual")]
+    expandable: bool,
+    #[serde(skip_serializing_if = "is_usual")]
+    folded: bool,
+    strips: Vec<Strip<'a>>,
+}
+
+#[derive(Serialize)]
+struct Strip<'a> {
+    kind: &'static str,
+    name: &'a str,
+    y: f32,
+    height: f32,
+    /// Its largest and least value.
+    bounds: Option<[String; 2]>,
+}
+
+fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+pub(in crate::server) async fn rows(
+    State(app): State<Arc<App>>,
+    Query(ask): Query<Ask>,
+) -> Result<impl IntoResponse, Failure> {
+    let text = compute_any(app, ask, |app, ask| {
         let layout = ask.layout(app);
         let model = app.source.model();
         let name = |ty: TypeId| model.types.get(ty.index()).map_or("", |ty| &ty.name);
-        let called = Called::new(app);
-        let rows: Vec<Value> = layout
-            .rows
-            .iter()
-            .map(|row| {
-                let strips = row.strips.iter().map(|strip| {
-                    let kind = match strip.kind {
-                        StripKind::States { .. } => "states",
-                        StripKind::Summary { .. } => "summary",
-                        StripKind::Events { .. } => "events",
-                        StripKind::Variable { .. } | StripKind::Gradient { .. } => "variable",
-                    };
-                    let bounds = match strip.kind {
-                        StripKind::Variable { bounds: Some((low, high)) } => Some([number(high), number(low)]),
-                        _ => None,
-                    };
-                    json!({ "kind": kind, "name": name(strip.ty), "y": strip.y, "height": strip.height, "bounds": bounds })
-                });
-                json!({
-                    "id": row.container.0,
-                    "name": row.name,
-                    "type": name(row.ty),
-                    // What the filters call it, and how many containers stand behind it.
-                    "called": called.of(row.container),
-                    "members": app.source.members(row.container).len(),
-                    "depth": row.depth,
-                    "pinned": row.pinned,
-                    "above": above(app, row.container),
-                    "y": row.y,
-                    "height": row.height,
-                    "expandable": row.expandable,
-                    "folded": row.folded,
-                    "strips": strips.collect::<Vec<_>>(),
-                })
-            })
-            .collect();
-        let gone: Vec<Value> =
-            ask.options().arrangement.hidden.iter().filter_map(|&container| place(app, container)).collect();
-        Ok(json!({ "height": layout.height, "pinned": layout.pinned, "rows": rows, "gone": gone }))
-    })
-    .await
+        let list = app.source.containers();
+        let called = Called::new(&list);
+        let rows = layout.rows.iter().map(|row| Row {
+            id: row.container.0,
+            name: &row.name,
+            ty: name(row.ty),
+            called: called.otherwise(row.container),
+            members: app.source.members(row.container).len(),
+            depth: row.depth,
+            pinned: row.pinned,
+            above: above(app, row.container),
+            y: row.y,
+            height: row.height,
+            expandable: row.expandable,
+            folded: row.folded,
+            strips: row.strips.iter().map(|strip| told(strip, name(strip.ty))).collect(),
+        });
+        let hidden = ask.options().arrangement.hidden;
+        let gone = hidden.iter().filter_map(|&container| place(app, container)).collect();
+        let rows = Rows { height: layout.height, pinned: layout.pinned, rows: rows.collect(), gone };
+        serde_json::to_string(&rows).map_err(|_none| Failure::of_server("the rows could not be written"))
+    });
+    Ok(([(CONTENT_TYPE, "application/json")], text.await?))
+}
+
+fn told<'a>(strip: &layout::Strip, name: &'a str) -> Strip<'a> {
+    let kind = match strip.kind {
+        StripKind::States { .. } => "states",
+        StripKind::Summary { .. } => "summary",
+        StripKind::Events { .. } => "events",
+        StripKind::Variable { .. } | StripKind::Gradient { .. } => "variable",
+    };
+    let bounds = match strip.kind {
+        StripKind::Variable { bounds: Some((low, high)) } => Some([number(high), number(low)]),
+        _ => None,
+    };
+    Strip { kind, name, y: strip.y, height: strip.height, bounds }
 }
 
 /// What filters call containers: by name, or by path when several have the name.
-struct Called {
-    list: Arc<Vec<ContainerInfo>>,
+struct Called<'l> {
+    list: &'l [ContainerInfo],
     positions: FxHashMap<ContainerId, usize>,
-    names: FxHashMap<String, u32>,
+    names: FxHashMap<&'l str, u32>,
 }
 
-impl Called {
-    fn new(app: &Shown) -> Self {
-        let list = app.source.containers();
+impl<'l> Called<'l> {
+    fn new(list: &'l [ContainerInfo]) -> Self {
         let mut names = FxHashMap::default();
-        for info in list.iter() {
-            *names.entry(info.name.clone()).or_default() += 1;
+        for info in list {
+            *names.entry(info.name.as_str()).or_default() += 1;
         }
-        Self { positions: tree::positions(&list), list, names }
+        Self { positions: tree::positions(list), list, names }
     }
 
-    fn of(&self, container: ContainerId) -> String {
-        let Some(&at) = self.positions.get(&container) else { return String::new() };
-        let name = &self.list[at].name;
-        if self.names.get(name).is_some_and(|&count| count > 1) {
-            tree::path(&self.list, at).join("/")
-        } else {
-            name.clone()
-        }
+    /// What they call it, if that is not its name.
+    fn otherwise(&self, container: ContainerId) -> Option<String> {
+        let &at = self.positions.get(&container)?;
+        let count = self.names.get(self.list[at].name.as_str());
+        count.is_some_and(|&count| count > 1).then(|| tree::path(self.list, at).join("/"))
     }
 }
 
