@@ -259,7 +259,7 @@ impl Browser {
         self.page.key(key);
     }
 
-    /// Does something while `Alt`, `Control` or `Shift` is held down.
+    /// Does something while `Alt`, `Control`, `Shift` or the space bar is held down.
     pub fn holding(&mut self, key: &str, act: impl FnOnce(&mut Self)) {
         self.page.hold(key, true);
         act(self);

@@ -241,6 +241,7 @@ impl Driver for Bidi {
             "Alt" => "\u{e00a}",
             "Control" => "\u{e009}",
             "Shift" => "\u{e008}",
+            " " => key,
             _ => panic!("{key} is not held down"),
         };
         self.keys(&[json!({ "type": if down { "keyDown" } else { "keyUp" }, "value": value })]);

@@ -215,6 +215,12 @@ impl Driver for DevTools {
     }
 
     fn hold(&mut self, key: &str, down: bool) {
+        if key == " " {
+            let (kind, text) = if down { ("keyDown", " ") } else { ("keyUp", "") };
+            let ask = json!({ "type": kind, "key": key, "text": text, "windowsVirtualKeyCode": 32 });
+            self.call("Input.dispatchKeyEvent", &ask);
+            return;
+        }
         let bit = match key {
             "Alt" => 1,
             "Control" => 2,

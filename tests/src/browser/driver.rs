@@ -32,7 +32,7 @@ pub(super) trait Driver: Debug {
     /// Presses and releases a key, named as in JavaScript's `key`.
     fn key(&mut self, key: &str);
 
-    /// Holds `Alt`, `Control` or `Shift` down from now on, or lets it go.
+    /// Holds `Alt`, `Control`, `Shift` or the space bar down from now on, or lets it go.
     fn hold(&mut self, key: &str, down: bool);
 
     /// Types a text.

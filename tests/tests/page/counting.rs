@@ -95,6 +95,24 @@ fn all_hits_are_counted_listed_and_stepped_through() {
 }
 
 #[test]
+fn a_list_is_not_filled_while_a_key_holds_a_hit_down() {
+    let viewer = Viewer::of(&many());
+    let (mut browser, _) = open(&viewer);
+    find(&mut browser, "working");
+    says(&mut browser, "1 300 found");
+    // Its end comes into sight, so that the list grows: what is held down would be another button.
+    browser.evaluate("document.querySelectorAll('#hits button')[498].focus({ preventScroll: true })");
+    browser.holding(" ", |browser| {
+        browser.evaluate(
+            "new Promise((done) => { document.querySelector('#hits').scrollTop = 1e6; window.setTimeout(done, 1000); })",
+        );
+    });
+    place(&mut browser, "499 of 1 300");
+    browser.wait("document.querySelectorAll('#hits li').length === 1000");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
 fn the_list_of_hits_goes_on_where_it_ends() {
     let viewer = Viewer::of(&many());
     let (mut browser, _) = open(&viewer);

@@ -47,7 +47,7 @@ export function sized(canvas, width, height) {
   return context;
 }
 
-/** What is held down by the pointer. @type {EventTarget | null} */
+/** What is held down, by the pointer or by a key. @type {EventTarget | null} */
 let held = null;
 /** What is to be filled when it is let go. @type {Map<HTMLElement, () => void>} */
 const waiting = new Map();
@@ -60,8 +60,13 @@ function letGo() {
 }
 
 window.addEventListener("pointerdown", (event) => { letGo(); held = event.target; }, true);
-// A click comes behind it.
-for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, () => { window.setTimeout(letGo); }, true);
+// The space bar clicks when it is let go; Enter, in some browsers, a moment after it is pressed.
+window.addEventListener("keydown", (event) => {
+  if ((event.key === "Enter" || event.key === " ") && event.target instanceof HTMLButtonElement) held = event.target;
+}, true);
+// A click comes behind what lets go.
+for (const end of ["pointerup", "pointercancel", "keyup", "click"]) window.addEventListener(end, () => { window.setTimeout(letGo); }, true);
+window.addEventListener("blur", letGo);
 
 /**
  * Fills a box anew. Not while something in it is held down: what is replaced then is never clicked. What has the focus has it again, by its `data-key`.
