@@ -4,13 +4,33 @@ use serde_json::{Value, json};
 
 use tests::browser::Browser;
 use tests::page::{
-    SETTLED, TRACE, Viewer, chain, open, press, read, saved_text, show, spot, wait_for_rows, watch_files,
+    SETTLED, TRACE, Viewer, chain, filter, open, press, read, saved_text, show, spot, wait_for_rows, watch_files,
 };
 
 use super::files::{open_workspace, saved};
 use super::hands::tall;
 
 const ADDRESS: &str = "location.hash";
+
+#[test]
+fn the_last_rows_are_in_sight_again_below_a_chain_of_filters() {
+    let viewer = Viewer::of(&tall());
+    let (mut browser, chart) = open(&viewer);
+    filter(&mut browser, "bright *");
+    browser.wait("document.querySelector('#chain').checkVisibility()");
+    browser.wait(SETTLED);
+    let at = spot(&mut browser, &chart, 0.5, "thread 0.1");
+    browser.holding("Shift", |browser| browser.wheel(at, 100_000.0));
+    let at_end = "(({ scrollTop, clientHeight, scrollHeight }) => scrollTop > 100 && scrollTop + clientHeight >= scrollHeight - 1)(document.querySelector('#scroller'))";
+    browser.wait(&format!("{at_end} && /scroll=\\d+/.test(location.hash)"));
+    browser.wait(SETTLED);
+    let address = browser.evaluate("location.href");
+    browser.open("about:blank#away");
+    browser.open(address.as_str().unwrap());
+    browser.wait(SETTLED);
+    browser.wait(at_end);
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
 
 #[test]
 fn a_copied_address_shows_the_same_rows_and_panel() {

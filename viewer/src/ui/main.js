@@ -59,6 +59,8 @@ async function open() {
   arrange.listen(inspect);
   edge(() => { chart.refresh(); repaint(); paintOverview().catch(failed); }, () => rows().catch(failed));
   controls();
+  // The chain takes room of the rows: how far they are scrolled fits only then.
+  tellChain().catch(failed);
   size = sizeNow();
   await rows();
   // It is told of the first size, too.
