@@ -18,6 +18,7 @@
 //! | other value at the end of a link than at its start | the start's counts |
 //! | half of a link without the other | not kept |
 //! | anything in a destroyed container | not kept |
+//! | a link that starts or ends at a destroyed container | kept, as `pj_dump` does |
 //! | destruction | closes all states, variables and containers inside, not before the last date there |
 //! | a second creation or destruction of one container | the first counts |
 //! | a type in a container of another type than declared | kept |

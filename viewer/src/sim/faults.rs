@@ -53,6 +53,9 @@ faults! {
     DeadContainer: "operation was left out: its container has ended or never existed",
         "operations were left out: their containers have ended or never existed",
         "use a container only between its creation and its destruction, and destroy it once";
+    DeadLinkEnd: "link starts or ends at a container that has ended; it is kept",
+        "ends of links are at containers that have ended; the links are kept",
+        "end a container after the last link that starts or ends there";
     CreatedAgain: "creation was left out: that container exists already",
         "creations were left out: those containers exist already",
         "create each container once";

@@ -174,6 +174,9 @@ impl<E: Entities> Simulation<E> {
             self.faults.count(Fault::DeadContainer);
             return false;
         }
+        if !self.containers.is_alive(end) {
+            self.faults.count(Fault::DeadLinkEnd);
+        }
         let expected = if starts { start } else { destination };
         if self.containers.type_of(end) != expected || self.containers.type_of(holder) != parent {
             self.faults.count(Fault::ForeignType);

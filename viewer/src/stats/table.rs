@@ -306,8 +306,15 @@ impl Maker<'_> {
         }
         #[expect(clippy::cast_precision_loss, reason = "a mean of means")]
         let mean = found.iter().map(|one| one.1.mean).sum::<f64>() / found.len() as f64;
-        let min = found.iter().map(|(id, s)| (*id, s.min)).reduce(|a, b| if b.1.value < a.1.value { b } else { a });
-        let max = found.iter().map(|(id, s)| (*id, s.max)).reduce(|a, b| if b.1.value > a.1.value { b } else { a });
+        // Among equal ones, the first that is reached.
+        let best = |is_better: fn(f64, f64) -> bool| {
+            move |a: (ContainerId, Extreme), b: (ContainerId, Extreme)| {
+                let is_earlier = b.1.value == a.1.value && b.1.at < a.1.at;
+                if is_better(b.1.value, a.1.value) || is_earlier { b } else { a }
+            }
+        };
+        let min = found.iter().map(|(id, s)| (*id, s.min)).reduce(best(|b, a| b < a));
+        let max = found.iter().map(|(id, s)| (*id, s.max)).reduce(best(|b, a| b > a));
         rows.extend(min.zip(max).map(|(min, max)| row(None, mean, min, max)));
         Ok(())
     }

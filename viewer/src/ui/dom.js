@@ -49,8 +49,16 @@ export function sized(canvas, width, height) {
 
 /** What is held down, by the pointer or by a key. @type {EventTarget | null} */
 let held = null;
+/** How often something was taken hold of: what was planned for an earlier time does not let go of a later one. */
+let grips = 0;
 /** What is to be filled when it is let go. @type {Map<HTMLElement, () => void>} */
 const waiting = new Map();
+
+/** @param {EventTarget | null} target */
+function hold(target) {
+  held = target;
+  grips += 1;
+}
 
 function letGo() {
   held = null;
@@ -59,13 +67,20 @@ function letGo() {
   for (const [box, fill] of fills) refill(box, fill);
 }
 
-window.addEventListener("pointerdown", (event) => { letGo(); held = event.target; }, true);
+/** A click may still come behind this. */
+function letGoSoon() {
+  const grip = grips;
+  window.setTimeout(() => { if (grip === grips) letGo(); });
+}
+
+window.addEventListener("pointerdown", (event) => { letGo(); hold(event.target); }, true);
 // The space bar clicks when it is let go; Enter, in some browsers, a moment after it is pressed.
 window.addEventListener("keydown", (event) => {
-  if ((event.key === "Enter" || event.key === " ") && event.target instanceof HTMLButtonElement) held = event.target;
+  if ((event.key === "Enter" || event.key === " ") && event.target instanceof HTMLButtonElement) hold(event.target);
 }, true);
-// A click comes behind what lets go.
-for (const end of ["pointerup", "pointercancel", "keyup", "click"]) window.addEventListener(end, () => { window.setTimeout(letGo); }, true);
+for (const end of ["pointerup", "pointercancel", "keyup"]) window.addEventListener(end, letGoSoon, true);
+// What a click does may fill at once: the press has arrived.
+window.addEventListener("click", () => { held = null; letGoSoon(); }, true);
 window.addEventListener("blur", letGo);
 
 /**
@@ -77,6 +92,7 @@ export function refill(box, fill) {
     waiting.set(box, fill);
     return;
   }
+  waiting.delete(box);
   const inside = box.contains(document.activeElement);
   const key = inside ? /** @type {HTMLElement} */ (document.activeElement).dataset.key : undefined;
   fill();
