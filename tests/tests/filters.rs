@@ -113,6 +113,17 @@ fn statistics_are_exact_and_follow_interval_and_filters() {
 }
 
 #[test]
+fn among_equal_extremes_the_first_date_counts() {
+    let dir = tempfile::tempdir().unwrap();
+    let head = fs::read_to_string(workspace().join("viewer/tests/header.paje")).unwrap();
+    let body = "0 T 0 Thread\n1 V T Load \"1 0 0\"\n6 0 a 0 T a\n6 0 b 0 T b\n8 0 a V 5\n8 0 b V 5\n8 2 b V 9\n8 3 b V 1\n\
+        8 6 a V 9\n8 7 a V 1\n7 10 T a\n7 10 T b\n";
+    fs::write(dir.path().join("tie.paje"), head + body).unwrap();
+    let out = output(tumit().current_dir(dir.path()).args(["stats", "--csv", "tie.paje"]));
+    assert!(text(&out.stdout).ends_with(",1.0,3.0,b,9.0,2.0,b\n"), "{out:?}");
+}
+
+#[test]
 fn filters_are_kept_in_files() {
     let dir = tempfile::tempdir().unwrap();
     picture(dir.path(), &["hide value blocked", "hide container Node 1"], &["--save-filters", "mine.tumit-view"]);

@@ -3,7 +3,7 @@
 //! Dates are written from integers and are exact. As in `pj_dump`, names are not quoted, and containers' dates have six significant
 //! digits. The order is depth first by container; compare sorted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -142,9 +142,32 @@ pub(crate) fn general(value: f64) -> String {
     format!("{}e{sign}{:02}", strip(mantissa), exponent.abs())
 }
 
+/// Numbers as [`general`] writes them; with all their digits where that writes different ones alike.
+pub(crate) fn told_apart(values: &[f64]) -> Vec<String> {
+    let names: Vec<String> = values.iter().map(|&value| general(value)).collect();
+    let mut first: HashMap<&str, f64> = HashMap::new();
+    let mut shared: HashSet<&str> = HashSet::new();
+    for (name, &value) in names.iter().zip(values) {
+        if *first.entry(name).or_insert(value) != value {
+            shared.insert(name);
+        }
+    }
+    names
+        .iter()
+        .zip(values)
+        .map(|(name, value)| if shared.contains(&**name) { value.to_string() } else { name.clone() })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{general, seconds};
+    use super::{general, seconds, told_apart};
+
+    #[test]
+    fn different_numbers_are_told_apart() {
+        assert_eq!(told_apart(&[1_234_567.25, 0.5, 1_234_568.0]), ["1234567.25", "0.5", "1234568"]);
+        assert_eq!(told_apart(&[1_234_567.0, 2.0, 1_234_567.0]), ["1.23457e+06", "2", "1.23457e+06"]);
+    }
 
     #[test]
     fn numbers_as_c_writes_them() {

@@ -133,6 +133,12 @@ fn links() {
         &["Link, 0, Message, 2, 1, -1, M, t, t, k", "Link, 0, Message, 3, 4, 1, M, t, t, k"],
         &[],
     );
+    // Its ends at a container that has ended.
+    check(
+        "7 4 P p\n15 5 0 L t l k\n16 6 0 L t l k\n",
+        &["Link, 0, Message, 5, 6, 1, M, t, t, k"],
+        &["2 ends of links are at containers that have ended; the links are kept (the first in line"],
+    );
 }
 
 #[test]

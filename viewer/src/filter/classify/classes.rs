@@ -8,7 +8,7 @@ use crate::color;
 use crate::filter::{FilterError, attribute};
 use crate::layout::scale;
 use crate::query::{Color, EntityId, GlobalNanos, Interval, Lane, QueryError, TimelineSource, TypeId, TypeKind};
-use crate::rows::general;
+use crate::rows::told_apart;
 
 /// Most classes with edges, or different texts; one more is for what has no value, and one for all other texts.
 pub(in crate::filter) const MOST: usize = 100;
@@ -79,13 +79,17 @@ impl Classes {
     pub(super) fn named(&self, field: &str) -> Vec<(String, Color)> {
         let none = (format!("no {field}"), color::NONE);
         #[expect(clippy::cast_possible_truncation, reason = "a whole number of nanoseconds")]
-        let told = |number: f64| if super::is_duration(field) { time(number as i64) } else { general(number) };
+        let nanos = |number: f64| time(number as i64);
         match self {
             Self::Numbers(edges) => {
+                let edges = match super::is_duration(field) {
+                    true => edges.iter().map(|&edge| nanos(edge)).collect(),
+                    false => told_apart(edges),
+                };
                 let name = |at: usize| match (at.checked_sub(1).and_then(|at| edges.get(at)), edges.get(at)) {
-                    (None, Some(&to)) => format!("{field} < {}", told(to)),
-                    (Some(&from), Some(&to)) => format!("{field} {} to {}", told(from), told(to)),
-                    (Some(&from), None) => format!("{field} ≥ {}", told(from)),
+                    (None, Some(to)) => format!("{field} < {to}"),
+                    (Some(from), Some(to)) => format!("{field} {from} to {to}"),
+                    (Some(from), None) => format!("{field} ≥ {from}"),
                     (None, None) => field.to_owned(),
                 };
                 let of = edges.len() + 1;
@@ -93,7 +97,7 @@ impl Classes {
             }
             Self::Texts { texts, are_numbers } => {
                 let name = |text: &String| match number(text).filter(|_| super::is_duration(field)) {
-                    Some(nanos) => format!("{field} {}", told(nanos)),
+                    Some(number) => format!("{field} {}", nanos(number)),
                     None => format!("{field} {text}"),
                 };
                 let names: Vec<String> = texts.iter().map(name).collect();

@@ -15,7 +15,7 @@ use crate::index::{Index, Key};
 use crate::query::{
     Color, ContainerId, GlobalNanos, Lane, Model, QueryError, TimelineSource, TypeId, TypeKind, ValueId, ValueInfo,
 };
-use crate::rows::general;
+use crate::rows::told_apart;
 use crate::sim::Simulation;
 
 /// A state with more values than this cannot be told by colour.
@@ -58,11 +58,12 @@ impl States {
         for (ty, _) in values.keys() {
             shades.entry(*ty).or_default().1 += 1;
         }
-        for (id, (&(ty, _), value)) in (first.0..).zip(&values) {
+        let names = told_apart(&values.values().copied().collect::<Vec<_>>());
+        for ((id, &(ty, _)), name) in (first.0..).zip(values.keys()).zip(names) {
             let (at, of) = shades.entry(ty).or_default();
             let color = shade(*at, *of);
             *at += 1;
-            model.values.push(ValueInfo { id: ValueId(id), ty, name: general(*value), color, look: Look::NONE });
+            model.values.push(ValueInfo { id: ValueId(id), ty, name, color, look: Look::NONE });
         }
         let of = results.iter().zip(1..).map(|(result, at)| ((result.container, result.ty), ContainerId(at))).collect();
         let store = simulated(results, &places, IN_MEMORY)?;
