@@ -6,7 +6,7 @@
 //!
 //! A filter of one's own implements [`Layer`].
 
-mod attribute;
+pub(crate) mod attribute;
 mod chain;
 mod classify;
 mod color;

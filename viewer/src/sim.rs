@@ -19,7 +19,8 @@
 //! | half of a link without the other | not kept |
 //! | anything in a destroyed container | not kept |
 //! | a link that starts or ends at a destroyed container | kept, as `pj_dump` does |
-//! | destruction | closes all states, variables and containers inside, not before the last date there |
+//! | destruction | closes all states, variables and containers inside, not before the last date of anything there |
+//! | anything dated before the creation of the container that holds it | kept: the container begins then |
 //! | a second creation or destruction of one container | the first counts |
 //! | a type in a container of another type than declared | kept |
 //! | what is open at the end | ends at the largest date |
@@ -119,6 +120,10 @@ pub struct Simulation<E = Gather> {
 struct Marks {
     place: Place,
     last: i64,
+    /// When the container was created.
+    born: i64,
+    /// The first date here or that, and the last one.
+    reach: (i64, i64),
 }
 
 /// The state, variable or events of one type in one container: an index into the list of its kind.
@@ -273,7 +278,11 @@ impl<E: Entities> Simulation<E> {
                     if marks.last > time.0 {
                         self.faults.count(Fault::EventOrder);
                     }
+                    if time.0 < marks.born {
+                        self.faults.count(Fault::LateCreation);
+                    }
                     marks.last = time.0;
+                    marks.reach = (marks.reach.0.min(time.0), marks.reach.1.max(time.0));
                     self.entities.event(marks.place, time, value, detail);
                 }
             }
@@ -362,7 +371,13 @@ impl<E: Entities> Simulation<E> {
             let detail = self.detail(extra, source);
             self.entities.wait(detail);
             let half = Half { starts, time, value, container: end, detail, key, line: self.faults.line };
-            self.links.take((holder, ty), half, &mut self.faults, &mut self.entities);
+            let pair = self.links.take((holder, ty), half, &mut self.faults, &mut self.entities);
+            if let Some((from, to)) = pair {
+                if !self.peer && from < self.containers.from(holder) && holder != ContainerId::ROOT {
+                    self.faults.count(Fault::LateCreation);
+                }
+                self.containers.hold(holder, from, to);
+            }
         }
     }
 

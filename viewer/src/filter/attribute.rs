@@ -42,7 +42,7 @@ pub(super) fn apply(
 const ASKED: usize = 20_000;
 
 /// An error if no entity of these types has a field.
-pub(super) fn check(source: &dyn TimelineSource, name: &str, types: &[TypeId]) -> Result<(), FilterError> {
+pub(crate) fn check(source: &dyn TimelineSource, name: &str, types: &[TypeId]) -> Result<(), FilterError> {
     if OF_ALL.iter().any(|known| known.eq_ignore_ascii_case(name)) {
         return Ok(());
     }

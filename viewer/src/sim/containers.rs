@@ -11,10 +11,15 @@ use crate::query::{ContainerInfo, Interval};
 /// How far ids may run ahead of the containers that are there. They are dense; this bounds what a wrong one costs.
 const MAX_GAP: usize = 1 << 20;
 
+/// The dates of what is not there.
+const NOTHING: (i64, i64) = (i64::MAX, i64::MIN);
+
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Entry {
     info: ContainerInfo,
     alive: bool,
+    /// First and last date of containers and links that it holds and that have ended.
+    held: (i64, i64),
     slots: Vec<(TypeId, Slot)>,
     children: Vec<ContainerId>,
     detail: u32,
@@ -47,7 +52,8 @@ impl Containers {
         if self.0.len() <= at {
             self.0.resize_with(at + 1, || None);
         }
-        self.0[at] = Some(Entry { info, alive: true, slots: Vec::new(), children: Vec::new(), detail });
+        let entry = Entry { info, alive: true, held: NOTHING, slots: Vec::new(), children: Vec::new(), detail };
+        self.0[at] = Some(entry);
     }
 
     fn get(&self, id: ContainerId) -> Option<&Entry> {
@@ -78,6 +84,9 @@ impl Containers {
         if self.type_of(info.parent) != parent_type {
             faults.count(Fault::ForeignType);
         }
+        if info.life.from.0 < self.from(info.parent) && info.parent != ContainerId::ROOT {
+            faults.count(Fault::LateCreation);
+        }
         out.create(&info);
         if let Some(parent) = self.get_mut(info.parent) {
             parent.children.push(info.id);
@@ -95,6 +104,11 @@ impl Containers {
 
     pub(super) fn type_of(&self, id: ContainerId) -> TypeId {
         self.get(id).map_or(TypeId::ROOT, |entry| entry.info.ty)
+    }
+
+    /// That which holds it; the root's is the root.
+    pub(super) fn parent(&self, id: ContainerId) -> ContainerId {
+        self.get(id).map_or(ContainerId::ROOT, |entry| entry.info.parent)
     }
 
     /// The root, which nobody creates.
@@ -137,6 +151,18 @@ impl Containers {
     /// All that are alive.
     pub(super) fn alive(&self) -> Vec<ContainerId> {
         self.0.iter().flatten().filter(|entry| entry.alive).map(|entry| entry.info.id).collect()
+    }
+
+    /// The dates of the containers and links that it holds and that have ended, if there are any.
+    pub(super) fn held(&self, id: ContainerId) -> Option<(i64, i64)> {
+        self.get(id).map(|entry| entry.held).filter(|(from, to)| from <= to)
+    }
+
+    /// It holds something with these dates.
+    pub(super) fn hold(&mut self, id: ContainerId, from: i64, to: i64) {
+        if let Some(entry) = self.get_mut(id) {
+            entry.held = (entry.held.0.min(from), entry.held.1.max(to));
+        }
     }
 
     pub(super) fn begin(&mut self, id: ContainerId, from: i64) {

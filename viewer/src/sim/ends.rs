@@ -17,23 +17,38 @@ impl<E: Entities> Simulation<E> {
         }
     }
 
-    /// Ends a container and what is open in it, at `time` or the last date there.
+    /// Ends a container and what is open in it, at `time` or the last date there; it begins at the first one.
     fn close(&mut self, time: i64, container: ContainerId) {
-        let mut end = time.max(self.containers.from(container));
         if self.peer {
             return self.close_at(time, container);
         }
-        for at in 0..self.containers.slots(container).len() {
-            end = match self.containers.slots(container)[at].1 {
-                Slot::Stack(stack) => self.stacks[stack as usize].last_date(end),
-                Slot::Variable(variable) => self.variables[variable as usize].last_date(end),
-                Slot::Marks(_) => end,
-            };
-        }
+        let (from, last) = self.reach(container);
+        let end = last.max(time);
         if end > time {
             self.faults.count(Fault::EarlyDestruction);
         }
+        self.containers.begin(container, from);
         self.close_at(end, container);
+        self.tell_parent(container, from, end);
+    }
+
+    /// The first and the last date in a container so far, its creation among them.
+    fn reach(&self, container: ContainerId) -> (i64, i64) {
+        let created = self.containers.from(container);
+        let of_slots = self.containers.slots(container).iter().map(|&(_, slot)| match slot {
+            Slot::Stack(stack) => self.stacks[stack as usize].reach(),
+            Slot::Variable(variable) => self.variables[variable as usize].reach(),
+            Slot::Marks(marks) => self.marks[marks as usize].reach,
+        });
+        let all = of_slots.chain(self.containers.held(container));
+        all.fold((created, created), |(from, to), (first, last)| (from.min(first), to.max(last)))
+    }
+
+    fn tell_parent(&mut self, container: ContainerId, from: i64, to: i64) {
+        let parent = self.containers.parent(container);
+        if parent != container {
+            self.containers.hold(parent, from, to);
+        }
     }
 
     fn close_at(&mut self, end: i64, container: ContainerId) {
@@ -75,7 +90,15 @@ impl<E: Entities> Simulation<E> {
 
     fn close_all(&mut self, last: i64) {
         self.containers.begin(ContainerId::ROOT, self.first);
-        for container in self.containers.alive() {
+        let alive = self.containers.alive();
+        if !self.peer {
+            // Containers come behind those that hold them, which must know how early they begin.
+            for &container in alive.iter().rev() {
+                let (from, to) = self.reach(container);
+                self.tell_parent(container, from, to);
+            }
+        }
+        for container in alive {
             self.close(last, container);
         }
     }

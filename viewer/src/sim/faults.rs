@@ -92,6 +92,9 @@ faults! {
     IncompleteLink: "link has only a start or only an end, and is not shown",
         "links have only a start or only an end, and are not shown",
         "write both ends of each link, with the same key, type and container";
+    LateCreation: "date is before the creation of the container that holds it; the container begins then",
+        "dates are before the creation of the containers that hold them; the containers begin then",
+        "create a container before the first event in it";
     EarlyDestruction: "container ends before the last date in it; it was kept until then",
         "containers end before the last dates in them; they were kept until then",
         "destroy a container after the last event in it";

@@ -76,20 +76,27 @@ impl Links {
         }
     }
 
-    /// Takes a half of a link that this container holds. What cannot be kept is told by [`Self::sound`].
+    /// Takes a half of a link that this container holds; the earlier and the later date of the pair that it makes.
+    /// What cannot be kept is told by [`Self::sound`].
     pub(super) fn take(
         &mut self,
         (holder, ty): (ContainerId, TypeId),
         half: Half,
         faults: &mut Faults,
         out: &mut impl Entities,
-    ) {
+    ) -> Option<(i64, i64)> {
         let key = spread(u128::from(holder.0) << 96 | u128::from(ty.0) << 64 | u128::from(half.key.0));
         let (first, is_last) = match self.waiting.meet(key, half.starts, || Some(half)) {
             Ok(Meeting::Other { other, is_last }) => (other, is_last),
-            Ok(Meeting::Alike) => return faults.count(Fault::KeyInUse),
-            Ok(Meeting::Nothing | Meeting::Refused) => return,
-            Err(why) => return self.failed = Some(Arc::new(why)),
+            Ok(Meeting::Alike) => {
+                faults.count(Fault::KeyInUse);
+                return None;
+            }
+            Ok(Meeting::Nothing | Meeting::Refused) => return None,
+            Err(why) => {
+                self.failed = Some(Arc::new(why));
+                return None;
+            }
         };
         let (start, end) = if half.starts { (half, first) } else { (first, half) };
         if start.value != end.value {
@@ -110,6 +117,7 @@ impl Links {
         if is_last {
             out.forget_key(half.key.0);
         }
+        Some((start.time.min(end.time), start.time.max(end.time)))
     }
 
     /// Those that wait for their other half have none; how many they are.

@@ -82,10 +82,16 @@ impl<E: Entities> Simulation<E> {
             self.faults.count(Fault::ForeignType);
         }
         self.containers.slots_mut(container).push((ty, new));
+        // The root begins with the first date; and `pj_dump` has no container begin earlier than it says.
+        let is_moved = !self.peer && container != ContainerId::ROOT;
+        let born = if is_moved { self.containers.from(container) } else { i64::MIN };
+        let place = |number| Place { number, container, ty };
         match new {
-            Slot::Stack(number) => self.stacks.push(Stack::new(Place { number, container, ty })),
-            Slot::Variable(number) => self.variables.push(Variable::new(Place { number, container, ty })),
-            Slot::Marks(number) => self.marks.push(Marks { place: Place { number, container, ty }, last: i64::MIN }),
+            Slot::Stack(number) => self.stacks.push(Stack::new(place(number), born)),
+            Slot::Variable(number) => self.variables.push(Variable::new(place(number), born)),
+            Slot::Marks(number) => {
+                self.marks.push(Marks { place: place(number), last: i64::MIN, born, reach: (born, i64::MIN) });
+            }
         }
         Some(new)
     }

@@ -26,13 +26,18 @@ pub(super) struct Stack {
     /// Pushes beyond the deepest.
     hidden: u64,
     last: i64,
+    /// When the container was created,
+    born: i64,
+    /// and the first date here, if that is earlier.
+    first: i64,
     /// States so far that began before date 0.
     early: u32,
 }
 
 impl Stack {
-    pub(super) fn new(place: Place) -> Self {
-        Self { place, open: Vec::new(), hidden: 0, last: i64::MIN, early: 0 }
+    /// Of a container that was created then.
+    pub(super) fn new(place: Place, born: i64) -> Self {
+        Self { place, open: Vec::new(), hidden: 0, last: i64::MIN, born, first: born, early: 0 }
     }
 
     /// The date itself, or the last one if this is earlier.
@@ -56,7 +61,7 @@ impl Stack {
     pub(super) fn set(&mut self, time: i64, value: ValueId, detail: u32, faults: &mut Faults, out: &mut impl Entities) {
         let start = self.order(time, faults);
         self.end_all(start, out);
-        self.begin(start, value, detail);
+        self.begin(start, value, detail, faults);
     }
 
     #[inline]
@@ -74,11 +79,15 @@ impl Stack {
             out.forget(detail);
             return faults.count(Fault::TooDeep);
         }
-        self.begin(start, value, detail);
+        self.begin(start, value, detail, faults);
     }
 
     #[inline]
-    fn begin(&mut self, start: i64, value: ValueId, detail: u32) {
+    fn begin(&mut self, start: i64, value: ValueId, detail: u32, faults: &mut Faults) {
+        if start < self.born {
+            faults.count(Fault::LateCreation);
+            self.first = self.first.min(start);
+        }
         let mut early = 0;
         if start < 0 {
             self.early = self.early.saturating_add(1);
@@ -109,9 +118,9 @@ impl Stack {
         self.end_all(end, out);
     }
 
-    /// The later of a date and the last one here.
-    pub(super) fn last_date(&self, time: i64) -> i64 {
-        self.last.max(time)
+    /// The first date here or that of the container's creation, and the last one.
+    pub(super) fn reach(&self) -> (i64, i64) {
+        (self.first, self.last)
     }
 
     /// Ends all that is open.

@@ -146,8 +146,52 @@ fn destruction() {
     check(
         "11 5 t S a\n8 7 t V 1\n7 3 P p\n11 8 t S b\n7 9 P p\n",
         &["State, t, Activity, 5, 7, 2, 0, A", "Variable, t, Load, 7, 7, 0, 1"],
-        &["2 operations were left out: their containers have ended", "1 container ends before the last date in it"],
+        &["2 operations were left out: their containers have ended", "2 containers end before the last dates in them"],
     );
+}
+
+/// Containers as they come out.
+fn lives(body: &str) -> (Vec<String>, Vec<String>) {
+    let store = Store::from_paje("trace", format!("{HEADER}{TREE}{body}").as_bytes()).unwrap();
+    let second = |nanos: GlobalNanos| nanos.0 / 1_000_000_000;
+    let containers = store.containers();
+    let lives = containers.iter().map(|one| format!("{} {}..{}", one.name, second(one.life.from), second(one.life.to))).collect();
+    (lives, store.summary().remarks)
+}
+
+#[test]
+fn a_container_lasts_as_long_as_what_it_holds() {
+    let check = |body: &str, expected: [&str; 2], told: &[&str]| {
+        let (lives, remarks) = lives(&format!("6 20 q 0 P q\n6 20 u q T u\n{body}17 90 t E x\n"));
+        assert_eq!(lives[3..], expected, "{body}");
+        assert_eq!(remarks.len(), told.len(), "{body}: {remarks:?}");
+        for (remark, told) in remarks.iter().zip(told) {
+            assert!(remark.starts_with(told), "{remark}");
+        }
+    };
+    let early = "1 date is before the creation of the container that holds it; the container begins then (in line";
+    let ends = ["2 containers end before the last dates in them", "1 container ends before the last date in it"];
+    check("7 30 P q\n", ["q 20..30", "u 20..30"], &[]);
+    for one in ["11 5 u S a", "12 5 u S a", "8 5 u V 1", "17 5 u E x"] {
+        check(&format!("{one}\n7 30 P q\n"), ["q 5..30", "u 5..30"], &[early]);
+    }
+    check("11 5 u S a\n8 4 u V 1\n17 3 u E x\n", ["q 3..90", "u 3..90"], &["3 dates are before the creation"]);
+    for one in ["11 40 u S a", "8 40 u V 1", "17 40 u E x"] {
+        check(&format!("{one}\n7 30 P q\n"), ["q 20..40", "u 20..40"], &[ends[0]]);
+    }
+    // Ended before what holds it, after it in time; and created before it.
+    check("7 40 T u\n7 30 P q\n", ["q 20..40", "u 20..40"], &[ends[1]]);
+    let (lives, remarks) = lives("6 20 q 0 P q\n6 10 u q T u\n17 90 t E x\n");
+    assert_eq!(lives[3..], ["q 10..90", "u 10..90"]);
+    assert!(remarks.len() == 1 && remarks[0].starts_with(early), "{remarks:?}");
+}
+
+#[test]
+fn a_container_lasts_as_long_as_the_links_that_it_holds() {
+    let types = "4 M P T T Inner\n5 i M I \"1 1 1\"\n6 20 q 0 P q\n";
+    let (lives, remarks) = lives(&format!("{types}15 10 q M t i k\n16 40 q M t i k\n7 30 P q\n17 90 t E x\n"));
+    assert_eq!(lives[3], "q 10..40");
+    assert_eq!(remarks.len(), 2, "{remarks:?}");
 }
 
 #[test]

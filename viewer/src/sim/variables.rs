@@ -11,13 +11,18 @@ use crate::query::Interval;
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Variable {
     place: Place,
+    /// When the container was created,
+    born: i64,
+    /// and the first date here, if that is earlier.
+    first: i64,
     /// Since when, and what it is.
     now: Option<(i64, f64)>,
 }
 
 impl Variable {
-    pub(super) fn new(place: Place) -> Self {
-        Self { place, now: None }
+    /// Of a container that was created then.
+    pub(super) fn new(place: Place, born: i64) -> Self {
+        Self { place, born, first: born, now: None }
     }
 
     /// With `any`, its value may leave the finite numbers.
@@ -41,6 +46,13 @@ impl Variable {
         if !any && !new.is_finite() {
             return faults.count(Fault::NotFinite);
         }
+        if time < self.born {
+            faults.count(Fault::LateCreation);
+            // Later ones are moved to it.
+            if self.now.is_none() {
+                self.first = time;
+            }
+        }
         match &mut self.now {
             Some((last, current)) if time <= *last => {
                 if time < *last {
@@ -56,9 +68,9 @@ impl Variable {
         }
     }
 
-    /// The later of a date and the last one here.
-    pub(super) fn last_date(&self, time: i64) -> i64 {
-        self.now.map_or(time, |(start, _)| start.max(time))
+    /// The first date here or that of the container's creation, and the last one.
+    pub(super) fn reach(&self) -> (i64, i64) {
+        (self.first, self.now.map_or(self.first, |(start, _)| start))
     }
 
     /// Its container has ended.

@@ -67,7 +67,7 @@ pub(crate) struct Args {
     json: bool,
 
     /// Keeps the trace in this file, to be opened at once the next time; `none`: reads it into memory [default: large traces are
-    /// kept beside the trace, see `tumit help index`]
+    /// kept beside the trace, see `tumit index --help`]
     #[arg(long, value_name = "PATH|none")]
     index: Option<PathBuf>,
 

@@ -15,8 +15,9 @@ use serde_json::{Value, json};
 
 use self::ask::{Kind, Wanted};
 use super::{App, Ask, Failure, Shown};
+use crate::filter::{FilterError, attribute};
 use crate::pass::{self, Item, Job, List};
-use crate::query::{ContainerId, EntityId, Interval, Lane, QueryError, TimelineSource, TypeId, TypeKind};
+use crate::query::{ContainerId, EntityId, Interval, Lane, QueryError, TimelineSource, TypeId, TypeInfo, TypeKind};
 use crate::scene::wire::{self, entity};
 use crate::server::growing::grow;
 
@@ -65,6 +66,9 @@ pub(in crate::server) async fn find(State(app): State<Arc<App>>, Query(ask): Que
     grow(app, ask, |_, app, ask, teller| {
         let wanted = Wanted::parse(&ask.what).map_err(|text| Failure(StatusCode::BAD_REQUEST, text))?;
         let source = app.source.as_ref();
+        if ask.id.is_empty() && ask.by >= 0 {
+            check_fields(source, &wanted)?;
+        }
         let beyond = match wire::parse_entity(&ask.id) {
             Some(id) => {
                 let life = source.facts(id)?.life;
@@ -86,6 +90,25 @@ pub(in crate::server) async fn find(State(app): State<Arc<App>>, Query(ask): Que
         Ok(search.answer(&all, app.origin))
     })
     .await
+}
+
+/// Says so if nothing has a field that was asked for.
+fn check_fields(source: &dyn TimelineSource, wanted: &Wanted) -> Result<(), Failure> {
+    let model = source.model();
+    let of_kind = |ty: &&TypeInfo| match ty.kind {
+        TypeKind::State => wanted.kind(Kind::State),
+        TypeKind::Event => wanted.kind(Kind::Event),
+        TypeKind::Link { .. } => wanted.kind(Kind::Link),
+        _ => false,
+    };
+    let types: Vec<TypeId> = model.types.iter().filter(of_kind).map(|ty| ty.id).collect();
+    for field in wanted.fields() {
+        attribute::check(source, field, &types).map_err(|why| match why {
+            FilterError::Query(why) => why.into(),
+            why => Failure(StatusCode::BAD_REQUEST, why.to_string()),
+        })?;
+    }
+    Ok(())
 }
 
 impl Search<'_> {
@@ -186,8 +209,7 @@ impl Search<'_> {
         if !self.wanted.reads() {
             return Ok(true);
         }
-        let facts = self.source.facts(item.id)?;
-        Ok(self.wanted.facts(&facts.fields, facts.source.as_ref()))
+        Ok(self.wanted.facts(&self.source.facts(item.id)?))
     }
 
     /// Where on the minimap it is counted.

@@ -2,6 +2,9 @@
 
 use std::ops::RangeInclusive;
 
+use crate::filter::attribute;
+use crate::query::Facts;
+
 /// Kinds of entities that can be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -130,10 +133,15 @@ impl Wanted {
         !self.fields.is_empty() || self.place.is_some()
     }
 
+    /// The names of the fields that are asked for, in lower case.
+    pub(super) fn fields(&self) -> impl Iterator<Item = &str> {
+        self.fields.iter().map(|field| field.name.as_str())
+    }
+
     /// Whether the fields of an entity and its place in the source fit.
-    pub(super) fn facts(&self, fields: &[(String, String)], source: Option<&(String, u32)>) -> bool {
-        self.fields.iter().all(|field| field.fits(fields))
-            && self.place.as_ref().is_none_or(|place| source.is_some_and(|(file, line)| place.fits(file, *line)))
+    pub(super) fn facts(&self, facts: &Facts) -> bool {
+        let is_there = |place: &Place| facts.source.as_ref().is_some_and(|(file, line)| place.fits(file, *line));
+        self.fields.iter().all(|field| field.fits(facts)) && self.place.as_ref().is_none_or(is_there)
     }
 
     /// Whether so many nanoseconds fit.
@@ -151,13 +159,12 @@ impl Place {
 }
 
 impl Field {
-    /// Whether one of an entity's fields is as asked for.
-    fn fits(&self, fields: &[(String, String)]) -> bool {
-        let fits = |text: &str| {
+    /// Whether that field of an entity is as asked for: an extra one, else `file`, `line`, `value`, `container`.
+    fn fits(&self, facts: &Facts) -> bool {
+        attribute::field(facts, &self.name).is_some_and(|text| {
             let text = text.to_lowercase();
             if self.whole { text == self.text } else { text.contains(&self.text) }
-        };
-        fields.iter().any(|(name, text)| name.to_lowercase() == self.name && fits(text))
+        })
     }
 }
 
@@ -223,6 +230,20 @@ fn nanos(text: &str) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::query::{ContainerId, EntityId, GlobalNanos, Interval};
+
+    fn facts(fields: &[(&str, &str)], source: Option<(&str, u32)>) -> Facts {
+        Facts {
+            id: EntityId::State(0),
+            name: "V".to_owned(),
+            type_path: Vec::new(),
+            container_path: vec!["Node 1".to_owned()],
+            container: ContainerId::ROOT,
+            life: Interval { from: GlobalNanos(0), to: GlobalNanos(1) },
+            fields: fields.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect(),
+            source: source.map(|(file, line)| (file.to_owned(), line)),
+        }
+    }
 
     #[test]
     fn words_durations_places_and_fields_are_told_apart() {
@@ -231,10 +252,9 @@ mod tests {
         assert!(wanted.value("mpi_recv (big)") && !wanted.value("MPI_Send"));
         assert_eq!(wanted.places, ["node 0"]);
         assert_eq!(wanted.durations, Some(10_000_001..=2_499_999_999));
-        let fields =
-            |size: &str, path: &str| [("Size".to_owned(), size.to_owned()), ("path".to_owned(), path.to_owned())];
-        assert!(wanted.fields.iter().all(|field| field.fits(&fields("4096", "/TMP/x"))));
-        assert!(!wanted.fields.iter().all(|field| field.fits(&fields("40960", "/tmp/x"))));
+        let of = |size: &str, path: &str| facts(&[("Size", size), ("path", path)], None);
+        assert!(wanted.facts(&of("4096", "/TMP/x")) && !wanted.facts(&of("40960", "/tmp/x")));
+        assert_eq!(wanted.fields().collect::<Vec<_>>(), ["size", "path"]);
         assert!(wanted.kind(Kind::State) && !wanted.kind(Kind::Link));
         assert_eq!(Wanted::parse(">=1us").expect("understood").durations, Some(1000..=i64::MAX));
         assert!(Wanted::parse("\"a > b\"").expect("a quoted name").value("if A > B then"));
@@ -244,12 +264,15 @@ mod tests {
     fn a_place_in_the_source_is_a_file_or_a_line_of_it() {
         let fits = |text: &str, file: &str, line: u32| {
             let wanted = Wanted::parse(text).expect("understood");
-            wanted.reads() && wanted.facts(&[], Some(&(file.to_owned(), line)))
+            wanted.reads() && wanted.facts(&facts(&[], Some((file, line))))
         };
         assert!(fits("at:solve.c:12", "../src/solve.c", 12) && fits("at:solve.c", "solve.c", 7));
         assert!(fits("at:\"my src/solve.c:12\"", "/home/my src/solve.c", 12) && fits("at:a.c:1", "C:\\x\\a.c", 1));
         assert!(!fits("at:solve.c:12", "solve.c", 13) && !fits("at:solve.c:12", "resolve.c", 12));
-        assert!(!Wanted::parse("at:solve.c").expect("understood").facts(&[], None));
+        assert!(!Wanted::parse("at:solve.c").expect("understood").facts(&facts(&[], None)));
+        // The same by the names that filters have for them.
+        assert!(fits("file~solve line=12", "../src/Solve.c", 12) && !fits("file=solve.c", "../src/solve.c", 12));
+        assert!(!fits("line=1", "solve.c", 12) && fits("value=v container~node", "solve.c", 12));
     }
 
     #[test]
