@@ -41,8 +41,8 @@ pub(crate) fn ramp(at: usize, of: usize) -> Color {
     rgb(mix(a.red, b.red), mix(a.green, b.green), mix(a.blue, b.blue))
 }
 
-/// Shades of each base colour: as it is, lighter, darker, lightest.
-const SHADES: [i32; 4] = [0, 45, -30, 70];
+/// Shades of each base colour: as it is, lighter, darker, a little lighter. None is so light that it looks idle.
+const SHADES: [i32; 4] = [0, 45, -30, 22];
 
 /// Number of different colours.
 const COLORS: usize = BASE.len() * SHADES.len();
@@ -103,6 +103,13 @@ fn hash(name: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn no_colour_of_ours_looks_idle() {
+        for at in 0..COLORS {
+            assert!(!crate::theme::Theme::recedes(palette(at)), "{at}: {:?}", palette(at));
+        }
+    }
+
     use super::*;
 
     #[test]

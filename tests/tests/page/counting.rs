@@ -283,3 +283,35 @@ fn charts_have_scales_and_names() {
     assert!(table.contains("From") && table.contains("the thread") && table.contains("100.0 %"), "{table}");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
+
+#[test]
+fn the_source_is_a_field_and_what_is_none_is_told() {
+    let viewer = Viewer::of(&super::more::with_sources());
+    let (mut browser, _) = open(&viewer);
+    for (what, many) in
+        [("file~solve", "8 found"), ("line=5", "4 found"), ("File=../src/solve.c line=3 value=working", "4 found")]
+    {
+        find(&mut browser, what);
+        says(&mut browser, many);
+    }
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+    find(&mut browser, "sise=3");
+    browser.wait("document.querySelector('#find-says').innerText.includes('no field of these types is called')");
+}
+
+#[test]
+fn shares_of_nested_states_say_why_they_are_more_than_all() {
+    let head = include_str!("../../../viewer/tests/header.paje");
+    let nested = "0 T 0 Thread\n2 S T Activity\n5 o S outer \"0 0.6 0\"\n5 i S inner \"0.6 0 0\"\n6 0 t 0 T t\n12 0 t S o\n12 4 t S i\n13 9 t S\n7 10 T t\n";
+    let viewer = Viewer::of(&format!("{head}{nested}"));
+    let (mut browser, _) = open(&viewer);
+    let told = "Nested states count at each depth: 150.0 % in all.";
+    browser.wait(&format!("document.querySelector('#legend').innerText.includes({told:?})"));
+    browser.key("2");
+    for form in ["Table", "Pie", "Columns"] {
+        press(&mut browser, "radio", form);
+        browser.wait(&format!("document.querySelector('#times').dataset.form === '{}'", form.to_lowercase()));
+        browser.wait(&format!("document.querySelector('#times').innerText.includes({told:?})"));
+    }
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}

@@ -21,6 +21,7 @@ mod looks;
 mod lost;
 mod more;
 mod names;
+mod panes;
 mod reach;
 mod refresh;
 mod rows;

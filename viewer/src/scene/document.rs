@@ -28,6 +28,8 @@ const HEADING: f32 = 58.0;
 const RULER: f32 = 26.0;
 const LEGEND_GAP: f32 = 26.0;
 const LEGEND_LINE: f32 = 24.0;
+/// How far right the deepest level of names stands, at most.
+const MOST_INDENT: f32 = 110.0;
 const BAR: f32 = 8.0;
 /// Rows are made lower to fit a given height, down to this part of what is natural.
 const LEAST_SCALE: f32 = 0.1;
@@ -48,6 +50,8 @@ struct Page<'a> {
     options: DocumentOptions,
     /// Width of the column of names.
     names: f32,
+    /// From a level of names to the next.
+    indent: f32,
     /// Width of the column of the least and largest values of variables.
     gutter: f32,
     /// Left edge of the rows.
@@ -98,8 +102,9 @@ pub fn document(
     let top = MARGIN + HEADING + RULER;
     let width = (of.width - left - MARGIN).max(40.0);
     let scale = TimeScale { interval: of.interval, width };
-    let page =
-        Page { theme, summary: source.summary(), model: &model, layout, options: of, names, gutter, left, top, scale };
+    let indent = indent(&layout);
+    let summary = source.summary();
+    let page = Page { theme, summary, model: &model, layout, options: of, names, indent, gutter, left, top, scale };
     let rows = page.layout.height;
     let view = View {
         interval: of.interval,
@@ -172,9 +177,20 @@ impl Page<'_> {
             .map(|(count, name)| format!("{} {name}{}", grouped(*count), if *count == 1 { "" } else { "s" }))
             .collect();
         let name = font::fit(&summary.name, 24.0, Weight::SemiBold, right - MARGIN - 260.0).unwrap_or_default();
-        vec![
+        let is_empty = summary.states + summary.links + summary.events + summary.samples == 0;
+        let mut said = parts.join("  ·  ");
+        if is_empty {
+            said = if said.is_empty() { "nothing is in this trace".into() } else { format!("{said}, nothing in them") };
+        }
+        let title = vec![
             Item::Text(Text::new((MARGIN, MARGIN + 20.0), name, 24.0, self.theme.ink).strong()),
-            Item::Text(Text::new((MARGIN, MARGIN + 41.0), parts.join("  ·  "), 12.5, self.theme.muted)),
+            Item::Text(Text::new((MARGIN, MARGIN + 41.0), said, 12.5, self.theme.muted)),
+        ];
+        // Of nothing there are no dates.
+        if is_empty && self.scale.nanos() <= 1 {
+            return title;
+        }
+        let dates = [
             Item::Text(
                 Text::new((right, MARGIN + 20.0), duration(self.scale.nanos()), 18.0, self.theme.ink)
                     .strong()
@@ -183,7 +199,8 @@ impl Page<'_> {
             Item::Text(
                 Text::new((right, MARGIN + 41.0), self.interval_text(), 12.5, self.theme.muted).anchored(Anchor::End),
             ),
-        ]
+        ];
+        title.into_iter().chain(dates).collect()
     }
 
     /// A quiet ground behind each group of rows.
@@ -239,7 +256,8 @@ impl Page<'_> {
             if size < 4.0 {
                 continue;
             }
-            let x = MARGIN + indent(row.depth);
+            let indent = self.indent * level(row.depth);
+            let x = MARGIN + indent;
             let heading = is_group(&self.layout.rows, at) || row.strips.is_empty() || row.folded;
             let weight = if heading { Weight::SemiBold } else { Weight::Regular };
             let labels = strip_labels(row, self.model);
@@ -247,7 +265,7 @@ impl Page<'_> {
                 labels.iter().map(|label| font::width(label.1, 10.0, Weight::Regular) + 14.0).fold(0.0, f32::max);
             let y =
                 if row.strips.len() > 1 { row.strips[0].y + first_line(row) / 2.0 } else { row.y + row.height / 2.0 };
-            if let Some(name) = font::fit(&row.name, size, weight, self.names - indent(row.depth) - taken - 10.0) {
+            if let Some(name) = font::fit(&row.name, size, weight, self.names - indent - taken - 10.0) {
                 let ink = if heading { self.theme.ink } else { self.theme.muted };
                 let text = Text::new((x, self.top + y + size * 0.36), name, size, ink);
                 items.push(Item::Text(Text { weight, ..text }));
@@ -275,10 +293,15 @@ fn is_group(rows: &[Row], at: usize) -> bool {
         && rows.get(at + 1).is_some_and(|next| next.depth > row.depth && (!next.expandable || !next.strips.is_empty()))
 }
 
-fn indent(depth: u32) -> f32 {
-    #[expect(clippy::cast_precision_loss, reason = "a depth")]
-    let depth = depth as f32;
-    depth * 14.0
+#[expect(clippy::cast_precision_loss, reason = "a depth")]
+const fn level(depth: u32) -> f32 {
+    depth as f32
+}
+
+/// How much further right the names of each level stand: less where levels are many, so that there is room for names.
+fn indent(layout: &Layout) -> f32 {
+    let deepest = layout.rows.iter().map(|row| row.depth).max().unwrap_or(0);
+    (MOST_INDENT / level(deepest.max(1))).min(14.0)
 }
 
 /// Height of the strip that a row's name stands beside.
@@ -328,10 +351,11 @@ fn gutter(layout: &Layout) -> f32 {
 }
 
 fn names_width(layout: &Layout, model: &Model) -> f32 {
+    let indent = indent(layout);
     let width = |row: &Row| {
         let labels = strip_labels(row, model);
         let label = labels.iter().map(|label| font::width(label.1, 10.0, Weight::Regular) + 16.0).fold(0.0, f32::max);
-        indent(row.depth) + font::width(&row.name, 12.0, Weight::SemiBold) + label
+        indent * level(row.depth) + font::width(&row.name, 12.0, Weight::SemiBold) + label
     };
     layout.rows.iter().map(width).fold(60.0, f32::max) + 18.0
 }

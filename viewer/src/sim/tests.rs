@@ -155,7 +155,10 @@ fn lives(body: &str) -> (Vec<String>, Vec<String>) {
     let store = Store::from_paje("trace", format!("{HEADER}{TREE}{body}").as_bytes()).unwrap();
     let second = |nanos: GlobalNanos| nanos.0 / 1_000_000_000;
     let containers = store.containers();
-    let lives = containers.iter().map(|one| format!("{} {}..{}", one.name, second(one.life.from), second(one.life.to))).collect();
+    let lives = containers
+        .iter()
+        .map(|one| format!("{} {}..{}", one.name, second(one.life.from), second(one.life.to)))
+        .collect();
     (lives, store.summary().remarks)
 }
 

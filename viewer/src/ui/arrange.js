@@ -80,8 +80,10 @@ export function hide(row) {
   const next = layout.rows[layout.rows.indexOf(row) + 1] ?? layout.rows[layout.rows.indexOf(row) - 1];
   view.gone.add(row.id);
   view.pinned = view.pinned.filter((id) => id !== row.id);
-  if (next && focusedRow()) focus(next.id);
+  const held = focusedRow();
   step();
+  // Once that row is where it will be.
+  if (next && held) document.addEventListener("rows", () => focus(next.id), { once: true });
 }
 
 /** Hides all rows but one, what is above it and what is below it. @param {Row} row */

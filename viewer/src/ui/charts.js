@@ -83,6 +83,11 @@ export function key(parts, told = (one) => `Go to the longest ${one.name}`) {
   return list;
 }
 
+/** Why shares add up to more than all. @param {number} all what they add up to */
+export function overlap(all) {
+  return all > 1.0005 && make("p", { class: "hint", text: `Nested states count at each depth: ${percent(all)} in all.` });
+}
+
 /** A large number, short. @param {number} count */
 function short(count) {
   const [size, unit] = [[1e9, "G"], [1e6, "M"], [1e3, "k"]].find(([size]) => count >= Number(size)) ?? [1, ""];

@@ -87,8 +87,10 @@ export async function visit(id, near = false) {
     const middle = (all.from + all.to) / 2;
     const long = Math.abs(all.to - all.from);
     const span = view.to - view.from;
-    const small = near && long < span / 60;
-    const wanted = small ? Math.max(long * 20, 200) : span;
+    // What takes no time is seen at any zoom: there it is apart from others, with something around it.
+    const enough = Math.max(long === 0 ? length() / 50 : long * 20, 200);
+    const small = near && long < span / 60 && enough < span;
+    const wanted = small ? enough : span;
     if (small || Math.max(all.to, all.from) <= view.from || Math.min(all.from, all.to) >= view.to) {
       // Within the trace, if it is long enough.
       const from = Math.max(0, Math.min(middle - wanted / 2, length() - wanted));
@@ -155,7 +157,7 @@ export async function zoomToChosen() {
   const all = view.chosen ? await facts(view.chosen, "choose").catch(() => undefined) : undefined;
   if (!all) return;
   const [from, to] = [Math.min(all.from, all.to), Math.max(all.from, all.to)];
-  const edge = Math.max((to - from) * 0.15, 20);
+  const edge = Math.max(to === from ? (view.to - view.from) / 16 : (to - from) * 0.15, 20);
   show(from - edge, to + edge, true);
 }
 

@@ -1,7 +1,7 @@
 // The width of the names: as wide as they need, or as the edge beside them was dragged.
 
 import { byId } from "./dom.js";
-import { labelled, measured } from "./rows.js";
+import { indent, labelled, measured } from "./rows.js";
 
 const stage = /** @type {HTMLElement} */ (document.querySelector(".stage"));
 
@@ -13,6 +13,17 @@ let chosen = null;
 
 /** The width that names needed so far. */
 let needed = 190;
+
+/** The width that all panes have, so that their diagrams have one time axis. @type {number | null} */
+let together = null;
+
+/** Told what width the names need here, and what a hand has chosen. @type {((pixels: number, hand?: number | null) => void) | null} */
+let panes = null;
+
+/** What follows a new width. */
+let moved = () => {};
+
+const fitting = () => Math.min(needed, 360, innerWidth * 0.35);
 
 /** Gives the names the width that they need. @param {import("./rows.js").Row[]} all */
 export function names(all) {
@@ -27,12 +38,27 @@ export function names(all) {
   const once = (/** @type {string[]} */ texts, beside = 0) => [...new Set(texts)].map((text) => /** @type {[string, number]} */ ([text, beside]));
   const bounds = widest("9px", once(all.flatMap((row) => row.strips.filter(measured).flatMap((strip) => strip.bounds ?? [])), 8));
   const what = Math.min(130, widest("10px", once(all.flatMap((row) => labelled(row).map((strip) => strip.name)))));
-  const wide = widest("600 12px", all.map((row) => [row.name, row.depth * 12 + 40 + (labelled(row).length ? what + bounds + 18 : 0)]));
+  const wide = widest("600 12px", all.map((row) => [row.name, row.depth * indent() + 40 + (labelled(row).length ? what + bounds + 18 : 0)]));
   stage.style.setProperty("--bounds", `${bounds}px`);
   stage.style.setProperty("--what", `${what}px`);
   // Rows that come and go do not move the diagram.
   needed = Math.max(needed, wide);
-  width(chosen ?? Math.min(needed, 360, innerWidth * 0.35));
+  width(together ?? chosen ?? fitting());
+  panes?.(fitting());
+}
+
+/** Leaves the width to the page around this one. @param {(pixels: number, hand?: number | null) => void} say told what names need, and what a hand has chosen */
+export function watchNames(say) {
+  panes = say;
+  say(fitting());
+}
+
+/** Gives the names the width that all panes have. @param {number} pixels */
+export function align(pixels) {
+  if (together === pixels) return;
+  together = pixels;
+  width(pixels);
+  moved();
 }
 
 /** Gives the names a width, in pixels, and says so to those who cannot see it. @param {number} pixels */
@@ -43,10 +69,15 @@ function width(pixels) {
   byId("edge").setAttribute("aria-valuemax", String(Math.round(innerWidth * 0.6)));
 }
 
-/** Lets the edge between names and diagram be dragged, or moved by keys. @param {() => void} moved @param {() => void} fitted */
-export function edge(moved, fitted) {
+/** Lets the edge between names and diagram be dragged, or moved by keys. @param {() => void} follow @param {() => void} fitted */
+export function edge(follow, fitted) {
+  moved = follow;
   const handle = byId("edge");
   const set = (/** @type {number | null} */ wanted) => {
+    if (panes) {
+      panes(fitting(), wanted);
+      return;
+    }
     chosen = wanted === null ? null : Math.min(Math.max(wanted, 90), innerWidth * 0.6);
     if (chosen === null) {
       fitted();

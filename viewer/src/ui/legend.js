@@ -2,6 +2,7 @@
 
 import { ask } from "./api.js";
 import { add, addFilter, quoted, replace } from "./chain.js";
+import { overlap } from "./charts.js";
 import { byId, make, refill } from "./dom.js";
 import { duration, grouped, percent } from "./format.js";
 import { findText } from "./find.js";
@@ -57,7 +58,8 @@ function states(group) {
   const entries = [];
   // Few stand where they always stand; among many the first ones are those that matter.
   if (group.entries.length > FEW) group.entries.sort((/** @type {any} */ one, /** @type {any} */ other) => other.share - one.share);
-  const sum = Math.max(1, group.entries.reduce((/** @type {number} */ all, /** @type {any} */ one) => all + one.share, 0));
+  const all = group.entries.reduce((/** @type {number} */ before, /** @type {any} */ one) => before + one.share, 0);
+  const sum = Math.max(1, all);
   const { listed, rest } = some(group);
   for (const entry of listed) {
     const part = make("i", { color: entry.color });
@@ -70,7 +72,7 @@ function states(group) {
     entries.push(painted(button(`v${entry.value}`, view.dimmed, entry.value, chip, entry.name, percent(entry.share), `${what}; click to dim`, undefined, () => valueItems(group, entry)), group, entry));
   }
   const many = `${grouped(group.containers)} row${group.containers === 1 ? "" : "s"}`;
-  return make("div", { class: "group" }, make("h2", {}, group.name, make("small", { text: many }), more(group.name, () => typeItems(group))), bar, ...entries, rest);
+  return make("div", { class: "group" }, make("h2", {}, group.name, make("small", { text: many }), more(group.name, () => typeItems(group))), bar, ...entries, rest, overlap(all));
 }
 
 /** The entries that are listed, which are those that matter and those that were chosen, and what lists the rest. @param {any} group */

@@ -1,15 +1,17 @@
 // This page as one of several panes: it tells the page around it where it is, and goes where that says.
 
 import { ask } from "./api.js";
-import { filtersOn, onChange, reach, show, trace, view } from "./view.js";
+import { align, watchNames } from "./edge.js";
+import { filtersOn, follow, onChange, reach, trace, view } from "./view.js";
 
 /** Whether another page holds this one. */
 export const inPane = window.parent !== window;
 
 let following = false;
 
-function say() {
-  if (!following) window.parent.postMessage({ tumit: "view", from: view.from, to: view.to, hash: location.hash, filters: filtersOn() }, location.origin);
+/** @param {boolean} [followed] whether it goes where the page around it says */
+function say(followed = false) {
+  if (!following) window.parent.postMessage({ tumit: "view", followed, from: view.from, to: view.to, hash: location.hash, filters: filtersOn() }, location.origin);
 }
 
 /** @param {number} duration of the trace */
@@ -21,12 +23,15 @@ export function listenToPanes(duration) {
     if (data.tumit === "reach") reach(Number(data.duration));
     else if (data.tumit === "show") {
       following = true;
-      show(Number(data.from), Number(data.to));
+      follow(Number(data.from), Number(data.to));
       following = false;
-    }
+      say(true);
+    } else if (data.tumit === "names") align(Number(data.width));
   });
   onChange((kind) => { if (kind === "time" || kind === "choice" || kind === "rows" || kind === "place") say(); });
   window.parent.postMessage({ tumit: "ready", duration }, location.origin);
+  watchNames((width, hand) => window.parent.postMessage({ tumit: "names", width, hand }, location.origin));
+  document.documentElement.addEventListener("pointerenter", () => window.parent.postMessage({ tumit: "pointed" }, location.origin));
   say();
 }
 

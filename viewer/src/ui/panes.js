@@ -6,7 +6,7 @@ import { byId, inLine, make } from "./dom.js";
 import { menu } from "./menu.js";
 import { dress, watchTheme } from "./theme.js";
 
-/** @typedef {{ trace: number, hash: string, frame: HTMLIFrameElement, box: HTMLElement, from: number, to: number, filters: string, duration: number, known: boolean }} Pane with whether it has said where it is */
+/** @typedef {{ trace: number, hash: string, frame: HTMLIFrameElement, box: HTMLElement, from: number, to: number, filters: string, duration: number, known: boolean, names: number }} Pane with whether it has said where it is, and how wide its names are */
 
 /** @type {Pane[]} */
 const panes = [];
@@ -15,13 +15,15 @@ let names = [];
 /** The interval that somebody has chosen; until then all of the longest trace is shown. @type {[number, number] | null} */
 let common = null;
 let timer = 0;
+/** The width of names that was chosen by hand. @type {number | null} */
+let hand = null;
 
 /** @param {number} trace @param {string} hash */
 function add(trace, hash) {
   const frame = make("iframe", { src: `./index.html?trace=${trace}&pane=1${hash}`, title: `${names[trace] ?? "trace"}, pane ${panes.length + 1}` });
   const box = make("div", { class: "pane" }, frame);
   /** @type {Pane} */
-  const pane = { trace, hash, frame, box, from: 0, to: 1, filters: "", duration: 0, known: false };
+  const pane = { trace, hash, frame, box, from: 0, to: 1, filters: "", duration: 0, known: false, names: 0 };
   box.append(make("button", { class: "icon-button pane-close", "aria-label": `Close the pane of ${names[trace]}`, title: "Close this pane", text: "×", onclick: () => remove(pane) }));
   panes.push(pane);
   byId("panes").append(box);
@@ -32,6 +34,7 @@ function add(trace, hash) {
 function remove(pane) {
   panes.splice(panes.indexOf(pane), 1);
   pane.box.remove();
+  align();
   if (panes.length === 1) location.href = `./index.html?trace=${panes[0].trace}${panes[0].hash}`;
   keep();
   differ();
@@ -51,10 +54,19 @@ window.addEventListener("message", ({ origin, source, data }) => {
     pane.duration = data.duration;
     const reach = Math.max(...panes.map((one) => one.duration));
     for (const one of panes) one.frame.contentWindow?.postMessage({ tumit: "reach", duration: reach }, location.origin);
+    // Keys are for the first pane until another is pointed at.
+    if (pane === panes[0] && document.activeElement === document.body) pane.frame.focus();
+  } else if (data.tumit === "pointed") {
+    last = pane;
+    attend(pane);
+  } else if (data.tumit === "names") {
+    pane.names = data.width;
+    if (data.hand !== undefined) hand = data.hand === null ? null : Math.min(Math.max(data.hand, 90), innerWidth * 0.6);
+    align();
   } else if (data.tumit === "split") {
     add(pane.trace, data.hash);
   } else if (data.tumit === "view") {
-    const moved = data.from !== pane.from || data.to !== pane.to;
+    const moved = !data.followed && (data.from !== pane.from || data.to !== pane.to);
     // A pane that has just opened shows all of its trace, unless the address says otherwise.
     if (moved && (pane.known || new URLSearchParams(pane.hash.slice(1)).has("t"))) common = [data.from, data.to];
     Object.assign(pane, { from: data.from, to: data.to, hash: data.hash, filters: data.filters, known: true });
@@ -64,6 +76,38 @@ window.addEventListener("message", ({ origin, source, data }) => {
     timer = window.setTimeout(differ, 150);
   }
 });
+
+/** Gives the names of all panes one width: dates stand below each other only so. */
+function align() {
+  const width = hand ?? Math.max(...panes.map((one) => one.names));
+  for (const one of panes) one.frame.contentWindow?.postMessage({ tumit: "names", width }, location.origin);
+}
+
+/** Whether somebody writes or chooses in a pane. @param {Pane} pane */
+function isBusy(pane) {
+  const page = pane.frame.contentDocument;
+  return Boolean(page?.activeElement?.closest("input, textarea, select, dialog, [role=menu]") ?? page?.querySelector("dialog[open]"));
+}
+
+/** Keys are for the pane that is pointed at, unless something is being written. @param {Pane} pane */
+function attend(pane) {
+  const at = panes.find((one) => one.frame === document.activeElement);
+  if (at !== pane && (at ? !isBusy(at) : document.activeElement === document.body)) pane.frame.focus();
+}
+
+/** What the page around the panes has no use for goes to one of them. @param {KeyboardEvent} event */
+function pass(event) {
+  const isText = event.key.length === 1 && event.key !== " ";
+  if (!isText || event.defaultPrevented || /** @type {HTMLElement} */ (event.target).closest("input[type=text], [role=menu]")) return;
+  const pane = last && panes.includes(last) ? last : panes[0];
+  const { key, code, ctrlKey, shiftKey, altKey, metaKey } = event;
+  pane?.frame.focus();
+  const taken = !pane?.frame.contentDocument?.body.dispatchEvent(new KeyboardEvent("keydown", { key, code, ctrlKey, shiftKey, altKey, metaKey, bubbles: true, cancelable: true }));
+  if (taken) event.preventDefault();
+}
+
+/** The pane that had the pointer last. @type {Pane | null} */
+let last = null;
 
 /** Brings all panes to one interval. */
 function couple() {
@@ -132,6 +176,7 @@ async function open() {
     differ();
   });
   byId("coupled").addEventListener("change", keep);
+  document.addEventListener("keydown", pass);
 }
 
 open();

@@ -15,6 +15,9 @@ export let layout = { height: 0, pinned: 0, rows: [], gone: [] };
 /** @type {Map<number, Row>} */
 let byContainer = new Map();
 
+/** Pixels from a level of the tree to the next. */
+let step = 12;
+
 /** @type {HTMLElement} */ const scroller = byId("scroller");
 
 /** What the server does not say of a row, as it is so of most. @param {Rows} answer */
@@ -26,6 +29,7 @@ export function complete(answer) {
     row.expandable ??= false;
     row.folded ??= false;
   }
+  step = Math.min(12, 110 / answer.rows.reduce((deepest, row) => Math.max(deepest, row.depth), 1));
 }
 
 /** @param {Rows} next */
@@ -80,6 +84,11 @@ export function reveal(row) {
   const seen = scroller.clientHeight;
   const y = toWindow(row.y);
   if (y < frozen() || y + row.height > seen) scroller.scrollTop = Math.max(0, row.y - frozen() - (seen - frozen() - row.height) / 2);
+}
+
+/** How much further right the names of each level stand: less where levels are many, so that there is room for names. */
+export function indent() {
+  return step;
 }
 
 /** The strips of a row that its name alone does not explain. @param {Row} row */

@@ -1,7 +1,7 @@
 // Statistics of the interval, or of what is measured: tables that can be sorted, and charts. What is shown can be taken along as CSV or JSON.
 
 import { ask, drop } from "./api.js";
-import { columns, curves, histogram, matrix, pie } from "./charts.js";
+import { columns, curves, histogram, matrix, overlap, pie } from "./charts.js";
 import { visit } from "./choice.js";
 import { byId, make, refill, save } from "./dom.js";
 import { each } from "./each.js";
@@ -192,7 +192,13 @@ function extreme(what, type, place) {
 
 /** @param {any} type @param {...(Node | false | null)} body */
 function titled(type, ...body) {
-  return make("section", { class: "times" }, make("h2", {}, type.name), ...body);
+  return make("section", { class: "times" }, make("h2", {}, type.name), ...body, overlap(shared(type)));
+}
+
+/** What the shares of a type of states add up to. @param {any} type */
+function shared({ rows, none, lived }) {
+  const first = none > 0 && lived > 0 ? none / lived : 0;
+  return (rows ?? []).reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + (one.share ?? 0), first);
 }
 
 /** @param {any} type @returns {import("./charts.js").Part[]} */
@@ -249,7 +255,8 @@ function table(type) {
   const none = type.lived > 0 && type.none > 0 && make("tr", { class: "none", role: "row" }, heading("none", null), time(type.none), cell(percent(type.none / type.lived)), cell(""), cell(""), cell(""));
   return make("section", { class: "times" },
     make("h2", {}, type.name, make("small", { text: `${grouped(type.containers)} row${type.containers === 1 ? "" : "s"}` })),
-    make("table", { role: "table", "aria-label": `Times of ${type.name}` }, make("thead", { role: "rowgroup" }, head), make("tbody", { role: "rowgroup" }, ...body, none)));
+    make("table", { role: "table", "aria-label": `Times of ${type.name}` }, make("thead", { role: "rowgroup" }, head), make("tbody", { role: "rowgroup" }, ...body, none)),
+    overlap(shared(type)));
 }
 
 /** @param {string} name @param {string | null} color */

@@ -2,7 +2,7 @@
 
 import { apart, byId, inLine, make } from "./dom.js";
 import { state } from "./over.js";
-import { frozen, labelled, layout, measured, reveal, rowOf, top } from "./rows.js";
+import { frozen, indent, labelled, layout, measured, reveal, rowOf, top } from "./rows.js";
 import { tellBeside, told, view } from "./view.js";
 
 /** The container whose row has the keyboard's attention. @type {number | null} */
@@ -125,11 +125,16 @@ function stick() {
     stuck.dataset.text = text;
     stuck.replaceChildren(make("button", { tabindex: -1, title: `Back to ${text}`, text, onclick: () => { byId("scroller").scrollTop = inner.y - frozen(); } }));
   }
-  // The names beside it end before it.
+  // The names beside it end before it, and what it would lie on is not there.
   const pill = /** @type {HTMLElement} */ (stuck.firstElementChild).getBoundingClientRect();
+  const isBeside = (/** @type {Element} */ part) => {
+    const { top, bottom } = part.getBoundingClientRect();
+    return top < pill.bottom && bottom > pill.top;
+  };
   for (const row of /** @type {Iterable<HTMLElement>} */ (others.children)) {
-    const name = /** @type {HTMLElement} */ (row.querySelector(".label")).getBoundingClientRect();
-    if (name.top < pill.bottom && name.bottom > pill.top) row.style.setProperty("--pill", `${pill.width}px`);
+    const label = /** @type {HTMLElement} */ (row.querySelector(".label"));
+    row.style.setProperty("--pill", isBeside(label) ? `${pill.width}px` : "0px");
+    if (isBeside(row)) for (const part of row.querySelectorAll(".what, .bound")) part.classList.toggle("under", isBeside(part));
   }
 }
 
@@ -183,7 +188,7 @@ function element(row, place) {
   if (labels.length > 0) box.style.setProperty("--label", `calc(var(--what) + var(--bounds) + 18px)`);
   box.style.top = `${shift}px`;
   box.style.height = `${row.height}px`;
-  box.style.paddingLeft = `${4 + row.depth * 12}px`;
+  box.style.paddingLeft = `${4 + row.depth * indent()}px`;
   if (labels.length > 0 && row.strips.length > 1) {
     const line = row.strips[0].kind === "events" && row.strips[1] ? row.strips[1] : row.strips[0];
     const at = line.y - row.y + line.height / 2 - row.height / 2;

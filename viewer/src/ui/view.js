@@ -34,6 +34,8 @@ let whole = 1;
 /** @type {((kind: Change) => void)[]} */
 const listeners = [];
 let timer = 0;
+/** Whether what is not in the address yet is no step of the history: another pane's step moved it. */
+let isOthers = false;
 /** What is typed into the address by hand has come from elsewhere; all else is ours. @type {string | null} */
 let written = null;
 /** @type {((rows: string, names: string) => void)[]} */
@@ -193,8 +195,9 @@ export function start(duration, remembered, number) {
 /**
  * Shows an interval; lengths and places are kept sane.
  * @param {number} from @param {number} to @param {boolean} [step] a step of the history by itself, not part of a movement
+ * @param {boolean} [others] another pane has moved
  */
-export function show(from, to, step = false) {
+export function show(from, to, step = false, others = false) {
   const least = 20;
   const far = Math.max(whole, reached);
   const span = Math.min(Math.max(to - from, least), far * 1.5);
@@ -207,8 +210,13 @@ export function show(from, to, step = false) {
   view.from = a;
   view.to = b;
   if (step) keep();
-  else remember();
+  else remember(others);
   changed("time");
+}
+
+/** Goes where another pane is. The step of the history is that one's: this one's address follows, so that going back there brings both back. @param {number} from @param {number} to */
+export function follow(from, to) {
+  show(from, to, false, true);
 }
 
 export function fit() {
@@ -231,9 +239,10 @@ export function toggle(set, member) {
   if (!set.delete(member)) set.add(member);
 }
 
-/** Puts the view into the address; a pause in the movement makes a step of the history. */
-export function remember() {
+/** Puts the view into the address; a pause in the movement makes a step of the history. @param {boolean} [others] not if another pane has moved */
+export function remember(others = false) {
   if (timer) window.clearTimeout(timer);
+  isOthers = others;
   timer = window.setTimeout(keep, 250);
 }
 
@@ -245,11 +254,12 @@ export function back() {
 
 /** Puts the view into the address as a step of the history by itself. @param {boolean} [instead] in place of the step before */
 export function keep(instead = false) {
+  const follows = timer !== 0 && isOthers;
   window.clearTimeout(timer);
   timer = 0;
   const address = write();
   trail = nested(trail, [view.from, view.to]);
-  if (instead === true) history.replaceState({ trail }, "", address);
+  if (instead === true || follows) history.replaceState({ trail }, "", address);
   else if (core(location.hash) !== core(address)) history.pushState({ trail }, "", address);
   else if ((location.hash || "#") !== address) history.replaceState({ trail }, "", address);
   if (written !== core(address)) {

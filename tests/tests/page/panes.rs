@@ -1,0 +1,113 @@
+//! Panes on one time axis: their dates stand below each other, Back brings all of them back, keys need no click.
+
+use tests::browser::Browser;
+use tests::page::{TRACE, Viewer};
+
+/// The named field of each pane's interval, once all rest.
+fn intervals(browser: &mut Browser) -> Vec<String> {
+    let said = "[...document.querySelectorAll('iframe')].map(frame => frame.contentDocument.querySelector('#interval-field').value).join('|')";
+    browser.evaluate(said).as_str().unwrap().split('|').map(str::to_owned).collect()
+}
+
+/// Waits until both panes show this, and the address says it.
+fn rest(browser: &mut Browser, wanted: &str) {
+    let shown = "[...document.querySelectorAll('iframe')].map(frame => frame.contentDocument.querySelector('#interval-field').value)";
+    browser.wait(&format!("{shown}.length === 2 && {shown}.every(text => text === {wanted:?})"));
+    // Movements are steps once they rest.
+    browser.wait("new Promise(done => setTimeout(() => done(true), 700))");
+    let told = browser.evaluate(
+        "[...new Set([...document.querySelectorAll('iframe')].map(frame => new URLSearchParams(frame.contentWindow.location.hash.slice(1)).get('t')))].length",
+    );
+    assert_eq!(told, 1, "all addresses tell the same");
+}
+
+fn two(traces: [&str; 2]) -> (Viewer, Browser) {
+    let viewer = Viewer::with(&traces, &[]);
+    let mut browser = Browser::start(1280, 720);
+    browser.open(&viewer.url);
+    browser.wait("[0, 1].every(at => frames[at]?.document.querySelector('#chart')?.dataset.settled === 'true')");
+    (viewer, browser)
+}
+
+#[test]
+fn back_and_forward_bring_all_panes_back() {
+    let (_viewer, mut browser) = two([TRACE, TRACE]);
+    let places: Vec<f64> = [0, 1]
+        .iter()
+        .map(|at| {
+            let top = format!("document.querySelectorAll('iframe')[{at}].getBoundingClientRect().top + 200");
+            browser.evaluate(&top).as_f64().unwrap()
+        })
+        .collect();
+    let whole = intervals(&mut browser)[0].clone();
+    rest(&mut browser, &whole);
+    let mut seen = vec![whole.clone()];
+    for y in places {
+        browser.wheel((700.0, y), -300.0);
+        browser
+            .wait(&format!("frames[0].document.querySelector('#interval-field').value !== {:?}", seen.last().unwrap()));
+        let now = intervals(&mut browser)[0].clone();
+        rest(&mut browser, &now);
+        seen.push(now);
+    }
+    for wanted in [&seen[1], &seen[0]] {
+        browser.evaluate("history.back()");
+        rest(&mut browser, wanted);
+    }
+    for wanted in [&seen[1], &seen[2]] {
+        browser.evaluate("history.forward()");
+        rest(&mut browser, wanted);
+    }
+    // The key of the page does the same.
+    for wanted in [&seen[1], &seen[0]] {
+        browser.key("[");
+        rest(&mut browser, wanted);
+    }
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn dates_of_panes_stand_below_each_other() {
+    let longer = TRACE.replace("\"thread 1.1\"", "\"a thread with a name that needs much more room\"");
+    assert_ne!(longer, TRACE);
+    let (_viewer, mut browser) = two([TRACE, &longer]);
+    let charts = "[0, 1].map(at => frames[at].document.querySelector('#chart').getBoundingClientRect()).map(({ left, right }) => `${left} ${right}`)";
+    let is_one = format!("new Set({charts}).size === 1");
+    browser.wait(&is_one);
+    // The edge that is dragged in one moves in both.
+    let before = browser.evaluate(&format!("{charts}[0]"));
+    let edge = "frames[0].document.querySelector('#edge')";
+    browser.evaluate(&format!("{edge}.focus()"));
+    browser.key("ArrowRight");
+    browser.wait(&format!("{is_one} && {charts}[0] !== {before}"));
+    // The pane that needed the room is gone: the others take it back when the edge fits itself.
+    browser.evaluate(&format!("{edge}.dispatchEvent(new MouseEvent('dblclick', {{ bubbles: true }}))"));
+    browser.wait(&format!("{is_one} && {charts}[0] === {before}"));
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn keys_need_no_click() {
+    let (_viewer, mut browser) = two([TRACE, TRACE]);
+    browser.wait("document.activeElement === document.querySelectorAll('iframe')[0]");
+    browser.key("?");
+    browser.wait("frames[0].document.querySelector('#sheet').open");
+    browser.key("Escape");
+    browser.wait("!frames[0].document.querySelector('#sheet').open");
+    // The pane that is pointed at has them, and keeps them while something is written there.
+    let low =
+        browser.evaluate("document.querySelectorAll('iframe')[1].getBoundingClientRect().top + 150").as_f64().unwrap();
+    browser.point((700.0, low));
+    browser.wait("document.activeElement === document.querySelectorAll('iframe')[1]");
+    browser.key("F");
+    browser.wait("frames[1].document.activeElement.id === 'filter-field'");
+    browser.point((700.0, 200.0));
+    browser.type_text("only type State");
+    browser.wait("frames[1].document.querySelector('#filter-field').value === 'only type State'");
+    browser.key("Escape");
+    // What the bar above has no use for goes on to a pane.
+    browser.evaluate("document.querySelector('#differences').focus()");
+    browser.key("?");
+    browser.wait("[0, 1].some(at => frames[at].document.querySelector('#sheet').open)");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
