@@ -9,6 +9,8 @@ pub mod scale;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
+use rustc_hash::FxHashMap;
+
 use crate::looks;
 use crate::query::{ContainerId, ContainerInfo, QueryError, TimelineSource, TypeId, TypeKind, ValueId, weight};
 use crate::theme::ThemeKind;
@@ -190,6 +192,7 @@ impl Outline {
         let (model, containers, extent) = (source.model(), source.containers(), source.extent());
         let mut positions = vec![usize::MAX; containers.iter().map(|c| c.id.index() + 1).max().unwrap_or(0)];
         let mut nodes = Vec::with_capacity(containers.len());
+        let mut axes = FxHashMap::default();
         for (position, info) in containers.iter().enumerate() {
             positions[info.id.index()] = position;
             let mut node = Node {
@@ -217,7 +220,10 @@ impl Outline {
                     }
                     TypeKind::Variable => {
                         let any = extent.from < extent.to && source.samples(info.id, ty.id, extent, 1)?.total > 0;
-                        node.variables.extend(any.then(|| (ty.id, axis(source.range(ty.id)))));
+                        if any {
+                            let axis = *axes.entry(ty.id).or_insert_with(|| axis(source.range(ty.id)));
+                            node.variables.push((ty.id, axis));
+                        }
                     }
                     TypeKind::Container | TypeKind::Link { .. } => {}
                 }

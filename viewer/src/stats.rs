@@ -16,6 +16,8 @@ pub use variables::{Extreme, VariableStats, variable};
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use crate::filter::walk;
 use crate::query::{ContainerId, ContainerInfo, Interval, Lane, QueryError, TimelineSource, TypeId, ValueId};
 
@@ -62,11 +64,25 @@ pub fn times(
     interval: Interval,
 ) -> Result<StateTimes, QueryError> {
     let all = source.containers();
-    let all: BTreeMap<ContainerId, &ContainerInfo> = all.iter().map(|info| (info.id, info)).collect();
+    if let [one] = containers {
+        return times_of(source, [all.iter().find(|info| info.id == *one)], ty, interval);
+    }
+    let all: FxHashMap<ContainerId, &ContainerInfo> = all.iter().map(|info| (info.id, info)).collect();
+    times_of(source, containers.iter().map(|container| all.get(container).copied()), ty, interval)
+}
+
+/// The same of containers that the caller has found.
+fn times_of<'a>(
+    source: &dyn TimelineSource,
+    containers: impl IntoIterator<Item = Option<&'a ContainerInfo>>,
+    ty: TypeId,
+    interval: Interval,
+) -> Result<StateTimes, QueryError> {
     let (mut lived, mut lanes) = (0_i64, Vec::new());
-    for &container in containers {
-        lived +=
-            self::lived(source, all.get(&container).ok_or(QueryError::Unknown { what: "container" })?, ty, interval);
+    for info in containers {
+        let info = info.ok_or(QueryError::Unknown { what: "container" })?;
+        let container = info.id;
+        lived += self::lived(source, info, ty, interval);
         let depths = source.depths(container, ty).max(1);
         lanes.extend((0..depths).map(|depth| Lane { container, ty, depth }));
     }

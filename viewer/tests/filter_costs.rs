@@ -2,16 +2,19 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 
+use std::fmt::Write as _;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use converter::paje::{Look, PajeEvent};
 use viewer::filter::{Chain, Filter, Layer};
 use viewer::layout::{Options, Outline};
 use viewer::query::{
-    ContainerId, GlobalNanos, Interval, Lane, Listed, QueryError, State, TimelineSource, TypeId, TypeKind, ValueId,
+    ContainerId, ContainerInfo, GlobalNanos, Interval, Lane, Listed, QueryError, State, TimelineSource, TypeId,
+    TypeKind, ValueId,
 };
 use viewer::scene::{DocumentOptions, document};
+use viewer::stats::{By, table};
 use viewer::store::Store;
 
 const STATES: u32 = 200_000;
@@ -134,4 +137,55 @@ fn reductions_are_computed_once() {
         assert!(series.iter().all(|column| column.is_some_and(|column| (0.3..0.4).contains(&column.mean))));
     }
     assert_eq!(listed.load(Ordering::Relaxed), 0);
+}
+
+/// Counts what is asked of all containers, or of all lanes of a type.
+struct Counted {
+    inner: Arc<dyn TimelineSource>,
+    lists: AtomicUsize,
+    ranges: AtomicUsize,
+}
+
+impl Layer for Counted {
+    fn inner(&self) -> &dyn TimelineSource {
+        self.inner.as_ref()
+    }
+
+    fn containers(&self) -> Arc<Vec<ContainerInfo>> {
+        self.lists.fetch_add(1, Ordering::Relaxed);
+        self.inner.containers()
+    }
+
+    fn range(&self, ty: TypeId) -> Option<(f64, f64)> {
+        self.ranges.fetch_add(1, Ordering::Relaxed);
+        self.inner.range(ty)
+    }
+}
+
+#[test]
+fn what_is_asked_of_all_containers_is_not_asked_for_each() {
+    let mut text = format!(
+        "{}0 N 0 Node\n0 T N Thread\n2 S T Activity\n1 V T Load \"0 0 1\"\n5 w S work \"0 1 0\"\n",
+        include_str!("header.paje")
+    );
+    for at in 0..300 {
+        let node = at / 3;
+        if at % 3 == 0 {
+            writeln!(text, "6 0 n{node} 0 N \"node {node}\"").unwrap();
+        }
+        writeln!(text, "6 0 t{at} n{node} T main\n11 1 t{at} S w\n8 1 t{at} V {at}").unwrap();
+    }
+    text.push_str("13 2 t0 S\n");
+    let inner = Arc::new(Store::from_paje("t", text.as_bytes()).unwrap());
+    let source = Counted { inner, lists: AtomicUsize::new(0), ranges: AtomicUsize::new(0) };
+    let interval = source.inner.extent();
+    let rows = table(&source, interval, By::Container, None).unwrap();
+    let paths: Vec<&str> = rows.iter().filter_map(|row| row.container.as_deref()).collect();
+    assert_eq!(paths.iter().filter(|path| **path == "node 77/main").count(), 6, "{paths:?}");
+    assert_eq!(rows.len(), 600);
+    let asked = source.lists.swap(0, Ordering::Relaxed);
+    assert!(asked < 10, "the list of containers was asked for {asked} times");
+    Outline::new(&source).unwrap();
+    let asked = source.ranges.load(Ordering::Relaxed);
+    assert_eq!(asked, 1, "values of a type of variables were looked through {asked} times");
 }

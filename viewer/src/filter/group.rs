@@ -51,6 +51,7 @@ struct Grouped {
     /// The group of each member.
     of: FxHashMap<ContainerId, ContainerId>,
     list: Arc<Vec<ContainerInfo>>,
+    positions: FxHashMap<ContainerId, usize>,
     sums: Vec<Sum>,
     free: FreeNumbers,
     summary: OnceLock<Summary>,
@@ -104,10 +105,12 @@ pub(super) fn made(inner: &Arc<dyn TimelineSource>, plans: Vec<Plan>) -> Result<
             }
         }
     }
+    let list = tree::rebuilt(grouped);
     let mut source = Grouped {
         model: inner.model(),
         free: inner.free_numbers(),
-        list: Arc::new(tree::rebuilt(grouped)),
+        positions: tree::positions(&list),
+        list: Arc::new(list),
         inner: Arc::clone(inner),
         groups,
         of,
@@ -176,8 +179,8 @@ impl Grouped {
     }
 
     fn path(&self, container: ContainerId) -> Vec<String> {
-        let at = self.list.iter().position(|info| info.id == container);
-        at.map_or_else(Vec::new, |at| tree::path(&self.list, at))
+        let at = self.positions.get(&container);
+        at.map_or_else(Vec::new, |&at| tree::path(&self.list, &self.positions, at))
     }
 
     fn facts_of_sum(&self, number: u32) -> Option<Facts> {

@@ -15,16 +15,17 @@ pub(crate) fn positions(list: &[ContainerInfo]) -> FxHashMap<ContainerId, usize>
     list.iter().enumerate().map(|(at, info)| (info.id, at)).collect()
 }
 
-/// Names from the root to the container at `at`; the root is left out unless it is all there is.
-pub(crate) fn path(list: &[ContainerInfo], at: usize) -> Vec<String> {
+/// Names from the root to the container at `at`; the root is left out unless it is all there is. O(depth).
+pub(crate) fn path(list: &[ContainerInfo], positions: &FxHashMap<ContainerId, usize>, at: usize) -> Vec<String> {
     let Some(info) = list.get(at) else { return Vec::new() };
     let mut path = vec![info.name.clone()];
-    let mut depth = info.depth;
-    for above in list[..at].iter().rev() {
-        if above.depth < depth && above.depth > 0 {
+    let mut below = info;
+    while let Some(above) = positions.get(&below.parent).map(|&at| &list[at]).filter(|above| above.depth < below.depth)
+    {
+        if above.depth > 0 {
             path.push(above.name.clone());
         }
-        depth = depth.min(above.depth);
+        below = above;
     }
     path.reverse();
     path

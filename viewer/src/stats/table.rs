@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Durations, Extreme, durations, exchanges, size_field, times, variable};
+use super::{Durations, Extreme, durations, exchanges, size_field, times_of, variable};
 use crate::filter::{tree, walk};
 use crate::query::{
     ContainerId, ContainerInfo, Interval, Model, QueryError, TimelineSource, TypeInfo, TypeKind, ValueId,
@@ -128,8 +129,8 @@ pub fn table(
     field: Option<&str>,
 ) -> Result<Vec<Row>, QueryError> {
     let (model, list) = (source.model(), source.containers());
-    let paths = list.iter().enumerate().map(|(at, info)| (info.id, tree::path(&list, at).join("/"))).collect();
-    let maker = Maker { source, model: &model, list: &list, paths, interval, by };
+    let positions = tree::positions(&list);
+    let maker = Maker { source, model: &model, list: &list, positions, interval, by };
     let mut rows = Vec::new();
     for ty in &model.types {
         match ty.kind {
@@ -174,14 +175,15 @@ struct Maker<'a> {
     source: &'a dyn TimelineSource,
     model: &'a Model,
     list: &'a [ContainerInfo],
-    paths: BTreeMap<ContainerId, String>,
+    positions: FxHashMap<ContainerId, usize>,
     interval: Interval,
     by: By,
 }
 
 impl Maker<'_> {
     fn path(&self, container: ContainerId) -> String {
-        self.paths.get(&container).cloned().unwrap_or_default()
+        let at = self.positions.get(&container);
+        at.map(|&at| tree::path(self.list, &self.positions, at).join("/")).unwrap_or_default()
     }
 
     fn value(&self, value: ValueId) -> Option<String> {
@@ -204,7 +206,8 @@ impl Maker<'_> {
     fn states(&self, ty: &TypeInfo, rows: &mut Vec<Row>) -> Result<(), QueryError> {
         let having = self.list.iter().map(|info| info.id).filter(|&id| self.source.depths(id, ty.id) > 0).collect();
         for (container, part) in self.parts(having) {
-            let times = times(self.source, &part, ty.id, self.interval)?;
+            let infos = part.iter().map(|id| self.positions.get(id).map(|&at| &self.list[at]));
+            let times = times_of(self.source, infos, ty.id, self.interval)?;
             let mut lasting = durations(self.source, &part, ty.id, self.interval)?;
             if self.by == By::Type {
                 let all: Durations = lasting.into_values().flat_map(Durations::into_nanos).collect();

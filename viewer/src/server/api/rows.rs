@@ -130,7 +130,7 @@ impl<'l> Called<'l> {
     fn otherwise(&self, container: ContainerId) -> Option<String> {
         let &at = self.positions.get(&container)?;
         let count = self.names.get(self.list[at].name.as_str());
-        count.is_some_and(|&count| count > 1).then(|| tree::path(self.list, at).join("/"))
+        count.is_some_and(|&count| count > 1).then(|| tree::path(self.list, &self.positions, at).join("/"))
     }
 }
 
