@@ -329,3 +329,63 @@ fn a_link_alone_in_a_crowd_has_its_own_dates() {
     let lone: Vec<&str> = title.filter(|title| title.contains("Node 2") && title.contains("Message")).collect();
     assert!(lone.len() == 1 && lone[0].contains("10.00 µs"), "{lone:?}");
 }
+
+/// The arrows of a scene, wherever they are.
+fn arrows<'s>(items: &'s [Item], out: &mut Vec<&'s viewer::scene::Arrow>) {
+    for item in items {
+        match item {
+            Item::Group(group) => arrows(&group.items, out),
+            Item::Arrow(arrow) => out.push(arrow),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn many_arrows_leave_the_colours_below_them_as_they_are() {
+    // Some thousands from the first row to the last, all over the picture, in different directions.
+    let mut text = format!(
+        "{}0 T 0 Thread\n2 S T Activity\n4 M 0 T T Message\n5 w S work \"0 0 1\"\n5 m M m \"0.5 0.2 0\"\n",
+        include_str!("header.paje")
+    );
+    for row in 0..10 {
+        writeln!(text, "6 0 t{row} 0 T t{row}\n11 0 t{row} S w").unwrap();
+    }
+    for at in 0..20_000_u64 {
+        let (start, end) = (at * 50, at * 50 + 1 + at * 7919 % 40_000);
+        writeln!(text, "15 0.{start:06} 0 M t0 m k{at}\n16 0.{:06} 0 M t9 m k{at}", end.min(999_999)).unwrap();
+    }
+    text.push_str("13 1 t0 S\n");
+    let source = Store::from_paje("many", text.as_bytes()).unwrap();
+    let scene = picture(&source, &Options::default(), 1200.0, (0, 1_000_000_000));
+    let mut all = Vec::new();
+    arrows(&scene.items, &mut all);
+    // The legend has one, too.
+    assert!(all.len() > 2_000, "{}", all.len());
+    let ink: f32 = all
+        .iter()
+        .map(|arrow| {
+            let length = f32::hypot(arrow.to.0 - arrow.from.0, arrow.to.1 - arrow.from.1);
+            arrow.paint.alpha * arrow.width * length
+        })
+        .sum();
+    let (top, bottom) = all.iter().fold((f32::MAX, f32::MIN), |(a, b), arrow| {
+        (a.min(arrow.from.1.min(arrow.to.1)), b.max(arrow.from.1.max(arrow.to.1)))
+    });
+    let veil = ink / (scene.width * (bottom - top));
+    assert!(veil < 0.25, "arrows cover {veil} of what is below them");
+    assert!(veil > 0.02, "and can be seen: {veil}");
+}
+
+#[test]
+fn the_legend_of_a_picture_is_grey_where_the_picture_is() {
+    let source = program(2, 2, 2);
+    let value = source.model().values[0].clone();
+    let shown = |dimmed: &[viewer::query::ValueId]| {
+        let options = Options { dimmed: dimmed.iter().copied().collect(), ..Options::default() };
+        let scene = picture(&source, &options, 900.0, (0, source.end));
+        String::from_utf8(encode(&scene, Format::Svg, 1.0).unwrap()).unwrap().matches(&value.color.to_string()).count()
+    };
+    assert!(shown(&[]) > 1);
+    assert_eq!(shown(&[value.id]), 0, "{} is nowhere in its own colour", value.name);
+}

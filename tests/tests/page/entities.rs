@@ -173,3 +173,33 @@ fn what_is_related_to_what_is_pointed_at_is_lit() {
     assert_eq!(lit(&mut browser), 0);
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
+
+#[test]
+fn where_the_panel_is_closed_what_is_chosen_is_told_over_the_diagram() {
+    let viewer = Viewer::start();
+    let (mut browser, chart) = open(&viewer);
+    browser.key("l");
+    browser.wait(&format!("document.querySelector('#panel').hidden && {SETTLED}"));
+    let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
+    browser.click(at);
+    browser.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
+    let place = browser.place_of("region", "Inspector");
+    assert!(place.width > 200.0 && place.height > 100.0, "{place:?}");
+    assert!(read(&mut browser, "region", "Inspector").contains("500.0 ms"));
+    // It moves into the panel when that opens.
+    browser.key("l");
+    browser.wait("document.querySelector('#panel #inspector h2')?.innerText === 'working'");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn keys_without_anything_to_act_on_say_so() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    for (key, told) in [("z", "Choose something first"), ("p", "Point at a row first"), ("h", "Point at a row first")] {
+        browser.key("Escape");
+        browser.key(key);
+        browser.wait(&format!("document.querySelector('#note').innerText.includes({told:?})"));
+    }
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}

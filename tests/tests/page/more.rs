@@ -95,6 +95,10 @@ fn an_entity_leads_to_its_line_and_a_line_to_its_entities() {
     press(&mut browser, "button", "Light 4 of line 5, 2.000 s");
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'blocked'");
     browser.wait("document.querySelector('#source [aria-current] code')?.innerText === 'wait();'");
+    // The address has it.
+    browser.wait("location.hash.includes('source=1')");
+    browser.reload();
+    browser.wait("document.querySelector('#source [aria-current] code')?.innerText === 'wait();'");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
     drop((browser, viewer));
     // Without a folder the pane says how to give one.

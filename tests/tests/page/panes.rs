@@ -1,7 +1,7 @@
 //! Panes on one time axis: their dates stand below each other, Back brings all of them back, keys need no click.
 
 use tests::browser::Browser;
-use tests::page::{TRACE, Viewer};
+use tests::page::{TRACE, Viewer, press};
 
 /// The named field of each pane's interval, once all rest.
 fn intervals(browser: &mut Browser) -> Vec<String> {
@@ -109,5 +109,40 @@ fn keys_need_no_click() {
     browser.evaluate("document.querySelector('#differences').focus()");
     browser.key("?");
     browser.wait("[0, 1].some(at => frames[at].document.querySelector('#sheet').open)");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn a_panel_is_open_in_all_panes_or_in_none() {
+    let (_viewer, mut browser) = two([TRACE, TRACE]);
+    let widths =
+        "[0, 1].map(at => Math.round(frames[at].document.querySelector('#chart').getBoundingClientRect().width))";
+    let is_one = format!("new Set({widths}).size === 1");
+    let before = browser.evaluate(&format!("{widths}[0]"));
+    browser.wait("document.activeElement === document.querySelectorAll('iframe')[0]");
+    browser.key("l");
+    browser.wait(&format!("{is_one} && {widths}[0] < {before}"));
+    browser.wait("[0, 1].every(at => !frames[at].document.querySelector('#panel').hidden)");
+    // The address has it, in a new tab too.
+    browser.wait("location.hash.split('side%3D1').length === 3");
+    browser.reload();
+    browser.wait(&format!("frames.length === 2 && [0, 1].every(at => frames[at].document.querySelector('#chart')?.dataset.settled === 'true') && {is_one} && {widths}[0] < {before}"));
+    browser.key("l");
+    browser.wait(&format!("{is_one} && {widths}[0] === {before}"));
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn panes_that_go_together_again_are_where_one_of_them_is() {
+    let (_viewer, mut browser) = two([TRACE, TRACE]);
+    let low =
+        browser.evaluate("document.querySelectorAll('iframe')[1].getBoundingClientRect().top + 200").as_f64().unwrap();
+    press(&mut browser, "checkbox", "one time axis");
+    browser.wheel((700.0, low), -300.0);
+    browser.wait("new Promise(done => setTimeout(() => done(true), 700))");
+    let apart = intervals(&mut browser);
+    assert_ne!(apart[0], apart[1]);
+    press(&mut browser, "checkbox", "one time axis");
+    rest(&mut browser, &apart[1]);
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }

@@ -1,10 +1,12 @@
 //! A whole page: heading, names, ruler, rows, legend. What `--export` draws.
 
+use std::collections::BTreeSet;
+
 use super::chart::{View, chart};
 use super::{Anchor, Curve, Frame, Group, Item, LegendEntry, LegendGroup, Line, Rect, Scene, Text, legend, number};
 use crate::layout::scale::{TimeScale, date, duration, grouped};
 use crate::layout::{Folds, Layout, Options, Outline, Row, Strip, StripKind};
-use crate::query::{Interval, Model, QueryError, Summary, TimelineSource};
+use crate::query::{Interval, Model, QueryError, Summary, TimelineSource, ValueId};
 use crate::theme::font::{self, Weight};
 use crate::theme::{Paint, Theme, rgb};
 
@@ -74,7 +76,7 @@ pub fn document(
     let (model, theme) = (source.model(), Theme::new(options.theme));
     let groups = legend(source, outline, of.interval, theme)?;
     let inner = of.width - 2.0 * MARGIN;
-    let legend_lines = Legend::new(&groups, inner, theme);
+    let legend_lines = Legend::new(&groups, &options.dimmed, inner, theme);
     let around = MARGIN + HEADING + RULER + LEGEND_GAP + legend_lines.height + MARGIN;
     let lay = |options: &Options| match of.height {
         Some(height) => Layout::filling(outline, options, (height - around).max(40.0), LEAST_SCALE..=4.0),
@@ -367,7 +369,13 @@ struct Legend {
 }
 
 impl Legend {
-    fn new(groups: &[LegendGroup], width: f32, theme: Theme) -> Self {
+    /// `dimmed` are values that are grey in the picture.
+    fn new(groups: &[LegendGroup], dimmed: &BTreeSet<ValueId>, width: f32, theme: Theme) -> Self {
+        let mut groups = groups.to_vec();
+        let is_dimmed = |entry: &LegendEntry| entry.value.is_some_and(|value| dimmed.contains(&ValueId(value)));
+        for entry in groups.iter_mut().flat_map(|group| &mut group.entries).filter(|entry| is_dimmed(entry)) {
+            entry.color = Some(theme.grid.to_string());
+        }
         let mut legend = Self { items: Vec::new(), height: 0.0 };
         for group in groups.iter().filter(|group| group.kind == "state") {
             legend.states(group, width, theme);

@@ -25,6 +25,10 @@ pub(super) const NEAR: f32 = 4.0;
 const TILE: (f32, f32) = (12.0, 48.0);
 /// Share of a tile that arrows may cover before they fade.
 const CLEAR: f32 = 0.1;
+/// An arrow fainter than this is seen only together with others.
+const FAINTEST: f32 = 0.07;
+/// How much of what is below all arrows together may cover, about: colours must stay what the legend says.
+const VEIL: f32 = 0.15;
 /// Heads nearer than this cannot be told apart.
 const HEADS: f32 = 8.0;
 
@@ -215,14 +219,15 @@ fn draw(context: &Context<'_>, bundles: &[PlacedLink]) -> Vec<Item> {
     let arrow = |one: &PlacedLink| {
         let count = one.count;
         // The more there are, the finer and fainter, so that what is below stays visible.
-        let clear = (CLEAR / crowd.along(one, context.view.width).max(1e-6)).min(1.0);
+        let covered = crowd.along(one, context.view.width).max(1e-6);
+        let clear = (CLEAR / covered).min(1.0);
         // Of many, one that crosses many rows in no visible time tells little at this zoom: it stays in the background.
         let (wide, high) = ((one.to.0 - one.from.0).abs(), (one.to.1 - one.from.1).abs());
         let steep = many * (high / LONG).min(1.0) * (1.0 - wide / SHORT).max(0.0);
         let clear = clear * (1.0 - 0.6 * steep);
         // What is much of all is seen, whatever else is there.
         let clear = if count > 1 { clear.max((count as f32 / all).sqrt()) } else { clear };
-        let alpha = if one.dimmed { 0.06 } else { (0.95 * clear.powf(0.9)).max(0.07) };
+        let alpha = if one.dimmed { 0.06 } else { (0.95 * clear.powf(0.9)).max(FAINTEST.min(VEIL / covered)) };
         let width = 0.6 + 0.7 * clear + 0.25 * (count as f32).ln();
         let beside = crowd.heads.get(&head(one)).map_or(1, HashSet::len);
         let head = match beside {

@@ -87,6 +87,41 @@ enum Piece {
     Pattern(bool),
 }
 
+/// Words that are longer than what means the same.
+const SHORTER: [(&str, &str); 4] = [("const", "let"), ("true", "!0"), ("false", "!1"), ("undefined", "void 0")];
+
+/// Says the last word, which is code, shorter if it can be.
+fn shorten(out: &mut String) {
+    let is_of_word = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '$' | '.');
+    let start =
+        out.len() - out.chars().rev().take_while(|&letter| is_of_word(letter)).map(char::len_utf8).sum::<usize>();
+    if let Some((_, shorter)) = SHORTER.iter().find(|(word, _)| *word == &out[start..]) {
+        out.replace_range(start.., shorter);
+    }
+}
+
+/// What ends here needs no sign before its end.
+fn close(out: &mut String, end: char) {
+    if out.ends_with(',') || end == '}' && out.ends_with(';') {
+        out.pop();
+    }
+    out.push(end);
+}
+
+/// An arrow begins: a single parameter before it needs no parentheses.
+fn unwrap_parameter(out: &mut String) {
+    let Some(start) = out.strip_suffix(')').and_then(|before| before.rfind('(')) else { return };
+    let name = &out[start + 1..out.len() - 1];
+    let is_name = !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+    // Behind a word it would be one with it.
+    let is_apart = !out[..start].ends_with(|letter: char| letter.is_alphanumeric() || letter == '_' || letter == '$');
+    if is_name && is_apart {
+        let name = name.to_owned();
+        out.truncate(start);
+        out.push_str(&name);
+    }
+}
+
 /// Adds a line without the blanks beside signs, and without a comment at its end. Texts, templates and regular expressions stay as they are.
 fn squeeze(line: &str, out: &mut String) {
     let is_sign = |letter: char| ",;:{}()[]=<>&|?!+-*/%".contains(letter);
@@ -105,6 +140,12 @@ fn squeeze(line: &str, out: &mut String) {
     let mut letters = line.chars().peekable();
     while let Some(letter) = letters.next() {
         let next = letters.peek().copied();
+        if piece == Piece::Code && !(letter.is_alphanumeric() || matches!(letter, '_' | '$')) {
+            shorten(out);
+        }
+        if piece == Piece::Code && letter == '=' && next == Some('>') {
+            unwrap_parameter(out);
+        }
         if piece == Piece::Code && letter == ' ' {
             let after_sign = out.ends_with(|last| is_sign(last) || last == '\n');
             if are_two(out, next) || (!after_sign && next.is_some_and(|next| !is_sign(next))) {
@@ -116,7 +157,11 @@ fn squeeze(line: &str, out: &mut String) {
             return;
         }
         let starts_pattern = letter == '/' && piece == Piece::Code && begins(out);
-        out.push(letter);
+        if piece == Piece::Code && matches!(letter, ')' | ']' | '}') {
+            close(out, letter);
+        } else {
+            out.push(letter);
+        }
         piece = match (piece, letter) {
             (Piece::Code, '/') if starts_pattern => Piece::Pattern(false),
             (Piece::Code, '"' | '\'' | '`') => Piece::Text(letter),
@@ -150,6 +195,9 @@ fn squeeze(line: &str, out: &mut String) {
             }
             _ => piece,
         };
+    }
+    if piece == Piece::Code {
+        shorten(out);
     }
 }
 
@@ -209,14 +257,19 @@ mod tests {
         let module = "// What it is.\n\n/**\n * @param {number} a\n */\nexport const f = (/** @type {number} */ a) => {\n  /** @type {string[]} */ let b = [];\n  \
                       // Why.\n  return `${a} // ${b}`; // at its end\n};\n/** One. @param {any} a */\nlet c = 1;\n/** @typedef {{ a: string,\n * b: 1 }} T */\nconst o = {\n  /** What. @type {T} */ row: null,\n};\n";
         let text = String::from_utf8(slim(module.as_bytes())).expect("it is text");
-        let expected = "export const f=(a)=>{let b=[];return `${a} // ${b}`;};let c=1;const o={row:null,};";
+        let expected = "export let f=a=>{let b=[];return `${a} // ${b}`};let c=1;let o={row:null};";
         assert_eq!(text, expected);
         for (line, expected) in [
             ("if (a > 1 && b) return ` ${f(a, { b: ` ${c} : ` })} `;", "if(a>1&&b)return ` ${f(a,{b:` ${c} : `})} `;"),
-            ("const p = / [/ ] \\/ /.test(a) ? a / 2 : b / c;", "const p=/ [/ ] \\/ /.test(a)?a/2:b/c;"),
+            ("const p = / [/ ] \\/ /.test(a) ? a / 2 : b / c;", "let p=/ [/ ] \\/ /.test(a)?a/2:b/c;"),
+            (
+                "const const_x = is(true, x.false, \"true,)\", `false;}${undefined}`, constant);",
+                "let const_x=is(!0,x.false,\"true,)\",`false;}${void 0}`,constant);",
+            ),
+            ("f(async (a) => [a, b,], g(c), (d, e) => { h(d); });", "f(async(a)=>[a,b],g(c),(d,e)=>{h(d)});"),
             ("a = b + +c - -d; // x  :  y", "a=b+ +c- -d;"),
             ("x = 'it \\' s' + \"\\\" : \";", "x='it \\' s'+\"\\\" : \";"),
-            ("for (const [a, b] of [...c]) d(async () => await (e));", "for(const[a,b]of[...c])d(async()=>await(e));"),
+            ("for (const [a, b] of [...c]) d(async () => await (e));", "for(let[a,b]of[...c])d(async()=>await(e));"),
         ] {
             let text = String::from_utf8(slim(line.as_bytes())).expect("it is text");
             assert_eq!(text.trim_end(), expected);

@@ -188,7 +188,10 @@ function move(row, before) {
 /** @param {number} by one up or down among the siblings */
 export function nudge(by) {
   const row = actedOn();
-  if (!row) return;
+  if (!row) {
+    note("Point at a row first");
+    return;
+  }
   const all = siblings(row);
   const at = all.indexOf(row);
   const to = at + by;
@@ -234,11 +237,16 @@ export function actedOn() {
   return byPointer ? pointed ?? focused : focused ?? pointed;
 }
 
+/** Does something to the row that a key is about. @param {(row: Row) => void} act */
+export function onRow(act) {
+  const row = actedOn();
+  if (row) act(row);
+  else note("Point at a row first");
+}
+
 /** Takes the row that a key is about into the selection, or out of it. */
 export function selectRow() {
-  const row = actedOn();
-  if (row) select(row);
-  else note("Point at a row first");
+  onRow(select);
 }
 
 function clearNames() {

@@ -155,6 +155,7 @@ export async function visitPartner() {
 
 export async function zoomToChosen() {
   const all = view.chosen ? await facts(view.chosen, "choose").catch(() => undefined) : undefined;
+  if (!view.chosen) note("Choose something first: click it, or find it");
   if (!all) return;
   const [from, to] = [Math.min(all.from, all.to), Math.max(all.from, all.to)];
   const edge = Math.max(to === from ? (view.to - view.from) / 16 : (to - from) * 0.15, 20);

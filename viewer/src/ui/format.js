@@ -29,7 +29,7 @@ export function grouped(count) {
 
 /** A value with five significant digits, whole ones in full. @param {number} value */
 export function figure(value) {
-  const text = String(Number.isInteger(value) ? Math.abs(value) : Number(Math.abs(value).toPrecision(5)));
+  const text = String(Number.isSafeInteger(value) ? Math.abs(value) : Number(Math.abs(value).toPrecision(5)));
   const [whole, part] = text.split(".");
   return `${value < 0 && text !== "0" ? "−" : ""}${/^\d+$/.test(whole) ? grouped(Number(whole)) : whole}${part ? `.${part}` : ""}`;
 }

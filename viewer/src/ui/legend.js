@@ -200,9 +200,9 @@ function colorItems(what) {
   return [...COLORS.map(([name, color]) => ({ name, color, act: () => paint(color) })), { name: "Another colour…", act: other }];
 }
 
-/** Offers colours for a value of a type. @param {string} name @param {string} type */
-export function colorOf(name, type) {
-  menu(`Colour of ${name}`, byId("legend").getBoundingClientRect(), colorItems(`${quoted(name)} of ${quoted(type)}`));
+/** Offers colours for a value of a type. @param {string} name @param {string} type @param {DOMRect} at where */
+export function colorOf(name, type, at) {
+  menu(`Colour of ${name}`, at, colorItems(`${quoted(name)} of ${quoted(type)}`));
 }
 
 /** What can be done about a value. @param {any} group @param {any} entry @returns {import("./menu.js").Item[]} */
@@ -257,7 +257,7 @@ function more(name, items) {
 function button(key, set, member, sign, name, amount, title, act, items) {
   const click = act ?? (() => { toggle(set, member); remember(); changed("look"); });
   const entry = make("button", { class: "entry", "aria-pressed": String(set.has(member)), title, "data-key": key, onclick: click },
-    sign, make("span", { class: "label", text: name, title: name }), make("span", { class: "amount", text: amount }));
+    sign, make("span", name.trim() ? { class: "label", text: name, title: name } : { class: "label nameless", text: "(no name)" }), make("span", { class: "amount", text: amount }));
   if (!items) return entry;
   const line = make("div", { class: "line", oncontextmenu: (/** @type {MouseEvent} */ event) => { event.preventDefault(); menu(name, new DOMRect(event.clientX, event.clientY, 0, 0), items()); } }, entry, more(name, items));
   return line;

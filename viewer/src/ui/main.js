@@ -25,12 +25,12 @@ import { message, remarks, trouble } from "./message.js";
 import { listenToPalette } from "./palette.js";
 import { listenToPanel, refreshPanel, restorePanel, setSide, toggleSide } from "./panel.js";
 import { state as over } from "./over.js";
-import { forgetPointed, repaint } from "./pointer.js";
+import { forgetPointed, leave, repaint } from "./pointer.js";
 import { showNotes } from "./notes.js";
 import { inPane, listenToPanes, tellDuration } from "./pane.js";
 import { listenToEnter } from "./reach.js";
 import { complete } from "./rows.js";
-import { listenToSource } from "./source.js";
+import { listenToSource, restoreSource } from "./source.js";
 import { missing, note } from "./status.js";
 import "./undo.js";
 import { dress, listenToTheme } from "./theme.js";
@@ -70,8 +70,8 @@ async function open() {
   if (inPane || innerWidth <= 900) setSide(false);
   tell();
   offerFilters(summary.saved);
-  watchPlaced(() => restorePanel().catch(failed));
-  await Promise.all([paintOverview(), restorePanel(), restore(), showNotes()]);
+  watchPlaced(() => { restorePanel().catch(failed); restoreSource().catch(failed); });
+  await Promise.all([paintOverview(), restorePanel(), restore().then(restoreSource), showNotes()]);
   listenToPanes(summary.duration);
 }
 
@@ -234,6 +234,8 @@ function sizeNow() {
 /** Few rows grow with the window. */
 function resized() {
   if (size === sizeNow()) return;
+  // Other dates are where the pointer is.
+  if (size.split(" ")[0] !== sizeNow().split(" ")[0]) leave();
   size = sizeNow();
   chart.resize();
   chart.refresh();

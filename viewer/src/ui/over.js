@@ -57,7 +57,7 @@ export function paintOver() {
   }
   for (const id of lit) around(context, id, [[color("--paper"), 5], [accent, 2.5]]);
   for (const hop of state.hops) along(context, hop, [[color("--paper"), 4.5], [accent, 2]]);
-  if (view.chosen) around(context, view.chosen, [[accent, 2]]);
+  if (view.chosen) around(context, view.chosen, [[color("--paper"), 5], [accent, 2.5]]);
   if (main) around(context, main, [[color("--ink"), 2]]);
   if (snap) {
     const at = chart.xOf(snap.time);

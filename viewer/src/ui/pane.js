@@ -1,7 +1,9 @@
 // This page as one of several panes: it tells the page around it where it is, and goes where that says.
 
 import { ask } from "./api.js";
+import { byId } from "./dom.js";
 import { align, watchNames } from "./edge.js";
+import { followSide, watchSide } from "./panel.js";
 import { filtersOn, follow, onChange, reach, trace, view } from "./view.js";
 
 /** Whether another page holds this one. */
@@ -27,9 +29,13 @@ export function listenToPanes(duration) {
       following = false;
       say(true);
     } else if (data.tumit === "names") align(Number(data.width));
+    else if (data.tumit === "side") followSide(Boolean(data.seen));
   });
   onChange((kind) => { if (kind === "time" || kind === "choice" || kind === "rows" || kind === "place") say(); });
   window.parent.postMessage({ tumit: "ready", duration }, location.origin);
+  const tellSide = (/** @type {boolean} */ seen) => window.parent.postMessage({ tumit: "side", seen }, location.origin);
+  watchSide(tellSide);
+  if (!byId("panel").hidden) tellSide(true);
   watchNames((width, hand) => window.parent.postMessage({ tumit: "names", width, hand }, location.origin));
   document.documentElement.addEventListener("pointerenter", () => window.parent.postMessage({ tumit: "pointed" }, location.origin));
   say();

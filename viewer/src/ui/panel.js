@@ -52,10 +52,18 @@ function select(tab) {
     button.tabIndex = one === tab ? 0 : -1;
     byId(one).hidden = one !== tab;
   }
-  // Below the hits, so that its height does not move what is clicked to step through them.
+  placeInspector();
+}
+
+/** Puts the inspector into the panel, or over the diagram where there is none. */
+function placeInspector() {
   const [panel, inspector] = [byId("panel"), byId("inspector")];
-  if (tab === "find" && panel.lastElementChild !== inspector) panel.append(inspector);
-  else if (tab !== "find" && panel.firstElementChild !== inspector) panel.prepend(inspector);
+  if (panel.hidden) {
+    if (inspector.parentElement === panel) byId("trouble").after(inspector);
+  } else if (shown === "find") {
+    // Below the hits, so that its height does not move what is clicked to step through them.
+    if (panel.lastElementChild !== inspector) panel.append(inspector);
+  } else if (panel.firstElementChild !== inspector) panel.prepend(inspector);
 }
 
 /** Shows the panel as the address says. @returns {Promise<unknown>} done when it shows what there is */
@@ -81,10 +89,28 @@ export function refreshPanel() {
 export function setSide(seen) {
   byId("panel").hidden = !seen;
   byId("side").setAttribute("aria-pressed", String(seen));
+  placeInspector();
+}
+
+/** @type {(seen: boolean) => void} */
+let onSide = () => {};
+
+/** @param {(seen: boolean) => void} handler told when a user opens or closes the panel */
+export function watchSide(handler) {
+  onSide = handler;
+}
+
+/** Opens or closes it as in another pane. @param {boolean} seen */
+export function followSide(seen) {
+  if (byId("panel").hidden !== seen) return;
+  setSide(seen);
+  tellBeside("side", seen ? "1" : "0");
+  if (seen) refreshPanel().catch(() => {});
 }
 
 export function toggleSide() {
   const seen = byId("panel").hidden;
   setSide(seen);
   tellBeside("side", seen ? "1" : "0");
+  onSide(seen);
 }

@@ -15,6 +15,8 @@ let names = [];
 /** The interval that somebody has chosen; until then all of the longest trace is shown. @type {[number, number] | null} */
 let common = null;
 let timer = 0;
+/** Whether panels are open; in all panes, or their diagrams would have several widths. @type {boolean | null} */
+let side = null;
 /** The width of names that was chosen by hand. @type {number | null} */
 let hand = null;
 
@@ -54,8 +56,12 @@ window.addEventListener("message", ({ origin, source, data }) => {
     pane.duration = data.duration;
     const reach = Math.max(...panes.map((one) => one.duration));
     for (const one of panes) one.frame.contentWindow?.postMessage({ tumit: "reach", duration: reach }, location.origin);
+    if (side !== null) pane.frame.contentWindow?.postMessage({ tumit: "side", seen: side }, location.origin);
     // Keys are for the first pane until another is pointed at.
     if (pane === panes[0] && document.activeElement === document.body) pane.frame.focus();
+  } else if (data.tumit === "side") {
+    side = data.seen;
+    for (const one of panes) if (one !== pane) one.frame.contentWindow?.postMessage({ tumit: "side", seen: side }, location.origin);
   } else if (data.tumit === "pointed") {
     last = pane;
     attend(pane);
@@ -100,10 +106,8 @@ function pass(event) {
   const isText = event.key.length === 1 && event.key !== " ";
   if (!isText || event.defaultPrevented || /** @type {HTMLElement} */ (event.target).closest("input[type=text], [role=menu]")) return;
   const pane = last && panes.includes(last) ? last : panes[0];
-  const { key, code, ctrlKey, shiftKey, altKey, metaKey } = event;
   pane?.frame.focus();
-  const taken = !pane?.frame.contentDocument?.body.dispatchEvent(new KeyboardEvent("keydown", { key, code, ctrlKey, shiftKey, altKey, metaKey, bubbles: true, cancelable: true }));
-  if (taken) event.preventDefault();
+  if (!pane?.frame.contentDocument?.body.dispatchEvent(new KeyboardEvent("keydown", event))) event.preventDefault();
 }
 
 /** The pane that had the pointer last. @type {Pane | null} */
@@ -175,7 +179,11 @@ async function open() {
     keep();
     differ();
   });
-  byId("coupled").addEventListener("change", keep);
+  byId("coupled").addEventListener("change", () => {
+    // To where one of them was moved last.
+    if (/** @type {HTMLInputElement} */ (byId("coupled")).checked) couple();
+    keep();
+  });
   document.addEventListener("keydown", pass);
 }
 

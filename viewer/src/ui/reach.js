@@ -64,8 +64,17 @@ export async function lightRelated() {
 export async function colorHere() {
   const all = await meant();
   if (!all) return;
-  if (["State", "Event", "Link"].includes(all.kind)) colorOf(all.name, all.types[all.types.length - 1]);
+  if (["State", "Event", "Link"].includes(all.kind)) {
+    note(`Colour of ${all.name}: choose one`);
+    colorOf(all.name, all.types[all.types.length - 1], here());
+  }
   else note("Only states, events and links have a value with a colour");
+}
+
+/** Where a menu belongs: at the pointer, else at the diagram's corner. */
+function here() {
+  const { left, top } = byId("chart").getBoundingClientRect();
+  return new DOMRect(left + (state.x ?? 0), state.x === null ? Math.max(top, byId("scroller").getBoundingClientRect().top) : byId("scroller").getBoundingClientRect().top + (state.y ?? 0), 0, 0);
 }
 
 async function meant() {

@@ -7,7 +7,7 @@ import { facts } from "./facts.js";
 import { duration, grouped, percent } from "./format.js";
 import { state } from "./over.js";
 import { note } from "./status.js";
-import { changed, filtersOn, picture, view } from "./view.js";
+import { changed, filtersOn, picture, tellBeside, told, view } from "./view.js";
 
 /** Entities of a line that are lit, before and behind the one that is visited. */
 const LIT = 200;
@@ -39,6 +39,7 @@ export async function openSource(id = view.chosen ?? state.main) {
     return;
   }
   pane.hidden = false;
+  tellBeside("source", "1");
   resize();
   const [file, line] = all.source;
   const part = { from: view.from, to: view.to };
@@ -65,6 +66,12 @@ export async function openSource(id = view.chosen ?? state.main) {
   }
 }
 
+/** Opens or closes the pane as the address says. */
+export async function restoreSource() {
+  if (told("source") && view.chosen) await openSource();
+  else closeSource();
+}
+
 /** Follows the entity that is chosen, while the pane is open. Steps through a line stay with the interval in which it was counted. */
 export function followSource() {
   if (pane.hidden || !view.chosen) return;
@@ -81,6 +88,7 @@ export function closeSource() {
   if (pane.hidden) return false;
   drop("source");
   pane.hidden = true;
+  tellBeside("source", null);
   resize();
   return true;
 }

@@ -131,7 +131,10 @@ export function listenToMinimap() {
     };
     const end = (/** @type {PointerEvent} */ ended) => {
       const span = to - from;
-      if (Math.abs(at(ended) - start) <= slack() && !inside && edge < 0) show(start - span / 2, start + span / 2);
+      if (Math.abs(at(ended) - start) <= slack() && !inside && edge < 0) {
+        const first = Math.max(0, Math.min(start - span / 2, length() - span));
+        show(first, first + span);
+      }
       minimap.removeEventListener("pointermove", move);
     };
     minimap.addEventListener("pointermove", move);

@@ -52,7 +52,7 @@ function save() {
 }
 
 /** What is seen beside the view, as the address says it: how far the rows are scrolled, the panel, and what its statistics show. */
-const BESIDE = ["scroll", "side", "tab", "form", "values", "amount", "order", "each", "of", "find", "inside", "selected"];
+const BESIDE = ["source", "scroll", "side", "tab", "form", "values", "amount", "order", "each", "of", "find", "inside", "selected"];
 /** @type {Map<string, string>} */
 const beside = new Map();
 let besideTimer = 0;
@@ -315,13 +315,17 @@ export function watchPlaced(handler) {
   onPlaced = handler;
 }
 
+/** Nanoseconds of 290 years: no date is further away. */
+const FAR = 2 ** 63;
+
 /** @param {string} address */
 function read(address) {
   const parts = new URLSearchParams(address);
   const words = (/** @type {string} */ name) => (parts.get(name) ?? "").split(" ");
   const times = /^(-?\d+)-(~?\d+)$/.exec(parts.get("t") ?? "");
   const [from, to] = times ? [Number(times[1]), Number(times[2].replace("~", "-"))] : [0, whole];
-  [view.from, view.to] = from < to ? [from, to] : [0, whole];
+  // Further away there is nothing, whatever an address says.
+  [view.from, view.to] = from < to && from > -FAR && to < FAR ? [from, to] : [0, whole];
   view.names = parts.get("names") ?? "";
   view.chosen = /^[cselv]\d+$/.exec(parts.get("chosen") ?? "")?.[0] ?? null;
   view.chained = parts.get("chain") === "1";

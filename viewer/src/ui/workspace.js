@@ -120,7 +120,7 @@ async function readWorkspace(text) {
     // Told below.
   }
   if (file?.format !== "tumit-view" || file.version !== 1 || !Array.isArray(file.filters)) {
-    note(file?.format === "tumit-view" ? "This workspace is of another version of Tumit" : "This is no workspace: its file ends in .tumit-view");
+    note(file?.format === "tumit-view" ? "This workspace is of another version of Tumit" : file === null ? "This is no workspace: it cannot be read as JSON; perhaps it was cut short" : "This is no workspace: it does not say that its format is tumit-view");
     return;
   }
   const wrong = wrongFilter(file.filters, (one) => typeof one === "string" ? one : one?.filter);
