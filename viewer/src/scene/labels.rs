@@ -25,8 +25,9 @@ const PADDING: f32 = 5.0;
 /// Below this height a letter cannot be read.
 const LOWEST: f32 = 10.5;
 const LARGEST_TEXT: f32 = 11.0;
-/// Letters, and share of a name, that tell what it is when the rest is cut off.
+/// Letters, and share of a name, that tell what it is when the rest is cut off; of a very long name as much as of one of [`LONG`] letters.
 const TELLING: (usize, f32) = (6, 0.6);
+const LONG: usize = 40;
 /// The name of what is idle wants so much more room than its letters take: without, it comes and goes between the mixtures of a dense row.
 const QUIET_ROOM: f32 = 1.5;
 /// An arrow fainter than this disturbs no letter.
@@ -198,7 +199,7 @@ fn beside((from, to): (f32, f32), width: f32, crossings: &[(f32, f32)]) -> Place
 fn tells(text: &str, name: &str, quiet: bool) -> bool {
     let Some(kept) = text.strip_suffix('…').filter(|_| text != name) else { return true };
     let (kept, all) = (kept.chars().count(), name.chars().count());
-    !quiet && kept >= TELLING.0 && kept as f32 >= TELLING.1 * all as f32
+    !quiet && kept >= TELLING.0 && kept as f32 >= TELLING.1 * all.min(LONG) as f32
 }
 
 #[cfg(test)]
@@ -209,6 +210,7 @@ mod tests {
     fn most_of_a_name_is_shown_or_nothing() {
         assert!(tells("working", "working", true));
         assert!(tells("Inter-node fo…", "Inter-node forces", false));
+        assert!(tells(&format!("{}…", "x".repeat(24)), &"x".repeat(3_000), false));
         for (text, name, quiet) in [
             ("Inter-no…", "Inter-node forces", false),
             ("recv…", "recvs", false),

@@ -97,6 +97,8 @@ function isBusy(pane) {
 
 /** Keys are for the pane that is pointed at, unless something is being written. @param {Pane} pane */
 function attend(pane) {
+  // A click may have come before this was heard of.
+  if (pane.frame.contentDocument?.hasFocus()) return;
   const at = panes.find((one) => one.frame === document.activeElement);
   if (at !== pane && (at ? !isBusy(at) : document.activeElement === document.body)) pane.frame.focus();
 }
