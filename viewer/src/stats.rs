@@ -17,6 +17,8 @@ pub use variables::{Extreme, VariableStats, variable};
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
+use serde::{Serialize as _, Serializer};
+use serde_json::Value;
 
 use crate::filter::walk;
 use crate::query::{ContainerId, ContainerInfo, Interval, Lane, QueryError, TimelineSource, TypeId, ValueId};
@@ -26,8 +28,8 @@ use crate::query::{ContainerId, ContainerInfo, Interval, Lane, QueryError, Timel
 pub struct ValueTime {
     /// The value.
     pub value: ValueId,
-    /// Nanoseconds spent in it, all containers together. A state counts with all that is nested in it.
-    pub nanos: i64,
+    /// Nanoseconds spent in it, all containers together: of many they come to more than 64 bits. A state counts with all that is nested in it.
+    pub nanos: i128,
     /// [`Self::nanos`] as a share of the time for which the containers existed.
     pub share: f64,
 }
@@ -38,9 +40,9 @@ pub struct StateTimes {
     /// Longest first; only values that occur.
     pub values: Vec<ValueTime>,
     /// Nanoseconds for which the containers existed in the interval, added up.
-    pub lived: i64,
+    pub lived: i128,
     /// Nanoseconds of those without any state of the type.
-    pub none: i64,
+    pub none: i128,
 }
 
 impl StateTimes {
@@ -78,7 +80,7 @@ fn times_of<'a>(
     ty: TypeId,
     interval: Interval,
 ) -> Result<StateTimes, QueryError> {
-    let (mut lived, mut lanes) = (0_i64, Vec::new());
+    let (mut lived, mut lanes) = (0_i128, Vec::new());
     for info in containers {
         let info = info.ok_or(QueryError::Unknown { what: "container" })?;
         let container = info.id;
@@ -86,20 +88,57 @@ fn times_of<'a>(
         let depths = source.depths(container, ty).max(1);
         lanes.extend((0..depths).map(|depth| Lane { container, ty, depth }));
     }
-    let sums = source.times(&lanes, interval)?;
+    let sums = of_lanes(source, &lanes, interval)?;
     lanes.retain(|lane| lane.depth == 0);
-    let covered: i64 = source.times(&lanes, interval)?.iter().map(|time| time.1).sum();
-    let share = |nanos: i64| if lived > 0 { nanos as f64 / lived as f64 } else { 0.0 };
+    let covered: i128 = of_lanes(source, &lanes, interval)?.iter().map(|time| time.1).sum();
+    let share = |nanos: i128| if lived > 0 { nanos as f64 / lived as f64 } else { 0.0 };
     let mut values: Vec<ValueTime> =
         sums.into_iter().map(|(value, nanos)| ValueTime { value, nanos, share: share(nanos) }).collect();
     values.sort_by(|a, b| b.nanos.cmp(&a.nanos).then(a.value.cmp(&b.value)));
     Ok(StateTimes { values, lived, none: (lived - covered).max(0) })
 }
 
+/// Nanoseconds of each value in some lanes together, by value. A day of 10⁵ containers is more than 64 bits hold, so it is asked for in parts.
+///
+/// # Errors
+/// As [`TimelineSource::times`].
+pub(crate) fn of_lanes(
+    source: &dyn TimelineSource,
+    lanes: &[Lane],
+    interval: Interval,
+) -> Result<Vec<(ValueId, i128)>, QueryError> {
+    let long = i128::from(interval.to.0) - i128::from(interval.from.0);
+    let wide = |lane: &Lane| source.members_with(lane.container, lane.ty).len().max(1) as i128;
+    // Without looking at each lane where it does not matter: few stand for more than a million.
+    let is_short = lanes.len() as i128 * long < i128::from(i64::MAX) >> 20;
+    let most = if is_short { 0 } else { lanes.iter().map(wide).sum::<i128>() * long };
+    let parts = u32::try_from(most / i128::from(i64::MAX) + 1).unwrap_or(u32::MAX);
+    let mut all: BTreeMap<ValueId, i128> = BTreeMap::new();
+    for part in 0..parts {
+        for (value, nanos) in source.times(lanes, interval.column(part, parts))? {
+            *all.entry(value).or_default() += i128::from(nanos);
+        }
+    }
+    Ok(all.into_iter().collect())
+}
+
+/// For JSON, which has no wider integers than 64 bits: beyond them, the nearest number of a page.
+pub(crate) fn json_number(nanos: i128) -> Value {
+    i64::try_from(nanos).map_or_else(|_wide| Value::from(nanos as f64), Value::from)
+}
+
+/// The same for a field.
+#[expect(clippy::ref_option, reason = "as serde calls it")]
+pub(crate) fn as_number<S: Serializer>(nanos: &Option<i128>, serializer: S) -> Result<S::Ok, S::Error> {
+    nanos.map(json_number).serialize(serializer)
+}
+
 /// For how many nanoseconds of an interval a container existed that may have entities of a type; of one that stands for several, all of these
 /// together.
-pub fn lived(source: &dyn TimelineSource, container: &ContainerInfo, ty: TypeId, interval: Interval) -> i64 {
-    let within = |life: Interval| life.to.0.min(interval.to.0).saturating_sub(life.from.0.max(interval.from.0)).max(0);
+pub fn lived(source: &dyn TimelineSource, container: &ContainerInfo, ty: TypeId, interval: Interval) -> i128 {
+    let within = |life: Interval| {
+        i128::from(life.to.0.min(interval.to.0).saturating_sub(life.from.0.max(interval.from.0)).max(0))
+    };
     let members = source.members_with(container.id, ty);
     if members.is_empty() { within(container.life) } else { members.iter().map(|info| within(info.life)).sum() }
 }
@@ -150,13 +189,13 @@ mod tests {
         let ty = |name: &str| model.types.iter().find(|ty| ty.name == name).map(|ty| ty.id).expect("it is defined");
         let value = |name: &str| model.values.iter().find(|value| value.name == name).expect("it is defined").id;
         let threads = containers_of(&store, ty("Thread"));
-        let second = 1_000_000_000;
+        let second = 1_000_000_000_i64;
         let interval = Interval { from: GlobalNanos(second), to: GlobalNanos(9 * second) };
         let found = times(&store, &threads, ty("Activity"), interval).expect("all are there");
         // `a` lives 8 s of the interval and works all the time, idle inside for 1 s; `b` lives 7 s and is idle for 6 s.
-        assert_eq!((found.lived, found.none), (15 * second, second));
+        assert_eq!((found.lived, found.none), (15 * i128::from(second), i128::from(second)));
         let nanos: Vec<_> = found.values.iter().map(|time| (time.value, time.nanos)).collect();
-        assert_eq!(nanos, [(value("work"), 8 * second), (value("idle"), 7 * second)]);
+        assert_eq!(nanos, [(value("work"), 8 * i128::from(second)), (value("idle"), 7 * i128::from(second))]);
         assert!((found.share(value("idle")) - 7.0 / 15.0).abs() < 1e-12);
         let counted = counts(&store, &threads, ty("Activity"), interval).expect("all are there");
         assert_eq!((counted[&value("work")], counted[&value("idle")]), (1, 2));

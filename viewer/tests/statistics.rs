@@ -9,11 +9,15 @@ mod made;
 mod world;
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
 
 use made::{plans, store};
 use proptest::prelude::*;
 use viewer::filter::Filter;
+use viewer::query::TimelineSource;
 use viewer::stats::{By, Row, table, to_csv};
+use viewer::store::Store;
 use world::{interval, meets};
 
 fn close(found: Option<f64>, expected: Option<f64>) -> bool {
@@ -131,4 +135,35 @@ fn names_with_commas_and_quotes_stay_one_cell() {
     let text = to_csv(&[row]);
     assert_eq!(text.lines().nth(1), Some("state,\"a, \"\"b\"\"\",,,,3,0.5,,,,,,,,,,,,,,"));
     assert_eq!(text.lines().next().map(|head| head.split(',').count()), Some(21));
+}
+
+#[test]
+fn centuries_of_many_containers_are_added_up() {
+    // A year of 600 hosts is twice what 64 bits hold of nanoseconds.
+    let mut text =
+        format!("{}0 H 0 Host\n2 S H State\n5 on S on \"0 1 0\"\n5 off S off \"1 0 0\"\n", include_str!("header.paje"));
+    let year = 31_536_000;
+    for host in 0..600 {
+        writeln!(text, "6 0 h{host} 0 H h{host}\n11 0 h{host} S on\n11 {} h{host} S off", year / 4).unwrap();
+    }
+    writeln!(text, "7 {year} H h0").unwrap();
+    let store: Arc<dyn TimelineSource> = Arc::new(Store::from_paje("hosts", text.as_bytes()).unwrap());
+    let grouped = "group h* into All".parse::<Filter>().unwrap().apply(&store).unwrap();
+    for (source, what) in [(&store, "hosts"), (&grouped, "their group")] {
+        let interval = source.extent();
+        for by in [By::Value, By::Type, By::Container] {
+            let rows = table(source.as_ref(), interval, by, None).unwrap();
+            let (time, share) = rows.iter().fold((0.0, 0.0), |(time, share), row| {
+                (time + row.time.unwrap_or(0.0), share + row.share.unwrap_or(0.0))
+            });
+            let containers = if by == By::Container && what == "hosts" { 600.0 } else { 1.0 };
+            assert!((time / (600.0 * f64::from(year)) - 1.0).abs() < 1e-9, "{what}, {by:?}: {time} s");
+            assert!((share / containers - 1.0).abs() < 1e-9, "{what}, {by:?}: {share}");
+        }
+        let outline = viewer::layout::Outline::new(source.as_ref()).unwrap();
+        let theme = viewer::theme::Theme::new(viewer::theme::ThemeKind::Light);
+        let legend = viewer::scene::legend(source.as_ref(), &outline, interval, theme).unwrap();
+        let shares: Vec<f64> = legend[0].entries.iter().filter_map(|entry| entry.share).collect();
+        assert!((shares[0] - 0.25).abs() < 1e-9 && (shares[1] - 0.75).abs() < 1e-9, "{what}: {shares:?}");
+    }
 }

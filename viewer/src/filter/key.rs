@@ -133,9 +133,8 @@ fn times(
         if lanes.is_empty() {
             continue;
         }
-        let cells = source.cells(&lanes, interval, 1)?.cells;
-        let wanted = cells.iter().flat_map(|cell| &cell.shares).filter(|share| values.contains(&share.0));
-        *own = Some(wanted.map(|share| share.1).sum::<i64>() as f64);
+        let all = crate::stats::of_lanes(source, &lanes, interval)?;
+        *own = Some(all.iter().filter(|share| values.contains(&share.0)).map(|share| share.1).sum::<i128>() as f64);
     }
     Ok(own)
 }

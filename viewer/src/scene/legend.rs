@@ -49,7 +49,8 @@ pub struct LegendEntry {
     /// For states: share of the time for which the containers existed, as in statistics; more than 1 only where states are nested.
     pub share: Option<f64>,
     /// For states: nanoseconds, over all containers.
-    pub nanos: Option<i64>,
+    #[serde(serialize_with = "crate::stats::as_number")]
+    pub nanos: Option<i128>,
     /// For links and events: how many.
     pub count: Option<u64>,
 }
@@ -185,12 +186,12 @@ fn states(
     let infos: FxHashMap<ContainerId, &ContainerInfo> = infos.iter().map(|info| (info.id, info)).collect();
     let lived =
         members.iter().filter_map(|member| infos.get(&member.0)).map(|info| stats::lived(source, info, ty, interval));
-    let lived: i64 = lived.sum();
+    let lived: i128 = lived.sum();
     let count: usize = members.iter().map(|member| weight(source, member.0, ty)).sum();
     let lane = |&(container, depths): &(ContainerId, u32)| (0..depths).map(move |depth| Lane { container, ty, depth });
     let lanes: Vec<Lane> = members.iter().flat_map(lane).collect();
-    let mut nanos = vec![0_i64; model.values.len()];
-    for (value, part) in source.times(&lanes, interval)? {
+    let mut nanos = vec![0_i128; model.values.len()];
+    for (value, part) in stats::of_lanes(source, &lanes, interval)? {
         nanos[value.index()] = part;
     }
     #[expect(clippy::cast_precision_loss, reason = "a share")]

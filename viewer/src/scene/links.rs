@@ -246,7 +246,8 @@ fn draw(context: &Context<'_>, bundles: &[PlacedLink]) -> Vec<Item> {
             head: head * one.size.sqrt(),
             paint: Paint::with_alpha(one.color, alpha),
             halo: halo.then(|| Paint::with_alpha(context.theme.paper, 0.6)),
-            id: (count == 1 && !one.dimmed).then_some(one.id),
+            // What cannot be seen by itself is not pointed at either.
+            id: (count == 1 && !one.dimmed && alpha >= FAINTEST).then_some(one.id),
             title: if context.view.titles { title(context, one) } else { None },
         })
     };

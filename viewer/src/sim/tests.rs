@@ -133,6 +133,10 @@ fn links() {
         &["Link, 0, Message, 2, 1, -1, M, t, t, k", "Link, 0, Message, 3, 4, 1, M, t, t, k"],
         &[],
     );
+    // A half at a container that was created in one that had ended is none: the pair behind it stays whole.
+    let (rows, remarks) =
+        run("7 1 P p\n6 2 x T p x\n6 2 q 0 P q\n6 2 u q T u\n16 3 0 L x l k\n15 4 0 L u l k\n16 5 0 L u l k\n");
+    assert_eq!(rows, ["Link, 0, Message, 4, 5, 1, M, u, u, k"], "{remarks:?}");
     // Its ends at a container that has ended.
     check(
         "7 4 P p\n15 5 0 L t l k\n16 6 0 L t l k\n",

@@ -167,8 +167,8 @@ pub fn to_csv(rows: &[Row]) -> String {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "seconds for people and their tools")]
-fn seconds(nanos: i64) -> f64 {
-    nanos as f64 / 1e9
+fn seconds(nanos: impl Into<i128>) -> f64 {
+    nanos.into() as f64 / 1e9
 }
 
 struct Maker<'a> {
@@ -211,7 +211,7 @@ impl Maker<'_> {
             let mut lasting = durations(self.source, &part, ty.id, self.interval)?;
             if self.by == By::Type {
                 let all: Durations = lasting.into_values().flat_map(Durations::into_nanos).collect();
-                let time = times.values.iter().map(|value| value.nanos).sum();
+                let time = times.values.iter().map(|value| value.nanos).sum::<i128>();
                 let share = times.values.iter().map(|value| value.share).sum();
                 let row = Row { time: Some(seconds(time)), share: Some(share), ..Self::row("state", ty, container) };
                 rows.push(row.lasting(&all));

@@ -370,7 +370,12 @@ impl State {
             Kind::NewEvent => PajeEvent::NewEvent { time, container, ty, value, extra, source },
             _ => {
                 let text = input.word(Role::Key);
-                let (key, new) = match self.keys.find(container, ty, text, kind == Kind::StartLink) {
+                let is_lost = [container, other].iter().any(|one| self.containers.is_stillborn(*one));
+                let found = match is_lost {
+                    true => Ok((self.keys.alone(), false)),
+                    false => self.keys.find(container, ty, text, kind == Kind::StartLink),
+                };
+                let (key, new) = match found {
                     Ok(found) => found,
                     Err(error) => return Some(Err(error)),
                 };

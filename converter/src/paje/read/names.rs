@@ -161,6 +161,8 @@ struct Container {
     ty: TypeId,
     parent: ContainerId,
     destroyed: bool,
+    /// It was created in one that had ended: nobody takes it, nor what names it.
+    stillborn: bool,
 }
 
 /// All containers that were created; the root first.
@@ -172,7 +174,7 @@ pub(super) struct Containers {
 
 impl Default for Containers {
     fn default() -> Self {
-        let root = Container { ty: TypeId::ROOT, parent: ContainerId::ROOT, destroyed: false };
+        let root = Container { ty: TypeId::ROOT, parent: ContainerId::ROOT, destroyed: false, stillborn: false };
         Self { containers: vec![root], index: Index::default() }
     }
 }
@@ -201,10 +203,16 @@ impl Containers {
             return None;
         }
         let container = ContainerId(u32::try_from(self.containers.len()).ok()?);
-        self.containers.push(Container { ty, parent, destroyed: false });
+        let stillborn = !self.is_alive(parent) || self.is_stillborn(parent);
+        self.containers.push(Container { ty, parent, destroyed: false, stillborn });
         let containers = &self.containers;
         self.index.add(id, name, container, |earlier| !is_alive(containers, earlier));
         Some((container, known.is_some()))
+    }
+
+    /// Whether it was created in a container that had ended.
+    pub(super) fn is_stillborn(&self, container: ContainerId) -> bool {
+        self.containers[container.index()].stillborn
     }
 
     pub(super) fn type_of(&self, container: ContainerId) -> TypeId {
@@ -254,6 +262,12 @@ impl Keys {
     /// Whether the text asked for last, which stands for a new key, stood for an earlier one.
     pub(super) fn is_again(&mut self) -> bool {
         self.all.as_mut().is_some_and(|all| !all.insert(self.last as u64))
+    }
+
+    /// A key for what nobody takes: it is no half of any link.
+    pub(super) fn alone(&mut self) -> KeyId {
+        self.next += 1;
+        KeyId(self.next - 1)
     }
 
     /// The key that a text stands for, and whether it is a new one. A text whose starts and ends are all paired stands for a

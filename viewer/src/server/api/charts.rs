@@ -51,13 +51,13 @@ pub(in crate::server) async fn profile(State(app): State<Arc<App>>, Query(ask): 
             }
             let members = app.outline.states_within(within, ty.id);
             let weight: usize = members.iter().map(|member| weight(source, member.0, ty.id)).sum();
-            let mut sums: BTreeMap<ValueId, Vec<i64>> = BTreeMap::new();
+            let mut sums: BTreeMap<ValueId, Vec<i128>> = BTreeMap::new();
             for some in lanes.chunks(lanes_at_once(COLUMNS)) {
                 let cells = source.cells(some, interval, COLUMNS)?;
                 for (at, cell) in cells.cells.iter().enumerate() {
                     for &(value, nanos) in &cell.shares {
                         let column = sums.entry(value).or_insert_with(|| vec![0; COLUMNS as usize]);
-                        column[at % COLUMNS as usize] += nanos;
+                        column[at % COLUMNS as usize] += i128::from(nanos);
                     }
                 }
             }
