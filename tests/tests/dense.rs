@@ -113,3 +113,20 @@ fn rows_that_no_picture_has_room_for_are_folded() {
     assert!(draw(&["--filter", "group * into All"]).status.success());
     assert!(drawn()[1] < 300);
 }
+
+#[test]
+fn centuries_of_many_hosts_are_told_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let year = 31_536_000;
+    let mut trace = format!("{HEADER}0 H 0 Host\n2 S H State\n5 on S on \"0 1 0\"\n5 off S off \"1 0 0\"\n");
+    for host in 0..600 {
+        writeln!(trace, "6 0 h{host} 0 H h{host}\n11 0 h{host} S on\n11 {} h{host} S off", year / 4).unwrap();
+    }
+    writeln!(trace, "7 {year} H h0").unwrap();
+    std::fs::write(folder.path().join("a.paje"), trace).unwrap();
+    for index in [&["--index", "none"][..], &[]] {
+        let told = output(tumit().args(["stats", "a.paje"]).args(index).current_dir(folder.path()));
+        let told = String::from_utf8_lossy(&told.stdout).replace('\u{202f}', "");
+        assert!(told.contains("4730400000 s  25.0 %") && told.contains("14191200000 s  75.0 %"), "{told}");
+    }
+}

@@ -288,9 +288,12 @@ fn charts_have_scales_and_names() {
 fn the_source_is_a_field_and_what_is_none_is_told() {
     let viewer = Viewer::of(&super::more::with_sources());
     let (mut browser, _) = open(&viewer);
-    for (what, many) in
-        [("file~solve", "8 found"), ("line=5", "4 found"), ("File=../src/solve.c line=3 value=working", "4 found")]
-    {
+    for (what, many) in [
+        ("file~solve", "8 found"),
+        ("line=5", "4 found"),
+        ("container=\"thread 0.1\"", "2 found"),
+        ("File=../src/solve.c line=3 value=working", "4 found"),
+    ] {
         find(&mut browser, what);
         says(&mut browser, many);
     }

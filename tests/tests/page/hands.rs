@@ -196,3 +196,32 @@ fn the_help_sheet_opens_at_its_beginning() {
     browser.key("Escape");
     browser.wait("!document.querySelector('#sheet').open");
 }
+
+#[test]
+fn nothing_leaves_the_page_or_empties_it_without_a_word() {
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    let address = browser.evaluate("location.href");
+    browser.key("[");
+    browser.wait("document.querySelector('#note').innerText === 'This is the first view'");
+    assert_eq!(browser.evaluate("location.href"), address);
+    browser.key("+");
+    browser.wait("new Promise(done => setTimeout(() => done(location.href !== window.first), 400))");
+    browser.key("[");
+    browser.wait(&format!("location.href === {address}"));
+    // Caps Lock gives capital letters, and changes no key.
+    browser.evaluate("document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'L', bubbles: true, modifierCapsLock: true }))");
+    browser.wait("document.querySelector('#panel').hidden");
+    // All rows hidden by hand.
+    for _ in 0..2 {
+        let row = browser.evaluate("document.querySelector('#tree [role=row]').ariaLabel");
+        let at = browser.place_of("row", row.as_str().unwrap()).center();
+        browser.point(at);
+        browser.key("h");
+        browser.wait(&format!("document.querySelector('#tree [role=row]')?.ariaLabel !== {row}"));
+    }
+    browser.wait("document.querySelector('#nowhere').innerText.includes('All rows are hidden.')");
+    press(&mut browser, "button", "Show all");
+    browser.wait("document.querySelectorAll('#tree [role=row]').length === 6");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}

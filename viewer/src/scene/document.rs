@@ -451,6 +451,13 @@ impl Legend {
             x = self.text(x + 18.0, line, &name, theme.ink);
             x = self.text(x + 6.0, line, &share, theme.muted) + 24.0;
         }
+        if sum > 1.0005 {
+            let why = format!("nested states count at each depth: {} in all", percent(sum));
+            if x + font::width(&why, 12.0, Weight::Regular) > width && x > 0.0 {
+                (x, line) = (0.0, line + LEGEND_LINE);
+            }
+            self.text(x, line, &why, theme.faint);
+        }
         self.height = line + 20.0;
     }
 }

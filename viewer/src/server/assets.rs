@@ -41,14 +41,31 @@ fn answer(path: &str) -> Response {
     let data = match path.rsplit('.').next() {
         Some("js") => slim(&data),
         Some("css") => slim_style(&data),
-        Some("html") => String::from_utf8_lossy(&data)
-            .lines()
-            .map(|line| format!("{}\n", line.trim_start()))
-            .collect::<String>()
-            .into_bytes(),
+        Some("html") => slim_markup(&data),
         _ => data,
     };
     ([(header::CONTENT_TYPE, kind)], data).into_response()
+}
+
+/// Markup without blanks at the beginnings of lines, and without quotes around words.
+fn slim_markup(markup: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(markup);
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines() {
+        let mut rest = line.trim_start();
+        while let Some((before, (value, after))) =
+            rest.split_once("=\"").and_then(|(before, inner)| Some((before, inner.split_once('"')?)))
+        {
+            let is_word =
+                !value.is_empty() && value.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-');
+            let quote = if is_word && after.starts_with([' ', '>']) { "" } else { "\"" };
+            out.extend([before, "=", quote, value, quote]);
+            rest = after;
+        }
+        out.push_str(rest);
+        out.push('\n');
+    }
+    out.into_bytes()
 }
 
 /// A module without its comments and the blanks that part its words, which are for those who read the sources: a quarter of the page.
@@ -66,6 +83,18 @@ fn slim(module: &[u8]) -> Vec<u8> {
                 squeeze(before, &mut out);
                 inside = !comment.contains("*/");
                 rest = comment.split_once("*/").map_or("", |(_, after)| after.trim_start());
+                // What a type was said of by parentheses alone.
+                if let Some((said, after)) = rest.strip_prefix('(').and_then(|inner| inner.split_once(')'))
+                    && comment.starts_with(" @type")
+                    && said.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '.'))
+                    && !after.trim_start().starts_with("=>")
+                {
+                    if out.ends_with(|letter: char| letter.is_alphanumeric() || letter == '_') {
+                        out.push(' ');
+                    }
+                    squeeze(said, &mut out);
+                    rest = after;
+                }
             }
             squeeze(rest, &mut out);
         }
@@ -242,7 +271,7 @@ fn slim_rules(rules: &str, out: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{slim, slim_style};
+    use super::{slim, slim_markup, slim_style};
 
     #[test]
     fn a_style_sheet_loses_comments_and_blanks_alone() {
@@ -250,6 +279,13 @@ mod tests {
         let text = String::from_utf8(slim_style(sheet.as_bytes())).expect("it is text");
         let expected = ".a > .b:not(.c),i{color:red;margin:0 -2px}@media (a:b){a::after{content:\"x ; { y\" / \"\"}}";
         assert_eq!(text.trim(), expected);
+    }
+
+    #[test]
+    fn markup_loses_quotes_that_are_not_needed() {
+        let markup = "  <p class=\"a-b\" title=\"a b\" id=\"c\" hidden>x=\"y\"</p>\n<circle r=\"5\"/>\n";
+        let text = String::from_utf8(slim_markup(markup.as_bytes())).expect("it is text");
+        assert_eq!(text, "<p class=a-b title=\"a b\" id=c hidden>x=\"y\"</p>\n<circle r=\"5\"/>\n");
     }
 
     #[test]
@@ -268,6 +304,8 @@ mod tests {
             ),
             ("f(async (a) => [a, b,], g(c), (d, e) => { h(d); });", "f(async(a)=>[a,b],g(c),(d,e)=>{h(d)});"),
             ("a = b + +c - -d; // x  :  y", "a=b+ +c- -d;"),
+            ("for (const a of /** @type {A} */ (b.c)) return;", "for(let a of b.c)return;"),
+            ("f(/** @type {A} */ (a.b).c, /** @type {B} */ (d) => /** @type {C} */ (d(1)));", "f(a.b.c,d=>(d(1)));"),
             ("x = 'it \\' s' + \"\\\" : \";", "x='it \\' s'+\"\\\" : \";"),
             ("for (const [a, b] of [...c]) d(async () => await (e));", "for(let[a,b]of[...c])d(async()=>await(e));"),
         ] {

@@ -104,7 +104,9 @@ export function setPalette(open) {
 /** A pressed key as the table writes it. @param {KeyboardEvent} event */
 function keyOf(event) {
   const shift = event.shiftKey && event.key.length > 1 ? "Shift+" : "";
-  return `${event.ctrlKey || event.metaKey ? "Ctrl+" : ""}${event.altKey ? "Alt+" : ""}${shift}${event.key}`;
+  // Caps Lock changes no key's meaning.
+  const key = event.getModifierState("CapsLock") && event.key.length === 1 ? event.key[event.shiftKey ? "toUpperCase" : "toLowerCase"]() : event.key;
+  return `${event.ctrlKey || event.metaKey ? "Ctrl+" : ""}${event.altKey ? "Alt+" : ""}${shift}${key}`;
 }
 
 const SIGNS = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", "-": "−", Escape: "Esc" };

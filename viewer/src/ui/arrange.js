@@ -332,9 +332,10 @@ export function tellRows() {
   gone.setAttribute("aria-label", `${layout.gone.length} hidden: show`);
   const field = byId("names");
   if (field !== document.activeElement) field.value = view.names;
-  const nothing = view.names.trim() !== "" && layout.rows.every((row) => row.pinned);
+  const name = view.names.trim();
+  const nothing = (name !== "" || layout.gone.length > 0) && layout.rows.every((row) => row.pinned);
   byId("nowhere").replaceChildren(...(nothing
-    ? [make("p", { text: `No row has “${view.names.trim()}” in its name.` }), make("button", { text: "Show all", onclick: clearNames })]
+    ? [make("p", { text: name ? `No row has “${name}” in its name.` : "All rows are hidden." }), make("button", { text: "Show all", onclick: name ? clearNames : showHidden })]
     : []));
   byId("nowhere").hidden = !nothing;
 }

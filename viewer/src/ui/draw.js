@@ -5,7 +5,7 @@ import { Stream } from "./wire.js";
 
 /** @typedef {import("./mixtures.js").Cells} Cells */
 /**
- * @typedef {{ kind: "rect" | "arrow" | "mark", id: string, color: string, box: number[], width?: number }} Hit
+ * @typedef {{ kind: "rect" | "arrow" | "mark", id: string, color: string, box: number[], reach?: number }} Hit, of an arrow with how near it must be
  * @typedef {{ ends: number[], width: number, head: number, paint: [string, number], halo: [string, number] | null }} Arrow
  * @typedef {{ hits: Hit[], cells: Cells[], arrows: Arrow[], notes: string[] }} Drawn
  */
@@ -149,7 +149,8 @@ export function drawScene(context, scene, withArrows = true) {
             inks.fillStyle = inks.strokeStyle = "";
           }
           const id = entity(ids[i]);
-          if (id) drawn.hits.push({ kind: "arrow", id, color: paints[paint[i]][0], box: ends, width: width[i] });
+          // What is faint gives way to what is behind it.
+          if (id) drawn.hits.push({ kind: "arrow", id, color: paints[paint[i]][0], box: ends, reach: width[i] / 2 + (one.paint[1] < 0.5 ? 0.5 : 2) });
         }
         break;
       }
@@ -308,11 +309,11 @@ function band(first, step, count, together, unit, stream) {
  */
 export function hit(drawn, x, y, seen, toWindow) {
   for (let i = drawn.hits.length - 1; i >= 0; i -= 1) {
-    const { kind, box, width = 0 } = drawn.hits[i];
+    const { kind, box, reach = 0 } = drawn.hits[i];
     const [a, b, c, d] = box;
     if (kind === "rect" && x >= a && x < a + c + 1 && y >= b && y < b + d) return drawn.hits[i];
     if (kind === "mark" && isOn(x, y, box)) return drawn.hits[i];
-    if (kind === "arrow" && distance(x, seen, [a, toWindow(b), c, toWindow(d)]) <= Math.max(3, width / 2 + 1)) return drawn.hits[i];
+    if (kind === "arrow" && distance(x, seen, [a, toWindow(b), c, toWindow(d)]) <= reach) return drawn.hits[i];
   }
   return null;
 }

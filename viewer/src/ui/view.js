@@ -36,6 +36,8 @@ const listeners = [];
 let timer = 0;
 /** Whether what is not in the address yet is no step of the history: another pane's step moved it. */
 let isOthers = false;
+/** How many views are behind this one. */
+let step = 0;
 /** What is typed into the address by hand has come from elsewhere; all else is ours. @type {string | null} */
 let written = null;
 /** @type {((rows: string, names: string) => void)[]} */
@@ -75,7 +77,7 @@ export function tellBeside(name, value) {
     besideTimer = 0;
     // A movement that comes to rest takes it along.
     if (timer) return;
-    history.replaceState({ trail }, "", write());
+    history.replaceState({ trail, step }, "", write());
     changed("place");
   }, SELDOM);
 }
@@ -174,6 +176,7 @@ export function start(duration, remembered, number) {
   const here = location.hash.slice(1);
   read(here || remembered);
   trail = history.state?.trail ?? nested([], [view.from, view.to]);
+  step = history.state?.step ?? 0;
   if (!here) keep(true);
   else save();
   window.addEventListener("popstate", (event) => {
@@ -187,6 +190,7 @@ export function start(duration, remembered, number) {
     if (kept) BESIDE.filter((name) => name !== "scroll").forEach((name) => tellBeside(name, kept.get(name) ?? null));
     else onPlaced();
     trail = event.state?.trail ?? nested([], [view.from, view.to]);
+    step = event.state?.step ?? step + 1;
     save();
     changed("rows");
   });
@@ -249,7 +253,9 @@ export function remember(others = false) {
 /** To the view before. A movement that has not come to rest yet is a step already. */
 export function back() {
   if (timer) keep();
-  history.back();
+  // Those of other panes are not known here.
+  if (step > 0 || window.parent !== window) history.back();
+  else note("This is the first view");
 }
 
 /** Puts the view into the address as a step of the history by itself. @param {boolean} [instead] in place of the step before */
@@ -259,9 +265,10 @@ export function keep(instead = false) {
   timer = 0;
   const address = write();
   trail = nested(trail, [view.from, view.to]);
-  if (instead === true || follows) history.replaceState({ trail }, "", address);
-  else if (core(location.hash) !== core(address)) history.pushState({ trail }, "", address);
-  else if ((location.hash || "#") !== address) history.replaceState({ trail }, "", address);
+  const isStep = instead !== true && !follows && core(location.hash) !== core(address);
+  if (isStep) step += 1;
+  if (isStep) history.pushState({ trail, step }, "", address);
+  else if (instead === true || follows || (location.hash || "#") !== address) history.replaceState({ trail, step }, "", address);
   if (written !== core(address)) {
     written = core(address);
     save();

@@ -162,7 +162,10 @@ fn readable(title: &str, rows: &[Row]) -> String {
 #[expect(clippy::cast_possible_truncation, reason = "back to the nanoseconds that they came from")]
 fn cells(row: &Row) -> Vec<String> {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
-    let lasts = |seconds: Option<f64>| seconds.map_or_else(String::new, |s| duration((s * 1e9).round() as i64));
+    // Of many containers together it may be more nanoseconds than 64 bits hold.
+    let lasting =
+        |s: f64| if s < 9e9 { duration((s * 1e9).round() as i64) } else { format!("{} s", grouped(s.round() as u64)) };
+    let lasts = |seconds: Option<f64>| seconds.map_or_else(String::new, lasting);
     let at =
         |seconds: Option<f64>| seconds.map_or_else(String::new, |s| date(GlobalNanos((s * 1e9).round() as i64), 1000));
     let value = |value: Option<f64>| value.map_or_else(String::new, number);

@@ -16,6 +16,7 @@ use crate::pass::{self, Item, List};
 use crate::query::{ContainerId, EntityId, QueryError, TypeKind};
 use crate::scene::wire::{self, entity};
 use crate::server::growing::grow;
+use crate::stats::json_number;
 
 /// Bytes of a file that is shown.
 const MOST: u64 = 2 << 20;
@@ -79,7 +80,7 @@ fn lists(app: &Shown) -> Vec<List> {
 #[derive(Default)]
 struct Of {
     count: u64,
-    nanos: i64,
+    nanos: i128,
     /// The earliest.
     ids: Vec<(i64, EntityId)>,
 }
@@ -91,7 +92,7 @@ struct Lines(BTreeMap<u32, Of>);
 impl Lines {
     fn add(&mut self, line: u32, item: &Item) {
         let of = self.0.entry(line).or_default();
-        of.merge(Of { count: 1, nanos: item.nanos().max(0), ids: vec![(item.begin(), item.id)] });
+        of.merge(Of { count: 1, nanos: item.nanos().max(0).into(), ids: vec![(item.begin(), item.id)] });
     }
 
     fn merge(&mut self, other: Self) {
@@ -105,7 +106,7 @@ impl Lines {
             let mut ids = of.ids.clone();
             ids.sort_unstable();
             let ids: Vec<_> = ids.into_iter().take(NAMED).map(|(_, id)| entity(id)).collect();
-            json!({ "line": line, "count": of.count, "nanos": of.nanos, "ids": ids })
+            json!({ "line": line, "count": of.count, "nanos": json_number(of.nanos), "ids": ids })
         });
         lines.collect()
     }
@@ -114,7 +115,7 @@ impl Lines {
 impl Of {
     fn merge(&mut self, other: Self) {
         self.count += other.count;
-        self.nanos = self.nanos.saturating_add(other.nanos);
+        self.nanos += other.nanos;
         self.ids.extend(other.ids);
         // In bounded memory.
         if self.ids.len() >= 4 * NAMED {

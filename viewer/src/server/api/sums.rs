@@ -19,14 +19,14 @@ use crate::theme::Theme;
 #[derive(Clone, Copy, Default)]
 struct Sum {
     count: u64,
-    nanos: i64,
+    nanos: i128,
     size: Option<f64>,
 }
 
 impl Sum {
     fn merge(&mut self, other: Self) {
         self.count += other.count;
-        self.nanos = self.nanos.saturating_add(other.nanos);
+        self.nanos += other.nanos;
         self.size = self.size.map_or(other.size, |size| Some(size + other.size.unwrap_or(0.0)));
     }
 }
@@ -57,7 +57,7 @@ pub(in crate::server) async fn sums(State(app): State<Arc<App>>, Query(ask): Que
             let field = fields.get(&ty);
             job.visit(source, |item| {
                 let size = field.map_or(Ok(None), |field| stats::number(source, item.id, field))?;
-                own.entry((ty, item.value)).or_default().merge(Sum { count: 1, nanos: item.nanos(), size });
+                own.entry((ty, item.value)).or_default().merge(Sum { count: 1, nanos: item.nanos().into(), size });
                 Ok(())
             })?;
             Ok(own)
@@ -90,7 +90,10 @@ fn row(model: &Model, theme: Theme, (ty, value): (TypeId, ValueId), sum: Sum) ->
     }
     #[expect(clippy::cast_precision_loss, reason = "a mean for people")]
     let mean = sum.nanos as f64 / sum.count.max(1) as f64;
-    Some(with(row, json!({ "kind": "link", "nanos": sum.nanos, "latency": mean, "size": sum.size })))
+    Some(with(
+        row,
+        json!({ "kind": "link", "nanos": stats::json_number(sum.nanos), "latency": mean, "size": sum.size }),
+    ))
 }
 
 /// Both in one.

@@ -12,12 +12,13 @@ use crate::pass::{self, Item, List};
 use crate::query::{EntityId, QueryError, TypeId, TypeKind};
 use crate::scene::wire::entity;
 use crate::server::growing::grow;
+use crate::stats::json_number;
 
 /// A class of durations.
 #[derive(Clone, Copy, Default)]
 struct Class {
     count: u64,
-    nanos: i64,
+    nanos: i128,
     longest: Option<(i64, EntityId)>,
 }
 
@@ -62,7 +63,7 @@ impl Classes {
         let nanos = item.nanos();
         let class = &mut self.0[(64 - nanos.max(0).leading_zeros() as usize).min(63)];
         class.count += 1;
-        class.nanos = class.nanos.saturating_add(nanos);
+        class.nanos += i128::from(nanos);
         if class.longest.is_none_or(|longest| nanos > longest.0) {
             class.longest = Some((nanos, item.id));
         }
@@ -71,7 +72,7 @@ impl Classes {
     fn merge(&mut self, other: &Self) {
         for (class, other) in self.0.iter_mut().zip(&other.0) {
             class.count += other.count;
-            class.nanos = class.nanos.saturating_add(other.nanos);
+            class.nanos += other.nanos;
             // Of equally long ones that with the least number, whatever was counted first.
             class.longest = longer(class.longest, other.longest);
         }
@@ -87,7 +88,7 @@ impl Classes {
                 "from": if class_of == 0 { 0 } else { 1_u64 << (class_of - 1) },
                 "to": 1_u64 << class_of,
                 "count": class.count,
-                "nanos": class.nanos,
+                "nanos": json_number(class.nanos),
                 "longest": class.longest.map(|(nanos, id)| json!({ "nanos": nanos, "id": entity(id) })),
             })
         });

@@ -15,6 +15,7 @@ use crate::query::{ContainerId, ContainerInfo, EntityId, TypeId, TypeKind};
 use crate::scene::wire::entity;
 use crate::server::growing::grow;
 use crate::stats;
+use crate::stats::json_number;
 
 /// Containers of a matrix.
 const SIDES: usize = 64;
@@ -25,7 +26,7 @@ const PAIRS: usize = 4 * SIDES * SIDES;
 #[derive(Clone, Copy, Default)]
 struct Exchange {
     count: u64,
-    nanos: i64,
+    nanos: i128,
     size: Option<f64>,
     longest: Option<(i64, EntityId)>,
 }
@@ -33,7 +34,7 @@ struct Exchange {
 impl Exchange {
     fn merge(&mut self, other: &Self) {
         self.count += other.count;
-        self.nanos = self.nanos.saturating_add(other.nanos);
+        self.nanos += other.nanos;
         self.size = self.size.map_or(other.size, |size| Some(size + other.size.unwrap_or(0.0)));
         self.longest = longer(self.longest, other.longest);
     }
@@ -114,7 +115,7 @@ impl Matrix {
         let Some((start, end)) = item.ends else { return };
         let place = |container| places.get(&container).copied().unwrap_or(0);
         let pair = (place(start), place(end));
-        let one = Exchange { count: 1, nanos: item.nanos(), size, longest: Some((item.nanos(), item.id)) };
+        let one = Exchange { count: 1, nanos: item.nanos().into(), size, longest: Some((item.nanos(), item.id)) };
         self.put(pair, &one);
     }
 
@@ -157,7 +158,7 @@ impl Matrix {
                 "from": from,
                 "to": to,
                 "count": one.count,
-                "nanos": one.nanos,
+                "nanos": json_number(one.nanos),
                 "size": one.size,
                 "longest": one.longest.map(|(nanos, id)| json!({ "nanos": nanos, "id": entity(id) })),
             })

@@ -105,6 +105,11 @@ impl Wanted {
                     text,
                     whole: &word[place..=place] == "=",
                 });
+            } else if !word.quoted && is_comparison(word) {
+                return Err(format!(
+                    "`{}`: a field is compared by `=` or `~` here; a filter compares numbers, too",
+                    word.text
+                ));
             } else {
                 wanted.values.push(word.to_lowercase());
             }
@@ -163,7 +168,11 @@ impl Field {
     fn fits(&self, facts: &Facts) -> bool {
         attribute::field(facts, &self.name).is_some_and(|text| {
             let text = text.to_lowercase();
-            if self.whole { text == self.text } else { text.contains(&self.text) }
+            // Containers go by the end of their path, as everywhere.
+            let is_end = || {
+                self.name == "container" && text.strip_suffix(&self.text).is_some_and(|before| before.ends_with('/'))
+            };
+            if self.whole { text == self.text || is_end() } else { text.contains(&self.text) }
         })
     }
 }
@@ -204,6 +213,14 @@ fn words(text: &str) -> Result<Vec<Word>, String> {
     words.extend(word);
     words.retain(|word| !word.text.is_empty());
     Ok(words)
+}
+
+/// Whether a word compares a field with a number, as in `bytes>1000`: a value may well have such a sign in it, but no number behind it.
+fn is_comparison(word: &str) -> bool {
+    let Some((name, number)) = word.split_once(['<', '>']) else { return false };
+    let is_name =
+        name.starts_with(char::is_alphabetic) && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+    is_name && number.trim_start_matches('=').parse::<f64>().is_ok()
 }
 
 fn some(text: &str, before: &str, what: &str) -> Result<String, String> {
@@ -273,6 +290,7 @@ mod tests {
         // The same by the names that filters have for them.
         assert!(fits("file~solve line=12", "../src/Solve.c", 12) && !fits("file=solve.c", "../src/solve.c", 12));
         assert!(!fits("line=1", "solve.c", 12) && fits("value=v container~node", "solve.c", 12));
+        assert!(Wanted::parse("vector<int> operator<").is_ok());
     }
 
     #[test]
@@ -285,6 +303,7 @@ mod tests {
             ("\"open", "quote"),
             ("  ", "write"),
             ("x=", "x="),
+            ("bytes>1000", "a filter compares"),
         ] {
             let said = Wanted::parse(text).expect_err(text);
             assert!(said.contains(word), "{text}: {said}");
