@@ -1,14 +1,15 @@
 //! A whole page: heading, names, ruler, rows, legend. What `--export` draws.
 
-use std::collections::BTreeSet;
+mod key;
 
 use super::chart::{View, chart};
-use super::{Anchor, Curve, Frame, Group, Item, LegendEntry, LegendGroup, Line, Rect, Scene, Text, legend, number};
+use super::{Anchor, Frame, Group, Item, Line, Rect, Scene, Text, legend, number};
 use crate::layout::scale::{TimeScale, date, duration, grouped};
 use crate::layout::{Folds, Layout, Options, Outline, Row, Strip, StripKind};
-use crate::query::{Interval, Model, QueryError, Summary, TimelineSource, ValueId};
+use crate::query::{Interval, Model, QueryError, Summary, TimelineSource};
 use crate::theme::font::{self, Weight};
-use crate::theme::{Paint, Theme, rgb};
+use crate::theme::{Paint, Theme};
+use key::Legend;
 
 /// Size and part of a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,19 +30,13 @@ const MARGIN: f32 = 36.0;
 const HEADING: f32 = 58.0;
 const RULER: f32 = 26.0;
 const LEGEND_GAP: f32 = 26.0;
-const LEGEND_LINE: f32 = 24.0;
 /// How far right the deepest level of names stands, at most.
 const MOST_INDENT: f32 = 110.0;
-const BAR: f32 = 8.0;
 /// Rows are made lower to fit a given height, down to this part of what is natural.
 const LEAST_SCALE: f32 = 0.1;
 /// Pixels of the largest picture: half a gigabyte of memory, as a PNG.
 pub(crate) const MOST_PIXELS: f32 = 128e6;
-/// What a sample and a number take of a line of the legend.
-const SAMPLE: f32 = 120.0;
 const BOUND_SIZE: f32 = 9.0;
-/// Values of a type of states that the legend names.
-const MOST_VALUES: usize = 20;
 
 /// Everything that the parts of the page share.
 struct Page<'a> {
@@ -360,183 +355,4 @@ fn names_width(layout: &Layout, model: &Model) -> f32 {
         indent * level(row.depth) + font::width(&row.name, 12.0, Weight::SemiBold) + label
     };
     layout.rows.iter().map(width).fold(60.0, f32::max) + 18.0
-}
-
-/// The legend, laid out in lines.
-struct Legend {
-    items: Vec<Item>,
-    height: f32,
-}
-
-impl Legend {
-    /// `dimmed` are values that are grey in the picture.
-    fn new(groups: &[LegendGroup], dimmed: &BTreeSet<ValueId>, width: f32, theme: Theme) -> Self {
-        let mut groups = groups.to_vec();
-        let is_dimmed = |entry: &LegendEntry| entry.value.is_some_and(|value| dimmed.contains(&ValueId(value)));
-        for entry in groups.iter_mut().flat_map(|group| &mut group.entries).filter(|entry| is_dimmed(entry)) {
-            entry.color = Some(theme.grid.to_string());
-        }
-        let mut legend = Self { items: Vec::new(), height: 0.0 };
-        for group in groups.iter().filter(|group| group.kind == "state") {
-            legend.states(group, width, theme);
-        }
-        let mut x = 0.0;
-        let mut y = legend.height + 12.0;
-        // Types with several values have lines of their own; the others share the last ones.
-        let mut others: Vec<_> = groups.iter().filter(|group| group.kind != "state").collect();
-        others.sort_by_key(|group| group.entries.len() < 2);
-        for group in others {
-            let several = group.entries.len() > 1;
-            if several {
-                if x > 0.0 {
-                    (x, y) = (0.0, y + LEGEND_LINE);
-                }
-                let name = cut(&group.name, width / 3.0);
-                let wide = font::width(&name, 12.0, Weight::SemiBold);
-                legend.items.push(Item::Text(Text::new((x, y), name, 12.0, theme.ink).strong()));
-                x += wide + 24.0;
-            }
-            for entry in &group.entries {
-                let count = entry.count.map(grouped).unwrap_or_default();
-                let wide = |text: &str| font::width(text, 12.0, Weight::Regular);
-                let name = cut(&entry.name, width - SAMPLE);
-                if x > 0.0 && x + 28.0 + wide(&name) + wide(&count) > width {
-                    (x, y) = (0.0, y + LEGEND_LINE);
-                }
-                let color = entry.color.as_deref().and_then(parse).unwrap_or(theme.link);
-                legend.items.push(swatch(group.kind, (x, y - 4.0), entry, color));
-                x = legend.text(x + 22.0, y, &name, theme.ink);
-                x = legend.text(x + 6.0, y, &count, theme.muted) + 24.0;
-            }
-            if several {
-                (x, y) = (0.0, y + LEGEND_LINE);
-            }
-            legend.height = if x > 0.0 { y + 8.0 } else { y - LEGEND_LINE + 8.0 };
-        }
-        legend
-    }
-
-    fn text(&mut self, x: f32, y: f32, text: &str, color: converter::paje::Color) -> f32 {
-        self.items.push(Item::Text(Text::new((x, y), text, 12.0, color)));
-        x + font::width(text, 12.0, Weight::Regular)
-    }
-
-    /// A bar of shares over the names of the values.
-    fn states(&mut self, group: &LegendGroup, width: f32, theme: Theme) {
-        let used = largest(group, theme);
-        let sum: f64 = used.iter().filter_map(|entry| entry.share).sum();
-        let (mut x, y) = (0.0, self.height);
-        self.items.push(Item::Rect(Rect::plain(Frame::new(0.0, y, width, BAR), theme.track, 0.0)));
-        for entry in &used {
-            #[expect(clippy::cast_possible_truncation, reason = "a share")]
-            let part = (entry.share.unwrap_or(0.0) / sum.max(1.0)) as f32 * width;
-            let color = entry.color.as_deref().and_then(parse).unwrap_or(theme.faint);
-            self.items.push(Item::Rect(Rect::plain(Frame::new(x, y, part, BAR), color, 0.0)));
-            x += part;
-        }
-        let mut line = y + BAR + 20.0;
-        let name = cut(&group.name, width / 3.0);
-        x = font::width(&name, 12.0, Weight::SemiBold) + 24.0;
-        self.items.push(Item::Text(Text::new((0.0, line), name, 12.0, theme.ink).strong()));
-        for entry in &used {
-            let share = percent(entry.share.unwrap_or(0.0));
-            let name = cut(&entry.name, width - SAMPLE);
-            let needed =
-                18.0 + font::width(&name, 12.0, Weight::Regular) + 6.0 + font::width(&share, 12.0, Weight::Regular);
-            if x + needed > width && x > 0.0 {
-                (x, line) = (0.0, line + LEGEND_LINE);
-            }
-            let color = entry.color.as_deref().and_then(parse).unwrap_or(theme.faint);
-            self.items.push(swatch("state", (x, line - 4.0), entry, color));
-            x = self.text(x + 18.0, line, &name, theme.ink);
-            x = self.text(x + 6.0, line, &share, theme.muted) + 24.0;
-        }
-        if sum > 1.0005 {
-            let why = format!("nested states count at each depth: {} in all", percent(sum));
-            if x + font::width(&why, 12.0, Weight::Regular) > width && x > 0.0 {
-                (x, line) = (0.0, line + LEGEND_LINE);
-            }
-            self.text(x, line, &why, theme.faint);
-        }
-        self.height = line + 20.0;
-    }
-}
-
-/// A name of the legend, with as much of it as there is room for.
-fn cut(name: &str, room: f32) -> String {
-    font::fit(name, 12.0, Weight::SemiBold, room.max(0.0)).unwrap_or_default()
-}
-
-/// The values that occur, in order of declaration; where they are many, the largest by share, and all others as one.
-fn largest(group: &LegendGroup, theme: Theme) -> Vec<LegendEntry> {
-    let share = |entry: &LegendEntry| entry.share.unwrap_or(0.0);
-    let mut used: Vec<LegendEntry> = group.entries.iter().filter(|entry| share(entry) > 0.0).cloned().collect();
-    // One value more is no reason for another name.
-    if used.len() > MOST_VALUES + 1 {
-        used.sort_by(|a, b| share(b).total_cmp(&share(a)));
-        let others = used.split_off(MOST_VALUES);
-        used.push(LegendEntry {
-            value: None,
-            shape: None,
-            size: 1.0,
-            name: format!("{} others", grouped(others.len() as u64)),
-            color: Some(theme.grid.to_string()),
-            share: Some(others.iter().map(share).sum()),
-            nanos: None,
-            count: None,
-        });
-    }
-    used
-}
-
-/// A sample of how something is drawn, centred on `y`.
-fn swatch(kind: &str, (x, y): (f32, f32), of: &LegendEntry, color: converter::paje::Color) -> Item {
-    let paint = Paint::solid(color);
-    match kind {
-        "link" => Item::Arrow(super::Arrow {
-            from: (x, y + 4.0),
-            to: (x + 16.0, y - 4.0),
-            width: 1.4 * of.size.min(2.0),
-            head: 7.0 * of.size.min(2.0).sqrt(),
-            paint,
-            halo: None,
-            id: None,
-            title: None,
-        }),
-        "event" => {
-            // Its lines are not as high as bands may be.
-            let (shape, size) = (of.mark(), 9.0 * of.size.clamp(0.4, 1.5));
-            Item::Mark(super::Mark { at: (x + 8.0, y + size / 2.0), shape, size, fill: paint, id: None, title: None })
-        }
-        "variable" => Item::Curve(Curve {
-            points: vec![
-                (x, y + 4.0),
-                (x + 5.0, y + 4.0),
-                (x + 5.0, y - 4.0),
-                (x + 11.0, y - 4.0),
-                (x + 11.0, y),
-                (x + 16.0, y),
-            ],
-            floor: None,
-            fill: None,
-            stroke: Some((paint, 1.8 * of.size.min(2.0))),
-        }),
-        _ => Item::Rect(Rect {
-            frame: Frame::new(x, y + 6.0 - 12.0 * of.size, 12.0, 12.0 * of.size),
-            fill: paint,
-            radius: 2.5_f32.min(6.0 * of.size),
-            id: None,
-            title: None,
-        }),
-    }
-}
-
-/// A share as people read it.
-fn percent(share: f64) -> String {
-    let percent = share * 100.0;
-    if percent > 0.0 && percent < 0.1 { "< 0.1 %".to_owned() } else { format!("{percent:.1} %") }
-}
-
-fn parse(text: &str) -> Option<converter::paje::Color> {
-    u32::from_str_radix(text.strip_prefix('#')?, 16).ok().map(rgb)
 }
