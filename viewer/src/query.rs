@@ -316,7 +316,7 @@ pub enum QueryError {
 }
 
 /// How many of the containers that one stands for live at once, at most; 1 for a container of the trace. So many times its width a cell
-/// of such a lane can hold.
+/// of such a lane can hold. Where that is more than 64 bits of nanoseconds, cells are of parts of it: a full one holds [`i64::MAX`].
 pub fn weight(source: &dyn TimelineSource, container: ContainerId, ty: TypeId) -> usize {
     let members = source.members_with(container, ty);
     let mut edges: Vec<(i64, i32)> =

@@ -389,3 +389,36 @@ fn the_legend_of_a_picture_is_grey_where_the_picture_is() {
     assert!(shown(&[]) > 1);
     assert_eq!(shown(&[value.id]), 0, "{} is nowhere in its own colour", value.name);
 }
+
+#[test]
+fn a_group_of_millions_of_years_is_drawn_as_it_is() {
+    // Dates of an epoch beside 0, in many containers: a column of pixels holds more than 64 bits of their nanoseconds.
+    let mut text = format!(
+        "{}0 H 0 Host\n2 S H Activity\n5 off S off \"1 0 0\"\n5 on S on \"0 1 0\"\n",
+        include_str!("header.paje")
+    );
+    let (start, end) = (2_000_000_000_u64, 8_000_000_000_u64);
+    const HOSTS: u64 = 2_000;
+    for host in 0..HOSTS {
+        writeln!(text, "6 0 h{host} 0 H h{host}\n11 0 h{host} S off\n11 {start} h{host} S on").unwrap();
+    }
+    writeln!(text, "7 {end} H h0").unwrap();
+    let store: std::sync::Arc<dyn TimelineSource> =
+        std::sync::Arc::new(Store::from_paje("hosts", text.as_bytes()).unwrap());
+    let source = "group h* into All".parse::<viewer::filter::Filter>().unwrap().apply(&store).unwrap();
+    let of = interval(0, i64::try_from(end).unwrap() * 1_000_000_000);
+    let (outline, options) = (Outline::new(source.as_ref()).unwrap(), Options::default());
+    let layout = Layout::new(&outline, &options);
+    // Of few columns, so that those of fewer hosts are as wide as a million's are.
+    let view =
+        View { interval: of, width: 40.0, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false, quick: false };
+    let scene = chart(source.as_ref(), &layout, &options, view).unwrap();
+    let cells = scene.items.iter().find_map(|item| match item {
+        Item::Cells(cells) => Some(cells),
+        _ => None,
+    });
+    let cells = cells.expect("a mixture");
+    let shares: Vec<f32> = cells.columns.iter().map(|column| column.iter().map(|part| part.1).sum()).collect();
+    assert_eq!(shares.len(), 40);
+    assert!(shares.iter().all(|share| (share - 1.0).abs() < 1e-3), "{shares:?}");
+}

@@ -7,6 +7,7 @@
 //! Cost: a query of the group is one per member. Variables of which several members have values are added up when the filter is
 //! made: O(n log n) in their number.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -21,7 +22,7 @@ use super::{FilterError, Operation, count, tree, walk};
 use crate::query::{
     self, Cell, Cells, ContainerId, ContainerInfo, EntityId, EventCount, Facts, FreeNumbers, GlobalNanos, Interval,
     Lane, Link, LinkCount, LinkVisitor, Listed, Mark, Model, QueryError, Sample, SeriesColumn, State, Summary,
-    TimelineSource, TypeId, TypeKind,
+    TimelineSource, TypeId, TypeKind, ValueId,
 };
 
 /// A group while it is made: its name and the positions of its members.
@@ -166,6 +167,32 @@ impl Grouped {
         }
     }
 
+    /// Cells of so many lanes together that `full` ones hold more nanoseconds than 64 bits: as parts of [`i64::MAX`].
+    fn wide(&self, lanes: &[Lane], interval: Interval, columns: u32, full: i128) -> Result<Vec<Cell>, QueryError> {
+        let mut sums: Vec<BTreeMap<ValueId, i128>> = vec![BTreeMap::new(); columns as usize];
+        for within in lanes.chunks(query::lanes_at_once(columns)) {
+            let found = self.inner.cells(within, interval, columns)?.cells;
+            for (cell, column) in found.iter().zip((0..columns as usize).cycle()) {
+                for &(value, nanos) in &cell.shares {
+                    *sums[column].entry(value).or_default() += i128::from(nanos);
+                }
+            }
+        }
+        // A millionth of a full cell is less than any pixel shows; what is multiplied stays within 128 bits.
+        let part = |nanos: i128| {
+            if full > i128::from(i64::MAX) { (nanos << 20) / full * (i128::from(i64::MAX) >> 20) } else { nanos }
+        };
+        let cell = |sum: BTreeMap<ValueId, i128>| {
+            let mut cell = Cell::default();
+            for (value, nanos) in sum {
+                super::pick::add(&mut cell.shares, value, i64::try_from(part(nanos)).unwrap_or(i64::MAX));
+            }
+            super::pick::sort(&mut cell.shares);
+            cell
+        };
+        Ok(sums.into_iter().map(cell).collect())
+    }
+
     /// The member of a group that has values of a variable, when only one has.
     fn only_member(&self, members: &[ContainerInfo], ty: TypeId) -> Option<ContainerId> {
         let any = |member: &&ContainerInfo| {
@@ -253,6 +280,12 @@ impl Layer for Grouped {
             }
             let deep = members.iter().filter(|member| self.inner.depths(member.id, lane.ty) > lane.depth);
             let within: Vec<Lane> = deep.map(|member| Lane { container: member.id, ..lane }).collect();
+            let long = (i128::from(interval.to.0) - i128::from(interval.from.0)) / i128::from(columns.max(1)) + 1;
+            if members.len() as i128 * long > i128::from(i64::MAX) {
+                let full = query::weight(self, lane.container, lane.ty) as i128 * long;
+                cells.extend(self.wide(&within, interval, columns, full)?);
+                continue;
+            }
             let mut sums = vec![Cell::default(); columns as usize];
             for within in within.chunks(query::lanes_at_once(columns)) {
                 let found = self.inner.cells(within, interval, columns)?.cells;

@@ -45,7 +45,7 @@ fn has_many(context: &Context<'_>, ty: TypeId) -> bool {
 /// That column is one to two pixels wide. Its mixture is exact, costs little however many values and states there are, and
 /// does not flicker when the picture is moved.
 fn largest(context: &Context<'_>, lane: Lane, of: usize) -> Result<Mixtures, QueryError> {
-    let aligned = Aligned::new(context, of);
+    let aligned = Aligned::new(context, 1, of);
     let cells = aligned.cells(context, &[lane])?;
     let mut mixtures =
         Mixtures::with_room(context.columns() as usize, cells.iter().map(|cell| cell.shares.len() + 1).sum());
@@ -59,7 +59,7 @@ fn largest(context: &Context<'_>, lane: Lane, of: usize) -> Result<Mixtures, Que
 
 /// For each pixel column, the mean of what [`largest`] shows of each lane.
 fn mean_of_largest(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Mixtures, QueryError> {
-    let aligned = Aligned::new(context, of);
+    let aligned = Aligned::new(context, lanes.len(), of);
     let mut sums = Sums::new(context, aligned.count as usize);
     for some in lanes.chunks(lanes_at_once(aligned.count)) {
         sums.add(&aligned.cells(context, some)?, aligned.whole);
@@ -76,7 +76,7 @@ fn mean_of_largest(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<M
 fn mean(context: &Context<'_>, lanes: &[Lane], of: usize) -> Result<Mixtures, QueryError> {
     let columns = context.columns();
     #[expect(clippy::cast_precision_loss, reason = "the last step before pixels")]
-    let whole = context.scale.nanos() as f64 / f64::from(columns) * of as f64;
+    let whole = whole_of(context.scale.nanos() as f64 / f64::from(columns), lanes.len(), of);
     let mut sums = Sums::new(context, columns as usize);
     for some in lanes.chunks(lanes_at_once(columns)) {
         sums.add(&context.source.cells(some, context.view.interval, columns)?.cells, whole);
@@ -93,11 +93,11 @@ struct Aligned {
 }
 
 impl Aligned {
-    fn new(context: &Context<'_>, of: usize) -> Self {
+    fn new(context: &Context<'_>, lanes: usize, of: usize) -> Self {
         let (interval, count) = context.view.interval.aligned(context.columns());
         let length = i128::from(interval.to.0) - i128::from(interval.from.0);
         #[expect(clippy::cast_precision_loss, reason = "the last step before pixels")]
-        let whole = length as f64 / f64::from(count) * of as f64;
+        let whole = whole_of(length as f64 / f64::from(count), lanes, of);
         Self { interval, count, whole }
     }
 
@@ -172,6 +172,13 @@ impl Sums {
         }
         mixtures
     }
+}
+
+/// Nanoseconds of a full column of `of` containers in some lanes; of a lane that stands for very many, what its cells say is full.
+#[expect(clippy::cast_precision_loss, reason = "the last step before pixels")]
+fn whole_of(column: f64, lanes: usize, of: usize) -> f64 {
+    let whole = column * of as f64;
+    if lanes == 1 { whole.min(i64::MAX as f64) } else { whole }
 }
 
 /// A part of a column.

@@ -172,8 +172,8 @@ impl Ask {
         if self.from >= self.to {
             return Err(QueryError::EmptyInterval.into());
         }
-        // Thirty years on either side are enough, and differences stay within 64 bits.
-        const FARTHEST: i64 = 1 << 60;
+        // A hundred and forty years on either side: differences stay within 64 bits.
+        const FARTHEST: i64 = (1 << 62) - 1;
         let date = |time: i64| GlobalNanos(app.origin.saturating_add(time.clamp(-FARTHEST, FARTHEST)));
         Ok(Interval { from: date(self.from), to: date(self.to) })
     }

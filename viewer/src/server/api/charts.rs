@@ -52,12 +52,18 @@ pub(in crate::server) async fn profile(State(app): State<Arc<App>>, Query(ask): 
             let members = app.outline.states_within(within, ty.id);
             let weight: usize = members.iter().map(|member| weight(source, member.0, ty.id)).sum();
             let mut sums: BTreeMap<ValueId, Vec<i128>> = BTreeMap::new();
-            for some in lanes.chunks(lanes_at_once(COLUMNS)) {
-                let cells = source.cells(some, interval, COLUMNS)?;
+            // A column of very many containers is asked for in parts, each of which 64 bits hold.
+            let long = i128::from(interval.to.0) - i128::from(interval.from.0);
+            let most = weight.max(1) as i128 * (long / i128::from(COLUMNS) + 1);
+            let parts = u32::try_from(most / i128::from(i64::MAX) + 1).unwrap_or(u32::MAX).min(1 << 12);
+            let columns = COLUMNS * parts;
+            for some in lanes.chunks(lanes_at_once(columns)) {
+                let cells = source.cells(some, interval, columns)?;
                 for (at, cell) in cells.cells.iter().enumerate() {
+                    let at = at % columns as usize / parts as usize;
                     for &(value, nanos) in &cell.shares {
                         let column = sums.entry(value).or_insert_with(|| vec![0; COLUMNS as usize]);
-                        column[at % COLUMNS as usize] += i128::from(nanos);
+                        column[at] += i128::from(nanos);
                     }
                 }
             }
