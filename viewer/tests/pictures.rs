@@ -353,7 +353,8 @@ fn many_arrows_leave_the_colours_below_them_as_they_are() {
     }
     for at in 0..20_000_u64 {
         let (start, end) = (at * 50, at * 50 + 1 + at * 7919 % 40_000);
-        writeln!(text, "15 0.{start:06} 0 M t0 m k{at}\n16 0.{:06} 0 M t9 m k{at}", end.min(999_999)).unwrap();
+        let (from, to) = (at * 7 % 3, 7 + at * 11 % 3);
+        writeln!(text, "15 0.{start:06} 0 M t{from} m k{at}\n16 0.{:06} 0 M t{to} m k{at}", end.min(999_999)).unwrap();
     }
     text.push_str("13 1 t0 S\n");
     let source = Store::from_paje("many", text.as_bytes()).unwrap();
@@ -373,7 +374,7 @@ fn many_arrows_leave_the_colours_below_them_as_they_are() {
         (a.min(arrow.from.1.min(arrow.to.1)), b.max(arrow.from.1.max(arrow.to.1)))
     });
     let veil = ink / (scene.width * (bottom - top));
-    assert!(veil < 0.25, "arrows cover {veil} of what is below them");
+    assert!(veil < 0.16, "arrows cover {veil} of what is below them");
     assert!(veil > 0.02, "and can be seen: {veil}");
 }
 
