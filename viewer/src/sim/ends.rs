@@ -41,7 +41,9 @@ impl<E: Entities> Simulation<E> {
             Slot::Marks(marks) => self.marks[marks as usize].reach,
         });
         let all = of_slots.chain(self.containers.held(container));
-        all.fold((created, created), |(from, to), (first, last)| (from.min(first), to.max(last)))
+        let (from, to) = all.fold((created, created), |(from, to), (first, last)| (from.min(first), to.max(last)));
+        // The root begins with the trace.
+        (if container == ContainerId::ROOT { created } else { from }, to)
     }
 
     fn tell_parent(&mut self, container: ContainerId, from: i64, to: i64) {

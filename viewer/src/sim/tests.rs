@@ -194,6 +194,15 @@ fn a_container_lasts_as_long_as_what_it_holds() {
 }
 
 #[test]
+fn the_root_begins_with_the_trace_whatever_it_holds() {
+    let types = "2 R 0 Phase\n5 r R A \"0 1 0\"\n1 W 0 Load \"0 0 1\"\n3 F 0 Mark \"0 0 1\"\n";
+    for body in ["11 5 0 R r\n17 9 t E x\n", "8 5 0 W 1\n17 9 t E x\n", "17 5 0 F x\n17 9 t E x\n"] {
+        let (lives, remarks) = lives(&format!("{types}{body}"));
+        assert_eq!((lives[0].as_str(), remarks.len()), ("trace 0..9", 0), "{body}: {remarks:?}");
+    }
+}
+
+#[test]
 fn a_container_lasts_as_long_as_the_links_that_it_holds() {
     let types = "4 M P T T Inner\n5 i M I \"1 1 1\"\n6 20 q 0 P q\n";
     let (lives, remarks) = lives(&format!("{types}15 10 q M t i k\n16 40 q M t i k\n7 30 P q\n17 90 t E x\n"));
