@@ -119,6 +119,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let interval = source.extent();
     let of = DocumentOptions { interval, width: 1600.0, height: None, resolution: 1.0, titles: true };
     let scene = document(source.as_ref(), &outline, &Options::default(), of)?;
-    export::write(Path::new(picture), &export::encode(&scene, format, 1.0)?)?;
+    export::save(&scene, format, 1.0, Path::new(picture))?;
     Ok(())
 }

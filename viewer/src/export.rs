@@ -6,7 +6,7 @@ pub mod png;
 mod raster;
 pub mod svg;
 
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::scene::Scene;
@@ -48,6 +48,12 @@ pub enum ExportError {
         /// What the drawing library says.
         reason: String,
     },
+    /// What takes the picture does not.
+    #[error("the picture cannot be written")]
+    Send {
+        /// Why.
+        source: io::Error,
+    },
     /// Writing failed.
     #[error("cannot write `{path}`")]
     Write {
@@ -79,28 +85,58 @@ impl Format {
 /// # Errors
 /// See [`ExportError`].
 pub fn encode(scene: &Scene, format: Format, scale: f32) -> Result<Vec<u8>, ExportError> {
+    let mut bytes = Vec::new();
+    draw(scene, format, scale, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// Draws a picture into `out`; of what is text, a part is in memory at a time. `scale` is pixels per unit, for PNG.
+///
+/// # Errors
+/// See [`ExportError`].
+pub fn draw(scene: &Scene, format: Format, scale: f32, out: &mut dyn Write) -> Result<(), ExportError> {
+    let sent = |source| ExportError::Send { source };
     match format {
-        Format::Svg => Ok(svg::to_string(scene).into_bytes()),
-        Format::Html => Ok(html::to_string(scene).into_bytes()),
-        Format::Png => png::encode(scene, scale),
+        Format::Svg => svg::write(scene, out).map_err(sent),
+        Format::Html => html::write(scene, out).map_err(sent),
+        Format::Png => out.write_all(&png::encode(scene, scale)?).map_err(sent),
     }
 }
 
-/// Writes a file whole or not at all: under a temporary name first.
+/// Draws a picture into a file, whole or not at all.
+///
+/// # Errors
+/// See [`ExportError`].
+pub fn save(scene: &Scene, format: Format, scale: f32, path: &Path) -> Result<(), ExportError> {
+    replace(path, |out| draw(scene, format, scale, out))
+}
+
+/// Writes a file whole or not at all.
 ///
 /// # Errors
 /// When the folder is missing, full, or may not be written to.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), ExportError> {
+    replace(path, |out| out.write_all(bytes).map_err(|source| ExportError::Send { source }))
+}
+
+/// Makes a file under a temporary name, and gives it its own when it is whole.
+fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<(), ExportError>) -> Result<(), ExportError> {
     let error = |source| ExportError::Write { path: path.to_owned(), source };
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.part", std::process::id()));
     let temporary = path.with_file_name(name);
-    let result = std::fs::write(&temporary, bytes).and_then(|()| std::fs::rename(&temporary, path));
+    let result = std::fs::File::create(&temporary)
+        .map_err(error)
+        .and_then(|mut file| fill(&mut file))
+        .and_then(|()| std::fs::rename(&temporary, path).map_err(error));
     if result.is_err() {
         // What was written so far is of no use to anyone.
         let _ = std::fs::remove_file(&temporary);
     }
-    result.map_err(error)
+    result.map_err(|error| match error {
+        ExportError::Send { source } => ExportError::Write { path: path.to_owned(), source },
+        error => error,
+    })
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! A picture as one HTML file, which needs nothing else: it zooms and moves, and tells of what is pointed at.
 
+use std::io;
 use std::sync::LazyLock;
 
 use base64::Engine as _;
@@ -27,30 +28,35 @@ static FONTS: LazyLock<String> = LazyLock::new(|| {
         .collect()
 });
 
-/// The file. It loads nothing and asks nobody.
-#[must_use]
-pub fn to_string(scene: &Scene) -> String {
-    let picture = svg::to_string(scene);
-    // What stands before the picture is for files that are XML.
-    let picture = picture.find("<svg").map_or(picture.as_str(), |at| &picture[at..]);
+/// Writes the file. It loads nothing and asks nobody.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write(scene: &Scene, out: &mut dyn io::Write) -> io::Result<()> {
     let title = scene.title.replace('&', "&amp;").replace('<', "&lt;");
     let paper = scene.background.map_or_else(|| "#ffffff".to_owned(), |color| color.to_string());
     let fonts = &*FONTS;
     let part = scene.interval.map_or_else(String::new, |Interval { from, to }| {
         format!(" data-from=\"{}\" data-span=\"{}\"", from.0, to.0.saturating_sub(from.0))
     });
-    format!(
+    write!(
+        out,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; font-src data:; img-src data:\">\n\
          <title>{title}</title>\n<style>{fonts}html, body {{ margin: 0; background: {paper}; }} svg {{ display: block; width: 100%; height: auto; cursor: grab; touch-action: pan-y; user-select: none; }} \
          [aria-label=Rows] :is(path, line, polyline) {{ vector-effect: non-scaling-stroke; }} p {{ margin: 0; padding: 4px 24px 20px; font: 12px Inter, Arial, sans-serif; }}</style>\n\
-         </head>\n<body{part}>\n{picture}\n<p>Wheel, + and −: zoom · drag, ← and →: move · Shift wheel, ↑ and ↓: scroll · double click, f: all</p>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
+         </head>\n<body{part}>\n"
+    )?;
+    svg::write(scene, out)?;
+    write!(
+        out,
+        "\n<p>Wheel, + and −: zoom · drag, ← and →: move · Shift wheel, ↑ and ↓: scroll · double click, f: all</p>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
     )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::to_string;
+    use super::write;
     use crate::scene::Scene;
 
     #[test]
@@ -61,7 +67,9 @@ mod tests {
             title: "</title><script>alert(1)</script>".to_owned(),
             ..Scene::default()
         };
-        let text = to_string(&scene);
+        let mut bytes = Vec::new();
+        write(&scene, &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
         assert_eq!(text.matches("<script>").count(), 1, "{text}");
         assert_eq!(text.matches("<svg").count(), 1);
         assert!(!text.contains("<?xml") && !text.contains("src=\"http") && !text.contains("href=\"http"));

@@ -1,6 +1,7 @@
 //! A scene as SVG: groups with names, one element per entity with its `<title>`, numbers with two decimals at most.
 
 use std::fmt::Write;
+use std::io;
 
 use converter::paje::MarkShape;
 
@@ -11,25 +12,42 @@ use crate::scene::{Anchor, Arrow, Cells, Curve, Frame, Group, Item, Line, Mark, 
 use crate::theme::Paint;
 use crate::theme::font::{FAMILY, Weight};
 
+/// Writes the whole document. Of its text, a part is in memory at a time.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write(scene: &Scene, out: &mut dyn io::Write) -> io::Result<()> {
+    let mut writer = Writer { out: Some(out), ..Writer::new(true) };
+    writer.document(scene);
+    writer.spill(0);
+    writer.outcome
+}
+
 /// The whole document.
 #[must_use]
 pub fn to_string(scene: &Scene) -> String {
-    Writer { text: String::new(), titles: true, windows: 0 }.document(scene)
+    Writer::new(true).all(scene)
 }
 
 /// The same without the sentences on entities, for drawing.
 pub(super) fn untitled(scene: &Scene) -> String {
-    Writer { text: String::new(), titles: false, windows: 0 }.document(scene)
+    Writer::new(false).all(scene)
 }
 
 /// So many elements are written by one thread at a time: a row of images takes as long as thousands of lines.
 const ITEMS_PER_JOB: usize = 8;
+/// Text beyond this goes to the file, and that of some jobs together is about as long.
+const TEXT_BYTES: usize = 1 << 20;
 
-struct Writer {
+struct Writer<'a> {
     text: String,
     titles: bool,
     /// Clip paths so far.
     windows: u32,
+    /// Where the text goes when it grows; without, it stays.
+    out: Option<&'a mut dyn io::Write>,
+    /// How writing went so far.
+    outcome: io::Result<()>,
 }
 
 /// A number, short. Pictures have hundreds of thousands: written as whole hundredths, they take a quarter of the time of a float.
@@ -108,13 +126,33 @@ impl std::fmt::Display for Ink<'_> {
     }
 }
 
-impl Writer {
+impl Writer<'_> {
+    fn new(titles: bool) -> Self {
+        Self { text: String::new(), titles, windows: 0, out: None, outcome: Ok(()) }
+    }
+
+    /// The document as one text.
+    fn all(mut self, scene: &Scene) -> String {
+        self.document(scene);
+        self.text
+    }
+
     /// Writing to a string cannot fail.
     fn put(&mut self, text: std::fmt::Arguments<'_>) {
         let _ = self.text.write_fmt(text);
     }
 
-    fn document(mut self, scene: &Scene) -> String {
+    /// Sends the text on when it has more than so many bytes.
+    fn spill(&mut self, most: usize) {
+        if let Some(out) = self.out.as_mut().filter(|_| self.text.len() > most) {
+            if self.outcome.is_ok() {
+                self.outcome = out.write_all(self.text.as_bytes());
+            }
+            self.text.clear();
+        }
+    }
+
+    fn document(&mut self, scene: &Scene) {
         let (w, h) = (Num(scene.width), Num(scene.height));
         self.put(format_args!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" role=\"img\" \
@@ -127,23 +165,35 @@ impl Writer {
         }
         self.items(&scene.items);
         self.text.push_str("</svg>\n");
-        self.text
     }
 
-    /// Writes elements by several threads, in order. Groups, which are numbered, are written by this one.
+    /// Writes elements by several threads, in order, some jobs at a time. Groups, which are numbered, are written by this one.
     fn items(&mut self, items: &[Item]) {
         let is_group = |item: &Item| matches!(item, Item::Group(_));
         for run in items.chunk_by(|a, b| !is_group(a) && !is_group(b)) {
             if run.len() <= ITEMS_PER_JOB {
-                run.iter().for_each(|item| self.item(item));
+                for item in run {
+                    self.item(item);
+                    self.spill(TEXT_BYTES);
+                }
                 continue;
             }
-            let parts = in_turn(run.chunks(ITEMS_PER_JOB).collect(), MOST_THREADS, |part| {
-                let mut writer = Self { text: String::new(), titles: self.titles, windows: 0 };
-                part.iter().for_each(|item| writer.item(item));
-                writer.text
-            });
-            parts.iter().for_each(|part| self.text.push_str(part));
+            let (mut rest, mut jobs) = (run, 2 * MOST_THREADS);
+            while !rest.is_empty() {
+                let (now, later) = rest.split_at(rest.len().min(jobs * ITEMS_PER_JOB));
+                rest = later;
+                let parts = in_turn(now.chunks(ITEMS_PER_JOB).collect(), MOST_THREADS, |part| {
+                    let mut writer = Writer::new(self.titles);
+                    part.iter().for_each(|item| writer.item(item));
+                    writer.text
+                });
+                // Short elements come by more at a time, so that starting threads costs little.
+                if parts.iter().map(String::len).sum::<usize>() < TEXT_BYTES / 2 {
+                    jobs *= 2;
+                }
+                parts.iter().for_each(|part| self.text.push_str(part));
+                self.spill(TEXT_BYTES);
+            }
         }
     }
 
@@ -426,23 +476,4 @@ impl Arrow {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::Num;
-
-    #[test]
-    fn numbers_are_short() {
-        let numbers = [0.0, -0.0, -0.004, 1.0, 0.1, 0.25, 0.05, -1.5, 1600.0, 12.345, -0.01, f32::NAN];
-        let texts: Vec<String> = numbers.into_iter().map(|number| Num(number).to_string()).collect();
-        assert_eq!(texts, ["0", "0", "0", "1", "0.1", "0.25", "0.05", "-1.5", "1600", "12.35", "-0.01", "0"]);
-    }
-
-    proptest! {
-        #[test]
-        fn numbers_are_the_nearest_hundredths(number in -1e6_f32..1e6) {
-            let written: f64 = Num(number).to_string().parse().unwrap();
-            prop_assert!((written - f64::from(number)).abs() <= 0.005 + 1e-9, "{number} as {written}");
-        }
-    }
-}
+mod tests;

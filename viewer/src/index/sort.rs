@@ -13,6 +13,9 @@ const READ_BYTES: usize = 1 << 16;
 /// And at least so many, however many runs there are.
 const LEAST_READ_BYTES: usize = 1 << 12;
 
+/// Rows that come between two calls of [`Sorter::flush`], or so.
+const ROWS_BETWEEN: usize = 64;
+
 /// Rows of `N` words, sorted by the first `K`; rows with equal keys stay in the order in which they came.
 #[derive(Debug)]
 pub(super) struct Sorter<const N: usize, const K: usize> {
@@ -34,8 +37,20 @@ impl<const N: usize, const K: usize> Sorter<N, K> {
     }
 
     /// Takes a row. Memory is bounded by [`Self::flush`].
+    #[inline]
     pub(super) fn push(&mut self, row: [u64; N]) {
+        if self.rows.len() == self.rows.capacity() {
+            self.grow();
+        }
         self.rows.push(row);
+    }
+
+    /// Room for twice as many rows, but for no more than a run has, and some that come before [`Self::flush`].
+    #[cold]
+    fn grow(&mut self) {
+        let have = self.rows.len();
+        let most = (self.run_rows + ROWS_BETWEEN).saturating_sub(have).max(ROWS_BETWEEN);
+        self.rows.reserve_exact(have.clamp(ROWS_BETWEEN, most));
     }
 
     /// Writes a run when there are enough rows for one.
@@ -71,7 +86,13 @@ impl<const N: usize, const K: usize> Sorter<N, K> {
 
     /// All rows in order.
     pub(super) fn finish(mut self) -> io::Result<Sorted<N, K>> {
-        self.sort();
+        if self.runs.is_empty() {
+            self.sort();
+        } else {
+            // The last one goes to the others: several lists are merged at a time, and it takes as much memory as reading all of them.
+            self.write_run()?;
+            self.rows = Vec::new();
+        }
         let mut begin = 0;
         let mut runs: Vec<Run<N>> = Vec::new();
         for &end in &self.runs {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use tokio::sync::mpsc::UnboundedReceiver;
-use viewer::export::{self, Format};
+use viewer::export::{self, ExportError, Format};
 use viewer::filter::{Chain, date};
 use viewer::layout::{Folds, Options, Outline};
 use viewer::live::{self, Begun, Current};
@@ -20,6 +20,7 @@ use viewer::{IndexChoice, OpenError, OpenOptions};
 
 use super::Status;
 use super::convert::is_mistake;
+use crate::output_file::OutputFile;
 use crate::progress::Bar;
 use crate::remarks::Told;
 use crate::run_options::{RunOptions, index_choice};
@@ -242,8 +243,12 @@ fn draw(args: &Args, source: &dyn TimelineSource, formats: &[Format]) -> anyhow:
         for note in &scene.notes {
             term::note(&format!("{}: {note}", path.display()));
         }
-        let bytes = export::encode(&scene, format, scale)?;
-        export::write(path, &bytes)?;
+        let file = OutputFile::create(path)?;
+        export::draw(&scene, format, scale, &mut &file).map_err(|error| match error {
+            ExportError::Send { source } => ExportError::Write { path: path.clone(), source },
+            error => error,
+        })?;
+        file.finish()?;
         term::note(&format!("drew {}", path.display()));
     }
     Ok(())
