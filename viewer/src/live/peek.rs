@@ -13,8 +13,8 @@ use crate::sim::Simulation;
 /// Operations before the first picture; before each next one as many as before the last. So all pictures together cost no more
 /// than the last one twice.
 const FIRST: u64 = 1 << 12;
-/// Operations after which nothing more is added to the picture: it takes some 50 MB then.
-const MOST: u64 = 1 << 20;
+/// Operations after which nothing more is added to the picture: it takes some 25 MB then.
+const MOST: u64 = 1 << 19;
 
 /// Passes all on, and simulates the first of it once more, for pictures.
 pub(crate) struct Peek<'a> {
