@@ -19,7 +19,7 @@ use driver::{Driver, Pointer};
 use process::Process;
 
 /// How long the page may take for anything before the test gives up; it asserts nothing about time.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A browser with one page, as its user sees it.
 #[derive(Debug)]

@@ -3,8 +3,9 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
+use std::time::Instant;
 
-use crate::browser::{Browser, Element};
+use crate::browser::{Browser, Element, PATIENCE};
 use crate::programs::tumit;
 
 /// A program of two nodes with two threads each: everybody works until 0.5 s and waits until 1 s, and at 0.3 s a
@@ -245,8 +246,15 @@ pub fn chain(browser: &mut Browser) -> serde_json::Value {
 pub fn entry(browser: &mut Browser, name: &str) -> (f64, f64) {
     browser.wait("document.querySelector('#legend .more-button')");
     let find = |browser: &mut Browser| {
-        let all = browser.find_all("button", None);
-        all.into_iter().find(|one| one.name.starts_with(name)).expect("the legend has it")
+        let started = Instant::now();
+        // While a legend takes another's place, a browser may tell of neither.
+        loop {
+            let all = browser.find_all("button", None);
+            match all.into_iter().find(|one| one.name.starts_with(name)) {
+                Some(entry) => return entry,
+                None => assert!(started.elapsed() < PATIENCE, "the legend has no {name}"),
+            }
+        }
     };
     browser.resting(find).center()
 }

@@ -168,11 +168,13 @@ fn marks_of_every_shape_keep_it_in_the_file_that_zooms() {
         );
         let mut browser = Browser::start(1000, 500);
         browser.open(&format!("file://{}", file.display()));
+        // Until then the page may still become narrower, by a scroll bar.
+        browser.wait("document.readyState === 'complete' && document.fonts.status === 'loaded'");
         let widths = "[...document.querySelectorAll('[aria-label=Rows] [data-entity^=e]')].map(one => { const box = one.getBoundingClientRect(); return [box.width, box.x + box.width / 2]; })";
         let before = browser.evaluate(widths);
         assert_eq!(before.as_array().map(Vec::len), Some(3), "{shape}: {before}");
         browser.wheel((500.0, 200.0), -120.0);
-        browser.wait(&format!("JSON.stringify({widths}) !== '{before}'"));
+        browser.wait("document.querySelector('[aria-label=Rows] > [transform^=matrix]')");
         let after = browser.evaluate(widths);
         let place = |list: &Value, at: usize, of: usize| list[at][of].as_f64().unwrap();
         for at in 0..3 {
