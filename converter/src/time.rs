@@ -8,6 +8,11 @@ pub struct LocalTicks(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct GlobalNanos(pub i64);
 
+impl GlobalNanos {
+    /// The furthest date that is taken, before zero and behind it, 146 years away: so what lies between any two dates is a length that can be told.
+    pub const FURTHEST: Self = Self((1 << 62) - 1);
+}
+
 /// In what the dates of a text are counted. The Pajé format says seconds, but some producers write others, and a file does not tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Unit {

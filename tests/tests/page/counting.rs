@@ -209,6 +209,22 @@ fn what_is_being_counted_is_shown_so_far_and_says_so() {
 }
 
 #[test]
+fn a_hit_that_is_held_down_while_the_list_comes_anew_is_the_one_that_is_visited() {
+    let viewer = Viewer::of(&many());
+    let (mut browser, _) = open(&viewer);
+    in_parts(&mut browser, "find", "(all) => ({ ...all, hits: all.hits.slice(0, 5), total: 5 })");
+    find(&mut browser, "working");
+    says(&mut browser, "counting… 5 found, 34.0 %");
+    browser.evaluate("document.querySelectorAll('#hits button')[2].focus()");
+    browser.holding(" ", |browser| {
+        browser.evaluate("window.letGo()");
+        says(browser, "1 300 found");
+    });
+    place(&mut browser, "3 of 1 300");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
 fn a_line_leads_to_all_that_comes_from_it_links_too() {
     let viewer = Viewer::of(&many());
     let (mut browser, _) = open(&viewer);

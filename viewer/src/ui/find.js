@@ -174,7 +174,7 @@ function tell(text, wrong = false) {
 function fill() {
   byId("find-next").disabled = byId("find-before").disabled = hits.length === 0;
   const span = view.to - view.from;
-  refill(list, () => list.replaceChildren(...hits.map((hit) => make("li", {}, make("button", { "data-key": hit.id, onclick: () => inTurn(() => go(hits.indexOf(hit))) },
+  refill(list, () => list.replaceChildren(...hits.map((hit) => make("li", {}, make("button", { "data-key": hit.id, onclick: () => inTurn(() => go(hits.findIndex(({ id }) => id === hit.id))) },
     make("span", { class: "label", text: hit.name }), make("span", { class: "amount", text: hit.to > hit.from ? duration(hit.to - hit.from) : "" }),
     make("span", { class: "where", text: `${date(hit.from, span / 1000)} · ${inLine(hit.path.slice(-2))}` }))))));
   place();

@@ -63,7 +63,7 @@ faults! {
     /// Text that is not UTF-8.
     Encoding: "line that is not UTF-8, read as Latin-1", "write UTF-8";
     /// A date that is no number.
-    Date: "date that is no number of seconds, or beyond 292 years", "write seconds as a decimal number, such as 12.000345";
+    Date: "date that is no number of seconds, or beyond 146 years", "write seconds as a decimal number, such as 12.000345; `--unit` reads others";
     /// A comma as the decimal sign.
     Comma: "number with a decimal comma", "write a decimal point whatever the locale";
     /// A value of a variable that is no number.

@@ -1,6 +1,7 @@
 //! Numbers and colours as Pajé files write them.
 
 use crate::paje::Color;
+use crate::time::GlobalNanos;
 
 /// A number that was understood; `comma` when its decimal sign was a comma.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,12 +16,13 @@ const MAX_DIGITS: u32 = 36;
 /// A date to nanoseconds, exactly: no binary fraction on the way. Halves of a nanosecond are rounded away from zero. Its unit has
 /// `missing` decimals less than seconds have to tell a nanosecond.
 ///
-/// `None` for what is no decimal number, and for dates beyond 292 years.
+/// `None` for what is no decimal number, and for dates beyond [`GlobalNanos::FURTHEST`].
 pub(super) fn nanos(text: &str, missing: u8) -> Option<Number<i64>> {
-    match short_nanos(text.as_bytes(), missing) {
-        Some(value) => Some(Number { value, comma: false }),
-        None => any_nanos(text, missing),
-    }
+    let date = match short_nanos(text.as_bytes(), missing) {
+        Some(value) => Number { value, comma: false },
+        None => any_nanos(text, missing)?,
+    };
+    (date.value.unsigned_abs() <= GlobalNanos::FURTHEST.0.cast_unsigned()).then_some(date)
 }
 
 /// Powers of ten by how many decimals are missing from nine.
@@ -161,6 +163,7 @@ mod tests {
 
     use super::{color, float, nanos};
     use crate::paje::Color;
+    use crate::time::GlobalNanos;
 
     fn date(text: &str) -> Option<i64> {
         nanos(text, 0).map(|number| number.value)
@@ -183,16 +186,30 @@ mod tests {
             ("1e-400", 0),
             ("0e999999", 0),
             ("9007199.254740993", 9_007_199_254_740_993),
-            ("9223372036.854775807", i64::MAX),
+            ("4611686018.427387903", (1 << 62) - 1),
+            ("-4611686018.427387903", 1 - (1 << 62)),
             ("00000000000000000000000000000000000000000000000001", 1_000_000_000),
         ];
         for (text, expected) in cases {
             assert_eq!(date(text), Some(expected), "{text}");
         }
         assert!(nanos("1,5", 0).is_some_and(|number| number.value == 1_500_000_000 && number.comma));
-        for text in
-            ["", ".", "-", "abc", "0x4", "inf", "nan", "5..5", "1e", "1e5x", "9223372036.854775808", "1e99999999999"]
-        {
+        for text in [
+            "",
+            ".",
+            "-",
+            "abc",
+            "0x4",
+            "inf",
+            "nan",
+            "5..5",
+            "1e",
+            "1e5x",
+            "4611686018.427387904",
+            "-5e9",
+            "9223372036.854775808",
+            "1e99999999999",
+        ] {
             assert_eq!(date(text), None, "{text}");
         }
         let millis = |text: &str| nanos(text, 3).map(|number| number.value);
@@ -232,7 +249,7 @@ mod tests {
         }
 
         #[test]
-        fn written_with_nine_decimals_they_come_back(value in i64::MIN + 1..=i64::MAX) {
+        fn written_with_nine_decimals_they_come_back(value in -GlobalNanos::FURTHEST.0..=GlobalNanos::FURTHEST.0) {
             let sign = if value < 0 { "-" } else { "" };
             let (seconds, rest) = (value.unsigned_abs() / 1_000_000_000, value.unsigned_abs() % 1_000_000_000);
             prop_assert_eq!(date(&format!("{sign}{seconds}.{rest:09}")), Some(value));
