@@ -398,8 +398,8 @@ fn a_group_of_millions_of_years_is_drawn_as_it_is() {
         "{}0 H 0 Host\n2 S H Activity\n5 off S off \"1 0 0\"\n5 on S on \"0 1 0\"\n",
         include_str!("header.paje")
     );
-    let (start, end) = (2_000_000_000_u64, 8_000_000_000_u64);
-    const HOSTS: u64 = 2_000;
+    let (start, end) = (1_000_000_000_u64, 4_000_000_000_u64);
+    const HOSTS: u64 = 4_000;
     for host in 0..HOSTS {
         writeln!(text, "6 0 h{host} 0 H h{host}\n11 0 h{host} S off\n11 {start} h{host} S on").unwrap();
     }

@@ -172,14 +172,14 @@ fn centuries_of_many_containers_are_added_up() {
 fn the_longest_trace_is_counted_to_its_end_and_what_is_further_away_is_told() {
     let far = "4611686018.427387903";
     let text = format!(
-        "{}0 H 0 Host\n2 S H State\n3 E H Mark\n5 on S on \"0 1 0\"\n5 m E m \"0 0 0\"\n6 -{far} h 0 H h\n\
+        "{}0 H 0 Host\n2 S H State\n3 E H Mark \"0 0 0\"\n5 on S on \"0 1 0\"\n5 m E m \"0 0 0\"\n6 -{far} h 0 H h\n\
          11 -{far} h S on\n17 {far} h E m\n11 6e9 h S on\n11 -6e9 h S on\n7 {far} H h\n",
         include_str!("header.paje")
     );
     let store = Store::from_paje("far", text.as_bytes()).unwrap();
     let rows = table(&store, store.extent(), By::Value, None).unwrap();
     let [state] = rows.iter().filter(|row| row.kind == "state").collect::<Vec<_>>()[..] else { panic!("{rows:?}") };
-    let all = 9_223_372_036.854_775_806;
+    let all = 9_223_372_036.854_776;
     assert_eq!((state.count, state.share), (Some(1), Some(1.0)));
     assert!(close(state.time, Some(all)) && close(state.duration_max, Some(all)), "{state:?}");
     assert_eq!(rows.iter().filter(|row| row.kind == "event").map(|row| row.count).collect::<Vec<_>>(), [Some(1)]);
