@@ -9,7 +9,8 @@ pub struct LocalTicks(pub u64);
 pub struct GlobalNanos(pub i64);
 
 impl GlobalNanos {
-    /// The furthest date that is taken, before zero and behind it, 146 years away: so what lies between any two dates is a length that can be told.
+    /// The furthest date that is taken from a text, before zero and behind it, 146 years away: what lies between any two of them fits a length. Dates of
+    /// runs are counted from their beginning, and are not looked at.
     pub const FURTHEST: Self = Self((1 << 62) - 1);
 }
 

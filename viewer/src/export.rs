@@ -64,6 +64,17 @@ pub enum ExportError {
     },
 }
 
+impl ExportError {
+    /// The same, and which file takes the picture.
+    #[must_use]
+    pub fn in_file(self, path: &Path) -> Self {
+        match self {
+            Self::Send { source } => Self::Write { path: path.to_owned(), source },
+            other => other,
+        }
+    }
+}
+
 impl Format {
     /// The format that a file's name asks for.
     ///
@@ -133,10 +144,7 @@ fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<(), ExportEr
         // What was written so far is of no use to anyone.
         let _ = std::fs::remove_file(&temporary);
     }
-    result.map_err(|error| match error {
-        ExportError::Send { source } => ExportError::Write { path: path.to_owned(), source },
-        error => error,
-    })
+    result.map_err(|error| error.in_file(path))
 }
 
 #[cfg(test)]

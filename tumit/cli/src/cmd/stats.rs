@@ -41,6 +41,7 @@ Expressions of --filter (names may have * and ?; put them in \"...\" when they h
   color #d62728 Wait* of Activity         bright Wait*                     colours; all else grey
   shape diamond Step of Milestone         size 0.5 Wait* of Activity       marks of events; how large or wide
 
+A state counts with all that is nested in it: shares of nested states come to more than 100 % together.
 Exit status: 0 done, 1 the trace has losses or faults (the rest was counted), 2 could not run.")]
 pub(crate) struct Args {
     /// A run folder (NAME.tmt) or a Pajé file, also of other tools

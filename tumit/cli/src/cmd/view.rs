@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use tokio::sync::mpsc::UnboundedReceiver;
-use viewer::export::{self, ExportError, Format};
+use viewer::export::{self, Format};
 use viewer::filter::{Chain, date};
 use viewer::layout::{Folds, Options, Outline};
 use viewer::live::{self, Begun, Current};
@@ -244,10 +244,7 @@ fn draw(args: &Args, source: &dyn TimelineSource, formats: &[Format]) -> anyhow:
             term::note(&format!("{}: {note}", path.display()));
         }
         let file = OutputFile::create(path)?;
-        export::draw(&scene, format, scale, &mut &file).map_err(|error| match error {
-            ExportError::Send { source } => ExportError::Write { path: path.clone(), source },
-            error => error,
-        })?;
+        export::draw(&scene, format, scale, &mut &file).map_err(|error| error.in_file(path))?;
         file.finish()?;
         term::note(&format!("drew {}", path.display()));
     }
