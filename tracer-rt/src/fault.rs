@@ -83,5 +83,12 @@ pub(crate) fn hold_dump() {
     }
 }
 
+/// With the fault `the end is slow` threads that go on recording fill their slots, and lose records, while the file is ended.
+pub(crate) fn hold_end() {
+    if injected("the end is slow") {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+}
+
 /// With the fault `handed over meanwhile`: a part of a slot is about to be written, once the slot is full.
 pub static ABOUT_TO_WRITE: AtomicBool = AtomicBool::new(false);

@@ -323,6 +323,7 @@ impl Sink {
         self.left_behind = false;
         self.write_live(Live::AtEnd);
         while self.write_next() {}
+        fault::hold_end();
         self.stage = Stage::News;
         self.write_untold();
         let mut state = STATE.lock();

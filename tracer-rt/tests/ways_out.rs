@@ -83,6 +83,24 @@ fn every_way_out_leaves_all() {
     }
 }
 
+/// Their slots are full when the last one of the queue was written: they are written, too, and the live file need not stay.
+#[test]
+fn threads_that_record_behind_the_end_do_not_keep_it_from_being_clean() {
+    if cfg!(debug_assertions) {
+        let place = Place::new().with(PATIENT.0, PATIENT.1).with("TUMIT_FAULT", "the end is slow");
+        let output = place.output("exit");
+        let left = place.left().pop().unwrap();
+        assert!(left.ended && left.end_dropped > 0, "{output:?}");
+        let calls: u64 = place.witnessed().iter().sum();
+        let recorded = left.blocks_of_records();
+        assert!(recorded + left.end_dropped <= calls + 2, "{recorded} + {} of {calls}", left.end_dropped);
+        for (thread, ticks) in left.ticks().iter().enumerate() {
+            let gap = ticks.iter().zip(0..).find(|(number, expected)| **number != *expected);
+            assert_eq!(gap, None, "thread {thread}, {} ticks", ticks.len());
+        }
+    }
+}
+
 #[test]
 fn a_clean_end_removes_the_live_file() {
     let place = Place::new();
