@@ -270,8 +270,12 @@ fn figures(trace: &Path, is_there: bool, only: &str) {
     timed(&format!("time per value of {} lanes", rows.len()), &|| drop(source.cells(&rows, window(3), 1)));
     timed("  of all lanes together", &|| drop(source.times(&rows, window(3))));
     for ty in model.types.iter().filter(|ty| matches!(ty.kind, TypeKind::Link { .. })) {
-        let total = source.links(ty.id, window(3), 0).map_or(0, |links| links.total);
-        println!("{total} links counted: {:.1?}", least(|| source.links(ty.id, window(3), 0)));
+        let inner =
+            Interval { from: GlobalNanos(extent.from.0 + length / 50), to: GlobalNanos(extent.to.0 - length / 50) };
+        for window in [window(3), inner] {
+            let total = source.links(ty.id, window, 0).map_or(0, |links| links.total);
+            println!("{total} links counted: {:.1?}", least(|| source.links(ty.id, window, 0)));
+        }
         println!("first 5,000 of them: {:.1?}", least(|| source.links(ty.id, window(3), 5_000)));
     }
 }

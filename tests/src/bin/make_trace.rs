@@ -1,12 +1,14 @@
 //! Makes the trace by which tools are measured, through the real recorder: irregular, as long as wanted.
 //!
 //! ```console
-//! $ cargo run --release -p tests --bin make_trace -- big.tmt 1000000 64    # states, threads
+//! $ cargo run --release -p tests --bin make_trace -- big.tmt 1000000 64          # states, threads
+//! $ cargo run --release -p tests --bin make_trace -- links.tmt 1000000 64 20000  # ten times as many messages
 //! ```
 //!
 //! Every thread has a clock of its own that runs at random, so that the trace is the same on every machine: states last from
 //! 50 ns to milliseconds, and every few thousand of them a thread is idle for up to 20 ms. Most states are calls, up to
-//! twelve deep, of a thousand functions, some of them rare. Each thread sends to the next one, about every 200 µs.
+//! twelve deep, of a thousand functions, some of them rare. Each thread sends to the next one, about every 200 µs (or what the
+//! fourth argument says, in nanoseconds).
 
 #![expect(clippy::print_stdout, reason = "it is a command")]
 
@@ -50,6 +52,8 @@ impl Random {
 
 const PHASES: [Phase; 5] = [Phase::Start, Phase::Compute, Phase::Exchange, Phase::Check, Phase::Write];
 const DEEPEST: usize = 12;
+/// Nanoseconds from one thread's first record to the next one's.
+const BIRTH: u64 = 1_000;
 
 /// One of the ends of the messages that a thread sends: both threads can tell when and how much.
 struct Messages {
@@ -57,22 +61,26 @@ struct Messages {
     n: u32,
     random: Random,
     is_sender: bool,
+    /// Nanoseconds from one to the next, on average.
+    period: u64,
     /// Date of the next one, and its bytes.
     next: (u64, u32),
 }
 
 impl Messages {
-    fn new(sender: u32, is_sender: bool) -> Self {
-        let mut messages =
-            Self { sender: sender.into(), n: 0, random: Random::of(!u64::from(sender)), is_sender, next: (0, 0) };
+    fn new(sender: u32, threads: u32, is_sender: bool, period: u64) -> Self {
+        let random = Random::of(!u64::from(sender));
+        // The first is due when the last thread is born.
+        let n = (u64::from(threads) * BIRTH / period) as u32;
+        let mut messages = Self { sender: sender.into(), n, random, is_sender, period, next: (0, 0) };
         messages.advance();
         messages
     }
 
     fn advance(&mut self) {
-        let (wait, latency) = (self.random.below(100_000), 1_000 + self.random.duration(12));
+        let (wait, latency) = (self.random.below(self.period / 2), 1_000 + self.random.duration(12));
         let bytes = 8 << self.random.below(16);
-        let sent = u64::from(self.n + 1) * 200_000 + wait + self.sender;
+        let sent = u64::from(self.n + 1) * self.period + wait + self.sender;
         self.next = (if self.is_sender { sent } else { sent + latency }, bytes);
     }
 }
@@ -87,9 +95,15 @@ struct Worker {
 }
 
 impl Worker {
-    fn new(thread: u32, threads: u32) -> Self {
+    fn new(thread: u32, threads: u32, period: u64) -> Self {
         let (to, from) = ((thread + 1) % threads, (thread + threads - 1) % threads);
-        Self { thread, to, from, out: Messages::new(thread, true), into: Messages::new(from, false) }
+        Self {
+            thread,
+            to,
+            from,
+            out: Messages::new(thread, threads, true, period),
+            into: Messages::new(from, threads, false, period),
+        }
     }
 
     /// Goes on to `date`; messages that are due before are sent and received on the way.
@@ -117,7 +131,7 @@ impl Worker {
     fn run(&mut self, states: u64, functions: &[String]) {
         let thread = self.thread;
         let mut random = Random::of(thread.into());
-        NOW.set(u64::from(thread) * 1_000 + 1);
+        NOW.set(u64::from(thread) * BIRTH + 1);
         calls::born(thread);
         let (mut made, mut depth) = (0, 0);
         while made < states {
@@ -154,9 +168,10 @@ impl Worker {
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().collect();
     let number = |at: usize, default: u32| arguments.get(at).map_or(Some(default), |text| text.parse().ok());
-    let (Some(folder), Some(states), Some(threads @ 1..)) = (arguments.get(1), number(2, 1_000_000), number(3, 64))
+    let (Some(folder), Some(states), Some(threads @ 1..), Some(period @ 2..)) =
+        (arguments.get(1), number(2, 1_000_000), number(3, 64), number(4, 200_000))
     else {
-        eprintln!("usage: make_trace FOLDER [STATES [THREADS]]");
+        eprintln!("usage: make_trace FOLDER [STATES [THREADS [NANOSECONDS FROM MESSAGE TO MESSAGE]]]");
         return ExitCode::FAILURE;
     };
     tracer_rt::set_clock(now, 1_000_000_000);
@@ -174,7 +189,7 @@ fn main() -> ExitCode {
             for thread in first..threads.min(first + workers) {
                 let functions = &functions;
                 let states = states / threads + u32::from(thread < states % threads);
-                scope.spawn(move || Worker::new(thread, threads).run(states.into(), functions));
+                scope.spawn(move || Worker::new(thread, threads, period.into()).run(states.into(), functions));
             }
         });
     }
