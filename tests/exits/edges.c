@@ -80,23 +80,33 @@ static void *with_key(void *value) {
     return NULL;
 }
 
+static int flushing;
 static void *endless(void *started) {
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
     t_tick(0);
-    __atomic_store_n((int *)started, 1, __ATOMIC_RELEASE);
+    __atomic_store_n((int *)started, (int)syscall(SYS_gettid), __ATOMIC_RELEASE);
     for (;;) {
         t_tick(1);
+        if (flushing) {
+            tumit1_flush();
+        }
     }
     return NULL;
 }
 
+/* The signal by which glibc cancels threads at once, as if it had been on its way when the thread forbade that. */
+static void cancel_late(int thread) {
+    syscall(SYS_tgkill, getpid(), thread, 32);
+}
+
 /* Threads that end without a word: their memory is gone when they are looked at. */
-static int threads(int cancelled) {
+static int threads(int cancelled, int late) {
     pthread_attr_t attributes;
     int i;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, LARGE_STACK);
     pthread_key_create(&key, again);
+    flushing = late; /* it is in the recorder most of the time */
     t_tick(0);
     for (i = 0; i < 20; i++) {
         pthread_t thread;
@@ -108,7 +118,7 @@ static int threads(int cancelled) {
             while (!__atomic_load_n(&started, __ATOMIC_ACQUIRE)) {
                 sched_yield();
             }
-            pthread_cancel(thread);
+            late && i > 0 ? cancel_late(started) : (void)pthread_cancel(thread); /* which installs the handler */
         }
         pthread_join(thread, NULL);
         tumit1_flush();
@@ -519,8 +529,9 @@ int main(int count, char **arguments) {
     const unsigned number = count > 2 ? (unsigned)atoi(arguments[2]) : 0;
     if (strcmp(what, "descriptors") == 0) return descriptors();
     if (strcmp(what, "low") == 0) return low();
-    if (strcmp(what, "keys") == 0) return threads(0);
-    if (strcmp(what, "cancelled") == 0) return threads(1);
+    if (strcmp(what, "keys") == 0) return threads(0, 0);
+    if (strcmp(what, "cancelled") == 0) return threads(1, 0);
+    if (strcmp(what, "cancelled late") == 0) return threads(1, 1);
     if (strcmp(what, "jumps") == 0) return jumps();
     if (strcmp(what, "together") == 0) return many(number, 1);
     if (strcmp(what, "alone") == 0) return many(number, 0);

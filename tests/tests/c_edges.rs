@@ -70,8 +70,10 @@ fn threads_end_without_a_word() {
     for compiler in [GNU99, CLANG] {
         // One record, and one in each of the four rounds of destructors.
         assert_eq!(totals(compiler, &["keys"], &[]), (1 + 20 * 5, 0), "{compiler:?}");
-        let (_, lost) = totals(compiler, &["cancelled"], &[("TUMIT_POLICY", "all=block")]);
-        assert_eq!(lost, 0, "{compiler:?}");
+        for how in ["cancelled", "cancelled late"] {
+            let (_, lost) = totals(compiler, &[how], &[("TUMIT_POLICY", "all=block")]);
+            assert_eq!(lost, 0, "{compiler:?} {how}");
+        }
     }
 }
 
