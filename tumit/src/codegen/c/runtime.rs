@@ -85,7 +85,7 @@ mod tests {
         rlim_cur rlimit setpriority size_t snprintf ssize_t st_nlink stat statfs stderr strchr strcmp strcspn strerror
         strftime strlen strncasecmp strncmp strrchr strtol strtoull syscall thread_sanitizer time time_t timespec tm tv_nsec tv_sec int32_t uint16_t
         uint32_t uint64_t uint8_t uintptr_t unlink volatile LZ4_compress_default";
-    const FAMILIES: [&str; 22] = [
+    const FAMILIES: [&str; 23] = [
         "tumit1_",
         "TUMIT",
         "__",
@@ -104,6 +104,7 @@ mod tests {
         "PR",
         "PATH_MAX",
         "RLIM",
+        "SIG_",
         "SYS_",
         "UINT64_C",
         "UINT64_MAX",

@@ -88,13 +88,12 @@ TUMIT1_SLOW(void tumit1_check(const char *text_, int (*says_)(const struct tumit
     while (text_ != NULL && *text_ != '\0') {
         text_ = tumit1_next_entry(text_, &entry_);
         if (entry_.bytes_ != 0 && says_(&entry_) < 0) {
-            fprintf(stderr, "tumit: %s: `%.*s` is not understood: write %s, separated by commas\n", where_, (int)entry_.bytes_, entry_.text_,
-                    hint_);
+            tumit1_misread(where_, entry_.text_, (int)entry_.bytes_, hint_);
         }
     }
 }
 TUMIT1_SLOW(void tumit1_check_levels(void)) {
-    tumit1_check(getenv("TUMIT_LEVELS"), tumit1_says_on, "TUMIT_LEVELS", "NAME=on or NAME=off");
+    tumit1_check(getenv("TUMIT_LEVELS"), tumit1_says_on, "TUMIT_LEVELS", "NAME=on or NAME=off, separated by commas");
 }
 
 /* Whether some spec has a level of this name. Under the lock. */
@@ -157,7 +156,7 @@ TUMIT1_SLOW(void tumit1_find_policy(struct tumit1_provider *provider_)) {
 /* For all specs, when recording begins. Under the lock. */
 TUMIT1_SLOW(void tumit1_find_policies(void)) {
     struct tumit1_provider *provider_;
-    static const char hint_[] = "LEVEL=block, LEVEL=drop or LEVEL=overwrite";
+    static const char hint_[] = "LEVEL=block, LEVEL=drop or LEVEL=overwrite, separated by commas";
     tumit1_check(getenv("TUMIT_POLICY"), tumit1_says_policy, "TUMIT_POLICY", hint_);
     tumit1_check(tumit1_session.config_.policies_, tumit1_says_policy, "policies", hint_);
     for (provider_ = tumit1_session.providers_; provider_ != NULL; provider_ = provider_->next_) {

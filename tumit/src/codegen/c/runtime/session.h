@@ -167,22 +167,24 @@ TUMIT1_SLOW(unsigned char *tumit1_put_process(unsigned char *p_, uint32_t kept_)
 TUMIT1_SLOW(int tumit1_choose_buffers(uint64_t *memory_)) {
     struct tumit1_session *s_ = &tumit1_session;
     const char *text_ = tumit1_env("TUMIT_MEMORY"), *live_ = s_->config_.live_folder_;
+    int private_;
     *memory_ = s_->config_.memory_bytes_ != 0 ? s_->config_.memory_bytes_ : text_ == NULL ? TUMIT1_MEMORY : tumit1_parse_bytes(text_);
     if (*memory_ == 0) {
-        fprintf(stderr, "tumit: TUMIT_MEMORY: `%s` is not understood: write a number of bytes, or 64M\n", text_);
+        tumit1_misread("TUMIT_MEMORY", text_, -1, "a number of bytes, or 64M");
         *memory_ = TUMIT1_MEMORY;
     }
     s_->live_folder_ = live_;
-    if (live_ == NULL && tumit1_env_folder("TUMIT_LIVE") != NULL) {
-        tumit1_from_beginning(s_->live_from_, sizeof s_->live_from_, tumit1_env_folder("TUMIT_LIVE"));
+    text_ = tumit1_env_folder("TUMIT_LIVE");
+    if (live_ == NULL && text_ != NULL) {
+        tumit1_from_beginning(s_->live_from_, sizeof s_->live_from_, text_);
         s_->live_folder_ = s_->live_from_;
     }
     text_ = s_->config_.buffers_ != NULL ? s_->config_.buffers_ : tumit1_env("TUMIT_BUFFERS");
-    if (text_ != NULL && strcmp(text_, "private") != 0 && strcmp(text_, "mapped") != 0) {
-        fprintf(stderr, "tumit: %s: `%s` is not understood: write `mapped` or `private`\n",
-                s_->config_.buffers_ != NULL ? "buffers_ of tumit1_start" : "TUMIT_BUFFERS", text_);
+    private_ = text_ != NULL && strcmp(text_, "private") == 0;
+    if (text_ != NULL && !private_ && strcmp(text_, "mapped") != 0) {
+        tumit1_misread(s_->config_.buffers_ != NULL ? "buffers_ of tumit1_start" : "TUMIT_BUFFERS", text_, -1, "`mapped` or `private`");
     }
-    return text_ == NULL || strcmp(text_, "private") != 0;
+    return !private_;
 }
 
 TUMIT1_SLOW(void tumit1_tell_private(int error_)) {

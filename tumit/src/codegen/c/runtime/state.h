@@ -338,26 +338,27 @@ enum { TUMIT1_WAITED_ROOM = 0, TUMIT1_WAITED_CALL = 1 };
 /* Keeps away, or lets in, the signal by which the C library cancels threads at once. It may be on its way from before cancelling was
  * forbidden, and glibc's handler (2.36) does not ask again: the thread would end with a lock. Not to be blocked by sigprocmask(). */
 #if defined __GLIBC__ && defined SYS_rt_sigprocmask
-TUMIT1_SLOW(void tumit1_hold_cancel(int how_)) {
+TUMIT1_HOT void tumit1_hold_cancel(int how_) {
     const uint64_t cancel_ = (uint64_t)1 << 31; /* SIGCANCEL, the first that is kept from programs */
-    const int error_ = errno;
     (void)syscall(SYS_rt_sigprocmask, how_, &cancel_, NULL, sizeof cancel_);
-    errno = error_;
 }
 #else
 #define tumit1_hold_cancel(how_) ((void)(how_))
 #endif
 
 /* What a thread was before tumit1_busy(). */
-enum { TUMIT1_WAS_BUSY = 1, TUMIT1_WAS_LOCKED = 2, TUMIT1_WAS_CANCELLABLE = 4, TUMIT1_WAS_ASYNCHRONOUS = 8 };
+#define TUMIT1_WAS_BUSY 1u
+#define TUMIT1_WAS_LOCKED 2u
+#define TUMIT1_WAS_CANCELLABLE 4u
+#define TUMIT1_WAS_ASYNCHRONOUS 8u
 
 /* Before the locks, in calls that are not records. A record that a signal handler tries meanwhile sees `busy_` and does not
  * wait for a lock that its own thread holds; nor may the thread be cancelled there. Returns what tumit1_idle() needs. */
 TUMIT1_SLOW(uint32_t tumit1_busy(void)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
-    uint32_t before_ = (c_->busy_ != 0 ? TUMIT1_WAS_BUSY : 0u) | (c_->locked_ ? TUMIT1_WAS_LOCKED : 0u);
+    uint32_t before_ = (c_->busy_ != 0) * TUMIT1_WAS_BUSY | c_->locked_ * TUMIT1_WAS_LOCKED;
     const uint32_t *guard_ = tumit1_session.guard_;
-    int cancel_ = 0, type_ = 0;
+    int cancel_ = 0, type_ = PTHREAD_CANCEL_DEFERRED;
     if (!c_->locked_) {
         c_->errno_ = errno;
         if (guard_ != NULL && __atomic_load_n(guard_, __ATOMIC_RELAXED) == 0) {
@@ -369,12 +370,12 @@ TUMIT1_SLOW(uint32_t tumit1_busy(void)) {
     c_->locked_ = 1;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_);
     if (cancel_ != PTHREAD_CANCEL_DISABLE) {
-        before_ |= TUMIT1_WAS_CANCELLABLE;
         pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type_);
-        if (type_ == PTHREAD_CANCEL_ASYNCHRONOUS) {
-            before_ |= TUMIT1_WAS_ASYNCHRONOUS;
-            tumit1_hold_cancel(SIG_BLOCK);
-        }
+        before_ |= TUMIT1_WAS_CANCELLABLE;
+    }
+    if (type_ == PTHREAD_CANCEL_ASYNCHRONOUS) {
+        tumit1_hold_cancel(SIG_BLOCK);
+        before_ |= TUMIT1_WAS_ASYNCHRONOUS;
     }
     return before_;
 }
@@ -384,11 +385,11 @@ TUMIT1_SLOW(void tumit1_idle(uint32_t before_)) {
     if (c_->forked_ && outermost_) {
         tumit1_settle_child();
     }
+    c_->locked_ = before_ / TUMIT1_WAS_LOCKED & 1u;
+    __atomic_store_n(&c_->busy_, (before_ & TUMIT1_WAS_BUSY) != 0 ? TUMIT1_BUSY : 0u, __ATOMIC_RELEASE);
     if (outermost_) {
         errno = c_->errno_;
     }
-    c_->locked_ = !outermost_;
-    __atomic_store_n(&c_->busy_, (before_ & TUMIT1_WAS_BUSY) != 0 ? TUMIT1_BUSY : 0u, __ATOMIC_RELEASE);
     if ((before_ & TUMIT1_WAS_ASYNCHRONOUS) != 0) {
         pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
         tumit1_hold_cancel(SIG_UNBLOCK);
@@ -454,6 +455,11 @@ TUMIT1_SLOW(void *tumit1_keep(const void *from_, size_t bytes_)) {
         memcpy(to_, from_, bytes_);
     }
     return to_;
+}
+
+/* Says what to write instead of a text that is not understood; all of it with -1 for `bytes_`. */
+TUMIT1_SLOW(void tumit1_misread(const char *where_, const char *text_, int bytes_, const char *hint_)) {
+    fprintf(stderr, "tumit: %s: `%.*s` is not understood: write %s\n", where_, bytes_, text_, hint_);
 }
 
 /* Says once per process why a trace is incomplete. */

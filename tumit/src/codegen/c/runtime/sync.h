@@ -33,9 +33,10 @@ struct tumit1_bursts tumit1_bursts;
 
 TUMIT1_SLOW(uint32_t tumit1_sync_option(const char *name_, uint32_t otherwise_)) {
     const int given_ = tumit1_env_number(name_);
-    if (given_ < 0 && tumit1_env(name_) != NULL && !tumit1_bursts.told_) {
+    const char *text_ = tumit1_env(name_);
+    if (given_ < 0 && text_ != NULL && !tumit1_bursts.told_) {
         tumit1_bursts.told_ = 1;
-        fprintf(stderr, "tumit: %s: `%s` is not understood: write a whole number\n", name_, tumit1_env(name_));
+        tumit1_misread(name_, text_, -1, "a whole number");
     }
     return given_ < 0 ? otherwise_ : (uint32_t)given_;
 }
