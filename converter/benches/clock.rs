@@ -1,9 +1,12 @@
 //! How good corrected dates are, on runs whose true dates are known: a table of errors and reversed links.
 //!
-//! `cargo bench -p converter --bench clock` for the whole table, `-- --smoke` for a few short runs.
+//! `cargo bench -p converter --bench clock` for the whole table, `-- --smoke` for a few short runs; `-- --drawn 100` for so many runs of all
+//! kinds, and what is odd about each.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints, and fails by panicking")]
 
+#[path = "../tests/support/drawn.rs"]
+mod drawn;
 #[path = "../tests/support/synthetic.rs"]
 mod synthetic;
 #[path = "../tests/support/truth.rs"]
@@ -12,10 +15,19 @@ mod truth;
 use std::time::Instant;
 
 use converter::clock::Method;
-use truth::{Bursts, Scene, clocks_alone, judge_run, options, write};
+use drawn::{beyond, judged};
+use truth::{Bursts, Scene, Verdict, clocks_alone, judge_run, options, write};
 
 fn main() {
-    let smoke = std::env::args().any(|argument| argument == "--smoke");
+    let arguments: Vec<String> = std::env::args().collect();
+    let smoke = arguments.iter().any(|argument| argument == "--smoke");
+    if let Some(at) = arguments.iter().position(|argument| argument == "--drawn") {
+        let runs = arguments.get(at + 1).and_then(|runs| runs.parse().ok());
+        return drawn_runs(runs.expect("--drawn needs how many"));
+    }
+    if smoke {
+        drawn_runs(3);
+    }
     let lengths: &[(f64, usize)] = if smoke { &[(20.0, 20_000)] } else { &[(300.0, 200_000), (3600.0, 600_000)] };
     println!("errors in microseconds; a node has 4 processes");
     println!("nodes  seconds  bursts  method           median       max   reversed    links  seconds to convert");
@@ -56,4 +68,28 @@ fn table(scene: &Scene) {
             begun.elapsed().as_secs_f64(),
         );
     }
+}
+
+/// Errors of runs of all kinds by messages and by samples alone, what each says is certain, and what is odd: dates beyond that, messages that make
+/// dates worse, links that are reversed.
+fn drawn_runs(runs: u64) {
+    println!("errors in nanoseconds: median and largest, then what is certain");
+    for seed in 1..=runs {
+        let scene = drawn::scene(seed);
+        let (graph, bursts) = (judged(&scene, Method::Graph), judged(&scene, Method::Bursts));
+        let line = |verdict: &Verdict| format!("{} {} ({:.0})", verdict.median, verdict.max, certain(verdict));
+        let odd = [
+            (!beyond(&graph).is_empty(), "beyond what is certain"),
+            (!beyond(&bursts).is_empty(), "samples beyond what is certain"),
+            (graph.max > bursts.max + bursts.max / 2 + 300 && scene.bursts != Bursts::None, "worse by messages"),
+            (graph.reversed > 0, "reversed links"),
+        ];
+        let odd: Vec<&str> = odd.into_iter().filter(|(is, _)| *is).map(|(_, what)| what).collect();
+        println!("{seed:4}  messages {}  samples {}  {}", line(&graph), line(&bursts), odd.join(", "));
+        println!("      {scene:?}");
+    }
+}
+
+fn certain(verdict: &Verdict) -> f64 {
+    verdict.report.clocks.domains.iter().filter_map(|domain| domain.certified_nanos).fold(0.0, f64::max)
 }

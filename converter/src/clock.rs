@@ -268,10 +268,9 @@ impl Clocks {
             }
         }
         // What the reference's clock shows more than its dates.
-        let show = |domain: &Domain, ticks: u64| {
-            i128::from(ClockMap::linear(domain.hz).global_from_ticks(domain.told_sets.unset(ticks)))
-        };
-        let dated = |domain: &Domain, ticks: u64| i128::from(domain.map.global_from_ticks(ticks));
+        let show =
+            |domain: &Domain, ticks: u64| ClockMap::linear(domain.hz).wide_from_ticks(domain.told_sets.unset(ticks));
+        let dated = |domain: &Domain, ticks: u64| domain.map.wide_from_ticks(ticks);
         let Some((ticks, _)) = ends[0] else { return };
         let more = show(&self.domains[0], ticks) - dated(&self.domains[0], ticks);
         let of_ticks = OF_TICKS * self.granularity();
@@ -308,10 +307,13 @@ impl Clocks {
     }
 
     /// Counts all dates from this one on, in nanoseconds of the model before.
-    pub fn start_at(&mut self, nanos: i64) {
+    pub fn start_at(&mut self, nanos: i128) {
         for domain in &mut self.domains {
-            domain.map.shift(-i128::from(nanos));
-            domain.sets.iter_mut().for_each(|set| set.0 = set.0.saturating_sub(nanos));
+            domain.map.shift(-nanos);
+            domain.sets.iter_mut().for_each(|set| {
+                let date = i128::from(set.0).saturating_sub(nanos);
+                set.0 = i64::try_from(date).unwrap_or(if date < 0 { i64::MIN } else { i64::MAX });
+            });
         }
     }
 }
@@ -377,8 +379,8 @@ fn correct(domains: &mut [Domain], bursts: &[Burst], anchors: &[Option<(u64, u64
 
 fn by_real_time(reference: &Domain, domain: &mut Domain, ours: Option<(u64, u64)>, theirs: Option<(u64, u64)>) {
     let (Some(ours), Some(theirs)) = (ours, theirs) else { return };
-    let there = i128::from(theirs.1) - i128::from(ours.1) + i128::from(reference.map.global_from_ticks(ours.0));
-    let here = i128::from(domain.map.global_from_ticks(theirs.0));
+    let there = i128::from(theirs.1) - i128::from(ours.1) + reference.map.wide_from_ticks(ours.0);
+    let here = domain.map.wide_from_ticks(theirs.0);
     domain.map.shift(there - here);
     #[expect(clippy::cast_precision_loss, reason = "for display")]
     {

@@ -321,10 +321,10 @@ fn programs_of(
 }
 
 /// The earliest date of a record in the run.
-pub(crate) fn first_date(run: &Run, clocks: &Clocks) -> i64 {
+pub(crate) fn first_date(run: &Run, clocks: &Clocks) -> i128 {
     let first = run.processes.iter().enumerate().flat_map(|(number, process)| {
         let blocks = process.streams.iter().filter_map(|stream| stream.blocks.first());
-        blocks.map(move |block| clocks.map(number).global_from_ticks(block.header.first_ticks))
+        blocks.map(move |block| clocks.map(number).wide_from_ticks(block.header.first_ticks))
     });
     first.min().unwrap_or(0)
 }

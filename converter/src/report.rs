@@ -108,7 +108,12 @@ impl Report {
     #[must_use]
     pub fn clock_faults(&self) -> Vec<String> {
         let of_order = self.causality.map(|found| found.faults(&self.clocks)).unwrap_or_default();
-        self.clocks.faults().into_iter().chain(of_order).collect()
+        let beyond = (self.end == GlobalNanos::LAST).then(|| {
+            "the run goes on for more than 292 years, and what is later is dated there: the program gave a wrong rate for its clock, or \
+             its clock jumped (`tumit info` shows the rate)"
+                .to_owned()
+        });
+        self.clocks.faults().into_iter().chain(of_order).chain(beyond).collect()
     }
 
     /// Everything to tell the user, one line each: losses, repairs, remarks.

@@ -10,8 +10,11 @@ pub struct GlobalNanos(pub i64);
 
 impl GlobalNanos {
     /// The furthest date that is taken from a text, before zero and behind it, 146 years away: what lies between any two of them fits a length. Dates of
-    /// runs are counted from their beginning, and are not looked at.
+    /// runs are counted from their beginning, up to [`Self::LAST`].
     pub const FURTHEST: Self = Self((1 << 62) - 1);
+
+    /// The last date there is, 292 years behind the beginning of a run: what a clock says beyond it is dated there.
+    pub const LAST: Self = Self(i64::MAX);
 }
 
 /// In what the dates of a text are counted. The Pajé format says seconds, but some producers write others, and a file does not tell.

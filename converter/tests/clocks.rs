@@ -33,6 +33,8 @@ rule receive -> end message key (key) to process[rank_] with { truth };
 /// A clock: what it shows at a true date (nanoseconds).
 #[derive(Clone, Copy)]
 struct Clock {
+    /// Ticks before the beginning of true time.
+    began: u64,
     offset: f64,
     ppm: f64,
     hz: f64,
@@ -41,7 +43,7 @@ struct Clock {
 impl Clock {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a date of the test")]
     fn at(self, truth: f64) -> u64 {
-        ((truth * (1.0 + self.ppm * 1e-6) + self.offset) * self.hz * 1e-9).floor() as u64
+        self.began + ((truth * (1.0 + self.ppm * 1e-6) + self.offset) * self.hz * 1e-9).floor() as u64
     }
 }
 
@@ -66,12 +68,12 @@ const START: f64 = 5e9;
 const SECONDS: f64 = 20.0;
 
 /// Four ranks whose clocks differ by up to two seconds and a hundred ppm, sending each other a message each millisecond.
-fn ring(folder: &std::path::Path, bursts: &[f64]) {
+fn ring(folder: &std::path::Path, bursts: &[f64], began: u64) {
     let clocks = [
-        Clock { offset: 0.0, ppm: 0.0, hz: 1e9 },
-        Clock { offset: 1e9, ppm: 50.0, hz: 1e9 },
-        Clock { offset: -1e9, ppm: -50.0, hz: 2.5e9 },
-        Clock { offset: 0.3e9, ppm: 20.0, hz: 1e8 },
+        Clock { began, offset: 0.0, ppm: 0.0, hz: 1e9 },
+        Clock { began, offset: 1e9, ppm: 50.0, hz: 1e9 },
+        Clock { began, offset: -1e9, ppm: -50.0, hz: 2.5e9 },
+        Clock { began, offset: 0.3e9, ppm: 20.0, hz: 1e8 },
     ];
     let (spec, diagnostics) = tumit::compile_text("ring.tumit", SPEC);
     let schema = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false))).schema();
@@ -163,8 +165,13 @@ impl Sink for Judge {
 }
 
 fn judge(bursts: &[f64], method: Method) -> (Judge, Report) {
+    judge_of(bursts, method, 0)
+}
+
+/// The same with clocks that began so many ticks before.
+fn judge_of(bursts: &[f64], method: Method, began: u64) -> (Judge, Report) {
     let folder = tempfile::tempdir().unwrap();
-    ring(folder.path(), bursts);
+    ring(folder.path(), bursts, began);
     let run = Run::open(folder.path()).unwrap();
     let mut judge = Judge::default();
     let mut options = Options::default();
@@ -192,6 +199,39 @@ fn bursts_at_both_ends_bring_dates_to_a_microsecond() {
         assert!((domain.drift_ppm - ppm).abs() < 0.1, "{domain:?}");
         assert!(domain.residual_nanos < 1000.0, "{domain:?}");
     }
+}
+
+#[test]
+fn clocks_may_have_begun_longer_ago_than_dates_reach() {
+    for method in [Method::Bursts, Method::Graph] {
+        let (near, report) = judge(&BOTH_ENDS, method);
+        // 190 to 4,750 years.
+        let (far, of_far) = judge_of(&BOTH_ENDS, method, 13 << 60);
+        assert!(far.worst <= near.worst + 1, "{} ns, {} where clocks began with the run", far.worst, near.worst);
+        assert!(of_far.is_clean(), "{:?}", of_far.lines());
+        assert!((of_far.end.0 - report.end.0).abs() <= 1, "{:?} {:?}", of_far.end, report.end);
+    }
+}
+
+#[test]
+fn a_clock_of_a_wrong_rate_that_passes_the_last_date_is_told() {
+    let (spec, diagnostics) = tumit::compile_text("ring.tumit", SPEC);
+    let schema = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false))).schema();
+    let folder = tempfile::tempdir().unwrap();
+    let mut file = File::new(&About { hz: 1, ..About::rank(0) }, &schema);
+    file.thread(0, 1, "main");
+    let mut block = Records::default();
+    for date in [0, 9_000_000_000, 9_300_000_000, 9_400_000_000] {
+        block.record(1, date, &[0; 20]);
+    }
+    file.records(0, 0, &block);
+    file.end();
+    file.save(folder.path(), "0.tmt");
+    let run = Run::open(folder.path()).unwrap();
+    let report = convert(&run, &Options::default(), &mut Judge::default()).unwrap();
+    assert_eq!((report.end, report.counts.records), (GlobalNanos::LAST, 4));
+    let faults = report.faults();
+    assert!(faults.iter().any(|fault| fault.contains("more than 292 years")), "{faults:?}");
 }
 
 #[test]

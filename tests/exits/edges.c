@@ -118,7 +118,11 @@ static int threads(int cancelled, int late) {
             while (!__atomic_load_n(&started, __ATOMIC_ACQUIRE)) {
                 sched_yield();
             }
-            late && i > 0 ? cancel_late(started) : (void)pthread_cancel(thread); /* which installs the handler */
+            if (late && i > 0) {
+                cancel_late(started);
+            } else {
+                pthread_cancel(thread); /* the first time it installs the handler */
+            }
         }
         pthread_join(thread, NULL);
         tumit1_flush();

@@ -107,7 +107,7 @@ impl<T> Lock<T> {
         Some(Guard::new(guard, self.bit))
     }
 
-    /// The same, where it is worth a moment: another thread holds it, which nobody holds for long.
+    /// The same, for a lock that nobody holds for long: tries a few times, unless the own thread may be the one that holds it.
     pub(crate) fn try_lock_soon(&self) -> Option<Guard<'_, T>> {
         const TURNS: usize = 20;
         let turns = if held() == 0 { TURNS } else { 0 };

@@ -83,7 +83,7 @@ fn every_way_out_leaves_all() {
     }
 }
 
-/// Their slots are full when the last one of the queue was written: they are written, too, and the live file need not stay.
+/// Slots that they fill when the last one of the queue was written are counted as dropped; the live file need not stay for them.
 #[test]
 fn threads_that_record_behind_the_end_do_not_keep_it_from_being_clean() {
     if cfg!(debug_assertions) {

@@ -30,6 +30,6 @@ fn straight(domain: &Domain) -> ClockMap {
     let mut map = ClockMap::linear(domain.hz);
     let middle = domain.map.middle_knot();
     let unset = domain.told_sets.unset(middle);
-    map.shift(i128::from(domain.map.global_from_ticks(middle)) - i128::from(map.global_from_ticks(unset)));
+    map.shift(domain.map.wide_from_ticks(middle) - map.wide_from_ticks(unset));
     map
 }

@@ -82,8 +82,7 @@ pub(crate) fn fit(domains: &[Domain], bursts: &[Burst]) -> Fit {
     }
     #[expect(clippy::cast_precision_loss, reason = "rates are far below 2^53")]
     let hz = domains.iter().map(|domain| domain.hz as f64).collect();
-    let nominal =
-        domains.iter().zip(&origins).map(|(d, &o)| i128::from(ClockMap::linear(d.hz).global_from_ticks(o))).collect();
+    let nominal = domains.iter().zip(&origins).map(|(d, &o)| ClockMap::linear(d.hz).wide_from_ticks(o)).collect();
     let mut fit = Fit {
         origins,
         hz,

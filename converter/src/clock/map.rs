@@ -171,6 +171,15 @@ impl ClockMap {
         self.bend.as_ref().map_or(nanos, |bend| bend.date(nanos))
     }
 
+    /// The date of a tick, also where it is beyond the dates there are: before they are counted from the beginning of the run.
+    pub(crate) fn wide_from_ticks(&self, ticks: u64) -> i128 {
+        if self.bend.is_some() {
+            return self.global_from_ticks(ticks).into();
+        }
+        let after = self.segments[1..].partition_point(|next| next.ticks <= ticks);
+        self.segments[after].nanos_at(ticks)
+    }
+
     /// The date of a tick before it is bent.
     fn straight(&self, ticks: u64) -> i64 {
         // The first segment also serves all that lies before it.

@@ -66,21 +66,15 @@ impl Sink {
 
     /// At the end: tells of all losses of which no block has told. Of a stream with a slot that could not be written, in the live file.
     pub(super) fn write_untold(&mut self) {
-        let has_late = |entry: &Entry| entry.waiting > 0 && entry.stream.losses.untold();
-        if !self.left_behind && !streams(has_late).is_empty() {
-            // Filled behind the last look, by threads that go on recording. They get no other slot any more.
-            self.stage = Stage::Records;
-            while self.write_next() {}
-            self.stage = Stage::News;
-        }
         for stream in streams(|entry| entry.waiting == 0 && entry.has_untold()) {
             self.tell_last(stream);
         }
         if !self.left_behind {
-            // A slot that was filled even later is counted as dropped: the live file need not stay for it.
+            // Slots that still wait were filled behind the end, by threads that go on: what is in them is counted as dropped, as what
+            // such threads record later, and the live file need not stay for it.
             return;
         }
-        for stream in streams(has_late) {
+        for stream in streams(|entry| entry.waiting > 0 && entry.stream.losses.untold()) {
             let news = STATE.lock().entry(stream).and_then(of_losses);
             if let Some(news) = news {
                 self.tell_live(&news);

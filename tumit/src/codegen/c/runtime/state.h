@@ -5,8 +5,8 @@ TUMIT1_END_DECLS
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -387,12 +387,12 @@ TUMIT1_SLOW(void tumit1_idle(uint32_t before_)) {
     }
     c_->locked_ = before_ / TUMIT1_WAS_LOCKED & 1u;
     __atomic_store_n(&c_->busy_, (before_ & TUMIT1_WAS_BUSY) != 0 ? TUMIT1_BUSY : 0u, __ATOMIC_RELEASE);
-    if (outermost_) {
-        errno = c_->errno_;
-    }
     if ((before_ & TUMIT1_WAS_ASYNCHRONOUS) != 0) {
         pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
         tumit1_hold_cancel(SIG_UNBLOCK);
+    }
+    if (outermost_) {
+        errno = c_->errno_;
     }
     if ((before_ & TUMIT1_WAS_CANCELLABLE) != 0) {
         pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL); /* may not return */
