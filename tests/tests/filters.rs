@@ -65,6 +65,8 @@ fn pictures_show_what_filters_leave() {
     );
     assert!(svg.contains("width=\"800\"") && svg.contains("height=\"400\""), "{}", &svg[..300]);
     assert!(!svg.contains("Message") && svg.contains("400") && svg.contains("750"), "from 400 to 750 ms");
+    let said = ["--from", "0.4", "--to", "0.6"];
+    assert_eq!(picture(dir.path(), &[], &["--interval", "0.4..0.6"]), picture(dir.path(), &[], &said));
 }
 
 #[test]

@@ -403,7 +403,7 @@ fn dumps_are_filtered() {
     assert_eq!(between.len(), 2 * 12 + 4);
     assert_eq!(between, all[6000..6028]);
     assert_eq!(lines(&["--time", "999ms..", "--time", "..0"]).len(), 12 + 1);
-    assert_eq!(lines(&["--time", "990ms..", "--limit", "3"]), all[11_880..11_883]);
+    assert_eq!(lines(&["--interval", "990ms..", "--limit", "3"]), all[11_880..11_883]);
     for (args, told) in [
         (["--event", "sent"], "no spec of this run has an event `sent`; did you mean `send`?"),
         (["--level", "NTE"], "no spec of this run has a level `NTE`; did you mean `NET`?"),

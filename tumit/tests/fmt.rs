@@ -274,7 +274,10 @@ fn squeezed(text: &str) -> String {
 
 /// A random spec that can be parsed, though it means nothing: names and lists of all lengths.
 fn generated() -> impl Strategy<Value = String> {
-    let name = || "[a-z_]{1,4}|[a-z]{8,20}".prop_map(|name| format!("n{name}"));
+    let name = || {
+        let all = "[a-z_]{1,4}|[a-z]{8,20}".prop_map(|name| format!("n{name}"));
+        all.prop_filter("is a name", |name| name != "not")
+    };
     let text = || prop_oneof!["\"[ -!#-\\[\\]-z]{0,30}\"", "\"\"\"[a-z]\"{0,2}\n [a-z]{0,9} \r\n x\"\"\""];
     let leaf = prop_oneof![
         name(),
@@ -349,6 +352,13 @@ fn generated() -> impl Strategy<Value = String> {
         .prop_map(|items| items.concat())
 }
 
+/// Whether a line has a place where it may go on in the next one. A few long names and a field of one have none, however far right they begin.
+fn can_break(line: &str) -> bool {
+    let inner = line.trim().trim_end_matches([',', ';', '[', '(', '{']);
+    inner.contains(['(', '[', '{', ','])
+        || inner.split(' ').any(|word| ["+", "-", "*", "%", "==", "!=", "<=", "and", "||"].contains(&word))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -370,7 +380,7 @@ proptest! {
     ) {
         let after = formatted(&text).unwrap();
         for line in after.lines().filter(|line| !line.contains('"')) {
-            prop_assert!(line.chars().count() <= MAX_WIDTH, "a long line `{}`:\n{}", line, after);
+            prop_assert!(line.chars().count() <= MAX_WIDTH || !can_break(line), "a long line `{}`:\n{}", line, after);
         }
         prop_assert_eq!(format("test.tumit", &squeezed(&after)).ok(), Some(after.clone()), "of one line");
         formatted(&mangled(&text, &choices)).unwrap();

@@ -31,7 +31,7 @@ pub(crate) struct Filters {
     level: Vec<String>,
 
     /// Only records dated in this interval: FROM..TO, FROM.. or ..TO, in seconds or with ns, us, ms, s, min behind
-    #[arg(long, value_name = "INTERVAL", value_parser = interval)]
+    #[arg(long, value_name = "INTERVAL", visible_alias = "interval", value_parser = interval)]
     time: Vec<(GlobalNanos, GlobalNanos)>,
 }
 

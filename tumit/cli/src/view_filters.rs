@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
-use viewer::filter::{Chain, Entry, Filter};
+use viewer::filter::{Chain, Entry, Filter, Part};
 use viewer::query::TimelineSource;
 
 use crate::term;
@@ -23,6 +23,11 @@ pub(crate) struct ViewFilters {
     /// Keeps the filters of both options in this file (.tumit-view)
     #[arg(long, value_name = "FILE", help_heading = "Filters")]
     save_filters: Option<PathBuf>,
+}
+
+/// A wrong interval, too.
+pub(crate) fn interval(text: &str) -> Result<Part, String> {
+    text.parse().map_err(|expected: String| format!("expected {expected}"))
 }
 
 /// A wrong expression is told with what could have been written.

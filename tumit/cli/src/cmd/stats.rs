@@ -13,7 +13,7 @@ use viewer::stats::{self, By, Row};
 use super::Status;
 use crate::remarks::Told;
 use crate::run_options::{RunOptions, index_choice};
-use crate::view_filters::ViewFilters;
+use crate::view_filters::{ViewFilters, interval};
 use crate::{table, term};
 
 /// Counts what a trace holds: time and share per state, durations, messages, variables
@@ -48,7 +48,7 @@ pub(crate) struct Args {
     path: PathBuf,
 
     /// Only this part of time: FROM..TO, FROM.. or ..TO, in seconds or with ns, us, ms, s behind
-    #[arg(long, value_name = "INTERVAL", value_parser = part, allow_hyphen_values = true)]
+    #[arg(long, value_name = "INTERVAL", value_parser = interval, allow_hyphen_values = true)]
     interval: Option<Part>,
 
     /// What has a row of its own
@@ -88,10 +88,6 @@ enum Rows {
     Container,
     /// Each type
     Type,
-}
-
-fn part(text: &str) -> Result<Part, String> {
-    text.parse().map_err(|expected: String| format!("expected {expected}"))
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, bail, ensure};
 use tokio::sync::mpsc::UnboundedReceiver;
 use viewer::export::{self, Format};
-use viewer::filter::{Chain, date};
+use viewer::filter::{Chain, Part, date};
 use viewer::layout::{Folds, Options, Outline};
 use viewer::live::{self, Begun, Current};
 use viewer::query::{GlobalNanos, Interval, Summary, TimelineSource};
@@ -25,7 +25,7 @@ use crate::progress::Bar;
 use crate::remarks::Told;
 use crate::run_options::{RunOptions, index_choice};
 use crate::term;
-use crate::view_filters::ViewFilters;
+use crate::view_filters::{ViewFilters, interval};
 
 /// Shows a run or Pajé file in the browser, or draws it into a file
 #[derive(Debug, clap::Args)]
@@ -68,6 +68,9 @@ pub(crate) struct Args {
     /// Draw into this file instead of serving a page; .svg, .png or .html, may be repeated
     #[arg(long, value_name = "FILE", help_heading = "Pictures")]
     export: Vec<PathBuf>,
+    /// Only this part of time: FROM..TO, FROM.. or ..TO, in seconds or with ns, us, ms, s behind
+    #[arg(long, value_name = "INTERVAL", value_parser = interval, conflicts_with_all = ["from", "to"], allow_hyphen_values = true, help_heading = "Pictures")]
+    interval: Option<Part>,
     /// Start of the part to draw, as a date: seconds, or with a unit (ns, us, ms, s)
     #[arg(long, value_name = "DATE", value_parser = date, allow_hyphen_values = true, help_heading = "Pictures")]
     from: Option<i64>,
@@ -253,13 +256,14 @@ fn draw(args: &Args, source: &dyn TimelineSource, formats: &[Format]) -> anyhow:
 
 /// The part of time that was asked for.
 fn part(args: &Args, extent: Interval) -> anyhow::Result<Interval> {
-    let from = args.from.map_or(extent.from, GlobalNanos);
-    let to = args.to.map_or(extent.to, GlobalNanos);
+    let asked = args.interval.unwrap_or(Part { from: args.from, to: args.to });
+    let from = asked.from.map_or(extent.from, GlobalNanos);
+    let to = asked.to.map_or(extent.to, GlobalNanos);
     let seconds = |time: GlobalNanos| viewer::layout::scale::date(time, 1000);
     let all = format!("the trace runs from {} to {}", seconds(extent.from), seconds(extent.to));
-    ensure!(args.from.is_none() && args.to.is_none() || from < to, "--from must come before --to; {all}");
-    if args.from.is_some_and(|from| from >= extent.to.0) || args.to.is_some_and(|to| to <= extent.from.0) {
-        bail!("nothing happened between --from and --to; {all}");
+    ensure!(asked == Part::default() || from < to, "the part to draw must begin before it ends; {all}");
+    if asked.from.is_some_and(|from| from >= extent.to.0) || asked.to.is_some_and(|to| to <= extent.from.0) {
+        bail!("nothing happened in the part to draw; {all}");
     }
     Ok(Interval { from, to })
 }
