@@ -18,7 +18,7 @@ demo:
 	    TUMIT_TRACE=demo/$$placement.tmt $(MD) --placement $$placement || exit; \
 	    $(TUMIT) info demo/$$placement.tmt > demo/$$placement.info || exit; head -n 4 demo/$$placement.info; \
 	    $(TUMIT) convert demo/$$placement.tmt -o demo/$$placement.paje || exit; \
-	    $(TUMIT) view demo/$$placement.tmt --export demo/$$placement.svg --export demo/$$placement.png || exit; \
+	    $(TUMIT) view demo/$$placement.tmt -o demo/$$placement.svg -o demo/$$placement.png || exit; \
 	done
 	@echo; echo "Pictures: demo/random.png and demo/balanced.png. Nodes wait for the slowest in the first, hardly in the second."
 	@if [ -t 1 ]; then $(TUMIT) view demo/random.tmt; else echo "Look at it in a browser: $(TUMIT) view demo/random.tmt"; fi

@@ -97,7 +97,8 @@ impl Selection {
     pub(crate) fn takes_kind(&self, level: &str, event: &str) -> bool {
         let span = event.split('.').next().unwrap_or("");
         let is_level = |name: &String| name.rsplit('.').next().is_some_and(|name| name.eq_ignore_ascii_case(level));
-        (self.events.is_empty() || self.events.iter().any(|name| name == event || name == span))
+        (self.events.is_empty()
+            || self.events.iter().any(|name| name.eq_ignore_ascii_case(event) || name.eq_ignore_ascii_case(span)))
             && (self.levels.is_empty() || self.levels.iter().any(is_level))
     }
 

@@ -163,6 +163,26 @@ fn help_lists_the_commands_in_the_order_of_use() {
 }
 
 #[test]
+fn help_is_as_wide_as_the_terminal_and_options_have_one_name() {
+    for width in [60, 80, 100, 140] {
+        let help = succeed(tumit().args(["sync", "--help"]).env("COLUMNS", width.to_string()));
+        let longest = help.lines().map(|line| line.chars().count()).max();
+        assert!(longest.is_some_and(|longest| longest <= width && longest > width - 12), "{width}: {help}");
+    }
+    for command in ["view", "stats", "index", "convert"] {
+        let help = succeed(tumit().args([command, "--help"]));
+        assert!(help.contains("--text-output <NAME>"), "{command}: {help}");
+    }
+    for (command, old) in [("convert", "--out <"), ("dump", "--time"), ("cut", "--time")] {
+        let help = succeed(tumit().args([command, "--help"]));
+        assert!(!help.contains(old), "`{old}` still works and is not shown: {help}");
+    }
+    let dir = folder();
+    let header = |language: &str| succeed(tumit().args(["gen", language, "demo.tumit"]).current_dir(dir.path()));
+    assert_eq!(header("cpp"), header("c"));
+}
+
+#[test]
 fn unchanged_files_are_not_written_again() {
     let dir = folder();
     let header = dir.path().join("demo_trace.h");

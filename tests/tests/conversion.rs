@@ -162,8 +162,8 @@ fn an_input_is_not_written_over() {
         &["convert", "run.tmt", "-o", "hard.paje"],
         &["convert", "run.tmt", "-o", &inside],
         &["convert", "run.tmt", "--rules", "s.tumit", "-o", "s.tumit", "--format", "paje"],
-        &["cut", "run.tmt", "-o", "run.tmt/x.tmt", "--time", "..1"],
-        &["cut", "run.tmt", "-o", "run.tmt", "--time", "..1"],
+        &["cut", "run.tmt", "-o", "run.tmt/x.tmt", "--interval", "..1"],
+        &["cut", "run.tmt", "-o", "run.tmt", "--interval", "..1"],
         &["merge", "run.tmt", "-o", "run.tmt/all.tmt"],
     ] {
         let out = output(tumit().args(args).current_dir(dir.path()));
@@ -251,7 +251,7 @@ fn a_full_disk_is_told_with_the_name_of_the_file() {
         );
     }
     // Files of a folder: a limit on their size stands for the full disk.
-    for args in ["merge run.tmt -o m.tmt", "merge --sort run.tmt -o m.tmt", "cut run.tmt --time 0.. -o m.tmt"] {
+    for args in ["merge run.tmt -o m.tmt", "merge --sort run.tmt -o m.tmt", "cut run.tmt --interval 0.. -o m.tmt"] {
         let line = format!("trap '' XFSZ; ulimit -f 2; exec \"$0\" {args}");
         let out = output(Command::new("sh").args(["-c", &line]).arg(tumit().get_program()).current_dir(dir.path()));
         assert_eq!(out.status.code(), Some(2), "{args}: {}", told(&out));

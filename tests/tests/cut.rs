@@ -34,10 +34,10 @@ fn what_is_selected_is_kept() {
     let cases: [&[&str]; 6] = [
         &["--level", "calls"],
         &["--event", "send", "--event", "receive"],
-        &["--time", "2ms..5ms"],
-        &["--time", "..1ms", "--time", "4ms.."],
+        &["--interval", "2ms..5ms"],
+        &["--interval", "..1ms", "--interval", "4ms.."],
         &["--thread", &thread],
-        &["--thread", &thread, "--level", "WORK", "--time", "1ms.."],
+        &["--thread", &thread, "--level", "WORK", "--interval", "1ms.."],
     ];
     for (number, filters) in cases.iter().enumerate() {
         let part = folder.path().join(format!("part{number}.tmt"));
@@ -102,6 +102,6 @@ fn mistakes_are_told() {
         assert!(told.contains(expected), "{told}");
         assert!(!part.exists());
     }
-    let refused = output(tumit().arg("cut").arg(&whole).arg("-o").arg(&whole).args(["--time", "..1"]));
+    let refused = output(tumit().arg("cut").arg(&whole).arg("-o").arg(&whole).args(["--interval", "..1"]));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("is the input"));
 }

@@ -106,7 +106,7 @@ fn a_record_has_the_same_date_in_every_command() {
         let time = format!("{0}ns..{1}ns", at.1, at.1 + 700_000);
         let wanted: Vec<u64> =
             all[1].iter().filter(|(_, date)| (*at.1..=at.1 + 700_000).contains(*date)).map(|(n, _)| *n).collect();
-        let args = ["--clock", "none", "--time", &time];
+        let args = ["--clock", "none", "--interval", &time];
         let found: Vec<u64> = dumped(&run, &args).into_keys().collect();
         assert_eq!(found, wanted, "{time}");
         let part = folder.path().join(format!("part{}.tmt", at.0));
@@ -115,7 +115,7 @@ fn a_record_has_the_same_date_in_every_command() {
         assert_eq!(kept, wanted, "cut {time}");
         assert!(wanted.contains(at.0));
     }
-    let off = ["--clock", "none", "--causal", "off", "--time", "10ms..20ms"];
+    let off = ["--clock", "none", "--causal", "off", "--interval", "10ms..20ms"];
     let wanted = dumped(&run, &off);
     let part = folder.path().join("off.tmt");
     succeed(tumit().arg("cut").arg(&run).arg("-o").arg(&part).args(off));

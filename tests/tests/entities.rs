@@ -107,7 +107,7 @@ output text "mine" {
     let source = "#include \"t_trace.h\"\nint main(void) { t_hit(7); t_hit(8); return 0; }\n";
     let program = build(dir.path(), C99, spec, source, &[]).unwrap_or_else(|error| panic!("{error}"));
     let run = record(&program, dir.path(), "run.tmt", &[]);
-    for args in [&["-o", "x.csv"][..], &["-o", "x.csv", "--output", "mine", "--format", "csv"]] {
+    for args in [&["-o", "x.csv"][..], &["-o", "x.csv", "--text-output", "mine", "--format", "csv"]] {
         let out = convert(&run, args, dir.path());
         assert_eq!((out.status.code(), text(&out.stderr).as_str()), (Some(0), ""));
         let table = fs::read_to_string(dir.path().join("x.csv")).unwrap();
@@ -115,7 +115,7 @@ output text "mine" {
         assert!(lines[0].ends_with(",EndContainerId,Size") && lines.len() == 4, "{table}");
         assert!(lines[1].starts_with("Event,0,Hit,") && lines[1].ends_with(",struck,,,,0,,,,7"), "{table}");
     }
-    let out = convert(&run, &["-o", "x.csv", "--output", "other", "--format", "csv"], dir.path());
+    let out = convert(&run, &["-o", "x.csv", "--text-output", "other", "--format", "csv"], dir.path());
     assert_eq!(out.status.code(), Some(1), "{}", text(&out.stderr));
     assert!(text(&out.stderr).contains("it has `mine`"), "{}", text(&out.stderr));
 }

@@ -399,17 +399,17 @@ fn dumps_are_filtered() {
     assert_eq!(lines(&["--event", "step.end", "--event", "send", "--thread", "7", "--process", "0"]).len(), 2000);
     assert_eq!(lines(&["--limit", "5"]), all[..5]);
     assert_eq!(lines(&["-n", "0"]), [""; 0]);
-    let between = lines(&["--time", "0.5..0.50200005"]);
+    let between = lines(&["--interval", "0.5..0.50200005"]);
     assert_eq!(between.len(), 2 * 12 + 4);
     assert_eq!(between, all[6000..6028]);
-    assert_eq!(lines(&["--time", "999ms..", "--time", "..0"]).len(), 12 + 1);
+    assert_eq!(lines(&["--interval", "999ms..", "--interval", "..0"]).len(), 12 + 1);
     assert_eq!(lines(&["--interval", "990ms..", "--limit", "3"]), all[11_880..11_883]);
     for (args, told) in [
         (["--event", "sent"], "no spec of this run has an event `sent`; did you mean `send`?"),
         (["--level", "NTE"], "no spec of this run has a level `NTE`; did you mean `NET`?"),
-        (["--time", "5"], "write FROM..TO"),
-        (["--time", "2..1"], "it ends before it starts"),
-        (["--time", "1h.."], "`h` is no unit"),
+        (["--interval", "5"], "write FROM..TO"),
+        (["--interval", "2..1"], "it ends before it starts"),
+        (["--interval", "1h.."], "`h` is no unit"),
     ] {
         let out = run(&[&["dump"], &args[..]].concat(), &path);
         assert!(out.status.code() == Some(2) && stderr(&out).contains(told), "{}", stderr(&out));
@@ -541,7 +541,7 @@ fn a_large_run_is_shown_in_little_memory() {
     let path = big(folder.path(), 6_000, 4000);
     let sizes = fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len());
     println!("{} bytes in files, 96 MB of text", sizes.sum::<u64>());
-    for command in [&["dump", "--limit", "30000"][..], &["dump", "--json", "--time", "5.."], &["info"]] {
+    for command in [&["dump", "--limit", "30000"][..], &["dump", "--json", "--interval", "5.."], &["info"]] {
         let mut words = vec![tumit().get_program().to_str().unwrap().to_owned(), command[0].to_owned()];
         words.push(path.display().to_string());
         words.extend(command[1..].iter().map(|word| (*word).to_owned()));

@@ -6,7 +6,7 @@ use crate::cmd;
 
 /// See what parallel programs do: describe events, record them, convert them, look at them.
 #[derive(Debug, Parser)]
-#[command(name = "tumit", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(name = "tumit", version, disable_help_subcommand = true)]
 #[command(after_help = "\
 A first run:
   tumit check app.tumit                    is the description of the events right?

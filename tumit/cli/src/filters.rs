@@ -14,7 +14,7 @@ use crate::table;
 /// The filters. A record passes when it fits one value of each that is given.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Filters {
-    /// Only records of this event or span
+    /// Only records of this event or span; upper and lower case are the same
     #[arg(long, value_name = "NAME")]
     event: Vec<String>,
 
@@ -26,20 +26,20 @@ pub(crate) struct Filters {
     #[arg(long, value_name = "RANK|PID|RANK/PID")]
     process: Vec<String>,
 
-    /// Only records of this level
+    /// Only records of this level; upper and lower case are the same
     #[arg(long, value_name = "LEVEL")]
     level: Vec<String>,
 
     /// Only records dated in this interval: FROM..TO, FROM.. or ..TO, in seconds or with ns, us, ms, s, min behind
-    #[arg(long, value_name = "INTERVAL", visible_alias = "interval", value_parser = interval)]
-    time: Vec<(GlobalNanos, GlobalNanos)>,
+    #[arg(long, value_name = "INTERVAL", alias = "time", value_parser = interval, allow_hyphen_values = true)]
+    interval: Vec<(GlobalNanos, GlobalNanos)>,
 }
 
 impl Filters {
     /// Nothing is asked for: all records pass.
     pub(crate) fn is_empty(&self) -> bool {
-        let Self { event, thread, process, level, time } = self;
-        event.is_empty() && thread.is_empty() && process.is_empty() && level.is_empty() && time.is_empty()
+        let Self { event, thread, process, level, interval } = self;
+        event.is_empty() && thread.is_empty() && process.is_empty() && level.is_empty() && interval.is_empty()
     }
 
     /// The filters as the library takes them. A level or event that no spec of the run has is a mistake, not an empty
@@ -58,7 +58,8 @@ impl Filters {
         }
         let spans = events.iter().filter_map(|event| event.split_once('.')).map(|(span, _)| span);
         let events: BTreeSet<&str> = events.iter().copied().chain(spans).collect();
-        if let Some(name) = self.event.iter().find(|name| !events.contains(name.as_str())) {
+        let has_event = |name: &String| events.iter().any(|event| event.eq_ignore_ascii_case(name));
+        if let Some(name) = self.event.iter().find(|name| !has_event(name)) {
             bail!("no spec of this run has an event `{name}`{}", instead(name, &events));
         }
         self.check_processes(run)?;
@@ -67,7 +68,7 @@ impl Filters {
         selection.events.clone_from(&self.event);
         selection.processes.clone_from(&self.process);
         selection.threads.clone_from(&self.thread);
-        selection.times.clone_from(&self.time);
+        selection.times.clone_from(&self.interval);
         Ok(selection)
     }
 }

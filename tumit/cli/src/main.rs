@@ -3,6 +3,7 @@
 mod args;
 mod cmd;
 mod filters;
+mod help;
 mod output_file;
 mod output_path;
 mod progress;
@@ -19,10 +20,12 @@ mod view_filters;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory as _, FromArgMatches as _};
 
 fn main() -> ExitCode {
-    let args = args::Args::parse();
+    let matches = help::in_terminal(args::Args::command()).get_matches();
+    let args =
+        args::Args::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut args::Args::command()).exit());
     match cmd::run(args.command) {
         Ok(status) => status.into(),
         Err(error) if term::is_broken_pipe(&error) => ExitCode::SUCCESS,

@@ -55,8 +55,8 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "SPEC")]
     rules: Option<String>,
     /// Takes this text output of the spec, which must be Pajé text, instead of what the rules for Pajé make
-    #[arg(long = "output", value_name = "NAME")]
-    output: Option<String>,
+    #[arg(long, value_name = "NAME")]
+    text_output: Option<String>,
     #[command(flatten)]
     resources: Resources,
     /// In what dates of Pajé text are counted: the text does not tell, and nearly all producers write seconds
@@ -70,7 +70,7 @@ impl RunOptions {
         let mut open = OpenOptions::default();
         let Options { clock, causal, threads, memory, .. } = options(self.dating, self.resources);
         (open.clock, open.causal, open.threads, open.memory) = (clock, causal, threads, memory);
-        open.output.clone_from(&self.output);
+        open.output.clone_from(&self.text_output);
         open.unit = self.unit.into();
         open.index = index;
         if let Some(path) = &self.rules {

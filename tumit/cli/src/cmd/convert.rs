@@ -29,7 +29,7 @@ Examples:
   tumit convert run.tmt -o - | pj_dump                 to standard output
   tumit convert run.tmt --rules other.tumit -o x.paje  an old run seen in a new way
   tumit convert run.tmt -o x.paje --unit ms --precision 3 --header old  for a reader that wants these
-  tumit convert run.tmt --output by-hand -o run.txt    the lines of `output text \"by-hand\"` of the spec
+  tumit convert run.tmt --text-output by-hand -o run.txt  the lines of `output text \"by-hand\"` of the spec
   tumit convert run.tmt -o run.csv                     containers, states, events, variables, links: a row each
   tumit convert run.paje -o run.json                   the same as JSON, an object a line; IN may be any Pajé file
   tumit convert run.paje -o - --pj-dump                the rows of `pj_dump -l 9 -e 1e300`
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     input: PathBuf,
 
     /// Where to write: a file that ends in .paje, .trace, .csv, .json or .jsonl, or - for standard output
-    #[arg(short, long = "out", value_name = "FILE")]
+    #[arg(short, long = "output", alias = "out", value_name = "FILE")]
     out: PathBuf,
 
     /// What to write, whatever the ending of the file; Pajé for standard output if absent
@@ -62,8 +62,8 @@ pub(crate) struct Args {
     rules: Option<String>,
 
     /// Writes this text output of the spec instead of Pajé; with `--format csv` the output must be Pajé, and is simulated
-    #[arg(long = "output", value_name = "NAME")]
-    output: Option<String>,
+    #[arg(long, value_name = "NAME")]
+    text_output: Option<String>,
 
     #[command(flatten)]
     resources: Resources,
@@ -140,7 +140,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     }
     let to_stdout = args.out.as_os_str() == "-";
     let mut options = options(args.dating, args.resources);
-    options.output.clone_from(&args.output);
+    options.output.clone_from(&args.text_output);
     if let Some(path) = &args.rules {
         let Some(spec) = spec_files::compile(path)? else { return Ok(Status::InputHasMistakes) };
         options.rules = Some(spec);
@@ -212,7 +212,7 @@ fn format(args: &Args) -> anyhow::Result<Format> {
             "`{}` would be taken for a Pajé file, and --pj-dump writes rows: name it .csv or .txt",
             args.out.display()
         ),
-        (None, _) if args.output.is_some() => Ok(Format::Paje),
+        (None, _) if args.text_output.is_some() => Ok(Format::Paje),
         (None, "csv") => Ok(Format::Csv),
         (None, "json" | "jsonl" | "ndjson") => Ok(Format::Json),
         (None, "paje" | "trace") => Ok(Format::Paje),

@@ -20,7 +20,7 @@ use crate::term;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tumit cut run.tmt -o start.tmt --time ..2s             the first two seconds
+  tumit cut run.tmt -o start.tmt --interval ..2s         the first two seconds
   tumit cut run.tmt -o mpi.tmt --level MPI               one level of all processes
   tumit cut run.tmt -o two.tmt --process 0 --process 1   two ranks, with all of their threads
 
@@ -54,7 +54,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     if args.filters.is_empty() {
-        bail!("nothing says what to keep: give `--time`, `--level`, `--event`, `--process` or `--thread`");
+        bail!("nothing says what to keep: give `--interval`, `--level`, `--event`, `--process` or `--thread`");
     }
     keep_inputs(&args.output, [args.input.as_path()])?;
     let recorded = Run::open(&args.input)?;

@@ -21,8 +21,8 @@ use crate::{table, term};
 Examples:
   tumit dump run.tmt --limit 20
   tumit dump run.tmt --event post --process 2     one kind of event of one process (rank; or pid, if no rank fits)
-  tumit dump run.tmt --level MPI --time 1.5..1.6   a tenth of a second of one level
-  tumit dump run.tmt --time 250ms.. --thread main  from a quarter of a second on
+  tumit dump run.tmt --level MPI --interval 1.5..1.6   a tenth of a second of one level
+  tumit dump run.tmt --interval 250ms.. --thread main  from a quarter of a second on
   tumit dump run.tmt --json | jq .fields           one JSON object per line
 
 Every filter can be given several times: a record is shown when it fits one value of each filter.

@@ -36,7 +36,7 @@ A file is replaced only when all went well, and not touched when its text stays 
 build it, is told on standard error.
 Exit status: 0 done, 1 the spec has mistakes, 2 could not run.")]
 pub(crate) struct Args {
-    /// The language of the program
+    /// The language of the program; `cpp` is `c`, whose header serves both
     language: Language,
     /// The spec; `-` is standard input
     #[arg(value_name = "SPEC.tumit", value_hint = ValueHint::FilePath)]
@@ -62,6 +62,7 @@ pub(crate) struct Args {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Language {
     /// A C99 header, also good as C++11
+    #[value(alias = "cpp", alias = "c++")]
     C,
     /// A module of Fortran 2008, and a C file that goes with it
     Fortran,

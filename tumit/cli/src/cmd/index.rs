@@ -14,7 +14,7 @@ use crate::term;
 Examples:
   tumit index run.tmt                        makes run.tmt/index.tmtx; `tumit view run.tmt` then reads that
   tumit index big.paje                       makes big.paje.tmtx
-  tumit index big.paje --index /scratch/big.tmtx
+  tumit index big.paje -o /scratch/big.tmtx
 
 `tumit view` does this by itself for large traces. The index is made in bounded memory, and made anew when the trace
 changes, or is opened with other clocks or rules. It can be removed at any time.
@@ -24,7 +24,7 @@ pub(crate) struct Args {
     path: PathBuf,
 
     /// Makes the index here [default: beside the trace, or inside the run; else in the user's cache folder]
-    #[arg(long, value_name = "PATH")]
+    #[arg(short = 'o', long, visible_alias = "output", value_name = "PATH")]
     index: Option<PathBuf>,
 
     #[command(flatten)]

@@ -34,10 +34,10 @@ Examples:
   tumit view run.tmt                                     a page on this machine; its address is printed
   tumit view before.tmt after.tmt                        both on one page, on one time axis, with a table of what differs
   tumit view run.tmt --source src                        what was recorded beside the lines that did it
-  tumit view run.paje --export timeline.svg              a picture, without a browser; .html zooms
-  tumit view run.paje --export a.svg --export a.png --from 0.2 --to 0.4 --theme dark --fold 1
-  tumit view run.paje --filter 'only container Node 1, Node 2' --filter 'hide value Wait*' --export part.png
-  tumit view run.paje --filter 'count computing of Activity per Node into Working threads' --export working.png
+  tumit view run.paje -o timeline.svg                    a picture, without a browser; .html zooms
+  tumit view run.paje -o a.svg -o a.png --from 0.2 --to 0.4 --theme dark --fold 1
+  tumit view run.paje --filter 'only container Node 1, Node 2' --filter 'hide value Wait*' -o part.png
+  tumit view run.paje --filter 'count computing of Activity per Node into Working threads' -o working.png
 
   tumit view --follow run.tmt                            a program that is running, or has yet to start: the picture grows
 
@@ -66,7 +66,7 @@ pub(crate) struct Args {
     filters: ViewFilters,
 
     /// Draw into this file instead of serving a page; .svg, .png or .html, may be repeated
-    #[arg(long, value_name = "FILE", help_heading = "Pictures")]
+    #[arg(short = 'o', long, visible_alias = "output", value_name = "FILE", help_heading = "Pictures")]
     export: Vec<PathBuf>,
     /// Only this part of time: FROM..TO, FROM.. or ..TO, in seconds or with ns, us, ms, s behind
     #[arg(long, value_name = "INTERVAL", value_parser = interval, conflicts_with_all = ["from", "to"], allow_hyphen_values = true, help_heading = "Pictures")]

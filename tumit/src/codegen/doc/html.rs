@@ -225,7 +225,7 @@ fn outputs(out: &mut String, spec: &Spec) {
     }
     out.push_str("<section aria-labelledby=\"outputs\">\n<h2 id=\"outputs\">Text outputs</h2>\n");
     for output in &spec.outputs {
-        let convert = format!("tumit convert RUN --output {}", output.name);
+        let convert = format!("tumit convert RUN --text-output {}", output.name);
         events::card_head(out, &anchor("output", &output.name), &output.name, &["output text"], "");
         let _ = writeln!(out, "<p>Written by {}.</p>", code(&convert));
         if !output.prologue.is_empty() {

@@ -16,7 +16,7 @@ pub(super) fn run(args: &Args, format: entities::Format) -> anyhow::Result<Statu
     let Options { clock, causal, threads, memory, .. } = run_options::options(args.dating, args.resources);
     (options.clock, options.causal, options.threads, options.memory) = (clock, causal, threads, memory);
     options.unit = args.style.of_input()?;
-    options.output.clone_from(&args.output);
+    options.output.clone_from(&args.text_output);
     if let Some(path) = &args.rules {
         let Some(spec) = spec_files::compile(path)? else { return Ok(Status::InputHasMistakes) };
         options.rules = Some(spec);

@@ -1,0 +1,224 @@
+//! Help texts that fit the width of the terminal.
+//!
+//! The texts after the options (`after_help`) are written with line breaks of their own. Clap would break the
+//! long lines a second time and leave the short ones, so they are laid out here for the width in use: paragraphs
+//! are filled, and the notes beside examples stay in their column.
+
+use clap::Command;
+use unicode_width::UnicodeWidthStr as _;
+
+/// Columns of what is no terminal and has no `COLUMNS`.
+const USUAL_WIDTH: usize = 100;
+/// Fewer columns are taken as so many.
+const LEAST_WIDTH: usize = 30;
+/// A note of fewer columns goes below its example.
+const LEAST_NOTE: usize = 24;
+/// Columns before an example, before a note below it, and between an example and the note beside it.
+const INDENT: usize = 2;
+const DEEP_INDENT: usize = 6;
+const SPACE: usize = 3;
+
+/// The command with all help texts laid out for the terminal.
+pub(crate) fn in_terminal(command: Command) -> Command {
+    let terminal = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    let columns = || std::env::var("COLUMNS").ok()?.parse().ok();
+    let width = terminal.or_else(columns).filter(|&width| width > 0).unwrap_or(USUAL_WIDTH);
+    fitted(command, width.max(LEAST_WIDTH))
+}
+
+/// The command, and all below it, with help texts of this width.
+fn fitted(command: Command, width: usize) -> Command {
+    let text = command.get_after_help().map(ToString::to_string);
+    let command = command.term_width(width).mut_subcommands(|below| fitted(below, width));
+    match text {
+        Some(text) => command.after_help(laid_out(&text, width)),
+        None => command,
+    }
+}
+
+/// A part of a text.
+enum Piece {
+    Blank,
+    /// A paragraph, or the heading of examples, which ends in a colon.
+    Prose(String),
+    /// What is typed, and what it does: the cells of an indented line, which blanks separate.
+    Example(Vec<String>),
+}
+
+/// A text in lines of at most `width` columns, unless a single word is longer.
+fn laid_out(text: &str, width: usize) -> String {
+    let pieces = pieces(text);
+    let mut lines = Vec::new();
+    let mut rest = pieces.as_slice();
+    while let Some(piece) = rest.first() {
+        let mut count = 1;
+        match piece {
+            Piece::Blank => lines.push(String::new()),
+            Piece::Prose(text) => fill(&mut lines, String::new(), 0, text, width),
+            Piece::Example(_) => {
+                let examples: Vec<&[String]> = rest.iter().map_while(Piece::cells).collect();
+                count = examples.len();
+                append_examples(&mut lines, &examples, width);
+            }
+        }
+        rest = &rest[count..];
+    }
+    lines.join("\n")
+}
+
+impl Piece {
+    fn cells(&self) -> Option<&[String]> {
+        if let Self::Example(cells) = self { Some(cells) } else { None }
+    }
+}
+
+fn pieces(text: &str) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    for line in text.lines() {
+        let words = line.trim();
+        let indent = line.len() - line.trim_start().len();
+        match pieces.last_mut() {
+            _ if words.is_empty() => pieces.push(Piece::Blank),
+            // A note that goes on below.
+            Some(Piece::Example(cells)) if indent > DEEP_INDENT => match cells.as_mut_slice() {
+                [_, .., note] => *note = format!("{note} {words}"),
+                _ => cells.push(words.to_owned()),
+            },
+            _ if indent >= INDENT => {
+                let cells = words.split("  ").map(str::trim).filter(|cell| !cell.is_empty());
+                pieces.push(Piece::Example(cells.map(str::to_owned).collect()));
+            }
+            Some(Piece::Prose(before)) if !before.ends_with(':') && !words.starts_with("Exit status:") => {
+                *before = format!("{before} {words}");
+            }
+            _ => pieces.push(Piece::Prose(words.to_owned())),
+        }
+    }
+    pieces
+}
+
+/// Appends consecutive examples, whose notes share a column.
+fn append_examples(lines: &mut Vec<String>, examples: &[&[String]], width: usize) {
+    let most = examples.iter().map(|cells| cells.len()).max().unwrap_or(0);
+    if most > 2 {
+        return append_table(lines, examples, most, width);
+    }
+    let fits = |length: &usize| INDENT + length + SPACE + LEAST_NOTE <= width;
+    let longest = examples.iter().filter(|cells| cells.len() > 1).map(|cells| cells[0].width()).filter(fits).max();
+    let column = longest.map_or(DEEP_INDENT, |longest| INDENT + longest + SPACE);
+    for cells in examples {
+        let [command, notes @ ..] = *cells else { continue };
+        let mut line = format!("{:INDENT$}{command}", "");
+        if line.width() > width {
+            let from = lines.len();
+            fill(lines, " ".repeat(INDENT), DEEP_INDENT, command, width - SPACE);
+            let last = lines.len() - 1;
+            // A shell takes the lines together.
+            lines[from..last].iter_mut().for_each(|line| line.push_str(" \\"));
+            line = String::new();
+        }
+        match notes {
+            [] if line.is_empty() => {}
+            [] => lines.push(line),
+            [note, ..] if !line.is_empty() && line.width() + SPACE <= column => {
+                fill(lines, format!("{line:column$}"), column, note, width);
+            }
+            [note, ..] => {
+                if !line.is_empty() {
+                    lines.push(line);
+                }
+                fill(lines, " ".repeat(column), column, note, width);
+            }
+        }
+    }
+}
+
+/// Appends lines of several cells: in columns, or where these are too wide a cell per line.
+fn append_table(lines: &mut Vec<String>, rows: &[&[String]], most: usize, width: usize) {
+    let length = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.width()).max().unwrap_or(0);
+    let lengths: Vec<usize> = (0..most).map(length).collect();
+    let total = INDENT + lengths.iter().sum::<usize>() + SPACE * (most - 1);
+    for row in rows {
+        if total <= width {
+            let mut line = " ".repeat(INDENT);
+            for (cell, length) in row.iter().zip(&lengths) {
+                let blanks = (length + SPACE).saturating_sub(cell.width());
+                line.push_str(cell);
+                line.push_str(&" ".repeat(blanks));
+            }
+            lines.push(line.trim_end().to_owned());
+        } else {
+            for (at, cell) in row.iter().enumerate() {
+                let indent = if at == 0 { INDENT } else { DEEP_INDENT };
+                fill(lines, " ".repeat(indent), DEEP_INDENT, cell, width);
+            }
+        }
+    }
+}
+
+/// Appends the words of a text to a line that was begun, and to further ones, which begin with `indent` blanks.
+fn fill(lines: &mut Vec<String>, mut line: String, indent: usize, text: &str, width: usize) {
+    let mut is_begun = false;
+    for word in text.split_whitespace() {
+        if is_begun && line.width() + 1 + word.width() > width {
+            lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
+            is_begun = false;
+        }
+        if is_begun {
+            line.push(' ');
+        }
+        line.push_str(word);
+        is_begun = true;
+    }
+    lines.push(line);
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+    use unicode_width::UnicodeWidthStr as _;
+
+    use super::{fitted, laid_out};
+
+    #[test]
+    fn every_help_fits_and_is_filled() {
+        for width in [60, 80, 100, 140] {
+            let mut command = fitted(crate::args::Args::command(), width);
+            command.build();
+            for below in command.get_subcommands_mut() {
+                let name = below.get_name().to_owned();
+                for text in [below.render_help().to_string(), below.render_long_help().to_string()] {
+                    for line in text.lines().filter(|line| line.width() > width) {
+                        // The usage, and a word that is longer than the line.
+                        let is_word = line.split_whitespace().count() == 1;
+                        assert!(is_word || line.starts_with("Usage:"), "tumit {name}, {width} columns: {line}");
+                    }
+                }
+                let after = below.get_after_help().map(ToString::to_string).unwrap_or_default();
+                let lines: Vec<&str> = after.lines().collect();
+                for pair in lines.windows(2) {
+                    let is_prose = |line: &str| !line.is_empty() && !line.starts_with(' ') && !line.ends_with(':');
+                    let next = pair[1].split(' ').next().unwrap_or_default();
+                    let would_fit = pair[0].width() + 1 + next.width() <= width;
+                    let is_ragged = is_prose(pair[0]) && is_prose(pair[1]) && next != "Exit" && would_fit;
+                    assert!(!is_ragged, "tumit {name}, {width} columns: {pair:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn notes_keep_their_column() {
+        let text = "Examples:\n  tumit a run.tmt   the first note of all\n  tumit bcd run.tmt --long   another one\n\nOne line\nof prose.\nExit status: 0 done.";
+        assert_eq!(
+            laid_out(text, 48),
+            "Examples:\n  tumit a run.tmt   the first note of all\n  tumit bcd run.tmt --long\n                    another one\n\nOne line of prose.\nExit status: 0 done."
+        );
+        assert_eq!(
+            laid_out("  tumit stats run.paje --filter 'only value' --csv > matrix.csv", 40),
+            "  tumit stats run.paje --filter 'only \\\n      value' --csv > matrix.csv"
+        );
+        assert_eq!(laid_out("  a b   c d   by type\n  e   ff   g", 30), "  a b   c d   by type\n  e     ff    g");
+        assert_eq!(laid_out("  a b   c d   by type", 12), "  a b\n      c d\n      by\n      type");
+    }
+}
