@@ -170,3 +170,156 @@ fn mistakes_are_told_before_anything_is_drawn() {
     let out = run(dir.path(), &["stats", "--interval", "3"]);
     assert!(text(&out.stderr).contains("expected a part of time such as 0.2..0.4"), "{}", text(&out.stderr));
 }
+
+#[test]
+fn conditions_and_ends_of_links() {
+    let dir = tempfile::tempdir().unwrap();
+    let count = |filter: &str, kind: &str| {
+        let all = rows(dir.path(), &["--filter", filter]);
+        all.iter().filter(|row| row["kind"] == kind).filter_map(|row| row["count"].as_u64()).sum::<u64>()
+    };
+    // Only links are concerned, by either end, in a container or below it.
+    for (filter, links) in [
+        ("only where involves Node 0", 1),
+        ("only where involves Node 1", 1),
+        ("only where involves thread 0.0, thread 1.1", 1),
+        ("only where not involves Node 0", 0),
+        ("hide where involves Node 1 and from ~ *0.*", 0),
+        ("only where from ~ thread 1.* or to = thread 1.0, thread 1.1", 1),
+        ("only where not (from ~ thread 1.* or to = thread 1.0, thread 1.1) of Message", 0),
+    ] {
+        assert_eq!(count(filter, "link"), links, "{filter}");
+    }
+    assert_eq!(count("only where not involves Node 0", "state"), count("reuse Thread", "state"));
+    assert_eq!(count("only where involves Node 0 and value = working of Activity", "state"), 2);
+    let most = |filter: &str, node: &str| {
+        let all = rows(dir.path(), &["--filter", filter, "--by", "container"]);
+        all.iter().find(|row| row["type"] == "N" && row["container"] == node).map(|row| row["max"].clone())
+    };
+    for (filter, each) in [
+        ("count of Message per Node into N", [1.0, 1.0]),
+        ("count sent of Message per Node into N", [1.0, 0.0]),
+        ("count received of Message per Node into N", [0.0, 1.0]),
+    ] {
+        let found = ["Node 0", "Node 1"].map(|node| most(filter, node));
+        assert_eq!(found, each.map(|number| Some(number.into())), "{filter}");
+    }
+    // A file of today holds them; one of the first version keeps its meaning.
+    picture(
+        dir.path(),
+        &["only where not (from = thread 0.0 or involves Node 1)"],
+        &["--save-filters", "new.tumit-view"],
+    );
+    let kept = fs::read_to_string(dir.path().join("new.tumit-view")).unwrap();
+    assert!(kept.contains("\"version\": 2"), "{kept}");
+    picture(dir.path(), &[], &["--filters", "new.tumit-view"]);
+    fs::write(
+        dir.path().join("old.tumit-view"),
+        "{\"format\":\"tumit-view\",\"version\":1,\"filters\":[\"hide where value = this and that (not x)\"]}",
+    )
+    .unwrap();
+    picture(dir.path(), &[], &["--filters", "old.tumit-view", "--save-filters", "same.tumit-view"]);
+    let kept = fs::read_to_string(dir.path().join("same.tumit-view")).unwrap();
+    assert!(
+        kept.contains(r#"hide where value = \"this and that (not x)\""#) && kept.contains("\"version\": 1"),
+        "{kept}"
+    );
+    for (filter, words) in [
+        ("only where involves Node 7", "no container is called `Node 7`"),
+        ("count sent of Activity per Node", "example: `count \"sent\" of Activity per Node`"),
+        ("only where (value = working", "expected `)`, found the end"),
+    ] {
+        let out = run(dir.path(), &["stats", "--filter", filter]);
+        assert!(!out.status.success() && text(&out.stderr).contains(words), "{}", text(&out.stderr));
+    }
+}
+
+#[test]
+fn saved_filters_never_replace_another_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("notes.txt");
+    let save = |name: &str| run(dir.path(), &["stats", "--filter", "reuse Thread", "--save-filters", name]);
+    fs::write(&file, "precious").unwrap();
+    std::os::unix::fs::symlink(&file, dir.path().join("link.tumit-view")).unwrap();
+    for (name, words) in [("notes.txt", "is no file of filters"), ("link.tumit-view", "is a symbolic link")] {
+        let out = save(name);
+        assert_eq!(out.status.code(), Some(2));
+        assert!(text(&out.stderr).contains(words), "{}", text(&out.stderr));
+        assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
+    }
+    for _ in 0..2 {
+        assert_eq!(save("mine.tumit-view").status.code(), Some(0), "our own file is replaced");
+    }
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 3, "nothing else is left behind");
+}
+
+/// Both ends of a terminal.
+fn terminal() -> (fs::File, fs::File) {
+    use std::os::fd::FromRawFd as _;
+    let (mut one, mut other) = (-1, -1);
+    let null = std::ptr::null_mut();
+    // SAFETY: both numbers are places for a descriptor; name and settings may be left out.
+    let done = unsafe { libc::openpty(&raw mut one, &raw mut other, null, std::ptr::null_mut(), std::ptr::null_mut()) };
+    assert_eq!(done, 0);
+    // SAFETY: the descriptor was opened for us alone.
+    let one = unsafe { fs::File::from_raw_fd(one) };
+    // SAFETY: as above.
+    (one, unsafe { fs::File::from_raw_fd(other) })
+}
+
+/// Asks a server: the whole answer.
+fn asked(port: &str, path: &str) -> String {
+    use std::io::{Read as _, Write as _};
+    let mut stream = std::net::TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[test]
+fn the_arguments_of_the_browser_have_no_lasting_secret() {
+    use std::io::Read as _;
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tempfile::tempdir().unwrap();
+    let (opener, seen) = (dir.path().join("xdg-open"), dir.path().join("seen"));
+    fs::write(&opener, "#!/bin/sh\necho \"$#\" \"$@\" > \"$SEEN.part\"\nmv \"$SEEN.part\" \"$SEEN\"\n").unwrap();
+    fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
+    let (mut ours, theirs) = terminal();
+    let path = format!("{}:{}", dir.path().display(), std::env::var("PATH").unwrap());
+    let mut viewer = tumit()
+        .arg("view")
+        .arg(trace())
+        .args(["--until-idle", "60"])
+        .envs([("PATH", path.as_str()), ("DISPLAY", ":0")])
+        .env("SEEN", &seen)
+        .env_remove("SSH_CONNECTION")
+        .stdin(theirs.try_clone().unwrap())
+        .stderr(theirs)
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    while !said.contains("Ctrl-C") {
+        let mut bytes = [0; 1024];
+        let read = ours.read(&mut bytes).unwrap();
+        said += &String::from_utf8_lossy(&bytes[..read]);
+    }
+    let printed = said.split_whitespace().find(|word| word.starts_with("http://")).expect("an address");
+    while !seen.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let arguments = fs::read_to_string(&seen).unwrap();
+    let (host, page) = printed.split_at(printed.find("/t/").expect("the secret"));
+    let (_, port) = host.rsplit_once(':').unwrap();
+    let secret = page.trim_start_matches("/t/").trim_end_matches('/');
+    let once = arguments.trim().strip_prefix(&format!("1 {host}")).expect("one argument, an address of the server");
+    assert!(secret.len() == 32 && !once.contains(secret), "{once}");
+    let first = asked(port, once);
+    assert!(first.starts_with("HTTP/1.1 303") && first.contains(&format!("location: {page}\r\n")), "{first}");
+    let second = asked(port, once);
+    assert!(second.starts_with("HTTP/1.1 410") && second.contains("printed in the terminal"), "{second}");
+    assert!(!second.contains(secret));
+    assert!(asked(port, page).starts_with("HTTP/1.1 200"), "the printed address goes on to work");
+    viewer.kill().unwrap();
+    viewer.wait().unwrap();
+}

@@ -11,6 +11,7 @@ mod chain;
 mod classify;
 mod color;
 mod complete;
+mod condition;
 mod count;
 mod cut;
 mod duration;
@@ -36,6 +37,7 @@ use std::sync::Arc;
 
 pub use chain::{Chain, Entry, FieldError, FileError, Problem};
 pub use complete::{Completion, complete};
+pub use condition::{Condition, FieldTest};
 pub use layer::Layer;
 pub use parse::date;
 pub use pattern::{Pattern, Patterns};
@@ -52,7 +54,7 @@ pub enum Filter {
     Values { keep: Keep, values: Patterns, of: Option<Pattern> },
     /// Containers with all below them.
     Containers { keep: Keep, containers: Patterns },
-    /// States, events and links by a field.
+    /// States, events and links by their fields and ends.
     Attribute { keep: Keep, condition: Condition, of: Option<Pattern> },
     /// States and links by their duration in nanoseconds.
     Duration { keep: Keep, comparison: Comparison, nanos: i64, of: Option<Pattern> },
@@ -123,15 +125,6 @@ impl Comparison {
     }
 }
 
-/// A comparison of a field with a text, number or pattern.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct Condition {
-    pub field: String,
-    pub comparison: Comparison,
-    pub operand: Pattern,
-}
-
 /// A part of time, in nanoseconds. A bound that is not given is the trace's. As text: `0.2..0.4`, `250ms..`, `..1.5`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "field names say it")]
@@ -171,11 +164,36 @@ pub enum Form {
     State,
 }
 
+/// The end by which links belong to containers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkEnd {
+    /// The start: links that a container sends.
+    Sent,
+    /// The end: links that a container receives.
+    Received,
+}
+
+impl LinkEnd {
+    /// Both, as they are written.
+    pub const ALL: [(&str, Self); 2] = [("sent", Self::Sent), ("received", Self::Received)];
+
+    /// How it is written.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Sent => "sent",
+            Self::Received => "received",
+        }
+    }
+}
+
 /// A reduction of the entities below each container of a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reduction {
     /// What is computed.
     pub operation: Operation,
+    /// Only links that start, or that end, below the container; links with either end there without it.
+    pub end: Option<LinkEnd>,
     /// For a count: the values that count. Else the field of states or links that is reduced; of variables, their values are.
     pub values: Patterns,
     /// The types of what is reduced.
@@ -276,19 +294,19 @@ pub struct Key {
 #[non_exhaustive]
 pub enum FilterError {
     /// It is no expression.
-    #[error("`{text}`: expected {expected}, found {found}")]
+    #[error("`{text}`: expected {expected}, found {found}; example: `{}`", parse::example(text))]
     Syntax {
         /// The expression.
         text: String,
         /// What could have stood there.
         expected: String,
         /// What stands there.
-        found: String,
+        found: Box<str>,
         /// Where, in bytes of the expression.
         at: Range<usize>,
     },
     /// A pattern fits nothing in this trace.
-    #[error("no {what} is called `{pattern}`; {help}")]
+    #[error("no {what} is called `{pattern}`; {help}; example: `{example}`")]
     Nothing {
         /// What should have been found.
         what: &'static str,
@@ -296,28 +314,45 @@ pub enum FilterError {
         pattern: String,
         /// What there is.
         help: String,
+        /// A correct expression, with a name that exists if there is one.
+        example: Box<str>,
     },
     /// The part of time lies outside of the trace.
     #[error(
-        "nothing lies in that part of time; the trace runs from {} to {}",
+        "nothing lies in that part of time; the trace runs from {} to {}; example: `{}`",
         crate::layout::scale::date(extent.from, 1000),
-        crate::layout::scale::date(extent.to, 1000)
+        crate::layout::scale::date(extent.to, 1000),
+        Filter::Cut(Part { from: Some(extent.from.0), to: Some(extent.to.0) })
     )]
     OutOfTime {
         /// What there is.
         extent: Interval,
     },
     /// States and links have no value of their own.
-    #[error("{of} has no values to reduce; name a field, as in `sum Bytes of {of} per …`, or count")]
+    #[error("{of} has no values to reduce; name a field, or count; example: `{example}`")]
     NoField {
         /// The types.
         of: String,
+        /// The reduction with a field.
+        example: String,
+    },
+    /// Only links are sent and received.
+    #[error(
+        "{of} is no type of links, and only links are sent and received; write a value of this name in quotes; example: `{example}`"
+    )]
+    NoLinks {
+        /// The types.
+        of: String,
+        /// The reduction with the word in quotes.
+        example: String,
     },
     /// A reduction into a state has too many values.
-    #[error("the result takes more than {most} different values; make a variable of it")]
+    #[error("the result takes more than {most} different values; make a variable of it; example: `{example}`")]
     TooManyValues {
         /// How many there may be.
         most: usize,
+        /// The reduction into a variable.
+        example: String,
     },
     /// The source within cannot answer.
     #[error(transparent)]

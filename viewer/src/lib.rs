@@ -17,6 +17,7 @@ pub mod live;
 mod looks;
 mod mending;
 mod open;
+pub mod own_file;
 mod parallel;
 mod pass;
 pub mod query;

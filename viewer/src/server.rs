@@ -5,9 +5,11 @@
 mod api;
 mod assets;
 mod awaited;
+mod connections;
 mod growing;
 mod guard;
 mod kept;
+mod opener;
 mod saved;
 mod shown;
 mod socket;
@@ -26,7 +28,9 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tower_http::compression::{CompressionLayer, CompressionLevel};
 
+pub use self::connections::ConnectionLimits;
 use self::kept::Looks;
+use self::opener::OneTime;
 pub use self::shown::Served;
 use self::shown::{Refusal, Trace};
 use self::socket::Socket;
@@ -101,6 +105,7 @@ pub enum ServerError {
 pub struct Server {
     door: Door,
     app: Arc<App>,
+    limits: ConnectionLimits,
     /// The port of the page's address: for a socket, that of the other end of the tunnel.
     port: u16,
 }
@@ -119,6 +124,8 @@ pub(crate) struct App {
     /// How models are dressed, on disk.
     looks: Looks,
     token: String,
+    /// The token that a browser is started with.
+    one_time: OneTime,
     /// Pictures computed at the same time; the rest waits.
     permits: Arc<Semaphore>,
     /// Passes over all entities at the same time, each by several threads.
@@ -168,7 +175,7 @@ impl Server {
             _ => ServerError::Listen { port, source },
         })?;
         let address = listener.local_addr().map_err(|source| ServerError::Listen { port, source })?;
-        Ok(Self { door: Door::Port(listener), app, port: address.port() })
+        Ok(Self { door: Door::Port(listener), app, limits: ConnectionLimits::default(), port: address.port() })
     }
 
     /// Starts to listen at a path that only this user can reach: the page comes through a tunnel that ends there, `ssh -L PORT:PATH HOST`.
@@ -178,7 +185,8 @@ impl Server {
     /// When there is something else, or a trace cannot be laid out.
     pub async fn serve_at(traces: Vec<Served>, path: &Path) -> Result<Self, ServerError> {
         let (app, port) = app(traces)?;
-        Ok(Self { door: Door::Socket(Socket::bind(path).await?), app, port })
+        let door = Door::Socket(Socket::bind(path).await?);
+        Ok(Self { door, app, limits: ConnectionLimits::default(), port })
     }
 
     /// Where it listens on the loopback interface; with a socket, where its tunnel should begin.
@@ -193,21 +201,35 @@ impl Server {
         format!("http://127.0.0.1:{}/t/{}/", self.port, self.app.token)
     }
 
+    /// An address for the arguments of a program that opens a browser: it leads to the page once, within two minutes.
+    ///
+    /// # Errors
+    /// If the system gives no random numbers.
+    pub fn one_time_url(&self) -> io::Result<String> {
+        Ok(format!("http://127.0.0.1:{}/open/{}", self.port, self.app.one_time.issue()?))
+    }
+
+    /// With other limits of connections.
+    #[must_use]
+    pub fn with_limits(self, limits: ConnectionLimits) -> Self {
+        Self { limits, ..self }
+    }
+
     /// Serves until `stop` is done, or nobody has asked for anything for `until_idle`.
     ///
     /// # Errors
-    /// When the system takes the listening socket away.
+    /// None today: the server goes on when a connection fails.
     pub async fn run(self, until_idle: Option<Duration>, stop: impl Future<Output = ()>) -> Result<(), ServerError> {
         let app = Arc::clone(&self.app);
         let router = router(Arc::clone(&app));
         let serving = async {
             match self.door {
-                Door::Port(listener) => axum::serve(listener, router).await,
-                Door::Socket(socket) => axum::serve(socket, router).await,
+                Door::Port(listener) => connections::serve(listener, router, self.limits).await,
+                Door::Socket(socket) => connections::serve(socket, router, self.limits).await,
             }
         };
         tokio::select! {
-            done = serving => done.map_err(ServerError::Serve),
+            () = serving => Ok(()),
             // What is under way may be cut off: the page will find nobody anyway.
             () = stop => Ok(()),
             () = idle(&app, until_idle) => Ok(()),
@@ -229,7 +251,8 @@ fn app(traces: Vec<Served>) -> Result<(Arc<App>, u16), ServerError> {
     let token = guard::token().map_err(|source| ServerError::Random { source })?;
     let (permits, passes, looks) = (Arc::new(Semaphore::new(4)), Arc::new(Semaphore::new(2)), Looks::default());
     let (started, last_request) = (Instant::now(), AtomicU64::new(0));
-    Ok((Arc::new(App { traces, looks, token, permits, passes, started, last_request }), port))
+    let one_time = OneTime::default();
+    Ok((Arc::new(App { traces, looks, token, one_time, permits, passes, started, last_request }), port))
 }
 
 /// A port for a trace, below those that systems give away.
@@ -275,6 +298,7 @@ fn router(app: Arc<App>) -> Router {
         .route("/api/numbers", post(api::names::numbers))
         .route("/api/chain", get(api::filters::chain))
         .route("/api/filter", get(api::filters::typed))
+        .route("/api/migrated", post(api::filters::migrated))
         .route("/api/look", post(api::kept::look))
         .route("/api/saved", post(api::kept::save_filters))
         .route("/api/notes", get(api::kept::notes).post(api::kept::keep_notes))
@@ -291,6 +315,7 @@ fn router(app: Arc<App>) -> Router {
         .nest("/t/{token}", inside.clone())
         // Axum's nesting leaves the slash at the end to us.
         .route("/t/{token}/", get(assets::index))
+        .route("/open/{token}", get(opener::open))
         .layer(from_fn_with_state(Arc::clone(&app), guard::guard))
         .layer(CompressionLayer::new().quality(CompressionLevel::Best))
         .with_state(app)

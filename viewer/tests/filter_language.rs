@@ -4,8 +4,8 @@
 
 use proptest::prelude::*;
 use viewer::filter::{
-    Chain, Comparison, Condition, Entry, Filter, Form, Keep, Key, Measure, Operation, Part, Pattern, Patterns, Rank,
-    Reduction,
+    Chain, Comparison, Condition, Entry, FieldTest, Filter, FilterError, Form, Keep, Key, LinkEnd, Measure, Operation,
+    Part, Pattern, Patterns, Rank, Reduction,
 };
 use viewer::query::MarkShape;
 use viewer::theme::rgb;
@@ -16,6 +16,7 @@ fn name() -> impl Strategy<Value = String> {
         4 => "[A-Z][a-z0-9 *?/.-]{0,8}",
         1 => "x[ ,\"\\\\=<>~!#é*]{0,6}",
         1 => prop::sample::select(vec!["of", "a per b", "by", "state", "x into", "in", " x", "x  y", ""]).prop_map(str::to_owned),
+        1 => "(and|or|not|involves|sent|received|[(]a|b[)]|c[(]d[)]|Node|,)( (and|or|not|involves|sent|[(]|[)]|x)){0,2}",
     ]
 }
 
@@ -77,15 +78,31 @@ fn key() -> impl Strategy<Value = Key> {
     (measure, prop::option::of(part())).prop_map(|(measure, during)| Key { measure, during })
 }
 
-fn selection() -> impl Strategy<Value = Filter> {
-    let condition = (name(), comparison(), pattern(), any::<bool>()).prop_map(|(field, comparison, operand, like)| {
+fn condition() -> impl Strategy<Value = Condition> {
+    let operands = prop::collection::vec(pattern(), 1..4);
+    let field = (name(), comparison(), operands, any::<bool>()).prop_map(|(field, comparison, mut operands, like)| {
         let comparison = match (like, comparison) {
             (true, Comparison::Equal) => Comparison::Like,
             (true, Comparison::Unequal) => Comparison::Unlike,
             (_, comparison) => comparison,
         };
-        Condition { field, comparison, operand }
+        if !matches!(comparison, Comparison::Equal | Comparison::Unequal | Comparison::Like | Comparison::Unlike) {
+            operands.truncate(1);
+        }
+        Condition::Field(FieldTest { field, comparison, operands: Patterns::new(operands) })
     });
+    let involves = prop::collection::vec(pattern(), 1..4).prop_map(|all| Condition::Involves(Patterns::new(all)));
+    prop_oneof![3 => field, 1 => involves].prop_recursive(4, 12, 3, |inner| {
+        prop_oneof![
+            1 => inner.clone().prop_map(|one| Condition::Not(Box::new(one))),
+            2 => prop::collection::vec(inner.clone(), 2..4).prop_map(Condition::And),
+            2 => prop::collection::vec(inner, 2..4).prop_map(Condition::Or),
+        ]
+    })
+}
+
+fn selection() -> impl Strategy<Value = Filter> {
+    let condition = condition();
     prop_oneof![
         (keep(), patterns()).prop_map(|(keep, types)| Filter::Types { keep, types }),
         (keep(), patterns(), of()).prop_map(|(keep, values, of)| Filter::Values { keep, values, of }),
@@ -101,14 +118,14 @@ fn filter() -> impl Strategy<Value = Filter> {
     use Operation::{Count, Max, Mean, Min, Sum};
     let reduction = (
         prop::sample::select(vec![Count, Sum, Mean, Min, Max]),
-        patterns(),
+        (prop::option::of(prop::sample::select(vec![LinkEnd::Sent, LinkEnd::Received])), patterns()),
         pattern(),
         pattern(),
         prop_oneof![Just(Form::Variable), Just(Form::State)],
         prop::option::of(name()),
     )
-        .prop_map(|(operation, values, of, per, form, name)| {
-            Filter::Reduce(Reduction { operation, values, of, per, form, name })
+        .prop_map(|(operation, (end, values), of, per, form, name)| {
+            Filter::Reduce(Reduction { operation, end, values, of, per, form, name })
         });
     let number = prop_oneof![(-1000..1000_i32).prop_map(f64::from), any::<i32>().prop_map(|n| f64::from(n) / 7.0)];
     let having = (pattern(), key(), comparison(), number).prop_map(|(ty, by, comparison, number)| {
@@ -165,15 +182,143 @@ proptest! {
 
     #[test]
     fn any_text_is_read_or_refused(text in ".{0,60}", words in prop::collection::vec(prop::sample::select(vec![
-        "hide", "only", "value", "of", "per", "into", "cut", "best", "3", "by", "time", "..", "=", ",", "\"", "where", "color", "#123456", "classify", "<", "duration", "shape", "circle", "size",
-    ]), 0..9)) {
+        "hide", "only", "value", "where", "and", "or", "not", "(", ")", "involves", "count", "sent", "of", "per", "into", "cut", "best", "3", "by", "time", "..", "=", ",", "\"", "where", "color", "#123456", "classify", "<", "duration", "shape", "circle", "size",
+    ]), 0..12)) {
         // It must not panic, and what is read can be written.
         for text in [text, words.join(" ")] {
-            if let Ok(filter) = text.parse::<Filter>() {
-                prop_assert_eq!(filter.to_string().parse::<Filter>(), Ok(filter));
+            match text.parse::<Filter>() {
+                Ok(filter) => prop_assert_eq!(filter.to_string().parse::<Filter>(), Ok(filter)),
+                Err(error) => prop_assert!(has_example(&error), "{}", error),
             }
         }
     }
+}
+
+/// Whether a message ends in an example that is a correct expression.
+fn has_example(error: &FilterError) -> bool {
+    let message = error.to_string();
+    let Some((_, example)) = message.rsplit_once("; example: `") else { return false };
+    example.strip_suffix('`').is_some_and(|example| example.parse::<Filter>().is_ok())
+}
+
+/// One expression of each form.
+const FORMS: [&str; 34] = [
+    "hide type Thread, Node",
+    "only value Wait* of Activity",
+    "hide container Node 1, Node 2/x",
+    "only where (from = A, B or not to ~ C*) and involves Node 4, Node 5 of Message",
+    "hide where Bytes >= 1000",
+    "only duration >= 10us of Activity",
+    "cut 0.2..0.4",
+    "group a, b into c",
+    "reuse Thread",
+    "count sent of Message per Node into state Sent",
+    "sum received Bytes of Message per Node into Received",
+    "mean of Load per trace into variable x",
+    "classify Message by Bytes < 10, 20",
+    "sort Thread by share Wait* of Activity in 1..2 descending",
+    "sort Thread by sent Bytes of Message",
+    "sort Thread by received",
+    "sort Thread by name",
+    "sort Thread by integral of Load",
+    "sort Thread by mean Bytes of Message",
+    "sort Thread by p99 x",
+    "order a, b",
+    "best 3 Node by min of Load",
+    "least 3 Node by number x of Activity",
+    "keep Node with max of Load > 8",
+    "keep Node with longest of Activity > 8ms",
+    "color #d62728 x of Activity",
+    "colour #d62728 of Activity",
+    "shape diamond x of Milestone",
+    "size 1.5 x of Activity",
+    "bright x, y of Activity",
+    "average Bytes of Message per Node",
+    "minimum of Load per Node",
+    "keep Node with maximum of Load > 8",
+    "hide value \"and (x)\"",
+];
+
+#[test]
+fn every_error_message_has_an_example_that_is_correct() {
+    // Each form, cut off after each token, and with each token replaced.
+    let mut seen = 0;
+    for form in FORMS {
+        assert!(form.parse::<Filter>().is_ok(), "{form}");
+        let tokens: Vec<&str> = form.split_inclusive([' ', '(', ')', ',']).collect();
+        for at in 0..tokens.len() {
+            let before = tokens[..at].concat();
+            let after = tokens[at + 1..].concat();
+            let others = ["", "x", "of", "=", "<>", ",", "(", ")", "not", "\"", "2..1", "-1", "99999999999999999999"];
+            for text in others.iter().flat_map(|other| [format!("{before}{other}"), format!("{before}{other} {after}")])
+            {
+                if let Err(error) = text.parse::<Filter>() {
+                    assert!(has_example(&error), "{error}");
+                    seen += 1;
+                }
+            }
+        }
+    }
+    assert!(seen > 1000, "{seen}");
+    let deep = |of: &str, end: &str| format!("only where {}a = 1{}", of.repeat(100_000), end.repeat(100_000));
+    for text in [deep("(", ")"), deep("not ", ""), deep("not (", ")")] {
+        let error = text.parse::<Filter>().expect_err("it is too deep");
+        assert!(has_example(&error) && error.to_string().contains("at most 64 parentheses"));
+    }
+}
+
+#[test]
+fn conditions_are_read_by_precedence() {
+    for (text, shown) in [
+        ("only where a=1 or b=2 and not c=3", "only where a = 1 or b = 2 and not c = 3"),
+        ("only where a=1 or (b=2 and (not (c=3)))", "only where a = 1 or b = 2 and not c = 3"),
+        ("only where (a=1 or b=2)and c=3", "only where (a = 1 or b = 2) and c = 3"),
+        ("only where not(a=1 and b=2)of T", "only where not (a = 1 and b = 2) of T"),
+        ("only where not not a=1", "only where not not a = 1"),
+        ("only where (a=1 and b=2) and c=3", "only where (a = 1 and b = 2) and c = 3"),
+        (
+            "hide where from = A, B C or involves Node 4, Node 5/x",
+            "hide where from = A, B C or involves Node 4, Node 5/x",
+        ),
+        ("only where involves = 3", "only where \"involves\" = 3"),
+        ("only where involves involves", "only where involves \"involves\""),
+        ("only where \"this and that\" = \"f(x)\"", "only where \"this and that\" = \"f(x)\""),
+        ("hide value this and that (not x)", "hide value this and that (not x)"),
+        ("count sent of Message per Node", "count sent of Message per Node"),
+        ("count \"sent\" of State per Node", "count \"sent\" of State per Node"),
+        ("sum received Bytes of Message per Node", "sum received Bytes of Message per Node"),
+    ] {
+        let filter: Filter = text.parse().unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(filter.to_string(), shown);
+    }
+}
+
+#[test]
+fn files_of_version_1_mean_what_they_meant() {
+    let text = include_str!("data/version-1.tumit-view");
+    let chain = Chain::from_text(text).unwrap();
+    let shown: Vec<String> = chain.filters.iter().map(|entry| entry.filter.to_string()).collect();
+    assert_eq!(
+        shown,
+        [
+            "hide value Waits* of Activity",
+            "only where Bytes > 4096 of Message",
+            "only where Call = \"f(int)\" of Activity",
+            "hide where Text = \"this and that or not\"",
+            "only where \"not ready\" = 1 of \"State (x)\"",
+            "count \"sent\" of Status per Node",
+            "sum \"received Bytes\" of Message per Node into Traffic",
+            "hide value this and that (not x)",
+            "only where from = A or to = B, C",
+        ]
+    );
+    assert_eq!(chain.filters.iter().filter(|entry| !entry.on).count(), 1);
+    // The file that is written again has the version that it needs.
+    assert!(chain.to_text().contains("\"version\": 2"));
+    assert_eq!(Chain::from_text(&chain.to_text()).unwrap(), chain);
+    let plain = Chain { filters: chain.filters[..8].to_vec() };
+    assert!(plain.to_text().contains("\"version\": 1"));
+    assert_eq!(Chain::from_text(&plain.to_text()).unwrap(), plain);
 }
 
 #[test]
@@ -214,6 +359,13 @@ fn mistakes_say_what_was_expected() {
         ("hide value a b of c d e = 3", "expected nothing more, found `=`"),
         ("hide value \"a", "expected a quotation mark"),
         ("only where Bytes 3", "expected one of =, !=,"),
+        ("only where (Bytes = 3", "expected `)`, found the end"),
+        ("only where Bytes = 3)", "expected nothing more, found `)`, which a name has only in quotes"),
+        ("only where Bytes = f(3)", "expected nothing more, found `(`, which a name has only in quotes"),
+        ("only where a = 3 and", "expected the name of a field, found the end"),
+        ("only where and a = 3", "expected the name of a field, found `and`, which a name has only in quotes"),
+        ("only where a < 3, 4", "as only =, !=, ~ and !~ take a list"),
+        ("only where involves", "expected the name of a container, found the end"),
         ("only where Bytes => 3", "found `=>`"),
         ("only duration ~ 3", "expected one of =, !=, <, <=, >, >=, found `~`"),
         ("only duration > 3 parsecs", "expected a time such as 10us"),
@@ -240,7 +392,9 @@ fn mistakes_say_what_was_expected() {
         ("size inf x", "found `inf`"),
         ("size 2 of", "expected the name of a type"),
     ] {
-        let error = text.parse::<Filter>().expect_err(text).to_string();
+        let error = text.parse::<Filter>().expect_err(text);
+        assert!(has_example(&error), "{error}");
+        let error = error.to_string();
         assert!(error.contains(words) && error.starts_with(&format!("`{text}`: ")), "{error}");
     }
 }
@@ -252,8 +406,8 @@ fn a_file_names_the_field_that_is_wrong() {
     assert_eq!(chain.filters.iter().map(|entry| entry.on).collect::<Vec<_>>(), [true, false]);
     for (from, to, words) in [
         ("tumit-view", "other", "`format`: expected \"tumit-view\", found \"other\""),
-        ("\"version\": 1", "\"version\": 2", "`version`: version 2 is of a later Tumit; this one reads 1"),
-        ("\"version\": 1", "\"version\": true", "`version`: expected 1, found true"),
+        ("\"version\": 1", "\"version\": 3", "`version`: version 3 is of a later Tumit; this one reads up to 2"),
+        ("\"version\": 1", "\"version\": true", "`version`: expected 1 or 2, found true"),
         ("\"filters\"", "\"filter\"", "`filter`: there is no such field"),
         ("hide value x", "hide x", "`filters[0]`: `hide x`: expected type, value,"),
         ("reuse Thread", "reuse", "`filters[1].filter`: `reuse`: expected the name of a container type"),
@@ -263,7 +417,7 @@ fn a_file_names_the_field_that_is_wrong() {
         ("[", "", "expected JSON: "),
     ] {
         let error = Chain::from_text(&good.replacen(from, to, 1)).expect_err(to).to_string();
-        assert!(error.contains(words), "{error}");
+        assert!(error.contains(words) && error.contains("; example: `"), "{error}");
     }
     assert_eq!(
         Chain::default().to_text(),

@@ -70,6 +70,80 @@ fn there(life: (i64, i64), date: i64) -> bool {
     life.0.min(life.1) <= date && date < life.0.max(life.1)
 }
 
+/// A condition on links, which is evaluated here by looking at the lists.
+#[derive(Clone, Debug)]
+enum Ask {
+    From(Vec<usize>),
+    NotTo(Vec<usize>),
+    Bytes(i64),
+    /// Threads, or the nodes.
+    Involves(Vec<usize>),
+    Not(Box<Ask>),
+    And(Vec<Ask>),
+    Or(Vec<Ask>),
+}
+
+fn ask() -> impl Strategy<Value = Ask> {
+    let some = || prop::collection::vec(0..8_usize, 1..3);
+    let one = prop_oneof![
+        some().prop_map(Ask::From),
+        some().prop_map(Ask::NotTo),
+        (0..5_i64).prop_map(Ask::Bytes),
+        some().prop_map(Ask::Involves),
+    ];
+    one.prop_recursive(3, 8, 3, |inner| {
+        prop_oneof![
+            inner.clone().prop_map(|one| Ask::Not(Box::new(one))),
+            prop::collection::vec(inner.clone(), 1..4).prop_map(Ask::And),
+            prop::collection::vec(inner, 1..4).prop_map(Ask::Or),
+        ]
+    })
+}
+
+impl Ask {
+    fn thread(at: usize, threads: usize) -> String {
+        format!("thread {}", at % threads)
+    }
+
+    fn place(at: usize, threads: usize) -> String {
+        if at.is_multiple_of(3) { format!("node {}", at / 3 % 2) } else { Self::thread(at, threads) }
+    }
+
+    fn text(&self, threads: usize) -> String {
+        let list = |all: &[usize], name: fn(usize, usize) -> String| {
+            all.iter().map(|&at| name(at, threads)).collect::<Vec<_>>().join(", ")
+        };
+        let joined = |all: &[Self], word: &str| {
+            let all: Vec<String> = all.iter().map(|one| one.text(threads)).collect();
+            format!("({})", all.join(word))
+        };
+        match self {
+            Self::From(all) => format!("from = {}", list(all, Self::thread)),
+            Self::NotTo(all) => format!("to != {}", list(all, Self::thread)),
+            Self::Bytes(least) => format!("Bytes >= {least}"),
+            Self::Involves(all) => format!("involves {}", list(all, Self::place)),
+            Self::Not(one) => format!("not {}", one.text(threads)),
+            Self::And(all) => joined(all, " and "),
+            Self::Or(all) => joined(all, " or "),
+        }
+    }
+
+    fn holds(&self, link: &world::Link, world: &World, threads: usize) -> bool {
+        match self {
+            Self::From(all) => all.iter().any(|&at| link.ends.0 == Self::thread(at, threads)),
+            Self::NotTo(all) => all.iter().all(|&at| link.ends.1 != Self::thread(at, threads)),
+            Self::Bytes(least) => link.bytes >= *least,
+            Self::Involves(all) => all.iter().any(|&at| {
+                let below = world.below(&Self::place(at, threads));
+                below.contains(&link.ends.0) || below.contains(&link.ends.1)
+            }),
+            Self::Not(one) => !one.holds(link, world, threads),
+            Self::And(all) => all.iter().all(|one| one.holds(link, world, threads)),
+            Self::Or(all) => all.iter().any(|one| one.holds(link, world, threads)),
+        }
+    }
+}
+
 fn window() -> impl Strategy<Value = ((i64, i64), u32)> {
     (-20..END, 1..END, 1_u32..20).prop_map(|(from, length, columns)| ((from, from + length), columns))
 }
@@ -162,6 +236,33 @@ proptest! {
         })?;
         checked(&plans, window, "only where value = idle of Activity", |world| {
             world.states.retain(|state| state.value == "idle");
+        })?;
+    }
+
+    #[test]
+    fn conditions(plans in plans(), window in window(), ask in ask()) {
+        let threads = plans.0.len();
+        checked(&plans, window, &format!("only where {} of Message", ask.text(threads)), |world| {
+            let all = world.clone();
+            world.links.retain(|link| ask.holds(link, &all, threads));
+        })?;
+        // Links alone are concerned if a condition is about their ends: all rows stay.
+        let one = Ask::Involves(vec![3, 0]);
+        checked(&plans, window, &format!("hide where {} or {}", one.text(threads), ask.text(threads)), |world| {
+            let all = world.clone();
+            world.links.retain(|link| !one.holds(link, &all, threads) && !ask.holds(link, &all, threads));
+        })?;
+        // `not` before `and` before `or`.
+        let text = format!("only where Bytes > 3 or from = thread 0 and not {} of Message", one.text(threads));
+        checked(&plans, window, &text, |world| {
+            let all = world.clone();
+            world.links.retain(|link| {
+                link.bytes > 3 || link.ends.0 == "thread 0" && !one.holds(link, &all, threads)
+            });
+        })?;
+        checked(&plans, window, "only where not (value = idle or involves node 0) of Activity", |world| {
+            let below = world.below("node 0");
+            world.states.retain(|state| state.value != "idle" && !below.contains(&state.at));
         })?;
     }
 
@@ -314,6 +415,10 @@ proptest! {
             ("max", "max of Load per Node into Made"),
             ("links", "count of Message per Node into Made"),
             ("bytes", "sum Bytes of Message per Node into Made"),
+            ("sent", "count sent of Message per Node into Made"),
+            ("received", "count received of Message per Node into Made"),
+            ("sent bytes", "sum sent Bytes of Message per Node into Made"),
+            ("received bytes", "sum received Bytes of Message per Node into Made"),
             ("events", "count work of Mark per Node into Made"),
             ("event state", "count work of Mark per Node into state Made"),
         ] {
@@ -336,6 +441,15 @@ proptest! {
                                 .filter(|l| below.contains(&l.ends.0) || below.contains(&l.ends.1))
                                 .map(|l| (l.life, l.bytes as f64)),
                         ),
+                        "sent" | "received" | "sent bytes" | "received bytes" => pieces.extend(
+                            world
+                                .links
+                                .iter()
+                                .filter(|l| {
+                                    below.contains(if operation.starts_with("sent") { &l.ends.0 } else { &l.ends.1 })
+                                })
+                                .map(|l| (l.life, l.bytes as f64)),
+                        ),
                         // Of events: how many there have been.
                         "events" | "event state" => pieces.extend(
                             world
@@ -355,8 +469,10 @@ proptest! {
                     let value = |date: i64| {
                         let now: Vec<f64> = pieces.iter().filter(|p| there(p.0, date)).map(|p| p.1).collect();
                         match operation {
-                            "count" | "state" | "links" | "events" | "event state" => return Some(now.len() as f64),
-                            "bytes" => return Some(now.iter().sum()),
+                            "count" | "state" | "links" | "sent" | "received" | "events" | "event state" => {
+                                return Some(now.len() as f64);
+                            }
+                            "bytes" | "sent bytes" | "received bytes" => return Some(now.iter().sum()),
                             _ if now.is_empty() => return None,
                             _ => {}
                         }

@@ -17,7 +17,7 @@ use viewer::filter::Layer;
 use viewer::layout::{Layout, Options, Outline};
 use viewer::live::{Current, Standing};
 use viewer::query::{QueryError, TimelineSource};
-use viewer::server::{Served, Server, ServerError};
+use viewer::server::{ConnectionLimits, Served, Server, ServerError};
 use viewer::store::Store;
 
 /// A server on a free port that runs until the test ends; its port, and the path of its page.
@@ -65,6 +65,89 @@ async fn the_page_and_its_files_come_with_guards() {
     }
     assert_eq!(get(port, &format!("{path}nothing.js"), &host, "").await.0, 404);
     assert_eq!(get(port, &format!("{path}../Cargo.toml"), &host, "").await.0, 404);
+}
+
+#[tokio::test]
+async fn a_one_time_address_leads_to_the_page_once() {
+    let server = Server::bind(Arc::new(program(2, 3, 4)), 0).await.unwrap();
+    let port = server.address().port();
+    let (url, once) = (server.url(), server.one_time_url().unwrap());
+    let path = |url: &str| url.split_once(&format!(":{port}")).unwrap().1.to_owned();
+    let (page, once) = (path(&url), path(&once));
+    let token = page.trim_start_matches("/t/").trim_end_matches('/');
+    assert!(!once.contains(token));
+    tokio::spawn(server.run(None, std::future::pending()));
+    let host = format!("127.0.0.1:{port}");
+    // Who may not ask does not use it up, and neither does a look at its head.
+    assert_eq!(get(port, &once, "evil.example", "").await.0, 403);
+    assert_eq!(get(port, &once, &host, "Origin: http://evil.example\r\n").await.0, 403);
+    assert_eq!(get(port, "/open/00000000000000000000000000000000", &host, "").await.0, 404);
+    let (status, head, _) = get(port, &once, &host, "").await;
+    assert_eq!(status, 303);
+    assert!(head.contains(&format!("location: {page}")) && head.contains("no-store"), "{head}");
+    let (status, _, body) = get(port, &once, &host, "").await;
+    assert_eq!(status, 410);
+    assert!(body.contains("printed in the terminal") && !body.contains(token), "{body}");
+    assert_eq!(get(port, &page, &host, "").await.0, 200);
+}
+
+#[tokio::test]
+async fn connections_that_send_nothing_are_closed() {
+    let server = Server::bind(Arc::new(program(2, 3, 4)), 0).await.unwrap();
+    let limits = ConnectionLimits { header_time: Duration::from_millis(200), connections: 4 };
+    let (port, server) = (server.address().port(), server.with_limits(limits));
+    let page = server.url().split_once(&format!(":{port}")).unwrap().1.to_owned();
+    tokio::spawn(server.run(None, std::future::pending()));
+    let host = format!("127.0.0.1:{port}");
+    let connect = || TcpStream::connect(("127.0.0.1", port));
+    // Neither silence nor a head that comes in drops holds a connection.
+    for begin in ["", "GET / HTTP/1.1\r\nHost: "] {
+        let mut slow = connect().await.unwrap();
+        slow.write_all(begin.as_bytes()).await.unwrap();
+        let mut answer = Vec::new();
+        let _ = slow.read_to_end(&mut answer).await;
+        assert!(!String::from_utf8_lossy(&answer).contains("200 OK"));
+    }
+    // So is a connection that is idle after a request.
+    let mut idle = connect().await.unwrap();
+    idle.write_all(format!("GET {page}api/ping HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    let _ = idle.read_to_end(&mut answer).await;
+    assert!(answer.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer));
+}
+
+#[tokio::test]
+async fn a_further_connection_takes_the_place_of_a_silent_one() {
+    let server = Server::bind(Arc::new(program(2, 3, 4)), 0).await.unwrap();
+    let limits = ConnectionLimits { header_time: Duration::from_secs(600), connections: 4 };
+    let (port, server) = (server.address().port(), server.with_limits(limits));
+    let page = server.url().split_once(&format!(":{port}")).unwrap().1.to_owned();
+    tokio::spawn(server.run(None, std::future::pending()));
+    let host = format!("127.0.0.1:{port}");
+    let ping = format!("GET {page}api/ping HTTP/1.1\r\nHost: {host}\r\n\r\n");
+    let mut silent = Vec::new();
+    for _ in 0..40 {
+        silent.push(TcpStream::connect(("127.0.0.1", port)).await.unwrap());
+    }
+    // The page is served all the same, and the oldest ones are closed.
+    assert_eq!(get(port, &page, &host, "").await.0, 200);
+    for stream in &mut silent[..30] {
+        assert_eq!(stream.read(&mut [0; 8]).await.unwrap_or(0), 0);
+    }
+    // Connections that showed the secret stay; then a further one is closed.
+    let mut known = Vec::new();
+    for _ in 0..4 {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+        stream.write_all(ping.as_bytes()).await.unwrap();
+        assert!(stream.read(&mut [0; 4096]).await.unwrap() > 0);
+        known.push(stream);
+    }
+    let mut further = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    assert_eq!(further.read(&mut [0; 8]).await.unwrap_or(0), 0);
+    for stream in &mut known {
+        stream.write_all(ping.as_bytes()).await.unwrap();
+        assert!(stream.read(&mut [0; 4096]).await.unwrap() > 0);
+    }
 }
 
 #[tokio::test]

@@ -20,7 +20,7 @@ pub(crate) struct ViewFilters {
     #[arg(long, value_name = "FILE", help_heading = "Filters")]
     filters: Option<PathBuf>,
 
-    /// Keeps the filters of both options in this file (.tumit-view)
+    /// Keeps the filters of both options in this file (.tumit-view). A file that holds something else is left alone
     #[arg(long, value_name = "FILE", help_heading = "Filters")]
     save_filters: Option<PathBuf>,
 }
@@ -41,7 +41,7 @@ impl ViewFilters {
         let mut chain = self.filters.as_deref().map(Chain::read).transpose()?.unwrap_or_default();
         chain.filters.extend(self.filter.iter().cloned().map(Entry::from));
         if let Some(path) = &self.save_filters {
-            viewer::export::write(path, chain.to_text().as_bytes()).context("the filters were not kept")?;
+            viewer::own_file::FILTERS.write(path, &chain.to_text()).context("the filters were not kept")?;
         }
         Ok(chain)
     }

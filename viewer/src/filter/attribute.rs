@@ -1,25 +1,28 @@
-//! Selection by attribute (thesis P58): by an extra field, or by what every entity has (`from`, `to` and `key` of links; `file`, `line`).
+//! Selection by attribute (thesis P58): by a [`Condition`] on fields (extra fields; `from`, `to` and `key` of links;
+//! `file`, `line`, `value`, `container`) and on the ends of links.
 //!
-//! Containers go by name or by the end of their path, as everywhere. A field that no entity has is a mistake, as far as the first entities of each
-//! type tell.
+//! A field that no entity has is an error, as far as the first entities of each type show.
 //!
-//! Cost: every list and every cell of the types concerned asks for the facts of each entity within the interval: some
-//! microseconds each. Entities without the field do not fit.
+//! Cost: every list and every cell of the types concerned reads the facts of each entity within the interval: some
+//! microseconds each. Ends of links cost a look-up in a hash set, and no facts where they decide.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::condition::{Condition, Test};
 use super::pattern::{self, Pattern, Patterns};
 use super::pick::{Pick, Picked};
-use super::{Comparison, Condition, FilterError, Keep};
+use super::{FilterError, Keep};
 use crate::query::{
-    EntityId, Facts, GlobalNanos, Interval, Lane, Model, QueryError, TimelineSource, TypeId, TypeInfo, TypeKind,
+    ContainerId, EntityId, Facts, GlobalNanos, Interval, Lane, Model, QueryError, TimelineSource, TypeId, TypeInfo,
+    TypeKind,
 };
 
 struct Attribute {
     touched: Vec<bool>,
     keep: Keep,
-    condition: Condition,
+    test: Test,
+    has_ends: bool,
 }
 
 pub(super) fn apply(
@@ -29,13 +32,20 @@ pub(super) fn apply(
     of: Option<&Pattern>,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let model = inner.model();
-    let with_fields = |ty: &TypeInfo| matches!(ty.kind, TypeKind::State | TypeKind::Event | TypeKind::Link { .. });
+    // A condition on ends of links is about links, unless the types are given.
+    let only_links = condition.has_ends() && of.is_none();
+    let wanted = |ty: &TypeInfo| match ty.kind {
+        TypeKind::Link { .. } => true,
+        TypeKind::State | TypeKind::Event => !only_links,
+        TypeKind::Container | TypeKind::Variable => false,
+    };
     let of = Patterns::new(of.cloned().into_iter().collect());
-    let types = pattern::types(&model, &of, "type of states, events or links", with_fields)?;
-    check(inner.as_ref(), &condition.field, &types)?;
-    condition.check_container(inner.as_ref())?;
+    let what = if only_links { "type of links" } else { "type of states, events or links" };
+    let types = pattern::types(&model, &of, what, wanted)?;
+    let test = condition.resolve(inner.as_ref(), &types)?;
     let touched = model.types.iter().map(|ty| types.contains(&ty.id)).collect();
-    Ok(Arc::new(Picked::new(Arc::clone(inner), Attribute { touched, keep, condition: condition.clone() })))
+    let pick = Attribute { touched, keep, test, has_ends: condition.has_ends() };
+    Ok(Arc::new(Picked::new(Arc::clone(inner), pick)))
 }
 
 /// So many entities are asked for their fields before one that none has may be there all the same.
@@ -105,81 +115,22 @@ impl Pick for Attribute {
     }
 
     fn facts(&self, facts: &Facts, _: TypeId, _: &Model) -> bool {
-        self.condition.fits(facts) == (self.keep == Keep::Only)
-    }
-}
-
-impl Condition {
-    /// Whether an entity with these facts fits.
-    #[must_use]
-    pub fn fits(&self, facts: &Facts) -> bool {
-        match self.path(facts) {
-            Some(path) => self.names(&path),
-            None => field(facts, &self.field).is_some_and(|found| self.compare(&found)),
-        }
+        self.test.fits(facts, None) == (self.keep == Keep::Only)
     }
 
-    /// An error if it is about containers, and none has the name.
-    fn check_container(&self, source: &dyn TimelineSource) -> Result<(), FilterError> {
-        let about = ["container", "from", "to"].iter().any(|name| self.field.eq_ignore_ascii_case(name));
-        if !about || !matches!(self.comparison, Comparison::Equal | Comparison::Like) {
-            return Ok(());
-        }
-        let list = source.containers();
-        let mut path: Vec<String> = Vec::new();
-        for info in list.iter() {
-            path.truncate(info.depth as usize);
-            path.push(info.name.clone());
-            if self.names(&path) {
-                return Ok(());
-            }
-        }
-        // It may be a field of the trace's own.
-        let known: Vec<&str> = list.iter().skip(1).map(|info| info.name.as_str()).collect();
-        if self.is_own(source)? { Ok(()) } else { Err(FilterError::nothing("container", &self.operand, &known)) }
+    fn needs_ends(&self) -> bool {
+        self.has_ends
     }
 
-    /// Whether entities have a field of this name that is not about containers.
-    fn is_own(&self, source: &dyn TimelineSource) -> Result<bool, FilterError> {
-        let model = source.model();
-        let with = |ty: &&TypeInfo| matches!(ty.kind, TypeKind::State | TypeKind::Event);
-        let types: Vec<TypeId> = model.types.iter().filter(with).map(|ty| ty.id).collect();
-        let is_container = self.field.eq_ignore_ascii_case("container");
-        Ok(!is_container && check(source, &self.field, &types).is_ok())
+    fn ends(&self, ends: [ContainerId; 2]) -> Option<bool> {
+        if !self.has_ends {
+            return None;
+        }
+        Some(self.test.by_ends(ends)? == (self.keep == Keep::Only))
     }
 
-    /// The path of the container that is asked about.
-    fn path(&self, facts: &Facts) -> Option<Vec<String>> {
-        let is = |name: &str| self.field.eq_ignore_ascii_case(name);
-        let own = facts.fields.iter().find(|field| is(&field.0)).map(|field| field.1.as_str());
-        match (facts.id, own) {
-            (EntityId::Link(_), Some(path)) if is("from") || is("to") => {
-                Some(path.split(" › ").map(str::to_owned).collect())
-            }
-            (_, None) if is("container") => Some(facts.container_path.clone()),
-            _ => None,
-        }
-    }
-
-    /// Whether a container fits, by its name or the end of its path, in either spelling.
-    fn names(&self, path: &[String]) -> bool {
-        let ends = || (0..path.len()).rev().flat_map(|first| [path[first..].join("/"), path[first..].join(" › ")]);
-        match self.comparison {
-            Comparison::Unequal => !ends().any(|name| name == self.operand.as_str()),
-            Comparison::Unlike => !ends().any(|name| self.operand.fits(&name)),
-            _ => ends().any(|name| self.compare(&name)),
-        }
-    }
-
-    /// Numbers are compared as numbers, when both are; else texts by character. `~` is for patterns.
-    fn compare(&self, found: &str) -> bool {
-        let numbers = found.trim().parse::<f64>().ok().zip(self.operand.as_str().trim().parse::<f64>().ok());
-        match (self.comparison, numbers) {
-            (Comparison::Like, _) => self.operand.fits(found),
-            (Comparison::Unlike, _) => !self.operand.fits(found),
-            (comparison, Some((a, b))) => comparison.holds(&a, &b),
-            (comparison, None) => comparison.holds(&found, &self.operand.as_str()),
-        }
+    fn link(&self, facts: &Facts, ends: [ContainerId; 2], _: &Model) -> bool {
+        self.test.fits(facts, Some(ends)) == (self.keep == Keep::Only)
     }
 }
 

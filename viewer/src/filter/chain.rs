@@ -10,8 +10,14 @@ use serde_json::{Value, json};
 use super::{Filter, FilterError};
 use crate::query::TimelineSource;
 
-/// Version of the file; a later one is refused. Its fields `page`, `trace` and `names` are the page's alone.
-const VERSION: u64 = 1;
+/// Latest version of the file; a later one is refused. Only the page uses the fields `page`, `trace` and `names`.
+///
+/// The versions differ in the language: see [`Filter::from_version_1`]. A file has version 1 if its expressions mean
+/// the same in both.
+const VERSION: u64 = 2;
+
+/// A correct file, for error messages.
+const EXAMPLE: &str = r#"{ "format": "tumit-view", "version": 1, "filters": ["hide type Thread", { "filter": "cut 0.2..0.4", "on": false }] }"#;
 
 /// Filters in the order in which they are put around a trace: the first one sees the trace itself.
 ///
@@ -76,7 +82,10 @@ pub struct FieldError {
 
 impl fmt::Display for FieldError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.field.is_empty() { f.write_str(&self.why) } else { write!(f, "`{}`: {}", self.field, self.why) }
+        if !self.field.is_empty() {
+            write!(f, "`{}`: ", self.field)?;
+        }
+        f.write_str(&self.why)
     }
 }
 
@@ -131,15 +140,28 @@ impl Chain {
     /// # Errors
     /// The field that is wrong, and what was expected.
     pub fn from_text(text: &str) -> Result<Self, FieldError> {
-        let value: Value = serde_json::from_str(text)
-            .map_err(|error| FieldError { field: String::new(), why: format!("expected JSON: {error}") })?;
+        let value: Value =
+            serde_json::from_str(text).map_err(|error| FieldError::new("", format!("expected JSON: {error}")))?;
         Self::from_value(&value)
+    }
+
+    /// Whether a text is that of a file of filters, also with the additions of the page; false if a later Tumit wrote it.
+    pub(crate) fn is_own_text(text: &str) -> bool {
+        serde_json::from_str::<Value>(text).is_ok_and(|value| {
+            value["format"] == "tumit-view" && value["version"].as_u64().is_some_and(|version| version <= VERSION)
+        })
+    }
+
+    /// The version of a file with these filters: the earliest that can express them.
+    fn version(&self) -> u64 {
+        if self.filters.iter().all(|entry| entry.filter.is_version_1()) { 1 } else { VERSION }
     }
 
     /// The text of such a file: JSON, a filter a line.
     #[must_use]
     pub fn to_text(&self) -> String {
-        let mut text = format!("{{\n  \"format\": \"tumit-view\",\n  \"version\": {VERSION},\n  \"filters\": [");
+        let version = self.version();
+        let mut text = format!("{{\n  \"format\": \"tumit-view\",\n  \"version\": {version},\n  \"filters\": [");
         for (at, entry) in self.filters.iter().enumerate() {
             text.push_str(if at > 0 { ",\n    " } else { "\n    " });
             text.push_str(&entry.value().to_string());
@@ -149,35 +171,52 @@ impl Chain {
     }
 
     fn from_value(value: &Value) -> Result<Self, FieldError> {
-        let wrong = |field: &str, expected: &str, found: &Value| FieldError {
-            field: field.to_owned(),
-            why: format!("expected {expected}, found {}", shown(found)),
+        let wrong = |field: &str, expected: &str, found: &Value| {
+            FieldError::new(field, format!("expected {expected}, found {}", shown(found)))
         };
         let Value::Object(object) = value else { return Err(wrong("", "an object", value)) };
         let get = |field: &str| object.get(field).unwrap_or(&Value::Null);
         if get("format") != "tumit-view" {
             return Err(wrong("format", "\"tumit-view\"", get("format")));
         }
-        match get("version").as_u64() {
-            Some(VERSION) => {}
+        let version = match get("version").as_u64() {
+            Some(version @ 1..=VERSION) => version,
             Some(version) if version > VERSION => {
-                let why = format!("version {version} is of a later Tumit; this one reads {VERSION}");
-                return Err(FieldError { field: "version".to_owned(), why });
+                let why = format!("version {version} is of a later Tumit; this one reads up to {VERSION}");
+                return Err(FieldError::new("version", why));
             }
-            _ => return Err(wrong("version", &VERSION.to_string(), get("version"))),
-        }
+            _ => return Err(wrong("version", "1 or 2", get("version"))),
+        };
         if let Some(other) = object
             .keys()
             .find(|key| !["format", "version", "filters", "page", "trace", "names"].contains(&key.as_str()))
         {
             let why = "there is no such field; there are format, version, filters, page, trace and names".to_owned();
-            return Err(FieldError { field: other.clone(), why });
+            return Err(FieldError::new(other, why));
         }
         let Value::Array(filters) = get("filters") else {
             return Err(wrong("filters", "a list", get("filters")));
         };
-        let entry = |(at, value): (usize, &Value)| Entry::from_value(value, &format!("filters[{at}]"));
+        let entry = |(at, value): (usize, &Value)| Entry::from_value(value, &format!("filters[{at}]"), version);
         Ok(Self { filters: filters.iter().enumerate().map(entry).collect::<Result<_, _>>()? })
+    }
+}
+
+impl FieldError {
+    /// An error about the form of the file, with an example of the correct form.
+    fn new(field: &str, why: impl fmt::Display) -> Self {
+        Self { field: field.to_owned(), why: format!("{why}; example: `{EXAMPLE}`") }
+    }
+}
+
+impl Filter {
+    /// Reads an expression of a file of version 1. What is no expression of that version is read as one of today: a
+    /// person may have written it.
+    ///
+    /// # Errors
+    /// If it is an expression of neither version.
+    pub fn migrated(text: &str) -> Result<Self, FilterError> {
+        Self::from_version_1(text).or_else(|_| text.parse())
     }
 }
 
@@ -199,17 +238,16 @@ impl Entry {
         if self.on { Value::String(text) } else { json!({ "filter": text, "on": false }) }
     }
 
-    fn from_value(value: &Value, field: &str) -> Result<Self, FieldError> {
-        let wrong = |name: &str, expected: &str, found: &Value| FieldError {
-            field: format!("{field}{name}"),
-            why: format!("expected {expected}, found {}", shown(found)),
+    fn from_value(value: &Value, field: &str, version: u64) -> Result<Self, FieldError> {
+        let wrong = |name: &str, expected: &str, found: &Value| {
+            FieldError::new(&format!("{field}{name}"), format!("expected {expected}, found {}", shown(found)))
         };
         let (text, on, name) = match value {
             Value::String(text) => (text, true, ""),
             Value::Object(object) => {
                 if let Some(other) = object.keys().find(|key| !["filter", "on"].contains(&key.as_str())) {
                     let why = "there is no such field; there are filter and on".to_owned();
-                    return Err(FieldError { field: format!("{field}.{other}"), why });
+                    return Err(FieldError::new(&format!("{field}.{other}"), why));
                 }
                 let found = object.get("filter").unwrap_or(&Value::Null);
                 let Value::String(text) = found else { return Err(wrong(".filter", "an expression", found)) };
@@ -222,8 +260,7 @@ impl Entry {
             }
             _ => return Err(wrong("", "an expression, or an object with `filter` and `on`", value)),
         };
-        let filter = text
-            .parse()
+        let filter = if version == 1 { Filter::migrated(text) } else { text.parse() }
             .map_err(|error: FilterError| FieldError { field: format!("{field}{name}"), why: error.to_string() })?;
         Ok(Self { filter, on })
     }
@@ -238,7 +275,7 @@ impl Problem {
 impl Serialize for Chain {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let filters: Vec<Value> = self.filters.iter().map(Entry::value).collect();
-        json!({ "format": "tumit-view", "version": VERSION, "filters": filters }).serialize(serializer)
+        json!({ "format": "tumit-view", "version": self.version(), "filters": filters }).serialize(serializer)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::parse::{self, Next, RESERVED, Token};
-use super::print::Name;
+use super::parse::{self, Grammar, Next, RESERVED, Token};
+use super::print::{ConditionName, Name};
 use crate::query::{Lane, TimelineSource, TypeInfo, TypeKind, ValueInfo};
 
 /// How an expression could go on.
@@ -26,7 +26,7 @@ const LANES: usize = 64;
 
 /// What could follow `text`, at most `most`: what begins with what is written last before what only has it in it, words before names.
 pub fn complete(source: &dyn TimelineSource, text: &str, most: usize) -> Vec<Completion> {
-    let Ok(tokens) = parse::tokens(text) else { return Vec::new() };
+    let Ok(tokens) = parse::tokens(text, Grammar::Two) else { return Vec::new() };
     // The last words may be the beginning of a name, as long a one as the language allows.
     let plain = |token: &Token| matches!(token, Token::Word(word) if !RESERVED.contains(&word.as_str()));
     let open = tokens.iter().rev().take_while(|(token, _)| plain(token)).count();
@@ -34,7 +34,8 @@ pub fn complete(source: &dyn TimelineSource, text: &str, most: usize) -> Vec<Com
     for words in (0..=open).rev() {
         let from = tokens.get(tokens.len() - words).map_or(text.len(), |(_, at)| at.start);
         let (before, begun) = text.split_at(from);
-        if words == 0 && !ended && text.ends_with(|c: char| !c.is_whitespace() && !",<>=!~".contains(c)) {
+        let is_open = matches!(tokens.last(), Some((Token::Open | Token::Close, _)));
+        if words == 0 && !ended && !is_open && text.ends_with(|c: char| !c.is_whitespace() && !",<>=!~".contains(c)) {
             continue;
         }
         let found = offers(source, before, begun, from);
@@ -47,6 +48,7 @@ pub fn complete(source: &dyn TimelineSource, text: &str, most: usize) -> Vec<Com
 
 fn offers(source: &dyn TimelineSource, before: &str, begun: &str, from: usize) -> Vec<Completion> {
     let begun = begun.trim_end().to_lowercase();
+    let in_condition = parse::tokens(before, Grammar::Two).is_ok_and(|tokens| parse::has_condition(&tokens));
     // (rank, text) puts them in order.
     let mut found: Vec<(u8, Completion)> = Vec::new();
     let (mut named, mut words) = (BTreeSet::new(), BTreeSet::new());
@@ -67,7 +69,8 @@ fn offers(source: &dyn TimelineSource, before: &str, begun: &str, from: usize) -
                         continue;
                     }
                     let rank = if lower.starts_with(&begun) { 1 } else { 2 };
-                    found.push((rank, Completion { text: Name(&name).to_string(), from, what, told: false }));
+                    let text = if in_condition { ConditionName(&name).to_string() } else { Name(&name).to_string() };
+                    found.push((rank, Completion { text, from, what, told: false }));
                 }
             }
             Next::Named(_) => {}
@@ -174,6 +177,15 @@ mod tests {
         assert!(texts("").contains(&"bright".to_owned()));
         assert!(texts("only where ").contains(&"only where file".to_owned()));
         assert!(texts("what is this ").is_empty());
+        let whole = |text: &str, next: &str| texts(text).contains(&format!("{text}{next}"));
+        assert!(["not", "(", "involves", "value"].iter().all(|next| whole("only where ", next)));
+        assert!(["not", "(", "involves", "value"].iter().all(|next| whole("only where (", next)));
+        assert_eq!(texts("only where involves n"), ["only where involves Node 1", "only where involves Node 2"]);
+        assert_eq!(texts("only where container = node 2, Nod").len(), 2);
+        assert!([",", "or", "and", "of"].iter().all(|next| whole("only where container = Node 1 ", next)));
+        assert!(whole("only where (container = Node 1 ", ")"));
+        assert_eq!(texts("only where container = Node 1 a"), ["only where container = Node 1 and"]);
+        assert!(["sent", "received"].iter().all(|next| whole("count ", next)));
     }
 
     #[test]
@@ -186,7 +198,12 @@ mod tests {
         assert_eq!(place("hide type Thread <> x"), "<>");
         assert_eq!(place("group a, b"), "");
         assert_eq!(place("hide type é \"x"), "\"x");
-        let error = FilterError::Nothing { what: "type", pattern: "Thred".to_owned(), help: String::new() };
+        let error = FilterError::Nothing {
+            what: "type",
+            pattern: "Thred".to_owned(),
+            help: String::new(),
+            example: Box::default(),
+        };
         assert_eq!(error.place("hide type Thred"), 10..15);
     }
 }

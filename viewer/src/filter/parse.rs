@@ -1,14 +1,23 @@
 //! Expressions of filters: from text to a [`Filter`]. The language is described in `docs/filters.md`; [`super::print`] is the way back.
 
+mod condition;
+mod example;
+mod token;
+
 use std::ops::Range;
 use std::str::FromStr;
 
 use super::classify::{MOST, is_duration};
 use super::{
-    Comparison, Condition, Filter, FilterError, Form, Keep, Key, Measure, Operation, Part, Pattern, Patterns, Rank,
-    Reduction,
+    Comparison, Condition, Filter, FilterError, Form, Keep, Key, LinkEnd, Measure, Operation, Part, Pattern, Patterns,
+    Rank, Reduction,
 };
 use crate::query::{Color, Look, MarkShape};
+
+pub(super) use self::example::example;
+pub(super) use self::token::{
+    CONDITION_WORDS, Grammar, INVOLVES, Token, has_condition, is_parenthesis, is_special, tokens,
+};
 
 /// Words that end a name; a name that has one is written in quotes.
 pub(super) const RESERVED: [&str; 9] = ["of", "per", "into", "by", "in", "with", "descending", "variable", "state"];
@@ -36,31 +45,42 @@ pub(super) enum Next {
     Named(&'static str),
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Token {
-    Word(String),
-    /// In quotes: never a keyword.
-    Quoted(String),
-    Comma,
-    Compare(Comparison),
-}
-
 impl FromStr for Filter {
     type Err = FilterError;
 
     fn from_str(text: &str) -> Result<Self, FilterError> {
-        let mut reader = Reader::new(text)?;
-        let filter = reader.filter()?;
-        if reader.at < reader.tokens.len() {
-            return Err(reader.expected("nothing more"));
-        }
-        Ok(filter)
+        read(text, Grammar::Two)
     }
+}
+
+impl Filter {
+    /// Reads an expression of a file of version 1: there, `where` takes one comparison, `and`, `or`, `not` and
+    /// parentheses are parts of names, and so are `sent` and `received` in reductions.
+    ///
+    /// # Errors
+    /// If it is no expression of that version.
+    pub fn from_version_1(text: &str) -> Result<Self, FilterError> {
+        read(text, Grammar::One)
+    }
+
+    /// Whether an expression means the same in a file of version 1.
+    pub(crate) fn is_version_1(&self) -> bool {
+        Self::from_version_1(&self.to_string()).is_ok_and(|read| read == *self)
+    }
+}
+
+fn read(text: &str, grammar: Grammar) -> Result<Filter, FilterError> {
+    let mut reader = Reader::new(text, grammar)?;
+    let filter = reader.filter()?;
+    if reader.at < reader.tokens.len() {
+        return Err(reader.expected("nothing more"));
+    }
+    Ok(filter)
 }
 
 /// What can follow an expression that is not complete, or could go on.
 pub(super) fn next(text: &str) -> Vec<Next> {
-    let Ok(mut reader) = Reader::new(text) else { return Vec::new() };
+    let Ok(mut reader) = Reader::new(text, Grammar::Two) else { return Vec::new() };
     match reader.filter() {
         // A mistake before the end leaves nothing to go on with.
         Err(_) if reader.at < reader.tokens.len() => Vec::new(),
@@ -68,84 +88,9 @@ pub(super) fn next(text: &str) -> Vec<Next> {
     }
 }
 
-/// The tokens of an expression, each with where it stands, in bytes.
-pub(super) fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, FilterError> {
-    let mut tokens = Vec::new();
-    let mut chars = text.char_indices().peekable();
-    while let Some((from, c)) = chars.next() {
-        let token = if c.is_whitespace() {
-            continue;
-        } else if c == ',' {
-            Token::Comma
-        } else if c == '"' {
-            Token::Quoted(quoted(text, from, &mut chars)?)
-        } else if is_comparison(c) {
-            let mut sign = c.to_string();
-            while let Some((_, c)) = chars.next_if(|&(_, c)| is_comparison(c)) {
-                sign.push(c);
-            }
-            let comparison = comparison(&sign).ok_or_else(|| FilterError::Syntax {
-                text: text.to_owned(),
-                expected: "=, !=, <, <=, >, >=, ~ or !~".to_owned(),
-                found: format!("`{sign}`"),
-                at: from..from + sign.len(),
-            })?;
-            Token::Compare(comparison)
-        } else {
-            let mut word = c.to_string();
-            while let Some((_, c)) = chars.next_if(|&(_, c)| !is_special(c)) {
-                word.push(c);
-            }
-            Token::Word(word)
-        };
-        let to = chars.peek().map_or(text.len(), |next| next.0);
-        tokens.push((token, from..to));
-    }
-    Ok(tokens)
-}
-
-/// Whether a character cannot be part of a word.
-pub(super) fn is_special(c: char) -> bool {
-    c.is_whitespace() || c == ',' || c == '"' || is_comparison(c)
-}
-
-fn is_comparison(c: char) -> bool {
-    matches!(c, '=' | '<' | '>' | '!' | '~')
-}
-
-fn comparison(sign: &str) -> Option<Comparison> {
-    Some(match sign {
-        "=" | "==" => Comparison::Equal,
-        "!=" => Comparison::Unequal,
-        "<" => Comparison::Less,
-        "<=" => Comparison::AtMost,
-        ">" => Comparison::More,
-        ">=" => Comparison::AtLeast,
-        "~" => Comparison::Like,
-        "!~" => Comparison::Unlike,
-        _ => return None,
-    })
-}
-
-fn quoted(text: &str, from: usize, chars: &mut impl Iterator<Item = (usize, char)>) -> Result<String, FilterError> {
-    let mut name = String::new();
-    while let Some((_, c)) = chars.next() {
-        match c {
-            '"' => return Ok(name),
-            '\\' => name.extend(chars.next().map(|(_, c)| c)),
-            c => name.push(c),
-        }
-    }
-    Err(FilterError::Syntax {
-        text: text.to_owned(),
-        expected: "a quotation mark at the end of the name".to_owned(),
-        found: "the end".to_owned(),
-        at: from..text.len(),
-    })
-}
-
 struct Reader<'a> {
     text: &'a str,
+    grammar: Grammar,
     tokens: Vec<(Token, Range<usize>)>,
     at: usize,
     /// What was looked for at the end.
@@ -153,8 +98,13 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(text: &'a str) -> Result<Self, FilterError> {
-        Ok(Self { text, tokens: tokens(text)?, at: 0, next: Vec::new() })
+    fn new(text: &'a str, grammar: Grammar) -> Result<Self, FilterError> {
+        Ok(Self { text, grammar, tokens: tokens(text, grammar)?, at: 0, next: Vec::new() })
+    }
+
+    /// Whether `and`, `or`, `not` and parentheses are tokens.
+    fn in_condition(&self) -> bool {
+        self.grammar == Grammar::Two && has_condition(&self.tokens)
     }
 
     fn token(&self) -> Option<&Token> {
@@ -171,13 +121,18 @@ impl<'a> Reader<'a> {
     fn expected(&self, expected: impl Into<String>) -> FilterError {
         let found = match self.token() {
             None => "the end".to_owned(),
+            Some(Token::Word(word)) if self.in_condition() && CONDITION_WORDS.contains(&word.as_str()) => {
+                format!("`{word}`, which a name has only in quotes")
+            }
             Some(Token::Word(word)) => format!("`{word}`"),
+            Some(Token::Open) => "`(`, which a name has only in quotes".to_owned(),
+            Some(Token::Close) => "`)`, which a name has only in quotes".to_owned(),
             Some(Token::Quoted(name)) => format!("`\"{name}\"`"),
             Some(Token::Comma) => "a comma".to_owned(),
             Some(Token::Compare(comparison)) => format!("`{}`", comparison.sign()),
         };
         let at = self.tokens.get(self.at).map_or(self.text.len()..self.text.len(), |(_, at)| at.clone());
-        FilterError::Syntax { text: self.text.to_owned(), expected: expected.into(), found, at }
+        FilterError::syntax(self.text, expected, found, at)
     }
 
     fn word(&self) -> Option<&str> {
@@ -205,7 +160,7 @@ impl<'a> Reader<'a> {
         let mut name: Option<String> = None;
         while let Some(token) = self.token() {
             let more = match token {
-                Token::Word(word) if !RESERVED.contains(&word.as_str()) => word,
+                Token::Word(word) if !self.ends_name(word) => word,
                 Token::Quoted(word) => word,
                 _ => break,
             };
@@ -213,6 +168,11 @@ impl<'a> Reader<'a> {
             self.at += 1;
         }
         name
+    }
+
+    /// Whether a word is a keyword at this place.
+    fn ends_name(&self, word: &str) -> bool {
+        RESERVED.contains(&word) || self.in_condition() && CONDITION_WORDS.contains(&word)
     }
 
     fn name(&mut self, what: &'static str) -> Result<String, FilterError> {
@@ -365,10 +325,11 @@ impl<'a> Reader<'a> {
                 Filter::Containers { keep, containers: self.patterns("the name of a container")? }
             }
             "where" => {
-                let field = self.name("the name of a field")?;
-                let comparison = self.compare()?;
-                let operand = self.pattern("what the field is compared with")?;
-                Filter::Attribute { keep, condition: Condition { field, comparison, operand }, of: self.of()? }
+                let condition = match self.grammar {
+                    Grammar::One => Condition::Field(self.comparison_of_field()?),
+                    Grammar::Two => self.condition()?,
+                };
+                Filter::Attribute { keep, condition, of: self.of()? }
             }
             "duration" => {
                 let comparison = self.compare()?;
@@ -387,6 +348,12 @@ impl<'a> Reader<'a> {
     }
 
     fn reduction(&mut self, operation: Operation) -> Result<Filter, FilterError> {
+        let mut end = None;
+        for (word, which) in LinkEnd::ALL {
+            if self.grammar == Grammar::Two && end.is_none() && self.take(word) {
+                end = Some(which);
+            }
+        }
         let what = if operation == Operation::Count { "the name of a value" } else { "the name of a field" };
         let values = self.patterns_if(what)?;
         self.need("of")?;
@@ -402,7 +369,7 @@ impl<'a> Reader<'a> {
             }
             name = self.name_if("a name for the result");
         }
-        Ok(Filter::Reduce(Reduction { operation, values, of, per, form, name }))
+        Ok(Filter::Reduce(Reduction { operation, end, values, of, per, form, name }))
     }
 
     fn classes(&mut self) -> Result<Filter, FilterError> {
@@ -528,7 +495,7 @@ impl FromStr for Part {
         let bound = |text: &str| if text.trim().is_empty() { Ok(None) } else { date(text).map(Some) };
         let part = Self { from: bound(from)?, to: bound(to)? };
         if part.from.zip(part.to).is_some_and(|(from, to)| from >= to) {
-            return Err("a part of time whose start comes before its end".to_owned());
+            return Err("a part of time whose start comes before its end, such as 0.2..0.4".to_owned());
         }
         Ok(part)
     }

@@ -5,6 +5,7 @@ use std::fmt;
 use tumit::diag::did_you_mean;
 
 use super::FilterError;
+use super::print::Name;
 use crate::query::{ContainerInfo, Model, TypeId, TypeInfo, TypeKind, ValueId};
 
 /// A name in which `*` stands for any text and `?` for any character.
@@ -128,7 +129,10 @@ impl FilterError {
                 known.push(name);
             }
         }
-        let help = did_you_mean(pattern.as_str(), names.iter().copied()).unwrap_or_else(|| {
+        let near = did_you_mean(pattern.as_str(), names.iter().copied());
+        let is_near = |name: &&&str| near.as_ref().is_some_and(|near| near.contains(&format!("`{name}`")));
+        let meant = names.iter().find(is_near).copied();
+        let help = near.clone().unwrap_or_else(|| {
             let more = if known.len() > SHOWN { ", …" } else { "" };
             known.truncate(SHOWN);
             match known.is_empty() {
@@ -136,7 +140,21 @@ impl FilterError {
                 false => format!("there are {}{more}", known.join(", ")),
             }
         });
-        Self::Nothing { what, pattern: pattern.to_string(), help }
+        let example = example(what, meant.or_else(|| names.first().copied()));
+        Self::Nothing { what, pattern: pattern.to_string(), help, example: example.into() }
+    }
+}
+
+/// A correct expression that names one of these.
+fn example(what: &str, name: Option<&str>) -> String {
+    let name = |other: &'static str| Name(name.unwrap_or(other)).to_string();
+    match what {
+        "value" => format!("only value {}", name("Waiting")),
+        "container" => format!("only container {}", name("Node 1")),
+        "container type" => format!("sort {} by name", name("Thread")),
+        "variable" => format!("sort Node by mean of {}", name("Load")),
+        "field of these types" => format!("classify Message by {}", name("Bytes")),
+        _ => format!("only type {}", name("Thread")),
     }
 }
 

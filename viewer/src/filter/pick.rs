@@ -8,8 +8,8 @@ use std::sync::{Arc, OnceLock};
 use super::layer::Layer;
 use super::{count, walk};
 use crate::query::{
-    Cell, Cells, ContainerId, EntityId, EventCount, Facts, FreeNumbers, Interval, Lane, Link, LinkVisitor, Listed,
-    Mark, Model, QueryError, Shares, State, Summary, TimelineSource, TypeId, TypeKind, ValueId, counts,
+    Cell, Cells, ContainerId, EntityId, EventCount, Facts, FreeNumbers, GlobalNanos, Interval, Lane, Link, LinkVisitor,
+    Listed, Mark, Model, QueryError, Shares, State, Summary, TimelineSource, TypeId, TypeKind, ValueId, counts,
 };
 
 /// So many states of a lane are looked at to find out whether few enough pass to be drawn one by one, however many picks lie around
@@ -35,6 +35,23 @@ pub(super) trait Pick: Send + Sync {
         let _ = nanos;
         self.value(value)
     }
+
+    /// Whether the containers at both ends of a link matter.
+    fn needs_ends(&self) -> bool {
+        false
+    }
+
+    /// Whether a link passes, by its ends, if they are enough.
+    fn ends(&self, ends: [ContainerId; 2]) -> Option<bool> {
+        let _ = ends;
+        None
+    }
+
+    /// Whether a link passes, by its facts and its ends; for a pick that needs them.
+    fn link(&self, facts: &Facts, ends: [ContainerId; 2], model: &Model) -> bool {
+        let _ = (facts, ends, model);
+        true
+    }
 }
 
 /// A source of which only what is picked is left.
@@ -57,11 +74,41 @@ impl<P: Pick> Picked<P> {
         }
     }
 
-    fn passes_by_facts(&self, facts: &Facts) -> bool {
-        match type_of(&self.model, facts) {
-            Some(ty) if self.pick.touches(ty) => self.pick.facts(facts, ty, &self.model),
-            _ => true,
+    fn passes_by_facts(&self, facts: &Facts) -> Result<bool, QueryError> {
+        let Some(ty) = type_of(&self.model, facts).filter(|ty| self.pick.touches(*ty)) else { return Ok(true) };
+        if self.pick.needs_ends() && matches!(facts.id, EntityId::Link(_)) {
+            return Ok(match self.ends_of(facts, ty)? {
+                Some(ends) => self.pick.link(facts, ends, &self.model),
+                None => false,
+            });
         }
+        Ok(self.pick.facts(facts, ty, &self.model))
+    }
+
+    /// The containers at both ends of a link.
+    fn ends_of(&self, facts: &Facts, ty: TypeId) -> Result<Option<[ContainerId; 2]>, QueryError> {
+        let date = facts.life.from.min(facts.life.to);
+        let instant = Interval { from: date, to: GlobalNanos(date.0.saturating_add(1)) };
+        let mut found = None;
+        walk::links(self.inner.as_ref(), ty, instant, |link| {
+            if link.id == facts.id {
+                found = Some([link.start, link.end]);
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn link(&self, ty: TypeId, link: &Link) -> Result<bool, QueryError> {
+        if self.pick.needs_ends() {
+            let ends = [link.start, link.end];
+            return match self.pick.ends(ends) {
+                Some(passes) => Ok(passes),
+                None => Ok(self.pick.link(&self.inner.facts(link.id)?, ends, &self.model)),
+            };
+        }
+        let nanos = link.end_time.0.saturating_sub(link.start_time.0);
+        self.passes(link.id, ty, link.value, nanos)
     }
 
     fn state(&self, ty: TypeId, state: &State) -> Result<bool, QueryError> {
@@ -253,8 +300,7 @@ impl<P: Pick> Layer for Picked<P> {
         }
         let mut found = Gather::new(limit);
         walk::links(self.inner(), ty, interval, |link| {
-            let nanos = link.end_time.0.saturating_sub(link.start_time.0);
-            found.add(link, self.passes(link.id, ty, link.value, nanos)?);
+            found.add(link, self.link(ty, link)?);
             Ok(())
         })?;
         Ok(found.listed)
@@ -302,7 +348,7 @@ impl<P: Pick> Layer for Picked<P> {
 
     fn facts(&self, id: EntityId) -> Result<Facts, QueryError> {
         let facts = self.inner.facts(id)?;
-        if self.passes_by_facts(&facts) { Ok(facts) } else { Err(QueryError::Unknown { what: "entity" }) }
+        if self.passes_by_facts(&facts)? { Ok(facts) } else { Err(QueryError::Unknown { what: "entity" }) }
     }
 
     fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {

@@ -3,8 +3,11 @@
 use std::fmt;
 
 use super::classify::is_duration;
-use super::parse::{RESERVED, is_special};
-use super::{Comparison, Filter, Form, Keep, Key, Measure, Operation, Part, Pattern, Patterns, Reduction};
+use super::parse::{CONDITION_WORDS, INVOLVES, RESERVED, is_parenthesis, is_special};
+use super::{
+    Comparison, Condition, FieldTest, Filter, Form, Keep, Key, LinkEnd, Measure, Operation, Part, Pattern, Patterns,
+    Reduction,
+};
 
 /// A name, in quotes where it needs them.
 pub(super) struct Name<'a>(pub(super) &'a str);
@@ -16,7 +19,86 @@ impl fmt::Display for Name<'_> {
         if self.0.split(' ').all(plain) {
             return f.write_str(self.0);
         }
+        write!(f, "{}", Quoted(self.0))
+    }
+}
+
+/// A name in quotes.
+pub(super) struct Quoted<'a>(pub(super) &'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\"{}\"", self.0.replace('\\', "\\\\").replace('"', "\\\""))
+    }
+}
+
+/// A name in an expression with `where`, in quotes if it needs them there.
+pub(super) struct ConditionName<'a>(pub(super) &'a str);
+
+impl fmt::Display for ConditionName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_token = |word: &str| CONDITION_WORDS.contains(&word) || word == INVOLVES;
+        if self.0.contains(is_parenthesis) || self.0.split(' ').any(is_token) {
+            return Quoted(self.0).fmt(f);
+        }
+        Name(self.0).fmt(f)
+    }
+}
+
+/// Names with commas between them.
+struct ConditionNames<'a>(&'a Patterns);
+
+impl fmt::Display for ConditionNames<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, pattern) in self.0.iter().enumerate() {
+            write!(f, "{}{}", if at > 0 { ", " } else { "" }, ConditionName(pattern.as_str()))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for FieldTest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let operands = ConditionNames(&self.operands);
+        write!(f, "{} {} {operands}", ConditionName(&self.field), self.comparison.sign())
+    }
+}
+
+/// A condition as part of another one: in parentheses if it binds less.
+struct Operand<'a>(&'a Condition, u8);
+
+impl Condition {
+    /// How tightly it binds: `or` 0, `and` 1, all others 2.
+    const fn binding(&self) -> u8 {
+        match self {
+            Self::Or(_) => 0,
+            Self::And(_) => 1,
+            Self::Field(_) | Self::Involves(_) | Self::Not(_) => 2,
+        }
+    }
+}
+
+impl fmt::Display for Operand<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.binding() < self.1 { write!(f, "({})", self.0) } else { self.0.fmt(f) }
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let joined = |f: &mut fmt::Formatter<'_>, all: &[Self], word: &str| {
+            for (at, one) in all.iter().enumerate() {
+                write!(f, "{}{}", if at > 0 { word } else { "" }, Operand(one, self.binding() + 1))?;
+            }
+            Ok(())
+        };
+        match self {
+            Self::Field(test) => test.fmt(f),
+            Self::Involves(containers) => write!(f, "{INVOLVES} {}", ConditionNames(containers)),
+            Self::Not(one) => write!(f, "not {}", Operand(one, self.binding())),
+            Self::And(all) => joined(f, all, " and "),
+            Self::Or(all) => joined(f, all, " or "),
+        }
     }
 }
 
@@ -132,8 +214,19 @@ impl fmt::Display for Key {
 impl fmt::Display for Reduction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.operation.word())?;
+        self.end.map_or(Ok(()), |end| write!(f, " {}", end.word()))?;
         if !self.values.is_any() {
-            write!(f, " {}", Names(&self.values))?;
+            // In quotes, a word in front is a value or field.
+            let first = self.values.iter().next().map_or("", Pattern::as_str);
+            let is_end = |word: &str| LinkEnd::ALL.iter().any(|end| end.0 == word);
+            match self.values.iter().count() {
+                _ if !first.split(' ').next().is_some_and(is_end) => write!(f, " {}", Names(&self.values))?,
+                1 => write!(f, " {}", Quoted(first))?,
+                _ => {
+                    let rest = Patterns::new(self.values.iter().skip(1).cloned().collect());
+                    write!(f, " {}, {}", Quoted(first), Names(&rest))?;
+                }
+            }
         }
         write!(f, " of {} per {}", Name(self.of.as_str()), Name(self.per.as_str()))?;
         match (self.form, &self.name) {
@@ -164,9 +257,9 @@ impl fmt::Display for Filter {
             Self::Types { keep, types } => write!(f, "{keep} type {}", Names(types)),
             Self::Values { keep, values, of } => write!(f, "{keep} value {}{}", Names(values), Of(of.as_ref())),
             Self::Containers { keep, containers } => write!(f, "{keep} container {}", Names(containers)),
-            Self::Attribute { keep, condition: c, of } => {
-                let (field, operand) = (Name(&c.field), Name(c.operand.as_str()));
-                write!(f, "{keep} where {field} {} {operand}{}", c.comparison.sign(), Of(of.as_ref()))
+            Self::Attribute { keep, condition, of } => {
+                write!(f, "{keep} where {condition}")?;
+                of.as_ref().map_or(Ok(()), |of| write!(f, " of {}", ConditionName(of.as_str())))
             }
             Self::Duration { keep, comparison, nanos, of } => {
                 write!(f, "{keep} duration {} {}{}", comparison.sign(), Time(*nanos), Of(of.as_ref()))

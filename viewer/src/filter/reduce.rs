@@ -76,7 +76,7 @@ pub(super) fn apply(
     }
     let mut states = None;
     if reduction.form == Form::State {
-        let made = States::new(&mut model, &mut results, free.state)?;
+        let made = States::new(&mut model, &mut results, free.state, reduction)?;
         free.state = free.state.saturating_add(made.store.summary().states as u32);
         states = Some(made);
     }
@@ -99,7 +99,10 @@ impl Reduction {
             let mut letters = operation.chars();
             let operation =
                 letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect());
-            format!("{operation} of {of}")
+            match self.end {
+                Some(end) => format!("{operation} of {of} {}", end.word()),
+                None => format!("{operation} of {of}"),
+            }
         })
     }
 }

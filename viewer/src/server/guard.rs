@@ -1,6 +1,6 @@
 //! Who may ask: other users of a login node can reach loopback too, and so can any page open in the user's browser.
 //!
-//! The path holds a secret, compared in constant time; `Host` must be this machine (a foreign name would be DNS rebinding);
+//! The path holds a secret, compared in constant time (a path below `/open/` holds the token of [`super::opener`]); `Host` must be this machine (a foreign name would be DNS rebinding);
 //! `Origin`, when sent, must be the host itself.
 
 use std::io;
@@ -61,11 +61,20 @@ fn check(token: &str, path: &str, headers: &HeaderMap) -> Result<(), (StatusCode
     if headers.contains_key(header::ORIGIN) && text(header::ORIGIN) != Some(&format!("http://{host}")) {
         return Err((StatusCode::FORBIDDEN, "This server answers only its own page.\n"));
     }
+    // The handler tests the token and uses it up.
+    if path.starts_with("/open/") {
+        return Ok(());
+    }
     let given = path.strip_prefix("/t/").and_then(|rest| rest.split('/').next()).unwrap_or_default();
     if !equal(given.as_bytes(), token.as_bytes()) {
-        return Err((StatusCode::NOT_FOUND, "Use the whole address that `tumit view` printed.\n"));
+        return Err(unknown());
     }
     Ok(())
+}
+
+/// The answer to a request without the secret.
+pub(super) const fn unknown() -> (StatusCode, &'static str) {
+    (StatusCode::NOT_FOUND, "Use the whole address that `tumit view` printed.\n")
 }
 
 /// Whether a `Host` is loopback, under any port: `ssh -L` may change it.
@@ -79,7 +88,7 @@ fn is_this_machine(host: &str) -> bool {
 }
 
 /// Compares in a time that depends only on the lengths.
-fn equal(a: &[u8], b: &[u8]) -> bool {
+pub(super) fn equal(a: &[u8], b: &[u8]) -> bool {
     let difference = a.iter().zip(b).fold(0_u8, |sum, (a, b)| sum | (a ^ b));
     std::hint::black_box(difference) == 0 && a.len() == b.len()
 }

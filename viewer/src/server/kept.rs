@@ -13,14 +13,28 @@ use twox_hash::XxHash3_64;
 
 use super::api::names::type_path;
 use super::shown::Trace;
+use crate::filter::Filter;
+use crate::own_file::{Kind, MOST_BYTES};
 use crate::query::{Model, TypeId, ValueId};
 
 /// Notes of one trace.
 const MOST_NOTES: usize = 1000;
 /// Bytes of a note.
 const MOST_TEXT: usize = 4096;
-/// Bytes of a file that is read.
-const MOST_FILE: u64 = 8 << 20;
+/// Files of notes.
+const NOTES: Kind = Kind {
+    name: "file of notes",
+    fits: |text| serde_json::from_str::<Value>(text).is_ok_and(|value| value["format"] == "tumit-notes"),
+};
+
+/// Files of styles.
+const STYLE: Kind = Kind {
+    name: "file of styles",
+    fits: |text| {
+        serde_json::from_str::<Value>(text)
+            .is_ok_and(|value| ["filters", "hidden", "dimmed"].iter().all(|field| value[*field].is_array()))
+    },
+};
 
 /// A note, or a bookmark when it has no text: about a part of time, and perhaps an entity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -129,8 +143,9 @@ impl Trace {
         let places = if path.is_empty() { self.note_places() } else { vec![PathBuf::from(path)] };
         let mut failed = io::Error::other("a trace without a file has no place for notes");
         for place in places {
-            match write(&place, &text) {
+            match write(NOTES, &place, &text) {
                 Ok(()) => return Ok(Notes { notes, path: place.display().to_string() }),
+                Err(error) if error.to_string().contains(&*place.to_string_lossy()) => failed = error,
                 Err(error) => failed = io::Error::new(error.kind(), format!("{}: {error}", place.display())),
             }
         }
@@ -177,6 +192,8 @@ pub(super) fn fingerprint(path: &Path) -> Option<u64> {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct Look {
+    /// Version of the language of filters; files without it are of version 1.
+    language: Option<u8>,
     filters: Vec<String>,
     hidden: Vec<Vec<String>>,
     #[serde(default)]
@@ -222,7 +239,12 @@ impl Looks {
     /// How traces of this model were last dressed; none when they never were.
     pub(super) fn read(&self, model: &Model) -> Option<PageLook> {
         let text = read(&self.path(model)?).ok()?;
-        let look: Look = serde_json::from_str(&text).ok()?;
+        let mut look: Look = serde_json::from_str(&text).ok()?;
+        if look.language.is_none() {
+            let migrated =
+                |text: &String| Filter::migrated(text).map_or_else(|_| text.clone(), |read| read.to_string());
+            look.filters = look.filters.iter().map(migrated).collect();
+        }
         let called = |paths: &[Vec<String>]| {
             let is_there = |ty: &TypeId| type_path(model, *ty).is_some_and(|path| paths.contains(&path));
             model.types.iter().map(|ty| ty.id).filter(is_there).map(|id| id.0).collect()
@@ -252,14 +274,14 @@ impl Looks {
         };
         let (hidden, gradients) = (names(look.hidden), names(look.gradients));
         let dimmed = look.dimmed.into_iter().filter_map(value).collect();
-        let look = Look { filters: look.filters, hidden, gradients, dimmed };
-        if look == Look::default() {
-            return std::fs::remove_file(path).or(Ok(()));
+        let look = Look { language: Some(2), filters: look.filters, hidden, gradients, dimmed };
+        if look == (Look { language: Some(2), ..Look::default() }) {
+            return STYLE.remove(&path).or(Ok(()));
         }
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        write(&path, &serde_json::to_string(&look).map_err(io::Error::other)?)
+        write(STYLE, &path, &serde_json::to_string(&look).map_err(io::Error::other)?)
     }
 }
 
@@ -270,17 +292,17 @@ fn cache() -> Option<PathBuf> {
 }
 
 pub(super) fn read(path: &Path) -> io::Result<String> {
-    if std::fs::metadata(path)?.len() > MOST_FILE {
+    if std::fs::metadata(path)?.len() > MOST_BYTES {
         return Err(io::Error::other(format!("{} is too large", path.display())));
     }
     std::fs::read_to_string(path)
 }
 
-pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
+pub(super) fn write(kind: Kind, path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
         std::fs::create_dir_all(folder)?;
     }
-    crate::export::write(path, text.as_bytes()).map_err(io::Error::other)
+    kind.write(path, text)
 }
 
 #[cfg(test)]
@@ -373,6 +395,17 @@ mod tests {
             (filters, vec![activity], value(&other, "idle").into_iter().collect())
         );
         assert_ne!(value(&other, "idle"), Some(idle));
+        // A foreign file with this name stays.
+        let path = looks.path(&one.model()).expect("there is a folder");
+        let kept = std::fs::read_to_string(&path).expect("it is there");
+        std::fs::write(&path, "{\"filters\": 3}").expect("room for it");
+        assert!(looks.write(&one.model(), PageLook { hidden: vec![activity], ..PageLook::default() }).is_err());
+        looks.write(&one.model(), PageLook::default()).expect("there is nothing to do");
+        assert_eq!(std::fs::read_to_string(&path).expect("it is there"), "{\"filters\": 3}");
+        // Filters without a version are those of the first version.
+        let old = kept.replace("\"language\":2,", "").replace("bright work", "count sent of x per y");
+        std::fs::write(&path, old).expect("room for it");
+        assert_eq!(looks.read(&one.model()).expect("it is kept").filters, ["count \"sent\" of x per y"]);
         looks.write(&one.model(), PageLook::default()).expect("it can be removed");
         assert_eq!(looks.read(&other.model()), None);
     }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::kept::{read, write};
 use super::shown::Trace;
 use crate::filter::{Chain, Entry, Filter};
+use crate::own_file::FILTERS;
 
 /// A filter as the page has it: its expression, and whether it acts.
 type PageFilter = (String, bool);
@@ -15,14 +16,15 @@ impl Trace {
         self.places("filters", "tumit-view")
     }
 
-    /// The filters of the first file that there is; none when it is none of ours.
+    /// The filters of the first file of filters.
     pub(super) fn saved_filters(&self) -> Vec<PageFilter> {
-        let text = self.filter_places().iter().find_map(|path| read(path).ok());
-        let chain = text.and_then(|text| Chain::from_text(&text).ok()).unwrap_or_default();
+        let found = |path: &PathBuf| Chain::from_text(&read(path).ok()?).ok();
+        let chain = self.filter_places().iter().find_map(found).unwrap_or_default();
         chain.filters.iter().map(|entry| (entry.filter.to_string(), entry.on)).collect()
     }
 
-    /// Keeps filters in the first place that can be written; no filters, no file. What is no filter is left out.
+    /// Keeps filters in the first place that can be written and holds no foreign file; no filters, no file. What is
+    /// no filter is left out.
     ///
     /// # Errors
     /// When no place can be written.
@@ -35,13 +37,14 @@ impl Trace {
         }
         let places = self.filter_places();
         if chain.filters.is_empty() {
-            places.iter().for_each(|path| _ = std::fs::remove_file(path));
+            // A foreign file stays.
+            places.iter().for_each(|path| _ = FILTERS.remove(path));
             return Ok(());
         }
         let text = chain.to_text();
         let mut failed = io::Error::other("a trace without a file has no place for filters");
         for place in places {
-            match write(&place, &text) {
+            match write(FILTERS, &place, &text) {
                 Ok(()) => return Ok(()),
                 Err(error) => failed = error,
             }
@@ -77,5 +80,20 @@ mod tests {
         assert!(!file.exists() && trace().saved_filters().is_empty());
         std::fs::write(&file, "mine").expect("room for it");
         assert!(trace().saved_filters().is_empty(), "it is none of ours");
+        // A foreign file, also behind a link, is neither replaced nor removed.
+        let other = folder.path().join("other");
+        std::fs::write(&other, "mine, too").expect("room for it");
+        for is_link in [false, true] {
+            if is_link {
+                std::fs::remove_file(&file).expect("it is there");
+                std::os::unix::fs::symlink(&other, &file).expect("room for it");
+            }
+            // It may be kept in the cache of the user.
+            let _ = trace().save_filters(&filters);
+            trace().save_filters(&[]).expect("there is nothing to do");
+            let text = std::fs::read_to_string(&file).expect("it is there");
+            assert_eq!(text, if is_link { "mine, too" } else { "mine" });
+            assert_eq!(file.is_symlink(), is_link);
+        }
     }
 }

@@ -94,7 +94,9 @@ export async function saveWorkspace() {
   keep();
   const page = location.hash.slice(1);
   const filters = view.filters.map(([text, on]) => (on ? text : { filter: text, on: false }));
-  const file = { format: "tumit-view", version: 1, filters, page, trace, names: await namesOf(page, filtersOn()) };
+  // The file has the earliest version that can express its filters.
+  const { version } = await tell("migrated", view.filters.map(([text]) => text));
+  const file = { format: "tumit-view", version, filters, page, trace, names: await namesOf(page, filtersOn()) };
   save(`${fileName()}.tumit-view`, new Blob([`${JSON.stringify(file, null, 2)}\n`], { type: "application/json" }));
 }
 
@@ -119,7 +121,7 @@ async function readWorkspace(text) {
   } catch {
     // Told below.
   }
-  if (file?.format !== "tumit-view" || file.version !== 1 || !Array.isArray(file.filters)) {
+  if (file?.format !== "tumit-view" || ![1, 2].includes(file.version) || !Array.isArray(file.filters)) {
     note(file?.format === "tumit-view" ? "This workspace is of another version of Tumit" : file === null ? "This is no workspace: it cannot be read as JSON; perhaps it was cut short" : "This is no workspace: it does not say that its format is tumit-view");
     return;
   }
@@ -130,6 +132,10 @@ async function readWorkspace(text) {
   }
   /** @type {[string, boolean][]} */
   const filters = file.filters.map((/** @type {any} */ one) => (typeof one === "string" ? [one, true] : [one.filter, one.on !== false]));
+  if (file.version === 1) {
+    const today = await tell("migrated", filters.map(([text]) => text));
+    filters.forEach((one, at) => { one[0] = today.filters[at]; });
+  }
   if (typeof file.page !== "string" || !file.page) {
     view.filters = filters;
     keep();

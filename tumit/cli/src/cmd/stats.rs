@@ -32,10 +32,13 @@ Expressions of --filter (names may have * and ?; put them in \"...\" when they h
   hide value VALUE, ... of TYPE           only value VALUE, ...            by value
   hide container NAME, ...                only container Node 1/*       by name or path, with all below
   only where Bytes > 4096 of Message      hide where to ~ Node 3* of ...   by a field: = != < <= > >= ~ (fits) !~
+  only where from = A, B or not (to = C and Bytes < 9)                     not before and before or; lists with commas
+  only where involves Node 4                                               links with an end there or below
   only duration >= 10us of Activity       cut 0.2..0.4                     by duration; a part of time
   group Node 1, Node 2 into Front         reuse Thread                     one row for several; rows of what has ended
   count VALUE, ... of TYPE per Node into [state] NAME                      how many at each moment, as a curve or state
   sum|mean|min|max of Load per Node       sum Bytes of Message per Node    of variables; of a field
+  count sent of Message per Node          sum received Bytes of ...        of links that start, or end, there
   sort Thread by time Wait* descending    order Node 3, Node 1             order of rows
   best 5 Node by mean of Load             keep Node with max of Load > 8   also least; by name, start, time, number, ...
   color #d62728 Wait* of Activity         bright Wait*                     colours; all else grey

@@ -287,7 +287,11 @@ fn serve(
         let url = server.url();
         announce(&url, server.address().port(), args.socket.as_deref())?;
         if !args.no_open && args.socket.is_none() && term::is_interactive() && std::io::stdin().is_terminal() {
-            open_browser(&url);
+            // All users of the machine see the arguments of a program: they get an address that works once.
+            match server.one_time_url() {
+                Ok(once) => open_browser(&once),
+                Err(error) => term::note(&format!("The browser was not opened: {error}")),
+            }
         }
         let mut failure = None;
         let stop = async {

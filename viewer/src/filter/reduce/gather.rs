@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::filter::pattern::{self, Patterns};
+use crate::filter::pattern::{self, Pattern, Patterns};
 use crate::filter::steps::{Fold, List, Merge, Piece, Room, Steps};
 use crate::filter::walk::{EVER, Pages};
-use crate::filter::{FilterError, Operation, Reduction, attribute};
+use crate::filter::{FilterError, LinkEnd, Operation, Reduction, attribute};
 use crate::parallel::{MOST_THREADS, in_turn, processors};
 use crate::query::{
     ContainerId, ContainerInfo, EntityId, Lane, Link, Mark, Model, QueryError, Sample, State, TimelineSource, TypeId,
@@ -29,6 +29,8 @@ pub(super) struct Wanted {
     /// The field that is reduced, for what has no value of its own.
     field: Option<String>,
     operation: Operation,
+    /// The end by which links belong to containers; both without it.
+    end: Option<LinkEnd>,
 }
 
 impl Wanted {
@@ -48,12 +50,23 @@ impl Wanted {
             let mut fields = reduction.values.iter().map(ToString::to_string);
             field = fields.next().filter(|field| field != "*" && fields.next().is_none());
             match &field {
-                None => return Err(FilterError::NoField { of: reduction.of.to_string() }),
+                None => {
+                    let values = Patterns::new(vec![Pattern::new("Bytes")]);
+                    let example = Reduction { values, ..reduction.clone() }.to_string();
+                    return Err(FilterError::NoField { of: reduction.of.to_string(), example });
+                }
                 Some(field) => attribute::check(source, field, &types)?,
             }
         }
-        let types = types.into_iter().map(|ty| (ty, kind(&model, ty))).collect();
-        Ok(Self { types, values, field, operation: reduction.operation })
+        let types: Vec<(TypeId, TypeKind)> = types.into_iter().map(|ty| (ty, kind(&model, ty))).collect();
+        if let Some(end) = reduction.end
+            && types.iter().any(|ty| !matches!(ty.1, TypeKind::Link { .. }))
+        {
+            let values = Patterns::new(vec![Pattern::new(end.word())]);
+            let example = Reduction { end: None, values, ..reduction.clone() }.to_string();
+            return Err(FilterError::NoLinks { of: reduction.of.to_string(), example });
+        }
+        Ok(Self { types, values, field, operation: reduction.operation, end: reduction.end })
     }
 
     /// What there is where nothing is. Of no entities there are none, and their bytes are none; a variable without a value is not 0.
@@ -169,7 +182,8 @@ impl Wanted {
             let mut pieces = Vec::with_capacity(page.len());
             for link in &page {
                 let of = |end: ContainerId| owners.get(&end).map_or(&[][..], Vec::as_slice);
-                let (start, end) = (of(link.start), of(link.end));
+                let start = if self.end == Some(LinkEnd::Received) { &[] } else { of(link.start) };
+                let end = if self.end == Some(LinkEnd::Sent) { &[] } else { of(link.end) };
                 if start.is_empty() && end.is_empty() {
                     continue;
                 }

@@ -9,8 +9,8 @@ use converter::paje::{Look, PajeEvent, Sink};
 use rustc_hash::FxHashMap;
 
 use super::Outcome;
-use crate::filter::FilterError;
 use crate::filter::steps::Piece;
+use crate::filter::{FilterError, Form, Reduction};
 use crate::index::{Index, Key};
 use crate::query::{
     Color, ContainerId, GlobalNanos, Lane, Model, QueryError, TimelineSource, TypeId, TypeKind, ValueId, ValueInfo,
@@ -35,7 +35,12 @@ pub(super) struct States {
 
 impl States {
     /// Gives each different value a state value, and simulates the steps, which are gone then.
-    pub(super) fn new(model: &mut Model, results: &mut [Outcome], base: u32) -> Result<Self, FilterError> {
+    pub(super) fn new(
+        model: &mut Model,
+        results: &mut [Outcome],
+        base: u32,
+        reduction: &Reduction,
+    ) -> Result<Self, FilterError> {
         let mut values: BTreeMap<(TypeId, i64), f64> = BTreeMap::new();
         for result in results.iter() {
             let mut last = None;
@@ -47,7 +52,8 @@ impl States {
                 }
                 values.insert((result.ty, ordered(value)), value);
                 if values.len() > MOST_VALUES {
-                    return Err(FilterError::TooManyValues { most: MOST_VALUES });
+                    let example = Reduction { form: Form::Variable, ..reduction.clone() }.to_string();
+                    return Err(FilterError::TooManyValues { most: MOST_VALUES, example });
                 }
             }
         }

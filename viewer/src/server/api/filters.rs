@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::{Query, State};
 use serde_json::{Value, json};
 
@@ -42,6 +43,14 @@ pub(in crate::server) async fn typed(State(app): State<Arc<App>>, Query(ask): Qu
         Ok(json!({ "meant": meant, "wrong": wrong, "offers": offers }))
     })
     .await
+}
+
+/// Expressions of a file of version 1, in the language of today.
+pub(in crate::server) async fn migrated(Json(texts): Json<Vec<String>>) -> Json<Value> {
+    let today = |text: &String| Filter::migrated(text).map_or_else(|_| text.clone(), |filter| filter.to_string());
+    let needs_two = |text: &String| text.parse::<Filter>().is_ok_and(|filter| !filter.is_version_1());
+    let version = if texts.iter().any(needs_two) { 2 } else { 1 };
+    Json(json!({ "filters": texts.iter().map(today).collect::<Vec<_>>(), "version": version }))
 }
 
 fn problem(wrong: &Wrong) -> Value {

@@ -1,0 +1,233 @@
+//! [`Condition`]: what `where` asks of an entity, and its evaluation.
+//!
+//! Precedence: `not` before `and` before `or`. A condition is true or false: a comparison of a field that an
+//! entity does not have is false, and `not` makes it true.
+
+use rustc_hash::FxHashSet;
+
+use super::{Comparison, FilterError, Pattern, Patterns, attribute, pattern, tree};
+use crate::query::{ContainerId, EntityId, Facts, TimelineSource, TypeId, TypeInfo, TypeKind};
+
+/// What `where` asks of an entity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// A comparison of a field.
+    Field(FieldTest),
+    /// Of a link: one of its ends lies in one of these containers or below. Of another entity: it does itself.
+    Involves(Patterns),
+    /// The condition does not hold.
+    Not(Box<Condition>),
+    /// All conditions hold. At least two: see [`Condition::and`].
+    And(Vec<Condition>),
+    /// One of the conditions holds. At least two: see [`Condition::or`].
+    Or(Vec<Condition>),
+}
+
+/// A comparison of a field with texts, numbers or patterns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldTest {
+    /// The name of the field.
+    pub field: String,
+    /// How it is compared.
+    pub comparison: Comparison,
+    /// With `=` and `~`, one of them fits; with `!=` and `!~`, none does; with others there is one.
+    pub operands: Patterns,
+}
+
+impl Condition {
+    /// One of these conditions holds; a single one stands for itself.
+    #[must_use]
+    pub fn or(all: Vec<Self>) -> Self {
+        Self::single(all).unwrap_or_else(Self::Or)
+    }
+
+    /// All of these conditions hold; a single one stands for itself.
+    #[must_use]
+    pub fn and(all: Vec<Self>) -> Self {
+        Self::single(all).unwrap_or_else(Self::And)
+    }
+
+    fn single(mut all: Vec<Self>) -> Result<Self, Vec<Self>> {
+        match all.pop() {
+            Some(one) if all.is_empty() => Ok(one),
+            last => {
+                all.extend(last);
+                Err(all)
+            }
+        }
+    }
+
+    /// Whether a part of it is about both ends of links.
+    pub(super) fn has_ends(&self) -> bool {
+        match self {
+            Self::Field(_) => false,
+            Self::Involves(_) => true,
+            Self::Not(one) => one.has_ends(),
+            Self::And(all) | Self::Or(all) => all.iter().any(Self::has_ends),
+        }
+    }
+
+    /// The condition for a trace, in which entities of these types are tested.
+    pub(super) fn resolve(&self, source: &dyn TimelineSource, types: &[TypeId]) -> Result<Test, FilterError> {
+        let all =
+            |all: &[Self]| all.iter().map(|one| one.resolve(source, types)).collect::<Result<Vec<Test>, FilterError>>();
+        Ok(match self {
+            Self::Field(test) => {
+                attribute::check(source, &test.field, types)?;
+                test.check_containers(source)?;
+                Test::Field(test.clone())
+            }
+            Self::Involves(named) => {
+                let list = source.containers();
+                let found = pattern::containers(&list, named)?;
+                let below = |at: usize| list[at..tree::end(&list, at)].iter().map(|info| info.id);
+                Test::Involves(found.into_iter().flat_map(below).collect())
+            }
+            Self::Not(one) => Test::Not(Box::new(one.resolve(source, types)?)),
+            Self::And(some) => Test::And(all(some)?),
+            Self::Or(some) => Test::Or(all(some)?),
+        })
+    }
+}
+
+/// A condition with its containers found in a trace.
+#[derive(Debug)]
+pub(super) enum Test {
+    Field(FieldTest),
+    Involves(FxHashSet<ContainerId>),
+    Not(Box<Test>),
+    And(Vec<Test>),
+    Or(Vec<Test>),
+}
+
+impl Test {
+    /// Whether an entity with these facts fits. `ends` are the containers at both ends of a link.
+    pub(super) fn fits(&self, facts: &Facts, ends: Option<[ContainerId; 2]>) -> bool {
+        match self {
+            Self::Field(test) => test.fits(facts),
+            Self::Involves(containers) => match ends {
+                Some(ends) => ends.iter().any(|end| containers.contains(end)),
+                None => containers.contains(&facts.container),
+            },
+            Self::Not(one) => !one.fits(facts, ends),
+            Self::And(all) => all.iter().all(|one| one.fits(facts, ends)),
+            Self::Or(all) => all.iter().any(|one| one.fits(facts, ends)),
+        }
+    }
+
+    /// Whether a link fits, as far as its ends decide.
+    pub(super) fn by_ends(&self, ends: [ContainerId; 2]) -> Option<bool> {
+        match self {
+            Self::Field(_) => None,
+            Self::Involves(containers) => Some(ends.iter().any(|end| containers.contains(end))),
+            Self::Not(one) => one.by_ends(ends).map(|fits| !fits),
+            Self::And(all) => Self::joined(all, ends, false),
+            Self::Or(all) => Self::joined(all, ends, true),
+        }
+    }
+
+    /// One part that is `decisive` decides; else all parts must be known.
+    fn joined(all: &[Self], ends: [ContainerId; 2], decisive: bool) -> Option<bool> {
+        let mut is_known = true;
+        for one in all {
+            match one.by_ends(ends) {
+                Some(fits) if fits == decisive => return Some(decisive),
+                Some(_) => {}
+                None => is_known = false,
+            }
+        }
+        is_known.then_some(!decisive)
+    }
+}
+
+impl FieldTest {
+    /// Whether an entity with these facts fits.
+    #[must_use]
+    pub fn fits(&self, facts: &Facts) -> bool {
+        match self.path(facts) {
+            Some(path) => self.fits_path(&path),
+            None => attribute::field(facts, &self.field).is_some_and(|found| self.compare(&found)),
+        }
+    }
+
+    /// An error if it is about containers, and none has one of the names.
+    fn check_containers(&self, source: &dyn TimelineSource) -> Result<(), FilterError> {
+        let about = ["container", "from", "to"].iter().any(|name| self.field.eq_ignore_ascii_case(name));
+        if !about || !matches!(self.comparison, Comparison::Equal | Comparison::Like) {
+            return Ok(());
+        }
+        let list = source.containers();
+        let mut missing: Vec<&Pattern> = self.operands.iter().collect();
+        let mut path: Vec<String> = Vec::new();
+        for info in list.iter() {
+            path.truncate(info.depth as usize);
+            path.push(info.name.clone());
+            missing.retain(|operand| !ends(&path).any(|name| self.fits_operand(operand, &name)));
+            if missing.is_empty() {
+                return Ok(());
+            }
+        }
+        // The trace may have a field with this name.
+        let Some(&first) = missing.first() else { return Ok(()) };
+        let known: Vec<&str> = list.iter().skip(1).map(|info| info.name.as_str()).collect();
+        if self.is_own(source) { Ok(()) } else { Err(FilterError::nothing("container", first, &known)) }
+    }
+
+    /// Whether entities have a field of this name that is not about containers.
+    fn is_own(&self, source: &dyn TimelineSource) -> bool {
+        let model = source.model();
+        let with = |ty: &&TypeInfo| matches!(ty.kind, TypeKind::State | TypeKind::Event);
+        let types: Vec<TypeId> = model.types.iter().filter(with).map(|ty| ty.id).collect();
+        !self.field.eq_ignore_ascii_case("container") && attribute::check(source, &self.field, &types).is_ok()
+    }
+
+    /// The path of the container that the field names.
+    fn path(&self, facts: &Facts) -> Option<Vec<String>> {
+        let is = |name: &str| self.field.eq_ignore_ascii_case(name);
+        let own = facts.fields.iter().find(|field| is(&field.0)).map(|field| field.1.as_str());
+        match (facts.id, own) {
+            (EntityId::Link(_), Some(path)) if is("from") || is("to") => {
+                Some(path.split(" › ").map(str::to_owned).collect())
+            }
+            (_, None) if is("container") => Some(facts.container_path.clone()),
+            _ => None,
+        }
+    }
+
+    /// Whether a container fits, by its name or the end of its path, in either spelling.
+    fn fits_path(&self, path: &[String]) -> bool {
+        let is_one = |operand: &Pattern| ends(path).any(|name| self.fits_operand(operand, &name));
+        match self.comparison {
+            Comparison::Unequal | Comparison::Unlike => !self.operands.iter().any(is_one),
+            _ => self.operands.iter().any(is_one),
+        }
+    }
+
+    fn compare(&self, found: &str) -> bool {
+        let is_one = |operand: &Pattern| self.fits_operand(operand, found);
+        match self.comparison {
+            Comparison::Unequal | Comparison::Unlike => !self.operands.iter().any(is_one),
+            _ => self.operands.iter().any(is_one),
+        }
+    }
+
+    /// Whether a text fits one operand, for `!=` and `!~` as for `=` and `~`. Numbers are compared as numbers if
+    /// both are; else texts by character. `~` is for patterns.
+    fn fits_operand(&self, operand: &Pattern, found: &str) -> bool {
+        let comparison = match self.comparison {
+            Comparison::Like | Comparison::Unlike => return operand.fits(found),
+            Comparison::Unequal => Comparison::Equal,
+            comparison => comparison,
+        };
+        let numbers = found.trim().parse::<f64>().ok().zip(operand.as_str().trim().parse::<f64>().ok());
+        match numbers {
+            Some((a, b)) => comparison.holds(&a, &b),
+            None => comparison.holds(&found, &operand.as_str()),
+        }
+    }
+}
+
+/// The names of a container: the ends of its path, in either spelling.
+fn ends(path: &[String]) -> impl Iterator<Item = String> {
+    (0..path.len()).rev().flat_map(|first| [path[first..].join("/"), path[first..].join(" › ")])
+}

@@ -1,0 +1,87 @@
+//! The condition after `where`: comparisons with `not`, `and`, `or` and parentheses, in this order of precedence.
+
+use super::super::{Comparison, Condition, FieldTest, FilterError, Patterns};
+use super::token::{INVOLVES, Token};
+use super::{Next, Reader};
+
+/// Nesting of parentheses and `not`. A person writes less than ten.
+const MOST_NESTED: usize = 64;
+
+impl Reader<'_> {
+    /// All that follows `where`, up to `of`.
+    pub(super) fn condition(&mut self) -> Result<Condition, FilterError> {
+        self.any_of(0)
+    }
+
+    /// Conditions with `or` between them.
+    fn any_of(&mut self, depth: usize) -> Result<Condition, FilterError> {
+        let mut all = vec![self.all_of(depth)?];
+        while self.take("or") {
+            all.push(self.all_of(depth)?);
+        }
+        Ok(Condition::or(all))
+    }
+
+    /// Conditions with `and` between them.
+    fn all_of(&mut self, depth: usize) -> Result<Condition, FilterError> {
+        let mut all = vec![self.one(depth)?];
+        while self.take("and") {
+            all.push(self.one(depth)?);
+        }
+        Ok(Condition::and(all))
+    }
+
+    fn one(&mut self, depth: usize) -> Result<Condition, FilterError> {
+        if depth >= MOST_NESTED {
+            return Err(self.expected(format!("at most {MOST_NESTED} parentheses or `not` within each other")));
+        }
+        if self.take("not") {
+            return Ok(Condition::Not(Box::new(self.one(depth + 1)?)));
+        }
+        self.could_be([Next::Word("(")]);
+        if self.token() == Some(&Token::Open) {
+            self.at += 1;
+            let inner = self.any_of(depth + 1)?;
+            self.could_be([Next::Word(")")]);
+            if self.token() != Some(&Token::Close) {
+                return Err(self.expected("`)`"));
+            }
+            self.at += 1;
+            return Ok(inner);
+        }
+        self.could_be([Next::Word(INVOLVES)]);
+        let is_field = matches!(self.tokens.get(self.at + 1), Some((Token::Compare(_), _)));
+        if self.word() == Some(INVOLVES) && !is_field {
+            self.at += 1;
+            return Ok(Condition::Involves(self.patterns("the name of a container")?));
+        }
+        self.comparison_of_field().map(Condition::Field)
+    }
+
+    /// A field, a comparison, and what the field is compared with.
+    pub(super) fn comparison_of_field(&mut self) -> Result<FieldTest, FilterError> {
+        let field = self.name("the name of a field")?;
+        let comparison = self.compare()?;
+        let operand = match field.to_ascii_lowercase().as_str() {
+            "from" | "to" | "container" => "the name of a container",
+            "value" => "the name of a value",
+            _ => "a text or number",
+        };
+        let operands = if self.in_condition() && comparison.takes_list() {
+            self.patterns(operand)?
+        } else {
+            Patterns::new(vec![self.pattern(operand)?])
+        };
+        if self.in_condition() && self.token() == Some(&Token::Comma) {
+            return Err(self.expected("a single operand, as only =, !=, ~ and !~ take a list"));
+        }
+        Ok(FieldTest { field, comparison, operands })
+    }
+}
+
+impl Comparison {
+    /// Whether several operands may follow.
+    const fn takes_list(self) -> bool {
+        matches!(self, Self::Equal | Self::Unequal | Self::Like | Self::Unlike)
+    }
+}

@@ -1,0 +1,116 @@
+//! Tokens of filter expressions.
+
+use std::ops::Range;
+
+use super::super::{Comparison, FilterError};
+
+/// Words that are tokens in an expression with `where`. A name with one of them is written in quotes.
+pub(in crate::filter) const CONDITION_WORDS: [&str; 3] = ["and", "or", "not"];
+/// The word in front of the containers of a condition on both ends of links.
+pub(in crate::filter) const INVOLVES: &str = "involves";
+
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::filter) enum Token {
+    Word(String),
+    /// A name in quotes. It is never a keyword.
+    Quoted(String),
+    Comma,
+    Compare(Comparison),
+    /// An opening parenthesis; only in an expression with `where`.
+    Open,
+    /// A closing parenthesis; only in an expression with `where`.
+    Close,
+}
+
+/// Version of the language. Files of filters store it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::filter) enum Grammar {
+    /// The first version: `where` takes one comparison, and parentheses are part of names.
+    One,
+    /// The language of `docs/filters.md`.
+    Two,
+}
+
+/// The tokens of an expression, each with its position in bytes.
+pub(in crate::filter) fn tokens(text: &str, grammar: Grammar) -> Result<Vec<(Token, Range<usize>)>, FilterError> {
+    let mut tokens: Vec<(Token, Range<usize>)> = Vec::new();
+    let mut chars = text.char_indices().peekable();
+    while let Some((from, c)) = chars.next() {
+        let in_condition = grammar == Grammar::Two && tokens.len() >= 2 && has_condition(&tokens);
+        let token = if c.is_whitespace() {
+            continue;
+        } else if c == ',' {
+            Token::Comma
+        } else if c == '"' {
+            Token::Quoted(quoted(text, from, &mut chars)?)
+        } else if in_condition && is_parenthesis(c) {
+            if c == '(' { Token::Open } else { Token::Close }
+        } else if is_comparison(c) {
+            let mut sign = c.to_string();
+            while let Some((_, c)) = chars.next_if(|&(_, c)| is_comparison(c)) {
+                sign.push(c);
+            }
+            let comparison = comparison(&sign).ok_or_else(|| {
+                let found = format!("`{sign}`");
+                FilterError::syntax(text, "=, !=, <, <=, >, >=, ~ or !~", found, from..from + sign.len())
+            })?;
+            Token::Compare(comparison)
+        } else {
+            let mut word = c.to_string();
+            let is_end = |c: char| is_special(c) || in_condition && is_parenthesis(c);
+            while let Some((_, c)) = chars.next_if(|&(_, c)| !is_end(c)) {
+                word.push(c);
+            }
+            Token::Word(word)
+        };
+        let to = chars.peek().map_or(text.len(), |next| next.0);
+        tokens.push((token, from..to));
+    }
+    Ok(tokens)
+}
+
+/// Whether an expression begins with `hide where` or `only where`.
+pub(in crate::filter) fn has_condition(tokens: &[(Token, Range<usize>)]) -> bool {
+    let is = |at: usize, words: &[&str]| matches!(tokens.get(at), Some((Token::Word(word), _)) if words.contains(&word.as_str()));
+    is(0, &["hide", "only"]) && is(1, &["where"])
+}
+
+/// Whether a character cannot be part of a word.
+pub(in crate::filter) fn is_special(c: char) -> bool {
+    c.is_whitespace() || c == ',' || c == '"' || is_comparison(c)
+}
+
+/// Whether a character is a token in an expression with `where`.
+pub(in crate::filter) fn is_parenthesis(c: char) -> bool {
+    matches!(c, '(' | ')')
+}
+
+fn is_comparison(c: char) -> bool {
+    matches!(c, '=' | '<' | '>' | '!' | '~')
+}
+
+fn comparison(sign: &str) -> Option<Comparison> {
+    Some(match sign {
+        "=" | "==" => Comparison::Equal,
+        "!=" => Comparison::Unequal,
+        "<" => Comparison::Less,
+        "<=" => Comparison::AtMost,
+        ">" => Comparison::More,
+        ">=" => Comparison::AtLeast,
+        "~" => Comparison::Like,
+        "!~" => Comparison::Unlike,
+        _ => return None,
+    })
+}
+
+fn quoted(text: &str, from: usize, chars: &mut impl Iterator<Item = (usize, char)>) -> Result<String, FilterError> {
+    let mut name = String::new();
+    while let Some((_, c)) = chars.next() {
+        match c {
+            '"' => return Ok(name),
+            '\\' => name.extend(chars.next().map(|(_, c)| c)),
+            c => name.push(c),
+        }
+    }
+    Err(FilterError::syntax(text, "a quotation mark at the end of the name", "the end", from..text.len()))
+}

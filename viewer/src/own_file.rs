@@ -1,0 +1,141 @@
+//! Small files that Tumit keeps: filters, notes, styles. A file is replaced or removed only if its content shows that
+//! Tumit wrote it. Symbolic links are not followed, and a new file never takes the place of one that appears meanwhile.
+
+use std::fs::{File, Metadata, Permissions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::Path;
+
+/// Bytes of a file that is read.
+pub const MOST_BYTES: u64 = 8 << 20;
+
+/// What a kind of file is called, and how it is recognised.
+#[derive(Clone, Copy)]
+pub struct Kind {
+    /// As part of a message: `file of filters`.
+    pub name: &'static str,
+    /// Whether a text is the content of such a file.
+    pub fits: fn(&str) -> bool,
+}
+
+impl std::fmt::Debug for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Kind").field(&self.name).finish()
+    }
+}
+
+/// Files of filters (`*.tumit-view`).
+pub const FILTERS: Kind = Kind { name: "file of filters", fits: crate::filter::Chain::is_own_text };
+
+impl Kind {
+    /// Writes a file: a new one, or in the place of one of this kind.
+    ///
+    /// # Errors
+    /// If another file is there, or the folder cannot be written.
+    pub fn write(self, path: &Path, text: &str) -> io::Result<()> {
+        let known = self.known(path)?;
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        // The mode of a new file follows the umask; a private file stays private.
+        let mode = known.as_ref().map_or(0o666, |known| known.permissions().mode() & 0o777);
+        let mut file =
+            tempfile::Builder::new().prefix(".tumit-").permissions(Permissions::from_mode(mode)).tempfile_in(folder)?;
+        file.write_all(text.as_bytes())?;
+        match known {
+            None => file.persist_noclobber(path).map_err(|failed| failed.error)?,
+            Some(known) if is_same(&known, path) => file.persist(path).map_err(|failed| failed.error)?,
+            Some(_) => return Err(foreign(path, "has changed meanwhile; try again")),
+        };
+        Ok(())
+    }
+
+    /// Removes a file of this kind; none is there afterwards, or another one.
+    ///
+    /// # Errors
+    /// If another file is there, or the folder cannot be written.
+    pub fn remove(self, path: &Path) -> io::Result<()> {
+        match self.known(path)? {
+            Some(known) if is_same(&known, path) => std::fs::remove_file(path),
+            _ => Ok(()),
+        }
+    }
+
+    /// The file of this kind at a path, if there is one. An empty file is one, too.
+    fn known(self, path: &Path) -> io::Result<Option<Metadata>> {
+        let there = match std::fs::symlink_metadata(path) {
+            Ok(there) => there,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        if there.is_symlink() {
+            return Err(foreign(
+                path,
+                "is a symbolic link, which Tumit does not follow; remove it or choose another name",
+            ));
+        }
+        let other = format!("is there already and is no {}; move it away or choose another name", self.name);
+        if !there.is_file() || there.len() > MOST_BYTES {
+            return Err(foreign(path, &other));
+        }
+        let mut options = File::options();
+        options.read(true).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+        let (mut text, file) = (String::new(), options.open(path)?);
+        let opened = file.metadata()?;
+        let is_text = file.take(MOST_BYTES).read_to_string(&mut text).is_ok();
+        if is_text && (text.is_empty() || (self.fits)(&text)) {
+            return Ok(Some(opened));
+        }
+        Err(foreign(path, &other))
+    }
+}
+
+/// Whether this file is still at the path.
+fn is_same(known: &Metadata, path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|now| (now.dev(), now.ino()) == (known.dev(), known.ino()))
+}
+
+fn foreign(path: &Path, why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::AlreadyExists, format!("{} {why}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OURS: Kind = Kind { name: "file of tests", fits: |text| text.starts_with("ours") };
+
+    #[test]
+    fn only_files_of_the_kind_are_replaced_and_removed() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("file");
+        OURS.write(&path, "ours 1").expect("it is new");
+        std::fs::set_permissions(&path, Permissions::from_mode(0o600)).expect("it is there");
+        OURS.write(&path, "ours 2").expect("it is of the kind");
+        assert_eq!(std::fs::read_to_string(&path).expect("it is there"), "ours 2");
+        assert_eq!(std::fs::metadata(&path).expect("it is there").permissions().mode() & 0o777, 0o600);
+        OURS.remove(&path).expect("it is of the kind");
+        OURS.remove(&path).expect("there is none");
+        assert!(!path.exists());
+        for content in ["mine", "\u{fffd}", " ours"] {
+            std::fs::write(&path, content).expect("room for it");
+            for error in [OURS.write(&path, "ours").expect_err("foreign"), OURS.remove(&path).expect_err("foreign")] {
+                assert!(error.to_string().contains("is no file of tests; move it away"), "{error}");
+            }
+            assert_eq!(std::fs::read_to_string(&path).expect("it is there"), content);
+        }
+        std::fs::write(&path, "").expect("room for it");
+        OURS.write(&path, "ours").expect("an empty file holds nothing");
+        // A link is left alone, also one to a file of the kind, and so is what it points to.
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).expect("room for it");
+        for error in [OURS.write(&link, "ours 3").expect_err("a link"), OURS.remove(&link).expect_err("a link")] {
+            assert!(error.to_string().contains("is a symbolic link"), "{error}");
+        }
+        assert_eq!(std::fs::read_to_string(&link).expect("it is there"), "ours");
+        assert!(OURS.write(folder.path(), "ours").is_err() && OURS.remove(folder.path()).is_err());
+        // Nothing else remains in the folder.
+        assert_eq!(std::fs::read_dir(folder.path()).expect("it is there").count(), 2);
+    }
+}

@@ -1,0 +1,74 @@
+//! Connections of the server, with limits: other users of the machine can connect, too, and send nothing.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::serve::Listener;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::task::AbortHandle;
+
+/// Limits of the server's connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConnectionLimits {
+    /// A connection is closed if it has not sent the whole head of its next request within this time.
+    pub header_time: Duration,
+    /// Connections at a time. A further one takes the place of the oldest one that has not shown the secret of the
+    /// page; if there is none, the further one is closed.
+    pub connections: usize,
+}
+
+impl Default for ConnectionLimits {
+    fn default() -> Self {
+        Self { header_time: Duration::from_secs(10), connections: 128 }
+    }
+}
+
+/// A connection that is being served.
+struct Open {
+    /// Whether it has sent a request with the secret.
+    is_known: Arc<AtomicBool>,
+    task: AbortHandle,
+}
+
+/// Accepts connections for ever and serves each in a task.
+pub(super) async fn serve<L: Listener>(mut listener: L, router: Router, limits: ConnectionLimits) {
+    let mut all: Vec<Open> = Vec::new();
+    loop {
+        let (stream, _) = listener.accept().await;
+        all.retain(|open| !open.task.is_finished());
+        if all.len() >= limits.connections.max(1) {
+            let Some(at) = all.iter().position(|open| !open.is_known.load(Ordering::Relaxed)) else { continue };
+            all.remove(at).task.abort();
+        }
+        let is_known = Arc::new(AtomicBool::new(false));
+        let task = tokio::spawn(connection(stream, router.clone(), limits, Arc::clone(&is_known)));
+        all.push(Open { is_known, task: task.abort_handle() });
+    }
+}
+
+async fn connection<S>(stream: S, router: Router, limits: ConnectionLimits, is_known: Arc<AtomicBool>)
+where
+    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
+{
+    let service = service_fn(move |request: Request<Incoming>| {
+        let (mut router, is_known) = (router.clone(), Arc::clone(&is_known));
+        async move {
+            let response = tower_service::Service::call(&mut router, request).await?;
+            // The guard answers requests without the secret.
+            let is_refused = matches!(response.status(), StatusCode::FORBIDDEN | StatusCode::NOT_FOUND);
+            is_known.fetch_or(!is_refused, Ordering::Relaxed);
+            Ok::<_, std::convert::Infallible>(response)
+        }
+    });
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(limits.header_time);
+    // A client that breaks off is no concern of the server.
+    let _ = builder.serve_connection(TokioIo::new(stream), service).await;
+}
