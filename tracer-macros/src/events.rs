@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::quote;
+use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::token::Bracket;
@@ -14,11 +15,12 @@ use tumit::{LoadError, Loader};
 
 use crate::report;
 
-/// `[pub | pub(crate)] "PATH" [, off = [LEVEL, …]]`
+/// `[pub | pub(crate)] "PATH" [, off = [LEVEL, …]] [, mod = NAME]`
 pub(crate) struct Input {
     visibility: Visibility,
     path: LitStr,
     off: Vec<Ident>,
+    module: Option<Ident>,
 }
 
 impl Parse for Input {
@@ -31,26 +33,47 @@ impl Parse for Input {
         let path = input.parse().map_err(|error| {
             syn::Error::new(error.span(), "the path of a spec is expected: `events!(\"NAME.tumit\")`")
         })?;
-        let mut off = Vec::new();
-        if input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
-            let option: Ident = input.parse()?;
-            if option != "off" {
-                return Err(syn::Error::new(option.span(), "no such option; there is `off = [LEVEL, …]`"));
+        let (mut off, mut module) = (None, None);
+        while input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
+            if input.peek(LitStr) {
+                return Err(input.error("nothing more is expected here"));
             }
-            input.parse::<Token![=]>()?;
-            if !input.peek(Bracket) {
-                return Err(input.error("a list of levels is expected: `off = [LEVEL, …]`"));
+            let option = input.call(Ident::parse_any)?;
+            let is_second = if option == "off" { off.is_some() } else { option == "mod" && module.is_some() };
+            if is_second {
+                return Err(syn::Error::new(option.span(), format!("`{option} = …` is here a second time")));
             }
-            let list;
-            bracketed!(list in input);
-            off = Punctuated::<Ident, Token![,]>::parse_terminated(&list)?.into_iter().collect();
-            input.parse::<Option<Token![,]>>()?;
+            if option == "off" {
+                off = Some(levels(input)?);
+            } else if option == "mod" {
+                module = Some(module_name(input)?);
+            } else {
+                let what = "no such option; there are `off = [LEVEL, …]` and `mod = NAME`";
+                return Err(syn::Error::new(option.span(), what));
+            }
         }
         if !input.is_empty() {
             return Err(input.error("nothing more is expected here"));
         }
-        Ok(Self { visibility, path, off })
+        Ok(Self { visibility, path, off: off.unwrap_or_default(), module })
     }
+}
+
+/// `= [LEVEL, …]`
+fn levels(input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
+    input.parse::<Token![=]>()?;
+    if !input.peek(Bracket) {
+        return Err(input.error("a list of levels is expected: `off = [LEVEL, …]`"));
+    }
+    let list;
+    bracketed!(list in input);
+    Ok(Punctuated::<Ident, Token![,]>::parse_terminated(&list)?.into_iter().collect())
+}
+
+/// `= NAME`
+fn module_name(input: ParseStream<'_>) -> syn::Result<Ident> {
+    input.parse::<Token![=]>()?;
+    input.parse().map_err(|error| syn::Error::new(error.span(), "the name of a new module is expected: `mod = trace`"))
 }
 
 pub(crate) fn expand(input: &Input) -> syn::Result<TokenStream> {
@@ -63,6 +86,7 @@ pub(crate) fn expand(input: &Input) -> syn::Result<TokenStream> {
     let unknown = input.off.iter().find(|off| !spec.levels.iter().any(|level| **off == level.name));
     let mut options = Options::default();
     options.off = input.off.iter().map(ToString::to_string).collect();
+    options.module = input.module.as_ref().map(ToString::to_string);
     let visibility = match &input.visibility {
         Visibility::Inherited => quote!(pub(crate)),
         given => quote!(#given),

@@ -15,11 +15,15 @@ use proc_macro::TokenStream;
 /// ```ignore
 /// tracer_rt::events!("taktuk.tumit");                     // the path is relative to the package's folder
 /// tracer_rt::events!("taktuk.tumit", off = [APP]);        // calls of level APP are compiled to nothing
+/// tracer_rt::events!("taktuk.tumit", mod = trace);        // all in a module: trace::com::post(…)
 /// tracer_rt::events!(pub "taktuk.tumit");                 // for other crates too; else pub(crate)
 ///
 /// com::post(node, thread, stamp, bytes);                  // an event
 /// let _span = app::iteration(n);                          // a span, until the guard is dropped
 /// ```
+///
+/// Each level becomes a module where the macro stands, so a level `DB` and a module `db` of the program collide there: the
+/// compiler says "the name `db` is defined multiple times". `mod = trace` puts all modules of levels into a module `trace`.
 ///
 /// It stands at the level of items. Mistakes in the spec are shown at the path, as `tumit check` shows them. A change of
 /// the spec builds the crate again.

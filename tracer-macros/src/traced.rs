@@ -60,9 +60,9 @@ impl Traced {
             Some((option, task)) => (Ident::new(&format!("{entry}_of_task"), option.span()), Some(quote!(#task,))),
             None => (Ident::new(entry, last(span).span()), None),
         };
-        // With the place of the span, where the compiler shows arguments that are missing.
+        // With the place of the span, where the compiler shows arguments that are missing, and spans that cannot be traced.
         let call = quote_spanned!(span.span()=> (#task #arguments));
-        quote!(#span::#entry #call)
+        quote_spanned!(span.span()=> ::tracer_rt::private::ends_when_dropped(#span::#entry #call))
     }
 }
 

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use crate::buffer::record;
 use crate::fields::{Choices, Counted, Enumerated, Fields, Slice};
 use crate::level::Level;
-use crate::span::Span;
+use crate::span::{EndsWhenDropped, Span};
 
 /// Makes the parts of a span, one after the other.
 pub trait Part {
@@ -59,6 +59,8 @@ impl<F: Fields + Clone, E: Fields + Copy> Part for Parts<F, E> {
     }
 }
 
+impl<F, E> EndsWhenDropped for Parts<F, E> {}
+
 /// A span of a level that is not compiled.
 #[derive(Clone, Copy, Debug)]
 pub struct Unrecorded;
@@ -69,6 +71,8 @@ impl Part for Unrecorded {
     #[inline(always)]
     fn begin(&self) {}
 }
+
+impl EndsWhenDropped for Unrecorded {}
 
 /// A future each poll of which is a part of a span.
 #[derive(Debug)]

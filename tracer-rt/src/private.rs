@@ -7,3 +7,4 @@ pub use crate::fields::{Choice, Choices, Counted, Enumerated, Fields, Slice};
 pub use crate::intern::{Site, site};
 pub use crate::level::{Level, Provider};
 pub use crate::polled::{KeptBytes, KeptChoices, KeptSlice, Part, Parts, Polled, Unrecorded, never};
+pub use crate::span::{EndsWhenDropped, ends_when_dropped};

@@ -27,6 +27,16 @@ impl<F: Fields + Copy> Span<F> {
     pub const fn until_dropped(end: u32, fields: F) -> Self {
         Self { end, fields, here: PhantomData }
     }
+
+    /// Ends the span by a record that has parameters of the end: its id is `behind` less than that of the end without.
+    #[inline(always)]
+    #[doc(hidden)]
+    pub fn end_with<G: Fields>(self, behind: u32, fields: G) {
+        if self.end != 0 {
+            record(self.end - behind, (self.fields, fields));
+        }
+        std::mem::forget(self);
+    }
 }
 
 impl<F: Fields + Copy> Drop for Span<F> {
@@ -36,6 +46,22 @@ impl<F: Fields + Copy> Drop for Span<F> {
             record(self.end, self.fields);
         }
     }
+}
+
+/// Spans that end when their guard is dropped: all but those whose end has parameters.
+#[diagnostic::on_unimplemented(
+    message = "`#[traced]` cannot trace the span `{Self}`: its end has parameters, which only the program knows",
+    label = "declared with `end {{ … }}` in the spec",
+    note = "call the span's function in the body, `let span = …`, and end it by `span.end(…)`"
+)]
+pub trait EndsWhenDropped {}
+
+impl<F: Fields + Copy> EndsWhenDropped for Span<F> {}
+
+/// For `#[traced]`: what the span gave, if it ends when it is dropped.
+#[inline(always)]
+pub const fn ends_when_dropped<G: EndsWhenDropped>(guard: G) -> G {
+    guard
 }
 
 static TASKS: AtomicU64 = AtomicU64::new(1);

@@ -94,6 +94,7 @@ fn misuse_is_explained() {
         "unknown_traced",
         "misplaced_traced",
         "misused_async",
+        "misused_ends",
         "unused_guard",
         "span_leaves_its_thread",
     ];

@@ -23,6 +23,8 @@ pub trait Backend {
 pub struct Options {
     /// Levels that are removed at compile time.
     pub off: Vec<String>,
+    /// Rust: the module that holds the modules of the levels. Without one they stand where the code stands.
+    pub module: Option<String>,
 }
 
 /// Generated files, in a fixed order.

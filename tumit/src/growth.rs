@@ -18,7 +18,8 @@ pub(crate) fn check(old: &Spec, model: &Model, rules: &[Vec<Action>], diagnostic
     let new = &model.spec;
     let mut growth = Growth { old, model, raised: new.version > old.version, diagnostics };
     growth.version();
-    for record in old.records.iter().filter(|record| record.layout.kind != RecordKind::End) {
+    let absent = old.first_absent_end();
+    for record in old.records.iter().take(absent) {
         growth.record(record, rules);
     }
     for item in &old.enums {
@@ -53,9 +54,13 @@ impl Growth<'_> {
     }
 
     fn record(&mut self, old: &Record, rules: &[Vec<Action>]) {
-        let is_span = old.layout.kind == RecordKind::Begin;
-        let what = if is_span { "span" } else { "event" };
+        let is_end = old.layout.kind == RecordKind::End;
+        let what = if old.layout.kind == RecordKind::Event { "event" } else { "span" };
         let Some(new) = self.model.events.get(&old.name).copied() else {
+            // Its begin was reported.
+            if is_end {
+                return;
+            }
             let level = self.old.levels.get(old.level.index()).map_or("", |level| level.name.as_str());
             let level = self.model.levels.get(level).and_then(|level| self.model.level_spans.get(level.index()));
             let (place, label) = match level {
@@ -66,9 +71,13 @@ impl Growth<'_> {
         };
         let (id, now) = match new {
             EventRef::Event(id) => (id, "event"),
+            EventRef::Span { end, .. } if is_end => (end, "span"),
             EventRef::Span { begin, .. } => (begin, "span"),
         };
         let span = self.model.record_spans[id.index()];
+        if what != now && is_end {
+            return;
+        }
         if what != now {
             return self
                 .changed(&format!("`{}` was {} and is {} now", old.name, with_article(what), with_article(now)), span);
@@ -76,7 +85,8 @@ impl Growth<'_> {
         let record = &self.model.spec.records[id.index()];
         for field in &old.layout.fields {
             let Some(new) = record.layout.fields.iter().find(|new| new.name == field.name) else {
-                let what = format!("parameter `{}` of `{}`", field.name, old.name);
+                let what =
+                    format!("parameter `{}` of {}`{}`", field.name, if is_end { "the end of " } else { "" }, old.name);
                 self.removed(&what, span, "no longer has it");
                 continue;
             };

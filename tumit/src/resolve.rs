@@ -91,6 +91,7 @@ pub(crate) fn resolve(files: &[Loaded], diagnostics: &mut Diagnostics) -> Model 
             model.level(level, diagnostics);
         }
     }
+    model.absent_ends();
     for item in items() {
         if let Item::Paje(members) = item {
             model.containers_of(members, None, diagnostics);

@@ -6,7 +6,7 @@
 
 mod expr;
 
-use tracer_format::schema::{RecordType, Schema};
+use tracer_format::schema::{RecordKind, RecordType, Schema};
 
 pub use expr::{Align, BinaryOp, Builtin, Expr, Format, Function, Notation, Pattern, Piece, UnaryOp};
 
@@ -56,10 +56,13 @@ pub struct Spec {
     pub levels: Vec<Level>,
     /// Named enums of integers with names.
     pub enums: Vec<Enum>,
-    /// Record types. A span gives two, `NAME.begin` and `NAME.end`, next to each other.
+    /// Record types. A span gives two, `NAME.begin` and `NAME.end`, next to each other. After all of these stand the
+    /// [absent ends](Span::absent_end), which have the name of the end that they stand for.
     pub records: Vec<Record>,
     /// Spans, as pairs of record types.
     pub spans: Vec<Span>,
+    /// The spans of the [absent ends](Span::absent_end), which are the last of `records`, in their order.
+    pub absent_ends: Vec<u32>,
     /// Container types; a parent stands before its children.
     pub containers: Vec<ContainerType>,
     /// State, event, variable and link types, in declared order.
@@ -180,8 +183,11 @@ pub struct Span {
     pub name: String,
     /// Holds the parameters.
     pub begin: RecordId,
-    /// Holds none, but for `task`.
+    /// Holds `task` of an `async` span, and what is declared after `end`.
     pub end: RecordId,
+    /// A second record type with the name of the end, for ends whose parameters nobody gave: it holds only `task`.
+    /// Only spans with `end { … }` have one. The rules of the end hold for it.
+    pub absent_end: Option<RecordId>,
     /// Declared `async`: it may leave its thread and go on elsewhere, in parts. Both ends have `task: u64` as their first
     /// field, which says what belongs together.
     pub is_async: bool,
@@ -402,9 +408,30 @@ impl Spec {
     /// The span of which this record is an end. O(log spans).
     #[must_use]
     pub fn span_of(&self, record: RecordId) -> Option<&Span> {
+        if let Some(place) = record.index().checked_sub(self.first_absent_end()) {
+            return self.spans.get(*self.absent_ends.get(place)? as usize);
+        }
         // Spans and their records were numbered in one order.
         let after = self.spans.partition_point(|span| span.begin <= record);
         self.spans.get(after.checked_sub(1)?).filter(|span| span.begin == record || span.end == record)
+    }
+
+    /// Where the [absent ends](Span::absent_end) begin in `records`.
+    #[must_use]
+    pub const fn first_absent_end(&self) -> usize {
+        self.records.len() - self.absent_ends.len()
+    }
+
+    /// Whether the record type is an [absent end](Span::absent_end).
+    #[must_use]
+    pub const fn is_absent_end(&self, record: RecordId) -> bool {
+        record.index() >= self.first_absent_end()
+    }
+
+    /// Events, without spans.
+    #[must_use]
+    pub fn events(&self) -> usize {
+        self.records.iter().filter(|record| record.layout.kind == RecordKind::Event).count()
     }
 
     /// Whether anything was said about the picture of this record. If not, the default holds: a span is a state, and an

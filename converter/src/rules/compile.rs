@@ -176,14 +176,15 @@ pub(crate) fn compile_spec(
     let mut names = |e: &EnumInfo| Names::of(e.values.iter().map(|value| (value.number, symbols.intern(&value.name))));
     let enums: Arc<[Names]> = schema.enums.iter().map(&mut names).collect();
     let mut programs = Vec::new();
-    for layout in &schema.records {
+    for (at, layout) in schema.records.iter().enumerate() {
         let Some(record) = spec.records.iter().position(|record| record.layout.name == layout.name) else {
             programs.push(None);
             continue;
         };
         let declared = &spec.records[record];
-        let mut compiler =
-            Compiler { spec, tree: &tree, model, symbols, fields: &layout.fields, record: &declared.layout.fields };
+        let is_absent_end = schema.is_absent_end(at);
+        let (fields, record_fields) = (&layout.fields, &declared.layout.fields);
+        let mut compiler = Compiler { spec, tree: &tree, model, symbols, fields, record: record_fields, is_absent_end };
         let compiled: Vec<Result<Arrow, Missing>> = match output {
             Some(output) => {
                 spec.outputs[output].rules.get(record).into_iter().flatten().map(|line| compiler.line(line)).collect()
@@ -194,6 +195,8 @@ pub(crate) fn compile_spec(
         for arrow in compiled {
             match arrow {
                 Ok(arrow) => arrows.push(arrow),
+                // Nobody gave its parameters: nothing to report.
+                Err(Missing(_)) if is_absent_end => {}
                 Err(Missing(field)) => remarks.push(format!(
                     "a rule of `{}` needs its field `{field}`, which this run did not record: left out",
                     layout.name
@@ -296,6 +299,8 @@ struct Compiler<'c> {
     fields: &'c [Field],
     /// As the rules know them.
     record: &'c [Field],
+    /// The end of a span whose parameters nobody gave: of `with` clauses the fields that need them are left out.
+    is_absent_end: bool,
 }
 
 impl Compiler<'_> {
@@ -345,8 +350,14 @@ impl Compiler<'_> {
             Verb::Ignore => Op::Nothing,
             Verb::EndLink { ty, value, key, to } => self.link(End::Finish, *ty, value.as_ref(), key, to)?,
         };
-        let with =
-            action.with.iter().map(|(name, expr)| Ok((name.clone(), self.code(expr)?))).collect::<Result<_, _>>()?;
+        let mut with = Vec::with_capacity(action.with.len());
+        for (name, expr) in &action.with {
+            match self.code(expr) {
+                Ok(code) => with.push((name.clone(), code)),
+                Err(_) if self.is_absent_end => {}
+                Err(missing) => return Err(missing),
+            }
+        }
         let related =
             action.related.iter().map(|(how, whom)| Ok((how.clone(), self.target(whom)?))).collect::<Result<_, _>>()?;
         Ok(Arrow { op, at: self.option(action.at.as_ref())?, when: self.option(action.when.as_ref())?, with, related })

@@ -23,8 +23,11 @@ pub(crate) fn fit(rules: &Spec, output: Option<&str>, run: &Run) -> Result<Vec<S
             schemas.push(&provider.schema);
         }
     }
-    let known: BTreeMap<&str, &RecordType> =
-        schemas.iter().flat_map(|schema| &schema.records).map(|kind| (kind.name.as_str(), kind)).collect();
+    let mut known: BTreeMap<&str, &RecordType> = BTreeMap::new();
+    for kind in schemas.iter().flat_map(|schema| &schema.records) {
+        // Of the two of a name, the second is an end without its parameters.
+        known.entry(kind.name.as_str()).or_insert(kind);
+    }
     let spec = &rules.name;
     if !schemas.is_empty() && !rules.records.iter().any(|record| known.contains_key(record.layout.name.as_str())) {
         let names: Vec<String> = schemas.iter().map(|schema| format!("`{}`", schema.name)).collect();

@@ -210,6 +210,15 @@ impl Schema {
         bincode::encode_to_vec(self, config()).expect("a schema is plain data")
     }
 
+    /// Whether this record type is an end of spans whose parameters nobody gave: the second of its name, after the one
+    /// that holds them.
+    #[must_use]
+    pub fn is_absent_end(&self, record: usize) -> bool {
+        let is_end = |record: &&RecordType| record.kind == RecordKind::End;
+        let Some(end) = self.records.get(record).filter(is_end) else { return false };
+        self.records[..record].iter().any(|other| other.name == end.name)
+    }
+
     /// Reads what [`Schema::encode`] wrote.
     ///
     /// # Errors

@@ -22,5 +22,14 @@ mod visibility {
 mod more {
     tracer_rt::events!("good.tumit", off = [APP], "other.tumit");
 }
+mod no_module {
+    tracer_rt::events!("good.tumit", mod = a::b);
+}
+mod keyword {
+    tracer_rt::events!("good.tumit", mod = "trace");
+}
+mod twice {
+    tracer_rt::events!("good.tumit", mod = a, off = [APP], mod = b);
+}
 
 fn main() {}

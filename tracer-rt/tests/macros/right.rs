@@ -19,6 +19,24 @@ pub mod odd {
     ::tracer_rt::events!(pub "odd.tumit", off = [],);
 }
 
+mod db {}
+
+// A module of its own leaves all names of the spec to the program.
+tracer_rt::events!(pub "ends.tumit", off = [], mod = trace);
+
+#[tracer_rt::traced(trace::db::query("select", 3))]
+fn query() {}
+
+fn waits() -> Option<()> {
+    let wait: trace::db::wait = trace::db::wait(1);
+    query();
+    let take = trace::db::take(7, "text");
+    take.end(tracer_rt::Interned::new("x"), &[1, 2]);
+    wait.end(-1, 4);
+    let _none = trace::db::wait(2);
+    None
+}
+
 #[tracer_rt::traced(app::iteration(n))]
 fn traced(n: u32) -> u32 {
     n + 1
@@ -52,4 +70,5 @@ fn main() {
     let _future = public();
     odd_names();
     let _wide = wide();
+    assert!(waits().is_none());
 }

@@ -23,6 +23,9 @@
 //! }
 //! ```
 //!
+//! Each level is a module there. The module `trace` keeps them apart from modules of the program that have the same names;
+//! [`Build::module`] writes it into the file.
+//!
 //! Cargo runs the script again when a file of the spec changes. Mistakes of the spec are shown as `tumit check` shows them,
 //! and end the build; warnings appear among Cargo's.
 
@@ -50,6 +53,7 @@ pub fn compile(spec: impl AsRef<Path>) {
 pub struct Build {
     spec: PathBuf,
     off: Vec<String>,
+    module: Option<String>,
     out_dir: Option<PathBuf>,
     file_name: Option<String>,
 }
@@ -93,13 +97,20 @@ pub enum Error {
 impl Build {
     /// For the spec at this path, which counts from the package's folder.
     pub fn new(spec: impl AsRef<Path>) -> Self {
-        Self { spec: spec.as_ref().to_owned(), off: Vec::new(), out_dir: None, file_name: None }
+        Self { spec: spec.as_ref().to_owned(), off: Vec::new(), module: None, out_dir: None, file_name: None }
     }
 
     /// Leaves levels out: their functions do nothing.
     #[must_use]
     pub fn off<S: Into<String>>(mut self, levels: impl IntoIterator<Item = S>) -> Self {
         self.off.extend(levels.into_iter().map(Into::into));
+        self
+    }
+
+    /// Puts the modules of the levels into a module of this name: `trace::com::post(…)`.
+    #[must_use]
+    pub fn module(mut self, name: impl Into<String>) -> Self {
+        self.module = Some(name.into());
         self
     }
 
@@ -163,6 +174,7 @@ impl Build {
     fn text(&self, spec: &Spec) -> Result<String, tumit::codegen::Unsupported> {
         let mut options = Options::default();
         options.off.clone_from(&self.off);
+        options.module.clone_from(&self.module);
         let mut text = String::new();
         // A comment, not documentation: the text may stand in the middle of a module.
         for line in rust::head(spec) {
@@ -211,6 +223,11 @@ mod tests {
         assert!(!text.contains("\n//!"), "inner documentation cannot be included");
         let path = build.clone().off(["COM"]).file_name("other.rs").try_compile().unwrap();
         assert!(!std::fs::read_to_string(path).unwrap().contains("(n,)"));
+        let path = build.clone().module("trace").try_compile().unwrap();
+        let text = std::fs::read_to_string(path).unwrap();
+        assert!(text.contains("\npub mod trace {\n") && text.contains("\n        pub fn post(n: u8)"), "{text}");
+        let error = build.clone().module("a b").try_compile().unwrap_err().to_string();
+        assert!(error.ends_with("app.tumit`: `a b` cannot be the name of a module in Rust"), "{error}");
         let error = build.clone().off(["COMM"]).try_compile().unwrap_err().to_string();
         assert!(error.ends_with("app.tumit`: no level `COMM`; did you mean `COM`?"), "{error}");
         let error = build.out_dir(folder.path().join("nowhere")).try_compile().unwrap_err().to_string();

@@ -13,10 +13,12 @@ pub(super) fn check(model: &Model, diagnostics: &mut Diagnostics) {
     let spec = &model.spec;
     let levels = spec.levels.iter().zip(&model.level_spans).map(|(level, span)| (level.name.as_str(), *span));
     report(levels.map(|(name, span)| (rust_name(name), name.to_owned(), span)), "levels", diagnostics);
-    let events = spec.records.iter().zip(&model.record_spans).flat_map(|(record, span)| {
+    let absent = spec.first_absent_end();
+    let events = spec.records.iter().zip(&model.record_spans).enumerate().flat_map(|(at, (record, span))| {
         let end = match record.layout.kind {
             RecordKind::Event => "",
             RecordKind::Begin => "_begin",
+            RecordKind::End if at >= absent => "_end_absent",
             RecordKind::End => "_end",
         };
         let mut names = vec![(rust_name(&format!("{}{end}", record.name)), record.layout.name.clone(), *span)];

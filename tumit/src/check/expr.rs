@@ -148,13 +148,16 @@ impl Scope<'_> {
         let parameters = self.parameters();
         let diagnostic = Diagnostic::error(Code::UnknownName, format!("`{}` is unknown here", name.text))
             .at(name.span, format!("neither a parameter of `{record}` nor a built-in"));
-        let span = model.spec.spans.iter().find(|span| span.end == self.record);
-        if let Some(span) = span
-            && model.spec.records[span.begin.index()].layout.fields.iter().any(|field| field.name == name.text)
+        if let Some(span) = model.spec.span_of(self.record)
+            && let Some(help) = self.other_end(span, &name.text)
         {
-            return diagnostic
-                .note("the parameters of a span are recorded at its begin only")
-                .help(format!("use it in `rule {}.begin`", span.name));
+            let at_end = span.end == self.record;
+            let note = if at_end {
+                "it is recorded at the begin of the span only"
+            } else {
+                "it is recorded at the end of the span only"
+            };
+            return diagnostic.note(note).help(help);
         }
         let of_enum = model.spec.enums.iter().find(|item| item.values.iter().any(|value| value.name == name.text));
         if let Some(item) = of_enum {
@@ -168,7 +171,28 @@ impl Scope<'_> {
                 let fields = listed(&parameters)?;
                 Some(format!("of parameters {fields}"))
             });
+        let help = help.or_else(|| {
+            let span = model.spec.span_of(self.record).filter(|span| span.end == self.record)?;
+            Some(format!("declare it as known at the end: `span {} {{ … }} end {{ {}: TYPE }}`", span.name, name.text))
+        });
         diagnostic.also(model.record_spans[self.record.index()], "the event").maybe_help(help)
+    }
+
+    /// What to do where a rule for one end of a span names a parameter of the other end.
+    fn other_end(&self, span: &crate::spec::Span, name: &str) -> Option<String> {
+        let at_end = span.end == self.record;
+        let (other, end) = if at_end { (span.begin, "begin") } else { (span.end, "end") };
+        let record = &self.model.spec.records[other.index()];
+        let at = record.layout.fields.iter().position(|field| field.name == name)?;
+        let advice = format!("use it in `rule {}.{end}`", span.name);
+        if !at_end {
+            return Some(advice);
+        }
+        let written = record.fields.get(at).map_or("TYPE", |text| text.written.as_str());
+        Some(format!(
+            "{advice}, or record it at the end as well: `span {} {{ … }} end {{ {name}: {written} }}`",
+            span.name
+        ))
     }
 
     /// Names of the parameters of the record.

@@ -60,7 +60,8 @@ fn names_used(files: &[Loaded]) -> BTreeSet<String> {
             }
             Item::Alias(alias) => names_of_type(&alias.ty, &mut names),
             Item::Level(level) => {
-                level.events.iter().flat_map(|event| &event.fields).for_each(|f| names_of_type(&f.ty, &mut names));
+                let fields = level.events.iter().flat_map(|event| event.fields.iter().chain(&event.end_fields));
+                fields.for_each(|field| names_of_type(&field.ty, &mut names));
             }
             Item::Paje(members) => names_of_tree(members, &mut names),
             Item::Rule(rule) => names_of_rule(rule, &mut names),

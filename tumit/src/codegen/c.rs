@@ -17,6 +17,7 @@ use tracer_format::schema::RecordKind;
 
 use super::{Backend, File, Files, Options, Unsupported};
 use crate::Spec;
+use crate::spec::RecordId;
 pub(in crate::codegen) use names::Names;
 pub use reader::CReader;
 
@@ -36,8 +37,12 @@ impl Backend for C {
         header.switches(&mut out);
         types::write(&mut out, spec, &names);
         tables::write(&mut out, &header, &schema);
-        for record in 0..spec.records.len() {
-            function::write(&mut out, &header, record)?;
+        for record in (0..).map(RecordId).take(spec.first_absent_end()) {
+            function::write(&mut out, &header, record.index())?;
+            let span = spec.span_of(record).filter(|span| span.end == record);
+            if let Some(absent) = span.and_then(|span| span.absent_end) {
+                function::write(&mut out, &header, absent.index())?;
+            }
         }
         header.scopes(&mut out);
         let _ = write!(out, "\n#endif /* {guard} */\n");

@@ -108,12 +108,35 @@ pub fn tokens(spec: &Spec, options: &Options, surroundings: &Surroundings<'_>) -
     let enums = spec.enums.iter().map(|item| items::enumeration(item, visibility));
     let levels = (0..spec.levels.len()).map(|index| level(spec, index, options, surroundings));
     let levels = levels.collect::<Result<Vec<_>, _>>()?;
-    Ok(quote! {
+    let tokens = quote! {
         #(#watched)*
         #provider
         #constants
         #(#enums)*
         #(#levels)*
+    };
+    match &options.module {
+        Some(module) => in_module(module, spec, visibility, &tokens),
+        None => Ok(tokens),
+    }
+}
+
+/// One module around all: its name is the only one that a program has to keep free.
+fn in_module(
+    module: &str,
+    spec: &Spec,
+    visibility: &TokenStream,
+    tokens: &TokenStream,
+) -> Result<TokenStream, Unsupported> {
+    let Ok(name) = syn::parse_str::<Ident>(module) else {
+        return Err(Unsupported { reason: format!("`{module}` cannot be the name of a module in Rust") });
+    };
+    let doc = names::doc(&names::text(&spec.doc, || format!("Tracing functions of `{}`.", spec.name)));
+    Ok(quote! {
+        #doc
+        #visibility mod #name {
+            #tokens
+        }
     })
 }
 

@@ -69,7 +69,7 @@ codes! {
     BeyondEnd = 38, "The array has a fixed length, and no element at this place. Elements are counted from 0.";
     BadFormat = 39, "After `:` in a hole of a text stands how the value is written: `[<|>|^][0][WIDTH][.PRECISION][x|X|b|e]`. Width and precision go up to 100.";
     // Events.
-    TooMany = 40, "There is a limit: 64 parameters for an event, 65519 events (a span counts twice), 65536 values of an enum.";
+    TooMany = 40, "There is a limit: 127 parameters for an event, 65519 events (a span counts twice, and three times with `end { … }`), 65536 values of an enum.";
     TooLarge = 41, "The part of a record whose size is fixed may not be larger than 32 KiB: it must fit into a block of the trace.";
     BadArray = 42, "Arrays have elements of a fixed size, and `[T; N]` has at least one.";
     EmptyEnum = 43, "An enum has at least one value.";

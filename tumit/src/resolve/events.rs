@@ -1,4 +1,4 @@
-//! Levels, events and spans: one record type per event, two per span.
+//! Levels, events and spans: one record type per event, two per span, three per span with parameters of its end.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use crate::layout::{self, MAX_FIXED_BYTES};
 use crate::spec::{self, FieldText, LevelId, Record, RecordId};
 use crate::syntax::ast;
 
-/// Most parameters of an event: C compilers must accept 127, and a call is still readable.
-const MAX_FIELDS: usize = 64;
+/// Most parameters of an event: what a compiler of C99 must accept.
+pub(crate) const MAX_FIELDS: usize = 127;
 /// The parameter that `async` adds to both ends of a span.
 const TASK: &str = "task";
 /// Most record types of a spec: ids are below the reserved ones, and start at 1.
@@ -43,24 +43,30 @@ impl Model {
 
     fn event(&mut self, event: &ast::Event, level: LevelId, diagnostics: &mut Diagnostics) {
         check_name(&event.name, diagnostics);
-        let fields = self.fields(event, diagnostics);
+        let fields = self.fields(event, &event.fields, diagnostics);
         let what = if event.is_span { "span" } else { "event" };
         if let Some(EventRef::Event(first) | EventRef::Span { begin: first, .. }) = self.events.get(&event.name.text) {
             return duplicate(what, &event.name, self.record_spans[first.index()], diagnostics);
         }
-        if self.spec.records.len() + 2 > MAX_RECORDS {
+        if self.spec.records.len() + self.spec.absent_ends.len() + 3 > MAX_RECORDS {
+            let counted = "a span counts twice, and three times with `end { … }`";
             diagnostics.push(
                 Diagnostic::error(Code::TooMany, "the spec has too many events")
-                    .at(event.name.span, format!("at most {MAX_RECORDS} are accepted; a span counts twice")),
+                    .at(event.name.span, format!("at most {MAX_RECORDS} are accepted; {counted}")),
             );
             return;
         }
         let name = &event.name.text;
         let reference = if event.is_span {
-            let at_end = fields.iter().take(usize::from(event.is_async.is_some())).cloned().collect();
+            let at_end = self.fields(event, &event.end_fields, diagnostics);
             let begin = self.record(event, level, (format!("{name}.begin"), RecordKind::Begin), fields);
             let end = self.record(event, level, (format!("{name}.end"), RecordKind::End), at_end);
-            self.spec.spans.push(spec::Span { name: name.clone(), begin, end, is_async: event.is_async.is_some() });
+            if !event.end_fields.is_empty() {
+                self.spec.absent_ends.push(index(self.spec.spans.len()));
+            }
+            let is_async = event.is_async.is_some();
+            self.spec.spans.push(spec::Span { name: name.clone(), begin, end, absent_end: None, is_async });
+            self.check_size(end, diagnostics);
             EventRef::Span { begin, end }
         } else {
             EventRef::Event(self.record(event, level, (name.clone(), RecordKind::Event), fields))
@@ -90,7 +96,27 @@ impl Model {
         id
     }
 
-    fn fields(&self, event: &ast::Event, diagnostics: &mut Diagnostics) -> Vec<(Field, FieldText)> {
+    /// Adds the record types of ends whose parameters are absent: behind all others, so that a record type that is
+    /// searched for by its name is the end with its parameters.
+    pub(super) fn absent_ends(&mut self) {
+        for place in 0..self.spec.absent_ends.len() {
+            let Some(span) = self.spec.spans.get_mut(self.spec.absent_ends[place] as usize) else { continue };
+            let mut record = self.spec.records[span.end.index()].clone();
+            record.layout.fields.truncate(usize::from(span.is_async));
+            record.fields.truncate(usize::from(span.is_async));
+            span.absent_end = Some(RecordId(index(self.spec.records.len())));
+            self.record_spans.push(self.record_spans[span.end.index()]);
+            self.spec.records.push(record);
+        }
+    }
+
+    /// The parameters of one record type of an event, from one of its lists.
+    fn fields(
+        &self,
+        event: &ast::Event,
+        declared: &[ast::Field],
+        diagnostics: &mut Diagnostics,
+    ) -> Vec<(Field, FieldText)> {
         let mut seen = BTreeMap::new();
         let mut fields = Vec::new();
         if event.is_async.is_some() {
@@ -98,7 +124,7 @@ impl Model {
             let doc = "Says which parts of the span belong together.".to_owned();
             fields.push((Field { name: TASK.to_owned(), ty }, FieldText { doc, written: "u64".to_owned() }));
         }
-        for field in &event.fields {
+        for field in declared {
             check_name(&field.name, diagnostics);
             if let Some(mark) = event.is_async
                 && field.name.text == TASK

@@ -62,6 +62,8 @@ pub(crate) struct Event {
     pub(crate) name: Ident,
     pub(crate) located: bool,
     pub(crate) fields: Vec<Field>,
+    /// `end { … }`: parameters that a span records at its end.
+    pub(crate) end_fields: Vec<Field>,
 }
 
 #[derive(Clone, Debug)]

@@ -23,7 +23,8 @@ impl Builder<'_> {
 
     fn event(&mut self, node: Node<'_>) -> Option<Event> {
         let is_span = node.as_rule() == Rule::span_decl;
-        let (mut doc, mut name, mut located, mut fields) = (String::new(), None, false, Vec::new());
+        let (mut doc, mut name, mut located) = (String::new(), None, false);
+        let (mut fields, mut end_fields) = (Vec::new(), Vec::new());
         let mut is_async = None;
         for child in children(node) {
             match child.as_rule() {
@@ -34,11 +35,19 @@ impl Builder<'_> {
                     true => is_async = Some(self.span(&child)),
                     false => located = true,
                 },
-                Rule::fields => fields = children(child).filter_map(|field| self.field_of_list(field)).collect(),
+                Rule::fields => fields = self.fields(child),
+                Rule::end_fields => {
+                    let lists = children(child).filter(|part| part.as_rule() == Rule::fields);
+                    end_fields = lists.flat_map(|list| self.fields(list)).collect();
+                }
                 _ => {}
             }
         }
-        Some(Event { doc, is_span, is_async, name: name?, located, fields })
+        Some(Event { doc, is_span, is_async, name: name?, located, fields, end_fields })
+    }
+
+    fn fields(&mut self, node: Node<'_>) -> Vec<Field> {
+        children(node).filter_map(|field| self.field_of_list(field)).collect()
     }
 
     fn field_of_list(&mut self, node: Node<'_>) -> Option<Field> {

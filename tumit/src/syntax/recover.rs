@@ -116,6 +116,7 @@ fn describe(rule: Rule) -> Option<&'static str> {
         Rule::color | Rule::hex | Rule::rgb => "a colour",
         Rule::look => "`shape` or `size`",
         Rule::fields | Rule::values => "`{`",
+        Rule::end_fields => "`end`",
         Rule::field => "a parameter `name: type`",
         Rule::type_ref => "a type",
         Rule::expr | Rule::unary | Rule::path | Rule::named => "an expression",
@@ -170,6 +171,7 @@ fn hint(text: &str, at: usize, found: &str, expected: &str) -> Option<String> {
             "a related container is two words and the container: `waits for lock[…]`, `owned by thread[…]`"
         }
         "+=" | "-=" => "write `add VARIABLE = …` or `subtract VARIABLE = …`",
+        "end" if at == 0 => "`end { … }` stands after the parameters of a span; events have no end",
         "'" => "texts stand in double quotes",
         ";" if expected == "expected `,` or `}`" => "the parts of a list are separated by `,`",
         "=>" | ">" if expected.contains("`->`") => "write `->`",
@@ -196,14 +198,14 @@ fn keywords(only: Rule, at_start: bool) -> &'static [&'static str] {
         Rule::only_item if at_start => {
             &["trace", "use", "const", "type", "enum", "level", "paje", "rule", "also", "output", "version"]
         }
-        Rule::only_member if at_start => &["event", "span"],
+        Rule::only_member if at_start => &["event", "span", "end"],
         Rule::only_tree_member if at_start => &["container", "state", "event", "variable", "link"],
         Rule::only_rule if at_start => &["prologue", "rule", "also"],
         Rule::only_item | Rule::only_rule | Rule::only_action => &[
             "create", "destroy", "set", "push", "pop", "reset", "add", "subtract", "mark", "start", "end", "on",
             "from", "to", "key", "at", "when", "with", "level", "default", "off", "ignore", "existing", "once",
         ],
-        Rule::only_member => &["located", "async"],
+        Rule::only_member => &["located", "async", "end"],
         Rule::only_field | Rule::only_enum_value => &[],
         _ => &["from", "to", "shape", "size", "stream"],
     }

@@ -126,7 +126,7 @@ fn as_json(file: &str, compiled: Compiled, out: &mut impl std::io::Write) -> any
 
 /// One line that says what a spec holds.
 fn summary(spec: &Spec) -> String {
-    let events = spec.records.len() - 2 * spec.spans.len();
+    let events = spec.events();
     let ruled = spec.rules.iter().filter(|actions| !actions.is_empty()).count();
     let mut parts = vec![count(events, "event")];
     if !spec.spans.is_empty() {
@@ -134,7 +134,7 @@ fn summary(spec: &Spec) -> String {
     }
     parts.push(count(spec.levels.len(), "level"));
     parts.push(count(spec.containers.len() + spec.entities.len(), "type"));
-    parts.push(format!("rules for {ruled} of {}", count(spec.records.len(), "kind")) + " of record");
+    parts.push(format!("rules for {ruled} of {}", count(spec.first_absent_end(), "kind")) + " of record");
     if !spec.outputs.is_empty() {
         parts.push(count(spec.outputs.len(), "text output"));
     }

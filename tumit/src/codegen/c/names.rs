@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::{Unsupported, suffix};
 use crate::Spec;
 use crate::names::c_name;
+use crate::spec::RecordId;
 
 /// The C name of everything in a spec.
 pub(in crate::codegen) struct Names {
@@ -40,7 +41,11 @@ impl Names {
             functions: spec
                 .records
                 .iter()
-                .map(|record| global(&format!("{}{}", record.name, suffix(record.layout.kind))))
+                .zip(0..)
+                .map(|(record, at)| {
+                    let absent = if spec.is_absent_end(RecordId(at)) { "_absent" } else { "" };
+                    global(&format!("{}{}{absent}", record.name, suffix(record.layout.kind)))
+                })
                 .collect(),
             scopes: spec.spans.iter().map(|span| global(&format!("{}_scope", span.name))).collect(),
             enums,

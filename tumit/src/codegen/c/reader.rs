@@ -75,7 +75,8 @@ impl ReaderNames {
         let (next, print, line) = (general("next_record"), general("print_record"), general("print_line"));
         let write = general("write_record");
         let mut members = HashSet::from(["head".to_owned()]);
-        let events = names.functions.iter().map(|function| {
+        let own = spec.first_absent_end();
+        let events = names.functions.iter().take(own).map(|function| {
             let rest = function.strip_prefix(&format!("{trace}_")).unwrap_or(function);
             let mut member = c_name(rest);
             while !members.insert(member.clone()) {
@@ -269,6 +270,10 @@ impl Header<'_> {
                 own.structure,
             ));
         }
+        // An absent end has no struct of its own, and no name here: it is read as the end whose parameters it lacks.
+        types.extend(
+            self.spec.absent_ends.iter().map(|_| "{\"\", false, 0u, NULL, sizeof(struct tumit1r_head)}".to_owned()),
+        );
         array(out, "const struct tumit1r_own_type", &format!("tumit1r_types_{trace}"), &types);
         let schema = self.spec.schema().encode();
         let bytes: Vec<_> = schema.iter().map(ToString::to_string).collect();

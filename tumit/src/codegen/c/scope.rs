@@ -9,7 +9,10 @@ use crate::spec::Span;
 /// Appends the class of a span; with a source position, the macro that passes it, too.
 pub(super) fn write(out: &mut String, header: &Header<'_>, span: &Span, class: &str) {
     let signature = Signature::new(header, span.begin.index());
-    let (begin, end) = (&header.names.functions[span.begin.index()], &header.names.functions[span.end.index()]);
+    let names = &header.names.functions;
+    let (begin, end) = (&names[span.begin.index()], &names[span.end.index()]);
+    // Without a call of its method, the end's parameters are absent.
+    let by_itself = span.absent_end.map_or(end, |absent| &names[absent.index()]);
     let site = |located: bool, name: &str| if located { format!("{name}_at") } else { name.to_owned() };
     let begin_located = header.spec.records[span.begin.index()].layout.located;
     let end_located = header.spec.records[span.end.index()].layout.located;
@@ -36,11 +39,12 @@ pub(super) fn write(out: &mut String, header: &Header<'_>, span: &Span, class: &
     let arguments: Vec<_> = kept.iter().map(|(_, name, _)| *name).collect();
     let init: String = kept.iter().map(|(_, name, value)| format!(", {name}({value})")).collect();
     let moved: String = kept.iter().map(|(_, name, _)| format!(", {name}(tumit1_from.{name})")).collect();
+    let method = span.absent_end.map(|_| end_method(header, span, &site(end_located, end), &arguments));
     let fields: String = kept.iter().map(|(ty, name, _)| format!("    {ty}{name};\n")).collect();
     let _ = write!(
         out,
         "
-/* Begins `{name}` and ends it with its block. */
+/* Begins `{name}` and ends it with its block{before}. */
 class {class} {{
   public:
     TUMIT1_METHOD {explicit}{class}({declared}) : tumit1_open(true){init} {{ {begin}({given}); }}
@@ -52,7 +56,7 @@ class {class} {{
             {end}({arguments});
         }}
     }}
-    {class}(const {class} &) = delete;
+{method}    {class}(const {class} &) = delete;
     {class} &operator=(const {class} &) = delete;
 
   private:
@@ -60,10 +64,12 @@ class {class} {{
 {fields}}};
 ",
         name = span.name,
+        before = if span.absent_end.is_some() { ", or before by end(...)" } else { "" },
+        method = method.unwrap_or_default(),
         declared = declared.join(", "),
         begin = site(begin_located, begin),
         given = given.join(", "),
-        end = site(end_located, end),
+        end = site(end_located, by_itself),
         arguments = arguments.join(", "),
     );
     if begin_located {
@@ -73,4 +79,26 @@ class {class} {{
             writeln!(out, "#define {class}(...) {class}(TUMIT1_HERE, __VA_ARGS__)")
         };
     }
+}
+
+/// The method that ends the span with the parameters that are known only then.
+fn end_method(header: &Header<'_>, span: &Span, end: &str, kept: &[&str]) -> String {
+    let signature = Signature::new(header, span.end.index());
+    // The task of an `async` span is kept by the guard.
+    let first = usize::from(span.is_async);
+    let declared = signature.declared.get(first..).unwrap_or_default().join(", ");
+    let own = signature.names.get(first..).unwrap_or_default().iter().map(String::as_str);
+    let given: Vec<&str> = kept.iter().copied().chain(own).collect();
+    format!(
+        "    /* Ends `{name}` now, with what is known at its end. */
+    TUMIT1_METHOD void end({declared}) {{
+        if (tumit1_open) {{
+            tumit1_open = false;
+            {end}({given});
+        }}
+    }}
+",
+        name = span.name,
+        given = given.join(", "),
+    )
 }

@@ -55,12 +55,13 @@ impl Calls {
         }
     }
 
-    /// The calls of an event, or of a span with its two records.
+    /// The calls of an event, or of a span with its two or three records.
     pub(super) fn of(&self, spec: &Spec, records: &[RecordId]) -> Vec<Call> {
         let Some(record) = records.first().and_then(|id| spec.records.get(id.index())) else { return Vec::new() };
         let level = spec.levels.get(record.level.index()).map_or("", |level| level.name.as_str());
         let rust = format!("{}::{}", rust_name(level), rust_name(&record.name));
-        let rust: Vec<Function> = self.rust.get(&rust).cloned().into_iter().collect();
+        let rust = [rust.clone(), format!("{rust}::end")];
+        let rust: Vec<Function> = rust.iter().filter_map(|name| self.rust.get(name).cloned()).collect();
         let named = |id: &RecordId| Some((spec.records.get(id.index())?, self.names.get(id.index())?));
         let c = records.iter().filter_map(named).filter_map(|(record, name)| {
             let function = self.c.get(name)?;
@@ -115,15 +116,38 @@ fn rust_functions(spec: &Spec, options: &Options) -> HashMap<String, Function> {
     for item in file.map(|file| file.items).unwrap_or_default() {
         let syn::Item::Mod(syn::ItemMod { ident: module, content: Some((_, items)), .. }) = item else { continue };
         for item in items {
-            let syn::Item::Fn(function) = item else { continue };
-            let name = format!("{module}::{}", function.sig.ident);
-            functions.insert(name, rust_function(&module, function));
+            match item {
+                syn::Item::Fn(function) => {
+                    let name = format!("{module}::{}", function.sig.ident);
+                    functions.insert(name, rust_function(&module.to_string(), function));
+                }
+                syn::Item::Impl(methods) => functions.extend(ending(&module, methods)),
+                _ => {}
+            }
         }
     }
     functions
 }
 
-fn rust_function(module: &syn::Ident, mut function: syn::ItemFn) -> Function {
+/// The method of a guard that takes the parameters of the end.
+fn ending(module: &syn::Ident, methods: syn::ItemImpl) -> Option<(String, Function)> {
+    let syn::Type::Path(guard) = *methods.self_ty else { return None };
+    let guard = format!("{module}::{}", guard.path.get_ident()?);
+    let method = methods.items.into_iter().find_map(|item| match item {
+        syn::ImplItem::Fn(method) if method.sig.ident == "end" => Some(method),
+        _ => None,
+    })?;
+    let function = syn::ItemFn {
+        attrs: method.attrs,
+        vis: method.vis,
+        modifiers: method.modifiers,
+        sig: method.sig,
+        block: Box::new(method.block),
+    };
+    Some((format!("{guard}::end"), rust_function(&guard, function)))
+}
+
+fn rust_function(module: &str, mut function: syn::ItemFn) -> Function {
     let code = unparse(function.clone());
     function.attrs.clear();
     function.block.stmts.clear();
@@ -176,8 +200,8 @@ fn c_functions(text: &str, names: &[String]) -> HashMap<String, Function> {
     functions
 }
 
-/// Most lines of the declaration of a function: it has up to 64 parameters.
-const MAX_HEAD: usize = 80;
+/// Most lines of the declaration of a function: it has up to 127 parameters, some of which take two arguments.
+const MAX_HEAD: usize = 300;
 
 fn is_comment(line: &str) -> bool {
     line.starts_with("/*") || line.starts_with(" *")
@@ -258,7 +282,7 @@ mod tests {
                 let id = RecordId(u32::try_from(at).expect("few"));
                 let mut records = vec![id];
                 match spec.span_of(id) {
-                    Some(span) if span.begin == id => records.push(span.end),
+                    Some(span) if span.begin == id => records.extend([span.end].into_iter().chain(span.absent_end)),
                     Some(_) => continue,
                     None => {}
                 }

@@ -28,6 +28,8 @@ pub(super) struct Event<'a> {
     /// Its records hold where in the program's source they come from.
     pub(super) located: bool,
     pub(super) parameters: Vec<Parameter<'a>>,
+    /// Those that a span records at its end.
+    pub(super) end_parameters: Vec<Parameter<'a>>,
     /// What is recorded: which part, and how large it is.
     pub(super) sizes: Vec<(&'static str, String)>,
     /// Rules that act on it, as indexes of [`Spec::rule_texts`].
@@ -73,6 +75,7 @@ impl<'a> Facts<'a> {
         let mut levels: Vec<(&Level, Vec<Event<'_>>)> = spec.levels.iter().map(|level| (level, Vec::new())).collect();
         for position in 0..spec.records.len() {
             let (record, id) = (&spec.records[position], RecordId(u32::try_from(position).unwrap_or(u32::MAX)));
+            // Ends stand with their begins.
             if record.layout.kind == RecordKind::End {
                 continue;
             }
@@ -128,24 +131,14 @@ impl Index {
 fn event<'a>(spec: &'a Spec, id: RecordId, index: &Index, calls: &Calls) -> Event<'a> {
     let record = &spec.records[id.index()];
     let span = spec.span_of(id);
-    let records: Vec<RecordId> = std::iter::once(id).chain(span.map(|span| span.end)).collect();
-    let sizes = match span {
-        None => vec![("", size(&record.layout))],
-        Some(span) => {
-            let end = spec.records.get(span.end.index()).map(|end| size(&end.layout)).unwrap_or_default();
-            vec![("begin", size(&record.layout)), ("end", end)]
-        }
-    };
-    let parameters = record.layout.fields.iter().enumerate().map(|(at, field)| {
-        let text = record.fields.get(at);
-        Parameter {
-            name: &field.name,
-            written: text.map_or_else(|| written(spec, field.ty), |text| text.written.clone()),
-            choices: choices(field.ty),
-            bytes: bytes(field.ty),
-            doc: text.map_or("", |text| text.doc.as_str()),
-        }
-    });
+    let absent = span.and_then(|span| span.absent_end);
+    let records: Vec<RecordId> = std::iter::once(id).chain(span.map(|span| span.end)).chain(absent).collect();
+    let parts = if span.is_some() { ["begin", "end", "absent end"] } else { [""; 3] };
+    let layouts = records.iter().filter_map(|record| spec.records.get(record.index()));
+    let sizes = parts.into_iter().zip(layouts.map(|record| size(&record.layout))).collect();
+    let end = absent.and(span).and_then(|span| spec.records.get(span.end.index()));
+    let in_both = usize::from(span.is_some_and(|span| span.is_async));
+    let end_parameters = end.map(|end| parameters(spec, end).skip(in_both).collect()).unwrap_or_default();
     let mut rules: Vec<usize> =
         records.iter().filter_map(|record| index.rules.get(record)).flatten().copied().collect();
     rules.sort_unstable();
@@ -159,12 +152,26 @@ fn event<'a>(spec: &'a Spec, id: RecordId, index: &Index, calls: &Calls) -> Even
             Some(_) => Kind::Span,
         },
         located: record.layout.located,
-        parameters: parameters.collect(),
+        parameters: parameters(spec, record).collect(),
+        end_parameters,
         sizes,
         rules,
         has_rules: spec.has_rules(id),
         calls: calls.of(spec, &records),
     }
+}
+
+fn parameters<'a>(spec: &'a Spec, record: &'a Record) -> impl Iterator<Item = Parameter<'a>> {
+    record.layout.fields.iter().enumerate().map(|(at, field)| {
+        let text = record.fields.get(at);
+        Parameter {
+            name: &field.name,
+            written: text.map_or_else(|| written(spec, field.ty), |text| text.written.clone()),
+            choices: choices(field.ty),
+            bytes: bytes(field.ty),
+            doc: text.map_or("", |text| text.doc.as_str()),
+        }
+    })
 }
 
 /// `14 bytes`, `at least 16 bytes`.

@@ -117,7 +117,7 @@ fn head(out: &mut String, facts: &Facts<'_>) {
     if spec.version > 0 {
         fact(format!("version {}", spec.version));
     }
-    let events = spec.records.len() - 2 * spec.spans.len();
+    let events = spec.events();
     for (count, what) in [(events, "event"), (spec.spans.len(), "span"), (spec.levels.len(), "level")] {
         if count > 0 {
             fact(format!("{count} {what}{}", if count == 1 { "" } else { "s" }));

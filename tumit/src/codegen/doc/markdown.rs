@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::expr;
-use super::facts::{self, Event, Facts};
+use super::facts::{self, Event, Facts, Parameter};
 use crate::spec::{Color, ContainerTypeId, EntityType, Level, Spec};
 
 /// The whole file.
@@ -83,11 +83,16 @@ fn level(out: &mut String, facts: &Facts<'_>, level: &Level, events: &[Event<'_>
 }
 
 fn parameters(out: &mut String, event: &Event<'_>) {
-    if event.parameters.is_empty() {
+    table(out, "parameter", &event.parameters);
+    table(out, "parameter of the end", &event.end_parameters);
+}
+
+fn table(out: &mut String, title: &str, parameters: &[Parameter<'_>]) {
+    if parameters.is_empty() {
         return;
     }
-    out.push_str("\n| parameter | type | bytes | |\n|---|---|---|---|\n");
-    for parameter in &event.parameters {
+    let _ = write!(out, "\n| {title} | type | bytes | |\n|---|---|---|---|\n");
+    for parameter in parameters {
         let doc = parameter.doc.split_whitespace().collect::<Vec<_>>().join(" ");
         let _ = writeln!(
             out,

@@ -37,6 +37,12 @@ pub(super) fn values(record: &Record) -> TokenStream {
     nest(&site.into_iter().chain(fields).collect::<Vec<_>>())
 }
 
+/// The same without source position and without the first fields.
+pub(super) fn values_from(record: &Record, first: usize) -> TokenStream {
+    let fields = record.layout.fields.iter().skip(first);
+    nest(&fields.map(|field| value(&names::function(&field.name), field.ty)).collect::<Vec<_>>())
+}
+
 /// The same in a form that borrows nothing, and its type.
 pub(super) fn kept(spec: &Spec, record: &Record) -> (TokenStream, TokenStream) {
     let site = record.layout.located.then(|| (site(), quote!(__rt::Site)));
@@ -87,7 +93,7 @@ pub(super) fn flat(record: &Record) -> TokenStream {
 /// The type of [`flat`]; empty for `()`.
 pub(super) fn flat_type(record: &Record) -> TokenStream {
     let site = record.layout.located.then(|| quote!(__rt::Site));
-    // The end of an `async` span has its task, and no span's end has more.
+    // The end of an `async` span has its task, and what a guard keeps for the end of a span is no more.
     let task = record.layout.fields.iter().map(|_| quote!(u64));
     let types: Vec<TokenStream> = site.into_iter().chain(task).collect();
     if types.is_empty() { TokenStream::new() } else { flattened(&types) }

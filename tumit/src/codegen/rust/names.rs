@@ -87,8 +87,14 @@ pub(super) fn doc_lines(text: &str) -> Vec<String> {
 
 /// Documentation of a function: the event's, and that of its parameters if there is any.
 pub(super) fn record_doc(record: &Record, otherwise: impl FnOnce() -> String) -> TokenStream {
-    let mut words = text(&record.doc, otherwise);
-    let fields = record.layout.fields.iter().enumerate();
+    let words = text(&record.doc, otherwise);
+    fields_doc(record, 0, &words)
+}
+
+/// The same for a function that takes the fields of the record from one on.
+pub(super) fn fields_doc(record: &Record, first: usize, words: &str) -> TokenStream {
+    let mut words = words.to_owned();
+    let fields = record.layout.fields.iter().enumerate().skip(first);
     let told = fields.filter_map(|(at, field)| {
         let said = record.fields.get(at).filter(|said| !said.doc.trim().is_empty())?;
         let doc = doc_lines(said.doc.trim()).join("\n  ");

@@ -47,7 +47,7 @@ pub fn tokens(spec: &Spec, surroundings: &Surroundings<'_>) -> Result<TokenStrea
     let mut taken: HashSet<String> = ["Record", "Trace", "Unknown", "Lost"].map(str::to_owned).into();
     taken.extend(spec.enums.iter().map(|item| names::type_name(&item.name).to_string()));
     let mut types: Vec<Ident> = Vec::new();
-    for record in &spec.records {
+    for record in &spec.records[..spec.first_absent_end()] {
         let mut name = rust_type_name(&record.layout.name);
         while !taken.insert(name.clone()) {
             name.push('_');
@@ -88,8 +88,11 @@ fn description(spec: &Spec) -> TokenStream {
     let typed = typed();
     let name = &spec.name;
     let schema = Literal::byte_string(&spec.schema().encode());
-    let types = spec.records.iter().map(|record| {
-        let (name, located) = (&record.layout.name, record.layout.located);
+    let absent = spec.first_absent_end();
+    let types = spec.records.iter().enumerate().map(|(at, record)| {
+        // An absent end has no struct of its own, and no name here: it is read as the end whose parameters it lacks.
+        let name = if at < absent { record.layout.name.as_str() } else { "" };
+        let located = record.layout.located;
         let fields = record.layout.fields.iter().map(|field| {
             let (name, ty) = (&field.name, layout(field.ty));
             quote!((#name, #ty))

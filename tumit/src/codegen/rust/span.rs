@@ -4,20 +4,23 @@
 //! own, so that `use` takes in both. `span` begins a span around a function, `parts` keeps the arguments for the polls of an
 //! async one. For an `async` span these two take a new task number; `span_of_task` and `parts_of_task` are given one.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
-use super::{Shape, caller, fields, id, names};
+use super::{Shape, caller, fields, id, names, plain};
 use crate::codegen::Unsupported;
-use crate::spec::Record;
+use crate::spec::{Record, RecordId};
 
 /// The two ends of a span.
 pub(super) struct Both<'a> {
     shape: &'a Shape<'a>,
     position: usize,
     begin: &'a Record,
+    /// What a guard records that is dropped: the end, or the absent end where the end has parameters.
     end_position: usize,
     end: &'a Record,
+    /// The end with its parameters, where it has some.
+    given: Option<(usize, &'a Record)>,
     is_async: bool,
 }
 
@@ -27,10 +30,11 @@ impl<'a> Both<'a> {
         let spec = shape.spec;
         let begin = &spec.records[position];
         let span = spec.spans.iter().find(|span| span.begin.index() == position);
+        let record = |id: RecordId| Some((id.index(), spec.records.get(id.index())?));
         let both = span.and_then(|span| {
-            let end_position = span.end.index();
-            let end = spec.records.get(end_position)?;
-            Some(Self { shape, position, begin, end_position, end, is_async: span.is_async })
+            let given = if span.absent_end.is_some() { Some(record(span.end)?) } else { None };
+            let (end_position, end) = record(span.absent_end.unwrap_or(span.end))?;
+            Some(Self { shape, position, begin, end_position, end, given, is_async: span.is_async })
         });
         both.ok_or_else(|| Unsupported { reason: format!("span `{}` has no end, which is our mistake", begin.name) })
     }
@@ -39,6 +43,14 @@ impl<'a> Both<'a> {
     pub(super) fn functions(&self) -> TokenStream {
         let (visibility, name) = (self.shape.visibility, names::event(self.begin));
         let (guard, entries) = (self.guard(), self.entries());
+        if let Some((position, end)) = self.given {
+            let ending = self.ending(position, end);
+            return quote! {
+                #guard
+
+                #ending
+            };
+        }
         quote! {
             #guard
 
@@ -57,18 +69,22 @@ impl<'a> Both<'a> {
         });
         let (visibility, caller, name) = (self.shape.visibility, caller(self.begin), names::event(self.begin));
         let parameters = fields::parameters(self.shape.spec, self.begin);
-        let (guard, nowhere) = (self.guard_type(), fields::nowhere(self.end));
+        let nowhere = fields::nowhere(self.end);
+        let guard = if self.given.is_some() { quote!(#name) } else { self.guard_type() };
+        let guarding = |span: TokenStream| if self.given.is_some() { quote!(#name { __span: #span }) } else { span };
+        let none = guarding(quote!(::tracer_rt::Span::until_dropped(0, #nowhere)));
         if !self.shape.compiled {
             return quote! {
                 #doc
                 #[inline(always)]
                 #visibility fn #name(#parameters) -> #guard {
-                    ::tracer_rt::Span::until_dropped(0, #nowhere)
+                    #none
                 }
             };
         }
         let (begin, end) = (id(self.position), id(self.end_position));
         let (values, at_end) = (fields::values(self.begin), fields::flat(self.end));
+        let begun = guarding(quote!(::tracer_rt::Span::until_dropped(__base + #end, #at_end)));
         quote! {
             #doc
             #[inline(always)]
@@ -76,12 +92,87 @@ impl<'a> Both<'a> {
             #visibility fn #name(#parameters) -> #guard {
                 let __base = LEVEL.base();
                 if __base == 0 {
-                    return ::tracer_rt::Span::until_dropped(0, #nowhere);
+                    return #none;
                 }
                 __rt::record(__base + #begin, #values);
-                ::tracer_rt::Span::until_dropped(__base + #end, #at_end)
+                #begun
             }
         }
+    }
+
+    /// The guard of a span whose end has parameters: a type of the span's name, with a method that takes them.
+    fn ending(&self, position: usize, end: &Record) -> TokenStream {
+        let (visibility, name) = (self.shape.visibility, names::event(self.begin));
+        let first = usize::from(self.is_async);
+        let parameters = fields::parameters_from(self.shape.spec, end, first);
+        let guard = self.guard_type();
+        let about = names::doc(&format!(
+            "A span `{}` that has begun. [`end`](Self::end) ends it; where the guard is dropped without, the parameters of \
+             its end are absent from the trace.",
+            self.begin.name
+        ));
+        let doc = names::fields_doc(
+            end,
+            first,
+            &format!("Ends the span `{}`, with what is known at its end.", self.begin.name),
+        );
+        let body = self.shape.compiled.then(|| {
+            let values = fields::values_from(end, first);
+            // The guard keeps the id of the absent end; absent ends are numbered after all others.
+            let behind = Literal::u32_unsuffixed(u32::try_from(self.end_position - position).unwrap_or(0));
+            quote!(self.__span.end_with(#behind, #values);)
+        });
+        let entries = self.untraced();
+        let refused = quote! {
+            impl __rt::Part for #name {
+                type Guard = ();
+
+                fn begin(&self) {}
+            }
+        };
+        quote! {
+            #about
+            #[derive(Debug)]
+            #[must_use = "a span ends where its guard is dropped: bind it, and call `end` on it"]
+            #visibility struct #name {
+                __span: #guard,
+            }
+
+            impl #name {
+                #doc
+                #[inline(always)]
+                #visibility fn end(self, #parameters) {
+                    #body
+                }
+
+                #entries
+            }
+
+            #refused
+        }
+    }
+
+    /// What `#[traced]` calls for a span whose end has parameters, and refuses by the type of what it gets.
+    fn untraced(&self) -> TokenStream {
+        let (visibility, name, spec) = (self.shape.visibility, names::event(self.begin), self.shape.spec);
+        let all = fields::parameters(spec, self.begin);
+        let without_task = fields::parameters_from(spec, self.begin, usize::from(self.is_async));
+        let entry = |entry: &str, parameters: &TokenStream| {
+            let entry = plain(entry);
+            let lint = quote!(#[allow(unused_variables, reason = "it is never called")]);
+            quote! {
+                #[doc(hidden)]
+                #lint
+                #visibility fn #entry(#parameters) -> #name {
+                    ::core::unreachable!()
+                }
+            }
+        };
+        let mut entries = vec![entry("span", &without_task), entry("parts", &without_task)];
+        if self.is_async {
+            entries.extend([entry("span_of_task", &all), entry("parts_of_task", &all)]);
+        }
+        quote!(#(#entries)*)
     }
 
     /// `Span`, or `Span<FIELDS>` when the end has some.

@@ -66,8 +66,8 @@ fn spec() -> Spec {
             record("fetch", "fetch.end", 1, RecordKind::End, true, vec![field("task", one(Scalar::U64))]),
         ],
         spans: vec![
-            SpecSpan { name: "step".into(), begin: RecordId(1), end: RecordId(2), is_async: false },
-            SpecSpan { name: "fetch".into(), begin: RecordId(3), end: RecordId(4), is_async: true },
+            SpecSpan { name: "step".into(), begin: RecordId(1), end: RecordId(2), absent_end: None, is_async: false },
+            SpecSpan { name: "fetch".into(), begin: RecordId(3), end: RecordId(4), absent_end: None, is_async: true },
         ],
         constants: vec![
             Constant { name: "Lanes".into(), doc: "How many.".into(), value: Expr::Integer(4) },
@@ -89,7 +89,7 @@ fn spec() -> Spec {
 }
 
 fn text(spec: &Spec, off: &[&str]) -> String {
-    let options = Options { off: off.iter().map(|name| (*name).to_owned()).collect() };
+    let options = Options { off: off.iter().map(|name| (*name).to_owned()).collect(), module: None };
     let files = Rust.generate(spec, &options).unwrap();
     assert_eq!(files.0[0].name, "demo.rs");
     // The schema is bytes of another layer: not for a snapshot.
@@ -113,10 +113,10 @@ fn a_level_left_out_records_nothing() {
 
 #[test]
 fn mistakes_are_told() {
-    let unknown = Options { off: vec!["NET".into()] };
+    let unknown = Options { off: vec!["NET".into()], ..Options::default() };
     let reason = Rust.generate(&spec(), &unknown).unwrap_err().reason;
     assert_eq!(reason, "no level `NET`; the spec has `COM`, `APP`");
-    let mistyped = Options { off: vec!["AP".into()] };
+    let mistyped = Options { off: vec!["AP".into()], ..Options::default() };
     let reason = Rust.generate(&spec(), &mistyped).unwrap_err().reason;
     assert_eq!(reason, "no level `AP`; did you mean `APP`?");
     let mut twice = spec();

@@ -94,7 +94,7 @@ pub(super) fn lines(file: &str, spec: Option<&Spec>, diagnostics: &Diagnostics) 
         version: spec.version,
         files: spec.sources.iter().map(|source| source.path.as_str()).collect(),
         levels: spec.levels.len(),
-        events: spec.records.len() - 2 * spec.spans.len(),
+        events: spec.events(),
         spans: spec.spans.len(),
     });
     let (errors, warnings) = (diagnostics.error_count(), diagnostics.warning_count());

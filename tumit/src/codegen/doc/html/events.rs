@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::facts::{self, Event, Facts};
+use super::super::facts::{self, Event, Facts, Parameter};
 use super::highlight;
 use super::text::{Escaped, anchor, code, prose};
 use crate::spec::Level;
@@ -76,17 +76,22 @@ fn event(out: &mut String, facts: &Facts<'_>, event: &Event<'_>) {
 }
 
 fn parameters(out: &mut String, facts: &Facts<'_>, event: &Event<'_>) {
-    if event.parameters.is_empty() {
+    table(out, facts, &format!("Parameters of {}", event.name), &event.parameters);
+    table(out, facts, &format!("Parameters of the end of {}", event.name), &event.end_parameters);
+}
+
+fn table(out: &mut String, facts: &Facts<'_>, caption: &str, parameters: &[Parameter<'_>]) {
+    if parameters.is_empty() {
         return;
     }
     let _ = write!(
         out,
-        "<table class=\"parameters\">\n<caption>Parameters of {}</caption>\n<thead><tr><th scope=\"col\">parameter</th>\
+        "<table class=\"parameters\">\n<caption>{}</caption>\n<thead><tr><th scope=\"col\">parameter</th>\
          <th scope=\"col\">type</th><th scope=\"col\" class=\"n\">bytes</th><th scope=\"col\"><span class=\"hidden\">meaning\
          </span></th></tr></thead>\n<tbody>\n",
-        Escaped(event.name),
+        Escaped(caption),
     );
-    for parameter in &event.parameters {
+    for parameter in parameters {
         let choices = parameter.choices.and_then(|index| facts.spec.enums.get(index));
         let written = code(&parameter.written);
         let ty = match choices {
