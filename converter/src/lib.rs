@@ -5,6 +5,7 @@ pub mod census;
 pub mod clock;
 pub mod cut;
 pub mod digits;
+mod identity;
 pub mod input;
 mod join;
 mod lane;

@@ -511,6 +511,7 @@ impl<'o> Job<'o> {
             unknown_states: made.unknown_states,
             not_computable: made.not_computable,
             without_container: made.without_container,
+            ambiguous: made.ambiguous,
             dropped_records: dropped,
             ..self.counts
         };

@@ -13,8 +13,8 @@ use crate::input::{Process, ReadError, Stream, StreamReader, open_shared};
 use crate::paje::TypeId;
 use crate::pipeline::{ConvertError, Options};
 use crate::rules::{
-    Code, Facts, KeyPart, Model, Program, Scope, StreamFacts, Symbols, compile_spec, fit, layouts, spec_of,
-    with_default_picture,
+    Code, Facts, KeyPart, Model, Program, ReferentTable, Scope, StreamFacts, Symbols, compile_spec, fit, layouts,
+    spec_of, with_default_picture,
 };
 use crate::run::Run;
 
@@ -30,7 +30,8 @@ pub(crate) struct Plan<'r> {
     /// By process and record id: the number of the program.
     table: Vec<Vec<u32>>,
     facts: Vec<Facts>,
-    pub(crate) streams: Vec<StreamFacts>,
+    pub(crate) streams: Arc<[StreamFacts]>,
+    run: &'r Run,
     /// By stream: from coarse dates to final ones.
     pub(crate) fines: Vec<Fine>,
     sources: Vec<(&'r Process, &'r Stream)>,
@@ -99,17 +100,22 @@ fn build<'r>(
     let mut symbols = Symbols::default();
     let mut model = Model::default();
     clocks.start_at(first_date(run, clocks));
+    let facts = facts(run, clocks, &mut symbols);
+    let streams = streams(run, &facts, &mut symbols);
+    model.referents = Arc::new(ReferentTable::new(Arc::clone(&streams)));
+    let sources = run.processes.iter().flat_map(|process| process.streams.iter().map(move |stream| (process, stream)));
     let mut plan = Plan {
         programs: Vec::new(),
         prologues: Vec::new(),
         table: Vec::new(),
-        facts: facts(run, clocks, &mut symbols),
-        streams: Vec::new(),
-        fines: Vec::new(),
-        sources: Vec::new(),
+        facts,
+        fines: vec![Fine::default(); streams.len()],
+        streams,
+        run,
+        sources: sources.collect(),
     };
     let mut known: Vec<(&Schema, Vec<u32>)> = Vec::new();
-    for (number, process) in run.processes.iter().enumerate() {
+    for process in &run.processes {
         let mut table = Vec::new();
         for provider in &process.providers {
             let at = match known.iter().position(|(schema, _)| **schema == provider.schema) {
@@ -126,9 +132,7 @@ fn build<'r>(
             table[base..base + known[at].1.len()].copy_from_slice(&known[at].1);
         }
         plan.table.push(table);
-        plan.add_streams(number, process, &mut symbols);
     }
-    plan.fines = vec![Fine::default(); plan.streams.len()];
     Ok((plan, model, symbols))
 }
 
@@ -146,22 +150,9 @@ impl<'r> Plan<'r> {
         numbers
     }
 
-    fn add_streams(&mut self, number: usize, process: &'r Process, symbols: &mut Symbols) {
-        let host = symbols.intern(if process.host.is_empty() { "?" } else { &process.host });
-        for stream in &process.streams {
-            self.streams.push(StreamFacts {
-                number: self.streams.len(),
-                process: number,
-                pid: process.pid,
-                tid: stream.shown_tid(),
-                // A process outside a job has no rank: its place in the run stands in.
-                rank: process.rank.unwrap_or(number as u64),
-                host,
-                thread_name: symbols.intern(&stream.thread_name()),
-                label: symbols.intern(&stream.label),
-            });
-            self.sources.push((process, stream));
-        }
+    /// The run that is converted.
+    pub(crate) const fn run(&self) -> &'r Run {
+        self.run
     }
 
     /// Opens the files of the streams, each once: by stream.
@@ -318,6 +309,32 @@ fn programs_of(
     }
     let spec = with_default_picture(spec, ranked);
     Ok((compile_spec(&spec, schema, None, model, symbols, remarks), None))
+}
+
+/// What the records of each stream have in common.
+fn streams(run: &Run, facts: &[Facts], symbols: &mut Symbols) -> Arc<[StreamFacts]> {
+    let mut streams = Vec::new();
+    for ((number, process), facts) in run.processes.iter().enumerate().zip(facts) {
+        let host = symbols.intern(if process.host.is_empty() { "?" } else { &process.host });
+        for stream in &process.streams {
+            let first = stream.blocks.first().map_or(u64::MAX, |block| block.header.first_ticks);
+            streams.push(StreamFacts {
+                number: streams.len(),
+                process: number,
+                thread: stream.thread.number,
+                reuse: stream.thread.reuse,
+                begin: facts.clock.global_from_ticks(first),
+                pid: process.pid,
+                tid: stream.shown_tid(),
+                // A process outside a job has no rank: its place in the run stands in.
+                rank: process.rank.unwrap_or(number as u64),
+                host,
+                thread_name: symbols.intern(&stream.thread_name()),
+                label: symbols.intern(&stream.label),
+            });
+        }
+    }
+    streams.into()
 }
 
 /// The earliest date of a record in the run.

@@ -325,8 +325,7 @@ impl<'b> Block<'b> {
     }
 
     fn fixed_key(&self, code: &Code) -> KeyPart {
-        let mut symbols = Symbols::default();
-        fixed(code, &self.scope(&[]), &symbols).key("", &mut symbols)
+        self.scope(&[]).key(code, &mut String::new(), &mut Symbols::default())
     }
 
     /// Appends the words of a column.

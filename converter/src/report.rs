@@ -65,6 +65,8 @@ pub struct Counts {
     pub not_computable: u64,
     /// Arrows `on existing` containers that were not there, left out as the rules say.
     pub without_container: u64,
+    /// Actions that name a process or thread by values that several have, left out.
+    pub ambiguous: u64,
     /// Records of which no schema speaks, or that could not be decoded.
     pub unknown_records: u64,
     /// Records that recorders dropped.
@@ -151,6 +153,13 @@ impl Report {
         say(counts.backward_records, one, many);
         let (one, many) = ("value could not be computed: left out", "values could not be computed: left out");
         say(counts.not_computable, one, many);
+        let (one, many) = (
+            "action names a process or thread by values that several have (equal process ids, ranks or thread ids): left out; \
+             name it by more keys, such as `host`",
+            "actions name a process or thread by values that several have (equal process ids, ranks or thread ids): left out; \
+             name it by more keys, such as `host`",
+        );
+        say(counts.ambiguous, one, many);
         let (one, many) = ("record could not be decoded: left out", "records could not be decoded: left out");
         say(counts.unknown_records, one, many);
         lines

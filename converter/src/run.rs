@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
+use rustc_hash::FxHashMap;
 use tracer_format::block::flag;
 
 use crate::input::{LiveError, Lives, Process, ReadError, Spool, Stream};
@@ -26,6 +28,8 @@ pub struct Run {
     pub copies: Vec<(PathBuf, PathBuf)>,
     /// A whole folder was opened, not one file of it.
     pub(crate) is_folder: bool,
+    /// By process: its key, computed at its first use.
+    pub(crate) keys: OnceLock<Vec<String>>,
 }
 
 /// Why a run could not be opened.
@@ -261,9 +265,11 @@ impl Run {
     fn leave_out_copies(&mut self) {
         let records = |process: &Process| process.streams.iter().map(Stream::records).sum::<u64>();
         let mut kept: Vec<Process> = Vec::new();
+        let mut places: FxHashMap<[u8; 16], usize> = FxHashMap::default();
         for process in std::mem::take(&mut self.processes) {
-            let same = kept.iter_mut().find(|other| other.id == process.id && process.id != [0; 16]);
-            let Some(other) = same else {
+            let same = if process.id == [0; 16] { None } else { places.get(&process.id).copied() };
+            let Some(other) = same.and_then(|at| kept.get_mut(at)) else {
+                places.insert(process.id, kept.len());
                 kept.push(process);
                 continue;
             };

@@ -3,20 +3,18 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use crate::identity::{Unnamed, process_keys};
 use crate::input::{Process, Stream};
 use crate::run::Run;
 
 impl Run {
-    /// What a process is called: its rank, with its process id where several have that rank (children have their parent's); the process id of one
-    /// without a rank. `process` is its position in the run.
+    /// The key of a process, which no other process of the run has: its rank, or its process id if it has no rank. Where several
+    /// processes have that key, the process id of those with a rank follows, then the host, then an ordinal in order of their start:
+    /// `3/4711`, `1@node7`, `1#2`. `process` is its position in the run.
     #[must_use]
     pub fn process_key(&self, process: usize) -> String {
-        let Some(Process { rank, pid, .. }) = self.processes.get(process) else { return String::new() };
-        match rank {
-            Some(rank) if self.with_rank(*rank).len() > 1 => format!("{rank}/{pid}"),
-            Some(rank) => rank.to_string(),
-            None => pid.to_string(),
-        }
+        let keys = self.keys.get_or_init(|| process_keys(self));
+        keys.get(process).cloned().unwrap_or_default()
     }
 
     /// The same with what it is: `rank 3`, `rank 3/4711` or `pid 4711`.
@@ -27,9 +25,13 @@ impl Run {
     }
 
     /// The processes that a name means, by their positions in the run: all those of a rank (`3`, `rank 3`); if none has it, those with this process
-    /// id (`4711`, `pid 4711`); or the one with both (`3/4711`).
+    /// id (`4711`, `pid 4711`); those with both (`3/4711`); or the one with this key ([`Self::process_key`]).
     #[must_use]
     pub fn processes_called(&self, name: &str) -> Vec<usize> {
+        if name.contains(['@', '#']) {
+            let is_called = |at: &usize| self.process_name(*at) == name || self.process_key(*at) == name;
+            return (0..self.processes.len()).filter(is_called).collect();
+        }
         let (name, is_pid) = match (name.strip_prefix("rank "), name.strip_prefix("pid ")) {
             (Some(rank), _) => (rank, false),
             (_, Some(pid)) => (pid, true),
@@ -77,17 +79,34 @@ impl Process {
 }
 
 impl Stream {
-    /// The name that is shown: the thread's own, or one made of its thread id.
+    /// The name that is shown. A thread without a name is `main` if its thread id is the process id; the others are `worker 1`,
+    /// `worker 2` and so on, in order of creation.
     #[must_use]
     pub fn thread_name(&self) -> String {
-        if self.name.is_empty() { format!("thread {}", self.shown_tid()) } else { self.name.clone() }
+        match self.thread.unnamed {
+            _ if !self.name.is_empty() => self.name.clone(),
+            Unnamed::Tid => format!("thread {}", self.shown_tid()),
+            Unnamed::Main => "main".to_owned(),
+            Unnamed::Worker(number) => format!("worker {number}"),
+        }
+    }
+
+    /// The thread id, with an ordinal if earlier threads of the process had the same one: `4711`, `4711#2`.
+    #[must_use]
+    pub fn thread_key(&self) -> String {
+        let tid = self.tid.unwrap_or(0);
+        match self.thread.reuse {
+            0 => tid.to_string(),
+            reuse => format!("{tid}#{}", u64::from(reuse) + 1),
+        }
     }
 
     /// Whether its thread has this name, label or thread id.
     #[must_use]
     pub fn is_called(&self, name: &str) -> bool {
         let is_label = !self.label.is_empty() && self.label == name;
-        is_label || self.thread_name() == name || self.shown_tid().to_string() == name
+        let tid = name.strip_prefix("thread ").filter(|_| self.name.is_empty()).unwrap_or(name);
+        is_label || self.thread_name() == name || self.shown_tid().to_string() == tid || self.thread_key() == tid
     }
 
     /// The thread id of the operating system, or what stands for it.

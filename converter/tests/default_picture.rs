@@ -1,4 +1,4 @@
-//! Records without rules become states and marks of their threads.
+//! Records without rules become states and marks of their threads, and no two processes or threads share a row.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,11 +7,15 @@ mod pj_dump;
 #[path = "support/synthetic.rs"]
 mod synthetic;
 
+use std::path::Path;
+
 use converter::paje::write::Writer;
 use converter::pipeline::{Options, convert};
+use converter::report::Report;
 use converter::run::Run;
 use synthetic::{About, File, Records};
 use tracer_format::schema::{Field, FieldType, LevelInfo, RecordKind, RecordType, Scalar, Schema};
+use tracer_format::tags::{append_tag, tag};
 
 fn schema() -> Schema {
     let record = |name: &str, kind, fields| RecordType { name: name.into(), level: 0, kind, located: false, fields };
@@ -58,4 +62,197 @@ fn spans_are_states_and_events_marks() {
             "State, worker, Span, 0.000000000, 0.000001000, 0.000001000, 0.000000000, step, 5",
         ]
     );
+}
+
+/// Rules without a container tree, with one that names process and thread, and with one that names the thread alone.
+const TREES: [&str; 3] = [
+    "",
+    "paje { container thread[pid: u64, tid: u64] \"{thread_name}\" = stream { state doing } }",
+    "paje { container program { container thread[tid: u64] \"Thread {tid}\" = stream { state doing } } }",
+];
+
+fn spec(rules: &str) -> tumit::Spec {
+    let text = format!("trace rows; level APP {{ span step {{ n: u32 }} event from {{ id: u64 }} }} {rules}");
+    let (spec, diagnostics) = tumit::compile_text("rows.tumit", &text);
+    spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)))
+}
+
+/// A process with its own process id in the format, whatever its process id of the system is.
+fn process(about: &About, number: u8, schema: &Schema) -> File {
+    File::with_tags(about, schema, |tags| append_tag(tags, tag::PROCESS_ID, &[number + 1; 16]))
+}
+
+/// A span of a thread from one timestamp to another.
+fn step(file: &mut File, stream: u32, tid: u64, name: &str, (from, to): (u64, u64)) {
+    file.thread(stream, tid, name);
+    let mut records = Records::default();
+    records.record(0, from, &5u32.to_le_bytes());
+    records.record(1, to, &[]);
+    file.records(stream, 0, &records);
+}
+
+/// Converts in all ways, which give the same, and gives back the rows of `pj_dump`.
+fn converted(folder: &Path) -> (Vec<String>, Report) {
+    let run = Run::open(folder).unwrap();
+    let text = |change: &dyn Fn(&mut Options)| {
+        let (mut options, mut writer) = (Options::default(), Writer::new(Vec::new()));
+        change(&mut options);
+        let report = convert(&run, &options, &mut writer).unwrap();
+        (writer.into_inner(), report)
+    };
+    let (whole, report) = text(&|_| {});
+    assert!(text(&|options| options.by_record = true).0 == whole);
+    assert!(text(&|options| options.threads = std::num::NonZeroUsize::new(1)).0 == whole);
+    (pj_dump::rows(&whole), report)
+}
+
+/// The names of the containers of a type.
+fn names<'r>(rows: &'r [String], ty: &str) -> Vec<&'r str> {
+    let cells = rows.iter().map(|row| row.split(", ").collect::<Vec<_>>());
+    let names = cells.filter(|cells| cells[0] == "Container" && cells[2].eq_ignore_ascii_case(ty));
+    let mut names: Vec<&str> = names.map(|cells| cells[6]).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Each thread row has one state, which lasts as long as the span of its thread: no row has those of two processes.
+fn assert_one_state_each(rows: &[String], threads: usize) {
+    let states: Vec<Vec<&str>> =
+        rows.iter().filter(|row| row.starts_with("State")).map(|row| row.split(", ").collect()).collect();
+    let mut holders: Vec<&str> = states.iter().map(|state| state[1]).collect();
+    holders.sort_unstable();
+    holders.dedup();
+    assert_eq!((states.len(), holders.len()), (threads, threads), "{rows:#?}");
+    assert!(states.iter().all(|state| state[6] == "0.000000000"), "no state is nested in another: {states:?}");
+}
+
+/// What is equal, two processes, how much later the second one begins, and the names of the rows by tree.
+type Case = (&'static str, [About; 2], u64, [&'static [&'static str]; 3]);
+
+#[test]
+fn no_two_processes_share_a_row() {
+    let ranked = |rank, pid| About { rank: Some(rank), ..About::new(pid) };
+    let on = |host, pid| About { host, ..About::new(pid) };
+    let cases: [Case; 5] = [
+        (
+            "equal process ids at one time",
+            [About::new(1), About::new(1)],
+            0,
+            [
+                &["Process 1 (pid 1#1)", "Process 1 (pid 1#2)"],
+                &["main (pid 1#1)", "main (pid 1#2)"],
+                &["Thread 1 (pid 1#1)", "Thread 1 (pid 1#2)"],
+            ],
+        ),
+        (
+            "equal process ids one after the other",
+            [About::new(1), About::new(1)],
+            5_000,
+            [
+                &["Process 1 (pid 1#1)", "Process 1 (pid 1#2)"],
+                &["main (pid 1#1)", "main (pid 1#2)"],
+                &["Thread 1 (pid 1#1)", "Thread 1 (pid 1#2)"],
+            ],
+        ),
+        (
+            "two hosts",
+            [on("a", 1), on("b", 1)],
+            0,
+            [&["Process 1 (a)", "Process 1 (b)"], &["main (a)", "main (b)"], &["Thread 1 (a)", "Thread 1 (b)"]],
+        ),
+        (
+            "equal ranks in two worlds",
+            [ranked(0, 10), ranked(0, 11)],
+            0,
+            [&["Rank 0 (pid 10)", "Rank 0 (pid 11)"], &["main (pid 10)", "main (pid 11)"], &["Thread 10", "Thread 11"]],
+        ),
+        (
+            "nothing equal",
+            [About::new(10), About::new(11)],
+            0,
+            [&["Process 10", "Process 11"], &["main (pid 10)", "main (pid 11)"], &["Thread 10", "Thread 11"]],
+        ),
+    ];
+    for (case, abouts, later, expected) in cases {
+        for (tree, expected) in TREES.into_iter().zip(expected) {
+            let folder = tempfile::tempdir().unwrap();
+            let schema = spec(tree).schema();
+            for (number, about) in (0u8..).zip(&abouts) {
+                let mut file = process(about, number, &schema);
+                let from = 1_000 + u64::from(number) * (later + 100);
+                step(&mut file, 0, about.pid, "main", (from, from + 1_000));
+                file.end();
+                file.save(folder.path(), &format!("{number}.tmt"));
+            }
+            let (rows, report) = converted(folder.path());
+            assert_eq!(report.counts.ambiguous, 0, "{case} {tree}");
+            let ty = match tree {
+                "" => "process",
+                _ => "thread",
+            };
+            assert_eq!(names(&rows, ty), expected, "{case} {tree}");
+            if !tree.is_empty() {
+                assert_one_state_each(&rows, 2);
+            } else {
+                assert_eq!(names(&rows, "thread").len(), 2, "{case}: {rows:#?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_thread_id_that_is_used_again_has_a_row_of_its_own() {
+    for tree in TREES {
+        let folder = tempfile::tempdir().unwrap();
+        let mut file = process(&About::new(1), 0, &spec(tree).schema());
+        step(&mut file, 0, 7, "pool", (1_000, 2_000));
+        step(&mut file, 1, 7, "pool", (3_000, 4_000));
+        step(&mut file, 2, 7, "pool", (5_000, 6_000));
+        step(&mut file, 3, 8, "other", (5_000, 6_000));
+        file.end();
+        file.save(folder.path(), "a.tmt");
+        let (rows, _) = converted(folder.path());
+        let expected = match tree.contains("Thread {tid}") {
+            true => ["Thread 7 (#1)", "Thread 7 (#2)", "Thread 7 (#3)", "Thread 8"],
+            false => ["other", "pool (#1)", "pool (#2)", "pool (#3)"],
+        };
+        assert_eq!(names(&rows, "thread"), expected, "{tree}");
+        assert_one_state_each(&rows, 4);
+    }
+}
+
+/// A rule that names a thread by its id, which a record has.
+const BY_VALUE: &str = "paje { container thread[tid: u64] \"{thread_name}\" = stream { event marked } }
+    rule step.begin -> ignore; rule step.end -> ignore; rule from -> mark marked = \"x\" on thread[id];";
+
+#[test]
+fn a_reference_by_value_means_the_own_process_then_the_only_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = spec(BY_VALUE).schema();
+    // By process, its thread ids; thread 5 is in both, thread 6 and 7 in one each, 8 in the last two, 9 nowhere.
+    let threads: [&[u64]; 3] = [&[5, 6], &[5, 7, 8], &[8]];
+    for (number, tids) in (0u8..).zip(threads) {
+        let mut file = process(&About::new(u64::from(number) + 1), number, &schema);
+        for (stream, tid) in (0u32..).zip(tids) {
+            file.thread(stream, *tid, &format!("t{tid}"));
+            let mut records = Records::default();
+            if stream == 0 && number == 0 {
+                for (at, tid) in (0u64..).zip([5u64, 6, 7, 8, 9, 8]) {
+                    records.record(2, 1_000 + at, &tid.to_le_bytes());
+                }
+            } else {
+                records.record(0, 1_000, &5u32.to_le_bytes());
+            }
+            file.records(stream, 0, &records);
+        }
+        file.end();
+        file.save(folder.path(), &format!("{number}.tmt"));
+    }
+    let (rows, report) = converted(folder.path());
+    assert_eq!(report.counts.ambiguous, 2, "{rows:#?}");
+    let told = report.faults().join("\n");
+    assert!(told.contains("2 actions name a process or thread by values that several have"), "{told}");
+    // Thread 9 is known by its id alone: it has the name of the thread whose record names it.
+    assert_eq!(names(&rows, "thread"), ["t5", "t5 (pid 1)", "t6", "t7"], "{rows:#?}");
+    assert_eq!(rows.iter().filter(|row| row.starts_with("Event")).count(), 4);
 }

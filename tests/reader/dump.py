@@ -63,8 +63,29 @@ def rate_of(processes):
     return (last_ticks - ticks) * 10**9 // (last_nanos - nanos) if last_nanos > nanos else 10**9
 
 
+def unnamed(process):
+    """By stream without a name: `main`, or `worker 1`, `worker 2` and so on in order of the streams' numbers."""
+    names, threads = {}, {}
+    for stream, about in sorted(process.streams.items()):
+        if about.get(21):
+            continue
+        tid = integer_of(about[20]) if 20 in about else None
+        if tid == process.integer(4):
+            names[stream] = "main"
+            continue
+        # The streams of one thread, for signal handlers and overwritten records, have one name.
+        kind = (22 in about, 23 in about)
+        known = threads.get(tid) if tid is not None else None
+        if known is None or kind in known[1]:
+            known = threads[tid] = (len(set(names.values()) - {"main"}) + 1, set())
+        known[1].add(kind)
+        names[stream] = "worker %d" % known[0]
+    return names
+
+
 def lines(processes):
     rates = {}
+    names = {id(process): unnamed(process) for process in processes}
     for process in processes:
         if process.clock() not in rates:
             rates[process.clock()] = rate_of([other for other in processes if other.clock() == process.clock()])
@@ -84,7 +105,7 @@ def lines(processes):
             "pid": process.integer(4),
             "tid": tid,
             "host": text_of(process.tags.get(3, b"")),
-            "thread": text_of(about.get(21, b"")) or "thread %d" % tid,
+            "thread": text_of(about.get(21, b"")) or names[id(process)].get(stream, "thread %d" % tid),
             "level": level,
             "event": name,
             "fields": {name: shown(value, lambda t: t * 10**9 // rate - start) for name, value in fields.items()},

@@ -88,9 +88,9 @@ fn who_is_not_there_is_a_mistake() {
     for (asked, expected) in [
         (&["--process", "99"][..], "no process of this run is `99`: it has rank 0/100, rank 0/201, rank 1"),
         (&["--process", "1/100"], "no process of this run is `1/100`"),
-        (&["--thread", "nobody"], "no thread of this run is `nobody`: there are main, thread 102, thread 201"),
+        (&["--thread", "nobody"], "no thread of this run is `nobody`: there are main"),
         (&["--thread", "mian"], "did you mean `main`?"),
-        (&["--process", "1", "--thread", "main"], "no thread of these processes is `main`: there are thread 102"),
+        (&["--process", "1", "--thread", "io"], "no thread of these processes is `io`: there are main"),
     ] {
         for command in ["dump", "cut"] {
             let part = folder.path().join("part.tmt");
@@ -104,7 +104,9 @@ fn who_is_not_there_is_a_mistake() {
             assert!(!part.exists());
         }
     }
-    assert_eq!(run(&["dump", "--thread", "main"], &path).1.lines().count(), 1);
+    // The main thread of each process has this name, whether it was named or not.
+    assert_eq!(run(&["dump", "--thread", "main"], &path).1.lines().count(), 6);
+    assert_eq!(run(&["dump", "--process", "0/100", "--thread", "main"], &path).1.lines().count(), 1);
     assert_eq!(run(&["dump", "--thread", "102"], &path).1.lines().count(), 3);
 }
 
@@ -138,8 +140,32 @@ fn thread_ids_that_are_given_again_are_of_several_threads() {
         };
         assert_eq!((streams.len(), records("signal"), records("overwrites")), (6, vec![4], vec![5]));
         let shown = run(&["info"], path).1;
-        assert!(shown.lines().any(|line| line.starts_with("1/7 ") && line.ends_with(" overwritten")), "{shown}");
+        assert!(shown.lines().any(|line| line.starts_with("1/7#3 ") && line.ends_with(" overwritten")), "{shown}");
     }
+}
+
+#[test]
+fn processes_with_one_process_id_have_names_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.tmt");
+    for (number, host) in (1u8..).zip(["a", "b", "b"]) {
+        let about = About { host, ..About::new(1) };
+        let mut file = File::with_tags(&about, &schema(), |tags| append_tag(tags, tag::PROCESS_ID, &[number; 16]));
+        file.thread(0, 1, "main");
+        file.thread(1, 5, "");
+        file.records(0, 0, &marks(0..u32::from(number)));
+        file.records(1, 0, &marks(0..1));
+        file.end();
+        file.save(&path, &format!("{number}.tmt"));
+    }
+    let (dumped, shown) = (run(&["dump"], &path).1, run(&["info"], &path).1);
+    let converted = call(tumit().arg("convert").arg(&path).args(["-o", "-"])).1;
+    for name in ["pid 1@a", "pid 1@b#1", "pid 1@b#2"] {
+        assert!(dumped.contains(name) && shown.contains(name), "{name}: {dumped} {shown}");
+        assert!(converted.contains(&format!("\"Process 1 ({name})\"")), "{name}: {converted}");
+    }
+    assert_eq!(run(&["dump", "--process", "1@b#2"], &path).1.lines().count(), 4);
+    assert_eq!(converted.matches("\"worker 1\"").count(), 3, "{converted}");
 }
 
 /// The live file of the process with id 1, with marks 6 to 8 of its thread.

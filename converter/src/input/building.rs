@@ -13,6 +13,7 @@ use tracer_format::{
 
 use super::process::{BlockIndex, Damage, Process, Provider, Repaired, Stream};
 use super::scan::Found;
+use crate::identity::set_threads;
 
 /// A process while its file is scanned: tables whose ids may come in any order.
 #[derive(Default)]
@@ -243,6 +244,7 @@ impl Building {
         self.process.sites = dense(self.sites);
         self.process.anchors.sort_by_key(|anchor| anchor.ticks);
         self.process.streams = self.streams.into_iter().map(|(number, stream)| closed(number, stream)).collect();
+        set_threads(&mut self.process);
         self.process
     }
 }

@@ -19,6 +19,7 @@ use super::names::process_id;
 use super::read_at::read_at;
 use super::scan::scan;
 use super::spool::Spool;
+use crate::identity::ThreadIdentity;
 
 /// Live files that were moved, by the ids of their processes.
 pub(crate) type Lives = BTreeMap<[u8; 16], PathBuf>;
@@ -170,6 +171,8 @@ pub struct Stream {
     pub(crate) missed: Vec<Lost>,
     /// The highest sequence number of a damaged block that seems to be of this stream.
     pub(super) torn: Option<u64>,
+    /// Its thread among those of its process.
+    pub(crate) thread: ThreadIdentity,
 }
 
 impl Stream {

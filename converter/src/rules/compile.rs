@@ -9,10 +9,11 @@ use tracer_format::schema::{EnumInfo, Field, FieldType};
 use tumit::Spec;
 use tumit::spec::{self, Expr, Function, Instance, Piece, ValueExpr, VariableOp, Verb};
 
-use super::eval::{Code, FieldRead, Names, TextPiece};
+use super::eval::{Code, FieldRead, Names, Scope, TextPiece};
 use super::model::Model;
 use super::ready::{Ready, ready_arrows, ready_links};
-use super::value::{Sym, Symbols, Val};
+use super::referents::{Distinct, Referent, builtin_key};
+use super::value::{KeyPart, Sym, Symbols, Val};
 use crate::paje::{self, TypeId, ValueId};
 use tree::{Entity, Tree, add_tree};
 
@@ -140,10 +141,12 @@ pub(crate) struct Target {
     /// A number of its own among the targets of all programs, from 0.
     pub(crate) number: usize,
     pub(crate) steps: Vec<(usize, Vec<Code>)>,
-    /// The keys of all steps, one after the other.
+    /// The keys of all steps that distinguish its container, one after the other.
     pub(crate) keys: Vec<Code>,
     /// Where there is none, the arrow is left out.
     pub(crate) existing: bool,
+    /// It names a process or thread by values, which may be those of several.
+    pub(crate) is_by_value: bool,
 }
 
 impl Target {
@@ -152,10 +155,25 @@ impl Target {
         self.steps.last().map_or(0, |(container, _)| *container)
     }
 
-    /// The keys down to the container of this type.
-    pub(crate) fn holder_keys(&self, holder: usize) -> impl Iterator<Item = &Code> {
+    /// The steps down to the container of this type, with the keys of each that distinguish containers.
+    pub(crate) fn holder_steps(&self, holder: usize) -> impl Iterator<Item = &[Code]> {
         let length = self.steps.iter().position(|(container, _)| *container == holder).map_or(0, |at| at + 1);
-        self.steps[..length].iter().flat_map(|(_, keys)| keys)
+        self.steps[..length].iter().map(|(_, keys)| distinguishing(keys))
+    }
+
+    /// Whether it names a process or thread by values that are those of several.
+    pub(crate) fn is_ambiguous(&self, scope: &Scope<'_>, scratch: &mut String, symbols: &mut Symbols) -> bool {
+        let is_referent = |code: &&Code| matches!(code, Code::Referent(_));
+        self.is_by_value
+            && self.keys.iter().filter(is_referent).any(|code| scope.key(code, scratch, symbols) == KeyPart::None)
+    }
+}
+
+/// The keys of a step that distinguish its containers: where the process or thread is the same for all records of a stream, that one alone.
+fn distinguishing(keys: &[Code]) -> &[Code] {
+    match keys.first() {
+        Some(Code::Referent(referent)) if referent.is_fixed() => &keys[..1],
+        _ => keys,
     }
 }
 
@@ -240,6 +258,14 @@ impl Op {
             | Self::Variable { on, .. }
             | Self::Mark { on, .. } => Some(on),
             Self::Create { .. } | Self::Link { .. } | Self::Nothing | Self::Line { .. } => None,
+        }
+    }
+
+    /// The container on which it acts.
+    pub(crate) fn container(&self) -> Option<&Target> {
+        match self {
+            Self::Create { on } | Self::Link { on, .. } => Some(on),
+            op => op.target(),
         }
     }
 }
@@ -392,7 +418,11 @@ impl Compiler<'_> {
             Some(ValueExpr::Declared(id)) => Some(LinkValue::Declared(id.index())),
             Some(ValueExpr::Computed(expr)) => Some(LinkValue::Computed(self.code(expr)?)),
         };
-        let key = key.iter().map(|expr| self.code(expr)).collect::<Result<_, _>>()?;
+        let mut key: Vec<Code> = key.iter().map(|expr| self.code(expr)).collect::<Result<_, _>>()?;
+        if self.model.links[link].is_partial {
+            // Tasks of different processes may have equal numbers.
+            key.push(Code::Referent(Box::new(Referent::new(Distinct::Process, &[], &self.model.referents))));
+        }
         Ok(Op::Link { end, link, value, key, on: self.target(on)? })
     }
 
@@ -413,18 +443,33 @@ impl Compiler<'_> {
         Ok((slot, paje, value))
     }
 
-    /// Gives each type of the path its part of the keys.
+    /// Gives each type of the path its part of the keys; in front of those of a type whose containers are distinct per process or
+    /// thread stands which one it is.
     fn target(&mut self, instance: &Instance) -> Result<Target, Missing> {
         let mut keys = instance.keys.iter();
-        let mut steps = Vec::new();
+        let mut steps: Vec<(usize, Vec<Code>)> = Vec::new();
+        let mut builtins = Vec::new();
         for ty in self.spec.path(instance.ty) {
             let container = self.tree.containers[ty.index()];
-            let count = self.model.containers[container].keys.len();
-            let own = keys.by_ref().take(count).map(|key| self.code(key)).collect::<Result<_, _>>()?;
+            let names = self.model.containers[container].keys.clone();
+            let mut own = Vec::new();
+            for (name, key) in names.iter().zip(keys.by_ref()) {
+                let code = self.code(key)?;
+                builtins.extend(builtin_key(name).map(|builtin| (builtin, code.clone())));
+                own.push(code);
+            }
             steps.push((container, own));
         }
-        let keys = steps.iter().flat_map(|(_, keys): &(usize, Vec<Code>)| keys.clone()).collect();
-        Ok(Target { number: self.model.next_target(), steps, keys, existing: instance.existing })
+        let mut is_by_value = false;
+        for (container, own) in &mut steps {
+            if let Some(distinct) = self.model.containers[*container].distinct {
+                let referent = Referent::new(distinct, &builtins, &self.model.referents);
+                is_by_value |= !referent.is_own();
+                own.insert(0, Code::Referent(Box::new(referent)));
+            }
+        }
+        let keys = steps.iter().flat_map(|(_, keys)| distinguishing(keys)).cloned().collect();
+        Ok(Target { number: self.model.next_target(), steps, keys, existing: instance.existing, is_by_value })
     }
 
     fn option(&mut self, expr: Option<&Expr>) -> Result<Option<Code>, Missing> {

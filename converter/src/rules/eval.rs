@@ -14,6 +14,7 @@ mod call;
 
 use super::compile::Program;
 use super::format;
+use super::referents::Referent;
 use super::value::{KeyPart, Sym, Symbols, Val, append_seconds};
 use crate::clock::{ClockMap, Fine};
 
@@ -30,6 +31,8 @@ pub(crate) enum Code {
     /// The value of an enum that has a number.
     Lookup(Arc<BTreeMap<u16, Sym>>, Box<Code>),
     Text(Box<[TextPiece]>),
+    /// The process and thread that a container is of; only in front of the container's keys.
+    Referent(Box<Referent>),
 }
 
 /// A piece of text with holes.
@@ -109,6 +112,12 @@ pub(crate) struct StreamFacts {
     /// Its number in the run.
     pub(crate) number: usize,
     pub(crate) process: usize,
+    /// The number of its thread in the process.
+    pub(crate) thread: u32,
+    /// How many earlier threads of the process had its thread id.
+    pub(crate) reuse: u32,
+    /// Its first raw timestamp, nanoseconds from the start of the run.
+    pub(crate) begin: i64,
     pub(crate) pid: u64,
     pub(crate) tid: u64,
     pub(crate) rank: u64,
@@ -174,6 +183,7 @@ impl Scope<'_> {
                 }
                 in_scratch(scratch, |out| out.push_str(&text))
             }
+            Code::Referent(_) => Val::None,
         }
     }
 
@@ -184,6 +194,9 @@ impl Scope<'_> {
             && let Some(key) = self.plain_key(*scalar, *start)
         {
             return key;
+        }
+        if let Code::Referent(referent) = code {
+            return referent.key(self, scratch, symbols);
         }
         self.eval(code, scratch, symbols).key(scratch, symbols)
     }

@@ -114,6 +114,9 @@ impl Paths {
             for code in keys {
                 let key = scope.key(code, scratch, symbols);
                 node = self.child(node, *container, key);
+                if key.is_whole() {
+                    break;
+                }
             }
         }
         node
@@ -135,10 +138,14 @@ impl Paths {
             if keys.is_empty() {
                 node = self.child(node, *container, KeyPart::None);
             }
+            let mut is_whole = false;
             for code in keys {
                 let key = scope.key(code, scratch, symbols);
                 parts.push(key);
-                node = self.child(node, *container, key);
+                if !is_whole {
+                    node = self.child(node, *container, key);
+                    is_whole = key.is_whole();
+                }
             }
             each(node, *container, &parts);
         }

@@ -1,9 +1,11 @@
 //! The type tree of a conversion: all specs of the run together, in the numbers of the Pajé stream.
 
 use std::io;
+use std::sync::Arc;
 
 use tumit::spec::Piece;
 
+use super::referents::{Distinct, ReferentTable};
 use super::value::KeyPart;
 use super::values::Values;
 use crate::paje::{Color, Look, PajeEvent, Sink, TypeId, TypeKind, ValueId};
@@ -17,6 +19,8 @@ pub(crate) struct Model {
     pub(crate) values: Values,
     /// How many targets its programs have.
     targets: usize,
+    /// What references by value mean.
+    pub(crate) referents: Arc<ReferentTable>,
 }
 
 /// A container type.
@@ -26,6 +30,8 @@ pub(crate) struct ContainerModel {
     pub(crate) parent: Option<usize>,
     pub(crate) name: String,
     pub(crate) keys: Vec<String>,
+    /// What its containers are distinct by beside their keys.
+    pub(crate) distinct: Option<Distinct>,
     pub(crate) pattern: Vec<Piece>,
     /// The state types that it holds; a position here is a *slot*.
     pub(crate) states: Vec<TypeId>,

@@ -15,13 +15,14 @@ use std::io;
 
 use smallvec::SmallVec;
 
-use super::compile::{Arrow, LinkValue, Op, Program, ValueCode};
+use super::compile::{Arrow, Op, Program, Target, ValueCode};
 use super::eval::{Code, Scope};
 use super::instances::Instances;
 use super::known::KnownValues;
+use super::labels::Additions;
 use super::model::Model;
 use super::stacks::{Stack, StackId};
-use super::survey::{ArrowPlace, OtherEnd, Survey, link_key};
+use super::survey::{ArrowPlace, Survey};
 use super::value::{KeyPart, Sym, Symbols, Val};
 use super::values::Values;
 use crate::paje::{
@@ -34,7 +35,7 @@ use crate::waiting::Waiting;
 use failed::Failed;
 use found::Found;
 use gaps::Gaps;
-use links::{Named, Started};
+use links::Started;
 pub(crate) use once::Once;
 use ready::Acts;
 
@@ -57,6 +58,8 @@ pub(crate) struct Picture<'p> {
     values: Cow<'p, Values>,
     known: KnownValues,
     acts: Acts<'p>,
+    /// What is added to labels that several containers would have.
+    additions: Additions,
     /// Set where there is one pass.
     once: Option<Once>,
     pub(crate) counts: Counts,
@@ -120,9 +123,11 @@ impl<'p> Picture<'p> {
             values: Cow::Borrowed(&model.values),
             known: KnownValues::default(),
             acts: Acts::default(),
+            additions: Additions::default(),
             once,
             counts: Counts { paje_events: events, ..Counts::default() },
         };
+        picture.additions = Additions::of(plan, model, picture.symbols);
         if has_gaps {
             for ty in model.containers.iter().flat_map(|container| &container.states) {
                 picture.unknown_value(*ty)?;
@@ -182,6 +187,11 @@ impl<'p> Picture<'p> {
         if self.once.is_some() {
             self.meet_values(scope, arrow)?;
         }
+        if let Some(on) = arrow.op.container()
+            && self.is_ambiguous(scope, on)
+        {
+            return Ok(());
+        }
         if let Some(on) = arrow.op.target().filter(|on| on.existing)
             && self.existing(scope, on).is_none()
         {
@@ -236,29 +246,16 @@ impl<'p> Picture<'p> {
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
                 self.entity(scope, arrow, Entity::Mark, (instance, *ty, value))
             }
-            Op::Link { end, link, value, key, on } => {
-                let other = self.survey.other_end(place)?;
-                if other == OtherEnd::Missing {
-                    self.skip(*link);
-                    return Ok(());
-                }
-                let at = self.locate_end(scope, on)?;
-                let key = link_key(scope, *link, key, on, self.model, &mut self.scratch, self.symbols);
-                let value = match value {
-                    Some(LinkValue::Declared(number)) => Some(Named::Declared(*number)),
-                    Some(LinkValue::Computed(code)) => {
-                        Some(Named::By(scope.key(code, &mut self.scratch, self.symbols)))
-                    }
-                    None => None,
-                };
-                let Some(paired) = self.pair((*end, *link), at, key, value, other)? else {
-                    return Ok(());
-                };
-                let (given, related) = self.fields(scope, arrow)?;
-                self.link(paired, at.instance, (&given, &related), scope.source())
-            }
+            Op::Link { .. } => self.link_arrow(scope, arrow, place),
             Op::Line { .. } | Op::Nothing => Ok(()),
         }
+    }
+
+    /// Whether a target names a process or thread by values that are those of several; then it is counted.
+    fn is_ambiguous(&mut self, scope: &Scope<'_>, on: &Target) -> bool {
+        let is_ambiguous = on.is_by_value && on.is_ambiguous(scope, &mut self.scratch, self.symbols);
+        self.counts.ambiguous += u64::from(is_ambiguous);
+        is_ambiguous
     }
 
     /// Sends a state or point event, with its fields and source position.
@@ -425,6 +422,9 @@ impl Picture<'_> {
     fn fields<'a>(&mut self, scope: &Scope<'_>, arrow: &'a Arrow) -> io::Result<(Given<'a>, Related<'a>)> {
         let mut related = Related::new();
         for (how, whom) in &arrow.related {
+            if self.is_ambiguous(scope, whom) {
+                continue;
+            }
             let instance = self.locate(scope, whom)?;
             related.push((how, self.instances.get(instance).id));
         }

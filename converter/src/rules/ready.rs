@@ -112,7 +112,12 @@ fn ready(number: u16, arrow: &Arrow, located: bool, model: &Model) -> Option<Rea
         Op::Link { value, on, .. } if !matches!(value, Some(LinkValue::Computed(_))) => (on, ReadyValue::Declared),
         Op::Link { .. } | Op::Nothing | Op::Line { .. } => return None,
     };
-    let on = on.keys.iter().map(|key| part(key, located)).collect::<Option<Vec<Part>>>()?;
+    // What values mean may depend on the time of the record.
+    if on.is_by_value && on.keys.iter().any(|key| matches!(key, Code::Referent(referent) if referent.is_of_thread())) {
+        return None;
+    }
+    let is_key = |key: &&Code| !matches!(key, Code::Referent(_));
+    let on = on.keys.iter().filter(is_key).map(|key| part(key, located)).collect::<Option<Vec<Part>>>()?;
     let on = on.into_iter().filter_map(Part::cell).collect();
     let has_details =
         matches!(arrow.op, Op::SetState { .. } | Op::PushState { .. } | Op::Mark { .. } | Op::Link { .. });
@@ -138,7 +143,10 @@ fn named(ty: TypeId, value: Option<&ValueCode>, located: bool) -> Option<ReadyVa
 }
 
 fn link_parts(link: usize, key: &[Code], on: &Target, located: bool, model: &Model) -> Option<Vec<Part>> {
-    let codes = on.holder_keys(model.links[link].holder).chain(key);
+    if on.is_by_value {
+        return None;
+    }
+    let codes = on.holder_steps(model.links[link].holder).flatten().chain(key);
     let parts = codes.map(|code| part(code, located)).collect::<Option<Vec<Part>>>()?;
     (parts.len() <= LinkKey::SHORT).then_some(parts)
 }
@@ -156,6 +164,7 @@ fn part(code: &Code, located: bool) -> Option<Part> {
             | Builtin::Level,
         ) => Some(Part::Fixed(code.clone())),
         Code::Field(read) => Cell::of(read, located).map(Part::Cell),
+        Code::Referent(referent) => referent.is_own().then(|| Part::Fixed(code.clone())),
         _ => None,
     }
 }

@@ -81,7 +81,7 @@ fn kind(code: &Code) -> FieldKind {
                 kind_of_scalar(scalar)
             }
         },
-        Code::Lookup(..) | Code::Binary(..) => FieldKind::Text,
+        Code::Lookup(..) | Code::Binary(..) | Code::Referent(_) => FieldKind::Text,
     }
 }
 

@@ -7,6 +7,7 @@ use std::io;
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
+use smallvec::SmallVec;
 
 use super::compile::{Arrow, End, Op, ValueCode};
 use super::eval::Scope;
@@ -187,6 +188,9 @@ impl Surveyor {
                 self.value(scope, *ty, code, (scope.time, place.0, place.1, place.2, 0), model, symbols);
             }
             Op::Create { on } if !arrow.with.is_empty() => {
+                if on.is_ambiguous(scope, &mut self.scratch, symbols) {
+                    return;
+                }
                 let node = self.survey.paths.node(on, scope, &mut self.scratch, symbols);
                 let given = arrow.with.iter().map(|(name, code)| {
                     let key = scope.eval(code, &mut self.scratch, symbols).key(&self.scratch, symbols);
@@ -203,6 +207,9 @@ impl Surveyor {
                         let met = (scope.time, place.0, place.1, place.2, variant);
                         self.value(scope, ty, code, met, model, symbols);
                     }
+                }
+                if on.is_ambiguous(scope, &mut self.scratch, symbols) {
+                    return;
                 }
                 let link_key = link_key(scope, *link, key, on, model, &mut self.scratch, symbols);
                 self.end_of(&link_key, *end, (*link, on.container()), place, time, model);
@@ -351,6 +358,16 @@ pub(crate) fn link_key(
     scratch: &mut String,
     symbols: &mut Symbols,
 ) -> LinkKey {
-    let codes = on.holder_keys(model.links[link].holder).chain(key);
-    LinkKey::new(link, codes.map(|code| scope.key(code, scratch, symbols)))
+    let mut keys: SmallVec<[KeyPart; 8]> = SmallVec::new();
+    for step in on.holder_steps(model.links[link].holder) {
+        for code in step {
+            let key = scope.key(code, scratch, symbols);
+            keys.push(key);
+            if key.is_whole() {
+                break;
+            }
+        }
+    }
+    keys.extend(key.iter().map(|code| scope.key(code, scratch, symbols)));
+    LinkKey::new(link, keys.into_iter())
 }

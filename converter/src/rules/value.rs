@@ -63,6 +63,12 @@ pub(crate) enum KeyPart {
     Float(u64),
     Bool(bool),
     Sym(Sym),
+    /// The process and thread that a container is of; the keys of its type that follow tell nothing more, unless `thread` is
+    /// [`BY_KEYS`](super::referents::BY_KEYS).
+    Of {
+        process: u32,
+        thread: u32,
+    },
 }
 
 impl Val {
@@ -162,7 +168,13 @@ impl KeyPart {
             Self::Float(bits) => (3, bits),
             Self::Bool(value) => (4, value.into()),
             Self::Sym(sym) => (5, sym.0.into()),
+            Self::Of { process, thread } => (6, u64::from(process) << 32 | u64::from(thread)),
         }
+    }
+
+    /// Whether it tells all that distinguishes a container from others of its type: the keys that follow tell nothing more.
+    pub(crate) const fn is_whole(self) -> bool {
+        matches!(self, Self::Of { thread, .. } if thread != super::referents::BY_KEYS)
     }
 
     /// As a value again.
@@ -174,6 +186,8 @@ impl KeyPart {
             Self::Float(bits) => Val::Float(f64::from_bits(bits)),
             Self::Bool(value) => Val::Bool(value),
             Self::Sym(sym) => Val::Sym(sym),
+            // It is no key that a rule or label names.
+            Self::Of { .. } => Val::None,
         }
     }
 }

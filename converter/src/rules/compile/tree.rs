@@ -4,6 +4,7 @@ use tumit::Spec;
 use tumit::spec::{self, Nature, VariableOp, Verb};
 
 use super::super::model::{ContainerModel, LinkModel, LinkVariant, Model};
+use super::super::referents::Distinct;
 use super::super::value::{KeyPart, Symbols};
 use crate::paje::{Color, Look, MarkShape, TypeId, TypeKind, ValueId};
 
@@ -47,6 +48,7 @@ pub(super) fn add_tree(spec: &Spec, model: &mut Model, symbols: &mut Symbols) ->
             parent,
             name: container.name.clone(),
             keys: container.keys.clone(),
+            distinct: Distinct::of(&container.keys),
             pattern: container.pattern.0.clone(),
             states: Vec::new(),
             counters: Vec::new(),

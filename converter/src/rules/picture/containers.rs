@@ -3,12 +3,13 @@
 use std::io;
 
 use smallvec::SmallVec;
-use tumit::spec::{Builtin, Piece};
+use tumit::spec::Piece;
 
 use super::super::compile::Target;
 use super::super::eval::Scope;
 use super::super::format;
 use super::super::instances::Node;
+use super::super::referents::builtin_key;
 use super::super::value::{KeyPart, Val};
 use super::{Extras, Picture, fill};
 use crate::paje::{ContainerId, PajeEvent, VariableOp};
@@ -187,10 +188,13 @@ impl Picture<'_> {
         let mut at = Some(container);
         while let Some(container) = at {
             let kind = &self.model.containers[container];
-            names.splice(0..0, kind.keys.iter().map(String::as_str));
+            let referent = kind.distinct.map(|_| "");
+            names.splice(0..0, referent.into_iter().chain(kind.keys.iter().map(String::as_str)));
             at = kind.parent;
         }
         let given = self.survey.names.get(&node).map_or(&[][..], |given| given);
+        let own = keys.len().checked_sub(kind.keys.len() + 1).and_then(|at| keys.get(at)).copied();
+        let own = own.filter(|_| kind.distinct.is_some()).unwrap_or(KeyPart::None);
         let mut text = String::new();
         for piece in &kind.pattern {
             let (hole, format) = match piece {
@@ -204,25 +208,24 @@ impl Picture<'_> {
             // The innermost key of that name counts.
             let key = names.iter().rposition(|name| name == hole).and_then(|at| keys.get(at));
             let key = key.or_else(|| given.iter().find(|(name, _)| name == hole).map(|(_, key)| key));
-            let val = match (key, builtin(hole), scope) {
+            let val = match (key, builtin_key(hole), scope) {
                 (Some(key), _, _) => key.value(),
-                (None, Some(builtin), Some(scope)) => scope.builtin(builtin),
+                (None, Some(builtin), Some(scope)) => match self.model.referents.stream_of(own) {
+                    Some(stream) => Scope { stream, ..*scope }.builtin(builtin),
+                    None => scope.builtin(builtin),
+                },
                 _ => Val::None,
             };
             format::append(val, format, "", self.symbols, &mut text);
         }
-        if text.is_empty() { kind.name.clone() } else { text }
+        if text.is_empty() {
+            text.push_str(&kind.name);
+        }
+        if let KeyPart::Of { process, thread } = own
+            && let Some(addition) = self.additions.get((container, process, thread))
+        {
+            text.push_str(addition);
+        }
+        text
     }
-}
-
-fn builtin(name: &str) -> Option<Builtin> {
-    Some(match name {
-        "pid" => Builtin::Pid,
-        "tid" => Builtin::Tid,
-        "rank" => Builtin::Rank,
-        "host" => Builtin::Host,
-        "thread_name" => Builtin::ThreadName,
-        "stream_label" => Builtin::StreamLabel,
-        _ => return None,
-    })
 }

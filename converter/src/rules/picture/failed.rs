@@ -57,7 +57,7 @@ impl Failed {
 fn add_fields(code: &Code, fields: &mut BTreeSet<usize>) {
     let mut read = |field: &FieldRead| _ = fields.insert(field.index);
     match code {
-        Code::Const(_) | Code::Builtin(_) => {}
+        Code::Const(_) | Code::Builtin(_) | Code::Referent(_) => {}
         Code::Field(field) => read(field),
         Code::Element(field, place) => {
             read(field);

@@ -88,6 +88,7 @@ impl Found {
 fn is_constant(code: &Code) -> bool {
     match code {
         Code::Const(_) => true,
+        Code::Referent(referent) => referent.is_own(),
         Code::Builtin(builtin) => {
             use Builtin::{Host, Pid, Rank, StreamLabel, ThreadName, Tid};
             matches!(builtin, Pid | Tid | Rank | Host | ThreadName | StreamLabel)

@@ -2,10 +2,10 @@
 
 use std::io;
 
-use super::super::compile::{End, Target};
+use super::super::compile::{Arrow, End, LinkValue, Op, Target};
 use super::super::eval::Scope;
 use super::super::links::LinkKey;
-use super::super::survey::OtherEnd;
+use super::super::survey::{ArrowPlace, OtherEnd, link_key};
 use super::super::value::{KeyPart, Sym};
 use super::{Beside, Extras, Picture, fill, source_of};
 use crate::paje::{KeyId, PajeEvent, TypeId, ValueId};
@@ -75,6 +75,28 @@ pub(super) struct Paired {
 }
 
 impl Picture<'_> {
+    /// Does an action that is an end of a link.
+    pub(super) fn link_arrow(&mut self, scope: &Scope<'_>, arrow: &Arrow, place: ArrowPlace) -> io::Result<()> {
+        let Op::Link { end, link, value, key, on } = &arrow.op else { return Ok(()) };
+        let other = self.survey.other_end(place)?;
+        if other == OtherEnd::Missing {
+            self.skip(*link);
+            return Ok(());
+        }
+        let at = self.locate_end(scope, on)?;
+        let key = link_key(scope, *link, key, on, self.model, &mut self.scratch, self.symbols);
+        let value = match value {
+            Some(LinkValue::Declared(number)) => Some(Named::Declared(*number)),
+            Some(LinkValue::Computed(code)) => Some(Named::By(scope.key(code, &mut self.scratch, self.symbols))),
+            None => None,
+        };
+        let Some(paired) = self.pair((*end, *link), at, key, value, other)? else {
+            return Ok(());
+        };
+        let (given, related) = self.fields(scope, arrow)?;
+        self.link(paired, at.instance, (&given, &related), scope.source())
+    }
+
     /// An end of a link has no other end, and is not shown. It has a key all the same: in one pass nobody knows yet that it stays alone.
     pub(super) fn skip(&mut self, link: usize) {
         self.next_key += u64::from(!self.model.links[link].is_partial);

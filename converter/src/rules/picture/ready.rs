@@ -255,7 +255,7 @@ impl<'p> Picture<'p> {
     fn find(&mut self, turn: Turn) -> io::Result<Option<usize>> {
         let number = turn.act as usize;
         let Whole { program, arrow, ref mut act, .. } = self.acts.whole[number];
-        let Some(on) = target(&arrow.op) else { return Ok(None) };
+        let Some(on) = arrow.op.container() else { return Ok(None) };
         let body = std::mem::take(&mut act.body);
         let plan = self.plan;
         let scope = plan.scope(turn.stream as usize, program, 0, (0, 0), &body);
@@ -271,6 +271,9 @@ impl<'p> Picture<'p> {
     }
 
     fn find_in(&mut self, scope: &Scope<'_>, on: &Target, op: &Op) -> io::Result<Option<usize>> {
+        if self.is_ambiguous(scope, on) {
+            return Ok(None);
+        }
         let existing = self.existing(scope, on);
         match op {
             _ if existing.is_some() => Ok(existing),
@@ -366,12 +369,5 @@ fn slot(op: &Op) -> Option<usize> {
         Op::SetState { slot, .. } | Op::PushState { slot, .. } => Some(*slot),
         Op::PopState { slot, .. } | Op::ResetState { slot, .. } => Some(*slot),
         _ => None,
-    }
-}
-
-fn target(op: &Op) -> Option<&Target> {
-    match op {
-        Op::Create { on } | Op::Link { on, .. } => Some(on),
-        op => op.target(),
     }
 }

@@ -118,6 +118,9 @@ struct ThreadInfo {
     signal: bool,
     /// Its records were overwritten by newer ones.
     overwrites: bool,
+    /// Its thread id, with an ordinal if earlier threads had the same one.
+    #[serde(skip)]
+    key: String,
     name: String,
     label: String,
     records: u64,
@@ -236,7 +239,7 @@ fn lost_info(run: &Run, lost: &LostSpan) -> LostInfo {
         process: process.rank.unwrap_or(process.pid),
         key: run.process_key(lost.process),
         tid: stream.tid,
-        thread: stream.name.clone(),
+        thread: stream.thread_name(),
         records: lost.records,
         bytes: lost.bytes,
         causes: lost.causes(),
@@ -266,13 +269,14 @@ fn state(process: &Process) -> &'static str {
 fn process_info(run: &Run, at: usize) -> ProcessInfo {
     let process = &run.processes[at];
     let mut streams: Vec<&Stream> = process.streams.iter().collect();
-    streams.sort_by_cached_key(|stream| (natural(&stream.name), stream.tid, stream.number));
+    streams.sort_by_cached_key(|stream| (natural(&stream.thread_name()), stream.tid, stream.number));
     let threads = streams.into_iter().map(|stream| ThreadInfo {
         stream: stream.number,
         tid: stream.tid,
         signal: stream.signal,
         overwrites: stream.overwrites,
-        name: stream.name.clone(),
+        name: stream.thread_name(),
+        key: stream.thread_key(),
         label: stream.label.clone(),
         records: stream.records(),
         dropped: stream.dropped,

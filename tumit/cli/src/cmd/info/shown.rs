@@ -41,7 +41,7 @@ pub(super) fn text(info: &Info, most: usize) -> String {
         .extend([("stream", marked), ("label", labelled)].iter().filter(|(_, is)| *is).map(|(head, _)| (*head).into()));
     for (process, thread) in threads().take(most) {
         let mut row = vec![
-            format!("{}/{}", process.key, thread.tid.unwrap_or(0)),
+            format!("{}/{}", process.key, thread.key),
             thread.name.clone(),
             thread.records.to_string(),
             thread.dropped.to_string(),

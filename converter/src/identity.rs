@@ -1,0 +1,244 @@
+//! Identity of processes and threads: which streams belong to one thread, and names that no two processes of a run share.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+
+use crate::input::{Process, Stream};
+use crate::run::Run;
+
+/// How a stream's thread differs from other threads of its process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ThreadIdentity {
+    /// Number of the thread in its process, in order of creation.
+    pub(crate) number: u32,
+    /// How many earlier threads of the process had the same thread id.
+    pub(crate) reuse: u32,
+    /// The name that is shown if the thread has none.
+    pub(crate) unnamed: Unnamed,
+}
+
+/// The name of a thread without a name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Unnamed {
+    /// Its thread id.
+    #[default]
+    Tid,
+    /// It is the main thread: its thread id is the process id.
+    Main,
+    /// It is the worker with this number.
+    Worker(u32),
+}
+
+/// The kinds of streams that one thread may have, each at most once.
+const KINDS: usize = 4;
+
+fn kind(stream: &Stream) -> usize {
+    usize::from(stream.signal) + 2 * usize::from(stream.overwrites)
+}
+
+fn first_ticks(stream: &Stream) -> u64 {
+    stream.blocks.first().map_or(u64::MAX, |block| block.header.first_ticks)
+}
+
+fn last_ticks(stream: &Stream) -> u64 {
+    stream.blocks.last().map_or(u64::MAX, |block| block.header.last_ticks)
+}
+
+/// Sets the thread identity of each stream of a process. O(n log n).
+///
+/// A thread has at most one stream of each kind. Several streams with one thread id and one kind are therefore of consecutive threads,
+/// as systems use thread ids again.
+pub(crate) fn set_threads(process: &mut Process) {
+    let reuses = reuses(&process.streams);
+    let mut numbers: FxHashMap<(u64, u32), u32> = FxHashMap::default();
+    let mut workers: FxHashMap<u32, u32> = FxHashMap::default();
+    let mut threads = 0u32;
+    for (stream, reuse) in process.streams.iter_mut().zip(reuses) {
+        let mut next = || {
+            threads = threads.saturating_add(1);
+            threads - 1
+        };
+        let number = match stream.tid {
+            Some(tid) => *numbers.entry((tid, reuse)).or_insert_with(next),
+            None => next(),
+        };
+        let unnamed = match stream.tid {
+            _ if !stream.name.is_empty() => Unnamed::Tid,
+            Some(tid) if tid == process.pid && reuse == 0 => Unnamed::Main,
+            _ => {
+                let count = u32::try_from(workers.len()).unwrap_or(u32::MAX);
+                Unnamed::Worker(*workers.entry(number).or_insert(count.saturating_add(1)))
+            }
+        };
+        stream.thread = ThreadIdentity { number, reuse, unnamed };
+    }
+}
+
+/// By stream: how many earlier threads had its thread id.
+fn reuses(streams: &[Stream]) -> Vec<u32> {
+    let mut reuses = vec![0; streams.len()];
+    let mut of_tid: FxHashMap<u64, Vec<usize>> = FxHashMap::default();
+    let mut places: FxHashMap<u64, usize> = FxHashMap::default();
+    for (at, stream) in streams.iter().enumerate() {
+        let Some(tid) = stream.tid else { continue };
+        // Nearly every thread id has one stream: only the others get a list.
+        if let Some(first) = places.get(&tid) {
+            of_tid.entry(tid).or_insert_with(|| vec![*first]).push(at);
+        } else {
+            places.insert(tid, at);
+        }
+    }
+    for mut places in of_tid.into_values() {
+        places.sort_by_key(|at| (first_ticks(&streams[*at]), *at));
+        let mut kinds: [Vec<usize>; KINDS] = Default::default();
+        places.iter().for_each(|at| kinds[kind(&streams[*at])].push(*at));
+        // Each stream of the most frequent kind is of another thread; of equally frequent ones, the ordinary kind decides.
+        let leaders = kinds.iter().rev().max_by_key(|streams| streams.len()).cloned().unwrap_or_default();
+        for at in places {
+            let begun = match leaders.binary_search_by_key(&(first_ticks(&streams[at]), at), |leader| {
+                (first_ticks(&streams[*leader]), *leader)
+            }) {
+                Ok(place) => place + 1,
+                Err(_) => leaders.partition_point(|leader| first_ticks(&streams[*leader]) <= last_ticks(&streams[at])),
+            };
+            reuses[at] = u32::try_from(begun.saturating_sub(1)).unwrap_or(u32::MAX);
+        }
+    }
+    reuses
+}
+
+/// By process: its key, which no other process of the run has.
+///
+/// It is the rank, or without one the process id. Where several processes have it, what distinguishes them follows: the process id,
+/// the host, and an ordinal in order of their start.
+pub(crate) fn process_keys(run: &Run) -> Vec<String> {
+    let processes = &run.processes;
+    let mut ranks: FxHashMap<u64, usize> = FxHashMap::default();
+    processes.iter().filter_map(|process| process.rank).for_each(|rank| *ranks.entry(rank).or_default() += 1);
+    let base = |process: &Process| match process.rank {
+        Some(rank) if ranks.get(&rank).is_some_and(|count| *count > 1) => format!("{rank}/{}", process.pid),
+        Some(rank) => rank.to_string(),
+        None => process.pid.to_string(),
+    };
+    let mut keys: Vec<String> = processes.iter().map(base).collect();
+    let group = |keys: &[String]| {
+        let mut groups: BTreeMap<(bool, &str), Vec<usize>> = BTreeMap::new();
+        for (at, (key, process)) in keys.iter().zip(processes).enumerate() {
+            groups.entry((process.rank.is_some(), key)).or_default().push(at);
+        }
+        groups.into_values().filter(|places| places.len() > 1).collect::<Vec<_>>()
+    };
+    for places in group(&keys) {
+        let hosts: BTreeSet<&str> = places.iter().map(|at| processes[*at].host.as_str()).collect();
+        if hosts.len() > 1 {
+            places.into_iter().for_each(|at| keys[at] = format!("{}@{}", keys[at], processes[at].host));
+        }
+    }
+    for mut places in group(&keys) {
+        places.sort_by_key(|at| started(&processes[*at]));
+        for (ordinal, at) in (1..).zip(places) {
+            keys[at] = format!("{}#{ordinal}", keys[at]);
+        }
+    }
+    keys
+}
+
+/// When a process started, for an order among processes with one name: by the wall clock, as far as that is known.
+fn started(process: &Process) -> (u64, u64) {
+    let real = process.anchors.first().map_or(0, |anchor| anchor.real_nanos);
+    (real, process.streams.iter().map(first_ticks).min().unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use tracer_format::BlockHeader;
+
+    use super::*;
+    use crate::input::BlockIndex;
+
+    fn stream(number: u32, tid: u64, ticks: (u64, u64)) -> Stream {
+        let header = BlockHeader { first_ticks: ticks.0, last_ticks: ticks.1, ..BlockHeader::default() };
+        let mut stream = Stream::default();
+        (stream.number, stream.tid) = (number, Some(tid));
+        stream.blocks = vec![BlockIndex { payload_offset: 0, header, live: false }];
+        stream
+    }
+
+    fn threads_of(streams: Vec<Stream>) -> Vec<(u32, u32, String)> {
+        let mut process = Process::default();
+        process.pid = 1;
+        process.streams = streams;
+        set_threads(&mut process);
+        let shown = |stream: &Stream| (stream.thread.number, stream.thread.reuse, stream.thread_name());
+        process.streams.iter().map(shown).collect()
+    }
+
+    #[test]
+    fn unnamed_threads_are_workers_in_order_of_creation() {
+        let mut named = stream(3, 8, (0, 9));
+        named.name = "io".to_owned();
+        let mut signal = stream(4, 7, (5, 5));
+        signal.signal = true;
+        let found = threads_of(vec![
+            stream(0, 1, (0, 9)),
+            stream(1, 9, (0, 9)),
+            stream(2, 7, (0, 9)),
+            named,
+            signal,
+            stream(5, 6, (8, 9)),
+        ]);
+        let names: Vec<&str> = found.iter().map(|(.., name)| name.as_str()).collect();
+        assert_eq!(names, ["main", "worker 1", "worker 2", "io", "worker 2", "worker 3"]);
+        assert_eq!(found.iter().map(|(number, ..)| *number).collect::<Vec<_>>(), [0, 1, 2, 3, 2, 4]);
+    }
+
+    #[test]
+    fn a_thread_id_that_is_used_again_is_of_another_thread() {
+        let signal = |number, ticks| {
+            let mut stream = stream(number, 7, ticks);
+            stream.signal = true;
+            stream
+        };
+        let found = threads_of(vec![
+            stream(0, 7, (0, 9)),
+            stream(1, 7, (20, 29)),
+            stream(2, 7, (40, 49)),
+            signal(3, (19, 22)),
+            signal(4, (45, 45)),
+            stream(5, 8, (0, 9)),
+        ]);
+        assert_eq!(found.iter().map(|(_, reuse, _)| *reuse).collect::<Vec<_>>(), [0, 1, 2, 1, 2, 0]);
+        assert_eq!(found.iter().map(|(number, ..)| *number).collect::<Vec<_>>(), [0, 1, 2, 1, 2, 3]);
+    }
+
+    #[test]
+    fn no_two_processes_have_one_key() {
+        let process = |rank: Option<u64>, pid: u64, host: &str, ticks: u64| {
+            let mut process = Process::default();
+            (process.rank, process.pid, process.host) = (rank, pid, host.to_owned());
+            process.streams = vec![stream(0, pid, (ticks, ticks))];
+            process
+        };
+        let processes = vec![
+            process(Some(0), 70, "a", 0),
+            process(Some(0), 71, "a", 0),
+            process(Some(1), 1, "a", 0),
+            process(Some(1), 1, "b", 0),
+            process(Some(2), 1, "a", 5),
+            process(Some(2), 1, "a", 4),
+            process(None, 1, "a", 3),
+            process(None, 1, "a", 2),
+            process(None, 1, "b", 1),
+            process(None, 9, "b", 1),
+        ];
+        let run = Run { processes, ..Run::default() };
+        let keys = process_keys(&run);
+        let expected =
+            ["0/70", "0/71", "1/1@a", "1/1@b", "2/1#2", "2/1#1", "1@a#2", "1@a#1", "1@b", "9"].map(str::to_owned);
+        assert_eq!(keys, expected);
+        for at in 0..keys.len() {
+            assert_eq!(run.processes_called(&run.process_name(at)), [at], "{}", keys[at]);
+        }
+    }
+}

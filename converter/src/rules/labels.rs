@@ -1,0 +1,188 @@
+//! Labels of containers that are distinct per process or thread: what is added where several would have one label.
+//!
+//! Which containers there may be is known from the processes and threads of the run, so that all of them get their addition, the first
+//! one too, and every pass the same.
+
+use rustc_hash::FxHashMap;
+use tumit::spec::{Builtin, Piece};
+
+use super::eval::StreamFacts;
+use super::format;
+use super::model::Model;
+use super::referents::{BY_KEYS, Distinct, builtin_key};
+use super::value::{Sym, Symbols, Val};
+use crate::plan::Plan;
+use crate::run::Run;
+
+/// A container type, and the process and thread of a container.
+type Key = (usize, u32, u32);
+
+/// What is added to labels.
+#[derive(Debug, Default)]
+pub(super) struct Additions(FxHashMap<Key, Box<str>>);
+
+/// A container that there may be: the hash of its label and of its parent's keys, its identity, and a stream of its thread or process.
+type Member = (u64, (u32, u32), u32);
+
+impl Additions {
+    /// Of the containers of a run. O(n log n) in the number of its streams, and nothing where no two of them can have one label.
+    pub(super) fn of(plan: &Plan<'_>, model: &Model, symbols: &Symbols) -> Self {
+        let mut additions = Self::default();
+        for (container, kind) in model.containers.iter().enumerate() {
+            let Some(distinct) = kind.distinct else { continue };
+            let mut members = members(plan, model, (container, distinct), symbols);
+            members.sort_unstable();
+            for same in members.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
+                let streams: Vec<&StreamFacts> = same.iter().map(|member| &plan.streams[member.2 as usize]).collect();
+                for ((_, (process, thread), _), text) in same.iter().zip(distinctions(plan.run(), &streams)) {
+                    if let Some(text) = text {
+                        additions.0.insert((container, *process, *thread), text.into());
+                    }
+                }
+            }
+        }
+        additions
+    }
+
+    /// What is added to the label of a container.
+    pub(super) fn get(&self, key: Key) -> Option<&str> {
+        self.0.get(&key).map(|text| &**text)
+    }
+}
+
+/// The containers of a type that may have the label of another one.
+fn members(plan: &Plan<'_>, model: &Model, (container, distinct): (usize, Distinct), symbols: &Symbols) -> Vec<Member> {
+    let mut above = model.containers[container].parent;
+    let (mut is_in_process, mut is_of_host) = (false, false);
+    while let Some(parent) = above {
+        let kind = &model.containers[parent];
+        is_in_process |= kind.distinct.is_some();
+        is_of_host |= kind.keys.iter().any(|key| key == "host");
+        above = kind.parent;
+    }
+    let is_one_process = plan.streams.last().is_none_or(|stream| stream.process == 0);
+    let is_reused = plan.streams.iter().any(|stream| stream.reuse > 0);
+    let may_collide = match distinct {
+        Distinct::Thread => is_reused || !is_one_process && !is_in_process,
+        Distinct::Keys | Distinct::Process => !is_one_process && !is_in_process,
+    };
+    if !may_collide {
+        return Vec::new();
+    }
+    let Some(pattern) = Pattern::of(model, container) else { return Vec::new() };
+    let mut members: Vec<Member> = Vec::new();
+    let mut seen: FxHashMap<(u32, u32, Sym), ()> = FxHashMap::default();
+    let mut text = String::new();
+    for (at, stream) in (0u32..).zip(&*plan.streams) {
+        let process = u32::try_from(stream.process).unwrap_or(BY_KEYS);
+        let name = if distinct == Distinct::Keys { stream.thread_name } else { Sym(0) };
+        let thread = match distinct {
+            Distinct::Thread => stream.thread + 1,
+            Distinct::Keys => BY_KEYS,
+            Distinct::Process => 0,
+        };
+        if seen.insert((process, thread, name), ()).is_some() {
+            continue;
+        }
+        text.clear();
+        pattern.append(stream, symbols, &mut text);
+        // Within one process only threads that used one thread id are told apart: the program gave the others their names.
+        let part = (is_of_host.then_some(stream.host), is_in_process.then_some((process, stream.tid)));
+        members.push((hash(&(text.as_str(), part)), (process, thread), at));
+    }
+    members
+}
+
+fn hash(value: &impl std::hash::Hash) -> u64 {
+    std::hash::BuildHasher::hash_one(&rustc_hash::FxBuildHasher, value)
+}
+
+/// A label whose holes are built-ins.
+struct Pattern<'m> {
+    pieces: &'m [Piece],
+    name: &'m str,
+}
+
+impl<'m> Pattern<'m> {
+    /// That of a container type; `None` if it has other holes.
+    fn of(model: &'m Model, container: usize) -> Option<Self> {
+        let kind = &model.containers[container];
+        let is_known = |piece: &Piece| match piece {
+            Piece::Name(hole, _) => builtin_key(hole).is_some(),
+            Piece::Text(_) | Piece::Expr(..) => true,
+        };
+        kind.pattern.iter().all(is_known).then_some(Self { pieces: &kind.pattern, name: &kind.name })
+    }
+
+    fn append(&self, stream: &StreamFacts, symbols: &Symbols, text: &mut String) {
+        for piece in self.pieces {
+            match piece {
+                Piece::Text(literal) => text.push_str(literal),
+                Piece::Name(hole, format) => {
+                    let val = match builtin_key(hole) {
+                        Some(Builtin::Pid) => Val::from_unsigned(stream.pid),
+                        Some(Builtin::Tid) => Val::from_unsigned(stream.tid),
+                        Some(Builtin::Rank) => Val::from_unsigned(stream.rank),
+                        Some(Builtin::Host) => Val::Sym(stream.host),
+                        Some(Builtin::ThreadName) => Val::Sym(stream.thread_name),
+                        Some(Builtin::StreamLabel) => Val::Sym(stream.label),
+                        _ => Val::None,
+                    };
+                    format::append(val, *format, "", symbols, text);
+                }
+                Piece::Expr(..) => {}
+            }
+        }
+        if text.is_empty() {
+            text.push_str(self.name);
+        }
+    }
+}
+
+/// What distinguishes containers with one label, each of the thread or process of a stream: the process, by the first of host, process
+/// name, process id and full name that differs for all; within a process an ordinal, if its threads had one thread id. `None` where
+/// nothing has to be added.
+fn distinctions(run: &Run, streams: &[&StreamFacts]) -> Vec<Option<String>> {
+    let mut processes: Vec<usize> = streams.iter().map(|stream| stream.process).collect();
+    processes.sort_unstable();
+    processes.dedup();
+    let of_process = process_texts(run, &processes);
+    let mut reused: FxHashMap<(usize, u64), (u32, u32)> = FxHashMap::default();
+    for stream in streams {
+        let of_tid = reused.entry((stream.process, stream.tid)).or_insert((stream.reuse, stream.reuse));
+        *of_tid = (of_tid.0.min(stream.reuse), of_tid.1.max(stream.reuse));
+    }
+    let text = |stream: &&StreamFacts| {
+        let at = processes.binary_search(&stream.process).ok();
+        let process = at.and_then(|at| of_process.get(at));
+        let (least, largest) = reused.get(&(stream.process, stream.tid)).copied().unwrap_or_default();
+        let ordinal = (least < largest).then(|| format!("#{}", u64::from(stream.reuse) + 1));
+        match (process, ordinal) {
+            (Some(process), Some(ordinal)) => Some(format!(" ({process}, {ordinal})")),
+            (Some(process), None) => Some(format!(" ({process})")),
+            (None, ordinal) => ordinal.map(|ordinal| format!(" ({ordinal})")),
+        }
+    };
+    streams.iter().map(text).collect()
+}
+
+/// By process: a short text that no other of these has; none if there is one process.
+fn process_texts(run: &Run, processes: &[usize]) -> Vec<String> {
+    if processes.len() < 2 {
+        return Vec::new();
+    }
+    let host = |at: &usize| run.processes[*at].host.clone();
+    let pid = |at: &usize| format!("pid {}", run.processes[*at].pid);
+    let base = |at: &usize| run.processes[*at].rank.map_or_else(|| pid(at), |rank| format!("rank {rank}"));
+    let name = |at: &usize| run.process_name(*at);
+    let ways: [&dyn Fn(&usize) -> String; 3] = [&base, &host, &pid];
+    for way in ways {
+        let texts: Vec<String> = processes.iter().map(way).collect();
+        let mut sorted: Vec<&String> = texts.iter().collect();
+        sorted.sort_unstable();
+        if sorted.windows(2).all(|pair| pair[0] != pair[1]) && sorted.iter().all(|text| !text.is_empty()) {
+            return texts;
+        }
+    }
+    processes.iter().map(name).collect()
+}

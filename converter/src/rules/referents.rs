@@ -1,0 +1,283 @@
+//! Referents: which process and thread a container is of, if all its keys are built-ins.
+//!
+//! Such a container is distinct per process file, and per thread if `tid` is one of its keys: equal process ids, ranks or thread ids do
+//! not make two of them one. A rule that names it by the built-ins themselves means the process and thread of its record. A rule that
+//! names it by other values (a rank that was received from, the id of a thread that was started) means a process or thread that has
+//! these values: one of the record's own process, else the only one of the run.
+
+use std::sync::{Arc, OnceLock};
+
+use rustc_hash::FxHashMap;
+use tumit::spec::Builtin;
+
+use super::eval::{Code, Scope, StreamFacts};
+use super::value::{KeyPart, Sym, Symbols};
+
+/// Built-ins that the keys of a container of a process or thread may have.
+pub(crate) fn builtin_key(name: &str) -> Option<Builtin> {
+    Some(match name {
+        "pid" => Builtin::Pid,
+        "tid" => Builtin::Tid,
+        "rank" => Builtin::Rank,
+        "host" => Builtin::Host,
+        "thread_name" => Builtin::ThreadName,
+        "stream_label" => Builtin::StreamLabel,
+        _ => return None,
+    })
+}
+
+/// What containers of a type are distinct by, if all their own keys are built-ins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Distinct {
+    /// By process, and within it by their keys.
+    Keys,
+    /// By process: the other keys follow from it.
+    Process,
+    /// By thread: the other keys follow from it.
+    Thread,
+}
+
+impl Distinct {
+    /// Of a container with these own keys. A container whose only key is the host is one of a machine, which its processes share.
+    pub(crate) fn of(keys: &[String]) -> Option<Self> {
+        let builtins: Vec<Builtin> = keys.iter().map(|key| builtin_key(key)).collect::<Option<_>>()?;
+        let has = |builtin: Builtin| builtins.contains(&builtin);
+        if has(Builtin::Tid) && !has(Builtin::StreamLabel) {
+            return Some(Self::Thread);
+        }
+        if has(Builtin::Tid) || has(Builtin::ThreadName) {
+            return Some(Self::Keys);
+        }
+        let is_of_process = has(Builtin::Pid) || has(Builtin::Rank);
+        is_of_process.then_some(if has(Builtin::StreamLabel) { Self::Keys } else { Self::Process })
+    }
+}
+
+/// No process of the run: a container that belongs to none, shared as its keys say.
+pub(crate) const NO_PROCESS: u32 = u32::MAX;
+/// No certain thread: the keys that follow distinguish containers of one process.
+pub(crate) const BY_KEYS: u32 = u32::MAX;
+
+/// The part of a container's path that makes it distinct per process or thread, computed in front of its keys.
+#[derive(Clone, Debug)]
+pub(crate) struct Referent {
+    distinct: Distinct,
+    /// The keys of the path that are built-ins, with their values, if some value is not the built-in itself.
+    by_value: Option<Box<[(Builtin, Code)]>>,
+    table: Arc<ReferentTable>,
+}
+
+impl Referent {
+    /// Of a container whose path has these built-in keys with these values.
+    pub(crate) fn new(distinct: Distinct, keys: &[(Builtin, Code)], table: &Arc<ReferentTable>) -> Self {
+        let is_own = |(builtin, code): &(Builtin, Code)| matches!(code, Code::Builtin(own) if own == builtin);
+        let by_value = (!keys.iter().all(is_own)).then(|| keys.into());
+        Self { distinct, by_value, table: Arc::clone(table) }
+    }
+
+    /// Whether it is the same for all records of a stream.
+    pub(crate) const fn is_own(&self) -> bool {
+        self.by_value.is_none()
+    }
+
+    /// Whether a thread is meant: which one may depend on the time.
+    pub(crate) fn is_of_thread(&self) -> bool {
+        self.distinct == Distinct::Thread
+    }
+
+    /// Whether it is so, and the keys of its container that follow tell nothing more.
+    pub(crate) fn is_fixed(&self) -> bool {
+        self.is_own() && self.distinct != Distinct::Keys
+    }
+
+    /// The key; [`KeyPart::None`] if several processes or threads have the values.
+    pub(crate) fn key(&self, scope: &Scope<'_>, scratch: &mut String, symbols: &mut Symbols) -> KeyPart {
+        let Some(keys) = &self.by_value else {
+            let thread = scope.stream.thread;
+            return self.part(short(scope.stream.process), Some(thread));
+        };
+        let mut values: smallvec::SmallVec<[(Builtin, KeyPart); 4]> = smallvec::SmallVec::new();
+        for (builtin, code) in keys {
+            values.push((*builtin, scope.key(code, scratch, symbols)));
+        }
+        match self.table.find(short(scope.stream.process), &values, scope.time) {
+            Found::Thread(process, thread) => self.part(process, Some(thread)),
+            Found::Process(process) => self.part(process, None),
+            Found::Several => KeyPart::None,
+        }
+    }
+
+    fn part(&self, process: u32, thread: Option<u32>) -> KeyPart {
+        let thread = match (self.distinct, thread) {
+            _ if process == NO_PROCESS => BY_KEYS,
+            (Distinct::Process, _) => 0,
+            (Distinct::Thread, Some(thread)) => thread.saturating_add(1).min(BY_KEYS - 1),
+            (Distinct::Thread, None) | (Distinct::Keys, _) => BY_KEYS,
+        };
+        KeyPart::Of { process, thread }
+    }
+}
+
+/// The process or thread that values mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    /// A thread, by process and number.
+    Thread(u32, u32),
+    /// A process, or [`NO_PROCESS`].
+    Process(u32),
+    Several,
+}
+
+/// The threads and processes of a run by the values of their built-ins.
+#[derive(Debug, Default)]
+pub(crate) struct ReferentTable {
+    streams: Arc<[StreamFacts]>,
+    /// Built when the first reference by value is resolved.
+    by: OnceLock<By>,
+}
+
+/// Positions of streams by a value; for process ids and ranks, of the first stream of each process.
+#[derive(Debug, Default)]
+struct By {
+    tid: FxHashMap<u64, Vec<u32>>,
+    name: FxHashMap<Sym, Vec<u32>>,
+    pid: FxHashMap<u64, Vec<u32>>,
+    rank: FxHashMap<u64, Vec<u32>>,
+    /// By process, its first stream.
+    process: FxHashMap<u32, u32>,
+}
+
+impl ReferentTable {
+    pub(crate) fn new(streams: Arc<[StreamFacts]>) -> Self {
+        Self { streams, by: OnceLock::new() }
+    }
+
+    fn by(&self) -> &By {
+        self.by.get_or_init(|| {
+            let mut by = By::default();
+            let mut process = None;
+            for (at, stream) in (0u32..).zip(&*self.streams) {
+                by.tid.entry(stream.tid).or_default().push(at);
+                by.name.entry(stream.thread_name).or_default().push(at);
+                if process != Some(stream.process) {
+                    process = Some(stream.process);
+                    by.pid.entry(stream.pid).or_default().push(at);
+                    by.rank.entry(stream.rank).or_default().push(at);
+                    by.process.insert(short(stream.process), at);
+                }
+            }
+            by
+        })
+    }
+
+    /// The stream whose built-ins a container of this process and thread has in its label; `None` if that is not known.
+    pub(crate) fn stream_of(&self, key: KeyPart) -> Option<&StreamFacts> {
+        let KeyPart::Of { process, thread } = key else { return None };
+        let first = self.streams.partition_point(|stream| short(stream.process) < process);
+        let of_process = self.streams[first..].iter().take_while(|stream| short(stream.process) == process);
+        match thread {
+            BY_KEYS => None,
+            0 => of_process.into_iter().next(),
+            // Streams are in order of the numbers of their threads, but for further streams of one thread.
+            _ => of_process.skip(thread as usize - 1).find(|stream| stream.thread == thread - 1),
+        }
+    }
+
+    /// The process or thread that these values mean in a record of this process and time.
+    fn find(&self, own: u32, keys: &[(Builtin, KeyPart)], time: i64) -> Found {
+        let of_thread = |at: &u32| self.has(*at, keys, |_| true).then_some(*at);
+        let candidates = match (value(keys, Builtin::Tid), value(keys, Builtin::ThreadName)) {
+            (Some(tid), _) => number(tid).and_then(|tid| self.by().tid.get(&tid)),
+            (None, Some(name)) => text(name).and_then(|name| self.by().name.get(&name)),
+            (None, None) => None,
+        };
+        if let Some(thread) = self.choose(own, candidates.into_iter().flatten().filter_map(of_thread), time) {
+            return thread;
+        }
+        // No thread has the values: the keys of its process may tell which process is meant.
+        let is_of_process = |builtin| matches!(builtin, Builtin::Pid | Builtin::Rank | Builtin::Host);
+        let of_process = |at: &u32| self.has(*at, keys, is_of_process).then_some(*at);
+        let has_process = keys.iter().any(|(builtin, _)| is_of_process(*builtin));
+        if !has_process {
+            return Found::Process(own);
+        }
+        if self.by().process.get(&own).is_some_and(|at| of_process(at).is_some()) {
+            return Found::Process(own);
+        }
+        let candidates = match (value(keys, Builtin::Pid), value(keys, Builtin::Rank)) {
+            (Some(pid), _) => number(pid).and_then(|pid| self.by().pid.get(&pid)),
+            (None, Some(rank)) => number(rank).and_then(|rank| self.by().rank.get(&rank)),
+            (None, None) => None,
+        };
+        let mut processes = candidates.into_iter().flatten().filter_map(of_process);
+        let found = processes.next().map(|at| short(self.streams[at as usize].process));
+        match (found, processes.next()) {
+            (Some(process), None) => Found::Process(process),
+            (Some(_), Some(_)) => Found::Several,
+            (None, _) => Found::Process(NO_PROCESS),
+        }
+    }
+
+    /// The thread of the own process, else that of the only process that has one; of several threads of one process with one thread id
+    /// the one that had begun last. `None` if there are no candidates.
+    fn choose(&self, own: u32, candidates: impl Iterator<Item = u32>, time: i64) -> Option<Found> {
+        let mut chosen: Option<&StreamFacts> = None;
+        let mut is_one = true;
+        for at in candidates {
+            let stream = &self.streams[at as usize];
+            let Some(known) = chosen else {
+                chosen = Some(stream);
+                continue;
+            };
+            if stream.process == known.process {
+                let is_later = stream.begin <= time && (known.begin > time || stream.begin > known.begin);
+                if is_later || known.begin > time && stream.begin < known.begin {
+                    chosen = Some(stream);
+                }
+            } else if short(stream.process) == own {
+                (chosen, is_one) = (Some(stream), true);
+            } else if short(known.process) != own {
+                is_one = false;
+            }
+        }
+        let chosen = chosen?;
+        Some(if is_one { Found::Thread(short(chosen.process), chosen.thread) } else { Found::Several })
+    }
+
+    /// Whether a stream has the values of these keys, as far as `asked` says.
+    fn has(&self, at: u32, keys: &[(Builtin, KeyPart)], asked: impl Fn(Builtin) -> bool) -> bool {
+        let stream = &self.streams[at as usize];
+        keys.iter().filter(|(builtin, _)| asked(*builtin)).all(|(builtin, key)| match builtin {
+            Builtin::Pid => number(*key) == Some(stream.pid),
+            Builtin::Tid => number(*key) == Some(stream.tid),
+            Builtin::Rank => number(*key) == Some(stream.rank),
+            Builtin::Host => text(*key) == Some(stream.host),
+            Builtin::ThreadName => text(*key) == Some(stream.thread_name),
+            Builtin::StreamLabel => text(*key) == Some(stream.label),
+            _ => true,
+        })
+    }
+}
+
+fn value(keys: &[(Builtin, KeyPart)], wanted: Builtin) -> Option<KeyPart> {
+    keys.iter().find(|(builtin, _)| *builtin == wanted).map(|(_, key)| *key)
+}
+
+fn number(key: KeyPart) -> Option<u64> {
+    match key {
+        KeyPart::Int(value) => u64::try_from(value).ok(),
+        KeyPart::Unsigned(value) => Some(value),
+        _ => None,
+    }
+}
+
+fn text(key: KeyPart) -> Option<Sym> {
+    match key {
+        KeyPart::Sym(sym) => Some(sym),
+        _ => None,
+    }
+}
+
+fn short(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(NO_PROCESS)
+}
