@@ -12,7 +12,7 @@ use crate::listing::Selection;
 use crate::missing::{Gap, Missed};
 use crate::pipeline::{ConvertError, Options, Progress, fine_dates};
 use crate::plan::{Plan, plan_of_layouts};
-use crate::records::{WriteError, Writer};
+use crate::records::{Ends, WriteError, Writer};
 use crate::run::Run;
 use crate::time::GlobalNanos;
 
@@ -109,7 +109,8 @@ impl Cutting<'_> {
         self.made.streams += streams.len();
         let missed = self.missed(process, streams);
         let is_kept = |stream: u32| streams.binary_search_by_key(&stream, |(_, kept)| kept.number).is_ok();
-        let mut writer = Writer::copy_of(process, folder, is_kept, &missed)?;
+        let ends = self.ends(process, streams);
+        let mut writer = Writer::copy_of(process, folder, is_kept, &missed, &ends)?;
         let error = |source| ReadError { file: process.path.clone(), offset: 0, source };
         let file = open_shared(&process.path).map_err(error)?;
         let (mut stored, mut payload) = (Vec::new(), Vec::new());
@@ -179,6 +180,21 @@ impl Cutting<'_> {
         Missed::of(process).within(is_wanted, has_end)
     }
 
+    /// The ends of a process and its threads in the cut. A thread that ends after the interval has no end there, and a process
+    /// ends with the interval at the latest.
+    fn ends(&self, process: &Process, streams: &[(usize, &Stream)]) -> Ends {
+        let mut ends = Ends::of(process);
+        let to = GlobalNanos(self.selection.span().1);
+        ends.threads.retain(|stream, end| {
+            let at = streams.binary_search_by_key(stream, |(_, stream)| stream.number);
+            at.is_ok_and(|at| self.date(streams[at].0, *end, u64::MAX) <= to)
+        });
+        if let (Some(end), Some((number, _))) = (ends.process, streams.first()) {
+            ends.process = Some(last_within(end, |ticks| self.date(*number, ticks, u64::MAX) <= to));
+        }
+        ends
+    }
+
     /// The final date of a tick of a stream, for the record with this position in it.
     fn date(&self, stream: usize, ticks: u64, ordinal: u64) -> GlobalNanos {
         GlobalNanos(self.plan.fines[stream].date(self.plan.date(stream, ticks), ordinal))
@@ -230,5 +246,30 @@ impl Cutting<'_> {
         if let Some(progress) = self.progress {
             progress(self.done, self.plan.records());
         }
+    }
+}
+
+/// The largest number of ticks up to `end` that is within; later ones are not. 0 when none is.
+fn last_within(end: u64, is_within: impl Fn(u64) -> bool) -> u64 {
+    if is_within(end) {
+        return end;
+    }
+    let (mut within, mut beyond) = (0, end);
+    while beyond - within > 1 {
+        let middle = within + (beyond - within) / 2;
+        *(if is_within(middle) { &mut within } else { &mut beyond }) = middle;
+    }
+    within
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_tick_within_is_found() {
+        assert_eq!(last_within(100, |ticks| ticks <= 1000), 100);
+        assert_eq!(last_within(100, |ticks| ticks <= 37), 37);
+        assert_eq!(last_within(u64::MAX, |ticks| ticks == 0), 0);
     }
 }

@@ -22,5 +22,5 @@ mod reader;
 mod writer;
 
 pub use reader::{Order, Reader};
-pub(crate) use writer::{ClockTags, end_tags, process_tags};
+pub(crate) use writer::{ClockTags, Ends, end_tags, process_tags};
 pub use writer::{WriteError, Writer};

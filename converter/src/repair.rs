@@ -275,6 +275,12 @@ impl Writing<'_, '_> {
         if process.repeated_dates > 0 {
             append_integer(&mut tags, tag::DATES_REPEATED, process.repeated_dates);
         }
+        if let Some(end) = process.end {
+            append_integer(&mut tags, tag::PROCESS_END, end.0);
+        }
+        if process.truncated > 0 {
+            append_integer(&mut tags, tag::RECORDS_TRUNCATED, process.truncated);
+        }
         append_integer(&mut tags, tag::REPAIRED, state);
         append_integer(&mut tags, tag::REPAIRED_DAMAGE, process.torn.1.saturating_add(before.damaged_bytes));
         append_integer(&mut tags, tag::REPAIRED_RECORDS, live.saturating_add(before.live_records));

@@ -10,7 +10,7 @@ use tracer_format::entries::Anchor;
 use tracer_format::record::Lost;
 use tracer_format::schema::{Field, FieldType, Scalar};
 use tracer_format::tags::{append_integer, tag};
-use tracer_format::write::FileWriter;
+use tracer_format::write::{FileWriter, StreamTags};
 use tracer_format::{BlockKind, ClockKind, ID_LOST};
 
 use crate::clock::{Clocks, Fine};
@@ -24,6 +24,7 @@ use crate::ready::Purpose;
 use crate::records::{ClockTags, end_tags, process_tags};
 use crate::reorder::Taking;
 use crate::run::Run;
+use crate::time::LocalTicks;
 
 /// Bytes of records of which blocks are made together, at least,
 const SLICE_BYTES: usize = 1 << 20;
@@ -166,7 +167,8 @@ impl<W: Write> Writing<'_, W> {
             self.anchors(process, stream)?;
             for of in &process.streams {
                 let number = u32::try_from(stream).map_err(io::Error::other)?;
-                self.file.stream(number, &of.tags())?;
+                let end = of.end.map(|end| self.end_of(stream, end));
+                self.file.stream(number, &StreamTags { end, ..of.tags() })?;
                 stream += 1;
             }
         }
@@ -187,6 +189,12 @@ impl<W: Write> Writing<'_, W> {
         let count = u32::try_from(process.anchors.len()).unwrap_or(u32::MAX);
         let of_process = self.file.process_stream();
         self.file.block(BlockKind::Anchors, of_process, count, &bytes)
+    }
+
+    /// The end of a stream's thread or process, in ticks of the sorted file's clock. It follows all records of the stream.
+    fn end_of(&self, stream: usize, end: LocalTicks) -> u64 {
+        let Some(fine) = self.plan.fines.get(stream) else { return end.0 };
+        self.ticks(fine.date(self.plan.date(stream, end.0), u64::MAX))
     }
 
     /// Ticks of the sorted file's clock.
@@ -234,8 +242,13 @@ impl<W: Write> Writing<'_, W> {
         for (number, stream) in (0u32..).zip(streams) {
             self.file.dropped(number, stream.dropped);
         }
+        let mut stream = 0;
         for (number, process) in (0u32..).zip(&self.run.processes) {
-            self.file.end_with(number, process.missing_records(), end_tags(process));
+            // A process without a stream has no clock that was corrected.
+            let streams = stream..stream + process.streams.len();
+            stream = streams.end;
+            let end = process.end.and_then(|end| streams.map(|stream| self.end_of(stream, end)).max());
+            self.file.end_with(number, process.missing_records(), end_tags(process, end));
         }
         let ended: Vec<Option<u64>> =
             self.run.processes.iter().map(|process| process.ended.then(|| process.dropped())).collect();

@@ -116,6 +116,7 @@ pub fn read_file(path: &Path) -> Vec<ProcessFile> {
         let owned = file.streams.values().all(|tags| tags.contains_key(&tag::STREAM_PROCESS) == sorted);
         assert!(owned, "{}: streams of a sorted file, and only those, say whose they are", path.display());
         file.part = file.part.filter(|_| sorted);
+        file.check_ends();
     }
     processes.into_values().collect()
 }
@@ -205,6 +206,25 @@ impl ProcessFile {
         assert!(date_fits, "last date of {header:?}: {last}");
         self.lost.extend(lost);
         self.records.entry(header.stream).or_default().extend(found);
+    }
+
+    /// Threads and the process end after their records.
+    fn check_ends(&self) {
+        let process = self.end.as_ref().and_then(|end| integer(end.get(&tag::PROCESS_END)?));
+        for (stream, tags) in &self.streams {
+            let last = self.records.get(stream).and_then(|records| records.last()).map(|record| record.ticks);
+            let thread = tags.get(&tag::THREAD_END).and_then(|bytes| integer(bytes));
+            let name = self.path.display();
+            assert!(thread.is_none() || thread >= last, "{name}: stream {stream} ends before its last record");
+            let latest = thread.max(last);
+            assert!(process.is_none() || process >= latest, "{name}: the process ends before stream {stream}");
+        }
+    }
+
+    /// The end of a stream's thread.
+    #[must_use]
+    pub fn thread_end(&self, stream: u32) -> Option<u64> {
+        integer(self.streams.get(&stream)?.get(&tag::THREAD_END)?)
     }
 
     /// An integer of the process.

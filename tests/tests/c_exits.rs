@@ -1,6 +1,7 @@
 //! Every way out of a process leaves a readable C run. A witness outside the process, a page shared with the test, counts
 //! the calls that returned: what the run has and what it says is lost make up that number.
 
+use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -127,6 +128,68 @@ fn nothing_is_lost_however_the_process_ends() {
             std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
         }
     }
+}
+
+/// Threads that end in three ways, a forked child, and, where an argument asks for it, the same program as a child.
+const ENDS: &str = r#"
+#include "t_trace.h"
+#include <stdlib.h>
+#include <sys/wait.h>
+static void *returns(void *n) { t_tick((uint64_t)(uintptr_t)n); return NULL; }
+static void *exits(void *n) { t_tick((uint64_t)(uintptr_t)n); pthread_exit(NULL); return NULL; }
+static void *is_cancelled(void *n) { t_tick((uint64_t)(uintptr_t)n); for (;;) { pause(); } return NULL; }
+int main(int count, char **arguments) {
+    void *(*const ways[])(void *) = {returns, exits, is_cancelled};
+    pthread_t threads[3];
+    uintptr_t n;
+    t_tick(0);
+    for (n = 0; n < 3; n++) {
+        if (pthread_create(&threads[n], NULL, ways[n], (void *)(n + 1)) != 0) { return 1; }
+    }
+    pthread_cancel(threads[2]);
+    for (n = 0; n < 3; n++) { pthread_join(threads[n], NULL); }
+    t_tick(4);
+    if (fork() == 0) { t_tick(5); exit(0); }
+    wait(NULL);
+    if (count > 2 && system(arguments[0]) != 0) { return 1; }
+    if (count > 1 && arguments[1][0] == 'k') { abort(); }
+    return 0;
+}
+"#;
+
+#[test]
+fn threads_and_processes_have_ends_and_launches_have_ids() {
+    let folder = folder();
+    let program =
+        build(folder.path(), GNU99, TICK, ENDS, &["-D_GNU_SOURCE", "-O0"]).unwrap_or_else(|error| panic!("{error}"));
+    for (arguments, files) in [(&[][..], 2), (&["killed"], 2), (&["", "with a child"], 4)] {
+        let mut command = Command::new(&program);
+        command.args(arguments).env_remove("TUMIT_LAUNCH_ID").env("TUMIT_TRACE", folder.path().join("run.tmt"));
+        let is_killed = output(&mut command).status.signal() == Some(SIGABRT);
+        assert_eq!(is_killed, arguments.len() == 1);
+        let found = collect(folder.path());
+        assert_eq!(found.len(), files);
+        for file in &found {
+            // The oracle compares ends with records. A cancelled thread may never have recorded.
+            let is_child = file.process.contains_key(&tag::PARENT_ID);
+            let ended = file.streams.keys().filter(|stream| file.thread_end(**stream).is_some()).count();
+            assert_eq!(ended, if is_child { 0 } else { file.streams.len() - 1 }, "all threads but the first");
+            assert!(is_child || ended >= 2);
+            let end = file.end.as_ref().and_then(|end| end.get(&tag::PROCESS_END));
+            assert_eq!(end.is_none(), is_killed && !is_child, "the orderly end");
+        }
+        let ids: BTreeSet<_> = found.iter().map(|file| &file.process[&tag::LAUNCH]).collect();
+        assert_eq!(ids.len(), 1, "children are of the launch: {ids:?}");
+        assert_eq!(ids.first().map(|id| id.len()), Some(32));
+        std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
+    }
+    let twice = format!("'{0}' && '{0}'", program.display());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &twice]).env_remove("TUMIT_LAUNCH_ID").env("TUMIT_TRACE", folder.path().join("run.tmt"));
+    succeed(&mut shell);
+    let found = collect(folder.path());
+    let ids: BTreeSet<_> = found.iter().map(|file| &file.process[&tag::LAUNCH]).collect();
+    assert_eq!((found.len(), ids.len()), (4, 2), "a shell makes no launch");
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn decide() -> ClockKind {
 }
 
 /// Reads the start of a file; 0 when it cannot be read. Without any memory: an allocator that records may have brought us here.
-fn read_start(path: &CStr, into: &mut [u8]) -> usize {
+pub(crate) fn read_start(path: &CStr, into: &mut [u8]) -> usize {
     // SAFETY: the path ends with a zero.
     let file = unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
     if file < 0 {
@@ -122,6 +122,11 @@ pub(crate) fn read() -> u64 {
         ClockKind::MonotonicRaw => system_nanos(libc::CLOCK_MONOTONIC_RAW),
         ClockKind::Monotonic => system_nanos(libc::CLOCK_MONOTONIC),
     }
+}
+
+/// Reads it at the end of a thread. The program's own clock may need thread-local variables that are gone: 0 where it panics.
+pub(crate) fn read_late() -> u64 {
+    std::panic::catch_unwind(read).unwrap_or(0)
 }
 
 /// Reads it for a record inside other work of the recorder in the same thread. `None` when it is the program's own and runs already, as it

@@ -56,6 +56,7 @@ mod helper;
 mod intern;
 mod known;
 mod later;
+mod launch;
 mod level;
 mod live;
 mod losses;

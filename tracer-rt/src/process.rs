@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tracer_format::ClockKind;
 use tracer_format::tags::{append_integer, append_tag, tag};
 
-use crate::{beginning, clock};
+use crate::{beginning, clock, launch};
 
 /// What writes the file.
 const WRITER: &str = concat!("rust ", env!("CARGO_PKG_VERSION"));
@@ -29,8 +29,8 @@ pub(crate) fn default_folder() -> PathBuf {
     let program = std::env::current_exe().ok();
     let program = program.as_deref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned());
     let program = program.unwrap_or_else(|| "program".to_owned());
-    let name = match launch() {
-        Some(launch) => format!("{program}-{}.tmt", plain(&launch)),
+    let name = match shared_job() {
+        Some(job) => format!("{program}-{}.tmt", plain(&job)),
         None => format!("{program}-{}-{}.tmt", local_date(), std::process::id()),
     };
     beginning::path(Path::new(&name))
@@ -86,6 +86,7 @@ pub(crate) fn tags(id: &[u8; 16], parent: Option<&[u8; 16]>, clock_domain: &str)
     if let Some(job) = job() {
         append_tag(&mut out, tag::JOB, job.as_bytes());
     }
+    append_tag(&mut out, tag::LAUNCH, launch::id().as_bytes());
     out
 }
 
@@ -136,7 +137,7 @@ fn job() -> Option<String> {
 
 /// What all processes that were launched together call their launch. A job by itself may launch several, and so may the shell that is all
 /// that was launched.
-fn launch() -> Option<String> {
+fn shared_job() -> Option<String> {
     let is_launch = text_of("PMIX_NAMESPACE").is_some() || text_of("SLURM_STEP_ID").is_some();
     let is_one = rank().is_some_and(|(_, ranks)| ranks == Some(1));
     job().filter(|_| is_launch && !is_one)

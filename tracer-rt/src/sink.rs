@@ -47,6 +47,8 @@ pub(crate) struct Sink {
     strings: usize,
     sites: usize,
     records: u64,
+    /// Timestamp of the latest record that was written.
+    latest: u64,
     /// At the end, something could not be written that the live file still has.
     left_behind: bool,
     complained: bool,
@@ -79,6 +81,7 @@ impl Sink {
             strings: 0,
             sites: 0,
             records: 0,
+            latest: 0,
             left_behind: false,
             complained: false,
             reserve: Reserve::new(false),
@@ -316,6 +319,7 @@ impl Sink {
 
     /// Writes everything and ends the file. Tells how many records are in none of our files.
     pub(crate) fn finish(&mut self) -> u64 {
+        let now = clock::read();
         self.restore();
         ring::release(&mut STATE.lock());
         // No thread gets a new slot any more: what is full is finite.
@@ -341,6 +345,7 @@ impl Sink {
         let state = STATE.lock();
         // What other threads recorded meanwhile counts as dropped, too.
         let dropped = state.dropped() + state.unwritten_at_the_end();
+        let last_thread = state.entries.iter().filter_map(|entry| entry.end).max().unwrap_or(0);
         drop(state);
         let mut tags = Vec::new();
         append_integer(&mut tags, tag::RECORDS_WRITTEN, self.records);
@@ -349,6 +354,7 @@ impl Sink {
         if repeated > 0 {
             append_integer(&mut tags, tag::DATES_REPEATED, repeated);
         }
+        append_integer(&mut tags, tag::PROCESS_END, now.max(self.latest).max(last_thread));
         self.stage = Stage::End;
         match self.process_block(BlockKind::End, 1, &tags, (0, 0)) {
             Ok(()) => {
@@ -380,7 +386,10 @@ impl Sink {
         };
         let written = if fault::injected("writing is believed") { Ok(()) } else { written };
         match &written {
-            Ok(()) => self.records += u64::from(piece.records),
+            Ok(()) => {
+                self.records += u64::from(piece.records);
+                self.latest = self.latest.max(piece.last);
+            }
             Err(error) => self.complain(&format!("cannot write the trace: {error}")),
         }
         written

@@ -66,6 +66,8 @@ pub(crate) struct Entry {
     pub(crate) cursor: *const Cursor,
     pub(crate) tid: u64,
     pub(crate) names: Names,
+    /// When the thread ended.
+    pub(crate) end: Option<u64>,
     /// Thread id and names are in the file.
     pub(crate) told: bool,
     pub(crate) next_sequence: u64,
@@ -103,16 +105,44 @@ impl Entry {
         if self.stream.class == RING {
             append_integer(&mut tags, tag::OVERWRITTEN, 1);
         }
+        if let Some(end) = self.end {
+            append_integer(&mut tags, tag::THREAD_END, end);
+        }
         tags
     }
 
     pub(crate) const fn new(stream: Box<Stream>, cursor: *const Cursor, tid: u64, names: Names) -> Self {
-        Self { stream, cursor, tid, names, told: false, next_sequence: 0, pending: None, waiting: 0, gaps: Gaps::new() }
+        Self {
+            stream,
+            cursor,
+            tid,
+            names,
+            end: None,
+            told: false,
+            next_sequence: 0,
+            pending: None,
+            waiting: 0,
+            gaps: Gaps::new(),
+        }
     }
 
     /// Notes the stream in the live file; false when that has no room.
     pub(crate) fn log(&self) -> bool {
         live::log(BlockKind::Stream, self.stream.index, 1, &self.tags())
+    }
+
+    /// Its thread has ended. The live file knows the rest of its tags already.
+    pub(crate) fn end_at(&mut self, end: u64) {
+        if end == 0 {
+            // It recorded nothing, and ended unseen.
+            return;
+        }
+        self.end = Some(end);
+        self.told = false;
+        let mut tags = Vec::new();
+        append_integer(&mut tags, tag::THREAD_END, end);
+        // Best effort: it is written soon.
+        live::log(BlockKind::Stream, self.stream.index, 1, &tags);
     }
 
     /// The part of this slot that is being written, or that could not be.

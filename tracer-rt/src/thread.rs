@@ -277,11 +277,12 @@ extern "C" fn retire(_: *mut libc::c_void) {
             cursor.point_nowhere(class);
             cursor.streams[class].replace(std::ptr::null())
         });
+        let now = clock::read_late();
         let mut state = STATE.lock();
         for stream in streams {
             // SAFETY: streams are freed only once they are marked as retired, here.
             let Some(stream) = (unsafe { stream.as_ref() }) else { continue };
-            let_go(&mut state, stream);
+            let_go(&mut state, stream, now);
         }
         let helper = state.helper.clone().filter(|_| state.is_urgent());
         drop(state);
@@ -292,16 +293,19 @@ extern "C" fn retire(_: *mut libc::c_void) {
     });
 }
 
-/// The stream's thread records nothing in it any more.
-fn let_go(state: &mut State, stream: &Stream) {
+/// The stream's thread has ended, at `now` or with its last record, whichever is later.
+fn let_go(state: &mut State, stream: &Stream, now: u64) {
+    let end = now.max(stream.latest());
     seal(state, stream);
     if let Some(entry) = state.entry(stream.index).filter(|entry| !entry.cursor.is_null()) {
         entry.cursor = std::ptr::null();
+        entry.end_at(end);
         state.alive -= 1;
     }
 }
 
-/// Lets go of the streams of threads that ended without a word: those that had no key destructor left to call.
+/// Lets go of the streams of threads that ended without a word: those that had no key destructor left to call. Nobody knows when: they end with
+/// their last records.
 pub(crate) fn let_go_of_the_gone(state: &mut State) {
     let gone: Vec<u32> = state
         .entries
@@ -328,7 +332,7 @@ fn let_go_of(state: &mut State, stream: u32) {
     let stream = state.entry(stream).map_or(std::ptr::null(), |entry| &raw const *entry.stream);
     // SAFETY: it lives as long as its entry, which nothing here takes away.
     if let Some(stream) = unsafe { stream.as_ref() } {
-        let_go(state, stream);
+        let_go(state, stream, 0);
     }
 }
 

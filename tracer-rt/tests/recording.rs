@@ -43,7 +43,8 @@ fn child_of(case: &str, settings: &[(&str, &str)]) -> Command {
     for variable in ["TUMIT_LEVELS", "TUMIT_MEMORY", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"] {
         command.env_remove(variable);
     }
-    command.env_remove("PMIX_NAMESPACE").env("TUMIT_CASE", case).envs(settings.iter().copied());
+    command.env_remove("PMIX_NAMESPACE").env_remove("TUMIT_LAUNCH_ID").env("TUMIT_CASE", case);
+    command.envs(settings.iter().copied());
     command
 }
 
@@ -90,6 +91,9 @@ fn the_process_is_described() {
     assert!(file.name.starts_with("r00003-") && file.name.ends_with(".tmt"), "{}", file.name);
     assert_eq!((file.integer(tag::RANK), file.integer(tag::RANKS)), (Some(3), Some(8)));
     assert_eq!(file.text(tag::JOB).as_deref(), Some("job7"));
+    assert_eq!(file.text(tag::LAUNCH).as_deref(), Some("pmix:job7"));
+    let last = file.records().map(|record| record.ticks).max();
+    assert!(file.process_end >= last, "{:?} is before {last:?}", file.process_end);
     assert_eq!(file.text(tag::WRITER).as_deref(), Some(concat!("rust ", env!("CARGO_PKG_VERSION"))));
     assert_eq!(file.tags[&tag::PROCESS_ID].len(), 16);
     assert!(file.text(tag::COMMAND).unwrap().contains("--exact child"));
@@ -101,6 +105,28 @@ fn the_process_is_described() {
     for record in file.records().skip(1) {
         assert!(file.anchors[0].ticks <= record.ticks && record.ticks <= file.anchors.last().unwrap().ticks);
     }
+}
+
+#[test]
+fn launches_have_ids() {
+    let of = |case: &str, settings: &[(&str, &str)]| -> Vec<String> {
+        run_with(case, settings).0.files.iter().map(|file| file.text(tag::LAUNCH).unwrap()).collect()
+    };
+    let first = of("fork", &[]);
+    assert!(
+        first.len() == 2 && first[0] == first[1] && first[0].len() == 32,
+        "a forked child is of the launch: {first:?}"
+    );
+    assert_ne!(of("types", &[])[0], first[0], "two starts are two launches");
+    assert_eq!(of("types", &[("TUMIT_LAUNCH_ID", "a script")]), ["a script"]);
+    let long = "ä".repeat(200);
+    assert_eq!(of("types", &[("TUMIT_LAUNCH_ID", &long)]), ["ä".repeat(128)]);
+    let step = [("SLURM_JOB_ID", "7"), ("SLURM_STEP_ID", "2"), ("SLURM_NTASKS", "2"), ("TUMIT_LAUNCH_ID", "x")];
+    assert_eq!(of("types", &step), ["slurm:7.2"]);
+    let spawned = |name| [("PMIX_NAMESPACE", name), ("OMPI_COMM_WORLD_RANK", "0")];
+    assert_eq!(of("types", &spawned("601686017")), of("types", &spawned("601686018")), "Open MPI 4");
+    assert_eq!(of("types", &spawned("prterun-node-17@2")), ["pmix:prterun-node-17"], "Open MPI 5");
+    assert!(of("types", &[("PMI_RANK", "0")])[0].starts_with("launcher:"));
 }
 
 #[test]
@@ -126,6 +152,8 @@ fn threads_have_streams_and_names() {
         let numbers: Vec<u64> = stream.records.iter().map(|record| record.get("n").number()).collect();
         assert_eq!(numbers, (0..10_000).collect::<Vec<_>>());
         assert!(stream.records.iter().all(|record| record.get("m").number() == worker));
+        let last = stream.records.last().map(|record| record.ticks);
+        assert!(last <= stream.end && stream.end <= file.process_end, "{last:?}, {:?}", stream.end);
         assert!(stream.records.windows(2).all(|pair| pair[0].ticks <= pair[1].ticks));
         assert!(stream.blocks > 3, "220 KB take several blocks");
         assert!(stream.packed_blocks >= 3, "full slots are compressed");

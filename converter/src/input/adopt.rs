@@ -37,6 +37,7 @@ impl Building {
             Ok(snapshot) => {
                 live.used = true;
                 live.dropped = snapshot.header.dropped;
+                self.process.truncated = snapshot.header.truncated;
                 self.names(&snapshot, &mut live);
                 self.blocks(&snapshot, &mut live, file)?;
                 self.forget_what_was_cut_off();

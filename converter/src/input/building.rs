@@ -14,6 +14,7 @@ use tracer_format::{
 use super::process::{BlockIndex, Damage, Process, Provider, Repaired, Stream};
 use super::scan::Found;
 use crate::identity::set_threads;
+use crate::time::LocalTicks;
 
 /// A process while its file is scanned: tables whose ids may come in any order.
 #[derive(Default)]
@@ -130,6 +131,7 @@ impl Building {
                 tag::COMMAND => process.command = text_of(bytes),
                 tag::WRITER => process.writer = text_of(bytes),
                 tag::JOB => process.job = text_of(bytes),
+                tag::LAUNCH => process.launch = text_of(bytes),
                 tag::LIVE_PATH => process.live_path = Some(PathBuf::from(text_of(bytes))),
                 tag::BUFFERS => process.buffers = integer(bytes),
                 tag::SORTED => self.is_sorted = integer(bytes) == Some(1),
@@ -146,6 +148,7 @@ impl Building {
                 tag::TID => stream.tid = integer(bytes),
                 tag::THREAD_NAME => stream.name = text_of(bytes),
                 tag::STREAM_LABEL => stream.label = text_of(bytes),
+                tag::THREAD_END => stream.end = integer(bytes).map(LocalTicks),
                 tag::SIGNAL_STREAM => stream.signal = integer(bytes) == Some(1),
                 tag::OVERWRITTEN => stream.overwrites = integer(bytes) == Some(1),
                 tag::STREAM_PROCESS => {
@@ -164,6 +167,8 @@ impl Building {
             match number {
                 tag::RECORDS_WRITTEN => written = integer(bytes).unwrap_or(0),
                 tag::DATES_REPEATED => self.process.repeated_dates = integer(bytes).unwrap_or(0),
+                tag::PROCESS_END => self.process.end = integer(bytes).map(LocalTicks),
+                tag::RECORDS_TRUNCATED => self.process.truncated = integer(bytes).unwrap_or(0),
                 tag::RECORDS_DROPPED => dropped = integer(bytes).unwrap_or(0),
                 tag::REPAIRED => {
                     let (state, repaired) = (integer(bytes), repaired.get_or_insert_default());

@@ -20,6 +20,7 @@ use super::read_at::read_at;
 use super::scan::scan;
 use super::spool::Spool;
 use crate::identity::ThreadIdentity;
+use crate::time::LocalTicks;
 
 /// Live files that were moved, by the ids of their processes.
 pub(crate) type Lives = BTreeMap<[u8; 16], PathBuf>;
@@ -58,6 +59,8 @@ pub struct Process {
     pub writer: String,
     /// Job id.
     pub job: String,
+    /// Launch id: processes with equal ids were launched together. Empty when the recorder is older than the tag.
+    pub launch: String,
     /// Interned strings by id; ids that no block gave are `None`.
     pub strings: Vec<Option<Box<str>>>,
     /// Source positions by id.
@@ -72,6 +75,10 @@ pub struct Process {
     pub anchors: Vec<Anchor>,
     /// The process ended in order.
     pub ended: bool,
+    /// Timestamp of its orderly end. `None` when it was killed, or its recorder is older than the tag.
+    pub end: Option<LocalTicks>,
+    /// Records that hold a text, bytes or an array that the recorder cut.
+    pub truncated: u64,
     /// Records written and dropped, as it said at its end.
     pub totals: Option<(u64, u64)>,
     /// Records that have the date of the one before, as the clock went back; only a process that ended in order tells.
@@ -157,6 +164,9 @@ pub struct Stream {
     pub signal: bool,
     /// Its records were overwritten by newer ones unless they were asked for in time.
     pub overwrites: bool,
+    /// Timestamp of the end of its thread. `None` when the thread ran until the process ended or was killed, or the recorder
+    /// is older than the tag.
+    pub end: Option<LocalTicks>,
     /// A stream block says which thread it is of.
     pub described: bool,
     /// Its blocks of records, by sequence number.
@@ -178,8 +188,9 @@ pub struct Stream {
 impl Stream {
     /// What it says of itself.
     pub(crate) fn tags(&self) -> StreamTags<'_> {
-        let Self { tid, name, label, signal, overwrites, .. } = self;
-        StreamTags { tid: *tid, thread_name: name, label, signal: *signal, overwrites: *overwrites }
+        let Self { tid, name, label, signal, overwrites, end, .. } = self;
+        let end = end.map(|end| end.0);
+        StreamTags { tid: *tid, thread_name: name, label, signal: *signal, overwrites: *overwrites, end }
     }
 
     /// Whether a damaged block seems to have come behind all others. How many records it had, nobody knows.

@@ -9,7 +9,7 @@ use tracer_format::columns::Shape;
 use tracer_format::record::Lost;
 use tracer_format::tags::{append_integer, append_tag, tag};
 use tracer_format::typed::{AnyRecord, Content, DoesNotFit, Recorded};
-use tracer_format::write::FileWriter;
+use tracer_format::write::{FileWriter, StreamTags};
 use tracer_format::{BlockKind, FIRST_RESERVED_ID, ID_LOST, PROCESS_STREAM, cause};
 
 use crate::input::Process;
@@ -29,6 +29,23 @@ pub struct Writer {
     body: Vec<u8>,
     /// By stream, in the order of their dates: what is missing in the original, and is not told yet.
     gaps: BTreeMap<u32, VecDeque<Lost>>,
+}
+
+/// When a process and its threads end, in ticks.
+#[derive(Debug, Default)]
+pub(crate) struct Ends {
+    /// The orderly end of the process.
+    pub(crate) process: Option<u64>,
+    /// By stream: the end of its thread, where one is known.
+    pub(crate) threads: BTreeMap<u32, u64>,
+}
+
+impl Ends {
+    /// The ends that the recorder noted.
+    pub(crate) fn of(process: &Process) -> Self {
+        let threads = process.streams.iter().filter_map(|stream| Some((stream.number, stream.end?.0)));
+        Self { process: process.end.map(|end| end.0), threads: threads.collect() }
+    }
 }
 
 /// Why a record or file could not be written.
@@ -67,15 +84,16 @@ impl Writer {
     /// # Errors
     /// When the file cannot be made, or is the one that is read.
     pub fn copy(process: &Process, folder: &Path) -> Result<Self, WriteError> {
-        Self::copy_of(process, folder, |_| true, &Missed::of(process))
+        Self::copy_of(process, folder, |_| true, &Missed::of(process), &Ends::of(process))
     }
 
-    /// The same with the streams of these numbers alone, of which so much is missing.
+    /// The same with the streams of these numbers alone, of which so much is missing, and which end so.
     pub(crate) fn copy_of(
         process: &Process,
         folder: &Path,
         is_kept: impl Fn(u32) -> bool,
         missed: &Missed,
+        ends: &Ends,
     ) -> Result<Self, WriteError> {
         let path = folder.join(process.own_file_name());
         let error = |source| WriteError::Write { file: path.clone(), source };
@@ -87,21 +105,23 @@ impl Writer {
         }
         let mut file = FileWriter::new(BufWriter::new(File::create(&path).map_err(error)?)).map_err(error)?;
         let ended = process.ended.then(|| process.dropped());
-        file.end_with(0, missed.records, end_tags(process));
+        file.end_with(0, missed.records, end_tags(process, ends.process));
         let shapes = process.providers.iter().flat_map(|provider| (provider.base..).zip(&provider.schema.records));
-        let ends = process.providers.iter().map(|provider| usize::from(provider.base) + provider.schema.records.len());
-        let next_base = ends.max().and_then(|end| u16::try_from(end).ok()).unwrap_or(1);
+        let after = process.providers.iter().map(|provider| usize::from(provider.base) + provider.schema.records.len());
+        let next_base = after.max().and_then(|end| u16::try_from(end).ok()).unwrap_or(1);
         shapes.filter_map(|(id, kind)| Shape::of(id, kind)).for_each(|shape| file.learn(shape));
         let mut gaps: BTreeMap<u32, VecDeque<Lost>> = BTreeMap::new();
         for gap in &missed.gaps {
             gaps.entry(gap.stream).or_default().extend(gap.lost);
         }
         let mut writer = Self { path, file, ended, added: Vec::new(), next_base, body: Vec::new(), gaps };
-        writer.tables(process, is_kept).map_err(|source| WriteError::Write { file: writer.path.clone(), source })?;
+        writer
+            .tables(process, is_kept, ends)
+            .map_err(|source| WriteError::Write { file: writer.path.clone(), source })?;
         Ok(writer)
     }
 
-    fn tables(&mut self, process: &Process, is_kept: impl Fn(u32) -> bool) -> io::Result<()> {
+    fn tables(&mut self, process: &Process, is_kept: impl Fn(u32) -> bool, ends: &Ends) -> io::Result<()> {
         let file = &mut self.file;
         file.block(BlockKind::Process, PROCESS_STREAM, 1, &process_tags(process, &ClockTags::of(process)))?;
         for provider in &process.providers {
@@ -128,7 +148,8 @@ impl Writer {
             }
         }
         for stream in process.streams.iter().filter(|stream| is_kept(stream.number)) {
-            file.stream(stream.number, &stream.tags())?;
+            let end = ends.threads.get(&stream.number).copied();
+            file.stream(stream.number, &StreamTags { end, ..stream.tags() })?;
         }
         Ok(())
     }
@@ -265,6 +286,7 @@ pub(crate) fn process_tags(process: &Process, clock: &ClockTags<'_>) -> Vec<u8> 
         (tag::COMMAND, process.command.as_str()),
         (tag::WRITER, process.writer.as_str()),
         (tag::JOB, process.job.as_str()),
+        (tag::LAUNCH, process.launch.as_str()),
     ] {
         if !text.is_empty() {
             append_tag(&mut tags, tag, text.as_bytes());
@@ -276,9 +298,16 @@ pub(crate) fn process_tags(process: &Process, clock: &ClockTags<'_>) -> Vec<u8> 
     tags
 }
 
-/// What else the end of a copy says, so that it hides nothing of what is wrong with its original.
-pub(crate) fn end_tags(process: &Process) -> Vec<u8> {
+/// What else the end of a copy says, so that it hides nothing of what is wrong with its original. `end` is the timestamp of
+/// the end of the process, in ticks of the copy.
+pub(crate) fn end_tags(process: &Process, end: Option<u64>) -> Vec<u8> {
     let mut tags = Vec::new();
+    if let Some(end) = end {
+        append_integer(&mut tags, tag::PROCESS_END, end);
+    }
+    if process.truncated > 0 {
+        append_integer(&mut tags, tag::RECORDS_TRUNCATED, process.truncated);
+    }
     if process.repeated_dates > 0 {
         append_integer(&mut tags, tag::DATES_REPEATED, process.repeated_dates);
     }

@@ -10,8 +10,8 @@ use tracer_format::tags::tag;
 use crate::run::{ProcessFile, TextRecord, read};
 
 /// Tags of a process whose values are the machine's, the job's or the case's, not the process's own.
-const SHARED_TAGS: [u16; 7] =
-    [tag::HOST, tag::RANK, tag::RANKS, tag::CLOCK_KIND, tag::CLOCK_HZ, tag::CLOCK_DOMAIN, tag::JOB];
+const SHARED_TAGS: [u16; 8] =
+    [tag::HOST, tag::RANK, tag::RANKS, tag::CLOCK_KIND, tag::CLOCK_HZ, tag::CLOCK_DOMAIN, tag::JOB, tag::LAUNCH];
 
 /// A run of one language, ready to be compared.
 #[derive(Clone, Debug)]
@@ -91,7 +91,7 @@ fn add(file: &ProcessFile, essence: &mut Vec<String>, listing: &mut String) {
     let tags: BTreeSet<u16> = file.process.keys().copied().collect();
     essence.push(format!("tags of the process: {tags:?}"));
     essence.extend(SHARED_TAGS.iter().filter_map(|tag| {
-        let bytes = file.process.get(tag)?;
+        let bytes = file.process.get(tag).filter(|text| *tag != tag::LAUNCH || !is_random(text))?;
         Some(format!("tag {tag} of the process: {}", String::from_utf8_lossy(bytes).escape_default()))
     }));
     let mut schemas: Vec<_> = file.schemas.iter().map(|(_, schema)| format!("schema {schema:?}")).collect();
@@ -118,6 +118,11 @@ fn add(file: &ProcessFile, essence: &mut Vec<String>, listing: &mut String) {
     let end = format!("{written} records written, {dropped} dropped");
     let _ = writeln!(listing, "  {end}");
     essence.push(format!("{end}; told as lost: {} records, {} bytes, causes {:#x}", lost.0, lost.1, lost.2));
+}
+
+/// Whether a launch id is a random number. Others, of launchers and by the environment, are the same in all languages.
+fn is_random(launch: &[u8]) -> bool {
+    launch.len() == 32 && launch.iter().all(u8::is_ascii_hexdigit)
 }
 
 /// A record with the ordinal of its source position: equal for equal positions.

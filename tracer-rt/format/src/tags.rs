@@ -22,6 +22,8 @@ pub mod tag {
     /// Integer: 1 when the blocks of records of the file are in order of date, over all of its streams.
     pub const SORTED: u16 = 15;
     pub const PARENT_PID: u16 = 16;
+    /// Text of at most [`super::MAX_LAUNCH_BYTES`]: processes with equal texts were launched together.
+    pub const LAUNCH: u16 = 17;
     pub const TID: u16 = 20;
     pub const THREAD_NAME: u16 = 21;
     pub const SIGNAL_STREAM: u16 = 22;
@@ -30,14 +32,23 @@ pub mod tag {
     /// Integer: the number of the process that the stream is of, in a file of several.
     pub const STREAM_PROCESS: u16 = 24;
     pub const STREAM_LABEL: u16 = 25;
+    /// Integer: timestamp of the end of the stream's thread.
+    pub const THREAD_END: u16 = 26;
     pub const RECORDS_WRITTEN: u16 = 30;
     pub const RECORDS_DROPPED: u16 = 31;
     /// Integer: how many records repeat the date before theirs, as the clock went back.
     pub const DATES_REPEATED: u16 = 32;
+    /// Integer: timestamp of the orderly end of the process.
+    pub const PROCESS_END: u16 = 33;
+    /// Integer: how many records hold a text, bytes or an array that the recorder cut.
+    pub const RECORDS_TRUNCATED: u16 = 34;
     pub const REPAIRED: u16 = 40;
     pub const REPAIRED_DAMAGE: u16 = 41;
     pub const REPAIRED_RECORDS: u16 = 42;
 }
+
+/// The longest launch id in bytes.
+pub const MAX_LAUNCH_BYTES: usize = 256;
 
 /// Appends one field.
 pub fn append_tag(out: &mut Vec<u8>, tag: u16, bytes: &[u8]) {

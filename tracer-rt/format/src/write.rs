@@ -118,6 +118,8 @@ pub struct StreamTags<'a> {
     pub signal: bool,
     /// Its records were overwritten by newer ones unless they were asked for in time.
     pub overwrites: bool,
+    /// Timestamp of the end of its thread.
+    pub end: Option<u64>,
 }
 
 impl<W: Write> FileWriter<W> {
@@ -239,6 +241,9 @@ impl<W: Write> FileWriter<W> {
             if is_marked {
                 append_integer(&mut tags, number, 1);
             }
+        }
+        if let Some(end) = of.end {
+            append_integer(&mut tags, tag::THREAD_END, end);
         }
         if self.slice.is_some() {
             append_integer(&mut tags, tag::STREAM_PROCESS, self.process.into());

@@ -25,6 +25,8 @@ pub(crate) struct File {
     pub end_written: Option<u64>,
     pub end_dropped: Option<u64>,
     pub repeated_dates: Option<u64>,
+    pub process_end: Option<u64>,
+    pub truncated: Option<u64>,
     strings: HashMap<u32, String>,
     sites: HashMap<u32, (u32, String)>,
 }
@@ -35,6 +37,7 @@ pub(crate) struct Stream {
     /// Of signal handlers.
     pub signal: bool,
     pub tid: u64,
+    pub end: Option<u64>,
     pub records: Vec<Record>,
     pub losses: Vec<Lost>,
     pub dropped: u64,
@@ -192,6 +195,7 @@ fn read_definitions(file: &mut File, kind: BlockKind, stream: u32, payload: &[u8
                 match tag {
                     tag::TID => stream.tid = integer(bytes).unwrap(),
                     tag::SIGNAL_STREAM => stream.signal = true,
+                    tag::THREAD_END => stream.end = integer(bytes),
                     tag::THREAD_NAME => stream.name = Some(String::from_utf8(bytes.to_vec()).unwrap()),
                     other => panic!("tag {other}"),
                 }
@@ -211,6 +215,8 @@ fn read_definitions(file: &mut File, kind: BlockKind, stream: u32, payload: &[u8
                 match tag {
                     tag::RECORDS_WRITTEN => file.end_written = integer(bytes),
                     tag::DATES_REPEATED => file.repeated_dates = integer(bytes),
+                    tag::PROCESS_END => file.process_end = integer(bytes),
+                    tag::RECORDS_TRUNCATED => file.truncated = integer(bytes),
                     tag::RECORDS_DROPPED => file.end_dropped = integer(bytes),
                     other => panic!("tag {other}"),
                 }

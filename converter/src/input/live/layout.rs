@@ -97,6 +97,8 @@ pub(crate) struct Header {
     pub(crate) dropped: u64,
     /// How many of them it overwrote.
     pub(crate) overwritten: u64,
+    /// Records that hold a text, bytes or an array that it cut.
+    pub(crate) truncated: u64,
 }
 
 /// Whether all bytes of a file are 0: its process made it, and came no further.
@@ -151,6 +153,7 @@ impl Header {
                 .map(|counter| u64_at(bytes, head::LOSSES + counter * 8))
                 .fold(u64_at(bytes, head::OVERWRITTEN), u64::saturating_add),
             overwritten: u64_at(bytes, head::OVERWRITTEN),
+            truncated: u64_at(bytes, head::TRUNCATED),
         };
         header.checked(u32_at(bytes, head::LOG_BYTES), length)
     }

@@ -29,7 +29,7 @@ pub(super) fn constants(prefix: &str, more: &[(&str, u64)]) -> String {
     out
 }
 
-fn numbers() -> [(&'static str, u64); 75] {
+fn numbers() -> [(&'static str, u64); 80] {
     [
         ("FORMAT_VERSION", u64::from(tracer_format::FORMAT_VERSION)),
         ("SCHEMA_VERSION", u64::from(SCHEMA_VERSION)),
@@ -82,10 +82,14 @@ fn numbers() -> [(&'static str, u64); 75] {
         ("TAG_JOB", u64::from(tag::JOB)),
         ("TAG_LIVE_PATH", u64::from(tag::LIVE_PATH)),
         ("TAG_BUFFERS", u64::from(tag::BUFFERS)),
+        ("TAG_LAUNCH", u64::from(tag::LAUNCH)),
         ("TAG_TID", u64::from(tag::TID)),
         ("TAG_OVERWRITTEN", u64::from(tag::OVERWRITTEN)),
         ("TAG_THREAD_NAME", u64::from(tag::THREAD_NAME)),
         ("TAG_STREAM_LABEL", u64::from(tag::STREAM_LABEL)),
+        ("TAG_THREAD_END", u64::from(tag::THREAD_END)),
+        ("TAG_PROCESS_END", u64::from(tag::PROCESS_END)),
+        ("TAG_RECORDS_TRUNCATED", u64::from(tag::RECORDS_TRUNCATED)),
         ("TAG_RECORDS_WRITTEN", u64::from(tag::RECORDS_WRITTEN)),
         ("TAG_RECORDS_DROPPED", u64::from(tag::RECORDS_DROPPED)),
         ("TAG_DATES_REPEATED", u64::from(tag::DATES_REPEATED)),
@@ -98,6 +102,7 @@ fn numbers() -> [(&'static str, u64); 75] {
         ("LIVE_VERSION", u64::from(live::LIVE_VERSION)),
         ("LIVE_LOG", live::LIVE_HEAD_BYTES as u64),
         ("LIVE_OVERWRITTEN", live::head::OVERWRITTEN as u64),
+        ("LIVE_TRUNCATED", live::head::TRUNCATED as u64),
         ("LIVE_LOSSES", live::head::LOSSES as u64),
         ("LIVE_COUNTERS", live::LOSS_COUNTERS as u64),
         ("TAKEN_YES", u64::from(live::taken::YES)),

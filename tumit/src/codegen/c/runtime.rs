@@ -82,8 +82,8 @@ mod tests {
         F_DUPFD_CLOEXEC madvise pid_t st_dev st_ino st_size
         access clock_gettime clockid_t close errno f_type fcntl fprintf free fstat ftruncate getcwd getegid getenv geteuid getgid gethostname getpid getppid getrlimit getuid id_t linkat localtime_r
         malloc memchr memcmp memcpy memmove memset mkdir mmap munmap nanosleep off_t open posix_fallocate prctl pread pwrite read readlink rename
-        rlim_cur rlimit setpriority size_t snprintf ssize_t st_nlink stat statfs stderr strchr strcmp strcspn strerror
-        strftime strlen strncasecmp strncmp strrchr strtol strtoull syscall thread_sanitizer time time_t timespec tm tv_nsec tv_sec int32_t uint16_t
+        rlim_cur rlimit setenv setpriority size_t snprintf ssize_t st_nlink stat statfs stderr strchr strcmp strcspn strerror
+        strftime strlen strncasecmp strncmp strrchr strtol strtoul strtoull syscall thread_sanitizer time time_t timespec tm tv_nsec tv_sec int32_t uint16_t
         uint32_t uint64_t uint8_t uintptr_t unlink volatile LZ4_compress_default";
     const FAMILIES: [&str; 23] = [
         "tumit1_",

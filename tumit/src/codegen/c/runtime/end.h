@@ -1,14 +1,15 @@
 /* ---- The end of the trace ---- */
 
 /* The end block. Returns 0 or an errno. */
-TUMIT1_SLOW(int tumit1_append_end(uint64_t dropped_)) {
-    unsigned char block_[TUMIT1_HEADER_BYTES + 64];
+TUMIT1_SLOW(int tumit1_append_end(uint64_t dropped_, uint64_t end_)) {
+    unsigned char block_[TUMIT1_HEADER_BYTES + 80];
     unsigned char *p_ = block_ + TUMIT1_HEADER_BYTES;
     p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_RECORDS_WRITTEN, tumit1_sink.written_);
     p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_RECORDS_DROPPED, dropped_);
     if (tumit1_session.repeated_ != 0) {
         p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_DATES_REPEATED, tumit1_session.repeated_);
     }
+    p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_PROCESS_END, end_);
     return tumit1_append_plain(TUMIT1_KIND_END, TUMIT1_PROCESS_STREAM, 1, block_, (size_t)(p_ - (block_ + TUMIT1_HEADER_BYTES)), 0, 0);
 }
 
@@ -17,7 +18,7 @@ TUMIT1_SLOW(int tumit1_append_end(uint64_t dropped_)) {
 TUMIT1_SLOW(uint64_t tumit1_write_end(void)) {
     struct tumit1_session *s_ = &tumit1_session;
     const struct tumit1_thread *t_;
-    uint64_t dropped_;
+    uint64_t dropped_, end_ = tumit1_now_slow();
     uint32_t next_;
     tumit1_restore();
     pthread_mutex_lock(&tumit1_lock);
@@ -48,10 +49,14 @@ TUMIT1_SLOW(uint64_t tumit1_write_end(void)) {
     pthread_mutex_lock(&tumit1_lock);
     tumit1_apply_levels(); /* only now: what threads recorded meanwhile counts as dropped, and what comes behind the sum is not recorded */
     dropped_ = tumit1_dropped() + (tumit1_sink.kept_ ? 0 : tumit1_unwritten());
+    end_ = end_ > tumit1_sink.latest_ ? end_ : tumit1_sink.latest_;
+    for (t_ = s_->live_; t_ != NULL; t_ = t_->next_) { /* threads may end meanwhile */
+        end_ = end_ > t_->end_ ? end_ : t_->end_;
+    }
     pthread_mutex_unlock(&tumit1_lock);
     if (!tumit1_sink.kept_) { /* else readers look into the live file, as there is no end */
         tumit1_sink.ending_ = 2;
-        if (tumit1_append_end(dropped_) == 0) {
+        if (tumit1_append_end(dropped_, end_) == 0) {
             tumit1_remove_live(); /* else it tells how much was lost */
         }
     }

@@ -98,7 +98,7 @@ TUMIT1_SLOW(int tumit1_mpi_sync_point(void)) {
 TUMIT1_SLOW(void tumit1_mpi_start(void)) {
     struct tumit1_mpi *m_ = &tumit1_mpi;
     struct tumit1_session *s_ = &tumit1_session;
-    char folder_[PATH_MAX];
+    char folder_[PATH_MAX], launch_[sizeof s_->launch_];
     uint32_t busy_;
     int rank_, ranks_;
     if (m_->started_) {
@@ -116,14 +116,20 @@ TUMIT1_SLOW(void tumit1_mpi_start(void)) {
     busy_ = tumit1_lock_all();
     tumit1_name_folder();
     memcpy(folder_, s_->folder_, sizeof folder_);
+    memcpy(launch_, s_->launch_, sizeof launch_);
     tumit1_unlock(busy_);
     MPI_Bcast(folder_, (int)sizeof folder_, MPI_CHAR, 0, m_->comm_);
+    MPI_Bcast(launch_, (int)sizeof launch_, MPI_CHAR, 0, m_->comm_);
     busy_ = tumit1_lock_all();
     if (s_->state_ == TUMIT1_CLOSED) {
         s_->rank_ = rank_;
         s_->ranks_ = ranks_;
         s_->rank_known_ = 1;
         memcpy(s_->folder_, folder_, sizeof folder_);
+        if (memcmp(s_->launch_, launch_, sizeof launch_) != 0) {
+            memcpy(s_->launch_, launch_, sizeof launch_);
+            tumit1_share_launch();
+        }
     }
     tumit1_unlock(busy_);
     busy_ = tumit1_busy();

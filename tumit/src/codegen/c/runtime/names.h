@@ -178,6 +178,9 @@ TUMIT1_SLOW(unsigned char *tumit1_put_stream(unsigned char *p_, const struct tum
     if (t_->name_[0] != '\0') {
         p_ = tumit1_put_tag(p_, TUMIT1_TAG_THREAD_NAME, t_->name_, strlen(t_->name_));
     }
+    if (t_->end_ != 0) {
+        p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_THREAD_END, t_->end_);
+    }
     return t_->label_[0] == '\0' ? p_ : tumit1_put_tag(p_, TUMIT1_TAG_STREAM_LABEL, t_->label_, strlen(t_->label_));
 }
 

@@ -110,8 +110,9 @@ void tumit1_own_end_write(void) {
 
 /* The helper ends: its stream outlives its thread. */
 void tumit1_own_leave(void) {
+    const uint64_t now_ = tumit1_now_slow();
     pthread_mutex_lock(&tumit1_lock);
-    tumit1_detach(tumit1_cursor.thread_);
+    tumit1_detach(tumit1_cursor.thread_, now_);
     tumit1_cursor.thread_ = NULL;
     pthread_mutex_unlock(&tumit1_lock);
 }

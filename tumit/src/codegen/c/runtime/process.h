@@ -63,6 +63,7 @@ TUMIT1_SLOW(void tumit1_register(struct tumit1_spec *spec_, const void *home_)) 
         s_->next_base_ = 1;
         tumit1_check_levels();
     }
+    tumit1_find_launch();
     if (s_->mask_bytes_ == 0) {
         tumit1_make_guard();
         s_->mask_bytes_ = syscall(SYS_sched_getaffinity, 0, sizeof s_->mask_, s_->mask_);

@@ -69,6 +69,7 @@ TUMIT1_SLOW(int tumit1_append_records(const struct tumit1_piece *piece_, int raw
     piece_->thread_->appended_ = h_.sequence_ + 1;
     s_->blocks_++;
     s_->written_ += h_.records_;
+    s_->latest_ = h_.last_ > s_->latest_ ? h_.last_ : s_->latest_;
     return 0;
 }
 
@@ -271,8 +272,9 @@ TUMIT1_SLOW(void tumit1_forget_gone(void)) {
             link_ = &t_->next_;
             continue;
         }
-        if ((__atomic_load_n(&t_->lost_.count_, __ATOMIC_RELAXED) | t_->over_.count_) != 0) {
+        if (!t_->described_ || (__atomic_load_n(&t_->lost_.count_, __ATOMIC_RELAXED) | t_->over_.count_) != 0) {
             pthread_mutex_unlock(&tumit1_lock);
+            (void)tumit1_append_streams(); /* its end, too */
             (void)tumit1_tell_overwritten(t_, NULL);
             tumit1_write_lost(t_);
             pthread_mutex_lock(&tumit1_lock);
@@ -401,7 +403,7 @@ TUMIT1_SLOW(struct tumit1_thread *tumit1_next_live(int which_, uint32_t *below_,
                 tumit1_release_ring(); /* filled since the call */
             }
             if (which_ != TUMIT1_LAST && tumit1_is_gone(t_)) {
-                tumit1_detach(t_);
+                tumit1_detach(t_, 0);
             }
             *waiting_ = which_ == TUMIT1_QUIET ? t_->queued_ : tumit1_queued_up_to(t_);
             if (*waiting_ == 0 ? tumit1_cut_live(piece_, t_, which_ == TUMIT1_LAST) : which_ != TUMIT1_QUIET) {

@@ -64,6 +64,100 @@ TUMIT1_SLOW(void tumit1_job(char *text_, size_t room_)) {
     }
 }
 
+/* Puts together parts of a text that ends after a whole character where there is no room for all. */
+TUMIT1_SLOW(void tumit1_cut_text(char *text_, size_t room_, const char *one_, const char *two_, const char *three_)) {
+    const size_t all_ = (size_t)snprintf(text_, room_, "%s%s%s", one_, two_, three_);
+    size_t used_ = strlen(text_);
+    while (all_ > used_ && used_ > 0 && ((unsigned char)text_[used_] & 0xC0u) == 0x80u) {
+        used_--;
+    }
+    text_[used_] = '\0';
+}
+
+/* The launch of jobs that one `mpirun` of Open MPI starts, by MPI_Comm_spawn too: those of version 4 have numbers whose upper half is
+ * that of the launch; those of version 5 are called `prterun-HOST-PID@1`, `@2` and so on. */
+TUMIT1_SLOW(void tumit1_launch_of_job(char *text_, size_t room_, const char *space_)) {
+    char *end_ = NULL;
+    const unsigned long number_ = strtoul(space_, &end_, 10);
+    if (*space_ >= '0' && *space_ <= '9' && *end_ == '\0' && number_ <= 0xFFFFFFFFu && tumit1_env("OMPI_COMM_WORLD_RANK") != NULL) {
+        snprintf(text_, room_, "pmix:%lu", number_ & 0xFFFF0000u);
+        return;
+    }
+    tumit1_cut_text(text_, room_, "pmix:", space_, "");
+    end_ = strncmp(space_, "prterun-", 8) == 0 ? strrchr(text_, '@') : NULL;
+    if (end_ != NULL) {
+        *end_ = '\0';
+    }
+}
+
+/* Launchers that give a rank and no id of the job (Hydra): the process that started the ranks of this machine stands for it. Empty
+ * where the system does not tell. */
+TUMIT1_SLOW(void tumit1_launch_of_parent(char *text_, size_t room_)) {
+    char boot_[64], about_[1024], path_[32];
+    const char *field_;
+    int i_;
+    tumit1_read_line("/proc/sys/kernel/random/boot_id", boot_, sizeof boot_);
+    snprintf(path_, sizeof path_, "/proc/%ld/stat", (long)getppid());
+    tumit1_read_line(path_, about_, sizeof about_);
+    field_ = strrchr(about_, ')'); /* after the name: the state, and 19 fields later the time of the start */
+    for (i_ = 0; i_ < 20 && field_ != NULL; i_++) {
+        field_ = strchr(field_ + 1, ' ');
+    }
+    if (field_ != NULL) {
+        snprintf(text_, room_, "launcher:%s:%ld:%.*s", boot_, (long)getppid(), (int)strcspn(field_ + 1, " "), field_ + 1);
+    }
+}
+
+/* Whether the calling thread is the only one: the system has a folder for each. */
+TUMIT1_SLOW(int tumit1_has_one_thread(void)) {
+    struct stat about_;
+    return stat("/proc/self/task", &about_) == 0 && about_.st_nlink == 3;
+}
+
+/* Puts the launch id into the environment, where children that the program starts find it. Other threads may read that. */
+TUMIT1_SLOW(void tumit1_share_launch(void)) {
+    if (tumit1_has_one_thread()) {
+        (void)setenv("TUMIT_LAUNCH_ID", tumit1_session.launch_, 1);
+    }
+}
+
+/* Finds the launch id: processes that were started together have equal ones, so that readers keep two runs in one folder apart. Before
+ * `main`; forked children have it in memory. */
+TUMIT1_SLOW(void tumit1_find_launch(void)) {
+    char *text_ = tumit1_session.launch_;
+    const size_t room_ = sizeof tumit1_session.launch_;
+    const char *space_ = tumit1_env("PMIX_NAMESPACE"), *job_ = tumit1_env("SLURM_JOB_ID"), *step_ = tumit1_env("SLURM_STEP_ID");
+    const char *tasks_ = tumit1_env("SLURM_NTASKS"), *given_ = tumit1_env("TUMIT_LAUNCH_ID");
+    unsigned char id_[16];
+    size_t i_;
+    if (text_[0] != '\0') {
+        return;
+    }
+    if (space_ != NULL) {
+        tumit1_launch_of_job(text_, room_, space_);
+        return;
+    }
+    if (job_ != NULL && step_ != NULL && (tasks_ == NULL || strcmp(tasks_, "1") != 0)) {
+        snprintf(text_, room_, "slurm:%.100s.%.100s", job_, step_);
+        return;
+    }
+    if (given_ != NULL) {
+        tumit1_cut_text(text_, room_, given_, "", "");
+        return;
+    }
+    if (tumit1_env("OMPI_COMM_WORLD_RANK") != NULL || tumit1_env("PMIX_RANK") != NULL || tumit1_env("PMI_RANK") != NULL ||
+        tumit1_env("MV2_COMM_WORLD_RANK") != NULL) {
+        tumit1_launch_of_parent(text_, room_);
+    }
+    if (text_[0] == '\0') {
+        tumit1_random(id_, sizeof id_);
+        for (i_ = 0; i_ < sizeof id_; i_++) {
+            snprintf(text_ + 2 * i_, 3, "%02x", id_[i_]);
+        }
+    }
+    tumit1_share_launch();
+}
+
 /* The command line, arguments apart by spaces; returns its length. */
 TUMIT1_SLOW(size_t tumit1_command(char *text_, size_t room_)) {
     ssize_t got_, i_;
@@ -160,7 +254,11 @@ TUMIT1_SLOW(unsigned char *tumit1_put_process(unsigned char *p_, uint32_t kept_)
         p_ = tumit1_put_tag(p_, TUMIT1_TAG_LIVE_PATH, s_->live_path_, strlen(s_->live_path_));
     }
     tumit1_job(text_, 256);
-    return text_[0] == '\0' ? p_ : tumit1_put_tag(p_, TUMIT1_TAG_JOB, text_, strlen(text_));
+    if (text_[0] != '\0') {
+        p_ = tumit1_put_tag(p_, TUMIT1_TAG_JOB, text_, strlen(text_));
+    }
+    tumit1_find_launch();
+    return tumit1_put_tag(p_, TUMIT1_TAG_LAUNCH, s_->launch_, strlen(s_->launch_));
 }
 
 /* What the program or the environment chose of buffers. Returns whether they shall be in a live file. */

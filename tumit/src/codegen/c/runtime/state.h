@@ -116,6 +116,7 @@ struct tumit1_thread {
     uint64_t planned_;             /* what of it is in the file then, as its `flushed_` */
     uint64_t planned_last_;        /* date of the last record of that part */
     uint64_t last_;                /* date of its last record */
+    uint64_t end_;                 /* when the thread ended; 0 while it runs */
     uint64_t dropped_;             /* records, in all, overwritten ones too */
     struct tumit1_lost lost_;
     struct tumit1_lost over_;      /* what was overwritten */
@@ -206,6 +207,7 @@ struct tumit1_sink {
     uint64_t offset_;        /* end of the last whole block */
     uint64_t sequence_;
     uint64_t written_;       /* records */
+    uint64_t latest_;        /* timestamp of the latest record that was written */
     uint64_t blocks_;        /* of records */
     struct tumit1_reading read_; /* the clocks, when they were read last, */
     int unread_;             /* which the file does not have */
@@ -273,6 +275,7 @@ struct tumit1_session {
     long mask_bytes_;        /* of `mask_`: the processors on which the process began; the helper is on none of a pinned thread */
     unsigned long mask_[1024 / sizeof(unsigned long)];
     char host_[64];
+    char launch_[257];       /* the launch id; empty before the process knows it */
     unsigned char id_[16];
     unsigned char parent_[16];
     char folder_[PATH_MAX];
@@ -318,7 +321,7 @@ uint32_t tumit1_crc_tables[8][256];
 
 TUMIT1_CALL void tumit1_settle_child(void);
 TUMIT1_CALL void tumit1_find_child(void);
-TUMIT1_CALL void tumit1_detach(struct tumit1_thread *t_);
+TUMIT1_CALL void tumit1_detach(struct tumit1_thread *t_, uint64_t now_);
 TUMIT1_CALL void tumit1_apply_levels(void);
 TUMIT1_CALL void tumit1_tell_early(void);
 TUMIT1_CALL void tumit1_own_ask(const char *name_, size_t length_, int on_);

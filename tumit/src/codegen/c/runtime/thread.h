@@ -59,10 +59,25 @@ TUMIT1_SLOW(void tumit1_point(int ring_, struct tumit1_slot *slot_)) {
     c_->other_ = slot_ != NULL && kind_ == TUMIT1_CLOCK_USER && tumit1_clock.inline_ ? slot_ : &tumit1_full;
 }
 
-/* Lets go of a stream of the calling thread, or of one that is gone. Under the lock. */
-void tumit1_detach(struct tumit1_thread *t_) {
+/* Notes when the stream's thread ended. The live file knows the rest of its tags already. Under the lock. */
+TUMIT1_SLOW(void tumit1_note_end(struct tumit1_thread *t_, uint64_t end_)) {
+    unsigned char tag_[16];
+    if (end_ != 0) {
+        t_->end_ = end_;
+        t_->described_ = 0;
+        (void)tumit1_log(TUMIT1_KIND_STREAM, t_->stream_, tag_, (size_t)(tumit1_put_integer_tag(tag_, TUMIT1_TAG_THREAD_END, end_) - tag_));
+    }
+}
+
+/* Lets go of a stream whose thread has ended, at `now_` or with its last record, whichever is later; 0 for a thread that is gone, as
+ * nobody knows when. Under the lock. */
+void tumit1_detach(struct tumit1_thread *t_, uint64_t now_) {
     if (t_ != NULL) {
         tumit1_hand_over(t_);
+        now_ = now_ > t_->last_ ? now_ : t_->last_;
+        if (t_->cursor_ != NULL) {
+            tumit1_note_end(t_, now_ > t_->lost_.last_ ? now_ : t_->lost_.last_);
+        }
         tumit1_session.alive_ -= t_->cursor_ != NULL;
         t_->cursor_ = NULL;
         if (t_->tid_ == (uint64_t)getpid()) {
@@ -74,18 +89,21 @@ void tumit1_detach(struct tumit1_thread *t_) {
 /* A thread ends: its last records go to the file. Records of later destructors begin a new stream. */
 TUMIT1_SLOW(void tumit1_retire(void *cursor_)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
+    uint64_t now_;
     uint32_t before_;
     int urgent_;
     if (cursor_ != c_ || c_->locked_) {
         return;
     }
     c_->busy_ = 0; /* cancelled in the midst of a record, which is as if it had not begun */
-    before_ = tumit1_lock_all();
+    before_ = tumit1_busy();
+    now_ = tumit1_now_slow();
+    pthread_mutex_lock(&tumit1_lock);
     if (c_->waited_until_ != 0) {
         tumit1_own_tell_wait();
     }
-    tumit1_detach(c_->thread_);
-    tumit1_detach(c_->ring_thread_);
+    tumit1_detach(c_->thread_, now_);
+    tumit1_detach(c_->ring_thread_, now_);
     c_->thread_ = c_->ring_thread_ = NULL;
     tumit1_point(0, NULL);
     tumit1_point(1, NULL);

@@ -1,0 +1,148 @@
+//! The launch id: processes that were started together have equal ones, so that readers keep two runs in one folder apart.
+//!
+//! It is known before `main`, while there is one thread: then it also goes into the environment, where children that the
+//! program starts find it. Forked children have it in memory.
+
+use std::ffi::CStr;
+use std::fmt::Write as _;
+use std::mem::MaybeUninit;
+use std::sync::OnceLock;
+
+use tracer_format::tags::MAX_LAUNCH_BYTES;
+
+use crate::process;
+
+/// The environment variable by which children inherit it. A script can set it to join several programs to one launch.
+const VARIABLE: &CStr = c"TUMIT_LAUNCH_ID";
+
+/// A text of limited length. It asks for no memory: an allocator that records is not ready before `main`.
+#[derive(Clone, Copy)]
+struct Text {
+    bytes: [u8; MAX_LAUNCH_BYTES],
+    used: usize,
+}
+
+impl Text {
+    const fn new() -> Self {
+        Self { bytes: [0; MAX_LAUNCH_BYTES], used: 0 }
+    }
+
+    fn of(parts: std::fmt::Arguments<'_>) -> Self {
+        let mut text = Self::new();
+        // It never fails.
+        let _ = text.write_fmt(parts);
+        text
+    }
+
+    fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.bytes[..self.used]).unwrap_or_default()
+    }
+}
+
+impl std::fmt::Write for Text {
+    fn write_str(&mut self, more: &str) -> std::fmt::Result {
+        let more = crate::intern::cut(more, MAX_LAUNCH_BYTES - self.used);
+        self.bytes[self.used..self.used + more.len()].copy_from_slice(more.as_bytes());
+        self.used += more.len();
+        Ok(())
+    }
+}
+
+static LAUNCH: OnceLock<Text> = OnceLock::new();
+
+/// The launch id of this process.
+pub(crate) fn id() -> &'static str {
+    LAUNCH.get_or_init(|| find().0).as_str()
+}
+
+/// The system calls it before `main`.
+extern "C" fn note() {
+    let (launch, is_new) = find();
+    if LAUNCH.set(launch).is_ok() && is_new && has_one_thread() {
+        share(&launch);
+    }
+}
+
+#[used]
+// SAFETY: a function as the system calls those of this section.
+#[unsafe(link_section = ".init_array")]
+static NOTE: extern "C" fn() = note;
+
+/// Puts it into the environment.
+fn share(launch: &Text) {
+    let mut value = [0; MAX_LAUNCH_BYTES + 1];
+    value[..launch.used].copy_from_slice(&launch.bytes[..launch.used]);
+    // SAFETY: both texts end with a zero, and no other thread reads the environment.
+    unsafe { libc::setenv(VARIABLE.as_ptr(), value.as_ptr().cast(), 0) };
+}
+
+/// Whether the calling thread is the only one. The system has a folder for each.
+fn has_one_thread() -> bool {
+    let mut about = MaybeUninit::<libc::stat>::zeroed();
+    // SAFETY: the path ends with a zero, and the pointer is to a local of the right type.
+    let failed = unsafe { libc::stat(c"/proc/self/task".as_ptr(), about.as_mut_ptr()) };
+    // SAFETY: all of its fields may be zero.
+    let about = unsafe { about.assume_init() };
+    failed == 0 && about.st_nlink == 3
+}
+
+/// The launch id, and whether nobody knows it yet but this process.
+fn find() -> (Text, bool) {
+    if let Some(name) = variable(c"PMIX_NAMESPACE") {
+        return (family(name), false);
+    }
+    if let Some((job, step)) = variable(c"SLURM_JOB_ID").zip(variable(c"SLURM_STEP_ID"))
+        && variable(c"SLURM_NTASKS") != Some("1")
+    {
+        return (Text::of(format_args!("slurm:{job}.{step}")), false);
+    }
+    if let Some(launch) = variable(VARIABLE) {
+        return (Text::of(format_args!("{launch}")), false);
+    }
+    const RANKS: [&CStr; 4] = [c"OMPI_COMM_WORLD_RANK", c"PMIX_RANK", c"PMI_RANK", c"MV2_COMM_WORLD_RANK"];
+    let launch = if RANKS.iter().any(|rank| variable(rank).is_some()) { of_launcher() } else { None };
+    let launch = launch.unwrap_or_else(|| Text::of(format_args!("{:032x}", u128::from_be_bytes(process::new_id()))));
+    (launch, true)
+}
+
+/// Jobs that one `mpirun` of Open MPI starts, by `MPI_Comm_spawn` too, are of one launch: those of version 4 have numbers
+/// whose upper half is that of the launch; those of version 5 are called `prterun-HOST-PID@1`, `@2` and so on.
+fn family(name: &str) -> Text {
+    let number = name.parse::<u32>().ok().filter(|_| variable(c"OMPI_COMM_WORLD_RANK").is_some());
+    if let Some(number) = number {
+        return Text::of(format_args!("pmix:{}", number & 0xFFFF_0000));
+    }
+    let family = name.rsplit_once('@').map(|(family, _)| family).filter(|family| family.starts_with("prterun-"));
+    Text::of(format_args!("pmix:{}", family.unwrap_or(name)))
+}
+
+/// Launchers that give a rank and no id of the job (Hydra): the process that started the ranks of this machine stands for it.
+fn of_launcher() -> Option<Text> {
+    let parent = std::os::unix::process::parent_id();
+    let mut boot = [0; 64];
+    let boot = read_start(c"/proc/sys/kernel/random/boot_id", &mut boot);
+    let path = Text::of(format_args!("/proc/{parent}/stat\0"));
+    let mut about = [0; 1024];
+    let about = read_start(CStr::from_bytes_until_nul(&path.bytes).ok()?, &mut about);
+    // After the name: the state, and 19 fields later the time of the start.
+    let started = about.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?;
+    Some(Text::of(format_args!("launcher:{}:{parent}:{started}", boot.trim())))
+}
+
+/// The start of a file, as far as it is text.
+fn read_start<'b>(path: &CStr, bytes: &'b mut [u8]) -> &'b str {
+    let read = crate::clock::read_start(path, bytes);
+    std::str::from_utf8(&bytes[..read]).unwrap_or_default()
+}
+
+/// The text of an environment variable, as far as it is one.
+fn variable(name: &CStr) -> Option<&'static str> {
+    // SAFETY: the name ends with a zero. Before `main` nobody changes the environment; later this is as safe as in C.
+    let text = unsafe { libc::getenv(name.as_ptr()) };
+    if text.is_null() {
+        return None;
+    }
+    // SAFETY: it ends with a zero.
+    let text = unsafe { CStr::from_ptr(text) }.to_bytes();
+    std::str::from_utf8(text).ok().filter(|text| !text.is_empty())
+}
