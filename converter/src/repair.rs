@@ -25,6 +25,8 @@ pub struct Repair {
     pub file: PathBuf,
     /// The process did not end in order.
     pub unended: bool,
+    /// And its file does not end because of that: else the file could not take all, as on a full disk.
+    pub is_killed: bool,
     /// Pieces of damage that are left out.
     pub damaged_pieces: usize,
     /// Their bytes.
@@ -65,6 +67,7 @@ impl Repair {
         let repair = Self {
             file: if process.live_alone { process.path.with_extension("tmt") } else { process.path.clone() },
             unended: !process.ended,
+            is_killed: !process.ended && process.end.is_none(),
             damaged_pieces: process.torn.0,
             damaged_bytes: process.torn.1,
             live_blocks: live.map_or(0, |live| live.blocks),
@@ -268,7 +271,8 @@ impl Writing<'_, '_> {
         let written = process.totals.map_or_else(|| process.streams.iter().map(Stream::records).sum(), |(all, _)| all);
         let live = process.live.as_ref().map_or(0, |live| live.records);
         let without_live = process.buffers == Some(1) && process.has_lost_buffers();
-        let state = if without_live { 2 } else { u64::from(!process.ended || before.unended) };
+        let is_killed = !process.ended && process.end.is_none();
+        let state = if without_live { 2 } else { u64::from(is_killed || before.unended) };
         let mut tags = Vec::new();
         append_integer(&mut tags, tag::RECORDS_WRITTEN, written);
         append_integer(&mut tags, tag::RECORDS_DROPPED, process.dropped());

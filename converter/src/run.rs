@@ -174,6 +174,13 @@ pub enum Loss {
         /// Records that its live file had and its file had not: they are used.
         live_records: u64,
     },
+    /// The process ended in order, and its file could not take all that it recorded.
+    FileFull {
+        /// The file.
+        file: PathBuf,
+        /// Records that its live file had and its file had not: they are used.
+        live_records: u64,
+    },
     /// What the buffers of a process that did not end in order held.
     Buffers {
         /// The file.
@@ -369,7 +376,10 @@ impl Run {
             }
             if !process.ended {
                 let live_records = process.live.as_ref().map_or(0, |live| live.records);
-                losses.push(Loss::NotEnded { file: file(), live_records });
+                losses.push(match process.end {
+                    Some(_) => Loss::FileFull { file: file(), live_records },
+                    None => Loss::NotEnded { file: file(), live_records },
+                });
             }
             if process.has_lost_buffers() {
                 losses.push(Loss::Buffers { file: file(), mapped: process.buffers == Some(1) });
@@ -419,6 +429,11 @@ impl fmt::Display for Loss {
                     count => write!(f, "; {count} records are from its live file"),
                 }
             }
+            Self::FileFull { file, live_records } => write!(
+                f,
+                "{}: the process ended in order, but its file could not take all (was the disk full?); from its live file: {live_records} records. Use `tumit repair`, which brings both together",
+                file.display()
+            ),
             Self::Buffers { file, mapped: true } => write!(
                 f,
                 "{}: its live file is missing: what was in it alone when the process was killed (or is, if it still runs) is not here, and cannot be counted",

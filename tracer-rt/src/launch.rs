@@ -7,6 +7,7 @@ use std::ffi::CStr;
 use std::fmt::Write as _;
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tracer_format::tags::MAX_LAUNCH_BYTES;
 
@@ -49,16 +50,25 @@ impl std::fmt::Write for Text {
 }
 
 static LAUNCH: OnceLock<Text> = OnceLock::new();
+/// The process that started this one is of the launch.
+static IS_INHERITED: AtomicBool = AtomicBool::new(false);
 
 /// The launch id of this process.
 pub(crate) fn id() -> &'static str {
-    LAUNCH.get_or_init(|| find().0).as_str()
+    LAUNCH.get_or_init(find).as_str()
+}
+
+/// Whether this process began the launch, or is the first of the ranks that did.
+pub(crate) fn is_first() -> bool {
+    !IS_INHERITED.load(Ordering::Relaxed) && process::rank().is_none_or(|(rank, _)| rank == 0)
 }
 
 /// The system calls it before `main`.
 extern "C" fn note() {
-    let (launch, is_new) = find();
-    if LAUNCH.set(launch).is_ok() && is_new && has_one_thread() {
+    let launch = find();
+    let is_inherited = variable(VARIABLE) == Some(launch.as_str());
+    IS_INHERITED.store(is_inherited, Ordering::Relaxed);
+    if LAUNCH.set(launch).is_ok() && !is_inherited && has_one_thread() {
         share(&launch);
     }
 }
@@ -73,7 +83,7 @@ fn share(launch: &Text) {
     let mut value = [0; MAX_LAUNCH_BYTES + 1];
     value[..launch.used].copy_from_slice(&launch.bytes[..launch.used]);
     // SAFETY: both texts end with a zero, and no other thread reads the environment.
-    unsafe { libc::setenv(VARIABLE.as_ptr(), value.as_ptr().cast(), 0) };
+    unsafe { libc::setenv(VARIABLE.as_ptr(), value.as_ptr().cast(), 1) };
 }
 
 /// Whether the calling thread is the only one. The system has a folder for each.
@@ -86,23 +96,22 @@ fn has_one_thread() -> bool {
     failed == 0 && about.st_nlink == 3
 }
 
-/// The launch id, and whether nobody knows it yet but this process.
-fn find() -> (Text, bool) {
+/// Finds the launch id.
+fn find() -> Text {
     if let Some(name) = variable(c"PMIX_NAMESPACE") {
-        return (family(name), false);
+        return family(name);
     }
     if let Some((job, step)) = variable(c"SLURM_JOB_ID").zip(variable(c"SLURM_STEP_ID"))
         && variable(c"SLURM_NTASKS") != Some("1")
     {
-        return (Text::of(format_args!("slurm:{job}.{step}")), false);
+        return Text::of(format_args!("slurm:{job}.{step}"));
     }
     if let Some(launch) = variable(VARIABLE) {
-        return (Text::of(format_args!("{launch}")), false);
+        return Text::of(format_args!("{launch}"));
     }
     const RANKS: [&CStr; 4] = [c"OMPI_COMM_WORLD_RANK", c"PMIX_RANK", c"PMI_RANK", c"MV2_COMM_WORLD_RANK"];
     let launch = if RANKS.iter().any(|rank| variable(rank).is_some()) { of_launcher() } else { None };
-    let launch = launch.unwrap_or_else(|| Text::of(format_args!("{:032x}", u128::from_be_bytes(process::new_id()))));
-    (launch, true)
+    launch.unwrap_or_else(|| Text::of(format_args!("{:032x}", u128::from_be_bytes(process::new_id()))))
 }
 
 /// Jobs that one `mpirun` of Open MPI starts, by `MPI_Comm_spawn` too, are of one launch: those of version 4 have numbers

@@ -305,6 +305,14 @@ pub(crate) fn count_lost(stream: u32, records: u64) {
     }
 }
 
+/// Notes that the process ended in order: where its file cannot take all, the live file stays.
+pub(crate) fn note_process_end(end: u64) {
+    let base = HEAD.load(Ordering::Acquire);
+    if !base.is_null() {
+        word(base, head::PROCESS_END).store(end, Ordering::Release);
+    }
+}
+
 /// Counts the records of a slot as overwritten, so that at any moment it can be told whether they are counted: the slot says
 /// what the count was before. Under the session's lock.
 pub(crate) fn count_overwritten(slot: &Slot, records: u64) {

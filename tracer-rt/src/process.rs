@@ -111,7 +111,7 @@ pub(crate) fn short(text: &str) -> u64 {
 }
 
 /// Rank and number of ranks, as launchers tell them.
-fn rank() -> Option<(u64, Option<u64>)> {
+pub(crate) fn rank() -> Option<(u64, Option<u64>)> {
     const LAUNCHERS: [(&str, &str); 5] = [
         ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
         ("PMIX_RANK", "PMIX_SIZE"),

@@ -8,6 +8,7 @@ use crate::buffer::{CURSOR, busy};
 use crate::config::Config;
 use crate::intern::TABLES;
 use crate::later;
+use crate::launch;
 use crate::sink::{SINK, Sink};
 use crate::state::{Phase, STATE};
 
@@ -246,9 +247,15 @@ fn finish_with(sink: &mut Sink) {
         report(&format!("a policy is given to level `{name}`, which no spec that this program uses has"));
     }
     let dropped = sink.finish();
-    let folder = STATE.lock().folder.clone().unwrap_or_default();
+    let state = STATE.lock();
+    let (folder, tells_folder) = (state.folder.clone().unwrap_or_default(), state.tells_folder);
+    drop(state);
     if dropped > 0 {
         report(&format!("{dropped} records are missing from {}", folder.display()));
+    }
+    // Once per launch.
+    if tells_folder && launch::is_first() {
+        report(&format!("the trace is in {}", folder.display()));
     }
 }
 

@@ -13,7 +13,7 @@ use crate::losses::news_at_start;
 use crate::session;
 use crate::state::STATE;
 use crate::sync::{Lock, bit};
-use crate::{clock, fault, fork, pool, ring, thread};
+use crate::{clock, fault, fork, live, pool, ring, thread};
 
 mod names;
 mod news;
@@ -334,6 +334,7 @@ impl Sink {
         state.kept = state.live.is_some() && self.is_open() && self.left_behind;
         let kept = state.kept;
         drop(state);
+        live::note_process_end(now.max(self.latest));
         if !self.opened() || kept {
             // Without an end, readers look into the live file.
             self.close();

@@ -38,6 +38,8 @@ pub(crate) struct State {
     pub(crate) config: Option<Config>,
     /// The run folder, absolute, once recording.
     pub(crate) folder: Option<PathBuf>,
+    /// The run folder has the default name: who started the program is told it at the end.
+    pub(crate) tells_folder: bool,
     /// Name of the process's file in it, and the tags that it begins with.
     pub(crate) file_name: String,
     pub(crate) process_tags: Vec<u8>,
@@ -95,6 +97,7 @@ pub(crate) static STATE: Lock<State> = Lock::new(
         phase: Phase::Idle,
         config: None,
         folder: None,
+        tells_folder: false,
         file_name: String::new(),
         process_tags: Vec::new(),
         live: None,
@@ -137,7 +140,9 @@ impl State {
         let config = self.config.clone().unwrap_or_default().or_environment();
         // A forked child records into its parent's, unless it asks for another.
         let own = self.config.as_ref().and_then(|config| config.folder.clone());
-        let folder = own.or_else(|| self.folder.take()).or(config.folder).unwrap_or_else(process::default_folder);
+        let folder = own.or_else(|| self.folder.take()).or(config.folder);
+        self.tells_folder = folder.is_none();
+        let folder = folder.unwrap_or_else(process::default_folder);
         let folder = std::path::absolute(&folder).unwrap_or(folder);
         self.first_anchor = clock::anchor();
         (self.process_id, self.file_name) = process::new_name(&folder);

@@ -13,6 +13,7 @@ use super::live::{Entry, LiveError, Piece, Snapshot};
 use super::names::{Adding, process_id};
 use super::process::{BlockIndex, Live, LiveFault};
 use super::read_at::read_at;
+use crate::time::LocalTicks;
 
 /// How far the records of a payload can be followed.
 struct Walk {
@@ -38,6 +39,7 @@ impl Building {
                 live.used = true;
                 live.dropped = snapshot.header.dropped;
                 self.process.truncated = snapshot.header.truncated;
+                self.process.end = Some(LocalTicks(snapshot.header.process_end)).filter(|end| end.0 > 0);
                 self.names(&snapshot, &mut live);
                 self.blocks(&snapshot, &mut live, file)?;
                 self.forget_what_was_cut_off();

@@ -34,6 +34,7 @@ pub mod head {
     pub const LOG_WRITTEN: usize = 64;
     pub const OVERWRITTEN: usize = 72;
     pub const TRUNCATED: usize = 80;
+    pub const PROCESS_END: usize = 88;
     pub const REQUEST: usize = 128;
     pub const REQUEST_LENGTH: usize = 132;
     pub const REQUEST_TEXT: usize = 136;

@@ -99,6 +99,8 @@ pub(crate) struct Header {
     pub(crate) overwritten: u64,
     /// Records that hold a text, bytes or an array that it cut.
     pub(crate) truncated: u64,
+    /// Timestamp of the orderly end of the process; 0 when it did not come so far.
+    pub(crate) process_end: u64,
 }
 
 /// Whether all bytes of a file are 0: its process made it, and came no further.
@@ -154,6 +156,7 @@ impl Header {
                 .fold(u64_at(bytes, head::OVERWRITTEN), u64::saturating_add),
             overwritten: u64_at(bytes, head::OVERWRITTEN),
             truncated: u64_at(bytes, head::TRUNCATED),
+            process_end: u64_at(bytes, head::PROCESS_END),
         };
         header.checked(u32_at(bytes, head::LOG_BYTES), length)
     }

@@ -29,7 +29,8 @@ pub(super) fn constants(prefix: &str, more: &[(&str, u64)]) -> String {
     out
 }
 
-fn numbers() -> [(&'static str, u64); 80] {
+#[expect(clippy::too_many_lines, reason = "a table")]
+fn numbers() -> [(&'static str, u64); 81] {
     [
         ("FORMAT_VERSION", u64::from(tracer_format::FORMAT_VERSION)),
         ("SCHEMA_VERSION", u64::from(SCHEMA_VERSION)),
@@ -102,6 +103,7 @@ fn numbers() -> [(&'static str, u64); 80] {
         ("LIVE_VERSION", u64::from(live::LIVE_VERSION)),
         ("LIVE_LOG", live::LIVE_HEAD_BYTES as u64),
         ("LIVE_OVERWRITTEN", live::head::OVERWRITTEN as u64),
+        ("LIVE_PROCESS_END", live::head::PROCESS_END as u64),
         ("LIVE_TRUNCATED", live::head::TRUNCATED as u64),
         ("LIVE_LOSSES", live::head::LOSSES as u64),
         ("LIVE_COUNTERS", live::LOSS_COUNTERS as u64),

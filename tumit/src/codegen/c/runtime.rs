@@ -80,9 +80,9 @@ mod tests {
         auto bool break case char const continue default define defined do double elif else endif enum error extern float for if
         ifdef ifndef include int long return sizeof static struct switch typedef unsigned void while
         F_DUPFD_CLOEXEC madvise pid_t st_dev st_ino st_size
-        access clock_gettime clockid_t close errno f_type fcntl fprintf free fstat ftruncate getcwd getegid getenv geteuid getgid gethostname getpid getppid getrlimit getuid id_t linkat localtime_r
+        access clock_gettime clockid_t close errno f_type fcntl fprintf free fstat ftruncate getcwd getegid getenv geteuid getgid gethostname getpid getppid getrlimit getuid linkat localtime_r
         malloc memchr memcmp memcpy memmove memset mkdir mmap munmap nanosleep off_t open posix_fallocate prctl pread pwrite read readlink rename
-        rlim_cur rlimit setenv setpriority size_t snprintf ssize_t st_nlink stat statfs stderr strchr strcmp strcspn strerror
+        rlim_cur rlimit setenv size_t snprintf ssize_t st_nlink stat statfs stderr strchr strcmp strcspn strerror
         strftime strlen strncasecmp strncmp strrchr strtol strtoul strtoull syscall thread_sanitizer time time_t timespec tm tv_nsec tv_sec int32_t uint16_t
         uint32_t uint64_t uint8_t uintptr_t unlink volatile LZ4_compress_default";
     const FAMILIES: [&str; 23] = [
@@ -101,7 +101,8 @@ mod tests {
         "F_OK",
         "MAP_",
         "O_",
-        "PR",
+        "PR_",
+        "PROT_",
         "PATH_MAX",
         "RLIM",
         "SIG_",

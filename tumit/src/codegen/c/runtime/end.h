@@ -54,6 +54,7 @@ TUMIT1_SLOW(uint64_t tumit1_write_end(void)) {
         end_ = end_ > t_->end_ ? end_ : t_->end_;
     }
     pthread_mutex_unlock(&tumit1_lock);
+    tumit1_note_process_end(end_);
     if (!tumit1_sink.kept_) { /* else readers look into the live file, as there is no end */
         tumit1_sink.ending_ = 2;
         if (tumit1_append_end(dropped_, end_) == 0) {
@@ -82,6 +83,9 @@ void tumit1_finish(void) {
         tumit1_own_tell_wait();
     }
     tumit1_stop_helper();
+    if (__atomic_load_n(&tumit1_own_word, __ATOMIC_RELAXED) != 0) {
+        tumit1_join_helper(); /* what it records of itself is in the trace */
+    }
     tumit1_lock_sink();
     pthread_mutex_lock(&tumit1_lock);
     was_ = s_->state_;
@@ -106,6 +110,10 @@ void tumit1_finish(void) {
         }
         tumit1_tell_unknown_levels();
     }
+    if (was_ == TUMIT1_OPEN && s_->tells_ && s_->rank_ <= 0 && !s_->inherits_) { /* once per launch */
+        fprintf(stderr, "tumit: the trace is in %s\n", s_->folder_);
+    }
     pthread_mutex_unlock(&tumit1_sink_lock);
+    tumit1_join_helper();
     tumit1_idle(before_);
 }

@@ -106,7 +106,6 @@ TUMIT1_SLOW(void *tumit1_help(void *unused_)) {
     if (s_->mask_bytes_ > 0) {
         (void)syscall(SYS_sched_setaffinity, 0, (size_t)s_->mask_bytes_, s_->mask_);
     }
-    (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 5);
     while (!__atomic_load_n(&s_->stop_, __ATOMIC_ACQUIRE)) {
         uint32_t seen_ = __atomic_load_n(&s_->wake_, __ATOMIC_SEQ_CST);
         uint64_t now_;
@@ -119,7 +118,7 @@ TUMIT1_SLOW(void *tumit1_help(void *unused_)) {
 #endif
         told_ = tumit1_own_begin_write();
         tumit1_lock_sink();
-        more_ = tumit1_write_next();
+        more_ = tumit1_is_open() && tumit1_write_next(); /* behind the end, what a live file that was kept has stays there */
         pthread_mutex_unlock(&tumit1_sink_lock);
         if (told_) {
             tumit1_own_end_write();
@@ -201,18 +200,25 @@ TUMIT1_SLOW(void tumit1_start_helper(void)) {
 #endif
 }
 
-/* Ends the helper and waits for it. No lock may be held. */
+/* Tells the writer thread to end. It ends while this thread writes the rest of the trace. No lock may be held. */
 TUMIT1_SLOW(void tumit1_stop_helper(void)) {
     struct tumit1_session *s_ = &tumit1_session;
-    int running_;
     pthread_mutex_lock(&tumit1_lock);
-    running_ = s_->helper_;
+    s_->join_ |= s_->helper_;
     __atomic_store_n(&s_->helper_, 0, __ATOMIC_RELEASE);
     __atomic_store_n(&s_->stop_, 1, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&tumit1_lock);
-    if (running_) {
+    if (s_->join_) {
         __atomic_fetch_add(&s_->wake_, 1u, __ATOMIC_SEQ_CST);
         tumit1_futex(&s_->wake_, TUMIT1_WAKE_CALL, 1, NULL);
+    }
+}
+
+/* Waits until the writer thread has ended: the code that it runs may be unmapped next. No lock may be held. */
+TUMIT1_SLOW(void tumit1_join_helper(void)) {
+    struct tumit1_session *s_ = &tumit1_session;
+    if (s_->join_) {
+        s_->join_ = 0;
         (void)pthread_join(s_->helper_id_, NULL);
     }
 }

@@ -110,6 +110,14 @@ TUMIT1_SLOW(void tumit1_count_loss(uint32_t stream_, uint64_t count_)) {
     }
 }
 
+/* Notes in the live file that the process ended in order: where the file cannot take all, the live file stays. */
+TUMIT1_SLOW(void tumit1_note_process_end(uint64_t end_)) {
+    struct tumit1_pool *pool_ = &tumit1_session.pool_;
+    if (pool_->live_) {
+        __atomic_store_n((uint64_t *)(void *)(pool_->map_ + TUMIT1_LIVE_PROCESS_END), end_, __ATOMIC_RELEASE);
+    }
+}
+
 /* Makes the live file, at the place of the slots. Room on the disk is asked for before anything is written there: a full
  * disk would kill the program. It has no name yet. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_make_live(void)) {

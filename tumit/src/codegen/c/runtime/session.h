@@ -135,17 +135,11 @@ TUMIT1_SLOW(void tumit1_find_launch(void)) {
     }
     if (space_ != NULL) {
         tumit1_launch_of_job(text_, room_, space_);
-        return;
-    }
-    if (job_ != NULL && step_ != NULL && (tasks_ == NULL || strcmp(tasks_, "1") != 0)) {
+    } else if (job_ != NULL && step_ != NULL && (tasks_ == NULL || strcmp(tasks_, "1") != 0)) {
         snprintf(text_, room_, "slurm:%.100s.%.100s", job_, step_);
-        return;
-    }
-    if (given_ != NULL) {
+    } else if (given_ != NULL) {
         tumit1_cut_text(text_, room_, given_, "", "");
-        return;
-    }
-    if (tumit1_env("OMPI_COMM_WORLD_RANK") != NULL || tumit1_env("PMIX_RANK") != NULL || tumit1_env("PMI_RANK") != NULL ||
+    } else if (tumit1_env("OMPI_COMM_WORLD_RANK") != NULL || tumit1_env("PMIX_RANK") != NULL || tumit1_env("PMI_RANK") != NULL ||
         tumit1_env("MV2_COMM_WORLD_RANK") != NULL) {
         tumit1_launch_of_parent(text_, room_);
     }
@@ -155,7 +149,10 @@ TUMIT1_SLOW(void tumit1_find_launch(void)) {
             snprintf(text_ + 2 * i_, 3, "%02x", id_[i_]);
         }
     }
-    tumit1_share_launch();
+    tumit1_session.inherits_ = given_ != NULL && strcmp(given_, text_) == 0;
+    if (!tumit1_session.inherits_) {
+        tumit1_share_launch();
+    }
 }
 
 /* The command line, arguments apart by spaces; returns its length. */
@@ -198,12 +195,14 @@ TUMIT1_SLOW(void tumit1_name_folder(void)) {
     }
     if (s_->config_.folder_ != NULL && *s_->config_.folder_ != '\0') {
         snprintf(s_->folder_, sizeof s_->folder_, "%s", s_->config_.folder_);
+        s_->tells_ = 0;
         return;
     }
     if (given_ != NULL) {
         tumit1_from_beginning(s_->folder_, sizeof s_->folder_, given_);
         return;
     }
+    s_->tells_ = 1;
     tumit1_read_line("/proc/self/comm", program_, sizeof program_);
     tumit1_clean(program_);
     if (program_[0] == '\0') {

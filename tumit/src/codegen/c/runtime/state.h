@@ -236,6 +236,9 @@ struct tumit1_session {
     int paused_;
     int helper_;             /* there is one, in `helper_id_` */
     int stop_;               /* it shall end */
+    int join_;               /* it was told so, and nobody has waited for it */
+    int tells_;              /* the run folder has the default name: who started the program is told it at the end */
+    int inherits_;           /* the launch id is that of the process which started this one */
     int main_gone_;          /* the first thread has ended */
     uint32_t may_wait_;      /* some level's threads wait for room */
     uint32_t wanted_;        /* a thread waits: for tests */
