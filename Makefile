@@ -2,15 +2,15 @@
 
 CARGO ?= cargo
 # What the demo builds, and where it then is. Continuous integration takes what its tests have built.
-DEMO ?= --release -p tumit-cli -p molecular-dynamics
-BUILT ?= target/release
+DEMO ?= --profile demo -p tumit-cli -p molecular-dynamics
+BUILT ?= target/demo
 TUMIT = $(BUILT)/tumit
 MD = $(BUILT)/molecular-dynamics
 
 .PHONY: demo test packages miri clean
 
 demo:
-	$(CARGO) build --quiet $(DEMO)
+	$(CARGO) build $(DEMO)
 	@mkdir -p demo
 	@for placement in random balanced; do \
 	    echo; echo "== atoms placed: $$placement"; \

@@ -13,6 +13,7 @@ use crate::reorder::{Feed, Taking};
 use crate::rules::{Scope, Symbols, Val, append_value};
 use crate::run::{Loss, Run};
 use crate::time::GlobalNanos;
+use crate::wall_clock;
 
 /// A record with its names.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +21,8 @@ use crate::time::GlobalNanos;
 pub struct Listed<'a> {
     /// Its date.
     pub time: GlobalNanos,
+    /// The same by the real-time clock, nanoseconds since 1970; `None` when no process of the run read one.
+    pub wall_clock: Option<i64>,
     /// Position of its process in the run.
     pub process: usize,
     /// Process id of the operating system.
@@ -167,6 +170,7 @@ pub fn list_selected<E: From<ConvertError>>(
         remarks = dates.remarks;
     }
     let plan = plan;
+    let start = wall_clock::start_of(run, &clocks);
     let wanted = selection.streams_of(run);
     let (from, to) = selection.span();
     let mut feeds = Vec::new();
@@ -194,7 +198,7 @@ pub fn list_selected<E: From<ConvertError>>(
         if !wanted || !selection.takes_time(GlobalNanos(item.date)) {
             return Ok(());
         }
-        match record(&plan, feed, &symbols, &mut scratch, &mut visit) {
+        match record(&plan, (feed, start), &symbols, &mut scratch, &mut visit) {
             Ok(ControlFlow::Continue(())) => Ok(()),
             Ok(ControlFlow::Break(())) => Err(Stop::Enough),
             Err(error) => Err(Stop::Visitor(error)),
@@ -226,7 +230,7 @@ impl<E> From<crate::input::ReadError> for Stop<E> {
 
 fn record<E>(
     plan: &Plan<'_>,
-    feed: &Feed<'_>,
+    (feed, start): (&Feed<'_>, Option<i64>),
     symbols: &Symbols,
     scratch: &mut String,
     visit: &mut impl FnMut(&Listed<'_>) -> Result<ControlFlow<()>, E>,
@@ -252,6 +256,7 @@ fn record<E>(
     let stream = &plan.streams[feed.stream];
     visit(&Listed {
         time: GlobalNanos(item.date),
+        wall_clock: start.map(|start| start.saturating_add(item.date)),
         process: stream.process,
         pid: stream.pid,
         rank: stream.rank,

@@ -501,7 +501,8 @@ impl<'o> Job<'o> {
 
     fn report(self, made: Counts, end: i64) -> Report {
         let Self { run, clocks, .. } = self;
-        let remarks = clocks.remarks.iter().cloned().chain(self.remarks).collect();
+        let remarks =
+            run.launch_remark().into_iter().chain(clocks.remarks.iter().cloned()).chain(self.remarks).collect();
         let dropped = run.processes.iter().fold(0, |sum: u64, process| sum.saturating_add(process.dropped()));
         let counts = Counts {
             paje_events: made.paje_events,

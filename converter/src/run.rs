@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use tracer_format::block::flag;
 
 use crate::input::{LiveError, Lives, Process, ReadError, Spool, Stream};
+use crate::launches::{Launch, Launches};
 use crate::missing::{self, MissingEnd};
 use crate::time::GlobalNanos;
 
@@ -26,6 +27,8 @@ pub struct Run {
     pub empty_live: Vec<PathBuf>,
     /// Files left out as copies of others, and those others.
     pub copies: Vec<(PathBuf, PathBuf)>,
+    /// The launches of the folder, in order of time, also those that are not read.
+    pub launches: Vec<Launch>,
     /// A whole folder was opened, not one file of it.
     pub(crate) is_folder: bool,
     /// By process: its key, computed at its first use.
@@ -45,6 +48,22 @@ pub enum OpenError {
         /// The folder.
         path: PathBuf,
     },
+    /// It is a spec.
+    #[error("{0} is a spec, not a trace: `tumit check {0}` checks it", path.display())]
+    Spec {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The folder has no launch of this number.
+    #[error("{}: the run has {count} launches, and no launch {number}; `tumit info` lists them", path.display())]
+    NoLaunch {
+        /// The folder.
+        path: PathBuf,
+        /// The requested number.
+        number: usize,
+        /// The number of launches.
+        count: usize,
+    },
     /// None of the files is usable.
     #[error("{first}{}", others(*count))]
     NothingUsable {
@@ -53,6 +72,12 @@ pub enum OpenError {
         /// How many there are.
         count: usize,
     },
+}
+
+/// Whether a file is named as specs are.
+#[must_use]
+pub fn is_spec(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("tumit")) && path.is_file()
 }
 
 fn others(count: usize) -> String {
@@ -216,19 +241,26 @@ pub enum Loss {
 }
 
 impl Run {
-    /// Opens a run folder, or one file of it: checks every block and collects the tables. The records are not kept.
+    /// Opens a run folder, or one file of it: checks every block and collects the tables. The records are not kept. Of a
+    /// folder with several [launches](crate::launches) the latest is opened.
     ///
     /// # Errors
     /// When there is nothing usable. Damage is no error; see [`Run::losses`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
-        Self::open_with(path.as_ref(), &Lives::new())
+        Self::open_launches(path, Launches::Latest)
     }
 
     /// The same; live files may have been moved, too.
     pub(crate) fn open_with(path: &Path, lives: &Lives) -> Result<Self, OpenError> {
+        if is_spec(path) {
+            return Err(OpenError::Spec { path: path.to_path_buf() });
+        }
         let Files { process: files, live } = Files::in_run(path)?;
         if files.is_empty() && live.is_empty() {
             return Err(OpenError::NoFiles { path: path.to_path_buf() });
+        }
+        for input in std::iter::once(path).chain(files.iter().chain(&live).map(PathBuf::as_path)) {
+            crate::private::note_input(input);
         }
         let mut run = Self { path: path.to_path_buf(), is_folder: path.is_dir(), ..Self::default() };
         let mut spool = Spool::default();

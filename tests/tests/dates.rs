@@ -1,4 +1,5 @@
-//! A record has one date, whatever command shows it: `tumit dump` and `tumit cut --time` date as `tumit convert` does.
+//! Timestamps are equal in all commands; the time of day; launches of one folder; permissions of files that are derived from
+//! private runs.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -6,11 +7,15 @@
 mod synthetic;
 
 use std::collections::BTreeMap;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use serde_json::Value;
 use synthetic::{About, File, Records};
 use tests::programs::{output, succeed, tumit};
+use tracer_format::entries::Anchor;
+use tracer_format::tags::{append_tag, tag};
 
 const SPEC: &str = r#"
 trace pair;
@@ -120,4 +125,217 @@ fn a_record_has_the_same_date_in_every_command() {
     let part = folder.path().join("off.tmt");
     succeed(tumit().arg("cut").arg(&run).arg("-o").arg(&part).args(off));
     assert!(dumped(&part, &off[..4]).into_keys().eq(wanted.into_keys()));
+}
+
+/// 2025-11-25T13:18:31.5Z
+const NOON: u64 = 1_764_076_711_500_000_000;
+
+/// A process of a launch that records three events, a millisecond after the other, `seconds` after [`NOON`].
+fn write_launch(folder: &Path, launch: &str, pid: u64, seconds: u64) {
+    let (spec, diagnostics) = tumit::compile_text("pair.tumit", SPEC);
+    let schema = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false))).schema();
+    let about = About { domain: "one".to_owned(), ..About::new(pid) };
+    let mut file = File::with_tags(&about, &schema, |tags| {
+        if !launch.is_empty() {
+            append_tag(tags, tag::LAUNCH, launch.as_bytes());
+        }
+    });
+    file.thread(0, pid, "main");
+    let start = (1 + seconds) * 1_000_000_000;
+    let anchor =
+        Anchor { ticks: start, monotonic_nanos: start, real_nanos: NOON + seconds * 1_000_000_000, bracket: 0 };
+    file.anchor(anchor);
+    let mut records = Records::default();
+    for n in 0..3u32 {
+        let body = [0u32.to_le_bytes(), n.to_le_bytes()].concat();
+        records.record(0, start + u64::from(n) * 1_000_000, &body);
+    }
+    file.records(0, 0, &records);
+    file.end();
+    file.save(folder, &format!("{pid}.tmt"));
+}
+
+fn told(output: &std::process::Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn the_latest_launch_is_read_unless_another_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run.tmt");
+    write_launch(&run, "second", 1, 60);
+    write_launch(&run, "first", 2, 0);
+    write_launch(&run, "second", 3, 60);
+    let info = |args: &[&str]| -> Value {
+        serde_json::from_str(&succeed(tumit().arg("info").arg(&run).arg("--json").args(args))).unwrap()
+    };
+    let all = info(&[]);
+    let launches = all["launches"].as_array().unwrap();
+    let processes: Vec<u64> = launches.iter().map(|launch| launch["processes"].as_u64().unwrap()).collect();
+    assert_eq!((processes, all["records"].as_u64()), (vec![1, 2], Some(6)), "{all}");
+    assert_eq!(launches[0]["start"], "2025-11-25T13:18:31.500000000Z");
+    assert_eq!(all["start"], "2025-11-25T13:19:31.500000000Z");
+    assert_eq!((&launches[0]["read"], &launches[1]["read"]), (&Value::from(false), &Value::from(true)));
+    let remark = "launch 2 of 2 (began 2025-11-25T13:19:31.500000000Z), the latest, is read";
+    for (args, records, said) in [
+        (&[][..], 6, remark),
+        (&["--launch", "1"], 3, "launch 1 of 2 (began"),
+        (&["--launch", "all"], 9, "all 2 launches of the run are read as one"),
+    ] {
+        assert_eq!(info(args)["records"], records, "{args:?}");
+        for command in
+            [&["dump"][..], &["convert", "-o", "-"], &["convert", "-o", "-", "--format", "csv"], &["stats"], &["sync"]]
+        {
+            let out = output(tumit().arg(command[0]).arg(&run).args(&command[1..]).args(args));
+            assert!(out.status.success() && told(&out).contains(said), "{command:?} {args:?}: {}", told(&out));
+        }
+        let dumped = succeed(tumit().arg("dump").arg(&run).args(args));
+        assert_eq!(dumped.lines().count(), records, "{dumped}");
+    }
+    let wrong = output(tumit().arg("dump").arg(&run).args(["--launch", "3"]));
+    assert!(
+        wrong.status.code() == Some(2) && told(&wrong).contains("has 2 launches, and no launch 3"),
+        "{}",
+        told(&wrong)
+    );
+
+    // An index is of one launch.
+    let index = folder.path().join("run.tmtx");
+    let indexed = |launch: &str| {
+        let mut command = tumit();
+        command.arg("stats").arg(&run).args(["--csv", "--launch", launch, "--index"]).arg(&index);
+        succeed(&mut command)
+    };
+    let counts = |text: &str| text.lines().nth(1).map(|row| row.split(',').nth(5).unwrap_or_default().to_owned());
+    let (first, both) = (indexed("1"), indexed("all"));
+    assert_ne!(first, both);
+    assert_eq!((counts(&indexed("1")), counts(&indexed("all"))), (counts(&first), counts(&both)));
+
+    // A launch becomes a run of its own; joined runs keep theirs.
+    let (one, joined) = (folder.path().join("one.tmt"), folder.path().join("joined.tmt"));
+    succeed(tumit().arg("cut").arg(&run).arg("-o").arg(&one).args(["--launch", "1"]));
+    assert_eq!(succeed(tumit().arg("dump").arg(&one)).lines().count(), 3);
+    succeed(tumit().arg("merge").arg(&run).arg("-o").arg(&joined));
+    assert_eq!(succeed(tumit().arg("dump").arg(&joined).args(["--launch", "all"])).lines().count(), 9);
+    assert_eq!(succeed(tumit().arg("dump").arg(&joined)).lines().count(), 6);
+}
+
+#[test]
+fn runs_without_launch_ids_are_one_launch() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("old.tmt");
+    write_launch(&run, "", 1, 60);
+    write_launch(&run, "", 2, 0);
+    let out = output(tumit().arg("dump").arg(&run));
+    assert_eq!(String::from_utf8_lossy(&out.stdout).lines().count(), 6);
+    assert!(!told(&out).contains("launch"), "{}", told(&out));
+}
+
+#[test]
+fn the_time_of_day_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run.tmt");
+    write_launch(&run, "one", 1, 0);
+    let dumped = succeed(tumit().arg("dump").arg(&run).arg("--wall-clock"));
+    assert!(dumped.lines().nth(1).unwrap().starts_with("2025-11-25T13:18:31.501000000Z  "), "{dumped}");
+    let json = succeed(tumit().arg("dump").arg(&run).args(["--wall-clock", "--json"]));
+    assert!(objects(&json).all(|record| record["time"].as_str().unwrap().starts_with("2025-11-25T13:18:31.50")));
+    let info = succeed(tumit().arg("info").arg(&run));
+    assert!(info.contains("began 2025-11-25T13:18:31.500000000Z"), "{info}");
+    for (format, wanted) in [
+        ("csv", ",2025-11-25T13:18:31.502000000Z,2025-11-25T13:18:31.502000000Z,0."),
+        ("json", "\"time\":\"2025-11-25T13:18:31.502000000Z\""),
+    ] {
+        let table = succeed(tumit().arg("convert").arg(&run).args(["-o", "-", "--wall-clock", "--format", format]));
+        assert!(table.contains(wanted), "{table}");
+    }
+    let stats = succeed(tumit().arg("stats").arg(&run).arg("--wall-clock"));
+    assert!(stats.starts_with("run, 2025-11-25T13:18:31.500000000Z to 2025-11-25T13:18:31.502000001Z"), "{stats}");
+    let paje = folder.path().join("x.paje");
+    succeed(tumit().arg("convert").arg(&run).arg("-o").arg(&paje));
+    for args in [&["stats"][..], &["convert", "-o", "-", "--format", "csv"]] {
+        let out = output(tumit().arg(args[0]).arg(&paje).args(&args[1..]).arg("--wall-clock"));
+        assert!(out.status.code() == Some(2) && told(&out).contains("has no time of day"), "{}", told(&out));
+    }
+}
+
+#[test]
+fn what_is_made_of_a_private_run_is_private() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let mode = |name: &str| fs::metadata(path(name)).unwrap().permissions().mode() & 0o777;
+    let private = |name: &str, mode: u32| fs::set_permissions(path(name), Permissions::from_mode(mode)).unwrap();
+    let tumit = || {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", "umask 022; exec \"$0\" \"$@\""]).arg(tumit().get_program()).current_dir(folder.path());
+        command
+    };
+    write_launch(&path("run.tmt"), "one", 1, 0);
+    succeed(tumit().args(["convert", "run.tmt", "-o", "open.paje"]));
+    assert_eq!(mode("open.paje"), 0o644);
+    private("run.tmt", 0o700);
+    fs::copy(path("open.paje"), path("own.paje")).unwrap();
+    private("own.paje", 0o640);
+    let long = format!("{}.svg", "x".repeat(251));
+    for args in [
+        "convert run.tmt -o a.paje",
+        "convert run.tmt -o a.csv",
+        &format!("view run.tmt -o a.svg -o {long}"),
+        "view run.tmt -o b.svg --filter 'hide value work' --save-filters a.tumit-view",
+        "index run.tmt -o a.tmtx",
+        "cut run.tmt -o a.tmt --event work",
+        "merge run.tmt -o b.tmt",
+        "merge run.tmt -o c.tmt --sort",
+        "repair run.tmt -o d.tmt",
+        "sync run.tmt --plot c.svg",
+        "convert own.paje -o own.csv",
+    ] {
+        let words: Vec<String> = args
+            .split('\'')
+            .enumerate()
+            .flat_map(|(at, part)| {
+                if at % 2 == 1 { vec![part.to_owned()] } else { part.split_whitespace().map(str::to_owned).collect() }
+            })
+            .collect();
+        succeed(tumit().args(words));
+    }
+    for file in ["a.paje", "a.csv", "a.svg", &long, "b.svg", "a.tmtx", "c.svg"] {
+        assert_eq!(mode(file), 0o600, "{file}");
+    }
+    for run in ["a.tmt", "b.tmt", "c.tmt", "d.tmt"] {
+        assert_eq!(mode(run), 0o700, "{run}");
+    }
+    assert_eq!((mode("own.csv"), mode("a.tumit-view")), (0o640, 0o600));
+    assert!(
+        !fs::read_dir(folder.path()).unwrap().any(|entry| entry
+            .unwrap()
+            .file_name()
+            .to_string_lossy()
+            .starts_with('.'))
+    );
+}
+
+#[test]
+fn a_spec_is_not_a_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let spec = folder.path().join("pair.tumit");
+    fs::write(&spec, SPEC).unwrap();
+    for args in [
+        "info",
+        "dump",
+        "sync",
+        "stats",
+        "view --no-open",
+        "index",
+        "convert -o x.csv",
+        "convert -o x.paje",
+        "cut -o x.tmt --event work",
+        "merge -o x.tmt",
+        "repair",
+    ] {
+        let mut words = args.split(' ');
+        let out = output(tumit().arg(words.next().unwrap()).arg(&spec).args(words).current_dir(folder.path()));
+        let wanted = format!("{0} is a spec, not a trace: `tumit check {0}` checks it", spec.display());
+        assert!(out.status.code() == Some(2) && told(&out).contains(&wanted), "{args}: {}", told(&out));
+    }
 }

@@ -86,12 +86,43 @@ impl Diagnostic {
         self
     }
 
+    /// Whether both report one unknown name, at different places.
+    fn is_same_name(&self, other: &Self) -> bool {
+        let text = |diagnostic: &Self| diagnostic.primary.as_ref().map(|label| label.text.clone());
+        let others = |diagnostic: &Self| {
+            let labels = diagnostic.secondary.iter().filter(|label| label.text != FURTHER_PLACE);
+            labels.cloned().collect::<Vec<_>>()
+        };
+        self.code.is_unknown_name()
+            && (self.code, self.severity, &self.title) == (other.code, other.severity, &other.title)
+            && (&self.notes, &self.help) == (&other.notes, &other.help)
+            && text(self) == text(other)
+            && others(self) == others(other)
+    }
+
+    /// Adds the place of another finding about the same name; the first place of all stays the primary one.
+    fn add_place(&mut self, other: Self) {
+        let Some((mine, mut theirs)) = self.primary.as_mut().zip(other.primary) else { return };
+        if theirs.span < mine.span {
+            std::mem::swap(mine, &mut theirs);
+        }
+        let is_known = mine.span == theirs.span || self.secondary.iter().any(|label| label.span == theirs.span);
+        if !is_known && self.secondary.len() < MAX_PLACES {
+            self.secondary.push(Label { text: FURTHER_PLACE.to_owned(), ..theirs });
+        }
+    }
+
     /// Adds a help if there is one.
     pub(crate) fn maybe_help(mut self, text: Option<String>) -> Self {
         self.help.extend(text);
         self
     }
 }
+
+/// What stands at the further places of an unknown name.
+const FURTHER_PLACE: &str = "and here";
+/// Most places of one finding.
+const MAX_PLACES: usize = 20;
 
 /// Most findings that are kept.
 const MAX_KEPT: usize = 500;
@@ -106,6 +137,9 @@ pub struct Diagnostics {
 impl Diagnostics {
     /// Adds a finding, unless it is there already. After very many, no more are kept: the text is no spec.
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
+        if let Some(known) = self.list.iter_mut().find(|known| known.is_same_name(&diagnostic)) {
+            return known.add_place(diagnostic);
+        }
         let is_first_error = diagnostic.severity == Severity::Error && !self.has_errors();
         if (self.list.len() < MAX_KEPT || is_first_error) && !self.list.contains(&diagnostic) {
             self.list.push(diagnostic);
@@ -189,6 +223,20 @@ mod tests {
         let starts: Vec<u32> = diagnostics.iter().filter_map(|d| d.primary.as_ref().map(|l| l.span.start)).collect();
         assert_eq!(starts, [2, 5]);
         assert!(!diagnostics.has_errors() && diagnostics.warning_count() == 2);
+    }
+
+    #[test]
+    fn an_unknown_name_is_one_finding_with_all_places() {
+        let mut diagnostics = Diagnostics::default();
+        for start in [5, 2, 9, 5] {
+            diagnostics
+                .push(Diagnostic::error(Code::UnknownContainer, "there is no container `x`").at(at(start), "here"));
+        }
+        diagnostics.push(Diagnostic::error(Code::UnknownContainer, "there is no container `y`").at(at(7), "here"));
+        assert_eq!(diagnostics.error_count(), 2);
+        let first = diagnostics.iter().next().unwrap();
+        assert_eq!(first.primary.as_ref().map(|label| label.span), Some(at(2)));
+        assert_eq!(first.secondary.iter().map(|label| label.span).collect::<Vec<_>>(), [at(5), at(9)]);
     }
 
     #[test]

@@ -20,6 +20,7 @@ use std::io::Write;
 use std::path::Path;
 
 use converter::pipeline::ConvertError;
+use converter::wall_clock;
 
 use crate::feed::Input;
 use crate::open::{OpenError, OpenOptions};
@@ -73,9 +74,16 @@ pub fn write_to_file(path: &Path, options: &OpenOptions, format: Format, file: &
 
 fn write_out(path: &Path, options: &OpenOptions, format: Format, out: Out<'_>) -> Result<Account, OpenError> {
     let input = Input::find(path, options)?;
+    let start = match &input {
+        Input::Run(run) if options.wall_clock => wall_clock::early_start_of(run, options.clock),
+        _ => None,
+    };
+    if options.wall_clock && start.is_none() {
+        return Err(OpenError::NoWallClock { path: path.to_owned() });
+    }
     match format {
-        Format::Csv => write_as(csv::Csv, input, options, out),
-        Format::Json => write_as(json::Json, input, options, out),
+        Format::Csv => write_as(csv::Csv { start }, input, options, out),
+        Format::Json => write_as(json::Json { start }, input, options, out),
         Format::PjDump => {
             let of_run = input.is_records(options);
             let options = OpenOptions { as_pj_dump: true, ..options.clone() };

@@ -9,6 +9,8 @@ pub mod svg;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use converter::private;
+
 use crate::scene::Scene;
 
 /// What kind of file.
@@ -133,12 +135,10 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), ExportError> {
 /// Makes a file under a temporary name, and gives it its own when it is whole.
 fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<(), ExportError>) -> Result<(), ExportError> {
     let error = |source| ExportError::Write { path: path.to_owned(), source };
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let temporary = path.with_file_name(name);
-    let result = std::fs::File::create(&temporary)
-        .map_err(error)
-        .and_then(|mut file| fill(&mut file))
+    let there = std::fs::metadata(path).map(|there| there.permissions()).ok();
+    let (mut file, temporary) = private::create_temporary(path).map_err(error)?;
+    let result = fill(&mut file)
+        .and_then(|()| file.set_permissions(private::permissions_of_file(there.as_ref())).map_err(error))
         .and_then(|()| std::fs::rename(&temporary, path).map_err(error));
     if result.is_err() {
         // What was written so far is of no use to anyone.

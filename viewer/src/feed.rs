@@ -5,12 +5,14 @@ use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use converter::clock::Method;
+use converter::launches::Launches;
 use converter::paje::Sink;
 use converter::paje::read::{FaultKind, ReadError, ReadReport, Reader, announce};
 use converter::pipeline::{ConvertError, Options, Progress, convert, convert_to_text, own_paje_output};
 use converter::report::Report;
 use converter::run::Run;
 use converter::time::Unit;
+use converter::wall_clock;
 
 use crate::live::Peek;
 use crate::open::{OpenError, OpenOptions};
@@ -29,6 +31,8 @@ pub(crate) enum Input {
 pub(crate) struct Told {
     pub(crate) faults: Vec<String>,
     pub(crate) remarks: Vec<String>,
+    /// As [`Summary::wall_clock`](crate::query::Summary::wall_clock).
+    pub(crate) wall_clock: Option<i64>,
 }
 
 /// Bytes that are read at once.
@@ -39,16 +43,21 @@ impl Input {
     pub(crate) fn find(path: &Path, options: &OpenOptions) -> Result<Self, OpenError> {
         let io_error = |source| OpenError::Io { path: path.to_owned(), source };
         if std::fs::metadata(path).map_err(io_error)?.is_dir() {
-            return Ok(Self::Run(Box::new(Run::open(path)?)));
+            return Ok(Self::Run(Box::new(Run::open_launches(path, options.launches)?)));
+        }
+        if converter::run::is_spec(path) {
+            return Err(converter::run::OpenError::Spec { path: path.to_owned() }.into());
         }
         let mut input = BufReader::with_capacity(BUFFER_BYTES, File::open(path).map_err(io_error)?);
         if input.fill_buf().map_err(io_error)?.starts_with(&tracer_format::FILE_MAGIC) {
-            return Ok(Self::Run(Box::new(Run::open(path)?)));
+            return Ok(Self::Run(Box::new(Run::open_launches(path, options.launches)?)));
         }
-        if options.rules.is_some() || options.output.is_some() || options.clock != Method::default() || !options.causal
-        {
+        let is_for_runs =
+            options.rules.is_some() || options.output.is_some() || options.launches != Launches::default();
+        if is_for_runs || options.clock != Method::default() || !options.causal {
             return Err(OpenError::NoRun { path: path.to_owned() });
         }
+        converter::private::note_input(path);
         Ok(Self::Paje(path.to_owned(), input))
     }
 
@@ -100,7 +109,9 @@ impl Input {
                 let total = input.get_ref().metadata().map_or(0, |metadata| metadata.len());
                 let input = Counted { inner: input, done: 0, told: 0, total, progress: options.progress.as_ref() };
                 match reader(input, options).read(sink) {
-                    Ok(report) => Ok(Told { faults: report.remarks(), remarks: unit_in_doubt(&report) }),
+                    Ok(report) => {
+                        Ok(Told { faults: report.remarks(), remarks: unit_in_doubt(&report), wall_clock: None })
+                    }
                     Err(ReadError::Sink { source, .. }) => Err(ConvertError::Write(source).into()),
                     Err(source) => Err(OpenError::Read { path, source }),
                 }
@@ -118,6 +129,7 @@ fn unit_in_doubt(report: &ReadReport) -> Vec<String> {
 /// A reader of text, be it that of a run.
 fn reader<R: Read>(input: R, options: &OpenOptions) -> Reader<R> {
     let reader = Reader::new(input).in_unit(options.unit).announcing();
+    let reader = if options.unit_is_known { reader.trusting_unit() } else { reader };
     if options.as_pj_dump { reader.as_pj_dump() } else { reader }
 }
 
@@ -143,7 +155,8 @@ fn feed_run(run: &Run, options: &OpenOptions, sink: &mut dyn Sink) -> Result<Tol
         Some(output) => feed_text(run, &convert_options, (output, options), sink, &mut faults)?,
     };
     faults.extend(report.faults());
-    Ok(Told { faults, remarks: report.remarks })
+    let wall_clock = wall_clock::start_of(run, &report.clocks);
+    Ok(Told { faults, remarks: report.remarks, wall_clock })
 }
 
 /// The text output of a run, which must be Pajé. It goes straight from one to the other; it is never whole anywhere.

@@ -169,6 +169,7 @@ pub(crate) fn build(input: Input, options: &OpenOptions, lookup: &Lookup, target
         let told = input.feed_shown(options, &mut simulation)?;
         simulation.fault(told.faults);
         simulation.remark(told.remarks);
+        simulation.set_wall_clock(told.wall_clock);
         let file = room.file().map_err(write_error)?;
         let copy = file.try_clone().map_err(write_error)?;
         assemble::write(simulation.into_outcome(), lookup.key, copy).map_err(write_error)?;
@@ -204,8 +205,8 @@ fn name_file(mut file: File, path: &Path, permissions: Option<std::fs::Permissio
         // That others may read it is worth having, not worth failing for.
         let _ = file.set_permissions(permissions);
     }
-    let name = path.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
-    let part = path.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
+    // Short: the name of the index may be as long as names can be. One index is named at a time.
+    let part = path.with_file_name(format!(".tumit-{}-index.part", std::process::id()));
     if link(&file, &part).is_ok() {
         return std::fs::rename(&part, path).inspect_err(|_| _ = std::fs::remove_file(&part));
     }

@@ -7,6 +7,7 @@
 
 mod answers;
 mod color;
+mod csv_cell;
 pub mod entities;
 pub mod export;
 mod feed;

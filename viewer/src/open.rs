@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use converter::clock::Method;
+use converter::launches::Launches;
 use converter::paje::read::ReadError;
 use converter::pipeline::{ConvertError, Progress};
 use converter::time::Unit;
@@ -38,8 +39,14 @@ pub struct OpenOptions {
     pub threads: Option<NonZeroUsize>,
     /// How many bytes of what the conversion of a run notes of links are kept in memory; the rest goes to temporary files.
     pub memory: usize,
-    /// In what the dates of Pajé text are counted.
+    /// The launches of a run folder to read.
+    pub launches: Launches,
+    /// The unit of the timestamps of Pajé text.
     pub unit: Unit,
+    /// Whether the user gave the unit. If not, timestamps that are unlikely to be seconds are reported.
+    pub unit_is_known: bool,
+    /// Whether tables show timestamps as the time of day.
+    pub wall_clock: bool,
     /// Whether the trace is kept in a file beside it, and where.
     pub index: IndexChoice,
     /// When this becomes true while an index is made, [`open()`] gives up and leaves nothing behind.
@@ -77,7 +84,10 @@ impl Default for OpenOptions {
             output: None,
             threads: None,
             memory,
+            launches: Launches::default(),
             unit: Unit::default(),
+            unit_is_known: false,
+            wall_clock: false,
             index: IndexChoice::default(),
             cancel: None,
             as_pj_dump: false,
@@ -114,9 +124,15 @@ pub enum OpenError {
         source: ReadError,
     },
     /// Options that are for runs were given for a Pajé file.
-    #[error("{} is a Pajé file: clocks, rules and outputs can be chosen for a run only", path.display())]
+    #[error("{} is a Pajé file: clocks, rules, outputs and launches can be chosen for a run only", path.display())]
     NoRun {
         /// The file.
+        path: PathBuf,
+    },
+    /// Times of day were asked for.
+    #[error("--wall-clock: {} has no time of day; only runs have one, whose processes read the real-time clock", path.display())]
+    NoWallClock {
+        /// The trace.
         path: PathBuf,
     },
     /// A unit was given for a run that is no text.
@@ -285,6 +301,7 @@ fn in_memory(
     let told = input.feed_shown(options, &mut simulation)?;
     simulation.fault(told.faults);
     simulation.remark(told.remarks.into_iter().chain(remark));
+    simulation.set_wall_clock(told.wall_clock);
     Ok(Arc::new(simulation.into_store()))
 }
 

@@ -108,6 +108,8 @@ pub struct Summary {
     pub remarks: Vec<String>,
     /// Whether nothing was lost, damaged, left out or mended: what the remarks then say is for information.
     pub intact: bool,
+    /// The real time of trace time 0, nanoseconds since 1970, where the trace is a run whose processes read that clock.
+    pub wall_clock: Option<i64>,
     /// Changes whenever answers may change.
     pub generation: u64,
 }

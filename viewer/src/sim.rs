@@ -113,6 +113,8 @@ pub struct Simulation<E = Gather> {
     remarks: Vec<String>,
     /// Whether no fault was told from outside.
     intact: bool,
+    /// As [`Summary::wall_clock`](crate::query::Summary::wall_clock).
+    wall_clock: Option<i64>,
 }
 
 /// Point events of one type in one container.
@@ -180,6 +182,7 @@ impl<E: Entities> Simulation<E> {
             taken: 0,
             remarks: Vec::new(),
             intact: true,
+            wall_clock: None,
         }
     }
 
@@ -220,6 +223,11 @@ impl<E: Entities> Simulation<E> {
     /// Adds sentences that a user should know, though nothing is wrong.
     pub fn remark(&mut self, remarks: impl IntoIterator<Item = String>) {
         self.remarks.extend(remarks);
+    }
+
+    /// Sets the real time of trace time 0, nanoseconds since 1970.
+    pub(crate) fn set_wall_clock(&mut self, nanos: Option<i64>) {
+        self.wall_clock = nanos;
     }
 
     /// Takes the next operation. What is wrong with it is counted. Where so many halves of links wait that files are needed,
@@ -435,6 +443,7 @@ pub(crate) struct Outcome<E> {
     pub(crate) remarks: Vec<String>,
     /// Whether none of them tells of a fault.
     pub(crate) intact: bool,
+    pub(crate) wall_clock: Option<i64>,
 }
 
 impl<E> Simulation<E> {
@@ -455,6 +464,7 @@ impl<E> Simulation<E> {
             extent: if self.first > self.last { (0, 0) } else { (self.first, self.last) },
             remarks,
             intact,
+            wall_clock: self.wall_clock,
         }
     }
 }
@@ -463,8 +473,18 @@ impl Simulation {
     /// Seals everything. Call [`Self::end`] (or [`Sink::finish`]) first.
     #[must_use]
     pub fn into_store(self) -> Store {
-        let Outcome { entities, name, types, values, containers, container_details, extent, remarks, intact } =
-            self.into_outcome();
+        let Outcome {
+            entities,
+            name,
+            types,
+            values,
+            containers,
+            container_details,
+            extent,
+            remarks,
+            intact,
+            wall_clock,
+        } = self.into_outcome();
         Parts {
             name,
             types,
@@ -479,6 +499,7 @@ impl Simulation {
             extent,
             remarks,
             intact,
+            wall_clock,
         }
         .seal()
     }

@@ -11,7 +11,7 @@ mod variables;
 pub use durations::{Durations, durations};
 pub(crate) use links::number;
 pub use links::{Exchange, exchanges, size_field};
-pub use table::{By, Row, table, to_csv};
+pub use table::{By, DATES, Row, table, time_of_day, to_csv, to_csv_with};
 pub use variables::{Extreme, VariableStats, variable};
 
 use std::collections::BTreeMap;

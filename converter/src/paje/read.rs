@@ -222,6 +222,13 @@ impl<R: Read> Reader<R> {
         self
     }
 
+    /// Takes the unit for certain: dates that would be unusual in it are not pointed out.
+    #[must_use]
+    pub fn trusting_unit(mut self) -> Self {
+        self.state.is_long = true;
+        self
+    }
+
     /// Remembers the keys of all links, so that one that is used again is told: eight bytes for each link.
     #[must_use]
     pub fn remember_keys(mut self) -> Self {

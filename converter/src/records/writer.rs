@@ -103,7 +103,7 @@ impl Writer {
         {
             return Err(WriteError::Same { file: path });
         }
-        let mut file = FileWriter::new(BufWriter::new(File::create(&path).map_err(error)?)).map_err(error)?;
+        let mut file = FileWriter::new(BufWriter::new(crate::private::create(&path).map_err(error)?)).map_err(error)?;
         let ended = process.ended.then(|| process.dropped());
         file.end_with(0, missed.records, end_tags(process, ends.process));
         let shapes = process.providers.iter().flat_map(|provider| (provider.base..).zip(&provider.schema.records));

@@ -2,6 +2,7 @@
 
 use tests::browser::Browser;
 use tests::page::{SETTLED, Viewer, interval, open, press, read, show, spot};
+use tests::programs::{molecular_dynamics, succeed};
 
 #[test]
 fn an_interval_is_typed_with_units_and_mistakes_are_explained() {
@@ -67,6 +68,33 @@ fn zooms_leave_crumbs_that_lead_back() {
     browser.key("]");
     browser.wait("document.querySelectorAll('#crumbs li').length === 2");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn the_ruler_shows_the_time_of_day_of_runs() {
+    let base = "document.querySelector('#base').textContent";
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run.tmt");
+    let mut program = molecular_dynamics();
+    succeed(program.args(["--placement", "random", "--steps", "1"]).env("TUMIT_TRACE", &run));
+    let viewer = Viewer::of_paths(std::slice::from_ref(&run));
+    let (mut browser, _) = open(&viewer);
+    assert_eq!(browser.evaluate(base), "");
+    browser.key("d");
+    browser.wait(&format!("/^20\\d\\d-\\d\\d-\\d\\d (\\d\\d:\\d\\d:\\d\\d )?UTC$/.test({base})"));
+    browser.wait("location.hash.includes('clock=utc')");
+    // It is a part of the address.
+    browser.evaluate("location.reload()");
+    browser.wait(&format!("{base}.endsWith('UTC')"));
+    browser.wait(SETTLED);
+    browser.key("d");
+    browser.wait(&format!("!{base}.endsWith('UTC') && !location.hash.includes('clock')"));
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+    // Pajé text has none.
+    let viewer = Viewer::start();
+    let (mut browser, _) = open(&viewer);
+    browser.key("d");
+    browser.wait("document.querySelector('#note').innerText.includes('no time of day')");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, Once, PoisonError};
 
 use anyhow::{Context, bail};
+use converter::private;
 
 use crate::output_path::{self, Place};
 
@@ -22,6 +23,8 @@ pub(crate) struct OutputFile {
     /// `None` for what is no regular file.
     temporary: Option<PathBuf>,
     target: PathBuf,
+    /// Permissions of the file whose place it takes.
+    there: Option<fs::Permissions>,
     finished: bool,
 }
 
@@ -34,22 +37,19 @@ impl OutputFile {
         let path = match output_path::follow(target)? {
             Place::File(path) => path,
             Place::Stream(file) => {
-                return Ok(Self { file, temporary: None, target: target.to_path_buf(), finished: false });
+                return Ok(Self { file, temporary: None, target: target.to_path_buf(), there: None, finished: false });
             }
         };
         let target = path.as_path();
-        let Some(name) = target.file_name() else { bail!("`{}` names no file", target.display()) };
-        let name = format!(".{}.{}.part", name.to_string_lossy(), std::process::id());
-        let temporary = target.with_file_name(name);
-        remove_on_interrupt();
-        *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(temporary.clone());
-        let file = File::create(&temporary).with_context(|| format!("cannot create `{}`", target.display()))?;
-        let file = Self { file, temporary: Some(temporary), target: target.to_path_buf(), finished: false };
-        // While it is empty: nobody reads what is not for him.
-        if let Ok(there) = fs::metadata(target) {
-            file.set_permissions(there.permissions())?;
+        if target.file_name().is_none() {
+            bail!("`{}` names no file", target.display());
         }
-        Ok(file)
+        remove_on_interrupt();
+        let created = private::create_temporary(target);
+        let (file, temporary) = created.with_context(|| format!("cannot create `{}`", target.display()))?;
+        *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(temporary.clone());
+        let there = fs::metadata(target).map(|there| there.permissions()).ok();
+        Ok(Self { file, temporary: Some(temporary), target: target.to_path_buf(), there, finished: false })
     }
 
     /// The file, for who wants more than to write; not where others write, too.
@@ -57,20 +57,19 @@ impl OutputFile {
         self.temporary.as_ref().map(|_| &self.file)
     }
 
-    /// Gives the file the permissions of another.
-    pub(crate) fn set_permissions(&self, permissions: fs::Permissions) -> anyhow::Result<()> {
-        if self.temporary.is_none() {
-            return Ok(());
-        }
-        self.file
-            .set_permissions(permissions)
-            .with_context(|| format!("cannot give `{}` its permissions", self.target.display()))
+    /// Gives the file the permissions of another when it is finished.
+    pub(crate) fn set_permissions(&mut self, permissions: fs::Permissions) {
+        self.there = Some(permissions);
     }
 
     /// Gives the file its name.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         self.file.flush().with_context(|| format!("cannot write `{}`", self.target.display()))?;
         if let Some(temporary) = &self.temporary {
+            // Until it is whole, only its owner could read it.
+            self.file
+                .set_permissions(private::permissions_of_file(self.there.as_ref()))
+                .with_context(|| format!("cannot give `{}` its permissions", self.target.display()))?;
             fs::rename(temporary, &self.target)
                 .with_context(|| format!("cannot rename the result to `{}`", self.target.display()))?;
         }
@@ -91,17 +90,19 @@ pub(crate) struct OutputFolder {
 impl OutputFolder {
     /// Begins a folder that will be called `target`, which must not be there, or be empty.
     pub(crate) fn create(target: &Path) -> anyhow::Result<Self> {
-        let Some(name) = target.file_name() else { bail!("`{}` names no folder", target.display()) };
+        if target.file_name().is_none() {
+            bail!("`{}` names no folder", target.display());
+        }
         match fs::read_dir(target).map(|mut entries| entries.next().is_some()) {
             Ok(false) => {}
             Ok(true) => bail!("`{}` is not empty: name a new folder", target.display()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error).with_context(|| format!("cannot read `{}`", target.display())),
         }
-        let temporary = target.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
         remove_on_interrupt();
+        let created = private::create_temporary_folder(target);
+        let temporary = created.with_context(|| format!("cannot create `{}`", target.display()))?;
         *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(temporary.clone());
-        fs::create_dir(&temporary).with_context(|| format!("cannot create `{}`", target.display()))?;
         Ok(Self { temporary, target: target.to_path_buf(), finished: false })
     }
 
@@ -112,6 +113,8 @@ impl OutputFolder {
 
     /// Gives the folder its name.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
+        fs::set_permissions(&self.temporary, private::permissions_of_folder())
+            .with_context(|| format!("cannot give `{}` its permissions", self.target.display()))?;
         // An empty folder of that name gives way.
         fs::rename(&self.temporary, &self.target)
             .with_context(|| format!("cannot rename the result to `{}`", self.target.display()))?;

@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use converter::launches::Launches;
 use converter::pipeline::Options;
 use viewer::{IndexChoice, OpenError, OpenOptions};
 
@@ -35,6 +36,26 @@ pub(crate) struct Resources {
     memory: Bytes,
 }
 
+/// The launches that are read.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct LaunchChoice {
+    /// Reads this launch of a run folder into which a program was run several times: its number in order of time, as `tumit
+    /// info` lists them, or all as one run [default: the latest]
+    #[arg(long, value_name = "N|all", help_heading = "Runs")]
+    launch: Option<Launches>,
+}
+
+impl LaunchChoice {
+    /// Whether a user chose.
+    pub(crate) fn is_given(self) -> bool {
+        self.launch.is_some()
+    }
+
+    pub(crate) fn launches(self) -> Launches {
+        self.launch.unwrap_or_default()
+    }
+}
+
 /// Those of a conversion.
 pub(crate) fn options(dating: Dating, resources: Resources) -> Options {
     let mut options = Options::default();
@@ -58,10 +79,12 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "NAME")]
     text_output: Option<String>,
     #[command(flatten)]
+    launch: LaunchChoice,
+    #[command(flatten)]
     resources: Resources,
-    /// In what dates of Pajé text are counted: the text does not tell, and nearly all producers write seconds
-    #[arg(long, value_enum, default_value_t, help_heading = "Pajé files")]
-    unit: Unit,
+    /// The unit of the timestamps of Pajé text, which the text does not give [default: s, with a hint where that is doubtful]
+    #[arg(long, value_enum, help_heading = "Pajé files")]
+    unit: Option<Unit>,
 }
 
 impl RunOptions {
@@ -71,7 +94,9 @@ impl RunOptions {
         let Options { clock, causal, threads, memory, .. } = options(self.dating, self.resources);
         (open.clock, open.causal, open.threads, open.memory) = (clock, causal, threads, memory);
         open.output.clone_from(&self.text_output);
-        open.unit = self.unit.into();
+        open.launches = self.launch.launches();
+        open.unit = self.unit.unwrap_or_default().into();
+        open.unit_is_known = self.unit.is_some();
         open.index = index;
         if let Some(path) = &self.rules {
             let Some(spec) = spec_files::compile(path)? else { return Ok(None) };

@@ -37,7 +37,9 @@ fn filter(text: &str) -> Result<Filter, String> {
 
 impl ViewFilters {
     /// The filters of both options; read before a long trace is.
-    pub(crate) fn chain(&self) -> anyhow::Result<Chain> {
+    pub(crate) fn chain(&self, traces: &[PathBuf]) -> anyhow::Result<Chain> {
+        // What is kept of a private trace is private.
+        traces.iter().for_each(|trace| converter::private::note_input(trace));
         let mut chain = self.filters.as_deref().map(Chain::read).transpose()?.unwrap_or_default();
         chain.filters.extend(self.filter.iter().cloned().map(Entry::from));
         if let Some(path) = &self.save_filters {

@@ -122,6 +122,26 @@ codes! {
 }
 
 impl Code {
+    /// Whether it reports a name that nothing declares: one mistake, however often the name is used.
+    pub(super) fn is_unknown_name(self) -> bool {
+        use Code::{
+            UnknownContainer, UnknownEntity, UnknownEvent, UnknownFunction, UnknownLevel, UnknownName, UnknownShape,
+            UnknownType, UnknownValue,
+        };
+        matches!(
+            self,
+            UnknownContainer
+                | UnknownEntity
+                | UnknownEvent
+                | UnknownFunction
+                | UnknownLevel
+                | UnknownName
+                | UnknownShape
+                | UnknownType
+                | UnknownValue
+        )
+    }
+
     /// The code that is written so (`T0024`).
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {

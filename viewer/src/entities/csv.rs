@@ -1,15 +1,20 @@
 //! Comma-separated values (RFC 4180, with LF), one table for all kinds of rows.
 
 use converter::digits::{float, integer, seconds, signed};
+use converter::wall_clock;
 
 use super::columns::Columns;
 use super::details::{Detail, Field, FieldValue};
 use super::frames::Frame;
 use super::row::{Context, Form, Kind, Row, Value};
+use crate::csv_cell;
 
 /// The format.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Csv;
+pub(super) struct Csv {
+    /// The real time of trace time 0 where dates are shown as times of day.
+    pub(super) start: Option<i64>,
+}
 
 /// Columns that are always there. The first eight are those of a state in `pj_dump`.
 pub(super) const FIXED: [&str; 15] = [
@@ -50,22 +55,12 @@ impl Form for Csv {
 
     /// Quoted where it must be.
     fn name(&self, name: &str, out: &mut Vec<u8>) {
-        if !name.bytes().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
-            return out.extend_from_slice(name.as_bytes());
-        }
-        out.push(b'"');
-        for (at, part) in name.split('"').enumerate() {
-            if at > 0 {
-                out.extend_from_slice(b"\"\"");
-            }
-            out.extend_from_slice(part.as_bytes());
-        }
-        out.push(b'"');
+        csv_cell::append(name, out);
     }
 
     fn row(&self, row: &Row<'_>, context: Context<'_>, out: &mut Vec<u8>) {
         before(row, out);
-        middle(row, out);
+        middle(row, self.start, out);
         self.after(row, context, out);
     }
 
@@ -76,7 +71,7 @@ impl Form for Csv {
 
     fn framed(&self, frame: &Frame, row: &Row<'_>, out: &mut Vec<u8>) {
         out.extend_from_slice(&frame.before);
-        middle(row, out);
+        middle(row, self.start, out);
         out.extend_from_slice(&frame.after);
     }
 }
@@ -147,11 +142,16 @@ fn before(row: &Row<'_>, out: &mut Vec<u8>) {
 
 /// The columns from the dates to the value.
 #[inline]
-fn middle(row: &Row<'_>, out: &mut Vec<u8>) {
-    for date in [row.start, row.end, row.end.saturating_sub(row.start)] {
+fn middle(row: &Row<'_>, start: Option<i64>, out: &mut Vec<u8>) {
+    for date in [row.start, row.end] {
         out.push(b',');
-        seconds(date, out);
+        match start {
+            None => seconds(date, out),
+            Some(start) => out.extend_from_slice(wall_clock::text(start.saturating_add(date)).as_bytes()),
+        }
     }
+    out.push(b',');
+    seconds(row.end.saturating_sub(row.start), out);
     out.push(b',');
     if let Some(depth) = row.imbrication {
         integer(depth.into(), out);

@@ -3,13 +3,17 @@
 use std::io::Write as _;
 
 use converter::digits::{integer, seconds};
+use converter::wall_clock;
 
 use super::details::{Detail, FieldValue};
 use super::row::{Context, Form, Kind, Named, Row, Value};
 
 /// The format.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Json;
+pub(super) struct Json {
+    /// The real time of trace time 0 where dates are shown as times of day.
+    pub(super) start: Option<i64>,
+}
 
 impl Form for Json {
     fn name(&self, name: &str, out: &mut Vec<u8>) {
@@ -25,10 +29,10 @@ impl Form for Json {
         out.extend_from_slice(b",\"type\":");
         out.extend_from_slice(row.ty);
         if row.kind == Kind::Event {
-            date("time", row.start, out);
+            self.date("time", row.start, out);
         } else {
-            date("start", row.start, out);
-            date("end", row.end, out);
+            self.date("start", row.start, out);
+            self.date("end", row.end, out);
             date("duration", row.end.saturating_sub(row.start), out);
         }
         if let Some(depth) = row.imbrication {
@@ -54,6 +58,18 @@ impl Form for Json {
             extra(detail, context, out);
         }
         out.extend_from_slice(b"}\n");
+    }
+}
+
+impl Json {
+    /// A date: in seconds, or as the time of day.
+    fn date(self, what: &str, nanos: i64, out: &mut Vec<u8>) {
+        match self.start {
+            None => date(what, nanos, out),
+            Some(start) => {
+                let _ = write!(out, ",\"{what}\":\"{}\"", wall_clock::text(start.saturating_add(nanos)));
+            }
+        }
     }
 }
 

@@ -58,7 +58,8 @@ fn gathered(lanes: impl Iterator<Item = Lane>, streams: &mut Streams) -> Vec<Gat
 
 /// Writes the index of a simulated trace into an empty file.
 pub(super) fn write(outcome: Outcome<Recorder>, key: Key, file: File) -> io::Result<()> {
-    let Outcome { entities, name, types, values, containers, container_details, extent, remarks, intact } = outcome;
+    let Outcome { entities, name, types, values, containers, container_details, extent, remarks, intact, wall_clock } =
+        outcome;
     entities.look()?;
     let type_count = types.len() as u64;
     let model = model(types, values);
@@ -91,6 +92,7 @@ pub(super) fn write(outcome: Outcome<Recorder>, key: Key, file: File) -> io::Res
         samples: variables.entities,
         remarks,
         intact,
+        wall_clock,
         generation: 1,
     };
     summary.remarks.shrink_to_fit();

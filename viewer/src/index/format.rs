@@ -7,7 +7,7 @@ use twox_hash::XxHash3_64;
 /// The first bytes.
 pub(super) const MAGIC: [u8; 8] = *b"TMTINDEX";
 /// Counts up with every change of the layout, and of what the simulation makes of a trace.
-pub(super) const VERSION: u64 = 11;
+pub(super) const VERSION: u64 = 12;
 /// Bytes that have a checksum of their own; the header takes the first.
 pub(super) const PAGE: usize = 4096;
 /// Sections begin at multiples of this.

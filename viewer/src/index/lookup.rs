@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use converter::private;
 use twox_hash::XxHash3_64;
 
 use super::Index;
@@ -83,19 +84,22 @@ impl Lookup {
             is_run |= starts_run;
         }
         let options_text = format!(
-            "{} {:?} {} {:?} {:?} {:?}",
+            "{} {:?} {} {:?} {:?} {:?} {:?} {}",
             env!("CARGO_PKG_VERSION"),
             options.clock,
             options.causal,
             options.output,
             options.unit,
-            options.rules
+            options.rules,
+            options.launches,
+            options.unit_is_known
         );
         let hash = |bytes: &[u8]| XxHash3_64::oneshot(bytes);
         let key = Key { size, content: hash(&content), options: hash(options_text.as_bytes()) };
+        std::iter::once(path).chain(files.iter().map(PathBuf::as_path)).for_each(private::note_input);
         let permissions = files.first().and_then(|file| fs::metadata(file).ok()).map(|metadata| {
             let mut permissions = metadata.permissions();
-            permissions.set_mode(permissions.mode() & 0o666 | 0o600);
+            permissions.set_mode(private::restricted(permissions.mode() & 0o666) | 0o600);
             permissions
         });
         let is_small = size < if is_run { SMALL_RUN } else { SMALL_TEXT };

@@ -50,6 +50,8 @@ impl Whole {
             put(&mut out, count);
         }
         put(&mut out, u64::from(summary.intact));
+        put(&mut out, summary.wall_clock.map_or(0, i64::cast_unsigned));
+        put(&mut out, u64::from(summary.wall_clock.is_some()));
         put(&mut out, summary.remarks.len() as u64);
         summary.remarks.iter().for_each(|remark| text(&mut out, remark));
         put(&mut out, model.types.len() as u64);
@@ -95,9 +97,21 @@ impl Whole {
         let (name, extent) = (from.text()?, from.interval()?);
         let [containers, states, events, links, samples] =
             [from.number()?, from.number()?, from.number()?, from.number()?, from.number()?];
-        let (intact, remarks) = (from.number()? == 1, from.list(Reader::text)?);
-        let summary =
-            Summary { name, extent, containers, states, events, links, samples, remarks, intact, generation: 1 };
+        let (intact, nanos, is_known) = (from.number()? == 1, from.number()?.cast_signed(), from.number()? == 1);
+        let (wall_clock, remarks) = (is_known.then_some(nanos), from.list(Reader::text)?);
+        let summary = Summary {
+            name,
+            extent,
+            containers,
+            states,
+            events,
+            links,
+            samples,
+            remarks,
+            intact,
+            wall_clock,
+            generation: 1,
+        };
         let mut types: Vec<TypeInfo> = from.list(Reader::ty)?;
         types.iter_mut().enumerate().for_each(|(at, ty)| ty.id = TypeId(at as u32));
         let mut values: Vec<ValueInfo> = from.list(Reader::value)?;

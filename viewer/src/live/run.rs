@@ -70,7 +70,7 @@ impl Follower {
 
     /// What there is now, and which live files that is from.
     fn picture(&self, live: &mut BTreeSet<PathBuf>) -> Result<(Arc<dyn TimelineSource>, Standing), OpenError> {
-        let run = Run::open(&self.path)?;
+        let run = Run::open_launches(&self.path, self.options.launches)?;
         let processes = run.processes.len();
         let open = run.processes.iter().filter(|process| !process.ended).count();
         let elsewhere = run.processes.iter().filter(|process| !process.ended);
@@ -86,6 +86,7 @@ impl Follower {
             simulation.fault(told.faults);
         }
         simulation.remark(told.remarks);
+        simulation.set_wall_clock(told.wall_clock);
         Ok((Arc::new(simulation.into_store()), Standing::Growing { open, processes }))
     }
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Durations, Extreme, durations, exchanges, size_field, times_of, variable};
+use crate::csv_cell;
 use crate::filter::{tree, walk};
 use crate::query::{
     ContainerId, ContainerInfo, Interval, Model, QueryError, TimelineSource, TypeInfo, TypeKind, ValueId,
@@ -147,6 +148,12 @@ pub fn table(
 /// The rows as comma-separated values (RFC 4180, with LF), with a line of names.
 #[must_use]
 pub fn to_csv(rows: &[Row]) -> String {
+    to_csv_with(rows, None)
+}
+
+/// The same with the time of day for dates: `wall_clock` is the real time of trace time 0, nanoseconds since 1970.
+#[must_use]
+pub fn to_csv_with(rows: &[Row], wall_clock: Option<i64>) -> String {
     let mut text = COLUMNS.join(",");
     text.push('\n');
     for row in rows {
@@ -154,16 +161,30 @@ pub fn to_csv(rows: &[Row]) -> String {
         let value = serde_json::to_value(row).unwrap_or_default();
         let cells = COLUMNS.map(|column| match &value[column] {
             Value::Null => String::new(),
-            Value::String(text) if text.contains([',', '"', '\n', '\r']) => {
-                format!("\"{}\"", text.replace('"', "\"\""))
+            Value::String(text) => {
+                let mut cell = Vec::new();
+                csv_cell::append(text, &mut cell);
+                String::from_utf8(cell).unwrap_or_default()
             }
-            Value::String(text) => text.clone(),
+            Value::Number(seconds) if DATES.contains(&column) && wall_clock.is_some() => {
+                time_of_day(seconds.as_f64().unwrap_or_default(), wall_clock.unwrap_or_default())
+            }
             other => other.to_string(),
         });
         text.push_str(&cells.join(","));
         text.push('\n');
     }
     text
+}
+
+/// The columns that hold dates.
+pub const DATES: [&str; 2] = ["min_at", "max_at"];
+
+/// The time of day of a date in seconds, in UTC as ISO 8601 has it.
+#[must_use]
+#[expect(clippy::cast_possible_truncation, reason = "back to the nanoseconds that they came from")]
+pub fn time_of_day(seconds: f64, wall_clock: i64) -> String {
+    converter::wall_clock::text(wall_clock.saturating_add((seconds * 1e9).round() as i64))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "seconds for people and their tools")]

@@ -53,6 +53,8 @@ pub(crate) struct Parts {
     pub(crate) remarks: Vec<String>,
     /// Whether none of them tells of a fault.
     pub(crate) intact: bool,
+    /// As [`Summary::wall_clock`].
+    pub(crate) wall_clock: Option<i64>,
 }
 
 /// Gives out numbers of one kind of entity, lane by lane.
@@ -90,6 +92,7 @@ impl Parts {
             samples: variables.iter().map(|lane| lane.len() as u64).sum(),
             remarks: self.remarks,
             intact: self.intact,
+            wall_clock: self.wall_clock,
             generation: 1,
         };
         Store {

@@ -4,6 +4,7 @@ import * as arrange from "./arrange.js";
 import { EXPORTS } from "./export.js";
 import { addFilter } from "./chain.js";
 import { toggleCost } from "./cost.js";
+import { toggleClock } from "./clock.js";
 import { byId } from "./dom.js";
 import { editInterval } from "./interval.js";
 import { chain, close, visitPartner, walk, zoomToChosen } from "./choice.js";
@@ -42,6 +43,7 @@ export const ACTIONS = [
   { group: "Time", name: "Type an interval", keys: ["g"], run: editInterval },
   { group: "Time", name: "Measure from and to the pointer", keys: ["m"], pointer: "Ctrl drag: snaps to what begins or ends there", run: measureHere },
   { group: "Time", name: "Stop measuring", run: stopMeasuring },
+  { group: "Time", name: "Time of day on the ruler, or time since the start", keys: ["d"], run: toggleClock },
 
   { group: "Rows", name: "Scroll up", keys: ["ArrowUp"], pointer: "Shift wheel", run: () => { scroller.scrollTop -= 60; } },
   { group: "Rows", name: "Scroll down", keys: ["ArrowDown"], run: () => { scroller.scrollTop += 60; } },

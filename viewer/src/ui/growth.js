@@ -1,6 +1,7 @@
 // A trace that is still being read or written: says so, and shows the newer picture when the server has one.
 
 import { about, ask } from "./api.js";
+import { setClock } from "./clock.js";
 import { facts, forgetFacts } from "./facts.js";
 import { byId } from "./dom.js";
 import { moveOrigin } from "./format.js";
@@ -63,6 +64,7 @@ async function renew(renewed) {
   const summary = await ask("summary");
   if (!summary) return;
   const later = moveOrigin(summary.origin);
+  setClock(summary.clock);
   grow(summary.duration, later, summary.generation);
   forgetFacts();
   state.hops = [];

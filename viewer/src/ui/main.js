@@ -6,6 +6,7 @@ import * as arrange from "./arrange.js";
 import * as chart from "./chart.js";
 import { listenToChain, offerFilters, tellChain } from "./chain.js";
 import { open as inspect, restore, visit as inspectAt } from "./choice.js";
+import { setClock } from "./clock.js";
 import { tellCrumbs } from "./crumbs.js";
 import { byId } from "./dom.js";
 import { edge, names } from "./edge.js";
@@ -46,6 +47,7 @@ async function open() {
   message("loading");
   const summary = await ask("summary");
   setOrigin(summary.origin);
+  setClock(summary.clock);
   const trace = nameOf(summary);
   listenToMemory(trace, Boolean(summary.standing));
   start(summary.duration, await first(trace, summary), summary.generation);

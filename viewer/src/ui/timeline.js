@@ -1,6 +1,7 @@
 // Time above the diagram: the ruler, and the whole trace with the part that is shown.
 
 import { ask } from "./api.js";
+import { clockAt, clockRuler, isClock } from "./clock.js";
 import { byId, color, density, sized } from "./dom.js";
 import { drawScene } from "./draw.js";
 import { date, duration, ruler } from "./format.js";
@@ -17,7 +18,7 @@ import { length, looks, pan, show, view } from "./view.js";
 export function paintRuler(pointer, choice) {
   const [width, height] = [scale.clientWidth, scale.clientHeight];
   const context = sized(/** @type {HTMLCanvasElement} */ (scale.firstElementChild), width, height);
-  const { base, ticks } = ruler(view.from, view.to, width, 92);
+  const { base, ticks } = (isClock() ? clockRuler : ruler)(view.from, view.to, width, 92);
   byId("base").textContent = base ?? "";
   context.font = "11px Inter, sans-serif";
   for (const { x, label } of ticks) {
@@ -53,7 +54,7 @@ export function paintRuler(pointer, choice) {
     context.fillRect(choice[0], 0, choice[1] - choice[0], height);
     flag(context, (choice[0] + choice[1]) / 2, width, duration(time(choice[1]) - time(choice[0])), color("--accent"));
   } else if (pointer !== null) {
-    flag(context, pointer, width, date(time(pointer), nanos), color("--ink"));
+    flag(context, pointer, width, (isClock() ? clockAt : date)(time(pointer), nanos), color("--ink"));
   }
 }
 

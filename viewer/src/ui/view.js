@@ -54,7 +54,7 @@ function save() {
 }
 
 /** What is seen beside the view, as the address says it: how far the rows are scrolled, the panel, and what its statistics show. */
-const BESIDE = ["source", "scroll", "side", "tab", "form", "values", "amount", "order", "each", "of", "find", "inside", "selected"];
+const BESIDE = ["source", "clock", "scroll", "side", "tab", "form", "values", "amount", "order", "each", "of", "find", "inside", "selected"];
 /** @type {Map<string, string>} */
 const beside = new Map();
 let besideTimer = 0;

@@ -143,6 +143,7 @@ impl TimelineSource for Tables {
             samples: self.samples.len() as u64,
             remarks: Vec::new(),
             intact: true,
+            wall_clock: None,
             generation: 1,
         }
     }

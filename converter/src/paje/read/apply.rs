@@ -29,7 +29,7 @@ pub(super) struct State {
     pub(super) end: Option<i64>,
     /// The first date, and whether another is so far behind it that it is told.
     first: Option<i64>,
-    is_long: bool,
+    pub(super) is_long: bool,
     /// The last line of an event, and the last one with a date.
     pub(super) taken: u64,
     pub(super) dated: u64,

@@ -43,9 +43,9 @@ pub(crate) struct Args {
     #[arg(long)]
     strict: bool,
 
-    /// For Pajé files: in what their dates are counted; the text does not tell
-    #[arg(long, value_enum, default_value_t)]
-    unit: Unit,
+    /// For Pajé files: the unit of their timestamps, which the text does not give [default: s, with a hint where that is doubtful]
+    #[arg(long, value_enum)]
+    unit: Option<Unit>,
 
     /// Also says what of an older spec, or of a run recorded with one, the rules of this one no longer show
     #[arg(long, value_name = "SPEC|RUN", value_hint = ValueHint::AnyPath)]
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
 }
 
 fn check_paje(file: &str, args: &Args, out: &mut impl std::io::Write) -> anyhow::Result<Status> {
-    let (text, status) = match paje::check(file, args.unit.into(), args.strict) {
+    let (text, status) = match paje::check(file, args.unit, args.strict) {
         Ok(report) if args.json => (json::paje_lines(file, &report)?, report.status(args.strict)),
         Ok(report) => (report.text(file), report.status(args.strict)),
         Err(error) if args.json => (json::unreadable(file, &format!("{error:#}"))?, Status::CouldNotRun),

@@ -18,7 +18,7 @@ use super::check::is_paje;
 use crate::output_file::OutputFile;
 use crate::output_path::keep_inputs;
 use crate::progress::Bar;
-use crate::run_options::{Dating, Resources, options};
+use crate::run_options::{Dating, LaunchChoice, Resources, options};
 use crate::{spec_files, term};
 
 /// Converts runs to Pajé or other text, and runs and Pajé files to tables of entities
@@ -53,6 +53,13 @@ pub(crate) struct Args {
     /// Writes the rows of `pj_dump -l 9 -e 1e300`, digit by digit, but in the order in which entities end
     #[arg(long)]
     pj_dump: bool,
+
+    /// Tables have the time of day for timestamps, in UTC: 2026-11-25T13:18:31.000000042Z; for runs
+    #[arg(long, conflicts_with = "pj_dump")]
+    wall_clock: bool,
+
+    #[command(flatten)]
+    launch: LaunchChoice,
 
     #[command(flatten)]
     dating: Dating,
@@ -132,6 +139,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         Format::Json => return entities::run(args, viewer::entities::Format::Json),
         Format::Paje => {}
     }
+    if args.wall_clock {
+        bail!("--wall-clock is for tables: name an output that ends in .csv or .json");
+    }
     if is_paje(&args.input) {
         bail!(
             "`{0}` is Pajé text already; from it `tumit convert {0} -o NAME.csv` (or .json) makes a table of its entities",
@@ -145,7 +155,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         let Some(spec) = spec_files::compile(path)? else { return Ok(Status::InputHasMistakes) };
         options.rules = Some(spec);
     }
-    let recorded = Run::open(&args.input)?;
+    let recorded = Run::open_launches(&args.input, args.launch.launches())?;
     if options.output.is_none() && options.rules.is_none() {
         options.output = own_paje_output(&recorded);
     }

@@ -13,16 +13,17 @@ use crate::filters::Filters;
 use crate::output_file::OutputFolder;
 use crate::output_path::keep_inputs;
 use crate::progress::Bar;
-use crate::run_options::{Dating, Resources, options};
+use crate::run_options::{Dating, LaunchChoice, Resources, options};
 use crate::term;
 
-/// Writes a smaller run: the records of an interval, of some levels or threads
+/// Writes a smaller run: the records of an interval, of some levels or threads, or one launch
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   tumit cut run.tmt -o start.tmt --interval ..2s         the first two seconds
   tumit cut run.tmt -o mpi.tmt --level MPI               one level of all processes
   tumit cut run.tmt -o two.tmt --process 0 --process 1   two ranks, with all of their threads
+  tumit cut run.tmt -o first.tmt --launch 1              the first launch of a program that was run several times
 
 Every filter can be given several times: a record is kept when it fits one value of each filter. Records stay
 as they are, with their clocks and names; a message of which only one end is kept counts as one without the other.
@@ -46,6 +47,9 @@ pub(crate) struct Args {
     filters: Filters,
 
     #[command(flatten)]
+    launch: LaunchChoice,
+
+    #[command(flatten)]
     dating: Dating,
 
     #[command(flatten)]
@@ -53,11 +57,13 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
-    if args.filters.is_empty() {
-        bail!("nothing says what to keep: give `--interval`, `--level`, `--event`, `--process` or `--thread`");
+    if args.filters.is_empty() && !args.launch.is_given() {
+        bail!(
+            "nothing says what to keep: give `--interval`, `--level`, `--event`, `--process`, `--thread` or `--launch`"
+        );
     }
     keep_inputs(&args.output, [args.input.as_path()])?;
-    let recorded = Run::open(&args.input)?;
+    let recorded = Run::open_launches(&args.input, args.launch.launches())?;
     let selection = args.filters.selection(&recorded)?;
     let folder = OutputFolder::create(&args.output)?;
     let bar = Bar::new("{human_len} records");
@@ -78,6 +84,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     )
     .and_then(|()| out.flush())
     .context("cannot write")?;
+    if let Some(remark) = recorded.launch_remark().filter(|_| !args.launch.is_given()) {
+        term::note(&format!("tumit: {remark}"));
+    }
     let losses = recorded.losses();
     for loss in told(&losses) {
         term::note(&format!("tumit: {loss}"));

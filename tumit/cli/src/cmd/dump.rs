@@ -4,15 +4,16 @@ use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use converter::listing::{FieldValue, Listed, list_selected};
 use converter::report::told;
 use converter::run::Run;
+use converter::wall_clock;
 use serde_json::{Map, Value, json};
 
 use super::Status;
 use crate::filters::Filters;
-use crate::run_options::{Dating, Resources, options};
+use crate::run_options::{Dating, LaunchChoice, Resources, options};
 use crate::{table, term};
 
 /// Prints the records of a run, in order of time
@@ -41,12 +42,19 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 
+    /// Shows the time of day of each record, in UTC: 2026-11-25T13:18:31.000000042Z
+    #[arg(long)]
+    wall_clock: bool,
+
     #[command(flatten)]
     filters: Filters,
 
     /// At most so many records
     #[arg(long, short = 'n', alias = "head", value_name = "COUNT")]
     limit: Option<u64>,
+
+    #[command(flatten)]
+    launch: LaunchChoice,
 
     #[command(flatten)]
     dating: Dating,
@@ -56,21 +64,29 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
-    let recorded = Run::open(&args.input)?;
+    let recorded = Run::open_launches(&args.input, args.launch.launches())?;
+    if args.wall_clock && recorded.processes.iter().all(|process| process.anchors.is_empty()) {
+        bail!("--wall-clock: no process of {} read the real-time clock", args.input.display());
+    }
     let options = options(args.dating, args.resources);
     let mut out = term::stdout();
     let processes: Vec<String> = (0..recorded.processes.len()).map(|at| recorded.process_name(at)).collect();
     let width = recorded.processes.iter().flat_map(|p| &p.streams).map(|s| s.name.chars().count()).max();
     let process = processes.iter().map(String::len).max().unwrap_or(0).max(11);
-    let columns =
-        Columns { processes, process, thread: width.unwrap_or(0).clamp(6, 24), event: event_width(&recorded) };
+    let columns = Columns {
+        processes,
+        process,
+        thread: width.unwrap_or(0).clamp(6, 24),
+        event: event_width(&recorded),
+        wall_clock: args.wall_clock,
+    };
     let selection = args.filters.selection(&recorded)?;
     let mut left = args.limit.unwrap_or(u64::MAX);
     if left == 0 {
         return Ok(Status::Done);
     }
     let listed = list_selected::<anyhow::Error>(&recorded, &options, &selection, |record| {
-        let line = if args.json { json_line(record, &recorded) } else { columns.line(record) };
+        let line = if args.json { json_line(record, &recorded, args.wall_clock) } else { columns.line(record) };
         writeln!(out, "{line}").context("cannot write")?;
         left -= 1;
         Ok(if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
@@ -81,7 +97,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     for loss in told(&losses) {
         term::note(&format!("tumit: {loss}"));
     }
-    for remark in listed.faults.iter().chain(&listed.clocks.remarks).chain(&listed.remarks) {
+    let launch = recorded.launch_remark();
+    for remark in listed.faults.iter().chain(&launch).chain(&listed.clocks.remarks).chain(&listed.remarks) {
         term::note(&format!("tumit: {remark}"));
     }
     let is_good = losses.is_empty() && listed.faults.is_empty();
@@ -100,14 +117,19 @@ struct Columns {
     process: usize,
     thread: usize,
     event: usize,
+    /// Times of day are shown.
+    wall_clock: bool,
 }
 
 impl Columns {
     fn line(&self, record: &Listed<'_>) -> String {
         let process = self.processes.get(record.process).map_or("", String::as_str);
+        let time = match record.wall_clock.filter(|_| self.wall_clock) {
+            Some(nanos) => wall_clock::text(nanos),
+            None => FieldValue::Date(record.time).to_string(),
+        };
         let mut line = format!(
-            "{:>15}  {process:<width$}  {:<thread$}  {:<event$} ",
-            FieldValue::Date(record.time).to_string(),
+            "{time:>15}  {process:<width$}  {:<thread$}  {:<event$} ",
             table::plain(record.thread),
             record.event,
             width = self.process,
@@ -131,7 +153,7 @@ impl Columns {
     }
 }
 
-fn json_line(record: &Listed<'_>, run: &Run) -> String {
+fn json_line(record: &Listed<'_>, run: &Run, has_wall_clock: bool) -> String {
     let fields: Map<String, Value> =
         record.fields.iter().map(|(name, value)| ((*name).to_owned(), json_value(*value))).collect();
     let mut object = json!({
@@ -149,6 +171,9 @@ fn json_line(record: &Listed<'_>, run: &Run) -> String {
     }
     if !record.label.is_empty() {
         object["label"] = json!(record.label);
+    }
+    if let Some(nanos) = record.wall_clock.filter(|_| has_wall_clock) {
+        object["time"] = json!(wall_clock::text(nanos));
     }
     if let Some((file, line)) = record.source {
         object["file"] = json!(file);

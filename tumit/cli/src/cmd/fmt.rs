@@ -109,9 +109,9 @@ fn rewrite(path: &Path, text: &str) -> anyhow::Result<()> {
     if permissions.readonly() {
         bail!("`{}` may not be written", path.display());
     }
-    let file = OutputFile::create(&target)?;
+    let mut file = OutputFile::create(&target)?;
     (&file).write_all(text.as_bytes()).with_context(|| format!("cannot write `{}`", path.display()))?;
-    file.set_permissions(permissions)?;
+    file.set_permissions(permissions);
     file.finish()
 }
 

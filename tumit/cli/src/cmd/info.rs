@@ -10,12 +10,15 @@ use anyhow::Context;
 use converter::census::{self, LostSpan};
 use converter::clock::Clocks;
 use converter::input::{Process, Stream};
+use converter::launches::Launch;
 use converter::pipeline::Options;
 use converter::report::told;
 use converter::run::{Loss, Run};
+use converter::wall_clock;
 use serde::Serialize;
 
 use super::Status;
+use crate::run_options::LaunchChoice;
 use crate::{running, term};
 
 /// Shows what a run holds: processes, threads, events, rates, losses, clocks
@@ -39,6 +42,9 @@ pub(crate) struct Args {
     /// Shows all processes and threads, not only the first of each
     #[arg(long)]
     all: bool,
+
+    #[command(flatten)]
+    launch: LaunchChoice,
 }
 
 /// Rows of a table of processes or threads unless all are asked for.
@@ -56,6 +62,10 @@ struct Info {
     bytes_per_record: Option<f64>,
     memory_bytes_per_record: f64,
     undecodable_records: u64,
+    /// The real time of the first record, in UTC and in nanoseconds since 1970.
+    start: Option<String>,
+    start_ns: Option<i64>,
+    launches: Vec<LaunchInfo>,
     processes: Vec<ProcessInfo>,
     events: Vec<EventInfo>,
     clocks: Vec<ClockInfo>,
@@ -65,6 +75,18 @@ struct Info {
     #[serde(skip)]
     told: Vec<String>,
     remarks: Vec<String>,
+}
+
+/// A launch of the folder, also one that is not read.
+#[derive(Debug, Serialize)]
+struct LaunchInfo {
+    number: usize,
+    start: Option<String>,
+    start_ns: Option<i64>,
+    duration_ns: Option<i64>,
+    processes: usize,
+    /// Whether the rest of this object is about it.
+    read: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -165,7 +187,7 @@ struct ClockInfo {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
-    let recorded = Run::open(&args.input)?;
+    let recorded = Run::open_launches(&args.input, args.launch.launches())?;
     let info = gather(&recorded)?;
     let mut out = term::stdout();
     if args.json {
@@ -196,6 +218,7 @@ fn gather(run: &Run) -> anyhow::Result<Info> {
     let in_files = streams().flat_map(|stream| &stream.blocks).filter(|block| !block.live);
     let in_files: u64 = in_files.map(|block| u64::from(block.header.records)).sum();
     let losses: Vec<Loss> = run.losses().into_iter().chain(census.unreadable.iter().cloned()).collect();
+    let start_ns = wall_clock::start_of(run, &census.clocks);
     let replaced: Vec<String> = names::replaced(run).into_iter().collect();
     Ok(Info {
         run: run.path.display().to_string(),
@@ -212,19 +235,35 @@ fn gather(run: &Run) -> anyhow::Result<Info> {
         bytes_per_record: (in_files > 0).then(|| ratio(stored, in_files)),
         memory_bytes_per_record: ratio(census.bytes, census.records),
         undecodable_records: census.undecodable,
+        start: start_ns.map(wall_clock::text),
+        start_ns,
+        launches: run.launches.iter().map(launch_info).collect(),
         processes: (0..run.processes.len()).map(|at| process_info(run, at)).collect(),
         events: events.collect(),
         lost: census.losses.iter().map(|lost| lost_info(run, lost)).collect(),
         losses: losses.iter().map(ToString::to_string).chain(replaced.iter().cloned()).collect(),
         told: told(&losses).into_iter().chain(replaced).collect(),
-        remarks: names::cut(run)
+        remarks: run
+            .launch_remark()
             .into_iter()
+            .chain(names::cut(run))
             .chain(private(run))
             .chain(census.clocks.faults())
             .chain(census.clocks.remarks.iter().cloned())
             .collect(),
         clocks: clock_infos(&census.clocks),
     })
+}
+
+fn launch_info(launch: &Launch) -> LaunchInfo {
+    LaunchInfo {
+        number: launch.number,
+        start: launch.time.map(|(start, _)| wall_clock::text(start)),
+        start_ns: launch.time.map(|(start, _)| start),
+        duration_ns: launch.time.map(|(start, end)| end.saturating_sub(start)),
+        processes: launch.processes,
+        read: launch.is_read,
+    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "for display")]

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use converter::input::{LevelName, Process, levels_of_live};
+use converter::launches::Launches;
 use converter::run::Run;
 use tracer_format::live::{LIVE_MAGIC, REQUEST_BYTES, head};
 use tumit::diag::did_you_mean;
@@ -109,7 +110,7 @@ fn of_process(pid: u32) -> anyhow::Result<Vec<Target>> {
 }
 
 fn of_run(path: &Path) -> anyhow::Result<Vec<Target>> {
-    let run = Run::open(path)?;
+    let run = Run::open_launches(path, Launches::All)?;
     let mut private = Vec::new();
     let mut targets = Vec::new();
     for (at, process) in run.processes.iter().enumerate().filter(|(_, process)| !process.ended) {

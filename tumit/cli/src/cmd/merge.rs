@@ -1,15 +1,16 @@
 //! `tumit merge`.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use converter::input::Process;
+use converter::launches::Launches;
 use converter::pipeline::ConvertError;
 use converter::run::{Loss, Run};
 use converter::sort::sort;
-use converter::{repair, report};
+use converter::{private, repair, report};
 
 use super::Status;
 use crate::output_file::OutputFolder;
@@ -24,7 +25,8 @@ use crate::term;
 #[command(mut_arg("threads", |arg| arg.requires("sort")), mut_arg("memory", |arg| arg.requires("sort")))]
 #[command(after_help = "\
 Each node of a cluster may have recorded into a folder of its own, on its own disk. Joined, their processes are
-one run: messages between them are paired and clocks are brought together. The given runs stay as they are.
+one run: messages between them are paired and clocks are brought together. The given runs stay as they are. All launches of a
+run folder are taken; `tumit cut --launch N` takes one out before.
 
 A killed process's live file, in a folder that TUMIT_LIVE named, is found by its run, and may be given, too, where it was moved.
 
@@ -63,7 +65,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     keep_inputs(&args.output, args.inputs.iter().map(PathBuf::as_path))?;
     let mut runs = Vec::new();
     for input in &args.inputs {
-        runs.push(Run::open(input)?);
+        runs.push(Run::open_launches(input, Launches::All)?);
     }
     Run::adopt_live_files(&mut runs)?;
     different(&runs)?;
@@ -84,7 +86,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         }
     }
     folder.finish()?;
-    let joined = Run::open(&args.output)?;
+    let joined = Run::open_launches(&args.output, Launches::All)?;
     let mut out = term::stdout();
     let records: u64 = joined.processes.iter().flat_map(|p| &p.streams).map(converter::input::Stream::records).sum();
     let count = joined.processes.len();
@@ -130,7 +132,7 @@ fn different(runs: &[Run]) -> anyhow::Result<()> {
 fn sorted(args: &Args, runs: Vec<Run>, folder: &Path) -> anyhow::Result<Vec<String>> {
     let run = Run::join(runs);
     let path = folder.join("sorted.tmt");
-    let file = File::create_new(&path).with_context(|| format!("cannot write `{}`", path.display()))?;
+    let file = private::create_new(&path).with_context(|| format!("cannot write `{}`", path.display()))?;
     let mut options = options(args.dating, args.resources);
     let bar = Bar::new("{human_len} records");
     options.progress = bar.teller();
@@ -177,7 +179,7 @@ fn take(process: &Process, folder: &Path) -> anyhow::Result<()> {
         fs::copy(&process.path, &target).with_context(written)?;
         return Ok(());
     }
-    let mut file = BufWriter::with_capacity(1 << 20, File::create_new(&target).with_context(written)?);
+    let mut file = BufWriter::with_capacity(1 << 20, private::create_new(&target).with_context(written)?);
     repair::write(process, &mut file).with_context(|| format!("cannot copy `{}`", process.path.display()))?;
     file.flush().with_context(written)
 }

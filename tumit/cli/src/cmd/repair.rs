@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use converter::input::Process;
+use converter::launches::Launches;
 use converter::repair::{self, Repair};
 use converter::run::{Loss, Run};
 use tracer_format::PREAMBLE_BYTES;
@@ -18,7 +19,7 @@ use crate::{running, term};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 What live files (NAME.live) hold goes into the files of their processes, which get an end; damaged pieces are
-left out and counted; names and good blocks stay as they are. All commands read such a run without repair, too:
+left out and counted; names and good blocks stay as they are. All launches of the folder are repaired. All commands read such a run without repair, too:
 this is for runs that are kept, moved or sent.
 
 Examples:
@@ -46,7 +47,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
-    let recorded = Run::open(&args.input)?;
+    let recorded = Run::open_launches(&args.input, Launches::All)?;
     if let Some(process) = recorded.processes.iter().find(|p| p.part.is_some() && !p.damage.is_empty()) {
         bail!(
             "{}: a sorted file cannot be repaired: sort the run again that it was made of (`tumit merge --sort`), or take what \
@@ -149,7 +150,11 @@ fn astray(process: &Process) -> String {
 
 /// Makes the folder of a copy, which must be new or empty.
 fn prepare(folder: &Path) -> anyhow::Result<()> {
-    fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
+    if !folder.exists() {
+        let created = fs::create_dir_all(folder)
+            .and_then(|()| fs::set_permissions(folder, converter::private::permissions_of_folder()));
+        created.with_context(|| format!("cannot create `{}`", folder.display()))?;
+    }
     let mut entries = fs::read_dir(folder).with_context(|| format!("cannot read `{}`", folder.display()))?;
     if entries.next().is_some() {
         bail!("`{}` is not empty: name a new folder", folder.display());
@@ -212,9 +217,9 @@ fn apply(args: &Args, process: &Process, repair: &Repair) -> anyhow::Result<()> 
     if !repair.rewrites() {
         copy(args, process)?;
     } else {
-        let file = OutputFile::create(&target)?;
+        let mut file = OutputFile::create(&target)?;
         if let Ok(data) = fs::metadata(&process.path) {
-            file.set_permissions(data.permissions())?;
+            file.set_permissions(data.permissions());
         }
         let mut buffered = BufWriter::with_capacity(1 << 20, &file);
         repair::write(process, &mut buffered).with_context(|| format!("cannot repair `{}`", process.path.display()))?;

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use viewer::filter::Part;
 use viewer::layout::scale::{date, duration, grouped};
 use viewer::query::GlobalNanos;
@@ -75,6 +75,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PATH|none")]
     index: Option<PathBuf>,
 
+    /// Shows dates as the time of day, in UTC; for runs
+    #[arg(long)]
+    wall_clock: bool,
+
     #[command(flatten)]
     run: RunOptions,
 
@@ -94,10 +98,14 @@ enum Rows {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
-    let chain = args.filters.chain()?;
+    let chain = args.filters.chain(std::slice::from_ref(&args.path))?;
     let opened = args.run.open(&args.path, index_choice(args.index.as_ref()), viewer::open)?;
     let Some(source) = opened else { return Ok(Status::InputHasMistakes) };
     let summary = source.summary();
+    let wall_clock = summary.wall_clock.filter(|_| args.wall_clock);
+    if args.wall_clock && wall_clock.is_none() {
+        bail!("--wall-clock: {} has no time of day; only runs have one", args.path.display());
+    }
     let mut told = Told::of(&summary);
     let source = args.filters.apply(&chain, source)?;
     let mut interval = args.interval.map_or(Ok(source.extent()), |part| part.of(source.extent()))?;
@@ -110,18 +118,28 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     };
     let rows = stats::table(source.as_ref(), interval, by, args.field.as_deref())?;
     let text = if args.csv {
-        stats::to_csv(&rows)
+        stats::to_csv_with(&rows, wall_clock)
     } else if args.json {
         let mut text = String::new();
         for row in &rows {
-            text.push_str(&serde_json::to_string(row).context("a row cannot be written")?);
+            let mut value = serde_json::to_value(row).context("a row cannot be written")?;
+            for column in stats::DATES {
+                if let (Some(seconds), Some(start)) = (value[column].as_f64(), wall_clock) {
+                    value[column] = stats::time_of_day(seconds, start).into();
+                }
+            }
+            text.push_str(&value.to_string());
             text.push('\n');
         }
         text
     } else {
         let resolution = (interval.to.0.saturating_sub(interval.from.0) / 1000).max(1);
+        let date = |time: GlobalNanos, resolution| match wall_clock {
+            Some(start) => converter::wall_clock::text(start.saturating_add(time.0)),
+            None => date(time, resolution),
+        };
         let part = format!("{} to {}", date(interval.from, resolution), date(interval.to, resolution));
-        readable(&format!("{}, {part}", summary.name), &rows)
+        readable(&format!("{}, {part}", summary.name), &rows, wall_clock)
     };
     let mut out = term::stdout();
     out.write_all(text.as_bytes())?;
@@ -131,7 +149,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
 }
 
 /// A table for each kind of rows.
-fn readable(title: &str, rows: &[Row]) -> String {
+fn readable(title: &str, rows: &[Row], wall_clock: Option<i64>) -> String {
     let mut text = format!("{title}\n");
     let of = |kind: &str| rows.iter().filter(|row| row.kind == kind).cloned().collect::<Vec<Row>>();
     for (kind, heads) in [
@@ -145,7 +163,7 @@ fn readable(title: &str, rows: &[Row]) -> String {
             continue;
         }
         let mut all = vec![heads.iter().map(|&head| head.to_owned()).collect::<Vec<String>>()];
-        all.extend(rows.iter().map(cells));
+        all.extend(rows.iter().map(|row| cells(row, wall_clock)));
         // Columns that nothing is in are left out; numbers are flush right.
         let filled: Vec<usize> =
             (0..heads.len()).filter(|&at| all.iter().skip(1).any(|row| !row[at].is_empty())).collect();
@@ -160,14 +178,17 @@ fn readable(title: &str, rows: &[Row]) -> String {
 
 /// A row as its table shows it.
 #[expect(clippy::cast_possible_truncation, reason = "back to the nanoseconds that they came from")]
-fn cells(row: &Row) -> Vec<String> {
+fn cells(row: &Row, wall_clock: Option<i64>) -> Vec<String> {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     // Of many containers together it may be more nanoseconds than 64 bits hold.
     let lasting =
         |s: f64| if s < 9e9 { duration((s * 1e9).round() as i64) } else { format!("{} s", grouped(s.round() as u64)) };
     let lasts = |seconds: Option<f64>| seconds.map_or_else(String::new, lasting);
-    let at =
-        |seconds: Option<f64>| seconds.map_or_else(String::new, |s| date(GlobalNanos((s * 1e9).round() as i64), 1000));
+    let dated = |s: f64| match wall_clock {
+        Some(start) => stats::time_of_day(s, start),
+        None => date(GlobalNanos((s * 1e9).round() as i64), 1000),
+    };
+    let at = |seconds: Option<f64>| seconds.map_or_else(String::new, dated);
     let value = |value: Option<f64>| value.map_or_else(String::new, number);
     let count = row.count.map_or_else(String::new, grouped);
     let lasting = [row.duration_mean, row.duration_median, row.duration_p99, row.duration_max].map(lasts);

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::Status;
 use crate::output_file::OutputFile;
-use crate::run_options::{Dating, Resources, options};
+use crate::run_options::{Dating, LaunchChoice, Resources, options};
 use crate::{table, term};
 
 /// Shows how the clocks of a run are brought together
@@ -37,6 +37,8 @@ pub(crate) struct Args {
     #[arg(value_name = "RUN")]
     input: PathBuf,
 
+    #[command(flatten)]
+    launch: LaunchChoice,
     #[command(flatten)]
     dating: Dating,
     #[command(flatten)]
@@ -67,7 +69,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     if let Some(path) = &args.plot {
         ensure!(path.extension().is_some_and(|ending| ending == "svg"), "{}: plots are .svg files", path.display());
     }
-    let recorded = Run::open(&args.input)?;
+    let recorded = Run::open_launches(&args.input, args.launch.launches())?;
     let begun = Instant::now();
     let chosen = options(args.dating, args.resources);
     let mut plain = chosen.clone();
@@ -87,6 +89,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
         let mut writer = &file;
         writer.write_all(plot::svg(&corrected.clocks, &recorded.name()).as_bytes()).context("cannot write")?;
         file.finish()?;
+    }
+    if let Some(remark) = recorded.launch_remark() {
+        term::note(&format!("tumit: {remark}"));
     }
     for loss in told(&corrected.losses) {
         term::note(&format!("tumit: {loss}"));

@@ -133,7 +133,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Status> {
     if let Some(folder) = args.source.iter().find(|folder| !folder.is_dir()) {
         bail!("--source {}: there is no such folder", folder.display());
     }
-    let chain = args.filters.chain()?;
+    let chain = args.filters.chain(&args.paths)?;
     if args.export.is_empty() {
         return show(args, options, &chain);
     }

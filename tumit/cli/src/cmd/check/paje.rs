@@ -7,12 +7,12 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use converter::paje::read::{ReadError, Reader};
-use converter::time::Unit;
 use serde::Serialize;
 use viewer::sim::{Simulation, Tally};
 
 use crate::cmd::Status;
 use crate::progress::Bar;
+use crate::unit::Unit;
 
 /// A kind of mistake, or of what not every reader can read.
 #[derive(Clone, Debug, Serialize)]
@@ -115,13 +115,16 @@ pub(crate) fn is_paje(path: &Path) -> bool {
 }
 
 /// Reads a file; with `strict` up to the first finding.
-pub(super) fn check(path: &str, unit: Unit, strict: bool) -> anyhow::Result<Report> {
+pub(super) fn check(path: &str, unit: Option<Unit>, strict: bool) -> anyhow::Result<Report> {
     let cannot_read = || format!("cannot read `{path}`");
     let file = File::open(path).with_context(cannot_read)?;
     let total = file.metadata().map_or(0, |metadata| metadata.len());
     let mut input = BufReader::with_capacity(1 << 18, file);
     input.fill_buf().with_context(cannot_read)?;
-    let mut reader = Reader::new(input).in_unit(unit).remember_keys();
+    let mut reader = Reader::new(input).in_unit(unit.unwrap_or_default().into()).remember_keys();
+    if unit.is_some() {
+        reader = reader.trusting_unit();
+    }
     let mut simulation = Simulation::into_entities("0", Tally::default());
     let bar = Bar::new("{total_bytes}");
     let (teller, mut done) = (bar.teller(), 0);

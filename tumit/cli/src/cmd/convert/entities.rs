@@ -16,6 +16,9 @@ pub(super) fn run(args: &Args, format: entities::Format) -> anyhow::Result<Statu
     let Options { clock, causal, threads, memory, .. } = run_options::options(args.dating, args.resources);
     (options.clock, options.causal, options.threads, options.memory) = (clock, causal, threads, memory);
     options.unit = args.style.of_input()?;
+    options.unit_is_known = args.style.unit.is_some();
+    options.wall_clock = args.wall_clock;
+    options.launches = args.launch.launches();
     options.output.clone_from(&args.text_output);
     if let Some(path) = &args.rules {
         let Some(spec) = spec_files::compile(path)? else { return Ok(Status::InputHasMistakes) };

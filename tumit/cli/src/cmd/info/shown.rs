@@ -6,8 +6,27 @@ use converter::time::GlobalNanos;
 use super::{Info, ProcessInfo, ThreadInfo};
 use crate::table;
 
-/// The tables, with at most so many processes and threads.
-pub(super) fn text(info: &Info, most: usize) -> String {
+/// The launches of the folder.
+fn launches(info: &Info) -> String {
+    let mut rows = vec![["launch", "began", "duration", "processes", ""].map(str::to_owned).to_vec()];
+    for launch in &info.launches {
+        #[expect(clippy::cast_precision_loss, reason = "for display")]
+        let duration = launch.duration_ns.map(|nanos| format!("{:.6} s", nanos as f64 * 1e-9));
+        rows.push(vec![
+            launch.number.to_string(),
+            launch.start.clone().unwrap_or_default(),
+            duration.unwrap_or_default(),
+            launch.processes.to_string(),
+            if launch.read { "read here" } else { "" }.to_owned(),
+        ]);
+    }
+    let mut text = String::new();
+    table::append(&mut text, &rows, &[0, 2, 3]);
+    text
+}
+
+/// The first lines: what was recorded when, and the launches.
+fn summary(info: &Info) -> String {
     #[expect(clippy::cast_precision_loss, reason = "for display")]
     let seconds = info.duration_ns as f64 * 1e-9;
     let mut text = format!(
@@ -17,6 +36,18 @@ pub(super) fn text(info: &Info, most: usize) -> String {
         rounded(info.records_per_second),
         sizes(info),
     );
+    if let Some(start) = &info.start {
+        text.push_str(&format!("began {start}\n"));
+    }
+    if info.launches.len() > 1 {
+        text.push_str(&launches(info));
+    }
+    text
+}
+
+/// The tables, with at most so many processes and threads.
+pub(super) fn text(info: &Info, most: usize) -> String {
+    let mut text = summary(info);
     let mut rows =
         vec![["process", "host", "threads", "records", "lost", "spec", "ended", "live"].map(str::to_owned).to_vec()];
     for process in info.processes.iter().take(most) {

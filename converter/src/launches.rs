@@ -1,0 +1,216 @@
+//! Launches: a program that is run twice into one folder makes one run folder with two launches. Readers show one of them.
+//!
+//! Process files with equal launch ids are of one launch; files without an id, which older recorders wrote, are one
+//! launch together. Launches that overlap in time belong together as well: programs that run side by side (a server and
+//! its client, the parts of a job that were started by hand on several nodes) are one recording.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+use crate::input::Process;
+use crate::run::{OpenError, Run};
+use crate::wall_clock;
+
+/// Selects launches of a run folder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Launches {
+    /// The launch with the latest start.
+    #[default]
+    Latest,
+    /// One launch by its number. Numbers count from 1 in order of time.
+    Number(NonZeroUsize),
+    /// All launches, as one run.
+    All,
+}
+
+impl std::str::FromStr for Launches {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.eq_ignore_ascii_case("all") {
+            return Ok(Self::All);
+        }
+        let wrong = |_| format!("`{text}` is no launch: write a number that `tumit info` lists (from 1), or `all`");
+        text.parse().map(Self::Number).map_err(wrong)
+    }
+}
+
+/// A launch of a run folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Launch {
+    /// Its number, from 1 in order of time.
+    pub number: usize,
+    /// Its start and end in nanoseconds since 1970, by the real-time clocks of its hosts. `None` if no process read one.
+    pub time: Option<(i64, i64)>,
+    /// How many processes it has.
+    pub processes: usize,
+    /// Whether the selection includes it.
+    pub is_read: bool,
+}
+
+impl Run {
+    /// Opens the selected launches of a run folder. [`Run::open`] opens the latest launch.
+    ///
+    /// # Errors
+    /// As [`Run::open`], and if the folder has no launch of this number.
+    pub fn open_launches(path: impl AsRef<std::path::Path>, launches: Launches) -> Result<Self, OpenError> {
+        let mut run = Self::open_with(path.as_ref(), &crate::input::Lives::new())?;
+        run.keep(launches)?;
+        Ok(run)
+    }
+
+    /// Removes the processes of all other launches.
+    pub(crate) fn keep(&mut self, which: Launches) -> Result<(), OpenError> {
+        let members = launches_of(&self.processes);
+        let count = members.len();
+        let wanted = match which {
+            Launches::All => None,
+            Launches::Latest => Some(count),
+            Launches::Number(number) if number.get() <= count => Some(number.get()),
+            Launches::Number(number) => {
+                return Err(OpenError::NoLaunch { path: self.path.clone(), number: number.get(), count });
+            }
+        };
+        let launch = |(at, (time, members)): (usize, &Members)| Launch {
+            number: at + 1,
+            time: *time,
+            processes: members.len(),
+            is_read: wanted.is_none_or(|wanted| wanted == at + 1),
+        };
+        self.launches = members.iter().enumerate().map(launch).collect();
+        if let Some(wanted) = wanted.filter(|_| count > 1) {
+            let kept = &members[wanted - 1].1;
+            let mut at = 0;
+            self.processes.retain(|_| {
+                at += 1;
+                kept.contains(&(at - 1))
+            });
+        }
+        Ok(())
+    }
+
+    /// One sentence that names the launch that is read, if the folder has several.
+    #[must_use]
+    pub fn launch_remark(&self) -> Option<String> {
+        let count = self.launches.len();
+        if count < 2 {
+            return None;
+        }
+        let mut read = self.launches.iter().filter(|launch| launch.is_read);
+        let (Some(launch), None) = (read.next(), read.next()) else {
+            return Some(format!("all {count} launches of the run are read as one; `--launch N` takes one of them"));
+        };
+        let began = launch.time.map(|(start, _)| format!(" (began {})", wall_clock::text(start))).unwrap_or_default();
+        let latest = if launch.number == count { ", the latest" } else { "" };
+        Some(format!(
+            "launch {} of {count}{began}{latest}, is read; `--launch 1..{count}` takes another, `--launch all` all of them",
+            launch.number
+        ))
+    }
+}
+
+/// The time range of a launch, and the positions of its processes.
+type Members = (Option<(i64, i64)>, Vec<usize>);
+
+/// The launches in order of time, and the positions of their processes.
+fn launches_of(processes: &[Process]) -> Vec<Members> {
+    let mut by_id: BTreeMap<&str, Members> = BTreeMap::new();
+    for (at, process) in processes.iter().enumerate() {
+        let (time, members) = by_id.entry(&process.launch).or_default();
+        *time = joined(*time, process.real_time());
+        members.push(at);
+    }
+    let mut all: Vec<Members> = by_id.into_values().collect();
+    // Groups without a time come last and join the latest launch: nothing proves that they are separate.
+    all.sort_by_key(|(time, members)| (time.is_none(), *time, members[0]));
+    let mut launches: Vec<Members> = Vec::new();
+    for (time, members) in all {
+        match launches.last_mut() {
+            Some((before, known)) if time.is_none() || before.zip(time).is_some_and(|(a, b)| b.0 <= a.1) => {
+                *before = joined(*before, time);
+                known.extend(members);
+            }
+            _ => launches.push((time, members)),
+        }
+    }
+    launches
+}
+
+fn joined(one: Option<(i64, i64)>, other: Option<(i64, i64)>) -> Option<(i64, i64)> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),
+        (one, other) => one.or(other),
+    }
+}
+
+impl Process {
+    /// The time range from its first reading of the real-time clock to its end or last record, nanoseconds since 1970.
+    fn real_time(&self) -> Option<(i64, i64)> {
+        let first = self.anchors.iter().min_by_key(|anchor| anchor.ticks)?;
+        let last = self.anchors.iter().max_by_key(|anchor| anchor.ticks)?;
+        let narrow = |nanos: u64| i64::try_from(nanos).unwrap_or(i64::MAX);
+        let (start, known) = (narrow(first.real_nanos), narrow(last.real_nanos));
+        let records = self.streams.iter().filter_map(|stream| stream.blocks.last());
+        let ticks = records.map(|block| block.header.last_ticks).chain(self.end.map(|end| end.0)).max();
+        let ticks = ticks.unwrap_or(0).saturating_sub(last.ticks);
+        let more = u128::from(ticks) * 1_000_000_000 / u128::from(self.clock_hz.max(1));
+        let more = if self.clock_hz > 0 { i64::try_from(more).unwrap_or(0) } else { 0 };
+        Some((start, known.saturating_add(more).max(start)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tracer_format::entries::Anchor;
+
+    use super::*;
+
+    fn process(launch: &str, from: u64, to: u64) -> Process {
+        let mut process = Process::default();
+        process.launch = launch.to_owned();
+        let anchor = |ticks| Anchor { ticks, monotonic_nanos: 0, real_nanos: 1000 + ticks, bracket: 0 };
+        process.anchors = if to > 0 { vec![anchor(from), anchor(to)] } else { Vec::new() };
+        process
+    }
+
+    fn members(processes: &[Process]) -> Vec<Vec<usize>> {
+        launches_of(processes).into_iter().map(|(_, members)| members).collect()
+    }
+
+    #[test]
+    fn ids_and_overlap_make_launches() {
+        // Two consecutive launches; the order of files does not matter.
+        let two = [process("b", 50, 60), process("a", 1, 9), process("b", 55, 70), process("a", 2, 8)];
+        assert_eq!(members(&two), [[1, 3], [0, 2]]);
+        // A server and its client.
+        assert_eq!(members(&[process("a", 1, 100), process("b", 50, 60)]), [[0, 1]]);
+        // Older files have no id: they are one launch.
+        assert_eq!(members(&[process("", 1, 9), process("", 50, 60)]), [[0, 1]]);
+        assert_eq!(members(&[process("", 1, 9), process("new", 50, 60)]), [[0], [1]]);
+        // A process without a time belongs to the latest launch.
+        assert_eq!(members(&[process("x", 0, 0), process("a", 1, 9), process("b", 50, 60)]), [vec![1], vec![2, 0]]);
+        assert_eq!(members(&[process("x", 0, 0), process("y", 0, 0)]), [[0, 1]]);
+    }
+
+    #[test]
+    fn one_launch_is_kept() {
+        let run = || Run { processes: vec![process("b", 50, 60), process("a", 1, 9)], ..Run::default() };
+        let kept = |which| {
+            let mut run = run();
+            run.keep(which).map(|()| run.processes.iter().map(|process| process.launch.clone()).collect::<Vec<_>>())
+        };
+        assert_eq!(kept(Launches::Latest).unwrap(), ["b"]);
+        assert_eq!(kept("1".parse().unwrap()).unwrap(), ["a"]);
+        assert_eq!(kept("ALL".parse().unwrap()).unwrap(), ["b", "a"]);
+        assert!(kept("3".parse().unwrap()).unwrap_err().to_string().contains("has 2 launches, and no launch 3"));
+        assert!("0".parse::<Launches>().is_err() && "x".parse::<Launches>().is_err());
+        let mut run = run();
+        run.keep(Launches::Latest).unwrap();
+        let remark = run.launch_remark().unwrap();
+        assert!(
+            remark.starts_with("launch 2 of 2 (began 1970-01-01T00:00:00.000001050Z), the latest, is read"),
+            "{remark}"
+        );
+    }
+}

@@ -1,0 +1,95 @@
+//! The time of day of a run, so that it can be compared with logs.
+
+use crate::clock::{Clocks, Method};
+use crate::plan::first_date;
+use crate::run::Run;
+
+const NANOS_PER_SECOND: i64 = 1_000_000_000;
+const SECONDS_PER_DAY: i64 = 86_400;
+
+/// The real time of trace time 0, nanoseconds since 1970. It follows from the first reading of the real-time clock by a process
+/// on the reference clock, else by another process. `None` if no process read the real-time clock.
+///
+/// The real-time clock of the host may be wrong, and may be stepped during the run: later readings do not change it.
+#[must_use]
+pub fn start_of(run: &Run, clocks: &Clocks) -> Option<i64> {
+    let anchors = run.processes.iter().enumerate().flat_map(|(number, process)| {
+        let domain = clocks.domain_of.get(number).copied().unwrap_or(usize::MAX);
+        process.anchors.iter().map(move |anchor| (domain, anchor.ticks, number, anchor.real_nanos))
+    });
+    let (_, ticks, number, real) = anchors.min()?;
+    let since = clocks.map(number).wide_from_ticks(ticks);
+    i64::try_from(i128::from(real) - since).ok()
+}
+
+/// The same before a conversion. Where clocks are brought together by messages, it may differ from that after a conversion by
+/// as much as the raw timestamps of the first record are off.
+#[must_use]
+pub fn early_start_of(run: &Run, method: Method) -> Option<i64> {
+    let mut clocks = Clocks::new(run, method);
+    clocks.start_at(first_date(run, &clocks));
+    start_of(run, &clocks)
+}
+
+/// A time in UTC in ISO 8601: `2026-11-25T13:18:31.000000042Z`.
+#[must_use]
+pub fn text(nanos: i64) -> String {
+    let (seconds, fraction) = (nanos.div_euclid(NANOS_PER_SECOND), nanos.rem_euclid(NANOS_PER_SECOND));
+    let (days, of_day) = (seconds.div_euclid(SECONDS_PER_DAY), seconds.rem_euclid(SECONDS_PER_DAY));
+    let (year, month, day) = date_of(days);
+    let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{fraction:09}Z")
+}
+
+/// Year, month and day of a number of days since 1970, in the Gregorian calendar. Years are counted from March, so that the
+/// leap day is the last of a year.
+fn date_of(days: i64) -> (i64, i64, i64) {
+    /// Days from March 1 of year 0 to the start of 1970, of 400 years, of 100, of 4, and of one.
+    const BEFORE_1970: i64 = 719_468;
+    const OF_400_YEARS: i64 = 146_097;
+    const OF_100_YEARS: i64 = 36_524;
+    const OF_4_YEARS: i64 = 1_461;
+    let days = days + BEFORE_1970;
+    let (era, of_era) = (days.div_euclid(OF_400_YEARS), days.rem_euclid(OF_400_YEARS));
+    let leap_days = of_era / (OF_4_YEARS - 1) - of_era / OF_100_YEARS + of_era / (OF_400_YEARS - 1);
+    let year_of_era = (of_era - leap_days) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    // Five months from March on have 153 days.
+    let from_march = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    (era * 400 + year_of_era + i64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{date_of, text};
+
+    #[test]
+    fn moments_are_those_of_the_calendar() {
+        for (nanos, expected) in [
+            (0, "1970-01-01T00:00:00.000000000Z"),
+            (-1, "1969-12-31T23:59:59.999999999Z"),
+            (1_709_164_800_000_000_042, "2024-02-29T00:00:00.000000042Z"),
+            (1_764_076_711_500_000_000, "2025-11-25T13:18:31.500000000Z"),
+            (i64::MAX, "2262-04-11T23:47:16.854775807Z"),
+            (i64::MIN, "1677-09-21T00:12:43.145224192Z"),
+        ] {
+            assert_eq!(text(nanos), expected);
+        }
+    }
+
+    #[test]
+    fn days_follow_each_other() {
+        let mut before = date_of(-200_000);
+        for day in -199_999..200_000 {
+            let next = date_of(day);
+            let is_next = next.0 == before.0 && next.1 == before.1 && next.2 == before.2 + 1;
+            let is_first =
+                next.2 == 1 && (next.1 == before.1 + 1 && next.0 == before.0 || (before.1, next.1) == (12, 1));
+            assert!(is_next || is_first, "{before:?} {next:?}");
+            before = next;
+        }
+        assert_eq!((date_of(11_016), date_of(47_540)), ((2000, 2, 29), (2100, 2, 28)));
+    }
+}
