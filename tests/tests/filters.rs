@@ -106,7 +106,7 @@ fn statistics_are_exact_and_follow_interval_and_filters() {
     assert!(indexed == csv && dir.path().join("a.tmtx").is_file());
     let refused = run(dir.path(), &["stats", "--clock", "none"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(text(&refused.stderr).contains("clocks, rules and outputs can be chosen for a run only"));
+    assert!(text(&refused.stderr).contains("clocks, rules, outputs and launches can be chosen for a run only"));
     let table = text(&run(dir.path(), &["stats"]).stdout);
     assert!(
         table.starts_with("two-nodes, 0 s to 1") && table.contains("working") && table.contains("50.0 %"),

@@ -71,6 +71,7 @@ impl Keys {
         self.interval("Alt+ArrowLeft", 66.67, 733.33);
         self.interval("Alt+ArrowRight", 166.67, 833.33);
         self.interval("f", 0.0, 1000.0);
+        self.press("d", "document.querySelector('#note').innerText.includes('no time of day')");
         self.press("g", "document.activeElement.id === 'interval-field'");
         self.browser.key("Escape");
         self.browser.wait("document.activeElement.id !== 'interval-field'");
