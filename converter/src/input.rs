@@ -10,6 +10,7 @@ mod read_at;
 mod scan;
 mod source;
 mod spool;
+mod unpacked;
 
 pub use levels::{LevelName, levels_of_live};
 pub use live::LiveError;
@@ -23,6 +24,7 @@ pub(crate) use read_at::{open_shared, read_at};
 pub(crate) use scan::{Found, scan};
 pub(crate) use source::{BlockPlace, Place, is_gap};
 pub(crate) use spool::Spool;
+pub(crate) use unpacked::Memory;
 
 use std::path::PathBuf;
 

@@ -19,6 +19,8 @@ use crate::rules::{Program, Scope};
 
 /// How many records are put together record by record, at most.
 const CHUNK_RECORDS: usize = 256;
+/// How many, at most, of a block for which memory is short.
+const SMALL_CHUNK_RECORDS: usize = 16;
 /// How many bytes of them.
 const CHUNK_BYTES: usize = 1 << 16;
 
@@ -216,6 +218,7 @@ impl<'r> Lane<'r> {
         let (place, first) = ((self.feed.stream, block.first_ordinal), block.first_ordinal);
         maker.make(columns, place, is_wanted, &mut self.acts, made);
         self.look_through(columns, block, values);
+        made.memory = self.feed.take_memory();
         let last = self.feed.dates_of(block, &maker.ticks, dates);
         let last_ordinal = first + (columns.records() as u64).saturating_sub(1);
         let fine = &self.plan.fines[self.feed.stream];
@@ -284,7 +287,8 @@ impl<'r> Lane<'r> {
                 let is_located = program.is_some_and(|program| program.located);
                 chunk.add(item, body, is_located, self.feed.reader().blocks_read());
             }
-            if chunk.dates.len() >= CHUNK_RECORDS || chunk.bytes.len() >= CHUNK_BYTES || self.feed.is_between_blocks() {
+            let most = if self.feed.reader().is_in_pieces() { SMALL_CHUNK_RECORDS } else { CHUNK_RECORDS };
+            if chunk.dates.len() >= most || chunk.bytes.len() >= CHUNK_BYTES || self.feed.is_between_blocks() {
                 return Ok(Some(chunk));
             }
         }

@@ -3,6 +3,7 @@
 
 use tracer_format::columns::Columns;
 
+use crate::input::Memory;
 use crate::lane::Chunk;
 use crate::ready::Act;
 
@@ -37,6 +38,8 @@ pub(crate) struct Made {
     /// The records that stay records, and whether there are any.
     pub(crate) chunk: Chunk,
     keeps: bool,
+    /// The share of the budget that all of this takes.
+    pub(crate) memory: Memory,
 }
 
 /// What becomes of a record.

@@ -11,7 +11,7 @@ use tracer_format::columns::Columns;
 use tracer_format::record::Lost;
 
 use crate::clock::Fine;
-use crate::input::{BlockPlace, Place, ReadError, StreamReader};
+use crate::input::{BlockPlace, Memory, Place, ReadError, StreamReader};
 use crate::merge::Dated;
 use crate::plan::{Need, Plan};
 use crate::rules::{Program, Symbols};
@@ -135,6 +135,11 @@ impl<'r> Feed<'r> {
         let found = reader.next_columns(is_wanted, |ticks| plan.date(*stream, ticks) >= *last)?;
         self.read += found.as_ref().map_or(0, |(columns, _)| columns.records() as u64);
         Ok(found)
+    }
+
+    /// The memory of such a block, see [`StreamReader::take_memory`].
+    pub(crate) fn take_memory(&mut self) -> Memory {
+        self.reader.take_memory()
     }
 
     /// Fills in the coarse dates of records of a block that was read by columns, so many ticks from its beginning; gives back that of its last

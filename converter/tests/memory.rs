@@ -5,10 +5,15 @@
 #[path = "support/synthetic.rs"]
 mod synthetic;
 
+use std::hash::{Hash as _, Hasher as _};
+use std::num::NonZeroUsize;
+
 use converter::paje::write::Writer;
 use converter::pipeline::{Options, convert};
 use converter::run::Run;
 use synthetic::{About, File, Records};
+use tracer_format::record::Lost;
+use tracer_format::{Codec, ID_LOST};
 
 const SPEC: &str = r#"
 trace load;
@@ -21,6 +26,7 @@ level L {
     event end { task: u64 }
     event ask { thread: u32, key: u64 }
     event answer { thread: u32, key: u64 }
+    event noise { text: string }
 }
 paje {
     container program "Program" {
@@ -130,26 +136,143 @@ fn write_run_of_requests(folder: &std::path::Path, requests: u64) {
     file.save(folder, "a.tmt");
 }
 
+/// Streams of [`write_run_of_large_blocks`].
+const LARGE: u32 = 32;
+
+/// Each stream has one block of 4 MiB, which is stored in some ten kilobytes.
+fn write_run_of_large_blocks(folder: &std::path::Path) {
+    let schema = tumit::compile_text("load.tumit", SPEC).0.unwrap().schema();
+    let mut file = File::new(&About::new(1), &schema);
+    file.codec = Codec::Lz4;
+    let text = [&60_000_u16.to_le_bytes()[..], &[b'a'; 60_000]].concat();
+    for stream in 0..LARGE {
+        file.thread(stream, stream.into(), "worker");
+        let mut records = Records::default();
+        for at in 0..70 {
+            records.record(8, 1_000_000 + at * 100 + u64::from(stream), &text);
+        }
+        let key = u64::from(stream).to_le_bytes();
+        records.record(2, 2_000_000, &[&stream.to_le_bytes()[..], &key].concat());
+        records.record(3, 2_000_001, &[&stream.to_le_bytes()[..], &key].concat());
+        file.records(stream, 0, &records);
+    }
+    file.end();
+    assert!(file.bytes.len() < 2_000_000);
+    file.save(folder, "a.tmt");
+}
+
+/// Blocks of all codecs with short and long records, records with moved dates, and a loss.
+fn write_run_of_all_kinds(folder: &std::path::Path) {
+    let schema = tumit::compile_text("load.tumit", SPEC).0.unwrap().schema();
+    let mut file = File::new(&About::new(1), &schema);
+    for stream in 0..6_u32 {
+        file.thread(stream, stream.into(), "worker");
+        file.codec = [Codec::Raw, Codec::Lz4, Codec::Columns][stream as usize % 3];
+        let thread = stream.to_le_bytes();
+        for block in 0..3_u64 {
+            let mut records = Records::default();
+            for at in block * 600..(block + 1) * 600 {
+                let ticks = 1_000_000 + at * 100 + u64::from(stream);
+                if stream < 3 {
+                    let text = vec![b'x'; if at % 97 == 0 { 20_000 } else { 3 }];
+                    let length = u16::try_from(text.len()).unwrap().to_le_bytes();
+                    records.record(0, ticks, &[&thread[..], &length, &text].concat());
+                    records.record(1, ticks + 50, &[&thread[..], &(ticks + 20).to_le_bytes()].concat());
+                } else {
+                    let key = (at * 8 + u64::from(stream)).to_le_bytes();
+                    records.record(2, ticks, &[&thread[..], &key].concat());
+                    records.record(3, ticks + 50, &[&thread[..], &key].concat());
+                }
+                if at == 700 {
+                    let lost = Lost { count: 3, bytes: 9, first_ticks: ticks, last_ticks: ticks + 50, cause: 1 };
+                    records.record(ID_LOST - 1, ticks + 60, &lost.encode());
+                }
+            }
+            file.records(stream, block, &records);
+        }
+    }
+    file.end_with_dropped(18);
+    file.save(folder, "a.tmt");
+}
+
 /// Checks the memory of this process, which has converted a run.
 fn check_peak() {
+    check_peak_below(LIMIT_KILOBYTES);
+}
+
+/// The same with another limit, in kilobytes.
+fn check_peak_below(limit: u64) {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     let kilobytes: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
-    assert!(kilobytes < LIMIT_KILOBYTES, "{kilobytes} kB");
+    assert!(kilobytes < limit, "{kilobytes} kB");
     println!("peak {kilobytes} kB");
 }
 
 /// Runs the test of this name in a process of its own, on this run.
 fn in_a_process(test: &str, folder: &std::path::Path) {
+    in_a_process_with(test, folder, "1024");
+}
+
+/// The same with a budget for unpacked blocks, in MiB; what the process printed.
+fn in_a_process_with(test: &str, folder: &std::path::Path, budget: &str) -> String {
     let output = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture"])
         .env(CHILD, folder)
+        .env("TUMIT_BLOCK_MEMORY", budget)
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
     assert!(text.contains("peak "), "{text}");
     println!("{text}");
+    text.into_owned()
+}
+
+#[test]
+fn many_large_blocks_in_bounded_memory() {
+    if let Some(folder) = std::env::var_os(CHILD) {
+        let run = Run::open(std::path::Path::new(&folder)).unwrap();
+        let mut options = Options::default();
+        options.threads = NonZeroUsize::new(2);
+        let report = convert(&run, &options, &mut Writer::new(std::io::sink())).unwrap();
+        let streams = u64::from(LARGE);
+        assert_eq!((report.counts.records, report.counts.links), (72 * streams, streams));
+        // Whole blocks would take 100 MB more.
+        check_peak_below(160_000);
+    } else {
+        let folder = tempfile::tempdir().unwrap();
+        write_run_of_large_blocks(folder.path());
+        in_a_process_with("many_large_blocks_in_bounded_memory", folder.path(), "32");
+    }
+}
+
+#[test]
+fn the_result_does_not_depend_on_the_memory_for_blocks() {
+    if let Some(folder) = std::env::var_os(CHILD) {
+        let run = Run::open(std::path::Path::new(&folder)).unwrap();
+        let mut options = Options::default();
+        for threads in [1, 3] {
+            options.threads = NonZeroUsize::new(threads);
+            let mut writer = Writer::new(Vec::new());
+            let report = convert(&run, &options, &mut writer).unwrap();
+            assert_eq!((report.counts.records, report.counts.links), (21_600, 5400));
+            let mut hasher = std::hash::DefaultHasher::new();
+            (writer.into_inner(), report.lines()).hash(&mut hasher);
+            println!("result {}", hasher.finish());
+        }
+        check_peak();
+    } else {
+        let folder = tempfile::tempdir().unwrap();
+        write_run_of_all_kinds(folder.path());
+        let of = |budget: &str| {
+            let text = in_a_process_with("the_result_does_not_depend_on_the_memory_for_blocks", folder.path(), budget);
+            text.lines().filter(|line| line.starts_with("result")).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let whole = of("1024");
+        assert!(whole.len() == 2 && whole[0] == whole[1]);
+        assert_eq!(of("0"), whole, "all blocks in pieces");
+    }
 }
 
 #[test]

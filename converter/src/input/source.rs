@@ -11,6 +11,7 @@ use tracer_format::{Codec, FormatError, ID_LOST, RECORD_HEAD_BYTES, Records, cau
 
 use super::ReadError;
 use super::process::{BlockIndex, Damage, Extent, Process, Stream};
+use super::unpacked::{Memory, Sharer};
 use crate::time::LocalTicks;
 
 /// Causes of losses that are told apart.
@@ -62,7 +63,10 @@ pub(crate) struct BlockPlace {
     pub(crate) first_ordinal: u64,
 }
 
-/// Reads a stream; holds one unpacked block.
+/// Bytes of what is evaluated of a record of a block by columns: its timestamp and its operation.
+const RECORD_MEMORY: usize = 32;
+
+/// Reads a stream; holds one unpacked block, or a piece of it.
 #[derive(Debug)]
 pub struct StreamReader<'r> {
     process: &'r Process,
@@ -71,6 +75,15 @@ pub struct StreamReader<'r> {
     /// Position in the stream's blocks of the one after the current one.
     next_block: usize,
     payload: Rc<Vec<u8>>,
+    /// Memory of `payload`.
+    memory: Memory,
+    /// Memory of the last block by columns, until it is asked for.
+    of_columns: Memory,
+    /// If `payload` is a piece of the current block that others follow: where the piece begins in the block.
+    piece: Option<usize>,
+    /// Bytes of a piece that held a longer record than usual.
+    long_piece: usize,
+    sharer: Sharer,
     extents: &'r [Extent],
     stored: Vec<u8>,
     at: usize,
@@ -97,6 +110,11 @@ impl<'r> StreamReader<'r> {
             file,
             next_block: 0,
             payload: Rc::default(),
+            memory: Memory::default(),
+            of_columns: Memory::default(),
+            piece: None,
+            long_piece: 0,
+            sharer: Sharer::new(),
             extents: process.extents(),
             stored: Vec::new(),
             at: 0,
@@ -194,7 +212,7 @@ impl<'r> StreamReader<'r> {
 
     /// Whether the next record is the first of a block, and nothing is known to be missing in front of it.
     pub(crate) fn is_between_blocks(&self) -> bool {
-        self.at >= self.payload.len() && self.gap.is_none()
+        self.at >= self.payload.len() && self.piece.is_none() && self.gap.is_none()
     }
 
     /// Whether all blocks were read, and nothing was lost behind them.
@@ -219,6 +237,10 @@ impl<'r> StreamReader<'r> {
         if !is_packed || is_gap(before, block) || !is_due(block.header.first_ticks) {
             return Ok(None);
         }
+        let expected = block.header.records as usize;
+        let bytes = (block.header.raw_bytes as usize).saturating_add(expected.saturating_mul(RECORD_MEMORY));
+        (self.payload, self.memory) = (Rc::default(), Memory::default());
+        let Some(memory) = Memory::take(bytes) else { return Ok(None) };
         let filled = self.process.read_stored(&self.file, block, &mut self.stored)?;
         let stored = &self.stored[..filled];
         let is_plain = |(id, size): (u16, usize)| match self.extents.get(usize::from(id)) {
@@ -231,12 +253,26 @@ impl<'r> StreamReader<'r> {
         let first_ticks = block.header.first_ticks;
         let Some(columns) = columns(&block.header, stored, wanted) else { return Ok(None) };
         let Some(last_ticks) = first_ticks.checked_add(columns.length()) else { return Ok(None) };
+        // The header of a damaged block may say less.
+        if columns.records() > expected {
+            return Ok(None);
+        }
         let place = BlockPlace { number: self.next_block + 1, first_ticks, last_ticks, first_ordinal: self.ordinal };
-        self.payload = Rc::default();
+        self.of_columns = memory;
         (self.at, self.ticks, self.in_block) = (0, last_ticks, block.header.records);
         self.next_block += 1;
         self.ordinal += columns.records() as u64;
         Ok(Some((columns, place)))
+    }
+
+    /// Whether the current block is held in pieces, as memory is short.
+    pub(crate) const fn is_in_pieces(&self) -> bool {
+        self.piece.is_some()
+    }
+
+    /// The memory of the last block by columns, for as long as what is evaluated of it is held.
+    pub(crate) fn take_memory(&mut self) -> Memory {
+        std::mem::take(&mut self.of_columns)
     }
 
     /// The next record's place in the current block.
@@ -244,6 +280,11 @@ impl<'r> StreamReader<'r> {
         loop {
             if let Some(place) = self.advance_plainly() {
                 return Ok(Some(place));
+            }
+            // A record at the end of a piece may go on behind it.
+            if self.piece.is_some() && self.payload.len() - self.at < self.payload.len() / 2 {
+                self.load_piece()?;
+                continue;
             }
             if self.at >= self.payload.len() {
                 if !self.load()? {
@@ -271,6 +312,10 @@ impl<'r> StreamReader<'r> {
                     #[expect(clippy::cast_possible_truncation, reason = "payloads are at most 2^24 bytes")]
                     let (start, length) = (start as u32, length as u32);
                     return Ok(Some(Place { id, ticks: LocalTicks(ticks), site, ordinal, start, length }));
+                }
+                Some(Err(_)) if self.piece.is_some() => {
+                    self.long_piece = self.payload.len().saturating_mul(2);
+                    self.load_piece()?;
                 }
                 Some(Err(why)) => self.give_up_block(why),
                 None => self.at = self.payload.len(),
@@ -322,9 +367,35 @@ impl<'r> StreamReader<'r> {
         self.at = self.payload.len();
     }
 
+    /// Replaces a piece of the current block by the one that begins with the next record.
+    fn load_piece(&mut self) -> Result<(), ReadError> {
+        let Some(begin) = self.piece.take().map(|begin| begin + self.at) else { return Ok(()) };
+        self.payload = Rc::default();
+        let block = &self.stream.blocks[self.next_block - 1];
+        let filled = self.process.read_stored(&self.file, block, &mut self.stored)?;
+        let mut whole = Vec::new();
+        // The block was unpacked before.
+        let stored = std::mem::take(&mut self.stored);
+        let whole = unpack(&block.header, &stored[..filled], &mut whole).unwrap_or_default();
+        self.set_piece(whole, begin);
+        Ok(())
+    }
+
+    /// Holds the piece of the current block that begins at this byte.
+    fn set_piece(&mut self, whole: &[u8], begin: usize) {
+        let bytes = self.sharer.piece().max(self.long_piece);
+        let rest = whole.get(begin..).unwrap_or_default();
+        let piece = &rest[..rest.len().min(bytes)];
+        self.piece = Some(begin).filter(|_| piece.len() < rest.len());
+        self.payload = Rc::new(piece.to_vec());
+        self.at = 0;
+        self.stored = Vec::new();
+    }
+
     /// Loads the next block that can be unpacked.
     fn load(&mut self) -> Result<bool, ReadError> {
         let Some(block) = self.stream.blocks.get(self.next_block) else {
+            (self.payload, self.memory, self.at) = (Rc::default(), Memory::default(), 0);
             if !std::mem::replace(&mut self.told_end, true) {
                 self.stream.untold.iter().for_each(|lost| self.note(lost));
                 if self.stream.end_is_torn() {
@@ -343,6 +414,8 @@ impl<'r> StreamReader<'r> {
         self.in_block = 0;
         self.at = 0;
         self.ticks = block.header.first_ticks;
+        self.memory = Memory::default();
+        let room = Memory::take(block.header.raw_bytes as usize);
         let filled = self.process.read_stored(&self.file, block, &mut self.stored)?;
         // Waiting records may still refer to the last block: then this one gets memory of its own.
         let mut payload = Rc::try_unwrap(std::mem::take(&mut self.payload)).unwrap_or_default();
@@ -355,7 +428,10 @@ impl<'r> StreamReader<'r> {
             Err(why) => Err(why),
         };
         match unpacked {
-            Ok(payload) => self.payload = Rc::new(payload),
+            Ok(payload) => match room {
+                Some(memory) => (self.payload, self.memory) = (Rc::new(payload), memory),
+                None => self.set_piece(&payload, 0),
+            },
             Err(why) => {
                 self.damage.push(Damage { offset: block.payload_offset, bytes: filled as u64, why });
                 self.damaged_records += u64::from(block.header.records);

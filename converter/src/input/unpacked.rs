@@ -4,8 +4,9 @@
 //! holds a block. Unpacked blocks therefore share a budget. A block for which there is no room is held in pieces: the
 //! reader unpacks it again for each piece, so that it costs time instead of memory. Results are the same.
 //!
-//! Bound: the budget (1 GiB, or `TUMIT_BLOCK_MEMORY` in MiB) and a quarter of it for pieces, 4 KiB for each further
-//! stream, and the block that a thread is unpacking (16 MiB).
+//! Bound: the budget (1 GiB, or `TUMIT_BLOCK_MEMORY` in MiB) and half of it for pieces, 4 KiB for each further stream,
+//! and the block that a thread is unpacking (16 MiB). A stream with longer records has
+//! pieces of up to four times its longest record.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -62,7 +63,7 @@ impl Sharer {
 
     /// Bytes of a piece, when there is no room for a whole block.
     pub(super) fn piece(&self) -> usize {
-        (budget() / 4 / READERS.load(Relaxed).max(1)).max(LEAST_PIECE)
+        (budget() / 2 / READERS.load(Relaxed).max(1)).max(LEAST_PIECE)
     }
 }
 
