@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tests::lang::c::{Compiler, GNU99, build, folder, record};
+use tests::lang::c::{Compiler, GNU99, build, folder, header, record};
 use tests::run::{ProcessFile, read};
 use tracer_format::tags::tag;
 
@@ -113,6 +113,59 @@ fn check_hypercube(files: &[ProcessFile], leaders: usize) {
             let with = |burst| file.sync.iter().filter(move |s| s.burst == burst && s.peer == id(&files[peer])).count();
             assert_eq!((with(0), with(1)), (EXCHANGES, EXCHANGES), "ranks {rank} and {peer}");
         }
+    }
+}
+
+const MPI_WITHOUT_RECORDER: &str = "
+#define TUMIT_EXTERN
+#include \"t_trace.h\"
+int main(int argc, char **argv) {
+    int rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    t_tick((uint64_t)rank);
+    (void)tumit1_mpi_sync_point();
+    MPI_Finalize();
+    return 0;
+}
+";
+
+/// All files of a program are compiled with `-DTUMIT_MPI`; one holds the recorder, another one calls `MPI_Init`.
+#[test]
+fn mpi_may_be_initialised_in_a_file_without_the_recorder() {
+    for (command, flags) in
+        [("mpicc", &["-std=c99", "-D_GNU_SOURCE"][..]), ("mpicxx", &["-std=c++11", "-x", "c++"][..])]
+    {
+        let compiler = Compiler { command, flags };
+        let folder = folder();
+        header(folder.path(), TICK);
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("main.c"), MPI_WITHOUT_RECORDER).unwrap();
+        std::fs::write(path("trace.c"), "#include \"t_trace.h\"\n").unwrap();
+        let sources = [path("main.c"), path("trace.c")];
+        let sources: Vec<&Path> = sources.iter().map(std::path::PathBuf::as_path).collect();
+        compiler.compile(&sources, &path("program"), &["-DTUMIT_MPI"]).unwrap_or_else(|error| panic!("{error}"));
+        let mut mpirun = tests::programs::mpirun(2);
+        let run = path("run.tmt");
+        tests::programs::succeed(mpirun.arg(path("program")).current_dir(folder.path()).env("TUMIT_TRACE", &run));
+        let files = read(&run);
+        assert_eq!(files.len(), 2);
+        for (rank, file) in files.iter().enumerate() {
+            assert_eq!(file.process_integer(tag::RANK), Some(rank as u64));
+            assert_eq!(file.texts(), [format!("tick n=Unsigned({rank})")]);
+        }
+        // The file that holds the recorder was not told of MPI.
+        compiler.compile(&sources[..1], &path("main.o"), &["-c", "-DTUMIT_MPI"]).unwrap_or_else(|e| panic!("{e}"));
+        compiler.compile(&sources[1..], &path("trace.o"), &["-c"]).unwrap_or_else(|error| panic!("{error}"));
+        let linked = std::process::Command::new(command)
+            .args([path("main.o"), path("trace.o")])
+            .args(["-pthread", "-o"])
+            .arg(path("wrong"))
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&linked.stderr);
+        let advice = "tumit1_the_file_without_TUMIT_EXTERN_must_be_compiled_with_TUMIT_MPI";
+        assert!(!linked.status.success() && said.contains(advice), "{said}");
     }
 }
 

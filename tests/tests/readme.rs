@@ -1,5 +1,8 @@
 //! The README's own example: its spec is the one compiled here, and its Rust lines record what they say.
 
+use std::path::Path;
+use std::process::Command;
+
 use tests::programs::{succeed, tumit, workspace};
 
 tracer_rt::events!("readme/hello.tumit");
@@ -44,4 +47,64 @@ fn the_readme_example_is_seen() {
     tests::pj_dump::accept(&paje);
     let rows = tests::pj_dump::Rows::read(&paje);
     assert_eq!((rows.count("State"), rows.count("Variable")), (10, 10));
+}
+
+/// A program of several files whose spec uses another file, as the README builds it.
+fn several_files(folder: &Path) {
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
+    write("hello.tumit", &format!("{}\nuse \"more.tumit\";\n", block("tumit")));
+    write("more.tumit", "level MORE { event first; }\n");
+    let solver =
+        "#include \"hello_trace.h\"\nvoid solve(unsigned n);\nvoid solve(unsigned n) { hello_residual(1.0 / n); }\n";
+    write("solver.c", solver);
+    let main = "#include \"hello_trace.h\"\nvoid solve(unsigned n);\nint main(void) {\n    hello_step_begin(1);\n    \
+                solve(1);\n    hello_step_end();\n    return 0;\n}\n";
+    write("main.c", main);
+    write("trace.c", "#include \"hello_trace.h\"\n");
+    write("Makefile", &block("make"));
+    write("CMakeLists.txt", &block("cmake"));
+}
+
+/// Runs a tool of building that calls `tumit`; what it printed.
+fn build(folder: &Path, command: &str, arguments: &[&str]) -> String {
+    let own = Path::new(tumit().get_program()).parent().unwrap().to_owned();
+    let path = std::env::join_paths([own].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())));
+    // Flags of the `make` that runs the tests are not the program's.
+    let mut build = Command::new(command);
+    succeed(build.args(arguments).current_dir(folder).env("PATH", path.unwrap()).env_remove("MAKEFLAGS"))
+}
+
+/// The program records; when the file that its spec uses changes, the header is generated anew.
+fn builds_and_follows_the_spec(folder: &Path, header: &str, program: &str, again: &dyn Fn() -> String) {
+    again();
+    let run = folder.join("run.tmt");
+    succeed(Command::new(folder.join(program)).env("TUMIT_TRACE", &run));
+    let dump = succeed(tumit().arg("dump").arg(&run));
+    for event in ["step.begin", "residual", "step.end"] {
+        assert!(dump.contains(event), "{event} in\n{dump}");
+    }
+    let text = || std::fs::read_to_string(folder.join(header)).unwrap();
+    assert!(text().contains("hello_first") && !text().contains("hello_second"));
+    std::fs::write(folder.join("more.tumit"), "level MORE { event first; event second; }\n").unwrap();
+    again();
+    assert!(text().contains("hello_second"), "the header follows the file that the spec uses");
+}
+
+#[test]
+fn the_rules_for_make_build_a_program_of_several_files() {
+    let dir = tempfile::tempdir().unwrap();
+    several_files(dir.path());
+    let make = || build(dir.path(), "make", &["CC=gcc"]);
+    builds_and_follows_the_spec(dir.path(), "hello_trace.h", "app", &make);
+    let said = make();
+    assert!(said.contains("up to date"), "{said}");
+}
+
+#[test]
+fn the_rules_for_cmake_build_a_program_of_several_files() {
+    let dir = tempfile::tempdir().unwrap();
+    several_files(dir.path());
+    build(dir.path(), "cmake", &["-S", ".", "-B", "out", "-G", "Unix Makefiles"]);
+    let again = || build(dir.path(), "cmake", &["--build", "out"]);
+    builds_and_follows_the_spec(dir.path(), "out/hello_trace.h", "out/app", &again);
 }

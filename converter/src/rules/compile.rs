@@ -199,8 +199,13 @@ pub(crate) fn compile_spec(
             programs.push(None);
             continue;
         };
-        let declared = &spec.records[record];
         let is_absent_end = schema.is_absent_end(at);
+        // The rules of the end hold for an absent end; the default picture has actions of its own for it.
+        let span = spec.spans.iter().find(|span| is_absent_end && output.is_none() && span.end.index() == record);
+        let own = span.and_then(|span| span.absent_end).map(spec::RecordId::index);
+        let own = own.filter(|own| spec.rules.get(*own).is_some_and(|actions| !actions.is_empty()));
+        let record = own.unwrap_or(record);
+        let declared = &spec.records[record];
         let (fields, record_fields) = (&layout.fields, &declared.layout.fields);
         let mut compiler = Compiler { spec, tree: &tree, model, symbols, fields, record: record_fields, is_absent_end };
         let compiled: Vec<Result<Arrow, Missing>> = match output {

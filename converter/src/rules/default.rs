@@ -44,6 +44,12 @@ pub(crate) fn with_default_picture(spec: &Spec, ranked: bool) -> Spec {
             RecordKind::End => Verb::PopState { ty, value: Some(value), on },
         };
         let mut actions = vec![Action { verb, at: None, when: None, with, related: Vec::new() }];
+        // A state has the fields of its begin: those of the end are on a mark.
+        if let Some(with) = end_fields(&spec, at) {
+            let value = ValueExpr::Declared(value_named(&mut entities[1], &spec.records[at].name));
+            let verb = Verb::Mark { ty: types[1], value, on: instance.clone() };
+            actions.push(Action { verb, at: None, when: None, with, related: Vec::new() });
+        }
         if is_part && has_link {
             let verb = part(link_type, &record.name, record.layout.kind, &instance);
             actions.push(Action { verb, at: None, when: None, with: Vec::new(), related: Vec::new() });
@@ -52,6 +58,14 @@ pub(crate) fn with_default_picture(spec: &Spec, ranked: bool) -> Spec {
     }
     spec.entities.extend(entities);
     spec
+}
+
+/// The parameters of the end of a span, where the record is one that has some.
+fn end_fields(spec: &Spec, record: usize) -> Option<Vec<(String, Expr)>> {
+    let record = RecordId(id(record));
+    let span = spec.span_of(record).filter(|span| span.end == record && span.absent_end.is_some())?;
+    let fields = spec.records[record.index()].layout.fields.iter().enumerate().skip(usize::from(span.is_async));
+    Some(fields.map(|(at, field)| (field.name.clone(), Expr::Field(id(at)))).collect())
 }
 
 /// Whether a record is an end of an `async` span.
@@ -137,4 +151,28 @@ fn value_named(entity: &mut EntityType, name: &str) -> ValueId {
 
 fn id(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_of_ends_are_fields_of_a_mark() {
+        let text = "trace t; level L { span wait { request: u32 } end { source: i32, bytes: u64 } \
+                    span part async end { polls: u8 } span plain { n: u8 } }";
+        let (spec, _) = tumit::compile_text("t.tumit", text);
+        let shown = with_default_picture(&spec.expect("it is right"), false);
+        let marks = |record: usize| -> Vec<String> {
+            let marks = shown.rules[record].iter().filter(|action| matches!(action.verb, Verb::Mark { .. }));
+            marks.map(|mark| mark.with.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" ")).collect()
+        };
+        let names: Vec<&str> = shown.records.iter().map(|record| record.layout.name.as_str()).collect();
+        let ends =
+            ["wait.begin", "wait.end", "part.begin", "part.end", "plain.begin", "plain.end", "wait.end", "part.end"];
+        assert_eq!(names, ends);
+        let expected: [&[&str]; 8] = [&[], &["source bytes"], &[], &["polls"], &[], &[], &[], &[]];
+        assert_eq!((0..8).map(marks).collect::<Vec<_>>(), expected);
+        assert!(shown.rules.iter().all(|actions| !actions.is_empty()), "an absent end ends its state, too");
+    }
 }

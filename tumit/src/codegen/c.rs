@@ -105,7 +105,7 @@ impl Header<'_> {
  *   #define TUMIT_OFF       removes all tracing
  *   #define {off}   removes the level {level}
  *   #define TUMIT_EXTERN    takes the recorder from another file of the program, which includes this header without
- *   #define TUMIT_MPI       in the file that calls MPI_Init and MPI_Finalize
+ *   #define TUMIT_MPI       in the file that holds the recorder, and in files that call MPI_Init and MPI_Finalize
  *   #define TUMIT_LZ4       compresses with liblz4: link with -llz4
  *   #define TUMIT_NO_THREAD no helper thread: threads write their own records
  *   #define TUMIT_CLOCK()   a clock of your own, with TUMIT_CLOCK_HZ and TUMIT_CLOCK_DOMAIN

@@ -19,6 +19,7 @@
 #include "runtime/hot.h"
 #include "runtime/bytes.h"
 #include "runtime/link.h"
+#include "runtime/extern.h"
 #ifndef TUMIT_EXTERN
 #include "runtime/state.h"
 #include "runtime/spec.h"

@@ -7,10 +7,11 @@ use super::format::constants;
 const RUNTIME: &str = include_str!("runtime.h");
 
 /// The parts, by the name in their include line.
-const PARTS: [(&str, &str); 30] = [
+const PARTS: [(&str, &str); 31] = [
     ("platform", include_str!("runtime/platform.h")),
     ("off", include_str!("runtime/off.h")),
     ("hot", include_str!("runtime/hot.h")),
+    ("extern", include_str!("runtime/extern.h")),
     ("state", include_str!("runtime/state.h")),
     ("bytes", include_str!("runtime/bytes.h")),
     ("checksum", include_str!("runtime/checksum.h")),

@@ -1,7 +1,7 @@
 /* ---- MPI: who is who, one run folder for all, and samples from which the converter compares clocks ----
  *
- * `#define TUMIT_MPI` before this header in the file that calls MPI_Init and MPI_Finalize, and nothing else: there the
- * two calls become ours around MPI's. A program that calls them elsewhere (in a library, say) calls tumit1_mpi_start()
+ * `#define TUMIT_MPI` before this header in the files that call MPI_Init and MPI_Finalize, and in the file that holds the
+ * recorder (it is compiled without TUMIT_EXTERN): in the former the two calls become ours around MPI's. A program that calls them elsewhere (in a library, say) calls tumit1_mpi_start()
  * after MPI_Init and tumit1_mpi_finish() before MPI_Finalize, in all processes; twice does no harm. tumit1_mpi_sync(),
  * in all processes, takes further samples; the drift of clocks shows best when samples are far apart.
  * tumit1_mpi_sync_point(), in all processes, does so when the last ones are a minute old (TUMIT_SYNC_SECONDS) by rank 0's watch, and tells
@@ -16,6 +16,17 @@ TUMIT1_END_DECLS
 #include <mpi.h>
 #pragma GCC diagnostic pop
 TUMIT1_BEGIN_DECLS
+
+extern TUMIT1_SHARED const char tumit1_the_file_without_TUMIT_EXTERN_must_be_compiled_with_TUMIT_MPI;
+#ifdef TUMIT_EXTERN
+__attribute__((__used__)) static const char *const tumit1_needs_mpi =
+    &tumit1_the_file_without_TUMIT_EXTERN_must_be_compiled_with_TUMIT_MPI;
+TUMIT1_CALL void tumit1_mpi_start(void);
+TUMIT1_CALL void tumit1_mpi_sync(void);
+TUMIT1_CALL int tumit1_mpi_sync_point(void);
+TUMIT1_CALL void tumit1_mpi_finish(void);
+#else
+const char tumit1_the_file_without_TUMIT_EXTERN_must_be_compiled_with_TUMIT_MPI = 1;
 
 struct tumit1_mpi {
     MPI_Comm comm_;
@@ -147,6 +158,8 @@ TUMIT1_SLOW(void tumit1_mpi_finish(void)) {
         MPI_Comm_free(&m_->comm_);
     }
 }
+
+#endif
 
 TUMIT1_UNUSED static int tumit1_mpi_init(int *argc_, char ***argv_) {
     int result_ = MPI_Init(argc_, argv_);

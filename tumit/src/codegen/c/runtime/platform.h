@@ -1,8 +1,5 @@
 /* ---- What the compiler and the system must offer ---- */
 
-#if defined TUMIT_MPI && defined TUMIT_EXTERN
-#error "tumit: the file that calls MPI_Init has the recorder itself: define TUMIT_MPI or TUMIT_EXTERN there, not both"
-#endif
 #if !defined __GNUC__
 #error "tumit: this header needs GCC, Clang or a compiler that understands their attributes"
 #endif
