@@ -96,6 +96,37 @@ impl Growth<'_> {
             }
         }
         self.added(old, id, span, rules);
+        self.no_longer_used(old, id, span, rules);
+    }
+
+    /// Parameters that a rule of the older spec used and none of the new one does. An event without rules is shown with
+    /// all of its parameters, and what a text output does with them is not compared.
+    fn no_longer_used(&mut self, old: &Record, id: RecordId, span: Span, rules: &[Vec<Action>]) {
+        let actions = rules.get(id.index()).map_or(&[][..], Vec::as_slice);
+        if actions.is_empty() || !self.old.outputs.is_empty() || !self.model.spec.outputs.is_empty() {
+            return;
+        }
+        let (mut before, mut now) = (BTreeSet::new(), BTreeSet::new());
+        let at = self.old.records.iter().position(|record| std::ptr::eq(record, old));
+        let of_old = at.and_then(|at| self.old.rules.get(at));
+        of_old.into_iter().flatten().for_each(|action| fields_of(action, &mut before));
+        actions.iter().for_each(|action| fields_of(action, &mut now));
+        let fields = &self.model.spec.records[id.index()].layout.fields;
+        let used: BTreeSet<&str> = now.iter().filter_map(|at| Some(fields.get(*at as usize)?.name.as_str())).collect();
+        for field in before.iter().filter_map(|at| old.layout.fields.get(*at as usize)) {
+            let is_declared = fields.iter().any(|new| new.name == field.name);
+            if !is_declared || used.contains(field.name.as_str()) {
+                continue;
+            }
+            self.diagnostics.push(
+                Diagnostic::warning(
+                    Code::NoLongerUsed,
+                    format!("no rule uses `{}` of `{}` any more", field.name, old.layout.name),
+                )
+                .at(span, "records it in vain, where nothing else reads it")
+                .help(format!("use it in `rule {}`, or leave it out if nothing reads it", old.layout.name)),
+            );
+        }
     }
 
     fn added(&mut self, old: &Record, id: RecordId, span: Span, rules: &[Vec<Action>]) {

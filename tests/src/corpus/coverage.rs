@@ -32,7 +32,7 @@ const SCALARS: [Scalar; 18] = [
 ];
 
 /// What there is beside types.
-const FEATURES: [&str; 40] = [
+const FEATURES: [&str; 41] = [
     "a constant",
     "a constant as a length",
     "a fixed array with a literal length",
@@ -49,6 +49,7 @@ const FEATURES: [&str; 40] = [
     "a span, async",
     "a span, async and located",
     "a span, located",
+    "a span with parameters of its end",
     "a span with parameters",
     "a span without parameters",
     "a spec with a version",
@@ -59,7 +60,7 @@ const FEATURES: [&str; 40] = [
     "an enum with numbers",
     "an event",
     "an event, located",
-    "an event with 64 parameters",
+    "an event with 127 parameters",
     "an event with parameters",
     "an event without parameters",
     "documentation of a field",
@@ -145,6 +146,7 @@ fn spec_features(spec: &Spec, add: &mut impl FnMut(&str, bool)) {
     for span in &spec.spans {
         let begin = &spec.records[span.begin.index()];
         add("a span, async", span.is_async);
+        add("a span with parameters of its end", span.absent_end.is_some());
         add("a span, async and located", span.is_async && begin.layout.located);
     }
 }
@@ -163,7 +165,7 @@ fn record_features(spec: &Spec, record: &Record, found: &mut BTreeSet<String>) {
         add(&format!("{what} with parameters"), !layout.fields.is_empty());
         add(&format!("{what} without parameters"), layout.fields.is_empty());
     }
-    add("an event with 64 parameters", layout.fields.len() == 64);
+    add("an event with 127 parameters", layout.fields.len() == 127);
     let body = layout.fixed_body_bytes().unwrap_or(0);
     add("a record of 32 KiB", body + tracer_format::RECORD_HEAD_BYTES == 32 * 1024);
     add("documentation of an event", !record.doc.is_empty());

@@ -236,20 +236,42 @@ pub(super) fn instance(scope: &Scope<'_>, written: &ast::Instance, diagnostics: 
     let keys = model.path_keys(ty);
     if keys.len() != written.keys.len() {
         let needs = match keys.len() {
-            0 => "no key".to_owned(),
-            1 => "1 key".to_owned(),
-            n => format!("{n} keys, those of its whole path"),
+            0 => "none".to_owned(),
+            n => n.to_string(),
         };
+        let given = values_of(scope, &written.keys, diagnostics);
+        let path = if keys.len() > 1 { ", those of its whole path" } else { "" };
         diagnostics.push(
-            Diagnostic::error(Code::KeyCount, format!("`{}` needs {needs}", name.text))
-                .at(written.span, format!("{} given", written.keys.len()))
-                .also(model.container_spans[ty.index()], "declared here")
-                .help(format!("write `{}`", model.pattern_of(ty))),
+            Diagnostic::error(
+                Code::KeyCount,
+                format!("this key has {given}, the container `{}` needs {needs}", name.text),
+            )
+            .at(written.span, format!("{} given, {needs} needed{path}", written.keys.len()))
+            .also(model.container_spans[ty.index()], "declared here")
+            .help(format!("write `{}`", model.pattern_of(ty))),
         );
         return None;
     }
     let lowered = keys.iter().zip(&written.keys).map(|(key, expr)| key_value(scope, key, expr, diagnostics));
     Some(Instance { ty, keys: lowered.collect(), existing: written.existing.is_some() })
+}
+
+/// What a key is made of: `3 integers`, `2 values` where they differ. Mistakes in the values are reported.
+fn values_of(scope: &Scope<'_>, values: &[ast::Expr], diagnostics: &mut Diagnostics) -> String {
+    let types: Vec<Type> = values.iter().map(|value| scope.expr(value, diagnostics).1).collect();
+    let of_all = |is: fn(Type) -> bool| !types.is_empty() && types.iter().all(|ty| is(*ty));
+    let noun = if of_all(|ty| ty == Type::Integer) {
+        "integer"
+    } else if of_all(|ty| ty == Type::Text) {
+        "text"
+    } else {
+        "value"
+    };
+    match types.len() {
+        0 => "no value".to_owned(),
+        1 => format!("1 {noun}"),
+        count => format!("{count} {noun}s"),
+    }
 }
 
 fn key_value(scope: &Scope<'_>, key: &Key, expr: &ast::Expr, diagnostics: &mut Diagnostics) -> Expr {

@@ -119,6 +119,7 @@ codes! {
     Changed = 91, "An event or parameter means something else than in the older spec: what older traces hold does not fit the rules of this one.";
     Added = 92, "A rule needs a parameter that older traces do not have: the arrow that needs it is left out for them.";
     VersionOrder = 93, "The version of a spec grows when its rules no longer show the traces of the older one. It never goes down.";
+    NoLongerUsed = 94, "A rule of the older spec used the parameter, and no rule of this one does: it is recorded and not shown any more.";
 }
 
 impl Code {

@@ -55,8 +55,15 @@ impl Usage {
             let ends = || of_entity[at].iter().copied();
             let Some(first) = ends().next() else { continue };
             for other in ends().filter(|other| !alike(&first.kinds, &other.kinds)) {
+                let (has, needs) = (other.kinds.len(), first.kinds.len());
+                let title = if has == needs {
+                    format!("keys of link `{}` differ", entity.name)
+                } else {
+                    let values = if has == 1 { "1 value".to_owned() } else { format!("{has} values") };
+                    format!("this key has {values}, the first key of link `{}` has {needs}", entity.name)
+                };
                 diagnostics.push(
-                    Diagnostic::error(Code::LinkKeyMismatch, format!("keys of link `{}` differ", entity.name))
+                    Diagnostic::error(Code::LinkKeyMismatch, title)
                         .at(other.key, shape(&other.kinds))
                         .also(first.key, shape(&first.kinds))
                         .note("a start is matched with the end that has an equal key"),
