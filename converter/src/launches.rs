@@ -104,7 +104,7 @@ impl Run {
         let began = launch.time.map(|(start, _)| format!(" (began {})", wall_clock::text(start))).unwrap_or_default();
         let latest = if launch.number == count { ", the latest" } else { "" };
         Some(format!(
-            "launch {} of {count}{began}{latest}, is read; `--launch 1..{count}` takes another, `--launch all` all of them",
+            "launch {} of {count}{began}{latest}, is read; `--launch N` takes another (1 to {count}), `--launch all` all of them",
             launch.number
         ))
     }
