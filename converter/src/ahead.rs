@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Scope, ScopedJoinHandle};
 
 use crate::input::ReadError;
-use crate::lane::{Lane, Values};
+use crate::lane::{Lane, Tally, Values};
 use crate::made::Made;
 use crate::pass::{Pass, Passed};
 use crate::plan::{Needs, Plan};
@@ -47,14 +47,23 @@ struct How<'p> {
     purpose: Purpose<'p>,
     /// Readers share the streams: each reads one in so many.
     readers: usize,
+    /// By stream, a date before which it has nothing.
+    begins: Arc<[i64]>,
 }
 
 /// Reads streams.
 pub(crate) struct Reader<'p> {
-    lanes: Vec<Lane<'p>>,
+    lanes: Vec<Reading<'p>>,
     maker: Maker<'p>,
     values: Values,
-    readers: usize,
+    how: How<'p>,
+}
+
+/// How far a stream was read. Of one that has not begun or has ended, hardly anything is kept.
+enum Reading<'p> {
+    Before(Opened),
+    Begun(Box<Lane<'p>>),
+    Ended(Tally),
 }
 
 impl<'p> Reader<'p> {
@@ -68,39 +77,52 @@ impl<'p> Reader<'p> {
     }
 
     fn new(how: How<'p>, number: usize, streams: Vec<Opened>) -> Self {
-        let How { plan, taking, needs, purpose, readers } = how;
-        let lane = |(stream, file, floors)| {
-            let feed = Feed::idle(plan, stream, plan.reader(stream, file), floors, taking);
-            Lane::new(plan, feed, Arc::clone(&needs))
-        };
-        let lanes = streams.into_iter().map(lane).collect();
         Self {
-            lanes,
-            maker: Maker::new(plan, purpose, Numbers::of(number, readers)),
+            lanes: streams.into_iter().map(Reading::Before).collect(),
+            maker: Maker::new(how.plan, how.purpose, Numbers::of(number, how.readers)),
             values: Values::default(),
-            readers,
+            how,
         }
     }
 
     /// Reads on in a stream, into the memory of another block.
     pub(crate) fn read(&mut self, stream: usize, block: &mut Block) -> Result<(), ReadError> {
         let Block { dates, made, .. } = block;
-        let lane = &mut self.lanes[stream / self.readers];
+        block.stream = stream;
+        let reading = &mut self.lanes[stream / self.how.readers];
+        if let Reading::Before((_, file, floors)) = reading {
+            let How { plan, taking, needs, .. } = &self.how;
+            let feed = Feed::idle(plan, stream, plan.reader(stream, Arc::clone(file)), floors.take(), *taking);
+            *reading = Reading::Begun(Box::new(Lane::new(plan, feed, Arc::clone(needs))));
+        }
+        let Reading::Begun(lane) = reading else {
+            dates.clear();
+            (block.is_last, block.read) = (true, 0);
+            return Ok(());
+        };
         block.is_last = lane.fill(&mut self.maker, &mut self.values, dates, made)?;
         block.read = lane.take_read();
-        block.stream = stream;
+        if dates.is_empty() {
+            *reading = Reading::Ended(lane.tally());
+        }
         Ok(())
     }
 
     /// What is known when all was read.
     pub(crate) fn finish(mut self) -> Passed {
-        Passed { tallies: self.lanes.iter_mut().map(Lane::tally).collect(), values: self.values }
+        let tally = |reading: &mut Reading<'_>| match reading {
+            Reading::Before(_) => Tally::default(),
+            Reading::Begun(lane) => lane.tally(),
+            Reading::Ended(tally) => *tally,
+        };
+        Passed { tallies: self.lanes.iter_mut().map(tally).collect(), values: self.values }
     }
 
     /// Reads everything ahead, until nobody wants it any more.
     fn run(mut self, number: usize, full: &SyncSender<Block>, used: &Receiver<Block>) -> Result<Passed, ReadError> {
-        let streams = (0..self.lanes.len()).map(|lane| lane * self.readers + number);
-        let mut due: BinaryHeap<_> = streams.map(|stream| Reverse((i64::MIN, stream))).collect();
+        let streams = (0..self.lanes.len()).map(|lane| lane * self.how.readers + number);
+        let begin = |stream: usize| self.how.begins.get(stream).copied().unwrap_or(i64::MIN);
+        let mut due: BinaryHeap<_> = streams.map(|stream| Reverse((begin(stream), stream))).collect();
         while let Some(Reverse((_, stream))) = due.pop() {
             let mut block = used.try_recv().unwrap_or_default();
             self.read(stream, &mut block)?;
@@ -116,11 +138,12 @@ impl<'p> Reader<'p> {
 /// Opens the streams of a pass, and shares them out.
 fn share(pass: Pass<'_>, readers: usize) -> Result<(How<'_>, Vec<Vec<Opened>>), ReadError> {
     let Pass { plan, floors, taking, needs, purpose, .. } = pass;
+    let begins = plan.begins(&floors).into();
     let mut shares: Vec<Vec<Opened>> = (0..readers).map(|_| Vec::new()).collect();
     for (stream, (file, floors)) in plan.files()?.into_iter().zip(floors).enumerate() {
         shares[stream % readers].push((stream, file, floors));
     }
-    Ok((How { plan, taking, needs: Arc::new(needs), purpose, readers }, shares))
+    Ok((How { plan, taking, needs: Arc::new(needs), purpose, readers, begins }, shares))
 }
 
 /// Threads that read ahead.

@@ -132,16 +132,16 @@ impl Pass<'_> {
 
     /// Reads everything; `pass_on` takes full batches and leaves an empty one.
     fn produce<E: From<ReadError>>(self, mut pass_on: impl FnMut(&mut Batch) -> Result<(), E>) -> Result<Passed, E> {
-        let (streams, readers) = (self.plan.streams.len(), self.readers.min(self.plan.streams.len()));
+        let (begins, readers) = (self.plan.begins(&self.floors), self.readers.min(self.plan.streams.len()));
         if readers < 2 {
             let mut reader = Reader::of_all(self)?;
-            merge(streams, |stream, block| Ok(reader.read(stream, block)?), pass_on)?;
+            merge(&begins, |stream, block| Ok(reader.read(stream, block)?), pass_on)?;
             return Ok(reader.finish());
         }
         std::thread::scope(|scope| {
             let mut threads = Readers::start(scope, self, readers)?;
             let next = |stream, block: &mut Block| threads.next(stream, block).ok_or(None);
-            let merged = merge(streams, next, |batch| pass_on(batch).map_err(Some));
+            let merged = merge(&begins, next, |batch| pass_on(batch).map_err(Some));
             match (merged, threads.finish()) {
                 (Err(Some(why)), _) => Err(why),
                 // A reader that failed says why.
@@ -151,13 +151,13 @@ impl Pass<'_> {
     }
 }
 
-/// Merges streams; `next` reads on in one.
+/// Merges streams that have nothing before these dates; `next` reads on in one.
 fn merge<E>(
-    streams: usize,
+    begins: &[i64],
     mut next: impl FnMut(usize, &mut Block) -> Result<(), E>,
     mut pass_on: impl FnMut(&mut Batch) -> Result<(), E>,
 ) -> Result<(), E> {
-    let (mut windows, mut batch) = (Windows::new(streams), Batch::default());
+    let (mut windows, mut batch) = (Windows::new(begins), Batch::default());
     loop {
         windows.fill(|stream, dates| {
             let (made, dates_before) = (batch.used.pop().unwrap_or_default(), std::mem::take(dates));

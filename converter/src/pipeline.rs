@@ -203,7 +203,7 @@ fn picture(
     if picture.is_void() {
         return Ok(None);
     }
-    let end = end?;
+    let end = end?.max(picture.last_end());
     let Some((counts, told)) = picture.finish(end)? else { return Ok(None) };
     job.remarks.extend(told);
     Ok(Some((counts, end)))

@@ -150,6 +150,24 @@ impl<'r> Plan<'r> {
         numbers
     }
 
+    /// By stream, a date before which it has nothing.
+    pub(crate) fn begins(&self, floors: &[Option<Vec<i64>>]) -> Vec<i64> {
+        // What is missing at the beginning of a stream is dated before its first record.
+        if self.run.may_have_gaps() {
+            return vec![i64::MIN; self.streams.len()];
+        }
+        let begin = |(at, facts): (usize, &StreamFacts)| {
+            let is_known = floors.get(at).is_some_and(Option::is_none) && !self.sources[at].1.blocks.is_empty();
+            if is_known { self.fines[at].date(facts.begin, 0) } else { i64::MIN }
+        };
+        self.streams.iter().enumerate().map(begin).collect()
+    }
+
+    /// A stream, and its process.
+    pub(crate) fn source(&self, stream: usize) -> (&'r Process, &'r Stream) {
+        self.sources[stream]
+    }
+
     /// The run that is converted.
     pub(crate) const fn run(&self) -> &'r Run {
         self.run

@@ -13,6 +13,8 @@ const MOST: usize = 1 << 16;
 /// Bits of a date that are a digit.
 const DIGIT_BITS: u32 = 11;
 const DIGITS: usize = 1 << DIGIT_BITS;
+/// Streams that are held at one time, if there are so many.
+const LIVE: usize = 256;
 /// Windows below are sorted by comparison.
 const SMALL: usize = 256;
 
@@ -48,8 +50,10 @@ impl Window {
 #[derive(Debug)]
 pub(crate) struct Windows {
     heads: Vec<Head>,
-    /// Those that have not ended.
+    /// Those that have begun and have not ended.
     live: Vec<usize>,
+    /// Those that have not begun, with a date before which they have nothing; the earliest last.
+    waiting: Vec<(i64, usize)>,
     /// Those that have to read on.
     empty: Vec<usize>,
     /// How many records of a stream come into a window, at most.
@@ -75,21 +79,45 @@ impl Head {
 }
 
 impl Windows {
-    /// Of so many streams, which have read nothing yet.
-    pub(crate) fn new(streams: usize) -> Self {
+    /// Of streams that have nothing before these dates, and have read nothing yet.
+    pub(crate) fn new(begins: &[i64]) -> Self {
+        let mut waiting: Vec<(i64, usize)> = begins.iter().copied().zip(0..).collect();
+        waiting.sort_unstable_by(|a, b| b.cmp(a));
         Self {
-            heads: (0..streams).map(|_| Head::default()).collect(),
-            live: (0..streams).collect(),
-            empty: (0..streams).collect(),
-            quota: (RECORDS / streams.max(1)).max(1),
+            heads: begins.iter().map(|_| Head::default()).collect(),
+            live: Vec::new(),
+            waiting,
+            empty: Vec::new(),
+            quota: (RECORDS / begins.len().max(1)).max(1),
             counts: Vec::new(),
             spare: Vec::new(),
         }
     }
 
     /// Lets `read` read on where all were taken: it replaces the dates, and tells whether it is known that they are the last ones. A stream of
-    /// which there are none then has ended.
+    /// which there are none then has ended. Streams begin when they are next: of many short ones, few are held at one time.
     pub(crate) fn fill<E>(&mut self, mut read: impl FnMut(usize, &mut Vec<i64>) -> Result<bool, E>) -> Result<(), E> {
+        self.read_on(&mut read)?;
+        while !self.waiting.is_empty() {
+            let firsts = self.live.iter().filter_map(|stream| self.heads[*stream].rest().first());
+            let least = firsts.min().copied().unwrap_or(i64::MIN);
+            // Some more than have to, so that windows are not cut short by each that begins.
+            let room = LIVE.max(self.live.len() + self.live.len() / 4);
+            if self.live.len() >= LIVE && self.waiting.last().is_none_or(|(begin, _)| *begin > least) {
+                break;
+            }
+            while let Some((_, stream)) = self.waiting.pop_if(|(begin, _)| *begin <= least || self.live.len() < room) {
+                self.live.push(stream);
+                self.empty.push(stream);
+            }
+            self.live.sort_unstable();
+            self.empty.sort_unstable();
+            self.read_on(&mut read)?;
+        }
+        Ok(())
+    }
+
+    fn read_on<E>(&mut self, mut read: impl FnMut(usize, &mut Vec<i64>) -> Result<bool, E>) -> Result<(), E> {
         let mut has_ended = false;
         for stream in self.empty.drain(..) {
             let head = &mut self.heads[stream];
@@ -110,7 +138,7 @@ impl Windows {
     /// Counts what each stream has up to where the first of them has no more, or its quota, and no farther than `span` behind the least date;
     /// how many that are.
     fn count(&mut self, least: i64, span: i64) -> usize {
-        let Self { heads, live, quota, counts, .. } = self;
+        let Self { heads, live, quota, counts, waiting, .. } = self;
         counts.clear();
         let last = |stream: &usize| {
             let (rest, is_last) = (heads[*stream].rest(), heads[*stream].is_last);
@@ -118,8 +146,9 @@ impl Windows {
             let date = rest.get(near.wrapping_sub(1)).filter(|_| !is_last || near < rest.len());
             date.map(|date| (*date, *stream))
         };
-        // Where nobody has to read on, there is no other limit.
-        let far = (least.saturating_add(span), usize::MAX);
+        // Where nobody has to read on, there is no other limit, but where the next stream begins.
+        let next = waiting.last().map_or(i64::MAX, |(begin, _)| begin.saturating_sub(1));
+        let far = (least.saturating_add(span).min(next), usize::MAX);
         let (limit, limiting) = live.iter().filter_map(last).fold(far, Ord::min);
         let mut sum = 0;
         for &stream in &*live {
@@ -151,14 +180,15 @@ impl Windows {
         (window.least, window.bits) = (least, bits);
         let count = loop {
             let count = self.count(least, i64::MAX >> bits);
-            if count <= MOST || self.quota == 1 {
+            if count <= MOST.max(4 * self.live.len()) || self.quota == 1 {
                 break count;
             }
             self.quota = (self.quota / 2).max(1);
         };
-        if count < RECORDS / 2 {
+        // Each window looks at all live streams: it takes about as many records as there are of those.
+        if count < (RECORDS / 2).max(self.live.len()) {
             self.quota = (self.quota * 2).min(RECORDS);
-        } else if count > RECORDS * 2 {
+        } else if count > (RECORDS * 2).max(4 * self.live.len()) {
             self.quota = (self.quota / 2).max(1);
         }
         let Self { heads, empty, counts, spare, .. } = self;
@@ -224,7 +254,8 @@ mod tests {
     /// Takes all turns of streams that read so many at a time.
     fn merged(streams: &[Vec<i64>], block: usize, tells_end: bool) -> Vec<(i64, u32, u64)> {
         let mut at = vec![0; streams.len()];
-        let mut windows = Windows::new(streams.len());
+        let begins: Vec<i64> = streams.iter().map(|stream| stream.first().copied().unwrap_or(i64::MIN)).collect();
+        let mut windows = Windows::new(&begins);
         let (mut all, mut window, mut taken) = (Vec::new(), Window::default(), vec![0; streams.len()]);
         loop {
             windows

@@ -256,3 +256,68 @@ fn a_reference_by_value_means_the_own_process_then_the_only_one() {
     assert_eq!(names(&rows, "thread"), ["t5", "t5 (pid 1)", "t6", "t7"], "{rows:#?}");
     assert_eq!(rows.iter().filter(|row| row.starts_with("Event")).count(), 4);
 }
+
+/// Begin and end of the containers with this name, in nanoseconds.
+fn lifetimes(rows: &[String], name: &str) -> Vec<(u64, u64)> {
+    let cells = rows.iter().map(|row| row.split(", ").collect::<Vec<_>>());
+    let named = cells.filter(|cells| cells[0] == "Container" && cells[6] == name);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small positive numbers")]
+    let nanos = |cell: &str| (cell.parse::<f64>().unwrap() * 1e9).round() as u64;
+    named.map(|cells| (nanos(cells[3]), nanos(cells[4]))).collect()
+}
+
+#[test]
+fn threads_and_processes_end_when_they_end() {
+    for tree in TREES {
+        let folder = tempfile::tempdir().unwrap();
+        let schema = spec(tree).schema();
+        let mut file = process(&About::new(1), 0, &schema);
+        let begin = |ticks: u64| {
+            let mut records = Records::default();
+            records.record(0, ticks, &5u32.to_le_bytes());
+            records
+        };
+        // A thread that ends in a span, one that lasts until the orderly end, and a process that was killed.
+        file.ended_thread(0, 7, "short", 1_250);
+        file.records(0, 0, &begin(1_000));
+        file.thread(1, 8, "long");
+        file.records(1, 0, &begin(1_100));
+        file.end_at(3_000);
+        file.save(folder.path(), "a.tmt");
+        let mut killed = process(&About::new(2), 1, &schema);
+        step(&mut killed, 0, 9, "killed", (1_000, 1_500));
+        killed.save(folder.path(), "b.tmt");
+        let (rows, _) = converted(folder.path());
+        let name = |tid: u64, name: &str| match tree {
+            "" => name.to_owned(),
+            _ if tree.contains("Thread {tid}") => format!("Thread {tid}"),
+            _ => name.to_owned(),
+        };
+        assert_eq!(lifetimes(&rows, &name(7, "short")), [(0, 250)], "{rows:#?}");
+        assert_eq!(lifetimes(&rows, &name(8, "long")), [(100, 2_000)], "{rows:#?}");
+        assert_eq!(lifetimes(&rows, &name(9, "killed")), [(0, 500)], "{rows:#?}");
+        let state = |name: &str, length: &str| {
+            rows.iter().any(|row| row.starts_with(&format!("State, {name}, ")) && row.contains(length))
+        };
+        assert!(state(&name(7, "short"), "0.000000000, 0.000000250, 0.000000250"), "{rows:#?}");
+        assert!(state(&name(8, "long"), "0.000000100, 0.000002000, 0.000001900"), "{rows:#?}");
+    }
+}
+
+#[test]
+fn streams_begin_and_end_one_after_the_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut file = process(&About::new(1), 0, &spec("").schema());
+    // More threads than are held at one time, of which some overlap, out of order, and one that lasts for all.
+    step(&mut file, 0, 1, "main", (1_000, 900_000));
+    for number in 1..1_500u32 {
+        let from = 1_000 + u64::from(number * 7 % 1_500) * 500;
+        step(&mut file, number, u64::from(number) + 1, "", (from, from + 300 + u64::from(number % 5) * 400));
+    }
+    file.end();
+    file.save(folder.path(), "a.tmt");
+    let (rows, report) = converted(folder.path());
+    assert_eq!((report.counts.records, report.counts.containers), (3_000, 1_501));
+    assert_eq!(rows.iter().filter(|row| row.starts_with("State")).count(), 1_500);
+    assert!(names(&rows, "thread").contains(&"worker 1499"));
+}

@@ -107,7 +107,8 @@ fn stream_container(spec: &mut Spec, ranked: bool) -> Instance {
     };
     let process = ContainerTypeId(id(spec.containers.len()));
     spec.containers.push(container("Process", None, keys, pattern));
-    let thread = container("Thread", Some(process), vec!["tid"], vec![name("thread_name")]);
+    let mut thread = container("Thread", Some(process), vec!["tid"], vec![name("thread_name")]);
+    thread.stream = Some(Vec::new());
     let ty = ContainerTypeId(id(spec.containers.len()));
     spec.containers.push(thread);
     let keys = values.into_iter().chain([Builtin::Tid]).map(Expr::Builtin).collect();

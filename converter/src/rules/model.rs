@@ -32,6 +32,8 @@ pub(crate) struct ContainerModel {
     pub(crate) keys: Vec<String>,
     /// What its containers are distinct by beside their keys.
     pub(crate) distinct: Option<Distinct>,
+    /// It is marked `= stream`, or shows threads where no container is marked.
+    pub(crate) is_stream: bool,
     pub(crate) pattern: Vec<Piece>,
     /// The state types that it holds; a position here is a *slot*.
     pub(crate) states: Vec<TypeId>,

@@ -3,6 +3,7 @@
 //! Arrows are evaluated here, record by record, or before, in columns (`ready`); what their operations do is the same code.
 
 mod containers;
+mod ends;
 mod failed;
 mod found;
 mod gaps;
@@ -32,6 +33,7 @@ use crate::plan::Plan;
 use crate::report::Counts;
 use crate::time::GlobalNanos;
 use crate::waiting::Waiting;
+use ends::Ends;
 use failed::Failed;
 use found::Found;
 use gaps::Gaps;
@@ -60,6 +62,7 @@ pub(crate) struct Picture<'p> {
     acts: Acts<'p>,
     /// What is added to labels that several containers would have.
     additions: Additions,
+    ends: Ends,
     /// Set where there is one pass.
     once: Option<Once>,
     pub(crate) counts: Counts,
@@ -124,6 +127,7 @@ impl<'p> Picture<'p> {
             known: KnownValues::default(),
             acts: Acts::default(),
             additions: Additions::default(),
+            ends: Ends::of(plan),
             once,
             counts: Counts { paje_events: events, ..Counts::default() },
         };
@@ -149,6 +153,9 @@ impl<'p> Picture<'p> {
         now: i64,
         place: (u32, u64),
     ) -> io::Result<()> {
+        if now > self.ends.next {
+            self.end_before(now)?;
+        }
         self.now = GlobalNanos(now);
         let program = scope.program;
         for (number, arrow) in program.arrows.iter().enumerate() {
@@ -167,10 +174,11 @@ impl<'p> Picture<'p> {
 
     /// Ends what is open, children first, at `end`; `None` when the picture is void. What there is to tell comes with the counts.
     pub(crate) fn finish(mut self, end: i64) -> io::Result<Option<(Counts, Vec<String>)>> {
-        self.now = GlobalNanos(end);
         if !self.settle()? {
             return Ok(None);
         }
+        self.end_before(end)?;
+        self.now = GlobalNanos(end);
         for top in self.instances.tops().into_iter().rev() {
             self.destroy(top)?;
         }

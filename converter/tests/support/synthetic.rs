@@ -142,6 +142,17 @@ impl File {
         self.append(BlockHeader { kind, stream, records: 1, sequence, ..BlockHeader::default() }, &tags);
     }
 
+    /// A thread that ended at this timestamp.
+    pub fn ended_thread(&mut self, stream: u32, tid: u64, name: &str, end: u64) {
+        let mut tags = Vec::new();
+        append_integer(&mut tags, tag::TID, tid);
+        append_tag(&mut tags, tag::THREAD_NAME, name.as_bytes());
+        append_integer(&mut tags, tag::THREAD_END, end);
+        let (kind, sequence) = (BlockKind::Stream as u8, self.sequence);
+        self.sequence += 1;
+        self.append(BlockHeader { kind, stream, records: 1, sequence, ..BlockHeader::default() }, &tags);
+    }
+
     pub fn string(&mut self, text: &str) -> u32 {
         self.strings += 1;
         let mut entry = Vec::new();
@@ -175,6 +186,14 @@ impl File {
 
     pub fn end(&mut self) {
         self.end_with_dropped(0);
+    }
+
+    /// The end of a process with its timestamp.
+    pub fn end_at(&mut self, ticks: u64) {
+        let mut tags = Vec::new();
+        append_integer(&mut tags, tag::RECORDS_WRITTEN, self.written);
+        append_integer(&mut tags, tag::PROCESS_END, ticks);
+        self.process_block(BlockKind::End, 1, &tags);
     }
 
     /// The same of a process that dropped records.

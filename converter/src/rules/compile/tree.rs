@@ -36,6 +36,7 @@ pub(super) fn add_tree(spec: &Spec, model: &mut Model, symbols: &mut Symbols) ->
                 && known.pattern == container.pattern.0
         });
         if let Some(shared) = shared {
+            model.containers[shared].is_stream |= container.stream.is_some();
             tree.containers.push(shared);
             continue;
         }
@@ -49,6 +50,7 @@ pub(super) fn add_tree(spec: &Spec, model: &mut Model, symbols: &mut Symbols) ->
             name: container.name.clone(),
             keys: container.keys.clone(),
             distinct: Distinct::of(&container.keys),
+            is_stream: container.stream.is_some(),
             pattern: container.pattern.0.clone(),
             states: Vec::new(),
             counters: Vec::new(),

@@ -156,6 +156,10 @@ impl Picture<'_> {
         self.counts.containers += 1;
         let time = self.now;
         let id = self.instances.get(number).id;
+        if kind.distinct.is_some() {
+            let is_outer = kind.parent.is_none_or(|parent| model.containers[parent].distinct.is_none());
+            self.ends.note(self.owner(container, keys), (kind.is_stream, is_outer), (number, id));
+        }
         let above = parent.map_or(ContainerId::ROOT, |parent| self.instances.get(parent).id);
         {
             let given = self.survey.names.get(&node).map_or(&[][..], |given| given);
@@ -181,6 +185,13 @@ impl Picture<'_> {
         Ok(number)
     }
 
+    /// The process and thread that a container with these keys is of; [`KeyPart::None`] where its type belongs to none.
+    fn owner(&self, container: usize, keys: &[KeyPart]) -> KeyPart {
+        let kind = &self.model.containers[container];
+        let own = keys.len().checked_sub(kind.keys.len() + 1).and_then(|at| keys.get(at)).copied();
+        own.filter(|_| kind.distinct.is_some()).unwrap_or(KeyPart::None)
+    }
+
     /// Fills the holes of a container's pattern: keys of its path, fields given by `create … with`, facts of the stream.
     fn name(&self, node: Node, container: usize, keys: &[KeyPart], scope: Option<&Scope<'_>>) -> String {
         let kind = &self.model.containers[container];
@@ -193,8 +204,7 @@ impl Picture<'_> {
             at = kind.parent;
         }
         let given = self.survey.names.get(&node).map_or(&[][..], |given| given);
-        let own = keys.len().checked_sub(kind.keys.len() + 1).and_then(|at| keys.get(at)).copied();
-        let own = own.filter(|_| kind.distinct.is_some()).unwrap_or(KeyPart::None);
+        let own = self.owner(container, keys);
         let mut text = String::new();
         for piece in &kind.pattern {
             let (hole, format) = match piece {

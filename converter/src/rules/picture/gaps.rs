@@ -99,6 +99,9 @@ impl Picture<'_> {
     /// Records of a stream are missing from `now` on.
     pub(crate) fn gap(&mut self, stream: u32, now: i64) -> io::Result<()> {
         self.misses_records()?;
+        if now > self.ends.next {
+            self.end_before(now)?;
+        }
         self.now = GlobalNanos(now);
         let concerned = self.gaps.of(stream);
         concerned.gaps = concerned.gaps.saturating_add(1);

@@ -140,6 +140,9 @@ impl<'p> Picture<'p> {
     /// Does an operation that is not wide.
     #[inline(always)]
     pub(crate) fn ready(&mut self, turn: Turn) -> io::Result<()> {
+        if turn.date > self.ends.next {
+            self.end_before(turn.date)?;
+        }
         self.now = GlobalNanos(turn.date);
         let Some(&known) = self.acts.known.get(turn.act as usize) else { return Ok(()) };
         if !known.what.is_of_stack() {
@@ -292,6 +295,9 @@ impl<'p> Picture<'p> {
 
     /// An end of a link, or a state or point event with fields or a source position.
     pub(crate) fn wide(&mut self, turn: Turn, mut words: &[u64]) -> io::Result<()> {
+        if turn.date > self.ends.next {
+            self.end_before(turn.date)?;
+        }
         self.now = GlobalNanos(turn.date);
         let Some(known) = &self.acts.known.get(turn.act as usize).copied() else { return Ok(()) };
         let Whole { arrow, program, ready, .. } = self.acts.whole[turn.act as usize];
